@@ -1,0 +1,52 @@
+// The contract between kernels and runtime.
+//
+// A backend is a folder with one class template specialisation per operator:
+//
+//   template <> struct kernel<openmp, ops::conv> {
+//     template <class Group> static void pack(const source& from, std::byte* to);   // only if packed_bytes > 0
+//     template <class Group> static void run(const call& c);
+//   };
+//
+// `Group` is a graph::group: everything about the layer is constant there. Both functions are thin: they pass constants to
+// micro-kernels shared by all layers. run() neither allocates nor throws. An operator that a backend lacks has no
+// specialisation and is refused at compile time, naming layer and backend.
+#pragma once
+
+#include "dice/model/model.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace dice::kernels {
+
+/// The backends' tags.
+struct reference;
+struct openmp;
+struct cudnn;
+
+/// Primary template: backend `Backend` has no kernel for operator `Op`.
+template <class Backend, class Op> struct kernel;
+
+/// Whether `Backend` has a kernel for `Op`.
+template <class Backend, class Op>
+concept has_kernel = requires { sizeof(kernel<Backend, Op>); };
+
+/// The anchor's parameters (plain, as in the weights file, each 64-byte aligned), in their order.
+using source = std::span<const float* const>;
+
+/// One execution of a group. Tensors are row-major float32 with the extents that the group states.
+struct call {
+  const float* const* inputs;      ///< the anchor's operands in order, then the residual's other operand if there is one
+  float* output;                   ///< may equal inputs[0] for operators with `in_place`; Concat's inputs may lie in it
+  const float* const* parameters;  ///< the anchor's parameters; null when they were packed
+  const std::byte* packed;         ///< what pack() wrote, 64-byte aligned; null when packed_bytes is 0
+  std::byte* scratch;              ///< scratch_bytes of the algorithm, 64-byte aligned, undefined content
+};
+
+/// What the runtime holds for a group: its functions. `pack` is null when there is nothing to pack.
+struct entry {
+  void (*run)(const call&) = nullptr;
+  void (*pack)(source from, std::byte* to) = nullptr;
+};
+
+}  // namespace dice::kernels

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace dice::graph {
+
+/// What an operator's output loop can absorb (its epilogue), and whether the operator can be absorbed itself.
+struct fusion {
+  bool takes_residual = false;    ///< can add a tensor of its own output's shape
+  bool takes_activation = false;  ///< can apply an activation to each element
+  bool is_residual = false;       ///< sum of two tensors of one shape
+  bool is_activation = false;     ///< unary function of each element
+};
+
+}  // namespace dice::graph

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "dice/model/network.hpp"
+
+#include <type_traits>
+
+namespace dice::graph {
+
+/// Stands for a part that a fusion group lacks.
+struct nothing {};
+
+/// Layers computed as one kernel: `Anchor`, then, if not `nothing`, the sum with operand `residual_operand` of the layer
+/// `Residual`, then the unary function `Activation`. The output is that of the last of the three.
+template <class Net, class Anchor, class Residual = nothing, class Activation = nothing, int ResidualOperand = 0> struct group {
+  using network = Net;
+  using anchor = Anchor;
+  using residual = Residual;
+  using activation = Activation;
+  static constexpr bool has_residual = !std::is_same_v<Residual, nothing>;
+  static constexpr bool has_activation = !std::is_same_v<Activation, nothing>;
+  static constexpr int residual_operand = ResidualOperand;
+  /// Shapes of the anchor's operands, in their order.
+  static constexpr auto inputs = detail::operand_shapes<Net, Anchor>();
+  /// Shape of the output; residual and activation keep it.
+  static constexpr tensor::shape result = Anchor::result;
+};
+
+}  // namespace dice::graph

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "dice/model/operator.hpp"
+
+#include <string_view>
+
+namespace dice::ops {
+
+/// y = x for x >= 0, else alpha x. ONNX LeakyRelu.
+struct leaky_relu {
+  static constexpr std::string_view onnx = "LeakyRelu";
+  static constexpr bool in_place = true;
+  float alpha = 0.01f;
+
+  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true}; }
+};
+
+}  // namespace dice::ops

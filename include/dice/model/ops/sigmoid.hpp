@@ -1,0 +1,16 @@
+#pragma once
+
+#include "dice/model/operator.hpp"
+
+#include <string_view>
+
+namespace dice::ops {
+
+/// y = 1 / (1 + exp(-x)). ONNX Sigmoid.
+struct sigmoid {
+  static constexpr std::string_view onnx = "Sigmoid";
+  static constexpr bool in_place = true;
+  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true}; }
+};
+
+}  // namespace dice::ops

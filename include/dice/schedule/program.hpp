@@ -1,0 +1,99 @@
+// The plan as plain values: what every rank does for one frame, where its tensors lie, which messages pass.
+#pragma once
+
+#include "dice/tensor/tensor.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace dice::schedule {
+
+/// Alignment of every buffer, in bytes.
+inline constexpr std::int64_t alignment = 64;
+
+enum class action : std::uint8_t {
+  receive,  ///< wait for a message
+  enter,    ///< fill a graph input from the source
+  compute,  ///< run a fusion group's kernel
+  leave,    ///< hand a graph output to the sink
+  send,     ///< start sending a message
+};
+
+/// A rank's arena is `slots` frame blocks followed by one scratch block.
+enum class space : std::uint8_t {
+  frame,    ///< one copy per frame slot: tensors that outlive a segment, are received or are sent
+  scratch,  ///< one copy: tensors that live within one segment, and kernels' working memory
+};
+
+/// Where a tensor (or a region of it) begins: bytes from the beginning of its space.
+struct place {
+  space where = space::scratch;
+  std::int64_t offset = 0;
+  friend constexpr bool operator==(const place&, const place&) = default;
+};
+
+/// Layers computed by one kernel; ids, -1 where there is none.
+struct group {
+  int anchor = -1, residual = -1, activation = -1;
+  int residual_operand = -1;  ///< which operand of `residual` is not the anchor's output
+  int rank = 0;
+
+  constexpr int output() const { return activation >= 0 ? activation : residual >= 0 ? residual : anchor; }
+};
+
+/// One step of a rank's program.
+struct step {
+  action what = action::compute;
+  int layer = -1;          ///< enter, leave: the graph input or output; compute: the group's output; else the tensor sent
+  int group = -1;          ///< compute: index into plan_view::groups
+  int message = -1;        ///< receive, send: index into plan_view::messages
+  int first_operand = 0;   ///< compute: its operands' places in plan_view::operands, the anchor's and then the residual's
+  int operands = 0;
+  place output{};          ///< enter, compute: where the result goes; leave: where it lies
+  place scratch{};         ///< compute: working memory
+  tensor::region part{};   ///< which region of the layer's output
+};
+
+/// A part of a rank's program that runs without waiting once its receives (its first steps) have arrived.
+struct segment {
+  int first_step = 0, last_step = 0;  ///< [first, last) in plan_view::steps
+};
+
+/// One message per frame.
+struct message {
+  int from = 0, to = 0;  ///< ranks
+  int tag = 0;           ///< unique among the messages between the two, from 1 on
+  int layer = -1;        ///< the tensor
+  tensor::region part{};
+  std::int64_t bytes = 0;
+  place at_sender{}, at_receiver{};  ///< always in space::frame
+};
+
+/// One rank: its parts of the arrays of plan_view, and its memory.
+struct rank_program {
+  int rank = 0;
+  int first_step = 0, last_step = 0;        ///< in plan_view::steps
+  int first_segment = 0, last_segment = 0;  ///< in plan_view::segments
+  int layers = 0;
+  int slots = 1;                            ///< frames whose buffers exist at once in this rank
+  std::int64_t macs = 0;
+  std::int64_t weight_bytes = 0;            ///< as the kernels read them
+  std::int64_t frame_bytes = 0, scratch_bytes = 0;
+  std::int64_t arena_bytes = 0;             ///< slots · frame_bytes + scratch_bytes
+  std::int64_t peak_bytes = 0;              ///< weights and arena
+};
+
+/// All ranks' programs. `in_flight` frames at most are between entry and last output at any time.
+struct plan_view {
+  int in_flight = 1;
+  std::span<const rank_program> ranks;
+  std::span<const segment> segments;
+  std::span<const step> steps;
+  std::span<const place> operands;
+  std::span<const group> groups;
+  std::span<const message> messages;
+  std::span<const int> owner;  ///< rank of each layer, by id
+};
+
+}  // namespace dice::schedule

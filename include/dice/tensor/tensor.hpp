@@ -1,0 +1,6 @@
+/// Umbrella of the room `tensor`: extents, regions, layouts.
+#pragma once
+
+#include "dice/tensor/layout.hpp"
+#include "dice/tensor/region.hpp"
+#include "dice/tensor/shape.hpp"
