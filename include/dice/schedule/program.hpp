@@ -70,12 +70,21 @@ struct message {
   place at_sender{}, at_receiver{};  ///< always in space::frame
 };
 
+/// A stretch of a rank's memory and the steps of one frame during which it holds a value: what buffers_disjoint proves.
+struct buffer {
+  place at{};
+  std::int64_t bytes = 0;
+  int first_step = 0, last_step = 0;  ///< both included, in plan_view::steps
+  int layer = -1;                     ///< the tensor whose root it is; -1: a kernel's working memory
+};
+
 /// One rank: its parts of the arrays of plan_view, and its memory.
 struct rank_program {
   int rank = 0;
   int first_step = 0, last_step = 0;        ///< in plan_view::steps
   int first_segment = 0, last_segment = 0;  ///< in plan_view::segments
-  int layers = 0;
+  int first_buffer = 0, last_buffer = 0;    ///< in plan_view::buffers, in order of their first steps
+  int layers = 0;                           ///< graph inputs and outputs included
   int slots = 1;                            ///< frames whose buffers exist at once in this rank
   std::int64_t macs = 0;
   std::int64_t weight_bytes = 0;            ///< as the kernels read them
@@ -93,6 +102,7 @@ struct plan_view {
   std::span<const place> operands;
   std::span<const group> groups;
   std::span<const message> messages;
+  std::span<const buffer> buffers;
   std::span<const int> owner;  ///< rank of each layer, by id
 };
 

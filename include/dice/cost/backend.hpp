@@ -1,0 +1,18 @@
+#pragma once
+
+#include "dice/cost/algorithm.hpp"
+#include "dice/platform/unit.hpp"
+
+namespace dice::cost {
+
+/// The backend that computes for a unit in this build: OpenMP where it is built in, else the reference kernels; cuDNN for GPUs.
+constexpr backend backend_of(const platform::unit& u) {
+  if (u.on() == platform::processor::gpu) return backend::cudnn;
+#ifdef DICE_WITH_OPENMP
+  return backend::openmp;
+#else
+  return backend::reference;
+#endif
+}
+
+}  // namespace dice::cost

@@ -1,0 +1,59 @@
+// Names that the compiler prints for a mistake in a mapping: dice::error::<mistake><what, dice::remedy::<what to do>>.
+#pragma once
+
+#include <cstdint>
+
+namespace dice::remedy {
+struct pass_the_network_struct_of_a_header_made_by_onnx2hpp;
+struct write_mapping_of_dev_and_layers;
+struct split_the_network_passed_to_main;
+struct write_each_dev_followed_by_its_layers;
+struct give_each_device_a_rank_of_its_own;
+struct number_the_ranks_from_0_without_gaps;
+struct write_cpu_or_cores_or_threads_or_gpu;
+struct list_each_core_once;
+struct list_cores_by_numbers_from_0_on;
+struct ask_for_at_least_one_thread;
+struct build_with_the_backend_of_this_unit_or_use_a_cpu_unit;
+struct write_memory_of_a_number_of_bytes;
+struct give_a_positive_number_of_bytes;
+struct let_at_least_one_frame_be_in_flight;
+struct name_layers_of_the_network_passed_to_main;
+struct swap_first_and_last;
+struct give_the_device_at_least_one_layer;
+struct keep_points_between_0_and_the_number_of_layers;
+struct sort_the_points_and_use_each_once;
+struct give_one_point_less_than_devices;
+struct remove_it_from_one_of_the_layer_lists;
+struct add_it_to_a_layers_list;
+struct raise_the_limit_or_move_layers_to_another_device;
+}  // namespace dice::remedy
+
+/// Incomplete on purpose: naming one of these is the error.
+namespace dice::error {
+template <class T, class Remedy> struct not_a_network;
+template <class T, class Remedy> struct not_a_mapping;
+template <class Network, class Remedy> struct split_of_another_network;
+template <int Position, class Remedy> struct misplaced_entry;
+template <int Rank, class Remedy> struct rank_used_twice;
+template <int Rank, class Remedy> struct rank_missing;
+template <class T, class Remedy> struct not_a_unit;
+template <int Core, class Remedy> struct core_listed_twice;
+template <int Core, class Remedy> struct core_number_negative;
+template <int Rank, class Remedy> struct no_core_listed;
+template <int Count, class Remedy> struct too_few_threads;
+template <class Unit, class Remedy> struct unit_without_backend;
+template <int Index, class Remedy> struct gpu_number_negative;
+template <int Rank, class Remedy> struct not_a_limit;
+template <int Rank, class Remedy> struct memory_limit_not_positive;
+template <int Frames, class Remedy> struct too_few_frames_in_flight;
+template <class T, class Remedy> struct layer_of_another_network;
+template <class First, class Last, class Remedy> struct range_backwards;
+template <int Rank, class Remedy> struct empty_layer_list;
+template <int Point, class Remedy> struct split_point_out_of_range;
+template <int Point, class Remedy> struct split_points_unordered;
+template <int Points, int Devices, class Remedy> struct split_points_do_not_fit_devices;
+template <class Layer, class Remedy> struct layer_on_two_devices;
+template <class Layer, class Remedy> struct layer_without_device;
+template <int Rank, std::int64_t BytesNeeded, class Remedy> struct memory_limit_less_than_plan;
+}  // namespace dice::error

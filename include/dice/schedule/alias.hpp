@@ -1,0 +1,82 @@
+// Which tensors share memory: views lie within their operand, and what a Concat joins lies within its result.
+#pragma once
+
+#include "dice/meta/array.hpp"
+#include "dice/model/network.hpp"
+
+#include <cstdint>
+
+namespace dice::schedule {
+
+/// A tensor as one rank holds it: `bytes` at `offset` within the memory of instance `parent`, or memory of its own (-1).
+struct instance {
+  int layer = -1;
+  int parent = -1;
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  bool received = false;
+  bool joined = false;  ///< a Concat whose operands all lie in place: nothing to compute
+};
+
+/// Instance whose memory holds instance i, and the offset in bytes from its beginning.
+struct root_of {
+  int at = -1;
+  std::int64_t offset = 0;
+};
+constexpr root_of find_root(const meta::array<instance>& all, int i) {
+  root_of r{i, 0};
+  while (all[r.at].parent >= 0) {
+    r.offset += all[r.at].offset;
+    r.at = all[r.at].parent;
+  }
+  return r;
+}
+
+/// Finds the views and the Concats joined in place of one rank. `index[l]` is the instance of layer l's output or -1;
+/// `computed(l)` says whether this rank computes layer l (and not merely receives its output).
+template <class Computed>
+constexpr void alias(const graph::network_view& net, meta::array<instance>& all, const meta::array<int>& index, Computed computed) {
+  const int n = net.size();
+  for (int l = 0; l < n; ++l)
+    if (index[l] >= 0 && computed(l) && net.layers[l].view >= 0) {
+      all[index[l]].parent = index[net.into(l)[0].from];
+      all[index[l]].offset = net.layers[l].view * tensor::element_bytes;
+    }
+  // Later Concats first: of a chain that grows (DenseNet) the last holds all, and the earlier ones lie within it.
+  for (int l = n - 1; l >= 0; --l) {
+    if (index[l] < 0 || !computed(l)) continue;
+    const auto in = net.into(l);
+    if (in.empty() || in[0].joins < 0) continue;
+    // Already in place one after the other within another tensor?
+    const int whole = index[l];
+    const auto first = find_root(all, index[in[0].from]);
+    bool placed = all[whole].parent < 0 && first.at != whole;
+    for (const auto& e : in) {
+      const auto r = find_root(all, index[e.from]);
+      placed = placed && r.at == first.at && r.offset == first.offset + (e.joins - in[0].joins) * tensor::element_bytes;
+    }
+    if (placed && in[0].joins == 0) {
+      all[whole].parent = first.at;
+      all[whole].offset = first.offset;
+      all[whole].joined = true;
+      continue;
+    }
+    bool joined = true;
+    const auto target = find_root(all, whole);
+    for (const auto& e : in) {
+      const auto offset = e.joins * tensor::element_bytes;
+      const auto r = find_root(all, index[e.from]);
+      if (r.at == target.at) {
+        joined = joined && r.offset == target.offset + offset;
+      } else if (r.offset == 0 && all[r.at].bytes == all[index[e.from]].bytes) {
+        all[r.at].parent = whole;
+        all[r.at].offset = offset;
+      } else {
+        joined = false;
+      }
+    }
+    all[whole].joined = joined;
+  }
+}
+
+}  // namespace dice::schedule

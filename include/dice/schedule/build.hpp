@@ -1,0 +1,323 @@
+// From a placement to all ranks' programs: one implementation for compile time and run time.
+#pragma once
+
+#include "dice/cost/algorithm.hpp"
+#include "dice/meta/array.hpp"
+#include "dice/model/network.hpp"
+#include "dice/platform/dev.hpp"
+#include "dice/schedule/alias.hpp"
+#include "dice/schedule/arena.hpp"
+#include "dice/schedule/fuse.hpp"
+#include "dice/schedule/program.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+namespace dice::schedule {
+
+/// What a plan is built from. `algorithms[l]` is how the backend of layer l's rank computes l as the anchor of a group.
+struct wish {
+  graph::network_view net;
+  std::span<const int> owner;  ///< rank of each layer
+  std::span<const platform::device> devices;
+  std::span<const cost::algorithm> algorithms;
+  int in_flight = 1;
+};
+
+/// A plan that owns its arrays.
+struct plan {
+  int in_flight = 1;
+  meta::array<rank_program> ranks;
+  meta::array<segment> segments;
+  meta::array<step> steps;
+  meta::array<place> operands;
+  meta::array<group> groups;
+  meta::array<message> messages;
+  meta::array<buffer> buffers;
+  meta::array<int> owner;
+
+  constexpr plan_view view() const {
+    const auto all = [](const auto& a) { return std::span(a.data(), static_cast<std::size_t>(a.size())); };
+    return {in_flight, all(ranks), all(segments), all(steps), all(operands), all(groups), all(messages), all(buffers), all(owner)};
+  }
+};
+
+namespace detail {
+
+/// Builds a plan rank by rank.
+class builder {
+public:
+  constexpr explicit builder(const wish& w) : wish_(w), net_(w.net), n_(w.net.size()), uses_(n_) {
+    for (const auto& e : net_.edges) ++uses_[e.from];
+    groups_ = fuse(net_, w.owner, uses_);
+    link_messages();
+  }
+
+  constexpr plan build() {
+    plan_.in_flight = wish_.in_flight;
+    plan_.groups = groups_.list;
+    plan_.owner = meta::array<int>(n_);
+    for (int l = 0; l < n_; ++l) plan_.owner[l] = wish_.owner[l];
+    for (const auto& d : wish_.devices) add_rank(d.rank);
+    return static_cast<plan&&>(plan_);
+  }
+
+private:
+  /// Whether layer l is a step's result (and no inner part of a fusion group).
+  constexpr bool visible(int l) const { return groups_.of_layer[l] < 0 || groups_.list[groups_.of_layer[l]].output() == l; }
+
+  /// Calls f(t) for every tensor t that the step of layer l reads: the group's operands in the kernel's order.
+  template <class F> constexpr void each_operand(int l, F f) const {
+    const int g = groups_.of_layer[l];
+    const int anchor = g < 0 ? l : groups_.list[g].anchor;
+    for (const auto& e : net_.into(anchor)) f(e.from);
+    if (g >= 0 && groups_.list[g].residual >= 0) f(net_.into(groups_.list[g].residual)[groups_.list[g].residual_operand].from);
+  }
+
+  /// One message for each tensor and each other rank that reads it; those of a tensor lie together, in `sent_`.
+  constexpr void link_messages() {
+    const int ranks = static_cast<int>(wish_.devices.size());
+    meta::array<int> pair_tags(ranks * ranks);
+    // By tensor: the ranks that read it.
+    meta::array<int> count(n_ + 1);
+    for (int l = 0; l < n_; ++l)
+      if (visible(l)) each_operand(l, [&](int t) { count[t + 1] += wish_.owner[t] != wish_.owner[l]; });
+    for (int t = 0; t < n_; ++t) count[t + 1] += count[t];
+    meta::array<int> readers(count[n_]), filled(n_);
+    for (int l = 0; l < n_; ++l)
+      if (visible(l))
+        each_operand(l, [&](int t) {
+          const int rank = wish_.owner[l];
+          if (wish_.owner[t] == rank) return;
+          for (int i = 0; i < filled[t]; ++i)
+            if (readers[count[t] + i] == rank) return;
+          readers[count[t] + filled[t]++] = rank;
+        });
+    sent_ = meta::array<int>(n_ + 1);
+    for (int t = 0; t < n_; ++t) {
+      sent_[t] = plan_.messages.size();
+      for (int i = 0; i < filled[t]; ++i) {
+        const int to = readers[count[t] + i], from = wish_.owner[t];
+        plan_.messages.push_back({.from = from, .to = to, .tag = ++pair_tags[from * ranks + to], .layer = t,
+                                  .part = tensor::whole(net_.layers[t].output), .bytes = net_.layers[t].output.bytes()});
+      }
+    }
+    sent_[n_] = plan_.messages.size();
+  }
+
+  constexpr int message_to(int tensor, int rank) const {
+    for (int m = sent_[tensor]; m < sent_[tensor + 1]; ++m)
+      if (plan_.messages[m].to == rank) return m;
+    return -1;
+  }
+
+  /// Lifetime of an instance's memory in this rank, in steps of the rank.
+  struct life {
+    int first = -1, last = -1;
+    bool sent = false, received = false;
+    constexpr void touch(int step) {
+      if (first < 0 || step < first) first = step;
+      last = std::max(last, step);
+    }
+    constexpr void join(const life& other) {
+      if (other.first >= 0) touch(other.first), touch(other.last);
+      sent |= other.sent, received |= other.received;
+    }
+  };
+
+  constexpr void add_rank(int rank) {
+    rank_program out{.rank = rank};
+    out.first_step = plan_.steps.size();
+    out.first_segment = plan_.segments.size();
+    list_instances(rank);
+    list_steps(rank, out);
+    find_lives(out);
+    overwrite(out);
+    list_buffers(out);
+    settle(out);
+    plan_.ranks.push_back(out);
+  }
+
+  constexpr void list_instances(int rank) {
+    instances_ = {};
+    index_ = meta::array<int>(n_, -1);
+    const auto hold = [&](int l, bool received) {
+      if (index_[l] >= 0) return;
+      index_[l] = instances_.size();
+      instances_.push_back({.layer = l, .bytes = net_.layers[l].output.bytes(), .received = received});
+    };
+    for (int l = 0; l < n_; ++l)
+      if (wish_.owner[l] == rank && visible(l)) {
+        each_operand(l, [&](int t) { hold(t, wish_.owner[t] != rank); });
+        hold(l, false);
+      }
+    alias(net_, instances_, index_, [&](int l) { return wish_.owner[l] == rank && visible(l); });
+  }
+
+  constexpr void list_steps(int rank, rank_program& out) {
+    meta::array<char> arrived(n_);
+    int begin = out.first_step;
+    const auto cut = [&] {
+      if (plan_.steps.size() > begin) plan_.segments.push_back({begin, plan_.steps.size()});
+      begin = plan_.steps.size();
+    };
+    for (int l = 0; l < n_; ++l) {
+      if (wish_.owner[l] != rank) continue;
+      ++out.layers;
+      out.macs += net_.layers[l].macs;
+      if (!visible(l)) continue;
+      const auto whole = tensor::whole(net_.layers[l].output);
+      bool fresh = true;
+      each_operand(l, [&](int t) {
+        if (wish_.owner[t] == rank || arrived[t]) return;
+        if (fresh) cut();
+        fresh = false;
+        arrived[t] = 1;
+        plan_.steps.push_back({.what = action::receive, .layer = t, .message = message_to(t, rank),
+                               .part = tensor::whole(net_.layers[t].output)});
+      });
+      const int g = groups_.of_layer[l];
+      if (net_.layers[l].is_input) {
+        plan_.steps.push_back({.what = action::enter, .layer = l, .part = whole});
+      } else if (net_.layers[l].is_output) {
+        plan_.steps.push_back({.what = action::leave, .layer = l, .part = whole});
+      } else if (g >= 0) {
+        const auto& algorithm = wish_.algorithms[groups_.list[g].anchor];
+        const auto plain = net_.layers[groups_.list[g].anchor].parameter_bytes;
+        out.weight_bytes += algorithm.packed_bytes ? algorithm.packed_bytes : plain;
+        if (!instances_[index_[l]].joined) plan_.steps.push_back({.what = action::compute, .layer = l, .group = g, .part = whole});
+      }
+      for (int m = sent_[l]; m < sent_[l + 1]; ++m)
+        plan_.steps.push_back({.what = action::send, .layer = l, .message = m, .part = whole});
+    }
+    cut();
+    out.last_step = plan_.steps.size();
+    out.last_segment = plan_.segments.size();
+  }
+
+  constexpr life& life_at(int tensor) { return lives_[find_root(instances_, index_[tensor]).at]; }
+
+  constexpr void find_lives(const rank_program& out) {
+    lives_ = meta::array<life>(instances_.size());
+    for (int s = out.first_step; s < out.last_step; ++s) {
+      const auto& step = plan_.steps[s];
+      auto& own = life_at(step.layer);
+      own.touch(s);
+      if (step.what == action::receive) own.touch(out.first_step), own.received = true;   // posted ahead
+      if (step.what == action::send) own.touch(out.last_step - 1), own.sent = true;       // done at any time after
+      if (step.what == action::compute) each_operand(step.layer, [&](int t) { life_at(t).touch(s); });
+    }
+  }
+
+  /// Lets a result take the memory of an operand that dies in the same step, where the operator allows.
+  constexpr void overwrite(const rank_program& out) {
+    for (int s = out.first_step; s < out.last_step; ++s) {
+      const auto& step = plan_.steps[s];
+      if (step.what != action::compute || !net_.layers[plan_.groups[step.group].anchor].in_place) continue;
+      const int result = index_[step.layer];
+      const auto from = find_root(instances_, index_[net_.into(plan_.groups[step.group].anchor)[0].from]);
+      if (instances_[result].parent >= 0 || from.at == result || from.offset != 0 ||
+          instances_[from.at].bytes != instances_[result].bytes || lives_[from.at].last != s || lives_[from.at].sent)
+        continue;
+      // The result's root is its own: what lies within it (views, joined tensors) moves along.
+      instances_[result].parent = from.at;
+      instances_[result].offset = 0;
+      lives_[from.at].join(lives_[result]);
+      lives_[result] = {};
+    }
+  }
+
+  constexpr void list_buffers(rank_program& out) {
+    // Segment of each step, to tell what lives within one.
+    meta::array<int> segment_of(out.last_step - out.first_step);
+    for (int i = out.first_segment; i < out.last_segment; ++i)
+      for (int s = plan_.segments[i].first_step; s < plan_.segments[i].last_step; ++s) segment_of[s - out.first_step] = i;
+    // Roots by their first steps (a counting sort).
+    const int steps = out.last_step - out.first_step;
+    meta::array<int> begin(steps + 2);
+    for (const auto& l : lives_)
+      if (l.first >= 0) ++begin[l.first - out.first_step + 1];
+    for (int s = 0; s <= steps; ++s) begin[s + 1] += begin[s];
+    meta::array<int> order(begin[steps + 1]), filled(steps + 1);
+    for (int i = 0; i < lives_.size(); ++i)
+      if (lives_[i].first >= 0) {
+        const int s = lives_[i].first - out.first_step;
+        order[begin[s] + filled[s]++] = i;
+      }
+    out.first_buffer = plan_.buffers.size();
+    buffer_of_ = meta::array<int>(instances_.size(), -1);
+    scratch_of_ = meta::array<int>(steps, -1);
+    for (int s = 0; s < steps; ++s) {
+      for (int k = begin[s]; k < begin[s] + filled[s]; ++k) {
+        const auto& l = lives_[order[k]];
+        const bool local = !l.sent && !l.received && segment_of[l.first - out.first_step] == segment_of[l.last - out.first_step];
+        buffer_of_[order[k]] = plan_.buffers.size();
+        plan_.buffers.push_back({{local ? space::scratch : space::frame, 0}, instances_[order[k]].bytes, l.first, l.last,
+                                 instances_[order[k]].layer});
+      }
+      const auto& step = plan_.steps[out.first_step + s];
+      if (step.what != action::compute) continue;
+      if (const auto bytes = wish_.algorithms[plan_.groups[step.group].anchor].scratch_bytes; bytes > 0) {
+        scratch_of_[s] = plan_.buffers.size();
+        plan_.buffers.push_back({{space::scratch, 0}, bytes, out.first_step + s, out.first_step + s, -1});
+      }
+    }
+    out.last_buffer = plan_.buffers.size();
+    out.frame_bytes = lay_out(plan_.buffers, out.first_buffer, out.last_buffer, space::frame);
+    out.scratch_bytes = lay_out(plan_.buffers, out.first_buffer, out.last_buffer, space::scratch);
+  }
+
+  constexpr place place_of(int tensor) const {
+    const auto r = find_root(instances_, index_[tensor]);
+    place p = plan_.buffers[buffer_of_[r.at]].at;
+    p.offset += r.offset;
+    return p;
+  }
+
+  /// Writes the places into steps and messages, and the totals.
+  constexpr void settle(rank_program& out) {
+    bool talks = false;
+    for (int s = out.first_step; s < out.last_step; ++s) {
+      auto& step = plan_.steps[s];
+      switch (step.what) {
+        case action::receive: plan_.messages[step.message].at_receiver = place_of(step.layer), talks = true; break;
+        case action::send: plan_.messages[step.message].at_sender = place_of(step.layer), talks = true; break;
+        case action::enter:
+        case action::leave: step.output = place_of(step.layer); break;
+        case action::compute:
+          step.output = place_of(step.layer);
+          step.first_operand = plan_.operands.size();
+          each_operand(step.layer, [&](int t) { plan_.operands.push_back(place_of(t)); });
+          step.operands = plan_.operands.size() - step.first_operand;
+          if (scratch_of_[s - out.first_step] >= 0) step.scratch = plan_.buffers[scratch_of_[s - out.first_step]].at;
+          break;
+      }
+    }
+    // One segment: a frame arrives, one is computed, one leaves. Several: frames wait for other ranks in between.
+    const int segments = out.last_segment - out.first_segment;
+    out.slots = !talks ? 1 : segments <= 1 ? std::min(3, wish_.in_flight) : wish_.in_flight;
+    out.arena_bytes = out.slots * out.frame_bytes + out.scratch_bytes;
+    out.peak_bytes = out.weight_bytes + out.arena_bytes;
+  }
+
+  const wish& wish_;
+  const graph::network_view& net_;
+  int n_;
+  meta::array<int> uses_;
+  fusion_groups groups_;
+  meta::array<int> sent_;  ///< first message of each tensor
+  plan plan_;
+  // Of the rank being built:
+  meta::array<instance> instances_;
+  meta::array<int> index_;  ///< instance of each layer's output, or -1
+  meta::array<life> lives_;
+  meta::array<int> buffer_of_, scratch_of_;
+};
+
+}  // namespace detail
+
+/// The plan of a placement that is right (every layer on one of the devices, ranks dense and in order).
+constexpr plan build(const wish& w) { return detail::builder(w).build(); }
+
+}  // namespace dice::schedule

@@ -1,0 +1,116 @@
+// What must hold of every plan, checked on its values alone: at compile time for a mapping, at run time in tests and searches.
+#pragma once
+
+#include "dice/meta/array.hpp"
+#include "dice/schedule/arena.hpp"
+#include "dice/schedule/program.hpp"
+
+#include <cstdint>
+
+namespace dice::schedule {
+
+/// Every message is sent by one step of its sender, after the tensor is there, and received by one step of its receiver; its
+/// size is that of its region; no other message between the two ranks has its tag, and tags are positive.
+constexpr bool messages_match(const plan_view& p) {
+  const int n = static_cast<int>(p.messages.size()), ranks = static_cast<int>(p.ranks.size());
+  meta::array<int> sends(n), receives(n);
+  meta::array<int> tags(ranks * ranks);  // messages of a pair come with tags 1, 2, 3, …
+  for (int m = 0; m < n; ++m) {
+    const auto& msg = p.messages[m];
+    if (msg.from == msg.to || msg.from < 0 || msg.to < 0 || msg.from >= ranks || msg.to >= ranks || msg.bytes <= 0) return false;
+    if (msg.tag != ++tags[msg.from * ranks + msg.to] || p.owner[msg.layer] != msg.from) return false;
+    if (msg.at_sender.where != space::frame || msg.at_receiver.where != space::frame) return false;
+  }
+  for (const auto& r : p.ranks)
+    for (int s = r.first_step; s < r.last_step; ++s) {
+      const auto& step = p.steps[s];
+      if (step.what == action::send) {
+        if (p.messages[step.message].from != r.rank || p.messages[step.message].layer != step.layer) return false;
+        ++sends[step.message];
+      } else if (step.what == action::receive) {
+        if (p.messages[step.message].to != r.rank || p.messages[step.message].layer != step.layer) return false;
+        ++receives[step.message];
+      }
+    }
+  for (int m = 0; m < n; ++m)
+    if (sends[m] != 1 || receives[m] != 1) return false;
+  return true;
+}
+
+/// Buffers alive at the same step of a rank do not overlap and lie within its arena; those received are alive from the
+/// frame's first step on, those sent until its last; what outlives a segment lies in the frame's block.
+constexpr bool buffers_disjoint(const plan_view& p) {
+  for (const auto& r : p.ranks) {
+    for (const auto where : {space::frame, space::scratch}) {
+      live_blocks live;
+      const auto limit = where == space::frame ? r.frame_bytes : r.scratch_bytes;
+      int before = r.first_step;
+      for (int b = r.first_buffer; b < r.last_buffer; ++b) {
+        const auto& buf = p.buffers[b];
+        if (buf.at.where != where) continue;
+        if (buf.first_step < before || buf.last_step < buf.first_step || buf.last_step >= r.last_step) return false;
+        if (buf.at.offset < 0 || buf.at.offset % alignment || buf.at.offset + buf.bytes > limit) return false;
+        before = buf.first_step;
+        live.advance(buf.first_step);
+        const std::int64_t from = buf.at.offset, to = from + buf.bytes;
+        int position = 0;
+        while (position < live.size() && live[position].from < from) ++position;
+        if (position > 0 && live[position - 1].to > from) return false;
+        if (position < live.size() && live[position].from < to) return false;
+        live.insert(position, {from, to, buf.last_step});
+      }
+    }
+    int segment = r.first_segment;
+    for (int b = r.first_buffer; b < r.last_buffer; ++b) {
+      const auto& buf = p.buffers[b];
+      while (segment < r.last_segment && p.segments[segment].last_step <= buf.first_step) ++segment;
+      if (buf.at.where == space::scratch && buf.last_step >= p.segments[segment].last_step) return false;
+    }
+  }
+  return true;
+}
+
+/// No cycle of waits, whatever the number of frames. Within one frame, segments wait for the one before them in their rank and
+/// for those that send what they receive: that graph must have no cycle. Between frames, a segment waits only for older
+/// frames: for itself, for its rank's slot (held by a frame `slots` older) and for the window (`in_flight` older). So of all
+/// frames under way the oldest can always go on, given at least one slot and one frame in flight.
+constexpr bool no_wait_cycle(const plan_view& p) {
+  if (p.in_flight < 1) return false;
+  for (const auto& r : p.ranks)
+    if (r.slots < 1) return false;
+  const int segments = static_cast<int>(p.segments.size()), messages = static_cast<int>(p.messages.size());
+  meta::array<int> receiver(messages, -1);  // segment that receives each message
+  meta::array<int> waits(segments);         // what each segment still waits for
+  for (const auto& r : p.ranks)
+    for (int g = r.first_segment; g < r.last_segment; ++g) {
+      waits[g] += g > r.first_segment;
+      for (int s = p.segments[g].first_step; s < p.segments[g].last_step; ++s)
+        if (p.steps[s].what == action::receive) receiver[p.steps[s].message] = g, ++waits[g];
+    }
+  meta::array<char> ends_rank(segments);
+  for (const auto& r : p.ranks)
+    if (r.last_segment > r.first_segment) ends_rank[r.last_segment - 1] = 1;
+  // Kahn's topological order.
+  meta::array<int> ready;
+  ready.reserve(segments);
+  for (int g = 0; g < segments; ++g)
+    if (waits[g] == 0) ready.push_back(g);
+  for (int i = 0; i < ready.size(); ++i) {
+    const int g = ready[i];
+    const auto release = [&](int other) {
+      if (--waits[other] == 0) ready.push_back(other);
+    };
+    for (int s = p.segments[g].first_step; s < p.segments[g].last_step; ++s)
+      if (p.steps[s].what == action::send) {
+        if (receiver[p.steps[s].message] < 0) return false;
+        release(receiver[p.steps[s].message]);
+      }
+    if (!ends_rank[g]) release(g + 1);
+  }
+  return ready.size() == segments;
+}
+
+/// All of the above.
+constexpr bool sound(const plan_view& p) { return messages_match(p) && buffers_disjoint(p) && no_wait_cycle(p); }
+
+}  // namespace dice::schedule

@@ -1,0 +1,120 @@
+// The plan of a mapping, computed and proved at compile time.
+#pragma once
+
+#include "dice/cost/backend.hpp"
+#include "dice/cost/table.hpp"
+#include "dice/mapping/placement.hpp"
+#include "dice/schedule/build.hpp"
+#include "dice/schedule/proofs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace dice::schedule {
+
+namespace detail {
+
+struct sizes {
+  std::size_t ranks, segments, steps, operands, groups, messages, buffers, owner;
+};
+
+/// A plan in arrays of fixed size.
+template <sizes S> struct arrays {
+  int in_flight = 1;
+  std::array<rank_program, S.ranks> ranks{};
+  std::array<segment, S.segments> segments{};
+  std::array<step, S.steps> steps{};
+  std::array<place, S.operands> operands{};
+  std::array<group, S.groups> groups{};
+  std::array<message, S.messages> messages{};
+  std::array<buffer, S.buffers> buffers{};
+  std::array<int, S.owner> owner{};
+
+  constexpr plan_view view() const { return {in_flight, ranks, segments, steps, operands, groups, messages, buffers, owner}; }
+};
+
+template <class To, class From> constexpr void copy(To& to, const From& from) {
+  for (int i = 0; i < from.size(); ++i) to[static_cast<std::size_t>(i)] = from[i];
+}
+
+/// Writes how backend B computes each layer of its ranks; makes B's table only if the mapping has such a rank.
+template <class Net, class Map, cost::backend B> constexpr void add_algorithms(std::array<cost::algorithm, Net::size>& out) {
+  constexpr const auto& where = placement::of<Net, Map>;
+  constexpr auto uses = [](const platform::device& d) { return cost::backend_of(d.on) == B; };
+  if constexpr (std::any_of(where.devices.begin(), where.devices.end(), uses))
+    for (std::size_t l = 0; l < out.size(); ++l)
+      if (uses(where.devices[static_cast<std::size_t>(where.owner[l])])) out[l] = cost::algorithms<Net, B>[l];
+}
+
+/// Algorithms of all layers, each by the backend of its rank.
+template <class Net, class Map> constexpr auto algorithms() {
+  std::array<cost::algorithm, Net::size> out{};
+  add_algorithms<Net, Map, cost::backend::reference>(out);
+  add_algorithms<Net, Map, cost::backend::openmp>(out);
+  return out;
+}
+
+template <class Net, class Map> inline constexpr auto algorithm_table = algorithms<Net, Map>();
+
+template <class Net, class Map> constexpr plan compute() {
+  constexpr auto& where = placement::of<Net, Map>;
+  return build({graph::view_of<Net>, where.owner, where.devices, algorithm_table<Net, Map>, where.in_flight});
+}
+
+/// Largest sizes that a plan can have: a network's layers and edges bound them.
+template <class Net, class Map> constexpr sizes bounds() {
+  constexpr auto n = static_cast<std::size_t>(Net::size), e = graph::view_of<Net>.edges.size();
+  return {placement::of<Net, Map>.devices.size(), n + 1, n + 2 * e, 2 * e, n, e, 2 * n + e, n};
+}
+
+/// The plan in arrays of the largest size, and how much of them it fills; never part of a program.
+template <class Net, class Map> struct roomy {
+  arrays<bounds<Net, Map>()> data;
+  sizes used;
+};
+
+template <class Net, class Map> consteval auto compute_roomy() {
+  const plan p = compute<Net, Map>();
+  roomy<Net, Map> out{};
+  out.data.in_flight = p.in_flight;
+  copy(out.data.ranks, p.ranks), copy(out.data.segments, p.segments), copy(out.data.steps, p.steps);
+  copy(out.data.operands, p.operands), copy(out.data.groups, p.groups), copy(out.data.messages, p.messages);
+  copy(out.data.buffers, p.buffers), copy(out.data.owner, p.owner);
+  const auto n = [](const auto& a) { return static_cast<std::size_t>(a.size()); };
+  out.used = {n(p.ranks),  n(p.segments), n(p.steps),   n(p.operands),
+              n(p.groups), n(p.messages), n(p.buffers), n(p.owner)};
+  return out;
+}
+
+template <class Net, class Map> inline constexpr auto roomy_plan = compute_roomy<Net, Map>();
+
+template <class Net, class Map> consteval auto trim() {
+  constexpr auto& from = roomy_plan<Net, Map>;
+  arrays<from.used> out{};
+  out.in_flight = from.data.in_flight;
+  const auto cut = [](auto& to, const auto& all) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = all[i];
+  };
+  cut(out.ranks, from.data.ranks), cut(out.segments, from.data.segments), cut(out.steps, from.data.steps);
+  cut(out.operands, from.data.operands), cut(out.groups, from.data.groups), cut(out.messages, from.data.messages);
+  cut(out.buffers, from.data.buffers), cut(out.owner, from.data.owner);
+  return out;
+}
+
+template <class Net, class Map> inline constexpr auto stored = trim<Net, Map>();
+
+template <class Net, class Map> inline constexpr bool proved = [] {
+  constexpr plan_view p = stored<Net, Map>.view();
+  static_assert(messages_match(p), "dice is wrong, please report: a message of this plan has no partner");
+  static_assert(buffers_disjoint(p), "dice is wrong, please report: buffers of this plan overlap");
+  static_assert(no_wait_cycle(p), "dice is wrong, please report: ranks of this plan wait for each other");
+  return true;
+}();
+
+}  // namespace detail
+
+/// The plan of mapping Map, which the checks of `mapping` have found right, for network Net: proved sound.
+template <class Net, class Map> inline constexpr plan_view plan_of = (static_cast<void>(detail::proved<Net, Map>), detail::stored<Net, Map>.view());
+
+}  // namespace dice::schedule
