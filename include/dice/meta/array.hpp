@@ -45,7 +45,7 @@ public:
   /// Inserts before `position`; later elements move up.
   constexpr void insert(int position, const T& value) {
     push_back(value);
-    for (int i = size_ - 1; i > position; --i) data_[i] = data_[i - 1];
+    for (T *at = data_ + size_ - 1, *to = data_ + position; at != to; --at) *at = at[-1];
     data_[position] = value;
   }
   /// Forgets elements from `size` on; never grows.

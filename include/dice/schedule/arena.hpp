@@ -22,22 +22,22 @@ public:
   /// Forgets what ends before `step`.
   constexpr void advance(int step) {
     if (soonest_ >= step) return;
-    int kept = 0;
     soonest_ = std::numeric_limits<int>::max();
-    for (int i = 0; i < blocks_.size(); ++i) {
-      if (blocks_[i].until < step) continue;
-      soonest_ = std::min(soonest_, blocks_[i].until);
-      if (kept != i) blocks_[kept] = blocks_[i];
+    block* kept = blocks_.begin();  // pointers: calls cost most of a constant evaluation
+    for (block *b = kept, *end = blocks_.end(); b != end; ++b) {
+      if (b->until < step) continue;
+      if (b->until < soonest_) soonest_ = b->until;
+      if (kept != b) *kept = *b;
       ++kept;
     }
-    blocks_.truncate(kept);
+    blocks_.truncate(static_cast<int>(kept - blocks_.begin()));
   }
   constexpr void insert(int position, const block& b) {
     blocks_.insert(position, b);
     soonest_ = std::min(soonest_, b.until);
   }
-  constexpr int size() const { return blocks_.size(); }
-  constexpr const block& operator[](int i) const { return blocks_[i]; }
+  constexpr const block* begin() const { return blocks_.begin(); }
+  constexpr const block* end() const { return blocks_.end(); }
 
 private:
   meta::array<block> blocks_;
@@ -55,9 +55,9 @@ constexpr std::int64_t lay_out(meta::array<buffer>& buffers, int first, int last
     live.advance(buf.first_step);
     const std::int64_t size = aligned(buf.bytes);
     std::int64_t offset = 0;
-    int position = 0;
-    while (position < live.size() && live[position].from - offset < size) offset = live[position++].to;
-    live.insert(position, {offset, offset + size, buf.last_step});
+    const live_blocks::block *first_above = live.begin(), *end = live.end();
+    while (first_above != end && first_above->from - offset < size) offset = first_above++->to;
+    live.insert(static_cast<int>(first_above - live.begin()), {offset, offset + size, buf.last_step});
     buf.at.offset = offset;
     high = std::max(high, offset + size);
   }

@@ -53,11 +53,11 @@ constexpr bool buffers_disjoint(const plan_view& p) {
         before = buf.first_step;
         live.advance(buf.first_step);
         const std::int64_t from = buf.at.offset, to = from + buf.bytes;
-        int position = 0;
-        while (position < live.size() && live[position].from < from) ++position;
-        if (position > 0 && live[position - 1].to > from) return false;
-        if (position < live.size() && live[position].from < to) return false;
-        live.insert(position, {from, to, buf.last_step});
+        const live_blocks::block *above = live.begin(), *end = live.end();
+        while (above != end && above->from < from) ++above;
+        if (above != live.begin() && above[-1].to > from) return false;
+        if (above != end && above->from < to) return false;
+        live.insert(static_cast<int>(above - live.begin()), {from, to, buf.last_step});
       }
     }
     int segment = r.first_segment;

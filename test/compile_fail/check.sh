@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# check.sh CASE.cpp COMPILER FLAGS…: with MISTAKE defined the case must end in one error that reads as its "expect:" line says,
+# on the line of its main, within ten lines of output; without, it must compile.
+set -u
+case=$1
+shift
+want=$(sed -n 's|^// expect: ||p' "$case")
+line=$(grep -n '^int main' "$case" | cut -d: -f1)
+fail() {
+  printf 'FAILED: %s\n' "$1" "$(head -c 3000 <<<"$out")"
+  exit 1
+}
+[ -n "$want" ] || { out=; fail "no expect: line in $case"; }
+
+out=$("$@" -fsyntax-only "$case" 2>&1) || fail "the twin without the mistake does not compile"
+out=$("$@" -fsyntax-only -DMISTAKE "$case" 2>&1) && fail "the mistake compiles"
+out=$(tr -d "‘’'" <<<"$out")
+[ "$(grep -c 'error:' <<<"$out")" = 1 ] || fail "expected one error"
+[ "$(wc -l <<<"$out")" -le 10 ] || fail "more than ten lines of output"
+grep -q "^[^ ]*$(basename "$case"):$line:.*error:" <<<"$out" || fail "the error is not on the line of main, $line"
+grep 'error:' <<<"$out" | grep -qF "$want" || fail "the error does not read: $want"
+echo "ok: $(grep 'error:' <<<"$out")"

@@ -1,0 +1,10 @@
+// expect: dice::error::core_number_negative<-1, dice::remedy::list_cores_by_numbers_from_0_on>
+#include "prelude.hpp"
+
+#ifdef MISTAKE
+using plan = mapping<dev<0, cores<0, -1>>, layers<all>>;
+#else
+using plan = mapping<dev<0, cores<0, 1>>, layers<all>>;
+#endif
+
+int main(int argc, char** argv) { return dice::main<sample::network, plan>(argc, argv); }

@@ -1,0 +1,10 @@
+// expect: dice::error::not_a_limit<0, dice::remedy::write_memory_of_a_number_of_bytes>
+#include "prelude.hpp"
+
+#ifdef MISTAKE
+using plan = mapping<dev<0, cpu, int>, layers<all>>;
+#else
+using plan = mapping<dev<0, cpu, memory<1_GiB>>, layers<all>>;
+#endif
+
+int main(int argc, char** argv) { return dice::main<sample::network, plan>(argc, argv); }

@@ -1,0 +1,10 @@
+// expect: dice::error::layer_of_another_network<other::conv1, dice::remedy::name_layers_of_the_network_passed_to_main>
+#include "prelude.hpp"
+
+#ifdef MISTAKE
+using plan = mapping<dev<0, cpu>, layers<all, range<sample::conv1, other::conv1>>>;
+#else
+using plan = mapping<dev<0, cpu>, layers<all, range<sample::conv1, sample::conv1>>>;
+#endif
+
+int main(int argc, char** argv) { return dice::main<sample::network, plan>(argc, argv); }

@@ -1,0 +1,193 @@
+#include "../sample.hpp"
+#include "dice/schedule/schedule.hpp"
+#include "random_network.hpp"
+#include "simulate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace {
+
+using namespace dice;
+using dice::schedule::action;
+using dice::schedule::space;
+
+// The sample network on one rank: convolution, sum and activation are one step, the Concat's operands lie in place.
+using one = mapping<dev<0, cpu>, layers<all>>;
+constexpr auto plan_one = schedule::plan_of<sample::network, one>;
+static_assert(plan_one.messages.empty() && plan_one.segments.size() == 1);
+static_assert(plan_one.ranks[0].slots == 1 && plan_one.ranks[0].frame_bytes == 0);
+static_assert(plan_one.ranks[0].macs == 64 * 4 * 27 + 64 * 4 * 4 + 1280);
+static_assert(plan_one.groups.size() == 6);
+static_assert(plan_one.groups[1].anchor == sample::conv2::id && plan_one.groups[1].residual == sample::add1::id &&
+              plan_one.groups[1].activation == sample::relu2::id && plan_one.groups[1].residual_operand == 1);
+
+// A-B-A with a skip: the sum is on another rank than its convolution, so nothing is fused across.
+using back = mapping<dev<0, cpu>, layers<to<sample::relu1>, sample::add1, from<sample::relu2>>, dev<1, cpu>, layers<sample::conv2>, in_flight<3>>;
+constexpr auto plan_back = schedule::plan_of<sample::network, back>;
+static_assert(plan_back.messages.size() == 2 && plan_back.in_flight == 3);
+static_assert(plan_back.messages[0].from == 0 && plan_back.messages[0].to == 1 && plan_back.messages[0].tag == 1);
+static_assert(plan_back.messages[0].bytes == 4 * 64 * 4 && plan_back.messages[1].layer == sample::conv2::id);
+static_assert(plan_back.ranks[0].last_segment - plan_back.ranks[0].first_segment == 2);
+static_assert(plan_back.ranks[0].slots == 3);
+
+std::vector<cost::algorithm> some_algorithms(const graph::network_view& net, unsigned seed) {
+  std::mt19937 draw(seed);
+  std::vector<cost::algorithm> out(net.layers.size());
+  const auto below = [&](unsigned n) { return static_cast<std::int64_t>(draw() % n); };
+  for (auto& a : out) a = {.packed_bytes = below(3) * 100, .scratch_bytes = below(3) ? 0 : below(300)};
+  return out;
+}
+
+struct drawn {
+  test::random_network net;
+  std::vector<int> owner;
+  std::vector<platform::device> devices;
+  std::vector<cost::algorithm> algorithms;
+  int in_flight;
+
+  drawn(unsigned seed, int size) : net(seed, size) {
+    std::mt19937 draw(seed + 1);
+    const int n = static_cast<int>(net.layers.size()), ranks = std::min(n, 1 + static_cast<int>(draw() % 8));
+    const bool runs = draw() % 2;  // stretches of layers, or every layer anywhere
+    owner.resize(net.layers.size());
+    for (int l = 0; l < n; ++l)
+      owner[static_cast<std::size_t>(l)] = runs && l && draw() % 4 ? owner[static_cast<std::size_t>(l) - 1] : static_cast<int>(draw()) & 0x7fffffff;
+    for (int l = 0; l < n; ++l) owner[static_cast<std::size_t>(l)] = l < ranks ? l : owner[static_cast<std::size_t>(l)] % ranks;
+    for (int r = 0; r < ranks; ++r) devices.push_back({r, {}, -1});
+    algorithms = some_algorithms(net.view(), seed + 2);
+    in_flight = 1 + static_cast<int>(draw() % 5);
+  }
+  schedule::plan plan() const { return schedule::build({net.view(), owner, devices, algorithms, in_flight}); }
+};
+
+TEST(Schedule, RandomPlansAreSoundAndMoveTheRightValues) {
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    const drawn d(seed * 7919, 3 + static_cast<int>(seed % 40));
+    const auto plan = d.plan();
+    const auto view = plan.view();
+    ASSERT_TRUE(schedule::messages_match(view)) << "seed " << seed;
+    ASSERT_TRUE(schedule::buffers_disjoint(view)) << "seed " << seed;
+    ASSERT_TRUE(schedule::no_wait_cycle(view)) << "seed " << seed;
+    ASSERT_EQ(test::simulation(d.net.view(), view, 7, seed).run(), "") << "seed " << seed;
+  }
+}
+
+TEST(Schedule, NoArenaIsSmallerThanItsLargestStep) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const drawn d(seed, 30);
+    const auto plan = d.plan();
+    for (const auto& s : plan.steps)
+      if (s.what == action::compute) {
+        EXPECT_GE(plan.ranks[plan.groups[s.group].rank].arena_bytes, d.net.layers[static_cast<std::size_t>(s.layer)].output.bytes());
+      }
+  }
+}
+
+TEST(Schedule, ProofsRefuseDamagedPlans) {
+  int broken = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const drawn d(seed * 31, 25);
+    auto plan = d.plan();
+    if (plan.messages.empty()) continue;
+    ++broken;
+    auto tags = plan;
+    tags.messages[0].tag += 1;
+    EXPECT_FALSE(schedule::messages_match(tags.view()));
+    auto lost = plan;
+    for (auto& s : lost.steps)
+      if (s.what == action::send) {
+        s.what = action::compute;
+        break;
+      }
+    EXPECT_FALSE(schedule::messages_match(lost.view()));
+    auto none = plan;
+    none.ranks[0].slots = 0;
+    EXPECT_FALSE(schedule::no_wait_cycle(none.view()));
+  }
+  EXPECT_GT(broken, 100);
+}
+
+TEST(Schedule, OverlapAndCyclesAreFound) {
+  // Two buffers of one rank at the same place and time.
+  schedule::plan p;
+  p.ranks.push_back({.rank = 0, .first_step = 0, .last_step = 2, .first_segment = 0, .last_segment = 1, .first_buffer = 0, .last_buffer = 2, .scratch_bytes = 128});
+  p.segments.push_back({0, 2});
+  p.steps.push_back({}), p.steps.push_back({});
+  p.buffers.push_back({{space::scratch, 0}, 64, 0, 1, 0});
+  p.buffers.push_back({{space::scratch, 64}, 64, 1, 1, 1});
+  EXPECT_TRUE(schedule::buffers_disjoint(p.view()));
+  p.buffers[1].at.offset = 0;
+  EXPECT_FALSE(schedule::buffers_disjoint(p.view()));
+
+  // Two ranks that each send only after having received.
+  schedule::plan q;
+  for (int r = 0; r < 2; ++r) {
+    q.ranks.push_back({.rank = r, .first_step = 2 * r, .last_step = 2 * r + 2, .first_segment = r, .last_segment = r + 1});
+    q.segments.push_back({2 * r, 2 * r + 2});
+    q.steps.push_back({.what = action::receive, .message = 1 - r});
+    q.steps.push_back({.what = action::send, .message = r});
+    q.messages.push_back({.from = r, .to = 1 - r, .tag = 1, .layer = r, .bytes = 4});
+  }
+  EXPECT_FALSE(schedule::no_wait_cycle(q.view()));
+}
+
+// The same functions at compile time and at run time.
+TEST(Schedule, CompileTimeAndRunTimeAgree) {
+  const auto& where = placement::of<sample::network, back>;
+  const auto plan = schedule::build({graph::view_of<sample::network>, where.owner, where.devices,
+                                     schedule::detail::algorithm_table<sample::network, back>, where.in_flight});
+  const auto a = plan.view();
+  const auto& b = plan_back;
+  ASSERT_EQ(a.steps.size(), b.steps.size());
+  for (std::size_t s = 0; s < a.steps.size(); ++s) {
+    EXPECT_EQ(a.steps[s].what, b.steps[s].what);
+    EXPECT_EQ(a.steps[s].layer, b.steps[s].layer);
+    EXPECT_EQ(a.steps[s].output, b.steps[s].output);
+    EXPECT_EQ(a.steps[s].part, b.steps[s].part);
+  }
+  ASSERT_EQ(a.buffers.size(), b.buffers.size());
+  for (std::size_t i = 0; i < a.buffers.size(); ++i) EXPECT_EQ(a.buffers[i].at, b.buffers[i].at);
+  for (std::size_t r = 0; r < a.ranks.size(); ++r) EXPECT_EQ(a.ranks[r].peak_bytes, b.ranks[r].peak_bytes);
+}
+
+// A Concat chain as DenseNet's: each joins all tensors so far; all of them lie in the last one.
+TEST(Schedule, GrowingConcatsShareOneBuffer) {
+  test::random_network net(1, 1);
+  net.layers.clear(), net.edges.clear();
+  const auto add = [&](const char* op, tensor::shape shape, std::vector<int> from) {
+    graph::layer_info l;
+    l.op = op, l.output = shape;
+    l.first_edge = static_cast<int>(net.edges.size());
+    l.edges = static_cast<int>(from.size());
+    std::int64_t offset = 0;
+    for (int f : from) {
+      net.edges.push_back({f, static_cast<int>(net.layers.size()), std::string_view(op) == "Concat" ? offset : -1});
+      offset += net.layers[static_cast<std::size_t>(f)].output.elements();
+    }
+    net.layers.push_back(l);
+    return static_cast<int>(net.layers.size()) - 1;
+  };
+  std::vector<int> features{add("Input", {1, 8, 4, 4}, {})};
+  net.layers[0].is_input = true;
+  features = {add("Conv", {1, 8, 4, 4}, {0})};
+  for (int k = 0; k < 6; ++k) {
+    const int all = features.size() == 1 ? features[0] : add("Concat", {1, 8 + 4 * k, 4, 4}, features);
+    features.push_back(add("Conv", {1, 4, 4, 4}, {all}));
+  }
+  const int last = add("Concat", {1, 32, 4, 4}, features);
+  add("Output", {1, 32, 4, 4}, {last});
+  net.layers.back().is_output = true, net.layers.back().view = 0;
+  const std::vector<int> owner(net.layers.size(), 0);
+  const std::vector<platform::device> devices{{0, {}, -1}};
+  const std::vector<cost::algorithm> algorithms(net.layers.size());
+  const auto plan = schedule::build({net.view(), owner, devices, algorithms, 1});
+  EXPECT_TRUE(schedule::sound(plan.view()));
+  EXPECT_EQ(test::simulation(net.view(), plan.view(), 2, 1).run(), "");
+  for (const auto& s : plan.steps)
+    EXPECT_TRUE(s.what != action::compute || net.layers[static_cast<std::size_t>(s.layer)].op != "Concat");
+  EXPECT_EQ(plan.ranks[0].arena_bytes, net.layers[0].output.bytes() + net.layers[static_cast<std::size_t>(last)].output.bytes());
+}
+
+}  // namespace

@@ -1,0 +1,188 @@
+// Runs a plan on symbols: every element of every arena holds the name of the value that it should be, and each step checks
+// that what it reads is what the network means. Ranks advance in random order under the executor's rules.
+#pragma once
+
+#include "dice/model/network.hpp"
+#include "dice/schedule/program.hpp"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace test {
+
+/// The value of one element: element `index` of what layer `layer` computes for frame `frame`.
+struct symbol {
+  int frame = -1, layer = -1;
+  std::int64_t index = -1;
+  friend bool operator==(const symbol&, const symbol&) = default;
+};
+
+class simulation {
+public:
+  simulation(const dice::graph::network_view& net, const dice::schedule::plan_view& plan, int frames, unsigned seed)
+      : net_(net), plan_(plan), frames_(frames), draw_(seed) {
+    for (const auto& r : plan.ranks) {
+      memory_.emplace_back(static_cast<std::size_t>(r.arena_bytes / 4));
+      done_.emplace_back(r.last_segment - r.first_segment, 0);
+    }
+    arrived_.resize(plan.messages.size());
+  }
+
+  /// Empty if all frames came through and every value was right; else what went wrong.
+  std::string run() {
+    std::vector<int> order(plan_.ranks.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+    for (bool moved = true; moved && trouble_.empty();) {
+      moved = false;
+      std::shuffle(order.begin(), order.end(), draw_);
+      for (int r : order) moved = advance(r) || moved;
+    }
+    if (!trouble_.empty()) return trouble_;
+    for (const auto& segments : done_)
+      for (int d : segments)
+        if (d != frames_) return "deadlock";
+    std::size_t outputs = 0;
+    for (const auto& l : net_.layers) outputs += l.is_output;
+    return left_.size() == outputs ? "" : "an output never left";
+  }
+
+private:
+  static std::size_t z(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+  /// What element i of layer l's output means, seen through views and joins.
+  symbol meaning(int l, std::int64_t i, int frame) const {
+    const auto& layer = net_.layers[z(l)];
+    const auto in = net_.into(l);
+    if (layer.view >= 0) return meaning(in[0].from, layer.view + i, frame);
+    if (layer.op == "Concat" && in[0].joins >= 0)
+      for (const auto& e : in)
+        if (i >= e.joins && i < e.joins + net_.layers[z(e.from)].output.elements()) return meaning(e.from, i - e.joins, frame);
+    return {frame, l, i};
+  }
+
+  symbol& cell(int rank, dice::schedule::place p, int frame, std::int64_t i) {
+    const auto& r = plan_.ranks[z(rank)];
+    const auto base = p.where == dice::schedule::space::frame ? frame % r.slots * r.frame_bytes : r.slots * r.frame_bytes;
+    return memory_[z(rank)].at(z((base + p.offset) / 4 + i));
+  }
+
+  void check(int rank, dice::schedule::place p, int frame, int layer, const char* what) {
+    for (std::int64_t i = 0; i < net_.layers[z(layer)].output.elements(); ++i)
+      if (!(cell(rank, p, frame, i) == meaning(layer, i, frame)) && trouble_.empty()) {
+        std::ostringstream s;
+        s << what << " of layer " << layer << " on rank " << rank << " in frame " << frame << ": element " << i << " holds "
+          << cell(rank, p, frame, i).layer << '[' << cell(rank, p, frame, i).index << "] of frame " << cell(rank, p, frame, i).frame;
+        trouble_ = s.str();
+      }
+  }
+  void write(int rank, dice::schedule::place p, int frame, int layer) {
+    for (std::int64_t i = 0; i < net_.layers[z(layer)].output.elements(); ++i) cell(rank, p, frame, i) = meaning(layer, i, frame);
+  }
+
+  bool advance(int rank) {
+    deliver();
+    const auto& r = plan_.ranks[z(rank)];
+    auto& done = done_[z(rank)];
+    for (int g = r.last_segment - 1; g >= r.first_segment; --g) {  // the oldest frame first
+      const auto& segment = plan_.segments[z(g)];
+      const int f = done[z(g - r.first_segment)];
+      if (f == frames_ || (g > r.first_segment && done[z(g - r.first_segment - 1)] <= f)) continue;
+      if (g == r.first_segment && f >= r.slots && done.back() <= f - r.slots) continue;
+      bool ready = true;
+      for (int s = segment.first_step; s < segment.last_step; ++s) {
+        const auto& step = plan_.steps[z(s)];
+        if (step.what == dice::schedule::action::receive) ready = ready && arrived_[z(step.message)].count(f);
+        if (step.what == dice::schedule::action::enter) ready = ready && f - completed() < plan_.in_flight;
+      }
+      if (!ready) continue;
+      for (int s = segment.first_step; s < segment.last_step; ++s) execute(rank, f, plan_.steps[z(s)]);
+      ++done[z(g - r.first_segment)];
+      return true;
+    }
+    return false;
+  }
+
+  int completed() const {
+    int least = frames_;
+    for (std::size_t l = 0; l < net_.layers.size(); ++l)
+      if (net_.layers[l].is_output) {
+        const auto it = left_.find(static_cast<int>(l));
+        least = std::min(least, it == left_.end() ? 0 : it->second);
+      }
+    return least;
+  }
+
+  void execute(int rank, int frame, const dice::schedule::step& step) {
+    using dice::schedule::action;
+    switch (step.what) {
+      case action::receive: {
+        // The data arrived at some time since the frame's slot was free; anything there may have been overwritten since then,
+        // so its memory must have been untouched: the tag of its arrival is still there.
+        const auto& m = plan_.messages[z(step.message)];
+        check(rank, m.at_receiver, frame, m.layer, "received data");
+        break;
+      }
+      case action::enter: write(rank, step.output, frame, step.layer); break;
+      case action::leave:
+        check(rank, step.output, frame, step.layer, "result");
+        if (left_[step.layer]++ != frame && trouble_.empty()) trouble_ = "results out of order";
+        break;
+      case action::send: {
+        const auto& m = plan_.messages[z(step.message)];
+        check(rank, m.at_sender, frame, m.layer, "message");
+        pending_.push_back({step.message, frame});
+        break;
+      }
+      case action::compute: {
+        const auto& g = plan_.groups[z(step.group)];
+        std::vector<int> reads;
+        for (const auto& e : net_.into(g.anchor)) reads.push_back(e.from);
+        if (g.residual >= 0) reads.push_back(net_.into(g.residual)[z(g.residual_operand)].from);
+        if (static_cast<int>(reads.size()) != step.operands && trouble_.empty()) trouble_ = "operands do not fit the group";
+        for (std::size_t k = 0; k < reads.size(); ++k)
+          check(rank, plan_.operands[z(step.first_operand) + k], frame, reads[k], "operand");
+        write(rank, step.output, frame, step.layer);
+        if (plan_.owner[z(step.layer)] != rank && trouble_.empty()) trouble_ = "a layer runs on a rank that is not its own";
+        break;
+      }
+    }
+  }
+
+  /// Data arrive at once: the earliest time at which they may overwrite the receiver's memory. (A frame ahead of the
+  /// receiver's slots waits outside.)
+  void deliver() {
+    for (std::size_t i = 0; i < pending_.size();) {
+      const auto [message, frame] = pending_[i];
+      const auto& m = plan_.messages[z(message)];
+      const auto& r = plan_.ranks[z(m.to)];
+      if (frame < r.slots || done_[z(m.to)].back() > frame - r.slots) {
+        write(m.to, m.at_receiver, frame, m.layer);
+        arrived_[z(message)].insert(frame);
+        pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
+    }
+  }
+
+  struct parcel {
+    int message, frame;
+  };
+  dice::graph::network_view net_;
+  dice::schedule::plan_view plan_;
+  int frames_;
+  std::mt19937 draw_;
+  std::vector<std::vector<symbol>> memory_;
+  std::vector<std::vector<int>> done_;             // frames completed by each segment of each rank
+  std::vector<std::set<int>> arrived_;             // frames of each message that have arrived
+  std::vector<parcel> pending_;
+  std::map<int, int> left_;                        // frames that left, by output
+  std::string trouble_;
+};
+
+}  // namespace test
