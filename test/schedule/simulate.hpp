@@ -40,7 +40,9 @@ public:
     for (bool moved = true; moved && trouble_.empty();) {
       moved = false;
       std::shuffle(order.begin(), order.end(), draw_);
+      moved = deliver(false);
       for (int r : order) moved = advance(r) || moved;
+      if (!moved) moved = deliver(true);
     }
     if (!trouble_.empty()) return trouble_;
     for (const auto& segments : done_)
@@ -85,14 +87,13 @@ private:
   }
 
   bool advance(int rank) {
-    deliver();
     const auto& r = plan_.ranks[z(rank)];
     auto& done = done_[z(rank)];
     for (int g = r.last_segment - 1; g >= r.first_segment; --g) {  // the oldest frame first
       const auto& segment = plan_.segments[z(g)];
       const int f = done[z(g - r.first_segment)];
       if (f == frames_ || (g > r.first_segment && done[z(g - r.first_segment - 1)] <= f)) continue;
-      if (g == r.first_segment && f >= r.slots && done.back() <= f - r.slots) continue;
+      if (g == r.first_segment && !slot_free(rank, f)) continue;
       bool ready = true;
       for (int s = segment.first_step; s < segment.last_step; ++s) {
         const auto& step = plan_.steps[z(s)];
@@ -121,8 +122,7 @@ private:
     using dice::schedule::action;
     switch (step.what) {
       case action::receive: {
-        // The data arrived at some time since the frame's slot was free; anything there may have been overwritten since then,
-        // so its memory must have been untouched: the tag of its arrival is still there.
+        // It arrived at some time since the frame's slot was free, and nothing may have overwritten it since.
         const auto& m = plan_.messages[z(step.message)];
         check(rank, m.at_receiver, frame, m.layer, "received data");
         break;
@@ -153,21 +153,33 @@ private:
     }
   }
 
-  /// Data arrive at once: the earliest time at which they may overwrite the receiver's memory. (A frame ahead of the
-  /// receiver's slots waits outside.)
-  void deliver() {
+  /// Whether the frame that used frame f's slot before is through: its last segment done and all it sent taken over.
+  bool slot_free(int rank, int f) const {
+    const auto slots = plan_.ranks[z(rank)].slots;
+    if (f < slots) return true;
+    for (const auto& p : pending_)
+      if (plan_.messages[z(p.message)].from == rank && p.frame <= f - slots) return false;
+    return done_[z(rank)].back() > f - slots;
+  }
+
+  /// Takes messages over into free slots of their receivers, each at some time after its sending (`all`: now): the sender's
+  /// memory must still hold it then, and the receiver's may be written as soon as its slot is free.
+  bool deliver(bool all) {
+    bool any = false;
     for (std::size_t i = 0; i < pending_.size();) {
       const auto [message, frame] = pending_[i];
       const auto& m = plan_.messages[z(message)];
-      const auto& r = plan_.ranks[z(m.to)];
-      if (frame < r.slots || done_[z(m.to)].back() > frame - r.slots) {
+      if ((all || draw_() % 3 == 0) && slot_free(m.to, frame)) {
+        check(m.from, m.at_sender, frame, m.layer, "message on its way");
         write(m.to, m.at_receiver, frame, m.layer);
         arrived_[z(message)].insert(frame);
         pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+        any = true;
       } else {
         ++i;
       }
     }
+    return any;
   }
 
   struct parcel {
