@@ -20,9 +20,9 @@
 namespace dice::kernels {
 
 /// The backends' tags.
-struct reference;
-struct openmp;
-struct cudnn;
+struct reference final {};
+struct openmp final {};
+struct cudnn final {};
 
 /// Primary template: backend `Backend` has no kernel for operator `Op`.
 template <class Backend, class Op> struct kernel;

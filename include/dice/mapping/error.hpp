@@ -27,6 +27,7 @@ struct give_one_point_less_than_devices;
 struct remove_it_from_one_of_the_layer_lists;
 struct add_it_to_a_layers_list;
 struct raise_the_limit_or_move_layers_to_another_device;
+struct run_it_on_a_unit_whose_backend_has_this_operator;
 }  // namespace dice::remedy
 
 /// Incomplete on purpose: naming one of these is the error.
@@ -56,4 +57,5 @@ template <int Points, int Devices, class Remedy> struct split_points_do_not_fit_
 template <class Layer, class Remedy> struct layer_on_two_devices;
 template <class Layer, class Remedy> struct layer_without_device;
 template <int Rank, std::int64_t BytesNeeded, class Remedy> struct memory_limit_less_than_plan;
+template <class Layer, class Remedy> struct layer_without_kernel;
 }  // namespace dice::error

@@ -1,0 +1,269 @@
+// The command line of a program made with dice: one table of options, from which it is parsed and --help is printed.
+#pragma once
+
+#include "dice/app/options.hpp"
+#include "dice/runtime/program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dice::app {
+
+namespace detail {
+
+/// What the functions of the table may use: the program, the options so far, and the option's name as it was given.
+struct parsing {
+  const runtime::program& program;
+  options& out;
+  std::string_view name;
+
+  [[noreturn]] void fail(const std::string& what) const { throw usage_error(std::string(name) + ": " + what); }
+
+  template <class T>
+  T number(std::string_view text, T least, T most, const char* kind) const {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= most))
+      fail("'" + std::string(text) + "' is not " + kind);
+    return value;
+  }
+
+  /// The graph inputs or outputs, for messages.
+  std::string list(bool inputs) const {
+    std::string out_text;
+    for (const auto& l : program.layers.layers)
+      if (inputs ? l.is_input : l.is_output) out_text += (out_text.empty() ? "" : ", ") + std::string(l.onnx_name);
+    return out_text;
+  }
+
+  /// [NAME=]FILE. FILE may hold '='; NAME is an ONNX name, or else an identifier, and may hold '=' as well.
+  named_file file(std::string_view text, bool inputs) const {
+    const char* kind = inputs ? "input" : "output";
+    std::vector<int> ids;
+    for (int l = 0; l < program.layers.size(); ++l)
+      if (const auto& layer = program.layers.layers[static_cast<std::size_t>(l)]; inputs ? layer.is_input : layer.is_output)
+        ids.push_back(l);
+    for (auto at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
+      const auto wanted = text.substr(0, at);
+      for (const bool by_identifier : {false, true})
+        for (int l : ids) {
+          const auto& layer = program.layers.layers[static_cast<std::size_t>(l)];
+          if ((by_identifier ? layer.name : layer.onnx_name) == wanted) return checked({l, std::string(text.substr(at + 1))});
+        }
+    }
+    if (ids.size() == 1) return checked({ids[0], std::string(text)});
+    if (ids.empty()) fail(std::string("the network has no ") + kind);
+    fail("'" + std::string(text) + "' must be NAME=FILE, since the network has several " + kind + "s: " + list(inputs));
+  }
+  named_file checked(named_file f) const {
+    if (f.file.empty()) fail("the name of a file is missing");
+    return f;
+  }
+  /// Adds a file of an output; only one each.
+  void add_once(std::vector<named_file>& to, std::string_view text) const {
+    auto f = file(text, false);
+    for (const auto& other : to)
+      if (other.layer == f.layer)
+        fail("output " + std::string(program.layers.layers[static_cast<std::size_t>(f.layer)].onnx_name) + " has two files, '" +
+             other.file + "' and '" + f.file + "'; give one");
+    to.push_back(std::move(f));
+  }
+};
+
+enum class takes : unsigned char { nothing, value, perhaps };
+
+struct option {
+  std::string_view name;
+  takes how;
+  std::string_view value;  ///< its name in the help
+  bool repeatable;
+  std::string_view help;
+  void (*apply)(parsing&, std::string_view);
+};
+
+inline std::span<const option> option_table() {
+  constexpr auto most = std::numeric_limits<std::int64_t>::max() / 2;
+  static const std::array table{
+      option{"--input", takes::value, "[NAME=]FILE", true,
+             "frames for a graph input, a .npy file of float32: N times the input's leading dimension is N frames; "
+             "several files are read one after the other",
+             [](parsing& p, std::string_view v) { p.out.inputs.push_back(p.file(v, true)); }},
+      option{"--random", takes::value, "SEED", false, "random frames for the inputs without a file (1, or as many as --frames says)",
+             [](parsing& p, std::string_view v) {
+               p.out.random = p.number<std::uint64_t>(v, 0, std::numeric_limits<std::uint64_t>::max(), "a whole number from 0 on");
+             }},
+      option{"--output", takes::value, "[NAME=]FILE", true, "write a graph output as .npy, frames joined along the leading dimension",
+             [](parsing& p, std::string_view v) { p.add_once(p.out.outputs, v); }},
+      option{"--gather", takes::nothing, "", false, "send results to rank 0, which writes and prints them",
+             [](parsing& p, std::string_view) { p.out.gather = true; }},
+      option{"--frames", takes::value, "N", false, "frames in all; the given ones come over again in turn",
+             [](parsing& p, std::string_view v) { p.out.frames = p.number<std::int64_t>(v, 1, most, "a whole number from 1 on"); }},
+      option{"--warmup", takes::value, "N", false, "frames before those, in no figure and no output",
+             [](parsing& p, std::string_view v) { p.out.warmup = p.number<std::int64_t>(v, 0, most, "a whole number from 0 on"); }},
+      option{"--in-flight", takes::value, "N", false, "frames under way at once, at most as many as the plan allows",
+             [](parsing& p, std::string_view v) {
+               const int n = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number from 1 on");
+               if (const int allowed = p.program.plan.in_flight; n > allowed)
+                 p.fail(std::to_string(n) + " is more than the plan of this program allows, " + std::to_string(allowed) +
+                        "; lower it, or add dice::in_flight<" + std::to_string(n) + "> to the mapping");
+               p.out.in_flight = n;
+             }},
+      option{"--weights", takes::value, "FILE", false,
+             "the .safetensors file (default: beside the program, then the working directory, then where the build made it)",
+             [](parsing& p, std::string_view v) { p.out.weights = v; }},
+      option{"--expect", takes::value, "[NAME=]FILE", true,
+             "compare a graph output with a .npy file: print max |a-b| / max |b|, fail beyond --tolerance",
+             [](parsing& p, std::string_view v) { p.add_once(p.out.expected, v); }},
+      option{"--tolerance", takes::value, "X", false, "for --expect (default 1e-4)",
+             [](parsing& p, std::string_view v) {
+               p.out.tolerance = p.number<double>(v, 0, std::numeric_limits<double>::max(), "a number from 0 on");
+             }},
+      option{"--top", takes::value, "K", false, "print the K largest numbers of each output, for each frame",
+             [](parsing& p, std::string_view v) {
+               p.out.top = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number from 1 on");
+             }},
+      option{"--labels", takes::value, "FILE", false, "names for --top, one a line",
+             [](parsing& p, std::string_view v) { p.out.labels = v; }},
+      option{"--json", takes::value, "FILE", false, "write speed, latency and the ranks' figures",
+             [](parsing& p, std::string_view v) { p.out.json = v; }},
+      option{"--transport", takes::value, "mpi|in-process", false, "ranks as MPI processes, or as threads of this process",
+             [](parsing& p, std::string_view v) {
+               if (v != "mpi" && v != "in-process") p.fail("'" + std::string(v) + "' is neither mpi nor in-process");
+               p.out.by = v == "mpi" ? transport::mpi : transport::in_process;
+             }},
+      option{"--plan", takes::perhaps, "json", false, "print what each rank does, as a table or as JSON, and run nothing",
+             [](parsing& p, std::string_view v) {
+               if (!v.empty() && v != "json") p.fail("'" + std::string(v) + "' is no form of a plan; write --plan or --plan=json");
+               p.out.plan = v.empty() ? plan_form::text : plan_form::json;
+             }},
+      option{"--help", takes::nothing, "", false, "print this", [](parsing& p, std::string_view) { p.out.help = true; }},
+      option{"--version", takes::nothing, "", false, "print the version of dice", [](parsing& p, std::string_view) { p.out.version = true; }},
+  };
+  return table;
+}
+
+/// The option's name nearest to a mistyped one, or "".
+inline std::string_view nearest_option(std::string_view wrong) {
+  std::string_view best;
+  std::size_t least = 3;  // farther ones are no guess
+  for (const auto& o : option_table()) {
+    std::vector<std::size_t> row(o.name.size() + 1);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (std::size_t i = 0; i < wrong.size(); ++i) {
+      auto corner = row[0];
+      row[0] = i + 1;
+      for (std::size_t j = 0; j < o.name.size(); ++j) {
+        const auto above = row[j + 1];
+        row[j + 1] = std::min({above + 1, row[j] + 1, corner + (wrong[i] != o.name[j])});
+        corner = above;
+      }
+    }
+    if (row.back() < least) least = row.back(), best = o.name;
+  }
+  return best;
+}
+
+}  // namespace detail
+
+/// Parses the command line. Throws usage_error.
+inline options parse(const runtime::program& program, std::span<const char* const> arguments) {
+  options out;
+  std::vector<std::string_view> seen;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view word = arguments[i];
+    const auto equals = word.substr(0, 2) == "--" ? word.find('=') : std::string_view::npos;
+    const auto name = word.substr(0, equals);
+    const auto table = detail::option_table();
+    const auto found = std::find_if(table.begin(), table.end(), [&](const auto& o) { return o.name == name; });
+    if (found == table.end()) {
+      const auto guess = detail::nearest_option(name);
+      throw usage_error((word.substr(0, 1) == "-" ? "unknown option '" : "unexpected argument '") + std::string(word) + "'; " +
+                        (guess.empty() ? "--help lists the options" : "did you mean " + std::string(guess) + "?"));
+    }
+    detail::parsing p{program, out, found->name};
+    if (!found->repeatable && std::find(seen.begin(), seen.end(), found->name) != seen.end()) p.fail("given twice; give it once");
+    seen.push_back(found->name);
+    std::string_view value;
+    if (equals != std::string_view::npos) {
+      if (found->how == detail::takes::nothing) p.fail("takes no value");
+      value = word.substr(equals + 1);
+      if (value.empty()) p.fail("the value is missing: write " + std::string(found->name) + " " + std::string(found->value));
+    } else if (found->how == detail::takes::value) {
+      if (i + 1 == arguments.size()) p.fail("the value is missing: write " + std::string(found->name) + " " + std::string(found->value));
+      value = arguments[++i];
+      if (value.empty()) p.fail("the value is empty");
+    }
+    found->apply(p, value);
+  }
+  if (out.help || out.version || out.plan != plan_form::none) return out;
+
+  const auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
+  if (given("--tolerance") && out.expected.empty()) throw usage_error("--tolerance belongs to --expect FILE");
+  if (given("--labels") && out.top == 0) throw usage_error("--labels belongs to --top K");
+  for (std::size_t i = 0; i < out.outputs.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (out.outputs[i].file == out.outputs[j].file) throw usage_error("--output: two outputs go to '" + out.outputs[i].file + "'");
+  if (!out.random)
+    for (int l = 0; l < program.layers.size(); ++l) {
+      const auto& layer = program.layers.layers[static_cast<std::size_t>(l)];
+      if (!layer.is_input || std::any_of(out.inputs.begin(), out.inputs.end(), [&](const auto& f) { return f.layer == l; })) continue;
+      const bool only = out.inputs.empty();
+      throw usage_error((only ? "no frames given" : "no frames given for input " + std::string(layer.onnx_name)) +
+                        "; give them with --input " + (only ? "" : std::string(layer.onnx_name) + "=") +
+                        "FILE.npy, or make random ones with --random SEED");
+    }
+  if (out.by == transport::mpi) {
+#ifndef DICE_WITH_MPI
+    throw usage_error("--transport mpi: this program was built without MPI; build it with dice::mpi, or use --transport in-process");
+#endif
+  }
+  return out;
+}
+
+/// The text of --help.
+inline std::string help(const runtime::program& program, std::string_view command) {
+  const auto shape = [](const dice::tensor::shape& s) {
+    std::string out;
+    for (int a = 0; a < s.rank; ++a) out += (a ? "×" : "") + std::to_string(s[a]);
+    return out.empty() ? std::string("scalar") : out;
+  };
+  const std::string name(command.substr(command.rfind('/') == std::string_view::npos ? 0 : command.rfind('/') + 1));
+  const int ranks = program.ranks();
+  std::string out = "Runs the network " + std::string(program.network) + " on " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
+  out += ".\n\nUsage: " + (ranks > 1 ? "mpirun -n " + std::to_string(ranks) + " ./" : std::string("./")) + name + " --input FILE.npy [OPTION…]\n";
+  for (const bool inputs : {true, false})
+    for (const auto& l : program.layers.layers)
+      if (inputs ? l.is_input : l.is_output)
+        out += std::string("\n  ") + (inputs ? "input   " : "output  ") + std::string(l.onnx_name) + "  float32 " + shape(l.output);
+  out += "\n\nOptions:\n";
+  for (const auto& o : detail::option_table()) {
+    std::string left = "  " + std::string(o.name);
+    if (o.how == detail::takes::value) left += " " + std::string(o.value);
+    if (o.how == detail::takes::perhaps) left += "[=" + std::string(o.value) + "]";
+    constexpr std::size_t column = 28, width = 88;
+    left.resize(std::max(left.size() + 2, column), ' ');
+    out += left;
+    auto at = left.size();
+    std::string_view rest = o.help;
+    while (!rest.empty()) {  // wrapped at blanks
+      auto end = rest.find(' ');
+      if (end == std::string_view::npos) end = rest.size();
+      if (at + end > column + width) out += "\n" + std::string(column, ' '), at = column;
+      out += std::string(rest.substr(0, end)) + (end < rest.size() ? " " : "");
+      at += end + 1;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    out += "\n";
+  }
+  return out + "\nExit code: 0 done, 1 failed, 2 wrong usage.\n";
+}
+
+}  // namespace dice::app

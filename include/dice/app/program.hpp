@@ -1,0 +1,104 @@
+// From types back to values: what the runtime gets of a network and a mapping.
+#pragma once
+
+#include "dice/app/verdict.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/schedule/static_plan.hpp"
+#include "dice/version.hpp"
+
+#ifdef DICE_WITH_OPENMP
+#include "dice/kernels/openmp/team.hpp"
+#endif
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace dice::app {
+
+namespace detail {
+
+template <class Net, int Id> struct layer_or_nothing {
+  using type = typename Net::template layer<Id>;
+};
+template <class Net> struct layer_or_nothing<Net, -1> {
+  using type = graph::nothing;
+};
+
+/// A fusion group as a type. Templated on ids and not on the mapping, so that its kernel's symbol stays short.
+template <class Net, int Anchor, int Residual, int Activation, int Operand> struct group_of {
+  using type = graph::group<Net, typename Net::template layer<Anchor>, typename layer_or_nothing<Net, Residual>::type,
+                            typename layer_or_nothing<Net, Activation>::type, (Operand < 0 ? 0 : Operand)>;
+};
+
+/// Values of a program, by fusion group and by rank.
+template <std::size_t Groups, std::size_t Ranks> struct tables {
+  std::array<kernels::entry, Groups> kernels{};
+  std::array<cost::algorithm, Groups> algorithms{};
+  std::array<std::span<const graph::parameter>, Groups> parameters{};
+  std::array<platform::unit, Ranks> units{};
+  std::array<std::span<const int>, Ranks> cores{};
+};
+
+template <class Net, class Map> consteval auto tabulate() {
+  constexpr const auto& plan = schedule::plan_of<Net, Map>;
+  tables<plan.groups.size(), plan.ranks.size()> out;
+  [&]<std::size_t... G>(std::index_sequence<G...>) {
+    out.kernels = {kernels::entry_for<backend_tag<backend_of_group<Net, Map>(G)>,
+                                      typename group_of<Net, plan.groups[G].anchor, plan.groups[G].residual, plan.groups[G].activation,
+                                                        plan.groups[G].residual_operand>::type>()...};
+    out.parameters = {std::span<const graph::parameter>(Net::template layer<plan.groups[G].anchor>::parameters)...};
+  }(std::make_index_sequence<plan.groups.size()>{});
+  for (std::size_t g = 0; g < plan.groups.size(); ++g)
+    out.algorithms[g] = schedule::detail::algorithm_table<Net, Map>[static_cast<std::size_t>(plan.groups[g].anchor)];
+  boost::hana::for_each(placement::entries<Map>::list, [&](auto type) {
+    using E = typename decltype(type)::type;
+    if constexpr (platform::is_dev<E>) {
+      using unit = platform::unit_traits<typename platform::dev_traits<E>::unit_type>;
+      out.units[E::rank] = unit::value;
+      out.cores[E::rank] = unit::core_list;
+    }
+  });
+  return out;
+}
+
+template <class Net, class Map> inline constexpr auto table = tabulate<Net, Map>();
+
+}  // namespace detail
+
+#ifdef DICE_WITH_OPENMP
+/// Gives the calling thread's OpenMP team `threads` threads, or one on each of `cores`.
+inline void start_team(int threads, std::span<const int> cores) {
+  if (cores.empty() || !kernels::team::pin(cores)) kernels::team::set_threads(threads);
+}
+#endif
+
+/// Where dice_add_network makes weights files; empty outside its builds.
+#ifdef DICE_NETWORKS_DIR
+inline constexpr std::string_view networks_folder = DICE_NETWORKS_DIR;
+#else
+inline constexpr std::string_view networks_folder{};
+#endif
+
+/// The program of network Net under the right mapping Map.
+template <class Net, class Map>
+inline constexpr runtime::program program_of{
+    .version = version,
+    .network = Net::name,
+    .layers = graph::view_of<Net>,
+    .plan = schedule::plan_of<Net, Map>,
+    .kernels = detail::table<Net, Map>.kernels,
+    .algorithms = detail::table<Net, Map>.algorithms,
+    .parameters = detail::table<Net, Map>.parameters,
+    .weights = Net::weights,
+    .weights_folder = networks_folder,
+    .units = detail::table<Net, Map>.units,
+    .cores = detail::table<Net, Map>.cores,
+#ifdef DICE_WITH_OPENMP
+    .threads = {.start = &start_team},
+#endif
+};
+
+}  // namespace dice::app

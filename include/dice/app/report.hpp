@@ -1,0 +1,138 @@
+// The figures of a run: put together from all ranks, as JSON and as a table.
+#pragma once
+
+#include "dice/app/json.hpp"
+#include "dice/app/plan.hpp"
+#include "dice/app/record.hpp"
+#include "dice/runtime/figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace dice::app {
+
+/// Largest resident size of this process so far, in bytes; 0 if the system does not tell. Ranks that are threads share it.
+inline std::int64_t peak_rss_bytes() {
+  std::ifstream in("/proc/self/status");
+  for (std::string line; std::getline(in, line);)
+    if (line.rfind("VmHWM:", 0) == 0) return std::atoll(line.c_str() + 6) * 1024;
+  return 0;
+}
+
+/// What one rank tells of a run. Milliseconds are means per frame; bytes are of all frames.
+struct rank_report {
+  std::string host;
+  double compute_ms = 0, wait_ms = 0;
+  std::int64_t bytes_sent = 0, peak_rss_bytes = 0, planned_bytes = 0;
+};
+
+/// What a whole run gives.
+struct report {
+  std::int64_t frames = 0;
+  double seconds = 0;              ///< from the first frame's entry to the last one's last output
+  std::vector<double> latency_ms;  ///< ascending
+  std::vector<rank_report> ranks;
+
+  double frames_per_second() const { return seconds > 0 ? static_cast<double>(frames) / seconds : 0; }
+  /// The latency below which the fraction `q` of the frames lie, between neighbours linear.
+  double latency(double q) const {
+    if (latency_ms.empty()) return 0;
+    const double at = q * static_cast<double>(latency_ms.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const auto above = std::min(below + 1, latency_ms.size() - 1);
+    return latency_ms[below] + (at - static_cast<double>(below)) * (latency_ms[above] - latency_ms[below]);
+  }
+};
+
+/// A rank's part, for all_gather. Its times are shifted by `offset` to rank 0's clock.
+inline std::string report_part(const std::string& host, const runtime::figures& f, std::int64_t offset, std::int64_t planned) {
+  record out;
+  out.put(host);
+  out.put(f.computing);
+  out.put(f.waiting);
+  out.put(f.bytes_sent);
+  out.put(peak_rss_bytes());
+  out.put(planned);
+  for (const auto* times : {&f.entered, &f.left}) {
+    auto shifted = *times;
+    for (auto& t : shifted) t += offset;
+    out.put(shifted);
+  }
+  return out.text();
+}
+
+/// All ranks' parts together.
+inline report merge(const std::vector<std::string>& parts, std::int64_t frames) {
+  report out;
+  out.frames = frames;
+  const auto n = static_cast<std::size_t>(frames);
+  std::vector<std::int64_t> first(n, INT64_MAX), last(n, INT64_MIN);
+  for (const auto& part : parts) {
+    record in(part);
+    rank_report r;
+    r.host = in.get();
+    const double per_frame = 1e-6 / static_cast<double>(frames);
+    r.compute_ms = static_cast<double>(in.get_number()) * per_frame;
+    r.wait_ms = static_cast<double>(in.get_number()) * per_frame;
+    r.bytes_sent = in.get_number();
+    r.peak_rss_bytes = in.get_number();
+    r.planned_bytes = in.get_number();
+    const auto entered = in.get_numbers(), left = in.get_numbers();
+    for (std::size_t f = 0; f < std::min(n, entered.size()); ++f) first[f] = std::min(first[f], entered[f]);
+    for (std::size_t f = 0; f < std::min(n, left.size()); ++f) last[f] = std::max(last[f], left[f]);
+    out.ranks.push_back(r);
+  }
+  std::int64_t begin = INT64_MAX, end = INT64_MIN;
+  for (std::size_t f = 0; f < n; ++f) {
+    if (last[f] == INT64_MIN) continue;
+    if (first[f] == INT64_MAX) first[f] = last[f];  // a network without inputs
+    begin = std::min(begin, first[f]), end = std::max(end, last[f]);
+    out.latency_ms.push_back(std::max(0.0, static_cast<double>(last[f] - first[f]) * 1e-6));
+  }
+  std::sort(out.latency_ms.begin(), out.latency_ms.end());
+  if (end > begin) out.seconds = static_cast<double>(end - begin) * 1e-9;
+  return out;
+}
+
+/// The content of --json.
+inline std::string report_json(const report& r) {
+  std::string out = "{\"frames\": " + std::to_string(r.frames) + ",\n \"frames_per_second\": " + json_number(r.frames_per_second()) +
+                    ",\n \"latency_ms\": {\"min\": " + json_number(r.latency(0)) + ", \"median\": " + json_number(r.latency(0.5)) +
+                    ", \"p95\": " + json_number(r.latency(0.95)) + ", \"p99\": " + json_number(r.latency(0.99)) +
+                    ", \"max\": " + json_number(r.latency(1)) + "},\n \"ranks\": [";
+  for (std::size_t i = 0; i < r.ranks.size(); ++i) {
+    const auto& k = r.ranks[i];
+    out += (i ? ",\n  " : "\n  ");
+    out += "{\"rank\": " + std::to_string(i) + ", \"host\": " + json_string(k.host) + ", \"compute_ms\": " + json_number(k.compute_ms) +
+           ", \"wait_ms\": " + json_number(k.wait_ms) + ", \"bytes_sent\": " + std::to_string(k.bytes_sent) +
+           ", \"peak_rss_bytes\": " + std::to_string(k.peak_rss_bytes) + ", \"planned_bytes\": " + std::to_string(k.planned_bytes) + "}";
+  }
+  return out + "]}\n";
+}
+
+/// The table at the end of a run.
+inline std::string report_table(const report& r) {
+  const auto number = [](const char* format, double v) {
+    char text[48];
+    std::snprintf(text, sizeof text, format, v);
+    return std::string(text);
+  };
+  std::string out = std::to_string(r.frames) + (r.frames == 1 ? " frame in " : " frames in ") + number("%.3f s, ", r.seconds) +
+                    number("%.2f frames/s; ", r.frames_per_second()) + "latency median " + number("%.2f ms", r.latency(0.5)) +
+                    number(", p95 %.2f", r.latency(0.95)) + number(", max %.2f\n", r.latency(1));
+  std::vector<std::vector<std::string>> lines{{"rank", "host", "compute ms", "wait ms", "sent", "memory", "planned"}};
+  for (std::size_t i = 0; i < r.ranks.size(); ++i) {
+    const auto& k = r.ranks[i];
+    lines.push_back({std::to_string(i), k.host, number("%.2f", k.compute_ms), number("%.2f", k.wait_ms), detail::bytes_text(k.bytes_sent),
+                     detail::bytes_text(k.peak_rss_bytes), detail::bytes_text(k.planned_bytes)});
+  }
+  return out + detail::table_text(lines, 2);
+}
+
+}  // namespace dice::app

@@ -1,0 +1,72 @@
+// What is done with the results: compared, listed.
+#pragma once
+
+#include "dice/runtime/tensor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace dice::app {
+
+/// max |a - b| / max |b| (max |a - b| where b is 0 throughout); NaN if either holds one or a difference is none. Frames of
+/// `found` beyond those of `expected` are compared with them over again in turn.
+inline double relative_error(const runtime::tensor& found, const runtime::tensor& expected) {
+  double difference = 0, largest = 0;
+  const auto n = found.size(), m = expected.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const double a = found.data()[i], b = expected.data()[i % m];
+    if (std::isnan(a) || std::isnan(b) || std::isnan(a - b)) return std::nan("");
+    difference = std::max(difference, std::abs(a - b));
+    largest = std::max(largest, std::abs(b));
+  }
+  return largest > 0 ? difference / largest : difference;
+}
+
+/// The lines of a file of labels. Throws std::runtime_error.
+inline std::vector<std::string> read_labels(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw std::runtime_error("labels file '" + path + "' cannot be opened");
+  std::vector<std::string> out;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    out.push_back(line);
+  }
+  if (in.bad() || out.empty()) throw std::runtime_error("labels file '" + path + "' holds no lines that can be read");
+  return out;
+}
+
+/// The `k` largest numbers of each frame, a line each frame: "frame 0: 7 seven 9.81, 1 one 3.20"; equal ones by index, NaN last.
+inline std::string top_text(const std::string& name, const runtime::tensor& all, std::int64_t frames, int k,
+                            const std::vector<std::string>& labels) {
+  std::string out;
+  const auto elements = static_cast<std::size_t>(static_cast<std::int64_t>(all.size()) / frames);
+  const auto most = std::min(static_cast<std::size_t>(k), elements);
+  std::vector<std::size_t> order(elements);
+  for (std::int64_t f = 0; f < frames; ++f) {
+    const float* x = all.data() + static_cast<std::size_t>(f) * elements;
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(), [&](std::size_t a, std::size_t b) {
+      const bool na = std::isnan(x[a]), nb = std::isnan(x[b]);
+      if (na != nb) return nb;
+      if (!na && x[a] != x[b]) return x[a] > x[b];
+      return a < b;
+    });
+    out += "frame " + std::to_string(f) + (name.empty() ? "" : " " + name) + ":";
+    for (std::size_t i = 0; i < most; ++i) {
+      char value[32];
+      std::snprintf(value, sizeof value, " %.4g", static_cast<double>(x[order[i]]));
+      out += (i ? ", " : " ") + std::to_string(order[i]) + (order[i] < labels.size() ? " " + labels[order[i]] : "") + value;
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace dice::app

@@ -1,0 +1,94 @@
+// The run-time half of dice::main: from the command line to the exit code.
+#pragma once
+
+#include "dice/app/command_line.hpp"
+#include "dice/app/launcher.hpp"
+#include "dice/app/plan.hpp"
+#include "dice/app/rank.hpp"
+#include "dice/channels/channels.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace dice::app {
+
+namespace detail {
+
+/// A refusal without MPI. Of processes that mpirun started together only the first speaks, and before the others end: mpirun
+/// ends all when one is gone.
+inline int refuse_alone(const std::string& what) {
+  if (launched_rank() > 0)
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  else
+    std::fprintf(stderr, "dice: error: %s\n", what.c_str());
+  return 2;
+}
+
+/// All ranks as threads of this process.
+inline int run_threads(const runtime::program& p, const options& o) {
+  channels::in_process::hub hub(p.ranks());
+  std::vector<int> codes(static_cast<std::size_t>(p.ranks()));
+  const auto work = [&](int rank) {
+    channels::in_process::communicator ranks(hub, rank);
+    codes[static_cast<std::size_t>(rank)] = rank_job(p, o, {}, ranks, false).run();
+  };
+  if (p.ranks() == 1) {
+    work(0);
+  } else {
+    std::vector<std::thread> threads;
+    for (int r = 0; r < p.ranks(); ++r) threads.emplace_back(work, r);
+    for (auto& t : threads) t.join();
+  }
+  for (int code : codes)
+    if (code) return code;
+  return 0;
+}
+
+}  // namespace detail
+
+/// Runs the program as its command line says. Exit code: 0 done, 1 failed, 2 wrong usage.
+inline int run(const runtime::program& p, int argc, char** argv) {
+  try {
+    options o;
+    std::string usage;
+    try {
+      o = parse(p, std::span<const char* const>(argv + (argc > 0), static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)));
+    } catch (const usage_error& e) {
+      usage = e.what();
+    }
+    const bool first = launched_rank() == 0;
+    if (usage.empty() && (o.help || o.version || o.plan != plan_form::none)) {
+      if (first && o.help) std::fputs(help(p, argc > 0 ? argv[0] : "program").c_str(), stdout);
+      if (first && o.version) std::printf("dice %.*s\n", static_cast<int>(p.version.size()), p.version.data());
+      if (first && o.plan != plan_form::none && !o.help && !o.version) print_plan(p, o.plan == plan_form::json);
+      return std::fflush(stdout) == 0 ? 0 : 1;
+    }
+#ifdef DICE_WITH_MPI
+    const bool by_mpi = p.ranks() > 1 && o.by != transport::in_process;
+#else
+    const bool by_mpi = false;
+#endif
+    if (!usage.empty() && !(by_mpi && launched_size() > 1)) return detail::refuse_alone(usage);
+#ifdef DICE_WITH_MPI
+    if (by_mpi) {
+      channels::mpi::session session(argc, argv);
+      channels::mpi::communicator ranks;
+      return rank_job(p, o, usage, ranks, true).run();
+    }
+#endif
+    if (const int n = launched_size(); n > 1)
+      return detail::refuse_alone(p.ranks() == 1 ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
+                                                 : "--transport in-process: all ranks run in one process; start it without mpirun");
+    return detail::run_threads(p, o);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "dice: error: %s\n", e.what());
+    return 1;
+  }
+}
+
+}  // namespace dice::app

@@ -1,0 +1,225 @@
+// Ranks as threads of one process. The oracle of the other transports: no copies in between, the same contract.
+#pragma once
+
+#include "dice/channels/channel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace dice::channels::in_process {
+
+/// What the ranks share. Outlives their communicators and endpoints.
+class hub {
+public:
+  explicit hub(int ranks) : size_(ranks), mailboxes_(static_cast<std::size_t>(ranks)), texts_(static_cast<std::size_t>(ranks)) {}
+
+  int size() const { return size_; }
+  bool is_stopped() const { return stopped_.load(std::memory_order_acquire); }
+
+  /// Prints the first message and wakes everybody.
+  void stop(const std::string& message) {
+    quit();
+    if (stopped_.exchange(true)) return;
+    std::fprintf(stderr, "%s\n", message.c_str());
+    for (auto& m : mailboxes_) m.ring();
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
+
+private:
+  friend class endpoint;
+  friend class communicator;
+
+  /// Where a rank waits.
+  struct mailbox {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::uint64_t events = 0;
+
+    void ring() {
+      {
+        const std::lock_guard lock(mutex);
+        ++events;
+      }
+      changed.notify_one();
+    }
+  };
+
+  /// A path: the n-th sending meets the n-th receiving; whoever comes second copies, from buffer to buffer.
+  struct line {
+    explicit line(const path& p) : about(p), from(static_cast<std::size_t>(p.send_slots)), to(static_cast<std::size_t>(p.receive_slots)) {
+      for (int i = 0; i < p.send_slots; ++i) sent.push_back(std::make_unique<std::atomic<bool>>(true));
+      for (int i = 0; i < p.receive_slots; ++i) received.push_back(std::make_unique<std::atomic<bool>>(true));
+    }
+    path about;
+    std::mutex mutex;
+    std::vector<const std::byte*> from;
+    std::vector<std::byte*> to;
+    std::uint64_t sends = 0, receives = 0, matched = 0;
+    std::vector<std::unique_ptr<std::atomic<bool>>> sent, received;
+  };
+
+  /// No copy begins from now on; waits for those that have begun. A failing rank's memory is nobody's business then.
+  void quit() {
+    closed_ = true;
+    while (copying_ > 0) std::this_thread::yield();
+  }
+
+  void match(line& l) {
+    ++copying_;
+    while (!closed_) {
+      const std::byte* from;
+      std::byte* to;
+      std::size_t s, r;
+      {
+        const std::lock_guard lock(l.mutex);
+        if (l.matched == std::min(l.sends, l.receives)) break;
+        s = l.matched % l.from.size(), r = l.matched % l.to.size();
+        ++l.matched;
+        from = l.from[s], to = l.to[r];
+      }
+      std::memcpy(to, from, static_cast<std::size_t>(l.about.bytes));
+      l.sent[s]->store(true, std::memory_order_release);
+      l.received[r]->store(true, std::memory_order_release);
+      mailboxes_[static_cast<std::size_t>(l.about.from)].ring();
+      mailboxes_[static_cast<std::size_t>(l.about.to)].ring();
+    }
+    --copying_;
+  }
+
+  /// Waits for `ready` on the hub's own condition. Throws stopped.
+  template <class F>
+  void await(std::unique_lock<std::mutex>& lock, F ready) {
+    changed_.wait(lock, [&] { return is_stopped() || ready(); });
+    if (is_stopped()) throw stopped();
+  }
+
+  int size_;
+  std::atomic<bool> stopped_{false}, closed_{false};
+  std::atomic<int> copying_{0};
+  std::vector<mailbox> mailboxes_;
+  std::vector<std::unique_ptr<line>> lines_;
+  // Collective operations:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> texts_, gathered_;
+  int arrived_ = 0;
+  std::uint64_t rounds_ = 0;
+  const void* block_ = nullptr;  ///< what send_block offers
+  int block_from_ = -1, block_to_ = -1;
+};
+
+class endpoint final : public channels::endpoint {
+public:
+  endpoint(hub& h, int rank) : hub_(h), mailbox_(h.mailboxes_[static_cast<std::size_t>(rank)]) {}
+
+  void start_send(int path, int slot, const std::byte* from) override {
+    auto& l = line(path);
+    l.sent[index(slot)]->store(false, std::memory_order_relaxed);
+    {
+      const std::lock_guard lock(l.mutex);
+      l.from[index(slot)] = from;
+      ++l.sends;
+    }
+    hub_.match(l);
+  }
+  void start_receive(int path, int slot, std::byte* to) override {
+    auto& l = line(path);
+    l.received[index(slot)]->store(false, std::memory_order_relaxed);
+    {
+      const std::lock_guard lock(l.mutex);
+      l.to[index(slot)] = to;
+      ++l.receives;
+    }
+    hub_.match(l);
+  }
+  bool sent(int path, int slot) const override { return line(path).sent[index(slot)]->load(std::memory_order_acquire); }
+  bool received(int path, int slot) const override { return line(path).received[index(slot)]->load(std::memory_order_acquire); }
+  void progress() override {
+    if (hub_.is_stopped()) throw stopped();
+    const std::lock_guard lock(mailbox_.mutex);
+    seen_ = mailbox_.events;
+  }
+  void wait() override {
+    std::unique_lock lock(mailbox_.mutex);
+    mailbox_.changed.wait(lock, [&] { return mailbox_.events != seen_ || hub_.is_stopped(); });
+    seen_ = mailbox_.events;
+    if (hub_.is_stopped()) throw stopped();
+  }
+  void quit() override { hub_.quit(); }
+
+private:
+  static std::size_t index(int slot) { return static_cast<std::size_t>(slot); }
+  hub::line& line(int path) const { return *hub_.lines_[static_cast<std::size_t>(path)]; }
+
+  hub& hub_;
+  hub::mailbox& mailbox_;
+  std::uint64_t seen_ = 0;
+};
+
+class communicator final : public channels::communicator {
+public:
+  communicator(hub& h, int rank) : hub_(h), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return hub_.size(); }
+
+  std::vector<std::string> all_gather(const std::string& text) override {
+    std::unique_lock lock(hub_.mutex_);
+    hub_.texts_[static_cast<std::size_t>(rank_)] = text;
+    if (++hub_.arrived_ == hub_.size()) {
+      hub_.gathered_ = hub_.texts_;
+      hub_.arrived_ = 0;
+      ++hub_.rounds_;
+      hub_.changed_.notify_all();
+    } else {
+      hub_.await(lock, [&, round = hub_.rounds_] { return hub_.rounds_ != round; });
+    }
+    return hub_.gathered_;
+  }
+  std::int64_t clock_offset() override { return 0; }
+
+  std::unique_ptr<channels::endpoint> connect(std::span<const path> paths) override {
+    {
+      const std::lock_guard lock(hub_.mutex_);
+      if (hub_.lines_.empty())
+        for (const auto& p : paths) hub_.lines_.push_back(std::make_unique<hub::line>(p));
+    }
+    all_gather({});
+    return std::make_unique<endpoint>(hub_, rank_);
+  }
+
+  void send_block(int to, const void* data, std::int64_t) override {
+    std::unique_lock lock(hub_.mutex_);
+    hub_.await(lock, [&] { return !hub_.block_; });
+    hub_.block_ = data;
+    hub_.block_from_ = rank_;
+    hub_.block_to_ = to;
+    hub_.changed_.notify_all();
+    hub_.await(lock, [&] { return hub_.block_ != data || hub_.block_from_ != rank_; });
+  }
+  void receive_block(int from, void* data, std::int64_t bytes) override {
+    std::unique_lock lock(hub_.mutex_);
+    hub_.await(lock, [&] { return hub_.block_ && hub_.block_from_ == from && hub_.block_to_ == rank_; });
+    std::memcpy(data, hub_.block_, static_cast<std::size_t>(bytes));
+    hub_.block_ = nullptr;
+    hub_.block_from_ = -1;
+    hub_.changed_.notify_all();
+  }
+  void stop(const std::string& message) override { hub_.stop(message); }
+
+private:
+  hub& hub_;
+  int rank_;
+};
+
+}  // namespace dice::channels::in_process

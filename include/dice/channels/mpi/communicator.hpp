@@ -1,0 +1,127 @@
+#pragma once
+
+#include "dice/channels/channel.hpp"
+#include "dice/channels/mpi/endpoint.hpp"
+#include "dice/channels/mpi/patience.hpp"
+
+#include <boost/mpi/collectives/all_gather.hpp>
+#include <boost/mpi/collectives/all_gatherv.hpp>
+#include <boost/mpi/communicator.hpp>
+#include <boost/mpi/environment.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dice::channels::mpi {
+
+/// MPI, started for as long as this lives. Only the thread that made it may use it. One in a program's life.
+class session {
+public:
+  session(int& argc, char**& argv) : environment_(argc, argv, boost::mpi::threading::funneled, false) {}
+
+private:
+  boost::mpi::environment environment_;
+};
+
+/// The ranks of MPI_COMM_WORLD, in a communicator of their own.
+class communicator final : public channels::communicator {
+public:
+  communicator() : world_(MPI_COMM_WORLD, boost::mpi::comm_duplicate) {}
+
+  int rank() const override { return world_.rank(); }
+  int size() const override { return world_.size(); }
+
+  std::vector<std::string> all_gather(const std::string& text) override {
+    meet();
+    std::vector<int> sizes, begins;
+    boost::mpi::all_gather(world_, static_cast<int>(text.size()), sizes);
+    int total = 0;
+    for (int n : sizes) begins.push_back(total), total += n;
+    std::vector<char> all(static_cast<std::size_t>(total) + 1);
+    boost::mpi::all_gatherv(world_, text.data(), all.data(), sizes, begins);
+    std::vector<std::string> out;
+    for (std::size_t r = 0; r < sizes.size(); ++r) out.emplace_back(all.data() + begins[r], static_cast<std::size_t>(sizes[r]));
+    return out;
+  }
+
+  /// Asks rank 0 for its time, some times over, and believes the answer that came fastest.
+  std::int64_t clock_offset() override {
+    constexpr int rounds = 20, tag = 0;
+    meet();
+    std::int64_t offset = 0, fastest = INT64_MAX, word = 0;
+    if (rank() == 0) {
+      for (int r = 1; r < size(); ++r)
+        for (int i = 0; i < rounds; ++i) {
+          receive(r, tag, &word, sizeof word);
+          word = now();
+          send(r, tag, &word, sizeof word);
+        }
+    } else {
+      for (int i = 0; i < rounds; ++i) {
+        const auto asked = now();
+        send(0, tag, &word, sizeof word);
+        receive(0, tag, &word, sizeof word);
+        const auto answered = now();
+        if (answered - asked < fastest) {
+          fastest = answered - asked;
+          offset = word - (asked + fastest / 2);
+        }
+      }
+    }
+    meet();
+    return offset;
+  }
+
+  std::unique_ptr<channels::endpoint> connect(std::span<const path> paths) override { return std::make_unique<endpoint>(world_, paths); }
+
+  void send_block(int to, const void* data, std::int64_t bytes) override {
+    for (std::int64_t at = 0; at < bytes; at += piece)
+      send(to, 1, static_cast<const char*>(data) + at, static_cast<int>(std::min(piece, bytes - at)));
+  }
+  void receive_block(int from, void* data, std::int64_t bytes) override {
+    for (std::int64_t at = 0; at < bytes; at += piece)
+      receive(from, 1, static_cast<char*>(data) + at, static_cast<int>(std::min(piece, bytes - at)));
+  }
+  void stop(const std::string& message) override {
+    std::fprintf(stderr, "%s\n", message.c_str());
+    std::fflush(nullptr);
+    world_.abort(1);
+  }
+
+private:
+  static constexpr std::int64_t piece = std::int64_t{1} << 30;
+
+  static std::int64_t now() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  void finish(MPI_Request request) {
+    patience p;
+    for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done;) p.pause();
+  }
+  void send(int to, int tag, const void* data, int bytes) {
+    MPI_Request request;
+    MPI_Isend(data, bytes, MPI_BYTE, to, tag, world_, &request);
+    finish(request);
+  }
+  void receive(int from, int tag, void* data, int bytes) {
+    MPI_Request request;
+    MPI_Irecv(data, bytes, MPI_BYTE, from, tag, world_, &request);
+    finish(request);
+  }
+  /// Waits for all ranks without taking the core from those that still work, as blocking functions of MPI do.
+  void meet() {
+    MPI_Request request;
+    MPI_Ibarrier(world_, &request);
+    finish(request);
+  }
+
+  boost::mpi::communicator world_;
+};
+
+}  // namespace dice::channels::mpi

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "dice/channels/channel.hpp"
+#include "dice/channels/mpi/patience.hpp"
+
+#include <boost/mpi/communicator.hpp>
+
+#include <algorithm>
+#include <climits>
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace dice::channels::mpi {
+
+/// This rank's ends of the paths, by non-blocking sends and receives of bytes. Boost.MPI's own isend and irecv allocate a
+/// handler for each request; the requests here lie in arrays made at the start.
+class endpoint final : public channels::endpoint {
+public:
+  endpoint(const boost::mpi::communicator& world, std::span<const path> paths) : world_(world), paths_(paths.begin(), paths.end()) {
+    const int rank = world_.rank();
+    int operations = 0;
+    for (const auto& p : paths_) {
+      if (p.bytes > INT_MAX)
+        throw std::runtime_error("a message of " + std::to_string(p.bytes) + " bytes from rank " + std::to_string(p.from) +
+                                 " to rank " + std::to_string(p.to) + ": MPI sends at most " + std::to_string(INT_MAX) +
+                                 " at once; map the layer that makes it and those that read it to one rank");
+      send_.push_back(p.from == rank ? operations : -1);
+      operations += p.from == rank ? p.send_slots : 0;
+      receive_.push_back(p.to == rank ? operations : -1);
+      operations += p.to == rank ? p.receive_slots : 0;
+    }
+    const auto n = static_cast<std::size_t>(operations);
+    done_.assign(n, 1);
+    requests_.assign(n, MPI_REQUEST_NULL);
+    operations_.assign(n, 0);
+    completed_.assign(n, 0);
+  }
+  endpoint(const endpoint&) = delete;
+  endpoint& operator=(const endpoint&) = delete;
+
+  void start_send(int path, int slot, const std::byte* from) override {
+    const auto& p = at(path);
+    MPI_Isend(from, static_cast<int>(p.bytes), MPI_BYTE, p.to, p.tag, world_, next(send_[index(path)] + slot));
+  }
+  void start_receive(int path, int slot, std::byte* to) override {
+    const auto& p = at(path);
+    MPI_Irecv(to, static_cast<int>(p.bytes), MPI_BYTE, p.from, p.tag, world_, next(receive_[index(path)] + slot));
+  }
+  bool sent(int path, int slot) const override { return done_[index(send_[index(path)] + slot)]; }
+  bool received(int path, int slot) const override { return done_[index(receive_[index(path)] + slot)]; }
+  void progress() override { static_cast<void>(test()); }
+  void wait() override {
+    patience_.reset();
+    while (active_ > 0 && !test()) patience_.pause();
+  }
+
+  void quit() override {}  // MPI_Abort ends the process, and its operations with it
+
+private:
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  const path& at(int path) const { return paths_[index(path)]; }
+
+  /// A request for `operation`; those under way are kept together at the front.
+  MPI_Request* next(int operation) {
+    done_[index(operation)] = 0;
+    operations_[index(active_)] = operation;
+    return &requests_[index(active_++)];
+  }
+
+  /// True if something was done. MPI's errors end the job (MPI_ERRORS_ARE_FATAL).
+  bool test() {
+    if (active_ == 0) return false;
+    int count = 0;
+    MPI_Testsome(active_, requests_.data(), &count, completed_.data(), MPI_STATUSES_IGNORE);
+    if (count <= 0) return false;
+    for (int i = 0; i < count; ++i) done_[index(operations_[index(completed_[index(i)])])] = 1;
+    int kept = 0;
+    for (int i = 0; i < active_; ++i)
+      if (requests_[index(i)] != MPI_REQUEST_NULL) {
+        requests_[index(kept)] = requests_[index(i)];
+        operations_[index(kept++)] = operations_[index(i)];
+      }
+    active_ = kept;
+    return true;
+  }
+
+  boost::mpi::communicator world_;
+  std::vector<path> paths_;
+  std::vector<int> send_, receive_;  ///< first operation of each path's ends here, or -1
+  std::vector<char> done_;           ///< by operation
+  std::vector<MPI_Request> requests_;
+  std::vector<int> operations_, completed_;
+  int active_ = 0;
+  patience patience_;
+};
+
+}  // namespace dice::channels::mpi

@@ -1,0 +1,9 @@
+/// dice: one CNN over several devices, mapped by the compiler.
+#pragma once
+
+#include "dice/mapping/error.hpp"  // first: compilers print the includes that lead to an error's declaration
+
+#include "dice/app/main.hpp"
+#include "dice/mapping/mapping.hpp"
+#include "dice/model/model.hpp"
+#include "dice/platform/platform.hpp"

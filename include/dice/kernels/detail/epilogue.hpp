@@ -1,0 +1,109 @@
+// What a fusion group does after its anchor, as values: one function for each activation, shared by all layers.
+#pragma once
+
+#include "dice/kernels/activation.hpp"
+#include "dice/kernels/kernel.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+#if defined(__clang__)
+#define DICE_SHARED [[gnu::noinline]]
+#else
+#define DICE_SHARED [[gnu::noinline, gnu::noclone]]
+#endif
+
+namespace dice::kernels::detail {
+
+/// Rows of the anchor's results on their way to the output: rows `from` and `to` lie `from_stride` and `to_stride` elements
+/// apart. `from` may be `to`. `bias`, if not null, is added to each row.
+struct block {
+  float* to = nullptr;
+  const float* from = nullptr;
+  std::ptrdiff_t to_stride = 0, from_stride = 0;
+  const float* bias = nullptr;
+  int rows = 1;
+  std::ptrdiff_t columns = 0;
+};
+
+/// to = activation(from + bias + residual).
+struct epilogue {
+  float* output = nullptr;          ///< of the group
+  const float* residual = nullptr;  ///< as large as the output, or null
+  const void* activation = nullptr; ///< the operator, or null
+  void (*write)(const epilogue&, const block&) = nullptr;
+
+  bool empty() const { return !residual && !activation; }
+  void operator()(const block& b) const { write(*this, b); }
+  /// Finishes n results that lie in the output already.
+  void operator()(float* results, std::ptrdiff_t n) const {
+    if (!empty()) write(*this, {.to = results, .from = results, .columns = n});
+  }
+};
+
+/// The reference: one element after the other.
+template <class Activation> void write_plain(const epilogue& e, const block& b) {
+  Activation op{};
+  if (e.activation) op = *static_cast<const Activation*>(e.activation);
+  for (int r = 0; r < b.rows; ++r) {
+    float* to = b.to + r * b.to_stride;
+    for (std::ptrdiff_t i = 0; i < b.columns; ++i) {
+      float x = b.from[r * b.from_stride + i];
+      if (b.bias) x += b.bias[r];
+      if (e.residual) x += e.residual[to - e.output + i];
+      to[i] = apply(op, x);
+    }
+  }
+}
+
+/// The same by vectors.
+template <class Activation> void write_vectors(const epilogue& e, const block& b) {
+  Activation op{};
+  if (e.activation) op = *static_cast<const Activation*>(e.activation);
+  for (int r = 0; r < b.rows; ++r) {
+    float* to = b.to + r * b.to_stride;
+    const float* from = b.from + r * b.from_stride;
+    const float* residual = e.residual ? e.residual + (to - e.output) : nullptr;
+    const vec bias = splat(b.bias ? b.bias[r] : 0.0f);
+    std::ptrdiff_t i = 0;
+    for (; i + width <= b.columns; i += width) {
+      vec x = load(from + i) + bias;
+      if (residual) x += load(residual + i);
+      store(to + i, apply(op, x));
+    }
+    if (const auto n = b.columns - i; n > 0) {
+      vec x = load_first(from + i, n) + bias;
+      if (residual) x += load_first(residual + i, n);
+      store_first(to + i, apply(op, x), n);
+    }
+  }
+}
+
+/// The part of a kernel that knows the group: hands constants to Kernel::compute(op, inputs, result, call, epilogue), which
+/// all layers of an operator share.
+template <class Kernel, bool Vectors> struct thin {
+  // Not inlined, and not cloned for constants that the compiler sees: one body for all layers of the operator.
+  template <class Op>
+  DICE_SHARED static void shared(const Op& op, graph::shapes in, const tensor::shape& result, const call& c,
+                                 const epilogue& e) {
+    Kernel::compute(op, in, result, c, e);
+  }
+  template <class Activation> static constexpr auto write = Vectors ? &write_vectors<Activation> : &write_plain<Activation>;
+
+  template <class Group> static void run(const call& c) {
+    epilogue e{.output = c.output, .write = write<graph::nothing>};
+    if constexpr (Group::has_residual) e.residual = c.inputs[Group::inputs.size()];
+    if constexpr (Group::has_activation) {
+      using op = std::remove_cvref_t<decltype(Group::activation::op)>;
+      e.activation = &Group::activation::op;
+      e.write = write<op>;
+    }
+    shared(Group::anchor::op, Group::inputs, Group::anchor::result, c, e);
+  }
+  /// Only for kernels with prepare(op, inputs, result, from, to), which packs the weights.
+  template <class Group> static void pack(source from, std::byte* to) {
+    Kernel::prepare(Group::anchor::op, Group::inputs, Group::anchor::result, from, to);
+  }
+};
+
+}  // namespace dice::kernels::detail

@@ -1,0 +1,160 @@
+// Vectors of float32 as wide as a register, by the vector extensions of GCC and Clang; intrinsics only where the extensions
+// have no word for it (fused multiply-add, masked access), with a portable form beside each.
+#pragma once
+
+#include "dice/platform/simd.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+#if defined(__clang__)
+#define DICE_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define DICE_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+namespace dice::kernels::detail {
+
+inline constexpr int width = platform::vector_width;
+
+using vec = float __attribute__((vector_size(width * sizeof(float))));
+using ivec = std::int32_t __attribute__((vector_size(width * sizeof(float))));
+
+[[gnu::always_inline]] inline vec splat(float x) { return x - vec{}; }
+
+/// Loads `width` elements from any address.
+[[gnu::always_inline]] inline vec load(const float* p) {
+  vec v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+[[gnu::always_inline]] inline void store(float* p, vec v) { __builtin_memcpy(p, &v, sizeof v); }
+
+#if defined(__AVX__) && !defined(__AVX512F__)
+inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+#endif
+
+/// Loads the first n < width elements, touches nothing behind them; the other lanes are 0.
+[[gnu::always_inline]] inline vec load_first(const float* p, std::ptrdiff_t n) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<vec>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p));
+#elif defined(__AVX__)
+  return reinterpret_cast<vec>(
+      _mm256_maskload_ps(p, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first_lanes + width - n))));
+#else
+  vec v{};
+  for (std::ptrdiff_t i = 0; i < n; ++i) v[i] = p[i];
+  return v;
+#endif
+}
+/// Stores the first n < width elements.
+[[gnu::always_inline]] inline void store_first(float* p, vec v, std::ptrdiff_t n) {
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), reinterpret_cast<__m512>(v));
+#elif defined(__AVX__)
+  _mm256_maskstore_ps(p, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first_lanes + width - n)),
+                      reinterpret_cast<__m256>(v));
+#else
+  for (std::ptrdiff_t i = 0; i < n; ++i) p[i] = v[i];
+#endif
+}
+
+/// a · b + c, fused where the instruction set can. In ISO mode GCC does not fuse of itself.
+[[gnu::always_inline]] inline vec fma(vec a, vec b, vec c) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<vec>(
+      _mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
+#elif defined(__AVX__) && defined(__FMA__)
+  return reinterpret_cast<vec>(
+      _mm256_fmadd_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(c)));
+#elif defined(__aarch64__)
+  return reinterpret_cast<vec>(
+      vfmaq_f32(reinterpret_cast<float32x4_t>(c), reinterpret_cast<float32x4_t>(a), reinterpret_cast<float32x4_t>(b)));
+#else
+  return a * b + c;
+#endif
+}
+
+/// Both keep NaN when it is in `a`.
+[[gnu::always_inline]] inline vec maximum(vec a, vec b) { return a < b ? b : a; }
+[[gnu::always_inline]] inline vec minimum(vec a, vec b) { return a > b ? b : a; }
+
+/// Every second of the 2 · width elements from p on: p[0], p[2], …
+[[gnu::always_inline]] inline vec load_even(const float* p) {
+  const vec a = load(p), b = load(p + width);
+#if defined(__AVX512F__)
+  return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+#elif defined(__AVX__)
+  return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+#else
+  return __builtin_shufflevector(a, b, 0, 2, 4, 6);
+#endif
+}
+
+/// Sum of the lanes.
+[[gnu::always_inline]] inline float sum(vec v) {
+  float lane[width];
+  store(lane, v);
+  for (int n = width / 2; n > 0; n /= 2)
+    for (int i = 0; i < n; ++i) lane[i] += lane[i + n];
+  return lane[0];
+}
+/// Largest lane.
+[[gnu::always_inline]] inline float largest(vec v) {
+  float lane[width];
+  store(lane, v);
+  float m = lane[0];
+  for (int i = 1; i < width; ++i) m = lane[i] > m ? lane[i] : m;
+  return m;
+}
+
+/// e to the power of each lane, within 2 units in the last place; 0 below -87.3, the largest float above 88.7; NaN stays NaN.
+/// Cody-Waite reduction by multiples of ln 2, then Cephes' polynomial of degree 5 for |r| <= ln 2 / 2 (expf.c).
+[[gnu::always_inline]] inline vec exp(vec x) {
+  const vec low = splat(-87.33654f), high = splat(88.72283f);
+  const vec c = minimum(maximum(x, low), high);
+  // Adding 1.5 · 2^23 rounds to an integer, held in the low bits.
+  const vec magic = splat(12582912.0f);
+  const vec shifted = fma(c, splat(1.44269504f), magic);
+  const vec n = shifted - magic;
+  const vec r = fma(n, splat(2.12194440e-4f), fma(n, splat(-0.693359375f), c));
+  vec p = splat(1.9875691500e-4f);
+  p = fma(p, r, splat(1.3981999507e-3f));
+  p = fma(p, r, splat(8.3334519073e-3f));
+  p = fma(p, r, splat(4.1665795894e-2f));
+  p = fma(p, r, splat(1.6666665459e-1f));
+  p = fma(p, r, splat(5.0000001201e-1f));
+  p = fma(p, r * r, r) + 1.0f;
+  // 2^n in two factors: n reaches 128, which has no exponent of its own.
+  const ivec k = reinterpret_cast<ivec>(shifted) - std::bit_cast<std::int32_t>(12582912.0f);
+  const ivec half = k >> 1;
+  const vec first = reinterpret_cast<vec>((half + 127) << 23), second = reinterpret_cast<vec>((k - half + 127) << 23);
+  const vec y = p * first * second;
+  return x == x ? (x < low ? vec{} : y) : x;
+}
+inline float exp(float x) { return std::exp(x); }
+
+/// Hyperbolic tangent of each lane, within 3 units in the last place: Cephes' odd polynomial for |x| < 0.625, else by exp.
+[[gnu::always_inline]] inline vec tanh(vec x) {
+  const vec magnitude = x < 0.0f ? -x : x;
+  const vec z = x * x;
+  vec p = splat(-5.70498872745e-3f);
+  p = fma(p, z, splat(2.06390887954e-2f));
+  p = fma(p, z, splat(-5.37397155531e-2f));
+  p = fma(p, z, splat(1.33314422036e-1f));
+  p = fma(p, z, splat(-3.33332819422e-1f));
+  const vec small = fma(p * z, x, x);
+  const vec large = 1.0f - 2.0f / (exp(magnitude + magnitude) + 1.0f);
+  return magnitude < 0.625f ? small : (x < 0.0f ? -large : large);
+}
+inline float tanh(float x) { return std::tanh(x); }
+
+}  // namespace dice::kernels::detail

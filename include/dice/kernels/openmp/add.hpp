@@ -1,0 +1,9 @@
+#pragma once
+
+#include "dice/kernels/openmp/detail/binary.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<openmp, ops::add> : host::binary_kernel<ops::add, detail::plus> {};
+
+}  // namespace dice::kernels

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "dice/kernels/detail/arithmetic.hpp"
+#include "dice/kernels/openmp/detail/parallel.hpp"
+
+namespace dice::kernels::host {
+
+/// A tensor of `rank` axes and two operands broadcast to it: extents, and the operands' strides (0 where they repeat).
+/// Neighbouring axes along which both operands go on evenly are joined, so that equal shapes and scalars leave one axis, and
+/// a value per channel two.
+struct broadcast {
+  int rank = 0;
+  std::int64_t extent[tensor::max_rank]{};
+  std::int64_t stride[2][tensor::max_rank]{};
+
+  broadcast(const tensor::shape& a, const tensor::shape& b, const tensor::shape& result) {
+    const tensor::shape* operand[2] = {&a, &b};
+    for (int axis = 0; axis < result.rank; ++axis) {
+      if (result[axis] == 1) continue;
+      std::int64_t s[2];
+      for (int k = 0; k < 2; ++k) {
+        const auto& in = *operand[k];
+        const int own = axis - (result.rank - in.rank);
+        s[k] = own < 0 || in[own] == 1 ? 0 : in.product(own + 1, in.rank);
+      }
+      const auto n = result[axis];
+      if (rank > 0 && stride[0][rank - 1] == s[0] * n && stride[1][rank - 1] == s[1] * n) {
+        extent[rank - 1] *= n;
+        stride[0][rank - 1] = s[0], stride[1][rank - 1] = s[1];
+      } else {
+        extent[rank] = n, stride[0][rank] = s[0], stride[1][rank] = s[1];
+        ++rank;
+      }
+    }
+    if (rank == 0) extent[rank++] = 1;
+  }
+};
+
+/// y[i] = f(a[i · sa], b[i · sb]), strides 0 or 1.
+template <class F>
+void binary_row(float* y, const float* a, std::int64_t sa, const float* b, std::int64_t sb, std::int64_t n) {
+  constexpr F f;
+  const vec a0 = splat(*a), b0 = splat(*b);
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) store(y + i, f(sa ? load(a + i) : a0, sb ? load(b + i) : b0));
+  if (const auto rest = n - i; rest > 0)
+    store_first(y + i, f(sa ? load_first(a + i, rest) : a0, sb ? load_first(b + i, rest) : b0), rest);
+}
+
+/// y = f(a, b) with broadcasting to `result`, and then the epilogue. y may be a if a has the shape `result`.
+template <class F>
+DICE_SHARED void binary(float* y, const float* a, const tensor::shape& a_shape, const float* b, const tensor::shape& b_shape,
+                        const tensor::shape& result, const epilogue& e) {
+  const broadcast form(a_shape, b_shape, result);
+  const int last = form.rank - 1;
+  const auto row = form.extent[last];
+  parallel_elements(result.elements(), [&](std::int64_t begin, std::int64_t end) {
+    for (auto at = begin; at < end;) {
+      std::int64_t offset[2] = {0, 0};
+      const auto column = at % row;
+      for (std::int64_t axis = last - 1, rest = at / row; axis >= 0; --axis) {
+        const auto i = rest % form.extent[axis];
+        rest /= form.extent[axis];
+        for (int k = 0; k < 2; ++k) offset[k] += i * form.stride[k][axis];
+      }
+      const auto sa = form.stride[0][last], sb = form.stride[1][last];
+      const auto n = std::min(row - column, end - at);
+      binary_row<F>(y + at, a + offset[0] + column * sa, sa, b + offset[1] + column * sb, sb, n);
+      at += n;
+    }
+    e(y + begin, end - begin);
+  });
+}
+
+/// y = f(a, b) with broadcasting, a and b in the operator's order.
+template <class Op, class F> struct binary_kernel : base<Op> {
+  static void compute(const Op& op, graph::shapes in, const tensor::shape& result, const call& c, const epilogue& e) {
+    if (op.which == ops::constant::none)
+      binary<F>(c.output, c.inputs[0], in[0], c.inputs[1], in[1], result, e);
+    else if (op.which == ops::constant::first)
+      binary<F>(c.output, c.parameters[0], op.fixed, c.inputs[0], in[0], result, e);
+    else
+      binary<F>(c.output, c.inputs[0], in[0], c.parameters[0], op.fixed, result, e);
+  }
+};
+
+}  // namespace dice::kernels::host

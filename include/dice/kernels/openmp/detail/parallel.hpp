@@ -1,0 +1,43 @@
+#pragma once
+
+#include "dice/kernels/detail/epilogue.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+
+/// Namespace of what the OpenMP kernels share.
+namespace dice::kernels::host {
+
+using namespace detail;
+
+/// `base<Op>` gives a kernel its run() and pack().
+template <class Op> using base = thin<kernel<openmp, Op>, true>;
+
+/// Element operations that are worth a thread: some microseconds, as a parallel region costs one or two.
+inline constexpr std::int64_t grain = 16384;
+
+/// Threads for `work` element operations in `items` parts.
+inline int threads_for(std::int64_t items, std::int64_t work) {
+  return static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>({omp_get_max_threads(), items, work / grain})));
+}
+
+/// Calls f(begin, end) for parts of [0, items), one on each thread; each item is `work` element operations.
+template <class F> void parallel_for(std::int64_t items, std::int64_t work, const F& f) {
+  const int threads = threads_for(items, items * work);
+  if (threads == 1) return f(std::int64_t{0}, items);
+#pragma omp parallel num_threads(threads)
+  {
+    const std::int64_t n = omp_get_num_threads(), t = omp_get_thread_num();
+    f(items * t / n, items * (t + 1) / n);
+  }
+}
+
+/// Calls f(begin, end) for parts of n elements, split at multiples of a cache line.
+template <class F> void parallel_elements(std::int64_t n, const F& f) {
+  constexpr std::int64_t line = 64;
+  parallel_for((n + line - 1) / line, line, [&](std::int64_t a, std::int64_t b) { f(a * line, std::min(n, b * line)); });
+}
+
+}  // namespace dice::kernels::host

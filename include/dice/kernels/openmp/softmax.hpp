@@ -1,0 +1,73 @@
+#pragma once
+
+#include "dice/kernels/openmp/detail/parallel.hpp"
+
+#include <limits>
+
+namespace dice::kernels {
+
+namespace host {
+
+/// y = exp(x) / Σ exp(x) over n neighbouring elements.
+inline void softmax_row(float* y, const float* x, std::int64_t n) {
+  const auto full = n / width * width, rest = n - full;
+  float top = x[0];
+  if (full > 0) {
+    vec m = load(x);
+    for (std::int64_t i = width; i < full; i += width) m = maximum(m, load(x + i));
+    top = largest(m);
+  }
+  for (auto i = full; i < n; ++i) top = std::max(top, x[i]);
+  vec total{};
+  for (std::int64_t i = 0; i < full; i += width) {
+    const vec p = exp(load(x + i) - top);
+    store(y + i, p);
+    total += p;
+  }
+  float all = sum(total);
+  if (rest > 0) {
+    store_first(y + full, exp(load_first(x + full, rest) - top), rest);
+    for (auto i = full; i < n; ++i) all += y[i];
+  }
+  const float scale = 1.0f / all;
+  for (std::int64_t i = 0; i < full; i += width) store(y + i, load(y + i) * scale);
+  for (auto i = full; i < n; ++i) y[i] *= scale;
+}
+
+/// The same for `lanes` ≤ width columns at once, over n rows that lie `pitch` apart.
+inline void softmax_columns(float* y, const float* x, std::int64_t n, std::int64_t pitch, std::int64_t lanes) {
+  const auto get = [&](const float* p) { return lanes == width ? load(p) : load_first(p, lanes); };
+  const auto put = [&](float* p, vec v) { lanes == width ? store(p, v) : store_first(p, v, lanes); };
+  vec top = get(x), total{};
+  for (std::int64_t i = 1; i < n; ++i) top = maximum(top, get(x + i * pitch));
+  for (std::int64_t i = 0; i < n; ++i) {
+    const vec p = exp(get(x + i * pitch) - top);
+    put(y + i * pitch, p);
+    total += p;
+  }
+  for (std::int64_t i = 0; i < n; ++i) put(y + i * pitch, get(y + i * pitch) / total);
+}
+
+}  // namespace host
+
+template <> struct kernel<openmp, ops::softmax> : host::base<ops::softmax> {
+  static void compute(const ops::softmax& op, graph::shapes in, const tensor::shape& result, const call& c,
+                      const detail::epilogue& e) {
+    using detail::width;
+    const auto outer = in[0].product(0, op.first), n = in[0].product(op.first, op.last);
+    const auto inner = in[0].product(op.last, in[0].rank);
+    const auto blocks = (inner + width - 1) / width;
+    host::parallel_for(outer * blocks, 8 * n * std::min<std::int64_t>(inner, width), [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i) {
+        const auto column = i % blocks * width, at = i / blocks * n * inner + column;
+        if (inner == 1)
+          host::softmax_row(c.output + at, c.inputs[0] + at, n);
+        else
+          host::softmax_columns(c.output + at, c.inputs[0] + at, n, inner, std::min<std::int64_t>(width, inner - column));
+      }
+    });
+    e(c.output, result.elements());
+  }
+};
+
+}  // namespace dice::kernels

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "dice/kernels/openmp/detail/binary.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<openmp, ops::sub> : host::binary_kernel<ops::sub, detail::minus> {};
+
+}  // namespace dice::kernels

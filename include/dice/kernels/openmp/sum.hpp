@@ -1,0 +1,23 @@
+#pragma once
+
+#include "dice/kernels/openmp/detail/binary.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<openmp, ops::sum> : host::base<ops::sum> {
+  static void compute(const ops::sum&, graph::shapes in, const tensor::shape& result, const call& c,
+                      const detail::epilogue& e) {
+    const detail::epilogue none{.output = c.output};
+    const auto last = in.size() - 1;
+    if (last == 0) {
+      const float zero = 0;
+      host::binary<detail::plus>(c.output, c.inputs[0], in[0], &zero, {}, result, e);
+      return;
+    }
+    host::binary<detail::plus>(c.output, c.inputs[0], in[0], c.inputs[1], in[1], result, last == 1 ? e : none);
+    for (std::size_t k = 2; k <= last; ++k)
+      host::binary<detail::plus>(c.output, c.output, result, c.inputs[k], in[k], result, last == k ? e : none);
+  }
+};
+
+}  // namespace dice::kernels

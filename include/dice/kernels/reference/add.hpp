@@ -1,0 +1,9 @@
+#pragma once
+
+#include "dice/kernels/reference/detail/binary.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<reference, ops::add> : plain::binary_kernel<ops::add, detail::plus> {};
+
+}  // namespace dice::kernels

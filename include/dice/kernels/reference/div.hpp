@@ -1,0 +1,9 @@
+#pragma once
+
+#include "dice/kernels/reference/detail/binary.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<reference, ops::div> : plain::binary_kernel<ops::div, detail::over> {};
+
+}  // namespace dice::kernels

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "dice/kernels/reference/detail/copy.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<reference, ops::flatten> : plain::copy_kernel<ops::flatten> {};
+
+}  // namespace dice::kernels

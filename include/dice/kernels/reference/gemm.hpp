@@ -1,0 +1,16 @@
+#pragma once
+
+#include "dice/kernels/reference/detail/matrix.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<reference, ops::gemm> : plain::base<ops::gemm> {
+  static void compute(const ops::gemm& op, graph::shapes in, const tensor::shape& result, const call& c,
+                      const detail::epilogue& e) {
+    plain::multiply(c.inputs[0], c.parameters[0], op.bias ? c.parameters[1] : nullptr, c.output, in[0][0], op.columns,
+                    op.depth);
+    e(c.output, result.elements());
+  }
+};
+
+}  // namespace dice::kernels

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "dice/kernels/reference/detail/binary.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<reference, ops::mul> : plain::binary_kernel<ops::mul, detail::times> {};
+
+}  // namespace dice::kernels

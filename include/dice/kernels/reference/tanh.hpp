@@ -1,0 +1,9 @@
+#pragma once
+
+#include "dice/kernels/reference/detail/activation.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<reference, ops::tanh> : plain::activation_kernel<ops::tanh> {};
+
+}  // namespace dice::kernels

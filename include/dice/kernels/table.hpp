@@ -1,0 +1,31 @@
+#pragma once
+
+#include "dice/cost/cost.hpp"
+#include "dice/kernels/kernel.hpp"
+
+#include <type_traits>
+
+namespace dice::kernels {
+
+/// Whether `Backend` can compute the fusion group `Group`.
+template <class Backend, class Group>
+concept computes = has_kernel<Backend, std::remove_cvref_t<decltype(Group::anchor::op)>>;
+
+/// The tag's value in the cost room.
+template <class Backend>
+inline constexpr cost::backend backend_of = std::is_same_v<Backend, openmp>  ? cost::backend::openmp
+                                            : std::is_same_v<Backend, cudnn> ? cost::backend::cudnn
+                                                                             : cost::backend::reference;
+
+/// The functions of `Group` in `Backend`; `pack` is null when the kernel reads the weights as they lie in the file.
+template <class Backend, class Group>
+  requires computes<Backend, Group>
+constexpr entry entry_for() {
+  using group_kernel = kernel<Backend, std::remove_cvref_t<decltype(Group::anchor::op)>>;
+  entry e{.run = &group_kernel::template run<Group>};
+  if constexpr (cost::choose<backend_of<Backend>>(Group::anchor::op, Group::inputs, Group::anchor::result).packed_bytes > 0)
+    e.pack = &group_kernel::template pack<Group>;
+  return e;
+}
+
+}  // namespace dice::kernels

@@ -1,0 +1,287 @@
+// Runs one rank's program, frame after frame.
+#pragma once
+
+#include "dice/channels/channel.hpp"
+#include "dice/runtime/figures.hpp"
+#include "dice/runtime/frames.hpp"
+#include "dice/runtime/paths.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/weights/block.hpp"
+#include "dice/weights/store.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace dice::runtime {
+
+/// What the weights room must prepare for rank `rank`: its fusion groups in order. `groups` gets their indices.
+inline std::vector<weights::need> needs_of(const program& p, int rank, std::vector<int>& groups) {
+  std::vector<weights::need> out;
+  groups.clear();
+  for (std::size_t g = 0; g < p.plan.groups.size(); ++g)
+    if (p.plan.groups[g].rank == rank) {
+      groups.push_back(static_cast<int>(g));
+      out.push_back({p.parameters[g], p.algorithms[g].packed_bytes, p.kernels[g].pack});
+    }
+  return out;
+}
+
+/// A rank at work. A segment of a frame runs when the segment before it in the frame is done, the same segment of the frame
+/// before is done, and its messages have arrived; of those that can run, the one of the oldest frame goes first. Receives of a
+/// frame are posted as soon as its slot is free: frame - slots is done here and all it sends has left. A frame enters only
+/// while fewer than `in_flight` are between entry and last output, which the ranks with outputs tell by credits. So the oldest
+/// frame under way always goes on (see schedule/proofs.hpp), memory is bounded, and results come in order.
+///
+/// Nothing is allocated by run(), but for the times in the figures.
+class executor {
+public:
+  /// `store` holds the weights of needs_of(p, rank), `end` is connected to paths_of(p.plan, in_flight); both outlive this.
+  executor(const program& p, int rank, const weights::store& store, channels::endpoint& end, int in_flight)
+      : program_(p), plan_(p.plan), me_(plan_.ranks[static_cast<std::size_t>(rank)]), end_(end), in_flight_(in_flight),
+        slots_(slots_of(me_, in_flight)), segments_(me_.last_segment - me_.first_segment),
+        arena_(slots_ * me_.frame_bytes + me_.scratch_bytes) {
+    arena_.touch();
+    prepare_calls(rank, store);
+    prepare_credits(rank);
+    at_.resize(static_cast<std::size_t>(slots_));
+    finished_.resize(static_cast<std::size_t>(segments_));
+    for (int g = 0; g < segments_; ++g)
+      for (int s = segment(g).first_step; s < segment(g).last_step; ++s) {
+        const auto what = step(s).what;
+        if (what == schedule::action::enter && entry_ < 0) entry_ = g;
+        if (what == schedule::action::leave) exit_ = g;
+      }
+  }
+  executor(const executor&) = delete;
+  executor& operator=(const executor&) = delete;
+
+  /// Runs frames 0 … frames - 1. All ranks call it with the same number; results go to `out` unless it is null. Throws what
+  /// sources, sinks and kernels throw, and channels::stopped.
+  void run(std::int64_t frames, source* in, sink* out, figures& measured) {
+    begin(frames, in, out, measured);
+    try {
+      work(measured);
+    } catch (...) {
+      end_.quit();  // or others would still copy from and to the arena
+      throw;
+    }
+  }
+
+  /// The frame worked on last, to tell in which one something failed.
+  std::int64_t frame() const { return frame_ - base_; }
+  std::int64_t arena_bytes() const { return arena_.bytes(); }
+
+private:
+  struct credit_path {
+    int path = 0;
+    std::vector<std::int64_t> words;  ///< the frames' numbers as they travel, by slot
+    std::int64_t begun = 0;           ///< sent or posted to be received
+    std::int64_t done = 0;            ///< received: frames that left there
+  };
+
+  void work(figures& measured) {
+    std::int64_t since = -1;  // when waiting began, or -1
+    for (;;) {
+      advance();
+      if (oldest_ == frames_ && idle()) break;
+      if (const auto ready = find_ready(); ready >= 0) {
+        if (since >= 0) measured.waiting += now() - since, since = -1;
+        frame_ = ready;
+        run_segment(ready);
+        end_.progress();
+      } else {
+        if (since < 0) since = now();
+        end_.wait();
+      }
+    }
+    if (since >= 0) measured.waiting += now() - since;
+  }
+
+  const schedule::step& step(int s) const { return plan_.steps[static_cast<std::size_t>(s)]; }
+  const schedule::segment& segment(int g) const { return plan_.segments[static_cast<std::size_t>(me_.first_segment + g)]; }
+  int slot(std::int64_t frame) const { return static_cast<int>(frame % slots_); }
+
+  void prepare_calls(int rank, const weights::store& store) {
+    std::vector<int> groups;
+    static_cast<void>(needs_of(program_, rank, groups));
+    plain_.resize(plan_.groups.size());
+    packed_.resize(plan_.groups.size());
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      plain_[static_cast<std::size_t>(groups[i])] = store.plain(static_cast<int>(i));
+      packed_[static_cast<std::size_t>(groups[i])] = store.packed(static_cast<int>(i));
+    }
+    std::size_t most = 1;
+    for (int s = me_.first_step; s < me_.last_step; ++s) {
+      most = std::max(most, static_cast<std::size_t>(step(s).operands));
+      if (step(s).what == schedule::action::send) sends_.push_back(step(s).message);
+      if (step(s).what == schedule::action::receive) receives_.push_back(step(s).message);
+    }
+    inputs_.resize(most);
+  }
+
+  void prepare_credits(int rank) {
+    const auto paths = paths_of(plan_, in_flight_);
+    for (std::size_t i = plan_.messages.size(); i < paths.size(); ++i) {
+      credit_path c{static_cast<int>(i), std::vector<std::int64_t>(static_cast<std::size_t>(in_flight_)), 0, 0};
+      if (paths[i].from == rank) given_.push_back(c);
+      if (paths[i].to == rank) taken_.push_back(c);
+    }
+  }
+
+  void begin(std::int64_t frames, source* in, sink* out, figures& measured) {
+    base_ = frame_ = oldest_;
+    frames_ = base_ + frames, source_ = in, sink_ = out, figures_ = &measured;
+    measured = {};
+    const auto n = static_cast<std::size_t>(frames);
+    if (entry_ >= 0) measured.entered.resize(n);
+    if (exit_ >= 0) measured.left.resize(n);
+  }
+
+  std::byte* address(const schedule::place& p, int in_slot) const {
+    const auto base = p.where == schedule::space::frame ? in_slot * me_.frame_bytes : slots_ * me_.frame_bytes;
+    return arena_.data() + base + p.offset;
+  }
+
+  /// Starts whatever can be started without waiting: receives of frames whose slot is free, credits.
+  void advance() {
+    while (posted_ < frames_ && posted_ < oldest_ + slots_ && sends_done(slot(posted_))) {
+      const int s = slot(posted_);
+      at_[static_cast<std::size_t>(s)] = 0;
+      for (int m : receives_) end_.start_receive(m, s, address(plan_.messages[static_cast<std::size_t>(m)].at_receiver, s));
+      ++posted_;
+    }
+    for (auto& c : given_)
+      while (c.begun < left_) {
+        const int s = static_cast<int>(c.begun % in_flight_);
+        if (!end_.sent(c.path, s)) break;
+        auto& word = c.words[static_cast<std::size_t>(s)];
+        word = c.begun++;
+        end_.start_send(c.path, s, reinterpret_cast<const std::byte*>(&word));
+      }
+    for (auto& c : taken_) {
+      while (c.done < c.begun && end_.received(c.path, static_cast<int>(c.done % in_flight_))) {
+        if (c.words[static_cast<std::size_t>(c.done % in_flight_)] != c.done)
+          throw std::runtime_error("the transport has lost or mixed up messages");
+        ++c.done;
+      }
+      while (c.begun < frames_ && c.begun < c.done + in_flight_) {
+        const int s = static_cast<int>(c.begun++ % in_flight_);
+        end_.start_receive(c.path, s, reinterpret_cast<std::byte*>(&c.words[static_cast<std::size_t>(s)]));
+      }
+    }
+  }
+
+  bool sends_done(int in_slot) const {
+    return std::all_of(sends_.begin(), sends_.end(), [&](int m) { return end_.sent(m, in_slot); });
+  }
+
+  /// Whether all is sent, and all credits are there.
+  bool idle() const {
+    for (int s = 0; s < slots_; ++s)
+      if (!sends_done(s)) return false;
+    for (const auto& c : given_) {
+      if (c.begun < frames_) return false;
+      for (int s = 0; s < in_flight_; ++s)
+        if (!end_.sent(c.path, s)) return false;
+    }
+    return std::all_of(taken_.begin(), taken_.end(), [&](const credit_path& c) { return c.done == frames_; });
+  }
+
+  /// Frames that have left everywhere, as far as known here.
+  std::int64_t retired() const {
+    std::int64_t n = exit_ >= 0 ? left_ : frames_;
+    for (const auto& c : taken_) n = std::min(n, c.done);
+    return n;
+  }
+
+  /// The oldest frame whose next segment can run, or -1.
+  std::int64_t find_ready() const {
+    for (auto f = oldest_; f < posted_; ++f) {
+      const int g = at_[static_cast<std::size_t>(slot(f))];
+      if (g < segments_ && finished_[static_cast<std::size_t>(g)] == f && (g != entry_ || f < retired() + in_flight_) && arrived(g, f))
+        return f;
+    }
+    return -1;
+  }
+
+  bool arrived(int g, std::int64_t f) const {
+    for (int s = segment(g).first_step; s < segment(g).last_step; ++s)
+      if (step(s).what == schedule::action::receive && !end_.received(step(s).message, slot(f))) return false;
+    return true;
+  }
+
+  void run_segment(std::int64_t f) {
+    auto& g = at_[static_cast<std::size_t>(slot(f))];
+    if (g == entry_) figures_->entered[static_cast<std::size_t>(f - base_)] = now();
+    for (int s = segment(g).first_step; s < segment(g).last_step; ++s) run_step(step(s), f);
+    if (g == exit_) figures_->left[static_cast<std::size_t>(f - base_)] = now(), ++left_;
+    ++finished_[static_cast<std::size_t>(g)];
+    // Segments keep the frames' order, so the oldest frame is the first to end.
+    if (++g == segments_) ++oldest_;
+  }
+
+  void run_step(const schedule::step& s, std::int64_t f) {
+    const int in_slot = slot(f);
+    const auto elements = [&] { return program_.layers.layers[static_cast<std::size_t>(s.layer)].output.elements(); };
+    switch (s.what) {
+      case schedule::action::receive: break;  // it has arrived, or the segment would not run
+      case schedule::action::enter:
+        if (source_) source_->fill(s.layer, f - base_, reinterpret_cast<float*>(address(s.output, in_slot)), elements());
+        break;
+      case schedule::action::leave:
+        if (sink_) sink_->take(s.layer, f - base_, reinterpret_cast<const float*>(address(s.output, in_slot)), elements());
+        break;
+      case schedule::action::send: {
+        const auto& m = plan_.messages[static_cast<std::size_t>(s.message)];
+        end_.start_send(s.message, in_slot, address(m.at_sender, in_slot));
+        figures_->bytes_sent += m.bytes;
+        break;
+      }
+      case schedule::action::compute: compute(s, in_slot); break;
+    }
+  }
+
+  void compute(const schedule::step& s, int in_slot) {
+    const auto g = static_cast<std::size_t>(s.group);
+    for (int k = 0; k < s.operands; ++k)
+      inputs_[static_cast<std::size_t>(k)] =
+          reinterpret_cast<const float*>(address(plan_.operands[static_cast<std::size_t>(s.first_operand + k)], in_slot));
+    const kernels::call c{inputs_.data(), reinterpret_cast<float*>(address(s.output, in_slot)), plain_[g], packed_[g],
+                          address(s.scratch, in_slot)};
+    const auto from = now();
+    program_.kernels[g].run(c);
+    figures_->computing += now() - from;
+    end_.progress();  // so that messages travel while the rank computes
+  }
+
+  const program& program_;
+  const schedule::plan_view& plan_;
+  const schedule::rank_program& me_;
+  channels::endpoint& end_;
+  const int in_flight_, slots_, segments_;
+  int entry_ = -1, exit_ = -1;  ///< the first segment with an input and the last with an output, or -1
+  weights::block arena_;
+  std::vector<const float* const*> plain_;  ///< by fusion group
+  std::vector<const std::byte*> packed_;    ///< by fusion group
+  std::vector<const float*> inputs_;        ///< of the call being made
+  std::vector<int> sends_, receives_;       ///< messages
+  std::vector<credit_path> given_, taken_;
+
+  // Counted over all runs, since the slots are used in turn:
+  std::int64_t base_ = 0, frames_ = 0;  ///< this run is of frames base_ … frames_ - 1
+  std::int64_t posted_ = 0;  ///< frames whose receives are posted
+  std::int64_t oldest_ = 0;  ///< first frame that is not done here
+  std::int64_t left_ = 0;    ///< frames whose outputs all left here
+  std::int64_t frame_ = 0;   ///< worked on last
+  std::vector<int> at_;                  ///< by slot: the segment that comes next
+  std::vector<std::int64_t> finished_;   ///< by segment: frames that did it
+  source* source_ = nullptr;
+  sink* sink_ = nullptr;
+  figures* figures_ = nullptr;
+};
+
+}  // namespace dice::runtime

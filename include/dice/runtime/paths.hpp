@@ -1,0 +1,39 @@
+#pragma once
+
+#include "dice/channels/channel.hpp"
+#include "dice/schedule/program.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace dice::runtime {
+
+/// Ranks with a step of kind `what`.
+inline std::vector<int> ranks_with(const schedule::plan_view& plan, schedule::action what) {
+  std::vector<int> out;
+  for (const auto& r : plan.ranks)
+    for (int s = r.first_step; s < r.last_step; ++s)
+      if (plan.steps[static_cast<std::size_t>(s)].what == what) {
+        out.push_back(r.rank);
+        break;
+      }
+  return out;
+}
+
+/// Frames whose buffers exist at once in rank `r`, with at most `in_flight` frames under way.
+inline int slots_of(const schedule::rank_program& r, int in_flight) { return std::min(r.slots, in_flight); }
+
+/// The paths of a plan: its messages, in their order, and then the credits (tag 0): from each rank that holds a graph output
+/// to each other that holds a graph input, one for each frame that left.
+inline std::vector<channels::path> paths_of(const schedule::plan_view& plan, int in_flight) {
+  std::vector<channels::path> out;
+  const auto slots = [&](int rank) { return slots_of(plan.ranks[static_cast<std::size_t>(rank)], in_flight); };
+  for (const auto& m : plan.messages) out.push_back({m.from, m.to, m.tag, m.bytes, slots(m.from), slots(m.to)});
+  for (int from : ranks_with(plan, schedule::action::leave))
+    for (int to : ranks_with(plan, schedule::action::enter))
+      if (from != to) out.push_back({from, to, 0, static_cast<std::int64_t>(sizeof(std::int64_t)), in_flight, in_flight});
+  return out;
+}
+
+}  // namespace dice::runtime

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "dice/cost/algorithm.hpp"
+#include "dice/kernels/kernel.hpp"
+#include "dice/model/network.hpp"
+#include "dice/platform/unit.hpp"
+#include "dice/schedule/program.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace dice::runtime {
+
+/// The backend's functions for the threads of a rank; null where it has none of its own.
+struct team {
+  /// Makes the kernels called from this thread use `threads` threads, thread i pinned to cores[i] if `cores` is not empty.
+  void (*start)(int threads, std::span<const int> cores) = nullptr;
+};
+
+/// Everything that a program knows of itself once it is compiled, as plain values: a network, its plan and its kernels.
+struct program {
+  std::string_view version;  ///< of dice
+  std::string_view network;
+  graph::network_view layers;
+  schedule::plan_view plan;
+  std::span<const kernels::entry> kernels;                          ///< by fusion group
+  std::span<const cost::algorithm> algorithms;                      ///< by fusion group
+  std::span<const std::span<const graph::parameter>> parameters;    ///< by fusion group: the anchor's
+  graph::weights_file weights;
+  std::string_view weights_folder;                  ///< where the build made the weights file; may be empty
+  std::span<const platform::unit> units;            ///< by rank
+  std::span<const std::span<const int>> cores;      ///< by rank: of cores<…>; may be empty altogether
+  team threads{};
+
+  int ranks() const { return static_cast<int>(plan.ranks.size()); }
+};
+
+}  // namespace dice::runtime

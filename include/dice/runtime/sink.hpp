@@ -1,0 +1,31 @@
+#pragma once
+
+#include "dice/runtime/frames.hpp"
+#include "dice/runtime/tensor.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <utility>
+
+namespace dice::runtime {
+
+/// Collects the results of a rank's graph outputs, frames joined along the leading dimension.
+class tensor_sink final : public sink {
+public:
+  /// Keeps what output `layer` of shape `one` gives, for `frames` frames; outputs not added are dropped.
+  void add(int layer, const dice::tensor::shape& one, std::int64_t frames) {
+    results_[layer] = tensor::from_shape(stacked(one, frames));
+  }
+  void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
+    if (const auto at = results_.find(layer); at != results_.end())
+      std::memcpy(at->second.data() + frame * elements, from, static_cast<std::size_t>(elements) * sizeof(float));
+  }
+  bool has(int layer) const { return results_.contains(layer); }
+  tensor& result(int layer) { return results_.at(layer); }
+
+private:
+  std::map<int, tensor> results_;
+};
+
+}  // namespace dice::runtime

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace dice {
+
+/// The version of this dice: ranks compare it at start, generated headers state it.
+inline constexpr std::string_view version = "0.1.0";
+
+}  // namespace dice

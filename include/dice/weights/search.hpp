@@ -1,0 +1,41 @@
+#pragma once
+
+#include "dice/model/network.hpp"
+#include "dice/weights/error.hpp"
+
+#include <unistd.h>
+
+#include <climits>
+#include <string>
+#include <string_view>
+
+namespace dice::weights {
+
+/// Folder of the running program, without a slash at the end; empty if the system does not tell.
+inline std::string program_folder() {
+  char path[PATH_MAX];
+  const auto n = ::readlink("/proc/self/exe", path, sizeof path);
+  if (n <= 0 || n >= static_cast<ssize_t>(sizeof path)) return {};
+  const std::string_view all(path, static_cast<std::size_t>(n));
+  return std::string(all.substr(0, all.rfind('/')));
+}
+
+/// Path of the weights file: `given` if not empty; else the first that exists of: beside the program, in the working
+/// directory, in `build_folder` (skipped if empty). Throws error that lists where it looked.
+inline std::string find(const graph::weights_file& wanted, std::string_view given, std::string_view build_folder) {
+  if (!given.empty()) return std::string(given);
+  const std::string name(wanted.file);
+  std::string looked;
+  const auto exists = [&](const std::string& path) {
+    looked += (looked.empty() ? "" : ", ") + path;
+    return ::access(path.c_str(), F_OK) == 0;
+  };
+  if (const auto beside = program_folder() + "/" + name; exists(beside)) return beside;
+  char here[PATH_MAX];
+  const std::string cwd = ::getcwd(here, sizeof here) ? here : ".";
+  if (cwd != program_folder() && exists(cwd + "/" + name)) return cwd + "/" + name;
+  if (const auto built = std::string(build_folder) + "/" + name; !build_folder.empty() && exists(built)) return built;
+  throw error("weights file not found; looked for " + looked + ". Copy it there, or say where it is with --weights FILE");
+}
+
+}  // namespace dice::weights

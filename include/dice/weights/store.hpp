@@ -1,0 +1,111 @@
+#pragma once
+
+#include "dice/model/network.hpp"
+#include "dice/weights/block.hpp"
+#include "dice/weights/file.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dice::weights {
+
+/// What one kernel wants of the weights file: its parameters in their order, and whether they are packed.
+struct need {
+  std::span<const graph::parameter> parameters;
+  std::int64_t packed_bytes = 0;  ///< 0: the parameters stay where they lie in the file
+  void (*pack)(std::span<const float* const> from, std::byte* to) = nullptr;
+};
+
+/// A rank's weights: those read in place are mapped read-only, the others packed in one block. Maps nothing else.
+class store {
+public:
+  store() = default;
+  /// Maps and packs what `needs` lists, in that order. Throws error, std::bad_alloc.
+  store(const file& from, std::span<const need> needs) {
+    std::int64_t packed = 0;
+    for (const auto& n : needs) {
+      for (const auto& p : n.parameters) check(from, p);
+      items_.push_back({static_cast<int>(pointers_.size()), nullptr});
+      pointers_.resize(pointers_.size() + n.parameters.size());
+      packed += aligned(n.packed_bytes);
+    }
+    packed_ = block(packed);
+    map_plain(from, needs);
+    std::int64_t at = 0;
+    std::vector<const float*> plain;
+    for (std::size_t i = 0; i < needs.size(); ++i) {
+      if (!needs[i].packed_bytes) continue;
+      // One parameter list at a time, and unmapped at once: the plain pages of packed weights never pile up.
+      std::vector<mapped> pages;
+      plain.clear();
+      for (const auto& p : needs[i].parameters) {
+        const std::byte* start = nullptr;
+        pages.push_back(from.map(p.offset, p.offset + p.extents.bytes(), start));
+        plain.push_back(reinterpret_cast<const float*>(start));
+      }
+      items_[i].packed = packed_.data() + at;
+      if (needs[i].pack) needs[i].pack(plain, packed_.data() + at);
+      at += aligned(needs[i].packed_bytes);
+    }
+  }
+
+  /// The parameters of need `i`, in place; null if it is packed or has none.
+  const float* const* plain(int i) const {
+    const auto& kept = items_[static_cast<std::size_t>(i)];
+    if (kept.packed || kept.first >= static_cast<int>(pointers_.size())) return nullptr;
+    return pointers_.data() + kept.first;
+  }
+  /// What need `i` packed, or null.
+  const std::byte* packed(int i) const { return items_[static_cast<std::size_t>(i)].packed; }
+
+private:
+  struct item {
+    int first;
+    const std::byte* packed;
+  };
+
+  static constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+  static void check(const file& from, const graph::parameter& p) {
+    const auto bytes = p.extents.bytes();
+    if (p.offset < 0 || p.offset % 64 || bytes <= 0 || p.offset > from.data_bytes() - bytes)
+      throw error("the generated header is damaged: a parameter at " + std::to_string(p.offset) + " with " + std::to_string(bytes) +
+                  " bytes does not lie in '" + from.path() + "' (" + std::to_string(from.data_bytes()) + " bytes of data)");
+  }
+
+  /// Maps the parameters that are read in place; neighbours in the file share a mapping.
+  void map_plain(const file& from, std::span<const need> needs) {
+    struct part {
+      std::int64_t begin, end;
+      std::size_t pointer;
+    };
+    std::vector<part> parts;
+    for (std::size_t i = 0; i < needs.size(); ++i)
+      if (!needs[i].packed_bytes)
+        for (std::size_t k = 0; k < needs[i].parameters.size(); ++k) {
+          const auto& p = needs[i].parameters[k];
+          parts.push_back({p.offset, p.offset + p.extents.bytes(), static_cast<std::size_t>(items_[i].first) + k});
+        }
+    std::sort(parts.begin(), parts.end(), [](const part& a, const part& b) { return a.begin < b.begin; });
+    constexpr std::int64_t near = 4096;
+    for (std::size_t i = 0, j; i < parts.size(); i = j) {
+      std::int64_t end = parts[i].end;
+      for (j = i + 1; j < parts.size() && parts[j].begin <= end + near; ++j) end = std::max(end, parts[j].end);
+      const std::byte* start = nullptr;
+      mappings_.push_back(from.map(parts[i].begin, end, start));
+      for (auto k = i; k < j; ++k)
+        pointers_[parts[k].pointer] = reinterpret_cast<const float*>(start + (parts[k].begin - parts[i].begin));
+    }
+  }
+
+  std::vector<item> items_;
+  std::vector<const float*> pointers_;
+  std::vector<mapped> mappings_;
+  block packed_;
+};
+
+}  // namespace dice::weights

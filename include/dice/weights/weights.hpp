@@ -1,0 +1,8 @@
+/// Umbrella of the room `weights`: the safetensors file, its identity, the tensors of a rank.
+#pragma once
+
+#include "dice/weights/block.hpp"
+#include "dice/weights/error.hpp"
+#include "dice/weights/file.hpp"
+#include "dice/weights/search.hpp"
+#include "dice/weights/store.hpp"

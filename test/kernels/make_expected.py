@@ -1,0 +1,233 @@
+#!/usr/bin/python3
+"""make_expected.py > expected.json: cases of every operator with the outputs that PyTorch (float64) computes.
+
+Tensors of a case are given by shape, seed and range; values() here and in harness.hpp make the same float32 numbers.
+"""
+import json
+import math
+
+import numpy
+import torch
+import torch.nn.functional as F
+
+cases = []
+
+
+def values(shape, seed, low=-1.0, high=1.0):
+    """Numbers of 24 random bits, exact in float32 before scaling; scaled in float32."""
+    count = math.prod(shape)
+    i = numpy.arange(count, dtype=numpy.uint64)
+    bits = ((i + 1) * 2654435761 + seed * 40503 * 65537) % (1 << 32)
+    bits = ((bits ^ (bits >> 15)) * 2246822519) % (1 << 32)
+    unit = (bits >> 8).astype(numpy.float32) / numpy.float32(1 << 24)
+    scaled = numpy.float32(low) + unit * numpy.float32(high - low)
+    return torch.from_numpy(scaled.astype(numpy.float64)).reshape(shape)
+
+
+class Case:
+    def __init__(self, op, **attributes):
+        self.data = {"op": op, "attributes": attributes, "inputs": [], "parameters": []}
+        self.seed = 100 * len(cases)
+
+    def tensor(self, where, shape, low=-1.0, high=1.0):
+        self.seed += 1
+        self.data[where].append({"shape": list(shape), "seed": self.seed, "low": low, "high": high})
+        return values(shape, self.seed, low, high)
+
+    def input(self, *shape, **kw):
+        return self.tensor("inputs", shape, **kw)
+
+    def parameter(self, *shape, **kw):
+        return self.tensor("parameters", shape, **kw)
+
+    def expect(self, y, activation=None, residual=False):
+        if residual:
+            self.data["residual"] = []
+            y = y + self.tensor("residual", y.shape)
+        if activation:
+            self.data["activation"] = activation
+            y = {"relu": F.relu, "leaky_relu": lambda v: F.leaky_relu(v, 0.1), "clip": lambda v: v.clamp(-0.5, 0.75),
+                 "sigmoid": torch.sigmoid, "tanh": torch.tanh, "hard_swish": F.hardswish}[activation](y)
+        self.data["shape"] = list(y.shape)
+        self.data["expected"] = [float(f"{v:.8g}") for v in y.reshape(-1).tolist()]
+        cases.append(self.data)
+
+
+def conv(shape, channels, kernel, strides=(1, 1), dilations=(1, 1), pads=(0, 0, 0, 0), group=1, bias=True, **after):
+    flat = len(shape) == 3
+    c = Case("conv", channels=channels, kernel=kernel, strides=strides, dilations=dilations, pads=pads, group=group,
+             bias=bias)
+    x = c.input(*shape)
+    w = c.parameter(channels, shape[1] // group, *(kernel[1:] if flat else kernel))
+    b = c.parameter(channels) if bias else None
+    if flat:
+        y = F.conv1d(F.pad(x, (pads[1], pads[3])), w, b, strides[1], 0, dilations[1], group)
+    else:
+        y = F.conv2d(F.pad(x, (pads[1], pads[3], pads[0], pads[2])), w, b, strides, 0, dilations, group)
+    c.expect(y, **after)
+
+
+conv((1, 3, 7, 7), 4, (3, 3), pads=(1, 1, 1, 1))
+conv((2, 2, 5, 6), 3, (3, 3), strides=(2, 2), pads=(0, 1, 1, 0), activation="relu")
+conv((1, 4, 6, 7), 5, (1, 1), bias=False, residual=True)
+conv((1, 4, 6, 7), 6, (1, 1), strides=(2, 2), residual=True, activation="relu")
+conv((1, 3, 11, 9), 2, (3, 3), dilations=(2, 2), pads=(2, 2, 2, 2), activation="leaky_relu")
+conv((1, 2, 9, 10), 3, (2, 3), strides=(3, 2), dilations=(1, 2), pads=(1, 0, 2, 3), activation="clip")
+conv((1, 6, 5, 5), 4, (3, 3), pads=(1, 1, 1, 1), group=2, activation="tanh")
+conv((1, 6, 7, 5), 6, (3, 3), pads=(1, 1, 1, 1), group=6, activation="sigmoid")
+conv((1, 3, 8, 8), 6, (5, 5), strides=(2, 2), pads=(2, 2, 2, 2), group=3)
+conv((1, 3, 6, 9), 4, (1, 7), pads=(0, 3, 0, 3), activation="hard_swish")
+conv((1, 3, 9, 6), 4, (7, 1), pads=(3, 0, 3, 0), residual=True)
+conv((1, 2, 12, 13), 3, (7, 7), strides=(2, 2), pads=(3, 3, 3, 3))
+conv((2, 3, 17), 4, (1, 3), pads=(0, 1, 0, 1), activation="relu")
+conv((1, 4, 20), 6, (1, 5), strides=(1, 2), dilations=(1, 2), pads=(0, 4, 0, 3), group=2, bias=False)
+conv((1, 4, 9), 4, (1, 4), strides=(1, 3), pads=(0, 2, 0, 1), group=4)
+conv((1, 5, 1, 1), 7, (1, 1))
+conv((1, 3, 2, 2), 9, (3, 3), pads=(1, 1, 1, 1))
+conv((1, 2, 3, 3), 2, (3, 3), pads=(4, 0, 0, 5))
+
+for rows, depth, columns, bias, after in [(1, 37, 9, True, {}), (3, 16, 5, False, {"activation": "relu"}),
+                                          (9, 20, 6, True, {"residual": True, "activation": "sigmoid"})]:
+    c = Case("gemm", columns=columns, depth=depth, bias=bias)
+    x, w = c.input(rows, depth), c.parameter(columns, depth)
+    c.expect(F.linear(x, w, c.parameter(columns) if bias else None), **after)
+for shape, columns in [((2, 3, 5), 4), ((7,), 3), ((1, 2, 2, 18), 5)]:
+    c = Case("mat_mul", columns=columns, depth=shape[-1])
+    c.expect(F.linear(c.input(*shape), c.parameter(columns, shape[-1])))
+
+
+def windows(op, shape, kernel, strides=(1, 1), dilations=(1, 1), pads=(0, 0, 0, 0), ceil_mode=False,
+            count_include_pad=False):
+    more = {"count_include_pad": count_include_pad} if op == "average_pool" else {}
+    c = Case(op, kernel=kernel, strides=strides, dilations=dilations, pads=pads, ceil_mode=ceil_mode, **more)
+    x = c.input(*shape)
+    flat = len(shape) == 3
+    if flat:
+        x = x.unsqueeze(2)
+    symmetric = pads[0] == pads[2] and pads[1] == pads[3]
+    around = (pads[1], pads[3], pads[0], pads[2])
+    if op == "max_pool":
+        if symmetric:
+            y = F.max_pool2d(x, kernel, strides, (pads[0], pads[1]), dilations, ceil_mode)
+        else:
+            assert not ceil_mode
+            y = F.max_pool2d(F.pad(x, around, value=-math.inf), kernel, strides, 0, dilations)
+    elif symmetric and tuple(dilations) == (1, 1):
+        y = F.avg_pool2d(x, kernel, strides, (pads[0], pads[1]), ceil_mode, count_include_pad)
+    else:
+        assert not ceil_mode
+        w = torch.ones(x.shape[1], 1, *kernel, dtype=torch.float64)
+
+        def total(v):
+            return F.conv2d(v, w, None, strides, 0, dilations, v.shape[1])
+
+        count = total(torch.ones_like(F.pad(x, around)) if count_include_pad else F.pad(torch.ones_like(x), around))
+        y = total(F.pad(x, around)) / count
+    c.expect(y.squeeze(2) if flat else y)
+
+
+for op in ["max_pool", "average_pool"]:
+    windows(op, (1, 2, 6, 8), (2, 2), (2, 2))
+    windows(op, (2, 2, 7, 9), (3, 3), (2, 2), pads=(1, 1, 1, 1))
+    windows(op, (1, 2, 7, 9), (3, 3), (2, 2), pads=(1, 1, 1, 1), ceil_mode=True)
+    windows(op, (1, 2, 6, 6), (3, 3), (2, 2), ceil_mode=True)
+    windows(op, (1, 2, 8, 7), (3, 2), (1, 3), pads=(0, 1, 1, 0))
+    windows(op, (1, 2, 9, 9), (3, 3), (1, 2), dilations=(2, 2), pads=(1, 1, 1, 1))
+    windows(op, (1, 3, 5, 5), (3, 3), pads=(1, 1, 1, 1))
+    windows(op, (1, 3, 11), (1, 3), (1, 2), pads=(0, 1, 0, 1))
+windows("average_pool", (1, 2, 7, 9), (3, 3), (2, 2), pads=(1, 1, 1, 1), count_include_pad=True)
+windows("average_pool", (1, 2, 7, 8), (3, 3), (2, 2), pads=(1, 1, 1, 1), count_include_pad=True, ceil_mode=True)
+windows("average_pool", (1, 2, 7, 9), (3, 3), (2, 1), pads=(0, 1, 2, 0), count_include_pad=True)
+
+ACTIVATIONS = {
+    "relu": ({}, F.relu), "leaky_relu": ({"alpha": 0.25}, lambda v: F.leaky_relu(v, 0.25)),
+    "sigmoid": ({}, torch.sigmoid), "tanh": ({}, torch.tanh), "hard_swish": ({}, F.hardswish),
+    "hard_sigmoid": ({"alpha": 0.25, "beta": 0.5}, lambda v: (0.25 * v + 0.5).clamp(0, 1)),
+    "clip": ({"low": 0, "high": 6}, lambda v: v.clamp(0, 6)),
+}
+for op, (attributes, f) in ACTIVATIONS.items():
+    c = Case(op, **attributes)
+    c.expect(f(c.input(2, 3, 19, low=-10, high=10)))
+    c = Case(op, **attributes)
+    c.expect(f(c.input(1, 37, low=-0.1, high=0.1)))
+for bounds in [{"low": -0.25}, {"high": 0.5}]:
+    c = Case("clip", **bounds)
+    c.expect(c.input(2, 9).clamp(bounds.get("low"), bounds.get("high")))
+
+BINARY = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div}
+PAIRS = [((2, 3, 4, 5), (2, 3, 4, 5)), ((1, 3, 4, 5), (1, 3, 1, 1)), ((2, 3, 4), (1,)), ((3, 1, 5), (1, 4, 1)),
+         ((4, 5), (2, 1, 4, 5)), ((2, 3, 1, 1), (2, 3, 4, 5)), ((2, 3, 5), (5,)), ((1, 1, 7), (3, 1, 7)), ((1, 4), (1, 1))]
+for n, (op, f) in enumerate(BINARY.items()):
+    for k, (a, b) in enumerate(PAIRS):
+        c = Case(op, which="none")
+        c.expect(f(c.input(*a), c.input(*b, low=0.5, high=2)), activation="relu" if k == n else None)
+    for a, b in PAIRS[:7]:
+        c = Case(op, which="second", fixed=b)
+        c.expect(f(c.input(*a), c.parameter(*b, low=0.5, high=2)))
+        c = Case(op, which="first", fixed=b)
+        c.expect(f(c.parameter(*b), c.input(*a, low=0.5, high=2)))
+for shapes in [[(2, 3)], [(2, 3), (2, 3)], [(1, 3, 1), (4, 1, 5), (5,)], [(2, 3, 7)] * 4]:
+    c = Case("sum")
+    c.expect(sum(c.input(*s) for s in shapes))
+for shape, activation in [((2, 3, 4, 5), "relu"), ((3, 5), None), ((2, 4, 7), "sigmoid"), ((1, 3, 2, 3, 2), None)]:
+    c = Case("batch_normalization")
+    view = [1, shape[1]] + [1] * (len(shape) - 2)
+    c.expect(c.input(*shape) * c.parameter(shape[1]).reshape(view) + c.parameter(shape[1]).reshape(view), activation)
+
+for shapes, axis in [([(1, 2, 3, 4), (1, 5, 3, 4)], 1), ([(2, 3), (1, 3), (4, 3)], 0), ([(2, 1, 3), (2, 4, 3)], 1),
+                     ([(2, 3, 5), (2, 3, 1), (2, 3, 2)], 2), ([(3,)], 0)]:
+    c = Case("concat", axis=axis)
+    c.expect(torch.cat([c.input(*s) for s in shapes], axis))
+for shape, before, after, mode in [((1, 2, 3, 4), (0, 0, 1, 2), (0, 0, 2, 1), "constant"),
+                                   ((2, 3, 5), (0, 1, -2), (1, 0, 3), "constant"),
+                                   ((2, 6), (0, -1), (0, -2), "constant"), ((1, 2, 4, 5), (0, 0, 3, 2), (0, 0, 1, 4), "reflect"),
+                                   ((3, 4), (2, 0), (1, 3), "reflect"), ((1, 2, 3, 4), (0, 1, 2, 3), (0, 2, 1, 5), "edge"),
+                                   ((4,), (5,), (2,), "edge"), ((2, 3, 4), (1, 0, 0), (0, 2, 0), "constant")]:
+    c = Case("pad", before=before, after=after, mode=mode, value=0.25)
+    x = c.input(*shape)
+    if mode == "constant":
+        around = [n for pair in reversed(list(zip(before, after))) for n in pair]
+        y = F.pad(x, around, value=0.25)
+    else:
+        y = torch.from_numpy(numpy.pad(x.numpy(), list(zip(before, after)), mode=mode))
+    c.expect(y)
+for shape, perm in [((3, 5), (1, 0)), ((2, 3, 4), (2, 0, 1)), ((2, 3, 4, 5), (0, 2, 3, 1)), ((2, 3, 4, 5), (0, 3, 1, 2)),
+                    ((1, 2, 3, 2, 2), (0, 2, 1, 3, 4)), ((2, 3, 4), (1, 0, 2)), ((1, 3, 1, 4), (3, 2, 0, 1)), ((9,), (0,))]:
+    c = Case("transpose", perm=perm)
+    c.expect(c.input(*shape).permute(perm).contiguous())
+for shape, starts, steps, extents in [((2, 6, 5), (0, 1, 0), (1, 2, 1), (2, 3, 5)), ((4, 7), (3, 6), (-1, -2), (4, 4)),
+                                      ((1, 4, 6, 6), (0, 2, 1, 5), (1, 1, 2, -1), (1, 2, 2, 6)), ((5,), (4,), (-1,), (5,)),
+                                      ((3, 4, 5), (1, 0, 0), (1, 1, 1), (2, 4, 5)), ((3, 4), (1, 2), (1, 1), (1, 1))]:
+    c = Case("slice", starts=starts, steps=steps, extents=extents)
+    x = c.input(*shape).numpy()
+    for axis, (a, s, n) in enumerate(zip(starts, steps, extents)):
+        x = numpy.take(x, [a + s * i for i in range(n)], axis)
+    c.expect(torch.from_numpy(x.copy()))
+
+for shape, first, last in [((2, 10), 1, 2), ((2, 37), 1, 2), ((2, 5, 3, 4), 1, 2), ((2, 3, 4), 2, 3), ((4, 3), 0, 1),
+                           ((2, 3, 4, 2), 1, 4), ((2, 3, 5, 3), 1, 3), ((1, 4, 19), 1, 2), ((6,), 0, 1)]:
+    c = Case("softmax", first=first, last=last)
+    x = c.input(*shape, low=-8, high=8)
+    c.expect(torch.softmax(x.reshape(*shape[:first], -1, *shape[last:]), first).reshape(shape))
+for shape, size, alpha, beta, bias in [((1, 7, 3, 3), 5, 0.5, 0.75, 1.0), ((2, 6, 4, 5), 4, 0.8, 0.75, 2.0),
+                                       ((1, 5, 17), 3, 1.5, 0.6, 1.0), ((1, 3, 2, 2), 8, 0.9, 0.75, 1.0), ((2, 5), 1, 1.0, 1.0, 1.0)]:
+    c = Case("lrn", size=size, alpha=alpha, beta=beta, bias=bias)
+    x = c.input(*shape, low=-3, high=3)
+    squares = torch.zeros_like(x)
+    for k in range(shape[1]):
+        low, high = max(0, k - (size - 1) // 2), min(shape[1] - 1, k + math.ceil((size - 1) / 2))
+        squares[:, k] = (x[:, low:high + 1] ** 2).sum(1)
+    y = x / (bias + alpha / size * squares) ** beta
+    if size % 2 == 1 and len(shape) > 2:
+        assert torch.allclose(y, F.local_response_norm(x, size, alpha, beta, bias), 1e-12)
+    c.expect(y)
+for shape, axes, keep in [((2, 3, 4, 5), (2, 3), True), ((2, 3, 4, 5), (2, 3), False), ((2, 3, 4, 5), (1,), True),
+                          ((2, 3, 4, 5), (1, 3), False), ((2, 3, 4, 5), (0, 2), True), ((3, 19), (0,), False),
+                          ((2, 3, 4), (0, 1, 2), True), ((2, 3, 4), (0, 1, 2), False), ((5, 1, 3), (1,), True), ((2, 3, 21), (2,), True)]:
+    c = Case("reduce_mean", over=[a in axes for a in range(len(shape))], keep=keep)
+    c.expect(c.input(*shape).mean(axes, keepdim=keep))
+for shape in [(2, 3, 7, 7), (1, 4, 19), (1, 3, 2, 3, 4), (1, 2, 1, 1)]:
+    c = Case("global_average_pool")
+    c.expect(c.input(*shape).mean(tuple(range(2, len(shape))), keepdim=True))
+
+print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")
