@@ -15,8 +15,8 @@ fail() {
 out=$("$@" -fsyntax-only "$case" 2>&1) || fail "the twin without the mistake does not compile"
 out=$("$@" -fsyntax-only -DMISTAKE "$case" 2>&1) && fail "the mistake compiles"
 out=$(tr -d "‘’'" <<<"$out")
-[ "$(grep -c 'error:' <<<"$out")" = 1 ] || fail "expected one error"
+[ "$(grep -cE '(^| )(fatal )?error: ' <<<"$out")" = 1 ] || fail "expected one error"
 [ "$(wc -l <<<"$out")" -le 10 ] || fail "more than ten lines of output"
-grep -q "^[^ ]*$(basename "$case"):$line:.*error:" <<<"$out" || fail "the error is not on the line of main, $line"
-grep 'error:' <<<"$out" | grep -qF "$want" || fail "the error does not read: $want"
-echo "ok: $(grep 'error:' <<<"$out")"
+grep -q "^[^ ]*$(basename "$case"):$line:[0-9]*: error: " <<<"$out" || fail "the error is not on the line of main, $line"
+grep ' error: ' <<<"$out" | grep -qF "$want" || fail "the error does not read: $want"
+echo "ok: $(grep ' error: ' <<<"$out")"

@@ -20,7 +20,9 @@ namespace dice::channels::in_process {
 /// What the ranks share. Outlives their communicators and endpoints.
 class hub {
 public:
-  explicit hub(int ranks) : size_(ranks), mailboxes_(static_cast<std::size_t>(ranks)), texts_(static_cast<std::size_t>(ranks)) {}
+  explicit hub(int ranks)
+      : size_(ranks), mailboxes_(static_cast<std::size_t>(ranks)), texts_(static_cast<std::size_t>(ranks)),
+        offers_(static_cast<std::size_t>(ranks)) {}
 
   int size() const { return size_; }
   bool is_stopped() const { return stopped_.load(std::memory_order_acquire); }
@@ -114,8 +116,11 @@ private:
   std::vector<std::string> texts_, gathered_;
   int arrived_ = 0;
   std::uint64_t rounds_ = 0;
-  const void* block_ = nullptr;  ///< what send_block offers
-  int block_from_ = -1, block_to_ = -1;
+  struct offer {
+    const void* data = nullptr;
+    int to = -1;
+  };
+  std::vector<offer> offers_;  ///< by rank: what it offers by send_block; to = -1: nothing
 };
 
 class endpoint final : public channels::endpoint {
@@ -200,19 +205,17 @@ public:
 
   void send_block(int to, const void* data, std::int64_t) override {
     std::unique_lock lock(hub_.mutex_);
-    hub_.await(lock, [&] { return !hub_.block_; });
-    hub_.block_ = data;
-    hub_.block_from_ = rank_;
-    hub_.block_to_ = to;
+    auto& mine = hub_.offers_[static_cast<std::size_t>(rank_)];
+    mine = {data, to};
     hub_.changed_.notify_all();
-    hub_.await(lock, [&] { return hub_.block_ != data || hub_.block_from_ != rank_; });
+    hub_.await(lock, [&] { return mine.to < 0; });
   }
   void receive_block(int from, void* data, std::int64_t bytes) override {
     std::unique_lock lock(hub_.mutex_);
-    hub_.await(lock, [&] { return hub_.block_ && hub_.block_from_ == from && hub_.block_to_ == rank_; });
-    std::memcpy(data, hub_.block_, static_cast<std::size_t>(bytes));
-    hub_.block_ = nullptr;
-    hub_.block_from_ = -1;
+    auto& theirs = hub_.offers_[static_cast<std::size_t>(from)];
+    hub_.await(lock, [&] { return theirs.to == rank_; });
+    std::memcpy(data, theirs.data, static_cast<std::size_t>(bytes));
+    theirs.to = -1;
     hub_.changed_.notify_all();
   }
   void stop(const std::string& message) override { hub_.stop(message); }

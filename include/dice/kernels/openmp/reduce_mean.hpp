@@ -53,8 +53,13 @@ template <> struct kernel<openmp, ops::reduce_mean> : host::base<ops::reduce_mea
       host::parallel_for(kept.elements() * blocks, rows * width, [&](std::int64_t begin, std::int64_t end) {
         for (auto i = begin; i < end; ++i) {
           const auto column = i % blocks * width, n = std::min<std::int64_t>(width, row - column);
-          vec all{};
-          each_row(i / blocks, [&](const float* x) { all += n == width ? load(x + column) : load_first(x + column, n); });
+          vec all{}, part{};  // sums of sums: rounding errors grow less
+          int count = 0;
+          each_row(i / blocks, [&](const float* x) {
+            part += n == width ? load(x + column) : load_first(x + column, n);
+            if (++count % 64 == 0) all += part, part = vec{};
+          });
+          all += part;
           float* to = c.output + i / blocks * row + column;
           n == width ? store(to, all * scale) : store_first(to, all * scale, n);
         }

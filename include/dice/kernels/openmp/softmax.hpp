@@ -2,8 +2,6 @@
 
 #include "dice/kernels/openmp/detail/parallel.hpp"
 
-#include <limits>
-
 namespace dice::kernels {
 
 namespace host {
@@ -19,10 +17,14 @@ inline void softmax_row(float* y, const float* x, std::int64_t n) {
   }
   for (auto i = full; i < n; ++i) top = std::max(top, x[i]);
   vec total{};
-  for (std::int64_t i = 0; i < full; i += width) {
-    const vec p = exp(load(x + i) - top);
-    store(y + i, p);
-    total += p;
+  for (std::int64_t i = 0; i < full;) {  // sums of sums: rounding errors grow less
+    vec part{};
+    for (const auto stop = std::min(full, i + 64 * width); i < stop; i += width) {
+      const vec p = exp(load(x + i) - top);
+      store(y + i, p);
+      part += p;
+    }
+    total += part;
   }
   float all = sum(total);
   if (rest > 0) {
@@ -40,10 +42,14 @@ inline void softmax_columns(float* y, const float* x, std::int64_t n, std::int64
   const auto put = [&](float* p, vec v) { lanes == width ? store(p, v) : store_first(p, v, lanes); };
   vec top = get(x), total{};
   for (std::int64_t i = 1; i < n; ++i) top = maximum(top, get(x + i * pitch));
-  for (std::int64_t i = 0; i < n; ++i) {
-    const vec p = exp(get(x + i * pitch) - top);
-    put(y + i * pitch, p);
-    total += p;
+  for (std::int64_t i = 0; i < n;) {
+    vec part{};
+    for (const auto stop = std::min(n, i + 64); i < stop; ++i) {
+      const vec p = exp(get(x + i * pitch) - top);
+      put(y + i * pitch, p);
+      part += p;
+    }
+    total += part;
   }
   for (std::int64_t i = 0; i < n; ++i) put(y + i * pitch, get(y + i * pitch) / total);
 }

@@ -1,0 +1,115 @@
+# dice_add_network(NAME ONNX model.onnx [INPUT name:1x3x224x224]… [DIM name=1]… [OUTPUTS a,b] [OPTIONS …])
+# dice_add_network(NAME HEADER NAME.hpp)
+#
+# Gives the target dice::network::NAME.  Linked to a program it adds the folder of NAME.hpp to the includes, in which the
+# namespace NAME has the network.  The first form runs onnx2hpp when the program is built, again when the model (or a file
+# of external data that it names) changes; INPUT, DIM and OUTPUTS are its -i, -d and --outputs, OPTIONS are handed on as
+# they are.  The second form takes a header made before, with its .safetensors beside it: boards need no onnx2hpp.
+#
+# NAME is an identifier of C++ that can be a namespace.  Relative paths are relative to the current source folder.  All
+# networks of a build are made in <build>/dice_networks; programs have this path as DICE_NETWORKS_DIR and find the weights
+# there when they lie neither beside the program nor in the working folder.
+#
+# Variable: DICE_ONNX2HPP, the converter to run where dice's own is not built.
+include_guard(GLOBAL)
+
+function(dice_find_onnx2hpp out)
+  if(DICE_ONNX2HPP)
+    set(${out} "${DICE_ONNX2HPP}" PARENT_SCOPE)
+  elseif(TARGET onnx2hpp)
+    set(${out} onnx2hpp PARENT_SCOPE)
+  elseif(TARGET dice::onnx2hpp)
+    set(${out} dice::onnx2hpp PARENT_SCOPE)
+  else()
+    # It runs where we build: never take the one of the machine that we build for.
+    find_program(DICE_ONNX2HPP onnx2hpp NO_CMAKE_FIND_ROOT_PATH DOC "dice's converter, for the machine that builds")
+    if(NOT DICE_ONNX2HPP)
+      message(FATAL_ERROR "dice_add_network: no onnx2hpp found. Say where it is with -DDICE_ONNX2HPP=/path/to/onnx2hpp, or "
+                          "use a header made on another machine: dice_add_network(NAME HEADER NAME.hpp).")
+    endif()
+    set(${out} "${DICE_ONNX2HPP}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(dice_add_network name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ONNX;HEADER" "INPUT;DIM;OUTPUTS;OPTIONS")
+  set(usage "dice_add_network(${name} ONNX model.onnx [INPUT name:shape]… [DIM name=n]… [OUTPUTS a,b] [OPTIONS …]) or "
+            "dice_add_network(${name} HEADER ${name}.hpp)")
+  string(JOIN "" usage ${usage})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "dice_add_network: unknown argument '${arg_UNPARSED_ARGUMENTS}'. Usage: ${usage}")
+  endif()
+  if(arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "dice_add_network: ${arg_KEYWORDS_MISSING_VALUES} without a value. Usage: ${usage}")
+  endif()
+  if((arg_ONNX AND arg_HEADER) OR NOT (arg_ONNX OR arg_HEADER))
+    message(FATAL_ERROR "dice_add_network: exactly one of ONNX and HEADER is needed. Usage: ${usage}")
+  endif()
+  if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+    message(FATAL_ERROR "dice_add_network: '${name}' cannot be the name of a namespace; use letters, digits and _")
+  endif()
+  if(TARGET dice_network_${name})
+    message(FATAL_ERROR "dice_add_network: the network '${name}' exists already; names are unique in a build")
+  endif()
+
+  set(folder "${CMAKE_BINARY_DIR}/dice_networks")
+  if(arg_HEADER)
+    if(arg_INPUT OR arg_DIM OR arg_OUTPUTS OR arg_OPTIONS)
+      message(FATAL_ERROR "dice_add_network: INPUT, DIM, OUTPUTS and OPTIONS belong to ONNX; the header '${arg_HEADER}' is made")
+    endif()
+    get_filename_component(header "${arg_HEADER}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+    get_filename_component(file "${header}" NAME)
+    if(NOT file STREQUAL "${name}.hpp")
+      message(FATAL_ERROR "dice_add_network: the header of the network '${name}' is named ${name}.hpp, not '${file}'")
+    endif()
+    if(NOT EXISTS "${header}")
+      message(FATAL_ERROR "dice_add_network: no header '${header}'; make it with: onnx2hpp model.onnx --name ${name} -o <folder>")
+    endif()
+    get_filename_component(place "${header}" DIRECTORY)
+    file(MAKE_DIRECTORY "${folder}")
+    if(EXISTS "${place}/${name}.safetensors")
+      file(CREATE_LINK "${place}/${name}.safetensors" "${folder}/${name}.safetensors" SYMBOLIC COPY_ON_ERROR)
+    else()
+      message(STATUS "dice: no ${name}.safetensors beside ${file}; the program looks beside itself, or use --weights")
+    endif()
+  else()
+    get_filename_component(model "${arg_ONNX}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+    get_source_file_property(generated "${model}" GENERATED)
+    if(NOT EXISTS "${model}" AND NOT generated)
+      message(FATAL_ERROR "dice_add_network: no model '${model}' (ONNX of the network '${name}')")
+    endif()
+    set(place "${folder}")
+    set(options --name "${name}" -q)
+    foreach(input IN LISTS arg_INPUT)
+      list(APPEND options -i "${input}")
+    endforeach()
+    foreach(dim IN LISTS arg_DIM)
+      list(APPEND options -d "${dim}")
+    endforeach()
+    if(arg_OUTPUTS)
+      string(REPLACE ";" "," outputs "${arg_OUTPUTS}")
+      list(APPEND options --outputs "${outputs}")
+    endif()
+    list(APPEND options ${arg_OPTIONS})
+
+    dice_find_onnx2hpp(onnx2hpp)
+    file(MAKE_DIRECTORY "${folder}")
+    add_custom_command(
+      OUTPUT "${folder}/${name}.hpp" "${folder}/${name}.safetensors" "${folder}/${name}.json"
+      COMMAND ${onnx2hpp} "${model}" -o "${folder}" ${options} --depfile "${folder}/${name}.d"
+      DEPENDS "${model}" ${onnx2hpp}
+      DEPFILE "${folder}/${name}.d"
+      COMMENT "onnx2hpp: ${name}"
+      VERBATIM)
+    add_custom_target(dice_generate_${name} DEPENDS "${folder}/${name}.hpp")
+  endif()
+
+  add_library(dice_network_${name} INTERFACE)
+  add_library(dice::network::${name} ALIAS dice_network_${name})
+  target_include_directories(dice_network_${name} INTERFACE "${place}")
+  target_compile_definitions(dice_network_${name} INTERFACE "DICE_NETWORKS_DIR=\"${folder}\"")
+  target_link_libraries(dice_network_${name} INTERFACE dice::core)
+  if(TARGET dice_generate_${name})
+    add_dependencies(dice_network_${name} dice_generate_${name})
+  endif()
+endfunction()

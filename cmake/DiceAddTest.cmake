@@ -1,0 +1,28 @@
+# dice_add_test(NAME SOURCES a.cpp… [LIBS target…] [TIMEOUT seconds] [PROCESSORS n])
+#
+# A GoogleTest program of dice's own tests: linked with dice::core and LIBS, every case a test of ctest.
+include_guard(GLOBAL)
+
+find_package(GTest REQUIRED)  # Debian: libgtest-dev
+include(GoogleTest)
+
+add_library(dice_warnings INTERFACE)
+target_compile_options(dice_warnings INTERFACE -Wall -Wextra -Wshadow)
+
+function(dice_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PROCESSORS" "SOURCES;LIBS")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+    message(FATAL_ERROR "dice_add_test(NAME SOURCES a.cpp… [LIBS target…] [TIMEOUT seconds] [PROCESSORS n]): '${ARGN}'")
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  if(NOT arg_PROCESSORS)
+    set(arg_PROCESSORS 1)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE dice::core ${arg_LIBS} dice_warnings GTest::gtest_main)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/test")
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS})
+endfunction()

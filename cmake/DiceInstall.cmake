@@ -1,0 +1,25 @@
+# cmake --install: headers, package files, onnx2hpp, licence.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(dice_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dice")
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/diceConfig.cmake.in" "${PROJECT_BINARY_DIR}/diceConfig.cmake"
+  INSTALL_DESTINATION "${dice_package_dir}"
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR)
+# Headers only: one package serves every architecture.  Before 1.0 a new minor version may break.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/diceConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/dice" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILES_MATCHING PATTERN "*.hpp")
+install(FILES
+  "${PROJECT_BINARY_DIR}/diceConfig.cmake"
+  "${PROJECT_BINARY_DIR}/diceConfigVersion.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/DiceTargets.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/DiceAddNetwork.cmake"
+  DESTINATION "${dice_package_dir}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+if(TARGET onnx2hpp)
+  install(TARGETS onnx2hpp EXPORT diceTools RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(EXPORT diceTools NAMESPACE dice:: FILE diceTools.cmake DESTINATION "${dice_package_dir}")
+endif()

@@ -1,0 +1,88 @@
+# The targets of dice.  Included by dice's own CMakeLists.txt and by the installed diceConfig.cmake, with the folder of the
+# headers in DICE_INCLUDE_DIR: dice is headers, so both make the same targets, from what is found where a program is built.
+#
+#   dice::core    the headers, and what the compilers need to evaluate a plan
+#   dice::openmp  kernels for CPUs; only if OpenMP was found
+#   dice::mpi     channels by MPI; only if MPI and Boost.MPI were found
+#   dice::dice    all of these, threads and xtensor
+#
+# Variables: DICE_BOARD (native, generic, or a value for -march) and DICE_CUDA (AUTO, ON, OFF).
+if(POLICY CMP0167)
+  cmake_policy(SET CMP0167 NEW)  # Boost's own package file, not CMake's module
+endif()
+
+set(DICE_BOARD native CACHE STRING "CPU to build for: native, generic (the compiler's default), or a value for -march")
+set(DICE_CUDA AUTO CACHE STRING "GPU backend: AUTO, ON or OFF")
+set_property(CACHE DICE_CUDA PROPERTY STRINGS AUTO ON OFF)
+
+# Third-party packages are found anew in every directory that asks for dice: imported targets are seen only there and below.
+find_package(Threads REQUIRED)
+find_package(xtensor REQUIRED)
+find_package(OpenMP QUIET COMPONENTS CXX)
+set(MPI_CXX_SKIP_MPICXX TRUE)  # Open MPI's old C++ classes need its compiler wrapper to link; nobody here uses them
+find_package(MPI QUIET COMPONENTS CXX)
+find_package(Boost 1.74 QUIET COMPONENTS mpi serialization)
+
+if(TARGET dice::dice)
+  return()
+endif()
+
+string(TOUPPER "${DICE_CUDA}" dice_cuda)
+if(dice_cuda STREQUAL "ON")
+  message(WARNING "dice: DICE_CUDA=ON, but this version has no GPU backend: there is no dice::cudnn, and a mapping with "
+                  "the unit gpu or gpu_at does not compile. Use cpu, cores or threads.")
+elseif(NOT dice_cuda MATCHES "^(AUTO|OFF)$")
+  message(FATAL_ERROR "dice: DICE_CUDA is AUTO, ON or OFF, not '${DICE_CUDA}'")
+endif()
+
+# Makes the target dice::<name> and sets `target` to the name under which it can be changed.
+macro(dice_add_interface name)
+  if(DICE_IS_INSTALLED)
+    set(target dice::${name})
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+  else()
+    set(target dice_${name})
+    add_library(${target} INTERFACE)
+    add_library(dice::${name} ALIAS ${target})
+  endif()
+endmacro()
+
+set(dice_parts dice::core)
+
+dice_add_interface(core)
+target_include_directories(${target} INTERFACE "${DICE_INCLUDE_DIR}")
+target_compile_features(${target} INTERFACE cxx_std_20)
+# A plan is computed while compiling: some hundred layers go beyond the compilers' usual limits.
+target_compile_options(${target} INTERFACE
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconstexpr-ops-limit=4294967296;-fconstexpr-loop-limit=16777216>"
+  "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-fconstexpr-steps=2147483647;-fbracket-depth=4096>")
+
+if(TARGET OpenMP::OpenMP_CXX)
+  dice_add_interface(openmp)
+  target_link_libraries(${target} INTERFACE dice::core OpenMP::OpenMP_CXX)
+  target_compile_definitions(${target} INTERFACE DICE_WITH_OPENMP)
+  if(DICE_BOARD STREQUAL "native" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm)")
+    target_compile_options(${target} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-mcpu=native>")
+  elseif(NOT DICE_BOARD STREQUAL "generic")
+    target_compile_options(${target} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-march=${DICE_BOARD}>")
+  endif()
+  list(APPEND dice_parts dice::openmp)
+  set(dice_has_openmp "OpenMP ${OpenMP_CXX_VERSION}, CPU ${DICE_BOARD}")
+else()
+  set(dice_has_openmp "no OpenMP")
+endif()
+
+if(TARGET MPI::MPI_CXX AND TARGET Boost::mpi AND TARGET Boost::serialization)
+  dice_add_interface(mpi)
+  target_link_libraries(${target} INTERFACE dice::core Boost::mpi Boost::serialization MPI::MPI_CXX)
+  target_compile_definitions(${target} INTERFACE DICE_WITH_MPI OMPI_SKIP_MPICXX)
+  list(APPEND dice_parts dice::mpi)
+  set(dice_has_mpi "Boost.MPI ${Boost_VERSION_STRING}")
+else()
+  set(dice_has_mpi "no Boost.MPI (ranks only as threads of one process)")
+endif()
+
+dice_add_interface(dice)
+target_link_libraries(${target} INTERFACE ${dice_parts} Threads::Threads xtensor)
+
+message(STATUS "dice: ${dice_has_openmp}; ${dice_has_mpi}; xtensor ${xtensor_VERSION}; GPU ranks come with a later version")

@@ -1,0 +1,10 @@
+// VGG-19 on two ranks that have about as many multiplications each (9.3 and 10.3 of 19.6 billion).
+#include <dice/dice.hpp>
+
+#include "vgg19.hpp"
+
+using plan = dice::mapping<
+    dice::dev<0, dice::cpu>, dice::layers<dice::to<vgg19::relu3_3>>,
+    dice::dev<1, dice::cpu>, dice::layers<dice::from<vgg19::conv3_4>>>;
+
+int main(int argc, char** argv) { return dice::main<vgg19::network, plan>(argc, argv); }

@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+"""test_program.py PROGRAM [unittest arguments]: what a user of a program sees, by threads and by MPI.
+
+PROGRAM is toy_app; expected results are computed here anew, with numpy.  MPIRUN names mpirun, or is empty: only threads.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+PROGRAM = None
+MPIRUN = os.environ.get("MPIRUN", "")
+LIMIT = 30  # seconds; nothing may hang
+
+
+def weights(first, count):
+    i = np.arange(first, first + count)
+    return (((i * 7919 + 13) % 201 - 100) / 128).astype(np.float32)
+
+
+class Weights:
+    """Hands out the parameters in the order of the layers."""
+
+    def __init__(self):
+        self.at = 0
+
+    def scale(self, x):
+        w = weights(self.at, 64) + weights(self.at + 64, 64)
+        self.at += 128
+        return x * w.reshape(2, 32) + np.float32(0.5)
+
+
+def add(a, b):
+    return a + 2 * b
+
+
+def diamond(x):
+    w = Weights()
+    l1 = w.scale(x)
+    l2, l3 = w.scale(l1), w.scale(l1)
+    l4 = add(l2, l3)
+    l5 = w.scale(l4)
+    l6 = add(l5, l1)
+    return add(w.scale(l6), x)
+
+
+def two_by_two(a, b):
+    w = Weights()
+    l2, l3 = w.scale(a), w.scale(b)
+    return add(l2, l3), w.scale(l3)
+
+
+def frames(n, seed=0):
+    return np.random.default_rng(seed).standard_normal((2 * n, 32)).astype(np.float32)
+
+
+def over(function, *stacks):
+    """The function on each frame, results stacked."""
+    n = stacks[0].shape[0] // 2
+    results = [function(*(s[2 * f:2 * f + 2] for s in stacks)) for f in range(n)]
+    if isinstance(results[0], tuple):
+        return tuple(np.concatenate(part) for part in zip(*results))
+    return np.concatenate(results)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.weights("diamond", self.folder / "toy.safetensors")
+
+    def weights(self, net, path):
+        subprocess.run([PROGRAM, "--write-weights", path], env={**os.environ, "TOY_NET": net}, check=True)
+
+    def run_program(self, *arguments, owner="", ranks=1, by="threads", started=None, **environment):
+        env = {k: v for k, v in os.environ.items()}
+        env.update({k: str(v) for k, v in environment.items()})
+        if owner:
+            env["TOY_OWNER"] = owner
+        command = [PROGRAM, *map(str, arguments)]
+        if by == "mpi":
+            command = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-np", str(started or ranks), *command]
+        elif ranks > 1:
+            command += ["--transport", "in-process"]
+        began = time.monotonic()
+        done = subprocess.run(command, env=env, cwd=self.folder, text=True, capture_output=True, timeout=LIMIT)
+        self.seconds = time.monotonic() - began
+        return done
+
+    def assert_done(self, done):
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def assert_fails(self, done, code, *texts):
+        """One message, that has all the texts."""
+        self.assertEqual(done.stderr.count("dice: error:"), 1, done.stdout + done.stderr)
+        message = next(line for line in done.stderr.splitlines() if "dice: error:" in line)
+        self.assertTrue(message.startswith("dice: error:"), message)
+        for text in texts:
+            self.assertIn(text, message)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertLess(self.seconds, 10)
+        return message
+
+    def ways(self, ranks):
+        return ["threads"] + (["mpi"] if MPIRUN and ranks > 1 else [])
+
+
+PLACEMENTS = [("0,0,0,0,0,0,0,0,0,0", 1), ("0,0,0,0,0,1,1,1,1,1", 2), ("0,0,0,1,1,0,0,1,0,0", 2), ("2,1,0,2,1,0,2,1,0,1", 3),
+              ("0,1,2,3,0,1,2,3,0,1", 4)]
+
+
+class Runs(Case):
+    def test_results(self):
+        x = frames(13)
+        np.save(self.folder / "in.npy", x)
+        wanted = over(diamond, x)
+        for owner, ranks in PLACEMENTS:
+            for by in self.ways(ranks):
+                for more in [["--warmup", "3"], ["--gather"], ["--in-flight", "1"]][:1 if by == "mpi" and ranks == 4 else 3]:
+                    with self.subTest(owner=owner, by=by, more=more):
+                        done = self.run_program("--input", "in.npy", "--output", "out.npy", "--json", "run.json", *more,
+                                                owner=owner, ranks=ranks, by=by, TOY_SLOW=200)
+                        self.assert_done(done)
+                        out = np.load(self.folder / "out.npy")
+                        self.assertEqual((out.shape, out.dtype, out.flags.c_contiguous), (wanted.shape, np.float32, True))
+                        np.testing.assert_allclose(out, wanted, rtol=1e-5, atol=1e-5)
+                        (self.folder / "out.npy").unlink()
+                        self.check_json(json.loads((self.folder / "run.json").read_text()), 13, ranks)
+                        self.assertEqual(done.stderr, "")
+
+    def check_json(self, run, count, ranks):
+        self.assertEqual(list(run), ["frames", "frames_per_second", "latency_ms", "ranks"])
+        self.assertEqual(run["frames"], count)
+        self.assertGreater(run["frames_per_second"], 0)
+        self.assertEqual(list(run["latency_ms"]), ["min", "median", "p95", "p99", "max"])
+        values = list(run["latency_ms"].values())
+        self.assertEqual(values, sorted(values))
+        self.assertLess(values[-1], 1e4)
+        self.assertEqual([r["rank"] for r in run["ranks"]], list(range(ranks)))
+        for r in run["ranks"]:
+            self.assertEqual(list(r), ["rank", "host", "compute_ms", "wait_ms", "bytes_sent", "peak_rss_bytes", "planned_bytes"])
+            self.assertGreater(r["peak_rss_bytes"], 1 << 20)
+            self.assertGreater(r["planned_bytes"], 0)
+            self.assertEqual(r["bytes_sent"] % (256 * count), 0)
+        self.assertEqual(ranks > 1, sum(r["bytes_sent"] for r in run["ranks"]) > 0)
+
+    def test_several_inputs_and_outputs(self):
+        self.weights("two", self.folder / "toy.safetensors")
+        a, b = frames(5, 1), frames(5, 2)
+        np.save(self.folder / "a.npy", a)
+        np.save(self.folder / "b=1.npy", b)
+        first, second = over(two_by_two, a, b)
+        for owner, ranks in [("0,0,0,0,0,0,0,0", 1), ("0,1,0,1,0,0,1,1", 2), ("3,2,1,0,1,2,3,0", 4)]:
+            for by in self.ways(ranks):
+                with self.subTest(owner=owner, by=by):
+                    done = self.run_program("--input", "in.0=a.npy", "--input=l1=b=1.npy", "--output", "out.5=five.npy", "--output",
+                                            "l7=seven.npy", "--gather", owner=owner, ranks=ranks, by=by, TOY_NET="two")
+                    self.assert_done(done)
+                    np.testing.assert_allclose(np.load(self.folder / "five.npy"), first, rtol=1e-5, atol=1e-5)
+                    np.testing.assert_allclose(np.load(self.folder / "seven.npy"), second, rtol=1e-5, atol=1e-5)
+        self.assert_fails(self.run_program("--input", "a.npy", TOY_NET="two"), 2, "--input", "NAME=FILE", "in.0, in.1")
+        self.assert_fails(self.run_program("--input", "in.0=a.npy", TOY_NET="two"), 2, "no frames given for input in.1")
+        np.save(self.folder / "b.npy", frames(4))
+        self.assert_fails(self.run_program("--input", "in.0=a.npy", "--input", "in.1=b.npy", TOY_NET="two"), 1, "5 frames", "4")
+
+    def test_files_and_frames(self):
+        x, y = frames(3, 1), frames(2, 2)
+        np.save(self.folder / "x.npy", x)
+        np.save(self.folder / "y.npy", np.asfortranarray(y))
+        given = np.concatenate([x, y])
+        self.assert_done(self.run_program("--input", "x.npy", "--input", "y.npy", "--output", "out.npy", "--frames", "12"))
+        wanted = over(diamond, np.concatenate([given, given, given])[:24])
+        np.testing.assert_allclose(np.load(self.folder / "out.npy"), wanted, rtol=1e-5, atol=1e-5)
+        self.assert_done(self.run_program("--input", "x.npy", "--output", "out.npy", "--frames", "2", "--warmup", "7"))
+        np.testing.assert_allclose(np.load(self.folder / "out.npy"), over(diamond, x[:4]), rtol=1e-5, atol=1e-5)
+
+    def test_random_frames_depend_on_the_seed_alone(self):
+        outs = {}
+        for owner, ranks in PLACEMENTS[:3]:
+            for seed in (1, 2):
+                self.assert_done(self.run_program("--random", seed, "--frames", 6, "--output", "o.npy", owner=owner, ranks=ranks))
+                outs.setdefault(seed, []).append(np.load(self.folder / "o.npy"))
+        for same in outs.values():
+            for other in same[1:]:
+                np.testing.assert_array_equal(same[0], other)
+        self.assertFalse(np.allclose(outs[1][0], outs[2][0]))
+        self.assertFalse(np.allclose(outs[1][0][:2], outs[1][0][2:4]))
+
+    def test_expect(self):
+        x = frames(4)
+        np.save(self.folder / "in.npy", x)
+        right = over(diamond, x)
+        np.save(self.folder / "right.npy", right)
+        wrong = right.copy()
+        wrong[3, 4] += 1e-2 * np.abs(right).max()
+        np.save(self.folder / "wrong.npy", wrong)
+        nan = right.copy()
+        nan[0, 0] = np.nan
+        np.save(self.folder / "nan.npy", nan)
+        np.save(self.folder / "short.npy", right[:6])
+        for owner, ranks in PLACEMENTS[:3]:
+            for by in self.ways(ranks):
+                with self.subTest(owner=owner, by=by):
+                    go = lambda *a: self.run_program("--input", "in.npy", *a, owner=owner, ranks=ranks, by=by)
+                    self.assert_done(go("--expect", "right.npy"))
+                    self.assert_done(go("--expect", "right.npy", "--frames", "9"))
+                    self.assert_done(go("--expect", "wrong.npy", "--tolerance", "0.02"))
+                    self.assert_fails(go("--expect", "wrong.npy"), 1, "wrong.npy", "error 0.01 ", "0.0001")
+                    self.assert_fails(go("--expect", "nan.npy"), 1, "nan")
+                    self.assert_fails(go("--expect", "short.npy"), 1, "3 frames", "4")
+
+    def test_top(self):
+        x = frames(2)
+        np.save(self.folder / "in.npy", x)
+        (self.folder / "labels.txt").write_text("".join(f"name{i}\n" for i in range(64)))
+        y = over(diamond, x).reshape(2, 64)
+        for owner, ranks in PLACEMENTS[:2]:
+            for by in self.ways(ranks):
+                done = self.run_program("--input", "in.npy", "--top", 3, "--labels", "labels.txt", owner=owner, ranks=ranks, by=by)
+                self.assert_done(done)
+                lines = [line for line in done.stdout.splitlines() if line.startswith("frame ") and ":" in line]
+                for f in range(2):
+                    best = np.argsort(-y[f], kind="stable")[:3]
+                    self.assertEqual(lines[f], f"frame {f}: " + ", ".join(f"{i} name{i} {y[f][i]:.4g}" for i in best))
+
+    def test_output_to_a_device_stays_a_device(self):
+        self.assert_done(self.run_program("--random", 1, "--output", "/dev/null"))
+        self.assertTrue(pathlib.Path("/dev/null").is_char_device())
+
+
+class Plans(Case):
+    def test_plan(self):
+        done = self.run_program("--plan=json", owner="0,0,0,1,1,0,0,1,0,0", PATH="")
+        self.assert_done(done)
+        plan = json.loads(done.stdout)
+        self.assertEqual([r["layers"] for r in plan["ranks"]], [[0, 1, 2, 5, 6, 8, 9], [3, 4, 7]])
+        for r in plan["ranks"]:
+            self.assertLessEqual({"rank", "unit", "layers", "macs", "weight_bytes", "arena_bytes", "peak_bytes"}, set(r))
+            self.assertEqual(r["peak_bytes"], r["weight_bytes"] + r["arena_bytes"])
+        for m in plan["messages"]:
+            self.assertEqual(set(m), {"from", "to", "tag", "layer", "bytes"})
+            self.assertEqual(m["bytes"], 256)
+        text = self.run_program("--plan", owner="0,0,0,1,1,0,0,1,0,0")
+        self.assert_done(text)
+        self.assertIn("l0 … l2", text.stdout)
+
+    def test_help_and_version(self):
+        self.assertIn("--in-flight", self.run_program("--help").stdout)
+        self.assertEqual(self.run_program("--version").stdout, "dice 1.2.3\n")
+
+
+class Refusals(Case):
+    def test_usage(self):
+        for arguments, texts in [([], ["--input", "--random"]), (["--inptu", "x"], ["--inptu", "did you mean --input?"]),
+                                 (["x.npy"], ["unexpected argument 'x.npy'"]), (["--random", "x"], ["--random", "'x'"]),
+                                 (["--random", "1", "--frames", "0"], ["--frames", "'0'"]), (["--input"], ["--input", "missing"]),
+                                 (["--random", "1", "--in-flight", "5"], ["--in-flight", "allows, 4"]),
+                                 (["--random=-1"], ["--random"]), (["--random", "1", "--tolerance", "1"], ["--expect"]),
+                                 (["--random", "1", "--random", "2"], ["twice"]), (["--plan=xml"], ["xml"]),
+                                 (["--random", "1", "--output", "a", "--output", "b"], ["two files"]),
+                                 (["--gather=1"], ["takes no value"]), (["--random", "1", "--expect", "a", "--tolerance", "nan"], ["nan"])]:
+            with self.subTest(arguments):
+                self.assert_fails(self.run_program(*arguments), 2, *texts)
+                if MPIRUN and arguments in ([], ["x.npy"]):
+                    self.assert_fails(self.run_program(*arguments, owner="0,0,0,0,0,1", ranks=2, by="mpi"), 2, *texts)
+
+    def test_weights(self):
+        good = self.folder / "toy.safetensors"
+        data = good.read_bytes()
+        cases = {"missing": None, "foreign": data.replace(b"aaaa1010", b"bbbb1010"), "cut short": data[:-4], "too long": data + b"0",
+                 "empty": b"", "no safetensors": b"x" * 100, "header": (1 << 40).to_bytes(8, "little") + data[8:],
+                 "json": data[:8] + b"[" + data[9:], "undigested": data.replace(b"dice_digest", b"dice_dogest")}
+        texts = {"missing": ["not found", "--weights", str(self.folder)], "foreign": ["belongs to another model", "toy.safetensors"],
+                 "cut short": ["cut short"], "too long": ["too long"], "undigested": ["onnx2hpp"]}
+        for case, content in cases.items():
+            good.unlink(missing_ok=True)
+            if content is not None:
+                good.write_bytes(content)
+            for owner, ranks in PLACEMENTS[:2]:
+                for by in self.ways(ranks) if case in ("missing", "foreign") else ["threads"]:
+                    with self.subTest(case=case, by=by, ranks=ranks):
+                        done = self.run_program("--random", 1, owner=owner, ranks=ranks, by=by)
+                        self.assert_fails(done, 1, *texts.get(case, ["no safetensors"]))
+        self.assert_fails(self.run_program("--random", 1, "--weights", "elsewhere"), 1, "'elsewhere'", "No such file")
+        self.assert_fails(self.run_program("--random", 1, "--weights", "/"), 1, "regular")
+        good.write_bytes(data)
+        (self.folder / "copy").write_bytes(data)
+        good.unlink()
+        self.assert_done(self.run_program("--random", 1, "--weights", "copy"))
+
+    def test_inputs(self):
+        x = frames(2)
+        np.save(self.folder / "double.npy", x.astype(np.float64))
+        np.save(self.folder / "shape.npy", x.reshape(4, 8, 4))
+        np.save(self.folder / "odd.npy", x[:3])
+        np.save(self.folder / "none.npy", x[:0])
+        np.save(self.folder / "good.npy", x)
+        (self.folder / "cut.npy").write_bytes((self.folder / "good.npy").read_bytes()[:-1])
+        (self.folder / "text.npy").write_text("no tensor at all")
+        huge = (self.folder / "good.npy").read_bytes().replace(b"(4, 32), }", b"(4000000000000000, 32), }")[:128]
+        (self.folder / "huge.npy").write_bytes(huge)
+        for file, texts in {"double.npy": ["<f8", ".astype(np.float32)"], "shape.npy": ["(4, 8, 4)", "(N·2, 32)"], "odd.npy": ["(3, 32)"],
+                            "none.npy": ["no frame"], "cut.npy": ["cut short"], "text.npy": ["no .npy file"], "huge.npy": ["damaged"],
+                            "absent.npy": ["No such file"], ".": ["folder"]}.items():
+            for owner, ranks in PLACEMENTS[:2]:
+                for by in self.ways(ranks) if file in ("double.npy", "absent.npy") else ["threads"]:
+                    with self.subTest(file=file, by=by):
+                        self.assert_fails(self.run_program("--input", file, owner=owner, ranks=ranks, by=by), 1, f"'{file}'", *texts)
+
+    def test_outputs_that_cannot_be_written(self):
+        for owner, ranks in PLACEMENTS[:2]:
+            for by in self.ways(ranks):
+                done = self.run_program("--random", 1, "--output", "nowhere/o.npy", owner=owner, ranks=ranks, by=by)
+                self.assert_fails(done, 1, "nowhere/o.npy")
+        self.assert_fails(self.run_program("--random", 1, "--frames", 4000, "--output", "/dev/full"), 1, "/dev/full")
+
+    def test_a_rank_that_fails(self):
+        for by in self.ways(2):
+            done = self.run_program("--random", 1, "--frames", 100, owner="0,0,0,0,0,1,1,1,0,0", ranks=2, by=by, TOY_FAIL_AFTER=17)
+            self.assert_fails(done, 1, "rank 1 (host ", ", frame 17: this kernel fails as it was told")
+            done = self.run_program("--random", 1, "--frames", 9, "--warmup", 99, owner="0,0,0,0,0,1,1,1,0,0", ranks=2, by=by,
+                                    TOY_FAIL_AFTER=17)
+            self.assert_fails(done, 1, "warm-up frame 17")
+        done = self.run_program("--random", 1, "--frames", 100, TOY_FAIL_AFTER=3)
+        self.assert_fails(done, 1, "frame 3")
+
+
+@unittest.skipUnless(MPIRUN, "no mpirun")
+class Processes(Case):
+    OWNER = "0,0,0,0,0,1,1,1,1,1"
+
+    def test_wrong_number_of_ranks(self):
+        for started in (1, 3):
+            done = self.run_program("--random", 1, owner=self.OWNER, by="mpi", started=started)
+            self.assert_fails(done, 2, "2 ranks", f"started with {started}", "mpirun -n 2", "--transport in-process")
+        self.assert_fails(self.run_program("--random", 1, owner=self.OWNER), 2, "started with 1")
+        self.assert_fails(self.run_program("--random", 1, by="mpi", started=2), 2, "1 rank, started with 2")
+        self.assert_fails(self.run_program("--random", 1, "--transport", "in-process", owner=self.OWNER, by="mpi", started=2), 2,
+                          "without mpirun")
+
+    def test_different_programs(self):
+        for variable, text in [("TOY_VERSION", "dice 9.9"), ("TOY_DIGEST", "weights 9.9")]:
+            done = self.run_program("--random", 1, owner=self.OWNER, ranks=2, by="mpi", **{variable: "1=9.9"})
+            self.assert_fails(done, 1, "rank 1 (host ", text, "rank 0 (host ")
+
+    def test_a_killed_rank(self):
+        done = self.run_program("--random", 1, owner=self.OWNER, ranks=2, by="mpi", TOY_KILL="1=yes")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertLess(self.seconds, 10)
+
+    def test_many_frames(self):
+        x = frames(400)
+        np.save(self.folder / "in.npy", x)
+        np.save(self.folder / "wanted.npy", over(diamond, x))
+        for owner, ranks in PLACEMENTS[1:]:
+            self.assert_done(self.run_program("--input", "in.npy", "--expect", "wanted.npy", owner=owner, ranks=ranks, by="mpi"))
+
+    def test_plan_and_help_are_printed_once(self):
+        done = self.run_program("--plan=json", owner=self.OWNER, ranks=2, by="mpi")
+        self.assert_done(done)
+        json.loads(done.stdout)
+
+    def test_one_core_is_a_warning(self):
+        if (os.cpu_count() or 1) < 2:
+            self.skipTest("one core")
+        command = ["taskset", "-c", "0", PROGRAM, "--random", "1"]
+        env = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+        done = subprocess.run(command, cwd=self.folder, env=env, text=True, capture_output=True, timeout=LIMIT)
+        self.assert_done(done)
+        self.assertIn("dice: warning:", done.stderr)
+
+
+if __name__ == "__main__":
+    PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

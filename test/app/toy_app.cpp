@@ -1,0 +1,55 @@
+// A program as dice::main makes one, of a toy network; what it is comes from the environment, so that one program serves all
+// tests: TOY_NET, TOY_OWNER (the rank of each layer), TOY_IN_FLIGHT, TOY_FAIL_AFTER, TOY_SLOW (µs). TOY_VERSION and TOY_DIGEST
+// may be "RANK=TEXT". With --write-weights FILE it writes its weights and goes.
+#include "runtime/toy.hpp"
+
+#include "dice/app/run.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <sstream>
+
+namespace {
+
+std::string environment(const char* name, const char* otherwise) {
+  const char* text = std::getenv(name);
+  return text ? text : otherwise;
+}
+
+/// The text behind "RANK=" if that is this process's rank.
+std::string for_rank(const char* name, std::string otherwise) {
+  const auto text = environment(name, "");
+  const auto at = text.find('=');
+  return at != std::string::npos && std::atoi(text.c_str()) == dice::app::launched_rank() ? text.substr(at + 1) : otherwise;
+}
+
+void fail_hard(const dice::kernels::call&) { std::raise(SIGKILL); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  auto net = environment("TOY_NET", "diamond") == "two" ? toy::two_by_two() : toy::diamond();
+  std::vector<int> owner;
+  std::istringstream ranks(environment("TOY_OWNER", "0,0,0,0,0,0,0,0,0,0"));
+  for (std::string r; std::getline(ranks, r, ',');) owner.push_back(std::atoi(r.c_str()));
+  owner.resize(net.size());
+  if (const char* after = std::getenv("TOY_FAIL_AFTER")) {
+    toy::failing_after = std::atoi(after);
+    net[6].what = toy::op::failing;
+  }
+  toy::jitter = std::atoi(environment("TOY_SLOW", "0").c_str());
+  toy::program toy(net, owner, std::atoi(environment("TOY_IN_FLIGHT", "4").c_str()));
+  if (argc == 3 && std::string(argv[1]) == "--write-weights") {
+    toy.write_weights(argv[2], toy.digest);
+    return 0;
+  }
+  toy.version = for_rank("TOY_VERSION", toy.version);
+  toy.digest = for_rank("TOY_DIGEST", toy.digest);
+  auto program = toy.view();
+  std::vector<dice::kernels::entry> deadly(program.kernels.begin(), program.kernels.end());
+  if (for_rank("TOY_KILL", "") == "yes") {
+    for (auto& k : deadly) k.run = fail_hard;
+    program.kernels = deadly;
+  }
+  return dice::app::run(program, argc, argv);
+}

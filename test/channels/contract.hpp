@@ -1,0 +1,96 @@
+// What every transport must do, as one rank of several: written once, run over threads and over MPI.
+#pragma once
+
+#include "dice/channels/channel.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace contract {
+
+inline void require(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+inline void run(dice::channels::communicator& ranks) {
+  using dice::channels::path;
+  const int me = ranks.rank(), n = ranks.size();
+
+  for (int round = 0; round < 3; ++round) {
+    const auto all = ranks.all_gather(std::string(static_cast<std::size_t>(me * 1000 * round), 'x') + std::to_string(me));
+    require(static_cast<int>(all.size()) == n, "all_gather: number of texts");
+    for (int r = 0; r < n; ++r)
+      require(all[static_cast<std::size_t>(r)] == std::string(static_cast<std::size_t>(r * 1000 * round), 'x') + std::to_string(r), "all_gather: text");
+  }
+  require(std::abs(ranks.clock_offset()) < 50'000'000, "clocks of one host differ by more than 50 ms");
+
+  // Every rank sends to every other on two paths, small and large, with slots that do not fit each other.
+  std::vector<path> paths;
+  for (int from = 0; from < n; ++from)
+    for (int to = 0; to < n; ++to)
+      if (from != to) {
+        paths.push_back({from, to, 1, 40, 3, 2});
+        paths.push_back({from, to, 2, 300000, 1 + from % 3, 1 + to % 2});
+      }
+  const auto end = ranks.connect(paths);
+  constexpr int messages = 60;
+  struct state {
+    int started = 0, ended = 0;
+    std::vector<std::vector<std::byte>> buffers;
+  };
+  std::vector<state> states(paths.size());
+  for (std::size_t p = 0; p < paths.size(); ++p)
+    states[p].buffers.assign(static_cast<std::size_t>(paths[p].from == me ? paths[p].send_slots : paths[p].receive_slots),
+                             std::vector<std::byte>(static_cast<std::size_t>(paths[p].bytes)));
+  const auto content = [](std::size_t p, int k) { return static_cast<std::byte>((static_cast<int>(p) * 31 + k * 7 + 1) & 255); };
+  for (bool busy = true; busy;) {
+    busy = false;
+    bool moved = false;
+    for (std::size_t p = 0; p < paths.size(); ++p) {
+      if (paths[p].from != me && paths[p].to != me) continue;
+      const bool sends = paths[p].from == me;
+      auto& s = states[p];
+      const int slots = static_cast<int>(s.buffers.size()), path = static_cast<int>(p);
+      while (s.ended < s.started && (sends ? end->sent(path, s.ended % slots) : end->received(path, s.ended % slots))) {
+        const auto& b = s.buffers[static_cast<std::size_t>(s.ended % slots)];
+        if (!sends)
+          for (auto byte : b) require(byte == content(p, s.ended), "content of a message");
+        ++s.ended;
+        moved = true;
+      }
+      while (s.started < messages && s.started < s.ended + slots) {
+        auto& b = s.buffers[static_cast<std::size_t>(s.started % slots)];
+        const int slot = s.started % slots;
+        if (sends) {
+          std::memset(b.data(), static_cast<int>(content(p, s.started)), b.size());
+          end->start_send(path, slot, b.data());
+        } else {
+          end->start_receive(path, slot, b.data());
+        }
+        ++s.started;
+        moved = true;
+      }
+      busy |= s.ended < messages;
+    }
+    if (moved)
+      end->progress();
+    else if (busy)
+      end->wait();
+  }
+
+  std::vector<float> block(100'000, static_cast<float>(me));
+  const auto bytes = static_cast<std::int64_t>(block.size() * sizeof(float));
+  if (me != 0) ranks.send_block(0, block.data(), bytes);
+  for (int r = 1; me == 0 && r < n; ++r) {
+    ranks.receive_block(r, block.data(), bytes);
+    require(block.front() == static_cast<float>(r) && block.back() == static_cast<float>(r), "content of a block");
+  }
+  ranks.all_gather({});
+}
+
+}  // namespace contract

@@ -1,0 +1,26 @@
+// Run by mpirun on several ranks; exit code 0 if the contract holds.
+#include "channels/contract.hpp"
+
+#include "dice/channels/mpi/communicator.hpp"
+
+#include <climits>
+
+int main(int argc, char** argv) {
+  dice::channels::mpi::session session(argc, argv);
+  dice::channels::mpi::communicator ranks;
+  try {
+    contract::run(ranks);
+    // A message beyond what MPI's int counts is refused, not cut.
+    const dice::channels::path large[] = {{0, 1, 1, std::int64_t{INT_MAX} + 1, 1, 1}};
+    try {
+      ranks.connect(large);
+      contract::require(false, "a message of 2 GiB was accepted");
+    } catch (const std::runtime_error& e) {
+      contract::require(std::string(e.what()).find("2147483648") != std::string::npos, e.what());
+    }
+    ranks.all_gather({});
+    return 0;
+  } catch (const std::exception& e) {
+    ranks.stop(e.what());
+  }
+}

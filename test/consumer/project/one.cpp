@@ -1,0 +1,7 @@
+#include <dice/dice.hpp>
+
+#include "subject.hpp"
+
+using plan = dice::mapping<dice::dev<0, dice::cpu>, dice::layers<dice::all>>;
+
+int main(int argc, char** argv) { return dice::main<subject::network, plan>(argc, argv); }

@@ -1,0 +1,127 @@
+// Convolution: reference against PyTorch, OpenMP against PyTorch and the reference.
+#include "kernels/expected.hpp"
+
+#include <sstream>
+
+namespace {
+
+using namespace harness;
+
+template <class Backend> struct convolution : ::testing::Test {};
+TYPED_TEST_SUITE(convolution, backends);
+
+TYPED_TEST(convolution, equals_pytorch) { check<TypeParam, ops::conv, true>("conv", 18); }
+
+#ifdef DICE_WITH_OPENMP
+
+problem<ops::conv> problem_of(const ops::conv& op, const shape& in) {
+  shape weights{op.channels, in[1] / op.group, op.kernel[0], op.kernel[1]};
+  return make(op, {in}, {weights, {op.channels}});
+}
+
+std::string text(const ops::conv& op, const shape& in) {
+  std::ostringstream s;
+  s << "conv of (";
+  for (int a = 0; a < in.rank; ++a) s << in[a] << ' ';
+  s << ") to " << op.channels << " kernel " << op.kernel[0] << 'x' << op.kernel[1] << " stride " << op.strides[0] << ','
+    << op.strides[1] << " dilation " << op.dilations[0] << ',' << op.dilations[1] << " pads";
+  for (int p : op.pads) s << ' ' << p;
+  s << " group " << op.group;
+  return s.str();
+}
+
+template <class Activation = graph::nothing>
+void compare_conv(const ops::conv& op, const shape& in, const Activation& activation = {}, bool residual = false) {
+  auto p = problem_of(op, in);
+  compare(residual ? with_residual(p) : p, text(op, in), activation);
+}
+
+// Every window on maps of every size, channels in turn.
+TEST(convolution_openmp, equals_the_reference) {
+  const std::array<int, 2> kernels[] = {{1, 1}, {2, 2}, {3, 3}, {5, 5}, {7, 7}, {1, 7}, {7, 1}};
+  const std::array<int, 2> sizes[] = {{1, 1}, {7, 7}, {13, 17}, {14, 14}, {4, 33}};
+  const std::int64_t channels[] = {1, 3, 5, 17, 64};
+  int turn = 0;
+  for (const auto& kernel : kernels)
+    for (const auto& size : sizes)
+      for (int stride : {1, 2, 3})
+        for (int dilation : {1, 2}) {
+          const int py = (kernel[0] - 1) * dilation / 2 + (size[0] == 1), px = (kernel[1] - 1) * dilation / 2 + (size[1] == 1);
+          ops::conv op{.channels = channels[(turn / 2) % 5], .kernel = kernel, .strides = {stride, stride},
+                       .dilations = {dilation, dilation}, .pads = {py, px, py, px}, .bias = turn % 2 == 0};
+          if (turn % 3 == 1) op.pads[0] += 1, op.pads[3] += 2;
+          if (dilation == 2) op.dilations[1] = 1 + turn % 2;
+          const shape in{1 + turn % 7 / 6, channels[turn % 5], size[0], size[1]};
+          ++turn;
+          if (size[0] + op.pads[0] + op.pads[2] < (kernel[0] - 1) * op.dilations[0] + 1 ||
+              size[1] + op.pads[1] + op.pads[3] < (kernel[1] - 1) * op.dilations[1] + 1)
+            continue;
+          compare_conv(op, in);
+        }
+}
+
+TEST(convolution_openmp, every_epilogue) {
+  const ops::conv conv{.channels = 13, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
+  const ops::conv pointwise{.channels = 21, .bias = true};
+  const ops::conv depthwise{.channels = 12, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = 12};
+  const auto all = [](const ops::conv& op, const shape& in) {
+    for (const bool residual : {false, true}) {
+      compare_conv(op, in, graph::nothing{}, residual);
+      compare_conv(op, in, ops::relu{}, residual);
+      compare_conv(op, in, ops::leaky_relu{.alpha = 0.2f}, residual);
+      compare_conv(op, in, ops::clip{.low = -0.1f, .high = 0.3f}, residual);
+      compare_conv(op, in, ops::sigmoid{}, residual);
+      compare_conv(op, in, ops::tanh{}, residual);
+      compare_conv(op, in, ops::hard_sigmoid{}, residual);
+      compare_conv(op, in, ops::hard_swish{}, residual);
+    }
+  };
+  all(conv, {2, 6, 11, 9});
+  all(pointwise, {2, 6, 11, 9});
+  all(depthwise, {2, 12, 11, 9});
+}
+
+TEST(convolution_openmp, groups) {
+  for (const std::int64_t groups : {2, 3, 8})
+    for (const std::int64_t multiplier : {1, 2, 5, 9})
+      for (const std::int64_t channels : {1, 4})
+        for (const int stride : {1, 2})
+          compare_conv({.channels = groups * multiplier, .kernel = {3, 3}, .strides = {stride, stride}, .pads = {1, 1, 1, 1},
+                        .group = groups, .bias = true}, {1, groups * channels, 13, 17});
+  for (const int size : {1, 3, 7, 14, 31})
+    for (const int kernel : {1, 3, 5})
+      for (const int stride : {1, 2, 3})
+        compare_conv({.channels = 17, .kernel = {kernel, kernel}, .strides = {stride, stride},
+                      .pads = {kernel / 2, kernel / 2, kernel / 2, kernel / 2}, .group = 17, .bias = true}, {2, 17, size, size});
+}
+
+TEST(convolution_openmp, one_dimension) {
+  for (const int length : {5, 16, 100})
+    for (const int stride : {1, 2, 3})
+      for (const std::int64_t group : {1, 4})
+        compare_conv({.channels = 8, .kernel = {1, 5}, .strides = {1, stride}, .dilations = {1, 2}, .pads = {0, 4, 0, 4},
+                      .group = group, .bias = true}, {2, 4, length});
+}
+
+// 1x1 without padding reads the input in place: sizes around the vectors' widths, and planes of 4 KiB that are copied.
+TEST(convolution_openmp, pointwise) {
+  for (const int size : {1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 32})
+    compare_conv({.channels = 19, .bias = true}, {1, 40, size, size}, ops::relu{}, true);
+  for (const int length : {15, 16, 17, 31, 33, 47, 48, 49, 64, 65, 97}) compare_conv({.channels = 9}, {2, 7, 1, length});
+}
+
+// Inputs of several bands of rows, and more tiles than threads.
+TEST(convolution_openmp, bands) {
+  const ops::conv op{.channels = 11, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
+  const shape in{2, 40, 120, 90}, result = graph::infer(op, {&in, 1});
+  ASSERT_GT(cost::convolution(op, in, result).bands(), 2);
+  compare_conv(op, in, ops::relu{}, true);
+  const ops::conv strided{.channels = 5, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .bias = true};
+  ASSERT_GT(cost::convolution(strided, {1, 64, 121, 91}, graph::infer(strided, std::array{shape{1, 64, 121, 91}})).bands(), 1);
+  compare_conv(strided, {1, 64, 121, 91});
+  compare_conv({.channels = 24, .kernel = {1, 1}}, {1, 512, 21, 23});
+}
+
+#endif
+
+}  // namespace

@@ -1,0 +1,125 @@
+// Activations, binary operators, Sum, BatchNormalization.
+#include "kernels/expected.hpp"
+
+namespace {
+
+using namespace harness;
+
+template <class Backend> struct elementwise : ::testing::Test {};
+TYPED_TEST_SUITE(elementwise, backends);
+
+TYPED_TEST(elementwise, activations_equal_pytorch) {
+  check<TypeParam, ops::relu>("relu", 2);
+  check<TypeParam, ops::leaky_relu>("leaky_relu", 2);
+  check<TypeParam, ops::clip>("clip", 4);
+  check<TypeParam, ops::sigmoid>("sigmoid", 2);
+  check<TypeParam, ops::tanh>("tanh", 2);
+  check<TypeParam, ops::hard_sigmoid>("hard_sigmoid", 2);
+  check<TypeParam, ops::hard_swish>("hard_swish", 2);
+}
+TYPED_TEST(elementwise, add_equals_pytorch) { check<TypeParam, ops::add, true>("add", 23); }
+TYPED_TEST(elementwise, sub_equals_pytorch) { check<TypeParam, ops::sub, true>("sub", 23); }
+TYPED_TEST(elementwise, mul_equals_pytorch) { check<TypeParam, ops::mul, true>("mul", 23); }
+TYPED_TEST(elementwise, div_equals_pytorch) { check<TypeParam, ops::div, true>("div", 23); }
+TYPED_TEST(elementwise, sum_equals_pytorch) { check<TypeParam, ops::sum, true>("sum", 4); }
+TYPED_TEST(elementwise, batch_normalization_equals_pytorch) {
+  check<TypeParam, ops::batch_normalization, true>("batch_normalization", 4);
+}
+
+template <class Backend, class Op> std::vector<float> of(const Op& op, std::vector<float> x) {
+  problem<Op> p{.op = op, .in = {{static_cast<std::int64_t>(x.size())}}, .inputs = {x}, .parameters = {}, .residual = {}};
+  return compute<Backend>(p);
+}
+
+// Relative error of each element, over the whole range: the tests above see only the largest values.
+TYPED_TEST(elementwise, exponentials_are_accurate) {
+  std::vector<float> x;
+  for (float v = 1e-20f; v < 90; v *= 1.01f) x.push_back(v), x.push_back(-v);
+  const auto sigmoid = of<TypeParam>(ops::sigmoid{}, x), tanh = of<TypeParam>(ops::tanh{}, x);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double s = 1 / (1 + std::exp(-static_cast<double>(x[i]))), t = std::tanh(static_cast<double>(x[i]));
+    if (s > 1e-37) {
+      EXPECT_LE(std::abs(sigmoid[i] - s), 1e-6 * s) << x[i];
+    }
+    EXPECT_LE(std::abs(tanh[i] - t), 1e-6 * std::abs(t)) << x[i];
+  }
+}
+
+TYPED_TEST(elementwise, special_values) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> x{inf, -inf, nan, 0, 1000, -1000};
+  const auto check_all = [&](auto op, std::vector<float> expected) {
+    const auto y = of<TypeParam>(op, x);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      if (std::isnan(expected[i]))
+        EXPECT_TRUE(std::isnan(y[i])) << op.onnx << " of " << x[i] << " is " << y[i];
+      else if (std::isinf(expected[i]))
+        EXPECT_EQ(y[i], expected[i]) << op.onnx << " of " << x[i];
+      else
+        EXPECT_NEAR(y[i], expected[i], 1e-6) << op.onnx << " of " << x[i];
+    }
+  };
+  check_all(ops::relu{}, {inf, 0, nan, 0, 1000, 0});
+  check_all(ops::leaky_relu{.alpha = 0.5f}, {inf, -inf, nan, 0, 1000, -500});
+  check_all(ops::clip{.low = -1, .high = 2}, {2, -1, nan, 0, 2, -1});
+  check_all(ops::clip{}, {inf, -inf, nan, 0, 1000, -1000});
+  check_all(ops::sigmoid{}, {1, 0, nan, 0.5f, 1, 0});
+  check_all(ops::tanh{}, {1, -1, nan, 0, 1, -1});
+  check_all(ops::hard_sigmoid{}, {1, 0, nan, 0.5f, 1, 0});
+}
+
+#ifdef DICE_WITH_OPENMP
+
+TEST(elementwise_openmp, activations_equal_the_reference) {
+  for (const std::int64_t n : {1, 3, 16, 17, 100, 70001}) {
+    const auto all = [&](auto... op) { (compare(make(op, {{1, n}}, {}, -6, 6), std::string(op.onnx)), ...); };
+    all(ops::relu{}, ops::leaky_relu{}, ops::clip{.low = -1, .high = 3}, ops::sigmoid{}, ops::tanh{}, ops::hard_sigmoid{},
+        ops::hard_swish{});
+  }
+}
+
+template <class Op> void compare_binary(const Op& op, const char* name) {
+  const shape pairs[][2] = {{{2, 64, 30, 31}, {2, 64, 30, 31}}, {{1, 64, 30, 31}, {1, 64, 1, 1}},
+                            {{1, 64, 1, 1}, {1, 64, 30, 31}},   {{2, 5, 7, 1}, {2, 1, 7, 9}},
+                            {{3, 40000}, {1}},                  {{13, 1, 17, 1}, {1, 5, 1, 33}},
+                            {{2, 3, 4, 5, 6}, {3, 1, 5, 1}},    {{1, 1, 1}, {1}},
+                            {{1, 96, 7, 7}, {96, 1, 1}},        {{37, 53}, {53}}};
+  for (const auto& [a, b] : pairs) {
+    auto p = make(op, {a, b}, {}, 0.5f, 2);
+    compare(p, name);
+    compare(p, name, ops::relu{});
+    Op fixed = op;
+    fixed.fixed = b;
+    for (const auto which : {ops::constant::first, ops::constant::second}) {
+      fixed.which = which;
+      auto q = make(fixed, {a}, {b}, 0.5f, 2);
+      for (float& x : q.parameters[0]) x += 2;
+      compare(q, name, ops::sigmoid{});
+    }
+  }
+}
+
+TEST(elementwise_openmp, add_equals_the_reference) { compare_binary(ops::add{}, "add"); }
+TEST(elementwise_openmp, sub_equals_the_reference) { compare_binary(ops::sub{}, "sub"); }
+TEST(elementwise_openmp, mul_equals_the_reference) { compare_binary(ops::mul{}, "mul"); }
+TEST(elementwise_openmp, div_equals_the_reference) { compare_binary(ops::div{}, "div"); }
+
+TEST(elementwise_openmp, sum_equals_the_reference) {
+  const shape s{2, 17, 40, 41};
+  compare(make(ops::sum{}, {s}), "sum of 1", ops::relu{});
+  compare(make(ops::sum{}, {s, s}), "sum of 2", ops::relu{});
+  compare(make(ops::sum{}, {s, s, s, s, s}), "sum of 5", ops::relu{});
+  compare(make(ops::sum{}, {{17, 1, 1}, s, {41}, {2, 1, 40, 1}}), "broadcast sum");
+  compare(make(ops::sum{}, {{1, 41}, {40, 1}, s}), "sum that grows");
+}
+
+TEST(elementwise_openmp, batch_normalization_equals_the_reference) {
+  for (const shape& s : {shape{2, 5, 7, 7}, {1, 64, 33, 35}, {3, 17}, {2, 3, 100}}) {
+    compare(make(ops::batch_normalization{}, {s}, {{s[1]}, {s[1]}}), "batch_normalization");
+    compare(make(ops::batch_normalization{}, {s}, {{s[1]}, {s[1]}}), "batch_normalization", ops::relu{});
+  }
+}
+
+#endif
+
+}  // namespace

@@ -1,0 +1,133 @@
+// The cases of expected.json: operators' outputs by PyTorch (make_expected.py).
+#pragma once
+
+#include "kernels/harness.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <limits>
+#include <string_view>
+
+namespace harness {
+
+inline const nlohmann::json& cases() {
+  static const nlohmann::json all = [] {
+    std::ifstream file(DICE_EXPECTED_JSON);
+    return nlohmann::json::parse(file);
+  }();
+  return all;
+}
+
+template <class T, std::size_t N> void read(const nlohmann::json& from, std::string_view name, std::array<T, N>& to) {
+  if (const auto it = from.find(name); it != from.end())
+    for (std::size_t i = 0; i < it->size(); ++i) to[i] = (*it)[i].get<T>();
+}
+inline void read(const nlohmann::json& from, std::string_view name, shape& to) {
+  if (const auto it = from.find(name); it != from.end()) {
+    to = {};
+    for (const auto& extent : *it) to.push_back(extent.get<std::int64_t>());
+  }
+}
+template <class T> void read(const nlohmann::json& from, std::string_view name, T& to) {
+  if (const auto it = from.find(name); it != from.end()) to = it->get<T>();
+}
+inline void read(const nlohmann::json& from, std::string_view name, ops::constant& to) {
+  if (const auto it = from.find(name); it != from.end())
+    to = *it == "first" ? ops::constant::first : *it == "second" ? ops::constant::second : ops::constant::none;
+}
+inline void read(const nlohmann::json& from, std::string_view name, ops::padding& to) {
+  if (const auto it = from.find(name); it != from.end())
+    to = *it == "reflect" ? ops::padding::reflect : *it == "edge" ? ops::padding::edge : ops::padding::constant;
+}
+
+/// The operator with the attributes that it has of those in `from`.
+template <class Op> Op attributes(const nlohmann::json& from) {
+  Op op;
+#define DICE_READ(name) \
+  if constexpr (requires { op.name; }) read(from, #name, op.name)
+  DICE_READ(channels);
+  DICE_READ(kernel);
+  DICE_READ(strides);
+  DICE_READ(dilations);
+  DICE_READ(pads);
+  DICE_READ(group);
+  DICE_READ(bias);
+  DICE_READ(columns);
+  DICE_READ(depth);
+  DICE_READ(ceil_mode);
+  DICE_READ(count_include_pad);
+  DICE_READ(alpha);
+  DICE_READ(beta);
+  DICE_READ(low);
+  DICE_READ(high);
+  DICE_READ(which);
+  DICE_READ(fixed);
+  DICE_READ(axis);
+  DICE_READ(before);
+  DICE_READ(after);
+  DICE_READ(mode);
+  DICE_READ(value);
+  DICE_READ(perm);
+  DICE_READ(starts);
+  DICE_READ(steps);
+  DICE_READ(extents);
+  DICE_READ(first);
+  DICE_READ(last);
+  DICE_READ(size);
+  DICE_READ(over);
+  DICE_READ(keep);
+#undef DICE_READ
+  return op;
+}
+
+inline std::vector<float> values(const nlohmann::json& tensor) {
+  shape s;
+  read(tensor, "shape", s);
+  return values(s.elements(), tensor["seed"].get<std::uint32_t>(), tensor["low"].get<float>(), tensor["high"].get<float>());
+}
+
+/// `op` followed by the activation of that name, on Backend.
+template <class Backend, bool Fuses, class Op>
+std::vector<float> followed(const problem<Op>& p, const std::string& activation) {
+  if constexpr (Fuses) {
+    if (activation == "relu") return compute<Backend>(p, ops::relu{});
+    if (activation == "leaky_relu") return compute<Backend>(p, ops::leaky_relu{.alpha = 0.1f});
+    if (activation == "clip") return compute<Backend>(p, ops::clip{.low = -0.5f, .high = 0.75f});
+    if (activation == "sigmoid") return compute<Backend>(p, ops::sigmoid{});
+    if (activation == "tanh") return compute<Backend>(p, ops::tanh{});
+    if (activation == "hard_swish") return compute<Backend>(p, ops::hard_swish{});
+  }
+  EXPECT_EQ(activation, "") << "no such activation";
+  return compute<Backend>(p);
+}
+
+/// Checks all cases of the operator of this name on Backend, and that there are at least `least`.
+template <class Backend, class Op, bool Fuses = false> void check(std::string_view name, int least) {
+  int count = 0;
+  for (const auto& c : cases()) {
+    if (c["op"].get<std::string>() != name) continue;
+    ++count;
+    problem<Op> p{.op = attributes<Op>(c["attributes"]), .in = {}, .inputs = {}, .parameters = {}, .residual = {}};
+    for (const auto& t : c["inputs"]) {
+      read(t, "shape", p.in.emplace_back());
+      p.inputs.push_back(values(t));
+    }
+    for (const auto& t : c["parameters"]) p.parameters.push_back(values(t));
+    if (c.contains("residual")) p.residual = values(c["residual"][0]);
+    shape expected;
+    read(c, "shape", expected);
+    const std::string what = std::string(name) + " " + c["attributes"].dump() + c["inputs"].dump();
+    ASSERT_EQ(p.result(), expected) << what;
+    const auto outputs = c["expected"].get<std::vector<float>>();
+    const std::string activation = c.value("activation", "");
+    EXPECT_LE(error(followed<Backend, Fuses>(p, activation), outputs), tolerance) << what;
+    if (graph::in_place(p.op)) {
+      p.in_place = true;
+      EXPECT_LE(error(followed<Backend, Fuses>(p, activation), outputs), tolerance) << what << " in place";
+    }
+  }
+  EXPECT_GE(count, least) << name;
+}
+
+}  // namespace harness

@@ -1,0 +1,75 @@
+// Fusion groups of a network: what entry_for() gives, run as the runtime runs it.
+#include "kernels/harness.hpp"
+#include "sample.hpp"
+
+namespace {
+
+using namespace harness;
+
+using fused = graph::group<sample::network, sample::conv2, sample::add1, sample::relu2, 1>;
+template <class Layer> using alone = graph::group<sample::network, Layer>;
+
+template <class Backend> struct group : ::testing::Test {};
+TYPED_TEST_SUITE(group, backends);
+
+/// Runs G on Backend.
+template <class Backend, class G>
+std::vector<float> run(const std::vector<std::vector<float>>& inputs, const std::vector<std::vector<float>>& parameters) {
+  const auto functions = kernels::entry_for<Backend, G>();
+  constexpr auto algorithm =
+      cost::algorithms<sample::network, kernels::backend_of<Backend>>[static_cast<std::size_t>(G::anchor::id)];
+  std::vector<buffer> memory;
+  std::vector<const float*> in, from;
+  for (const auto& x : inputs) in.push_back(memory.emplace_back(x).floats());
+  for (const auto& x : parameters) from.push_back(memory.emplace_back(x).floats());
+  buffer packed(algorithm.packed_bytes), scratch(algorithm.scratch_bytes), output(G::result.bytes());
+  constexpr bool packs = algorithm.packed_bytes > 0;
+  EXPECT_EQ(functions.pack != nullptr, packs);
+  if (packs) functions.pack(from, packed.data());
+  functions.run({.inputs = in.data(), .output = output.floats(), .parameters = packs ? nullptr : from.data(),
+                 .packed = packed.data(), .scratch = scratch.data()});
+  return {output.floats(), output.floats() + G::result.elements()};
+}
+
+TYPED_TEST(group, convolution_with_residual_and_activation) {
+  const auto x = values(256, 1), residual = values(256, 2), weights = values(16, 3);
+  const auto y = run<TypeParam, fused>({x, residual}, {weights});
+  for (std::size_t i = 0; i < 256; ++i) {
+    double expected = residual[i];
+    for (std::size_t c = 0; c < 4; ++c) expected += static_cast<double>(weights[i / 64 * 4 + c]) * x[c * 64 + i % 64];
+    ASSERT_NEAR(y[i], std::max(expected, 0.0), 1e-5) << i;
+  }
+}
+
+TYPED_TEST(group, single_layers) {
+  const auto x = values(192, 1), weights = values(108, 2), bias = values(4, 3);
+  const auto op = sample::conv1::op;
+  const problem<ops::conv> p{.op = op, .in = {{1, 3, 8, 8}}, .inputs = {x}, .parameters = {weights, bias}, .residual = {}};
+  EXPECT_LE(error(run<TypeParam, alone<sample::conv1>>({x}, {weights, bias}), compute<kernels::reference>(p)), tolerance);
+
+  const auto y = values(128, 4), w = values(1280, 5), b = values(10, 6);
+  const auto scores = run<TypeParam, alone<sample::fc1>>({y}, {w, b});
+  for (std::size_t n = 0; n < 10; ++n) {
+    double expected = b[n];
+    for (std::size_t k = 0; k < 128; ++k) expected += static_cast<double>(w[n * 128 + k]) * y[k];
+    EXPECT_NEAR(scores[n], expected, 1e-5);
+  }
+  EXPECT_EQ((run<TypeParam, alone<sample::flatten1>>({y}, {})), y);
+}
+
+// Every operator but the graph's own inputs and outputs.
+template <class Backend, class... Op> constexpr bool has_all() { return (kernels::has_kernel<Backend, Op> && ...); }
+template <class Backend>
+constexpr bool complete =
+    has_all<Backend, ops::add, ops::average_pool, ops::batch_normalization, ops::clip, ops::concat, ops::conv, ops::div,
+            ops::dropout, ops::flatten, ops::gemm, ops::global_average_pool, ops::hard_sigmoid, ops::hard_swish,
+            ops::identity, ops::leaky_relu, ops::lrn, ops::mat_mul, ops::max_pool, ops::mul, ops::pad, ops::reduce_mean,
+            ops::relu, ops::reshape, ops::sigmoid, ops::slice, ops::softmax, ops::sub, ops::sum, ops::tanh,
+            ops::transpose>();
+static_assert(complete<kernels::reference>);
+static_assert(!kernels::has_kernel<kernels::reference, ops::input> && !kernels::has_kernel<kernels::cudnn, ops::conv>);
+#ifdef DICE_WITH_OPENMP
+static_assert(complete<kernels::openmp>);
+#endif
+
+}  // namespace

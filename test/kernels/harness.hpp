@@ -1,0 +1,182 @@
+// Runs one operator on one backend with run-time shapes, as a fusion group would: the same compute() and epilogues, without
+// a network type for each case. Memory is exactly as large as the contract says, so that a sanitizer sees any access beside
+// it; scratch and output begin as NaN; guards stand around the output.
+#pragma once
+
+#include <dice/kernels/kernels.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#ifdef DICE_WITH_OPENMP
+#include <omp.h>
+#endif
+
+namespace harness {
+
+using namespace dice;
+using tensor::shape;
+
+#ifdef DICE_WITH_OPENMP
+using backends = ::testing::Types<kernels::reference, kernels::openmp>;
+#else
+using backends = ::testing::Types<kernels::reference>;
+#endif
+
+/// Numbers in [low, high) that depend on the seed; make_expected.py makes the same.
+inline std::vector<float> values(std::int64_t count, std::uint32_t seed, float low = -1, float high = 1) {
+  std::vector<float> out(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    auto bits = static_cast<std::uint32_t>((i + 1) * 2654435761u) + seed * 40503u * 65537u;
+    bits = (bits ^ (bits >> 15)) * 2246822519u;
+    const float scaled = static_cast<float>(bits >> 8) / 16777216.0f * (high - low);
+    out[i] = low + scaled;
+  }
+  return out;
+}
+
+/// Memory at a multiple of 64 bytes that is as large as its content, so that a sanitizer sees accesses behind it.
+class buffer {
+public:
+  explicit buffer(std::int64_t bytes, unsigned char fill = 0xff) : size_(static_cast<std::size_t>(bytes)) {
+    void* memory = nullptr;
+    if (posix_memalign(&memory, 64, std::max<std::size_t>(size_, 1)) != 0) throw std::bad_alloc();
+    std::memset(memory, fill, size_);
+    memory_.reset(static_cast<std::byte*>(memory));
+  }
+  explicit buffer(const std::vector<float>& content) : buffer(static_cast<std::int64_t>(content.size()) * 4) {
+    if (size_ > 0) std::memcpy(data(), content.data(), size_);
+  }
+  std::byte* data() const { return memory_.get(); }
+  float* floats() const { return reinterpret_cast<float*>(data()); }
+
+private:
+  struct release {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  std::unique_ptr<std::byte, release> memory_;
+  std::size_t size_;
+};
+
+/// One operator with its data.
+template <class Op> struct problem {
+  Op op;
+  std::vector<shape> in;
+  std::vector<std::vector<float>> inputs, parameters;
+  std::vector<float> residual;  ///< empty: none
+  bool in_place = false;        ///< output over input 0
+  int threads = 1;
+
+  shape result() const { return graph::infer(op, graph::shapes(in)); }
+};
+
+/// What Backend computes, followed by `activation`.
+template <class Backend, class Op, class Activation = graph::nothing>
+std::vector<float> compute(const problem<Op>& p, const Activation& activation = {}) {
+  using kernel = kernels::kernel<Backend, Op>;
+#ifdef DICE_WITH_OPENMP
+  omp_set_num_threads(p.threads);
+#endif
+  const shape result = p.result();
+  const auto count = static_cast<std::size_t>(result.elements());
+
+  std::vector<buffer> memory;
+  std::vector<const float*> inputs, parameters;
+  for (const auto& x : p.inputs) inputs.push_back(memory.emplace_back(x).floats());
+  for (const auto& x : p.parameters) parameters.push_back(memory.emplace_back(x).floats());
+
+  const auto algorithm = cost::choose<kernels::backend_of<Backend>>(p.op, graph::shapes(p.in), result);
+  buffer packed(algorithm.packed_bytes), scratch(algorithm.scratch_bytes);
+  constexpr std::size_t guard = 32;  // elements on both sides
+  buffer output(std::vector<float>(count + 2 * guard, std::numeric_limits<float>::quiet_NaN()));
+  float* to = output.floats() + guard;
+  for (std::size_t i = 0; i < guard; ++i) to[-1 - static_cast<int>(i)] = to[count + i] = 12345;
+  if (p.in_place) {
+    std::memcpy(to, inputs[0], count * sizeof(float));
+    inputs[0] = to;
+  }
+
+  kernels::call c{.inputs = inputs.data(), .output = to, .parameters = parameters.data(), .packed = nullptr,
+                  .scratch = algorithm.scratch_bytes > 0 ? scratch.data() : nullptr};
+  if (algorithm.packed_bytes > 0) {
+    if constexpr (requires { &kernel::prepare; }) kernel::prepare(p.op, p.in, result, parameters, packed.data());
+    c.packed = packed.data();
+    c.parameters = nullptr;
+  }
+  kernels::detail::epilogue e{.output = to, .write = kernel::template write<Activation>};
+  if constexpr (!std::is_same_v<Activation, graph::nothing>) e.activation = &activation;
+  std::unique_ptr<buffer> residual;
+  if (!p.residual.empty()) {
+    residual = std::make_unique<buffer>(p.residual);
+    e.residual = residual->floats();
+  }
+  kernel::shared(p.op, graph::shapes(p.in), result, c, e);
+
+  bool untouched = true;
+  for (std::size_t i = 0; i < guard; ++i)
+    untouched = untouched && to[-1 - static_cast<int>(i)] == 12345 && to[count + i] == 12345;
+  EXPECT_TRUE(untouched) << p.op.onnx << " wrote beside its output";
+  return {to, to + count};
+}
+
+/// max |a - b| / max |b|; infinite if any element is NaN in one of them alone, or infinite.
+inline double error(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    if (!(std::abs(a[i] - b[i]) < std::numeric_limits<float>::infinity())) return std::numeric_limits<double>::infinity();
+    difference = std::max<double>(difference, std::abs(a[i] - b[i]));
+  }
+  for (const float x : b)
+    if (std::abs(x) < std::numeric_limits<float>::infinity()) size = std::max<double>(size, std::abs(x));
+  return difference == 0 ? 0 : difference / size;
+}
+
+inline constexpr double tolerance = 1e-5;
+
+/// A problem with inputs and parameters of these shapes, of seeded values.
+template <class Op>
+problem<Op> make(const Op& op, std::vector<shape> in, const std::vector<shape>& parameters = {}, float low = -1, float high = 1) {
+  problem<Op> p{.op = op, .in = in, .inputs = {}, .parameters = {}, .residual = {}};
+  std::uint32_t seed = 1;
+  for (const auto& s : in) p.inputs.push_back(values(s.elements(), seed++, low, high));
+  for (const auto& s : parameters) p.parameters.push_back(values(s.elements(), seed++));
+  return p;
+}
+
+/// `p` with a residual of seeded values.
+template <class Op> problem<Op> with_residual(problem<Op> p) {
+  p.residual = values(p.result().elements(), 99);
+  return p;
+}
+
+#ifdef DICE_WITH_OPENMP
+/// Compares OpenMP with the reference, on 1, 2 and 3 threads.
+template <class Op, class Activation = graph::nothing>
+void compare(problem<Op> p, const std::string& what, const Activation& activation = {}) {
+  const auto expected = compute<kernels::reference>(p, activation);
+  for (const int threads : {1, 2, 3}) {
+    p.threads = threads;
+    SCOPED_TRACE(what);
+    EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance) << what << ", threads " << threads;
+    if (!graph::in_place(p.op)) continue;
+    p.in_place = true;
+    EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance) << what << ", in place";
+    p.in_place = false;
+  }
+}
+#endif
+
+}  // namespace harness

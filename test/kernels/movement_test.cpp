@@ -1,0 +1,86 @@
+// Operators that move elements: Concat, Pad, Transpose, Slice, and copies of views.
+#include "kernels/expected.hpp"
+
+namespace {
+
+using namespace harness;
+
+template <class Backend> struct movement : ::testing::Test {};
+TYPED_TEST_SUITE(movement, backends);
+
+TYPED_TEST(movement, concat_equals_pytorch) { check<TypeParam, ops::concat>("concat", 5); }
+TYPED_TEST(movement, pad_equals_pytorch) { check<TypeParam, ops::pad>("pad", 8); }
+TYPED_TEST(movement, transpose_equals_pytorch) { check<TypeParam, ops::transpose>("transpose", 8); }
+TYPED_TEST(movement, slice_equals_pytorch) { check<TypeParam, ops::slice>("slice", 6); }
+
+TYPED_TEST(movement, views_are_copied) {
+  const auto copied = [](const auto& op) {
+    const auto p = make(op, {{2, 3, 5, 7}});
+    EXPECT_EQ(compute<TypeParam>(p), p.inputs[0]) << op.onnx;
+  };
+  copied(ops::identity{});
+  copied(ops::dropout{});
+  copied(ops::flatten{.axis = 2});
+  copied(ops::reshape{.to = {7, 30}});
+}
+
+// Inputs that lie at their places in the output, all or some of them.
+TYPED_TEST(movement, concat_in_place) {
+  const ops::concat op{.axis = 1};
+  const std::vector<shape> in{{1, 2, 3, 3}, {1, 4, 3, 3}, {1, 1, 3, 3}};
+  const auto p = make(op, in);
+  const auto expected = compute<TypeParam>(p);
+  for (const bool second : {false, true}) {
+    std::vector<float> output(expected.size());
+    std::copy(p.inputs[0].begin(), p.inputs[0].end(), output.begin());
+    if (second) std::copy(p.inputs[1].begin(), p.inputs[1].end(), output.begin() + 18);
+    const float* inputs[] = {output.data(), second ? output.data() + 18 : p.inputs[1].data(), p.inputs[2].data()};
+    const kernels::call c{.inputs = inputs, .output = output.data(), .parameters = nullptr, .packed = nullptr,
+                          .scratch = nullptr};
+    using kernel = kernels::kernel<TypeParam, ops::concat>;
+    const kernels::detail::epilogue e{.output = output.data(), .write = kernel::template write<graph::nothing>};
+    kernel::compute(op, in, p.result(), c, e);
+    EXPECT_EQ(output, expected);
+  }
+}
+
+#ifdef DICE_WITH_OPENMP
+
+TEST(movement_openmp, concat_equals_the_reference) {
+  for (int axis = 0; axis < 4; ++axis) {
+    shape a{2, 17, 40, 41}, b = a, d = a;
+    b[axis] = 5, d[axis] = 1;
+    compare(make(ops::concat{.axis = axis}, {a, b, d, b}), "concat " + std::to_string(axis));
+  }
+}
+
+TEST(movement_openmp, pad_equals_the_reference) {
+  for (const auto mode : {ops::padding::constant, ops::padding::reflect, ops::padding::edge}) {
+    compare(make(ops::pad{.before = {0, 0, 3, 2}, .after = {0, 0, 1, 4}, .mode = mode, .value = 2}, {{2, 9, 50, 51}}), "pad");
+    compare(make(ops::pad{.before = {1, 2, -1, 0}, .after = {0, 1, 3, -2}, .mode = mode, .value = 2}, {{2, 9, 20, 11}}), "pad");
+  }
+}
+
+TEST(movement_openmp, transpose_equals_the_reference) {
+  const shape s{3, 35, 33, 40};
+  std::array<int, 4> perm{0, 1, 2, 3};
+  do {
+    ops::transpose op;
+    std::copy(perm.begin(), perm.end(), op.perm.begin());
+    compare(make(op, {s}), "transpose");
+  } while (std::next_permutation(perm.begin(), perm.end()));
+  compare(make(ops::transpose{.perm = {4, 0, 2, 1, 3}}, {{2, 3, 4, 5, 6}}), "transpose of rank 5");
+  compare(make(ops::transpose{.perm = {0, 2, 1, 3, 4}}, {{1, 2, 58, 28, 28}}), "channel shuffle");
+}
+
+TEST(movement_openmp, slice_equals_the_reference) {
+  compare(make(ops::slice{.starts = {0, 3, 0, 1}, .steps = {1, 2, 1, 1}, .extents = {2, 5, 40, 39}}, {{2, 17, 40, 41}}), "slice");
+  compare(make(ops::slice{.starts = {1, 16, 39, 40}, .steps = {-1, -1, -1, -1}, .extents = {2, 17, 40, 41}}, {{2, 17, 40, 41}}),
+          "reversal");
+  compare(make(ops::slice{.starts = {0, 0, 0, 0}, .steps = {1, 1, 2, 2}, .extents = {2, 17, 20, 21}}, {{2, 17, 40, 41}}), "even");
+  compare(make(ops::slice{.starts = {1, 5}, .steps = {1, 1}, .extents = {1, 1}}, {{3, 9}}), "element");
+}
+
+#endif
+
+}  // namespace

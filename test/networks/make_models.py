@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Write the test networks as ONNX files, with inputs and PyTorch's outputs: NAME.onnx, NAME_in.npy, NAME_out.npy.
+
+    make_models.py --out DIR [--small] [--exporter auto|torchscript|dynamo] [--frames N] [--check] [NAME…]
+
+Needs PyTorch and torchvision (Debian's python3-torch and python3-torchvision, or the newest from PyPI; the dynamo exporter
+also needs onnxscript). Weights are seeded: He-initialised convolutions, batch normalisation with the statistics of random
+pictures, then perturbed, so that no layer is an identity and no output is saturated. The expected output is computed in
+float64 from the float32 weights and rounded to float32. --check also runs the file in ONNX Runtime.
+"""
+import argparse
+import copy
+import pathlib
+import sys
+import warnings
+import zlib
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+import architectures
+
+TORCH = tuple(int(n) for n in torch.__version__.split('.')[:2])
+
+
+def pictures(count, shape, generator):
+    """Smooth random pictures with noise, (count, channels, height, width), about zero mean and unit variance."""
+    channels, height, width = shape
+    coarse = torch.randn(count, channels, max(height // 16, 4), max(width // 16, 4), generator=generator)
+    smooth = F.interpolate(coarse, size=(height, width), mode='bilinear', align_corners=False)
+    return smooth + 0.3 * torch.randn(count, *shape, generator=generator)
+
+
+def initialise(net, slope):
+    for module in net.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, a=slope, mode='fan_in', nonlinearity='leaky_relu')
+            if module.bias is not None:
+                nn.init.normal_(module.bias, 0, 0.05)
+        elif isinstance(module, nn.Linear):
+            nn.init.normal_(module.weight, 0, (2.0 / module.in_features) ** 0.5)
+            if module.bias is not None:
+                nn.init.normal_(module.bias, 0, 0.05)
+        elif isinstance(module, nn.BatchNorm2d):
+            nn.init.uniform_(module.weight, 0.6, 1.2)
+            nn.init.normal_(module.bias, 0, 0.2)
+
+
+def calibrate(net, shape, generator):
+    """Give every batch normalisation the statistics of random pictures, then move them by some 10 %."""
+    norms = [m for m in net.modules() if isinstance(m, nn.BatchNorm2d)]
+    net.eval()
+    for norm in norms:
+        norm.momentum = 1.0
+        norm.train()
+    with torch.no_grad():
+        net(pictures(4, shape, generator))
+        for norm in norms:
+            deviation = norm.running_var.sqrt()
+            norm.running_mean += 0.1 * deviation * torch.randn(deviation.shape, generator=generator)
+            norm.running_var *= 0.7 + 0.6 * torch.rand(deviation.shape, generator=generator)
+            norm.momentum = 0.1
+    net.eval()
+
+
+def build(name, network, frames):
+    """The seeded network, its input frames and what PyTorch answers."""
+    seed = zlib.crc32(name.encode()) & 0x7fffffff
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
+    net = network.make()
+    initialise(net, 0.1 if name.startswith('yolo') else 0.0)
+    calibrate(net, network.shape, generator)
+    given = pictures(frames, network.shape, generator)
+    exact = copy.deepcopy(net).double()
+    with torch.no_grad():
+        wanted = torch.cat([exact(frame[None].double()) for frame in given]).float()
+    spread = wanted.std() / wanted.abs().max()
+    if not torch.isfinite(wanted).all() or spread < 0.01:
+        raise SystemExit(f'{name}: the outputs tell nothing (standard deviation / maximum = {spread:.2g})')
+    return net, given, wanted
+
+
+def export_torchscript(net, frame, path, network):
+    options = dict(opset_version=network.opset[0], input_names=['input'], output_names=['output'])
+    if network.free_batch:
+        options['dynamic_axes'] = {'input': {0: 'batch'}, 'output': {0: 'batch'}}
+    if network.keep_bn:
+        options['training'] = torch.onnx.TrainingMode.PRESERVE
+    if TORCH >= (2, 0):
+        options['dynamo'] = False
+    torch.onnx.export(net, frame, str(path), **options)
+
+
+def export_dynamo(net, frame, path, network):
+    options = dict(input_names=['input'], output_names=['output'], dynamo=True, verbose=False)
+    if network.opset[1]:
+        options['opset_version'] = network.opset[1]
+    if network.raw:
+        options['optimize'] = False
+    if network.free_batch:
+        options['dynamic_shapes'] = ({0: torch.export.Dim('batch')},)
+        frame = torch.cat([frame, frame])
+    program = torch.onnx.export(net, (frame,), **options)
+    for node in program.model.graph.all_nodes():     # names folders of the machine, and is most of a small file
+        node.metadata_props.pop('pkg.torch.onnx.stack_trace', None)
+    program.save(str(path), external_data=True)
+
+
+def check(path, given):
+    """What ONNX Runtime answers."""
+    import onnxruntime
+    session = onnxruntime.InferenceSession(str(path), providers=['CPUExecutionProvider'])
+    return np.concatenate([session.run(None, {session.get_inputs()[0].name: frame[None]})[0] for frame in given])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--out', type=pathlib.Path, required=True, help='folder for the files')
+    parser.add_argument('--small', action='store_true', help='the small networks instead of those at full size')
+    parser.add_argument('--exporter', choices=['auto', 'torchscript', 'dynamo'], default='auto',
+                        help='auto: what this PyTorch uses by default')
+    parser.add_argument('--frames', type=int, default=0, help='input frames (default: 3 small, 2 full size)')
+    parser.add_argument('--check', action='store_true', help='compare with ONNX Runtime')
+    parser.add_argument('names', nargs='*', metavar='NAME', help='only these networks')
+    args = parser.parse_args()
+    networks = architectures.SMALL if args.small else architectures.FULL
+    unknown = [name for name in args.names if name not in networks]
+    if unknown:
+        parser.error(f'no network {", ".join(unknown)}; known: {", ".join(networks)}')
+    new = TORCH >= (2, 9)     # since when the dynamo exporter is the default
+    exporter = args.exporter if args.exporter != 'auto' else 'dynamo' if new else 'torchscript'
+    if exporter == 'dynamo' and not new:
+        parser.error(f'PyTorch {torch.__version__} has no usable dynamo exporter (2.9 or newer)')
+    warnings.filterwarnings('ignore')
+    args.out.mkdir(parents=True, exist_ok=True)
+    worst = 0.0
+    for name in args.names or networks:
+        network = networks[name]
+        net, given, wanted = build(name, network, args.frames or (3 if args.small else 2))
+        path = args.out / f'{name}.onnx'
+        (export_dynamo if exporter == 'dynamo' else export_torchscript)(net, given[:1], path, network)
+        np.save(args.out / f'{name}_in.npy', given.numpy())
+        np.save(args.out / f'{name}_out.npy', wanted.numpy())
+        size = sum(file.stat().st_size for file in args.out.glob(f'{name}.onnx*'))
+        line = f'{name:14} {exporter} {tuple(given.shape)} -> {tuple(wanted.shape)}, {size / 1e6:.2f} MB'
+        if args.check:
+            got = check(path, given.numpy())
+            error = np.abs(got - wanted.numpy()).max() / np.abs(wanted.numpy()).max()
+            worst = max(worst, error)
+            line += f', ONNX Runtime differs by {error:.1e}'
+        print(line, flush=True)
+    return int(worst > 1e-4)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

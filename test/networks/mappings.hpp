@@ -1,0 +1,66 @@
+// The mappings under which every test network runs.
+#pragma once
+
+#include <dice/dice.hpp>
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace mappings {
+
+namespace detail {
+
+template <class Network, class Rank, class Cut> struct even;
+template <class Network, int... Rank, int... Cut>
+struct even<Network, std::integer_sequence<int, Rank...>, std::integer_sequence<int, Cut...>> {
+  using type = dice::split<Network, dice::points<Network::size*(Cut + 1) / static_cast<int>(sizeof...(Rank))...>,
+                           dice::dev<Rank, dice::cpu>...>;
+};
+template <class Network> struct even<Network, std::integer_sequence<int, 0>, std::integer_sequence<int>> {
+  using type = dice::mapping<dice::dev<0, dice::cpu>, dice::layers<dice::all>>;
+};
+
+/// Ids of a network's layers, grouped by the rank that a seeded generator gives them to; every rank gets one at least.
+template <int Size, int Ranks> struct deal {
+  std::array<int, Size> ids{};
+  std::array<int, Ranks + 1> first{};  ///< of rank r: ids[first[r]] … ids[first[r + 1] - 1]
+
+  consteval explicit deal(std::uint32_t seed) {
+    std::array<int, Size> owner{};
+    for (int id = 0; id < Size; ++id) {
+      seed = seed * 1664525u + 1013904223u;  // the generator of Numerical Recipes
+      owner[id] = id < Ranks ? id : static_cast<int>((seed >> 16) % Ranks);
+    }
+    int at = 0;
+    for (int rank = 0; rank < Ranks; ++rank) {
+      first[rank] = at;
+      for (int id = 0; id < Size; ++id)
+        if (owner[id] == rank) ids[at++] = id;
+    }
+    first[Ranks] = at;
+  }
+};
+
+template <class Network, int Ranks, std::uint32_t Seed> struct scattered {
+  static constexpr deal<Network::size, Ranks> dealt{Seed};
+  template <int Rank, int... I> static auto list(std::integer_sequence<int, I...>)
+      -> dice::layers<typename Network::template layer<dealt.ids[dealt.first[Rank] + I]>...>;
+  template <int Rank>
+  using layers_of = decltype(list<Rank>(std::make_integer_sequence<int, dealt.first[Rank + 1] - dealt.first[Rank]>{}));
+};
+
+}  // namespace detail
+
+/// As many layers on each of so many ranks, in order of their ids.
+template <class Network, int Ranks>
+using even = typename detail::even<Network, std::make_integer_sequence<int, Ranks>, std::make_integer_sequence<int, Ranks - 1>>::type;
+
+/// Every layer on a random one of four ranks: back and forth, edges that skip ranks, results that several ranks need.
+template <class Network, std::uint32_t Seed, class Deal = detail::scattered<Network, 4, Seed>>
+using scattered = dice::mapping<dice::dev<0, dice::cpu>, typename Deal::template layers_of<0>,
+                                dice::dev<1, dice::cpu>, typename Deal::template layers_of<1>,
+                                dice::dev<2, dice::cpu>, typename Deal::template layers_of<2>,
+                                dice::dev<3, dice::cpu>, typename Deal::template layers_of<3>>;
+
+}  // namespace mappings

@@ -1,0 +1,264 @@
+"""Computes a generated network with PyTorch from what onnx2hpp wrote: the header's attributes and the weights file.
+
+An independent reading of both files: it shares no code with dice. Needs torch and numpy.
+  evaluate.py NETWORK.hpp IN.npy OUT.npy     prints max |a - b| / max |b| and fails beyond 1e-4
+"""
+import hashlib
+import json
+import math
+import os
+import re
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def _expression(text):
+    """A braced initialiser as nested lists, dicts for designators; numbers and names as they are."""
+    tokens = re.findall(r'"(?:\\.|[^"\\])*"|[{},=]|\.[A-Za-z_]\w*(?=\s*=)|[^\s{},=]+', text)
+    position = 0
+
+    def value():
+        nonlocal position
+        token = tokens[position]
+        position += 1
+        if token != '{':
+            return scalar(token)
+        items, members = [], {}
+        while tokens[position] != '}':
+            if tokens[position].startswith('.') and tokens[position + 1] == '=':
+                name = tokens[position][1:]
+                position += 2
+                members[name] = value()
+            else:
+                items.append(value())
+            if tokens[position] == ',':
+                position += 1
+        position += 1
+        return members or items
+
+    def scalar(token):
+        negative = token.startswith('-::')
+        if 'infinity' in token:
+            return -math.inf if negative else math.inf
+        if 'quiet_NaN' in token:
+            return math.nan
+        if token in ('true', 'false'):
+            return token == 'true'
+        if token.startswith('::'):
+            return token.split('::')[-1]
+        if re.fullmatch(r'-?\d+(LL)?', token):
+            return int(token.rstrip('L'))
+        return float(np.float32(token.rstrip('f')))
+
+    return value()
+
+
+def read_header(path):
+    """The layers in order of their ids, and the weights file's name, digest and size."""
+    text = open(path, encoding='ascii').read()
+    layers = []
+    for body in re.findall(r'^struct \w+ final \{\n(.*?)^\};', text, re.M | re.S):
+        if 'weights_file' in body:
+            file = re.search(r'\.file = "(.*?)"', body).group(1)
+            digest = re.search(r'\.digest = "(.*?)"', body).group(1)
+            size = int(re.search(r'\.bytes = (\d+)', body).group(1))
+            continue
+        kind, attributes = re.search(r'constexpr ::dice::ops::(\w+) op(\{.*\});', body).groups()
+        layers.append({
+            'id': int(re.search(r'int id = (\d+);', body).group(1)),
+            'op': kind,
+            'attributes': _expression(attributes) or {},
+            'operands': _expression(re.search(r'operands(\{.*\});', body).group(1)),
+            'parameters': (_expression(re.search(r'parameters(\{.*\});', body).group(1)) or [[]])[0],
+            'result': _expression(re.search(r'shape result(\{.*\});', body).group(1)),
+        })
+    assert [l['id'] for l in layers] == list(range(len(layers)))
+    return layers, file, digest, size
+
+
+def read_weights(path, digest, size):
+    """The data section, after checking the whole file as a strict reader would."""
+    data = open(path, 'rb').read()
+    length = int.from_bytes(data[:8], 'little')
+    assert (8 + length) % 64 == 0
+    header = json.loads(data[8:8 + length])
+    section = data[8 + length:]
+    assert len(section) == size and hashlib.sha256(section).hexdigest() == digest
+    assert header['__metadata__']['dice_digest'] == digest and header['__metadata__']['format'] == 'dice'
+    end = 0
+    for name, t in sorted(((k, v) for k, v in header.items() if k != '__metadata__'), key=lambda e: e[1]['data_offsets']):
+        begin, after = t['data_offsets']
+        assert begin == end and after - begin == math.prod(t['shape']) * {'F32': 4, 'U8': 1}[t['dtype']], name
+        assert t['dtype'] == 'U8' or begin % 64 == 0
+        end = after
+    assert end == size
+    return section
+
+
+def _pool(x, a, kind):
+    one = x.dim() == 3
+    if one:
+        x = x.unsqueeze(2)
+    kernel, strides, dilations = (a.get(k, [1, 1]) for k in ('kernel', 'strides', 'dilations'))
+    top, left, bottom, right = a.get('pads', [0] * 4)
+    n, c, h, w = x.shape
+    out = []
+    for extent, k, s, d, before, after in ((h, kernel[0], strides[0], dilations[0], top, bottom),
+                                           (w, kernel[1], strides[1], dilations[1], left, right)):
+        room = extent + before + after - ((k - 1) * d + 1)
+        count = room // s + 1
+        if a.get('ceil_mode') and room % s and count * s < extent + before:
+            count += 1
+        out.append((count, (count - 1) * s + (k - 1) * d + 1))
+    need = [max(0, out[0][1] - h - top), max(0, out[1][1] - w - left)]
+
+    def windows(t, fill):
+        t = F.pad(t, (left, need[1], top, need[0]), value=fill)
+        taps = [t[:, :, i * dilations[0]:, j * dilations[1]:][:, :, :(out[0][0] - 1) * strides[0] + 1:strides[0],
+                                                                :(out[1][0] - 1) * strides[1] + 1:strides[1]]
+                for i in range(kernel[0]) for j in range(kernel[1])]
+        return torch.stack(taps)
+
+    if kind == 'max':
+        y = windows(x, -math.inf).amax(0)
+    else:
+        inside = torch.ones_like(x[:1, :1])
+        if a.get('count_include_pad'):
+            inside = F.pad(inside, (left, right, top, bottom), value=1.0)
+            inside = inside[:, :, :, :]
+            total = windows_of_padded(inside, out, kernel, strides, dilations)
+        else:
+            total = windows(inside, 0.0).sum(0)
+        y = windows(x, 0.0).sum(0) / total
+    return y.squeeze(2) if one else y
+
+
+def windows_of_padded(t, out, kernel, strides, dilations):
+    t = F.pad(t, (0, max(0, out[1][1] - t.shape[3]), 0, max(0, out[0][1] - t.shape[2])))
+    return sum(t[:, :, i * dilations[0]:, j * dilations[1]:][:, :, :(out[0][0] - 1) * strides[0] + 1:strides[0],
+                                                             :(out[1][0] - 1) * strides[1] + 1:strides[1]]
+               for i in range(kernel[0]) for j in range(kernel[1]))
+
+
+def _pad(x, a):
+    before, after = a.get('before', [0] * 8), a.get('after', [0] * 8)
+    mode = {'reflect': 'reflect', 'edge': 'edge'}.get(a.get('mode'), 'constant')
+    y = x.numpy()
+    cut = tuple(slice(max(0, -before[i]), y.shape[i] - max(0, -after[i])) for i in range(y.ndim))
+    widths = [(max(0, before[i]), max(0, after[i])) for i in range(y.ndim)]
+    extra = {'constant_values': np.float32(a.get('value', 0.0))} if mode == 'constant' else {}
+    return torch.from_numpy(np.pad(y[cut], widths, mode=mode, **extra))
+
+
+def _conv(x, p, a):
+    one = x.dim() == 3
+    if one:
+        x, p = x.unsqueeze(2), [p[0].unsqueeze(2)] + p[1:]
+    top, left, bottom, right = a['pads']
+    y = F.conv2d(F.pad(x, (left, right, top, bottom)), p[0], p[1] if a['bias'] else None, a['strides'], 0, a['dilations'], a['group'])
+    return y.squeeze(2) if one else y
+
+
+def _binary(f):
+    def run(x, p, a):
+        which = a.get('which', 'none')
+        if which == 'none':
+            return f(x[0], x[1])
+        c = p[0].reshape(a['fixed'])
+        return f(c, x[0]) if which == 'first' else f(x[0], c)
+    return run
+
+
+def _lrn(x, a):
+    size = a['size']
+    square = F.pad(x * x, [0, 0] * (x.dim() - 2) + [(size - 1) // 2, size // 2])
+    total = sum(square[:, i:i + x.shape[1]] for i in range(size))
+    return x / (a.get('bias', 1.0) + a.get('alpha', 1e-4) / size * total) ** a.get('beta', 0.75)
+
+
+def _softmax(x, a):
+    flat = x.flatten(a['first'], a['last'] - 1)
+    return torch.softmax(flat, a['first']).reshape(x.shape)
+
+
+def _slice(x, a):
+    y = x.numpy()
+    starts, steps = a.get('starts', [0] * 8), a.get('steps', [1] * 8)
+    for i, extent in enumerate(a['extents']):
+        y = np.take(y, [starts[i] + k * steps[i] for k in range(extent)], axis=i)
+    return torch.from_numpy(np.ascontiguousarray(y))
+
+
+OPERATORS = {
+    'conv': lambda x, p, a: _conv(x[0], p, a),
+    'batch_normalization': lambda x, p, a: x[0] * p[0].reshape([-1] + [1] * (x[0].dim() - 2)) + p[1].reshape([-1] + [1] * (x[0].dim() - 2)),
+    'relu': lambda x, p, a: torch.relu(x[0]),
+    'leaky_relu': lambda x, p, a: F.leaky_relu(x[0], a.get('alpha', 0.01)),
+    'clip': lambda x, p, a: torch.clamp(x[0], a.get('low', -math.inf), a.get('high', math.inf)),
+    'sigmoid': lambda x, p, a: torch.sigmoid(x[0]),
+    'tanh': lambda x, p, a: torch.tanh(x[0]),
+    'hard_sigmoid': lambda x, p, a: torch.clamp(a.get('alpha', 0.2) * x[0] + a.get('beta', 0.5), 0, 1),
+    'hard_swish': lambda x, p, a: x[0] * torch.clamp(x[0] / 6 + 0.5, 0, 1),
+    'max_pool': lambda x, p, a: _pool(x[0], a, 'max'),
+    'average_pool': lambda x, p, a: _pool(x[0], a, 'mean'),
+    'global_average_pool': lambda x, p, a: x[0].mean(tuple(range(2, x[0].dim())), keepdim=True),
+    'gemm': lambda x, p, a: x[0] @ p[0].T + (p[1] if a['bias'] else 0),
+    'mat_mul': lambda x, p, a: x[0] @ p[0].T,
+    'add': _binary(torch.add),
+    'sub': _binary(torch.sub),
+    'mul': _binary(torch.mul),
+    'div': _binary(torch.div),
+    'sum': lambda x, p, a: sum(x[1:], x[0]),
+    'concat': lambda x, p, a: torch.cat(x, a['axis']),
+    'flatten': lambda x, p, a: x[0].reshape(math.prod(x[0].shape[:a['axis']]), -1),
+    'reshape': lambda x, p, a: x[0].reshape(a['to'] if isinstance(a['to'], list) else []),
+    'pad': lambda x, p, a: _pad(x[0], a),
+    'softmax': lambda x, p, a: _softmax(x[0], a),
+    'lrn': lambda x, p, a: _lrn(x[0], a),
+    'reduce_mean': lambda x, p, a: x[0].mean([i for i in range(x[0].dim()) if a['over'][i]], keepdim=a.get('keep', True)),
+    'transpose': lambda x, p, a: x[0].permute(a['perm'][:x[0].dim()]).contiguous(),
+    'slice': lambda x, p, a: _slice(x[0], a),
+    'identity': lambda x, p, a: x[0],
+    'dropout': lambda x, p, a: x[0],
+    'output': lambda x, p, a: x[0],
+}
+
+
+def evaluate(header, inputs):
+    """Outputs in the order of the output layers, for the inputs in the order of the input layers."""
+    layers, file, digest, size = read_header(header)
+    weights = read_weights(os.path.join(os.path.dirname(header), file), digest, size)
+    values, outputs, given = [], [], iter(inputs)
+    with torch.no_grad():
+        for l in layers:
+            if l['op'] == 'input':
+                value = torch.from_numpy(np.ascontiguousarray(next(given)))
+            else:
+                parameters = []
+                for offset, shape in l['parameters']:
+                    assert offset % 64 == 0
+                    count = math.prod(shape or [1])
+                    parameters.append(torch.from_numpy(np.frombuffer(weights, np.float32, count, offset).copy()).reshape(shape))
+                value = OPERATORS[l['op']]([values[k] for k in l['operands']], parameters, l['attributes'])
+            assert list(value.shape) == list(l['result']), (l, value.shape)
+            values.append(value)
+            if l['op'] == 'output':
+                outputs.append(value.numpy())
+    return outputs
+
+
+def error(a, b):
+    """max |a - b| / max |b|."""
+    return float(np.max(np.abs(a - b)) / max(np.max(np.abs(b)), 1e-30)) if b.size else 0.0
+
+
+if __name__ == '__main__':
+    extents = read_header(sys.argv[1])[0][0]['result']
+    frames = np.load(sys.argv[2]).reshape(-1, *extents)
+    found = np.concatenate([evaluate(sys.argv[1], [f])[0] for f in frames])
+    wrong = error(found, np.load(sys.argv[3]))
+    print(f'{sys.argv[1]}: {wrong:.2e}')
+    sys.exit(not wrong <= 1e-4)

@@ -1,0 +1,148 @@
+// Ranks as threads run toy networks on many placements; all results are compared with the direct computation, bit by bit.
+#include "toy.hpp"
+
+#include "dice/channels/in_process/hub.hpp"
+#include "dice/runtime/executor.hpp"
+#include "dice/schedule/proofs.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+using namespace dice;
+
+namespace {
+
+/// Frames by toy::frame, results checked for order and value.
+struct feed final : runtime::source {
+  void fill(int layer, std::int64_t frame, float* to, std::int64_t n) override {
+    const auto x = toy::frame(layer, frame);
+    std::memcpy(to, x.data(), static_cast<std::size_t>(n) * 4);
+    ++entered;
+    if (entered - *left > most) most = entered - *left;
+  }
+  std::atomic<std::int64_t>* left = nullptr;
+  std::int64_t entered = 0, most = 0;
+};
+struct check final : runtime::sink {
+  void take(int layer, std::int64_t frame, const float* from, std::int64_t) override {
+    EXPECT_EQ(frame, next[layer]++) << "results out of order";
+    std::map<int, toy::values> in;
+    for (int i : inputs) in[i] = toy::frame(i, frame);
+    if (std::memcmp(toy->compute(in).at(layer).data(), from, toy::elements * 4) != 0) ++wrong;
+    ++*left;
+  }
+  const toy::program* toy = nullptr;
+  std::vector<int> inputs;
+  std::map<int, std::int64_t> next;
+  int wrong = 0;
+  std::atomic<std::int64_t>* left = nullptr;
+};
+
+struct temporary {
+  std::string path = "/tmp/dice_toy_" + std::to_string(::getpid()) + ".safetensors";
+  ~temporary() { ::unlink(path.c_str()); }
+};
+
+/// Runs `frames` frames after `warmup` ones; false if a rank failed.
+bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, int in_flight = 0, bool stop_early = false) {
+  const auto p = toy.view();
+  EXPECT_TRUE(schedule::sound(p.plan));
+  if (!in_flight) in_flight = p.plan.in_flight;
+  temporary file;
+  toy.write_weights(file.path, toy.digest);
+  channels::in_process::hub hub(p.ranks());
+  std::atomic<std::int64_t> left{0};
+  std::atomic<int> failures{0}, wrong{0};
+  std::vector<std::thread> threads;
+  for (int r = 0; r < p.ranks(); ++r)
+    threads.emplace_back([&, r] {
+      channels::in_process::communicator ranks(hub, r);
+      try {
+        const weights::file w(file.path, p.network, p.weights);
+        std::vector<int> groups;
+        const auto needs = runtime::needs_of(p, r, groups);
+        const weights::store store(w, needs);
+        const auto end = ranks.connect(runtime::paths_of(p.plan, in_flight));
+        runtime::executor e(p, r, store, *end, in_flight);
+        feed in;
+        check out;
+        in.left = out.left = &left;
+        out.toy = &toy;
+        for (int l = 0; l < p.layers.size(); ++l)
+          if (p.layers.layers[static_cast<std::size_t>(l)].is_input) out.inputs.push_back(l);
+        runtime::figures f;
+        if (warmup) e.run(warmup, &in, nullptr, f);
+        in.entered = in.most = 0;
+        e.run(frames, &in, &out, f);
+        wrong += out.wrong;
+        for (const auto& [layer, n] : out.next) EXPECT_EQ(n, frames);
+        if (out.inputs.size() == 1) {
+          EXPECT_LE(in.most, in_flight);
+        }
+        std::int64_t sent = 0;
+        for (const auto& m : p.plan.messages) sent += m.from == r ? m.bytes : 0;
+        EXPECT_EQ(f.bytes_sent, sent * frames);
+        EXPECT_GE(f.waiting, 0);
+        for (std::size_t i = 1; i < f.left.size(); ++i) EXPECT_LE(f.left[i - 1], f.left[i]);
+      } catch (const channels::stopped&) {
+        ++failures;
+      } catch (const std::exception& error) {
+        ++failures;
+        hub.stop(stop_early ? std::string("expected: ") + error.what() : error.what());
+      }
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+  return failures == 0;
+}
+
+std::vector<int> chain(int size, std::vector<int> starts) {
+  std::vector<int> owner(static_cast<std::size_t>(size));
+  for (int l = 0; l < size; ++l)
+    for (std::size_t r = 0; r < starts.size(); ++r)
+      if (l >= starts[r]) owner[static_cast<std::size_t>(l)] = static_cast<int>(r);
+  return owner;
+}
+
+}  // namespace
+
+TEST(executor, one_rank) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0}), 1}, 50)); }
+TEST(executor, two_ranks) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 5}), 4}, 200, 7)); }
+TEST(executor, three_ranks) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 3, 6}), 6}, 200, 3)); }
+TEST(executor, there_and_back) { EXPECT_TRUE(run({toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 5}, 200, 1)); }
+TEST(executor, one_frame_in_flight) { EXPECT_TRUE(run({toy::diamond(), {0, 1, 0, 2, 1, 0, 2, 1, 0, 0}, 8}, 60, 2, 1)); }
+TEST(executor, fewer_in_flight_than_planned) { EXPECT_TRUE(run({toy::diamond(), {2, 1, 0, 2, 1, 0, 2, 1, 0, 1}, 8}, 100, 5, 3)); }
+TEST(executor, several_inputs_and_outputs) {
+  for (const std::vector<int>& owner : {std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 1, 0, 0, 1, 1}, {0, 1, 2, 1, 2, 2, 3, 3}, {3, 2, 1, 0, 1, 2, 3, 0}})
+    EXPECT_TRUE(run({toy::two_by_two(), owner, 4}, 120, 5));
+}
+TEST(executor, no_frames) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 5}), 4}, 0)); }
+
+TEST(executor, random_networks_on_random_ranks) {
+  std::mt19937 rng(3);
+  for (unsigned seed = 0; seed < 25; ++seed) {
+    const int size = 5 + static_cast<int>(rng() % 30), ranks = 2 + static_cast<int>(rng() % 4);
+    std::vector<int> owner(static_cast<std::size_t>(std::max(size, ranks)));
+    for (auto& r : owner) r = static_cast<int>(rng() % static_cast<unsigned>(ranks));
+    for (int r = 0; r < ranks; ++r) owner[rng() % owner.size()] = r;
+    std::vector<int> seen(static_cast<std::size_t>(ranks));  // ranks are dense
+    for (int r : owner) seen[static_cast<std::size_t>(r)] = 1;
+    if (std::count(seen.begin(), seen.end(), 1) != ranks) continue;
+    toy::jitter = seed % 3 == 0 ? 40 : 0;
+    EXPECT_TRUE(run({toy::random_network(seed, static_cast<int>(owner.size())), owner, 1 + static_cast<int>(rng() % 9)}, 60, seed % 4)) << seed;
+  }
+  toy::jitter = 0;
+}
+
+TEST(executor, a_failing_rank_ends_all) {
+  auto net = toy::diamond();
+  net[6].what = toy::op::failing;
+  for (int after : {0, 1, 17}) {
+    toy::failing_after = after;
+    EXPECT_FALSE(run({net, {0, 0, 0, 1, 1, 2, 2, 1, 0, 0}, 5}, 100, 0, 0, true));
+  }
+  toy::failing_after = -1;
+}

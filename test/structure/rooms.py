@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""rooms.py ROOT: fails on any include in ROOT/include/dice that the table in ROOT/docs/architecture.md does not allow.
+
+Rules: a room includes itself, `meta` and the rooms of its row; `detail/` is private to its room; the rooms that the table
+calls pure include nothing but the standard library and Boost.Hana; third-party libraries appear only where OWNERS says.
+"""
+import pathlib
+import re
+import sys
+
+ROW = re.compile(r"^\|\s*\d+\s*\|\s*`(\w+)/`\s*\|(.*)\|\s*([^|]*?)\s*\|\s*$")
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+LONG = 500  # lines; beyond them a file should be two
+
+STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes
+climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef cstdint
+cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem format forward_list fstream functional future
+initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map memory memory_resource mutex new
+numbers numeric optional ostream queue random ranges ratio regex scoped_allocator semaphore set shared_mutex
+source_location span sstream stack stdexcept stop_token streambuf string string_view strstream syncstream system_error thread
+tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector version""".split())
+
+# What may appear only in some folders: pattern of the header, folders, the library's name.
+OWNERS = [
+    (re.compile(r"^omp\.h$"), ("kernels/openmp",), "OpenMP"),
+    (re.compile(r"^(cudnn|cuda|cublas|nv)\w*(\.h$|/)"), ("kernels/cudnn",), "CUDA and cuDNN"),
+    (re.compile(r"^(mpi\.h$|boost/(mpi|serialization)\b)"), ("channels/mpi",), "MPI"),
+    (re.compile(r"^(xtensor|xtl|xsimd)/"), ("runtime", "app"), "xtensor"),
+]
+OMP_PRAGMA = re.compile(r"^\s*#\s*pragma\s+omp\b|\b_Pragma\s*\(\s*\"omp\b")
+
+
+def table(text):
+    """{room: rooms it may include}, and the pure rooms, from the page's table."""
+    allowed = {}
+    for line in text.splitlines():
+        row = ROW.match(line)
+        if row:
+            room, cell = row.group(1), row.group(3)
+            names = [] if cell == "–" else [name.strip().strip("`/") for name in re.split("[,;]", cell)]
+            allowed[room] = names
+    everything = set(allowed)
+    for room, names in allowed.items():
+        allowed[room] = everything if names[:1] == ["all"] else {n for n in names if n in everything} | {"meta", room}
+    pure = list(allowed)[: list(allowed).index("partition") + 1] if "partition" in allowed else []
+    return allowed, set(pure)
+
+
+def room_of(path):
+    """The room of a path below include/dice; two headers lie outside the rooms' folders."""
+    return path.parts[0] if len(path.parts) > 1 else {"dice.hpp": "app", "version.hpp": "meta"}.get(path.name)
+
+
+def check_file(base, path, allowed, pure):
+    """What is wrong with the includes of the file `path` (below `base` = include/dice)."""
+    here, problems = room_of(path), []
+    lines = (base / path).read_text(encoding="utf-8").splitlines()
+    folder = path.parent.as_posix()
+
+    def report(number, what):
+        problems.append(f"include/dice/{path}:{number}: {what}")
+
+    if here not in allowed:
+        report(1, f"there is no room '{here}' in the table" if here else "only dice.hpp and version.hpp lie outside the rooms' folders")
+        return problems
+    if not any(line.strip() == "#pragma once" for line in lines):
+        report(1, "no #pragma once")
+    for number, line in enumerate(lines, 1):
+        if OMP_PRAGMA.search(line) and not (folder + "/").startswith("kernels/openmp/"):
+            report(number, "OpenMP appears only in kernels/openmp")
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        name = match.group(1) or match.group(2)
+        if name.startswith("dice/"):
+            target = pathlib.PurePosixPath(name[len("dice/"):])
+            there = room_of(target)
+            if not (base / target).is_file():
+                report(number, f"no such header: {name}")
+            elif there not in allowed[here]:
+                report(number, f"{here} may not include {there} ({name})")
+            elif "detail" in target.parts[:-1] and there != here:
+                report(number, f"{name} is private to {there}")
+            elif target.name == "dice.hpp" and len(target.parts) == 1:
+                report(number, "dice/dice.hpp is for users, not for dice's own headers")
+            continue
+        if match.group(1):
+            report(number, f'write dice\'s own headers as "dice/room/file.hpp", not "{name}"')
+            continue
+        owner = next(((folders, library) for pattern, folders, library in OWNERS if pattern.match(name)), None)
+        if owner and not any((folder + "/").startswith(f + "/") for f in owner[0]):
+            report(number, f"{owner[1]} appears only in {', '.join(owner[0])} ({name})")
+        elif here in pure and name not in STANDARD and not name.startswith("boost/hana"):
+            report(number, f"{here} includes nothing but the standard library and Boost.Hana ({name})")
+    return problems
+
+
+def check(root):
+    """All problems below root, and warnings."""
+    root = pathlib.Path(root)
+    allowed, pure = table((root / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    if len(allowed) < 2 or not pure:
+        return ["docs/architecture.md: the table of rooms cannot be read"], []
+    base = root / "include" / "dice"
+    files = sorted(p.relative_to(base) for p in base.rglob("*") if p.suffix in (".hpp", ".h", ".ipp", ".cuh"))
+    if not files:
+        return ["include/dice: no headers"], []
+    problems = [text for path in files for text in check_file(base, path, allowed, pure)]
+    sizes = [(path, len((base / path).read_text(encoding="utf-8").splitlines())) for path in files]
+    warnings = [f"include/dice/{path}: {n} lines; past {LONG} a file should be two" for path, n in sizes if n > LONG]
+    return problems, warnings
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    found, remarks = check(sys.argv[1])
+    for text in remarks:
+        print("warning:", text)
+    for text in found:
+        print(text)
+    sys.exit(1 if found else 0)

@@ -1,0 +1,61 @@
+// What can go wrong, and how it is told.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace onnx2hpp {
+
+/// One reason why a model cannot be converted. Empty members are left out of the message.
+struct problem {
+  std::string node{};           ///< name of the node, or what else the problem is about
+  std::string operator_name{};  ///< ONNX operator, with its domain unless that is the standard one
+  int opset = 0;              ///< version of the operator's domain; 0: not known
+  std::string reason{};
+  std::string remedy{};
+};
+
+/// Every problem of a model; exit code 1.
+struct conversion_error : std::runtime_error {
+  explicit conversion_error(std::vector<problem> list) : std::runtime_error("the model cannot be converted"), problems(std::move(list)) {}
+  explicit conversion_error(problem one) : conversion_error(std::vector<problem>{std::move(one)}) {}
+  std::vector<problem> problems;
+};
+
+/// A file that cannot be read, is damaged or cannot be written; exit code 1.
+struct file_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A command line that makes no sense, by itself or for this model; exit code 2.
+struct usage_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Thrown by a node's importer or folder: this node cannot be converted.
+struct refusal {
+  std::string reason;
+  std::string remedy;
+};
+
+enum class verbosity { quiet, normal, verbose };
+
+/// Messages to stderr, each line prefixed by `onnx2hpp: <kind>:`.
+class messages {
+public:
+  explicit messages(verbosity level) : level_(level) {}
+  void error(const std::string& text) const;
+  void error(const problem& p) const;
+  void warning(const std::string& text) const;  ///< not with -q
+  void note(const std::string& text) const;     ///< not with -q
+  void detail(const std::string& text) const;   ///< only with -v
+
+private:
+  verbosity level_;
+};
+
+/// Text from a model made safe for a terminal: quoted, control characters escaped, cut after 200 characters.
+std::string quote(const std::string& text);
+
+}  // namespace onnx2hpp

@@ -1,0 +1,165 @@
+// Constants put together anew: Concat, Gather, Expand, Tile, Split, Range.
+#include "broadcast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace onnx2hpp {
+namespace {
+
+using bytes_t = std::vector<std::byte>;
+
+void append(bytes_t& out, const constant& c, std::int64_t first, std::int64_t count) {
+  const auto width = size_of(c.type);
+  const auto part = c.bytes.subspan(static_cast<std::size_t>(first) * width, static_cast<std::size_t>(count) * width);
+  out.insert(out.end(), part.begin(), part.end());
+}
+
+/// Elements before, along and after an axis.
+struct split_shape {
+  std::int64_t outer, extent, inner;
+};
+
+split_shape around(const std::vector<std::int64_t>& dims, int axis) {
+  const auto a = static_cast<std::size_t>(axis);
+  return {element_count(std::span(dims).first(a)), dims[a], element_count(std::span(dims).subspan(a + 1))};
+}
+
+void concat(node_context& n) {
+  n.require(n.inputs() > 0, "it has no input");
+  const auto& first = n.data(0, "input");
+  const int axis = n.axis(n.integer("axis", 0), first.rank());
+  auto dims = first.dims;
+  auto& extent = dims[static_cast<std::size_t>(axis)];
+  extent = 0;
+  for (int k = 0; k < n.inputs(); ++k) {
+    const auto& c = n.data(k, "input");
+    n.require(c.type == first.type && c.rank() == first.rank(), "its inputs differ in type or rank");
+    for (std::size_t a = 0; a < dims.size(); ++a)
+      n.require(a == static_cast<std::size_t>(axis) || c.dims[a] == first.dims[a], "its inputs differ beside the axis");
+    extent += c.dims[static_cast<std::size_t>(axis)];
+  }
+  folded_size(dims);
+  bytes_t out;
+  const auto outer = around(first.dims, axis).outer;
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (int k = 0; k < n.inputs(); ++k) {
+      const auto& c = n.data(k, "input");
+      const auto s = around(c.dims, axis);
+      append(out, c, o * s.extent * s.inner, s.extent * s.inner);
+    }
+  n.result(make_constant(first.type, std::move(dims), std::move(out)));
+}
+
+void gather(node_context& n) {
+  const auto& c = n.data(0, "input");
+  const auto& at = n.data(1, "indices");
+  const int axis = n.axis(n.integer("axis", 0), c.rank());
+  const auto s = around(c.dims, axis);
+  const auto indices = n.integers(1, "indices");
+  auto dims = std::vector<std::int64_t>(c.dims.begin(), c.dims.begin() + axis);
+  dims.insert(dims.end(), at.dims.begin(), at.dims.end());
+  dims.insert(dims.end(), c.dims.begin() + axis + 1, c.dims.end());
+  folded_size(dims);
+  bytes_t out;
+  for (std::int64_t o = 0; o < s.outer; ++o)
+    for (auto i : indices) {
+      if (i < -s.extent || i >= s.extent) n.refuse(fmt::format("its index {} is out of range", i));
+      append(out, c, (o * s.extent + (i < 0 ? i + s.extent : i)) * s.inner, s.inner);
+    }
+  n.result(make_constant(c.type, std::move(dims), std::move(out)));
+}
+
+void expand(node_context& n) {
+  const auto& c = n.data(0, "input");
+  const auto to = n.integers(1, "shape");
+  for (auto d : to) n.require(d >= 0, "its shape has a negative extent");
+  auto dims = broadcast({c.dims, to});
+  bytes_t out;
+  for (auto i : broadcast_indices(c.dims, dims)) append(out, c, static_cast<std::int64_t>(i), 1);
+  n.result(make_constant(c.type, std::move(dims), std::move(out)));
+}
+
+void tile(node_context& n) {
+  const auto& c = n.data(0, "input");
+  const auto repeats = n.integers(1, "repeats");
+  n.require(repeats.size() == c.dims.size(), "its repeats are not one for each axis");
+  auto dims = c.dims;
+  for (std::size_t a = 0; a < dims.size(); ++a) {
+    n.require(repeats[a] >= 0 && repeats[a] <= folding_limit, "one of its repeats is out of range");
+    if (dims[a] > 0 && repeats[a] > folding_limit / dims[a]) n.refuse("it is a constant with too many elements");
+    dims[a] *= repeats[a];
+  }
+  const auto size = folded_size(dims);
+  std::vector<std::int64_t> at(dims.size());
+  bytes_t out;
+  for (std::size_t i = 0; i < size; ++i) {
+    std::int64_t from = 0;
+    for (std::size_t a = 0; a < dims.size(); ++a) from = from * c.dims[a] + at[a] % c.dims[a];
+    append(out, c, from, 1);
+    for (std::size_t a = dims.size(); a-- > 0;) {
+      if (++at[a] < dims[a]) break;
+      at[a] = 0;
+    }
+  }
+  n.result(make_constant(c.type, std::move(dims), std::move(out)));
+}
+
+void split(node_context& n) {
+  const auto& c = n.data(0, "input");
+  const int axis = n.axis(n.integer("axis", 0), c.rank());
+  const auto s = around(c.dims, axis);
+  const auto parts = static_cast<std::int64_t>(n.self().outputs.size());
+  n.require(parts > 0, "it has no output");
+  n.ignore({"num_outputs"});
+  std::vector<std::int64_t> sizes;
+  if (n.opset() < 13)
+    sizes = n.integers("split");
+  else if (n.given(1))
+    sizes = n.integers(1, "sizes");
+  // Equal parts, the last one smaller if they do not fit (opset 18).
+  const std::int64_t each = (s.extent + parts - 1) / parts;
+  if (sizes.empty())
+    for (std::int64_t k = 0; k < parts; ++k) sizes.push_back(std::max<std::int64_t>(0, std::min(each, s.extent - k * each)));
+  n.require(static_cast<std::int64_t>(sizes.size()) == parts, "its parts are not as many as its outputs");
+  std::int64_t from = 0;
+  for (std::int64_t k = 0; k < parts; ++k) {
+    const auto size = sizes[static_cast<std::size_t>(k)];
+    n.require(size >= 0 && size <= s.extent - from, "its parts are larger than its input");
+    auto dims = c.dims;
+    dims[static_cast<std::size_t>(axis)] = size;
+    bytes_t out;
+    for (std::int64_t o = 0; o < s.outer; ++o) append(out, c, (o * s.extent + from) * s.inner, size * s.inner);
+    n.result(make_constant(c.type, std::move(dims), std::move(out)), static_cast<int>(k));
+    from += size;
+  }
+}
+
+void range(node_context& n) {
+  const auto &start = n.data(0, "start"), &limit = n.data(1, "limit"), &delta = n.data(2, "delta");
+  n.require(start.elements() == 1 && limit.elements() == 1 && delta.elements() == 1, "its start, limit and delta are not single numbers");
+  const double from = reals(start)[0], step = reals(delta)[0];
+  const double count = std::ceil((reals(limit)[0] - from) / step);
+  if (std::isnan(count) || count > static_cast<double>(folding_limit)) n.refuse("it has too many elements");
+  const auto size = static_cast<std::size_t>(std::max(0.0, count));
+  if (is_real(start.type)) {
+    std::vector<double> out(size);
+    for (std::size_t i = 0; i < size; ++i) out[i] = from + static_cast<double>(i) * step;
+    return n.result(make_constant(start.type, {static_cast<std::int64_t>(size)}, std::span<const double>(out)));
+  }
+  std::vector<std::int64_t> out(size);
+  auto at = static_cast<std::uint64_t>(integers(start)[0]);
+  for (auto& o : out) {
+    o = static_cast<std::int64_t>(at);
+    at += static_cast<std::uint64_t>(integers(delta)[0]);
+  }
+  n.result(make_constant(start.type, {static_cast<std::int64_t>(size)}, std::span<const std::int64_t>(out)));
+}
+
+const folder folders[] = {{"Concat", concat}, {"Gather", gather}, {"Expand", expand, 8},
+                          {"Tile", tile},     {"Split", split},   {"Range", range, 11}};
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,89 @@
+// Constants that nodes state or that follow from shapes: Constant, ConstantOfShape, Shape, Size, Identity, Dropout.
+#include "broadcast.hpp"
+
+#include <algorithm>
+
+namespace onnx2hpp {
+namespace {
+
+template <class T> constant one_axis(element type, const std::vector<T>& values) {
+  return make_constant(type, {static_cast<std::int64_t>(values.size())}, std::span<const T>(values));
+}
+
+void stated(node_context& n) {
+  if (const auto* a = n.find("value"); a && a->type == attribute::kind::tensor) {
+    if (!a->t.error.empty()) n.refuse("its value cannot be read: " + a->t.error);
+    return n.result(a->t.value);
+  }
+  if (const auto* a = n.find("sparse_value"); a && a->type == attribute::kind::tensor) {
+    if (!a->t.error.empty()) n.refuse("its value cannot be read: " + a->t.error);
+    return n.result(a->t.value);
+  }
+  if (n.has("value_float")) {
+    const double v = n.real("value_float", 0.0f);
+    return n.result(make_constant(element::float32, {}, std::span(&v, 1)));
+  }
+  if (n.has("value_int")) {
+    const std::int64_t v = n.integer("value_int", 0);
+    return n.result(make_constant(element::int64, {}, std::span(&v, 1)));
+  }
+  if (n.has("value_ints")) return n.result(one_axis(element::int64, n.integers("value_ints")));
+  if (const auto* a = n.find("value_floats"); a && a->type == attribute::kind::reals)
+    return n.result(one_axis(element::float32, std::vector<double>(a->floats.begin(), a->floats.end())));
+  // Text has no use in a network; who reads it is refused.
+  for (const char* text : {"value_string", "value_strings"})
+    if (n.find(text)) {
+      for (const auto& name : n.self().outputs) n.results()[name] = {value::kind::missing, -1, {}, "it is a text"};
+      return;
+    }
+  n.refuse("it states no value");
+}
+
+void of_shape(node_context& n) {
+  const auto dims = n.integers(0, "shape");
+  constant one = make_constant(element::float32, {1}, std::vector<std::byte>(4));
+  if (const auto* a = n.find("value"); a && a->type == attribute::kind::tensor) {
+    if (!a->t.error.empty()) n.refuse("its value cannot be read: " + a->t.error);
+    one = a->t.value;
+  }
+  n.require(one.elements() == 1, "its value is not one element");
+  const auto size = folded_size(dims);
+  std::vector<std::byte> bytes;
+  bytes.reserve(size * one.bytes.size());
+  for (std::size_t i = 0; i < size; ++i) bytes.insert(bytes.end(), one.bytes.begin(), one.bytes.end());
+  n.result(make_constant(one.type, dims, std::move(bytes)));
+}
+
+std::vector<std::int64_t> dims_of(const node_context& n) {
+  if (n.is_constant(0)) return n.data(0, "input").dims;
+  const shape s = n.shape_of(n.activation(0));
+  return {s.dim, s.dim + s.rank};
+}
+
+void shape_as_data(node_context& n) {
+  const auto dims = dims_of(n);
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  const auto place = [&](std::int64_t a) { return std::clamp<std::int64_t>(a < 0 ? a + rank : a, 0, rank); };
+  const auto from = place(n.integer("start", 0)), to = std::max(from, place(n.integer("end", rank)));
+  n.result(one_axis(element::int64, std::vector<std::int64_t>(dims.begin() + from, dims.begin() + to)));
+}
+
+void size_as_data(node_context& n) {
+  const std::int64_t size = element_count(dims_of(n));
+  n.result(make_constant(element::int64, {}, std::span(&size, 1)));
+}
+
+void same(node_context& n) {
+  n.ignore({"ratio", "seed", "is_test"});
+  n.pass();
+}
+
+const folder folders[] = {{"Constant", stated},
+                          {"ConstantOfShape", of_shape, 9},
+                          {"Shape", shape_as_data, 1, true},
+                          {"Size", size_as_data, 1, true},
+                          {"Identity", same},
+                          {"Dropout", same}};
+
+}  // namespace
+}  // namespace onnx2hpp

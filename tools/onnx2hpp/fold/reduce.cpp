@@ -1,0 +1,53 @@
+// Reductions of constants.
+#include "broadcast.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace onnx2hpp {
+namespace {
+
+/// Axes that the node reduces: an attribute until `moved` - 1, an input from opset `moved` on; none means all.
+std::vector<bool> reduced_axes(node_context& n, int rank, int moved) {
+  const auto axes = n.opset() < moved ? n.integers("axes") : n.given(1) ? n.integers(1, "axes") : std::vector<std::int64_t>{};
+  const bool none = n.integer("noop_with_empty_axes", 0) != 0 && n.opset() >= moved;
+  std::vector<bool> out(static_cast<std::size_t>(rank), axes.empty() && !none);
+  for (auto a : axes) out[static_cast<std::size_t>(n.axis(a, rank))] = true;
+  return out;
+}
+
+template <class Join, class Finish> void reduce(node_context& n, int moved, double start, Join join, Finish finish) {
+  const auto& c = n.data(0, "input");
+  folded_size(c.dims);
+  const auto over = reduced_axes(n, c.rank(), moved);
+  const bool keep = n.integer("keepdims", 1) != 0;
+  std::vector<std::int64_t> kept, dims;
+  std::int64_t count = 1;
+  for (std::size_t a = 0; a < over.size(); ++a) {
+    kept.push_back(over[a] ? 1 : c.dims[a]);
+    if (over[a]) count *= c.dims[a];
+    if (!over[a] || keep) dims.push_back(kept[a]);
+  }
+  std::vector<double> out(folded_size(kept), start);
+  const auto values = reals(c);
+  const auto to = broadcast_indices(kept, c.dims);
+  for (std::size_t i = 0; i < values.size(); ++i) out[to[i]] = join(out[to[i]], values[i]);
+  for (double& v : out) v = finish(v, static_cast<double>(count));
+  n.result(make_constant(c.type, std::move(dims), std::span<const double>(out)));
+}
+
+constexpr auto as_is = [](double v, double) { return v; };
+constexpr double infinity = HUGE_VAL;
+
+const folder folders[] = {
+    {"ReduceSum", [](node_context& n) { reduce(n, 13, 0, [](double a, double b) { return a + b; }, as_is); }},
+    {"ReduceMean", [](node_context& n) { reduce(n, 18, 0, [](double a, double b) { return a + b; }, [](double v, double k) { return v / k; }); }},
+    {"ReduceProd", [](node_context& n) { reduce(n, 18, 1, [](double a, double b) { return a * b; }, as_is); }},
+    {"ReduceMax", [](node_context& n) { reduce(n, 18, -infinity, [](double a, double b) { return std::max(a, b); }, as_is); }},
+    {"ReduceMin", [](node_context& n) { reduce(n, 18, infinity, [](double a, double b) { return std::min(a, b); }, as_is); }},
+    {"ReduceSumSquare", [](node_context& n) { reduce(n, 18, 0, [](double a, double b) { return a + b * b; }, as_is); }},
+    {"ReduceL2", [](node_context& n) { reduce(n, 18, 0, [](double a, double b) { return a + b * b; }, [](double v, double) { return std::sqrt(v); }); }},
+};
+
+}  // namespace
+}  // namespace onnx2hpp

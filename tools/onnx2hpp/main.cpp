@@ -1,0 +1,121 @@
+// onnx2hpp: an ONNX network as a C++ header.
+#include "convert.hpp"
+#include "emit.hpp"
+#include "model.hpp"
+#include "names.hpp"
+#include "options.hpp"
+#include "pending_file.hpp"
+#include "sha256.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <future>
+#include <new>
+
+namespace onnx2hpp {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A path as make reads it.
+std::string for_make(const fs::path& path) {
+  std::string out;
+  for (char c : path.string()) {
+    if (c == ' ' || c == '#' || c == '\\') out += '\\';
+    if (c == '$') out += '$';
+    out += c;
+  }
+  return out;
+}
+
+std::string dependencies(const fs::path& header, const fs::path& file, const model& m) {
+  std::string out = for_make(header) + ": " + for_make(file);
+  for (const auto& f : m.external_files) out += " \\\n  " + for_make(f);
+  return out + "\n";
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (!fs::is_directory(folder)) throw file_error(fmt::format("cannot make the folder {}: {}", quote(folder.string()), failed.message()));
+}
+
+void write_all(const options& opts, const model& m, const network& net, const std::string& name, const messages& out) {
+  // Two hashes over hundreds of megabytes: the model's in its own thread, the weights' while they are written.
+  auto model_digest = std::async(std::launch::async, [&] {
+    sha256 hash;
+    hash.add(m.file->bytes());
+    return hash.finish();
+  });
+  make_folder(opts.folder);
+  std::vector<std::unique_ptr<pending_file>> files;
+  const auto open = [&](const fs::path& path) -> pending_file& {
+    return *files.emplace_back(std::make_unique<pending_file>(path));
+  };
+  const fs::path header = opts.folder / (name + ".hpp");
+  const auto layout = lay_out_weights(net);
+  const auto weights_digest = write_weights(layout, name, open(opts.folder / (name + ".safetensors")));
+  open(opts.folder / (name + ".json")).write(emit_report(net, name));
+  if (!opts.dot.empty()) open(opts.dot).write(emit_dot(net, name));
+  if (!opts.depfile.empty()) open(opts.depfile).write(dependencies(header, opts.model, m));
+  // The header comes last: who waits for it finds all others.
+  open(header).write(emit_header(net, layout, name, model_digest.get(), weights_digest));
+  for (auto& f : files) f->close();
+  std::vector<fs::path> done;
+  try {
+    for (auto& f : files) {
+      f->commit();
+      done.push_back(f->path());
+    }
+  } catch (...) {
+    std::error_code ignored;
+    for (const auto& path : done) fs::remove(path, ignored);
+    throw;
+  }
+  for (const auto& f : files) out.detail("wrote " + f->path().string());
+}
+
+int run(int argc, char** argv) {
+  options opts = read_options(argc, argv);
+  if (opts.done) return opts.exit_code;
+  const messages out(opts.level);
+  try {
+    const model m = load_model(opts.model);
+    opts.wish.outputs = read_outputs(opts.outputs, m);
+    network net = convert(m, opts.wish, out);
+    name_layers(net);
+    const std::string name = opts.name.empty() ? namespace_for(opts.model.stem().string()) : opts.name;
+    out.detail(fmt::format("{} layers, namespace {}", net.layers.size(), name));
+    if (opts.list)
+      fmt::print("{}", emit_list(net));
+    else
+      write_all(opts, m, net, name, out);
+    return std::fflush(stdout) == 0 ? 0 : throw file_error("cannot write to stdout");
+  } catch (const conversion_error& e) {
+    for (const auto& p : e.problems) out.error(p);
+    out.error(fmt::format("{} cannot be converted ({} {})", quote(opts.model.string()), e.problems.size(),
+                          e.problems.size() == 1 ? "problem" : "problems"));
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace onnx2hpp
+
+int main(int argc, char** argv) {
+  const onnx2hpp::messages out(onnx2hpp::verbosity::normal);
+  try {
+    return onnx2hpp::run(argc, argv);
+  } catch (const onnx2hpp::usage_error& e) {
+    out.error(e.what());
+    return 2;
+  } catch (const std::bad_alloc&) {
+    out.error("out of memory");
+    return 1;
+  } catch (const std::exception& e) {
+    out.error(e.what());
+    return 1;
+  }
+}

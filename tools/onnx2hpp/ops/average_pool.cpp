@@ -1,0 +1,35 @@
+#include "window.hpp"
+
+#include "dice/model/ops/average_pool.hpp"
+
+namespace onnx2hpp {
+
+using dice::ops::average_pool;
+
+template <> struct spelling<average_pool> {
+  static constexpr const char* name = "average_pool";
+  static void write(const average_pool& op, const average_pool& unset, initialiser& out) {
+    out("kernel", op.kernel, unset.kernel);
+    out("strides", op.strides, unset.strides);
+    out("dilations", op.dilations, unset.dilations);
+    out("pads", op.pads, unset.pads);
+    out("ceil_mode", op.ceil_mode, unset.ceil_mode);
+    out("count_include_pad", op.count_include_pad, unset.count_include_pad);
+  }
+};
+
+namespace {
+
+void import(node_context& n) {
+  const int x = n.activation(0);
+  const window w = read_window(n, n.shape_of(x), n.integers("kernel_shape"));
+  average_pool op{.kernel = w.kernel, .strides = w.strides, .dilations = w.dilations, .pads = w.pads};
+  op.ceil_mode = n.integer("ceil_mode", 0) != 0;
+  op.count_include_pad = n.integer("count_include_pad", 0) != 0;
+  n.result(n.add(op, {x}));
+}
+
+const importer known("AveragePool", import);
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,34 @@
+#include "node_context.hpp"
+
+#include "dice/model/ops/clip.hpp"
+
+namespace onnx2hpp {
+
+using dice::ops::clip;
+
+template <> struct spelling<clip> {
+  static constexpr const char* name = "clip";
+  static void write(const clip& op, const clip& unset, initialiser& out) {
+    out("low", op.low, unset.low);
+    out("high", op.high, unset.high);
+  }
+};
+
+namespace {
+
+void import(node_context& n) {
+  clip op;
+  if (n.opset() < 11) {
+    op.low = n.real("min", op.low);
+    op.high = n.real("max", op.high);
+  } else {
+    if (n.given(1)) op.low = static_cast<float>(n.real(1, "lower bound"));
+    if (n.given(2)) op.high = static_cast<float>(n.real(2, "upper bound"));
+  }
+  n.result(n.add(op, {n.activation(0)}));
+}
+
+const importer known("Clip", import);
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,33 @@
+#include "node_context.hpp"
+
+#include "dice/model/ops/flatten.hpp"
+
+namespace onnx2hpp {
+
+using dice::ops::flatten;
+
+template <> struct spelling<flatten> {
+  static constexpr const char* name = "flatten";
+  static void write(const flatten& op, const flatten&, initialiser& out) { out.add("axis", literal(op.axis)); }
+};
+
+namespace {
+
+void import(node_context& n) {
+  const int x = n.activation(0);
+  n.result(n.add(flatten{.axis = n.axis(n.integer("axis", 1), n.shape_of(x).rank, true)}, {x}));
+}
+
+void fold(node_context& n) {
+  constant c = n.data(0, "input");
+  const int axis = n.axis(n.integer("axis", 1), c.rank(), true);
+  c.dims = {element_count(std::span(c.dims).first(static_cast<std::size_t>(axis))),
+            element_count(std::span(c.dims).subspan(static_cast<std::size_t>(axis)))};
+  n.result(std::move(c));
+}
+
+const importer known("Flatten", import);
+const folder folds("Flatten", fold);
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,79 @@
+#include "binary.hpp"
+
+#include "dice/model/ops/gemm.hpp"
+
+#include <fmt/format.h>
+
+namespace onnx2hpp {
+
+using dice::ops::gemm;
+
+template <> struct spelling<gemm> {
+  static constexpr const char* name = "gemm";
+  static void write(const gemm& op, const gemm&, initialiser& out) {
+    out.add("columns", literal(op.columns));
+    out.add("depth", literal(op.depth));
+    out.add("bias", literal(op.bias));
+  }
+};
+
+namespace {
+
+constant scaled(const constant& c, double factor) {
+  if (factor == 1) return c;
+  auto values = reals(c);
+  for (double& v : values) v *= factor;
+  return make_constant(element::float32, c.dims, values);
+}
+
+/// Whether `c` adds the same row to each of `rows` rows: shapes (columns), (1, columns), (1), (1, 1) and ().
+bool one_row(const constant& c, std::int64_t rows) { return c.rank() < 2 || c.dims[0] == 1 || rows == 1; }
+
+/// One row repeated along the columns where the constant has a single element.
+constant spread(const constant& c, std::int64_t columns) {
+  auto values = reals(c);
+  if (values.size() == 1) values.resize(static_cast<std::size_t>(columns), values[0]);
+  return make_constant(element::float32, {columns}, values);
+}
+
+void import(node_context& n) {
+  int x = n.activation(0);
+  const constant& b = n.data(1, "weights");
+  if (n.shape_of(x).rank != 2 || b.rank() != 2)
+    n.refuse(fmt::format("its operands have {} and {} axes, expected two", n.shape_of(x).rank, b.rank()));
+  if (n.integer("transA", 0) != 0) x = transpose_matrix(n, x);
+  const shape in = n.shape_of(x);
+  const bool transposed = n.integer("transB", 0) == 0;
+  const double alpha = n.real("alpha", 1.0f), beta = n.real("beta", 1.0f);
+  const gemm plain{.columns = b.dims[transposed ? 1 : 0], .depth = b.dims[transposed ? 0 : 1]};
+  if (plain.depth != in[1]) n.refuse(fmt::format("its input has {} columns, its weights expect {}", in[1], plain.depth));
+  gemm op = plain;
+  std::vector<parameter> parameters{{"weight", b, {op.columns, op.depth}, transposed, alpha}};
+  if (!n.given(2) || beta == 0) {
+    n.result(n.add(op, {x}, std::move(parameters)));
+  } else if (!n.is_constant(2)) {
+    const int product = n.add(op, {x}, std::move(parameters));
+    const int c = n.activation(2);
+    n.result(add_layers(n, product, beta == 1 ? c : multiply(n, c, beta)));
+  } else {
+    const constant& c = n.data(2, "bias");
+    const shape s = shape_of(c);
+    const std::int64_t last = s.rank == 0 ? 1 : s[s.rank - 1];
+    if (s.rank > 2 || (last != 1 && last != op.columns) || (s.rank == 2 && s[0] != 1 && s[0] != in[0]))
+      n.refuse(fmt::format("its bias {} does not fit an output of {}", literal(s), literal(shape{in[0], op.columns})));
+    if (one_row(c, in[0])) {
+      op.bias = true;
+      // As it is where it can be: the file's bytes then need no copy.
+      constant bias = c.elements() == op.columns ? scaled(c, beta) : spread(scaled(c, beta), op.columns);
+      parameters.push_back({"bias", std::move(bias), {op.columns}});
+      n.result(n.add(op, {x}, std::move(parameters)));
+    } else {
+      n.result(add_bias(n, n.add(op, {x}, std::move(parameters)), scaled(c, beta)));
+    }
+  }
+}
+
+const importer known("Gemm", import);
+
+}  // namespace
+}  // namespace onnx2hpp

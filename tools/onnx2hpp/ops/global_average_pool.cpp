@@ -1,0 +1,17 @@
+#include "node_context.hpp"
+
+#include "dice/model/ops/global_average_pool.hpp"
+
+namespace onnx2hpp {
+
+template <> struct spelling<dice::ops::global_average_pool> {
+  static constexpr const char* name = "global_average_pool";
+  static void write(const dice::ops::global_average_pool&, const dice::ops::global_average_pool&, initialiser&) {}
+};
+
+namespace {
+
+const importer known("GlobalAveragePool", [](node_context& n) { n.result(n.add(dice::ops::global_average_pool{}, {n.activation(0)})); });
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "network.hpp"
+
+namespace onnx2hpp {
+
+/// Graph inputs and outputs are layers, too.
+operation input_operation(const shape& extents);
+operation output_operation();
+
+}  // namespace onnx2hpp

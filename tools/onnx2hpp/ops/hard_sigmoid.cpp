@@ -1,0 +1,29 @@
+#include "node_context.hpp"
+
+#include "dice/model/ops/hard_sigmoid.hpp"
+
+namespace onnx2hpp {
+
+using dice::ops::hard_sigmoid;
+
+template <> struct spelling<hard_sigmoid> {
+  static constexpr const char* name = "hard_sigmoid";
+  static void write(const hard_sigmoid& op, const hard_sigmoid& unset, initialiser& out) {
+    out("alpha", op.alpha, unset.alpha);
+    out("beta", op.beta, unset.beta);
+  }
+};
+
+namespace {
+
+void import(node_context& n) {
+  hard_sigmoid op;
+  op.alpha = n.real("alpha", op.alpha);
+  op.beta = n.real("beta", op.beta);
+  n.result(n.add(op, {n.activation(0)}));
+}
+
+const importer known("HardSigmoid", import);
+
+}  // namespace
+}  // namespace onnx2hpp

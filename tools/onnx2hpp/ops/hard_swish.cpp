@@ -1,0 +1,17 @@
+#include "node_context.hpp"
+
+#include "dice/model/ops/hard_swish.hpp"
+
+namespace onnx2hpp {
+
+template <> struct spelling<dice::ops::hard_swish> {
+  static constexpr const char* name = "hard_swish";
+  static void write(const dice::ops::hard_swish&, const dice::ops::hard_swish&, initialiser&) {}
+};
+
+namespace {
+
+const importer known("HardSwish", [](node_context& n) { n.result(n.add(dice::ops::hard_swish{}, {n.activation(0)})); }, 14);
+
+}  // namespace
+}  // namespace onnx2hpp

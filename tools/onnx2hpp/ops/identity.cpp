@@ -1,0 +1,24 @@
+#include "node_context.hpp"
+
+#include "dice/model/ops/identity.hpp"
+
+namespace onnx2hpp {
+
+template <> struct spelling<dice::ops::identity> {
+  static constexpr const char* name = "identity";
+  static void write(const dice::ops::identity&, const dice::ops::identity&, initialiser&) {}
+};
+
+namespace {
+
+void import(node_context& n) {
+  if (n.fold())
+    n.pass();
+  else
+    n.result(n.add(dice::ops::identity{}, {n.activation(0)}));
+}
+
+const importer known("Identity", import);
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,27 @@
+#include "node_context.hpp"
+
+#include "dice/model/ops/leaky_relu.hpp"
+
+namespace onnx2hpp {
+
+using dice::ops::leaky_relu;
+
+template <> struct spelling<leaky_relu> {
+  static constexpr const char* name = "leaky_relu";
+  static void write(const leaky_relu& op, const leaky_relu& unset, initialiser& out) {
+    out("alpha", op.alpha, unset.alpha);
+  }
+};
+
+namespace {
+
+void import(node_context& n) {
+  leaky_relu op;
+  op.alpha = n.real("alpha", op.alpha);
+  n.result(n.add(op, {n.activation(0)}));
+}
+
+const importer known("LeakyRelu", import);
+
+}  // namespace
+}  // namespace onnx2hpp

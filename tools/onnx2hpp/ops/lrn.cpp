@@ -1,0 +1,34 @@
+#include "node_context.hpp"
+
+#include "dice/model/ops/lrn.hpp"
+
+namespace onnx2hpp {
+
+using dice::ops::lrn;
+
+template <> struct spelling<lrn> {
+  static constexpr const char* name = "lrn";
+  static void write(const lrn& op, const lrn& unset, initialiser& out) {
+    out("alpha", op.alpha, unset.alpha);
+    out("beta", op.beta, unset.beta);
+    out("bias", op.bias, unset.bias);
+    out.add("size", literal(op.size));
+  }
+};
+
+namespace {
+
+void import(node_context& n) {
+  lrn op;
+  op.alpha = n.real("alpha", op.alpha);
+  op.beta = n.real("beta", op.beta);
+  op.bias = n.real("bias", op.bias);
+  n.require(n.has("size"), "it has no size");
+  op.size = n.small(n.integer("size", 0), "size");
+  n.result(n.add(op, {n.activation(0)}));
+}
+
+const importer known("LRN", import);
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,55 @@
+#include "reshape.hpp"
+
+#include "dice/model/ops/mat_mul.hpp"
+
+#include <fmt/format.h>
+
+namespace onnx2hpp {
+
+using dice::ops::mat_mul;
+
+template <> struct spelling<mat_mul> {
+  static constexpr const char* name = "mat_mul";
+  static void write(const mat_mul& op, const mat_mul&, initialiser& out) {
+    out.add("columns", literal(op.columns));
+    out.add("depth", literal(op.depth));
+  }
+};
+
+namespace {
+
+void import(node_context& n) {
+  if (n.is_constant(0)) n.refuse("its first operand is the constant one; supported is an activation times a constant matrix");
+  const int x = n.activation(0);
+  const shape in = n.shape_of(x);
+  const constant& w = n.data(1, "second operand");
+  n.require(in.rank >= 1 && w.rank() >= 1, "one of its operands is a scalar");
+  const bool vector = w.rank() == 1;
+  // Axes before the last two must have no extent: then the matrix is one and the same for all of x.
+  for (int a = 0; a + 2 < w.rank(); ++a)
+    if (w.dims[static_cast<std::size_t>(a)] != 1) n.refuse(fmt::format("its second operand {} is more than one matrix", literal(shape_of(w))));
+  const auto rank = w.dims.size();
+  const mat_mul op{.columns = vector ? 1 : w.dims[rank - 1], .depth = vector ? w.dims[0] : w.dims[rank - 2]};
+  if (op.depth != in[in.rank - 1])
+    n.refuse(fmt::format("the last axis of its input has {} elements, its weights expect {}", in[in.rank - 1], op.depth));
+  const int product = n.add(op, {x}, {{"weight", w, {op.columns, op.depth}, !vector}});
+  shape result = n.shape_of(product);
+  if (vector) {
+    shape cut;
+    for (int a = 0; a + 1 < result.rank; ++a) cut.push_back(result[a]);
+    n.result(reshape_layer(n, product, cut));
+  } else if (w.rank() > std::max(in.rank, 2)) {
+    if (in.rank == 1) n.refuse("a vector times a stack of matrices is not supported");
+    shape grown;
+    for (int a = in.rank; a < w.rank(); ++a) grown.push_back(1);
+    for (int a = 0; a < result.rank; ++a) grown.push_back(result[a]);
+    n.result(reshape_layer(n, product, grown));
+  } else {
+    n.result(product);
+  }
+}
+
+const importer known("MatMul", import);
+
+}  // namespace
+}  // namespace onnx2hpp

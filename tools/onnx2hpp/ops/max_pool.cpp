@@ -1,0 +1,34 @@
+#include "window.hpp"
+
+#include "dice/model/ops/max_pool.hpp"
+
+namespace onnx2hpp {
+
+using dice::ops::max_pool;
+
+template <> struct spelling<max_pool> {
+  static constexpr const char* name = "max_pool";
+  static void write(const max_pool& op, const max_pool& unset, initialiser& out) {
+    out("kernel", op.kernel, unset.kernel);
+    out("strides", op.strides, unset.strides);
+    out("dilations", op.dilations, unset.dilations);
+    out("pads", op.pads, unset.pads);
+    out("ceil_mode", op.ceil_mode, unset.ceil_mode);
+  }
+};
+
+namespace {
+
+void import(node_context& n) {
+  const int x = n.activation(0);
+  const window w = read_window(n, n.shape_of(x), n.integers("kernel_shape"));
+  n.ignore({"storage_order"});  // of the second output only
+  max_pool op{.kernel = w.kernel, .strides = w.strides, .dilations = w.dilations, .pads = w.pads};
+  op.ceil_mode = n.integer("ceil_mode", 0) != 0;
+  n.result(n.add(op, {x}));
+}
+
+const importer known("MaxPool", import);
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,21 @@
+#include "binary.hpp"
+
+#include "dice/model/ops/mul.hpp"
+
+namespace onnx2hpp {
+
+template <> struct spelling<dice::ops::mul> {
+  static constexpr const char* name = "mul";
+  static void write(const dice::ops::mul& op, const dice::ops::mul&, initialiser& out) { write_binary(op, out); }
+};
+
+int multiply(node_context& n, int x, double factor) {
+  return add_with_constant<dice::ops::mul>(n, x, which_constant::second, make_constant(element::float32, {}, std::span(&factor, 1)));
+}
+
+namespace {
+
+const importer known("Mul", import_binary<dice::ops::mul>);
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,17 @@
+#include "node_context.hpp"
+
+#include "dice/model/ops/relu.hpp"
+
+namespace onnx2hpp {
+
+template <> struct spelling<dice::ops::relu> {
+  static constexpr const char* name = "relu";
+  static void write(const dice::ops::relu&, const dice::ops::relu&, initialiser&) {}
+};
+
+namespace {
+
+const importer known("Relu", [](node_context& n) { n.result(n.add(dice::ops::relu{}, {n.activation(0)})); });
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "node_context.hpp"
+
+namespace onnx2hpp {
+
+/// A Reshape layer of layer x.
+int reshape_layer(node_context& n, int x, const shape& to);
+
+/// The shape that `in` becomes, for activations and constants alike; each refuses what does not fit.
+std::vector<std::int64_t> reshaped(node_context& n, const std::vector<std::int64_t>& in);
+std::vector<std::int64_t> squeezed(node_context& n, const std::vector<std::int64_t>& in);
+std::vector<std::int64_t> unsqueezed(node_context& n, const std::vector<std::int64_t>& in);
+
+}  // namespace onnx2hpp

@@ -1,0 +1,17 @@
+#include "node_context.hpp"
+
+#include "dice/model/ops/sigmoid.hpp"
+
+namespace onnx2hpp {
+
+template <> struct spelling<dice::ops::sigmoid> {
+  static constexpr const char* name = "sigmoid";
+  static void write(const dice::ops::sigmoid&, const dice::ops::sigmoid&, initialiser&) {}
+};
+
+namespace {
+
+const importer known("Sigmoid", [](node_context& n) { n.result(n.add(dice::ops::sigmoid{}, {n.activation(0)})); });
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,77 @@
+#include "binary.hpp"
+#include "permute.hpp"
+
+#include "dice/model/ops/transpose.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace onnx2hpp {
+
+using dice::ops::transpose;
+
+template <> struct spelling<transpose> {
+  static constexpr const char* name = "transpose";
+  // The unused rest of perm is what the default has.
+  static void write(const transpose& op, const transpose&, initialiser& out) { out.add("perm", literal(op.perm)); }
+};
+
+int transpose_matrix(node_context& n, int x) { return n.add(transpose{.perm = {1, 0, 2, 3, 4, 5, 6, 7}}, {x}); }
+
+constant permute(const constant& c, const std::vector<std::size_t>& perm) {
+  const auto rank = perm.size(), width = size_of(c.type);
+  std::vector<std::int64_t> dims(rank), steps(rank);
+  for (std::size_t a = 0; a < rank; ++a) {
+    dims[a] = c.dims[perm[a]];
+    steps[a] = 1;
+    for (std::size_t i = perm[a] + 1; i < rank; ++i) steps[a] *= c.dims[i];
+  }
+  std::vector<std::byte> bytes(c.bytes.size());
+  std::vector<std::int64_t> at(rank);
+  std::int64_t from = 0;
+  for (std::size_t to = 0; to < bytes.size(); to += width) {
+    std::memcpy(bytes.data() + to, c.bytes.data() + static_cast<std::size_t>(from) * width, width);
+    for (std::size_t a = rank; a-- > 0;) {
+      from += steps[a];
+      if (++at[a] < dims[a]) break;
+      from -= at[a] * steps[a];
+      at[a] = 0;
+    }
+  }
+  return make_constant(c.type, std::move(dims), std::move(bytes));
+}
+
+namespace {
+
+std::vector<std::size_t> read_perm(node_context& n, int rank) {
+  auto perm = n.integers("perm");
+  if (perm.empty())
+    for (int a = rank; a-- > 0;) perm.push_back(a);
+  std::vector<std::size_t> out;
+  for (auto p : perm) {
+    n.require(p >= 0 && p < rank && std::ranges::find(out, static_cast<std::size_t>(p)) == out.end(),
+              "its perm is no permutation of the input's axes");
+    out.push_back(static_cast<std::size_t>(p));
+  }
+  n.require(static_cast<int>(out.size()) == rank, "its perm is no permutation of the input's axes");
+  return out;
+}
+
+void import(node_context& n) {
+  const int x = n.activation(0);
+  transpose op;
+  const auto perm = read_perm(n, n.shape_of(x).rank);
+  for (std::size_t a = 0; a < perm.size(); ++a) op.perm[a] = static_cast<int>(perm[a]);
+  n.result(n.add(op, {x}));
+}
+
+void fold(node_context& n) {
+  const constant& c = n.data(0, "input");
+  n.result(permute(c, read_perm(n, c.rank())));
+}
+
+const importer known("Transpose", import);
+const folder folds("Transpose", fold);
+
+}  // namespace
+}  // namespace onnx2hpp

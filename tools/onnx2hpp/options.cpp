@@ -1,0 +1,132 @@
+#include "options.hpp"
+
+#include "names.hpp"
+
+#include "dice/version.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace onnx2hpp {
+
+namespace {
+
+constexpr const char* examples = R"(
+Writes NAME.hpp (layers as C++ types), NAME.safetensors (weights) and NAME.json (report) into DIR.
+
+Examples:
+  onnx2hpp vgg19.onnx
+  onnx2hpp model.onnx --name resnet -o generated -d batch=1
+  onnx2hpp model.onnx -i images:1x3x224x224
+  onnx2hpp detector.onnx --list-layers --outputs /head/conv/Conv_output_0
+  onnx2hpp vgg19.onnx --dot vgg19.dot && dot -Tsvg vgg19.dot -o vgg19.svg
+
+Exit codes: 0 done; 1 the model cannot be converted or a file not be written; 2 wrong usage.)";
+
+std::int64_t positive(const std::string& text, const char* option) {
+  std::int64_t n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > std::int64_t{1} << 32)
+    throw usage_error(fmt::format("{}: expected a positive number, found {}", option, quote(text)));
+  return n;
+}
+
+/// name:1x3x224x224, divided at the last colon.
+std::pair<std::string, std::vector<std::int64_t>> read_input(const std::string& text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0)
+    throw usage_error(fmt::format("-i: expected NAME:SHAPE such as input:1x3x224x224, found {}", quote(text)));
+  std::vector<std::int64_t> dims;
+  for (std::size_t at = colon + 1; at <= text.size();) {
+    const auto end = std::min(text.find('x', at), text.size());
+    dims.push_back(positive(text.substr(at, end - at), "-i"));
+    at = end + 1;
+  }
+  if (dims.size() > dice::tensor::max_rank) throw usage_error(fmt::format("-i: a tensor has at most {} axes", dice::tensor::max_rank));
+  return {text.substr(0, colon), dims};
+}
+
+}  // namespace
+
+options read_options(int argc, char** argv) {
+  options out;
+  std::string model, folder = ".", dot, depfile;
+  std::vector<std::string> inputs, dimensions;
+  bool no_fold = false, quiet = false, verbose = false;
+  CLI::App app("Turns an ONNX network into a C++ header for dice.", "onnx2hpp");
+  app.footer(examples);
+  app.set_version_flag("--version", fmt::format("onnx2hpp {}", dice::version), "Print the version and exit");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.get_formatter()->column_width(34);
+  app.add_option("MODEL", model, "The network, an .onnx file")->required();
+  const auto one = CLI::MultiOptionPolicy::Throw;
+  app.add_option("-o,--output-dir", folder, "Folder to write to; made if it is missing")->type_name("DIR")->multi_option_policy(one);
+  auto* name = app.add_option("--name", out.name, "Namespace of the header and stem of the files (default: from the model's file name)")
+      ->type_name("NAMESPACE")->multi_option_policy(one);
+  app.add_option("-i,--input", inputs, "Fix the shape of a graph input, as in input:1x3x224x224 (repeatable)")
+      ->type_name("NAME:SHAPE")->allow_extra_args(false);
+  app.add_option("-d,--dimension", dimensions, "Fix a symbolic dimension, as in batch=1 (repeatable)")
+      ->type_name("SYMBOL=N")->allow_extra_args(false);
+  app.add_option("--outputs", out.outputs, "End the network at these values instead of the graph's outputs")
+      ->type_name("A,B")->allow_extra_args(false);
+  app.add_flag("--list-layers", out.list, "Print the layers as a table and write nothing");
+  app.add_option("--dot", dot, "Write the network as a graph for Graphviz, too")->type_name("FILE")->multi_option_policy(one);
+  app.add_flag("--no-fold", no_fold, "Keep BatchNormalization, Dropout and Identity as layers");
+  app.add_option("--depfile", depfile, "Write the files read as a dependency file for make, too")->type_name("FILE")->multi_option_policy(one);
+  auto* q = app.add_flag("-q,--quiet", quiet, "Print errors only");
+  app.add_flag("-v,--verbose", verbose, "Print what is done")->excludes(q);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    out.done = true;
+    out.exit_code = app.exit(e);
+    return out;
+  } catch (const CLI::ParseError& e) {
+    throw usage_error(fmt::format("{} (onnx2hpp --help tells more)", e.what()));
+  }
+  out.model = model, out.folder = folder, out.dot = dot, out.depfile = depfile;
+  out.level = quiet ? verbosity::quiet : verbose ? verbosity::verbose : verbosity::normal;
+  out.wish.fold = !no_fold;
+  if (name->count() > 0)
+    if (const auto why = why_no_namespace(out.name); !why.empty())
+      throw usage_error(fmt::format("--name {}: {}", quote(out.name), why));
+  for (const auto& i : inputs) {
+    out.wish.inputs.push_back(read_input(i));
+    if (std::ranges::count(out.wish.inputs, out.wish.inputs.back().first, [](const auto& e) { return e.first; }) > 1)
+      throw usage_error(fmt::format("-i: {} is given twice", quote(out.wish.inputs.back().first)));
+  }
+  for (const auto& d : dimensions) {
+    const auto equals = d.rfind('=');
+    if (equals == std::string::npos || equals == 0) throw usage_error(fmt::format("-d: expected SYMBOL=N such as batch=1, found {}", quote(d)));
+    if (!out.wish.dimensions.emplace(d.substr(0, equals), positive(d.substr(equals + 1), "-d")).second)
+      throw usage_error(fmt::format("-d: {} is given twice", quote(d.substr(0, equals))));
+  }
+  return out;
+}
+
+std::vector<std::string> read_outputs(const std::vector<std::string>& given, const model& m) {
+  std::set<std::string> known;
+  for (const auto& v : m.inputs) known.insert(v.name);
+  for (const auto& n : m.nodes) known.insert(n.outputs.begin(), n.outputs.end());
+  std::vector<std::string> out;
+  for (const auto& text : given)
+    for (std::size_t at = 0; at <= text.size();) {
+      // The longest name that ends at a comma, else up to the next one.
+      std::size_t end = text.size();
+      while (end != std::string::npos && end > at && !known.contains(text.substr(at, end - at))) end = text.rfind(',', end - 1);
+      if (end == std::string::npos || end <= at) end = std::min(text.find(',', at), text.size());
+      out.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  for (const auto& name : out) {
+    if (name.empty()) throw usage_error("--outputs: expected names of values, divided by commas");
+    if (std::ranges::count(out, name) > 1) throw usage_error(fmt::format("--outputs: {} is given twice", quote(name)));
+  }
+  return out;
+}
+
+}  // namespace onnx2hpp

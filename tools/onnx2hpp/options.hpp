@@ -1,0 +1,29 @@
+#pragma once
+
+#include "convert.hpp"
+#include "diagnostics.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace onnx2hpp {
+
+struct options {
+  std::filesystem::path model, folder = ".", dot, depfile;
+  std::string name;                 ///< namespace; empty: from the model's file
+  conversion wish;
+  std::vector<std::string> outputs;  ///< as given; read_outputs() divides them
+  bool list = false;
+  verbosity level = verbosity::normal;
+  /// Set when there is nothing to convert: --help, --version or a wrong command line.
+  bool done = false;
+  int exit_code = 0;
+};
+
+/// Reads the command line; --help and --version print to stdout. Throws usage_error.
+options read_options(int argc, char** argv);
+
+/// Divides what --outputs gives at its commas; a name that has commas itself is found whole if the model has it.
+std::vector<std::string> read_outputs(const std::vector<std::string>& given, const model& m);
+
+}  // namespace onnx2hpp
