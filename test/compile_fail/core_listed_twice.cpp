@@ -1,5 +1,5 @@
 // expect: dice::error::core_listed_twice<2, dice::remedy::list_each_core_once>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, cores<0, 2, 1, 2>>, layers<all>>;

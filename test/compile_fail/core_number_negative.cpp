@@ -1,5 +1,5 @@
 // expect: dice::error::core_number_negative<-1, dice::remedy::list_cores_by_numbers_from_0_on>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, cores<0, -1>>, layers<all>>;

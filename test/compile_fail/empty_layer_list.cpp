@@ -1,5 +1,5 @@
 // expect: dice::error::empty_layer_list<1, dice::remedy::give_the_device_at_least_one_layer>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, cpu>, layers<all>, dev<1, cpu>, layers<>>;

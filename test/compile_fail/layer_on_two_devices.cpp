@@ -1,5 +1,5 @@
 // expect: dice::error::layer_on_two_devices<sample::relu1, dice::remedy::remove_it_from_one_of_the_layer_lists>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, cpu>, layers<to<sample::relu1>>, dev<1, cpu>, layers<from<sample::relu1>>>;

@@ -1,5 +1,5 @@
 // expect: dice::error::memory_limit_less_than_plan<0, 
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, cpu, memory<5_KiB>>, layers<all>>;

@@ -1,5 +1,5 @@
 // expect: dice::error::misplaced_entry<1, dice::remedy::write_each_dev_followed_by_its_layers>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, cpu>, dev<1, cpu>, layers<all>>;

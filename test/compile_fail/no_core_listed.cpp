@@ -1,5 +1,5 @@
 // expect: dice::error::no_core_listed<0, dice::remedy::list_cores_by_numbers_from_0_on>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, cores<>>, layers<all>>;

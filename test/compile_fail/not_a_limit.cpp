@@ -1,5 +1,5 @@
 // expect: dice::error::not_a_limit<0, dice::remedy::write_memory_of_a_number_of_bytes>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, cpu, int>, layers<all>>;

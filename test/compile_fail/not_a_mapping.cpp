@@ -1,5 +1,5 @@
 // expect: dice::error::not_a_mapping<dice::layers<dice::all>, dice::remedy::write_mapping_of_dev_and_layers>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = layers<all>;

@@ -1,5 +1,5 @@
 // expect: dice::error::not_a_network<other::network, dice::remedy::pass_the_network_struct_of_a_header_made_by_onnx2hpp>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using net = other::network;

@@ -1,5 +1,5 @@
 // expect: dice::error::not_a_unit<int, dice::remedy::write_cpu_or_cores_or_threads_or_gpu>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, int>, layers<all>>;

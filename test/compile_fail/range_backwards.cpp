@@ -1,5 +1,5 @@
 // expect: dice::error::range_backwards<sample::relu1, sample::conv1, dice::remedy::swap_first_and_last>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, cpu>, layers<all, range<sample::relu1, sample::conv1>>>;

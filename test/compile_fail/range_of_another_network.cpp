@@ -1,5 +1,5 @@
 // expect: dice::error::layer_of_another_network<other::conv1, dice::remedy::name_layers_of_the_network_passed_to_main>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, cpu>, layers<all, range<sample::conv1, other::conv1>>>;

@@ -1,5 +1,5 @@
 // expect: dice::error::rank_missing<1, dice::remedy::number_the_ranks_from_0_without_gaps>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, cpu>, layers<to<sample::relu1>>, dev<2, cpu>, layers<from<sample::conv2>>>;

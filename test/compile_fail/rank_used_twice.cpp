@@ -1,5 +1,5 @@
 // expect: dice::error::rank_used_twice<1, dice::remedy::give_each_device_a_rank_of_its_own>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<1, cpu>, layers<to<sample::relu1>>, dev<1, cpu>, layers<from<sample::conv2>>>;

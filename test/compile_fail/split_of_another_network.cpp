@@ -1,5 +1,5 @@
 // expect: dice::error::split_of_another_network<other::network, dice::remedy::split_the_network_passed_to_main>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = split<other::network, points<4>, dev<0, cpu>, dev<1, cpu>>;

@@ -1,5 +1,5 @@
 // expect: dice::error::split_points_do_not_fit_devices<1, 3, dice::remedy::give_one_point_less_than_devices>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = split<sample::network, points<4>, dev<0, cpu>, dev<1, cpu>, dev<2, cpu>>;

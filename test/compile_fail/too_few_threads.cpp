@@ -1,5 +1,5 @@
 // expect: dice::error::too_few_threads<0, dice::remedy::ask_for_at_least_one_thread>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, threads<0>>, layers<all>>;

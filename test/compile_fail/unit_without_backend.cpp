@@ -1,5 +1,5 @@
 // expect: dice::error::unit_without_backend<dice::gpu, dice::remedy::build_with_the_backend_of_this_unit_or_use_a_cpu_unit>
-#include "prelude.hpp"
+#include <prelude.hpp>
 
 #ifdef MISTAKE
 using plan = mapping<dev<0, gpu>, layers<all>>;
