@@ -35,10 +35,10 @@ inline void run(dice::channels::communicator& ranks) {
     for (int to = 0; to < n; ++to)
       if (from != to) {
         paths.push_back({from, to, 1, 40, 3, 2});
-        paths.push_back({from, to, 2, 300000, 1 + from % 3, 1 + to % 2});
+        paths.push_back({from, to, 2, 70000, 1 + from % 3, 1 + to % 2});
       }
   const auto end = ranks.connect(paths);
-  constexpr int messages = 60;
+  constexpr int messages = 40;
   struct state {
     int started = 0, ended = 0;
     std::vector<std::vector<std::byte>> buffers;

@@ -107,8 +107,8 @@ public:
       ranks = std::max(ranks, owner_[l] + 1);
       dice::graph::layer_info about;
       const bool input = spec.what == op::input, output = spec.what == op::output;
-      about.name = keep("l" + std::to_string(l));
-      about.onnx_name = keep((input ? "in." : output ? "out." : "/node/") + std::to_string(l));
+      about.name = keep(std::string("l").append(std::to_string(l)));
+      about.onnx_name = keep(std::string(input ? "in." : output ? "out." : "/node/").append(std::to_string(l)));
       about.op = input ? "Input" : output ? "Output" : spec.operands.size() == 2 ? "Add" : "Scale";
       about.output = {2, elements / 2};
       about.first_edge = static_cast<int>(edges_.size());

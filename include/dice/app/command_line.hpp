@@ -90,7 +90,7 @@ struct option {
 };
 
 inline std::span<const option> option_table() {
-  constexpr auto most = std::numeric_limits<std::int64_t>::max() / 2;
+  constexpr std::int64_t most = 1'000'000'000;
   static const std::array table{
       option{"--input", takes::value, "[NAME=]FILE", true,
              "frames for a graph input, a .npy file of float32: N times the input's leading dimension is N frames; "
@@ -105,9 +105,9 @@ inline std::span<const option> option_table() {
       option{"--gather", takes::nothing, "", false, "send results to rank 0, which writes and prints them",
              [](parsing& p, std::string_view) { p.out.gather = true; }},
       option{"--frames", takes::value, "N", false, "frames in all; the given ones come over again in turn",
-             [](parsing& p, std::string_view v) { p.out.frames = p.number<std::int64_t>(v, 1, most, "a whole number from 1 on"); }},
+             [](parsing& p, std::string_view v) { p.out.frames = p.number<std::int64_t>(v, 1, most, "a whole number from 1 to 1000000000"); }},
       option{"--warmup", takes::value, "N", false, "frames before those, in no figure and no output",
-             [](parsing& p, std::string_view v) { p.out.warmup = p.number<std::int64_t>(v, 0, most, "a whole number from 0 on"); }},
+             [](parsing& p, std::string_view v) { p.out.warmup = p.number<std::int64_t>(v, 0, most, "a whole number from 0 to 1000000000"); }},
       option{"--in-flight", takes::value, "N", false, "frames under way at once, at most as many as the plan allows",
              [](parsing& p, std::string_view v) {
                const int n = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number from 1 on");

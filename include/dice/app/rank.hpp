@@ -240,8 +240,7 @@ private:
   /// Memory for the run, and the endpoint.
   int allocate() {
     offset_ = ranks_.clock_offset();
-    const int in_flight = options_.in_flight.value_or(program_.plan.in_flight);
-    return agree(attempt([&] {
+    const auto frames_error = attempt([&] {
       int ordinal = 0;
       for (int l = 0; l < program_.layers.size(); ++l) {
         const auto& about = layer(l);
@@ -255,6 +254,10 @@ private:
         if (kept(l) && (here(l) || holder(l) == rank_)) sink_.add(l, about.output, frames_);
         if (const auto at = expected_.find(l); at != expected_.end()) check_expected(l, at->second);
       }
+    });
+    if (const int code = agree(frames_error)) return code;
+    const int in_flight = options_.in_flight.value_or(program_.plan.in_flight);
+    return agree(attempt([&] {  // connect is collective: nothing that can fail in one rank alone comes before it
       end_ = ranks_.connect(runtime::paths_of(program_.plan, in_flight));
       executor_.emplace(program_, rank_, store_, *end_, in_flight);
     }));

@@ -41,7 +41,7 @@ public:
   std::vector<std::int64_t> get_numbers() {
     const auto bytes = get();
     std::vector<std::int64_t> out(bytes.size() / sizeof(std::int64_t));
-    std::memcpy(out.data(), bytes.data(), out.size() * sizeof(std::int64_t));
+    if (!out.empty()) std::memcpy(out.data(), bytes.data(), out.size() * sizeof(std::int64_t));
     return out;
   }
 

@@ -1,0 +1,158 @@
+// The command line, the printed plan, figures and comparisons, without running anything.
+#include "runtime/toy.hpp"
+
+#include "dice/app/command_line.hpp"
+#include "dice/app/plan.hpp"
+#include "dice/app/record.hpp"
+#include "dice/app/report.hpp"
+#include "dice/app/results.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace dice;
+
+namespace {
+
+app::options parse(const toy::program& p, std::vector<const char*> words) { return app::parse(p.view(), words); }
+
+std::string error_of(const toy::program& p, std::vector<const char*> words) {
+  try {
+    parse(p, std::move(words));
+    return {};
+  } catch (const app::usage_error& e) {
+    return e.what();
+  }
+}
+
+const toy::program& one() {
+  static const toy::program p(toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 6);
+  return p;
+}
+const toy::program& two() {
+  static const toy::program p(toy::two_by_two(), {0, 0, 0, 0, 0, 0, 0, 0}, 1);
+  return p;
+}
+
+}  // namespace
+
+TEST(command_line, options) {
+  const auto o = parse(one(), {"--input", "a.npy", "--input=in.0=b=c.npy", "--output", "l9=o.npy", "--frames", "12", "--warmup=3",
+                               "--in-flight", "6", "--expect", "e.npy", "--tolerance", "2e-3", "--top", "5", "--labels", "names", "--json",
+                               "j", "--transport", "in-process", "--gather", "--weights", "w", "--random", "18446744073709551615"});
+  ASSERT_EQ(o.inputs.size(), 2u);
+  EXPECT_EQ(o.inputs[0].file, "a.npy");
+  EXPECT_EQ(o.inputs[1].file, "b=c.npy");
+  EXPECT_EQ(o.outputs[0].layer, 9);
+  EXPECT_EQ(o.outputs[0].file, "o.npy");
+  EXPECT_EQ(o.frames, 12);
+  EXPECT_EQ(o.warmup, 3);
+  EXPECT_EQ(o.in_flight, 6);
+  EXPECT_EQ(o.tolerance, 2e-3);
+  EXPECT_EQ(o.top, 5);
+  EXPECT_EQ(o.random, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_TRUE(o.gather);
+  EXPECT_EQ(o.by, app::transport::in_process);
+  EXPECT_EQ(parse(one(), {"--input", "x=y.npy"}).inputs[0].file, "x=y.npy");  // no input of that name: all is the file
+  EXPECT_EQ(parse(one(), {"--plan=json"}).plan, app::plan_form::json);
+  EXPECT_EQ(parse(one(), {"--plan"}).plan, app::plan_form::text);
+}
+
+TEST(command_line, names) {
+  const auto o = parse(two(), {"--input", "in.1=a", "--input", "l0=b", "--input", "in.1=c", "--output", "out.7=d"});
+  EXPECT_EQ(o.inputs[0].layer, 1);
+  EXPECT_EQ(o.inputs[1].layer, 0);
+  EXPECT_EQ(o.inputs[2].layer, 1);
+  EXPECT_EQ(o.outputs[0].layer, 7);
+  EXPECT_NE(error_of(two(), {"--random", "1", "--output", "x"}).find("out.5, out.7"), std::string::npos);
+  EXPECT_NE(error_of(two(), {"--random", "1", "--output", "out.5="}).find("missing"), std::string::npos);
+  EXPECT_NE(error_of(two(), {"--random", "1", "--output", "out.5=x", "--output", "out.7=x"}).find("two outputs"), std::string::npos);
+  EXPECT_EQ(error_of(two(), {"--random", "1", "--input", "in.1=a"}), "");
+}
+
+TEST(command_line, refusals_name_the_option) {
+  for (const char* option : {"--frames", "--warmup", "--in-flight", "--top", "--tolerance", "--random"})
+    for (const char* value : {"x", "", "1x", " 1", "-1", "99999999999999999999999999", "0x10"}) {
+      if (option == std::string("--tolerance") && value[0] == '9') continue;  // a number
+      const auto text = error_of(one(), {option, value, "--input", "a", "--expect", "b"});
+      EXPECT_NE(text.find(option), std::string::npos) << option << " '" << value << "': " << text;
+    }
+  EXPECT_NE(error_of(one(), {"--input", "a", "--in-flight", "7"}).find("allows, 6"), std::string::npos);
+  EXPECT_NE(error_of(one(), {"--input"}).find("missing"), std::string::npos);
+  EXPECT_NE(error_of(one(), {"--input="}).find("missing"), std::string::npos);
+  EXPECT_NE(error_of(one(), {"--framse", "1"}).find("--frames?"), std::string::npos);
+  EXPECT_NE(error_of(one(), {"-h"}).find("--help"), std::string::npos);
+  EXPECT_NE(error_of(one(), {}).find("--random SEED"), std::string::npos);
+}
+
+TEST(command_line, help_names_all_options_and_tensors) {
+  const auto text = app::help(one().view(), "/a/b/program");
+  for (const auto& o : app::detail::option_table()) EXPECT_NE(text.find("  " + std::string(o.name)), std::string::npos) << o.name;
+  EXPECT_NE(text.find("mpirun -n 2 ./program"), std::string::npos);
+  EXPECT_NE(text.find("in.0  float32 2×32"), std::string::npos);
+}
+
+TEST(plan, text) {
+  const auto text = app::plan_text(one().view(), false);
+  EXPECT_NE(text.find("rank 0: l0 … l2, l5, l6, l8, l9"), std::string::npos) << text;
+  EXPECT_NE(text.find("2 ranks, 6 frames in flight"), std::string::npos) << text;
+}
+
+TEST(report, latency_and_speed) {
+  runtime::figures in, out;
+  in.entered = {1'000'000, 2'000'000, 3'000'000};
+  out.left = {4'000'000, 4'500'000, 9'000'000};
+  in.computing = 6'000'000;
+  out.bytes_sent = 42;
+  // Rank 1's clock is 0.5 ms behind rank 0's.
+  const auto r = app::merge({app::report_part("a", in, 0, 7), app::report_part("b", out, 500'000, 8)}, 3);
+  ASSERT_EQ(r.latency_ms.size(), 3u);
+  EXPECT_DOUBLE_EQ(r.latency(0), 3.0);
+  EXPECT_DOUBLE_EQ(r.latency(0.5), 3.5);
+  EXPECT_DOUBLE_EQ(r.latency(0.75), 5.0);
+  EXPECT_DOUBLE_EQ(r.latency(1), 6.5);
+  EXPECT_NEAR(r.frames_per_second(), 3 / 8.5e-3, 1e-9);
+  EXPECT_DOUBLE_EQ(r.ranks[0].compute_ms, 2.0);
+  EXPECT_EQ(r.ranks[1].bytes_sent, 42);
+  EXPECT_EQ(r.ranks[1].planned_bytes, 8);
+  EXPECT_EQ(r.ranks[1].host, "b");
+}
+
+TEST(record, keeps_any_bytes_and_refuses_damage) {
+  app::record a;
+  a.put("x:1\n");
+  a.put(std::int64_t{-5});
+  a.put(std::string_view("\0y", 2));
+  a.put(std::vector<std::int64_t>{1, -2});
+  app::record b(a.text());
+  EXPECT_EQ(b.get(), "x:1\n");
+  EXPECT_EQ(b.get_number(), -5);
+  EXPECT_EQ(b.get(), std::string("\0y", 2));
+  EXPECT_EQ(b.get_numbers(), (std::vector<std::int64_t>{1, -2}));
+  EXPECT_FALSE(b.more());
+  EXPECT_THROW(b.get(), std::runtime_error);
+  for (const char* bad : {"5:abc", "x:abc", "99999999999999999999:a", ""}) EXPECT_THROW(app::record(bad).get(), std::runtime_error);
+}
+
+TEST(results, relative_error) {
+  const runtime::tensor b{{1, -4}, {2, 0}};
+  EXPECT_EQ(app::relative_error(b, b), 0);
+  EXPECT_FLOAT_EQ(static_cast<float>(app::relative_error(runtime::tensor{{1, -4}, {2, 1}}, b)), 0.25f);
+  EXPECT_EQ(app::relative_error(runtime::tensor{{1, -4}, {2, 0}, {1, -4}, {4, 0}}, b), 0.5);
+  const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
+  EXPECT_TRUE(std::isnan(app::relative_error(runtime::tensor{{nan, -4}, {2, 0}}, b)));
+  EXPECT_TRUE(std::isnan(app::relative_error(runtime::tensor{{inf, 1}}, runtime::tensor{{inf, 1}})));
+  EXPECT_EQ(app::relative_error(runtime::tensor{{3, 0}}, runtime::tensor{{0, 0}}), 3);
+}
+
+TEST(results, top) {
+  const float nan = std::nanf("");
+  EXPECT_EQ(app::top_text("", runtime::tensor{{1, 3, 3, nan}, {nan, -1, 0, 2}}, 2, 3, {"a", "b"}),
+            "frame 0: 1 b 3, 2 3, 0 a 1\nframe 1: 3 2, 2 0, 1 b -1\n");
+  EXPECT_EQ(app::top_text("y", runtime::tensor{{1, 2}}, 1, 9, {}), "frame 0 y: 1 2, 0 1\n");
+}
+
+TEST(json, strings) { EXPECT_EQ(app::json_string("a\"\\\n\x01é"), "\"a\\\"\\\\\\u000a\\u0001é\""); }

@@ -1,0 +1,182 @@
+// Frames from files and from seeds, results to files.
+#include "dice/runtime/runtime.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace dice;
+
+namespace {
+
+struct scratch {
+  std::string path = "/tmp/dice_frames_" + std::to_string(::getpid()) + ".npy";
+  ~scratch() { ::unlink(path.c_str()); }
+  void write(const std::string& bytes) const { std::ofstream(path, std::ios::binary) << bytes; }
+};
+
+/// A .npy file of version `version` with this dictionary and `numbers` floats 0, 1, 2, …
+std::string npy(const std::string& dictionary, int numbers, int version = 1) {
+  std::string header = dictionary;
+  while ((header.size() + 11 + (version > 1 ? 2 : 0)) % 64) header += ' ';
+  header += '\n';
+  std::string out = "\x93NUMPY";
+  out += static_cast<char>(version);
+  out += '\0';
+  for (int i = 0; i < (version > 1 ? 4 : 2); ++i) out += static_cast<char>(header.size() >> (8 * i));
+  out += header;
+  for (int i = 0; i < numbers; ++i) {
+    const auto x = static_cast<float>(i);
+    out.append(reinterpret_cast<const char*>(&x), 4);
+  }
+  return out;
+}
+
+std::string error_of(const scratch& file, const tensor::shape& one) {
+  try {
+    runtime::read_frames(file.path, one, "input 'x'");
+    return {};
+  } catch (const runtime::file_error& e) {
+    return e.what();
+  }
+}
+
+}  // namespace
+
+TEST(frames, of_files) {
+  const scratch file;
+  file.write(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }", 12));
+  auto t = runtime::read_frames(file.path, {2, 3}, "x");
+  EXPECT_EQ(t.shape()[0], 4u);
+  EXPECT_EQ(t(3, 1), 10.0f);
+  file.write(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (4, 3), }", 12, 2));
+  t = runtime::read_frames(file.path, {2, 3}, "x");
+  EXPECT_EQ(t(3, 1), 7.0f);          // the eighth number of the file
+  EXPECT_EQ(t.data()[3 * 3 + 1], 7.0f);  // row-major here
+  file.write(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }", 5));
+  EXPECT_EQ(runtime::frames_in(runtime::read_frames(file.path, {}, "x").shape(), {}), 5);  // frames that are scalars
+}
+
+TEST(frames, of_files_that_are_wrong) {
+  const scratch file;
+  const auto refused = [&](const std::string& bytes, const std::string& part, const tensor::shape& one = {1, 3}) {
+    file.write(bytes);
+    const auto text = error_of(file, one);
+    EXPECT_NE(text.find(part), std::string::npos) << "'" << text << "' lacks " << part;
+    EXPECT_NE(text.find(file.path), std::string::npos) << text;
+  };
+  const auto shaped = [](const std::string& shape) { return "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }"; };
+  refused("", "no .npy file");
+  refused(std::string("\x93NUMPY\x01\0", 8), "no .npy file");
+  refused(npy(shaped("(2, 3)"), 6, 3), "version 3");
+  refused(npy(shaped("(2, 3)"), 5), "cut short");
+  refused(npy(shaped("(2, 3)"), 7), "damaged");
+  refused(npy(shaped("(2, 4)"), 8), "(2, 4)");
+  refused(npy(shaped("(6,)"), 6), "(N, 3)");
+  refused(npy(shaped("(3, 3)"), 9, 1), "(N·2, 3)", {2, 3});
+  refused(npy(shaped("(0, 3)"), 0), "no frame");
+  refused(npy(shaped("(-1, 3)"), 3), "shape");
+  refused(npy(shaped("(3000000000000000000, 3)"), 3), "damaged");
+  refused(npy(shaped("(99999999999999999999999999, 3)"), 3), "shape");
+  refused(npy(shaped("(1, 3"), 3), "shape");
+  refused(npy("{}", 3), "records");
+  refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }", 6), ".astype(np.float32)");
+  refused(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1, 3), }", 3), ".astype(np.float32)");
+  refused(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }", 3), "records");
+  refused(npy("{'descr': '<f4', 'shape': (1, 3), }", 3), "cannot be read");
+  auto cut = npy(shaped("(1, 3)"), 3);
+  refused(cut.substr(0, 40), "cut short");
+  cut[9] = '\xff';
+  refused(cut, "cut short");
+}
+
+TEST(results, to_files) {
+  const scratch file;
+  runtime::tensor_sink sink;
+  sink.add(7, {1, 3}, 2);
+  const float first[] = {1, 2, 3}, second[] = {4, 5, 6};
+  sink.take(7, 1, second, 3);
+  sink.take(7, 0, first, 3);
+  sink.take(8, 0, first, 3);  // not wanted
+  runtime::write_npy(file.path, sink.result(7));
+  const auto back = runtime::read_frames(file.path, {1, 3}, "x");
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(back.data()[i], static_cast<float>(i + 1));
+  EXPECT_THROW(runtime::write_npy("/nowhere/at/all.npy", back), runtime::file_error);
+  EXPECT_THROW(runtime::write_npy("/dev/full", back), runtime::file_error);
+  EXPECT_THROW(runtime::write_text("/dev/full", "x"), runtime::file_error);
+  struct stat s {};
+  EXPECT_NE(::stat((file.path + ".tmp" + std::to_string(::getpid())).c_str(), &s), 0);
+}
+
+TEST(frames, random_ones_are_standard_normal_and_of_the_seed) {
+  std::vector<float> x(200'000), y(x.size());
+  runtime::random_frame(5, 0, 3, x.data(), static_cast<std::int64_t>(x.size()));
+  double sum = 0, squares = 0, fourth = 0;
+  for (double v : x) sum += v, squares += v * v, fourth += v * v * v * v;
+  const auto n = static_cast<double>(x.size());
+  EXPECT_NEAR(sum / n, 0, 0.01);
+  EXPECT_NEAR(squares / n, 1, 0.01);
+  EXPECT_NEAR(fourth / n, 2.85, 0.05);  // 3 - 6 / (5 · 8) of a sum of eight
+  runtime::random_frame(5, 0, 3, y.data(), static_cast<std::int64_t>(y.size()));
+  EXPECT_EQ(x, y);
+  for (const auto& [seed, input, frame] : {std::tuple{6, 0, 3}, {5, 1, 3}, {5, 0, 4}}) {
+    runtime::random_frame(static_cast<std::uint64_t>(seed), input, frame, y.data(), static_cast<std::int64_t>(y.size()));
+    double together = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) together += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+    EXPECT_NEAR(together / n, 0, 0.01);
+  }
+  runtime::tensor_source ahead, late;
+  ahead.add_random(0, {1, 8}, 0, 5, 10);
+  late.add_random(0, {1, 8}, 0, 5, 1);
+  for (std::int64_t f : {0, 1, 9, 12}) {
+    float a[8], b[8];
+    ahead.fill(0, f, a, 8), late.fill(0, f, b, 8);
+    EXPECT_TRUE(std::equal(a, a + 8, b)) << f;
+  }
+}
+
+TEST(frames, of_tensors_come_in_turn) {
+  runtime::tensor_source source;
+  std::vector<runtime::tensor> given(2);
+  given[0] = runtime::tensor{{0, 1}, {2, 3}};
+  given[1] = runtime::tensor{{4, 5}};
+  source.add(3, {1, 2}, std::move(given));
+  EXPECT_EQ(source.frames(3), 3);
+  for (std::int64_t f = 0; f < 8; ++f) {
+    float x[2];
+    source.fill(3, f, x, 2);
+    EXPECT_EQ(x[0], static_cast<float>(2 * (f % 3)));
+  }
+}
+
+TEST(affinity, of_units) {
+  const auto before = runtime::usable_cores();
+  ASSERT_FALSE(before.empty());
+  const int usable = static_cast<int>(before.size());
+  using platform::unit;
+  ::unsetenv("OMP_NUM_THREADS");
+  EXPECT_EQ(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "").threads, usable);
+  EXPECT_EQ(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1000, usable, "").threads, 1);
+  EXPECT_EQ(runtime::engage({unit::kind::threads, 3, 0}, {}, 1, usable, "").threads, 3);
+  const auto many = runtime::engage({unit::kind::threads, usable + 1, 0}, {}, 1, usable, "; remedy");
+  EXPECT_NE(many.warning.find("; remedy"), std::string::npos);
+  ::setenv("OMP_NUM_THREADS", "1", 1);
+  EXPECT_EQ(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "").threads, 1);
+  ::unsetenv("OMP_NUM_THREADS");
+
+  const int last[] = {before.back()};
+  const auto one = runtime::engage({unit::kind::cores, 1, 0}, last, 1, usable, "");
+  EXPECT_EQ(one.warning, "");
+  EXPECT_EQ(runtime::usable_cores(), std::vector<int>{before.back()});
+  ASSERT_TRUE(runtime::use_cores(before));
+  const int beyond[] = {before[0], 100000};
+  const auto half = runtime::engage({unit::kind::cores, 2, 0}, beyond, 1, usable, "");
+  EXPECT_NE(half.warning.find("core 100000"), std::string::npos) << half.warning;
+  EXPECT_EQ(half.cores, std::vector<int>{before[0]});
+  ASSERT_TRUE(runtime::use_cores(before));
+}
