@@ -8,6 +8,7 @@
 #include "dice/kernels/openmp/detail/padded.hpp"
 
 #include <cstddef>
+#include <utility>
 
 namespace dice::kernels::host {
 
@@ -46,12 +47,23 @@ DICE_SHARED void convolution_tile(const tile_source& s, const float* weights, co
     vec in[Vectors];
     DICE_UNROLL
     for (int v = 0; v < Vectors; ++v) in[v] = load(x[v] + offset);
+#if defined(__aarch64__)
+    vec w[tile_rows / width];
+    DICE_UNROLL
+    for (int r = 0; r < tile_rows; r += width) w[r / width] = load(weights + r);
+    DICE_UNROLL
+    for (int v = 0; v < Vectors; ++v)
+      [&]<int... R>(std::integer_sequence<int, R...>) __attribute__((always_inline)) {
+        ((sum[R][v] = fma_lane<R % width>(in[v], w[R / width], sum[R][v])), ...);
+      }(std::make_integer_sequence<int, tile_rows>{});
+#else
     DICE_UNROLL
     for (int r = 0; r < tile_rows; ++r) {
       const vec w = splat(weights[r]);
       DICE_UNROLL
       for (int v = 0; v < Vectors; ++v) sum[r][v] = fma(w, in[v], sum[r][v]);
     }
+#endif
     weights += panel;
   };
   std::ptrdiff_t base = 0;

@@ -1,0 +1,103 @@
+// Backends' algorithms as values: bytes, and the layout of convolutions in bounds.
+#include "sample.hpp"
+
+#include <dice/cost/cost.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+namespace {
+
+using namespace dice;
+using tensor::shape;
+
+constexpr cost::algorithm of(const ops::conv& op, const shape& in) {
+  return cost::choose_openmp(op, std::array{in}, graph::infer(op, std::array{in}));
+}
+
+// The plan of a cluster is one for all its boards: these numbers must come out the same on each of them.
+constexpr ops::conv three{.channels = 64, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
+static_assert(of(three, {1, 3, 224, 224}).packed_bytes == (3 * 9 * 64 + 64) * 4);
+static_assert(of(three, {1, 3, 224, 224}).scratch_bytes == 128 + (3 * (226 * 225 + 1 + 13) + 64) * 4);
+// 10 channels are two panels of 8.
+constexpr ops::conv point{.channels = 10};
+static_assert(of(point, {1, 5, 7, 7}).packed_bytes == (5 * 16 + 16) * 4);
+// 1x1 reads the input in place, but for tiny planes and those that are multiples of 4 KiB.
+static_assert(of(point, {1, 5, 7, 7}).scratch_bytes == 0 && of(point, {1, 5, 16}).scratch_bytes == 0);
+static_assert(of(point, {1, 5, 3, 5}).scratch_bytes > 0 && of(point, {1, 5, 32, 32}).scratch_bytes > 0);
+// Depthwise convolution reads the weights in place.
+constexpr ops::conv depthwise{.channels = 16, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = 16};
+static_assert(of(depthwise, {1, 16, 8, 8}).packed_bytes == 0 && of(depthwise, {1, 16, 8, 8}).scratch_bytes > 0);
+// The scratch stays small however large the image is.
+static_assert(of(three, {1, 64, 1000, 1000}).scratch_bytes < 3 * cost::convolution::band_bytes);
+
+// Operators without an overload need nothing.
+static_assert(cost::choose_openmp(ops::gemm{.columns = 3, .depth = 2}, {}, {}).packed_bytes == 0);
+static_assert(cost::choose_reference(three, {}, {}).scratch_bytes == 0);
+
+using sample::network;
+constexpr auto& table = cost::algorithms<network, cost::backend::openmp>;
+static_assert(table.size() == network::size && cost::algorithms_of<network, cost::backend::openmp>.data() == table.data());
+
+TEST(cost, tables_hold_the_choice_for_each_layer) {
+  for (std::size_t l = 0; l < table.size(); ++l) {
+    const bool convolution = l == 1 || l == 3;
+    EXPECT_EQ(table[l].packed_bytes > 0, convolution) << l;
+    EXPECT_EQ(table[l].scratch_bytes > 0, l == 1) << l;  // conv2 is 1x1
+    const auto& plain = cost::algorithms<network, cost::backend::reference>[l];
+    EXPECT_EQ(plain.packed_bytes + plain.scratch_bytes, 0) << l;
+  }
+}
+
+TEST(cost, cpu_units_have_a_backend) {
+#ifdef DICE_WITH_OPENMP
+  constexpr auto expected = cost::backend::openmp;
+#else
+  constexpr auto expected = cost::backend::reference;
+#endif
+  EXPECT_EQ(cost::backend_of({.what = platform::unit::kind::cores, .count = 2}), expected);
+  EXPECT_EQ(cost::backend_of({.what = platform::unit::kind::gpu}), cost::backend::cudnn);
+}
+
+// Each output pixel and tap of a band: the element that the kernel reads lies in the channel's plane, is the one that the
+// definition of convolution names, and no two outputs are the same pixel.
+TEST(cost, convolution_layout_names_the_right_elements) {
+  int seen = 0;
+  for (const int size : {1, 5, 8, 13})
+    for (const int kernel : {1, 2, 3, 5})
+      for (const int stride : {1, 2, 3, 5})
+        for (const int dilation : {1, 2, 3})
+          for (const int before : {0, 1, 4})
+            for (const int after : {0, 2}) {
+              const ops::conv op{.channels = 3, .kernel = {kernel, 1 + kernel / 2}, .strides = {stride, 1 + stride / 2},
+                                 .dilations = {dilation, 1 + dilation % 2}, .pads = {before, after, after, before}};
+              const shape in{1, 2, size, size + 3};
+              if (size + before + after < (kernel - 1) * dilation + 1) continue;
+              if (size + 3 + before + after < kernel / 2 * (1 + dilation % 2) + 1) continue;
+              const shape result = graph::infer(op, std::array{in});
+              const cost::convolution form(op, in, result);
+              if (form.reads_in_place) continue;
+              ++seen;
+              EXPECT_GE(form.pitch, form.x.out);
+              EXPECT_GE(form.band * form.bands(), form.y.out);
+              for (std::int64_t ky = 0; ky < form.y.kernel; ++ky)
+                for (std::int64_t kx = 0; kx < form.x.kernel; ++kx)
+                  for (std::int64_t y = 0; y < form.band; ++y)
+                    for (std::int64_t x = 0; x < form.x.out; ++x) {
+                      const auto at = y * form.pitch + x + form.tap(ky, kx);
+                      ASSERT_LT(at, form.plane);
+                      // The phase and position within it that `at` is, by rows of `pitch`.
+                      const auto phase = at / form.phase_size, place = at % form.phase_size;
+                      const auto py = phase / form.x.phases, px = phase % form.x.phases;
+                      auto row = place / form.pitch, column = place % form.pitch;
+                      if (column < form.x.place(kx)) --row, column += form.pitch;  // zeros shared with the row before
+                      ASSERT_EQ(form.y.source(py, row), y * op.strides[0] + ky * op.dilations[0] - op.pads[0]);
+                      ASSERT_EQ(form.x.source(px, column), x * op.strides[1] + kx * op.dilations[1] - op.pads[1]);
+                    }
+            }
+  EXPECT_GT(seen, 500);
+}
+
+}  // namespace
