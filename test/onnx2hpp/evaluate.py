@@ -128,7 +128,6 @@ def _pool(x, a, kind):
         inside = torch.ones_like(x[:1, :1])
         if a.get('count_include_pad'):
             inside = F.pad(inside, (left, right, top, bottom), value=1.0)
-            inside = inside[:, :, :, :]
             total = windows_of_padded(inside, out, kernel, strides, dilations)
         else:
             total = windows(inside, 0.0).sum(0)
@@ -158,7 +157,8 @@ def _conv(x, p, a):
     if one:
         x, p = x.unsqueeze(2), [p[0].unsqueeze(2)] + p[1:]
     top, left, bottom, right = a['pads']
-    y = F.conv2d(F.pad(x, (left, right, top, bottom)), p[0], p[1] if a['bias'] else None, a['strides'], 0, a['dilations'], a['group'])
+    bias = p[1] if a['bias'] else None
+    y = F.conv2d(F.pad(x, (left, right, top, bottom)), p[0], bias, a['strides'], 0, a['dilations'], a['group'])
     return y.squeeze(2) if one else y
 
 
@@ -179,6 +179,10 @@ def _lrn(x, a):
     return x / (a.get('bias', 1.0) + a.get('alpha', 1e-4) / size * total) ** a.get('beta', 0.75)
 
 
+def _channels(p, x):
+    return p.reshape([-1] + [1] * (x.dim() - 2))
+
+
 def _softmax(x, a):
     flat = x.flatten(a['first'], a['last'] - 1)
     return torch.softmax(flat, a['first']).reshape(x.shape)
@@ -194,7 +198,7 @@ def _slice(x, a):
 
 OPERATORS = {
     'conv': lambda x, p, a: _conv(x[0], p, a),
-    'batch_normalization': lambda x, p, a: x[0] * p[0].reshape([-1] + [1] * (x[0].dim() - 2)) + p[1].reshape([-1] + [1] * (x[0].dim() - 2)),
+    'batch_normalization': lambda x, p, a: x[0] * _channels(p[0], x[0]) + _channels(p[1], x[0]),
     'relu': lambda x, p, a: torch.relu(x[0]),
     'leaky_relu': lambda x, p, a: F.leaky_relu(x[0], a.get('alpha', 0.01)),
     'clip': lambda x, p, a: torch.clamp(x[0], a.get('low', -math.inf), a.get('high', math.inf)),
@@ -235,13 +239,14 @@ def evaluate(header, inputs):
     with torch.no_grad():
         for l in layers:
             if l['op'] == 'input':
-                value = torch.from_numpy(np.ascontiguousarray(next(given)))
+                value = torch.from_numpy(np.array(next(given), np.float32))
             else:
                 parameters = []
                 for offset, shape in l['parameters']:
                     assert offset % 64 == 0
                     count = math.prod(shape or [1])
-                    parameters.append(torch.from_numpy(np.frombuffer(weights, np.float32, count, offset).copy()).reshape(shape))
+                    values = np.frombuffer(weights, np.float32, count, offset).copy()
+                    parameters.append(torch.from_numpy(values).reshape(shape))
                 value = OPERATORS[l['op']]([values[k] for k in l['operands']], parameters, l['attributes'])
             assert list(value.shape) == list(l['result']), (l, value.shape)
             values.append(value)

@@ -22,10 +22,8 @@ float widen(half h) {
   float magnitude = 0;
   if (exponent == 31)
     magnitude = fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
-  else if (exponent == 0)
-    magnitude = std::ldexp(static_cast<float>(fraction), -24);
-  else
-    magnitude = std::ldexp(static_cast<float>(fraction | 1024), exponent - 25);
+  else if (exponent == 0) magnitude = std::ldexp(static_cast<float>(fraction), -24);
+  else magnitude = std::ldexp(static_cast<float>(fraction | 1024), exponent - 25);
   return sign ? -magnitude : magnitude;
 }
 
@@ -59,28 +57,40 @@ brain narrow_brain(double x) {
 
 template <class Visitor> auto visit(element type, Visitor visitor) {
   switch (type) {
-    case element::float32: return visitor(float{});
-    case element::float64: return visitor(double{});
-    case element::float16: return visitor(half{});
-    case element::bfloat16: return visitor(brain{});
-    case element::int8: return visitor(std::int8_t{});
-    case element::int16: return visitor(std::int16_t{});
-    case element::int32: return visitor(std::int32_t{});
-    case element::int64: return visitor(std::int64_t{});
-    case element::uint8: return visitor(std::uint8_t{});
-    case element::uint16: return visitor(std::uint16_t{});
-    case element::uint32: return visitor(std::uint32_t{});
-    case element::uint64: return visitor(std::uint64_t{});
-    case element::boolean: return visitor(bool{});
-    default: return visitor(std::uint8_t{});
+    case element::float32:
+      return visitor(float{});
+    case element::float64:
+      return visitor(double{});
+    case element::float16:
+      return visitor(half{});
+    case element::bfloat16:
+      return visitor(brain{});
+    case element::int8:
+      return visitor(std::int8_t{});
+    case element::int16:
+      return visitor(std::int16_t{});
+    case element::int32:
+      return visitor(std::int32_t{});
+    case element::int64:
+      return visitor(std::int64_t{});
+    case element::uint8:
+      return visitor(std::uint8_t{});
+    case element::uint16:
+      return visitor(std::uint16_t{});
+    case element::uint32:
+      return visitor(std::uint32_t{});
+    case element::uint64:
+      return visitor(std::uint64_t{});
+    case element::boolean:
+      return visitor(bool{});
+    default:
+      return visitor(std::uint8_t{});
   }
 }
 
 template <class T> double as_real(T value) {
-  if constexpr (std::is_same_v<T, half> || std::is_same_v<T, brain>)
-    return widen(value);
-  else
-    return static_cast<double>(value);
+  if constexpr (std::is_same_v<T, half> || std::is_same_v<T, brain>) return widen(value);
+  else return static_cast<double>(value);
 }
 
 std::int64_t cut(double x) {
@@ -91,37 +101,28 @@ std::int64_t cut(double x) {
 }
 
 template <class T> std::int64_t as_integer(T value) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<std::int64_t>(value);
-  else
-    return cut(as_real(value));
+  if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(value);
+  else return cut(as_real(value));
 }
 
 template <class T, class From> T converted(From value) {
-  if constexpr (std::is_same_v<T, half>)
-    return narrow_half(static_cast<double>(value));
-  else if constexpr (std::is_same_v<T, brain>)
-    return narrow_brain(static_cast<double>(value));
-  else if constexpr (std::is_same_v<T, bool>)
-    return value != 0;
+  if constexpr (std::is_same_v<T, half>) return narrow_half(static_cast<double>(value));
+  else if constexpr (std::is_same_v<T, brain>) return narrow_brain(static_cast<double>(value));
+  else if constexpr (std::is_same_v<T, bool>) return value != 0;
   else if constexpr (std::is_same_v<T, float> && std::is_same_v<From, double>)
     // A conversion out of range is undefined.
     return std::abs(value) > std::numeric_limits<float>::max()
                ? static_cast<float>(round_to(value, 24, -126, std::numeric_limits<float>::max()))
                : static_cast<float>(value);
-  else if constexpr (std::is_integral_v<T> && !std::is_integral_v<From>)
-    return static_cast<T>(cut(value));
-  else
-    return static_cast<T>(value);
+  else if constexpr (std::is_integral_v<T> && !std::is_integral_v<From>) return static_cast<T>(cut(value));
+  else return static_cast<T>(value);
 }
 
 /// Element i; mapped files need not be aligned.
 template <class T> T load(const std::byte* at, std::size_t i) {
   T value;
-  if constexpr (std::is_same_v<T, bool>)
-    value = at[i] != std::byte{0};
-  else
-    std::memcpy(&value, at + i * sizeof(T), sizeof(T));
+  if constexpr (std::is_same_v<T, bool>) value = at[i] != std::byte{0};
+  else std::memcpy(&value, at + i * sizeof(T), sizeof(T));
   return value;
 }
 
@@ -140,11 +141,25 @@ template <class From> constant make(element type, std::vector<std::int64_t> dims
 
 std::size_t size_of(element type) {
   switch (type) {
-    case element::int8: case element::uint8: case element::boolean: return 1;
-    case element::int16: case element::uint16: case element::float16: case element::bfloat16: return 2;
-    case element::float32: case element::int32: case element::uint32: return 4;
-    case element::float64: case element::int64: case element::uint64: return 8;
-    default: return 0;
+    case element::int8:
+    case element::uint8:
+    case element::boolean:
+      return 1;
+    case element::int16:
+    case element::uint16:
+    case element::float16:
+    case element::bfloat16:
+      return 2;
+    case element::float32:
+    case element::int32:
+    case element::uint32:
+      return 4;
+    case element::float64:
+    case element::int64:
+    case element::uint64:
+      return 8;
+    default:
+      return 0;
   }
 }
 
@@ -153,10 +168,10 @@ bool is_real(element type) {
 }
 
 std::string name_of(element type) {
-  static constexpr const char* names[] = {"UNDEFINED", "FLOAT",  "UINT8",  "INT8",   "UINT16",    "INT16",      "INT32",
-                                          "INT64",     "STRING", "BOOL",   "FLOAT16", "DOUBLE",   "UINT32",     "UINT64",
-                                          "COMPLEX64", "COMPLEX128", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ",
-                                          "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "UINT4", "INT4", "FLOAT4E2M1"};
+  static constexpr const char* names[] = {
+      "UNDEFINED", "FLOAT",        "UINT8",          "INT8",       "UINT16",         "INT16",  "INT32",     "INT64",
+      "STRING",    "BOOL",         "FLOAT16",        "DOUBLE",     "UINT32",         "UINT64", "COMPLEX64", "COMPLEX128",
+      "BFLOAT16",  "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "UINT4",  "INT4",      "FLOAT4E2M1"};
   const auto code = static_cast<std::int32_t>(type);
   return code >= 0 && code < static_cast<std::int32_t>(std::size(names)) ? names[code] : "type " + std::to_string(code);
 }
@@ -167,12 +182,9 @@ std::int64_t element_count(std::span<const std::int64_t> dims) {
   bool none = false, much = false;
   for (auto d : dims) {
     if (d < 0) return -1;
-    if (d == 0)
-      none = true;
-    else if (d > limit / n)
-      much = true;
-    else
-      n *= d;
+    if (d == 0) none = true;
+    else if (d > limit / n) much = true;
+    else n *= d;
   }
   return none ? 0 : much ? -1 : n;
 }
@@ -197,10 +209,8 @@ void to_float32(const constant& c, std::int64_t first, std::span<float> out) {
   const std::byte* at = c.bytes.data() + static_cast<std::size_t>(first) * size_of(c.type);
   visit(c.type, [&]<class T>(T) {
     for (std::size_t i = 0; i < out.size(); ++i) {
-      if constexpr (std::is_same_v<T, float>)
-        out[i] = load<float>(at, i);
-      else
-        out[i] = converted<float>(as_real(load<T>(at, i)));
+      if constexpr (std::is_same_v<T, float>) out[i] = load<float>(at, i);
+      else out[i] = converted<float>(as_real(load<T>(at, i)));
     }
   });
 }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t first_opset = 7, last_opset = 23, first_ir = 3, last_ir = 11;
 
 class converter {
-public:
+ public:
   converter(const model& m, const conversion& wish, const messages& out) : model_(m), wish_(wish), out_(out) {}
 
   network run() {
@@ -31,10 +31,8 @@ public:
     make_inputs();
     for (const auto& [name, t] : model_.initializers) {
       value& v = values_[name];
-      if (t.error.empty())
-        v = {value::kind::constant, -1, t.value};
-      else
-        v = {value::kind::missing, -1, {}, "the initializer cannot be read: " + t.error};
+      if (t.error.empty()) v = {value::kind::constant, -1, t.value};
+      else v = {value::kind::missing, -1, {}, "the initializer cannot be read: " + t.error};
     }
     for (auto i : order) convert_node(nodes_[i]);
     for (const auto& name : outputs) make_output(name);
@@ -46,24 +44,25 @@ public:
     return std::move(net_);
   }
 
-private:
+ private:
   void check_versions() {
     if (model_.ir_version < first_ir)
-      problems_.push_back({.reason = fmt::format("the model has the IR version {}; supported are {} to {}", model_.ir_version, first_ir, last_ir),
+      problems_.push_back({.reason = fmt::format("the model has the IR version {}; supported are {} to {}",
+                                                 model_.ir_version, first_ir, last_ir),
                            .remedy = "export it anew, or convert it with onnx.version_converter"});
     if (model_.ir_version > last_ir)
       out_.warning(fmt::format("the model has the IR version {}; known are {} to {}", model_.ir_version, first_ir, last_ir));
     const auto opset = model_.opsets.find("");
     if (opset == model_.opsets.end())
       problems_.push_back({.reason = "the model imports no version of the standard operators", .remedy = "export it anew"});
-    else
-      check_opset(opset->second);
+    else check_opset(opset->second);
   }
 
   void check_opset(std::int64_t version) {
     if (version >= first_opset && version <= last_opset) return;
-    problems_.push_back({.reason = fmt::format("the model uses opset {}; supported are {} to {}", version, first_opset, last_opset),
-                         .remedy = "export it with one of these, or convert it with onnx.version_converter"});
+    problems_.push_back(
+        {.reason = fmt::format("the model uses opset {}; supported are {} to {}", version, first_opset, last_opset),
+         .remedy = "export it with one of these, or convert it with onnx.version_converter"});
   }
 
   std::vector<std::string> choose_outputs() {
@@ -72,8 +71,9 @@ private:
       for (const auto& v : model_.outputs) names.push_back(v.name);
     if (names.empty()) problems_.push_back({.reason = "the model has no output"});
     for (const auto& name : wish_.outputs) {
-      const bool known = std::ranges::any_of(nodes_, [&](const node& n) { return std::ranges::count(n.outputs, name) > 0; }) ||
-                         std::ranges::any_of(model_.inputs, [&](const value_info& v) { return v.name == name; });
+      const bool known =
+          std::ranges::any_of(nodes_, [&](const node& n) { return std::ranges::count(n.outputs, name) > 0; }) ||
+          std::ranges::any_of(model_.inputs, [&](const value_info& v) { return v.name == name; });
       if (!known) throw usage_error(fmt::format("--outputs: the model has no value {}", quote(name)));
     }
     return names;
@@ -88,7 +88,8 @@ private:
         net_.layers.push_back({input_operation(known->second), {}, {}, v.name, known->second});
         made = {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
       }
-      if (!values_.emplace(v.name, made).second) problems_.push_back({.reason = fmt::format("two inputs have the name {}", quote(v.name))});
+      if (!values_.emplace(v.name, made).second)
+        problems_.push_back({.reason = fmt::format("two inputs have the name {}", quote(v.name))});
     }
     for (const auto& n : nodes_)
       for (const auto& o : n.outputs)
@@ -102,6 +103,7 @@ private:
     const auto before = net_.layers.size();
     try {
       run(n, context);
+      context.require_all_read();
       failed = false;
     } catch (const refusal& r) {
       problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? cut_hint(n) : r.remedy));
@@ -112,11 +114,10 @@ private:
       if (!failed && !name.empty()) values_[name] = std::move(v);
     for (std::size_t k = 0; k < n.outputs.size(); ++k)
       if (!n.outputs[k].empty() && !values_.contains(n.outputs[k]))
-        values_[n.outputs[k]] = failed ? assumed(n, n.outputs[k]) : value{value::kind::missing, -1, {}, fmt::format(
-                                    "output {} of {} is not supported", k, n.operator_name)};
-    if (!failed)
-      for (const auto& a : context.unread())
-        out_.warning(fmt::format("{} ({}): its attribute {} is unknown and has no effect", display_name(n), n.operator_name, quote(a)));
+        values_[n.outputs[k]] =
+            failed
+                ? assumed(n, n.outputs[k])
+                : value{value::kind::missing, -1, {}, fmt::format("output {} of {} is not supported", k, n.operator_name)};
   }
 
   void run(const node& n, node_context& context) {
@@ -130,7 +131,8 @@ private:
     if (imports == importers.end() && folds == folders.end()) context.refuse("the operator is not supported");
     if (n.opset < first_opset || n.opset > last_opset) {
       // Told for the model already, unless a function has another one.
-      if (const auto all = model_.opsets.find(""); all == model_.opsets.end() || all->second == n.opset) throw unknown_input{};
+      if (const auto all = model_.opsets.find(""); all == model_.opsets.end() || all->second == n.opset)
+        throw unknown_input{};
       context.refuse(fmt::format("its function uses this opset; supported are {} to {}", first_opset, last_opset));
     }
     const auto since = imports != importers.end() ? imports->second.since : folds->second.since;
@@ -138,7 +140,8 @@ private:
     bool constants = true;
     for (int k = 0; k < context.inputs(); ++k) constants = constants && (!context.given(k) || context.is_constant(k));
     if (folds != folders.end() && (constants || folds->second.needs_shape)) return folds->second.run(context);
-    if (imports == importers.end()) context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
+    if (imports == importers.end())
+      context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
     if (constants) context.refuse("all its inputs are constants, on which this operator is not supported");
     imports->second.run(context);
   }
@@ -157,13 +160,15 @@ private:
 
   /// A name that needs no quotes in a shell.
   static bool plain(const std::string& name) {
-    return std::ranges::all_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_./:-+@%", c); });
+    return std::ranges::all_of(
+        name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_./:-+@%", c); });
   }
 
   /// After a problem, conversion goes on to find others: with the shape that the model declares, if it does.
   value assumed(const node& n, const std::string& name) {
     const auto declared = model_.values.find(name);
-    std::optional<shape> s = declared == model_.values.end() ? std::nullopt : declared_shape(declared->second, model_, wish_);
+    std::optional<shape> s =
+        declared == model_.values.end() ? std::nullopt : declared_shape(declared->second, model_, wish_);
     if (!s && keeps_shape(n))
       for (const auto& in : n.inputs)
         if (const auto v = values_.find(in); v != values_.end() && v->second.is == value::kind::layer) {
@@ -178,9 +183,26 @@ private:
 
   /// Unsupported operators known to give the shape of their first input.
   static bool keeps_shape(const node& n) {
-    static constexpr const char* known[] = {"Abs", "Celu", "Elu", "Erf", "Exp", "Gelu", "GroupNormalization", "InstanceNormalization",
-                                            "LayerNormalization", "Log", "LpNormalization", "Mish", "Neg", "PRelu", "Reciprocal",
-                                            "Selu", "Softplus", "Softsign", "Sqrt", "ThresholdedRelu"};
+    static constexpr const char* known[] = {"Abs",
+                                            "Celu",
+                                            "Elu",
+                                            "Erf",
+                                            "Exp",
+                                            "Gelu",
+                                            "GroupNormalization",
+                                            "InstanceNormalization",
+                                            "LayerNormalization",
+                                            "Log",
+                                            "LpNormalization",
+                                            "Mish",
+                                            "Neg",
+                                            "PRelu",
+                                            "Reciprocal",
+                                            "Selu",
+                                            "Softplus",
+                                            "Softsign",
+                                            "Sqrt",
+                                            "ThresholdedRelu"};
     return std::ranges::any_of(known, [&](const char* k) { return n.operator_name == k; });
   }
 
@@ -196,9 +218,12 @@ private:
         net_.layers.push_back({output_operation(), {v->second.index}, {}, name, s});
         break;
       }
-      case value::kind::constant: return tell("it is a constant of the model", "leave it out with --outputs and the names of the others");
-      case value::kind::missing: return tell(v->second.reason, "leave it out with --outputs and the names of the others");
-      case value::kind::unknown: break;
+      case value::kind::constant:
+        return tell("it is a constant of the model", "leave it out with --outputs and the names of the others");
+      case value::kind::missing:
+        return tell(v->second.reason, "leave it out with --outputs and the names of the others");
+      case value::kind::unknown:
+        break;
     }
   }
 

@@ -43,14 +43,10 @@ std::string quote(const std::string& text) {
   std::string out = "\"";
   for (char c : text.substr(0, limit)) {
     const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      out += '\\', out += c;
-    else if (c == '\n')
-      out += "\\n";
-    else if (code < 0x20 || code == 0x7f)
-      out += fmt::format("\\{:03o}", code);
-    else
-      out += c;
+    if (c == '"' || c == '\\') out += '\\', out += c;
+    else if (c == '\n') out += "\\n";
+    else if (code < 0x20 || code == 0x7f) out += fmt::format("\\{:03o}", code);
+    else out += c;
   }
   return out + (text.size() > limit ? "\"…" : "\"");
 }

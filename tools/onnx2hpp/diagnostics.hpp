@@ -11,14 +11,15 @@ namespace onnx2hpp {
 struct problem {
   std::string node{};           ///< name of the node, or what else the problem is about
   std::string operator_name{};  ///< ONNX operator, with its domain unless that is the standard one
-  int opset = 0;              ///< version of the operator's domain; 0: not known
+  int opset = 0;                ///< version of the operator's domain; 0: not known
   std::string reason{};
   std::string remedy{};
 };
 
 /// Every problem of a model; exit code 1.
 struct conversion_error : std::runtime_error {
-  explicit conversion_error(std::vector<problem> list) : std::runtime_error("the model cannot be converted"), problems(std::move(list)) {}
+  explicit conversion_error(std::vector<problem> list)
+      : std::runtime_error("the model cannot be converted"), problems(std::move(list)) {}
   explicit conversion_error(problem one) : conversion_error(std::vector<problem>{std::move(one)}) {}
   std::vector<problem> problems;
 };
@@ -43,7 +44,7 @@ enum class verbosity { quiet, normal, verbose };
 
 /// Messages to stderr, each line prefixed by `onnx2hpp: <kind>:`.
 class messages {
-public:
+ public:
   explicit messages(verbosity level) : level_(level) {}
   void error(const std::string& text) const;
   void error(const problem& p) const;
@@ -51,7 +52,7 @@ public:
   void note(const std::string& text) const;     ///< not with -q
   void detail(const std::string& text) const;   ///< only with -v
 
-private:
+ private:
   verbosity level_;
 };
 

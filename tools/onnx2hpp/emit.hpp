@@ -9,8 +9,8 @@
 namespace onnx2hpp {
 
 /// The C++ header; `model_digest` is the SHA-256 of the model's file.
-std::string emit_header(const network& net, const weights_layout& layout, const std::string& name, const std::string& model_digest,
-                        const std::string& weights_digest);
+std::string emit_header(const network& net, const weights_layout& layout, const std::string& name,
+                        const std::string& model_digest, const std::string& weights_digest);
 /// The report, JSON.
 std::string emit_report(const network& net, const std::string& name);
 /// A graph for Graphviz.

@@ -22,9 +22,10 @@ std::string emit_list(const network& net) {
   }
   fmt::memory_buffer out;
   const auto put = std::back_inserter(out);
-  const auto row = [&](const auto& id, const auto& identifier, const auto& op, const auto& s, const auto& macs, const auto& bytes,
-                       const auto& inputs) {
-    fmt::format_to(put, "{:>4}  {:<{}}  {:<{}}  {:<{}}  {:>13}  {:>12}  {}\n", id, identifier, name, op, kind, s, extents, macs, bytes, inputs);
+  const auto row = [&](const auto& id, const auto& identifier, const auto& op, const auto& s, const auto& macs,
+                       const auto& bytes, const auto& inputs) {
+    fmt::format_to(put, "{:>4}  {:<{}}  {:<{}}  {:<{}}  {:>13}  {:>12}  {}\n", id, identifier, name, op, kind, s, extents,
+                   macs, bytes, inputs);
   };
   row("id", "name", "operator", "shape", "MACs", "weight bytes", "inputs");
   std::int64_t macs = 0, bytes = 0;
@@ -32,7 +33,8 @@ std::string emit_list(const network& net) {
     const auto& l = net.layers[id];
     std::string inputs;
     for (int k : l.operands) inputs += (inputs.empty() ? "" : " ") + std::to_string(k);
-    row(id, l.identifier, l.op.onnx_name(), written(l.result), net.macs(l), parameter_bytes(l), inputs.empty() ? "-" : inputs);
+    row(id, l.identifier, l.op.onnx_name(), written(l.result), net.macs(l), parameter_bytes(l),
+        inputs.empty() ? "-" : inputs);
     macs += net.macs(l);
     bytes += parameter_bytes(l);
   }

@@ -42,7 +42,11 @@ std::int64_t parameter_bytes(const layer& l) {
 }
 
 std::string emit_report(const network& net, const std::string& name) {
-  json report{{"network", name}, {"namespace", name}, {"inputs", json::array()}, {"outputs", json::array()}, {"layers", json::array()}};
+  json report{{"network", name},
+              {"namespace", name},
+              {"inputs", json::array()},
+              {"outputs", json::array()},
+              {"layers", json::array()}};
   for (std::size_t id = 0; id < net.layers.size(); ++id) {
     const auto& l = net.layers[id];
     if (is_input(l)) report["inputs"].push_back({{"name", l.onnx_name}, {"shape", extents(l.result)}});

@@ -14,7 +14,9 @@ external_data::external_data(const fs::path& model) : folder_(model.parent_path(
 
 std::shared_ptr<const file_map> external_data::open(const std::string& location) {
   if (const auto found = open_.find(location); found != open_.end()) return found->second;
-  const auto refuse = [&](const char* why) { throw file_error(fmt::format("its external data {} {}", quote(location), why)); };
+  const auto refuse = [&](const char* why) {
+    throw file_error(fmt::format("its external data {} {}", quote(location), why));
+  };
   const fs::path relative = location;
   if (location.empty() || location.find('\0') != std::string::npos) refuse("is no file name");
   if (relative.is_absolute()) refuse("is an absolute path; it must lie in the model's folder");

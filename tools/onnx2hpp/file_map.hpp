@@ -8,7 +8,7 @@ namespace onnx2hpp {
 
 /// A file mapped for reading.
 class file_map {
-public:
+ public:
   /// Throws file_error when `path` cannot be read or is no regular file.
   explicit file_map(const std::filesystem::path& path);
   file_map(const file_map&) = delete;
@@ -16,7 +16,7 @@ public:
   ~file_map();
   std::span<const std::byte> bytes() const { return bytes_; }
 
-private:
+ private:
   std::span<const std::byte> bytes_;
 };
 

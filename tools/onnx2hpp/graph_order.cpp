@@ -14,8 +14,8 @@ std::string display_name(const node& n) {
 }
 
 problem problem_of(const node& n, std::string reason, std::string remedy) {
-  return {display_name(n), (n.domain.empty() ? "" : n.domain + "::") + n.operator_name, static_cast<int>(n.opset), std::move(reason),
-          std::move(remedy)};
+  return {display_name(n), (n.domain.empty() ? "" : n.domain + "::") + n.operator_name, static_cast<int>(n.opset),
+          std::move(reason), std::move(remedy)};
 }
 
 std::vector<std::size_t> order_nodes(const std::vector<node>& nodes, const std::vector<std::string>& outputs,

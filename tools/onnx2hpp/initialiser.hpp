@@ -24,7 +24,7 @@ template <class T, std::size_t N> std::string literal(const std::array<T, N>& va
 
 /// Collects the designated initialisers of a struct; members that have their default are left out.
 class initialiser {
-public:
+ public:
   template <class T> void operator()(const char* member, const T& value, const T& unset) {
     if (!(value == unset)) add(member, literal(value));
   }
@@ -35,7 +35,7 @@ public:
   }
   std::string text() const { return "{" + text_ + "}"; }
 
-private:
+ private:
   std::string text_;
 };
 

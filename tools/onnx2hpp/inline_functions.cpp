@@ -13,7 +13,7 @@ namespace onnx2hpp {
 namespace {
 
 class inliner {
-public:
+ public:
   explicit inliner(const model& m) : model_(m) {
     for (const auto& f : m.functions) functions_.emplace(std::tuple(f.domain, f.name, f.overload), &f);
     for (const auto& [name, t] : m.initializers) names_.insert(name);
@@ -26,18 +26,16 @@ public:
     return std::move(out_);
   }
 
-private:
+ private:
   static constexpr int deepest = 64;
   static constexpr std::size_t most_nodes = 1'000'000;
 
   void place(node n, int depth) {
     const auto f = functions_.find({n.domain, n.operator_name, n.overload});
-    if (f != functions_.end())
-      expand(n, *f->second, depth + 1);
+    if (f != functions_.end()) expand(n, *f->second, depth + 1);
     else if (out_.size() == most_nodes)
       throw conversion_error(problem{.reason = "with its functions inlined, the model has over a million nodes"});
-    else
-      out_.push_back(std::move(n));
+    else out_.push_back(std::move(n));
   }
 
   void expand(const node& call, const function& f, int depth) {
@@ -52,11 +50,16 @@ private:
     for (std::size_t k = 0; k < f.outputs.size() && k < call.outputs.size(); ++k) {
       if (call.outputs[k].empty()) continue;
       const auto known = actual.find(f.outputs[k]);
-      if (known == actual.end())
-        actual[f.outputs[k]] = call.outputs[k];
+      if (known == actual.end()) actual[f.outputs[k]] = call.outputs[k];
       else
-        copies.push_back({.name = prefix, .operator_name = "Identity", .domain = "", .overload = "", .inputs = {known->second},
-                          .outputs = {call.outputs[k]}, .attributes = {}, .opset = standard_opset()});
+        copies.push_back({.name = prefix,
+                          .operator_name = "Identity",
+                          .domain = "",
+                          .overload = "",
+                          .inputs = {known->second},
+                          .outputs = {call.outputs[k]},
+                          .attributes = {},
+                          .opset = standard_opset()});
     }
     const auto rename = [&](std::string& name) {
       const auto known = actual.find(name);

@@ -13,18 +13,20 @@ namespace {
 std::set<std::string> batch_symbols(const model& m) {
   std::set<std::string> out;
   for (const auto& v : m.inputs)
-    if (v.shape && !v.shape->empty() && v.shape->front().value < 0 && !v.shape->front().symbol.empty()) out.insert(v.shape->front().symbol);
+    if (v.shape && !v.shape->empty() && v.shape->front().value < 0 && !v.shape->front().symbol.empty())
+      out.insert(v.shape->front().symbol);
   return out;
 }
 
 std::string written(const std::vector<extent>& s) {
   std::string out;
-  for (const auto& e : s) out += (out.empty() ? "" : "x") + (e.value >= 0 ? std::to_string(e.value) : e.symbol.empty() ? "?" : e.symbol);
+  for (const auto& e : s)
+    out += (out.empty() ? "" : "x") + (e.value >= 0 ? std::to_string(e.value) : e.symbol.empty() ? "?" : e.symbol);
   return out;
 }
 
 class resolver {
-public:
+ public:
   resolver(const model& m, const conversion& wish, const messages& out, std::vector<problem>& problems)
       : model_(m), wish_(wish), out_(out), problems_(problems), batch_(batch_symbols(m)) {}
 
@@ -42,7 +44,7 @@ public:
     return shapes;
   }
 
-private:
+ private:
   void check_usage() const {
     for (const auto& [name, dims] : wish_.inputs)
       if (std::ranges::none_of(model_.inputs, [&](const value_info& v) { return v.name == name; }))
@@ -76,7 +78,8 @@ private:
     if (fixed != wish_.inputs.end()) {
       dims = fixed->second;
       if (v.shape && v.shape->size() != dims.size())
-        throw usage_error(fmt::format("-i: the input {} has {} axes ({})", quote(v.name), v.shape->size(), written(*v.shape)));
+        throw usage_error(
+            fmt::format("-i: the input {} has {} axes ({})", quote(v.name), v.shape->size(), written(*v.shape)));
       for (std::size_t a = 0; v.shape && a < dims.size(); ++a)
         if (const auto declared = (*v.shape)[a].value; declared > 0 && declared != dims[a])
           out_.warning(fmt::format("input {}: the model declares {}", quote(v.name), written(*v.shape)));
@@ -107,15 +110,17 @@ private:
     if (const auto d = wish_.dimensions.find(e.symbol); !e.symbol.empty() && d != wish_.dimensions.end()) return d->second;
     if (a == 0 || batch_.contains(e.symbol)) {
       if (noted_.insert(e.symbol).second)
-        out_.note(e.symbol.empty() ? fmt::format("input {}: its open first dimension becomes 1", quote(v.name))
-                                   : fmt::format("the symbolic dimension {} becomes 1 (-d {}=N for another)", quote(e.symbol), e.symbol));
+        out_.note(e.symbol.empty()
+                      ? fmt::format("input {}: its open first dimension becomes 1", quote(v.name))
+                      : fmt::format("the symbolic dimension {} becomes 1 (-d {}=N for another)", quote(e.symbol), e.symbol));
       return 1;
     }
     std::string wanted;
     for (std::size_t i = 0; i < v.shape->size(); ++i)
       wanted += (i ? "x" : "") + ((*v.shape)[i].value > 0 ? std::to_string((*v.shape)[i].value) : i == 0 ? "1" : "N");
     tell(v, fmt::format("its dimension {} is {}", a, e.symbol.empty() ? "not known" : "the symbol " + quote(e.symbol)),
-         e.symbol.empty() ? fmt::format("fix it with -i {}:{}", v.name, wanted) : fmt::format("fix it with -d {}=N or -i {}:{}", e.symbol, v.name, wanted));
+         e.symbol.empty() ? fmt::format("fix it with -i {}:{}", v.name, wanted)
+                          : fmt::format("fix it with -d {}=N or -i {}:{}", e.symbol, v.name, wanted));
     return -1;
   }
 
@@ -128,7 +133,8 @@ private:
 
 }  // namespace
 
-std::map<std::string, shape> input_shapes(const model& m, const conversion& wish, const messages& out, std::vector<problem>& problems) {
+std::map<std::string, shape> input_shapes(const model& m, const conversion& wish, const messages& out,
+                                          std::vector<problem>& problems) {
   return resolver(m, wish, out, problems).run();
 }
 
@@ -138,7 +144,10 @@ std::optional<shape> declared_shape(const value_info& v, const model& m, const c
   std::vector<std::int64_t> dims;
   for (const auto& e : *v.shape) {
     const auto fixed = wish.dimensions.find(e.symbol);
-    dims.push_back(e.value > 0 ? e.value : fixed != wish.dimensions.end() ? fixed->second : batch.contains(e.symbol) ? 1 : -1);
+    dims.push_back(e.value > 0                      ? e.value
+                   : fixed != wish.dimensions.end() ? fixed->second
+                   : batch.contains(e.symbol)       ? 1
+                                                    : -1);
   }
   if (const auto n = element_count(dims); n < 1 || n > std::int64_t{1} << 34) return {};
   shape out;

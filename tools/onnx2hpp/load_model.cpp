@@ -20,16 +20,15 @@ namespace {
 template <class Message, class Use> void unknown_field(const Message& m, int number, Use use) {
   const auto& fields = m.unknown_fields();
   for (int i = 0; i < fields.field_count(); ++i)
-    if (fields.field(i).number() == number && fields.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+    if (fields.field(i).number() == number &&
+        fields.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
       use(fields.field(i).length_delimited());
 }
 
 template <class Message> std::string overload_of(const Message& m, int number) {
   std::string out;
-  if constexpr (requires { m.overload(); })
-    out = m.overload();
-  else
-    unknown_field(m, number, [&](const std::string& s) { out = s; });
+  if constexpr (requires { m.overload(); }) out = m.overload();
+  else unknown_field(m, number, [&](const std::string& s) { out = s; });
   return out;
 }
 
@@ -39,16 +38,20 @@ template <class Strings> std::vector<std::string> list(const Strings& s) { retur
 std::string domain_of(const std::string& name) { return name == "ai.onnx" ? "" : name; }
 
 class loader {
-public:
-  explicit loader(const std::filesystem::path& path) : external_(path) { out_.file = std::make_shared<const file_map>(path); }
+ public:
+  explicit loader(const std::filesystem::path& path) : external_(path) {
+    out_.file = std::make_shared<const file_map>(path);
+  }
 
   model load() {
     const std::string bytes = skeleton(out_.file->bytes());
     onnx::ModelProto proto;
     // A refusal is told below, in our own words.
     const google::protobuf::LogSilencer silent;
-    if (bytes.size() > std::numeric_limits<int>::max()) throw file_error("the model's graph (without its tensors) is over 2 GiB");
-    if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) throw file_error("the file is no ONNX model or is damaged");
+    if (bytes.size() > std::numeric_limits<int>::max())
+      throw file_error("the model's graph (without its tensors) is over 2 GiB");
+    if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+      throw file_error("the file is no ONNX model or is damaged");
     if (!proto.has_graph()) throw file_error("the file is no ONNX model: it holds no graph");
     out_.ir_version = proto.ir_version();
     read_opsets(proto.opset_import(), out_.opsets);
@@ -58,7 +61,7 @@ public:
     return std::move(out_);
   }
 
-private:
+ private:
   template <class Imports> static void read_opsets(const Imports& imports, opset_versions& out) {
     for (const auto& i : imports) {
       auto& version = out[domain_of(i.domain())];
@@ -130,25 +133,42 @@ private:
     out.ints = {a.ints().begin(), a.ints().end()};
     out.strings = list(a.strings());
     switch (a.type()) {
-      case onnx::AttributeProto::FLOAT: out.type = kind::real; break;
-      case onnx::AttributeProto::INT: out.type = kind::integer; break;
-      case onnx::AttributeProto::STRING: out.type = kind::text; break;
-      case onnx::AttributeProto::FLOATS: out.type = kind::reals; break;
-      case onnx::AttributeProto::INTS: out.type = kind::integers; break;
-      case onnx::AttributeProto::STRINGS: out.type = kind::texts; break;
-      case onnx::AttributeProto::TENSOR: out.type = kind::tensor; break;
-      case onnx::AttributeProto::SPARSE_TENSOR: out.type = kind::tensor; break;
+      case onnx::AttributeProto::FLOAT:
+        out.type = kind::real;
+        break;
+      case onnx::AttributeProto::INT:
+        out.type = kind::integer;
+        break;
+      case onnx::AttributeProto::STRING:
+        out.type = kind::text;
+        break;
+      case onnx::AttributeProto::FLOATS:
+        out.type = kind::reals;
+        break;
+      case onnx::AttributeProto::INTS:
+        out.type = kind::integers;
+        break;
+      case onnx::AttributeProto::STRINGS:
+        out.type = kind::texts;
+        break;
+      case onnx::AttributeProto::TENSOR:
+        out.type = kind::tensor;
+        break;
+      case onnx::AttributeProto::SPARSE_TENSOR:
+        out.type = kind::tensor;
+        break;
       case onnx::AttributeProto::UNDEFINED:  // not written by exporters of IR version 1 and 2
-        out.type = a.has_f()       ? kind::real
-                   : a.has_i()     ? kind::integer
-                   : a.has_s()     ? kind::text
-                   : a.has_t()     ? kind::tensor
-                   : a.ints_size() ? kind::integers
-                   : a.floats_size() ? kind::reals
+        out.type = a.has_f()          ? kind::real
+                   : a.has_i()        ? kind::integer
+                   : a.has_s()        ? kind::text
+                   : a.has_t()        ? kind::tensor
+                   : a.ints_size()    ? kind::integers
+                   : a.floats_size()  ? kind::reals
                    : a.strings_size() ? kind::texts
                                       : kind::none;
         break;
-      default: out.type = kind::other;
+      default:
+        out.type = kind::other;
     }
     if (out.type == kind::tensor) out.t = a.has_sparse_tensor() ? read(a.sparse_tensor()) : read(a.t());
     return out;
@@ -192,7 +212,9 @@ private:
       blob b;
       if (!read_blob(t.raw_data(), b) || b.size != size)
         throw file_error(fmt::format("it holds {} bytes where its shape needs {}", b.size, size));
-      out.bytes = out_.file->bytes().subspan(b.offset, b.size);
+      const auto bytes = out_.file->bytes();
+      if (b.offset > bytes.size() || b.size > bytes.size() - b.offset) throw file_error("its data lies outside the file");
+      out.bytes = bytes.subspan(b.offset, b.size);
       out.owner = out_.file;
     } else {
       return typed(t, out.type, std::move(out.dims), static_cast<std::size_t>(n));
@@ -215,7 +237,8 @@ private:
       if (e.key() == "offset") offset = number("offset", e.value());
       if (e.key() == "length") length = number("length", e.value());
     }
-    if (length != size) throw file_error(fmt::format("its external data holds {} bytes where its shape needs {}", length, size));
+    if (length != size)
+      throw file_error(fmt::format("its external data holds {} bytes where its shape needs {}", length, size));
     const auto file = external_.open(location);
     const auto bytes = file->bytes();
     if (offset > bytes.size() || length > bytes.size() - offset)
@@ -239,15 +262,25 @@ private:
 
   static constant typed(const onnx::TensorProto& t, element type, std::vector<std::int64_t> dims, std::size_t n) {
     switch (type) {
-      case element::float32: return fill<float>(type, std::move(dims), n, t.float_data());
-      case element::float64: return fill<double>(type, std::move(dims), n, t.double_data());
-      case element::int64: return fill<std::int64_t>(type, std::move(dims), n, t.int64_data());
-      case element::uint64: return fill<std::uint64_t>(type, std::move(dims), n, t.uint64_data());
-      case element::uint32: return fill<std::uint32_t>(type, std::move(dims), n, t.uint64_data());
-      case element::int32: return fill<std::int32_t>(type, std::move(dims), n, t.int32_data());
-      case element::int16: case element::uint16: case element::float16: case element::bfloat16:
+      case element::float32:
+        return fill<float>(type, std::move(dims), n, t.float_data());
+      case element::float64:
+        return fill<double>(type, std::move(dims), n, t.double_data());
+      case element::int64:
+        return fill<std::int64_t>(type, std::move(dims), n, t.int64_data());
+      case element::uint64:
+        return fill<std::uint64_t>(type, std::move(dims), n, t.uint64_data());
+      case element::uint32:
+        return fill<std::uint32_t>(type, std::move(dims), n, t.uint64_data());
+      case element::int32:
+        return fill<std::int32_t>(type, std::move(dims), n, t.int32_data());
+      case element::int16:
+      case element::uint16:
+      case element::float16:
+      case element::bfloat16:
         return fill<std::uint16_t>(type, std::move(dims), n, t.int32_data());
-      default: return fill<std::uint8_t>(type, std::move(dims), n, t.int32_data());
+      default:
+        return fill<std::uint8_t>(type, std::move(dims), n, t.int32_data());
     }
   }
 
@@ -276,7 +309,8 @@ private:
       std::int64_t position = linear ? at[static_cast<std::size_t>(k)] : 0;
       for (std::int64_t a = 0; !linear && a < rank; ++a) {
         const auto i = at[static_cast<std::size_t>(k * rank + a)];
-        if (i < 0 || i >= dims[static_cast<std::size_t>(a)]) throw file_error("it is a sparse tensor with an index out of range");
+        if (i < 0 || i >= dims[static_cast<std::size_t>(a)])
+          throw file_error("it is a sparse tensor with an index out of range");
         position = position * dims[static_cast<std::size_t>(a)] + i;
       }
       if (position < 0 || position >= n) throw file_error("it is a sparse tensor with an index out of range");

@@ -39,7 +39,23 @@ std::string dependencies(const fs::path& header, const fs::path& file, const mod
 void make_folder(const fs::path& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (!fs::is_directory(folder)) throw file_error(fmt::format("cannot make the folder {}: {}", quote(folder.string()), failed.message()));
+  if (!fs::is_directory(folder))
+    throw file_error(fmt::format("cannot make the folder {}: {}", quote(folder.string()), failed.message()));
+}
+
+/// No file that is written may be another one, or the model.
+void require_different(const options& opts, const std::string& name, const model& m) {
+  std::vector<fs::path> paths{opts.model};
+  paths.insert(paths.end(), m.external_files.begin(), m.external_files.end());
+  const auto add = [&](const fs::path& path) {
+    for (const auto& p : paths)
+      if (fs::weakly_canonical(p) == fs::weakly_canonical(path))
+        throw usage_error(fmt::format("{} would be written over {}", quote(path.string()), quote(p.string())));
+    paths.push_back(path);
+  };
+  for (const char* extension : {".hpp", ".safetensors", ".json"}) add(opts.folder / (name + extension));
+  if (!opts.dot.empty()) add(opts.dot);
+  if (!opts.depfile.empty()) add(opts.depfile);
 }
 
 void write_all(const options& opts, const model& m, const network& net, const std::string& name, const messages& out) {
@@ -88,10 +104,12 @@ int run(int argc, char** argv) {
     name_layers(net);
     const std::string name = opts.name.empty() ? namespace_for(opts.model.stem().string()) : opts.name;
     out.detail(fmt::format("{} layers, namespace {}", net.layers.size(), name));
-    if (opts.list)
+    if (opts.list) {
       fmt::print("{}", emit_list(net));
-    else
+    } else {
+      require_different(opts, name, m);
       write_all(opts, m, net, name, out);
+    }
     return std::fflush(stdout) == 0 ? 0 : throw file_error("cannot write to stdout");
   } catch (const conversion_error& e) {
     for (const auto& p : e.problems) out.error(p);

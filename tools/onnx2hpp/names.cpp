@@ -36,9 +36,9 @@ bool is_keyword(const std::string& name) {
 /// Macros of the headers that a program with dice may include; long families by their prefix.
 bool is_macro(const std::string& name) {
   static const word_set known = words(macros);
-  return known.contains(name) || starts_with_any(name, {"MPI_", "OMPI_", "BOOST_", "XTENSOR_", "XTL_", "XSIMD_", "SYS_", "PRId", "PRIi",
-                                                        "PRIo", "PRIu", "PRIx", "PRIX", "SCNd", "SCNi", "SCNo", "SCNu", "SCNx", "CUDA",
-                                                        "CUDNN_", "CUBLAS_"});
+  return known.contains(name) || starts_with_any(name, {"MPI_", "OMPI_", "BOOST_", "XTENSOR_", "XTL_", "XSIMD_", "SYS_",
+                                                        "PRId", "PRIi",  "PRIo",   "PRIu",     "PRIx", "PRIX",   "SCNd",
+                                                        "SCNi", "SCNo",  "SCNu",   "SCNx",     "CUDA", "CUDNN_", "CUBLAS_"});
 }
 
 /// CUDA's vector types: float4, uchar2 …
@@ -65,8 +65,8 @@ bool is_foreign_namespace(const std::string& name) {
 
 /// Words of the generated header, where a layer's name would hide or clash with what is meant.
 bool is_header_word(const std::string& name) {
-  static const word_set known =
-      words("id op name onnx_name operands parameters result network layer layer_at type size weights Id std dice boost xt main");
+  static const word_set known = words(
+      "id op name onnx_name operands parameters result network layer layer_at type size weights Id std dice boost xt main");
   return known.contains(name);
 }
 
@@ -76,10 +76,8 @@ constexpr std::size_t longest = 100;
 std::string simplified(const std::string& text) {
   std::string out;
   for (char c : text) {
-    if (is_letter(c) || is_digit(c))
-      out += c;
-    else if (!out.empty() && out.back() != '_')
-      out += '_';
+    if (is_letter(c) || is_digit(c)) out += c;
+    else if (!out.empty() && out.back() != '_') out += '_';
     if (out.size() == longest) break;
   }
   while (!out.empty() && out.back() == '_') out.pop_back();
@@ -87,22 +85,21 @@ std::string simplified(const std::string& text) {
 }
 
 class namer {
-public:
+ public:
   void name(layer& l) {
     const std::string kind = l.op.struct_name();
     std::string base = simplified(l.onnx_name);
-    if (base.empty())
-      base = kind;
-    else if (is_digit(base[0]))
-      base = kind + "_" + base;
+    if (base.empty()) base = kind;
+    else if (is_digit(base[0])) base = kind + "_" + base;
     if (is_keyword(base) || is_macro(base) || is_header_word(base)) base += '_';
     std::string out = base;
     // Two underscores in a row belong to the compiler.
-    for (int& k = next_[base]; !taken_.insert(out).second;) out = base + (base.back() == '_' ? "" : "_") + std::to_string(++k + 1);
+    for (int& k = next_[base]; !taken_.insert(out).second;)
+      out = base + (base.back() == '_' ? "" : "_") + std::to_string(++k + 1);
     l.identifier = out;
   }
 
-private:
+ private:
   word_set taken_;
   std::unordered_map<std::string, int> next_;
 };
@@ -135,10 +132,8 @@ std::string namespace_for(const std::string& stem) {
   // The prefix must not make it too long.
   if (out.size() > longest - 8) out.resize(longest - 8);
   while (!out.empty() && out.back() == '_') out.pop_back();
-  if (out.empty())
-    out = "model";
-  else if (is_digit(out[0]))
-    out = "model_" + out;
+  if (out.empty()) out = "model";
+  else if (is_digit(out[0])) out = "model_" + out;
   return why_no_namespace(out).empty() ? out : out + "_";
 }
 

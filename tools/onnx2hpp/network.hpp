@@ -15,11 +15,11 @@ using dice::tensor::shape;
 
 /// A constant of a layer as the layer wants it: float32, made from `source` when it is written.
 struct parameter {
-  const char* role;           ///< "weight", "bias" …: part of its name in the weights file
+  const char* role;  ///< "weight", "bias" …: part of its name in the weights file
   constant source;
-  shape extents;              ///< after the transposition
-  bool transposed = false;    ///< `source` is a matrix (columns of the result, rows)
-  double scale = 1;           ///< of all elements
+  shape extents;               ///< after the transposition
+  bool transposed = false;     ///< `source` is a matrix (columns of the result, rows)
+  double scale = 1;            ///< of all elements
   std::vector<double> rows{};  ///< if not empty: a factor for each index of the result's first axis
 };
 
@@ -27,7 +27,7 @@ struct layer {
   operation op;
   std::vector<int> operands;  ///< indices of earlier layers
   std::vector<parameter> parameters;
-  std::string onnx_name;   ///< of the node; of the value for inputs, outputs and unnamed nodes
+  std::string onnx_name;  ///< of the node; of the value for inputs, outputs and unnamed nodes
   shape result;
   std::string identifier{};
 };

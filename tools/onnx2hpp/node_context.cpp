@@ -23,9 +23,7 @@ void check_size(const shape& s) {
 
 }  // namespace
 
-bool node_context::given(int k) const {
-  return k < inputs() && !node_.inputs[static_cast<std::size_t>(k)].empty();
-}
+bool node_context::given(int k) const { return k < inputs() && !node_.inputs[static_cast<std::size_t>(k)].empty(); }
 
 const value& node_context::at(int k) const {
   if (!given(k)) refuse(fmt::format("its input {} is left out", k));
@@ -38,10 +36,15 @@ const value& node_context::at(int k) const {
   return found->second;
 }
 
+const value& node_context::use(int k) const {
+  used_.insert(k);
+  return at(k);
+}
+
 bool node_context::is_constant(int k) const { return given(k) && at(k).is == value::kind::constant; }
 
 const constant& node_context::data(int k, const char* what) const {
-  const value& v = at(k);
+  const value& v = use(k);
   if (v.is != value::kind::constant)
     refuse(fmt::format("its {} is computed at run time ({})", what, quote(node_.inputs[static_cast<std::size_t>(k)])),
            "export the model with constant weights and shapes");
@@ -63,7 +66,7 @@ double node_context::real(int k, const char* what) const {
 }
 
 int node_context::activation(int k) const {
-  const value& v = at(k);
+  const value& v = use(k);
   if (v.is != value::kind::layer)
     refuse(fmt::format("its input {} is a constant", quote(node_.inputs[static_cast<std::size_t>(k)])));
   return v.index;
@@ -113,11 +116,12 @@ void node_context::ignore(std::initializer_list<const char*> names) {
   for (const char* n : names) read_.insert(n);
 }
 
-std::vector<std::string> node_context::unread() const {
-  std::vector<std::string> out;
+void node_context::require_all_read() const {
   for (const auto& [name, a] : node_.attributes)
-    if (!read_.contains(name) && a.type != attribute::kind::none) out.push_back(name);
-  return out;
+    if (!read_.contains(name) && a.type != attribute::kind::none)
+      refuse(fmt::format("the operator has no attribute {} at this opset", quote(name)));
+  for (int k = 0; k < inputs(); ++k)
+    if (given(k) && !used_.contains(k)) refuse(fmt::format("the operator has no input {} at this opset", k));
 }
 
 int node_context::axis(std::int64_t axis, int rank, bool cut) {
@@ -163,7 +167,7 @@ void node_context::result(constant c, int k) {
 }
 
 void node_context::pass() {
-  if (!node_.outputs.empty()) results_[node_.outputs[0]] = at(0);
+  if (!node_.outputs.empty()) results_[node_.outputs[0]] = use(0);
 }
 
 std::map<std::string, registry::entry>& registry::importers() {
@@ -178,7 +182,8 @@ std::map<std::string, registry::entry>& registry::folders() {
 
 shape shape_of(const constant& c) {
   if (c.rank() > dice::tensor::max_rank)
-    node_context::refuse(fmt::format("a constant of it has {} axes; dice's tensors have at most {}", c.rank(), dice::tensor::max_rank));
+    node_context::refuse(
+        fmt::format("a constant of it has {} axes; dice's tensors have at most {}", c.rank(), dice::tensor::max_rank));
   shape out;
   for (auto d : c.dims) out.push_back(d);
   return out;

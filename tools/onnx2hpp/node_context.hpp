@@ -16,10 +16,10 @@ namespace onnx2hpp {
 /// What a name of the model stands for.
 struct value {
   enum class kind {
-    layer,      ///< the output of layer `index`
-    constant,   ///< `data`
-    missing,    ///< not available, for `reason`
-    unknown,    ///< follows from a problem that has been told
+    layer,     ///< the output of layer `index`
+    constant,  ///< `data`
+    missing,   ///< not available, for `reason`
+    unknown,   ///< follows from a problem that has been told
   };
   kind is = kind::unknown;
   int index = -1;
@@ -32,11 +32,13 @@ struct unknown_input {};
 
 /// One node being converted. Inputs are counted from 0; an input may be left out ("" or too few).
 class node_context {
-public:
+ public:
   node_context(const node& n, network& net, const std::map<std::string, value>& values, bool fold)
       : node_(n), net_(net), values_(values), fold_(fold) {}
 
-  [[noreturn]] static void refuse(std::string reason, std::string remedy = "") { throw refusal{std::move(reason), std::move(remedy)}; }
+  [[noreturn]] static void refuse(std::string reason, std::string remedy = "") {
+    throw refusal{std::move(reason), std::move(remedy)};
+  }
   static void require(bool holds, const char* reason) {
     if (!holds) refuse(reason);
   }
@@ -66,11 +68,14 @@ public:
   std::string text(const char* attribute, const char* otherwise);
   std::vector<std::int64_t> integers(const char* attribute, std::vector<std::int64_t> otherwise = {});
   const attribute* find(const char* name);
+  /// Says that input k has no influence here.
+  void ignore_input(int k) { used_.insert(k); }
   /// Says that `names` have no influence here.
   void ignore(std::initializer_list<const char*> names);
-  /// Attributes that were neither read nor ignored.
-  std::vector<std::string> unread() const;
-  /// `axis`, counted from the end if negative, of a tensor with `rank` axes; `up_to` rank - 1 (or rank, for cuts between axes).
+  /// Refuses the node if it has inputs or attributes that were neither read nor ignored: what they mean would be lost.
+  void require_all_read() const;
+  /// `axis`, counted from the end if negative, of a tensor with `rank` axes; `up_to` rank - 1 (or rank, for cuts between
+  /// axes).
   static int axis(std::int64_t axis, int rank, bool cut = false);
   /// A small number that the model states.
   static int small(std::int64_t n, const char* what);
@@ -85,14 +90,16 @@ public:
   void pass();
   std::map<std::string, value>& results() { return results_; }
 
-private:
+ private:
   const value& at(int k) const;
+  const value& use(int k) const;
 
   const node& node_;
   network& net_;
   const std::map<std::string, value>& values_;
   bool fold_;
-  std::set<std::string> read_;
+  std::set<std::string> read_;  ///< attributes
+  mutable std::set<int> used_;  ///< inputs
   std::map<std::string, value> results_;
 };
 
@@ -102,7 +109,7 @@ using handler = void (*)(node_context&);
 struct registry {
   struct entry {
     handler run = nullptr;
-    int since = 1;            ///< opset that introduced the operator
+    int since = 1;             ///< opset that introduced the operator
     bool needs_shape = false;  ///< folders: inputs may be activations, only their shapes are read
   };
   static std::map<std::string, entry>& importers();
@@ -111,7 +118,9 @@ struct registry {
 
 /// Makes an operator known: importers turn a node into layers …
 struct importer {
-  importer(const char* operator_name, handler run, int since = 1) { registry::importers()[operator_name] = {run, since, false}; }
+  importer(const char* operator_name, handler run, int since = 1) {
+    registry::importers()[operator_name] = {run, since, false};
+  }
 };
 /// … and folders compute nodes of constants.
 struct folder {

@@ -18,7 +18,7 @@ template <class Op> struct spelling;
 
 /// Any operator of dice::ops, so that a new one needs no change here.
 class operation {
-public:
+ public:
   template <class Op> operation(Op op) : self_(std::make_unique<holder<Op>>(std::move(op))) {}
   operation(const operation& other) : self_(other.self_->copy()) {}
   operation(operation&&) noexcept = default;
@@ -40,7 +40,7 @@ public:
   }
   template <class Op> const Op* get_if() const { return const_cast<operation*>(this)->get_if<Op>(); }
 
-private:
+ private:
   struct base {
     virtual ~base() = default;
     virtual std::unique_ptr<base> copy() const = 0;

@@ -4,8 +4,8 @@
 
 #include "dice/version.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -46,7 +46,8 @@ std::pair<std::string, std::vector<std::int64_t>> read_input(const std::string& 
     dims.push_back(positive(text.substr(at, end - at), "-i"));
     at = end + 1;
   }
-  if (dims.size() > dice::tensor::max_rank) throw usage_error(fmt::format("-i: a tensor has at most {} axes", dice::tensor::max_rank));
+  if (dims.size() > dice::tensor::max_rank)
+    throw usage_error(fmt::format("-i: a tensor has at most {} axes", dice::tensor::max_rank));
   return {text.substr(0, colon), dims};
 }
 
@@ -64,19 +65,30 @@ options read_options(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   app.add_option("MODEL", model, "The network, an .onnx file")->required();
   const auto one = CLI::MultiOptionPolicy::Throw;
-  app.add_option("-o,--output-dir", folder, "Folder to write to; made if it is missing")->type_name("DIR")->multi_option_policy(one);
-  auto* name = app.add_option("--name", out.name, "Namespace of the header and stem of the files (default: from the model's file name)")
-      ->type_name("NAMESPACE")->multi_option_policy(one);
+  app.add_option("-o,--output-dir", folder, "Folder to write to; made if it is missing")
+      ->type_name("DIR")
+      ->multi_option_policy(one);
+  auto* name = app.add_option("--name", out.name,
+                              "Namespace of the header and stem of the files (default: from the model's file name)")
+                   ->type_name("NAMESPACE")
+                   ->multi_option_policy(one);
   app.add_option("-i,--input", inputs, "Fix the shape of a graph input, as in input:1x3x224x224 (repeatable)")
-      ->type_name("NAME:SHAPE")->allow_extra_args(false);
+      ->type_name("NAME:SHAPE")
+      ->allow_extra_args(false);
   app.add_option("-d,--dimension", dimensions, "Fix a symbolic dimension, as in batch=1 (repeatable)")
-      ->type_name("SYMBOL=N")->allow_extra_args(false);
+      ->type_name("SYMBOL=N")
+      ->allow_extra_args(false);
   app.add_option("--outputs", out.outputs, "End the network at these values instead of the graph's outputs")
-      ->type_name("A,B")->allow_extra_args(false);
+      ->type_name("A,B")
+      ->allow_extra_args(false);
   app.add_flag("--list-layers", out.list, "Print the layers as a table and write nothing");
-  app.add_option("--dot", dot, "Write the network as a graph for Graphviz, too")->type_name("FILE")->multi_option_policy(one);
+  app.add_option("--dot", dot, "Write the network as a graph for Graphviz, too")
+      ->type_name("FILE")
+      ->multi_option_policy(one);
   app.add_flag("--no-fold", no_fold, "Keep BatchNormalization, Dropout and Identity as layers");
-  app.add_option("--depfile", depfile, "Write the files read as a dependency file for make, too")->type_name("FILE")->multi_option_policy(one);
+  app.add_option("--depfile", depfile, "Write the files read as a dependency file for make, too")
+      ->type_name("FILE")
+      ->multi_option_policy(one);
   auto* q = app.add_flag("-q,--quiet", quiet, "Print errors only");
   app.add_flag("-v,--verbose", verbose, "Print what is done")->excludes(q);
   try {
@@ -101,7 +113,8 @@ options read_options(int argc, char** argv) {
   }
   for (const auto& d : dimensions) {
     const auto equals = d.rfind('=');
-    if (equals == std::string::npos || equals == 0) throw usage_error(fmt::format("-d: expected SYMBOL=N such as batch=1, found {}", quote(d)));
+    if (equals == std::string::npos || equals == 0)
+      throw usage_error(fmt::format("-d: expected SYMBOL=N such as batch=1, found {}", quote(d)));
     if (!out.wish.dimensions.emplace(d.substr(0, equals), positive(d.substr(equals + 1), "-d")).second)
       throw usage_error(fmt::format("-d: {} is given twice", quote(d.substr(0, equals))));
   }
@@ -117,7 +130,8 @@ std::vector<std::string> read_outputs(const std::vector<std::string>& given, con
     for (std::size_t at = 0; at <= text.size();) {
       // The longest name that ends at a comma, else up to the next one.
       std::size_t end = text.size();
-      while (end != std::string::npos && end > at && !known.contains(text.substr(at, end - at))) end = text.rfind(',', end - 1);
+      while (end != std::string::npos && end > at && !known.contains(text.substr(at, end - at)))
+        end = text.rfind(',', end - 1);
       if (end == std::string::npos || end <= at) end = std::min(text.find(',', at), text.size());
       out.push_back(text.substr(at, end - at));
       at = end + 1;

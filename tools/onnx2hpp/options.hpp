@@ -10,7 +10,7 @@ namespace onnx2hpp {
 
 struct options {
   std::filesystem::path model, folder = ".", dot, depfile;
-  std::string name;                 ///< namespace; empty: from the model's file
+  std::string name;  ///< namespace; empty: from the model's file
   conversion wish;
   std::vector<std::string> outputs;  ///< as given; read_outputs() divides them
   bool list = false;

@@ -20,7 +20,8 @@ void join(layer& convolution, dice::ops::conv& op, const layer& normalization) {
   }
   op.bias = true;
   convolution.parameters[0].rows = scale;
-  convolution.parameters.push_back({"bias", make_constant(element::float64, {op.channels}, std::span<const double>(bias)), {op.channels}});
+  convolution.parameters.push_back(
+      {"bias", make_constant(element::float64, {op.channels}, std::span<const double>(bias)), {op.channels}});
 }
 
 }  // namespace

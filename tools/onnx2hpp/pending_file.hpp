@@ -11,7 +11,7 @@ namespace onnx2hpp {
 /// A file being written under a temporary name in its own folder; unless committed, it leaves no trace.
 /// All members throw file_error.
 class pending_file {
-public:
+ public:
   explicit pending_file(const std::filesystem::path& path);
   pending_file(const pending_file&) = delete;
   pending_file& operator=(const pending_file&) = delete;
@@ -27,7 +27,7 @@ public:
   void commit();
   const std::filesystem::path& path() const { return path_; }
 
-private:
+ private:
   [[noreturn]] void fail(int error) const;
 
   std::filesystem::path path_, temporary_;

@@ -12,7 +12,7 @@ namespace onnx2hpp {
 
 /// SHA-256 of a stream of bytes.
 class sha256 {
-public:
+ public:
   sha256() : state_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
     if (!state_ || EVP_DigestInit_ex(state_.get(), EVP_sha256(), nullptr) != 1) throw std::bad_alloc();
   }
@@ -31,7 +31,7 @@ public:
     return out;
   }
 
-private:
+ private:
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> state_;
 };
 

@@ -32,10 +32,8 @@ std::string identity(const parameter& p) {
   for (double r : p.rows) add(r);
   if (p.transposed || !p.rows.empty())
     for (auto d : p.source.dims) add(d);
-  if (p.source.bytes.size() > 1 << 16)
-    add(p.source.bytes.data());
-  else
-    key.append(reinterpret_cast<const char*>(p.source.bytes.data()), p.source.bytes.size());
+  if (p.source.bytes.size() > 1 << 16) add(p.source.bytes.data());
+  else key.append(reinterpret_cast<const char*>(p.source.bytes.data()), p.source.bytes.size());
   return key;
 }
 
@@ -94,16 +92,21 @@ constexpr const char* no_digest = "000000000000000000000000000000000000000000000
 /// Length and text of the header; the data section begins at a multiple of 64.
 std::string file_header(const weights_layout& layout, const std::string& network_name) {
   nlohmann::ordered_json header;
-  header["__metadata__"] = {{"format", "dice"}, {"dice_version", std::string(dice::version)}, {"network", network_name}, {"dice_digest", no_digest}};
+  header["__metadata__"] = {{"format", "dice"},
+                            {"dice_version", std::string(dice::version)},
+                            {"network", network_name},
+                            {"dice_digest", no_digest}};
   std::int64_t end = 0;
   int gaps = 0;
   for (const auto& t : layout.tensors) {
     // Strict readers want every byte to belong to a tensor.
     if (t.offset > end)
-      header["__pad_" + std::to_string(gaps++)] = {{"dtype", "U8"}, {"shape", {t.offset - end}}, {"data_offsets", {end, t.offset}}};
+      header["__pad_" + std::to_string(gaps++)] = {
+          {"dtype", "U8"}, {"shape", {t.offset - end}}, {"data_offsets", {end, t.offset}}};
     end = t.offset + t.bytes;
     const auto& s = t.source->extents;
-    header[t.name] = {{"dtype", "F32"}, {"shape", std::vector<std::int64_t>(s.dim, s.dim + s.rank)}, {"data_offsets", {t.offset, end}}};
+    header[t.name] = {
+        {"dtype", "F32"}, {"shape", std::vector<std::int64_t>(s.dim, s.dim + s.rank)}, {"data_offsets", {t.offset, end}}};
   }
   std::string text = header.dump();
   text.resize(static_cast<std::size_t>(aligned(static_cast<std::int64_t>(text.size()) + 8)) - 8, ' ');

@@ -17,7 +17,7 @@ struct weights_layout {
     std::int64_t offset = 0, bytes = 0;
     const parameter* source = nullptr;
   };
-  std::vector<tensor> tensors;                    ///< in order of their offsets
+  std::vector<tensor> tensors;                     ///< in order of their offsets
   std::vector<std::vector<std::int64_t>> offsets;  ///< for each layer, of its parameters
   std::int64_t bytes = 0;                          ///< of the data section
 };

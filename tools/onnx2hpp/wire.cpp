@@ -22,20 +22,35 @@ enum class message { model, graph, node, attribute, function, tensor, sparse_ten
 /// What field `number` of message `m` holds.
 message child(message m, std::uint32_t number) {
   switch (m) {
-    case message::model: return number == 7 ? message::graph : number == 25 ? message::function : message::other;
+    case message::model:
+      return number == 7 ? message::graph : number == 25 ? message::function : message::other;
     case message::graph:
-      return number == 1 ? message::node : number == 5 ? message::tensor : number == 15 ? message::sparse_tensor : message::other;
-    case message::node: return number == 5 ? message::attribute : message::other;
+      return number == 1    ? message::node
+             : number == 5  ? message::tensor
+             : number == 15 ? message::sparse_tensor
+                            : message::other;
+    case message::node:
+      return number == 5 ? message::attribute : message::other;
     case message::attribute:
       switch (number) {
-        case 5: case 10: return message::tensor;
-        case 6: case 11: return message::graph;
-        case 22: case 23: return message::sparse_tensor;
-        default: return message::other;
+        case 5:
+        case 10:
+          return message::tensor;
+        case 6:
+        case 11:
+          return message::graph;
+        case 22:
+        case 23:
+          return message::sparse_tensor;
+        default:
+          return message::other;
       }
-    case message::function: return number == 7 ? message::node : number == 11 ? message::attribute : message::other;
-    case message::sparse_tensor: return number == 1 || number == 2 ? message::tensor : message::other;
-    default: return message::other;
+    case message::function:
+      return number == 7 ? message::node : number == 11 ? message::attribute : message::other;
+    case message::sparse_tensor:
+      return number == 1 || number == 2 ? message::tensor : message::other;
+    default:
+      return message::other;
   }
 }
 
@@ -48,13 +63,13 @@ bool useless(message m, std::uint32_t number) {
 struct field {
   std::uint32_t number = 0;
   unsigned type = 0;
-  std::uint64_t value = 0;     ///< of a varint
-  std::size_t begin = 0;       ///< of the whole field
+  std::uint64_t value = 0;        ///< of a varint
+  std::size_t begin = 0;          ///< of the whole field
   std::size_t body = 0, end = 0;  ///< of what it holds
 };
 
 class walker {
-public:
+ public:
   explicit walker(std::span<const std::byte> file) : file_(file) {}
 
   std::string rewrite(message m, std::size_t begin, std::size_t end, int depth) const {
@@ -67,15 +82,13 @@ public:
       at = f.end;
       if (useless(m, f.number)) continue;
       const message inner = f.type == delimited ? child(m, f.number) : message::other;
-      if (inner == message::other)
-        copy(out, f);
-      else
-        append(out, f.number, rewrite(inner, f.body, f.end, depth + 1));
+      if (inner == message::other) copy(out, f);
+      else append(out, f.number, rewrite(inner, f.body, f.end, depth + 1));
     }
     return out;
   }
 
-private:
+ private:
   static constexpr std::uint32_t data_type = 2, float_data = 4, raw_data = 9, double_data = 10, doc_string = 12;
   static constexpr std::uint64_t type_float = 1, type_double = 11;
   static constexpr std::size_t long_data = 4096;
@@ -92,7 +105,10 @@ private:
       if (f.number == float_data || f.number == double_data) ++chunks;
     }
     // One packed chunk holds the same bytes as raw_data would.
-    const std::uint32_t packed = raw || chunks != 1 ? 0 : type == type_float ? float_data : type == type_double ? double_data : 0;
+    const std::uint32_t packed = raw || chunks != 1    ? 0
+                                 : type == type_float  ? float_data
+                                 : type == type_double ? double_data
+                                                       : 0;
     std::string out;
     for (std::size_t at = begin; at < end;) {
       const field f = read(at, end);
@@ -129,14 +145,21 @@ private:
     f.body = at;
     std::uint64_t size = 0;
     switch (f.type) {
-      case varint: f.value = read_varint(at, end); break;
-      case fixed64: size = 8; break;
-      case fixed32: size = 4; break;
+      case varint:
+        f.value = read_varint(at, end);
+        break;
+      case fixed64:
+        size = 8;
+        break;
+      case fixed32:
+        size = 4;
+        break;
       case delimited:
         size = read_varint(at, end);
         f.body = at;
         break;
-      default: damaged(f.begin, "a field has an unknown type");
+      default:
+        damaged(f.begin, "a field has an unknown type");
     }
     if (size > end - at) damaged(f.begin, "a field is longer than what holds it");
     f.end = at + static_cast<std::size_t>(size);

@@ -115,10 +115,8 @@ void split(node_context& n) {
   n.require(parts > 0, "it has no output");
   n.ignore({"num_outputs"});
   std::vector<std::int64_t> sizes;
-  if (n.opset() < 13)
-    sizes = n.integers("split");
-  else if (n.given(1))
-    sizes = n.integers(1, "sizes");
+  if (n.opset() < 13) sizes = n.integers("split");
+  else if (n.given(1)) sizes = n.integers(1, "sizes");
   // Equal parts, the last one smaller if they do not fit (opset 18).
   const std::int64_t each = (s.extent + parts - 1) / parts;
   if (sizes.empty())
@@ -139,7 +137,8 @@ void split(node_context& n) {
 
 void range(node_context& n) {
   const auto &start = n.data(0, "start"), &limit = n.data(1, "limit"), &delta = n.data(2, "delta");
-  n.require(start.elements() == 1 && limit.elements() == 1 && delta.elements() == 1, "its start, limit and delta are not single numbers");
+  n.require(start.elements() == 1 && limit.elements() == 1 && delta.elements() == 1,
+            "its start, limit and delta are not single numbers");
   const double from = reals(start)[0], step = reals(delta)[0];
   const double count = std::ceil((reals(limit)[0] - from) / step);
   if (std::isnan(count) || count > static_cast<double>(folding_limit)) n.refuse("it has too many elements");

@@ -8,7 +8,8 @@ namespace onnx2hpp {
 
 std::size_t folded_size(const std::vector<std::int64_t>& dims) {
   const auto n = element_count(dims);
-  if (n < 0 || n > folding_limit) node_context::refuse(fmt::format("it is a constant of more than {} elements", folding_limit));
+  if (n < 0 || n > folding_limit)
+    node_context::refuse(fmt::format("it is a constant of more than {} elements", folding_limit));
   return static_cast<std::size_t>(n);
 }
 
@@ -18,7 +19,8 @@ std::vector<std::int64_t> broadcast(std::initializer_list<std::vector<std::int64
     if (s.size() > out.size()) out.insert(out.begin(), s.size() - out.size(), 1);
     for (std::size_t i = 0; i < s.size(); ++i) {
       auto& extent = out[out.size() - s.size() + i];
-      if (extent != s[i] && extent != 1 && s[i] != 1) node_context::refuse("the shapes of its constants cannot be broadcast together");
+      if (extent != s[i] && extent != 1 && s[i] != 1)
+        node_context::refuse("the shapes of its constants cannot be broadcast together");
       if (extent == 1) extent = s[i];
     }
   }

@@ -1,4 +1,4 @@
-// Constants that nodes state or that follow from shapes: Constant, ConstantOfShape, Shape, Size, Identity, Dropout.
+// Constants that nodes state or that follow from shapes: Constant, ConstantOfShape, Shape, Size.
 #include "broadcast.hpp"
 
 #include <algorithm>
@@ -73,17 +73,10 @@ void size_as_data(node_context& n) {
   n.result(make_constant(element::int64, {}, std::span(&size, 1)));
 }
 
-void same(node_context& n) {
-  n.ignore({"ratio", "seed", "is_test"});
-  n.pass();
-}
-
 const folder folders[] = {{"Constant", stated},
                           {"ConstantOfShape", of_shape, 9},
                           {"Shape", shape_as_data, 1, true},
-                          {"Size", size_as_data, 1, true},
-                          {"Identity", same},
-                          {"Dropout", same}};
+                          {"Size", size_as_data, 1, true}};
 
 }  // namespace
 }  // namespace onnx2hpp

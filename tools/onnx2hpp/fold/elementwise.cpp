@@ -35,25 +35,26 @@ void binary(node_context& n, OfWhole of_whole, OfReal of_real, element type = el
   const auto &a = n.data(0, "operand"), &b = n.data(1, "operand");
   folded_size(a.dims), folded_size(b.dims);
   if (type == element::none) type = a.type;
-  if (is_real(a.type) || is_real(b.type))
-    n.result(combine(n, type, reals(a), reals(b), of_real));
-  else
-    n.result(combine(n, type, integers(a), integers(b), of_whole));
+  if (is_real(a.type) || is_real(b.type)) n.result(combine(n, type, reals(a), reals(b), of_real));
+  else n.result(combine(n, type, integers(a), integers(b), of_whole));
 }
 
 void add(node_context& n) {
   same_types(n);
-  binary(n, [](whole a, whole b) { return wrap(bits(a) + bits(b)); }, [](double a, double b) { return a + b; });
+  binary(
+      n, [](whole a, whole b) { return wrap(bits(a) + bits(b)); }, [](double a, double b) { return a + b; });
 }
 
 void sub(node_context& n) {
   same_types(n);
-  binary(n, [](whole a, whole b) { return wrap(bits(a) - bits(b)); }, [](double a, double b) { return a - b; });
+  binary(
+      n, [](whole a, whole b) { return wrap(bits(a) - bits(b)); }, [](double a, double b) { return a - b; });
 }
 
 void mul(node_context& n) {
   same_types(n);
-  binary(n, [](whole a, whole b) { return wrap(bits(a) * bits(b)); }, [](double a, double b) { return a * b; });
+  binary(
+      n, [](whole a, whole b) { return wrap(bits(a) * bits(b)); }, [](double a, double b) { return a * b; });
 }
 
 void div(node_context& n) {
@@ -133,22 +134,26 @@ template <class OfWhole, class OfReal> void unary(node_context& n, OfWhole of_wh
 }
 
 void neg(node_context& n) {
-  unary(n, [](whole a) { return wrap(-bits(a)); }, [](double a) { return -a; });
+  unary(
+      n, [](whole a) { return wrap(-bits(a)); }, [](double a) { return -a; });
 }
 
 void abs(node_context& n) {
-  unary(n, [](whole a) { return a < 0 ? wrap(-bits(a)) : a; }, [](double a) { return std::abs(a); });
+  unary(
+      n, [](whole a) { return a < 0 ? wrap(-bits(a)) : a; }, [](double a) { return std::abs(a); });
 }
 
 void inverted(node_context& n) {
-  unary(n, [](whole a) { return whole{a == 0}; }, [](double a) { return a; });
+  unary(
+      n, [](whole a) { return whole{a == 0}; }, [](double a) { return a; });
 }
 
 void where(node_context& n) {
   const auto &condition = n.data(0, "condition"), &a = n.data(1, "operand"), &b = n.data(2, "operand");
   n.require(a.type == b.type, "its operands have different types");
   auto dims = broadcast({condition.dims, a.dims, b.dims});
-  const auto ic = broadcast_indices(condition.dims, dims), ia = broadcast_indices(a.dims, dims), ib = broadcast_indices(b.dims, dims);
+  const auto ic = broadcast_indices(condition.dims, dims), ia = broadcast_indices(a.dims, dims),
+             ib = broadcast_indices(b.dims, dims);
   const auto chosen = integers(condition);
   const auto width = size_of(a.type);
   std::vector<std::byte> bytes;
@@ -179,8 +184,17 @@ void clip(node_context& n) {
 }
 
 const folder folders[] = {
-    {"Add", add}, {"Sub", sub}, {"Mul", mul}, {"Div", div}, {"Mod", mod}, {"Pow", pow}, {"Neg", neg}, {"Abs", abs},
-    {"Not", inverted}, {"Where", where}, {"Clip", clip},
+    {"Add", add},
+    {"Sub", sub},
+    {"Mul", mul},
+    {"Div", div},
+    {"Mod", mod},
+    {"Pow", pow},
+    {"Neg", neg},
+    {"Abs", abs},
+    {"Not", inverted},
+    {"Where", where},
+    {"Clip", clip},
     {"Equal", [](node_context& n) { compare(n, [](auto a, auto b) { return a == b; }); }},
     {"Less", [](node_context& n) { compare(n, [](auto a, auto b) { return a < b; }); }},
     {"LessOrEqual", [](node_context& n) { compare(n, [](auto a, auto b) { return a <= b; }); }},
@@ -189,9 +203,21 @@ const folder folders[] = {
     {"And", [](node_context& n) { compare(n, [](auto a, auto b) { return a != 0 && b != 0; }); }},
     {"Or", [](node_context& n) { compare(n, [](auto a, auto b) { return a != 0 || b != 0; }); }},
     {"Xor", [](node_context& n) { compare(n, [](auto a, auto b) { return (a != 0) != (b != 0); }); }},
-    {"Max", [](node_context& n) { variadic(n, [](whole a, whole b) { return std::max(a, b); }, [](double a, double b) { return std::max(a, b); }); }},
-    {"Min", [](node_context& n) { variadic(n, [](whole a, whole b) { return std::min(a, b); }, [](double a, double b) { return std::min(a, b); }); }},
-    {"Sum", [](node_context& n) { variadic(n, [](whole a, whole b) { return wrap(bits(a) + bits(b)); }, [](double a, double b) { return a + b; }); }},
+    {"Max",
+     [](node_context& n) {
+       variadic(
+           n, [](whole a, whole b) { return std::max(a, b); }, [](double a, double b) { return std::max(a, b); });
+     }},
+    {"Min",
+     [](node_context& n) {
+       variadic(
+           n, [](whole a, whole b) { return std::min(a, b); }, [](double a, double b) { return std::min(a, b); });
+     }},
+    {"Sum",
+     [](node_context& n) {
+       variadic(
+           n, [](whole a, whole b) { return wrap(bits(a) + bits(b)); }, [](double a, double b) { return a + b; });
+     }},
     {"Sqrt", [](node_context& n) { unary(n, [](double a) { return std::sqrt(a); }); }},
     {"Reciprocal", [](node_context& n) { unary(n, [](double a) { return 1 / a; }); }},
     {"Exp", [](node_context& n) { unary(n, [](double a) { return std::exp(a); }); }},

@@ -9,8 +9,10 @@ namespace {
 
 /// Axes that the node reduces: an attribute until `moved` - 1, an input from opset `moved` on; none means all.
 std::vector<bool> reduced_axes(node_context& n, int rank, int moved) {
-  const auto axes = n.opset() < moved ? n.integers("axes") : n.given(1) ? n.integers(1, "axes") : std::vector<std::int64_t>{};
-  const bool none = n.integer("noop_with_empty_axes", 0) != 0 && n.opset() >= moved;
+  const auto axes = n.opset() < moved ? n.integers("axes")
+                    : n.given(1)      ? n.integers(1, "axes")
+                                      : std::vector<std::int64_t>{};
+  const bool none = n.opset() >= moved && n.integer("noop_with_empty_axes", 0) != 0;
   std::vector<bool> out(static_cast<std::size_t>(rank), axes.empty() && !none);
   for (auto a : axes) out[static_cast<std::size_t>(n.axis(a, rank))] = true;
   return out;
@@ -40,13 +42,41 @@ constexpr auto as_is = [](double v, double) { return v; };
 constexpr double infinity = HUGE_VAL;
 
 const folder folders[] = {
-    {"ReduceSum", [](node_context& n) { reduce(n, 13, 0, [](double a, double b) { return a + b; }, as_is); }},
-    {"ReduceMean", [](node_context& n) { reduce(n, 18, 0, [](double a, double b) { return a + b; }, [](double v, double k) { return v / k; }); }},
-    {"ReduceProd", [](node_context& n) { reduce(n, 18, 1, [](double a, double b) { return a * b; }, as_is); }},
-    {"ReduceMax", [](node_context& n) { reduce(n, 18, -infinity, [](double a, double b) { return std::max(a, b); }, as_is); }},
-    {"ReduceMin", [](node_context& n) { reduce(n, 18, infinity, [](double a, double b) { return std::min(a, b); }, as_is); }},
-    {"ReduceSumSquare", [](node_context& n) { reduce(n, 18, 0, [](double a, double b) { return a + b * b; }, as_is); }},
-    {"ReduceL2", [](node_context& n) { reduce(n, 18, 0, [](double a, double b) { return a + b * b; }, [](double v, double) { return std::sqrt(v); }); }},
+    {"ReduceSum",
+     [](node_context& n) {
+       reduce(
+           n, 13, 0, [](double a, double b) { return a + b; }, as_is);
+     }},
+    {"ReduceMean",
+     [](node_context& n) {
+       reduce(
+           n, 18, 0, [](double a, double b) { return a + b; }, [](double v, double k) { return v / k; });
+     }},
+    {"ReduceProd",
+     [](node_context& n) {
+       reduce(
+           n, 18, 1, [](double a, double b) { return a * b; }, as_is);
+     }},
+    {"ReduceMax",
+     [](node_context& n) {
+       reduce(
+           n, 18, -infinity, [](double a, double b) { return std::max(a, b); }, as_is);
+     }},
+    {"ReduceMin",
+     [](node_context& n) {
+       reduce(
+           n, 18, infinity, [](double a, double b) { return std::min(a, b); }, as_is);
+     }},
+    {"ReduceSumSquare",
+     [](node_context& n) {
+       reduce(
+           n, 18, 0, [](double a, double b) { return a + b * b; }, as_is);
+     }},
+    {"ReduceL2",
+     [](node_context& n) {
+       reduce(
+           n, 18, 0, [](double a, double b) { return a + b * b; }, [](double v, double) { return std::sqrt(v); });
+     }},
 };
 
 }  // namespace

@@ -20,7 +20,8 @@ void import(node_context& n) {
   const shape in = n.shape_of(x);
   n.require(in.rank >= 2, "its input has no channels (axis 1)");
   n.ignore({"momentum"});
-  if (n.integer("training_mode", 0) != 0) n.refuse("it normalises with the statistics of the batch", "export the model for inference");
+  if (n.integer("training_mode", 0) != 0)
+    n.refuse("it normalises with the statistics of the batch", "export the model for inference");
   if (n.opset() < 9 && n.integer("spatial", 1) != 1) n.refuse("it normalises each element by itself (spatial = 0)");
   const double epsilon = n.real("epsilon", 1e-5f);
   std::vector<double> statistics[4];

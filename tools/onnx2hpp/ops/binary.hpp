@@ -33,12 +33,10 @@ template <class Op> int add_with_constant(node_context& n, int x, which_constant
 }
 
 template <class Op> void import_binary(node_context& n) {
-  if (n.is_constant(0))
-    n.result(add_with_constant<Op>(n, n.activation(1), which_constant::first, n.data(0, "operand")));
+  if (n.is_constant(0)) n.result(add_with_constant<Op>(n, n.activation(1), which_constant::first, n.data(0, "operand")));
   else if (n.is_constant(1))
     n.result(add_with_constant<Op>(n, n.activation(0), which_constant::second, n.data(1, "operand")));
-  else
-    n.result(n.add(Op{}, {n.activation(0), n.activation(1)}));
+  else n.result(n.add(Op{}, {n.activation(0), n.activation(1)}));
 }
 
 /// An Add layer with a constant: what is left of a bias that depends on the row.

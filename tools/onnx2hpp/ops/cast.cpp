@@ -5,27 +5,39 @@ namespace onnx2hpp {
 namespace {
 
 /// Activations are float32: casting one to float does nothing.
-void import(node_context& n) {
-  n.ignore({"saturate"});
+void cast_activation(node_context& n, element to) {
   n.activation(0);
-  const auto to = static_cast<element>(n.integer("to", 0));
   if (to != element::float32)
     n.refuse("it turns an activation into " + name_of(to) + "; dice computes in float32", "export the model in float32");
   n.pass();
 }
 
-void fold(node_context& n) {
-  n.ignore({"saturate"});
+void cast_constant(node_context& n, element to) {
   const constant& c = n.data(0, "input");
-  const auto to = static_cast<element>(n.integer("to", 0));
   if (size_of(to) == 0) n.refuse("casting to " + name_of(to) + " is not supported");
   if (to == c.type) return n.result(c);
   // Integers stay exact; to a truth value from a real: 0.5 is true.
   n.result(is_real(c.type) ? make_constant(to, c.dims, reals(c)) : make_constant(to, c.dims, integers(c)));
 }
 
-const importer known("Cast", import);
-const folder folds("Cast", fold);
+element stated(node_context& n) {
+  n.ignore({"saturate"});
+  return static_cast<element>(n.integer("to", 0));
+}
+
+void import(node_context& n) { cast_activation(n, stated(n)); }
+void fold(node_context& n) { cast_constant(n, stated(n)); }
+
+/// CastLike: to the type of input 1, of which nothing else is read. PyTorch writes it around BatchNormalization where its
+/// dynamo exporter does not optimise.
+void like(node_context& n) {
+  n.ignore({"saturate"});
+  const element to = n.is_constant(1) ? n.data(1, "target_type").type : (n.activation(1), element::float32);
+  n.is_constant(0) ? cast_constant(n, to) : cast_activation(n, to);
+}
+
+const importer known[] = {{"Cast", import}, {"CastLike", like, 15}};
+const folder folds[] = {{"Cast", fold}, {"CastLike", like, 15}};
 
 }  // namespace
 }  // namespace onnx2hpp

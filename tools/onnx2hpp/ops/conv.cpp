@@ -28,8 +28,7 @@ void import(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const constant& w = n.data(1, "weights");
-  if (w.rank() != in.rank)
-    n.refuse(fmt::format("its weights have {} axes and its input {}", w.rank(), in.rank));
+  if (w.rank() != in.rank) n.refuse(fmt::format("its weights have {} axes and its input {}", w.rank(), in.rank));
   const std::vector<std::int64_t> kernel(w.dims.begin() + 2, w.dims.end());
   if (n.integers("kernel_shape", kernel) != kernel) n.refuse("its kernel_shape differs from the shape of its weights");
   const window win = read_window(n, in, kernel);
@@ -37,7 +36,8 @@ void import(node_context& n) {
   op.group = n.integer("group", 1);
   n.require(op.group > 0 && op.channels > 0, "its groups and output channels must be positive");
   if (in[1] % op.group != 0 || w.dims[1] != in[1] / op.group || op.channels % op.group != 0)
-    n.refuse(fmt::format("its weights {} do not fit an input of {} channels in {} groups", literal(shape_of(w)), in[1], op.group));
+    n.refuse(fmt::format("its weights {} do not fit an input of {} channels in {} groups", literal(shape_of(w)), in[1],
+                         op.group));
   std::vector<parameter> parameters{{"weight", w, shape_of(w)}};
   if (n.given(2)) {
     const constant& b = n.data(2, "bias");

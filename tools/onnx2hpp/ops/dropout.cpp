@@ -11,17 +11,28 @@ template <> struct spelling<dice::ops::dropout> {
 
 namespace {
 
-void import(node_context& n) {
+/// Only in training does it do anything, and then only with a ratio.
+void require_inference(node_context& n) {
   n.ignore({"ratio", "seed"});
-  if (n.opset() >= 12 && n.given(2) && n.real(2, "training_mode") != 0)
-    n.refuse("it drops elements at random (training_mode)", "export the model for inference");
-  if (n.fold())
-    n.pass();
-  else
-    n.result(n.add(dice::ops::dropout{}, {n.activation(0)}));
+  n.ignore_input(1);
+  if (n.opset() < 12 || !n.given(2) || n.real(2, "training_mode") == 0) return;
+  if (n.given(1) && n.real(1, "ratio") == 0) return;
+  n.refuse("it drops elements at random (training_mode)", "export the model for inference");
+}
+
+void import(node_context& n) {
+  require_inference(n);
+  if (n.fold()) n.pass();
+  else n.result(n.add(dice::ops::dropout{}, {n.activation(0)}));
+}
+
+void fold(node_context& n) {
+  require_inference(n);
+  n.pass();
 }
 
 const importer known("Dropout", import);
+const folder folds("Dropout", fold);
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -11,7 +11,8 @@ template <> struct spelling<dice::ops::hard_swish> {
 
 namespace {
 
-const importer known("HardSwish", [](node_context& n) { n.result(n.add(dice::ops::hard_swish{}, {n.activation(0)})); }, 14);
+const importer known(
+    "HardSwish", [](node_context& n) { n.result(n.add(dice::ops::hard_swish{}, {n.activation(0)})); }, 14);
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -12,13 +12,12 @@ template <> struct spelling<dice::ops::identity> {
 namespace {
 
 void import(node_context& n) {
-  if (n.fold())
-    n.pass();
-  else
-    n.result(n.add(dice::ops::identity{}, {n.activation(0)}));
+  if (n.fold()) n.pass();
+  else n.result(n.add(dice::ops::identity{}, {n.activation(0)}));
 }
 
 const importer known("Identity", import);
+const folder folds("Identity", [](node_context& n) { n.pass(); });
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -8,9 +8,7 @@ using dice::ops::leaky_relu;
 
 template <> struct spelling<leaky_relu> {
   static constexpr const char* name = "leaky_relu";
-  static void write(const leaky_relu& op, const leaky_relu& unset, initialiser& out) {
-    out("alpha", op.alpha, unset.alpha);
-  }
+  static void write(const leaky_relu& op, const leaky_relu& unset, initialiser& out) { out("alpha", op.alpha, unset.alpha); }
 };
 
 namespace {

@@ -19,7 +19,8 @@ template <> struct spelling<mat_mul> {
 namespace {
 
 void import(node_context& n) {
-  if (n.is_constant(0)) n.refuse("its first operand is the constant one; supported is an activation times a constant matrix");
+  if (n.is_constant(0))
+    n.refuse("its first operand is the constant one; supported is an activation times a constant matrix");
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const constant& w = n.data(1, "second operand");
@@ -27,7 +28,8 @@ void import(node_context& n) {
   const bool vector = w.rank() == 1;
   // Axes before the last two must have no extent: then the matrix is one and the same for all of x.
   for (int a = 0; a + 2 < w.rank(); ++a)
-    if (w.dims[static_cast<std::size_t>(a)] != 1) n.refuse(fmt::format("its second operand {} is more than one matrix", literal(shape_of(w))));
+    if (w.dims[static_cast<std::size_t>(a)] != 1)
+      n.refuse(fmt::format("its second operand {} is more than one matrix", literal(shape_of(w))));
   const auto rank = w.dims.size();
   const mat_mul op{.columns = vector ? 1 : w.dims[rank - 1], .depth = vector ? w.dims[0] : w.dims[rank - 2]};
   if (op.depth != in[in.rank - 1])

@@ -10,7 +10,8 @@ template <> struct spelling<dice::ops::mul> {
 };
 
 int multiply(node_context& n, int x, double factor) {
-  return add_with_constant<dice::ops::mul>(n, x, which_constant::second, make_constant(element::float32, {}, std::span(&factor, 1)));
+  return add_with_constant<dice::ops::mul>(n, x, which_constant::second,
+                                           make_constant(element::float32, {}, std::span(&factor, 1)));
 }
 
 namespace {

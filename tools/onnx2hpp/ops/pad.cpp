@@ -42,8 +42,7 @@ void import(node_context& n) {
     pads = n.integers(1, "pads");
     if (n.given(2)) op.value = static_cast<float>(n.real(2, "value"));
   }
-  if (n.opset() >= 18 && n.given(3))
-    axes = n.integers(3, "axes");
+  if (n.opset() >= 18 && n.given(3)) axes = n.integers(3, "axes");
   else
     for (int a = 0; a < rank; ++a) axes.push_back(a);
   if (pads.size() != 2 * axes.size()) n.refuse(fmt::format("it has {} pads for {} axes", pads.size(), axes.size()));
@@ -53,10 +52,8 @@ void import(node_context& n) {
     op.after[a] = n.small(pads[i + axes.size()], "padding");
   }
   const auto mode = n.text("mode", "constant");
-  if (mode == "reflect")
-    op.mode = padding::reflect;
-  else if (mode == "edge")
-    op.mode = padding::edge;
+  if (mode == "reflect") op.mode = padding::reflect;
+  else if (mode == "edge") op.mode = padding::edge;
   else if (mode != "constant")
     n.refuse(fmt::format("its mode is {}; supported are constant, reflect and edge", quote(mode)));
   if (op.mode != padding::constant) {

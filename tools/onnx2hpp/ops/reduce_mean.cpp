@@ -21,8 +21,7 @@ void import(node_context& n) {
   const auto axes = n.opset() < 18 ? n.integers("axes") : n.given(1) ? n.integers(1, "axes") : std::vector<std::int64_t>{};
   reduce_mean op;
   op.keep = n.integer("keepdims", 1) != 0;
-  if (axes.empty() && n.opset() >= 18 && n.integer("noop_with_empty_axes", 0) != 0) return n.pass();
-  n.ignore({"noop_with_empty_axes"});
+  if (n.opset() >= 18 && n.integer("noop_with_empty_axes", 0) != 0 && axes.empty()) return n.pass();
   for (auto a : axes) op.over[static_cast<std::size_t>(n.axis(a, rank))] = true;
   for (int a = 0; axes.empty() && a < rank; ++a) op.over[static_cast<std::size_t>(a)] = true;
   n.result(n.add(op, {x}));

@@ -11,7 +11,9 @@ namespace onnx2hpp {
 
 template <> struct spelling<dice::ops::reshape> {
   static constexpr const char* name = "reshape";
-  static void write(const dice::ops::reshape& op, const dice::ops::reshape&, initialiser& out) { out.add("to", literal(op.to)); }
+  static void write(const dice::ops::reshape& op, const dice::ops::reshape&, initialiser& out) {
+    out.add("to", literal(op.to));
+  }
 };
 
 int reshape_layer(node_context& n, int x, const shape& to) { return n.add(dice::ops::reshape{.to = to}, {x}); }
@@ -39,7 +41,8 @@ std::vector<std::int64_t> reshaped(node_context& n, const std::vector<std::int64
   known = element_count(closed);
   if (open >= 0 && known > 0 && all % known == 0) out[static_cast<std::size_t>(open)] = all / known;
   if (element_count(out) != all)
-    n.refuse(fmt::format("its new shape has another number of elements than its input ({}; a -1 was left for the rest)", all));
+    n.refuse(
+        fmt::format("its new shape has another number of elements than its input ({}; a -1 was left for the rest)", all));
   return out;
 }
 
@@ -100,7 +103,8 @@ template <auto Rule> void fold(node_context& n) {
   n.result(std::move(c));
 }
 
-const importer reshape("Reshape", import<reshaped>), squeeze("Squeeze", import<squeezed>), unsqueeze("Unsqueeze", import<unsqueezed>);
+const importer reshape("Reshape", import <reshaped>), squeeze("Squeeze", import <squeezed>),
+    unsqueeze("Unsqueeze", import <unsqueezed>);
 const folder fold_reshape("Reshape", fold<reshaped>), fold_squeeze("Squeeze", fold<squeezed>),
     fold_unsqueeze("Unsqueeze", fold<unsqueezed>);
 

@@ -26,14 +26,16 @@ window read_window(node_context& n, const shape& in, const std::vector<std::int6
   const auto pads = n.integers("pads", std::vector<std::int64_t>(2 * axes, 0));
   const auto automatic = n.text("auto_pad", "NOTSET");
   if (kernel.size() != axes || strides.size() != axes || dilations.size() != axes || pads.size() != 2 * axes)
-    n.refuse(fmt::format("its kernel, strides, dilations and pads are not for {} axes, as the input has beside N and C", axes));
+    n.refuse(
+        fmt::format("its kernel, strides, dilations and pads are not for {} axes, as the input has beside N and C", axes));
   window w;
   for (std::size_t a = 0; a < axes; ++a) {
     const auto i = a + skip;
     w.kernel[i] = n.small(kernel[a], "kernel extent");
     w.strides[i] = n.small(strides[a], "stride");
     w.dilations[i] = n.small(dilations[a], "dilation");
-    n.require(w.kernel[i] > 0 && w.strides[i] > 0 && w.dilations[i] > 0, "its kernel, strides and dilations must be positive");
+    n.require(w.kernel[i] > 0 && w.strides[i] > 0 && w.dilations[i] > 0,
+              "its kernel, strides and dilations must be positive");
     n.require(std::int64_t{w.kernel[i]} * w.dilations[i] < 1 << 30, "its window is too large");
     w.pads[i] = n.small(pads[a], "padding");
     w.pads[i + 2] = n.small(pads[a + axes], "padding");
@@ -41,8 +43,7 @@ window read_window(node_context& n, const shape& in, const std::vector<std::int6
     const auto extent = in[static_cast<int>(a) + 2];
     if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER")
       pad_same(extent, w.kernel[i], w.strides[i], w.dilations[i], automatic == "SAME_UPPER", w.pads[i], w.pads[i + 2]);
-    else if (automatic == "VALID")
-      w.pads[i] = w.pads[i + 2] = 0;
+    else if (automatic == "VALID") w.pads[i] = w.pads[i + 2] = 0;
     else if (automatic != "NOTSET" && !automatic.empty())
       n.refuse("its auto_pad " + quote(automatic) + " is none that ONNX knows");
   }

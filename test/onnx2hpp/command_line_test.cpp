@@ -1,0 +1,352 @@
+// The program from outside: options, exit codes, files, refusals.
+#include "run_tool.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace onnx2hpp_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// input (N,1,6,6) → Conv "conv" → Relu → Gemm → output
+builder small() {
+  builder b;
+  b.symbolic_input("input", {"batch", "1", "6", "6"})
+      .output("output")
+      .weights("w", {2, 1, 3, 3})
+      .ints("to", {-1, 32})
+      .weights("v", {32, 4});
+  b.node("Conv", {"input", "w"}, {"c"}, "conv");
+  b.node("Relu", {"c"}, {"r"}, "relu");
+  b.node("Reshape", {"r", "to"}, {"f"}, "reshape");
+  b.node("Gemm", {"f", "v"}, {"output"}, "fc");
+  return b;
+}
+
+std::set<std::string> files(const fs::path& folder) {
+  std::set<std::string> out;
+  for (const auto& e : fs::directory_iterator(folder)) out.insert(e.path().filename());
+  return out;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(CommandLine, WritesThreeFilesNamedLikeTheModel) {
+  const scratch folder;
+  const auto m = folder.save("my-net 2.onnx", small());
+  const auto done = tool({m, "-o", folder.path / "new" / "out"});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(done.out, "");
+  EXPECT_TRUE(contains(done.err, "onnx2hpp: note: the symbolic dimension \"batch\" becomes 1")) << done.err;
+  EXPECT_EQ(files(folder.path / "new" / "out"),
+            (std::set<std::string>{"my_net_2.hpp", "my_net_2.json", "my_net_2.safetensors"}));
+}
+
+TEST(CommandLine, SameModelSameBytes) {
+  const scratch folder;
+  fs::create_directory(folder.path / "other");
+  const auto m = folder.save("net.onnx", small());
+  fs::copy(m, folder.path / "other" / "copy.onnx");
+  ASSERT_EQ(tool({m, "-o", folder.path / "a"}).code, 0);
+  ASSERT_EQ(tool({folder.path / "other" / "copy.onnx", "--name", "net", "-o", folder.path / "b"}).code, 0);
+  for (const char* f : {"net.hpp", "net.json", "net.safetensors"})
+    EXPECT_EQ(read_file(folder.path / "a" / f), read_file(folder.path / "b" / f)) << f;
+}
+
+TEST(CommandLine, Quiet) {
+  const scratch folder;
+  const auto done = tool({folder.save("net.onnx", small()), "-q", "-o", folder.path});
+  EXPECT_EQ(done.code, 0);
+  EXPECT_EQ(done.err, "");
+  EXPECT_TRUE(contains(tool({folder.path / "net.onnx", "-v", "-o", folder.path}).err, "wrote"));
+}
+
+TEST(CommandLine, FixesShapes) {
+  const scratch folder;
+  const auto m = folder.save("net.onnx", small());
+  const auto batch_of = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> all{m, "-o", folder.path};
+    all.insert(all.end(), options.begin(), options.end());
+    const auto done = tool(all);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return nlohmann::json::parse(read_file(folder.path / "net.json"))["outputs"][0]["shape"][0].get<int>();
+  };
+  EXPECT_EQ(batch_of({"-d", "batch=3"}), 3);
+  EXPECT_EQ(batch_of({"-i", "input:2x1x6x6"}), 2);
+  EXPECT_EQ(batch_of({}), 1);
+}
+
+TEST(CommandLine, InputNamesMayHaveColons) {
+  builder b;
+  b.symbolic_input("a:b", {"1", "H"}).output("y");
+  b.node("Relu", {"a:b"}, {"y"});
+  const scratch folder;
+  const auto m = folder.save("net.onnx", b);
+  EXPECT_EQ(tool({m, "-i", "a:b:1x7", "-o", folder.path}).code, 0);
+  const auto refused = tool({m, "-o", folder.path / "none"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_TRUE(contains(refused.err, "-i a:b:1xN")) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "-d H=N")) << refused.err;
+  EXPECT_FALSE(fs::exists(folder.path / "none"));
+}
+
+TEST(CommandLine, WrongUsageIsExitCode2) {
+  const scratch folder;
+  const auto m = folder.save("net.onnx", small());
+  const std::vector<std::vector<std::string>> wrong = {{},
+                                                       {m, "--what"},
+                                                       {m, "extra"},
+                                                       {m, "-i", "input"},
+                                                       {m, "-i", "input:1xx6"},
+                                                       {m, "-i", "input:1x1x6x0"},
+                                                       {m, "-i", "other:1x1x6x6"},
+                                                       {m, "-i", "input:1x1x6"},
+                                                       {m, "-d", "batch"},
+                                                       {m, "-d", "batch=0"},
+                                                       {m, "-d", "other=1"},
+                                                       {m, "-d", "batch=1", "-d", "batch=2"},
+                                                       {m, "--outputs", "none"},
+                                                       {m, "--outputs", "c,,r"},
+                                                       {m, "--outputs", "c,c"},
+                                                       {m, "-q", "-v"},
+                                                       {m, "--name", ""},
+                                                       {m, "--name", "2net"},
+                                                       {m, "--name", "a-b"},
+                                                       {m, "--name", "class"},
+                                                       {m, "--name", "a__b"},
+                                                       {m, "--name", "_net"},
+                                                       {m, "--name", "linux"},
+                                                       {m, "--name", "errno"},
+                                                       {m, "--name", "EOF"},
+                                                       {m, "--name", "time"},
+                                                       {m, "--name", "signal"},
+                                                       {m, "--name", "y1"},
+                                                       {m, "--name", "link"},
+                                                       {m, "--name", "index"},
+                                                       {m, "--name", "read"},
+                                                       {m, "--name", "main"},
+                                                       {m, "--name", "std"},
+                                                       {m, "--name", "dice"},
+                                                       {m, "--name", "boost"},
+                                                       {m, "--name", "xt"},
+                                                       {m, "--name", "I"},
+                                                       {m, "--name", "n\xc3\xa9t"}};
+  for (const auto& arguments : wrong) {
+    auto all = arguments;
+    all.insert(all.end(), {"-o", folder.path / "none"});
+    const auto done = tool(all);
+    std::string command;
+    for (const auto& a : arguments) command += a + " ";
+    EXPECT_EQ(done.code, 2) << command << done.err;
+    EXPECT_EQ(done.err.rfind("onnx2hpp: error: ", 0), 0u) << command << done.err;
+    EXPECT_EQ(done.out, "") << command;
+    EXPECT_FALSE(fs::exists(folder.path / "none")) << command;
+  }
+}
+
+TEST(CommandLine, GoodNamesAreTakenAsTheyAre) {
+  const scratch folder;
+  const auto m = folder.save("net.onnx", small());
+  for (const char* name : {"VGG19", "net_", "layer", "network", "x", "resnet50_v1"}) {
+    EXPECT_EQ(tool({m, "--name", name, "-o", folder.path}).code, 0) << name;
+    EXPECT_TRUE(fs::exists(folder.path / (name + std::string(".hpp")))) << name;
+  }
+}
+
+TEST(CommandLine, FileNamesBecomeNamespaces) {
+  const scratch folder;
+  for (const auto& [stem, name] :
+       {std::pair{"time", "time_"}, {"2net", "model_2net"}, {"a--b..c", "a_b_c"}, {"class", "class_"}, {"---", "model"}}) {
+    EXPECT_EQ(tool({folder.save(stem + std::string(".onnx"), small()), "-o", folder.path}).code, 0) << stem;
+    EXPECT_TRUE(fs::exists(folder.path / (name + std::string(".hpp")))) << stem;
+  }
+}
+
+TEST(CommandLine, HelpVersionAndList) {
+  const auto help = tool({"--help"});
+  EXPECT_EQ(help.code, 0);
+  for (const char* option : {"-o", "--name", "-i", "-d", "--outputs", "--list-layers", "--dot", "--no-fold", "--depfile",
+                             "-q", "-v", "--version", "Examples"})
+    EXPECT_TRUE(contains(help.out, option)) << option;
+  EXPECT_EQ(tool({"--version"}).out, "onnx2hpp 0.1.0\n");
+  const scratch folder;
+  const auto list = tool({folder.save("net.onnx", small()), "--list-layers", "-o", folder.path / "none"});
+  EXPECT_EQ(list.code, 0);
+  EXPECT_TRUE(contains(list.out, "conv")) << list.out;
+  EXPECT_TRUE(contains(list.out, "1x2x4x4")) << list.out;
+  EXPECT_FALSE(fs::exists(folder.path / "none"));
+}
+
+TEST(CommandLine, CutsAndDraws) {
+  const scratch folder;
+  const auto done =
+      tool({folder.save("net.onnx", small()), "--outputs", "r,c", "--dot", folder.path / "net.dot", "-o", folder.path});
+  EXPECT_EQ(done.code, 0) << done.err;
+  const auto report = nlohmann::json::parse(read_file(folder.path / "net.json"));
+  ASSERT_EQ(report["outputs"].size(), 2u);
+  EXPECT_EQ(report["outputs"][0]["name"], "r");
+  EXPECT_EQ(report["outputs"][1]["name"], "c");
+  EXPECT_TRUE(contains(read_file(folder.path / "net.dot"), "l1 -> l2"));
+}
+
+TEST(CommandLine, OutputNamesMayHaveCommas) {
+  builder b;
+  b.input("x", {1, 2}).output("y");
+  b.node("Relu", {"x"}, {"a,b"});
+  b.node("Relu", {"a,b"}, {"y"});
+  const scratch folder;
+  EXPECT_EQ(tool({folder.save("net.onnx", b), "--outputs", "y,a,b", "-o", folder.path}).code, 0);
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder.path / "net.json"))["outputs"][1]["name"], "a,b");
+}
+
+TEST(Report, LayersAndCuts) {
+  const scratch folder;
+  ASSERT_EQ(tool({folder.save("net.onnx", small()), "-q", "-o", folder.path}).code, 0);
+  const auto report = nlohmann::json::parse(read_file(folder.path / "net.json"));
+  EXPECT_EQ(report["network"], "net");
+  EXPECT_EQ(report["namespace"], "net");
+  EXPECT_EQ(report["inputs"], (nlohmann::json{{{"name", "input"}, {"shape", {1, 1, 6, 6}}}}));
+  const auto& layers = report["layers"];
+  ASSERT_EQ(layers.size(), 6u);
+  for (std::size_t i = 0; i < layers.size(); ++i) EXPECT_EQ(layers[i]["id"], i);
+  EXPECT_EQ(layers[0]["operator"], "Input");
+  EXPECT_EQ(layers[5]["operator"], "Output");
+  EXPECT_EQ(layers[5]["onnx_name"], "output");
+  const auto& conv = layers[1];
+  EXPECT_EQ(conv["name"], "conv");
+  EXPECT_EQ(conv["onnx_name"], "conv");
+  EXPECT_EQ(conv["operator"], "Conv");
+  EXPECT_EQ(conv["inputs"], (nlohmann::json{0}));
+  EXPECT_EQ(conv["output_shape"], (nlohmann::json{1, 2, 4, 4}));
+  EXPECT_EQ(conv["macs"], 2 * 16 * 9);
+  EXPECT_EQ(conv["parameter_bytes"], 2 * 9 * 4);
+  EXPECT_EQ(conv["activation_bytes"], 2 * 16 * 4);
+  ASSERT_EQ(report["cuts"].size(), 5u);
+  EXPECT_EQ(report["cuts"][0], (nlohmann::json{{"before", 1}, {"bytes", 144}}));
+  EXPECT_EQ(report["cuts"][1], (nlohmann::json{{"before", 2}, {"bytes", 128}}));
+  EXPECT_EQ(report["cuts"][4], (nlohmann::json{{"before", 5}, {"bytes", 16}}));
+}
+
+TEST(Report, ACutSendsATensorWithTwoReadersOnce) {
+  builder b;
+  b.input("x", {1, 4}).output("y");
+  b.node("Relu", {"x"}, {"a"});
+  b.node("Sigmoid", {"x"}, {"b"});
+  b.node("Add", {"a", "b"}, {"y"});
+  const scratch folder;
+  ASSERT_EQ(tool({folder.save("net.onnx", b), "-o", folder.path}).code, 0);
+  const auto cuts = nlohmann::json::parse(read_file(folder.path / "net.json"))["cuts"];
+  std::vector<int> bytes;
+  for (const auto& c : cuts) bytes.push_back(c["bytes"]);
+  EXPECT_EQ(bytes, (std::vector<int>{16, 32, 32, 16}));
+}
+
+TEST(Refusals, ListAllProblemsAtOnce) {
+  builder b(11);
+  b.input("x", {1, 3, 8, 8}).output("y").output("z").weights("w", {4, 3, 3, 3});
+  b.node("Conv", {"x", "w"}, {"c"}, "fine");
+  b.node("NonMaxSuppression", {"c"}, {"n"}, "boxes");
+  b.node("TopK", {"n"}, {"t"}, "best");
+  b.node("Gelu", {"c"}, {"g"}, "custom").set_domain("com.microsoft");
+  auto& pad = b.node("Pad", {"c", "p"}, {"q"}, "round");
+  set(pad, "mode", "wrap");
+  b.ints("p", {0, 0, 1, 1, 0, 0, 1, 1});
+  b.node("Add", {"t", "g"}, {"y"});
+  b.node("Relu", {"q"}, {"z"});
+  const scratch folder;
+  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path / "out"});
+  EXPECT_EQ(done.code, 1);
+  EXPECT_TRUE(contains(done.err,
+                       "onnx2hpp: error: node \"boxes\" (NonMaxSuppression, opset 11): the operator is not supported; "
+                       "cut the graph before it with --outputs c"))
+      << done.err;
+  EXPECT_TRUE(contains(done.err, "node \"best\" (TopK, opset 11)")) << done.err;
+  EXPECT_TRUE(contains(done.err, "node \"custom\" (com.microsoft::Gelu): the domain \"com.microsoft\"")) << done.err;
+  EXPECT_TRUE(contains(done.err, "node \"round\" (Pad, opset 11): its mode is \"wrap\"")) << done.err;
+  EXPECT_TRUE(contains(done.err, "(4 problems)")) << done.err;
+  EXPECT_FALSE(fs::exists(folder.path / "out"));
+  EXPECT_EQ(tool({folder.path / "net.onnx", "--outputs", "c", "-o", folder.path / "out"}).code, 0) << "the remedy helps";
+}
+
+TEST(Refusals, GoOnBehindAnUnsupportedOperator) {
+  builder b;
+  b.input("x", {1, 3, 8, 8}).output("y").weights("w", {4, 5, 3, 3});
+  b.node("Erf", {"x"}, {"e"}, "first");
+  b.node("Conv", {"e", "w"}, {"y"}, "second");
+  const scratch folder;
+  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
+  EXPECT_TRUE(contains(done.err, "\"first\"") &&
+              contains(done.err, "\"second\" (Conv, opset 17): its weights {4, 5, 3, 3} do not fit"))
+      << done.err;
+}
+
+TEST(Refusals, Versions) {
+  const scratch folder;
+  const auto err = [&](int opset, int ir) {
+    builder b(opset, ir);
+    b.input("x", {1}).output("y");
+    b.node("Relu", {"x"}, {"y"});
+    const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
+    return std::to_string(done.code) + done.err;
+  };
+  EXPECT_TRUE(contains(err(6, 3), "the model uses opset 6; supported are 7 to 23"));
+  EXPECT_TRUE(contains(err(24, 11), "the model uses opset 24"));
+  EXPECT_TRUE(contains(err(7, 2), "IR version 2"));
+  EXPECT_EQ(err(7, 3), "0");
+  EXPECT_EQ(err(23, 11), "0");
+  EXPECT_EQ(err(21, 12).rfind("0onnx2hpp: warning: the model has the IR version 12", 0), 0u);
+}
+
+TEST(Refusals, InputsThatAreNotFloat32) {
+  builder b;
+  b.input("x", {1}, onnx::TensorProto::INT64).output("y");
+  b.node("Relu", {"x"}, {"y"});
+  const scratch folder;
+  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
+  EXPECT_EQ(done.code, 1);
+  EXPECT_TRUE(contains(done.err, "input \"x\": its elements are INT64")) << done.err;
+}
+
+TEST(Files, FailuresLeaveNothingBehind) {
+  const scratch folder;
+  const auto m = folder.save("net.onnx", small());
+  EXPECT_EQ(tool({folder.path / "none.onnx", "-o", folder.path / "out"}).code, 1);
+  EXPECT_EQ(tool({folder.path, "-o", folder.path / "out"}).code, 1);
+  EXPECT_EQ(tool({folder.write("empty.onnx", ""), "-o", folder.path / "out"}).code, 1);
+  EXPECT_FALSE(fs::exists(folder.path / "out"));
+  folder.write("file", "");
+  EXPECT_EQ(tool({m, "-o", folder.path / "file"}).code, 1);
+  // One of the files cannot be written: none is.
+  fs::create_directories(folder.path / "out" / "net.json");
+  const auto done = tool({m, "-o", folder.path / "out"});
+  EXPECT_EQ(done.code, 1);
+  EXPECT_TRUE(contains(done.err, "cannot write")) << done.err;
+  EXPECT_EQ(files(folder.path / "out"), (std::set<std::string>{"net.json"}));
+  EXPECT_EQ(tool({m, "-o", folder.path / "out2", "--depfile", folder.path / "nowhere" / "d"}).code, 1);
+  EXPECT_EQ(files(folder.path / "out2").size(), 0u);
+}
+
+TEST(Files, NeverOverOneAnother) {
+  const scratch folder;
+  const auto m = folder.save("net.onnx", small());
+  EXPECT_EQ(tool({m, "-o", folder.path, "--dot", folder.path / "net.json"}).code, 2);
+  EXPECT_EQ(tool({m, "-o", folder.path, "--depfile", m}).code, 2);
+  EXPECT_EQ(files(folder.path), (std::set<std::string>{"net.onnx"}));
+}
+
+TEST(Files, AFullDiskLeavesNothingBehind) {
+  const scratch folder;
+  // A limit on the size of files acts like a full disk.
+  const auto m = folder.save("net.onnx", small());
+  const auto done =
+      run({"/bin/sh", "-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", ONNX2HPP, m, "-o", folder.path / "out"});
+  EXPECT_EQ(done.code, 1) << done.err;
+  EXPECT_EQ(files(folder.path / "out").size(), 0u);
+}
+
+}  // namespace
+}  // namespace onnx2hpp_test

@@ -1,0 +1,75 @@
+/// Runs the parts of onnx2hpp inside the test.
+#pragma once
+
+#include "convert.hpp"
+#include "model.hpp"
+#include "model_builder.hpp"
+#include "names.hpp"
+#include "weights.hpp"
+
+#include <gtest/gtest.h>
+#include <cstring>
+#include <stdexcept>
+
+namespace onnx2hpp_test {
+
+using dice::tensor::shape;
+using onnx2hpp::conversion;
+using onnx2hpp::network;
+
+inline network convert(const builder& b, const conversion& wish = {}) {
+  const scratch folder;
+  const auto model = onnx2hpp::load_model(folder.save("m.onnx", b));
+  auto net = onnx2hpp::convert(model, wish, onnx2hpp::messages(onnx2hpp::verbosity::quiet));
+  onnx2hpp::name_layers(net);
+  return net;
+}
+
+/// All problems as one text; empty if the model converts.
+inline std::string problems(const builder& b, const conversion& wish = {}) {
+  try {
+    convert(b, wish);
+  } catch (const onnx2hpp::conversion_error& e) {
+    std::string out;
+    for (const auto& p : e.problems)
+      out +=
+          p.node + " (" + p.operator_name + ", opset " + std::to_string(p.opset) + "): " + p.reason + "; " + p.remedy + "\n";
+    return out;
+  }
+  return "";
+}
+
+/// Operators in order, without inputs and outputs.
+inline std::string operators(const network& net) {
+  std::string out;
+  for (const auto& l : net.layers)
+    if (!is_input(l) && !is_output(l)) out += (out.empty() ? "" : " ") + l.op.onnx_name();
+  return out;
+}
+
+template <class Op> const Op& first(const network& net) {
+  for (const auto& l : net.layers)
+    if (const auto* op = l.op.get_if<Op>()) return *op;
+  throw std::logic_error("no such layer");
+}
+
+/// Elements of the data section of what is written for parameter k of the first layer with parameters.
+inline std::vector<float> written(const network& net, std::size_t k = 0) {
+  const scratch folder;
+  onnx2hpp::pending_file file(folder.path / "w");
+  const auto layout = onnx2hpp::lay_out_weights(net);
+  write_weights(layout, "test", file);
+  file.commit();
+  const std::string bytes = read_file(folder.path / "w");
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), 8);
+  for (std::size_t i = 0; i < net.layers.size(); ++i)
+    if (net.layers[i].parameters.size() > k) {
+      std::vector<float> out(static_cast<std::size_t>(net.layers[i].parameters[k].extents.elements()));
+      std::memcpy(out.data(), bytes.data() + 8 + header + layout.offsets[i][k], out.size() * 4);
+      return out;
+    }
+  throw std::logic_error("no such parameter");
+}
+
+}  // namespace onnx2hpp_test

@@ -1,0 +1,237 @@
+// What vanishes: BatchNormalization, Dropout, Identity, constants; and what must not.
+#include "convert_model.hpp"
+
+#include "dice/model/ops.hpp"
+
+namespace onnx2hpp_test {
+namespace {
+
+using namespace dice;
+
+builder normalised() {
+  builder b;
+  b.input("x", {1, 1, 2, 2}).output("y").floats("w", {2, 1, 1, 1}, {3, 5}).floats("b", {2}, {1, 2});
+  b.floats("scale", {2}, {2, 4}).floats("shift", {2}, {10, 20}).floats("mean", {2}, {1, -1}).floats("var", {2}, {4, 16});
+  b.node("Conv", {"x", "w", "b"}, {"c"}, "conv");
+  set(b.node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, {"y"}, "bn"), "epsilon", 0.0f);
+  return b;
+}
+
+TEST(BatchNormalization, IsTakenUpByTheConvolution) {
+  // a = scale / √var = (1, 1); b = shift - mean · a = (9, 21)
+  const auto net = convert(normalised());
+  EXPECT_EQ(operators(net), "Conv");
+  EXPECT_EQ(written(net, 0), (std::vector<float>{3, 5}));
+  EXPECT_EQ(written(net, 1), (std::vector<float>{1 * 1 + 9, 2 * 1 + 21}));
+}
+
+TEST(BatchNormalization, WithoutBiasAndWithScale) {
+  builder b;
+  b.input("x", {1, 1, 2, 2}).output("y").floats("w", {2, 1, 1, 2}, {1, 2, 3, 4});
+  b.floats("scale", {2}, {2, 3}).floats("shift", {2}, {1, 1}).floats("mean", {2}, {0, 2}).floats("var", {2}, {1, 1});
+  b.node("Conv", {"x", "w"}, {"c"});
+  set(b.node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, {"y"}), "epsilon", 0.0f);
+  const auto net = convert(b);
+  EXPECT_EQ(written(net, 0), (std::vector<float>{2, 4, 9, 12}));
+  EXPECT_EQ(written(net, 1), (std::vector<float>{1, -5}));
+}
+
+TEST(BatchNormalization, StaysWhereTheConvolutionIsReadElsewhere) {
+  builder b = normalised();
+  b.output("c");
+  EXPECT_EQ(operators(convert(b)), "Conv BatchNormalization");
+  builder c = normalised();
+  c.output("z");
+  c.node("Relu", {"c"}, {"z"});
+  EXPECT_EQ(operators(convert(c)), "Conv BatchNormalization Relu");
+  EXPECT_EQ(operators(convert(normalised(), {.fold = false})), "Conv BatchNormalization");
+  EXPECT_EQ(operators(convert(normalised(), {.outputs = {"c"}})), "Conv");
+}
+
+TEST(BatchNormalization, AloneAndTwice) {
+  builder b = normalised();
+  b.graph().mutable_node(0)->set_op_type("Relu");
+  b.graph().mutable_node(0)->mutable_input()->Clear();
+  b.graph().mutable_node(0)->add_input("x");
+  EXPECT_NE(problems(b).find("not one for each channel"), std::string::npos);
+  builder c = normalised();
+  c.graph().mutable_output(0)->set_name("z");
+  set(c.node("BatchNormalization", {"y", "scale", "shift", "mean", "var"}, {"z"}), "epsilon", 0.0f);
+  const auto net = convert(c);
+  EXPECT_EQ(operators(net), "Conv BatchNormalization");
+  EXPECT_EQ(net.layers.back().operands[0], 2);
+}
+
+TEST(Dropout, VanishesUnlessKept) {
+  builder b(12);
+  b.input("x", {1, 2}).output("y").scalar("ratio", 0.5f);
+  b.node("Dropout", {"x", "ratio"}, {"d", "mask"});
+  b.node("Identity", {"d"}, {"i"});
+  b.node("Relu", {"i"}, {"y"});
+  EXPECT_EQ(operators(convert(b)), "Relu");
+  EXPECT_EQ(operators(convert(b, {.fold = false})), "Dropout Identity Relu");
+  builder c(13);
+  c.input("x", {1, 2}).output("y").scalar("ratio", 0.5f);
+  auto& t = c.tensor("training", onnx::TensorProto::BOOL, {});
+  t.set_raw_data("\1", 1);
+  c.node("Dropout", {"x", "ratio", "training"}, {"y"});
+  EXPECT_NE(problems(c).find("training_mode"), std::string::npos);
+}
+
+TEST(Constants, ShapeArithmeticOfTheOldExporter) {
+  builder b(13);
+  b.symbolic_input("x", {"batch", "4", "3", "3"}).output("y");
+  b.node("Shape", {"x"}, {"s"});
+  auto& zero = b.node("Constant", {}, {"zero"});
+  auto* a = zero.add_attribute();
+  a->set_name("value"), a->set_type(onnx::AttributeProto::TENSOR);
+  a->mutable_t()->set_data_type(onnx::TensorProto::INT64);
+  a->mutable_t()->add_int64_data(0);
+  b.node("Gather", {"s", "zero"}, {"n"});
+  b.ints("axes", {0}).ints("rest", {-1});
+  b.node("Unsqueeze", {"n", "axes"}, {"n1"});
+  set(b.node("Concat", {"n1", "rest"}, {"to"}), "axis", 0);
+  b.node("Reshape", {"x", "to"}, {"y"});
+  const auto net = convert(b);
+  EXPECT_EQ(operators(net), "Reshape");
+  EXPECT_EQ(net.layers.back().result, (shape{1, 36}));
+  EXPECT_EQ(convert(b, {.dimensions = {{"batch", 5}}}).layers.back().result, (shape{5, 36}));
+}
+
+/// The elements of a constant that the nodes in `make` compute as "c", seen as what is added to the input.
+template <class Make> std::vector<float> folded(const std::vector<std::int64_t>& dims, Make make, int opset = 17) {
+  builder b(opset);
+  b.input("x", dims).output("y");
+  make(b);
+  set(b.node("Cast", {"c"}, {"f"}), "to", 1);
+  b.node("Add", {"x", "f"}, {"y"});
+  const auto net = convert(b);
+  EXPECT_EQ(operators(net), "Add");
+  return written(net);
+}
+
+using floats = std::vector<float>;
+
+TEST(Constants, IntegersAreExact) {
+  EXPECT_EQ(folded({2},
+                   [](builder& b) {
+                     b.ints("a", {-7, 7}).ints("b", {2, -2}), b.node("Div", {"a", "b"}, {"c"});
+                   }),
+            (floats{-3, -3}));
+  EXPECT_EQ(folded({2},
+                   [](builder& b) {
+                     b.ints("a", {-7, 7}).ints("b", {3, -3}), b.node("Mod", {"a", "b"}, {"c"});
+                   }),
+            (floats{2, -2}));
+  EXPECT_EQ(folded({3},
+                   [](builder& b) {
+                     b.ints("s", {1}).ints("l", {6}).ints("d", {2}), b.node("Range", {"s", "l", "d"}, {"c"});
+                   }),
+            (floats{1, 3, 5}));
+  EXPECT_EQ(folded({2},
+                   [](builder& b) {
+                     // 2^53 + 1 is no double.
+                     b.ints("a", {(1ll << 53) + 1, 4}).ints("b", {1ll << 53, 1}), b.node("Sub", {"a", "b"}, {"c"});
+                   }),
+            (floats{1, 3}));
+}
+
+TEST(Constants, Rearrangements) {
+  const auto matrix = [](builder& b) { b.floats("m", {2, 3}, {1, 2, 3, 4, 5, 6}); };
+  EXPECT_EQ(folded({3, 2}, [&](builder& b) { matrix(b), b.node("Transpose", {"m"}, {"c"}); }), (floats{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(folded({2, 1},
+                   [&](builder& b) {
+                     matrix(b), b.ints("s", {-1}).ints("e", {-9}).ints("a", {1}).ints("t", {-4});
+                     b.node("Slice", {"m", "s", "e", "a", "t"}, {"c"});
+                   }),
+            (floats{3, 6}));
+  EXPECT_EQ(folded({2, 2},
+                   [&](builder& b) {
+                     matrix(b), b.ints("i", {2, -3}), set(b.node("Gather", {"m", "i"}, {"c"}), "axis", 1);
+                   }),
+            (floats{3, 1, 6, 4}));
+  EXPECT_EQ(folded({2, 3},
+                   [&](builder& b) {
+                     b.floats("v", {3}, {1, 2, 3}).ints("to", {2, 1}), b.node("Expand", {"v", "to"}, {"c"});
+                   }),
+            (floats{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(folded({2, 4},
+                   [&](builder& b) {
+                     b.floats("v", {2, 2}, {1, 2, 3, 4}), set(b.node("Concat", {"v", "v"}, {"c"}), "axis", -1);
+                   }),
+            (floats{1, 2, 1, 2, 3, 4, 3, 4}));
+  EXPECT_EQ(folded({2, 1},
+                   [&](builder& b) {
+                     matrix(b), b.ints("parts", {2, 1}), set(b.node("Split", {"m", "parts"}, {"first", "c"}), "axis", 1);
+                   }),
+            (floats{3, 6}));
+}
+
+TEST(Constants, ChoiceAndReduction) {
+  EXPECT_EQ(folded({3},
+                   [](builder& b) {
+                     b.ints("a", {1, 2, 3}).ints("b", {3}).ints("z", {0}), b.node("Equal", {"a", "b"}, {"e"}),
+                         b.node("Where", {"e", "z", "a"}, {"c"});
+                   }),
+            (floats{1, 2, 0}));
+  EXPECT_EQ(folded({1, 2},
+                   [](builder& b) {
+                     b.floats("m", {2, 2}, {1, 2, 3, 4}).ints("axes", {0}), b.node("ReduceSum", {"m", "axes"}, {"c"});
+                   }),
+            (floats{4, 6}));
+  EXPECT_EQ(folded({2}, [](builder& b) { b.ints("to", {2}), b.node("ConstantOfShape", {"to"}, {"c"}); }), (floats{0, 0}));
+}
+
+TEST(Constants, UnknownOnesAndTooLargeOnesAreRefused) {
+  builder b;
+  b.input("x", {1, 2}).output("y").weights("a", {1, 2, 4, 4}).weights("w", {1, 2, 3, 3});
+  b.node("Conv", {"a", "w"}, {"c"}, "constant conv");
+  b.node("Add", {"x", "c"}, {"y"});
+  EXPECT_NE(problems(b).find("all its inputs are constants"), std::string::npos);
+  builder d;
+  d.input("x", {1, 2}).output("y").ints("to", {1 << 20, 1 << 20});
+  d.node("ConstantOfShape", {"to"}, {"c"});
+  d.node("Add", {"x", "c"}, {"y"});
+  EXPECT_NE(problems(d).find("a constant of more than"), std::string::npos);
+}
+
+TEST(Graph, UnusedNodesVanishAndUnusedInputsStay) {
+  builder b;
+  b.input("x", {1, 2}).input("unused", {3}).output("y");
+  b.node("Relu", {"x"}, {"y"});
+  b.node("Unheard", {"x"}, {"nothing"});
+  const auto net = convert(b);
+  ASSERT_EQ(net.layers.size(), 4u);
+  EXPECT_EQ(net.layers[1].onnx_name, "unused");
+}
+
+TEST(Graph, OutputsThatAreInputsOrTheSameValue) {
+  builder b;
+  b.input("x", {1, 2}).output("x").output("y").output("z");
+  b.node("Relu", {"x"}, {"y"});
+  b.node("Identity", {"y"}, {"z"});
+  const auto net = convert(b);
+  ASSERT_EQ(net.layers.size(), 5u);
+  EXPECT_EQ(net.layers[2].operands, (std::vector<int>{0}));
+  EXPECT_EQ(net.layers[3].operands, net.layers[4].operands);
+  builder c;
+  c.input("x", {1}).output("w").weights("w", {2});
+  EXPECT_NE(problems(c).find("constant of the model"), std::string::npos);
+}
+
+TEST(Graph, NodesInAnyOrder) {
+  builder b;
+  b.input("x", {1, 2}).output("y");
+  b.node("Sigmoid", {"r"}, {"y"});
+  b.node("Relu", {"x"}, {"r"});
+  EXPECT_EQ(operators(convert(b)), "Relu Sigmoid");
+  builder c;
+  c.input("x", {1, 2}).output("y");
+  c.node("Add", {"x", "b"}, {"a"});
+  c.node("Relu", {"a"}, {"b"});
+  c.node("Relu", {"b"}, {"y"});
+  EXPECT_NE(problems(c).find("from its own output"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace onnx2hpp_test

@@ -1,0 +1,139 @@
+// Generated headers compile, whatever names a model has, and hold what the model says.
+#include "run_tool.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <set>
+
+namespace onnx2hpp_test {
+namespace {
+
+/// Compiles the header with its network's table, in a program that includes much else before.
+outcome compile(const std::filesystem::path& folder, const std::string& name, const std::string& checks = "") {
+  std::ofstream(folder / "t.cpp")
+      << "#include <bits/stdc++.h>\n#include <dice/model/model.hpp>\n#include <complex.h>\n#include <unistd.h>\n#include "
+         "<fcntl.h>\n#include <time.h>\n"
+      << "#include <signal.h>\n#include <sys/stat.h>\n#include <sys/socket.h>\n#include <termios.h>\n"
+      << "#include \"" << name << ".hpp\"\n"
+      << "static_assert(::dice::graph::view_of<" << name << "::network>.size() == " << name << "::network::size);\n"
+      << checks << "\n";
+  return run({CXX_COMPILER, "-std=gnu++20", "-fsyntax-only", "-Wall", "-Wextra", "-I", DICE_INCLUDE, "-I", folder,
+              folder / "t.cpp"});
+}
+
+TEST(Header, HostileNames) {
+  const std::vector<std::string> names = {"class",    "int",
+                                          "linux",    "unix",
+                                          "errno",    "I",
+                                          "EOF",      "NULL",
+                                          "assert",   "stdin",
+                                          "id",       "op",
+                                          "name",     "onnx_name",
+                                          "operands", "parameters",
+                                          "result",   "network",
+                                          "layer",    "layer_at",
+                                          "type",     "size",
+                                          "weights",  "Id",
+                                          "std",      "dice",
+                                          "time",     "signal",
+                                          "printf",   "main",
+                                          "",         "/a/b.c/Conv",
+                                          "a:b",      "\"quoted\" \\ \n line",
+                                          "??/",      "1",
+                                          "1_2",      "__x__",
+                                          "_",        "é",
+                                          "same",     "same",
+                                          "same",     "same_2",
+                                          "E2BIG",    "B0",
+                                          "st_atime", "M_PI",
+                                          "true",     "alignas",
+                                          "s6_addr",  "*/ }; int x;",
+                                          "channels", "extents",
+                                          "infinity", "SIGINT"};
+  builder b;
+  b.input("input", {1, 2}).output("network");
+  std::string last = "input";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string next = i + 1 == names.size() ? "network"
+                             : i == 3              ? "value \"\n" + std::to_string(i)
+                                                   : "v" + std::to_string(i);
+    b.node("Relu", {last}, {next}, names[i]);
+    last = next;
+  }
+  const scratch folder;
+  const auto done = tool({folder.save("m.onnx", b), "--name", "net", "-o", folder.path});
+  ASSERT_EQ(done.code, 0) << done.err;
+  const auto compiled = compile(folder.path, "net");
+  EXPECT_EQ(compiled.code, 0) << compiled.err.substr(0, 3000);
+  EXPECT_EQ(compiled.err, "");
+  const auto report = nlohmann::json::parse(read_file(folder.path / "net.json"));
+  std::set<std::string> identifiers;
+  for (const auto& l : report["layers"]) EXPECT_TRUE(identifiers.insert(l["name"]).second) << l["name"];
+  EXPECT_EQ(report["layers"][1]["name"], "class_");
+  EXPECT_EQ(report["layers"][1]["onnx_name"], "class");
+  for (const char* name :
+       {"same", "same_2", "same_3", "same_2_2", "a_b_c_Conv", "linux_", "I_", "network_", "relu_1_2", "v30"})
+    EXPECT_TRUE(identifiers.contains(name)) << name;
+  for (const auto& i : identifiers) EXPECT_EQ(i.find("__"), std::string::npos) << i;
+}
+
+TEST(Header, NamesArriveExactly) {
+  builder b;
+  b.input("in\n\"\\?\x01\xc3\xa9", {1, 2}).output("y");
+  b.node("Relu", {"in\n\"\\?\x01\xc3\xa9"}, {"y"}, "trigraph ??= 7");
+  const scratch folder;
+  ASSERT_EQ(tool({folder.save("m.onnx", b), "-o", folder.path}).code, 0);
+  const auto compiled = compile(folder.path, "m",
+                                R"(static_assert(m::network::layer<0>::onnx_name == "in\n\"\\\?\001\303\251");
+                                   static_assert(m::network::layer<1>::onnx_name == "trigraph \?\?= 7");)");
+  EXPECT_EQ(compiled.code, 0) << compiled.err.substr(0, 3000);
+}
+
+TEST(Header, AttributesArriveExactly) {
+  builder b;
+  b.input("x", {1, 4, 6, 6})
+      .output("y")
+      .output("s")
+      .weights("w", {4, 1, 3, 3})
+      .scalar("lo", -0.1f)
+      .weights("c", {4, 1, 1})
+      .ints("pads", {0, 0, 1, 0, 0, 0, 0, 2});
+  b.scalar("third", 1.0f / 3);
+  auto& conv = b.node("Conv", {"x", "w"}, {"a"}, "conv");
+  set(conv, "group", 4), set(conv, "auto_pad", "SAME_LOWER");
+  b.node("Clip", {"a", "lo"}, {"b"}, "clip");
+  set(b.node("LeakyRelu", {"b"}, {"l"}, "leaky"), "alpha", 1e-7f);
+  b.node("Sub", {"c", "l"}, {"d"}, "sub");
+  b.node("Pad", {"d", "pads", "third"}, {"p"}, "pad");
+  set(b.node("Transpose", {"p"}, {"t"}, "transpose"), "perm", {0, 2, 3, 1});
+  b.node("GlobalAveragePool", {"p"}, {"s"}, "pool");
+  set_list(b.node("ReduceMean", {"t"}, {"y"}, "mean"), "axes", {3});
+  const scratch folder;
+  ASSERT_EQ(tool({folder.save("m.onnx", b), "-o", folder.path}).code, 0);
+  const auto compiled = compile(folder.path, "m", R"(
+      static_assert(m::conv::op.group == 4 && m::conv::op.pads == ::std::array<int, 4>{1, 1, 1, 1});
+      static_assert(m::clip::op.low == -0.1f && m::clip::op.high == ::std::numeric_limits<float>::infinity());
+      static_assert(m::leaky::op.alpha == 1e-7f);
+      static_assert(m::sub::op.which == ::dice::ops::constant::first && m::sub::op.fixed == ::dice::tensor::shape{4, 1, 1});
+      static_assert(m::pad::op.value == 1.0f / 3 && m::pad::op.before[2] == 1 && m::pad::op.after[3] == 2);
+      static_assert(m::transpose::result == ::dice::tensor::shape{1, 7, 8, 4});
+      static_assert(m::mean::op.over[3] && m::mean::result == ::dice::tensor::shape{1, 7, 8, 1});
+      static_assert(m::network::weights.file == "m.safetensors" && m::network::name == "m");)");
+  EXPECT_EQ(compiled.code, 0) << compiled.err.substr(0, 3000);
+}
+
+TEST(Header, TwoNetworksInOneProgram) {
+  builder b;
+  b.input("x", {1, 2}).output("y");
+  b.node("Relu", {"x"}, {"y"});
+  const scratch folder;
+  const auto m = folder.save("m.onnx", b);
+  ASSERT_EQ(tool({m, "--name", "one", "-o", folder.path}).code, 0);
+  ASSERT_EQ(tool({m, "--name", "two", "-o", folder.path}).code, 0);
+  EXPECT_EQ(compile(folder.path, "one", "#include \"two.hpp\"\nusing namespace one; using namespace dice;").code, 0);
+}
+
+}  // namespace
+}  // namespace onnx2hpp_test

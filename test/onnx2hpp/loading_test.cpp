@@ -1,0 +1,245 @@
+// Files: every kind of initializer, external data, functions, damage.
+#include "convert_model.hpp"
+#include "run_tool.hpp"
+
+#include "diagnostics.hpp"
+#include "dice/model/ops.hpp"
+
+#include <limits>
+#include <random>
+
+namespace onnx2hpp_test {
+namespace {
+
+using floats = std::vector<float>;
+
+/// y = x + c with the initializer c of two elements that `make` adds.
+template <class Make> network with_constant(Make make) {
+  builder b;
+  b.input("x", {1, 2}).output("y");
+  make(b);
+  b.node("Add", {"x", "c"}, {"y"});
+  return convert(b);
+}
+
+TEST(Initializers, RawAndTypedOfEveryType) {
+  using T = onnx::TensorProto;
+  EXPECT_EQ(written(with_constant([](builder& b) { b.floats("c", {2}, {1.5f, -2}); })), (floats{1.5f, -2}));
+  EXPECT_EQ(written(with_constant([](builder& b) {
+              auto& t = b.tensor("c", T::FLOAT, {2});
+              t.add_float_data(1.5f), t.add_float_data(-2);
+            })),
+            (floats{1.5f, -2}));
+  EXPECT_EQ(written(with_constant([](builder& b) {
+              auto& t = b.tensor("c", T::DOUBLE, {2});
+              t.add_double_data(0.1), t.add_double_data(1e300);
+            })),
+            (floats{0.1f, std::numeric_limits<float>::infinity()}));
+  EXPECT_EQ(written(with_constant([](builder& b) {
+              auto& t = b.tensor("c", T::FLOAT16, {2});
+              t.add_int32_data(0x3555), t.add_int32_data(0x0001);
+            })),
+            (floats{0.333251953125f, 5.9604644775390625e-8f}));
+  EXPECT_EQ(written(with_constant(
+                [](builder& b) { b.tensor("c", T::FLOAT16, {2}).set_raw_data(std::string("\x00\xfc\x00\x40", 4)); })),
+            (floats{-std::numeric_limits<float>::infinity(), 2}));
+  EXPECT_EQ(written(with_constant(
+                [](builder& b) { b.tensor("c", T::BFLOAT16, {2}).set_raw_data(std::string("\x80\x3f\x00\xc0", 4)); })),
+            (floats{1, -2}));
+  EXPECT_EQ(written(with_constant([](builder& b) {
+              auto& t = b.tensor("c", T::INT8, {2});
+              t.add_int32_data(-1), t.add_int32_data(127);
+            })),
+            (floats{-1, 127}));
+  EXPECT_EQ(written(with_constant([](builder& b) { b.ints("c", {-5, 1 << 20}); })), (floats{-5, 1 << 20}));
+}
+
+TEST(Initializers, LongTypedDataIsReadFromTheFile) {
+  builder b;
+  b.input("x", {1, 4000}).output("y");
+  auto& t = b.tensor("c", onnx::TensorProto::FLOAT, {4000});
+  for (int i = 0; i < 4000; ++i) t.add_float_data(static_cast<float>(i));
+  b.node("Add", {"x", "c"}, {"y"});
+  const auto values = written(convert(b));
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], static_cast<float>(i));
+}
+
+TEST(Initializers, ListedAsInputsOrIdentityOfAnother) {
+  builder b;
+  b.input("x", {1, 2}).input("c", {2}).output("y").floats("c", {2}, {1, 2});
+  b.node("Identity", {"c"}, {"same"});
+  b.node("Add", {"x", "same"}, {"z"});
+  b.node("Mul", {"z", "c"}, {"y"});
+  const auto net = convert(b);
+  EXPECT_EQ(operators(net), "Add Mul");
+  EXPECT_EQ(net.layers.size(), 4u);
+  EXPECT_EQ(onnx2hpp::lay_out_weights(net).tensors.size(), 1u);
+}
+
+TEST(Initializers, DamageIsTold) {
+  builder b;
+  b.input("x", {1, 2}).output("y");
+  b.tensor("c", onnx::TensorProto::FLOAT, {3}).set_raw_data("12345678");
+  b.node("Add", {"x", "c"}, {"y"});
+  EXPECT_NE(problems(b).find("8 bytes where its shape needs 12"), std::string::npos) << problems(b);
+  builder c;
+  c.input("x", {1, 2}).output("y");
+  c.tensor("c", onnx::TensorProto::FLOAT, {1ll << 62, 1ll << 62}).set_raw_data("12345678");
+  c.node("Add", {"x", "c"}, {"y"});
+  EXPECT_NE(problems(c).find("its shape is impossible"), std::string::npos);
+}
+
+TEST(Sparse, BecomesDense) {
+  builder b;
+  b.input("x", {1, 4}).output("y");
+  auto* s = b.graph().add_sparse_initializer();
+  s->add_dims(1), s->add_dims(4);
+  auto* v = s->mutable_values();
+  v->set_name("c"), v->set_data_type(onnx::TensorProto::FLOAT), v->add_dims(2), v->add_float_data(5), v->add_float_data(6);
+  auto* i = s->mutable_indices();
+  i->set_data_type(onnx::TensorProto::INT64), i->add_dims(2), i->add_int64_data(1), i->add_int64_data(3);
+  b.node("Add", {"x", "c"}, {"y"});
+  EXPECT_EQ(written(convert(b)), (floats{0, 5, 0, 6}));
+  i->set_int64_data(1, 4);
+  EXPECT_NE(problems(b).find("index out of range"), std::string::npos);
+}
+
+/// A model whose constant lies in the file `location`.
+builder external(const std::string& location, const std::string& offset = "", const std::string& length = "") {
+  builder b;
+  b.input("x", {1, 2}).output("y");
+  auto& t = b.tensor("c", onnx::TensorProto::FLOAT, {2});
+  t.set_data_location(onnx::TensorProto::EXTERNAL);
+  const auto say = [&](const char* key, const std::string& value) {
+    if (value.empty()) return;
+    auto* e = t.add_external_data();
+    e->set_key(key), e->set_value(value);
+  };
+  say("location", location), say("offset", offset), say("length", length);
+  b.node("Add", {"x", "c"}, {"y"});
+  return b;
+}
+
+std::string bytes_of(const floats& f) { return {reinterpret_cast<const char*>(f.data()), f.size() * 4}; }
+
+TEST(ExternalData, OffsetAndLength) {
+  const scratch folder;
+  folder.write("data.bin", bytes_of({9, 9, 1, 2}));
+  const auto m = folder.save("m.onnx", external("data.bin", "8", "8"));
+  const auto net = onnx2hpp::convert(onnx2hpp::load_model(m), {}, onnx2hpp::messages(onnx2hpp::verbosity::quiet));
+  EXPECT_EQ(written(net), (floats{1, 2}));
+  const auto depfile = folder.path / "m.d";
+  ASSERT_EQ(tool({m, "-o", folder.path, "--depfile", depfile}).code, 0);
+  const auto text = read_file(depfile);
+  EXPECT_EQ(text.find((folder.path / "m.hpp").string() + ":"), 0u);
+  EXPECT_NE(text.find((folder.path / "data.bin").string()), std::string::npos);
+}
+
+TEST(ExternalData, OutsideTheModelsFolderIsRefused) {
+  const scratch outer;
+  std::filesystem::create_directory(outer.path / "inner");
+  outer.write("secret.bin", bytes_of({1, 2}));
+  std::filesystem::create_symlink("../secret.bin", outer.path / "inner" / "link.bin");
+  std::filesystem::create_symlink("..", outer.path / "inner" / "up");
+  const struct {
+    std::string location, why;
+  } cases[] = {{"../secret.bin", "leaves the model's folder"},
+               {"x/../../secret.bin", "leaves the model's folder"},
+               {(outer.path / "secret.bin").string(), "absolute path"},
+               {"link.bin", "a link that leaves"},
+               {"up/secret.bin", "a link that leaves"},
+               {"none.bin", "cannot be found"},
+               {".", "not a regular file"},
+               {"", "no file name"}};
+  for (const auto& c : cases) {
+    const auto m = outer.save("inner/m.onnx", external(c.location));
+    const auto done = tool({m, "-o", outer.path / "out"});
+    EXPECT_EQ(done.code, 1) << c.location;
+    EXPECT_NE(done.err.find(c.why), std::string::npos) << c.location << ": " << done.err;
+    EXPECT_FALSE(std::filesystem::exists(outer.path / "out" / "m.hpp"));
+  }
+}
+
+TEST(ExternalData, RangesAreChecked) {
+  const scratch folder;
+  folder.write("data.bin", bytes_of({1, 2}));
+  for (const auto& [offset, length] :
+       {std::pair{"4", "8"}, {"18446744073709551615", "8"}, {"0", "4"}, {"-4", "8"}, {"0x0", "8"}}) {
+    const auto done = tool({folder.save("m.onnx", external("data.bin", offset, length)), "-o", folder.path});
+    EXPECT_EQ(done.code, 1) << offset << " " << length;
+    EXPECT_NE(done.err.find("external data"), std::string::npos) << done.err;
+  }
+}
+
+TEST(Functions, AreInlined) {
+  builder b;
+  b.input("x", {1, 2}).output("y").floats("c", {2}, {1, 2});
+  b.model.add_opset_import()->set_domain("my");
+  auto* f = b.model.add_functions();
+  f->set_name("Shifted"), f->set_domain("my");
+  f->add_input("a"), f->add_input("b"), f->add_output("out"), f->add_attribute("slope");
+  f->add_opset_import()->set_version(17);
+  auto* add = f->add_node();
+  add->set_op_type("Add"), add->add_input("a"), add->add_input("b"), add->add_output("t");
+  auto* leaky = f->add_node();
+  leaky->set_op_type("LeakyRelu"), leaky->add_input("t"), leaky->add_output("out");
+  auto* slope = leaky->add_attribute();
+  slope->set_name("alpha"), slope->set_type(onnx::AttributeProto::FLOAT), slope->set_ref_attr_name("slope");
+  auto* g = b.model.add_functions();
+  g->set_name("Twice"), g->set_domain("my"), g->add_input("t"), g->add_output("u"), g->add_output("t");
+  g->add_opset_import()->set_domain("my");
+  auto* call = g->add_node();
+  call->set_op_type("Shifted"), call->set_domain("my"), call->add_input("t"), call->add_input("t"), call->add_output("u");
+  auto& first_call = b.node("Shifted", {"x", "c"}, {"s"}, "one");
+  first_call.set_domain("my");
+  set(first_call, "slope", 0.25f);
+  b.node("Twice", {"s"}, {"u", "same"}, "two").set_domain("my");
+  b.node("Add", {"u", "same"}, {"y"});
+  const auto net = convert(b);
+  EXPECT_EQ(operators(net), "Add LeakyRelu Add LeakyRelu Add");
+  EXPECT_EQ(first<dice::ops::leaky_relu>(net).alpha, 0.25f);
+  EXPECT_EQ(net.layers[4].op.get_if<dice::ops::leaky_relu>()->alpha, 0.01f) << "no value given: the operator's own default";
+  EXPECT_EQ(net.layers[5].operands, (std::vector<int>{4, 2}));
+}
+
+TEST(Functions, ThatCallThemselvesAreRefused) {
+  builder b;
+  b.input("x", {1}).output("y");
+  auto* f = b.model.add_functions();
+  f->set_name("F"), f->set_domain("my"), f->add_input("a"), f->add_output("b");
+  auto* n = f->add_node();
+  n->set_op_type("F"), n->set_domain("my"), n->add_input("a"), n->add_output("b");
+  b.node("F", {"x"}, {"y"}).set_domain("my");
+  EXPECT_NE(problems(b).find("calls itself"), std::string::npos);
+}
+
+TEST(Damage, EndsInAMessageNeverInACrash) {
+  builder b;
+  b.input("x", {1, 1, 6, 6}).output("y").weights("w", {2, 1, 3, 3}).ints("to", {1, -1}).weights("v", {32, 4});
+  set(b.node("Conv", {"x", "w"}, {"c"}, "conv"), "pads", {0, 0, 0, 0});
+  b.node("Reshape", {"c", "to"}, {"r"});
+  b.node("Gemm", {"r", "v"}, {"y"});
+  const std::string good = b.model.SerializeAsString();
+  const scratch folder;
+  std::mt19937 random(7);
+  for (std::size_t k = 0; k < 400; ++k) {
+    std::string bad = good;
+    if (k < 100) bad.resize(good.size() * k / 100);
+    else
+      for (int i = 0; i < 3; ++i) bad[random() % bad.size()] = static_cast<char>(random());
+    const auto m = folder.write("m.onnx", bad);
+    // In this process: what crashes ends the test.
+    try {
+      const auto net = onnx2hpp::convert(onnx2hpp::load_model(m), {}, onnx2hpp::messages(onnx2hpp::verbosity::quiet));
+    } catch (const onnx2hpp::conversion_error& e) {
+      EXPECT_FALSE(e.problems.empty());
+    } catch (const onnx2hpp::file_error&) {
+    }
+  }
+  const auto done = tool({folder.write("m.onnx", good.substr(0, good.size() / 2)), "-o", folder.path});
+  EXPECT_EQ(done.code, 1);
+  EXPECT_NE(done.err.find("is no ONNX model or is damaged"), std::string::npos) << done.err;
+}
+
+}  // namespace
+}  // namespace onnx2hpp_test

@@ -1,0 +1,98 @@
+// The weights file: safetensors that strict readers accept, 64-byte aligned, with its identity.
+#include "convert_model.hpp"
+#include "run_tool.hpp"
+#include "sha256.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace onnx2hpp_test {
+namespace {
+
+builder several() {
+  builder b;
+  b.input("x", {1, 3, 4, 4})
+      .output("y")
+      .weights("w", {5, 3, 1, 1})
+      .weights("b", {5})
+      .floats("k", {5, 1, 1}, {1, 2, 3, 4, 5});
+  b.node("Conv", {"x", "w", "b"}, {"c"}, "conv");
+  b.node("Mul", {"c", "k"}, {"m"}, "mul");
+  b.node("Add", {"m", "k"}, {"y"}, "add");
+  return b;
+}
+
+TEST(Weights, FormatIsStrict) {
+  const scratch folder;
+  ASSERT_EQ(tool({folder.save("m.onnx", several()), "-o", folder.path}).code, 0);
+  const std::string bytes = read_file(folder.path / "m.safetensors");
+  std::uint64_t size = 0;
+  std::memcpy(&size, bytes.data(), 8);
+  EXPECT_EQ((8 + size) % 64, 0u);
+  const auto header = nlohmann::json::parse(bytes.substr(8, size));
+  const std::string data = bytes.substr(8 + size);
+  onnx2hpp::sha256 hash;
+  hash.add(std::as_bytes(std::span(data)));
+  const auto digest = hash.finish();
+  EXPECT_EQ(header["__metadata__"],
+            (nlohmann::json{{"format", "dice"}, {"dice_version", "0.1.0"}, {"network", "m"}, {"dice_digest", digest}}));
+  EXPECT_NE(read_file(folder.path / "m.hpp").find(".digest = \"" + digest + "\""), std::string::npos);
+  // Every byte belongs to one tensor.
+  std::map<std::size_t, std::size_t> ranges;
+  for (const auto& [name, t] : header.items()) {
+    if (name == "__metadata__") continue;
+    ranges[t["data_offsets"][0]] = t["data_offsets"][1];
+    std::size_t n = t["dtype"] == "F32" ? 4 : 1;
+    for (std::size_t d : t["shape"]) n *= d;
+    EXPECT_EQ(t["data_offsets"][1].get<std::size_t>() - t["data_offsets"][0].get<std::size_t>(), n) << name;
+    if (t["dtype"] == "F32") EXPECT_EQ(t["data_offsets"][0].get<std::size_t>() % 64, 0u) << name;
+  }
+  std::size_t end = 0;
+  for (const auto& [from, to] : ranges) {
+    EXPECT_EQ(from, end);
+    end = to;
+  }
+  EXPECT_EQ(end, data.size());
+  EXPECT_TRUE(header.contains("conv.weight") && header.contains("conv.bias") && header.contains("mul.constant"));
+  EXPECT_FALSE(header.contains("add.constant")) << "the same constant is stored once";
+}
+
+TEST(Weights, ANetworkWithoutAnyHasAnEmptyFile) {
+  builder b;
+  b.input("x", {1}).output("y");
+  b.node("Relu", {"x"}, {"y"});
+  const scratch folder;
+  ASSERT_EQ(tool({folder.save("m.onnx", b), "-o", folder.path}).code, 0);
+  const std::string bytes = read_file(folder.path / "m.safetensors");
+  std::uint64_t size = 0;
+  std::memcpy(&size, bytes.data(), 8);
+  EXPECT_EQ(bytes.size(), 8 + size);
+}
+
+TEST(Weights, LongTransposedAndScaledOnes) {
+  // Longer than the blocks in which they are written.
+  constexpr std::int64_t rows = 3000, columns = 1100;
+  builder b;
+  b.input("x", {1, rows}).output("y");
+  std::vector<float> values(rows * columns);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  b.floats("w", {rows, columns}, values);
+  set(b.node("Gemm", {"x", "w"}, {"y"}), "alpha", 0.5f);
+  const auto out = written(convert(b));
+  for (std::int64_t c = 0; c < columns; c += 7)
+    for (std::int64_t r = 0; r < rows; r += 11)
+      ASSERT_EQ(out[static_cast<std::size_t>(c * rows + r)], 0.5f * static_cast<float>(r * columns + c));
+}
+
+TEST(Weights, TheSameDataInAnotherFormIsAnotherTensor) {
+  builder b;
+  b.input("x", {2, 2}).output("y").floats("w", {2, 2}, {1, 2, 3, 4});
+  set(b.node("Gemm", {"x", "w"}, {"a"}), "transB", 1);
+  b.node("Gemm", {"a", "w"}, {"b"});
+  set(b.node("Gemm", {"b", "w"}, {"c"}), "alpha", 2.0f);
+  b.node("Add", {"c", "w"}, {"y"});
+  const auto layout = onnx2hpp::lay_out_weights(convert(b));
+  EXPECT_EQ(layout.tensors.size(), 3u);
+}
+
+}  // namespace
+}  // namespace onnx2hpp_test
