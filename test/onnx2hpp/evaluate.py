@@ -245,8 +245,8 @@ def evaluate(header, inputs):
                 for offset, shape in l['parameters']:
                     assert offset % 64 == 0
                     count = math.prod(shape or [1])
-                    values = np.frombuffer(weights, np.float32, count, offset).copy()
-                    parameters.append(torch.from_numpy(values).reshape(shape))
+                    data = np.frombuffer(weights, np.float32, count, offset).copy()
+                    parameters.append(torch.from_numpy(data).reshape(shape))
                 value = OPERATORS[l['op']]([values[k] for k in l['operands']], parameters, l['attributes'])
             assert list(value.shape) == list(l['result']), (l, value.shape)
             values.append(value)

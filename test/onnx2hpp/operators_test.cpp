@@ -301,6 +301,23 @@ TEST(Slice, AttributesInputsNegativeAndEndless) {
   EXPECT_NE(problems(d).find("empty"), std::string::npos);
 }
 
+TEST(Gather, OfChannelsIsASlice) {
+  builder b;
+  b.input("x", {1, 3, 2, 2}).output("y").scalar("unused", 0).ints("last", {-1}).ints("odd", {2, 0}).ints("uneven", {0, 0});
+  b.tensor("second", onnx::TensorProto::INT64, {}).set_raw_data(std::string("\1\0\0\0\0\0\0\0", 8));
+  set(b.node("Gather", {"x", "second"}, {"y"}), "axis", 1);
+  EXPECT_EQ(operators(convert(b)), "Slice Reshape");
+  EXPECT_EQ(result(convert(b)), (shape{1, 2, 2}));
+  EXPECT_EQ(first<ops::slice>(convert(b)).starts[1], 1);
+  b.graph().mutable_node(0)->set_input(1, "last");
+  EXPECT_EQ(result(convert(b)), (shape{1, 1, 2, 2}));
+  EXPECT_EQ(first<ops::slice>(convert(b)).starts[1], 2);
+  b.graph().mutable_node(0)->set_input(1, "odd");
+  EXPECT_EQ(first<ops::slice>(convert(b)).steps[1], -2);
+  b.graph().mutable_node(0)->set_input(1, "uneven");
+  EXPECT_NE(problems(b).find("not evenly spaced"), std::string::npos);
+}
+
 TEST(Others, WhatAnOperatorLacksAtAnOpsetIsRefused) {
   builder b = one("Relu", {1, 2});
   set(node_of(b), "slope", 1.0f);

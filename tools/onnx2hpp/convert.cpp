@@ -155,7 +155,7 @@ class converter {
       if (std::ranges::count(assumed_, i) > 0 || is_input(net_.layers[i])) continue;
       return fmt::format("cut the graph before it with --outputs {}", plain(name) ? name : quote(name));
     }
-    return "";
+    return "export the model without it";
   }
 
   /// A name that needs no quotes in a shell.

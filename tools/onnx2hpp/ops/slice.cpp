@@ -1,24 +1,11 @@
 #include "slice.hpp"
 
-#include "dice/model/ops/slice.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
 namespace onnx2hpp {
-
-using dice::ops::slice;
-
-template <> struct spelling<slice> {
-  static constexpr const char* name = "slice";
-  static void write(const slice& op, const slice& unset, initialiser& out) {
-    out("starts", op.starts, unset.starts);
-    out("steps", op.steps, unset.steps);
-    out.add("extents", literal(op.extents));
-  }
-};
 
 std::vector<cut> read_cuts(node_context& n, const std::vector<std::int64_t>& in) {
   const auto rank = static_cast<int>(in.size());
