@@ -49,7 +49,7 @@ struct temporary {
 /// Runs `frames` frames after `warmup` ones; false if a rank failed.
 bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, int in_flight = 0, bool stop_early = false) {
   const auto p = toy.view();
-  EXPECT_TRUE(schedule::sound(p.plan));
+  EXPECT_TRUE(schedule::sound(p.plan, p.layers));
   if (!in_flight) in_flight = p.plan.in_flight;
   temporary file;
   toy.write_weights(file.path, toy.digest);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace {
@@ -67,8 +69,9 @@ TEST(Schedule, RandomPlansAreSoundAndMoveTheRightValues) {
     const drawn d(seed * 7919, 3 + static_cast<int>(seed % 40));
     const auto plan = d.plan();
     const auto view = plan.view();
-    ASSERT_TRUE(schedule::messages_match(view)) << "seed " << seed;
-    ASSERT_TRUE(schedule::buffers_disjoint(view)) << "seed " << seed;
+    ASSERT_TRUE(schedule::messages_match(view, d.net.view())) << "seed " << seed;
+    ASSERT_TRUE(schedule::reads_follow_writes(view, d.net.view())) << "seed " << seed;
+    ASSERT_TRUE(schedule::buffers_disjoint(view, d.net.view())) << "seed " << seed;
     ASSERT_TRUE(schedule::no_wait_cycle(view)) << "seed " << seed;
     ASSERT_EQ(test::simulation(d.net.view(), view, 7, seed).run(), "") << "seed " << seed;
   }
@@ -94,14 +97,29 @@ TEST(Schedule, ProofsRefuseDamagedPlans) {
     ++broken;
     auto tags = plan;
     tags.messages[0].tag += 1;
-    EXPECT_FALSE(schedule::messages_match(tags.view()));
+    EXPECT_FALSE(schedule::messages_match(tags.view(), d.net.view()));
+    auto size = plan;
+    size.messages[0].part.end[1] += 1;
+    EXPECT_FALSE(schedule::messages_match(size.view(), d.net.view()));
+    auto small = plan;
+    for (auto& b : small.buffers)
+      if (b.layer >= 0) --b.bytes;
+    EXPECT_FALSE(schedule::buffers_disjoint(small.view(), d.net.view()));
+    for (const auto& r : plan.ranks) {  // what its first step of the kind writes is read before
+      auto late = plan;
+      auto* first = std::find_if(late.steps.begin() + r.first_step, late.steps.begin() + r.last_step,
+                                 [](const auto& s) { return s.what == action::send || s.what == action::compute; });
+      if (first == late.steps.begin() + r.last_step || first == late.steps.begin() + r.first_step) continue;
+      std::swap(*first, late.steps[r.first_step]);
+      EXPECT_FALSE(schedule::reads_follow_writes(late.view(), d.net.view())) << "seed " << seed << ", rank " << r.rank;
+    }
     auto lost = plan;
     for (auto& s : lost.steps)
       if (s.what == action::send) {
         s.what = action::compute;
         break;
       }
-    EXPECT_FALSE(schedule::messages_match(lost.view()));
+    EXPECT_FALSE(schedule::messages_match(lost.view(), d.net.view()));
     auto none = plan;
     none.ranks[0].slots = 0;
     EXPECT_FALSE(schedule::no_wait_cycle(none.view()));
@@ -115,11 +133,14 @@ TEST(Schedule, OverlapAndCyclesAreFound) {
   p.ranks.push_back({.rank = 0, .first_step = 0, .last_step = 2, .first_segment = 0, .last_segment = 1, .first_buffer = 0, .last_buffer = 2, .scratch_bytes = 128});
   p.segments.push_back({0, 2});
   p.steps.push_back({}), p.steps.push_back({});
-  p.buffers.push_back({{space::scratch, 0}, 64, 0, 1, 0});
-  p.buffers.push_back({{space::scratch, 64}, 64, 1, 1, 1});
-  EXPECT_TRUE(schedule::buffers_disjoint(p.view()));
+  p.buffers.push_back({{space::scratch, 0}, 64, 0, 1, 0, {}});
+  p.buffers.push_back({{space::scratch, 64}, 64, 1, 1, 1, {}});
+  const std::array<graph::layer_info, 2> layers{graph::layer_info{.output = {16}}, {.output = {16}}};
+  const graph::network_view two{layers, {}};
+  for (auto& b : p.buffers) b.part = tensor::whole({16});
+  EXPECT_TRUE(schedule::buffers_disjoint(p.view(), two));
   p.buffers[1].at.offset = 0;
-  EXPECT_FALSE(schedule::buffers_disjoint(p.view()));
+  EXPECT_FALSE(schedule::buffers_disjoint(p.view(), two));
 
   // Two ranks that each send only after having received.
   schedule::plan q;
@@ -183,7 +204,7 @@ TEST(Schedule, GrowingConcatsShareOneBuffer) {
   const std::vector<platform::device> devices{{0, {}, -1}};
   const std::vector<cost::algorithm> algorithms(net.layers.size());
   const auto plan = schedule::build({net.view(), owner, devices, algorithms, 1});
-  EXPECT_TRUE(schedule::sound(plan.view()));
+  EXPECT_TRUE(schedule::sound(plan.view(), net.view()));
   EXPECT_EQ(test::simulation(net.view(), plan.view(), 2, 1).run(), "");
   for (const auto& s : plan.steps)
     EXPECT_TRUE(s.what != action::compute || net.layers[static_cast<std::size_t>(s.layer)].op != "Concat");

@@ -20,7 +20,7 @@ template <int N> inline constexpr int frames<in_flight<N>> = N;
 template <class T> inline constexpr bool is_in_flight = false;
 template <int N> inline constexpr bool is_in_flight<in_flight<N>> = true;
 
-/// The entries of a mapping, or of a split written as one, as a Hana tuple of types; `shape` says what T is.
+/// The entries of a mapping, or of a split written as one, as a Hana tuple of types; `is` says what T is.
 enum class form : unsigned char { none, mapping, split };
 template <class T> struct entries_of {
   static constexpr form is = form::none;

@@ -253,14 +253,15 @@ private:
         const auto& l = lives_[order[k]];
         const bool local = !l.sent && !l.received && segment_of[l.first - out.first_step] == segment_of[l.last - out.first_step];
         buffer_of_[order[k]] = plan_.buffers.size();
-        plan_.buffers.push_back({{local ? space::scratch : space::frame, 0}, instances_[order[k]].bytes, l.first, l.last,
-                                 instances_[order[k]].layer});
+        const auto& root = instances_[order[k]];
+        plan_.buffers.push_back({{local ? space::scratch : space::frame, 0}, root.bytes, l.first, l.last, root.layer,
+                                 tensor::whole(net_.layers[root.layer].output)});
       }
       const auto& step = plan_.steps[out.first_step + s];
       if (step.what != action::compute) continue;
       if (const auto bytes = wish_.algorithms[plan_.groups[step.group].anchor].scratch_bytes; bytes > 0) {
         scratch_of_[s] = plan_.buffers.size();
-        plan_.buffers.push_back({{space::scratch, 0}, bytes, out.first_step + s, out.first_step + s, -1});
+        plan_.buffers.push_back({{space::scratch, 0}, bytes, out.first_step + s, out.first_step + s, -1, {}});
       }
     }
     out.last_buffer = plan_.buffers.size();

@@ -76,6 +76,7 @@ struct buffer {
   std::int64_t bytes = 0;
   int first_step = 0, last_step = 0;  ///< both included, in plan_view::steps
   int layer = -1;                     ///< the tensor whose root it is; -1: a kernel's working memory
+  tensor::region part{};              ///< which region of that tensor it holds
 };
 
 /// One rank: its parts of the arrays of plan_view, and its memory.

@@ -2,16 +2,19 @@
 #pragma once
 
 #include "dice/meta/array.hpp"
+#include "dice/model/network.hpp"
 #include "dice/schedule/arena.hpp"
 #include "dice/schedule/program.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace dice::schedule {
 
-/// Every message is sent by one step of its sender, after the tensor is there, and received by one step of its receiver; its
-/// size is that of its region; no other message between the two ranks has its tag, and tags are positive.
-constexpr bool messages_match(const plan_view& p) {
+/// Every message is sent by one step of its sender and received by one step of its receiver; its size is that of its region; no
+/// other message between the two ranks has its tag, and tags are positive.
+constexpr bool messages_match(const plan_view& p, const graph::network_view& net) {
   const int n = static_cast<int>(p.messages.size()), ranks = static_cast<int>(p.ranks.size());
   meta::array<int> sends(n), receives(n);
   meta::array<int> tags(ranks * ranks);  // messages of a pair come with tags 1, 2, 3, …
@@ -19,6 +22,7 @@ constexpr bool messages_match(const plan_view& p) {
     const auto& msg = p.messages[m];
     if (msg.from == msg.to || msg.from < 0 || msg.to < 0 || msg.from >= ranks || msg.to >= ranks || msg.bytes <= 0) return false;
     if (msg.tag != ++tags[msg.from * ranks + msg.to] || p.owner[msg.layer] != msg.from) return false;
+    if (msg.bytes != tensor::bytes(msg.part, net.layers[msg.layer].output)) return false;
     if (msg.at_sender.where != space::frame || msg.at_receiver.where != space::frame) return false;
   }
   for (const auto& r : p.ranks)
@@ -37,9 +41,49 @@ constexpr bool messages_match(const plan_view& p) {
   return true;
 }
 
-/// Buffers alive at the same step of a rank do not overlap and lie within its arena; those received are alive from the
-/// frame's first step on, those sent until its last; what outlives a segment lies in the frame's block.
-constexpr bool buffers_disjoint(const plan_view& p) {
+namespace detail {
+
+/// The step of a rank in which tensor l is complete: the one that writes it, or for a view or a Concat joined in place, which
+/// have none, the last of its operands'; `never` if some part is not written. `written[l]` is the writing step or -1; the
+/// answer is remembered there.
+inline constexpr int never = std::numeric_limits<int>::max();
+constexpr int completed(int l, meta::array<int>& written, const graph::network_view& net) {
+  if (written[l] >= 0) return written[l];
+  const auto in = net.into(l);
+  int last = in.empty() ? never : 0;
+  for (const auto& e : in) last = std::max(last, completed(e.from, written, net));
+  return written[l] = last;
+}
+
+}  // namespace detail
+
+/// Whatever a step reads, sends or hands out was complete in its rank before: received there, entered, or computed.
+constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view& net) {
+  for (const auto& r : p.ranks) {
+    meta::array<int> written(net.size(), -1);
+    for (int l = 0; l < net.size(); ++l)
+      if (p.owner[l] != r.rank) written[l] = detail::never;
+    for (int s = r.first_step; s < r.last_step; ++s)
+      if (const auto what = p.steps[s].what; what == action::receive || what == action::enter || what == action::compute)
+        written[p.steps[s].layer] = s;
+    const auto ready = [&](int l, int s) { return detail::completed(l, written, net) < s; };
+    for (int s = r.first_step; s < r.last_step; ++s) {
+      const auto& step = p.steps[s];
+      if (step.what == action::send && !ready(step.layer, s)) return false;
+      if (step.what == action::leave && !ready(net.into(step.layer)[0].from, s)) return false;
+      if (step.what != action::compute) continue;
+      const auto& g = p.groups[step.group];
+      for (const auto& e : net.into(g.anchor))
+        if (!ready(e.from, s)) return false;
+      if (g.residual >= 0 && !ready(net.into(g.residual)[g.residual_operand].from, s)) return false;
+    }
+  }
+  return true;
+}
+
+/// Buffers alive at the same step of a rank do not overlap and lie within its arena; each holds its region; what outlives a
+/// segment lies in the frame's block.
+constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& net) {
   for (const auto& r : p.ranks) {
     for (const auto where : {space::frame, space::scratch}) {
       live_blocks live;
@@ -50,6 +94,7 @@ constexpr bool buffers_disjoint(const plan_view& p) {
         if (buf.at.where != where) continue;
         if (buf.first_step < before || buf.last_step < buf.first_step || buf.last_step >= r.last_step) return false;
         if (buf.at.offset < 0 || buf.at.offset % alignment || buf.at.offset + buf.bytes > limit) return false;
+        if (buf.layer >= 0 && buf.bytes < tensor::bytes(buf.part, net.layers[buf.layer].output)) return false;
         before = buf.first_step;
         live.advance(buf.first_step);
         const std::int64_t from = buf.at.offset, to = from + buf.bytes;
@@ -111,6 +156,8 @@ constexpr bool no_wait_cycle(const plan_view& p) {
 }
 
 /// All of the above.
-constexpr bool sound(const plan_view& p) { return messages_match(p) && buffers_disjoint(p) && no_wait_cycle(p); }
+constexpr bool sound(const plan_view& p, const graph::network_view& net) {
+  return messages_match(p, net) && reads_follow_writes(p, net) && buffers_disjoint(p, net) && no_wait_cycle(p);
+}
 
 }  // namespace dice::schedule

@@ -106,8 +106,10 @@ template <class Net, class Map> inline constexpr auto stored = trim<Net, Map>();
 
 template <class Net, class Map> inline constexpr bool proved = [] {
   constexpr plan_view p = stored<Net, Map>.view();
-  static_assert(messages_match(p), "dice is wrong, please report: a message of this plan has no partner");
-  static_assert(buffers_disjoint(p), "dice is wrong, please report: buffers of this plan overlap");
+  constexpr auto& net = graph::view_of<Net>;
+  static_assert(messages_match(p, net), "dice is wrong, please report: a message of this plan has no partner");
+  static_assert(reads_follow_writes(p, net), "dice is wrong, please report: a step of this plan reads what is not there yet");
+  static_assert(buffers_disjoint(p, net), "dice is wrong, please report: buffers of this plan overlap");
   static_assert(no_wait_cycle(p), "dice is wrong, please report: ranks of this plan wait for each other");
   return true;
 }();

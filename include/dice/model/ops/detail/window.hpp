@@ -15,7 +15,7 @@ struct window {
   std::array<int, 4> pads;  ///< top, left, bottom, right
   bool ceil_mode = false;
 
-  constexpr int reach(int i) const { return (kernel[i] - 1) * dilations[i] + 1; }
+  constexpr std::int64_t reach(int i) const { return (kernel[i] - std::int64_t{1}) * dilations[i] + 1; }
 
   /// Output extent along axis i (0: H, 1: W) of an input of extent n. ONNX Conv and MaxPool, "output shape"; with ceil_mode
   /// a last window that would start in the end padding is dropped, as PyTorch and ONNX Runtime do.
