@@ -3,6 +3,7 @@
 
 #include "dice/mapping/error.hpp"  // first: compilers print the includes that lead to an error's declaration
 
+#include "dice/app/engine.hpp"
 #include "dice/app/main.hpp"
 #include "dice/mapping/mapping.hpp"
 #include "dice/model/model.hpp"

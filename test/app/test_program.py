@@ -6,6 +6,7 @@ PROGRAM is toy_app; expected results are computed here anew, with numpy.  MPIRUN
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -306,7 +307,7 @@ class Refusals(Case):
         (self.folder / "text.npy").write_text("no tensor at all")
         huge = (self.folder / "good.npy").read_bytes().replace(b"(4, 32), }", b"(4000000000000000, 32), }")[:128]
         (self.folder / "huge.npy").write_bytes(huge)
-        for file, texts in {"double.npy": ["<f8", ".astype(np.float32)"], "shape.npy": ["(4, 8, 4)", "(N·2, 32)"], "odd.npy": ["(3, 32)"],
+        for file, texts in {"double.npy": ["float64 (4, 32)", "float32 (N·2, 32)", ".astype(np.float32)"], "shape.npy": ["(4, 8, 4)", "(N·2, 32)"], "odd.npy": ["(3, 32)"],
                             "none.npy": ["no frame"], "cut.npy": ["cut short"], "text.npy": ["no .npy file"], "huge.npy": ["damaged"],
                             "absent.npy": ["No such file"], ".": ["folder"]}.items():
             for owner, ranks in PLACEMENTS[:2]:
@@ -319,7 +320,32 @@ class Refusals(Case):
             for by in self.ways(ranks):
                 done = self.run_program("--random", 1, "--output", "nowhere/o.npy", owner=owner, ranks=ranks, by=by)
                 self.assert_fails(done, 1, "nowhere/o.npy")
+        for option in ("--output", "--json"):  # known before the first frame
+            self.assert_fails(self.run_program("--random", 1, option, "nowhere/o", TOY_FAIL_AFTER=0), 1, "nowhere/o")
         self.assert_fails(self.run_program("--random", 1, "--frames", 4000, "--output", "/dev/full"), 1, "/dev/full")
+
+    def test_an_output_that_nobody_reads(self):
+        """Files come first; what cannot be printed is an error, a reader that is gone ends the program as usual."""
+        files = [self.folder / "o.npy", self.folder / "run.json"]
+        command = [PROGRAM, "--random", "1", "--top", "64", "--frames", "3000", "--output", files[0], "--json", files[1]]
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command, cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, "dice: error: the standard output cannot be written: No space left on device\n")
+        for file in files:
+            file.unlink()
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(command, cwd=self.folder, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
+        os.close(writer)
+        self.assertEqual(done.returncode, -signal.SIGPIPE)
+        self.assertEqual(np.load(files[0]).shape, (6000, 32))
+        self.assertEqual(json.loads(files[1].read_text())["frames"], 3000)
+        for option in ("--plan=json", "--help", "--version"):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([PROGRAM, option], stdout=full, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
+            self.assertEqual(done.returncode, 1, option)
+            self.assertIn("dice: error: the standard output", done.stderr)
 
     def test_a_rank_that_fails(self):
         for by in self.ways(2):
@@ -349,6 +375,20 @@ class Processes(Case):
         for variable, text in [("TOY_VERSION", "dice 9.9"), ("TOY_DIGEST", "weights 9.9")]:
             done = self.run_program("--random", 1, owner=self.OWNER, ranks=2, by="mpi", **{variable: "1=9.9"})
             self.assert_fails(done, 1, "rank 1 (host ", text, "rank 0 (host ")
+
+    def test_different_options(self):
+        """As an app file may state them. They would wait for each other's frames for ever."""
+        for first, second, text in [(["--frames", "9"], ["--frames", "12"], "--frames 12, rank 0"),
+                                    (["--warmup", "2"], [], "--warmup 0, rank 0"), (["--gather"], [], "--gather (no), rank 0"),
+                                    ([], ["--in-flight", "1"], "--in-flight 1, rank 0"),
+                                    (["--gather", "--output", "o.npy"], ["--gather"], "the results of (none), rank 0")]:
+            env = {**os.environ, "TOY_OWNER": self.OWNER}
+            rank = ["-np", "1", PROGRAM, "--random", "1"]
+            began = time.monotonic()
+            done = subprocess.run([MPIRUN, "--oversubscribe", "--bind-to", "none", *rank, *first, ":", *rank, *second], env=env,
+                                  cwd=self.folder, text=True, capture_output=True, timeout=LIMIT)
+            self.seconds = time.monotonic() - began
+            self.assert_fails(done, 2, "rank 1 (host ", text, "same options")
 
     def test_a_killed_rank(self):
         done = self.run_program("--random", 1, owner=self.OWNER, ranks=2, by="mpi", TOY_KILL="1=yes")

@@ -10,6 +10,8 @@ int main(int argc, char** argv) {
   dice::channels::mpi::communicator ranks;
   try {
     contract::run(ranks);
+    dice::channels::mpi::communicator in_pieces(MPI_COMM_WORLD, 1000);
+    contract::run(in_pieces);
     // A message beyond what MPI's int counts is refused, not cut.
     const dice::channels::path large[] = {{0, 1, 1, std::int64_t{INT_MAX} + 1, 1, 1}};
     try {

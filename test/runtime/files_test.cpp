@@ -2,10 +2,13 @@
 #include "dice/runtime/runtime.hpp"
 
 #include <gtest/gtest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -60,6 +63,22 @@ TEST(frames, of_files) {
   EXPECT_EQ(t.data()[3 * 3 + 1], 7.0f);  // row-major here
   file.write(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }", 5));
   EXPECT_EQ(runtime::frames_in(runtime::read_frames(file.path, {}, "x").shape(), {}), 5);  // frames that are scalars
+  // Headers of any length, members in any order.
+  for (const std::size_t length : {0, 60, 120, 250, 400}) {
+    const std::string blanks(length, ' ');
+    file.write(npy("{'shape': (4, 3), " + blanks + "'fortran_order': True, 'descr': '<f4'}", 12, length > 300 ? 2 : 1));
+    EXPECT_EQ(runtime::read_frames(file.path, {2, 3}, "x")(3, 1), 7.0f) << length;
+  }
+  file.write(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 2), }", 12));
+  t = runtime::read_frames(file.path, {1, 3, 2}, "x");
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(t(i / 6, i / 2 % 3, i % 2), static_cast<float>(i / 6 + 2 * (i / 2 % 3) + 6 * (i % 2)));
+}
+
+TEST(frames, types_have_numpys_names) {
+  for (const auto& [code, name] : {std::pair{"<f4", "float32"}, {"<f8", "float64"}, {"<f2", "float16"}, {"|u1", "uint8"}, {"<i8", "int64"},
+                                   {">f4", "big-endian float32"}, {"|b1", "bool"}, {"<c16", "complex128"}, {"<U5", "'<U5'"}, {"|O", "'|O'"},
+                                   {"", "''"}, {"<f", "'<f'"}, {"<fx", "'<fx'"}, {"<f4x", "'<f4x'"}, {"<f999999999999", "'<f999999999999'"}})
+    EXPECT_EQ(runtime::detail::type_name(code), name);
 }
 
 TEST(frames, of_files_that_are_wrong) {
@@ -85,14 +104,21 @@ TEST(frames, of_files_that_are_wrong) {
   refused(npy(shaped("(99999999999999999999999999, 3)"), 3), "shape");
   refused(npy(shaped("(1, 3"), 3), "shape");
   refused(npy("{}", 3), "records");
-  refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }", 6), ".astype(np.float32)");
-  refused(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1, 3), }", 3), ".astype(np.float32)");
+  refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }", 6), "float64 (1, 3); input 'x' is float32 (N, 3): save it");
+  refused(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1, 3), }", 3), "big-endian float32 (1, 3)");
   refused(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }", 3), "records");
-  refused(npy("{'descr': '<f4', 'shape': (1, 3), }", 3), "cannot be read");
+  refused(npy("{'descr': '<f4', 'shape': (1, 3), }", 3), "order");
+  refused(npy("{'descr': '<f4', 'fortran_order': None, 'shape': (1, 3), }", 3), "order");
   auto cut = npy(shaped("(1, 3)"), 3);
   refused(cut.substr(0, 40), "cut short");
   cut[9] = '\xff';
   refused(cut, "cut short");
+  ::unlink(file.path.c_str());
+  EXPECT_NE(error_of(file, {1, 3}).find("No such file or directory (input 'x')"), std::string::npos) << error_of(file, {1, 3});
+  ASSERT_EQ(::mkfifo(file.path.c_str(), 0600), 0);
+  const int both_ends = ::open(file.path.c_str(), O_RDWR);
+  EXPECT_NE(error_of(file, {1, 3}).find("a pipe"), std::string::npos) << error_of(file, {1, 3});
+  ::close(both_ends);
 }
 
 TEST(results, to_files) {
@@ -109,8 +135,42 @@ TEST(results, to_files) {
   EXPECT_THROW(runtime::write_npy("/nowhere/at/all.npy", back), runtime::file_error);
   EXPECT_THROW(runtime::write_npy("/dev/full", back), runtime::file_error);
   EXPECT_THROW(runtime::write_text("/dev/full", "x"), runtime::file_error);
+  EXPECT_THROW(runtime::require_writable("/nowhere/at/all.npy"), runtime::file_error);
+  EXPECT_THROW(runtime::require_writable("/tmp"), runtime::file_error);
+  EXPECT_NO_THROW(runtime::require_writable(file.path));
+  EXPECT_NO_THROW(runtime::require_writable("in_this_folder.npy"));
+  EXPECT_NO_THROW(runtime::require_writable("/dev/full"));
   struct stat s {};
   EXPECT_NE(::stat((file.path + ".tmp" + std::to_string(::getpid())).c_str(), &s), 0);
+}
+
+// A disk that is full early, in the header, or before the last byte.
+TEST(results, that_do_not_fit_leave_no_file) {
+  const scratch file;
+  runtime::tensor_sink sink;
+  sink.add(7, {1, 300}, 5);
+  runtime::write_npy(file.path, sink.result(7));
+  struct stat whole {}, s {};
+  ASSERT_EQ(::stat(file.path.c_str(), &whole), 0);
+  ::unlink(file.path.c_str());
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  for (const auto room : {whole.st_size - 1, whole.st_size - 50, off_t{200}, off_t{100}, off_t{5}}) {
+    const rlimit less{static_cast<rlim_t>(room), limit.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &less), 0);
+    std::string text;
+    try {
+      runtime::write_npy(file.path, sink.result(7));
+    } catch (const runtime::file_error& e) {
+      text = e.what();
+    }
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+    EXPECT_NE(text.find("'" + file.path + "' cannot be written: File too large"), std::string::npos) << room << ": " << text;
+    EXPECT_NE(::stat(file.path.c_str(), &s), 0) << room;
+    EXPECT_NE(::stat((file.path + ".tmp" + std::to_string(::getpid())).c_str(), &s), 0) << room;
+  }
+  ::signal(SIGXFSZ, before);
 }
 
 TEST(frames, random_ones_are_standard_normal_and_of_the_seed) {

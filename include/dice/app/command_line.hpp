@@ -45,7 +45,7 @@ struct parsing {
   }
 
   /// [NAME=]FILE. FILE may hold '='; NAME is an ONNX name, or else an identifier, and may hold '=' as well.
-  named_file file(std::string_view text, bool inputs) const {
+  [[gnu::cold]] named_file file(std::string_view text, bool inputs) const {
     const char* kind = inputs ? "input" : "output";
     std::vector<int> ids;
     for (int l = 0; l < program.layers.size(); ++l)
@@ -139,10 +139,14 @@ inline std::span<const option> option_table() {
                if (v != "mpi" && v != "in-process") p.fail("'" + std::string(v) + "' is neither mpi nor in-process");
                p.out.by = v == "mpi" ? transport::mpi : transport::in_process;
              }},
-      option{"--plan", takes::perhaps, "json", false, "print what each rank does, as a table or as JSON, and run nothing",
+      option{"--plan", takes::perhaps, "json|steps|dot|svg", false,
+             "print what each rank does, and run nothing: a table, JSON, all steps and buffers, a drawing (Graphviz' DOT, SVG)",
              [](parsing& p, std::string_view v) {
-               if (!v.empty() && v != "json") p.fail("'" + std::string(v) + "' is no form of a plan; write --plan or --plan=json");
-               p.out.plan = v.empty() ? plan_form::text : plan_form::json;
+               constexpr std::array<std::string_view, 6> forms{"-", "", "json", "steps", "dot", "svg"};  // those of plan_form
+               const auto found = std::find(forms.begin() + 1, forms.end(), v);
+               if (found == forms.end())
+                 p.fail("'" + std::string(v) + "' is no form of a plan; write --plan, or --plan= with json, steps, dot or svg");
+               p.out.plan = static_cast<plan_form>(found - forms.begin());
              }},
       option{"--help", takes::nothing, "", false, "print this", [](parsing& p, std::string_view) { p.out.help = true; }},
       option{"--version", takes::nothing, "", false, "print the version of dice", [](parsing& p, std::string_view) { p.out.version = true; }},
@@ -174,7 +178,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
 }  // namespace detail
 
 /// Parses the command line. Throws usage_error.
-inline options parse(const runtime::program& program, std::span<const char* const> arguments) {
+[[gnu::cold]] inline options parse(const runtime::program& program, std::span<const char* const> arguments) {
   options out;
   std::vector<std::string_view> seen;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -229,7 +233,7 @@ inline options parse(const runtime::program& program, std::span<const char* cons
 }
 
 /// The text of --help.
-inline std::string help(const runtime::program& program, std::string_view command) {
+[[gnu::cold]] inline std::string help(const runtime::program& program, std::string_view command) {
   const auto shape = [](const dice::tensor::shape& s) {
     std::string out;
     for (int a = 0; a < s.rank; ++a) out += (a ? "×" : "") + std::to_string(s[a]);

@@ -22,7 +22,7 @@ struct named_file {
 };
 
 enum class transport : unsigned char { automatic, mpi, in_process };
-enum class plan_form : unsigned char { none, text, json };
+enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
 
 /// What the command line says.
 struct options {

@@ -17,9 +17,12 @@ inline std::string unit_text(const runtime::program& p, int rank) {
   const auto r = static_cast<std::size_t>(rank);
   const auto u = r < p.units.size() ? p.units[r] : platform::unit{};
   switch (u.what) {
-    case platform::unit::kind::cpu: break;
-    case platform::unit::kind::threads: return "threads<" + std::to_string(u.count) + ">";
-    case platform::unit::kind::gpu: return u.gpu_index ? "gpu_at<" + std::to_string(u.gpu_index) + ">" : "gpu";
+    case platform::unit::kind::cpu:
+      break;
+    case platform::unit::kind::threads:
+      return "threads<" + std::to_string(u.count) + ">";
+    case platform::unit::kind::gpu:
+      return u.gpu_index ? "gpu_at<" + std::to_string(u.gpu_index) + ">" : "gpu";
     case platform::unit::kind::cores: {
       std::string out = "cores<";
       if (r < p.cores.size())
@@ -34,17 +37,14 @@ namespace detail {
 
 inline std::string bytes_text(std::int64_t bytes) {
   char out[32];
-  if (bytes < 10240)
-    std::snprintf(out, sizeof out, "%lld B", static_cast<long long>(bytes));
-  else if (bytes < (10 << 20))
-    std::snprintf(out, sizeof out, "%.1f KiB", static_cast<double>(bytes) / 1024);
-  else
-    std::snprintf(out, sizeof out, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  if (bytes < 10240) std::snprintf(out, sizeof out, "%lld B", static_cast<long long>(bytes));
+  else if (bytes < (10 << 20)) std::snprintf(out, sizeof out, "%.1f KiB", static_cast<double>(bytes) / 1024);
+  else std::snprintf(out, sizeof out, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
   return out;
 }
 
 /// Lines of cells, columns as wide as their widest cell; the first `left` columns are aligned to the left.
-inline std::string table_text(const std::vector<std::vector<std::string>>& lines, std::size_t left) {
+[[gnu::cold]] inline std::string table_text(const std::vector<std::vector<std::string>>& lines, std::size_t left) {
   const auto width_of = [](const std::string& s) {  // UTF-8: code points
     return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xc0) != 0x80; }));
   };
@@ -73,8 +73,9 @@ inline std::vector<int> layers_of(const runtime::program& p, int rank) {
   return out;
 }
 
-inline std::string plan_json(const runtime::program& p) {
-  std::string out = "{\"network\": " + json_string(p.network) + ", \"in_flight\": " + std::to_string(p.plan.in_flight) + ",\n \"ranks\": [";
+[[gnu::cold]] inline std::string plan_json(const runtime::program& p) {
+  std::string out = "{\"network\": " + json_string(p.network) + ", \"in_flight\": " + std::to_string(p.plan.in_flight) +
+                    ",\n \"ranks\": [";
   for (std::size_t i = 0; i < p.plan.ranks.size(); ++i) {
     const auto& r = p.plan.ranks[i];
     out += (i ? ",\n  " : "\n  ");
@@ -88,14 +89,15 @@ inline std::string plan_json(const runtime::program& p) {
   for (std::size_t i = 0; i < p.plan.messages.size(); ++i) {
     const auto& m = p.plan.messages[i];
     out += (i ? ",\n  " : "\n  ");
-    out += "{\"from\": " + std::to_string(m.from) + ", \"to\": " + std::to_string(m.to) + ", \"tag\": " + std::to_string(m.tag) +
-           ", \"layer\": " + std::to_string(m.layer) + ", \"bytes\": " + std::to_string(m.bytes) + "}";
+    out += "{\"from\": " + std::to_string(m.from) + ", \"to\": " + std::to_string(m.to) +
+           ", \"tag\": " + std::to_string(m.tag) + ", \"layer\": " + std::to_string(m.layer) +
+           ", \"bytes\": " + std::to_string(m.bytes) + "}";
   }
   return out + "]}\n";
 }
 
 /// "conv1 … pool3, fc1": runs of ids that follow each other.
-inline std::string runs_text(const runtime::program& p, const std::vector<int>& ids) {
+[[gnu::cold]] inline std::string runs_text(const runtime::program& p, const std::vector<int>& ids) {
   const auto name = [&](int l) { return std::string(p.layers.layers[static_cast<std::size_t>(l)].name); };
   constexpr int most = 6;
   std::string out;
@@ -109,11 +111,13 @@ inline std::string runs_text(const runtime::program& p, const std::vector<int>& 
   return out;
 }
 
-inline std::string plan_table(const runtime::program& p) {
+[[gnu::cold]] inline std::string plan_table(const runtime::program& p) {
   std::string out = "Network " + std::string(p.network) + ": " + std::to_string(p.layers.size()) + " layers on " +
-                    std::to_string(p.ranks()) + (p.ranks() == 1 ? " rank, " : " ranks, ") + std::to_string(p.plan.in_flight) +
-                    (p.plan.in_flight == 1 ? " frame" : " frames") + " in flight at most\n\n";
-  std::vector<std::vector<std::string>> lines{{"rank", "unit", "layers", "MMAC", "weights", "arena", "peak", "sends", "receives"}};
+                    std::to_string(p.ranks()) + (p.ranks() == 1 ? " rank, " : " ranks, ") +
+                    std::to_string(p.plan.in_flight) + (p.plan.in_flight == 1 ? " frame" : " frames") +
+                    " in flight at most\n\n";
+  std::vector<std::vector<std::string>> lines{
+      {"rank", "unit", "layers", "MMAC", "weights", "arena", "peak", "sends", "receives"}};
   for (const auto& r : p.plan.ranks) {
     std::int64_t sent = 0, received = 0;
     int sends = 0, receives = 0;
@@ -123,18 +127,22 @@ inline std::string plan_table(const runtime::program& p) {
     }
     char macs[32];
     std::snprintf(macs, sizeof macs, "%.1f", static_cast<double>(r.macs) / 1e6);
-    const auto flow = [](int n, std::int64_t bytes) { return n ? std::to_string(n) + " · " + bytes_text(bytes) : std::string("–"); };
-    lines.push_back({std::to_string(r.rank), unit_text(p, r.rank), std::to_string(r.layers), macs, bytes_text(r.weight_bytes),
-                     bytes_text(r.arena_bytes), bytes_text(r.peak_bytes), flow(sends, sent), flow(receives, received)});
+    const auto flow = [](int n, std::int64_t bytes) {
+      return n ? std::to_string(n) + " · " + bytes_text(bytes) : std::string("–");
+    };
+    lines.push_back({std::to_string(r.rank), unit_text(p, r.rank), std::to_string(r.layers), macs,
+                     bytes_text(r.weight_bytes), bytes_text(r.arena_bytes), bytes_text(r.peak_bytes), flow(sends, sent),
+                     flow(receives, received)});
   }
   out += table_text(lines, 2) + "\n";
-  for (const auto& r : p.plan.ranks) out += "rank " + std::to_string(r.rank) + ": " + runs_text(p, layers_of(p, r.rank)) + "\n";
+  for (const auto& r : p.plan.ranks)
+    out += "rank " + std::to_string(r.rank) + ": " + runs_text(p, layers_of(p, r.rank)) + "\n";
   if (!p.plan.messages.empty()) {
     out += "\nMessages of one frame:\n";
     lines = {{"layer", "from", "to", "tag", "size"}};
     for (const auto& m : p.plan.messages)
-      lines.push_back({std::string(p.layers.layers[static_cast<std::size_t>(m.layer)].name), std::to_string(m.from), std::to_string(m.to),
-                       std::to_string(m.tag), bytes_text(m.bytes)});
+      lines.push_back({std::string(p.layers.layers[static_cast<std::size_t>(m.layer)].name), std::to_string(m.from),
+                       std::to_string(m.to), std::to_string(m.tag), bytes_text(m.bytes)});
     out += table_text(lines, 1);
   }
   return out;
@@ -143,13 +151,8 @@ inline std::string plan_table(const runtime::program& p) {
 }  // namespace detail
 
 /// The plan as text: a table, or one JSON object.
-inline std::string plan_text(const runtime::program& p, bool json) { return json ? detail::plan_json(p) : detail::plan_table(p); }
-
-/// Prints the plan on stdout.
-inline void print_plan(const runtime::program& p, bool json) {
-  const auto text = plan_text(p, json);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+inline std::string plan_text(const runtime::program& p, bool json) {
+  return json ? detail::plan_json(p) : detail::plan_table(p);
 }
 
 }  // namespace dice::app

@@ -68,7 +68,7 @@ inline std::string report_part(const std::string& host, const runtime::figures& 
 }
 
 /// All ranks' parts together.
-inline report merge(const std::vector<std::string>& parts, std::int64_t frames) {
+[[gnu::cold]] inline report merge(const std::vector<std::string>& parts, std::int64_t frames) {
   report out;
   out.frames = frames;
   const auto n = static_cast<std::size_t>(frames);
@@ -101,7 +101,7 @@ inline report merge(const std::vector<std::string>& parts, std::int64_t frames) 
 }
 
 /// The content of --json.
-inline std::string report_json(const report& r) {
+[[gnu::cold]] inline std::string report_json(const report& r) {
   std::string out = "{\"frames\": " + std::to_string(r.frames) + ",\n \"frames_per_second\": " + json_number(r.frames_per_second()) +
                     ",\n \"latency_ms\": {\"min\": " + json_number(r.latency(0)) + ", \"median\": " + json_number(r.latency(0.5)) +
                     ", \"p95\": " + json_number(r.latency(0.95)) + ", \"p99\": " + json_number(r.latency(0.99)) +
@@ -117,7 +117,7 @@ inline std::string report_json(const report& r) {
 }
 
 /// The table at the end of a run.
-inline std::string report_table(const report& r) {
+[[gnu::cold]] inline std::string report_table(const report& r) {
   const auto number = [](const char* format, double v) {
     char text[48];
     std::snprintf(text, sizeof text, format, v);

@@ -43,7 +43,7 @@ inline std::vector<std::string> read_labels(const std::string& path) {
 }
 
 /// The `k` largest numbers of each frame, a line each frame: "frame 0: 7 seven 9.81, 1 one 3.20"; equal ones by index, NaN last.
-inline std::string top_text(const std::string& name, const runtime::tensor& all, std::int64_t frames, int k,
+[[gnu::cold]] inline std::string top_text(const std::string& name, const runtime::tensor& all, std::int64_t frames, int k,
                             const std::vector<std::string>& labels) {
   std::string out;
   const auto elements = static_cast<std::size_t>(static_cast<std::int64_t>(all.size()) / frames);

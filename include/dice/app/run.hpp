@@ -2,9 +2,12 @@
 #pragma once
 
 #include "dice/app/command_line.hpp"
+#include "dice/app/draw.hpp"
 #include "dice/app/launcher.hpp"
 #include "dice/app/plan.hpp"
+#include "dice/app/print.hpp"
 #include "dice/app/rank.hpp"
+#include "dice/app/steps.hpp"
 #include "dice/channels/channels.hpp"
 
 #include <chrono>
@@ -22,17 +25,29 @@ namespace detail {
 /// A refusal without MPI. Of processes that mpirun started together only the first speaks, and before the others end: mpirun
 /// ends all when one is gone.
 inline int refuse_alone(const std::string& what) {
-  if (launched_rank() > 0)
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-  else
-    std::fprintf(stderr, "dice: error: %s\n", what.c_str());
+  if (launched_rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  else std::fprintf(stderr, "dice: error: %s\n", what.c_str());
   return 2;
+}
+
+/// The plan in one of its forms, none of which is plan_form::none.
+inline std::string plan_as(const runtime::program& p, plan_form form) {
+  switch (form) {
+    case plan_form::steps:
+      return plan_steps(p);
+    case plan_form::dot:
+      return plan_dot(p);
+    case plan_form::svg:
+      return plan_svg(p);
+    default:
+      return plan_text(p, form == plan_form::json);
+  }
 }
 
 /// All ranks as threads of this process.
 inline int run_threads(const runtime::program& p, const options& o) {
   channels::in_process::hub hub(p.ranks());
-  std::vector<int> codes(static_cast<std::size_t>(p.ranks()));
+  std::vector<int> codes(static_cast<std::size_t>(p.ranks()), 1);
   const auto work = [&](int rank) {
     channels::in_process::communicator ranks(hub, rank);
     codes[static_cast<std::size_t>(rank)] = rank_job(p, o, {}, ranks, false).run();
@@ -41,7 +56,11 @@ inline int run_threads(const runtime::program& p, const options& o) {
     work(0);
   } else {
     std::vector<std::thread> threads;
-    for (int r = 0; r < p.ranks(); ++r) threads.emplace_back(work, r);
+    try {
+      for (int r = 0; r < p.ranks(); ++r) threads.emplace_back(work, r);
+    } catch (const std::exception& e) {
+      hub.stop("dice: error: no thread for rank " + std::to_string(threads.size()) + ": " + e.what());
+    }
     for (auto& t : threads) t.join();
   }
   for (int code : codes)
@@ -52,7 +71,7 @@ inline int run_threads(const runtime::program& p, const options& o) {
 }  // namespace detail
 
 /// Runs the program as its command line says. Exit code: 0 done, 1 failed, 2 wrong usage.
-inline int run(const runtime::program& p, int argc, char** argv) {
+[[gnu::cold]] inline int run(const runtime::program& p, int argc, char** argv) {
   try {
     options o;
     std::string usage;
@@ -63,10 +82,10 @@ inline int run(const runtime::program& p, int argc, char** argv) {
     }
     const bool first = launched_rank() == 0;
     if (usage.empty() && (o.help || o.version || o.plan != plan_form::none)) {
-      if (first && o.help) std::fputs(help(p, argc > 0 ? argv[0] : "program").c_str(), stdout);
-      if (first && o.version) std::printf("dice %.*s\n", static_cast<int>(p.version.size()), p.version.data());
-      if (first && o.plan != plan_form::none && !o.help && !o.version) print_plan(p, o.plan == plan_form::json);
-      return std::fflush(stdout) == 0 ? 0 : 1;
+      if (first && o.help) print(help(p, argc > 0 ? argv[0] : "program"));
+      if (first && o.version) print("dice " + std::string(p.version) + "\n");
+      if (first && o.plan != plan_form::none && !o.help && !o.version) print(detail::plan_as(p, o.plan));
+      return 0;
     }
 #ifdef DICE_WITH_MPI
     const bool by_mpi = p.ranks() > 1 && o.by != transport::in_process;
@@ -82,8 +101,9 @@ inline int run(const runtime::program& p, int argc, char** argv) {
     }
 #endif
     if (const int n = launched_size(); n > 1)
-      return detail::refuse_alone(p.ranks() == 1 ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
-                                                 : "--transport in-process: all ranks run in one process; start it without mpirun");
+      return detail::refuse_alone(
+          p.ranks() == 1 ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
+                         : "--transport in-process: all ranks run in one process; start it without mpirun");
     return detail::run_threads(p, o);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "dice: error: %s\n", e.what());

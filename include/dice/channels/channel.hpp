@@ -40,9 +40,14 @@ public:
   virtual bool received(int path, int slot) const = 0;
   /// Lets operations go on. Never waits. Throws stopped.
   virtual void progress() = 0;
-  /// Waits, leaving the core to others, until some operation is done since the last progress() (or at times a little longer
-  /// or less). Throws stopped.
+  /// Waits a little, leaving the core to others: at most until some operation is done since the last progress() or wake() is
+  /// called. Throws stopped.
   virtual void wait() = 0;
+  /// Ends a wait() of this rank. Any thread may call it.
+  virtual void wake() = 0;
+  /// Collective, the last call of every rank that did not quit(): what was sent is received, and receives that nothing was
+  /// sent for are given up. Afterwards no operation is under way.
+  virtual void settle() = 0;
   /// Gives up, because this rank failed or was stopped: afterwards no other rank touches the memory of its operations. What
   /// comes next is communicator::stop.
   virtual void quit() = 0;

@@ -10,8 +10,10 @@
 #include "dice/weights/store.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -36,7 +38,7 @@ inline std::vector<weights::need> needs_of(const program& p, int rank, std::vect
 /// while fewer than `in_flight` are between entry and last output, which the ranks with outputs tell by credits. So the oldest
 /// frame under way always goes on (see schedule/proofs.hpp), memory is bounded, and results come in order.
 ///
-/// Nothing is allocated by run(), but for the times in the figures.
+/// Nothing is allocated by run(), but for the times in the figures, nor by stream().
 class executor {
 public:
   /// `store` holds the weights of needs_of(p, rank), `end` is connected to paths_of(p.plan, in_flight); both outlive this.
@@ -71,8 +73,24 @@ public:
     }
   }
 
+  /// Runs frames until the sources of all ranks with inputs have told their total, the same everywhere, and that many are done.
+  /// Both `in` and `out` are needed in every rank.
+  /// Throws as run() does; then give_up() belongs after it, and in any case endpoint::settle().
+  void stream(source* in, sink* out, figures& measured) {
+    streams_ = true;
+    begin(std::numeric_limits<std::int64_t>::max() / 2, in, out, measured);
+    for (auto& n : heard_)
+      for (; n.begun < 2; ++n.begun)
+        end_.start_receive(n.path, n.begun, reinterpret_cast<std::byte*>(&n.words[static_cast<std::size_t>(n.begun)]));
+    work(measured);
+  }
+  /// Tells the other ranks of stream() that this one failed: they are stopped.
+  void give_up() { tell(failed); }
+
   /// The frame worked on last, to tell in which one something failed.
   std::int64_t frame() const { return frame_ - base_; }
+  /// The layer whose step failed, or -1.
+  int layer() const { return layer_; }
   std::int64_t arena_bytes() const { return arena_.bytes(); }
 
 private:
@@ -82,6 +100,44 @@ private:
     std::int64_t begun = 0;           ///< sent or posted to be received
     std::int64_t done = 0;            ///< received: frames that left there
   };
+
+  /// What a rank tells another one of a stream: how many frames there are in all, or that it failed. Each once at most.
+  struct notices {
+    int path = 0;
+    std::array<std::int64_t, 2> words{};
+    int begun = 0, done = 0;
+  };
+  static constexpr std::int64_t failed = -1;
+
+  void tell(std::int64_t word) {
+    for (auto& n : told_) {
+      n.words[static_cast<std::size_t>(n.begun)] = word;
+      end_.start_send(n.path, n.begun, reinterpret_cast<const std::byte*>(&n.words[static_cast<std::size_t>(n.begun)]));
+      ++n.begun;
+    }
+  }
+
+  /// Learns the number of frames, from this rank's source and from others.
+  void listen() {
+    for (auto& n : heard_)
+      for (; n.done < 2 && end_.received(n.path, n.done); ++n.done) {
+        const auto word = n.words[static_cast<std::size_t>(n.done)];
+        if (word == failed) throw channels::stopped();
+        learn(word);
+      }
+    if (const auto n = source_->total(); n >= 0 && !source_told_) {
+      source_told_ = true;
+      tell(n);
+      learn(n);
+    }
+  }
+  void learn(std::int64_t total) {
+    if (totals_++ > 0 && total != total_)
+      throw std::runtime_error("the graph inputs got different numbers of frames, " + std::to_string(total_) + " and " +
+                               std::to_string(total) + "; push as many to each");
+    total_ = total;
+    if (totals_ == static_cast<int>(ranks_with(plan_, schedule::action::enter).size())) frames_ = base_ + total;
+  }
 
   void work(figures& measured) {
     std::int64_t since = -1;  // when waiting began, or -1
@@ -126,6 +182,11 @@ private:
   void prepare_credits(int rank) {
     const auto paths = paths_of(plan_, in_flight_);
     for (std::size_t i = plan_.messages.size(); i < paths.size(); ++i) {
+      if (paths[i].tag != credit_tag) {
+        if (paths[i].from == rank) told_.push_back({.path = static_cast<int>(i)});
+        if (paths[i].to == rank) heard_.push_back({.path = static_cast<int>(i)});
+        continue;
+      }
       credit_path c{static_cast<int>(i), std::vector<std::int64_t>(static_cast<std::size_t>(in_flight_)), 0, 0};
       if (paths[i].from == rank) given_.push_back(c);
       if (paths[i].to == rank) taken_.push_back(c);
@@ -136,6 +197,7 @@ private:
     base_ = frame_ = oldest_;
     frames_ = base_ + frames, source_ = in, sink_ = out, figures_ = &measured;
     measured = {};
+    if (streams_) return;
     const auto n = static_cast<std::size_t>(frames);
     if (entry_ >= 0) measured.entered.resize(n);
     if (exit_ >= 0) measured.left.resize(n);
@@ -148,6 +210,7 @@ private:
 
   /// Starts whatever can be started without waiting: receives of frames whose slot is free, credits.
   void advance() {
+    if (streams_) listen();
     while (posted_ < frames_ && posted_ < oldest_ + slots_ && sends_done(slot(posted_))) {
       const int s = slot(posted_);
       at_[static_cast<std::size_t>(s)] = 0;
@@ -173,6 +236,7 @@ private:
         end_.start_receive(c.path, s, reinterpret_cast<std::byte*>(&c.words[static_cast<std::size_t>(s)]));
       }
     }
+    if (streams_ && entry_ >= 0 && retired() != retired_) source_->retired((retired_ = retired()) - base_);
   }
 
   bool sends_done(int in_slot) const {
@@ -202,29 +266,36 @@ private:
   std::int64_t find_ready() const {
     for (auto f = oldest_; f < posted_; ++f) {
       const int g = at_[static_cast<std::size_t>(slot(f))];
-      if (g < segments_ && finished_[static_cast<std::size_t>(g)] == f && (g != entry_ || f < retired() + in_flight_) && arrived(g, f))
+      if (g < segments_ && finished_[static_cast<std::size_t>(g)] == f && (g != entry_ || f < retired() + in_flight_) && can_run(g, f))
         return f;
     }
     return -1;
   }
 
-  bool arrived(int g, std::int64_t f) const {
-    for (int s = segment(g).first_step; s < segment(g).last_step; ++s)
-      if (step(s).what == schedule::action::receive && !end_.received(step(s).message, slot(f))) return false;
+  /// Whether segment g of frame f has its messages and would not wait for source or sink.
+  bool can_run(int g, std::int64_t f) const {
+    for (int s = segment(g).first_step; s < segment(g).last_step; ++s) {
+      const auto& at = step(s);
+      if (at.what == schedule::action::receive && !end_.received(at.message, slot(f))) return false;
+      if (at.what == schedule::action::enter && source_ && !source_->ready(at.layer, f - base_)) return false;
+      if (at.what == schedule::action::leave && sink_ && !sink_->ready(at.layer, f - base_)) return false;
+    }
     return true;
   }
 
   void run_segment(std::int64_t f) {
     auto& g = at_[static_cast<std::size_t>(slot(f))];
-    if (g == entry_) figures_->entered[static_cast<std::size_t>(f - base_)] = now();
+    if (g == entry_ && !streams_) figures_->entered[static_cast<std::size_t>(f - base_)] = now();
     for (int s = segment(g).first_step; s < segment(g).last_step; ++s) run_step(step(s), f);
-    if (g == exit_) figures_->left[static_cast<std::size_t>(f - base_)] = now(), ++left_;
+    if (g == exit_ && !streams_) figures_->left[static_cast<std::size_t>(f - base_)] = now();
+    left_ += g == exit_;
     ++finished_[static_cast<std::size_t>(g)];
     // Segments keep the frames' order, so the oldest frame is the first to end.
     if (++g == segments_) ++oldest_;
   }
 
   void run_step(const schedule::step& s, std::int64_t f) {
+    layer_ = s.layer;  // until it is done
     const int in_slot = slot(f);
     const auto elements = [&] { return program_.layers.layers[static_cast<std::size_t>(s.layer)].output.elements(); };
     switch (s.what) {
@@ -243,6 +314,7 @@ private:
       }
       case schedule::action::compute: compute(s, in_slot); break;
     }
+    layer_ = -1;
   }
 
   void compute(const schedule::step& s, int in_slot) {
@@ -270,6 +342,7 @@ private:
   std::vector<const float*> inputs_;        ///< of the call being made
   std::vector<int> sends_, receives_;       ///< messages
   std::vector<credit_path> given_, taken_;
+  std::vector<notices> told_, heard_;
 
   // Counted over all runs, since the slots are used in turn:
   std::int64_t base_ = 0, frames_ = 0;  ///< this run is of frames base_ … frames_ - 1
@@ -277,8 +350,14 @@ private:
   std::int64_t oldest_ = 0;  ///< first frame that is not done here
   std::int64_t left_ = 0;    ///< frames whose outputs all left here
   std::int64_t frame_ = 0;   ///< worked on last
+  int layer_ = -1;           ///< worked on, or -1
   std::vector<int> at_;                  ///< by slot: the segment that comes next
   std::vector<std::int64_t> finished_;   ///< by segment: frames that did it
+  bool streams_ = false;      ///< frames_ is not known yet, or was told by the sources
+  bool source_told_ = false;  ///< the total of this rank's own source is known
+  std::int64_t total_ = 0;    ///< as told by the ranks with inputs,
+  int totals_ = 0;            ///< by so many of them
+  std::int64_t retired_ = 0;  ///< what the source knows
   source* source_ = nullptr;
   sink* sink_ = nullptr;
   figures* figures_ = nullptr;

@@ -1,5 +1,6 @@
-// .npy files, read and written by xtensor behind checks of its own: its reader accepts files that are cut short and allocates
-// whatever the header says.
+// .npy files. xtensor writes them; they are read here into its containers, since its own reader (0.24) takes headers of 128
+// bytes and more for longer ones, accepts files that are cut short, allocates whatever the header says, and costs every
+// program 3 s of compile time.
 #pragma once
 
 #include "dice/runtime/tensor.hpp"
@@ -30,9 +31,10 @@ struct file_error : std::runtime_error {
 namespace detail {
 
 struct npy_header {
-  std::string type;
+  std::string type;  ///< as it is written: "<f4"
+  bool fortran = false;
   std::vector<std::int64_t> shape;
-  std::int64_t data = 0;  ///< where it begins
+  std::int64_t data = 0, bytes = 0;  ///< where the data begins, and how much there is
 };
 
 /// The text behind `'key':` in the dictionary of a header, without blanks before it.
@@ -47,18 +49,35 @@ inline std::string_view value_of(std::string_view header, std::string_view key) 
   return rest;
 }
 
-/// Reads the header; throws file_error. Nothing of the data is read.
-inline npy_header read_npy_header(const std::string& path) {
-  const auto fail = [&](const std::string& what) -> void { throw file_error("'" + path + "' " + what); };
-  std::ifstream in(path, std::ios::binary);
+/// NumPy's name of a type in a header: "<f4" is float32. As it is written where it has no such name.
+inline std::string type_name(std::string_view code) {
+  if (code == "|b1") return "bool";
+  int bytes = 0;
+  const auto* const end = code.data() + code.size();
+  const std::string kind = code.size() < 3  ? ""
+                           : code[1] == 'f' ? "float"
+                           : code[1] == 'i' ? "int"
+                           : code[1] == 'u' ? "uint"
+                           : code[1] == 'c' ? "complex"
+                                            : "";
+  if (kind.empty() || std::from_chars(code.data() + 2, end, bytes).ptr != end || bytes < 1 || bytes > 32)
+    return "'" + std::string(code) + "'";
+  return (code[0] == '>' ? "big-endian " : "") + kind + std::to_string(8 * bytes);
+}
+
+/// Reads the header of the file `path`, open as `in`; throws file_error. Nothing of the data is read.
+[[gnu::cold]] inline npy_header read_npy_header(std::ifstream& in, const std::string& path, const std::string& what) {
+  const auto fail = [&](const std::string& is) -> void { throw file_error("'" + path + "' " + is); };
   struct stat status {};
-  if (!in || ::stat(path.c_str(), &status) != 0) fail(std::string("cannot be opened: ") + std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) fail("is a folder, no .npy file");
+  if (!in || ::stat(path.c_str(), &status) != 0)
+    fail(std::string("cannot be opened: ") + std::strerror(errno) + " (" + what + ")");
+  if (!S_ISREG(status.st_mode)) fail("is a folder, a pipe or a device, no .npy file");
   unsigned char head[12] = {};
   in.read(reinterpret_cast<char*>(head), 12);
   if (in.gcount() < 10 || std::memcmp(head, "\x93NUMPY", 6) != 0) fail("is no .npy file; write it with numpy.save");
   const int version = head[6];
-  if (version != 1 && version != 2) fail("is of .npy version " + std::to_string(version) + ", which dice does not read; write it with numpy.save");
+  if (version != 1 && version != 2)
+    fail("is of .npy version " + std::to_string(version) + ", which dice does not read; write it with numpy.save");
   const std::int64_t begin = version == 1 ? 10 : 12;
   std::int64_t length = head[8] | head[9] << 8;
   if (version == 2) length |= static_cast<std::int64_t>(head[10]) << 16 | static_cast<std::int64_t>(head[11]) << 24;
@@ -71,10 +90,13 @@ inline npy_header read_npy_header(const std::string& path) {
 
   npy_header out;
   out.data = begin + length;
-  const auto type = value_of(text, "descr"), shape = value_of(text, "shape");
+  out.bytes = status.st_size - out.data;
+  const auto type = value_of(text, "descr"), order = value_of(text, "fortran_order"), shape = value_of(text, "shape");
   if (type.size() < 2 || type[0] != '\'' || type.find('\'', 1) == std::string_view::npos)
     fail("holds records, not one tensor; write the tensor with numpy.save");
   out.type = type.substr(1, type.find('\'', 1) - 1);
+  out.fortran = order.substr(0, 4) == "True";
+  if (!out.fortran && order.substr(0, 5) != "False") fail("is damaged: its header states no order of the elements");
   const auto close = shape.find(')');
   if (shape.empty() || shape[0] != '(' || close == std::string_view::npos) fail("is damaged: its header states no shape");
   for (auto rest = shape.substr(1, close - 1); !rest.empty();) {
@@ -91,40 +113,60 @@ inline npy_header read_npy_header(const std::string& path) {
 
 }  // namespace detail
 
-/// Reads a .npy file that holds frames of shape `one` joined along the leading dimension: float32, little-endian. `what` says
-/// what they are for ("input 'image'"). At least one frame. Throws file_error.
-inline tensor read_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what) {
-  const auto h = detail::read_npy_header(path);
+/// Reads a .npy file that holds frames of shape `one` joined along the leading dimension: float32, little-endian. `what`
+/// says what they are for ("input 'image'"). At least one frame. Throws file_error.
+[[gnu::cold]] inline tensor read_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what) {
+  std::ifstream in(path, std::ios::binary);
+  const auto h = detail::read_npy_header(in, path, what);
   std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
   if (extents.empty()) extents.push_back(1);
-  const auto expected = shape_text(extents, extents[0] == 1 ? "N" : "N·" + std::to_string(extents[0]));
-  const auto found = "'" + path + "' holds " + h.type + shape_text(h.shape);
-  if (h.type != "<f4")
-    throw file_error(found + "; " + what + " is float32" + expected + ": save it with .astype(np.float32)");
+  const auto expected =
+      what + " is float32 " + shape_text(extents, extents[0] == 1 ? "N" : "N·" + std::to_string(extents[0]));
+  const auto found = "'" + path + "' holds " + detail::type_name(h.type) + " " + shape_text(h.shape);
+  if (h.type != "<f4") throw file_error(found + "; " + expected + ": save it with .astype(np.float32)");
   const auto frames = frames_in(h.shape, one);
-  if (frames < 0) throw file_error(found + "; " + what + " is float32" + expected + ", N ≥ 1 frames");
-  if (frames == 0) throw file_error(found + ", no frame; " + what + " is float32" + expected + ", N ≥ 1 frames");
-  struct stat status {};
-  ::stat(path.c_str(), &status);
+  if (frames < 0) throw file_error(found + "; " + expected + ", N ≥ 1 frames");
+  if (frames == 0) throw file_error(found + ", no frame; " + expected + ", N ≥ 1 frames");
   const std::int64_t frame_bytes = one.bytes();
-  if (frames > INT64_MAX / 2 / frame_bytes || status.st_size - h.data != frames * frame_bytes)
-    throw file_error("'" + path + "' is cut short or damaged: " + std::to_string(status.st_size - h.data) +
+  if (frames > INT64_MAX / 2 / frame_bytes || h.bytes != frames * frame_bytes)
+    throw file_error("'" + path + "' is cut short or damaged: " + std::to_string(h.bytes) +
                      " bytes of data, its header states " + shape_text(h.shape) + " of 4 bytes each; write it anew");
+  const auto read = [&](auto of_layout) {
+    auto all = decltype(of_layout)::from_shape(std::vector<std::size_t>(h.shape.begin(), h.shape.end()));
+    in.seekg(h.data);
+    in.read(reinterpret_cast<char*>(all.data()), h.bytes);
+    if (in.gcount() != h.bytes) throw file_error("'" + path + "' cannot be read");
+    return all;
+  };
   try {
-    return xt::load_npy<float>(path);
+    if (h.fortran) return read(xt::xarray<float, xt::layout_type::column_major>());
+    return read(tensor());
   } catch (const std::bad_alloc&) {
-    throw file_error("'" + path + "' does not fit into memory: " + std::to_string(status.st_size) + " bytes");
-  } catch (const std::exception& e) {
-    throw file_error("'" + path + "' cannot be read (" + e.what() + "); write it with numpy.save");
+    throw file_error("'" + path + "' does not fit into memory: " + std::to_string(h.bytes) + " bytes");
   }
 }
 
-/// Calls write(path of a temporary file) and renames that to `path` when it is complete. What is no regular file (a device, a
-/// pipe) is written directly. Throws file_error.
-template <class F>
-void replace_file(const std::string& path, F write) {
+/// Whether `path` is something else than a file to be replaced: a device, a pipe, a folder.
+inline bool is_special(const std::string& path) {
   struct stat status {};
-  const bool direct = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/// Throws file_error if the file `path` cannot be written, as far as can be told beforehand.
+inline void require_writable(const std::string& path) {
+  const auto slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  struct stat status {};
+  const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  if (is_folder) errno = EISDIR;
+  if (is_folder || (is_special(path) ? ::access(path.c_str(), W_OK) : ::access(folder.c_str(), W_OK | X_OK)) != 0)
+    throw file_error("'" + path + "' cannot be written: " + std::strerror(errno));
+}
+
+/// Calls write(path of a temporary file) and renames that to `path` when it is complete. What is special is written
+/// directly. Throws file_error.
+template <class F> void replace_file(const std::string& path, F write) {
+  const bool direct = is_special(path);
   const std::string temporary = direct ? path : path + ".tmp" + std::to_string(::getpid());
   try {
     write(temporary);
@@ -152,15 +194,18 @@ inline void write_text(const std::string& path, std::string_view text) {
 
 /// Writes a .npy file: float32, C order. Throws file_error; a failure leaves no file.
 inline void write_npy(const std::string& path, const tensor& all) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return write_text(path, xt::dump_npy(all));
+  if (is_special(path)) return write_text(path, xt::dump_npy(all));
   replace_file(path, [&](const std::string& temporary) {
     errno = 0;
     xt::dump_npy(temporary, all);  // says nothing when the disk is full
-    struct stat written {};
-    const int why = errno;
-    if (::stat(temporary.c_str(), &written) != 0 || written.st_size < static_cast<std::int64_t>(all.size() * sizeof(float)))
-      throw std::runtime_error(why ? std::strerror(why) : "the disk is full");
+    const std::string why = errno ? std::strerror(errno) : "the disk is full";
+    std::int64_t written = -1;
+    try {
+      std::ifstream back(temporary, std::ios::binary);
+      written = detail::read_npy_header(back, temporary, {}).bytes;
+    } catch (const file_error&) {  // not even a header
+    }
+    if (written != static_cast<std::int64_t>(all.size() * sizeof(float))) throw std::runtime_error(why);
   });
 }
 

@@ -21,18 +21,26 @@ inline std::vector<int> ranks_with(const schedule::plan_view& plan, schedule::ac
   return out;
 }
 
+/// The tag of credits; messages have tags from 1 on.
+inline constexpr int credit_tag = 0;
+
 /// Frames whose buffers exist at once in rank `r`, with at most `in_flight` frames under way.
 inline int slots_of(const schedule::rank_program& r, int in_flight) { return std::min(r.slots, in_flight); }
 
-/// The paths of a plan: its messages, in their order, and then the credits (tag 0): from each rank that holds a graph output
-/// to each other that holds a graph input, one for each frame that left.
+/// The paths of a plan: its messages, in their order; then the credits, from each rank that holds a graph output to each other
+/// that holds a graph input, one for each frame that left; then the notices of a stream, from each rank to each other.
 inline std::vector<channels::path> paths_of(const schedule::plan_view& plan, int in_flight) {
+  constexpr std::int64_t word = sizeof(std::int64_t);
   std::vector<channels::path> out;
   const auto slots = [&](int rank) { return slots_of(plan.ranks[static_cast<std::size_t>(rank)], in_flight); };
   for (const auto& m : plan.messages) out.push_back({m.from, m.to, m.tag, m.bytes, slots(m.from), slots(m.to)});
   for (int from : ranks_with(plan, schedule::action::leave))
     for (int to : ranks_with(plan, schedule::action::enter))
-      if (from != to) out.push_back({from, to, 0, static_cast<std::int64_t>(sizeof(std::int64_t)), in_flight, in_flight});
+      if (from != to) out.push_back({from, to, credit_tag, word, in_flight, in_flight});
+  const int ranks = static_cast<int>(plan.ranks.size());
+  for (int from = 0; from < ranks; ++from)
+    for (int to = 0; to < ranks; ++to)
+      if (from != to) out.push_back({from, to, static_cast<int>(plan.messages.size()) + 1, word, 2, 2});
   return out;
 }
 

@@ -11,4 +11,5 @@
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/sink.hpp"
 #include "dice/runtime/source.hpp"
+#include "dice/runtime/stream.hpp"
 #include "dice/runtime/tensor.hpp"

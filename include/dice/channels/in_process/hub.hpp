@@ -125,7 +125,7 @@ private:
 
 class endpoint final : public channels::endpoint {
 public:
-  endpoint(hub& h, int rank) : hub_(h), mailbox_(h.mailboxes_[static_cast<std::size_t>(rank)]) {}
+  endpoint(hub& h, int rank) : hub_(h), rank_(rank), mailbox_(h.mailboxes_[static_cast<std::size_t>(rank)]) {}
 
   void start_send(int path, int slot, const std::byte* from) override {
     auto& l = line(path);
@@ -160,6 +160,8 @@ public:
     seen_ = mailbox_.events;
     if (hub_.is_stopped()) throw stopped();
   }
+  void wake() override { mailbox_.ring(); }
+  void settle() override;
   void quit() override { hub_.quit(); }
 
 private:
@@ -167,6 +169,7 @@ private:
   hub::line& line(int path) const { return *hub_.lines_[static_cast<std::size_t>(path)]; }
 
   hub& hub_;
+  const int rank_;
   hub::mailbox& mailbox_;
   std::uint64_t seen_ = 0;
 };
@@ -224,5 +227,16 @@ private:
   hub& hub_;
   int rank_;
 };
+
+/// What has met its partner was copied at once; the rest is forgotten.
+inline void endpoint::settle() {
+  communicator ranks(hub_, rank_);
+  ranks.all_gather({});  // nobody starts anything any more
+  for (auto& l : hub_.lines_) {
+    const std::lock_guard lock(l->mutex);
+    l->sends = l->receives = l->matched;
+  }
+  ranks.all_gather({});
+}
 
 }  // namespace dice::channels::in_process

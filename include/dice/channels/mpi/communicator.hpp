@@ -22,31 +22,44 @@ namespace dice::channels::mpi {
 
 /// MPI, started for as long as this lives. Only the thread that made it may use it. One in a program's life.
 class session {
-public:
+ public:
   session(int& argc, char**& argv) : environment_(argc, argv, boost::mpi::threading::funneled, false) {}
 
-private:
+ private:
   boost::mpi::environment environment_;
 };
 
-/// The ranks of MPI_COMM_WORLD, in a communicator of their own.
+/// The ranks of an MPI communicator, in one of their own.
 class communicator final : public channels::communicator {
-public:
-  communicator() : world_(MPI_COMM_WORLD, boost::mpi::comm_duplicate) {}
+ public:
+  /// A duplicate of `ranks` (collective). `piece` is the most bytes that one operation of MPI carries; longer texts and blocks travel in several.
+  explicit communicator(MPI_Comm ranks = MPI_COMM_WORLD, std::int64_t piece = std::int64_t{1} << 30)
+      : world_(ranks, boost::mpi::comm_duplicate), piece_(piece) {}
 
   int rank() const override { return world_.rank(); }
   int size() const override { return world_.size(); }
 
   std::vector<std::string> all_gather(const std::string& text) override {
     meet();
-    std::vector<int> sizes, begins;
-    boost::mpi::all_gather(world_, static_cast<int>(text.size()), sizes);
-    int total = 0;
-    for (int n : sizes) begins.push_back(total), total += n;
-    std::vector<char> all(static_cast<std::size_t>(total) + 1);
-    boost::mpi::all_gatherv(world_, text.data(), all.data(), sizes, begins);
-    std::vector<std::string> out;
-    for (std::size_t r = 0; r < sizes.size(); ++r) out.emplace_back(all.data() + begins[r], static_cast<std::size_t>(sizes[r]));
+    std::vector<std::int64_t> whole;
+    boost::mpi::all_gather(world_, static_cast<std::int64_t>(text.size()), whole);
+    const auto largest = *std::max_element(whole.begin(), whole.end());
+    std::vector<std::string> out(whole.size());
+    std::vector<char> all;
+    const std::int64_t most = piece_ / size();
+    for (std::int64_t at = 0; at < largest; at += most) {
+      std::vector<int> sizes, begins;
+      int total = 0;
+      for (const auto n : whole) {
+        sizes.push_back(static_cast<int>(std::clamp<std::int64_t>(n - at, 0, most)));
+        begins.push_back(total);
+        total += sizes.back();
+      }
+      all.resize(static_cast<std::size_t>(total));
+      const char* mine = text.data() + std::min(at, static_cast<std::int64_t>(text.size()));
+      boost::mpi::all_gatherv(world_, mine, all.data(), sizes, begins);
+      for (std::size_t r = 0; r < out.size(); ++r) out[r].append(all.data() + begins[r], static_cast<std::size_t>(sizes[r]));
+    }
     return out;
   }
 
@@ -78,15 +91,17 @@ public:
     return offset;
   }
 
-  std::unique_ptr<channels::endpoint> connect(std::span<const path> paths) override { return std::make_unique<endpoint>(world_, paths); }
+  std::unique_ptr<channels::endpoint> connect(std::span<const path> paths) override {
+    return std::make_unique<endpoint>(world_, paths);
+  }
 
   void send_block(int to, const void* data, std::int64_t bytes) override {
-    for (std::int64_t at = 0; at < bytes; at += piece)
-      send(to, 1, static_cast<const char*>(data) + at, static_cast<int>(std::min(piece, bytes - at)));
+    for (std::int64_t at = 0; at < bytes; at += piece_)
+      send(to, 1, static_cast<const char*>(data) + at, static_cast<int>(std::min(piece_, bytes - at)));
   }
   void receive_block(int from, void* data, std::int64_t bytes) override {
-    for (std::int64_t at = 0; at < bytes; at += piece)
-      receive(from, 1, static_cast<char*>(data) + at, static_cast<int>(std::min(piece, bytes - at)));
+    for (std::int64_t at = 0; at < bytes; at += piece_)
+      receive(from, 1, static_cast<char*>(data) + at, static_cast<int>(std::min(piece_, bytes - at)));
   }
   void stop(const std::string& message) override {
     std::fprintf(stderr, "%s\n", message.c_str());
@@ -94,9 +109,7 @@ public:
     world_.abort(1);
   }
 
-private:
-  static constexpr std::int64_t piece = std::int64_t{1} << 30;
-
+ private:
   static std::int64_t now() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
@@ -122,6 +135,7 @@ private:
   }
 
   boost::mpi::communicator world_;
+  const std::int64_t piece_;
 };
 
 }  // namespace dice::channels::mpi

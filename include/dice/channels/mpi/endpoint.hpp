@@ -32,6 +32,7 @@ public:
       receive_.push_back(p.to == rank ? operations : -1);
       operations += p.to == rank ? p.receive_slots : 0;
     }
+    started_.resize(paths_.size());
     const auto n = static_cast<std::size_t>(operations);
     done_.assign(n, 1);
     requests_.assign(n, MPI_REQUEST_NULL);
@@ -43,18 +44,48 @@ public:
 
   void start_send(int path, int slot, const std::byte* from) override {
     const auto& p = at(path);
+    ++started_[index(path)];
     MPI_Isend(from, static_cast<int>(p.bytes), MPI_BYTE, p.to, p.tag, world_, next(send_[index(path)] + slot));
   }
   void start_receive(int path, int slot, std::byte* to) override {
     const auto& p = at(path);
+    ++started_[index(path)];
     MPI_Irecv(to, static_cast<int>(p.bytes), MPI_BYTE, p.from, p.tag, world_, next(receive_[index(path)] + slot));
   }
   bool sent(int path, int slot) const override { return done_[index(send_[index(path)] + slot)]; }
   bool received(int path, int slot) const override { return done_[index(receive_[index(path)] + slot)]; }
-  void progress() override { static_cast<void>(test()); }
-  void wait() override {
+  void progress() override {
     patience_.reset();
-    while (active_ > 0 && !test()) patience_.pause();
+    static_cast<void>(test());
+  }
+  void wait() override {
+    if (test())
+      patience_.reset();
+    else
+      patience_.pause();
+  }
+  void wake() override {}  // wait() returns soon by itself
+
+  void settle() override {
+    std::vector<std::int64_t> sends(paths_.size());
+    for (std::size_t p = 0; p < paths_.size(); ++p)
+      if (send_[p] >= 0) sends[p] = started_[p];
+    MPI_Request all;
+    MPI_Iallreduce(MPI_IN_PLACE, sends.data(), static_cast<int>(sends.size()), MPI_INT64_T, MPI_SUM, world_, &all);
+    finish(all);
+    std::vector<std::byte> nobody;
+    for (std::size_t p = 0; p < paths_.size(); ++p) {
+      if (receive_[p] < 0) continue;
+      for (; started_[p] > sends[p]; --started_[p]) give_up(receive_[p] + static_cast<int>((started_[p] - 1) % paths_[p].receive_slots));
+      for (; started_[p] < sends[p]; ++started_[p]) {
+        nobody.resize(std::max(nobody.size(), static_cast<std::size_t>(paths_[p].bytes)));
+        MPI_Request one;
+        MPI_Irecv(nobody.data(), static_cast<int>(paths_[p].bytes), MPI_BYTE, paths_[p].from, paths_[p].tag, world_, &one);
+        finish(one);
+      }
+    }
+    for (patience p; active_ > 0;)
+      if (!test()) p.pause();
   }
 
   void quit() override {}  // MPI_Abort ends the process, and its operations with it
@@ -62,6 +93,17 @@ public:
 private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   const path& at(int path) const { return paths_[index(path)]; }
+
+  static void finish(MPI_Request& request) {
+    patience p;
+    for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done;) p.pause();
+  }
+
+  /// Cancels the receive `operation`, which no message matches.
+  void give_up(int operation) {
+    for (int i = 0; i < active_; ++i)
+      if (operations_[index(i)] == operation) MPI_Cancel(&requests_[index(i)]);
+  }
 
   /// A request for `operation`; those under way are kept together at the front.
   MPI_Request* next(int operation) {
@@ -90,6 +132,7 @@ private:
   boost::mpi::communicator world_;
   std::vector<path> paths_;
   std::vector<int> send_, receive_;  ///< first operation of each path's ends here, or -1
+  std::vector<std::int64_t> started_;  ///< by path: sends or receives
   std::vector<char> done_;           ///< by operation
   std::vector<MPI_Request> requests_;
   std::vector<int> operations_, completed_;

@@ -1,0 +1,86 @@
+// A program with a life of its own that has a network inside: a camera's thread pushes pictures, answers are printed as they
+// come, and the ranks talk by MPI about other things meanwhile.
+#include <dice/dice.hpp>
+
+#include "digits.hpp"
+
+#include <boost/mpi/collectives/all_reduce.hpp>
+#include <boost/mpi/environment.hpp>
+#include <xtensor/xnpy.hpp>
+#include <xtensor/xsort.hpp>
+#include <xtensor/xview.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <thread>
+
+namespace mpi = boost::mpi;
+using namespace std::chrono_literals;
+
+using plan = dice::mapping<
+    dice::dev<0, dice::cpu>, dice::layers<dice::range<digits::picture, digits::pool2>>,
+    dice::dev<1, dice::cpu>, dice::layers<dice::range<digits::conv3, digits::scores>>>;
+
+/// Stands for a camera: shows the pictures of a file, 200 a second.
+class camera {
+ public:
+  explicit camera(const char* file) : pictures_(xt::load_npy<float>(file)) {}
+  std::size_t pictures() const { return pictures_.shape(0); }
+  /// Writes picture k to `to`, shape (1, 1, 8, 8).
+  template <class View> void grab(std::size_t k, View&& to) const {
+    xt::view(to, 0) = xt::view(pictures_, k % pictures());
+  }
+  static void wait() { std::this_thread::sleep_for(5ms); }
+
+ private:
+  xt::xarray<float> pictures_;
+};
+
+int main(int argc, char** argv) try {
+  // The engine's threads send and receive while main does: MPI must allow it. (Without this line dice would start MPI.)
+  const mpi::environment environment(argc, argv, mpi::threading::level(dice::engine_thread_level));
+  const mpi::communicator world;
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: mpirun -n 2 %s PICTURES.npy\n", argv[0]);
+    return 2;
+  }
+
+  auto engine = dice::start<digits::network, plan>(world);  // in all ranks; works on a duplicate of `world`
+
+  std::jthread source;
+  if (engine.takes())  // the rank that holds the input
+    source = std::jthread([&engine, eye = camera(argv[1])] {
+      try {
+        for (std::size_t k = 0; k < eye.pictures(); ++k) {
+          camera::wait();
+          // The engine calls the function when the frame enters: the picture goes straight to its place in the network. push()
+          // waits while the pipeline is full; where pictures may be lost, try_push() says so instead.
+          engine.push([&eye, k](auto view) { eye.grab(k, view); });
+        }
+        engine.close();
+      } catch (const dice::engine_error&) {
+        // Another rank failed, or this one: wait() tells.
+      }
+    });
+
+  if (engine.gives())  // the rank that holds the output
+    engine.on_result([](std::int64_t frame, const auto& scores) {
+      const auto digit = xt::argmax(scores)();
+      std::printf("picture %lld: %zu (%.0f %%)\n", static_cast<long long>(frame), static_cast<std::size_t>(digit), 100 * scores(0, digit));
+      std::fflush(stdout);
+    });
+
+  // What the program does besides: here the ranks tell each other every 10 ms whether there is anything left to do.
+  int beats = 0;
+  while (!mpi::all_reduce(world, engine.ended(), std::logical_and<>())) {
+    std::this_thread::sleep_for(10ms);
+    ++beats;
+  }
+  engine.wait();  // throws what ended it, if it was no close()
+  std::printf("rank %d: %d beats beside the network\n", world.rank(), beats);
+  return 0;
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
+}

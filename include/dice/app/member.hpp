@@ -1,0 +1,190 @@
+// A rank among the ranks of its job: what they agree on before frames flow. The same for dice::main and engines.
+#pragma once
+
+#include "dice/app/launcher.hpp"
+#include "dice/app/record.hpp"
+#include "dice/channels/channel.hpp"
+#include "dice/runtime/affinity.hpp"
+#include "dice/runtime/digest.hpp"
+#include "dice/runtime/executor.hpp"
+#include "dice/weights/search.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dice::app {
+
+inline std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "unknown";
+}
+
+/// What an exception says, never empty.
+inline std::string cause(const std::exception& e) {
+  const std::string text = dynamic_cast<const std::bad_alloc*>(&e) ? "out of memory" : e.what();
+  return text.empty() ? "unknown error" : text;
+}
+
+/// One rank of a job. Where functions are collective, every rank calls them in the same order.
+class member {
+public:
+  /// `processes`: the ranks are processes, not threads of this one.
+  member(const runtime::program& p, channels::communicator& ranks, bool processes)
+      : program_(p), ranks_(ranks), processes_(processes), host_(host_name()) {}
+
+  int rank() const { return ranks_.rank(); }
+  const std::string& host() const { return host_; }
+  /// "rank 1 (host b)", or "host b" where there is but one rank.
+  std::string place(int rank, const std::string& host) const {
+    return program_.ranks() == 1 ? "host " + host : "rank " + std::to_string(rank) + " (host " + host + ")";
+  }
+  std::string place() const { return place(rank(), host_); }
+
+  /// How a stage went, the same in every rank.
+  struct outcome {
+    std::string error;  ///< empty: well
+    int code = 0;       ///< for the program's exit
+  };
+
+  /// Every rank tells how its stage went (empty: well) and `more`, which `all` gets from all ranks. The first error with its
+  /// rank, or "". Collective.
+  std::string agree(const std::string& error, const std::string& more, std::vector<std::string>& all) {
+    record mine;
+    mine.put(error);
+    mine.put(host_);
+    mine.put(more);
+    const auto told = ranks_.all_gather(mine.text());
+    all.clear();
+    std::string first;
+    for (std::size_t r = 0; r < told.size(); ++r) {
+      record in(told[r]);
+      const auto text = in.get(), host = in.get();
+      all.push_back(in.get());
+      if (!text.empty() && first.empty()) first = program_.ranks() == 1 ? text : place(static_cast<int>(r), host) + ": " + text;
+    }
+    return first;
+  }
+  std::string agree(const std::string& error) {
+    std::vector<std::string> ignored;
+    return agree(error, {}, ignored);
+  }
+
+  /// Calls f; the text of what it throws, or "".
+  template <class F> static std::string attempt(F f) {
+    try {
+      f();
+      return {};
+    } catch (const channels::stopped&) {
+      throw;
+    } catch (const std::exception& e) {
+      return cause(e);
+    }
+  }
+
+  /// What must be alike in all ranks: how a message calls it, and its value here.
+  using property = std::pair<const char*, std::string>;
+
+  /// Do we all run the same program in the same way, on the right number of ranks? `usage` is what is wrong with the command
+  /// line here, or empty; `options` are compared beside the program. Collective.
+  outcome introduce(const std::string& usage, const std::vector<property>& options) {
+    const auto may = runtime::usable_cores();
+    std::string mask;
+    for (int c : may) mask += std::to_string(c) + ",";
+    const auto r = static_cast<std::size_t>(rank());
+    const bool shares = r < program_.units.size() && program_.units[r].what == platform::unit::kind::cpu;
+    std::vector<property> alike{{"the plan ", runtime::plan_digest(program_)},
+                                {"a network with the weights ", std::string(program_.weights.digest.substr(0, 16))}};
+    const auto own = alike.size();
+    alike.insert(alike.end(), options.begin(), options.end());
+    record mine;  // begins with the version and the host: what follows may be something else in another version
+    for (const std::string& field : {std::string(program_.version), host_, usage, shares ? mask : std::string()}) mine.put(field);
+    for (const auto& [what, value] : alike) mine.put(value);
+    const auto told = ranks_.all_gather(mine.text());
+    std::string first_usage, difference, first_version, first_host;
+    std::vector<std::string> first;
+    int code = 1;
+    sharers_ = 0;
+    for (std::size_t k = 0; k < told.size(); ++k) {
+      record in(told[k]);
+      const auto version = in.get(), host = in.get();
+      if (k == 0) first_version = version, first_host = host;
+      const auto compare = [&](const char* what, const std::string& other, const std::string& zero) {
+        if (other == zero || !difference.empty()) return false;
+        difference = place(static_cast<int>(k), host) + " runs " + what + other + ", " + place(0, first_host) + " " + what + zero +
+                     "; start the same program with the same options on all hosts";
+        return true;
+      };
+      compare("dice ", version, first_version);
+      if (version != program_.version) continue;
+      const auto wrong = in.get(), cores = in.get();
+      if (!wrong.empty() && first_usage.empty()) first_usage = wrong;
+      sharers_ += shares && cores == mask && host == host_;
+      for (std::size_t i = 0; i < alike.size(); ++i) {
+        const auto value = in.get();
+        if (k == 0) first.push_back(value);
+        if (k > 0 && !first.empty() && compare(alike[i].first, value, first[i])) code = i < own ? 1 : 2;
+      }
+    }
+    sharers_ = std::max(sharers_, 1);
+    if (!first_usage.empty()) return {first_usage, 2};
+    if (!difference.empty()) return {difference, code};
+    if (const int wanted = program_.ranks(); wanted != ranks_.size()) {
+      const auto n = std::to_string(wanted);
+      return {"this program's plan has " + n + " ranks, started with " + std::to_string(ranks_.size()) + ": run it with mpirun -n " + n +
+                  " PROGRAM …, or with --transport in-process",
+              2};
+    }
+    return {};
+  }
+
+  /// Starts the calling thread's team for this rank's unit, and maps and packs its weights: `file`, or where --weights looks by
+  /// default. Returns a warning, or "". Throws.
+  std::string equip(const std::string& file) {
+    const auto warning = start_threads();
+    const weights::file weights(weights::find(program_.weights, file, program_.weights_folder), program_.network, program_.weights);
+    std::vector<int> groups;
+    const auto needs = runtime::needs_of(program_, rank(), groups);
+    store_ = weights::store(weights, needs);
+    return warning;
+  }
+
+  /// Memory for the frames and the channels. Collective; an error as agree() gives it.
+  std::string connect(int in_flight) {
+    return agree(attempt([&] {  // nothing that can fail in one rank alone comes before ranks_.connect
+      end_ = ranks_.connect(runtime::paths_of(program_.plan, in_flight));
+      executor_.emplace(program_, rank(), store_, *end_, in_flight);
+    }));
+  }
+  runtime::executor& executor() { return *executor_; }
+  channels::endpoint& end() { return *end_; }
+
+private:
+  std::string start_threads() {
+    const auto r = static_cast<std::size_t>(rank());
+    if (r >= program_.units.size()) return {};
+    const auto cores = r < program_.cores.size() ? program_.cores[r] : std::span<const int>{};
+    const auto online = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    const bool launched = processes_ && launched_size() > 0;
+    const auto crew = runtime::engage(program_.units[r], cores, sharers_, online, launched ? "; start with mpirun --bind-to none" : "");
+    if (program_.threads.start) program_.threads.start(crew.threads, crew.cores);
+    return crew.warning;
+  }
+
+  const runtime::program& program_;
+  channels::communicator& ranks_;
+  const bool processes_;
+  const std::string host_;
+  int sharers_ = 1;  ///< ranks whose unit is `cpu` that may use the very same cores
+  weights::store store_;
+  std::unique_ptr<channels::endpoint> end_;
+  std::optional<runtime::executor> executor_;
+};
+
+}  // namespace dice::app

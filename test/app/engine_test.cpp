@@ -1,0 +1,251 @@
+// Streams whose ranks are threads of this process: what goes in comes out, in order, whatever the program's threads do.
+#include "runtime/toy.hpp"
+
+#include "dice/app/stream_job.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace {
+
+using dice::app::stream_job;
+
+struct fixture {
+  explicit fixture(std::vector<int> owner, toy::network net = toy::diamond(), int in_flight = 4)
+      : toy(std::move(net), std::move(owner), in_flight), program(toy.view()) {
+    options.weights = "/tmp/dice_engine_" + std::to_string(::getpid()) + ".safetensors";
+    options.by = dice::app::transport::in_process;
+    toy.write_weights(options.weights, toy.digest);
+    toy::failing_after = -1;
+    toy::jitter = 0;
+  }
+  ~fixture() { ::unlink(options.weights.c_str()); }
+
+  bool push(stream_job& job, int layer, std::int64_t frame, bool waits = true) const {
+    return job.push(
+        layer,
+        [=](float* to, std::int64_t n) {
+          const auto from = toy::frame(layer, frame);
+          std::copy(from.begin(), from.begin() + n, to);
+        },
+        waits);
+  }
+  /// The expected numbers of output `layer`.
+  toy::values expected(int layer, std::int64_t frame, int inputs = 1) const {
+    std::map<int, toy::values> in;
+    for (int i = 0; i < inputs; ++i) in[i] = toy::frame(i, frame);
+    return toy.compute(in).at(layer);
+  }
+  static toy::values numbers(const dice::runtime::tensor& t) { return {t.begin(), t.end()}; }
+
+  toy::program toy;
+  dice::runtime::program program;
+  dice::engine_options options;
+};
+
+const std::vector<std::vector<int>> placements{
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 1, 1, 0, 1, 2, 2, 2, 2}, {0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, {3, 2, 1, 0, 1, 2, 3, 0, 1, 2}};
+
+TEST(Engine, ResultsComeInOrderAndWhileFramesArePushed) {
+  for (const auto& owner : placements) {
+    fixture f(owner);
+    toy::jitter = 50;
+    stream_job job(f.program, f.options);
+    std::thread source([&] {
+      for (int k = 0; k < 200; ++k) f.push(job, 0, k);
+      job.close();
+    });
+    dice::runtime::tensor result;
+    int frames = 0;
+    for (; job.take(9, result); ++frames) ASSERT_EQ(f.numbers(result), f.expected(9, frames)) << frames;
+    EXPECT_EQ(frames, 200);
+    source.join();
+    job.wait();
+  }
+}
+
+TEST(Engine, AListenerGetsWhatWaitsAndWhatComes) {
+  fixture f(placements[1]);
+  stream_job job(f.program, f.options);
+  for (int k = 0; k < 3; ++k) f.push(job, 0, k);
+  job.drain();
+  std::int64_t next = 0;
+  job.listen(9, [&](std::int64_t frame, const float* at) {
+    ASSERT_EQ(frame, next++);
+    ASSERT_EQ(toy::values(at, at + toy::elements), f.expected(9, frame));
+  });
+  EXPECT_EQ(next, 3);
+  for (int k = 3; k < 50; ++k) f.push(job, 0, k);
+  job.drain();
+  EXPECT_EQ(next, 50);
+  job.close();
+  job.wait();
+}
+
+TEST(Engine, NobodyTakesSoNobodyPushes) {
+  for (const auto& owner : placements) {
+    fixture f(owner);
+    f.options.queue = 2;
+    stream_job job(f.program, f.options);
+    int pushed = 0;
+    for (auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(200); std::chrono::steady_clock::now() < until;)
+      f.push(job, 0, pushed, false) ? ++pushed : (std::this_thread::sleep_for(std::chrono::milliseconds(1)), 0);
+    EXPECT_LE(pushed, 2 + 4 + 2);  // queue, in flight, results
+    EXPECT_GE(pushed, 4);
+    job.close();
+    dice::runtime::tensor result;
+    for (int k = 0; k < pushed; ++k) {
+      ASSERT_TRUE(job.take(9, result));
+      ASSERT_EQ(f.numbers(result), f.expected(9, k));
+    }
+    EXPECT_FALSE(job.take(9, result));
+  }
+}
+
+TEST(Engine, SeveralInputsAndOutputs) {
+  for (const auto& owner : std::vector<std::vector<int>>{{0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 1, 0, 1, 1, 0}, {1, 0, 2, 1, 0, 2, 1, 0}}) {
+    fixture f(owner, toy::two_by_two());
+    stream_job job(f.program, f.options);
+    std::thread first([&] {
+      for (int k = 0; k < 40; ++k) f.push(job, 0, k);
+    });
+    std::thread second([&] {
+      for (int k = 0; k < 40; ++k) f.push(job, 1, k);
+    });
+    std::thread taker([&] {
+      dice::runtime::tensor result;
+      for (int k = 0; k < 40; ++k) {
+        ASSERT_TRUE(job.take(5, result));
+        ASSERT_EQ(f.numbers(result), f.expected(5, k, 2));
+      }
+    });
+    dice::runtime::tensor result;
+    for (int k = 0; k < 40; ++k) {
+      ASSERT_TRUE(job.take(7, result));
+      ASSERT_EQ(f.numbers(result), f.expected(7, k, 2));
+    }
+    first.join(), second.join(), taker.join();
+  }
+}
+
+TEST(Engine, InputsThatDisagreeAreNamed) {
+  for (const auto& owner : std::vector<std::vector<int>>{{0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 1, 0, 1, 1, 0}}) {
+    fixture f(owner, toy::two_by_two());
+    stream_job job(f.program, f.options);
+    for (int k = 0; k < 3; ++k) f.push(job, 0, k);
+    for (int k = 0; k < 2; ++k) f.push(job, 1, k);
+    job.close();
+    try {
+      job.wait();
+      FAIL();
+    } catch (const dice::engine_error& e) {
+      EXPECT_NE(std::string(e.what()).find("different numbers of frames"), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST(Engine, AFailingKernelIsNamed) {
+  for (const auto& owner : placements) {
+    auto net = toy::diamond();
+    net[6].what = toy::op::failing;
+    fixture f(owner, net);
+    toy::failing_after = 5;
+    stream_job job(f.program, f.options);
+    std::thread source([&] {
+      try {
+        for (int k = 0;; ++k) f.push(job, 0, k);
+      } catch (const dice::engine_error& e) {
+        EXPECT_EQ(e.cause(), "this kernel fails as it was told");
+      }
+    });
+    dice::runtime::tensor result;
+    int frames = 0;
+    try {
+      for (; job.take(9, result); ++frames) EXPECT_EQ(f.numbers(result), f.expected(9, frames));
+      ADD_FAILURE();
+    } catch (const dice::engine_error& e) {
+      EXPECT_EQ(e.rank(), owner[6]);
+      EXPECT_EQ(e.frame(), 5);
+      EXPECT_EQ(e.layer(), "/node/6");
+      EXPECT_EQ(e.cause(), "this kernel fails as it was told");
+      EXPECT_NE(std::string(e.what()).find("frame 5, layer '/node/6': this kernel fails"), std::string::npos) << e.what();
+    }
+    EXPECT_LE(frames, 5);
+    source.join();
+    EXPECT_THROW(job.wait(), dice::engine_error);
+  }
+}
+
+TEST(Engine, WhatTheProgramsFunctionsThrowEndsTheStream) {
+  fixture f(placements[1]);
+  {
+    stream_job job(f.program, f.options);
+    job.push(0, [](float*, std::int64_t) { throw std::runtime_error("the camera is gone"); }, true);
+    dice::runtime::tensor result;
+    try {
+      job.take(9, result);
+      FAIL();
+    } catch (const dice::engine_error& e) {
+      EXPECT_EQ(e.cause(), "the camera is gone");
+      EXPECT_EQ(e.layer(), "in.0");
+      EXPECT_EQ(e.rank(), 0);
+    }
+  }
+  stream_job job(f.program, f.options);
+  job.listen(9, [](std::int64_t frame, const float*) {
+    if (frame == 2) throw 7;
+  });
+  for (int k = 0; k < 3; ++k) f.push(job, 0, k);
+  try {
+    job.wait();
+    FAIL();
+  } catch (const dice::engine_error& e) {
+    EXPECT_EQ(e.cause(), "an exception that is no std::exception");
+    EXPECT_EQ(e.layer(), "out.9");
+  }
+}
+
+TEST(Engine, StopEndsWithFramesUnderWay) {
+  for (const auto& owner : placements) {
+    fixture f(owner);
+    toy::jitter = 2000;
+    stream_job job(f.program, f.options);
+    for (int k = 0; k < 4; ++k) f.push(job, 0, k);
+    job.stop();
+    EXPECT_THROW(job.wait(), dice::engine_error);
+    EXPECT_THROW(f.push(job, 0, 4), dice::engine_error);
+  }
+}
+
+TEST(Engine, AStartThatFailsThrowsWithoutAThreadLeft) {
+  fixture f(placements[3]);
+  f.options.weights = "/nonexistent/toy.safetensors";
+  try {
+    stream_job job(f.program, f.options);
+    FAIL();
+  } catch (const dice::engine_error& e) {
+    EXPECT_NE(std::string(e.what()).find("/nonexistent/toy.safetensors"), std::string::npos) << e.what();
+  }
+  f.options.weights.clear();
+  f.options.in_flight = 5;
+  EXPECT_THROW(stream_job(f.program, f.options), dice::engine_error);
+}
+
+TEST(Engine, PushedAfterTheEnd) {
+  fixture f(placements[0]);
+  stream_job job(f.program, f.options);
+  f.push(job, 0, 0);
+  job.close();
+  EXPECT_THROW(f.push(job, 0, 1), std::logic_error);
+  job.wait();
+  EXPECT_THROW(f.push(job, 0, 1), std::logic_error);
+  dice::runtime::tensor result;
+  EXPECT_TRUE(job.take(9, result));
+  EXPECT_FALSE(job.take(9, result));
+}
+
+}  // namespace

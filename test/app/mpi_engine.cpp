@@ -1,0 +1,99 @@
+// Engines over MPI, as a program has them that uses MPI itself: mpi_engine [funneled]. Exits 0 if all went as it should.
+#include "runtime/toy.hpp"
+
+#include "dice/app/stream_job.hpp"
+
+#include <boost/mpi/collectives/all_reduce.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+
+namespace {
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+/// Pushes `frames` frames where they enter, compares the results where they come out.
+void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, int frames, int failing_after) {
+  auto net = toy::diamond();
+  net[6].what = toy::op::failing;
+  const toy::program toy(net, owner, 4);
+  toy::failing_after = failing_after;
+  const auto program = toy.view();
+  dice::engine_options options;
+  options.weights = "/tmp/dice_mpi_engine_" + std::to_string(::getpid()) + ".safetensors";
+  toy.write_weights(options.weights, toy.digest);
+  std::string failure;
+  {
+    dice::app::stream_job job(program, options, ranks);
+    ::unlink(options.weights.c_str());
+    std::thread source;
+    if (job.holds(0))
+      source = std::thread([&] {
+        try {
+          for (int k = 0; k < frames; ++k)
+            job.push(
+                0,
+                [k](float* to, std::int64_t) {
+                  const auto from = toy::frame(0, k);
+                  std::copy(from.begin(), from.end(), to);
+                },
+                true);
+          job.close();
+        } catch (const dice::engine_error&) {
+        }
+      });
+    // Meanwhile the program's own messages, on the communicator that the engine was given.
+    for (int i = 0; i < 50; ++i) require(boost::mpi::all_reduce(ranks, i, std::plus<>()) == i * ranks.size(), "the program's own all_reduce");
+    int taken = 0;
+    try {
+      if (job.holds(9)) {
+        dice::runtime::tensor result;
+        for (; job.take(9, result); ++taken)
+          require(toy::values(result.begin(), result.end()) == toy.compute({{0, toy::frame(0, taken)}}).at(9), "a result");
+      }
+      job.wait();
+    } catch (const dice::engine_error& e) {
+      failure = e.what();
+      require(e.rank() == owner[6] && e.frame() == failing_after && e.layer() == "/node/6", "what the engine says of the failure");
+    }
+    if (source.joinable()) source.join();
+    require(failure.empty() ? !job.holds(9) || taken == frames : taken <= failing_after, "number of results");
+  }
+  require(failure.empty() == (failing_after < 0), "whether it failed");
+  require(boost::mpi::all_reduce(ranks, 1, std::plus<>()) == ranks.size(), "the communicator afterwards");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool funneled = argc > 1 && std::string(argv[1]) == "funneled";
+  const boost::mpi::environment environment(argc, argv, funneled ? boost::mpi::threading::funneled : boost::mpi::threading::multiple);
+  const boost::mpi::communicator world;
+  try {
+    if (funneled) {
+      const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
+      try {
+        dice::app::stream_job job(toy.view(), {}, world);
+      } catch (const std::runtime_error& e) {
+        require(std::string(e.what()).find("MPI_THREAD_FUNNELED") != std::string::npos, e.what());
+        return 0;
+      }
+      throw std::runtime_error("an engine ran at MPI_THREAD_FUNNELED");
+    }
+    // Ranks in another order than the world's.
+    const auto ranks = world.split(0, world.size() - world.rank());
+    for (int round = 0; round < 3; ++round) {
+      run(ranks, {0, 0, 1, 1, 0, 1, 2, 2, 2, 2}, 60, -1);
+      run(ranks, {0, 1, 2, 1, 0, 1, 0, 2, 0, 1}, 60, -1);
+      run(ranks, {0, 0, 1, 1, 0, 1, 2, 2, 2, 2}, 60, 7);
+      run(ranks, {2, 1, 2, 1, 0, 1, 0, 2, 0, 1}, 1000, 31);
+    }
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "rank %d: %s\n", world.rank(), e.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
