@@ -134,6 +134,10 @@ inline std::span<const option> option_table() {
              [](parsing& p, std::string_view v) { p.out.labels = v; }},
       option{"--json", takes::value, "FILE", false, "write speed, latency and the ranks' figures",
              [](parsing& p, std::string_view v) { p.out.json = v; }},
+      option{"--trace", takes::value, "FILE", false, "write what every rank did when, for chrome://tracing or Perfetto",
+             [](parsing& p, std::string_view v) { p.out.trace = v; }},
+      option{"--profile", takes::value, "FILE", false, "print what every layer takes, and write it as JSON",
+             [](parsing& p, std::string_view v) { p.out.profile = v; }},
       option{"--transport", takes::value, "mpi|in-process", false, "ranks as MPI processes, or as threads of this process",
              [](parsing& p, std::string_view v) {
                if (v != "mpi" && v != "in-process") p.fail("'" + std::string(v) + "' is neither mpi nor in-process");

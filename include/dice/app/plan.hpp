@@ -1,4 +1,5 @@
-// What --plan prints: the plan from the program's values alone, without MPI, weights or a GPU.
+// What --plan prints: the plan from the program's values alone, without MPI, weights or a GPU. Here and elsewhere, functions
+// that make texts once are cold: compiled for size, each costs a program half the compile time.
 #pragma once
 
 #include "dice/app/json.hpp"

@@ -4,9 +4,11 @@
 #include "dice/app/command_line.hpp"
 #include "dice/app/member.hpp"
 #include "dice/app/print.hpp"
+#include "dice/app/profile.hpp"
 #include "dice/app/record.hpp"
 #include "dice/app/report.hpp"
 #include "dice/app/results.hpp"
+#include "dice/app/trace.hpp"
 #include "dice/channels/channel.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/sink.hpp"
@@ -19,6 +21,7 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,6 +90,8 @@ class rank_job {
                                                       {"with --warmup ", std::to_string(options_.warmup)},
                                                       {"with --in-flight ", number(options_.in_flight)},
                                                       {"with --gather ", options_.gather ? "(yes)" : "(no)"},
+                                                      {"with --trace ", options_.trace.empty() ? "(no)" : "(yes)"},
+                                                      {"with --profile ", options_.profile.empty() ? "(no)" : "(yes)"},
                                                       {"for the results of ", wanted.empty() ? "(none)" : wanted}});
     return error.empty() ? 0 : refuse(error, code);
   }
@@ -112,7 +117,8 @@ class rank_job {
           expected_[f.layer] = runtime::read_frames(f.file, layer(f.layer).output, "output '" + name(f.layer) + "'");
       for (const auto& f : options_.outputs)
         if (holder(f.layer) == rank_) runtime::require_writable(f.file);
-      if (rank_ == 0 && !options_.json.empty()) runtime::require_writable(options_.json);
+      for (const auto* file : {&options_.json, &options_.trace, &options_.profile})
+        if (rank_ == 0 && !file->empty()) runtime::require_writable(*file);
       const bool lists =
           options_.top > 0 && std::any_of(program_.layers.layers.begin(), program_.layers.layers.end(), [&](const auto& l) {
             return l.is_output && holder(static_cast<int>(&l - program_.layers.layers.data())) == rank_;
@@ -187,13 +193,19 @@ class rank_job {
     try {
       if (options_.warmup > 0) me_.executor().run(options_.warmup, &source_, nullptr, figures_);
       phase = "frame ";
+      if (!options_.trace.empty() || !options_.profile.empty()) {
+        recorder_.emplace(program_.plan.groups.size(), !options_.trace.empty(), !options_.profile.empty());
+        me_.executor().record(&*recorder_);
+      }
       progress progress_sink(sink_, frames_, shows_progress());
       me_.executor().run(frames_, &source_, &progress_sink, figures_);
       return 0;
     } catch (const channels::stopped&) {
       return 1;
     } catch (const std::exception& e) {
-      ranks_.stop("dice: error: " + me_.place() + ", " + phase + std::to_string(me_.executor().frame()) + ": " + cause(e));
+      const int l = me_.executor().layer();
+      ranks_.stop("dice: error: " + me_.place() + ", " + phase + std::to_string(me_.executor().frame()) +
+                  (l < 0 ? "" : ", layer '" + name(l) + "'") + ": " + cause(e));
       return 1;
     }
   }
@@ -241,6 +253,9 @@ class rank_job {
         ranks_.receive_block(program_.plan.owner[static_cast<std::size_t>(l)], sink_.result(l).data(),
                              frames_ * layer(l).output.bytes());
     }
+    std::vector<std::string> profiles, traces;
+    if (!options_.profile.empty()) profiles = ranks_.all_gather(profile_part(*recorder_, me_.host()));
+    if (!options_.trace.empty()) traces = to_first(trace_part(program_, rank_, me_.host(), *recorder_, offset_));
     std::string error;
     const auto then = [&](auto f) {
       const auto e = attempt(f);
@@ -254,12 +269,32 @@ class rank_job {
         all = merge(parts, frames_);
         if (!options_.json.empty()) runtime::write_text(options_.json, report_json(all));
       });
+    if (rank_ == 0 && !options_.trace.empty()) then([&] { runtime::write_text(options_.trace, trace_text(traces)); });
+    const auto profile = merge_profiles(profiles);
+    if (rank_ == 0 && !options_.profile.empty())
+      then([&] { runtime::write_text(options_.profile, profile_json(program_, frames_, profile)); });
     // Printed when all files are there: who reads may go away.
     if (options_.top > 0) then([&] { list_top(); });
     for (const auto& f : options_.expected)
       if (holder(f.layer) == rank_) then([&] { compare(f); });
+    if (rank_ == 0 && !options_.profile.empty()) then([&] { print(profile_table(program_, profile)); });
     if (rank_ == 0) then([&] { print(report_table(all)); });
     return agree(error);
+  }
+
+  /// All ranks' texts, in rank 0. Collective; for long ones.
+  std::vector<std::string> to_first(std::string text) {
+    const auto sizes = ranks_.all_gather(std::to_string(text.size()));
+    std::vector<std::string> out(sizes.size());
+    for (int r = 1; r < ranks_.size(); ++r) {
+      auto& theirs = out[static_cast<std::size_t>(r)];
+      if (rank_ == r) ranks_.send_block(0, text.data(), static_cast<std::int64_t>(text.size()));
+      if (rank_ != 0) continue;
+      theirs.resize(std::stoull(sizes[static_cast<std::size_t>(r)]));
+      ranks_.receive_block(r, theirs.data(), static_cast<std::int64_t>(theirs.size()));
+    }
+    out[0] = std::move(text);
+    return out;
   }
 
   void list_top() {
@@ -291,6 +326,7 @@ class rank_job {
   std::vector<std::string> labels_;
   std::int64_t given_ = 0, frames_ = 0, offset_ = 0;
   runtime::figures figures_;
+  std::optional<runtime::recorder> recorder_;
 };
 
 }  // namespace dice::app

@@ -6,6 +6,7 @@
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/paths.hpp"
 #include "dice/runtime/program.hpp"
+#include "dice/runtime/recorder.hpp"
 #include "dice/weights/block.hpp"
 #include "dice/weights/store.hpp"
 
@@ -87,6 +88,12 @@ public:
   /// Tells the other ranks of stream() that this one failed: they are stopped.
   void give_up() { tell(failed); }
 
+  /// From now on what is done is told to `to`, unless it is null.
+  void record(recorder* to) {
+    recorder_ = to;
+    arrived_.assign(static_cast<std::size_t>(slots_), std::vector<char>(receives_.size(), 1));
+  }
+
   /// The frame worked on last, to tell in which one something failed.
   std::int64_t frame() const { return frame_ - base_; }
   /// The layer whose step failed, or -1.
@@ -145,7 +152,11 @@ private:
       advance();
       if (oldest_ == frames_ && idle()) break;
       if (const auto ready = find_ready(); ready >= 0) {
-        if (since >= 0) measured.waiting += now() - since, since = -1;
+        if (since >= 0) {
+          measured.waiting += now() - since;
+          note(recorder::kind::wait, -1, -1, since);
+          since = -1;
+        }
         frame_ = ready;
         run_segment(ready);
         end_.progress();
@@ -215,6 +226,7 @@ private:
       const int s = slot(posted_);
       at_[static_cast<std::size_t>(s)] = 0;
       for (int m : receives_) end_.start_receive(m, s, address(plan_.messages[static_cast<std::size_t>(m)].at_receiver, s));
+      if (recorder_) arrived_[static_cast<std::size_t>(s)].assign(receives_.size(), 0);
       ++posted_;
     }
     for (auto& c : given_)
@@ -236,7 +248,22 @@ private:
         end_.start_receive(c.path, s, reinterpret_cast<std::byte*>(&c.words[static_cast<std::size_t>(s)]));
       }
     }
+    if (recorder_ && recorder_->traces()) note_arrivals();
     if (streams_ && entry_ >= 0 && retired() != retired_) source_->retired((retired_ = retired()) - base_);
+  }
+
+  void note(recorder::kind is, int what, std::int64_t frame, std::int64_t begin) const {
+    if (recorder_) recorder_->add({begin, now(), frame, what, is});
+  }
+  void note_arrivals() {
+    for (auto f = oldest_; f < posted_; ++f) {
+      auto& seen = arrived_[static_cast<std::size_t>(slot(f))];
+      for (std::size_t i = 0; i < receives_.size(); ++i)
+        if (!seen[i] && end_.received(receives_[i], slot(f))) {
+          seen[i] = 1;
+          note(recorder::kind::receive, receives_[i], f - base_, now());
+        }
+    }
   }
 
   bool sends_done(int in_slot) const {
@@ -298,26 +325,31 @@ private:
     layer_ = s.layer;  // until it is done
     const int in_slot = slot(f);
     const auto elements = [&] { return program_.layers.layers[static_cast<std::size_t>(s.layer)].output.elements(); };
+    const auto begin = recorder_ ? now() : 0;
     switch (s.what) {
       case schedule::action::receive: break;  // it has arrived, or the segment would not run
       case schedule::action::enter:
         if (source_) source_->fill(s.layer, f - base_, reinterpret_cast<float*>(address(s.output, in_slot)), elements());
+        note(recorder::kind::enter, s.layer, f - base_, begin);
         break;
       case schedule::action::leave:
         if (sink_) sink_->take(s.layer, f - base_, reinterpret_cast<const float*>(address(s.output, in_slot)), elements());
+        note(recorder::kind::leave, s.layer, f - base_, begin);
         break;
       case schedule::action::send: {
         const auto& m = plan_.messages[static_cast<std::size_t>(s.message)];
         end_.start_send(s.message, in_slot, address(m.at_sender, in_slot));
         figures_->bytes_sent += m.bytes;
+        note(recorder::kind::send, s.message, f - base_, begin);
         break;
       }
-      case schedule::action::compute: compute(s, in_slot); break;
+      case schedule::action::compute: compute(s, f); break;
     }
     layer_ = -1;
   }
 
-  void compute(const schedule::step& s, int in_slot) {
+  void compute(const schedule::step& s, std::int64_t f) {
+    const int in_slot = slot(f);
     const auto g = static_cast<std::size_t>(s.group);
     for (int k = 0; k < s.operands; ++k)
       inputs_[static_cast<std::size_t>(k)] =
@@ -326,7 +358,9 @@ private:
                           address(s.scratch, in_slot)};
     const auto from = now();
     program_.kernels[g].run(c);
-    figures_->computing += now() - from;
+    const auto to = now();
+    figures_->computing += to - from;
+    if (recorder_) recorder_->add({from, to, f - base_, s.group, recorder::kind::compute});
     end_.progress();  // so that messages travel while the rank computes
   }
 
@@ -343,6 +377,8 @@ private:
   std::vector<int> sends_, receives_;       ///< messages
   std::vector<credit_path> given_, taken_;
   std::vector<notices> told_, heard_;
+  recorder* recorder_ = nullptr;
+  std::vector<std::vector<char>> arrived_;  ///< by slot and receive: whether the recorder knows
 
   // Counted over all runs, since the slots are used in turn:
   std::int64_t base_ = 0, frames_ = 0;  ///< this run is of frames base_ … frames_ - 1

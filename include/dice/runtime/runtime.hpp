@@ -9,6 +9,7 @@
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/paths.hpp"
 #include "dice/runtime/program.hpp"
+#include "dice/runtime/recorder.hpp"
 #include "dice/runtime/sink.hpp"
 #include "dice/runtime/source.hpp"
 #include "dice/runtime/stream.hpp"

@@ -1,0 +1,119 @@
+// --profile: what each layer takes on the rank that computes it.
+#pragma once
+
+#include "dice/app/json.hpp"
+#include "dice/app/plan.hpp"
+#include "dice/app/record.hpp"
+#include "dice/app/trace.hpp"
+#include "dice/runtime/recorder.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace dice::app {
+
+/// Times of one fusion group.
+struct group_profile {
+  int group = 0;
+  double median_ms = 0;
+  double spread_ms = 0;  ///< interquartile range: half of the frames lie within it
+  double share = 0;      ///< of the rank's computing
+};
+
+/// One rank's profile.
+struct rank_profile {
+  std::string host;
+  std::vector<group_profile> groups;  ///< in the order of computation
+};
+
+/// A rank's durations, for all_gather.
+inline std::string profile_part(const runtime::recorder& r, const std::string& host) {
+  record out;
+  out.put(host);
+  for (std::size_t g = 0; g < r.samples().size(); ++g) {
+    auto all = r.samples()[g];
+    if (all.empty()) continue;
+    std::sort(all.begin(), all.end());
+    std::int64_t sum = 0;
+    for (auto t : all) sum += t;
+    const auto at = [&](std::size_t quarter) { return all[(all.size() - 1) * quarter / 4]; };
+    out.put(static_cast<std::int64_t>(g));
+    out.put(at(2));
+    out.put(at(3) - at(1));
+    out.put(sum);
+  }
+  return out.text();
+}
+
+inline std::vector<rank_profile> merge_profiles(const std::vector<std::string>& parts) {
+  std::vector<rank_profile> out;
+  for (const auto& part : parts) {
+    record in(part);
+    rank_profile r{in.get(), {}};
+    double all = 0;
+    while (in.more()) {
+      group_profile g;
+      g.group = static_cast<int>(in.get_number());
+      g.median_ms = static_cast<double>(in.get_number()) * 1e-6;
+      g.spread_ms = static_cast<double>(in.get_number()) * 1e-6;
+      g.share = static_cast<double>(in.get_number());
+      all += g.share;
+      r.groups.push_back(g);
+    }
+    for (auto& g : r.groups) g.share = all > 0 ? g.share / all : 0;
+    out.push_back(r);
+  }
+  return out;
+}
+
+/// The content of --profile: {"network", "frames", "ranks": [{"rank", "host", "unit", "layers": [{"id", "name", "operator",
+/// "ids", "macs", "median_ms", "spread_ms", "share"}]}]}. An entry is a fusion group: "ids" are its layers, "id" and "operator" are
+/// of the one that gives it its work.
+inline std::string profile_json(const runtime::program& p, std::int64_t frames, const std::vector<rank_profile>& ranks) {
+  std::string out = "{\"network\": " + json_string(p.network) + ", \"frames\": " + std::to_string(frames) + ",\n \"ranks\": [";
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    out += (r ? ",\n  " : "\n  ");
+    out += "{\"rank\": " + std::to_string(r) + ", \"host\": " + json_string(ranks[r].host) + ", \"unit\": " +
+           json_string(unit_text(p, static_cast<int>(r))) + ", \"layers\": [";
+    bool first = true;
+    for (const auto& g : ranks[r].groups) {
+      const auto& group = p.plan.groups[static_cast<std::size_t>(g.group)];
+      const auto& anchor = p.layers.layers[static_cast<std::size_t>(group.anchor)];
+      std::string ids;
+      std::int64_t macs = 0;
+      for (int l : {group.anchor, group.residual, group.activation})
+        if (l >= 0) ids += (ids.empty() ? "" : ", ") + std::to_string(l), macs += p.layers.layers[static_cast<std::size_t>(l)].macs;
+      out += (first ? "\n   " : ",\n   ");
+      first = false;
+      out += "{\"id\": " + std::to_string(group.anchor) + ", \"name\": " + json_string(group_text(p, static_cast<std::size_t>(g.group))) +
+             ", \"operator\": " + json_string(anchor.op) + ", \"ids\": [" + ids + "], \"macs\": " + std::to_string(macs) +
+             ", \"median_ms\": " + json_number(g.median_ms) + ", \"spread_ms\": " + json_number(g.spread_ms) + ", \"share\": " +
+             json_number(g.share) + "}";
+    }
+    out += "]}";
+  }
+  return out + "]}\n";
+}
+
+/// The same as a table.
+inline std::string profile_table(const runtime::program& p, const std::vector<rank_profile>& ranks) {
+  const auto number = [](const char* format, double v) {
+    char text[48];
+    std::snprintf(text, sizeof text, format, v);
+    return std::string(text);
+  };
+  std::vector<std::vector<std::string>> lines{{"rank", "layer", "operator", "median ms", "spread ms", "share", "GMAC/s"}};
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    for (const auto& g : ranks[r].groups) {
+      const auto& anchor = p.layers.layers[static_cast<std::size_t>(p.plan.groups[static_cast<std::size_t>(g.group)].anchor)];
+      lines.push_back({std::to_string(r), group_text(p, static_cast<std::size_t>(g.group)), std::string(anchor.op), number("%.3f", g.median_ms),
+                       number("%.3f", g.spread_ms), number("%.1f %%", 100 * g.share),
+                       anchor.macs > 0 && g.median_ms > 0 ? number("%.1f", static_cast<double>(anchor.macs) / g.median_ms * 1e-6) : ""});
+    }
+  return detail::table_text(lines, 3);
+}
+
+}  // namespace dice::app

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dice::runtime {
+
+/// What a rank does when, for --trace and --profile. Times are nanoseconds of its steady clock.
+class recorder {
+ public:
+  enum class kind : std::uint8_t { compute, enter, leave, send, receive, wait };
+  struct event {
+    std::int64_t begin = 0, end = 0;
+    std::int64_t frame = -1;
+    int what = -1;  ///< compute: the fusion group; enter, leave: the layer; send, receive: the message
+    kind is = kind::wait;
+  };
+  /// Durations that are kept of each group, and events of a trace.
+  static constexpr std::size_t most_samples = 10000, most_events = 200000;
+
+  recorder(std::size_t groups, bool traces, bool profiles) : traces_(traces), samples_(profiles ? groups : 0) {}
+
+  bool traces() const { return traces_; }
+  void add(const event& e) {
+    if (e.is == kind::compute && !samples_.empty()) {
+      auto& of_group = samples_[static_cast<std::size_t>(e.what)];
+      if (of_group.size() < most_samples) of_group.push_back(e.end - e.begin);
+    }
+    if (traces_ && events_.size() < most_events) events_.push_back(e);
+  }
+
+  /// In the order of their ends; the first most_events.
+  const std::vector<event>& events() const { return events_; }
+  /// By fusion group: nanoseconds that it took, in the first most_samples frames; empty for groups of other ranks.
+  const std::vector<std::vector<std::int64_t>>& samples() const { return samples_; }
+
+ private:
+  bool traces_;
+  std::vector<event> events_;
+  std::vector<std::vector<std::int64_t>> samples_;
+};
+
+}  // namespace dice::runtime
