@@ -72,7 +72,7 @@ struct nodes {
   std::vector<int> of_layer;
   std::vector<std::string> text;  ///< a line for each layer of the node; empty where there is none
 };
-inline nodes nodes_of(const runtime::program& p) {
+[[gnu::cold]] inline nodes nodes_of(const runtime::program& p) {
   nodes out{std::vector<int>(p.layers.layers.size()), std::vector<std::string>(p.layers.layers.size())};
   std::iota(out.of_layer.begin(), out.of_layer.end(), 0);
   for (const auto& g : p.plan.groups)
@@ -89,7 +89,7 @@ inline nodes nodes_of(const runtime::program& p) {
 
 /// The plan in the DOT language: a cluster for each rank, in it a node for each layer (one for a fusion group), plain edges
 /// within a rank, and one bold edge for each message. A message that several nodes read ends at a point in front of them.
-inline std::string plan_dot(const runtime::program& p) {
+[[gnu::cold]] inline std::string plan_dot(const runtime::program& p) {
   using detail::dot_string;
   const auto& edges = p.layers.edges;
   const auto nodes = detail::nodes_of(p);
@@ -149,7 +149,7 @@ inline std::string plan_dot(const runtime::program& p) {
 
 /// plan_dot drawn as SVG by Graphviz' program dot. Throws std::runtime_error if it is not installed or fails; its own
 /// messages go to the standard error.
-inline std::string plan_svg(const runtime::program& p) {
+[[gnu::cold]] inline std::string plan_svg(const runtime::program& p) {
   const auto fail = [](const std::string& what) -> std::runtime_error {
     return std::runtime_error("--plan=svg: " + what +
                               "; install Graphviz (Debian: apt install graphviz), or write --plan=dot > plan.dot "

@@ -7,6 +7,7 @@
 
 #include <xtensor/xadapt.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -147,7 +148,9 @@ template <graph::network_type Net> class engine {
 
  private:
   template <class Layer, class Frame> static runtime::push_source::writer writer(Frame&& frame) {
-    if constexpr (std::invocable<Frame&, decltype(app::detail::view<Layer>(static_cast<float*>(nullptr)))>) {
+    if constexpr (!xt::is_xexpression<std::remove_cvref_t<Frame>>::value) {
+      static_assert(std::invocable<Frame&, decltype(app::detail::view<Layer>(static_cast<float*>(nullptr)))>,
+                    "a frame is an xtensor expression, or a function that takes a view and writes to it");
       return [f = std::forward<Frame>(frame)](float* to, std::int64_t) mutable { f(app::detail::view<Layer>(to)); };
     } else {
       constexpr auto wanted = app::detail::extents<Layer>();

@@ -93,7 +93,7 @@ public:
 
   /// Do we all run the same program in the same way, on the right number of ranks? `usage` is what is wrong with the command
   /// line here, or empty; `options` are compared beside the program. Collective.
-  outcome introduce(const std::string& usage, const std::vector<property>& options) {
+  [[gnu::cold]] outcome introduce(const std::string& usage, const std::vector<property>& options) {
     const auto may = runtime::usable_cores();
     std::string mask;
     for (int c : may) mask += std::to_string(c) + ",";
@@ -146,7 +146,7 @@ public:
 
   /// Starts the calling thread's team for this rank's unit, and maps and packs its weights: `file`, or where --weights looks by
   /// default. Returns a warning, or "". Throws.
-  std::string equip(const std::string& file) {
+  [[gnu::cold]] std::string equip(const std::string& file) {
     const auto warning = start_threads();
     const weights::file weights(weights::find(program_.weights, file, program_.weights_folder), program_.network, program_.weights);
     std::vector<int> groups;

@@ -48,7 +48,7 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
   return out.text();
 }
 
-inline std::vector<rank_profile> merge_profiles(const std::vector<std::string>& parts) {
+[[gnu::cold]] inline std::vector<rank_profile> merge_profiles(const std::vector<std::string>& parts) {
   std::vector<rank_profile> out;
   for (const auto& part : parts) {
     record in(part);
@@ -72,7 +72,7 @@ inline std::vector<rank_profile> merge_profiles(const std::vector<std::string>& 
 /// The content of --profile: {"network", "frames", "ranks": [{"rank", "host", "unit", "layers": [{"id", "name", "operator",
 /// "ids", "macs", "median_ms", "spread_ms", "share"}]}]}. An entry is a fusion group: "ids" are its layers, "id" and "operator" are
 /// of the one that gives it its work.
-inline std::string profile_json(const runtime::program& p, std::int64_t frames, const std::vector<rank_profile>& ranks) {
+[[gnu::cold]] inline std::string profile_json(const runtime::program& p, std::int64_t frames, const std::vector<rank_profile>& ranks) {
   std::string out = "{\"network\": " + json_string(p.network) + ", \"frames\": " + std::to_string(frames) + ",\n \"ranks\": [";
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     out += (r ? ",\n  " : "\n  ");
@@ -99,7 +99,7 @@ inline std::string profile_json(const runtime::program& p, std::int64_t frames, 
 }
 
 /// The same as a table.
-inline std::string profile_table(const runtime::program& p, const std::vector<rank_profile>& ranks) {
+[[gnu::cold]] inline std::string profile_table(const runtime::program& p, const std::vector<rank_profile>& ranks) {
   const auto number = [](const char* format, double v) {
     char text[48];
     std::snprintf(text, sizeof text, format, v);

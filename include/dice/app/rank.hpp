@@ -97,7 +97,7 @@ class rank_job {
   }
 
   /// Threads, weights and files.
-  int prepare() {
+  [[gnu::cold]] int prepare() {
     std::string warning;
     record counts;
     const auto error = attempt([&] {
@@ -135,7 +135,7 @@ class rank_job {
   }
 
   /// Prints the warnings and finds the number of frames, from what all ranks told.
-  int count_frames(const std::vector<std::string>& all) {
+  [[gnu::cold]] int count_frames(const std::vector<std::string>& all) {
     std::string first, difference;
     for (std::size_t r = 0; r < all.size(); ++r) {
       record in(all[r]);
@@ -156,7 +156,7 @@ class rank_job {
   }
 
   /// Memory for the run, and the endpoint.
-  int allocate() {
+  [[gnu::cold]] int allocate() {
     offset_ = ranks_.clock_offset();
     const auto frames_error = attempt([&] {
       int ordinal = 0;
@@ -243,7 +243,7 @@ class rank_job {
   }
 
   /// Results and figures go where they are wanted.
-  int finish() {
+  [[gnu::cold]] int finish() {
     const auto parts = ranks_.all_gather(
         report_part(me_.host(), figures_, offset_, program_.plan.ranks[static_cast<std::size_t>(rank_)].peak_bytes));
     for (int l = 0; l < program_.layers.size(); ++l) {

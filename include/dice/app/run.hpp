@@ -9,6 +9,7 @@
 #include "dice/app/rank.hpp"
 #include "dice/app/steps.hpp"
 #include "dice/channels/channels.hpp"
+#include "dice/runtime/interrupt.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -97,6 +98,9 @@ inline int run_threads(const runtime::program& p, const options& o) {
     if (by_mpi) {
       channels::mpi::session session(argc, argv);
       channels::mpi::communicator ranks;
+      // mpirun ends the ranks by SIGTERM; one of them says so.
+      const runtime::interrupts ends(ranks.rank() == 0 ? "dice: " : "",
+                                     ranks.rank() == 0 ? ": mpirun was interrupted, or another rank has failed" : "");
       return rank_job(p, o, usage, ranks, true).run();
     }
 #endif
@@ -104,6 +108,7 @@ inline int run_threads(const runtime::program& p, const options& o) {
       return detail::refuse_alone(
           p.ranks() == 1 ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
                          : "--transport in-process: all ranks run in one process; start it without mpirun");
+    const runtime::interrupts ends("dice: error: ", "");
     return detail::run_threads(p, o);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "dice: error: %s\n", e.what());

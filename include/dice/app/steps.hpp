@@ -27,7 +27,7 @@ inline std::string message_text(const schedule::message& m, int other) {
 }
 
 /// What a step does, to which layers, from where, to where.
-inline std::vector<std::string> step_cells(const runtime::program& p, const schedule::step& s) {
+[[gnu::cold]] inline std::vector<std::string> step_cells(const runtime::program& p, const schedule::step& s) {
   const auto name = [&](int l) { return layer_name(p, l); };
   using enum schedule::action;
   switch (s.what) {
@@ -63,7 +63,7 @@ inline std::vector<std::string> step_cells(const runtime::program& p, const sche
 
 /// For each rank its segments' steps, numbered from 1, and its buffers with the steps during which they hold a value. Places
 /// are bytes from the beginning of the frame's block or of the scratch block.
-inline std::string plan_steps(const runtime::program& p) {
+[[gnu::cold]] inline std::string plan_steps(const runtime::program& p) {
   std::string out;
   for (const auto& r : p.plan.ranks) {
     out += (r.rank ? "\nrank " : "rank ") + std::to_string(r.rank) + ": arena " + detail::bytes_text(r.arena_bytes) + " = " +

@@ -90,6 +90,7 @@ class stream_job {
   stream_job& operator=(const stream_job&) = delete;
   ~stream_job() {
     close();
+    for (auto& w : workers_) w->out.unbounded(true);  // nobody takes any more
     join();
   }
 

@@ -25,7 +25,7 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
 
 /// One rank's events, for trace_text. Times are shifted by `offset` to rank 0's clock. The rank is a process of the trace with
 /// two rows: what its thread does, and the messages as they arrive; an arrow leads from each sending to its arrival.
-inline std::string trace_part(const runtime::program& p, int rank, const std::string& host, const runtime::recorder& r,
+[[gnu::cold]] inline std::string trace_part(const runtime::program& p, int rank, const std::string& host, const runtime::recorder& r,
                               std::int64_t offset) {
   using kind = runtime::recorder::kind;
   const auto of_rank = ",\"pid\":" + std::to_string(rank);

@@ -1,0 +1,65 @@
+// What pictures become: the form that a graph input wants them in.
+#pragma once
+
+#include "dice/app/options.hpp"
+#include "dice/runtime/npy.hpp"
+#include "dice/runtime/tensor.hpp"
+#include "dice/tensor/shape.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dice::app {
+
+/// A picture as float32 numbers: (channels, height, width), or (height, width, channels) where channels come last. A sample from
+/// 0 to 1 becomes (sample - mean) / deviation of its channel.
+struct picture_form {
+  int channels = 0, height = 0, width = 0;
+  bool channels_last = false;
+  resize_mode resize = resize_mode::crop;
+  std::vector<float> mean, deviation;
+
+  std::int64_t elements() const { return std::int64_t{channels} * height * width; }
+  /// Where the sample of pixel (y, x) in channel c lies.
+  std::int64_t index(int c, int y, int x) const {
+    return channels_last ? (std::int64_t{y} * width + x) * channels + c : (std::int64_t{c} * height + y) * width + x;
+  }
+  /// Applies mean and deviation to the `elements()` samples at `to`.
+  void normalize(float* to) const {
+    for (int c = 0; c < channels; ++c)
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+          auto& sample = to[index(c, y, x)];
+          sample = (sample - mean[static_cast<std::size_t>(c)]) / deviation[static_cast<std::size_t>(c)];
+        }
+  }
+};
+
+/// The form for graph input `what` of shape `one`, N×C×H×W or C×H×W (N×H×W×C or H×W×C with --layout nhwc), C 1 or 3. Mean and
+/// deviation are as --mean and --std say, or else ImageNet's for 3 channels, and 0 and 1 for 1. Throws file_error.
+[[gnu::cold]] inline picture_form form_of(const dice::tensor::shape& one, const std::string& what, const options& o) {
+  const std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
+  const auto fail = [&](const std::string& is) {
+    throw runtime::file_error("pictures do not fit " + what + ", float32 " + runtime::shape_text(extents) + ": " + is);
+  };
+  if (one.rank != 3 && one.rank != 4) fail("they need channels, height and width");
+  picture_form f{.channels_last = o.channels_last, .resize = o.resize};
+  const int first = one.rank - 3;
+  f.channels = static_cast<int>(one[first + (o.channels_last ? 2 : 0)]);
+  f.height = static_cast<int>(one[first + (o.channels_last ? 0 : 1)]);
+  f.width = static_cast<int>(one[first + (o.channels_last ? 1 : 2)]);
+  if (f.channels != 1 && f.channels != 3)
+    fail("it has " + std::to_string(f.channels) + " channels, pictures give 1 or 3; " +
+         (o.channels_last ? "without --layout nhwc channels come first" : "if channels come last, say --layout nhwc"));
+  const auto numbers = [&](const std::vector<float>& given, std::vector<float> three, float otherwise, const char* option) {
+    const auto n = static_cast<std::size_t>(f.channels);
+    if (given.size() > 1 && given.size() != n) fail(std::string(option) + " gives " + std::to_string(given.size()) + " numbers, it has 1 channel");
+    return given.size() == n ? given : given.size() == 1 ? std::vector<float>(n, given[0]) : n == 3 ? three : std::vector<float>{otherwise};
+  };
+  f.mean = numbers(o.mean, {0.485f, 0.456f, 0.406f}, 0, "--mean");
+  f.deviation = numbers(o.deviation, {0.229f, 0.224f, 0.225f}, 1, "--std");
+  return f;
+}
+
+}  // namespace dice::app

@@ -1,0 +1,98 @@
+// dice::engine as a program uses it: the digits example's network, in this process.
+#include <dice/dice.hpp>
+
+#include "digits.hpp"
+
+#include <gtest/gtest.h>
+#include <xtensor/xnpy.hpp>
+#include <xtensor/xview.hpp>
+
+#include <thread>
+
+namespace {
+
+using two = dice::mapping<dice::dev<0, dice::threads<1>>, dice::layers<dice::to<digits::pool2>>,
+                          dice::dev<1, dice::threads<1>>, dice::layers<dice::from<digits::conv3>>>;
+using one = dice::mapping<dice::dev<0, dice::threads<1>>, dice::layers<dice::all>>;
+const dice::engine_options in_process{.by = dice::app::transport::in_process};
+
+using tensor = dice::runtime::tensor;
+const tensor pictures = xt::load_npy<float>(EXAMPLE "/digits_in.npy");
+const tensor scores = xt::load_npy<float>(EXAMPLE "/digits_out.npy");
+
+tensor picture(std::size_t k) { return xt::view(pictures, xt::range(k, k + 1)); }
+void expect_scores(const auto& found, std::size_t k) {
+  ASSERT_EQ(found.dimension(), 2u);
+  ASSERT_EQ(found.shape(0), 1u);
+  ASSERT_EQ(found.shape(1), 10u);
+  for (std::size_t i = 0; i < 10; ++i) ASSERT_NEAR(found(0, i), scores(k, i), 1e-5) << k;
+}
+
+TEST(Embedding, FramesInEveryForm) {
+  auto engine = dice::start<digits::network, two>(in_process);
+  static_assert(std::is_same_v<decltype(engine), dice::engine<digits::network>>);
+  EXPECT_TRUE(engine.takes() && engine.gives());
+  engine.push(picture(0));                                                  // moved
+  const tensor kept = picture(1);
+  engine.push(kept);                                                        // copied
+  engine.push(xt::view(pictures, xt::range(2, 3)));                         // an expression
+  engine.push<digits::picture>([](auto to) { to = picture(3); });           // a function that fills the place itself
+  engine.push(xt::xtensor<double, 4>(picture(4)));                          // another number type
+  engine.close();
+  std::size_t k = 0;
+  while (const auto result = engine.take()) expect_scores(*result, k++);
+  EXPECT_EQ(k, 5u);
+  engine.wait();
+  EXPECT_TRUE(engine.ended());
+}
+
+TEST(Embedding, OneRankNeedsNoMpi) {
+  auto engine = dice::start<digits::network, one>();
+  int begun = 0;
+  MPI_Initialized(&begun);
+  EXPECT_FALSE(begun);
+  std::size_t seen = 0;
+  engine.on_result<digits::scores>([&](std::int64_t frame, const auto& view) {
+    EXPECT_EQ(static_cast<std::size_t>(frame), seen++);
+    expect_scores(view, static_cast<std::size_t>(frame));
+  });
+  for (std::size_t k = 0; k < 16; ++k) engine.push(picture(k));
+  engine.drain();
+  EXPECT_EQ(seen, 16u);
+  EXPECT_FALSE(engine.ended());
+}
+
+TEST(Embedding, AWrongShapeIsNamedAndNothingHappens) {
+  auto engine = dice::start<digits::network, two>(in_process);
+  try {
+    engine.push(tensor::from_shape({1, 8, 8}));
+    FAIL();
+  } catch (const std::invalid_argument& e) {
+    EXPECT_STREQ(e.what(), "a frame of shape (1, 8, 8) for 'picture', whose shape is (1, 1, 8, 8)");
+  }
+  engine.push(picture(7));
+  engine.close();
+  expect_scores(engine.take().value(), 7);
+  EXPECT_FALSE(engine.take());
+}
+
+TEST(Embedding, OneTensorForAllResults) {
+  auto engine = dice::start<digits::network, two>(in_process);
+  std::jthread source([&] {
+    for (std::size_t k = 0; k < 200; ++k) engine.push(picture(k % 16));
+    engine.close();
+  });
+  tensor result;
+  std::size_t k = 0;
+  for (; engine.take(result); ++k) expect_scores(result, k % 16);
+  EXPECT_EQ(k, 200u);
+}
+
+TEST(Embedding, TheEngineOutlivesNoFrame) {
+  for (int round = 0; round < 20; ++round) {  // destroyed with frames and results under way
+    auto engine = dice::start<digits::network, two>(in_process);
+    for (std::size_t k = 0; k < 5; ++k) engine.push(picture(k));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+"""test_faults.py PROGRAM ONNX2HPP [unittest arguments]: what goes wrong outside of dice.
+
+Wrong values of every option, files that cannot be read or written, full disks, signals, ranks that die: each run ends in
+seconds with a message that names the cause, and leaves no file that was not there before.  PROGRAM is toy_app; MPIRUN
+names mpirun, or is empty.
+"""
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+import test_program
+from test_program import LIMIT, MPIRUN, Case, frames
+
+ONNX2HPP = None
+NOBODY = 65534
+
+NUMBERS = ["x", "-1", "0x10", "1 2", "1e400"]
+WHOLE = NUMBERS + ["1.5", "99999999999999999999"]
+# A word that the option takes, and words that it does not, by the name of its value in --help. Files: see Files.
+VALUES = {"N": ("1", WHOLE), "K": ("1", WHOLE), "SEED": ("1", WHOLE), "X": ("1", NUMBERS + ["nan"]), "FILE": ("file", []),
+          "[NAME=]FILE": ("file", ["other=file"])}
+REPEATABLE = {"--input", "--output", "--expect"}
+READ = {"--input", "--weights", "--expect", "--labels"}
+
+
+def options():
+    """(name, value, whether it may be left out) of all options, from --help."""
+    text = subprocess.run([test_program.PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^  (--[\w-]+)(?:(\[=)(\S+)\]| (\S+))?  +\S", text, re.MULTILINE)
+    return [(name, optional or value, bool(opens)) for name, opens, optional, value in found]
+
+
+def as_nobody():
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+
+def limit_files(size):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    return limit
+
+
+class Fault(Case):
+    """What is in the folder stays, and nothing else is there afterwards."""
+
+    def setUp(self):
+        super().setUp()
+        np.save(self.folder / "good.npy", frames(2))
+
+    def contents(self):
+        return {p.name: p.is_dir() or p.read_bytes() for p in self.folder.iterdir()}
+
+    def refused(self, command, code, *texts, prefix="dice: error:", **how):
+        before, began = self.contents(), time.monotonic()
+        done = subprocess.run([str(w) for w in command], cwd=self.folder, capture_output=True, text=True, timeout=LIMIT, **how)
+        self.seconds = time.monotonic() - began
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertLess(self.seconds, 10)
+        message = [line for line in done.stderr.splitlines() if line.startswith(prefix)]
+        self.assertEqual(len(message), 1, done.stderr)
+        for text in texts:
+            self.assertIn(text, message[0])
+        self.assertEqual(self.contents(), before)
+
+
+class Options(Fault):
+    def test_every_option_with_wrong_values(self):
+        table = options()
+        self.assertGreaterEqual(len(table), 17)
+        for name, value, optional in table:
+            choices = value.split("|") if "|" in value else []
+            if value and not choices:
+                self.assertIn(value, VALUES, f"{name}: say in VALUES what is right and wrong for {value}")
+            right, wrong = (choices[0], ["neither"]) if choices else VALUES.get(value, ("", []))
+            base = ["--top", "1"] if name == "--labels" else []
+            with self.subTest(name):
+                if not value:
+                    self.check(name, "takes no value", f"{name}=1")
+                elif not optional:
+                    self.check(name, "missing", name)
+                    self.check(name, "empty", name, "")
+                if value:
+                    self.check(name, "missing", f"{name}=")
+                if name not in REPEATABLE:
+                    again = [f"{name}={right}" if optional or right else name]
+                    self.check(name, "twice", *base, *again, *again)
+                for word in wrong:
+                    text = "other" if word == "other=file" else f"'{word}'"
+                    if word != "other=file":
+                        self.check(name, text, *([f"{name}={word}"] if optional else [name, word]))
+                self.check("", "", name + "x", *([right] if right else []))
+
+    def check(self, name, text, *words):
+        self.refused([test_program.PROGRAM, "--random=1", *words] if name != "--random" else [test_program.PROGRAM, *words], 2, name, text)
+
+    def test_names_of_inputs_and_outputs(self):
+        self.weights("two", self.folder / "toy.safetensors")
+        for option, known in [("--input", "in.0, in.1"), ("--output", "out.5, out.7"), ("--expect", "out.5, out.7")]:
+            for word in ("file", "out.0=file", "=file"):
+                self.refused([test_program.PROGRAM, "--random", "1", option, word], 2, option, word, known,
+                             env={**os.environ, "TOY_NET": "two"})
+
+    @unittest.skipUnless(MPIRUN, "no mpirun")
+    def test_one_rank_speaks(self):
+        for words in (["--frames", "x"], ["--labels", "f"], ["--transport", "mail"]):
+            done = self.run_program("--random", 1, *words, owner="0,0,0,0,0,1", ranks=2, by="mpi")
+            self.assert_fails(done, 2, words[0])
+
+
+class Files(Fault):
+    BASE = {"--labels": ["--top", "1"]}
+
+    def program(self, option, file, *more):
+        random = [] if option == "--input" else ["--random", "1"]
+        return [test_program.PROGRAM, *random, *self.BASE.get(option, []), option, file, *more]
+
+    def file_options(self):
+        return [name for name, value, _ in options() if value.endswith("FILE")]
+
+    def test_that_cannot_be_read(self):
+        (self.folder / "folder").mkdir()
+        (self.folder / "empty").touch()
+        for option in sorted(READ & set(self.file_options())):
+            for file in ("absent", "folder", "empty", "nowhere/file"):
+                with self.subTest(option=option, file=file):
+                    self.refused(self.program(option, file), 1, f"'{file}'")
+        done = subprocess.run(self.program("--weights", "/dev/zero"), capture_output=True, text=True, timeout=LIMIT)
+        self.assertIn("dice: error: weights file '/dev/zero' is no regular file", done.stderr)
+
+    def test_that_this_user_may_not_read_or_write(self):
+        """As another user, if this one may do anything."""
+        program = self.folder / "program"
+        shutil.copy(test_program.PROGRAM, program)
+        shutil.copy(ONNX2HPP, self.folder / "onnx2hpp")
+        shutil.copy(self.folder / "good.npy", self.folder / "model.onnx")
+        for path in self.folder.iterdir():
+            path.chmod(0o755)
+        self.folder.chmod(0o755)  # nobody's to write
+        if subprocess.run([program, "--version"], preexec_fn=as_nobody, capture_output=True, cwd="/").returncode:
+            self.skipTest("another user cannot run programs in " + str(self.folder))
+        # The contents are compared by this user, who may have to be allowed to read.
+        for option in sorted(READ):
+            file = self.folder / ("toy.safetensors" if option == "--weights" else "good.npy")
+            if os.geteuid() == 0:
+                file.chmod(0)
+            elif option == "--weights":
+                continue
+            with self.subTest(option):
+                texts = [f"'{file.name}'"] + ([] if option == "--labels" else ["Permission denied"])
+                if os.geteuid() == 0:
+                    self.refused([program, *self.program(option, file.name)[1:]], 1, *texts, preexec_fn=as_nobody)
+            file.chmod(0o755)
+        for option in set(self.file_options()) - READ:
+            with self.subTest(option):
+                self.refused([program, *self.program(option, "out")[1:]], 1, "'out'", "Permission denied", preexec_fn=as_nobody)
+        model = self.folder / "model.onnx"
+        if os.geteuid() == 0:
+            model.chmod(0)
+            self.refused([self.folder / "onnx2hpp", model], 1, "model.onnx", "Permission denied", prefix="onnx2hpp: error:",
+                         preexec_fn=as_nobody)
+
+    def test_that_cannot_be_written(self):
+        (self.folder / "folder").mkdir()
+        for option in sorted(set(self.file_options()) - READ):
+            for file in ("nowhere/file", "folder", "toy.safetensors/file"):
+                with self.subTest(option=option, file=file):
+                    self.refused(self.program(option, file), 1, f"'{file}'")
+
+    def test_on_a_full_disk(self):
+        for option in sorted(set(self.file_options()) - READ):
+            with self.subTest(option):
+                self.refused(self.program(option, "/dev/full"), 1, "'/dev/full'", "No space left on device")
+                (self.folder / "old").write_text("old")
+                for file in ("old", "new"):  # neither the old contents nor a part of the new ones are lost or left
+                    for more in ([], ["--transport", "in-process"]):
+                        env = {**os.environ, "TOY_OWNER": "0,0,0,0,0,1,1,1,1,1" if more else "0"}
+                        self.refused(self.program(option, file, "--frames", "100", *more), 1, f"'{file}'", "File too large",
+                                     preexec_fn=limit_files(64), env=env)
+
+    @unittest.skipUnless(MPIRUN, "no mpirun")
+    def test_on_the_full_disk_of_another_rank(self):
+        done = self.run_program("--random", 1, "--output", "/dev/full", owner="0,0,0,0,0,1,1,1,1,1", ranks=2, by="mpi")
+        self.assert_fails(done, 1, "rank 1 (host ", "'/dev/full'", "No space left on device")
+
+
+def catches(pid, number):
+    """Whether the process waits for a signal."""
+    caught = re.search(r"^SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return int(caught[1], 16) >> number - 1 & 1
+
+
+def ranks_of(mpirun):
+    """{rank: process id} of mpirun's children."""
+    out = {}
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if int((process / "stat").read_text().rpartition(")")[2].split()[1]) != mpirun:
+                continue
+            rank = re.search(rb"(?:^|\0)OMPI_COMM_WORLD_RANK=(\d+)", (process / "environ").read_bytes())
+            if rank and pathlib.Path(os.readlink(process / "exe")).name == pathlib.Path(test_program.PROGRAM).name:
+                out[int(rank[1])] = int(process.name)
+        except OSError:  # gone, or not ours
+            pass
+    return out
+
+
+class Signals(Fault):
+    OWNER = "0,0,0,0,0,1,1,1,1,1"
+
+    def start(self, *words, by="", **how):
+        """A program that runs for hours, when it waits for signals."""
+        env = {**os.environ, "TOY_SLOW": "2000", "TOY_OWNER": self.OWNER if by else "0"}
+        prefix = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-np", "2"] if by == "mpi" else []
+        words = words or ["--random", "1", "--frames", "10000000", "--output", "o.npy", "--json", "run.json"]
+        words = [*words, "--transport", "in-process"] if by == "threads" else words
+        process = subprocess.Popen([*prefix, test_program.PROGRAM, *words], env=env, cwd=self.folder, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+        self.addCleanup(process.kill)
+        self.wait_for(lambda: all(catches(p, signal.SIGTERM) for p in self.processes(process, by)))
+        return process
+
+    def processes(self, process, by):
+        if by != "mpi":
+            return [process.pid]
+        self.wait_for(lambda: len(ranks_of(process.pid)) == 2)
+        return list(ranks_of(process.pid).values())
+
+    def wait_for(self, condition):
+        began = time.monotonic()
+        while not condition():
+            self.assertLess(time.monotonic() - began, LIMIT)
+            time.sleep(0.005)
+
+    def end(self, process, kill):
+        """What the program says when `kill` is called."""
+        before, began = self.contents(), time.monotonic()
+        kill()
+        out, err = process.communicate(timeout=LIMIT)
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual(self.contents(), before)
+        return err
+
+    def test_ctrl_c(self):
+        for by in ("", "threads"):
+            for number, text in [(signal.SIGINT, "interrupted (SIGINT)"), (signal.SIGTERM, "terminated (SIGTERM)"),
+                                 (signal.SIGHUP, "the terminal is gone (SIGHUP)")]:
+                with self.subTest(by=by, signal=number):
+                    process = self.start(by=by)
+                    self.assertEqual(self.end(process, lambda: process.send_signal(number)), f"dice: error: {text}\n")
+                    self.assertEqual(process.returncode, -number)
+
+    def test_nohup(self):
+        process = self.start(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.2)
+        self.assertIsNone(process.poll())
+        self.end(process, process.terminate)
+
+    @unittest.skipUnless(MPIRUN, "no mpirun")
+    def test_ctrl_c_of_mpirun(self):
+        process = self.start(by="mpi")
+        ranks = ranks_of(process.pid).values()
+        err = self.end(process, lambda: process.send_signal(signal.SIGINT))
+        self.assertIn("dice: terminated (SIGTERM): mpirun was interrupted, or another rank has failed", err)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertFalse([p for p in ranks if pathlib.Path(f"/proc/{p}").exists()])
+
+    @unittest.skipUnless(MPIRUN, "no mpirun")
+    def test_a_rank_dies_in_the_middle(self):
+        for victim in (0, 1):
+            process = self.start(by="mpi")
+            ranks = ranks_of(process.pid)
+            time.sleep(0.5)
+            err = self.end(process, lambda: os.kill(ranks[victim], signal.SIGKILL))
+            self.assertRegex(err, f"rank {victim} with PID .* exited on signal 9")
+            self.assertNotEqual(process.returncode, 0)
+            self.assertFalse([p for p in ranks.values() if pathlib.Path(f"/proc/{p}").exists()])
+
+    def caught_writing(self, process, pattern, end):
+        """Stops the process while it writes the file `pattern`, and calls end(); False if it was too fast."""
+        while process.poll() is None and not list(self.folder.glob(pattern)):
+            time.sleep(0.0005)
+        if process.poll() is not None:
+            return False
+        end(signal.SIGSTOP)
+        caught = bool(list(self.folder.glob(pattern)))
+        end(signal.SIGINT)
+        end(signal.SIGCONT)
+        _, err = process.communicate(timeout=LIMIT)
+        self.assertEqual(list(self.folder.glob(pattern)), [])
+        if caught:
+            self.assertEqual(process.returncode, -signal.SIGINT)
+            self.assertIn(": error: interrupted (SIGINT)\n", err)
+        return caught
+
+    def test_ctrl_c_while_a_file_is_written(self):
+        (self.folder / "o.npy").write_text("old")
+        for k in range(6):  # more and more of it, until it is caught
+            process = subprocess.Popen([test_program.PROGRAM, "--random", "1", "--frames", str(50000 << k), "--output", "o.npy"],
+                                       cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            if self.caught_writing(process, "o.npy.tmp*", process.send_signal):
+                break
+        else:
+            self.fail("never caught writing")
+        self.assertEqual((self.folder / "o.npy").read_text(), "old")
+
+    def test_ctrl_c_of_the_converter(self):
+        import onnx
+        for k in range(5):
+            n = 1024 << k
+            w = onnx.numpy_helper.from_array(np.zeros((1024, n), np.float32), "w")
+            value = onnx.helper.make_tensor_value_info
+            graph = onnx.helper.make_graph([onnx.helper.make_node("MatMul", ["x", "w"], ["y"])], "g",
+                                           [value("x", 1, [1, 1024])], [value("y", 1, [1, n])], [w])
+            model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)])
+            model.ir_version = 8
+            onnx.save(model, self.folder / "big.onnx")
+            process = subprocess.Popen([ONNX2HPP, "big.onnx", "-o", "made"], cwd=self.folder, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+            if self.caught_writing(process, "made/.big.*.tmp", process.send_signal):
+                break
+        else:
+            self.fail("never caught writing")
+        self.assertEqual(list((self.folder / "made").iterdir()), [])
+        self.refused([ONNX2HPP, "big.onnx", "-o", "made"], 1, "cannot write", "File too large", prefix="onnx2hpp: error:",
+                     preexec_fn=limit_files(4096))
+        self.assertEqual(list((self.folder / "made").iterdir()), [])
+
+
+if __name__ == "__main__":
+    test_program.PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+    ONNX2HPP = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
