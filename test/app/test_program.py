@@ -350,7 +350,7 @@ class Refusals(Case):
     def test_a_rank_that_fails(self):
         for by in self.ways(2):
             done = self.run_program("--random", 1, "--frames", 100, owner="0,0,0,0,0,1,1,1,0,0", ranks=2, by=by, TOY_FAIL_AFTER=17)
-            self.assert_fails(done, 1, "rank 1 (host ", ", frame 17: this kernel fails as it was told")
+            self.assert_fails(done, 1, "rank 1 (host ", ", frame 17, layer '/node/6': this kernel fails as it was told")
             done = self.run_program("--random", 1, "--frames", 9, "--warmup", 99, owner="0,0,0,0,0,1,1,1,0,0", ranks=2, by=by,
                                     TOY_FAIL_AFTER=17)
             self.assert_fails(done, 1, "warm-up frame 17")

@@ -1,8 +1,11 @@
 // The OpenMP team: size and cores.
+#include <dice/kernels/openmp/detail/parallel.hpp>
 #include <dice/kernels/openmp/team.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
 #include <thread>
 
 namespace {
@@ -37,6 +40,25 @@ TEST(team, is_bound_to_the_cores_listed) {
     EXPECT_TRUE(there);
   });
   EXPECT_EQ(team::allowed_cores(), allowed) << "another thread's binding has changed";
+}
+
+// GCC's runtime ends threads that a team does without, and new ones are bound as the first thread is.
+TEST(team, stays_bound_when_kernels_are_small) {
+  auto cores = team::allowed_cores();
+  const auto first = cores.front(), other = cores.back();
+  cores = {first, first, first, other};
+  apart([&] {
+    ASSERT_TRUE(team::pin(cores));
+    for (const std::int64_t items : {2, 1, 3, 1000, 2}) {
+      std::atomic<std::int64_t> done{0};
+      host::parallel_for(items, host::grain, [&](std::int64_t begin, std::int64_t end) { done += end - begin; });
+      EXPECT_EQ(done, items);
+    }
+    int last = -1;
+#pragma omp parallel
+    if (omp_get_thread_num() == 3) last = team::allowed_cores().front();
+    EXPECT_EQ(last, other);
+  });
 }
 
 TEST(team, refuses_cores_that_do_not_exist) {

@@ -30,8 +30,8 @@ template <class Layer, class Net, backend B> constexpr algorithm of_layer() {
 
 /// How backend B computes each layer of Net as the anchor of a group, by id.
 template <class Net, backend B>
-inline constexpr std::array<algorithm, Net::size> algorithms = []<int... I>(std::integer_sequence<int, I...>) {
-  return std::array<algorithm, Net::size>{detail::of_layer<typename Net::template layer<I>, Net, B>()...};
+inline constexpr std::array<algorithm, Net::size> algorithms = []<int... Id>(std::integer_sequence<int, Id...>) {
+  return std::array<algorithm, Net::size>{detail::of_layer<typename Net::template layer<Id>, Net, B>()...};
 }(std::make_integer_sequence<int, Net::size>{});
 
 /// The same as plain values.

@@ -191,7 +191,7 @@ template <class Net, class Map> consteval finding check() {
   }
 }
 
-template <class Net, int I, class... E> auto pick(layers<E...>) -> meta::type_at<I, E...>;
+template <class Net, int Index, class... E> auto pick(layers<E...>) -> meta::type_at<Index, E...>;
 template <class Error> using failing = Error (*)();
 
 template <class Dev> constexpr auto unit_verdict() {

@@ -124,9 +124,9 @@ template <class Net, class Layer> constexpr void connect(edge* out) {
 }
 
 template <class Net> constexpr int edge_count() {
-  return []<int... I>(std::integer_sequence<int, I...>) {
+  return []<int... Id>(std::integer_sequence<int, Id...>) {
     int n = 0;
-    int each[] = {(n += static_cast<int>(Net::template layer<I>::operands.size()))...};
+    int each[] = {(n += static_cast<int>(Net::template layer<Id>::operands.size()))...};
     (void)each;
     return n;
   }(std::make_integer_sequence<int, Net::size>{});
@@ -138,11 +138,11 @@ template <class Net> struct tables {
 };
 
 template <class Net> consteval tables<Net> tabulate() {
-  return []<int... I>(std::integer_sequence<int, I...>) {
-    tables<Net> t{{describe<Net, typename Net::template layer<I>>()...}, {}};
+  return []<int... Id>(std::integer_sequence<int, Id...>) {
+    tables<Net> t{{describe<Net, typename Net::template layer<Id>>()...}, {}};
     int at = 0;
     for (auto& l : t.layers) l.first_edge = at, at += l.edges;
-    int each[] = {(connect<Net, typename Net::template layer<I>>(t.edges.data() + t.layers[I].first_edge), 0)...};
+    int each[] = {(connect<Net, typename Net::template layer<Id>>(t.edges.data() + t.layers[Id].first_edge), 0)...};
     (void)each;
     return t;
   }(std::make_integer_sequence<int, Net::size>{});

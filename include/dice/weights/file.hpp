@@ -77,7 +77,7 @@ private:
 
   [[noreturn]] void fail(const std::string& what) const { throw error("weights file '" + path_ + "' " + what); }
 
-  void check(std::string_view network, const graph::weights_file& wanted) {
+  [[gnu::cold]] void check(std::string_view network, const graph::weights_file& wanted) {
     struct stat s {};
     if (::fstat(fd_, &s) != 0) fail(std::string("cannot be read: ") + std::strerror(errno));
     if (!S_ISREG(s.st_mode)) fail("is no regular file; name the .safetensors file that onnx2hpp wrote");

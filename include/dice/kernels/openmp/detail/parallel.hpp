@@ -15,15 +15,17 @@ using namespace detail;
 /// `base<Op>` gives a kernel its run() and pack().
 template <class Op> using base = thin<kernel<openmp, Op>, true>;
 
-/// Element operations that are worth a thread: some microseconds, as a parallel region costs one or two.
-inline constexpr std::int64_t grain = 16384;
+/// Element operations that are worth a parallel region: some microseconds, as it costs one or two.
+inline constexpr std::int64_t grain = 32768;
 
-/// Threads for `work` element operations in `items` parts.
+/// Threads for `work` element operations in `items` parts: all or one. GCC's runtime ends the threads that a smaller team
+/// leaves out, and those that it starts for the next larger one are bound where the first is (team::pin).
 inline int threads_for(std::int64_t items, std::int64_t work) {
-  return static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>({omp_get_max_threads(), items, work / grain})));
+  return items > 1 && work >= grain ? omp_get_max_threads() : 1;
 }
 
-/// Calls f(begin, end) for parts of [0, items), one on each thread; each item is `work` element operations.
+/// Calls f(begin, end) for parts of [0, items), one on each thread, some perhaps empty; each item is `work` element
+/// operations.
 template <class F> void parallel_for(std::int64_t items, std::int64_t work, const F& f) {
   const int threads = threads_for(items, items * work);
   if (threads == 1) return f(std::int64_t{0}, items);
