@@ -131,6 +131,7 @@ for op in ["max_pool", "average_pool"]:
     windows(op, (2, 2, 7, 9), (3, 3), (2, 2), pads=(1, 1, 1, 1))
     windows(op, (1, 2, 7, 9), (3, 3), (2, 2), pads=(1, 1, 1, 1), ceil_mode=True)
     windows(op, (1, 2, 6, 6), (3, 3), (2, 2), ceil_mode=True)
+    windows(op, (1, 2, 2, 3), (3, 3), (2, 2), ceil_mode=True)  # a window larger than the input
     windows(op, (1, 2, 8, 7), (3, 2), (1, 3), pads=(0, 1, 1, 0))
     windows(op, (1, 2, 9, 9), (3, 3), (1, 2), dilations=(2, 2), pads=(1, 1, 1, 1))
     windows(op, (1, 3, 5, 5), (3, 3), pads=(1, 1, 1, 1))

@@ -30,9 +30,14 @@ static_assert(infer(ops::conv{.channels = 8, .kernel = {3, 5}, .strides = {1, 2}
               shape{2, 8, 8, 6});
 static_assert(infer(ops::conv{.channels = 8, .kernel = {1, 3}, .pads = {0, 1, 0, 1}}, shape{1, 4, 10}) == shape{1, 8, 10});
 static_assert(graph::macs(ops::conv{.channels = 64, .kernel = {3, 3}, .group = 4}, std::array{shape{1, 8, 5, 5}}, shape{1, 64, 3, 3}) == 64 * 9 * 2 * 9);
+static_assert(graph::macs(ops::mat_mul{.columns = 6, .depth = 4}, std::array{shape{2, 3, 4}}, shape{2, 3, 6}) == 2 * 3 * 6 * 4);
+static_assert(graph::macs(ops::gemm{.columns = 10, .depth = 4}, std::array{shape{3, 4}}, shape{3, 10}) == 3 * 10 * 4);
+static_assert(graph::macs(ops::max_pool{.kernel = {2, 2}}, std::array{shape{1, 4, 4, 4}}, shape{1, 4, 3, 3}) == 0);
 // ceil_mode keeps a last, partial window; one that would start in the end padding is dropped.
 static_assert(infer(ops::max_pool{.kernel = {3, 3}, .strides = {2, 2}, .ceil_mode = true}, shape{1, 4, 13, 14}) == shape{1, 4, 6, 7});
 static_assert(infer(ops::max_pool{.kernel = {2, 2}, .strides = {3, 3}, .pads = {1, 1, 1, 1}, .ceil_mode = true}, shape{1, 1, 5, 6}) == shape{1, 1, 2, 3});
+// A window larger than the input, by less than a stride, is one output.
+static_assert(infer(ops::max_pool{.kernel = {3, 3}, .strides = {2, 2}, .ceil_mode = true}, shape{1, 1, 2, 3}) == shape{1, 1, 1, 1});
 static_assert(infer(ops::average_pool{.kernel = {2, 2}, .strides = {2, 2}, .dilations = {2, 2}}, shape{1, 1, 7, 7}) == shape{1, 1, 3, 3});
 static_assert(infer(ops::global_average_pool{}, shape{2, 5, 7, 9}) == shape{2, 5, 1, 1});
 static_assert(infer(ops::gemm{.columns = 10, .depth = 4}, shape{3, 4}) == shape{3, 10});
@@ -117,6 +122,11 @@ TEST(Ops, RegionsOfOtherOperators) {
   // A channel range of a grouped convolution needs its groups' channels alone.
   EXPECT_EQ(graph::needs(ops::conv{.channels = 8, .group = 4}, 0, box({0, 2, 0, 0}, {1, 4, 4, 4}), std::array{shape{1, 12, 4, 4}}, shape{1, 8, 4, 4}),
             box({0, 3, 0, 0}, {1, 6, 4, 4}));
+  // A pool needs the channels of its output.
+  EXPECT_EQ(graph::needs(ops::max_pool{.kernel = {2, 2}}, 0, part, std::array{shape{1, 8, 5, 5}}, shape{1, 8, 4, 4}), box({0, 2, 1, 0}, {1, 6, 4, 5}));
+  EXPECT_EQ(graph::needs(ops::average_pool{.kernel = {2, 2}}, 0, part, std::array{shape{1, 8, 5, 5}}, shape{1, 8, 4, 4}), box({0, 2, 1, 0}, {1, 6, 4, 5}));
+  EXPECT_EQ(graph::needs(ops::global_average_pool{}, 0, box({0, 2, 0, 0}, {1, 6, 1, 1}), std::array{shape{1, 8, 4, 4}}, shape{1, 8, 1, 1}),
+            box({0, 2, 0, 0}, {1, 6, 4, 4}));
   // Second operand of a Concat along channels.
   EXPECT_EQ(graph::needs(ops::concat{.axis = 1}, 1, part, std::array{shape{1, 3, 4, 4}, shape{1, 5, 4, 4}}, shape{1, 8, 4, 4}),
             box({0, 0, 1, 0}, {1, 3, 3, 4}));

@@ -80,6 +80,28 @@ TEST(CommandLine, FixesShapes) {
   EXPECT_EQ(batch_of({}), 1);
 }
 
+TEST(CommandLine, AnInputFixesItsSymbolsForTheOthers) {
+  builder b;
+  b.symbolic_input("a", {"batch", "H"}).symbolic_input("b", {"batch", "H"}).output("y");
+  b.node("Add", {"a", "b"}, {"y"});
+  const scratch folder;
+  const auto m = folder.save("net.onnx", b);
+  ASSERT_EQ(tool({m, "-i", "a:2x3", "-o", folder.path}).code, 0);
+  const auto report = nlohmann::json::parse(read_file(folder.path / "net.json"));
+  EXPECT_EQ(report["inputs"][1]["shape"], (nlohmann::json{2, 3}));
+  const auto other = tool({m, "-i", "a:2x3", "-d", "batch=4", "-o", folder.path});
+  EXPECT_TRUE(contains(other.err, "warning: input \"a\": the symbolic dimension \"batch\" is 4 elsewhere")) << other.err;
+}
+
+TEST(CommandLine, EveryOpenBatchHasANote) {
+  builder b;
+  b.symbolic_input("a", {"", "2"}).symbolic_input("b", {"", "2"}).output("y");
+  b.node("Add", {"a", "b"}, {"y"});
+  const scratch folder;
+  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
+  EXPECT_TRUE(contains(done.err, "input \"a\": its open") && contains(done.err, "input \"b\": its open")) << done.err;
+}
+
 TEST(CommandLine, InputNamesMayHaveColons) {
   builder b;
   b.symbolic_input("a:b", {"1", "H"}).output("y");
@@ -191,6 +213,10 @@ TEST(CommandLine, CutsAndDraws) {
   EXPECT_EQ(report["outputs"][0]["name"], "r");
   EXPECT_EQ(report["outputs"][1]["name"], "c");
   EXPECT_TRUE(contains(read_file(folder.path / "net.dot"), "l1 -> l2"));
+  // "graph" is a namespace in C++ and a keyword in Graphviz.
+  EXPECT_EQ(tool({folder.path / "net.onnx", "--name", "graph", "--dot", folder.path / "net.dot", "-o", folder.path}).code,
+            0);
+  EXPECT_TRUE(contains(read_file(folder.path / "net.dot"), "digraph \"graph\" {"));
 }
 
 TEST(CommandLine, OutputNamesMayHaveCommas) {
@@ -270,6 +296,17 @@ TEST(Refusals, ListAllProblemsAtOnce) {
   EXPECT_TRUE(contains(done.err, "(4 problems)")) << done.err;
   EXPECT_FALSE(fs::exists(folder.path / "out"));
   EXPECT_EQ(tool({folder.path / "net.onnx", "--outputs", "c", "-o", folder.path / "out"}).code, 0) << "the remedy helps";
+}
+
+TEST(Refusals, NothingOfTheModelReachesTheTerminalUnescaped) {
+  builder b;
+  b.symbolic_input("in\x1b[2J", {"1", "H\x1b"}).input("x", {1}).output("y");
+  b.node("Conv\x1b\n", {"x"}, {"y"}, "n\x7f").set_domain("d\r");
+  const scratch folder;
+  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
+  EXPECT_EQ(done.code, 1);
+  EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 3) << done.err;
+  for (char c : done.err) EXPECT_TRUE(c == '\n' || (c >= ' ' && c != 0x7f)) << int{c};
 }
 
 TEST(Refusals, GoOnBehindAnUnsupportedOperator) {

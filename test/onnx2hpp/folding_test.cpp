@@ -48,6 +48,37 @@ TEST(BatchNormalization, StaysWhereTheConvolutionIsReadElsewhere) {
   EXPECT_EQ(operators(convert(normalised(), {.outputs = {"c"}})), "Conv");
 }
 
+TEST(BatchNormalization, ReadingTheShapeOfTheConvolutionIsNoReading) {
+  builder b = normalised();
+  b.graph().mutable_output(0)->set_name("z");
+  b.node("Relu", {"c"}, {"r"});
+  b.node("Shape", {"r"}, {"s"});
+  b.node("Reshape", {"y", "s"}, {"z"});
+  EXPECT_EQ(operators(convert(b)), "Conv Reshape");
+}
+
+TEST(BatchNormalization, OfAWeightThatTwoConvolutionsShare) {
+  builder b = normalised();
+  b.output("z");
+  b.node("Conv", {"x", "w"}, {"z"}, "plain");
+  const auto net = convert(b);
+  EXPECT_EQ(operators(net), "Conv Conv");
+  const auto layout = onnx2hpp::lay_out_weights(net);
+  EXPECT_EQ(layout.tensors.size(), 3u);
+  EXPECT_NE(layout.offsets[1][0], layout.offsets[2][0]);
+}
+
+TEST(BatchNormalization, InTrainingIsRefused) {
+  builder b(13);
+  b.input("x", {1, 2}).output("y").weights("p", {2});
+  b.node("BatchNormalization", {"x", "p", "p", "p", "p"}, {"y", "mean"}, "bn");
+  EXPECT_NE(problems(b).find("outputs of training"), std::string::npos);
+  b.model.mutable_opset_import(0)->set_version(14);
+  EXPECT_EQ(operators(convert(b)), "BatchNormalization");
+  set(*b.graph().mutable_node(0), "training_mode", 1);
+  EXPECT_NE(problems(b).find("statistics of the batch"), std::string::npos);
+}
+
 TEST(BatchNormalization, AloneAndTwice) {
   builder b = normalised();
   b.graph().mutable_node(0)->set_op_type("Relu");
@@ -136,6 +167,17 @@ TEST(Constants, IntegersAreExact) {
             (floats{1, 3}));
 }
 
+TEST(Constants, IntegersAreClippedExactly) {
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(folded({2},
+                   [](builder& b) {
+                     b.ints("a", {1, most}).ints("lo", {2}).ints("hi", {most - 1}).ints("back", {most - 3});
+                     b.node("Clip", {"a", "lo", "hi"}, {"k"}), b.node("Sub", {"k", "back"}, {"d"});
+                     b.node("Mod", {"d", "hundred"}, {"c"}), b.ints("hundred", {100});
+                   }),
+            (floats{98, 2}));  // 2 - (2^63 - 4) = 6 - 2^63, which is 98 modulo 100
+}
+
 TEST(Constants, Rearrangements) {
   const auto matrix = [](builder& b) { b.floats("m", {2, 3}, {1, 2, 3, 4, 5, 6}); };
   EXPECT_EQ(folded({3, 2}, [&](builder& b) { matrix(b), b.node("Transpose", {"m"}, {"c"}); }), (floats{1, 4, 2, 5, 3, 6}));
@@ -182,6 +224,26 @@ TEST(Constants, ChoiceAndReduction) {
   EXPECT_EQ(folded({2}, [](builder& b) { b.ints("to", {2}), b.node("ConstantOfShape", {"to"}, {"c"}); }), (floats{0, 0}));
 }
 
+TEST(Constants, WithoutElementsTakeNoTime) {
+  // 2^39 rows of nothing.
+  builder b;
+  b.input("x", {2}).output("y").ints("none", {}).ints("one", {1});
+  b.tensor("e", onnx::TensorProto::FLOAT, {1ll << 39, 0}).set_raw_data("");
+  set(b.node("Concat", {"e", "e"}, {"a"}), "axis", 1);
+  set(b.node("Gather", {"a", "none"}, {"g"}), "axis", 1);
+  set(b.node("Split", {"g"}, {"s", "t"}), "axis", 1);
+  b.node("Size", {"t"}, {"n"});
+  set(b.node("Cast", {"n"}, {"f"}), "to", 1);
+  b.node("Add", {"x", "f"}, {"y"});
+  EXPECT_EQ(written(convert(b)), (floats{0}));
+  builder c;
+  c.input("x", {2}).output("y");
+  c.tensor("e", onnx::TensorProto::FLOAT, {0, 1ll << 39, 1ll << 39}).set_raw_data("");
+  c.node("Transpose", {"e"}, {"t"});
+  c.node("Add", {"x", "t"}, {"y"});
+  EXPECT_NE(problems(c).find("its shape is impossible"), std::string::npos);
+}
+
 TEST(Constants, UnknownOnesAndTooLargeOnesAreRefused) {
   builder b;
   b.input("x", {1, 2}).output("y").weights("a", {1, 2, 4, 4}).weights("w", {1, 2, 3, 3});
@@ -195,6 +257,23 @@ TEST(Constants, UnknownOnesAndTooLargeOnesAreRefused) {
   EXPECT_NE(problems(d).find("a constant of more than"), std::string::npos);
 }
 
+TEST(Constants, AllTogetherHaveALimit) {
+  // Sixteen nodes that read 256 MiB each.
+  builder b;
+  b.input("x", {1}).output("y").ints("to", {1 << 26}).ints("never", {0});
+  b.node("ConstantOfShape", {"to"}, {"c"});
+  std::vector<std::string> none;
+  for (int i = 0; i < 16; ++i) {
+    none.push_back("none" + std::to_string(i));
+    b.node("Tile", {"c", "never"}, {none.back()});
+  }
+  set(b.node("Concat", none, {"all"}), "axis", 0);
+  b.node("Size", {"all"}, {"n"});
+  set(b.node("Cast", {"n"}, {"f"}), "to", 1);
+  b.node("Add", {"x", "f"}, {"y"});
+  EXPECT_NE(problems(b).find("takes over 4 GiB"), std::string::npos);
+}
+
 TEST(Graph, UnusedNodesVanishAndUnusedInputsStay) {
   builder b;
   b.input("x", {1, 2}).input("unused", {3}).output("y");
@@ -203,6 +282,25 @@ TEST(Graph, UnusedNodesVanishAndUnusedInputsStay) {
   const auto net = convert(b);
   ASSERT_EQ(net.layers.size(), 4u);
   EXPECT_EQ(net.layers[1].onnx_name, "unused");
+}
+
+TEST(Graph, ACutLeavesOutTheInputsBehindIt) {
+  builder b;
+  b.input("x", {1, 2}).input("sizes", {2}, onnx::TensorProto::INT64).output("y");
+  b.node("Relu", {"x"}, {"r"});
+  b.node("NonMaxSuppression", {"r", "sizes"}, {"y"});
+  EXPECT_NE(problems(b).find("its elements are INT64"), std::string::npos);
+  const auto net = convert(b, {.outputs = {"r"}});
+  ASSERT_EQ(net.layers.size(), 3u);
+  EXPECT_EQ(net.layers[0].onnx_name, "x");
+}
+
+TEST(Graph, NamesMayBeEmpty) {
+  builder b(12);
+  b.input("x", {1, 2}).output("y").weights("", {2});
+  b.node("Dropout", {"x"}, {"d", ""});
+  b.node("Relu", {"d"}, {"y"});
+  EXPECT_EQ(operators(convert(b)), "Relu");
 }
 
 TEST(Graph, OutputsThatAreInputsOrTheSameValue) {
@@ -230,7 +328,9 @@ TEST(Graph, NodesInAnyOrder) {
   c.node("Add", {"x", "b"}, {"a"});
   c.node("Relu", {"a"}, {"b"});
   c.node("Relu", {"b"}, {"y"});
-  EXPECT_NE(problems(c).find("from its own output"), std::string::npos);
+  const auto text = problems(c);
+  EXPECT_NE(text.find("from its own output"), std::string::npos);
+  EXPECT_EQ(text.find("produced nowhere"), std::string::npos) << text;
 }
 
 }  // namespace

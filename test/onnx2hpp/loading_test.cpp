@@ -89,6 +89,13 @@ TEST(Initializers, DamageIsTold) {
   EXPECT_NE(problems(c).find("its shape is impossible"), std::string::npos);
 }
 
+TEST(Initializers, WithAnyNumberOfAxesAreRefused) {
+  builder b;
+  b.input("x", {1, 2}).output("y").weights("c", std::vector<std::int64_t>(65, 1));
+  b.node("Add", {"x", "c"}, {"y"});
+  EXPECT_NE(problems(b).find("cannot be read: it has 65 axes"), std::string::npos) << problems(b);
+}
+
 TEST(Sparse, BecomesDense) {
   builder b;
   b.input("x", {1, 4}).output("y");
@@ -102,6 +109,8 @@ TEST(Sparse, BecomesDense) {
   EXPECT_EQ(written(convert(b)), (floats{0, 5, 0, 6}));
   i->set_int64_data(1, 4);
   EXPECT_NE(problems(b).find("index out of range"), std::string::npos);
+  s->set_dims(1, 1ll << 33);
+  EXPECT_NE(problems(b).find("over 1 GiB"), std::string::npos);
 }
 
 /// A model whose constant lies in the file `location`.
@@ -211,6 +220,24 @@ TEST(Functions, ThatCallThemselvesAreRefused) {
   n->set_op_type("F"), n->set_domain("my"), n->add_input("a"), n->add_output("b");
   b.node("F", {"x"}, {"y"}).set_domain("my");
   EXPECT_NE(problems(b).find("calls itself"), std::string::npos);
+}
+
+TEST(Functions, ThatCallEachOtherWithoutEndAreRefused) {
+  // Thirty levels of ten calls each, and nothing at the bottom; what else is wrong is told as well.
+  builder b(6);
+  b.input("x", {1}).output("y");
+  for (int level = 0; level < 30; ++level) {
+    auto* f = b.model.add_functions();
+    f->set_name("F" + std::to_string(level)), f->set_domain("my");
+    for (int k = 0; level > 0 && k < 10; ++k) {
+      auto* n = f->add_node();
+      n->set_op_type("F" + std::to_string(level - 1)), n->set_domain("my");
+    }
+  }
+  b.node("F29", {"x"}, {"y"}).set_domain("my");
+  const auto text = problems(b);
+  EXPECT_NE(text.find("over a million nodes"), std::string::npos) << text;
+  EXPECT_NE(text.find("opset 6"), std::string::npos) << text;
 }
 
 TEST(Damage, EndsInAMessageNeverInACrash) {

@@ -84,6 +84,12 @@ TEST(Conv, Refusals) {
   e.input("x", {1, 4, 4, 8, 8}).output("y").weights("w", {4, 4, 3, 3, 3});
   e.node("Conv", {"x", "w"}, {"y"});
   EXPECT_NE(problems(e).find("5 axes"), std::string::npos);
+  for (const std::vector<std::int64_t>& dims : {std::vector<std::int64_t>{4}, {4, 4}}) {
+    builder f;
+    f.input("x", dims).output("y").weights("w", dims);
+    f.node("Conv", {"x", "w"}, {"y"});
+    EXPECT_NE(problems(f).find("expected three"), std::string::npos);
+  }
 }
 
 TEST(Pools, CeilModeAndDilations) {
@@ -165,6 +171,8 @@ TEST(Gemm, BiasThatDependsOnTheRowIsAdded) {
   auto& n = d.node("Gemm", {"x", "w", "c"}, {"y"});
   set(n, "transA", 1), set(n, "beta", 2.0f);
   EXPECT_EQ(operators(convert(d)), "Transpose Gemm Mul Add");
+  d.graph().mutable_node(0)->mutable_attribute(1)->set_f(0);
+  EXPECT_EQ(operators(convert(d)), "Transpose Gemm") << "C · 0 is nothing";
 }
 
 TEST(MatMul, MatricesVectorsAndStacks) {
@@ -182,6 +190,10 @@ TEST(MatMul, MatricesVectorsAndStacks) {
   d.input("x", {5, 2}).output("y").weights("w", {1, 2, 3});
   d.node("MatMul", {"x", "w"}, {"y"});
   EXPECT_EQ(result(convert(d)), (shape{1, 5, 3}));
+  builder row;
+  row.input("x", {2}).output("y").weights("w", {1, 1, 2, 3});
+  row.node("MatMul", {"x", "w"}, {"y"});
+  EXPECT_EQ(result(convert(row)), (shape{1, 1, 3}));
   builder e;
   e.input("x", {2, 5, 2}).output("y").weights("w", {2, 2, 3});
   e.node("MatMul", {"x", "w"}, {"y"});
@@ -190,6 +202,10 @@ TEST(MatMul, MatricesVectorsAndStacks) {
   f.input("x", {5, 2}).input("w", {2, 3}).output("y");
   f.node("MatMul", {"x", "w"}, {"y"});
   EXPECT_NE(problems(f).find("computed at run time"), std::string::npos);
+  builder g;
+  g.input("x", {5, 2}).output("y").weights("w", {1, 1, 1, 1, 1, 1, 1, 2, 3});
+  g.node("MatMul", {"x", "w"}, {"y"});
+  EXPECT_NE(problems(g).find("has 9 axes"), std::string::npos);
 }
 
 TEST(Binary, ConstantsOnEitherSide) {
@@ -256,6 +272,18 @@ TEST(Pad, AttributesInputsAxes) {
   d.input("x", {1, 4}).output("y").ints("pads", {0, 1, 0, 1});
   set(d.node("Pad", {"x", "pads"}, {"y"}), "mode", "wrap");
   EXPECT_NE(problems(d).find("its mode is \"wrap\""), std::string::npos);
+  builder e(18);
+  e.input("x", {1, 4}).output("y").ints("pads", {1, 2, 3, 4}).ints("axes", {1, -1});
+  e.node("Pad", {"x", "pads", "", "axes"}, {"y"});
+  EXPECT_NE(problems(e).find("an axis twice"), std::string::npos);
+}
+
+TEST(Pad, ByNothingVanishes) {
+  builder b(13);
+  b.input("x", {1, 1, 4, 4}).output("y").ints("pads", {0, 0, 0, 0, 0, 0, 0, 0}).scalar("value", 3);
+  b.node("Pad", {"x", "pads", "value"}, {"p"});
+  b.node("Relu", {"p"}, {"y"});
+  EXPECT_EQ(operators(convert(b)), "Relu");
 }
 
 TEST(Softmax, MeaningChangedWithOpset13) {
@@ -295,6 +323,12 @@ TEST(Slice, AttributesInputsNegativeAndEndless) {
   EXPECT_EQ(result(net), (shape{1, 3}));
   EXPECT_EQ(first<ops::slice>(net).starts[1], 6);
   EXPECT_EQ(first<ops::slice>(net).steps[1], -3);
+  // ONNX: with a negative step, starts are clamped to [0, extent - 1].
+  builder before;
+  before.input("x", {1, 7}).output("y").ints("s", {least}).ints("e", {least}).ints("a", {1}).ints("t", {-1});
+  before.node("Slice", {"x", "s", "e", "a", "t"}, {"y"});
+  EXPECT_EQ(result(convert(before)), (shape{1, 1}));
+  EXPECT_EQ(first<ops::slice>(convert(before)).starts[1], 0);
   builder d;
   d.input("x", {1, 7}).output("y").ints("s", {5}).ints("e", {5}).ints("a", {1});
   d.node("Slice", {"x", "s", "e", "a"}, {"y"});

@@ -44,7 +44,9 @@ TEST(Weights, FormatIsStrict) {
     std::size_t n = t["dtype"] == "F32" ? 4 : 1;
     for (std::size_t d : t["shape"]) n *= d;
     EXPECT_EQ(t["data_offsets"][1].get<std::size_t>() - t["data_offsets"][0].get<std::size_t>(), n) << name;
-    if (t["dtype"] == "F32") EXPECT_EQ(t["data_offsets"][0].get<std::size_t>() % 64, 0u) << name;
+    if (t["dtype"] == "F32") {
+      EXPECT_EQ(t["data_offsets"][0].get<std::size_t>() % 64, 0u) << name;
+    }
   }
   std::size_t end = 0;
   for (const auto& [from, to] : ranges) {

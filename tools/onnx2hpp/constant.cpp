@@ -179,14 +179,14 @@ std::string name_of(element type) {
 std::int64_t element_count(std::span<const std::int64_t> dims) {
   constexpr std::int64_t limit = std::int64_t{1} << 40;
   std::int64_t n = 1;
-  bool none = false, much = false;
+  bool none = false;
   for (auto d : dims) {
     if (d < 0) return -1;
     if (d == 0) none = true;
-    else if (d > limit / n) much = true;
+    else if (d > limit / n) return -1;
     else n *= d;
   }
-  return none ? 0 : much ? -1 : n;
+  return none ? 0 : n;
 }
 
 std::vector<double> reals(const constant& c) {

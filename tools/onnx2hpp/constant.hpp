@@ -45,8 +45,12 @@ struct constant {
   int rank() const { return static_cast<int>(dims.size()); }
 };
 
-/// Product of `dims`, or -1 if one is negative or the product exceeds 2^40.
+/// Product of `dims`, or -1 if one is negative or those that are not 0 exceed 2^40 together: no product of some of them
+/// overflows then.
 std::int64_t element_count(std::span<const std::int64_t> dims);
+
+/// The most axes of a constant; activations have at most dice::tensor::max_rank.
+inline constexpr std::size_t most_axes = 64;
 
 /// All elements as double; exact for every type but the 64-bit integers.
 std::vector<double> reals(const constant& c);

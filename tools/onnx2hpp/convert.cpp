@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <set>
 
 namespace onnx2hpp {
 
@@ -25,20 +26,32 @@ class converter {
 
   network run() {
     check_versions();
-    nodes_ = inline_functions(model_);
+    try {
+      nodes_ = inline_functions(model_);
+    } catch (const conversion_error& e) {
+      problems_.insert(problems_.end(), e.problems.begin(), e.problems.end());
+      throw conversion_error(problems_);
+    }
     const auto outputs = choose_outputs();
     const auto order = order_nodes(nodes_, outputs, problems_);
-    make_inputs();
+    make_inputs(inputs_cut_off(order, outputs));
     for (const auto& [name, t] : model_.initializers) {
       value& v = values_[name];
       if (t.error.empty()) v = {value::kind::constant, -1, t.value};
       else v = {value::kind::missing, -1, {}, "the initializer cannot be read: " + t.error};
     }
     for (auto i : order) convert_node(nodes_[i]);
+    // What is left is computed from itself, which has been told.
+    for (const auto& n : nodes_)
+      for (const auto& o : n.outputs) values_.emplace(o, value{});
     for (const auto& name : outputs) make_output(name);
     if (!problems_.empty()) throw conversion_error(problems_);
-    if (wish_.fold) fold_batch_normalization(net_);
+    // Layers of which only the shape was read count as no readers.
     drop_unused(net_);
+    if (wish_.fold) {
+      fold_batch_normalization(net_);
+      drop_unused(net_);
+    }
     if (const auto left = nodes_.size() - order.size(); left > 0)
       out_.detail(fmt::format("{} nodes are left out: no output is computed from them", left));
     return std::move(net_);
@@ -69,7 +82,7 @@ class converter {
     std::vector<std::string> names = wish_.outputs;
     if (names.empty())
       for (const auto& v : model_.outputs) names.push_back(v.name);
-    if (names.empty()) problems_.push_back({.reason = "the model has no output"});
+    if (names.empty()) problems_.push_back({.reason = "the model has no output", .remedy = "name some with --outputs"});
     for (const auto& name : wish_.outputs) {
       const bool known =
           std::ranges::any_of(nodes_, [&](const node& n) { return std::ranges::count(n.outputs, name) > 0; }) ||
@@ -79,9 +92,24 @@ class converter {
     return names;
   }
 
-  void make_inputs() {
-    const auto shapes = input_shapes(model_, wish_, out_, problems_);
+  /// Inputs that only the part behind --outputs reads: without these options they stay, read or not.
+  std::set<std::string> inputs_cut_off(const std::vector<std::size_t>& order,
+                                       const std::vector<std::string>& outputs) const {
+    std::set<std::string> out;
+    if (wish_.outputs.empty()) return out;
+    for (const auto& v : model_.inputs) out.insert(v.name);
+    for (auto i : order)
+      for (const auto& name : nodes_[i].inputs) out.erase(name);
+    for (const auto& name : outputs) out.erase(name);
+    for (const auto& name : out) out_.note(fmt::format("the input {} is left out: no output needs it", quote(name)));
+    return out;
+  }
+
+  void make_inputs(const std::set<std::string>& left_out) {
+    auto [shapes, symbols] = input_shapes(model_, left_out, wish_, out_, problems_);
+    symbols_ = std::move(symbols);
     for (const auto& v : model_.inputs) {
+      if (left_out.contains(v.name)) continue;
       const auto known = shapes.find(v.name);
       value made;
       if (known != shapes.end()) {
@@ -89,12 +117,14 @@ class converter {
         made = {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
       }
       if (!values_.emplace(v.name, made).second)
-        problems_.push_back({.reason = fmt::format("two inputs have the name {}", quote(v.name))});
+        problems_.push_back(
+            {.reason = fmt::format("two inputs have the name {}", quote(v.name)), .remedy = "give each value its own name"});
     }
     for (const auto& n : nodes_)
       for (const auto& o : n.outputs)
-        if (values_.contains(o) || model_.initializers.contains(o))
-          problems_.push_back(problem_of(n, "its output " + quote(o) + " has the name of an input or initializer"));
+        if (!o.empty() && (values_.contains(o) || model_.initializers.contains(o)))
+          problems_.push_back(problem_of(n, "its output " + quote(o) + " has the name of an input or initializer",
+                                         "give each value its own name"));
   }
 
   void convert_node(const node& n) {
@@ -139,11 +169,31 @@ class converter {
     if (n.opset < since) context.refuse(fmt::format("the operator exists from opset {} on", since));
     bool constants = true;
     for (int k = 0; k < context.inputs(); ++k) constants = constants && (!context.given(k) || context.is_constant(k));
-    if (folds != folders.end() && (constants || folds->second.needs_shape)) return folds->second.run(context);
+    if (folds != folders.end() && (constants || folds->second.needs_shape)) {
+      folds->second.run(context);
+      return charge(n, context);
+    }
     if (imports == importers.end())
       context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
     if (constants) context.refuse("all its inputs are constants, on which this operator is not supported");
     imports->second.run(context);
+  }
+
+  /// Counts what folding reads and makes: a small model can ask for any amount of both.
+  void charge(const node& n, node_context& context) {
+    static constexpr const char* readers_of_parts[] = {"Gather", "Shape", "Size", "Slice", "Split"};
+    const bool reads_all = std::ranges::find(readers_of_parts, n.operator_name) == std::end(readers_of_parts);
+    std::set<const void*> owners;
+    std::size_t bytes = 0;
+    for (const auto& name : n.inputs)
+      if (const auto v = values_.find(name); v != values_.end() && owners.insert(v->second.data.owner.get()).second)
+        bytes += reads_all ? v->second.data.bytes.size() : 0;
+    bool computed = false;
+    for (const auto& [name, v] : context.results())
+      if (v.is == value::kind::constant && !owners.contains(v.data.owner.get()))
+        computed = true, bytes += v.data.bytes.size();
+    if (computed) folded_bytes_ += bytes;
+    if (folded_bytes_ > most_folded_bytes) context.refuse("with it, computing the model's constants takes over 4 GiB");
   }
 
   /// The value just before a node that cannot be converted, as an end of the graph.
@@ -152,7 +202,7 @@ class converter {
       const auto v = values_.find(name);
       if (v == values_.end() || v->second.is != value::kind::layer) continue;
       const auto i = static_cast<std::size_t>(v->second.index);
-      if (std::ranges::count(assumed_, i) > 0 || is_input(net_.layers[i])) continue;
+      if (is_input(net_.layers[i])) continue;  // or assumed
       return fmt::format("cut the graph before it with --outputs {}", plain(name) ? name : quote(name));
     }
     return "export the model without it";
@@ -167,8 +217,7 @@ class converter {
   /// After a problem, conversion goes on to find others: with the shape that the model declares, if it does.
   value assumed(const node& n, const std::string& name) {
     const auto declared = model_.values.find(name);
-    std::optional<shape> s =
-        declared == model_.values.end() ? std::nullopt : declared_shape(declared->second, model_, wish_);
+    std::optional<shape> s = declared == model_.values.end() ? std::nullopt : declared_shape(declared->second, symbols_);
     if (!s && keeps_shape(n))
       for (const auto& in : n.inputs)
         if (const auto v = values_.find(in); v != values_.end() && v->second.is == value::kind::layer) {
@@ -177,7 +226,6 @@ class converter {
         }
     if (!s) return {};
     net_.layers.push_back({input_operation(*s), {}, {}, name, *s});
-    assumed_.push_back(net_.layers.size() - 1);
     return {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
   }
 
@@ -208,8 +256,10 @@ class converter {
 
   void make_output(const std::string& name) {
     const auto v = values_.find(name);
-    const auto tell = [&](std::string reason, std::string remedy = "") {
-      problems_.push_back({.node = "output " + quote(name), .reason = std::move(reason), .remedy = std::move(remedy)});
+    const auto tell = [&](std::string reason) {
+      problems_.push_back({.node = "output " + quote(name),
+                           .reason = std::move(reason),
+                           .remedy = "leave it out with --outputs and the names of the others"});
     };
     if (v == values_.end()) return tell("it is produced nowhere");
     switch (v->second.is) {
@@ -219,9 +269,9 @@ class converter {
         break;
       }
       case value::kind::constant:
-        return tell("it is a constant of the model", "leave it out with --outputs and the names of the others");
+        return tell("it is a constant of the model");
       case value::kind::missing:
-        return tell(v->second.reason, "leave it out with --outputs and the names of the others");
+        return tell(v->second.reason);
       case value::kind::unknown:
         break;
     }
@@ -233,7 +283,9 @@ class converter {
   std::vector<problem> problems_;
   std::vector<node> nodes_;
   std::map<std::string, value> values_;
-  std::vector<std::size_t> assumed_;  ///< layers that stand for what could not be converted
+  symbol_extents symbols_;
+  static constexpr std::size_t most_folded_bytes = std::size_t{1} << 32;
+  std::size_t folded_bytes_ = 0;
   network net_;
 };
 

@@ -12,9 +12,9 @@
 namespace onnx2hpp {
 
 struct conversion {
-  std::vector<std::pair<std::string, std::vector<std::int64_t>>> inputs;  ///< shapes of graph inputs that the user fixes
-  std::map<std::string, std::int64_t> dimensions;                         ///< extents of symbols that the user fixes
-  std::vector<std::string> outputs;                                       ///< values to end at; empty: the graph's outputs
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> inputs{};  ///< shapes of graph inputs that the user fixes
+  std::map<std::string, std::int64_t> dimensions{};                         ///< extents of symbols that the user fixes
+  std::vector<std::string> outputs{};                                       ///< values to end at; empty: the graph's outputs
   bool fold = true;
 };
 

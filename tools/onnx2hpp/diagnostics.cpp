@@ -8,7 +8,19 @@ namespace onnx2hpp {
 
 namespace {
 
-void print(const char* kind, const std::string& text) { fmt::print(stderr, "onnx2hpp: {}: {}\n", kind, text); }
+/// Appends c, or its escape if it is a character that a terminal would obey.
+void append_printable(std::string& out, char c) {
+  const auto code = static_cast<unsigned char>(c);
+  if (c == '\n') out += "\\n";
+  else if (code < 0x20 || code == 0x7f) out += fmt::format("\\{:03o}", code);
+  else out += c;
+}
+
+void print(const char* kind, const std::string& text) {
+  std::string line;
+  for (char c : text) append_printable(line, c);
+  fmt::print(stderr, "onnx2hpp: {}: {}\n", kind, line);
+}
 
 }  // namespace
 
@@ -42,11 +54,8 @@ std::string quote(const std::string& text) {
   constexpr std::size_t limit = 200;
   std::string out = "\"";
   for (char c : text.substr(0, limit)) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += '\\', out += c;
-    else if (c == '\n') out += "\\n";
-    else if (code < 0x20 || code == 0x7f) out += fmt::format("\\{:03o}", code);
-    else out += c;
+    if (c == '"' || c == '\\') out += '\\';
+    append_printable(out, c);
   }
   return out + (text.size() > limit ? "\"…" : "\"");
 }

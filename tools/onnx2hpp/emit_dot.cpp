@@ -9,7 +9,7 @@ namespace onnx2hpp {
 std::string emit_dot(const network& net, const std::string& name) {
   fmt::memory_buffer out;
   const auto put = std::back_inserter(out);
-  fmt::format_to(put, "digraph {} {{\n  node [shape=box, fontname=\"sans-serif\"];\n", name);
+  fmt::format_to(put, "digraph \"{}\" {{\n  node [shape=box, fontname=\"sans-serif\"];\n", name);
   for (std::size_t id = 0; id < net.layers.size(); ++id) {
     const auto& l = net.layers[id];
     // Identifiers and numbers only: nothing of the model's own text.

@@ -62,7 +62,7 @@ std::vector<std::size_t> order_nodes(const std::vector<node>& nodes, const std::
   if (out.size() != count)
     for (std::size_t i = 0; i < nodes.size(); ++i)
       if (needed[i] && waits[i] > 0) {
-        problems.push_back(problem_of(nodes[i], "it is computed from its own output"));
+        problems.push_back(problem_of(nodes[i], "it is computed from its own output", "export the model anew"));
         break;
       }
   return out;

@@ -16,6 +16,6 @@ std::vector<std::size_t> order_nodes(const std::vector<node>& nodes, const std::
 /// The node as it is named in messages.
 std::string display_name(const node& n);
 /// A problem of node n.
-problem problem_of(const node& n, std::string reason, std::string remedy = "");
+problem problem_of(const node& n, std::string reason, std::string remedy);
 
 }  // namespace onnx2hpp

@@ -1,6 +1,6 @@
 #include "inline_functions.hpp"
 
-#include "diagnostics.hpp"
+#include "graph_order.hpp"
 
 #include <fmt/format.h>
 
@@ -31,17 +31,19 @@ class inliner {
   static constexpr std::size_t most_nodes = 1'000'000;
 
   void place(node n, int depth) {
+    // Calls count, too: functions that are empty in the end can call each other any number of times.
+    if (placed_++ == most_nodes)
+      throw conversion_error(problem{.reason = "with its functions inlined, the model has over a million nodes",
+                                     .remedy = "export it without functions"});
     const auto f = functions_.find({n.domain, n.operator_name, n.overload});
     if (f != functions_.end()) expand(n, *f->second, depth + 1);
-    else if (out_.size() == most_nodes)
-      throw conversion_error(problem{.reason = "with its functions inlined, the model has over a million nodes"});
     else out_.push_back(std::move(n));
   }
 
   void expand(const node& call, const function& f, int depth) {
     if (depth > deepest)
-      throw conversion_error(problem{quote(call.name), call.operator_name, 0,
-                                     "its function calls itself, or functions are nested too deeply", ""});
+      throw conversion_error(problem_of(call, "its function calls itself, or functions are nested too deeply",
+                                        "export the model without functions"));
     const std::string prefix = call.name.empty() && !call.outputs.empty() ? call.outputs[0] : call.name;
     std::map<std::string, std::string> actual{{"", ""}};
     for (std::size_t k = 0; k < f.inputs.size(); ++k) actual[f.inputs[k]] = k < call.inputs.size() ? call.inputs[k] : "";
@@ -106,6 +108,7 @@ class inliner {
   const model& model_;
   std::map<std::tuple<std::string, std::string, std::string>, const function*> functions_;
   std::set<std::string> names_;
+  std::size_t placed_ = 0;
   std::vector<node> out_;
 };
 

@@ -3,20 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 namespace onnx2hpp {
 
 namespace {
 
-/// Symbols that stand for the batch: the first extent of an input.
-std::set<std::string> batch_symbols(const model& m) {
-  std::set<std::string> out;
-  for (const auto& v : m.inputs)
-    if (v.shape && !v.shape->empty() && v.shape->front().value < 0 && !v.shape->front().symbol.empty())
-      out.insert(v.shape->front().symbol);
-  return out;
-}
+constexpr std::int64_t largest_input = std::int64_t{1} << 34;
 
 std::string written(const std::vector<extent>& s) {
   std::string out;
@@ -27,21 +19,27 @@ std::string written(const std::vector<extent>& s) {
 
 class resolver {
  public:
-  resolver(const model& m, const conversion& wish, const messages& out, std::vector<problem>& problems)
-      : model_(m), wish_(wish), out_(out), problems_(problems), batch_(batch_symbols(m)) {}
+  resolver(const model& m, const std::set<std::string>& left_out, const conversion& wish, const messages& out,
+           std::vector<problem>& problems)
+      : model_(m), left_out_(left_out), wish_(wish), out_(out), problems_(problems) {}
 
-  std::map<std::string, shape> run() {
+  known_inputs run() {
     check_usage();
-    std::map<std::string, shape> shapes;
+    known_.symbols = wish_.dimensions;
+    for (const auto& v : model_.inputs)
+      if (const auto* dims = fixed(v)) compare(v, *dims);
+    for (const auto& v : model_.inputs)
+      if (!left_out_.contains(v.name) && !fixed(v)) close_batch(v);
     for (const auto& v : model_.inputs) {
+      if (left_out_.contains(v.name)) continue;
       if (!v.tensor || v.type != element::float32) {
         tell(v, v.tensor ? "its elements are " + name_of(v.type) + "; frames are float32" : "it is no tensor",
              "export the model with float32 inputs");
         continue;
       }
-      if (const auto s = resolve(v)) shapes[v.name] = *s;
+      if (const auto s = resolve(v)) known_.shapes[v.name] = *s;
     }
-    return shapes;
+    return std::move(known_);
   }
 
  private:
@@ -72,17 +70,41 @@ class resolver {
     problems_.push_back({.node = "input " + quote(v.name), .reason = std::move(reason), .remedy = std::move(remedy)});
   }
 
+  /// What -i gives for an input.
+  const std::vector<std::int64_t>* fixed(const value_info& v) const {
+    const auto found = std::ranges::find(wish_.inputs, v.name, [](const auto& entry) { return entry.first; });
+    return found == wish_.inputs.end() ? nullptr : &found->second;
+  }
+
+  /// A shape that -i fixes beside the declared one; it says what the symbols are for other tensors, too.
+  void compare(const value_info& v, const std::vector<std::int64_t>& dims) {
+    if (!v.shape) return;
+    if (v.shape->size() != dims.size())
+      throw usage_error(fmt::format("-i: the input {} has {} axes ({})", quote(v.name), v.shape->size(), written(*v.shape)));
+    for (std::size_t a = 0; a < dims.size(); ++a) {
+      const extent& e = (*v.shape)[a];
+      if (e.value > 0 && e.value != dims[a])
+        out_.warning(fmt::format("input {}: the model declares {}", quote(v.name), written(*v.shape)));
+      if (e.symbol.empty()) continue;
+      const auto known = known_.symbols.emplace(e.symbol, dims[a]).first;
+      if (known->second != dims[a])
+        out_.warning(fmt::format("input {}: the symbolic dimension {} is {} elsewhere", quote(v.name), quote(e.symbol),
+                                 known->second));
+    }
+  }
+
+  /// The first extent is the batch: 1 where it is a symbol of which nothing is said.
+  void close_batch(const value_info& v) {
+    if (!v.shape || v.shape->empty() || v.shape->front().value > 0 || v.shape->front().symbol.empty()) return;
+    const auto& symbol = v.shape->front().symbol;
+    if (known_.symbols.emplace(symbol, 1).second)
+      out_.note(fmt::format("the symbolic dimension {} becomes 1 (-d {}=N for another)", quote(symbol), symbol));
+  }
+
   std::optional<shape> resolve(const value_info& v) {
-    const auto fixed = std::ranges::find(wish_.inputs, v.name, [](const auto& entry) { return entry.first; });
     std::vector<std::int64_t> dims;
-    if (fixed != wish_.inputs.end()) {
-      dims = fixed->second;
-      if (v.shape && v.shape->size() != dims.size())
-        throw usage_error(
-            fmt::format("-i: the input {} has {} axes ({})", quote(v.name), v.shape->size(), written(*v.shape)));
-      for (std::size_t a = 0; v.shape && a < dims.size(); ++a)
-        if (const auto declared = (*v.shape)[a].value; declared > 0 && declared != dims[a])
-          out_.warning(fmt::format("input {}: the model declares {}", quote(v.name), written(*v.shape)));
+    if (const auto* given = fixed(v)) {
+      dims = *given;
     } else if (!v.shape) {
       tell(v, "its shape is not known", fmt::format("give it: -i {}:1x3x224x224 (for example)", v.name));
       return {};
@@ -91,11 +113,12 @@ class resolver {
       if (std::ranges::count(dims, -1) > 0) return {};
     }
     if (dims.size() > dice::tensor::max_rank) {
-      tell(v, fmt::format("it has {} axes; supported are at most {}", dims.size(), dice::tensor::max_rank), "");
+      tell(v, fmt::format("it has {} axes; supported are at most {}", dims.size(), dice::tensor::max_rank),
+           "export the model with fewer");
       return {};
     }
-    if (element_count(dims) < 1 || element_count(dims) > std::int64_t{1} << 34) {
-      tell(v, "it is empty or larger than 64 GiB", "");
+    if (const auto n = element_count(dims); n < 1 || n > largest_input) {
+      tell(v, "it is empty or larger than 64 GiB", "export the model with another shape, or fix it with -i");
       return {};
     }
     shape out;
@@ -107,12 +130,9 @@ class resolver {
   std::int64_t extent_of(const value_info& v, std::size_t a) {
     const extent& e = (*v.shape)[a];
     if (e.value > 0) return e.value;
-    if (const auto d = wish_.dimensions.find(e.symbol); !e.symbol.empty() && d != wish_.dimensions.end()) return d->second;
-    if (a == 0 || batch_.contains(e.symbol)) {
-      if (noted_.insert(e.symbol).second)
-        out_.note(e.symbol.empty()
-                      ? fmt::format("input {}: its open first dimension becomes 1", quote(v.name))
-                      : fmt::format("the symbolic dimension {} becomes 1 (-d {}=N for another)", quote(e.symbol), e.symbol));
+    if (const auto d = known_.symbols.find(e.symbol); !e.symbol.empty() && d != known_.symbols.end()) return d->second;
+    if (a == 0) {
+      out_.note(fmt::format("input {}: its open first dimension becomes 1", quote(v.name)));
       return 1;
     }
     std::string wanted;
@@ -125,34 +145,31 @@ class resolver {
   }
 
   const model& model_;
+  const std::set<std::string>& left_out_;
   const conversion& wish_;
   const messages& out_;
   std::vector<problem>& problems_;
-  std::set<std::string> batch_, noted_;
+  known_inputs known_;
 };
 
 }  // namespace
 
-std::map<std::string, shape> input_shapes(const model& m, const conversion& wish, const messages& out,
-                                          std::vector<problem>& problems) {
-  return resolver(m, wish, out, problems).run();
+known_inputs input_shapes(const model& m, const std::set<std::string>& left_out, const conversion& wish, const messages& out,
+                          std::vector<problem>& problems) {
+  return resolver(m, left_out, wish, out, problems).run();
 }
 
-std::optional<shape> declared_shape(const value_info& v, const model& m, const conversion& wish) {
+std::optional<shape> declared_shape(const value_info& v, const symbol_extents& symbols) {
   if (!v.shape || v.type != element::float32 || v.shape->size() > dice::tensor::max_rank) return {};
-  const auto batch = batch_symbols(m);
+  shape out;
   std::vector<std::int64_t> dims;
   for (const auto& e : *v.shape) {
-    const auto fixed = wish.dimensions.find(e.symbol);
-    dims.push_back(e.value > 0                      ? e.value
-                   : fixed != wish.dimensions.end() ? fixed->second
-                   : batch.contains(e.symbol)       ? 1
-                                                    : -1);
+    const auto known = symbols.find(e.symbol);
+    dims.push_back(e.value > 0 ? e.value : known != symbols.end() ? known->second : -1);
+    out.push_back(dims.back());
   }
-  if (const auto n = element_count(dims); n < 1 || n > std::int64_t{1} << 34) return {};
-  shape out;
-  for (auto d : dims) out.push_back(d);
-  return out;
+  const auto n = element_count(dims);
+  return n < 1 || n > largest_input ? std::nullopt : std::optional(out);
 }
 
 }  // namespace onnx2hpp

@@ -203,6 +203,7 @@ class loader {
     const auto width = size_of(out.type);
     if (width == 0) throw file_error("its element type " + name_of(out.type) + " is not supported");
     if (t.has_segment()) throw file_error("it is stored in segments, which ONNX has given up");
+    if (out.dims.size() > most_axes) throw file_error(fmt::format("it has {} axes", out.dims.size()));
     const auto n = element_count(out.dims);
     if (n < 0) throw file_error("its shape is impossible");
     const auto size = static_cast<std::uint64_t>(n) * width;
@@ -299,10 +300,12 @@ class loader {
     const auto n = element_count(dims), count = values.elements();
     const auto rank = static_cast<std::int64_t>(dims.size());
     const bool linear = indices.rank() == 1;
-    if (n < 0 || n > dense_limit || values.rank() != 1 || indices.type != element::int64 ||
+    if (n < 0 || dims.size() > most_axes || values.rank() != 1 || indices.type != element::int64 ||
         indices.elements() != (linear ? count : count * rank))
       throw file_error("it is a sparse tensor whose parts do not fit");
     const auto width = size_of(values.type);
+    dense_bytes_ += n * static_cast<std::int64_t>(width);
+    if (dense_bytes_ > most_dense_bytes) throw file_error("it is one of sparse tensors that take over 1 GiB when dense");
     std::vector<std::byte> bytes(static_cast<std::size_t>(n) * width);
     const auto at = integers(indices);
     for (std::int64_t k = 0; k < count; ++k) {
@@ -320,8 +323,8 @@ class loader {
     return make_constant(values.type, dims, std::move(bytes));
   }
 
-  static constexpr std::int64_t dense_limit = std::int64_t{1} << 28;
-
+  static constexpr std::int64_t most_dense_bytes = std::int64_t{1} << 30;
+  std::int64_t dense_bytes_ = 0;
   external_data external_;
   model out_;
 };

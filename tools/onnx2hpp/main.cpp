@@ -7,6 +7,8 @@
 #include "pending_file.hpp"
 #include "sha256.hpp"
 
+#include "dice/runtime/interrupt.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -94,6 +96,7 @@ void write_all(const options& opts, const model& m, const network& net, const st
 }
 
 int run(int argc, char** argv) {
+  const dice::runtime::interrupts ends("onnx2hpp: error: ", "");
   options opts = read_options(argc, argv);
   if (opts.done) return opts.exit_code;
   const messages out(opts.level);

@@ -36,9 +36,11 @@ bool is_keyword(const std::string& name) {
 /// Macros of the headers that a program with dice may include; long families by their prefix.
 bool is_macro(const std::string& name) {
   static const word_set known = words(macros);
-  return known.contains(name) || starts_with_any(name, {"MPI_", "OMPI_", "BOOST_", "XTENSOR_", "XTL_", "XSIMD_", "SYS_",
-                                                        "PRId", "PRIi",  "PRIo",   "PRIu",     "PRIx", "PRIX",   "SCNd",
-                                                        "SCNi", "SCNo",  "SCNu",   "SCNx",     "CUDA", "CUDNN_", "CUBLAS_"});
+  return known.contains(name) ||
+         starts_with_any(name,
+                         {"DICE_",    "MPI_", "MPIO_",  "PMPI_", "MPICH_", "OMPI_", "ompi_fortran_", "OPAL_",  "BOOST_",
+                          "XTENSOR_", "XTL_", "XSIMD_", "SYS_",  "PRId",   "PRIi",  "PRIo",          "PRIu",   "PRIx",
+                          "PRIX",     "SCNd", "SCNi",   "SCNo",  "SCNu",   "SCNx",  "CUDA",          "CUDNN_", "CUBLAS_"});
 }
 
 /// CUDA's vector types: float4, uchar2 …
@@ -54,7 +56,7 @@ bool is_vector_type(std::string_view name) {
 bool is_global(const std::string& name) {
   static const word_set known = words(globals);
   return known.contains(name) || name == "dim3" || is_vector_type(name) ||
-         starts_with_any(name, {"PMPI_", "ompi_", "opal_", "mca_", "omp_", "GOMP_", "cudaE", "cudaS", "cudnn", "cublas"});
+         starts_with_any(name, {"ompi_", "opal_", "mca_", "omp_", "GOMP_", "cudaE", "cudaS", "cudnn", "cublas"});
 }
 
 /// Namespaces of the libraries behind dice.

@@ -29,7 +29,7 @@ const value& node_context::at(int k) const {
   if (!given(k)) refuse(fmt::format("its input {} is left out", k));
   const std::string& name = node_.inputs[static_cast<std::size_t>(k)];
   const auto found = values_.find(name);
-  if (found == values_.end()) refuse(fmt::format("its input {} is produced nowhere", quote(name)));
+  if (found == values_.end()) refuse(fmt::format("its input {} is produced nowhere", quote(name)), "export the model anew");
   if (found->second.is == value::kind::unknown) throw unknown_input{};
   if (found->second.is == value::kind::missing)
     refuse(fmt::format("its input {} is not available: {}", quote(name), found->second.reason));
@@ -162,6 +162,7 @@ void node_context::result(int index) {
 }
 
 void node_context::result(constant c, int k) {
+  if (c.dims.size() > most_axes) refuse(fmt::format("its output has {} axes", c.dims.size()));
   if (k < static_cast<int>(node_.outputs.size()))
     results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::constant, -1, std::move(c)};
 }

@@ -16,6 +16,7 @@ pending_file::pending_file(const std::filesystem::path& path) : path_(path) {
   // A run that was killed may have left one of the same process number.
   for (int k = 0; k < 100 && fd_ < 0; ++k) {
     temporary_ = path_.parent_path() / fmt::format(".{}.{}-{}.tmp", path_.filename().string(), ::getpid(), k);
+    marked_.emplace(temporary_.string());
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd_ < 0 && errno != EEXIST) break;
   }

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "dice/runtime/interrupt.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -31,6 +34,7 @@ class pending_file {
   [[noreturn]] void fail(int error) const;
 
   std::filesystem::path path_, temporary_;
+  std::optional<dice::runtime::unfinished_file> marked_;
   int fd_ = -1;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace onnx2hpp {
 namespace {
@@ -22,9 +23,11 @@ struct split_shape {
   std::int64_t outer, extent, inner;
 };
 
+/// Of a tensor without elements, `outer` is 0: there is nothing to walk through, however large the other extents are.
 split_shape around(const std::vector<std::int64_t>& dims, int axis) {
   const auto a = static_cast<std::size_t>(axis);
-  return {element_count(std::span(dims).first(a)), dims[a], element_count(std::span(dims).subspan(a + 1))};
+  const auto inner = element_count(std::span(dims).subspan(a + 1));
+  return {dims[a] * inner == 0 ? 0 : element_count(std::span(dims).first(a)), dims[a], inner};
 }
 
 void concat(node_context& n) {
@@ -34,8 +37,10 @@ void concat(node_context& n) {
   auto dims = first.dims;
   auto& extent = dims[static_cast<std::size_t>(axis)];
   extent = 0;
+  std::vector<const constant*> parts;  // those with elements
   for (int k = 0; k < n.inputs(); ++k) {
     const auto& c = n.data(k, "input");
+    if (c.elements() > 0) parts.push_back(&c);
     n.require(c.type == first.type && c.rank() == first.rank(), "its inputs differ in type or rank");
     for (std::size_t a = 0; a < dims.size(); ++a)
       n.require(a == static_cast<std::size_t>(axis) || c.dims[a] == first.dims[a], "its inputs differ beside the axis");
@@ -43,12 +48,11 @@ void concat(node_context& n) {
   }
   folded_size(dims);
   bytes_t out;
-  const auto outer = around(first.dims, axis).outer;
-  for (std::int64_t o = 0; o < outer; ++o)
-    for (int k = 0; k < n.inputs(); ++k) {
-      const auto& c = n.data(k, "input");
-      const auto s = around(c.dims, axis);
-      append(out, c, o * s.extent * s.inner, s.extent * s.inner);
+  const auto whole = around(dims, axis);
+  for (std::int64_t o = 0; o < whole.outer; ++o)
+    for (const constant* c : parts) {
+      const auto count = c->dims[static_cast<std::size_t>(axis)] * whole.inner;
+      append(out, *c, o * count, count);
     }
   n.result(make_constant(first.type, std::move(dims), std::move(out)));
 }
@@ -63,12 +67,11 @@ void gather(node_context& n) {
   dims.insert(dims.end(), at.dims.begin(), at.dims.end());
   dims.insert(dims.end(), c.dims.begin() + axis + 1, c.dims.end());
   folded_size(dims);
+  for (auto i : indices)
+    if (i < -s.extent || i >= s.extent) n.refuse(fmt::format("its index {} is out of range", i));
   bytes_t out;
-  for (std::int64_t o = 0; o < s.outer; ++o)
-    for (auto i : indices) {
-      if (i < -s.extent || i >= s.extent) n.refuse(fmt::format("its index {} is out of range", i));
-      append(out, c, (o * s.extent + (i < 0 ? i + s.extent : i)) * s.inner, s.inner);
-    }
+  for (std::int64_t o = 0; o < s.outer && !indices.empty(); ++o)
+    for (auto i : indices) append(out, c, (o * s.extent + (i < 0 ? i + s.extent : i)) * s.inner, s.inner);
   n.result(make_constant(c.type, std::move(dims), std::move(out)));
 }
 
@@ -129,7 +132,7 @@ void split(node_context& n) {
     auto dims = c.dims;
     dims[static_cast<std::size_t>(axis)] = size;
     bytes_t out;
-    for (std::int64_t o = 0; o < s.outer; ++o) append(out, c, (o * s.extent + from) * s.inner, size * s.inner);
+    for (std::int64_t o = 0; o < s.outer && size > 0; ++o) append(out, c, (o * s.extent + from) * s.inner, size * s.inner);
     n.result(make_constant(c.type, std::move(dims), std::move(out)), static_cast<int>(k));
     from += size;
   }
@@ -150,10 +153,8 @@ void range(node_context& n) {
   }
   std::vector<std::int64_t> out(size);
   auto at = static_cast<std::uint64_t>(integers(start)[0]);
-  for (auto& o : out) {
-    o = static_cast<std::int64_t>(at);
-    at += static_cast<std::uint64_t>(integers(delta)[0]);
-  }
+  const auto by = static_cast<std::uint64_t>(integers(delta)[0]);
+  for (auto& o : out) o = static_cast<std::int64_t>(std::exchange(at, at + by));
   n.result(make_constant(start.type, {static_cast<std::int64_t>(size)}, std::span<const std::int64_t>(out)));
 }
 

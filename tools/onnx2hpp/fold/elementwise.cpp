@@ -167,19 +167,16 @@ void where(node_context& n) {
 
 void clip(node_context& n) {
   double low = -std::numeric_limits<double>::infinity(), high = -low;
+  whole lowest = std::numeric_limits<whole>::min(), highest = std::numeric_limits<whole>::max();
   if (n.opset() < 11) {
     low = n.real("min", static_cast<float>(low));
     high = n.real("max", static_cast<float>(high));
   } else {
-    if (n.given(1)) low = n.real(1, "lower bound");
-    if (n.given(2)) high = n.real(2, "upper bound");
+    if (n.given(1)) low = n.real(1, "lower bound"), lowest = n.integers(1, "lower bound")[0];
+    if (n.given(2)) high = n.real(2, "upper bound"), highest = n.integers(2, "upper bound")[0];
   }
   unary(
-      n,
-      [=](whole a) {
-        const auto x = static_cast<double>(a);
-        return x < low ? static_cast<whole>(low) : x > high ? static_cast<whole>(high) : a;
-      },
+      n, [=](whole a) { return std::min(std::max(a, lowest), highest); },
       [=](double a) { return std::min(std::max(a, low), high); });
 }
 

@@ -2,6 +2,7 @@
 
 #include "dice/model/ops/batch_normalization.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace onnx2hpp {
@@ -22,6 +23,11 @@ void import(node_context& n) {
   n.ignore({"momentum"});
   if (n.integer("training_mode", 0) != 0)
     n.refuse("it normalises with the statistics of the batch", "export the model for inference");
+  // Before opset 14 further outputs ask for training.
+  const auto& outputs = n.self().outputs;
+  if (n.opset() < 14 && std::any_of(outputs.begin() + 1, outputs.end(), [](const auto& o) { return !o.empty(); }))
+    n.refuse("it has outputs of training, and normalises with the statistics of the batch",
+             "export the model for inference");
   if (n.opset() < 9 && n.integer("spatial", 1) != 1) n.refuse("it normalises each element by itself (spatial = 0)");
   const double epsilon = n.real("epsilon", 1e-5f);
   std::vector<double> statistics[4];

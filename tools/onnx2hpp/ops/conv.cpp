@@ -28,7 +28,9 @@ void import(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const constant& w = n.data(1, "weights");
-  if (w.rank() != in.rank) n.refuse(fmt::format("its weights have {} axes and its input {}", w.rank(), in.rank));
+  if (in.rank < 3 || w.rank() != in.rank)
+    n.refuse(fmt::format("its weights have {} axes and its input {}, expected three (N, C, W) or four (N, C, H, W)",
+                         w.rank(), in.rank));
   const std::vector<std::int64_t> kernel(w.dims.begin() + 2, w.dims.end());
   if (n.integers("kernel_shape", kernel) != kernel) n.refuse("its kernel_shape differs from the shape of its weights");
   const window win = read_window(n, in, kernel);

@@ -50,6 +50,7 @@ void import(node_context& n) {
   gemm op = plain;
   std::vector<parameter> parameters{{"weight", b, {op.columns, op.depth}, transposed, alpha}};
   if (!n.given(2) || beta == 0) {
+    n.ignore_input(2);
     n.result(n.add(op, {x}, std::move(parameters)));
   } else if (!n.is_constant(2)) {
     const int product = n.add(op, {x}, std::move(parameters));

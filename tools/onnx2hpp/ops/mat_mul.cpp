@@ -24,14 +24,13 @@ void import(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const constant& w = n.data(1, "second operand");
-  n.require(in.rank >= 1 && w.rank() >= 1, "one of its operands is a scalar");
-  const bool vector = w.rank() == 1;
-  // Axes before the last two must have no extent: then the matrix is one and the same for all of x.
-  for (int a = 0; a + 2 < w.rank(); ++a)
-    if (w.dims[static_cast<std::size_t>(a)] != 1)
-      n.refuse(fmt::format("its second operand {} is more than one matrix", literal(shape_of(w))));
-  const auto rank = w.dims.size();
-  const mat_mul op{.columns = vector ? 1 : w.dims[rank - 1], .depth = vector ? w.dims[0] : w.dims[rank - 2]};
+  const shape matrix = shape_of(w);
+  n.require(in.rank >= 1 && matrix.rank >= 1, "one of its operands is a scalar");
+  const bool vector = matrix.rank == 1;
+  // Axes before the last two must have the extent 1: then the matrix is one and the same for all of x.
+  if (matrix.product(0, matrix.rank - 2) != 1)
+    n.refuse(fmt::format("its second operand {} is more than one matrix", literal(matrix)));
+  const mat_mul op{.columns = vector ? 1 : matrix[matrix.rank - 1], .depth = matrix[vector ? 0 : matrix.rank - 2]};
   if (op.depth != in[in.rank - 1])
     n.refuse(fmt::format("the last axis of its input has {} elements, its weights expect {}", in[in.rank - 1], op.depth));
   const int product = n.add(op, {x}, {{"weight", w, {op.columns, op.depth}, !vector}});
@@ -40,10 +39,9 @@ void import(node_context& n) {
     shape cut;
     for (int a = 0; a + 1 < result.rank; ++a) cut.push_back(result[a]);
     n.result(reshape_layer(n, product, cut));
-  } else if (w.rank() > std::max(in.rank, 2)) {
-    if (in.rank == 1) n.refuse("a vector times a stack of matrices is not supported");
+  } else if (matrix.rank > std::max(in.rank, 2)) {
     shape grown;
-    for (int a = in.rank; a < w.rank(); ++a) grown.push_back(1);
+    for (int a = std::max(in.rank, 2); a < matrix.rank; ++a) grown.push_back(1);
     for (int a = 0; a < result.rank; ++a) grown.push_back(result[a]);
     n.result(reshape_layer(n, product, grown));
   } else {

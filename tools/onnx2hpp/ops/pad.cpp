@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 namespace onnx2hpp {
 
 using dice::ops::pad;
@@ -46,8 +49,10 @@ void import(node_context& n) {
   else
     for (int a = 0; a < rank; ++a) axes.push_back(a);
   if (pads.size() != 2 * axes.size()) n.refuse(fmt::format("it has {} pads for {} axes", pads.size(), axes.size()));
+  std::array<bool, dice::tensor::max_rank> named{};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto a = static_cast<std::size_t>(n.axis(axes[i], rank));
+    n.require(!std::exchange(named[a], true), "it names an axis twice");
     op.before[a] = n.small(pads[i], "padding");
     op.after[a] = n.small(pads[i + axes.size()], "padding");
   }
@@ -62,7 +67,9 @@ void import(node_context& n) {
       n.require(op.before[static_cast<std::size_t>(a)] >= 0 && op.after[static_cast<std::size_t>(a)] >= 0,
                 "it removes elements in a mode other than constant");
   }
-  n.result(n.add(op, {x}));
+  // PyTorch pads by nothing before each AveragePool of DenseNet, for example.
+  if (op.before == pad{}.before && op.after == pad{}.after) n.pass();
+  else n.result(n.add(op, {x}));
 }
 
 const importer known("Pad", import);

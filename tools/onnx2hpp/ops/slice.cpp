@@ -32,12 +32,13 @@ std::vector<cut> read_cuts(node_context& n, const std::vector<std::int64_t>& in)
     const std::int64_t extent = in[a], step = steps[i];
     n.require(step != 0, "it has a step of 0");
     // ONNX, Slice: negative positions count from the end, then all are clamped to what the direction can reach.
-    const auto clamped = [&](std::int64_t at) {
+    const auto clamped = [&](std::int64_t at, std::int64_t least, std::int64_t most) {
       if (at < 0) at = at < -extent ? -1 : at + extent;
-      return step > 0 ? std::clamp<std::int64_t>(at, 0, extent) : std::clamp<std::int64_t>(at, -1, extent - 1);
+      return std::max(least, std::min(at, most));
     };
-    const auto from = clamped(starts[i]), to = clamped(ends[i]);
-    const std::int64_t room = step > 0 ? to - from : from - to;
+    const auto from = step > 0 ? clamped(starts[i], 0, extent) : clamped(starts[i], 0, extent - 1);
+    const auto to = step > 0 ? clamped(ends[i], 0, extent) : clamped(ends[i], -1, extent - 1);
+    const std::int64_t room = extent == 0 ? 0 : step > 0 ? to - from : from - to;
     // |step| as unsigned: the least integer has no positive twin.
     const auto stride = step > 0 ? static_cast<std::uint64_t>(step) : ~static_cast<std::uint64_t>(step) + 1;
     const auto count = room <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(room) - 1) / stride) + 1;

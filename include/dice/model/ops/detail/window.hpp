@@ -18,11 +18,13 @@ struct window {
   constexpr std::int64_t reach(int i) const { return (kernel[i] - std::int64_t{1}) * dilations[i] + 1; }
 
   /// Output extent along axis i (0: H, 1: W) of an input of extent n. ONNX Conv and MaxPool, "output shape"; with ceil_mode
-  /// a last window that would start in the end padding is dropped, as PyTorch and ONNX Runtime do.
+  /// a last window that would start in the end padding is dropped, and a window less than a stride too large is one output, as
+  /// PyTorch and ONNX Runtime do.
   constexpr std::int64_t extent(int i, std::int64_t n) const {
     const std::int64_t room = n + pads[i] + pads[i + 2] - reach(i);
     graph::require(kernel[i] > 0 && strides[i] > 0 && dilations[i] > 0, "kernel, strides and dilations must be positive");
-    graph::require(room >= 0, "the window is larger than the padded input");
+    graph::require(room >= 0 || (ceil_mode && room > -strides[i]), "the window is larger than the padded input");
+    if (room < 0) return 1;
     std::int64_t out = room / strides[i] + 1;
     if (ceil_mode && room % strides[i] != 0 && out * strides[i] < n + pads[i]) ++out;
     return out;
