@@ -1,0 +1,38 @@
+// ONNX's backend cases as they lie in Debian's libonnx-testdata.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace conformance {
+
+struct test_case {
+  std::string name;  ///< node/test_add
+  std::filesystem::path folder;
+  onnx::ModelProto model;
+  std::vector<onnx::ValueInfoProto> inputs;  ///< without initializers: input_0.pb … have their values
+};
+
+/// The names of all cases below `data`, in order.
+std::vector<std::string> case_names(const std::filesystem::path& data);
+
+/// Throws std::runtime_error if the model cannot be read.
+test_case read_case(const std::filesystem::path& data, const std::string& name);
+
+/// The value of input or output `declared` in `file` (input_0.pb); without a type of element if it is no tensor but a
+/// sequence.
+onnx::TensorProto read_tensor(const test_case& c, const std::string& file, const onnx::ValueInfoProto& declared);
+
+/// The case as a model in which the inputs of `kept` stay and the others are constants, of opset 7 at least. Throws what
+/// ONNX's own conversion throws.
+onnx::ModelProto frozen(const test_case& c, const std::vector<int>& kept);
+
+/// "output y is INT64", or "" for a tensor of float32.
+std::string why_not_float(const std::string& role, const onnx::ValueInfoProto& v);
+
+std::string read_file(const std::filesystem::path& path);
+
+}  // namespace conformance

@@ -1,0 +1,142 @@
+// Runs the cases of this program: run_cases DATA WEIGHTS
+//
+// Ranks are threads of this process. Results are compared with output_*.pb.
+#include "entry.hpp"
+#include "tolerance.hpp"
+
+#include "dice/channels/in_process/hub.hpp"
+#include "dice/runtime/executor.hpp"
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <thread>
+
+namespace {
+
+using namespace dice;
+
+constexpr std::int64_t frames = 3;  // the same three times: several are in flight
+
+struct values {
+  std::vector<std::int64_t> dims;
+  std::vector<float> data;
+};
+
+values read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  onnx::TensorProto t;
+  if (!t.ParseFromIstream(&in) || t.data_type() != onnx::TensorProto::FLOAT)
+    throw std::runtime_error(path + " is no tensor of float32");
+  values out{{t.dims().begin(), t.dims().end()}, {t.float_data().begin(), t.float_data().end()}};
+  if (t.has_raw_data()) {
+    out.data.resize(t.raw_data().size() / sizeof(float));
+    std::memcpy(out.data.data(), t.raw_data().data(), t.raw_data().size());
+  }
+  return out;
+}
+
+void require_shape(const values& v, const tensor::shape& wanted, const std::string& what) {
+  const std::vector<std::int64_t> dims(wanted.dim, wanted.dim + wanted.rank);
+  if (v.dims != dims || static_cast<std::int64_t>(v.data.size()) != wanted.elements())
+    throw std::runtime_error(what + " has another shape");
+}
+
+/// The tensors of a case by layer: what goes into its graph inputs, or what must come out of its graph outputs.
+using tensors = std::map<int, values>;
+
+struct feed final : runtime::source {
+  explicit feed(const tensors& all) : inputs(all) {}
+  void fill(int layer, std::int64_t, float* to, std::int64_t n) override {
+    std::memcpy(to, inputs.at(layer).data.data(), static_cast<std::size_t>(n) * sizeof(float));
+  }
+  const tensors& inputs;
+};
+
+struct compare final : runtime::sink {
+  explicit compare(const tensors& all) : outputs(all) {}
+  void take(int layer, std::int64_t, const float* from, std::int64_t n) override {
+    const auto& expected = outputs.at(layer).data;
+    for (std::int64_t i = 0; i < n; ++i)
+      if (const float e = expected[static_cast<std::size_t>(i)]; !conformance::near(from[i], e))
+        throw std::runtime_error("element " + std::to_string(i) + " is " + std::to_string(from[i]) + ", expected " +
+                                 std::to_string(e));
+    ++taken;
+  }
+  const tensors& outputs;
+  std::int64_t taken = 0;
+};
+
+/// Runs one rank; returns how many results it compared.
+std::int64_t run_rank(const runtime::program& p, int rank, const std::string& weights_file, const tensors& in,
+                      const tensors& out, channels::communicator& ranks) {
+  const weights::file file(weights_file, p.network, p.weights);
+  std::vector<int> groups;
+  const auto needs = runtime::needs_of(p, rank, groups);
+  const weights::store store(file, needs);
+  const auto end = ranks.connect(runtime::paths_of(p.plan, p.plan.in_flight));
+  runtime::executor executor(p, rank, store, *end, p.plan.in_flight);
+  feed source(in);
+  compare sink(out);
+  runtime::figures measured;
+  executor.run(frames, &source, &sink, measured);
+  return sink.taken;
+}
+
+/// Throws if a result differs or is missing.
+void run(const runtime::program& p, const conformance::entry& c, const std::string& data,
+         const std::string& weights_folder) {
+  tensors in, out;
+  const auto folder = data + "/" + c.name + "/test_data_set_0/";
+  for (int l = 0; l < p.layers.size(); ++l) {
+    const auto& layer = p.layers.layers[static_cast<std::size_t>(l)];
+    if (layer.is_input) in[l] = read(folder + "input_" + std::to_string(c.inputs.at(in.size())) + ".pb");
+    if (layer.is_output) out[l] = read(folder + "output_" + std::to_string(out.size()) + ".pb");
+    if (layer.is_input) require_shape(in[l], layer.output, "an input");
+    if (layer.is_output) require_shape(out[l], layer.output, "an output");
+  }
+  channels::in_process::hub hub(p.ranks());
+  std::vector<std::string> failures(static_cast<std::size_t>(p.ranks()));
+  std::vector<std::int64_t> taken(failures.size());
+  std::vector<std::thread> threads;
+  for (int r = 0; r < p.ranks(); ++r)
+    threads.emplace_back([&, r, k = static_cast<std::size_t>(r)] {
+      channels::in_process::communicator ranks(hub, r);
+      try {
+        taken[k] = run_rank(p, r, weights_folder + "/" + std::string(p.weights.file), in, out, ranks);
+      } catch (const channels::stopped&) {
+      } catch (const std::exception& e) {
+        failures[k] = e.what();
+        hub.stop(c.name + ": rank " + std::to_string(r) + " of " + std::to_string(p.ranks()) + ": " + e.what());
+      }
+    });
+  for (auto& t : threads) t.join();
+  for (const auto& f : failures)
+    if (!f.empty()) throw std::runtime_error(f);
+  std::int64_t results = 0;
+  for (const auto n : taken) results += n;
+  if (results != frames * static_cast<std::int64_t>(out.size())) throw std::runtime_error("results are missing");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: %s DATA WEIGHTS\n", argv[0]);
+    return 2;
+  }
+  int failures = 0;
+  for (const auto& c : conformance::entries())
+    for (const auto* p : {c.alone, c.scattered}) try {
+        run(*p, c, argv[1], argv[2]);
+      } catch (const std::exception& e) {
+        std::printf("%s on %d ranks: %s\n", c.name.c_str(), p->ranks(), e.what());
+        ++failures;
+      }
+  std::printf("%zu networks, each on 1 and 2 ranks: %d failures\n", conformance::entries().size(), failures);
+  return failures > 0 || conformance::entries().empty();
+}
