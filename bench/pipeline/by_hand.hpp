@@ -1,0 +1,146 @@
+// The program as one would write it without dice's runtime and channels: each rank calls its kernels one after another,
+// hands its result on by MPI_Isend and takes the next by MPI_Irecv, with two buffers of each in turn. Kernels, packed
+// weights and the places of tensors within a frame's buffer are those of the plan, so that only the running differs.
+#pragma once
+
+#include <dice/app/program.hpp>
+#include <dice/runtime/executor.hpp>
+#include <dice/runtime/npy.hpp>
+#include <dice/runtime/source.hpp>
+#include <dice/weights/search.hpp>
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace by_hand {
+
+using namespace dice;
+
+/// One rank of a pipeline: at most one message comes in, at most one goes out.
+class stage {
+ public:
+  stage(const runtime::program& p, int rank)
+      : me_(p.plan.ranks[static_cast<std::size_t>(rank)]), memory_(2 * me_.frame_bytes + me_.scratch_bytes) {
+    memory_.touch();
+    std::vector<int> groups;
+    const auto needs = runtime::needs_of(p, rank, groups);
+    weights_ = weights::store(weights::file(weights::find(p.weights, "", p.weights_folder), p.network, p.weights), needs);
+    for (int s = me_.first_step; s < me_.last_step; ++s)
+      for (int slot : {0, 1}) add(p, p.plan.steps[static_cast<std::size_t>(s)], slot, groups);
+  }
+
+  /// Runs `frames` frames; `pictures` are handed in in turn. Returns seconds from the first frame's entry to the last
+  /// result.
+  double run(int frames, const std::vector<runtime::tensor>& pictures, runtime::tensor& result) {
+    std::array<MPI_Request, 2> sending{MPI_REQUEST_NULL, MPI_REQUEST_NULL}, receiving = sending;
+    for (int f = 0; f < 2 && f < frames; ++f) receive(f, receiving);
+    std::int64_t begin = runtime::now();
+    for (int f = 0; f < frames; ++f) {
+      const auto slot = static_cast<std::size_t>(f % 2);
+      MPI_Wait(&sending[slot], MPI_STATUS_IGNORE);
+      MPI_Wait(&receiving[slot], MPI_STATUS_IGNORE);
+      if (input_[slot]) {
+        const auto& picture = pictures[static_cast<std::size_t>(f) % pictures.size()];
+        std::memcpy(input_[slot], picture.data(), picture.size() * sizeof(float));
+      }
+      for (const auto& [run, call] : calls_[slot]) run(call);
+      if (out_) MPI_Isend(sent_[slot], static_cast<int>(out_->bytes), MPI_BYTE, out_->to, 0, MPI_COMM_WORLD, &sending[slot]);
+      if (output_[slot]) std::memcpy(result.data(), output_[slot], result.size() * sizeof(float));
+      if (f + 2 < frames) receive(f + 2, receiving);
+    }
+    std::int64_t end = runtime::now();
+    MPI_Waitall(2, sending.data(), MPI_STATUSES_IGNORE);
+    // All ranks are on one host, and have one clock.
+    MPI_Allreduce(MPI_IN_PLACE, &begin, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &end, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    return static_cast<double>(end - begin) * 1e-9;
+  }
+
+ private:
+  struct kernel_call {
+    void (*run)(const kernels::call&);
+    kernels::call call;
+  };
+
+  std::byte* address(const schedule::place& p, int slot) const {
+    return memory_.data() + (p.where == schedule::space::frame ? slot : 2) * me_.frame_bytes + p.offset;
+  }
+
+  void add(const runtime::program& p, const schedule::step& s, int slot, const std::vector<int>& groups) {
+    const auto i = static_cast<std::size_t>(slot);
+    switch (s.what) {
+      case schedule::action::enter:
+        input_[i] = address(s.output, slot);
+        break;
+      case schedule::action::leave:
+        output_[i] = address(s.output, slot);
+        break;
+      case schedule::action::receive:
+        in_ = &p.plan.messages[static_cast<std::size_t>(s.message)];
+        received_[i] = address(in_->at_receiver, slot);
+        break;
+      case schedule::action::send:
+        out_ = &p.plan.messages[static_cast<std::size_t>(s.message)];
+        sent_[i] = address(out_->at_sender, slot);
+        break;
+      case schedule::action::compute: {
+        auto& inputs = operands_.emplace_back();
+        for (int k = 0; k < s.operands; ++k)
+          inputs[static_cast<std::size_t>(k)] =
+              reinterpret_cast<float*>(address(p.plan.operands[static_cast<std::size_t>(s.first_operand + k)], slot));
+        const auto need = static_cast<int>(std::find(groups.begin(), groups.end(), s.group) - groups.begin());
+        calls_[i].push_back({p.kernels[static_cast<std::size_t>(s.group)].run,
+                             {inputs.data(), reinterpret_cast<float*>(address(s.output, slot)), weights_.plain(need),
+                              weights_.packed(need), address(s.scratch, slot)}});
+      }
+    }
+  }
+
+  void receive(int frame, std::array<MPI_Request, 2>& receiving) {
+    const auto slot = static_cast<std::size_t>(frame % 2);
+    if (in_)
+      MPI_Irecv(received_[slot], static_cast<int>(in_->bytes), MPI_BYTE, in_->from, 0, MPI_COMM_WORLD, &receiving[slot]);
+  }
+
+  const schedule::rank_program& me_;
+  weights::block memory_;  ///< two frames, then the kernels' scratch
+  weights::store weights_;
+  const schedule::message *in_ = nullptr, *out_ = nullptr;
+  std::array<std::byte*, 2> input_{}, output_{}, received_{}, sent_{};  ///< by slot; null where the rank has none
+  std::deque<std::array<const float*, 2>> operands_;
+  std::array<std::vector<kernel_call>, 2> calls_;
+};
+
+/// PROGRAM by-hand FRAMES WARMUP [RESULT.npy]: prints seconds, as JSON.
+inline int main(const runtime::program& p, int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int frames = std::stoi(argv[2]), warmup = std::stoi(argv[3]);
+  app::start_team(1, {});
+  std::vector<runtime::tensor> pictures;
+  runtime::tensor result;
+  for (const auto& layer : p.layers.layers) {
+    const auto shape = runtime::stacked(layer.output, 1);
+    if (layer.is_output) result = runtime::tensor::from_shape(shape);
+    for (int f = 0; f < frames && layer.is_input; ++f) {
+      pictures.push_back(runtime::tensor::from_shape(shape));
+      runtime::random_frame(0, 0, f, pictures.back().data(), layer.output.elements());
+    }
+  }
+  stage mine(p, rank);
+  mine.run(warmup, pictures, result);
+  const double seconds = mine.run(frames, pictures, result);
+  if (rank == 0) std::printf("{\"frames\": %d, \"seconds\": %.9f}\n", frames, seconds);
+  if (argc > 4 && rank == p.ranks() - 1) runtime::write_npy(argv[4], result);
+  return MPI_Finalize();
+}
+
+}  // namespace by_hand
