@@ -3,8 +3,9 @@
 #
 # Gives the target dice::network::NAME.  Linked to a program it adds the folder of NAME.hpp to the includes, in which the
 # namespace NAME has the network.  The first form runs onnx2hpp when the program is built, again when the model (or a file
-# of external data that it names) changes; INPUT, DIM and OUTPUTS are its -i, -d and --outputs, OPTIONS are handed on as
-# they are.  The second form takes a header made before, with its .safetensors beside it: boards need no onnx2hpp.
+# of external data that it names) changes; INPUT, DIM and OUTPUTS are its -i, -d and --outputs; OPTIONS, by default -q, are
+# handed on as they are.  The second form takes a header made before, with its .safetensors beside it: boards need no
+# onnx2hpp.
 #
 # NAME is an identifier of C++ that can be a namespace.  Relative paths are relative to the current source folder.  All
 # networks of a build are made in <build>/dice_networks; programs have this path as DICE_NETWORKS_DIR and find the weights
@@ -13,22 +14,36 @@
 # Variable: DICE_ONNX2HPP, the converter to run where dice's own is not built.
 include_guard(GLOBAL)
 
+# Says whether a program runs on the machine that builds.
+function(dice_runs_here result program)
+  execute_process(COMMAND "${program}" --version RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+  if(NOT status STREQUAL "0")
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
 function(dice_find_onnx2hpp out)
   if(DICE_ONNX2HPP)
     set(${out} "${DICE_ONNX2HPP}" PARENT_SCOPE)
-  elseif(TARGET onnx2hpp)
-    set(${out} onnx2hpp PARENT_SCOPE)
   elseif(TARGET dice::onnx2hpp)
     set(${out} dice::onnx2hpp PARENT_SCOPE)
   else()
-    # It runs where we build: never take the one of the machine that we build for.
-    find_program(DICE_ONNX2HPP onnx2hpp NO_CMAKE_FIND_ROOT_PATH DOC "dice's converter, for the machine that builds")
+    # Cross-compiling: an installed dice's own may be for the machine that builds or for the one that is built for.
+    find_program(DICE_ONNX2HPP onnx2hpp HINTS "${DICE_TOOLS_DIR}" NO_CMAKE_FIND_ROOT_PATH VALIDATOR dice_runs_here
+      DOC "dice's converter, for the machine that builds")
     if(NOT DICE_ONNX2HPP)
       message(FATAL_ERROR "dice_add_network: no onnx2hpp found. Say where it is with -DDICE_ONNX2HPP=/path/to/onnx2hpp, or "
                           "use a header made on another machine: dice_add_network(NAME HEADER NAME.hpp).")
     endif()
     set(${out} "${DICE_ONNX2HPP}" PARENT_SCOPE)
   endif()
+endfunction()
+
+# Appends a word to a list for COMMAND, which gets it as it is: "a;b", "$<x>".
+function(dice_append_word list word)
+  string(REPLACE "$<" "$<1:$><" word "${word}")
+  string(REPLACE ";" "\\;" word "${word}")
+  set(${list} "${${list}};${word}" PARENT_SCOPE)
 endfunction()
 
 function(dice_add_network name)
@@ -79,18 +94,22 @@ function(dice_add_network name)
       message(FATAL_ERROR "dice_add_network: no model '${model}' (ONNX of the network '${name}')")
     endif()
     set(place "${folder}")
-    set(options --name "${name}" -q)
+    set(options --name "${name}")
     foreach(input IN LISTS arg_INPUT)
-      list(APPEND options -i "${input}")
+      dice_append_word(options "--input=${input}")
     endforeach()
     foreach(dim IN LISTS arg_DIM)
-      list(APPEND options -d "${dim}")
+      dice_append_word(options "--dimension=${dim}")
     endforeach()
     if(arg_OUTPUTS)
-      string(REPLACE ";" "," outputs "${arg_OUTPUTS}")
-      list(APPEND options --outputs "${outputs}")
+      list(JOIN arg_OUTPUTS "," outputs)
+      dice_append_word(options "--outputs=${outputs}")
     endif()
-    list(APPEND options ${arg_OPTIONS})
+    if(arg_OPTIONS)
+      list(APPEND options ${arg_OPTIONS})
+    else()
+      list(APPEND options -q)
+    endif()
 
     dice_find_onnx2hpp(onnx2hpp)
     file(MAKE_DIRECTORY "${folder}")

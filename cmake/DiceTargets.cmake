@@ -4,14 +4,20 @@
 #   dice::core    the headers, and what the compilers need to evaluate a plan
 #   dice::openmp  kernels for CPUs; only if OpenMP was found
 #   dice::mpi     channels by MPI; only if MPI and Boost.MPI were found
+#   dice::pictures  JPEG and PNG files as input; only if stb and its compiled library were found (Debian: libstb-dev)
 #   dice::dice    all of these, threads and xtensor
 #
-# Variables: DICE_BOARD (native, generic, or a value for -march) and DICE_CUDA (AUTO, ON, OFF).
+# Variables: DICE_BOARD (native, generic, or a value for -march; when cross-compiling generic unless said) and DICE_CUDA (AUTO,
+# ON, OFF).
 if(POLICY CMP0167)
   cmake_policy(SET CMP0167 NEW)  # Boost's own package file, not CMake's module
 endif()
 
-set(DICE_BOARD native CACHE STRING "CPU to build for: native, generic (the compiler's default), or a value for -march")
+set(dice_default_board native)
+if(CMAKE_CROSSCOMPILING)
+  set(dice_default_board generic)
+endif()
+set(DICE_BOARD ${dice_default_board} CACHE STRING "CPU to build for: native, generic (the compiler's default), or a value for -march")
 set(DICE_CUDA AUTO CACHE STRING "GPU backend: AUTO, ON or OFF")
 set_property(CACHE DICE_CUDA PROPERTY STRINGS AUTO ON OFF)
 
@@ -22,6 +28,9 @@ find_package(OpenMP QUIET COMPONENTS CXX)
 set(MPI_CXX_SKIP_MPICXX TRUE)  # Open MPI's old C++ classes need its compiler wrapper to link; nobody here uses them
 find_package(MPI QUIET COMPONENTS CXX)
 find_package(Boost 1.74 QUIET COMPONENTS mpi serialization)
+find_path(DICE_STB_INCLUDE_DIR stb/stb_image.h DOC "folder of stb/stb_image.h, for dice::pictures")
+find_library(DICE_STB_LIBRARY stb DOC "stb as a library, for dice::pictures")
+mark_as_advanced(DICE_STB_INCLUDE_DIR DICE_STB_LIBRARY)
 
 if(TARGET dice::dice)
   return()
@@ -82,7 +91,18 @@ else()
   set(dice_has_mpi "no Boost.MPI (ranks only as threads of one process)")
 endif()
 
+if(DICE_STB_INCLUDE_DIR AND DICE_STB_LIBRARY)
+  dice_add_interface(pictures)
+  target_link_libraries(${target} INTERFACE dice::core "${DICE_STB_LIBRARY}")
+  target_include_directories(${target} SYSTEM INTERFACE "${DICE_STB_INCLUDE_DIR}")
+  target_compile_definitions(${target} INTERFACE DICE_WITH_PICTURES)
+  list(APPEND dice_parts dice::pictures)
+  set(dice_has_pictures "stb")
+else()
+  set(dice_has_pictures "no stb (no JPEG and PNG files)")
+endif()
+
 dice_add_interface(dice)
 target_link_libraries(${target} INTERFACE ${dice_parts} Threads::Threads xtensor)
 
-message(STATUS "dice: ${dice_has_openmp}; ${dice_has_mpi}; xtensor ${xtensor_VERSION}; GPU ranks come with a later version")
+message(STATUS "dice: ${dice_has_openmp}; ${dice_has_mpi}; ${dice_has_pictures}; xtensor ${xtensor_VERSION}; GPU ranks come with a later version")

@@ -1,4 +1,4 @@
-// expect: dice::error::memory_limit_less_than_plan<0, 
+// expect: dice::error::memory_limit_less_than_plan<0, *, dice::remedy::raise_the_limit_or_move_layers_to_another_device>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

@@ -1,5 +1,6 @@
 // What every case includes: dice, the network `sample`, and layers that are not its own.
-#pragma once
+#ifndef DICE_TEST_COMPILE_FAIL_PRELUDE  // it is compiled as a main file too, where `#pragma once` is a warning
+#define DICE_TEST_COMPILE_FAIL_PRELUDE
 
 #include <dice/dice.hpp>
 
@@ -18,3 +19,5 @@ struct network final {};
 }  // namespace other
 
 using namespace dice;
+
+#endif

@@ -50,11 +50,21 @@ static_assert(right<mine>);
 static_assert(place::of<net, mapping<dev<0, cpu, memory<2_MiB>, memory<1_MiB>>, layers<all>>>.devices[0].memory_limit == 1 << 20);
 static_assert(3_KiB == 3072);
 
-// The order in which mistakes are named.
+// The order in which mistakes are named: network or mapping, ranks, units and limits, entries, two devices, no device.
 struct foreign final {
   static constexpr int id = 3;
 };
 using E = place::mistake;
+static_assert(place::found<int, int>.what == E::not_a_network);
+static_assert(mistake<split<int, points<0>, int>> == E::other_split);
+static_assert(mistake<mapping<dev<0>, dev<0>, layers<>>> == E::misplaced_entry);
+static_assert(mistake<split<net, points<0>, dev<1, int>, dev<1>>> == E::rank_twice);
+static_assert(mistake<split<net, points<0>, dev<0, int>>> == E::unit);
+static_assert(mistake<mapping<dev<0, cpu, memory<0>>, layers<foreign>>> == E::memory_not_positive);
+static_assert(mistake<mapping<dev<0>, layers<foreign>, in_flight<0>>> == E::in_flight);
+static_assert(mistake<mapping<dev<0>, layers<range<sample::conv2, sample::conv1>>, dev<1>, layers<all>, dev<2>, layers<all>>> == E::backwards);
+static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<all>, dev<2>, layers<all>>> == E::empty_list);
+static_assert(mistake<mapping<dev<0>, layers<sample::image>, dev<1>, layers<sample::image>>> == E::two_devices);
 static_assert(mistake<mapping<>> == E::misplaced_entry);
 static_assert(mistake<mapping<dev<0>>> == E::misplaced_entry);
 static_assert(mistake<mapping<layers<all>, dev<0>>> == E::misplaced_entry);

@@ -36,7 +36,8 @@ template <class Op> void needs_all_it_touches(const problem<Op>& p) {
       const auto needed = graph::needs(p.op, static_cast<int>(k), part, graph::shapes(p.in), result);
       EXPECT_TRUE(tensor::empty(needed) || tensor::contains(tensor::whole(p.in[k]), needed)) << p.op.onnx;
       for (std::size_t i = 0; i < other.inputs[k].size(); ++i)
-        if (!inside(needed, p.in[k], static_cast<std::int64_t>(i))) other.inputs[k][i] += static_cast<float>(1 + draw() % 100), ++spared;
+        if (!inside(needed, p.in[k], static_cast<std::int64_t>(i)))
+          other.inputs[k][i] += static_cast<float>(1 + draw() % 100), ++spared;
     }
     const auto found = compute<kernels::reference>(other);
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -50,10 +51,20 @@ template <class Op> void needs_all_it_touches(const problem<Op>& p) {
 TEST(Regions, HoldWhatOperatorsTouch) {
   for (const int stride : {1, 2, 3})
     for (const int dilation : {1, 2}) {
-      needs_all_it_touches(make(ops::conv{.channels = 4, .kernel = {3, 2}, .strides = {stride, 2}, .dilations = {1, dilation}, .pads = {1, 2, 0, 1}, .group = 2},
+      needs_all_it_touches(make(ops::conv{.channels = 4,
+                                          .kernel = {3, 2},
+                                          .strides = {stride, 2},
+                                          .dilations = {1, dilation},
+                                          .pads = {1, 2, 0, 1},
+                                          .group = 2},
                                 {{1, 4, 9, 10}}, {{4, 2, 3, 2}}));
-      needs_all_it_touches(make(ops::max_pool{.kernel = {2, 3}, .strides = {stride, 2}, .dilations = {dilation, 1}, .pads = {1, 1, 0, 1}, .ceil_mode = true}, {{1, 3, 9, 10}}));
-      needs_all_it_touches(make(ops::average_pool{.kernel = {2, 3}, .strides = {2, stride}, .dilations = {1, dilation}, .pads = {0, 1, 1, 1}}, {{1, 3, 9, 10}}));
+      needs_all_it_touches(make(
+          ops::max_pool{
+              .kernel = {2, 3}, .strides = {stride, 2}, .dilations = {dilation, 1}, .pads = {1, 1, 0, 1}, .ceil_mode = true},
+          {{1, 3, 9, 10}}));
+      needs_all_it_touches(
+          make(ops::average_pool{.kernel = {2, 3}, .strides = {2, stride}, .dilations = {1, dilation}, .pads = {0, 1, 1, 1}},
+               {{1, 3, 9, 10}}));
     }
   needs_all_it_touches(make(ops::conv{.channels = 3, .kernel = {1, 3}, .pads = {0, 1, 0, 1}}, {{1, 2, 12}}, {{3, 2, 1, 3}}));
   needs_all_it_touches(make(ops::global_average_pool{}, {{2, 3, 4, 4}}));
@@ -64,7 +75,8 @@ TEST(Regions, HoldWhatOperatorsTouch) {
   needs_all_it_touches(make(ops::lrn{.size = 3}, {{1, 9, 2, 2}}));
   needs_all_it_touches(make(ops::lrn{.size = 4}, {{1, 9, 2, 2}}));
   needs_all_it_touches(make(ops::pad{.before = {0, 0, 2, -1}, .after = {0, 1, -2, 3}}, {{1, 2, 6, 5}}));
-  needs_all_it_touches(make(ops::slice{.starts = {0, 7, 1, 0}, .steps = {1, -2, 1, 3}, .extents = {1, 4, 3, 2}}, {{1, 8, 4, 6}}));
+  needs_all_it_touches(
+      make(ops::slice{.starts = {0, 7, 1, 0}, .steps = {1, -2, 1, 3}, .extents = {1, 4, 3, 2}}, {{1, 8, 4, 6}}));
   needs_all_it_touches(make(ops::transpose{.perm = {0, 2, 3, 1}}, {{1, 3, 4, 5}}));
   needs_all_it_touches(make(ops::transpose{.perm = {4, 1, 0, 3, 2}}, {{2, 3, 2, 3, 4}}));
   needs_all_it_touches(make(ops::concat{.axis = 1}, {{1, 3, 4, 4}, {1, 2, 4, 4}, {1, 4, 4, 4}}));

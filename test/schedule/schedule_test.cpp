@@ -34,6 +34,12 @@ static_assert(plan_back.messages[0].bytes == 4 * 64 * 4 && plan_back.messages[1]
 static_assert(plan_back.ranks[0].last_segment - plan_back.ranks[0].first_segment == 2);
 static_assert(plan_back.ranks[0].slots == 3);
 
+// A rank that talks and has one segment: three frames' blocks, where as many are in flight.
+template <int Frames>
+constexpr auto plan_split =
+    schedule::plan_of<sample::network, split<sample::network, points<4>, dev<0>, dev<1>, in_flight<Frames>>>;
+static_assert(plan_split<1>.ranks[0].slots == 1 && plan_split<2>.ranks[1].slots == 2 && plan_split<9>.ranks[0].slots == 3);
+
 std::vector<cost::algorithm> some_algorithms(const graph::network_view& net, unsigned seed) {
   std::mt19937 draw(seed);
   std::vector<cost::algorithm> out(net.layers.size());
@@ -73,7 +79,7 @@ TEST(Schedule, RandomPlansAreSoundAndMoveTheRightValues) {
     ASSERT_TRUE(schedule::reads_follow_writes(view, d.net.view())) << "seed " << seed;
     ASSERT_TRUE(schedule::buffers_disjoint(view, d.net.view())) << "seed " << seed;
     ASSERT_TRUE(schedule::no_wait_cycle(view)) << "seed " << seed;
-    ASSERT_EQ(test::simulation(d.net.view(), view, 7, seed).run(), "") << "seed " << seed;
+    ASSERT_EQ(test::simulation(d.net.view(), view, d.algorithms, 7, seed).run(), "") << "seed " << seed;
   }
 }
 
@@ -141,6 +147,8 @@ TEST(Schedule, OverlapAndCyclesAreFound) {
   EXPECT_TRUE(schedule::buffers_disjoint(p.view(), two));
   p.buffers[1].at.offset = 0;
   EXPECT_FALSE(schedule::buffers_disjoint(p.view(), two));
+  p.buffers[1].at.offset = 64, p.buffers[0].bytes = 128;  // the second begins within the first
+  EXPECT_FALSE(schedule::buffers_disjoint(p.view(), two));
 
   // Two ranks that each send only after having received.
   schedule::plan q;
@@ -152,6 +160,21 @@ TEST(Schedule, OverlapAndCyclesAreFound) {
     q.messages.push_back({.from = r, .to = 1 - r, .tag = 1, .layer = r, .bytes = 4});
   }
   EXPECT_FALSE(schedule::no_wait_cycle(q.view()));
+}
+
+// Weights count as the kernels read them: packed where the algorithm packs.
+TEST(Schedule, PeakIsWeightsAndArena) {
+  const auto net = graph::view_of<sample::network>;
+  const std::vector<int> owner(net.layers.size(), 0);
+  const std::vector<platform::device> devices{{0, {}, -1}};
+  std::vector<cost::algorithm> algorithms(net.layers.size());
+  const auto plain = schedule::build({net, owner, devices, algorithms, 1});
+  EXPECT_EQ(plain.ranks[0].weight_bytes, 4 * (4 * 3 * 9 + 4 + 4 * 4 + 10 * 128 + 10));
+  EXPECT_EQ(plain.ranks[0].peak_bytes, plain.ranks[0].weight_bytes + plain.ranks[0].arena_bytes);
+  algorithms[sample::conv2::id] = {.packed_bytes = 1000, .scratch_bytes = 100'000};
+  const auto packed = schedule::build({net, owner, devices, algorithms, 1});
+  EXPECT_EQ(packed.ranks[0].weight_bytes, plain.ranks[0].weight_bytes - 4 * 4 * 4 + 1000);
+  EXPECT_GE(packed.ranks[0].arena_bytes, 100'000);
 }
 
 // The same functions at compile time and at run time.
@@ -205,7 +228,7 @@ TEST(Schedule, GrowingConcatsShareOneBuffer) {
   const std::vector<cost::algorithm> algorithms(net.layers.size());
   const auto plan = schedule::build({net.view(), owner, devices, algorithms, 1});
   EXPECT_TRUE(schedule::sound(plan.view(), net.view()));
-  EXPECT_EQ(test::simulation(net.view(), plan.view(), 2, 1).run(), "");
+  EXPECT_EQ(test::simulation(net.view(), plan.view(), algorithms, 2, 1).run(), "");
   for (const auto& s : plan.steps)
     EXPECT_TRUE(s.what != action::compute || net.layers[static_cast<std::size_t>(s.layer)].op != "Concat");
   EXPECT_EQ(plan.ranks[0].arena_bytes, net.layers[0].output.bytes() + net.layers[static_cast<std::size_t>(last)].output.bytes());

@@ -2,6 +2,7 @@
 // that what it reads is what the network means. Ranks advance in random order under the executor's rules.
 #pragma once
 
+#include "dice/cost/algorithm.hpp"
 #include "dice/model/network.hpp"
 #include "dice/schedule/program.hpp"
 
@@ -9,6 +10,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -24,8 +26,9 @@ struct symbol {
 
 class simulation {
 public:
-  simulation(const dice::graph::network_view& net, const dice::schedule::plan_view& plan, int frames, unsigned seed)
-      : net_(net), plan_(plan), frames_(frames), draw_(seed) {
+  simulation(const dice::graph::network_view& net, const dice::schedule::plan_view& plan,
+             std::span<const dice::cost::algorithm> algorithms, int frames, unsigned seed)
+      : net_(net), plan_(plan), algorithms_(algorithms), frames_(frames), draw_(seed) {
     for (const auto& r : plan.ranks) {
       memory_.emplace_back(static_cast<std::size_t>(r.arena_bytes / 4));
       done_.emplace_back(r.last_segment - r.first_segment, 0);
@@ -144,9 +147,21 @@ private:
         for (const auto& e : net_.into(g.anchor)) reads.push_back(e.from);
         if (g.residual >= 0) reads.push_back(net_.into(g.residual)[z(g.residual_operand)].from);
         if (static_cast<int>(reads.size()) != step.operands && trouble_.empty()) trouble_ = "operands do not fit the group";
-        for (std::size_t k = 0; k < reads.size(); ++k)
-          check(rank, plan_.operands[z(step.first_operand) + k], frame, reads[k], "operand");
+        // A kernel may write its working memory at any time, and elements of its result before it has read all operands;
+        // only an operator that works in place may have its result where it reads.
+        const auto work = [&] {
+          for (std::int64_t i = 0; i < algorithms_[z(g.anchor)].scratch_bytes / 4; ++i)
+            cell(rank, step.scratch, frame, i) = {};
+        };
+        const auto place_of = [&](std::size_t k) { return plan_.operands[z(step.first_operand) + k]; };
+        work();
+        for (std::size_t k = 0; k < reads.size(); ++k) check(rank, place_of(k), frame, reads[k], "operand");
         write(rank, step.output, frame, step.layer);
+        for (std::size_t k = 0; k < reads.size(); ++k)
+          if (!(net_.layers[z(g.anchor)].in_place && place_of(k) == step.output))
+            check(rank, place_of(k), frame, reads[k], "operand, while the result is written,");
+        work();
+        check(rank, step.output, frame, step.layer, "result of a step");
         if (plan_.owner[z(step.layer)] != rank && trouble_.empty()) trouble_ = "a layer runs on a rank that is not its own";
         break;
       }
@@ -187,6 +202,7 @@ private:
   };
   dice::graph::network_view net_;
   dice::schedule::plan_view plan_;
+  std::span<const dice::cost::algorithm> algorithms_;  // of each layer as the anchor of a group
   int frames_;
   std::mt19937 draw_;
   std::vector<std::vector<symbol>> memory_;

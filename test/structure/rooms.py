@@ -26,6 +26,7 @@ OWNERS = [
     (re.compile(r"^(cudnn|cuda|cublas|nv)\w*(\.h$|/)"), ("kernels/cudnn",), "CUDA and cuDNN"),
     (re.compile(r"^(mpi\.h$|boost/(mpi|serialization)\b)"), ("channels/mpi",), "MPI"),
     (re.compile(r"^(xtensor|xtl|xsimd)/"), ("runtime", "app"), "xtensor"),
+    (re.compile(r"^stb"), ("app",), "stb"),
 ]
 OMP_PRAGMA = re.compile(r"^\s*#\s*pragma\s+omp\b|\b_Pragma\s*\(\s*\"omp\b")
 

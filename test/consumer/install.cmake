@@ -1,0 +1,12 @@
+# cmake -DBUILD=… -DPREFIX=… -DHEADERS=… -P install.cmake: installs the build elsewhere, moves that to PREFIX, and looks
+# whether all headers below HEADERS came along.
+file(REMOVE_RECURSE "${PREFIX}" "${PREFIX}.first")
+execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${PREFIX}.first" --config Release
+  COMMAND_ERROR_IS_FATAL ANY)
+file(RENAME "${PREFIX}.first" "${PREFIX}")
+file(GLOB_RECURSE have RELATIVE "${PREFIX}/include" "${PREFIX}/include/*")
+file(GLOB_RECURSE want RELATIVE "${HEADERS}" "${HEADERS}/*")
+if(NOT have STREQUAL want)
+  list(REMOVE_ITEM want ${have})
+  message(FATAL_ERROR "Not installed: ${want}")
+endif()
