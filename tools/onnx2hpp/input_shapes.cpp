@@ -45,7 +45,7 @@ class resolver {
  private:
   void check_usage() const {
     for (const auto& [name, dims] : wish_.inputs)
-      if (std::ranges::none_of(model_.inputs, [&](const value_info& v) { return v.name == name; }))
+      if (std::ranges::none_of(model_.inputs, [&name = name](const value_info& v) { return v.name == name; }))
         throw usage_error(fmt::format("-i: the model has no input {}; its inputs are {}", quote(name), input_names()));
     std::set<std::string> symbols;
     for (const auto& v : model_.inputs)

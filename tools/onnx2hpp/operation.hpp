@@ -34,16 +34,16 @@ class operation {
   std::string struct_name() const { return self_->struct_name(); }
   /// Its attributes as a braced initialiser.
   std::string attributes() const { return self_->attributes(); }
-  template <class Op> Op* get_if() {
-    auto* h = dynamic_cast<holder<Op>*>(self_.get());
-    return h ? &h->op : nullptr;
-  }
+  /// The operator, or null if it is another one. Needs no spelling, as a cast to its holder would.
+  template <class Op> Op* get_if() { return self_->type() == typeid(Op) ? static_cast<Op*>(self_->get()) : nullptr; }
   template <class Op> const Op* get_if() const { return const_cast<operation*>(this)->get_if<Op>(); }
 
  private:
   struct base {
     virtual ~base() = default;
     virtual std::unique_ptr<base> copy() const = 0;
+    virtual const std::type_info& type() const = 0;
+    virtual void* get() = 0;
     virtual dice::tensor::shape infer(dice::graph::shapes in) const = 0;
     virtual std::int64_t macs(dice::graph::shapes in, const dice::tensor::shape& result) const = 0;
     virtual std::string onnx_name() const = 0;
@@ -53,6 +53,8 @@ class operation {
   template <class Op> struct holder final : base {
     explicit holder(Op o) : op(std::move(o)) {}
     std::unique_ptr<base> copy() const override { return std::make_unique<holder>(op); }
+    const std::type_info& type() const override { return typeid(Op); }
+    void* get() override { return &op; }
     dice::tensor::shape infer(dice::graph::shapes in) const override { return dice::graph::infer(op, in); }
     std::int64_t macs(dice::graph::shapes in, const dice::tensor::shape& result) const override {
       return dice::graph::macs(op, in, result);
