@@ -48,9 +48,11 @@ TEST(Embedding, FramesInEveryForm) {
 
 TEST(Embedding, OneRankNeedsNoMpi) {
   auto engine = dice::start<digits::network, one>();
+#ifdef DICE_WITH_MPI
   int begun = 0;
   MPI_Initialized(&begun);
   EXPECT_FALSE(begun);
+#endif
   std::size_t seen = 0;
   engine.on_result<digits::scores>([&](std::int64_t frame, const auto& view) {
     EXPECT_EQ(static_cast<std::size_t>(frame), seen++);

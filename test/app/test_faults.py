@@ -28,8 +28,8 @@ NOBODY = 65534
 NUMBERS = ["x", "-1", "0x10", "1 2", "1e400"]
 WHOLE = NUMBERS + ["1.5", "99999999999999999999"]
 # A word that the option takes, and words that it does not, by the name of its value in --help. Files: see Files.
-VALUES = {"N": ("1", WHOLE), "K": ("1", WHOLE), "SEED": ("1", WHOLE), "X": ("1", NUMBERS + ["nan"]), "FILE": ("file", []),
-          "[NAME=]FILE": ("file", ["other=file"])}
+VALUES = {"N": ("1", WHOLE), "K": ("1", WHOLE), "SEED": ("1", WHOLE), "X": ("1", NUMBERS + ["nan"]),
+          "X[,X,X]": ("1", ["x", "x,1", ",1", "1;2"]), "FILE": ("file", []), "[NAME=]FILE": ("file", [])}
 REPEATABLE = {"--input", "--output", "--expect"}
 READ = {"--input", "--weights", "--expect", "--labels"}
 
@@ -81,7 +81,7 @@ class Fault(Case):
 class Options(Fault):
     def test_every_option_with_wrong_values(self):
         table = options()
-        self.assertGreaterEqual(len(table), 17)
+        self.assertGreaterEqual(len(table), 23)
         for name, value, optional in table:
             choices = value.split("|") if "|" in value else []
             if value and not choices:
@@ -100,13 +100,12 @@ class Options(Fault):
                     again = [f"{name}={right}" if optional or right else name]
                     self.check(name, "twice", *base, *again, *again)
                 for word in wrong:
-                    text = "other" if word == "other=file" else f"'{word}'"
-                    if word != "other=file":
-                        self.check(name, text, *([f"{name}={word}"] if optional else [name, word]))
+                    self.check(name, f"'{word}'", *([f"{name}={word}"] if optional else [name, word]))
                 self.check("", "", name + "x", *([right] if right else []))
 
     def check(self, name, text, *words):
-        self.refused([test_program.PROGRAM, "--random=1", *words] if name != "--random" else [test_program.PROGRAM, *words], 2, name, text)
+        random = [] if name == "--random" else ["--random=1"]
+        self.refused([test_program.PROGRAM, *random, *words], 2, name, text)
 
     def test_names_of_inputs_and_outputs(self):
         self.weights("two", self.folder / "toy.safetensors")
@@ -142,6 +141,30 @@ class Files(Fault):
         done = subprocess.run(self.program("--weights", "/dev/zero"), capture_output=True, text=True, timeout=LIMIT)
         self.assertIn("dice: error: weights file '/dev/zero' is no regular file", done.stderr)
 
+    def test_weights_cut_anywhere(self):
+        whole = (self.folder / "toy.safetensors").read_bytes()
+        header = 8 + int.from_bytes(whole[:8], "little")
+        for size in [*range(12), header // 2, header - 1, header, header + 1, (header + len(whole)) // 2, len(whole) - 1]:
+            (self.folder / "cut").write_bytes(whole[:size])
+            with self.subTest(size):
+                self.refused(self.program("--weights", "cut"), 1, "weights file 'cut'")
+
+    @unittest.skipUnless(os.environ.get("DIGITS"), "the example digits is not built")
+    def test_weights_of_another_version_of_the_model(self):
+        """Trained on: one weight differs."""
+        model = pathlib.Path(os.environ["DIGITS_ONNX"]).read_bytes()
+        import onnx
+        changed = onnx.load_from_string(model)
+        weights = changed.graph.initializer[0]
+        weights.raw_data = weights.raw_data[:-1] + bytes([weights.raw_data[-1] ^ 1])
+        for name, data in [("same", model), ("changed", changed.SerializeToString())]:
+            (self.folder / name).mkdir()
+            (self.folder / name / "digits.onnx").write_bytes(data)
+            subprocess.run([ONNX2HPP, "-q", "digits.onnx"], cwd=self.folder / name, check=True, timeout=LIMIT)
+        digits = [os.environ["DIGITS"], "--random", "1", "--transport", "in-process", "--weights"]
+        subprocess.run([*digits, "same/digits.safetensors"], cwd=self.folder, check=True, timeout=LIMIT, capture_output=True)
+        self.refused([*digits, "changed/digits.safetensors"], 1, "'changed/digits.safetensors' belongs to another model")
+
     def test_that_this_user_may_not_read_or_write(self):
         """As another user, if this one may do anything."""
         program = self.folder / "program"
@@ -150,29 +173,22 @@ class Files(Fault):
         shutil.copy(self.folder / "good.npy", self.folder / "model.onnx")
         for path in self.folder.iterdir():
             path.chmod(0o755)
-        self.folder.chmod(0o755)  # nobody's to write
+        self.folder.chmod(0o555)
+        self.addCleanup(self.folder.chmod, 0o755)
         if subprocess.run([program, "--version"], preexec_fn=as_nobody, capture_output=True, cwd="/").returncode:
             self.skipTest("another user cannot run programs in " + str(self.folder))
-        # The contents are compared by this user, who may have to be allowed to read.
-        for option in sorted(READ):
-            file = self.folder / ("toy.safetensors" if option == "--weights" else "good.npy")
-            if os.geteuid() == 0:
-                file.chmod(0)
-            elif option == "--weights":
-                continue
+        cases = [(option, "out") for option in set(self.file_options()) - READ]
+        if os.geteuid() == 0:  # another one could not compare what it may not read
+            cases += [(option, "toy.safetensors" if option == "--weights" else "good.npy") for option in READ]
+            for file in ("toy.safetensors", "good.npy", "model.onnx"):
+                (self.folder / file).chmod(0)
+            self.refused([self.folder / "onnx2hpp", "model.onnx"], 1, '"model.onnx"', "Permission denied",
+                         prefix="onnx2hpp: error:", preexec_fn=as_nobody)
+        for option, file in cases:
             with self.subTest(option):
-                texts = [f"'{file.name}'"] + ([] if option == "--labels" else ["Permission denied"])
-                if os.geteuid() == 0:
-                    self.refused([program, *self.program(option, file.name)[1:]], 1, *texts, preexec_fn=as_nobody)
-            file.chmod(0o755)
-        for option in set(self.file_options()) - READ:
-            with self.subTest(option):
-                self.refused([program, *self.program(option, "out")[1:]], 1, "'out'", "Permission denied", preexec_fn=as_nobody)
-        model = self.folder / "model.onnx"
-        if os.geteuid() == 0:
-            model.chmod(0)
-            self.refused([self.folder / "onnx2hpp", model], 1, "model.onnx", "Permission denied", prefix="onnx2hpp: error:",
-                         preexec_fn=as_nobody)
+                (self.folder / "toy.safetensors").chmod(0 if option == "--weights" and os.geteuid() == 0 else 0o755)
+                texts = [] if option == "--labels" else ["Permission denied"]
+                self.refused([program, *self.program(option, file)[1:]], 1, f"'{file}'", *texts, preexec_fn=as_nobody)
 
     def test_that_cannot_be_written(self):
         (self.folder / "folder").mkdir()
@@ -202,6 +218,13 @@ def catches(pid, number):
     """Whether the process waits for a signal."""
     caught = re.search(r"^SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
     return int(caught[1], 16) >> number - 1 & 1
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def ranks_of(mpirun):
@@ -278,7 +301,7 @@ class Signals(Fault):
         err = self.end(process, lambda: process.send_signal(signal.SIGINT))
         self.assertIn("dice: terminated (SIGTERM): mpirun was interrupted, or another rank has failed", err)
         self.assertNotEqual(process.returncode, 0)
-        self.assertFalse([p for p in ranks if pathlib.Path(f"/proc/{p}").exists()])
+        self.wait_for(lambda: not any(map(alive, ranks)))
 
     @unittest.skipUnless(MPIRUN, "no mpirun")
     def test_a_rank_dies_in_the_middle(self):
@@ -289,7 +312,7 @@ class Signals(Fault):
             err = self.end(process, lambda: os.kill(ranks[victim], signal.SIGKILL))
             self.assertRegex(err, f"rank {victim} with PID .* exited on signal 9")
             self.assertNotEqual(process.returncode, 0)
-            self.assertFalse([p for p in ranks.values() if pathlib.Path(f"/proc/{p}").exists()])
+            self.wait_for(lambda: not any(map(alive, ranks.values())))
 
     def caught_writing(self, process, pattern, end):
         """Stops the process while it writes the file `pattern`, and calls end(); False if it was too fast."""
@@ -320,7 +343,7 @@ class Signals(Fault):
         self.assertEqual((self.folder / "o.npy").read_text(), "old")
 
     def test_ctrl_c_of_the_converter(self):
-        import onnx
+        import onnx.helper, onnx.numpy_helper
         for k in range(5):
             n = 1024 << k
             w = onnx.numpy_helper.from_array(np.zeros((1024, n), np.float32), "w")

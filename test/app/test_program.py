@@ -309,7 +309,7 @@ class Refusals(Case):
         (self.folder / "huge.npy").write_bytes(huge)
         for file, texts in {"double.npy": ["float64 (4, 32)", "float32 (N·2, 32)", ".astype(np.float32)"], "shape.npy": ["(4, 8, 4)", "(N·2, 32)"], "odd.npy": ["(3, 32)"],
                             "none.npy": ["no frame"], "cut.npy": ["cut short"], "text.npy": ["no .npy file"], "huge.npy": ["damaged"],
-                            "absent.npy": ["No such file"], ".": ["folder"]}.items():
+                            "absent.npy": ["No such file"], "toy.safetensors": ["no .npy file and no JPEG or PNG picture"]}.items():
             for owner, ranks in PLACEMENTS[:2]:
                 for by in self.ways(ranks) if file in ("double.npy", "absent.npy") else ["threads"]:
                     with self.subTest(file=file, by=by):

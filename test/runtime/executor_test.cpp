@@ -137,6 +137,14 @@ TEST(executor, random_networks_on_random_ranks) {
   toy::jitter = 0;
 }
 
+TEST(executor, eight_ranks_and_many_frames_in_flight) {
+  const auto net = toy::random_network(11, 60);
+  std::mt19937 rng(11);
+  std::vector<int> owner(net.size());
+  for (std::size_t l = 0; l < owner.size(); ++l) owner[l] = static_cast<int>(l < 8 ? l : rng() % 8);
+  EXPECT_TRUE(run({net, owner, 24}, 300, 10));
+}
+
 TEST(executor, a_failing_rank_ends_all) {
   auto net = toy::diamond();
   net[6].what = toy::op::failing;

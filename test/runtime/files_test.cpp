@@ -200,13 +200,9 @@ TEST(frames, random_ones_are_standard_normal_and_of_the_seed) {
   }
 }
 
-TEST(frames, of_tensors_come_in_turn) {
+TEST(frames, given_ones_come_in_turn) {
   runtime::tensor_source source;
-  std::vector<runtime::tensor> given(2);
-  given[0] = runtime::tensor{{0, 1}, {2, 3}};
-  given[1] = runtime::tensor{{4, 5}};
-  source.add(3, {1, 2}, std::move(given));
-  EXPECT_EQ(source.frames(3), 3);
+  source.add(3, 3, [](std::int64_t frame, float* to) { to[0] = static_cast<float>(2 * frame); });
   for (std::int64_t f = 0; f < 8; ++f) {
     float x[2];
     source.fill(3, f, x, 2);

@@ -28,12 +28,23 @@ struct parsing {
   [[noreturn]] void fail(const std::string& what) const { throw usage_error(std::string(name) + ": " + what); }
 
   template <class T>
-  T number(std::string_view text, T least, T most, const char* kind) const {
+  T number(std::string_view text, T least, T most, const char* kind, std::string_view whole = {}) const {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= most))
-      fail("'" + std::string(text) + "' is not " + kind);
+      fail("'" + std::string(whole.empty() ? text : whole) + "' is not " + kind);
     return value;
+  }
+
+  /// One number, or three with commas between them: pictures have 1 or 3 channels.
+  [[gnu::cold]] std::vector<float> numbers(std::string_view text, float least, const char* kind) const {
+    std::vector<float> all;
+    for (std::size_t at = 0, end = 0; end != std::string_view::npos; at = end + 1) {
+      end = text.find(',', at);
+      all.push_back(number(text.substr(at, end - at), least, std::numeric_limits<float>::max(), kind, text));
+    }
+    if (all.size() != 1 && all.size() != 3) fail("'" + std::string(text) + "' is not " + kind);
+    return all;
   }
 
   /// The graph inputs or outputs, for messages.
@@ -93,9 +104,30 @@ inline std::span<const option> option_table() {
   constexpr std::int64_t most = 1'000'000'000;
   static const std::array table{
       option{"--input", takes::value, "[NAME=]FILE", true,
-             "frames for a graph input, a .npy file of float32: N times the input's leading dimension is N frames; "
-             "several files are read one after the other",
+             "frames for a graph input: a .npy file of float32 (N times the input's leading dimension is N frames), a JPEG or PNG "
+             "picture, or a folder of these; several are read one after the other. - reads raw float32 frames from the standard "
+             "input until it ends",
              [](parsing& p, std::string_view v) { p.out.inputs.push_back(p.file(v, true)); }},
+      option{"--mean", takes::value, "X[,X,X]", false,
+             "of pictures, whose samples go from 0 to 1 and become (sample - mean) / std; one number, or one a channel (default: "
+             "ImageNet's for 3 channels, 0 for 1)",
+             [](parsing& p, std::string_view v) { p.out.mean = p.numbers(v, -std::numeric_limits<float>::max(), "a number, or three with commas between them"); }},
+      option{"--std", takes::value, "X[,X,X]", false, "of pictures (default: ImageNet's for 3 channels, 1 for 1)",
+             [](parsing& p, std::string_view v) { p.out.deviation = p.numbers(v, std::numeric_limits<float>::min(), "a number above 0, or three with commas between them"); }},
+      option{"--layout", takes::value, "nchw|nhwc", false, "where the input that pictures are for has its channels (default nchw)",
+             [](parsing& p, std::string_view v) {
+               if (v != "nchw" && v != "nhwc") p.fail("'" + std::string(v) + "' is neither nchw nor nhwc");
+               p.out.channels_last = v == "nhwc";
+             }},
+      option{"--resize", takes::value, "crop|stretch|fit|none", false,
+             "how pictures of another size come to the input's: the shorter side to 256/224 of it and the middle cut out (default), "
+             "stretched, shrunk to fit with black borders, or refused",
+             [](parsing& p, std::string_view v) {
+               constexpr std::array<std::string_view, 4> modes{"crop", "stretch", "fit", "none"};  // those of resize_mode
+               const auto found = std::find(modes.begin(), modes.end(), v);
+               if (found == modes.end()) p.fail("'" + std::string(v) + "' is not crop, stretch, fit or none");
+               p.out.resize = static_cast<resize_mode>(found - modes.begin());
+             }},
       option{"--random", takes::value, "SEED", false, "random frames for the inputs without a file (1, or as many as --frames says)",
              [](parsing& p, std::string_view v) {
                p.out.random = p.number<std::uint64_t>(v, 0, std::numeric_limits<std::uint64_t>::max(), "a whole number from 0 on");
@@ -216,6 +248,15 @@ inline std::string_view nearest_option(std::string_view wrong) {
   const auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
   if (given("--tolerance") && out.expected.empty()) throw usage_error("--tolerance belongs to --expect FILE");
   if (given("--labels") && out.top == 0) throw usage_error("--labels belongs to --top K");
+  if (out.streamed() >= 0) {
+    const auto inputs = std::count_if(program.layers.layers.begin(), program.layers.layers.end(), [](const auto& l) { return l.is_input; });
+    const auto fail = [](const char* what) { throw usage_error(std::string("--input -: ") + what); };
+    if (inputs > 1) fail("the standard input feeds networks of one input, this one has several; give files");
+    if (out.inputs.size() > 1) fail("the standard input stands alone; give no other --input");
+    if (out.warmup > 0) fail("its frames come only once, so none is for --warmup");
+    if (out.gather) fail("results go out where they are made, as they come; leave --gather");
+    if (given("--resize")) fail("its frames are of the input's size; --resize is for pictures");
+  }
   for (std::size_t i = 0; i < out.outputs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (out.outputs[i].file == out.outputs[j].file) throw usage_error("--output: two outputs go to '" + out.outputs[i].file + "'");

@@ -63,9 +63,10 @@ template <class Layer, class Number> auto view(Number* at) {
 }  // namespace detail
 }  // namespace app
 
-/// Graph inputs and outputs of Net: what engine<Net> takes and gives.
+/// A graph input of Net: what engine<Net> takes.
 template <class Layer, class Net>
 concept input_of = app::detail::is_input<Net, Layer>();
+/// A graph output of Net: what engine<Net> gives.
 template <class Layer, class Net>
 concept output_of = app::detail::is_output<Net, Layer>();
 
@@ -77,18 +78,22 @@ concept output_of = app::detail::is_output<Net, Layer>();
 /// `Layer` names a graph input or output; it may be left out where the network has only one.
 template <graph::network_type Net> class engine {
  public:
-  using tensor = runtime::tensor;
+  using tensor = runtime::tensor;  ///< the form of results
+  /// The graph input (output) of a network with one; void if it has several.
   using only_input = typename app::detail::only_layer<Net, app::detail::only<Net, true>()>::type;
+  /// \copydoc only_input
   using only_output = typename app::detail::only_layer<Net, app::detail::only<Net, false>()>::type;
 
+  /// For dice::start.
   explicit engine(std::unique_ptr<app::stream_job> job) : job_(std::move(job)) {}
 
-  /// Whether frames for (results of) `Layer` pass through this process.
+  /// Whether frames for `Layer` enter in this process.
   template <class Layer = only_input>
     requires input_of<Layer, Net>
   bool takes() const {
     return job_->holds(Layer::id);
   }
+  /// Whether results of `Layer` come out in this process.
   template <class Layer = only_output>
     requires output_of<Layer, Net>
   bool gives() const {

@@ -10,11 +10,13 @@ namespace dice {
 /// Why an engine's stream ended before its time; the same in the engines of all ranks. what() tells all of it.
 class engine_error : public std::runtime_error {
  public:
+  /// For engines.
   engine_error(const std::string& text, int rank, std::string host, std::int64_t frame, std::string layer, std::string cause)
       : std::runtime_error(text), rank_(rank), host_(std::move(host)), frame_(frame), layer_(std::move(layer)), cause_(std::move(cause)) {}
 
-  /// The rank that failed, or -1 if it is the start that failed; its host.
+  /// The rank that failed, or -1 if it is the start that failed.
   int rank() const { return rank_; }
+  /// That rank's host, or "".
   const std::string& host() const { return host_; }
   /// The frame that it worked on, or -1.
   std::int64_t frame() const { return frame_; }

@@ -21,7 +21,11 @@ struct named_file {
   std::string file;
 };
 
+/// What carries the messages between ranks: MPI if there are several, MPI, or threads of one process.
 enum class transport : unsigned char { automatic, mpi, in_process };
+/// How a picture comes to the input's size: see docs/running.md.
+enum class resize_mode : unsigned char { crop, stretch, fit, none };
+/// What --plan prints.
 enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
 
 /// What the command line says.
@@ -36,7 +40,17 @@ struct options {
   std::optional<int> in_flight;
   double tolerance = 1e-4;
   int top = 0;
+  std::vector<float> mean, deviation;  ///< of pictures: one number, or one a channel; empty: not said
+  bool channels_last = false;
+  resize_mode resize = resize_mode::crop;
   transport by = transport::automatic;
+
+  /// The graph input that the standard input feeds (`--input -`), or -1.
+  int streamed() const {
+    for (const auto& f : inputs)
+      if (f.file == "-") return f.layer;
+    return -1;
+  }
 };
 
 }  // namespace dice::app

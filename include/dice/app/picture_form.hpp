@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dice::app {
@@ -18,14 +19,14 @@ struct picture_form {
   int channels = 0, height = 0, width = 0;
   bool channels_last = false;
   resize_mode resize = resize_mode::crop;
-  std::vector<float> mean, deviation;
+  std::vector<float> mean{}, deviation{};
 
   std::int64_t elements() const { return std::int64_t{channels} * height * width; }
   /// Where the sample of pixel (y, x) in channel c lies.
   std::int64_t index(int c, int y, int x) const {
     return channels_last ? (std::int64_t{y} * width + x) * channels + c : (std::int64_t{c} * height + y) * width + x;
   }
-  /// Applies mean and deviation to the `elements()` samples at `to`.
+  /// Applies mean and deviation to the samples of a picture at `to`.
   void normalize(float* to) const {
     for (int c = 0; c < channels; ++c)
       for (int y = 0; y < height; ++y)
@@ -35,6 +36,11 @@ struct picture_form {
         }
   }
 };
+
+/// Whether an option asks for another form than the default.
+inline bool asks_for_form(const options& o) {
+  return !o.mean.empty() || !o.deviation.empty() || o.channels_last || o.resize != resize_mode::crop;
+}
 
 /// The form for graph input `what` of shape `one`, N×C×H×W or C×H×W (N×H×W×C or H×W×C with --layout nhwc), C 1 or 3. Mean and
 /// deviation are as --mean and --std say, or else ImageNet's for 3 channels, and 0 and 1 for 1. Throws file_error.
@@ -60,6 +66,11 @@ struct picture_form {
   f.mean = numbers(o.mean, {0.485f, 0.456f, 0.406f}, 0, "--mean");
   f.deviation = numbers(o.deviation, {0.229f, 0.224f, 0.225f}, 1, "--std");
   return f;
+}
+
+/// Whether a file that begins with these bytes is a JPEG or PNG picture. Others stb would read, too, but with less care.
+inline bool is_picture(std::string_view beginning) {
+  return beginning.substr(0, 3) == "\xff\xd8\xff" || beginning.substr(0, 8) == "\x89PNG\r\n\x1a\n";
 }
 
 }  // namespace dice::app

@@ -1,13 +1,14 @@
-// JPEG and PNG files, decoded and resized by stb. Only its declarations are compiled with programs.
+// JPEG and PNG files, decoded by stb, of which only the declarations are compiled with programs. They are resized here: Debian's
+// build of stb_image_resize ends the program by an assertion when it shrinks bilinearly to, say, 3/4.
 #pragma once
 
 #include "dice/app/picture_form.hpp"
 #include "dice/runtime/npy.hpp"
 
 #include <stb/stb_image.h>
-#include <stb/stb_image_resize.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dice::app {
@@ -28,7 +30,7 @@ namespace detail {
 
 /// A file's bytes and what its header states.
 struct picture_file {
-  std::string path, bytes;
+  std::string path, bytes{};
   int width = 0, height = 0;
 
   [[noreturn]] void fail(const std::string& is) const { throw runtime::file_error("'" + path + "' " + is); }
@@ -53,14 +55,13 @@ struct picture_file {
   };
   const std::string_view bytes = f.bytes;
   std::string packed;
-  for (std::size_t at = 8; bytes.substr(std::min(at - 8, bytes.size()), 4) != "IEND";) {
+  for (std::size_t at = 8, length = 0;; at += 12 + length) {
     if (bytes.size() - at < 12 || f.word(at) > bytes.size() - at - 12) f.fail("is cut short");
-    const auto length = f.word(at);
-    const auto chunk = bytes.substr(at + 4, 4 + length);
+    length = f.word(at);
+    const auto chunk = bytes.substr(at + 4, 4 + length), type = chunk.substr(0, 4);
     if (crc(chunk) != f.word(at + 8 + length)) f.fail("is damaged: a checksum is wrong");
-    if (chunk.substr(0, 4) == "IDAT") packed += chunk.substr(4);
-    if (chunk.substr(0, 4) == "IEND") break;
-    at += 12 + length;
+    if (type == "IDAT") packed += chunk.substr(4);
+    if (type == "IEND") break;
   }
   const int depth = bytes[24], kind = bytes[25];
   const std::int64_t samples = kind == 2 ? 3 : kind == 4 ? 2 : kind == 6 ? 4 : 1;
@@ -76,15 +77,33 @@ struct picture_file {
 struct picture_axis {
   int from = 0, scaled = 0, to = 0;
 
-  double scale() const { return static_cast<double>(scaled) / from; }
   int shown() const { return std::min(scaled, to); }
   int skipped() const { return static_cast<int>(std::nearbyint((scaled - shown()) / 2.0)); }  // as torchvision rounds
   int margin() const { return (to - shown()) / 2; }
-  /// The pixels from `first` to `last` are those that the middle is made of; stb reads, and rounds, no more than it gets.
-  double reach() const { return std::max(1.0, 1 / scale()) + 1; }
-  int first() const { return std::max(0, static_cast<int>(skipped() / scale() - reach())); }
-  int last() const { return static_cast<int>(std::min<double>(from, std::ceil((skipped() + shown()) / scale() + reach()))); }
 };
+
+/// The pixels from `begin` on that make up one that is shown, and their weights.
+struct picture_taps {
+  int begin = 0;
+  std::vector<float> weights;
+};
+
+/// For each pixel shown, as Pillow, and so torchvision, resizes bilinearly: a triangle over two pixels, or over two pixels of the
+/// scaled picture if they are larger.
+inline std::vector<picture_taps> taps_of(const picture_axis& a) {
+  std::vector<picture_taps> out;
+  const double step = static_cast<double>(a.from) / a.scaled, reach = std::max(1.0, step);
+  for (int i = 0; i < a.shown(); ++i) {
+    const double centre = (a.skipped() + i + 0.5) * step;
+    const int begin = std::max(0, static_cast<int>(centre - reach + 0.5)), end = std::min(a.from, static_cast<int>(centre + reach + 0.5));
+    double sum = 0;
+    const auto weight = [&](int at) { return std::max(0.0, 1 - std::abs(at + 0.5 - centre) / reach); };
+    for (int at = begin; at < end; ++at) sum += weight(at);
+    auto& taps = out.emplace_back(picture_taps{begin, {}});
+    for (int at = begin; at < end; ++at) taps.weights.push_back(static_cast<float>(weight(at) / sum));
+  }
+  return out;
+}
 
 /// How a picture of `width`×`height` pixels is scaled to the form `f`: x, then y.
 inline std::pair<picture_axis, picture_axis> place(int width, int height, const picture_form& f) {
@@ -104,74 +123,70 @@ inline std::pair<picture_axis, picture_axis> place(int width, int height, const 
   return {x, y};
 }
 
-struct release {
-  void operator()(void* pixels) const { ::stbi_image_free(pixels); }
-};
-
-/// Scales the samples, of type T, and writes them to `to` as numbers from 0 to 1.
-template <class T> void write_samples(const picture_file& file, const T* pixels, const picture_form& f, float* to) {
-  const auto [x, y] = place(file.width, file.height, f);
+/// Scales the samples at `from`, of a picture of `width`×`height` pixels, and writes them to `to` as numbers from 0 to 1.
+inline void write_samples(const std::uint16_t* from, int width, int height, const picture_form& f, float* to) {
+  const auto [x, y] = place(width, height, f);
+  const auto columns = taps_of(x), rows = taps_of(y);
   const auto channels = static_cast<std::size_t>(f.channels);
-  const auto row = static_cast<std::size_t>(file.width) * channels;
-  std::vector<T> scaled(static_cast<std::size_t>(x.shown()) * static_cast<std::size_t>(y.shown()) * channels);
-  const T* from = pixels + static_cast<std::size_t>(y.first()) * row + static_cast<std::size_t>(x.first()) * channels;
-  if (!::stbir_resize_subpixel(from, x.last() - x.first(), y.last() - y.first(), static_cast<int>(row * sizeof(T)), scaled.data(), x.shown(),
-                               y.shown(), 0, sizeof(T) == 1 ? STBIR_TYPE_UINT8 : STBIR_TYPE_UINT16, f.channels, STBIR_ALPHA_CHANNEL_NONE, 0,
-                               STBIR_EDGE_CLAMP, STBIR_EDGE_CLAMP, STBIR_FILTER_TRIANGLE, STBIR_FILTER_TRIANGLE, STBIR_COLORSPACE_LINEAR,
-                               nullptr, static_cast<float>(x.scale()), static_cast<float>(y.scale()),
-                               static_cast<float>(x.skipped() - x.first() * x.scale()), static_cast<float>(y.skipped() - y.first() * y.scale())))
-    file.fail("cannot be resized: out of memory");
+  std::vector<float> row(static_cast<std::size_t>(width) * channels);
   std::fill_n(to, f.elements(), 0.0f);
-  const T* sample = scaled.data();
-  for (int j = 0; j < y.shown(); ++j)
-    for (int i = 0; i < x.shown(); ++i)
-      for (int c = 0; c < f.channels; ++c)
-        to[f.index(c, j + y.margin(), i + x.margin())] = static_cast<float>(*sample++) / static_cast<float>(std::numeric_limits<T>::max());
+  for (std::size_t j = 0; j < rows.size(); ++j) {
+    std::fill(row.begin(), row.end(), 0.0f);
+    const auto* in = from + static_cast<std::size_t>(rows[j].begin) * row.size();
+    for (const float weight : rows[j].weights)
+      for (auto& sum : row) sum += weight * static_cast<float>(*in++);
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      for (std::size_t c = 0; c < channels; ++c) {
+        float sum = 0;
+        const float* at = &row[static_cast<std::size_t>(columns[i].begin) * channels + c];
+        for (const float weight : columns[i].weights) sum += weight * *at, at += channels;
+        to[f.index(static_cast<int>(c), static_cast<int>(j) + y.margin(), static_cast<int>(i) + x.margin())] =
+            sum / 65535;
+      }
+  }
 }
 
-/// Reads the file, or where `header_only` says so its beginning, and checks the picture's size. Throws file_error.
-[[gnu::cold]] inline picture_file open_picture(const std::string& path, const picture_form& f) {
-  picture_file file{.path = path};
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  const auto size = in ? static_cast<std::int64_t>(in.tellg()) : -1;
-  if (size > (1 << 30)) file.fail("has " + std::to_string(size) + " bytes; pictures of up to 1 GiB are read");
-  if (size >= 0) file.bytes.resize(static_cast<std::size_t>(size));
-  in.seekg(0);
-  in.read(file.bytes.data(), size);
-  if (!in) file.fail(std::string("cannot be read: ") + std::strerror(errno));
-  int channels = 0;
-  if (!::stbi_info_from_memory(file.data(), file.size(), &file.width, &file.height, &channels))
-    file.fail(std::string("is damaged, or a kind of picture that is not read: ") + ::stbi_failure_reason());
+/// Refuses a picture whose header stb cannot read (then `known` is false) or of a size that is not wanted. Throws file_error.
+[[gnu::cold]] inline void check_size(const picture_file& file, bool known, const picture_form& f) {
+  if (!known) file.fail(std::string("is damaged, or a kind of picture that is not read: ") + ::stbi_failure_reason());
   const auto pixels = std::to_string(file.width) + "×" + std::to_string(file.height) + " pixels";
   if (file.width > longest_side || file.height > longest_side || std::int64_t{file.width} * file.height > most_pixels)
-    file.fail("states " + pixels + "; up to 100 million are read, at most 65535 a side");
+    file.fail("has " + pixels + "; up to 100 million are read, at most 65535 a side");
   if (f.resize == resize_mode::none && (file.width != f.width || file.height != f.height))
     file.fail("has " + pixels + ", the input " + std::to_string(f.width) + "×" + std::to_string(f.height) +
-              "; let it be resized with --resize crop, stretch or fit");
-  return file;
+              "; let it be resized: --resize crop, stretch or fit");
 }
 
 }  // namespace detail
 
-/// Whether a file that begins with these bytes is a JPEG or PNG picture. Others stb would read, too, but with less care.
-inline bool is_picture(std::string_view beginning) {
-  return beginning.substr(0, 3) == "\xff\xd8\xff" || beginning.substr(0, 8) == "\x89PNG\r\n\x1a\n";
+/// Looks at the header of a JPEG or PNG file that is to be read in form `f`. Throws file_error.
+[[gnu::cold]] inline void check_picture(const std::string& path, const picture_form& f) {
+  detail::picture_file file{.path = path};
+  int channels = 0;
+  const bool known = ::stbi_info(path.c_str(), &file.width, &file.height, &channels);
+  detail::check_size(file, known, f);
 }
 
 /// Reads a JPEG or PNG file in form `f` to `to`, f.elements() numbers: colours become grey, or grey ones colours, as the form has
-/// 3 channels or 1; transparency and EXIF's orientation are ignored. Throws file_error.
+/// 1 channel or 3; transparency and EXIF's orientation are ignored. Throws file_error.
 [[gnu::cold]] inline void read_picture(const std::string& path, const picture_form& f, float* to) {
-  const auto file = detail::open_picture(path, f);
+  detail::picture_file file{.path = path};
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  const auto size = in ? static_cast<std::int64_t>(in.tellg()) : 0;
+  if (size > (1 << 30)) file.fail("has " + std::to_string(size) + " bytes; pictures of up to 1 GiB are read");
+  file.bytes.resize(static_cast<std::size_t>(std::max<std::int64_t>(size, 0)));
+  in.seekg(0);
+  if (!in.read(file.bytes.data(), size)) file.fail(std::string("cannot be read: ") + std::strerror(errno));
+  int channels = 0;
+  const bool known = ::stbi_info_from_memory(file.data(), file.size(), &file.width, &file.height, &channels);
+  detail::check_size(file, known && is_picture(file.bytes), f);
   if (file.bytes[0] != '\xff') detail::check_png(file);
-  int width = 0, height = 0, channels = 0;
-  const auto read = [&](auto load) {
-    const std::unique_ptr<std::remove_pointer_t<decltype(load(nullptr, 0, nullptr, nullptr, nullptr, 0))>, detail::release> pixels(
-        load(file.data(), file.size(), &width, &height, &channels, f.channels));
-    if (!pixels) file.fail(std::string("is cut short or damaged: ") + ::stbi_failure_reason());
-    detail::write_samples(file, pixels.get(), f, to);
-  };
-  if (::stbi_is_16_bit_from_memory(file.data(), file.size())) read(::stbi_load_16_from_memory);
-  else read(::stbi_load_from_memory);
+  int width = 0, height = 0;
+  const auto release = [](std::uint16_t* samples) { ::stbi_image_free(samples); };
+  const std::unique_ptr<std::uint16_t, decltype(release)> samples(  // 8 bits become 16: 255 is 65535
+      ::stbi_load_16_from_memory(file.data(), file.size(), &width, &height, &channels, f.channels), release);
+  if (!samples) file.fail(std::string("is cut short or damaged: ") + ::stbi_failure_reason());
+  detail::write_samples(samples.get(), width, height, f, to);
   f.normalize(to);
 }
 

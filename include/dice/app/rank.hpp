@@ -2,12 +2,15 @@
 #pragma once
 
 #include "dice/app/command_line.hpp"
+#include "dice/app/input_files.hpp"
+#include "dice/app/live_results.hpp"
 #include "dice/app/member.hpp"
 #include "dice/app/print.hpp"
 #include "dice/app/profile.hpp"
 #include "dice/app/record.hpp"
 #include "dice/app/report.hpp"
 #include "dice/app/results.hpp"
+#include "dice/app/standard_input.hpp"
 #include "dice/app/trace.hpp"
 #include "dice/channels/channel.hpp"
 #include "dice/runtime/npy.hpp"
@@ -86,9 +89,12 @@ class rank_job {
     std::string wanted;
     for (int l = 0; l < program_.layers.size(); ++l)
       if (kept(l)) wanted += (wanted.empty() ? "" : ", ") + name(l);
-    const auto [error, code] = me_.introduce(usage_, {{"with --frames ", number(options_.frames)},
+    const int streamed = options_.streamed();
+    const auto usage = usage_.empty() && streamed >= 0 && here(streamed) ? no_standard_input(rank_, name(streamed)) : usage_;
+    const auto [error, code] = me_.introduce(usage, {{"with --frames ", number(options_.frames)},
                                                       {"with --warmup ", std::to_string(options_.warmup)},
                                                       {"with --in-flight ", number(options_.in_flight)},
+                                                      {"with --input - ", streamed < 0 ? "(no)" : "(yes)"},
                                                       {"with --gather ", options_.gather ? "(yes)" : "(no)"},
                                                       {"with --trace ", options_.trace.empty() ? "(no)" : "(yes)"},
                                                       {"with --profile ", options_.profile.empty() ? "(no)" : "(yes)"},
@@ -104,13 +110,22 @@ class rank_job {
       warning = me_.equip(options_.weights);
       for (int l = 0; l < program_.layers.size(); ++l) {
         if (!layer(l).is_input || !here(l)) continue;
-        std::vector<runtime::tensor> given;
+        const auto what = "input '" + name(l) + "'";
+        if (l == options_.streamed()) {
+          if (asks_for_form(options_)) form_ = form_of(layer(l).output, what, options_);
+          continue;
+        }
+        auto& files = files_.try_emplace(l, layer(l).output, what, options_).first->second;
         for (const auto& f : options_.inputs)
-          if (f.layer == l) given.push_back(runtime::read_frames(f.file, layer(l).output, "input '" + name(l) + "'"));
-        if (given.empty()) continue;
-        source_.add(l, layer(l).output, std::move(given));
+          if (f.layer == l) files.add(f.file);
+        if (files.frames() == 0) continue;
+        source_.add(l, files.frames(), [&files](std::int64_t frame, float* to) { files.read(frame, to); });
+        warning += (warning.empty() || files.warning().empty() ? "" : "; ") + files.warning();
+        record pictures;
+        for (const auto& picture : files.pictures()) pictures.put(picture);
         counts.put(name(l));
-        counts.put(source_.frames(l));
+        counts.put(files.frames());
+        counts.put(pictures.text());
       }
       for (const auto& f : options_.expected)
         if (holder(f.layer) == rank_)
@@ -149,8 +164,13 @@ class rank_job {
         if (n != given_ && difference.empty())
           difference = "input '" + first + "' has " + std::to_string(given_) + " frames, input '" + input + "' has " +
                        std::to_string(n) + "; give as many for each";
+        std::vector<std::string> pictures;
+        for (record p(c.get()); p.more();) pictures.push_back(p.get());
+        if (pictures_.empty()) pictures_ = pictures;
       }
     }
+    if (asks_for_form(options_) && pictures_.empty() && options_.streamed() < 0)
+      return refuse("--mean, --std, --layout and --resize are for pictures, but no input has any", 2);
     frames_ = options_.frames.value_or(std::max<std::int64_t>(given_, 1));
     return difference.empty() ? 0 : refuse(difference, 1);
   }
@@ -171,6 +191,10 @@ class rank_job {
           source_.add_random(l, about.output, ordinal, options_.random.value_or(0), std::max<std::int64_t>(ahead, 1));
         }
         ordinal += about.is_input;
+        if (options_.streamed() >= 0) {
+          if (kept(l) && here(l)) follow(l);
+          continue;
+        }
         if (kept(l) && (here(l) || holder(l) == rank_)) sink_.add(l, about.output, frames_);
         if (const auto at = expected_.find(l); at != expected_.end()) check_expected(l, at->second);
       }
@@ -178,6 +202,15 @@ class rank_job {
     if (const int code = agree(frames_error)) return code;
     const auto error = me_.connect(options_.in_flight.value_or(program_.plan.in_flight));
     return error.empty() ? 0 : refuse(error, 1);
+  }
+
+  /// What is to be done with the results of output `l` of a stream.
+  void follow(int l) {
+    if (options_.top > 0) live_.list(l, listed_name(l), options_.top, labels_);
+    for (const auto& f : options_.outputs)
+      if (f.layer == l) live_.write(l, f.file, layer(l).output);
+    if (const auto at = expected_.find(l); at != expected_.end())
+      live_.keep(l, layer(l).output, runtime::frames_in(at->second.shape(), layer(l).output));
   }
 
   /// --expect gives as many frames as the run has, or as were given.
@@ -197,6 +230,7 @@ class rank_job {
         recorder_.emplace(program_.plan.groups.size(), !options_.trace.empty(), !options_.profile.empty());
         me_.executor().record(&*recorder_);
       }
+      if (options_.streamed() >= 0) return stream(), 0;
       progress progress_sink(sink_, frames_, shows_progress());
       me_.executor().run(frames_, &source_, &progress_sink, figures_);
       return 0;
@@ -204,10 +238,26 @@ class rank_job {
       return 1;
     } catch (const std::exception& e) {
       const int l = me_.executor().layer();
-      ranks_.stop("dice: error: " + me_.place() + ", " + phase + std::to_string(me_.executor().frame()) +
-                  (l < 0 ? "" : ", layer '" + name(l) + "'") + ": " + cause(e));
+      const auto where = l < 0 ? "" : std::string(", ") + phase + std::to_string(me_.executor().frame()) + ", layer '" + name(l) + "'";
+      ranks_.stop("dice: error: " + me_.place() + where + ": " + cause(e));
       return 1;
     }
+  }
+
+  /// Runs the frames of the standard input as they come.
+  void stream() {
+    standard_input in(figures_);
+    const int l = options_.streamed();
+    try {
+      if (here(l)) in.start(layer(l).output, options_.frames.value_or(INT64_MAX), form_ ? &*form_ : nullptr, me_.end());
+      me_.executor().stream(&in, &live_, figures_);
+    } catch (...) {
+      me_.end().quit();  // as executor::run does
+      throw;
+    }
+    me_.end().settle();
+    frames_ = 0;
+    for (const auto& n : ranks_.all_gather(std::to_string(figures_.entered.size()))) frames_ = std::max<std::int64_t>(frames_, std::stoll(n));
   }
 
   /// Counts frames on a terminal, at most ten times a second, before handing them on.
@@ -261,7 +311,8 @@ class rank_job {
       const auto e = attempt(f);
       if (error.empty()) error = e;
     };
-    for (const auto& f : options_.outputs)
+    if (options_.streamed() >= 0) then([&] { live_.finish(); });
+    else for (const auto& f : options_.outputs)
       if (holder(f.layer) == rank_) then([&] { runtime::write_npy(f.file, sink_.result(f.layer)); });
     report all;
     if (rank_ == 0)
@@ -274,7 +325,7 @@ class rank_job {
     if (rank_ == 0 && !options_.profile.empty())
       then([&] { runtime::write_text(options_.profile, profile_json(program_, frames_, profile)); });
     // Printed when all files are there: who reads may go away.
-    if (options_.top > 0) then([&] { list_top(); });
+    if (options_.top > 0 && options_.streamed() < 0) then([&] { list_top(); });
     for (const auto& f : options_.expected)
       if (holder(f.layer) == rank_) then([&] { compare(f); });
     if (rank_ == 0 && !options_.profile.empty()) then([&] { print(profile_table(program_, profile)); });
@@ -298,14 +349,19 @@ class rank_job {
   }
 
   void list_top() {
-    int outputs = 0;
-    for (const auto& l : program_.layers.layers) outputs += l.is_output;
     for (int l = 0; l < program_.layers.size(); ++l)
       if (layer(l).is_output && holder(l) == rank_)
-        print(top_text(outputs > 1 ? name(l) : "", sink_.result(l), frames_, options_.top, labels_));
+        print(top_text(listed_name(l), sink_.result(l), frames_, options_.top, labels_, pictures_));
+  }
+  /// How --top calls output `l`: nothing, if it is the only one.
+  std::string listed_name(int l) const {
+    int outputs = 0;
+    for (const auto& other : program_.layers.layers) outputs += other.is_output;
+    return outputs > 1 ? name(l) : "";
   }
 
   void compare(const named_file& f) {
+    if (options_.streamed() >= 0) check_expected(f.layer, expected_.at(f.layer));
     const double error = relative_error(sink_.result(f.layer), expected_.at(f.layer));
     char text[96];
     std::snprintf(text, sizeof text, ": error %.3g (max |a-b| / max |b|), tolerance %.3g", error, options_.tolerance);
@@ -320,6 +376,9 @@ class rank_job {
   channels::communicator& ranks_;
   const int rank_;
   member me_;
+  std::map<int, input_files> files_;    ///< of the graph inputs here
+  std::vector<std::string> pictures_;   ///< by frame, of all ranks
+  std::optional<picture_form> form_;    ///< of a stream's frames, if they are to be normalised
   runtime::tensor_source source_;
   runtime::tensor_sink sink_;
   std::map<int, runtime::tensor> expected_;
@@ -327,6 +386,7 @@ class rank_job {
   std::int64_t given_ = 0, frames_ = 0, offset_ = 0;
   runtime::figures figures_;
   std::optional<runtime::recorder> recorder_;
+  live_results live_{figures_, sink_};
 };
 
 }  // namespace dice::app

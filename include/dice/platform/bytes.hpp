@@ -5,9 +5,11 @@
 namespace dice {
 inline namespace literals {
 
-/// Sizes in bytes: 512_MiB is 512 · 2^20.
+/// n · 2^10 bytes.
 consteval std::int64_t operator""_KiB(unsigned long long n) { return static_cast<std::int64_t>(n) << 10; }
+/// n · 2^20 bytes.
 consteval std::int64_t operator""_MiB(unsigned long long n) { return static_cast<std::int64_t>(n) << 20; }
+/// n · 2^30 bytes.
 consteval std::int64_t operator""_GiB(unsigned long long n) { return static_cast<std::int64_t>(n) << 30; }
 
 }  // namespace literals

@@ -14,8 +14,8 @@ template <std::int64_t Bytes> struct memory final {};
 
 /// The device of MPI rank `Rank`: the unit that computes, and limits.
 template <int Rank, class Unit = cpu, class... Limits> struct dev final {
-  static constexpr int rank = Rank;
-  using unit = Unit;
+  static constexpr int rank = Rank;  ///< of the mapping
+  using unit = Unit;                 ///< what computes
 };
 
 namespace platform {

@@ -6,6 +6,7 @@
 #include "dice/runtime/executor.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/frames.hpp"
+#include "dice/runtime/interrupt.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/paths.hpp"
 #include "dice/runtime/program.hpp"

@@ -1,15 +1,12 @@
 #pragma once
 
 #include "dice/runtime/frames.hpp"
-#include "dice/runtime/npy.hpp"
-#include "dice/runtime/tensor.hpp"
+#include "dice/tensor/shape.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <cstring>
+#include <functional>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,54 +34,34 @@ inline void random_frame(std::uint64_t seed, int input, std::int64_t frame, floa
   }
 }
 
-/// Frames for the graph inputs of a rank: tensors' frames over again in turn, or random ones.
+/// Frames for the graph inputs of a rank: given ones over again in turn, or random ones.
 class tensor_source final : public source {
 public:
-  /// Frames of input `layer` of shape `one`: those of `given`, one tensor after the other. All are stacks of `one`.
-  void add(int layer, const dice::tensor::shape& one, std::vector<tensor> given) {
-    auto& in = inputs_[layer];
-    in = {};
-    in.elements = one.elements();
-    in.given = std::move(given);
-    for (const auto& t : in.given)
-      for (std::int64_t at = 0; at < static_cast<std::int64_t>(t.size()); at += in.elements) in.frames.push_back(t.data() + at);
-  }
+  /// Writes a frame to `to`.
+  using reader = std::function<void(std::int64_t frame, float* to)>;
+
+  /// `frames` frames for input `layer`, each written to its place by `read` when it enters.
+  void add(int layer, std::int64_t frames, reader read) { inputs_[layer] = {frames, std::move(read)}; }
   /// Random frames for input `layer`, the `ordinal`-th graph input; the first `ahead` are made at once.
   void add_random(int layer, const dice::tensor::shape& one, int ordinal, std::uint64_t seed, std::int64_t ahead) {
-    auto& in = inputs_[layer];
-    in = {};
-    in.elements = one.elements();
-    in.seed = seed;
-    in.ordinal = ordinal;
-    in.made.resize(static_cast<std::size_t>(ahead * in.elements));
-    for (std::int64_t f = 0; f < ahead; ++f) random_frame(seed, ordinal, f, in.made.data() + f * in.elements, in.elements);
-    for (std::int64_t f = 0; f < ahead; ++f) in.frames.push_back(in.made.data() + f * in.elements);
-    in.random = true;
-  }
-  /// Frames given for input `layer`; 0 if they are random.
-  std::int64_t frames(int layer) const {
-    const auto& in = inputs_.at(layer);
-    return in.random ? 0 : static_cast<std::int64_t>(in.frames.size());
+    const auto n = one.elements();
+    std::vector<float> made(static_cast<std::size_t>(ahead * n));
+    for (std::int64_t f = 0; f < ahead; ++f) random_frame(seed, ordinal, f, made.data() + f * n, n);
+    add(layer, 0, [=, made = std::move(made)](std::int64_t frame, float* to) {
+      if (frame < ahead) std::copy_n(made.data() + frame * n, n, to);
+      else random_frame(seed, ordinal, frame, to, n);
+    });
   }
 
-  void fill(int layer, std::int64_t frame, float* to, std::int64_t elements) override {
+  void fill(int layer, std::int64_t frame, float* to, std::int64_t) override {
     const auto& in = inputs_.at(layer);
-    const auto known = static_cast<std::int64_t>(in.frames.size());
-    if (in.random && frame >= known)
-      random_frame(in.seed, in.ordinal, frame, to, elements);
-    else
-      std::memcpy(to, in.frames[static_cast<std::size_t>(frame % known)], static_cast<std::size_t>(elements) * sizeof(float));
+    in.read(in.frames > 0 ? frame % in.frames : frame, to);
   }
 
 private:
   struct input {
-    std::int64_t elements = 0;
-    std::vector<tensor> given;
-    std::vector<const float*> frames;
-    bool random = false;
-    std::uint64_t seed = 0;
-    int ordinal = 0;
-    std::vector<float> made;
+    std::int64_t frames = 0;  ///< 0: any number
+    reader read;
   };
   std::map<int, input> inputs_;
 };

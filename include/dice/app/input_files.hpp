@@ -1,0 +1,161 @@
+// The files that --input names.
+#pragma once
+
+#include "dice/app/options.hpp"
+#include "dice/app/picture_form.hpp"
+#include "dice/runtime/npy.hpp"
+#include "dice/runtime/tensor.hpp"
+
+#ifdef DICE_WITH_PICTURES
+#include "dice/app/pictures.hpp"
+#endif
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dice::app {
+
+/// The frames that files give for a graph input: .npy files, JPEG and PNG pictures, and folders of them, in the order in which they
+/// are added. .npy files are read at once, pictures when their frames enter; the first 256 MiB of those are kept for frames that
+/// come again.
+class input_files {
+ public:
+  /// For frames of shape `one` of graph input `what` ("input 'image'"), pictures as `o` says.
+  input_files(const dice::tensor::shape& one, std::string what, const options& o)
+      : one_(one), what_(std::move(what)), options_(o), per_frame_(one.rank == 4 ? one[0] : 1), elements_(one.elements() / per_frame_) {}
+
+  /// Adds a file, or those of a folder in the order of their names' bytes. Throws file_error.
+  [[gnu::cold]] void add(const std::string& path) {
+    if (!is(S_IFDIR, path)) return add_file(path);
+    dirent** entries = nullptr;
+    const int n = ::scandir(path.c_str(), &entries, nullptr, [](const dirent** a, const dirent** b) { return std::strcmp((*a)->d_name, (*b)->d_name); });
+    if (n < 0) throw runtime::file_error("the folder '" + path + "' cannot be read: " + std::strerror(errno));
+    std::vector<std::string> names;
+    for (int i = 0; i < n; std::free(entries[i++]))
+      if (entries[i]->d_name[0] != '.') names.emplace_back(entries[i]->d_name);
+    std::free(entries);
+    const auto before = samples_.size();
+    std::string skipped;
+    for (const auto& name : names) {
+      const auto file = path + (path.back() == '/' ? "" : "/") + name;
+      if (is_input(file)) add_file(file);
+      else skipped += (skipped.empty() ? "'" : ", '") + name + "'";
+    }
+    if (samples_.size() == before) throw runtime::file_error("the folder '" + path + "' holds no .npy, JPEG or PNG file");
+    if (!skipped.empty())
+      warning_ += (warning_.empty() ? "" : "; ") + ("skips in the folder '" + path + "' what is no .npy, JPEG or PNG file: ") + skipped;
+  }
+
+  /// Frames in all. Throws file_error if the pictures fill no whole number of them.
+  std::int64_t frames() const {
+    const auto n = static_cast<std::int64_t>(samples_.size());
+    if (n % per_frame_)
+      throw runtime::file_error(what_ + " takes " + std::to_string(per_frame_) + " pictures a frame, " + std::to_string(n) + " are given");
+    return n / per_frame_;
+  }
+  /// What was skipped, as a warning, or "".
+  const std::string& warning() const { return warning_; }
+  /// The pictures' files by frame, empty for frames of .npy files; nothing if there are no pictures.
+  std::vector<std::string> pictures() const {
+    if (!form_) return {};
+    std::vector<std::string> out(samples_.size() / static_cast<std::size_t>(per_frame_));
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      auto& name = out[i / static_cast<std::size_t>(per_frame_)];
+      name += (name.empty() || samples_[i].picture.empty() ? "" : ", ") + samples_[i].picture;
+    }
+    return out;
+  }
+
+  /// Writes frame `frame` of frames() to `to`. Throws file_error.
+  void read(std::int64_t frame, float* to) {
+    for (std::int64_t i = 0; i < per_frame_; ++i, to += elements_) {
+      auto& s = samples_[static_cast<std::size_t>(frame * per_frame_ + i)];
+      const auto bytes = elements_ * static_cast<std::int64_t>(sizeof(float));
+      if (s.numbers) {
+        std::memcpy(to, s.numbers, static_cast<std::size_t>(bytes));
+        continue;
+      }
+#ifdef DICE_WITH_PICTURES
+      read_picture(s.picture, *form_, to);
+#endif
+      if ((room_ -= bytes) < 0) continue;
+      tensors_.push_back(runtime::tensor::from_shape({static_cast<std::size_t>(elements_)}));
+      std::memcpy(tensors_.back().data(), to, static_cast<std::size_t>(bytes));
+      s.numbers = tensors_.back().data();
+    }
+  }
+
+ private:
+  struct sample {
+    const float* numbers = nullptr;  ///< null: not read yet
+    std::string picture;             ///< its file
+  };
+
+  /// Whether `path` is of a kind of file: S_IFREG, S_IFDIR.
+  static bool is(mode_t kind, const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IFMT) == kind;
+  }
+  static std::string beginning_of(const std::string& path) {
+    char bytes[8] = {};
+    std::ifstream in(path, std::ios::binary);
+    in.read(bytes, sizeof bytes);
+    return {bytes, static_cast<std::size_t>(in.gcount())};
+  }
+  static bool is_npy(std::string_view beginning) { return beginning.substr(0, 6) == "\x93NUMPY"; }
+
+  /// Whether a folder's file is one to read, by its content or else by its name.
+  static bool is_input(const std::string& path) {
+    if (!is(S_IFREG, path)) return false;
+    const auto beginning = beginning_of(path);
+    std::string end = path.substr(std::min(path.rfind('.'), path.size()));
+    for (auto& c : end) c |= c >= 'A' && c <= 'Z' ? 32 : 0;
+    return is_picture(beginning) || is_npy(beginning) || end == ".npy" || end == ".jpg" || end == ".jpeg" || end == ".png";
+  }
+
+  void add_file(const std::string& path) {
+    if (is(S_IFREG, path)) {
+      const auto beginning = beginning_of(path);
+      if (is_picture(beginning)) return add_picture(path);
+      if (!beginning.empty() && !is_npy(beginning)) throw runtime::file_error("'" + path + "' is no .npy file and no JPEG or PNG picture");
+    }
+    tensors_.push_back(runtime::read_frames(path, one_, what_));
+    const auto& all = tensors_.back();
+    for (std::size_t at = 0; at < all.size(); at += static_cast<std::size_t>(elements_)) samples_.push_back({all.data() + at, {}});
+  }
+  void add_picture(const std::string& path) {
+#ifdef DICE_WITH_PICTURES
+    if (!form_) form_ = form_of(one_, what_, options_);
+    check_picture(path, *form_);
+    samples_.push_back({nullptr, path});
+#else
+    throw runtime::file_error("'" + path + "' is a picture, and this program was built without dice::pictures; install libstb-dev where it is built, "
+                              "or save the pictures with numpy.save");
+#endif
+  }
+
+  const dice::tensor::shape one_;
+  const std::string what_;
+  const options& options_;
+  const std::int64_t per_frame_, elements_;  ///< samples of a frame, and numbers of a sample
+  std::optional<picture_form> form_;         ///< if there are pictures
+  std::list<runtime::tensor> tensors_;
+  std::vector<sample> samples_;
+  std::int64_t room_ = std::int64_t{256} << 20;  ///< bytes, for pictures to be kept
+  std::string warning_;
+};
+
+}  // namespace dice::app

@@ -1,0 +1,137 @@
+// --input -: frames that come through the standard input while the ranks compute.
+#pragma once
+
+#include "dice/app/launcher.hpp"
+#include "dice/app/picture_form.hpp"
+#include "dice/channels/channel.hpp"
+#include "dice/runtime/figures.hpp"
+#include "dice/runtime/frames.hpp"
+#include "dice/runtime/npy.hpp"
+#include "dice/runtime/tensor.hpp"
+#include "dice/tensor/shape.hpp"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace dice::app {
+
+/// What speaks against `--input -` in the process that has rank `rank` and graph input `input`, or "".
+[[gnu::cold]] inline std::string no_standard_input(int rank, const std::string& input) {
+  struct stat given {}, none {};
+  const bool is_null = ::fstat(STDIN_FILENO, &given) == 0 && ::stat("/dev/null", &none) == 0 && S_ISCHR(given.st_mode) && given.st_rdev == none.st_rdev;
+  const auto n = std::to_string(rank);
+  if (is_null && launched_size() > 1)  // what mpirun gives those that it does not feed
+    return "--input -: mpirun feeds the standard input to one rank, rank 0 unless told, and input '" + input + "' is in rank " + n +
+           "; start it with mpirun --stdin " + n;
+  if (::isatty(STDIN_FILENO)) return "--input -: the standard input is a terminal; give it a pipe or a file, … | PROGRAM --input -";
+  return {};
+}
+
+/// The frames of one graph input as raw float32 numbers of this machine, in the order of the input's shape, from the standard
+/// input. A thread reads a frame ahead; the stream ends where the standard input does.
+class standard_input final : public runtime::source {
+ public:
+  /// The times at which frames enter go to `figures`.
+  explicit standard_input(runtime::figures& figures) : figures_(figures) {}
+  standard_input(const standard_input&) = delete;
+  standard_input& operator=(const standard_input&) = delete;
+  ~standard_input() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stops_ = true;
+    }
+    changed_.notify_all();
+    if (reader_.joinable()) reader_.join();
+  }
+
+  /// Begins to read, in the rank that has the graph input: at most `most` frames of shape `one`, normalised to `form` if there is
+  /// one. `end` is woken when there is something new.
+  [[gnu::cold]] void start(const dice::tensor::shape& one, std::int64_t most, const picture_form* form, channels::endpoint& end) {
+    reader_ = std::thread([this, one, most, form, &end] {
+      try {
+        std::vector<float> frame(static_cast<std::size_t>(one.elements()));
+        while (read_ < most && read(one, frame)) {
+          for (std::int64_t at = 0; form && at < one.elements(); at += form->elements()) form->normalize(frame.data() + at);
+          std::unique_lock lock(mutex_);
+          changed_.wait(lock, [&] { return stops_ || next_.empty(); });
+          if (stops_) return;
+          next_.swap(frame);
+          frame.resize(next_.size());
+          ++read_;
+          end.wake();
+        }
+        if (read_ == 0) throw runtime::file_error("the standard input holds no frame");
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        error_ = std::current_exception();
+      }
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+      end.wake();
+    });
+  }
+
+  bool ready(int, std::int64_t) override {
+    const std::lock_guard lock(mutex_);
+    return !next_.empty();
+  }
+  void fill(int, std::int64_t, float* to, std::int64_t) override {
+    figures_.entered.push_back(runtime::now());
+    const std::lock_guard lock(mutex_);
+    std::copy(next_.begin(), next_.end(), to);
+    next_.clear();
+    changed_.notify_all();
+  }
+  std::int64_t total() override {
+    const std::lock_guard lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+    return ended_ ? read_ : -1;
+  }
+
+ private:
+  /// Reads the next frame; false where the standard input has ended.
+  [[gnu::cold]] bool read(const dice::tensor::shape& one, std::vector<float>& frame) {
+    const auto bytes = static_cast<std::size_t>(one.bytes());
+    for (std::size_t at = 0; at < bytes;) {
+      pollfd in{STDIN_FILENO, POLLIN, 0};
+      while (::poll(&in, 1, 100) == 0) {
+        const std::lock_guard lock(mutex_);
+        if (stops_) return false;
+      }
+      const auto n = ::read(STDIN_FILENO, reinterpret_cast<char*>(frame.data()) + at, bytes - at);
+      if (n < 0 && errno != EINTR && errno != EAGAIN)
+        throw runtime::file_error(std::string("the standard input cannot be read: ") + std::strerror(errno));
+      if (n == 0 && at == 0) return false;
+      if (n == 0)
+        throw runtime::file_error("the standard input ends within frame " + std::to_string(read_) + ", after " + std::to_string(at) + " of " +
+                                  std::to_string(bytes) + " bytes; a frame is float32 " +
+                                  runtime::shape_text(std::vector<std::int64_t>(one.dim, one.dim + one.rank)));
+      at += n > 0 ? static_cast<std::size_t>(n) : 0;
+    }
+    return true;
+  }
+
+  runtime::figures& figures_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<float> next_;  ///< the frame that enters next, or empty
+  std::int64_t read_ = 0;    ///< frames so far; changed by the thread that reads
+  bool ended_ = false, stops_ = false;
+  std::exception_ptr error_;
+  std::thread reader_;
+};
+
+}  // namespace dice::app
