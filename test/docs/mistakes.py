@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""mistakes.py ROOT: each mistake in a mapping that include/dice/mapping/error.hpp names has a case in test/compile_fail, and
+docs/dsl.md has the message of one of its cases."""
+import pathlib
+import re
+import sys
+
+
+def missing(errors, page, cases):
+    """What is missing. `errors`: text of error.hpp; `page`: of dsl.md; `cases`: the messages that the cases expect."""
+    names = re.findall(r'struct (\w+);', errors[errors.index('namespace dice::error'):])
+    lines = [re.sub(r'\s+', '', line) for line in page.split('\n')]
+    out = [] if names else ['error.hpp names no mistake']
+    for name in names:
+        # A * stands for numbers that differ between compilers and boards.
+        own = [re.escape(re.sub(r'\s+', '', case)).replace(r'\*', r'\d+') for case in cases if case.startswith(f'dice::error::{name}<')]
+        if not own:
+            out.append(f'{name}: test/compile_fail has no case for it')
+        elif not any(re.search(case, line) for case in own for line in lines):
+            out.append(f'{name}: docs/dsl.md has not the message that its case in test/compile_fail expects')
+    return out
+
+
+def main(root):
+    root = pathlib.Path(root)
+    cases = [re.search(r'^// expect: (.*)$', case.read_text(), re.M)[1] for case in (root / 'test/compile_fail').glob('*.cpp')]
+    wrong = missing((root / 'include/dice/mapping/error.hpp').read_text(), (root / 'docs/dsl.md').read_text(), cases)
+    sys.exit('\n'.join(wrong) or None)
+
+
+if __name__ == '__main__':
+    main(sys.argv[1])

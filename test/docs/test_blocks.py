@@ -1,0 +1,61 @@
+"""That blocks.py and mistakes.py find what is wrong."""
+import pathlib
+import tempfile
+import unittest
+
+import blocks
+import mistakes
+
+
+class Blocks(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.page = pathlib.Path(self.folder.name) / 'page.md'
+
+    def read(self, text):
+        self.page.write_text(text)
+        return blocks.read(self.page)
+
+    def run_page(self, text):
+        found, wrong = self.read(text)
+        self.assertEqual(wrong, [])
+        return blocks.run(found, self.page.parent / 'work', self.page.parent)
+
+    def test_every_block_but_cpp_and_text_has_a_marker(self):
+        for language, wanted in [('cpp', 0), ('', 0), ('sh', 1), ('cmake', 1), ('python', 1), ('fortran', 1)]:
+            self.assertEqual(len(self.read(f'# A\n```{language}\nx = 1\n```\n')[1]), wanted, language)
+
+    def test_wrong_markers(self):
+        for marker, language in [('left out:', 'sh'), ('ran', 'sh'), ('run', 'cpp'), ('inside', 'cpp'), ('file', 'cmake')]:
+            self.assertEqual(len(self.read(f'<!-- code: {marker} -->\n```{language}\n```\n')[1]), 1, marker)
+        self.assertEqual(len(self.read('<!-- code: run -->\ntext\n')[1]), 1)
+        self.assertEqual(len(self.read('<!-- code: left out: no reason to run -->\n```python\nif:\n```\n')[1]), 1)
+
+    def test_translation_unit(self):
+        found, wrong = self.read('```cpp\n#include <a>  // b\nint x;\n```\n<!-- code: inside\nvoid f() {\n…\n}\n-->\n```cpp\ng();\n```\n'
+                                 '<!-- code: left out: why -->\n```cpp\nnever\n```\n')
+        self.assertEqual(wrong, [])
+        text = blocks.translation_unit(found)
+        self.assertTrue(text.startswith('#include <a>\nnamespace block_page_2 {'))
+        self.assertIn(f'void f() {{\n#line 11 "{self.page}"\ng();\n}}\n}}', text)
+        self.assertNotIn('never', text)
+
+    def test_a_page_is_followed(self):
+        page = '<!-- code: file a -->\n```\nseven\n```\n<!-- code: run\nb=$(cat a)\n-->\n```sh\necho  $b\n```\n<!-- code: output -->\n```\n seven\n```\n'
+        self.assertEqual(self.run_page(page), '')
+        self.assertIn('not printed: eight', self.run_page(page.replace(' seven\n', 'eight\n')))
+        self.assertIn('exit status 1', self.run_page(page.replace('echo', 'false;')))
+
+
+class Mistakes(unittest.TestCase):
+    def test_missing(self):
+        errors = 'namespace dice::error {\ntemplate <int R, class T> struct bad;\n}'
+        cases = ['dice::error::bad<*, dice::remedy::good>']
+        self.assertEqual(mistakes.missing(errors, '`dice::error::bad<7, dice::remedy::good>`', cases), [])
+        self.assertEqual(len(mistakes.missing(errors, '`dice::error::bad<7, dice::remedy::fair>`', cases)), 1)
+        self.assertEqual(len(mistakes.missing(errors, '`dice::error::bad<7, dice::remedy::good>`', [])), 1)
+
+
+if __name__ == '__main__':
+    unittest.main()
