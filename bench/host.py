@@ -3,11 +3,12 @@ import json
 import os
 import pathlib
 import statistics
+import time
 
 # As root, in a container; ranks are bound by those who ask for it.
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 
-MOST_LOAD = 0.7
+MOST_BUSY = 0.2  # of one core
 
 
 def cores():
@@ -15,18 +16,29 @@ def cores():
     return sorted(os.sched_getaffinity(0))
 
 
+def busy(seconds=1.0):
+    """How many cores were at work in the next seconds, on average; the load average still counts the build before."""
+    def ticks():
+        numbers = [int(n) for n in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+        return sum(numbers[:3]) + sum(numbers[5:8])  # user, nice, system; irq, softirq, steal
+
+    before = ticks()
+    time.sleep(seconds)
+    return (ticks() - before) / os.sysconf("SC_CLK_TCK") / seconds
+
+
 def machine():
-    """The CPU's name, the cores in use, and the load of the last minute."""
+    """The CPU's name, the cores in use, and how many of the machine's were busy."""
     lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
     name = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), os.uname().machine)
-    return {"cpu": name, "cores": len(cores()), "load": os.getloadavg()[0]}
+    return {"cpu": name, "cores": len(cores()), "busy": busy()}
 
 
 def begin():
     """Print the machine; returns it."""
     here = machine()
-    print(f"{here['cpu']}, {here['cores']} cores, load before {here['load']:.2f}"
-          + (": others compute here too, the figures are not to be trusted" if here["load"] > MOST_LOAD else ""), flush=True)
+    print(f"{here['cpu']}, {here['cores']} cores, {here['busy']:.2f} of them busy before"
+          + (": others compute here too, the figures are not to be trusted" if here["busy"] > MOST_BUSY else ""), flush=True)
     return here
 
 
@@ -47,7 +59,7 @@ def table(titles, rows):
 
 
 def write(path, here, **figures):
-    """Write figures as JSON, with the machine and its load now."""
+    """Write figures as JSON, with the machine and how busy it is now."""
     if path:
-        figures = {"machine": here, "load_after": machine()["load"], **figures}
+        figures = {"machine": here, "busy_after": busy(), **figures}
         pathlib.Path(path).write_text(json.dumps(figures, indent=2) + "\n")

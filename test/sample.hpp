@@ -21,7 +21,13 @@ template <> struct layer_at<0> { using type = image; };
 struct conv1 final {
   static constexpr int id = 1;
   static constexpr ::std::string_view name = "conv1", onnx_name = "/conv1/Conv";
-  static constexpr ::dice::ops::conv op{.channels = 4, .kernel = {3, 3}, .strides = {1, 1}, .dilations = {1, 1}, .pads = {1, 1, 1, 1}, .group = 1, .bias = true};
+  static constexpr ::dice::ops::conv op{.channels = 4,
+                                        .kernel = {3, 3},
+                                        .strides = {1, 1},
+                                        .dilations = {1, 1},
+                                        .pads = {1, 1, 1, 1},
+                                        .group = 1,
+                                        .bias = true};
   static constexpr ::std::array<int, 1> operands{0};
   static constexpr ::std::array<::dice::graph::parameter, 2> parameters{{{0, {4, 3, 3, 3}}, {448, {4}}}};
   static constexpr ::dice::tensor::shape result{1, 4, 8, 8};
@@ -41,7 +47,13 @@ template <> struct layer_at<2> { using type = relu1; };
 struct conv2 final {
   static constexpr int id = 3;
   static constexpr ::std::string_view name = "conv2", onnx_name = "/conv2/Conv";
-  static constexpr ::dice::ops::conv op{.channels = 4, .kernel = {1, 1}, .strides = {1, 1}, .dilations = {1, 1}, .pads = {0, 0, 0, 0}, .group = 1, .bias = false};
+  static constexpr ::dice::ops::conv op{.channels = 4,
+                                        .kernel = {1, 1},
+                                        .strides = {1, 1},
+                                        .dilations = {1, 1},
+                                        .pads = {0, 0, 0, 0},
+                                        .group = 1,
+                                        .bias = false};
   static constexpr ::std::array<int, 1> operands{2};
   static constexpr ::std::array<::dice::graph::parameter, 1> parameters{{{512, {4, 4, 1, 1}}}};
   static constexpr ::dice::tensor::shape result{1, 4, 8, 8};
@@ -131,7 +143,10 @@ template <> struct layer_at<11> { using type = scores; };
 struct network final {
   static constexpr int size = 12;
   static constexpr ::std::string_view name = "sample";
-  static constexpr ::dice::graph::weights_file weights{.file = "sample.safetensors", .digest = "0000000000000000000000000000000000000000000000000000000000000000", .bytes = 5760};
+  static constexpr ::dice::graph::weights_file weights{
+      .file = "sample.safetensors",
+      .digest = "0000000000000000000000000000000000000000000000000000000000000000",
+      .bytes = 5760};
   template <int Id> using layer = typename layer_at<Id>::type;
 };
 

@@ -2,10 +2,10 @@
 #include "runtime/toy.hpp"
 
 #include "dice/app/command_line.hpp"
-#include "dice/app/plan.hpp"
+#include "dice/app/output/plan.hpp"
+#include "dice/app/output/report.hpp"
+#include "dice/app/output/results.hpp"
 #include "dice/app/record.hpp"
-#include "dice/app/report.hpp"
-#include "dice/app/results.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,9 +40,15 @@ const toy::program& two() {
 }  // namespace
 
 TEST(command_line, options) {
-  const auto o = parse(one(), {"--input", "a.npy", "--input=in.0=b=c.npy", "--output", "l9=o.npy", "--frames", "12", "--warmup=3",
-                               "--in-flight", "6", "--expect", "e.npy", "--tolerance", "2e-3", "--top", "5", "--labels", "names", "--json",
-                               "j", "--transport", "in-process", "--gather", "--weights", "w", "--random", "18446744073709551615"});
+  const auto o = parse(one(), {"--input",     "a.npy",      "--input=in.0=b=c.npy",
+                               "--output",    "l9=o.npy",   "--frames",
+                               "12",          "--warmup=3", "--in-flight",
+                               "6",           "--expect",   "e.npy",
+                               "--tolerance", "2e-3",       "--top",
+                               "5",           "--labels",   "names",
+                               "--json",      "j",          "--transport",
+                               "in-process",  "--gather",   "--weights",
+                               "w",           "--random",   "18446744073709551615"});
   ASSERT_EQ(o.inputs.size(), 2u);
   EXPECT_EQ(o.inputs[0].file, "a.npy");
   EXPECT_EQ(o.inputs[1].file, "b=c.npy");
@@ -69,7 +75,8 @@ TEST(command_line, names) {
   EXPECT_EQ(o.outputs[0].layer, 7);
   EXPECT_NE(error_of(two(), {"--random", "1", "--output", "x"}).find("out.5, out.7"), std::string::npos);
   EXPECT_NE(error_of(two(), {"--random", "1", "--output", "out.5="}).find("missing"), std::string::npos);
-  EXPECT_NE(error_of(two(), {"--random", "1", "--output", "out.5=x", "--output", "out.7=x"}).find("two outputs"), std::string::npos);
+  EXPECT_NE(error_of(two(), {"--random", "1", "--output", "out.5=x", "--output", "out.7=x"}).find("two outputs"),
+            std::string::npos);
   EXPECT_EQ(error_of(two(), {"--random", "1", "--input", "in.1=a"}), "");
 }
 
@@ -90,7 +97,8 @@ TEST(command_line, refusals_name_the_option) {
 
 TEST(command_line, help_names_all_options_and_tensors) {
   const auto text = app::help(one().view(), "/a/b/program");
-  for (const auto& o : app::detail::option_table()) EXPECT_NE(text.find("  " + std::string(o.name)), std::string::npos) << o.name;
+  for (const auto& o : app::detail::option_table())
+    EXPECT_NE(text.find("  " + std::string(o.name)), std::string::npos) << o.name;
   EXPECT_NE(text.find("mpirun -n 2 ./program"), std::string::npos);
   EXPECT_NE(text.find("in.0  float32 2×32"), std::string::npos);
 }
@@ -134,7 +142,8 @@ TEST(record, keeps_any_bytes_and_refuses_damage) {
   EXPECT_EQ(b.get_numbers(), (std::vector<std::int64_t>{1, -2}));
   EXPECT_FALSE(b.more());
   EXPECT_THROW(b.get(), std::runtime_error);
-  for (const char* bad : {"5:abc", "x:abc", "99999999999999999999:a", ""}) EXPECT_THROW(app::record(bad).get(), std::runtime_error);
+  for (const char* bad : {"5:abc", "x:abc", "99999999999999999999:a", ""})
+    EXPECT_THROW(app::record(bad).get(), std::runtime_error);
 }
 
 TEST(results, relative_error) {

@@ -3,8 +3,8 @@
 #include "runtime/toy.hpp"
 #include "schedule/random_network.hpp"
 
-#include "dice/app/draw.hpp"
-#include "dice/app/steps.hpp"
+#include "dice/app/output/draw.hpp"
+#include "dice/app/output/steps.hpp"
 
 #include <gtest/gtest.h>
 

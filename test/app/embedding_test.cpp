@@ -32,12 +32,12 @@ TEST(Embedding, FramesInEveryForm) {
   auto engine = dice::start<digits::network, two>(in_process);
   static_assert(std::is_same_v<decltype(engine), dice::engine<digits::network>>);
   EXPECT_TRUE(engine.takes() && engine.gives());
-  engine.push(picture(0));                                                  // moved
+  engine.push(picture(0));  // moved
   const tensor kept = picture(1);
-  engine.push(kept);                                                        // copied
-  engine.push(xt::view(pictures, xt::range(2, 3)));                         // an expression
-  engine.push<digits::picture>([](auto to) { to = picture(3); });           // a function that fills the place itself
-  engine.push(xt::xtensor<double, 4>(picture(4)));                          // another number type
+  engine.push(kept);                                               // copied
+  engine.push(xt::view(pictures, xt::range(2, 3)));                // an expression
+  engine.push<digits::picture>([](auto to) { to = picture(3); });  // a function that fills the place itself
+  engine.push(xt::xtensor<double, 4>(picture(4)));                 // another number type
   engine.close();
   std::size_t k = 0;
   while (const auto result = engine.take()) expect_scores(*result, k++);

@@ -47,8 +47,10 @@ struct fixture {
   dice::engine_options options;
 };
 
-const std::vector<std::vector<int>> placements{
-    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 1, 1, 0, 1, 2, 2, 2, 2}, {0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, {3, 2, 1, 0, 1, 2, 3, 0, 1, 2}};
+const std::vector<std::vector<int>> placements{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                               {0, 0, 1, 1, 0, 1, 2, 2, 2, 2},
+                                               {0, 1, 0, 1, 0, 1, 0, 1, 0, 1},
+                                               {3, 2, 1, 0, 1, 2, 3, 0, 1, 2}};
 
 TEST(Engine, ResultsComeInOrderAndWhileFramesArePushed) {
   for (const auto& owner : placements) {
@@ -92,7 +94,8 @@ TEST(Engine, NobodyTakesSoNobodyPushes) {
     f.options.queue = 2;
     stream_job job(f.program, f.options);
     int pushed = 0;
-    for (auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(200); std::chrono::steady_clock::now() < until;)
+    for (auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+         std::chrono::steady_clock::now() < until;)
       f.push(job, 0, pushed, false) ? ++pushed : (std::this_thread::sleep_for(std::chrono::milliseconds(1)), 0);
     EXPECT_LE(pushed, 2 + 4 + 2);  // queue, in flight, results
     EXPECT_GE(pushed, 4);
@@ -107,7 +110,8 @@ TEST(Engine, NobodyTakesSoNobodyPushes) {
 }
 
 TEST(Engine, SeveralInputsAndOutputs) {
-  for (const auto& owner : std::vector<std::vector<int>>{{0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 1, 0, 1, 1, 0}, {1, 0, 2, 1, 0, 2, 1, 0}}) {
+  for (const auto& owner :
+       std::vector<std::vector<int>>{{0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 1, 0, 1, 1, 0}, {1, 0, 2, 1, 0, 2, 1, 0}}) {
     fixture f(owner, toy::two_by_two());
     stream_job job(f.program, f.options);
     std::thread first([&] {
@@ -184,7 +188,8 @@ TEST(Engine, WhatTheProgramsFunctionsThrowEndsTheStream) {
   fixture f(placements[1]);
   {
     stream_job job(f.program, f.options);
-    job.push(0, [](float*, std::int64_t) { throw std::runtime_error("the camera is gone"); }, true);
+    job.push(
+        0, [](float*, std::int64_t) { throw std::runtime_error("the camera is gone"); }, true);
     dice::runtime::tensor result;
     try {
       job.take(9, result);

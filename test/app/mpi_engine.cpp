@@ -46,7 +46,8 @@ void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, i
         }
       });
     // Meanwhile the program's own messages, on the communicator that the engine was given.
-    for (int i = 0; i < 50; ++i) require(boost::mpi::all_reduce(ranks, i, std::plus<>()) == i * ranks.size(), "the program's own all_reduce");
+    for (int i = 0; i < 50; ++i)
+      require(boost::mpi::all_reduce(ranks, i, std::plus<>()) == i * ranks.size(), "the program's own all_reduce");
     int taken = 0;
     try {
       if (job.holds(9)) {
@@ -57,7 +58,8 @@ void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, i
       job.wait();
     } catch (const dice::engine_error& e) {
       failure = e.what();
-      require(e.rank() == owner[6] && e.frame() == failing_after && e.layer() == "/node/6", "what the engine says of the failure");
+      require(e.rank() == owner[6] && e.frame() == failing_after && e.layer() == "/node/6",
+              "what the engine says of the failure");
     }
     if (source.joinable()) source.join();
     require(failure.empty() ? !job.holds(9) || taken == frames : taken <= failing_after, "number of results");
@@ -70,7 +72,8 @@ void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, i
 
 int main(int argc, char** argv) {
   const bool funneled = argc > 1 && std::string(argv[1]) == "funneled";
-  const boost::mpi::environment environment(argc, argv, funneled ? boost::mpi::threading::funneled : boost::mpi::threading::multiple);
+  const boost::mpi::environment environment(argc, argv,
+                                            funneled ? boost::mpi::threading::funneled : boost::mpi::threading::multiple);
   const boost::mpi::communicator world;
   try {
     if (funneled) {

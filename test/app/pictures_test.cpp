@@ -1,6 +1,6 @@
 // Pictures as frames: against what Pillow makes of them (pictures/make.py), and what no picture can be made of.
-#include "dice/app/input_files.hpp"
-#include "dice/app/pictures.hpp"
+#include "dice/app/input/pictures.hpp"
+#include "dice/app/input/files.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -131,7 +131,8 @@ TEST(pictures, sizes) {
   };
   using enum app::resize_mode;
   using a = std::array<int, 6>;
-  EXPECT_EQ(placed(500, 375, 224, 224, crop), (a{341, 58, 0, 256, 16, 0}));  // as torchvision: int(256 · 500 / 375), round(58.5)
+  EXPECT_EQ(placed(500, 375, 224, 224, crop),
+            (a{341, 58, 0, 256, 16, 0}));  // as torchvision: int(256 · 500 / 375), round(58.5)
   EXPECT_EQ(placed(375, 500, 224, 224, crop), (a{256, 16, 0, 341, 58, 0}));
   EXPECT_EQ(placed(224, 224, 224, 224, crop), (a{224, 0, 0, 224, 0, 0}));  // taken as it is
   EXPECT_EQ(placed(448, 100, 320, 160, crop), (a{819, 250, 0, 183, 12, 0}));
@@ -159,7 +160,9 @@ TEST(pictures, fit_has_black_borders) {
 /// Every relation of sizes, also of very long pictures, keeps a picture of one colour as it is.
 TEST(pictures, resizing_keeps_what_is_plain) {
   std::mt19937 random(7);
-  const auto side = [&](int most) { return static_cast<int>(std::exp(std::uniform_real_distribution<>(0, std::log(most))(random))); };
+  const auto side = [&](int most) {
+    return static_cast<int>(std::exp(std::uniform_real_distribution<>(0, std::log(most))(random)));
+  };
   for (int i = 0; i < 200; ++i) {
     const int width = side(65535), height = side(std::min(65535, 300'000 / width + 1));
     app::picture_form f;
@@ -183,7 +186,8 @@ TEST(pictures, that_fit_no_input) {
   };
   app::options o;
   EXPECT_TELLS(refusal({1, 10}, o), "input 'x', float32 (1, 10): they need channels, height and width");
-  EXPECT_TELLS(refusal({1, 224, 224, 3}, o), "it has 224 channels, pictures give 1 or 3; if channels come last, say --layout nhwc");
+  EXPECT_TELLS(refusal({1, 224, 224, 3}, o),
+               "it has 224 channels, pictures give 1 or 3; if channels come last, say --layout nhwc");
   EXPECT_TELLS(refusal({1, 4, 8, 8}, o), "4 channels");
   o.mean = {1, 2, 3};
   EXPECT_TELLS(refusal({1, 1, 8, 8}, o), "--mean gives 3 numbers");
@@ -221,7 +225,8 @@ TEST(pictures, that_are_damaged) {
     }
   }
   EXPECT_TELLS(error_of(files.write("bomb.png", content(folder + "bomb.png")), f), "its data are not those of 10×10 pixels");
-  EXPECT_TELLS(error_of(files.write("gif", "GIF89a" + std::string(100, 'x')), f), "is damaged, or a kind of picture that is not read");
+  EXPECT_TELLS(error_of(files.write("gif", "GIF89a" + std::string(100, 'x')), f),
+               "is damaged, or a kind of picture that is not read");
   EXPECT_TELLS(error_of((files.path / "none.png").string(), f), "none.png' cannot be read: No such file");
 }
 
@@ -229,7 +234,8 @@ TEST(pictures, that_are_too_large) {
   const scratch files;
   auto png = content(folder + "colour.png");
   for (const auto& [width, height] : {std::pair{20000u, 5001u}, {70000u, 10u}, {10u, 70000u}}) {
-    for (std::size_t i = 0; i < 4; ++i) png[16 + i] = static_cast<char>(width >> (24 - 8 * i)), png[20 + i] = static_cast<char>(height >> (24 - 8 * i));
+    for (std::size_t i = 0; i < 4; ++i)
+      png[16 + i] = static_cast<char>(width >> (24 - 8 * i)), png[20 + i] = static_cast<char>(height >> (24 - 8 * i));
     const auto path = files.write("large.png", png);
     const auto size = std::to_string(width) + "×" + std::to_string(height);
     EXPECT_TELLS(error_of(path, form({1, 3, 16, 16})), "large.png' has " + size + " pixels; up to 100 million are read");

@@ -1,6 +1,6 @@
 // A program as dice::main makes one, of a toy network; what it is comes from the environment, so that one program serves all
-// tests: TOY_NET, TOY_OWNER (the rank of each layer), TOY_IN_FLIGHT, TOY_FAIL_AFTER, TOY_SLOW (µs). TOY_VERSION and TOY_DIGEST
-// may be "RANK=TEXT". With --write-weights FILE it writes its weights and goes.
+// tests: TOY_NET, TOY_OWNER (the rank of each layer), TOY_IN_FLIGHT, TOY_FAIL_AFTER, TOY_SLOW (µs). TOY_VERSION and
+// TOY_DIGEST may be "RANK=TEXT". With --write-weights FILE it writes its weights and goes.
 #include "runtime/toy.hpp"
 
 #include "dice/app/run.hpp"

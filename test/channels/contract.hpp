@@ -25,7 +25,9 @@ inline void run(dice::channels::communicator& ranks) {
     const auto all = ranks.all_gather(std::string(static_cast<std::size_t>(me * 1000 * round), 'x') + std::to_string(me));
     require(static_cast<int>(all.size()) == n, "all_gather: number of texts");
     for (int r = 0; r < n; ++r)
-      require(all[static_cast<std::size_t>(r)] == std::string(static_cast<std::size_t>(r * 1000 * round), 'x') + std::to_string(r), "all_gather: text");
+      require(all[static_cast<std::size_t>(r)] ==
+                  std::string(static_cast<std::size_t>(r * 1000 * round), 'x') + std::to_string(r),
+              "all_gather: text");
   }
   require(std::abs(ranks.clock_offset()) < 50'000'000, "clocks of one host differ by more than 50 ms");
 
@@ -47,7 +49,9 @@ inline void run(dice::channels::communicator& ranks) {
   for (std::size_t p = 0; p < paths.size(); ++p)
     states[p].buffers.assign(static_cast<std::size_t>(paths[p].from == me ? paths[p].send_slots : paths[p].receive_slots),
                              std::vector<std::byte>(static_cast<std::size_t>(paths[p].bytes)));
-  const auto content = [](std::size_t p, int k) { return static_cast<std::byte>((static_cast<int>(p) * 31 + k * 7 + 1) & 255); };
+  const auto content = [](std::size_t p, int k) {
+    return static_cast<std::byte>((static_cast<int>(p) * 31 + k * 7 + 1) & 255);
+  };
   for (bool busy = true; busy;) {
     busy = false;
     bool moved = false;
@@ -77,10 +81,8 @@ inline void run(dice::channels::communicator& ranks) {
       }
       busy |= s.ended < messages;
     }
-    if (moved)
-      end->progress();
-    else if (busy)
-      end->wait();
+    if (moved) end->progress();
+    else if (busy) end->wait();
   }
 
   std::vector<float> block(100'000, static_cast<float>(me));

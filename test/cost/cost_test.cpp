@@ -71,8 +71,11 @@ TEST(cost, convolution_layout_names_the_right_elements) {
         for (const int dilation : {1, 2, 3})
           for (const int before : {0, 1, 4})
             for (const int after : {0, 2}) {
-              const ops::conv op{.channels = 3, .kernel = {kernel, 1 + kernel / 2}, .strides = {stride, 1 + stride / 2},
-                                 .dilations = {dilation, 1 + dilation % 2}, .pads = {before, after, after, before}};
+              const ops::conv op{.channels = 3,
+                                 .kernel = {kernel, 1 + kernel / 2},
+                                 .strides = {stride, 1 + stride / 2},
+                                 .dilations = {dilation, 1 + dilation % 2},
+                                 .pads = {before, after, after, before}};
               const shape in{1, 2, size, size + 3};
               if (size + before + after < (kernel - 1) * dilation + 1) continue;
               if (size + 3 + before + after < kernel / 2 * (1 + dilation % 2) + 1) continue;

@@ -46,9 +46,14 @@ TEST(convolution_openmp, equals_the_reference) {
     for (const auto& size : sizes)
       for (int stride : {1, 2, 3})
         for (int dilation : {1, 2}) {
-          const int py = (kernel[0] - 1) * dilation / 2 + (size[0] == 1), px = (kernel[1] - 1) * dilation / 2 + (size[1] == 1);
-          ops::conv op{.channels = channels[(turn / 2) % 5], .kernel = kernel, .strides = {stride, stride},
-                       .dilations = {dilation, dilation}, .pads = {py, px, py, px}, .bias = turn % 2 == 0};
+          const int py = (kernel[0] - 1) * dilation / 2 + (size[0] == 1),
+                    px = (kernel[1] - 1) * dilation / 2 + (size[1] == 1);
+          ops::conv op{.channels = channels[(turn / 2) % 5],
+                       .kernel = kernel,
+                       .strides = {stride, stride},
+                       .dilations = {dilation, dilation},
+                       .pads = {py, px, py, px},
+                       .bias = turn % 2 == 0};
           if (turn % 3 == 1) op.pads[0] += 1, op.pads[3] += 2;
           if (dilation == 2) op.dilations[1] = 1 + turn % 2;
           const shape in{1 + turn % 7 / 6, channels[turn % 5], size[0], size[1]};
@@ -86,21 +91,37 @@ TEST(convolution_openmp, groups) {
     for (const std::int64_t multiplier : {1, 2, 5, 9})
       for (const std::int64_t channels : {1, 4})
         for (const int stride : {1, 2})
-          compare_conv({.channels = groups * multiplier, .kernel = {3, 3}, .strides = {stride, stride}, .pads = {1, 1, 1, 1},
-                        .group = groups, .bias = true}, {1, groups * channels, 13, 17});
+          compare_conv({.channels = groups * multiplier,
+                        .kernel = {3, 3},
+                        .strides = {stride, stride},
+                        .pads = {1, 1, 1, 1},
+                        .group = groups,
+                        .bias = true},
+                       {1, groups * channels, 13, 17});
   for (const int size : {1, 3, 7, 14, 31})
     for (const int kernel : {1, 3, 5})
       for (const int stride : {1, 2, 3})
-        compare_conv({.channels = 17, .kernel = {kernel, kernel}, .strides = {stride, stride},
-                      .pads = {kernel / 2, kernel / 2, kernel / 2, kernel / 2}, .group = 17, .bias = true}, {2, 17, size, size});
+        compare_conv({.channels = 17,
+                      .kernel = {kernel, kernel},
+                      .strides = {stride, stride},
+                      .pads = {kernel / 2, kernel / 2, kernel / 2, kernel / 2},
+                      .group = 17,
+                      .bias = true},
+                     {2, 17, size, size});
 }
 
 TEST(convolution_openmp, one_dimension) {
   for (const int length : {5, 16, 100})
     for (const int stride : {1, 2, 3})
       for (const std::int64_t group : {1, 4})
-        compare_conv({.channels = 8, .kernel = {1, 5}, .strides = {1, stride}, .dilations = {1, 2}, .pads = {0, 4, 0, 4},
-                      .group = group, .bias = true}, {2, 4, length});
+        compare_conv({.channels = 8,
+                      .kernel = {1, 5},
+                      .strides = {1, stride},
+                      .dilations = {1, 2},
+                      .pads = {0, 4, 0, 4},
+                      .group = group,
+                      .bias = true},
+                     {2, 4, length});
 }
 
 // 1x1 without padding reads the input in place: sizes around the vectors' widths, and planes of 4 KiB that are copied.
@@ -117,7 +138,8 @@ TEST(convolution_openmp, bands) {
   ASSERT_GT(cost::convolution(op, in, result).bands(), 2);
   compare_conv(op, in, ops::relu{}, true);
   const ops::conv strided{.channels = 5, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .bias = true};
-  ASSERT_GT(cost::convolution(strided, {1, 64, 121, 91}, graph::infer(strided, std::array{shape{1, 64, 121, 91}})).bands(), 1);
+  ASSERT_GT(cost::convolution(strided, {1, 64, 121, 91}, graph::infer(strided, std::array{shape{1, 64, 121, 91}})).bands(),
+            1);
   compare_conv(strided, {1, 64, 121, 91});
   compare_conv({.channels = 24, .kernel = {1, 1}}, {1, 512, 21, 23});
 }

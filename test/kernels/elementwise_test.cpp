@@ -51,12 +51,9 @@ TYPED_TEST(elementwise, special_values) {
   const auto check_all = [&](auto op, std::vector<float> expected) {
     const auto y = of<TypeParam>(op, x);
     for (std::size_t i = 0; i < y.size(); ++i) {
-      if (std::isnan(expected[i]))
-        EXPECT_TRUE(std::isnan(y[i])) << op.onnx << " of " << x[i] << " is " << y[i];
-      else if (std::isinf(expected[i]))
-        EXPECT_EQ(y[i], expected[i]) << op.onnx << " of " << x[i];
-      else
-        EXPECT_NEAR(y[i], expected[i], 1e-6) << op.onnx << " of " << x[i];
+      if (std::isnan(expected[i])) EXPECT_TRUE(std::isnan(y[i])) << op.onnx << " of " << x[i] << " is " << y[i];
+      else if (std::isinf(expected[i])) EXPECT_EQ(y[i], expected[i]) << op.onnx << " of " << x[i];
+      else EXPECT_NEAR(y[i], expected[i], 1e-6) << op.onnx << " of " << x[i];
     }
   };
   check_all(ops::relu{}, {inf, 0, nan, 0, 1000, 0});
@@ -79,11 +76,16 @@ TEST(elementwise_openmp, activations_equal_the_reference) {
 }
 
 template <class Op> void compare_binary(const Op& op, const char* name) {
-  const shape pairs[][2] = {{{2, 64, 30, 31}, {2, 64, 30, 31}}, {{1, 64, 30, 31}, {1, 64, 1, 1}},
-                            {{1, 64, 1, 1}, {1, 64, 30, 31}},   {{2, 5, 7, 1}, {2, 1, 7, 9}},
-                            {{3, 40000}, {1}},                  {{13, 1, 17, 1}, {1, 5, 1, 33}},
-                            {{2, 3, 4, 5, 6}, {3, 1, 5, 1}},    {{1, 1, 1}, {1}},
-                            {{1, 96, 7, 7}, {96, 1, 1}},        {{37, 53}, {53}}};
+  const shape pairs[][2] = {{{2, 64, 30, 31}, {2, 64, 30, 31}},
+                            {{1, 64, 30, 31}, {1, 64, 1, 1}},
+                            {{1, 64, 1, 1}, {1, 64, 30, 31}},
+                            {{2, 5, 7, 1}, {2, 1, 7, 9}},
+                            {{3, 40000}, {1}},
+                            {{13, 1, 17, 1}, {1, 5, 1, 33}},
+                            {{2, 3, 4, 5, 6}, {3, 1, 5, 1}},
+                            {{1, 1, 1}, {1}},
+                            {{1, 96, 7, 7}, {96, 1, 1}},
+                            {{37, 53}, {53}}};
   for (const auto& [a, b] : pairs) {
     auto p = make(op, {a, b}, {}, 0.5f, 2);
     compare(p, name);

@@ -48,7 +48,7 @@ inline std::vector<float> values(std::int64_t count, std::uint32_t seed, float l
 
 /// Memory at a multiple of 64 bytes that is as large as its content, so that a sanitizer sees accesses behind it.
 class buffer {
-public:
+ public:
   explicit buffer(std::int64_t bytes, unsigned char fill = 0xff) : size_(static_cast<std::size_t>(bytes)) {
     void* memory = nullptr;
     if (posix_memalign(&memory, 64, std::max<std::size_t>(size_, 1)) != 0) throw std::bad_alloc();
@@ -61,7 +61,7 @@ public:
   std::byte* data() const { return memory_.get(); }
   float* floats() const { return reinterpret_cast<float*>(data()); }
 
-private:
+ private:
   struct release {
     void operator()(std::byte* p) const { std::free(p); }
   };
@@ -107,7 +107,10 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation = 
     inputs[0] = to;
   }
 
-  kernels::call c{.inputs = inputs.data(), .output = to, .parameters = parameters.data(), .packed = nullptr,
+  kernels::call c{.inputs = inputs.data(),
+                  .output = to,
+                  .parameters = parameters.data(),
+                  .packed = nullptr,
                   .scratch = algorithm.scratch_bytes > 0 ? scratch.data() : nullptr};
   if (algorithm.packed_bytes > 0) {
     if constexpr (requires { &kernel::prepare; }) kernel::prepare(p.op, p.in, result, parameters, packed.data());
@@ -148,7 +151,8 @@ inline constexpr double tolerance = 1e-5;
 
 /// A problem with inputs and parameters of these shapes, of seeded values.
 template <class Op>
-problem<Op> make(const Op& op, std::vector<shape> in, const std::vector<shape>& parameters = {}, float low = -1, float high = 1) {
+problem<Op> make(const Op& op, std::vector<shape> in, const std::vector<shape>& parameters = {}, float low = -1,
+                 float high = 1) {
   problem<Op> p{.op = op, .in = in, .inputs = {}, .parameters = {}, .residual = {}};
   std::uint32_t seed = 1;
   for (const auto& s : in) p.inputs.push_back(values(s.elements(), seed++, low, high));

@@ -35,8 +35,8 @@ TYPED_TEST(movement, concat_in_place) {
     std::copy(p.inputs[0].begin(), p.inputs[0].end(), output.begin());
     if (second) std::copy(p.inputs[1].begin(), p.inputs[1].end(), output.begin() + 18);
     const float* inputs[] = {output.data(), second ? output.data() + 18 : p.inputs[1].data(), p.inputs[2].data()};
-    const kernels::call c{.inputs = inputs, .output = output.data(), .parameters = nullptr, .packed = nullptr,
-                          .scratch = nullptr};
+    const kernels::call c{
+        .inputs = inputs, .output = output.data(), .parameters = nullptr, .packed = nullptr, .scratch = nullptr};
     using kernel = kernels::kernel<TypeParam, ops::concat>;
     const kernels::detail::epilogue e{.output = output.data(), .write = kernel::template write<graph::nothing>};
     kernel::compute(op, in, p.result(), c, e);
@@ -56,8 +56,10 @@ TEST(movement_openmp, concat_equals_the_reference) {
 
 TEST(movement_openmp, pad_equals_the_reference) {
   for (const auto mode : {ops::padding::constant, ops::padding::reflect, ops::padding::edge}) {
-    compare(make(ops::pad{.before = {0, 0, 3, 2}, .after = {0, 0, 1, 4}, .mode = mode, .value = 2}, {{2, 9, 50, 51}}), "pad");
-    compare(make(ops::pad{.before = {1, 2, -1, 0}, .after = {0, 1, 3, -2}, .mode = mode, .value = 2}, {{2, 9, 20, 11}}), "pad");
+    compare(make(ops::pad{.before = {0, 0, 3, 2}, .after = {0, 0, 1, 4}, .mode = mode, .value = 2}, {{2, 9, 50, 51}}),
+            "pad");
+    compare(make(ops::pad{.before = {1, 2, -1, 0}, .after = {0, 1, 3, -2}, .mode = mode, .value = 2}, {{2, 9, 20, 11}}),
+            "pad");
   }
 }
 
@@ -74,10 +76,13 @@ TEST(movement_openmp, transpose_equals_the_reference) {
 }
 
 TEST(movement_openmp, slice_equals_the_reference) {
-  compare(make(ops::slice{.starts = {0, 3, 0, 1}, .steps = {1, 2, 1, 1}, .extents = {2, 5, 40, 39}}, {{2, 17, 40, 41}}), "slice");
-  compare(make(ops::slice{.starts = {1, 16, 39, 40}, .steps = {-1, -1, -1, -1}, .extents = {2, 17, 40, 41}}, {{2, 17, 40, 41}}),
-          "reversal");
-  compare(make(ops::slice{.starts = {0, 0, 0, 0}, .steps = {1, 1, 2, 2}, .extents = {2, 17, 20, 21}}, {{2, 17, 40, 41}}), "even");
+  compare(make(ops::slice{.starts = {0, 3, 0, 1}, .steps = {1, 2, 1, 1}, .extents = {2, 5, 40, 39}}, {{2, 17, 40, 41}}),
+          "slice");
+  compare(
+      make(ops::slice{.starts = {1, 16, 39, 40}, .steps = {-1, -1, -1, -1}, .extents = {2, 17, 40, 41}}, {{2, 17, 40, 41}}),
+      "reversal");
+  compare(make(ops::slice{.starts = {0, 0, 0, 0}, .steps = {1, 1, 2, 2}, .extents = {2, 17, 20, 21}}, {{2, 17, 40, 41}}),
+          "even");
   compare(make(ops::slice{.starts = {1, 5}, .steps = {1, 1}, .extents = {1, 1}}, {{3, 9}}), "element");
 }
 

@@ -10,7 +10,9 @@ TYPED_TEST_SUITE(pool, backends);
 
 TYPED_TEST(pool, max_pool_equals_pytorch) { check<TypeParam, ops::max_pool>("max_pool", 8); }
 TYPED_TEST(pool, average_pool_equals_pytorch) { check<TypeParam, ops::average_pool>("average_pool", 11); }
-TYPED_TEST(pool, global_average_pool_equals_pytorch) { check<TypeParam, ops::global_average_pool>("global_average_pool", 4); }
+TYPED_TEST(pool, global_average_pool_equals_pytorch) {
+  check<TypeParam, ops::global_average_pool>("global_average_pool", 4);
+}
 
 TYPED_TEST(pool, max_pool_keeps_nan_and_infinities) {
   auto p = make(ops::max_pool{.kernel = {1, 2}, .strides = {1, 2}}, {{1, 1, 1, 6}});
@@ -37,8 +39,11 @@ TEST(pool_openmp, equals_the_reference) {
           const std::array<int, 4> pads{size[0] == 1 ? 0 : pad, pad, size[0] == 1 ? 0 : (turn % 3 ? pad : 0), pad};
           const std::string what = "pool kernel " + std::to_string(kernel) + " stride " + std::to_string(stride) + " on " +
                                    std::to_string(size[0]) + "x" + std::to_string(size[1]);
-          const ops::max_pool max{.kernel = window, .strides = {stride, stride}, .dilations = {dilation, dilation},
-                                  .pads = pads, .ceil_mode = ceil};
+          const ops::max_pool max{.kernel = window,
+                                  .strides = {stride, stride},
+                                  .dilations = {dilation, dilation},
+                                  .pads = pads,
+                                  .ceil_mode = ceil};
           compare(make(max, {in}), "max " + what);
           for (const bool all : {false, true})
             compare(make(ops::average_pool{window, {stride, stride}, {dilation, dilation}, pads, ceil, all}, {in}),
@@ -50,7 +55,8 @@ TEST(pool_openmp, equals_the_reference) {
 TEST(pool_openmp, long_rows) {
   compare(make(ops::max_pool{.kernel = {1, 3}, .strides = {1, 2}, .pads = {0, 1, 0, 1}}, {{1, 2, 9001}}), "max of 9001");
   compare(make(ops::average_pool{.kernel = {2, 3}, .strides = {2, 1}}, {{1, 1, 4, 5000}}), "average of 5000");
-  compare(make(ops::average_pool{.kernel = {1, 4000}, .strides = {1, 3}, .pads = {0, 7, 0, 0}}, {{1, 1, 4100}}), "wide average");
+  compare(make(ops::average_pool{.kernel = {1, 4000}, .strides = {1, 3}, .pads = {0, 7, 0, 0}}, {{1, 1, 4100}}),
+          "wide average");
   compare(make(ops::max_pool{.kernel = {1, 2000}, .strides = {1, 100}}, {{1, 1, 4100}}), "wide max");
 }
 

@@ -1,5 +1,5 @@
-#include "../sample.hpp"
 #include "dice/mapping/mapping.hpp"
+#include "../sample.hpp"
 
 #include <type_traits>
 
@@ -24,10 +24,12 @@ static_assert(right<united>);
 static_assert(place::of<net, united>.owner[2] == 0 && place::of<net, united>.owner[3] == 1);
 
 // Ranks in any order.
-using reversed = mapping<dev<1, threads<2>>, layers<to<sample::relu1>>, dev<0, cores<3, 1>, memory<1_GiB>>, layers<from<sample::conv2>>>;
+using reversed =
+    mapping<dev<1, threads<2>>, layers<to<sample::relu1>>, dev<0, cores<3, 1>, memory<1_GiB>>, layers<from<sample::conv2>>>;
 static_assert(right<reversed>);
 static_assert(place::of<net, reversed>.owner[0] == 1 && place::of<net, reversed>.owner[11] == 0);
-static_assert(place::of<net, reversed>.devices[0].on.count == 2 && place::of<net, reversed>.devices[0].memory_limit == 1 << 30);
+static_assert(place::of<net, reversed>.devices[0].on.count == 2 &&
+              place::of<net, reversed>.devices[0].memory_limit == 1 << 30);
 static_assert(place::of<net, reversed>.devices[1].on.what == platform::unit::kind::threads);
 
 // Split points: id < p1 on the first device listed, and so on; its ranks too in any order.
@@ -47,7 +49,8 @@ struct mine : mapping<dev<0>, layers<all>> {};
 static_assert(right<mine>);
 
 // Several limits: the smallest counts.
-static_assert(place::of<net, mapping<dev<0, cpu, memory<2_MiB>, memory<1_MiB>>, layers<all>>>.devices[0].memory_limit == 1 << 20);
+static_assert(place::of<net, mapping<dev<0, cpu, memory<2_MiB>, memory<1_MiB>>, layers<all>>>.devices[0].memory_limit ==
+              1 << 20);
 static_assert(3_KiB == 3072);
 
 // The order in which mistakes are named: network or mapping, ranks, units and limits, entries, two devices, no device.
@@ -62,7 +65,9 @@ static_assert(mistake<split<net, points<0>, dev<1, int>, dev<1>>> == E::rank_twi
 static_assert(mistake<split<net, points<0>, dev<0, int>>> == E::unit);
 static_assert(mistake<mapping<dev<0, cpu, memory<0>>, layers<foreign>>> == E::memory_not_positive);
 static_assert(mistake<mapping<dev<0>, layers<foreign>, in_flight<0>>> == E::in_flight);
-static_assert(mistake<mapping<dev<0>, layers<range<sample::conv2, sample::conv1>>, dev<1>, layers<all>, dev<2>, layers<all>>> == E::backwards);
+static_assert(
+    mistake<mapping<dev<0>, layers<range<sample::conv2, sample::conv1>>, dev<1>, layers<all>, dev<2>, layers<all>>> ==
+    E::backwards);
 static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<all>, dev<2>, layers<all>>> == E::empty_list);
 static_assert(mistake<mapping<dev<0>, layers<sample::image>, dev<1>, layers<sample::image>>> == E::two_devices);
 static_assert(mistake<mapping<>> == E::misplaced_entry);
@@ -72,7 +77,8 @@ static_assert(mistake<mapping<dev<0>, in_flight<2>, layers<all>>> == E::misplace
 static_assert(mistake<mapping<dev<0, int>, layers<>, dev<0>, layers<>>> == E::rank_twice);
 static_assert(mistake<mapping<dev<0, int>, layers<foreign>>> == E::unit);
 static_assert(mistake<mapping<dev<0, cpu, int>, layers<foreign>>> == E::limit);
-static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<range<sample::conv2, sample::conv1>, foreign>>> == E::foreign);
+static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<range<sample::conv2, sample::conv1>, foreign>>> ==
+              E::foreign);
 static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<range<sample::conv2, sample::conv1>>>> == E::backwards);
 static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<all, all>>> == E::empty_list);
 static_assert(mistake<split<net, points<0>, dev<0>>> == E::point_outside);

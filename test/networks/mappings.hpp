@@ -44,7 +44,8 @@ template <int Size, int Ranks> struct deal {
 
 template <class Network, int Ranks, std::uint32_t Seed> struct scattered {
   static constexpr deal<Network::size, Ranks> dealt{Seed};
-  template <int Rank, int... I> static auto list(std::integer_sequence<int, I...>)
+  template <int Rank, int... I>
+  static auto list(std::integer_sequence<int, I...>)
       -> dice::layers<typename Network::template layer<dealt.ids[dealt.first[Rank] + I]>...>;
   template <int Rank>
   using layers_of = decltype(list<Rank>(std::make_integer_sequence<int, dealt.first[Rank + 1] - dealt.first[Rank]>{}));
@@ -54,13 +55,14 @@ template <class Network, int Ranks, std::uint32_t Seed> struct scattered {
 
 /// As many layers on each of so many ranks, in order of their ids.
 template <class Network, int Ranks>
-using even = typename detail::even<Network, std::make_integer_sequence<int, Ranks>, std::make_integer_sequence<int, Ranks - 1>>::type;
+using even =
+    typename detail::even<Network, std::make_integer_sequence<int, Ranks>, std::make_integer_sequence<int, Ranks - 1>>::type;
 
 /// Every layer on a random one of four ranks: back and forth, edges that skip ranks, results that several ranks need.
 template <class Network, std::uint32_t Seed, class Deal = detail::scattered<Network, 4, Seed>>
-using scattered = dice::mapping<dice::dev<0, dice::cpu>, typename Deal::template layers_of<0>,
-                                dice::dev<1, dice::cpu>, typename Deal::template layers_of<1>,
-                                dice::dev<2, dice::cpu>, typename Deal::template layers_of<2>,
-                                dice::dev<3, dice::cpu>, typename Deal::template layers_of<3>>;
+using scattered =
+    dice::mapping<dice::dev<0, dice::cpu>, typename Deal::template layers_of<0>, dice::dev<1, dice::cpu>,
+                  typename Deal::template layers_of<1>, dice::dev<2, dice::cpu>, typename Deal::template layers_of<2>,
+                  dice::dev<3, dice::cpu>, typename Deal::template layers_of<3>>;
 
 }  // namespace mappings

@@ -1,5 +1,6 @@
-// Networks under all mappings, as one program: `program NETWORK MAPPING [options of dice::main]`, MAPPING being even1, even2,
-// even4, even8 or scattered. One program has several networks because most of its compile time does not depend on them.
+// Networks under all mappings, as one program: `program NETWORK MAPPING [options of dice::main]`, MAPPING being even1,
+// even2, even4, even8 or scattered. One program has several networks because most of its compile time does not depend on
+// them.
 #pragma once
 
 #include "mappings.hpp"

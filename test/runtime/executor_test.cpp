@@ -114,9 +114,14 @@ TEST(executor, two_ranks) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 5}), 
 TEST(executor, three_ranks) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 3, 6}), 6}, 200, 3)); }
 TEST(executor, there_and_back) { EXPECT_TRUE(run({toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 5}, 200, 1)); }
 TEST(executor, one_frame_in_flight) { EXPECT_TRUE(run({toy::diamond(), {0, 1, 0, 2, 1, 0, 2, 1, 0, 0}, 8}, 60, 2, 1)); }
-TEST(executor, fewer_in_flight_than_planned) { EXPECT_TRUE(run({toy::diamond(), {2, 1, 0, 2, 1, 0, 2, 1, 0, 1}, 8}, 100, 5, 3)); }
+TEST(executor, fewer_in_flight_than_planned) {
+  EXPECT_TRUE(run({toy::diamond(), {2, 1, 0, 2, 1, 0, 2, 1, 0, 1}, 8}, 100, 5, 3));
+}
 TEST(executor, several_inputs_and_outputs) {
-  for (const std::vector<int>& owner : {std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 1, 0, 0, 1, 1}, {0, 1, 2, 1, 2, 2, 3, 3}, {3, 2, 1, 0, 1, 2, 3, 0}})
+  for (const std::vector<int>& owner : {std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0},
+                                        {0, 1, 0, 1, 0, 0, 1, 1},
+                                        {0, 1, 2, 1, 2, 2, 3, 3},
+                                        {3, 2, 1, 0, 1, 2, 3, 0}})
     EXPECT_TRUE(run({toy::two_by_two(), owner, 4}, 120, 5));
 }
 TEST(executor, no_frames) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 5}), 4}, 0)); }
@@ -132,7 +137,9 @@ TEST(executor, random_networks_on_random_ranks) {
     for (int r : owner) seen[static_cast<std::size_t>(r)] = 1;
     if (std::count(seen.begin(), seen.end(), 1) != ranks) continue;
     toy::jitter = seed % 3 == 0 ? 40 : 0;
-    EXPECT_TRUE(run({toy::random_network(seed, static_cast<int>(owner.size())), owner, 1 + static_cast<int>(rng() % 9)}, 60, seed % 4)) << seed;
+    EXPECT_TRUE(run({toy::random_network(seed, static_cast<int>(owner.size())), owner, 1 + static_cast<int>(rng() % 9)}, 60,
+                    seed % 4))
+        << seed;
   }
   toy::jitter = 0;
 }

@@ -1,8 +1,8 @@
 // Frames from files and from seeds, results to files.
 #include "dice/runtime/runtime.hpp"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,7 +59,7 @@ TEST(frames, of_files) {
   EXPECT_EQ(t(3, 1), 10.0f);
   file.write(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (4, 3), }", 12, 2));
   t = runtime::read_frames(file.path, {2, 3}, "x");
-  EXPECT_EQ(t(3, 1), 7.0f);          // the eighth number of the file
+  EXPECT_EQ(t(3, 1), 7.0f);              // the eighth number of the file
   EXPECT_EQ(t.data()[3 * 3 + 1], 7.0f);  // row-major here
   file.write(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }", 5));
   EXPECT_EQ(runtime::frames_in(runtime::read_frames(file.path, {}, "x").shape(), {}), 5);  // frames that are scalars
@@ -71,13 +71,26 @@ TEST(frames, of_files) {
   }
   file.write(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 2), }", 12));
   t = runtime::read_frames(file.path, {1, 3, 2}, "x");
-  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(t(i / 6, i / 2 % 3, i % 2), static_cast<float>(i / 6 + 2 * (i / 2 % 3) + 6 * (i % 2)));
+  for (std::size_t i = 0; i < 12; ++i)
+    EXPECT_EQ(t(i / 6, i / 2 % 3, i % 2), static_cast<float>(i / 6 + 2 * (i / 2 % 3) + 6 * (i % 2)));
 }
 
 TEST(frames, types_have_numpys_names) {
-  for (const auto& [code, name] : {std::pair{"<f4", "float32"}, {"<f8", "float64"}, {"<f2", "float16"}, {"|u1", "uint8"}, {"<i8", "int64"},
-                                   {">f4", "big-endian float32"}, {"|b1", "bool"}, {"<c16", "complex128"}, {"<U5", "'<U5'"}, {"|O", "'|O'"},
-                                   {"", "''"}, {"<f", "'<f'"}, {"<fx", "'<fx'"}, {"<f4x", "'<f4x'"}, {"<f999999999999", "'<f999999999999'"}})
+  for (const auto& [code, name] : {std::pair{"<f4", "float32"},
+                                   {"<f8", "float64"},
+                                   {"<f2", "float16"},
+                                   {"|u1", "uint8"},
+                                   {"<i8", "int64"},
+                                   {">f4", "big-endian float32"},
+                                   {"|b1", "bool"},
+                                   {"<c16", "complex128"},
+                                   {"<U5", "'<U5'"},
+                                   {"|O", "'|O'"},
+                                   {"", "''"},
+                                   {"<f", "'<f'"},
+                                   {"<fx", "'<fx'"},
+                                   {"<f4x", "'<f4x'"},
+                                   {"<f999999999999", "'<f999999999999'"}})
     EXPECT_EQ(runtime::detail::type_name(code), name);
 }
 
@@ -89,7 +102,9 @@ TEST(frames, of_files_that_are_wrong) {
     EXPECT_NE(text.find(part), std::string::npos) << "'" << text << "' lacks " << part;
     EXPECT_NE(text.find(file.path), std::string::npos) << text;
   };
-  const auto shaped = [](const std::string& shape) { return "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }"; };
+  const auto shaped = [](const std::string& shape) {
+    return "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
+  };
   refused("", "no .npy file");
   refused(std::string("\x93NUMPY\x01\0", 8), "no .npy file");
   refused(npy(shaped("(2, 3)"), 6, 3), "version 3");
@@ -104,7 +119,8 @@ TEST(frames, of_files_that_are_wrong) {
   refused(npy(shaped("(99999999999999999999999999, 3)"), 3), "shape");
   refused(npy(shaped("(1, 3"), 3), "shape");
   refused(npy("{}", 3), "records");
-  refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }", 6), "float64 (1, 3); input 'x' is float32 (N, 3): save it");
+  refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }", 6),
+          "float64 (1, 3); input 'x' is float32 (N, 3): save it");
   refused(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1, 3), }", 3), "big-endian float32 (1, 3)");
   refused(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }", 3), "records");
   refused(npy("{'descr': '<f4', 'shape': (1, 3), }", 3), "order");
@@ -114,7 +130,8 @@ TEST(frames, of_files_that_are_wrong) {
   cut[9] = '\xff';
   refused(cut, "cut short");
   ::unlink(file.path.c_str());
-  EXPECT_NE(error_of(file, {1, 3}).find("No such file or directory (input 'x')"), std::string::npos) << error_of(file, {1, 3});
+  EXPECT_NE(error_of(file, {1, 3}).find("No such file or directory (input 'x')"), std::string::npos)
+      << error_of(file, {1, 3});
   ASSERT_EQ(::mkfifo(file.path.c_str(), 0600), 0);
   const int both_ends = ::open(file.path.c_str(), O_RDWR);
   EXPECT_NE(error_of(file, {1, 3}).find("a pipe"), std::string::npos) << error_of(file, {1, 3});
@@ -150,7 +167,8 @@ TEST(results, that_do_not_fit_leave_no_file) {
   runtime::tensor_sink sink;
   sink.add(7, {1, 300}, 5);
   runtime::write_npy(file.path, sink.result(7));
-  struct stat whole {}, s {};
+  struct stat whole {
+  }, s{};
   ASSERT_EQ(::stat(file.path.c_str(), &whole), 0);
   ::unlink(file.path.c_str());
   const auto before = ::signal(SIGXFSZ, SIG_IGN);

@@ -69,13 +69,13 @@ using network = std::vector<layer>;
 
 /// in → three branches that meet again, a skip over all, one output.
 inline network diamond() {
-  return {{op::input, {}},      {op::scale, {0}},   {op::packed, {1}}, {op::scale, {1}}, {op::sum, {2, 3}},
-          {op::packed, {4}},    {op::sum, {5, 1}},  {op::scale, {6}},  {op::sum, {7, 0}}, {op::output, {8}}};
+  return {{op::input, {}},   {op::scale, {0}},  {op::packed, {1}}, {op::scale, {1}},  {op::sum, {2, 3}},
+          {op::packed, {4}}, {op::sum, {5, 1}}, {op::scale, {6}},  {op::sum, {7, 0}}, {op::output, {8}}};
 }
 /// Two inputs, two outputs; the second output needs only the second input.
 inline network two_by_two() {
-  return {{op::input, {}},   {op::input, {}},    {op::scale, {0}}, {op::packed, {1}}, {op::sum, {2, 3}},
-          {op::output, {4}}, {op::scale, {3}},   {op::output, {6}}};
+  return {{op::input, {}},   {op::input, {}},   {op::scale, {0}}, {op::packed, {1}},
+          {op::sum, {2, 3}}, {op::output, {4}}, {op::scale, {3}}, {op::output, {6}}};
 }
 inline network random_network(unsigned seed, int size) {
   std::mt19937 rng(seed);
@@ -86,10 +86,8 @@ inline network random_network(unsigned seed, int size) {
   };
   while (static_cast<int>(out.size()) < size - 1) {
     const auto kind = rng() % 3;
-    if (kind == 2)
-      out.push_back({op::sum, {before(), before()}});
-    else
-      out.push_back({kind ? op::scale : op::packed, {before()}});
+    if (kind == 2) out.push_back({op::sum, {before(), before()}});
+    else out.push_back({kind ? op::scale : op::packed, {before()}});
   }
   out.push_back({op::output, {static_cast<int>(out.size()) - 1}});
   return out;
@@ -97,7 +95,7 @@ inline network random_network(unsigned seed, int size) {
 
 /// Owns what a runtime::program refers to.
 class program {
-public:
+ public:
   program(network net, std::vector<int> owner, int in_flight) : net_(std::move(net)), owner_(std::move(owner)) {
     const int n = static_cast<int>(net_.size());
     std::vector<dice::cost::algorithm> by_layer(net_.size());
@@ -132,10 +130,17 @@ public:
       algorithms_.push_back(by_layer[g.anchor]);
       group_parameters_.push_back(parameters_[g.anchor]);
       switch (net_[g.anchor].what) {
-        case op::scale: kernels_.push_back({run_scale, nullptr}); break;
-        case op::packed: kernels_.push_back({run_packed, pack}); break;
-        case op::failing: kernels_.push_back({run_failing, nullptr}); break;
-        default: kernels_.push_back({run_sum, nullptr});
+        case op::scale:
+          kernels_.push_back({run_scale, nullptr});
+          break;
+        case op::packed:
+          kernels_.push_back({run_packed, pack});
+          break;
+        case op::failing:
+          kernels_.push_back({run_failing, nullptr});
+          break;
+        default:
+          kernels_.push_back({run_sum, nullptr});
       }
     }
     digest = std::string(60, 'a') + std::to_string(1000 + n);
@@ -143,17 +148,27 @@ public:
   program(const program&) = delete;
 
   dice::runtime::program view() const {
-    return {.version = version, .network = "toy", .layers = {layers_, edges_}, .plan = plan_.view(), .kernels = kernels_,
-            .algorithms = algorithms_, .parameters = group_parameters_, .weights = {"toy.safetensors", digest, bytes_},
-            .weights_folder = folder, .units = units_, .cores = {}, .threads = {}};
+    return {.version = version,
+            .network = "toy",
+            .layers = {layers_, edges_},
+            .plan = plan_.view(),
+            .kernels = kernels_,
+            .algorithms = algorithms_,
+            .parameters = group_parameters_,
+            .weights = {"toy.safetensors", digest, bytes_},
+            .weights_folder = folder,
+            .units = units_,
+            .cores = {},
+            .threads = {}};
   }
 
   /// The weights' number `i` in the data section.
   static float weight(std::int64_t i) { return static_cast<float>((i * 7919 + 13) % 201 - 100) / 128; }
 
   void write_weights(const std::string& path, const std::string& with_digest) const {
-    std::string header = "{\"__metadata__\":{\"dice_digest\":\"" + with_digest + "\"},\"all\":{\"dtype\":\"F32\",\"shape\":[" +
-                         std::to_string(bytes_ / 4) + "],\"data_offsets\":[0," + std::to_string(bytes_) + "]}}";
+    std::string header = "{\"__metadata__\":{\"dice_digest\":\"" + with_digest +
+                         "\"},\"all\":{\"dtype\":\"F32\",\"shape\":[" + std::to_string(bytes_ / 4) +
+                         "],\"data_offsets\":[0," + std::to_string(bytes_) + "]}}";
     while ((header.size() + 8) % 64) header += ' ';
     std::ofstream out(path, std::ios::binary);
     for (int i = 0; i < 8; ++i) out.put(static_cast<char>(header.size() >> (8 * i)));
@@ -187,7 +202,7 @@ public:
 
   std::string digest, folder, version = "1.2.3";
 
-private:
+ private:
   std::string_view keep(std::string s) { return names_.emplace_back(std::move(s)); }
 
   network net_;
@@ -208,7 +223,8 @@ private:
 /// Input numbers of a frame.
 inline values frame(int input, std::int64_t f) {
   values out(elements);
-  for (int i = 0; i < elements; ++i) out[static_cast<std::size_t>(i)] = static_cast<float>((f * 37 + input * 11 + i * 3) % 101 - 50) / 32;
+  for (int i = 0; i < elements; ++i)
+    out[static_cast<std::size_t>(i)] = static_cast<float>((f * 37 + input * 11 + i * 3) % 101 - 50) / 32;
   return out;
 }
 

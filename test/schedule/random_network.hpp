@@ -30,9 +30,15 @@ struct random_network {
       const auto shape = layers[at(a)].output;
       switch (below(8)) {
         case 0:
-        case 1: add("Conv", {1, 1 + below(6), 2, 2}, {a}).fuses = {.takes_residual = true, .takes_activation = true}; break;
-        case 2: add("Relu", shape, {a}), layers.back().fuses.is_activation = true, layers.back().in_place = true; break;
-        case 3: add("BatchNormalization", shape, {a}), layers.back().fuses.takes_activation = true, layers.back().in_place = true; break;
+        case 1:
+          add("Conv", {1, 1 + below(6), 2, 2}, {a}).fuses = {.takes_residual = true, .takes_activation = true};
+          break;
+        case 2:
+          add("Relu", shape, {a}), layers.back().fuses.is_activation = true, layers.back().in_place = true;
+          break;
+        case 3:
+          add("BatchNormalization", shape, {a}), layers.back().fuses.takes_activation = true, layers.back().in_place = true;
+          break;
         case 4: {  // a sum with some tensor of the same shape
           std::vector<int> same;
           for (int i = 0; i < static_cast<int>(layers.size()); ++i)
@@ -55,7 +61,9 @@ struct random_network {
           }
           break;
         }
-        case 6: add("Reshape", {shape.elements()}, {a}), layers.back().view = 0; break;
+        case 6:
+          add("Reshape", {shape.elements()}, {a}), layers.back().view = 0;
+          break;
         default: {  // some whole channels, seen in place
           const auto half = (shape.elements() + 1) / 2, from = below(2) * (shape.elements() - half);
           add("Slice", {half}, {a}), layers.back().view = from;
@@ -69,7 +77,7 @@ struct random_network {
     }
   }
 
-private:
+ private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   dice::graph::layer_info& add(const char* op, dice::tensor::shape shape, std::vector<int> from) {
     dice::graph::layer_info l;

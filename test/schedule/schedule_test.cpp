@@ -1,5 +1,5 @@
-#include "../sample.hpp"
 #include "dice/schedule/schedule.hpp"
+#include "../sample.hpp"
 #include "random_network.hpp"
 #include "simulate.hpp"
 
@@ -26,7 +26,8 @@ static_assert(plan_one.groups[1].anchor == sample::conv2::id && plan_one.groups[
               plan_one.groups[1].activation == sample::relu2::id && plan_one.groups[1].residual_operand == 1);
 
 // A-B-A with a skip: the sum is on another rank than its convolution, so nothing is fused across.
-using back = mapping<dev<0, cpu>, layers<to<sample::relu1>, sample::add1, from<sample::relu2>>, dev<1, cpu>, layers<sample::conv2>, in_flight<3>>;
+using back = mapping<dev<0, cpu>, layers<to<sample::relu1>, sample::add1, from<sample::relu2>>, dev<1, cpu>,
+                     layers<sample::conv2>, in_flight<3>>;
 constexpr auto plan_back = schedule::plan_of<sample::network, back>;
 static_assert(plan_back.messages.size() == 2 && plan_back.in_flight == 3);
 static_assert(plan_back.messages[0].from == 0 && plan_back.messages[0].to == 1 && plan_back.messages[0].tag == 1);
@@ -61,8 +62,10 @@ struct drawn {
     const bool runs = draw() % 2;  // stretches of layers, or every layer anywhere
     owner.resize(net.layers.size());
     for (int l = 0; l < n; ++l)
-      owner[static_cast<std::size_t>(l)] = runs && l && draw() % 4 ? owner[static_cast<std::size_t>(l) - 1] : static_cast<int>(draw()) & 0x7fffffff;
-    for (int l = 0; l < n; ++l) owner[static_cast<std::size_t>(l)] = l < ranks ? l : owner[static_cast<std::size_t>(l)] % ranks;
+      owner[static_cast<std::size_t>(l)] =
+          runs && l && draw() % 4 ? owner[static_cast<std::size_t>(l) - 1] : static_cast<int>(draw()) & 0x7fffffff;
+    for (int l = 0; l < n; ++l)
+      owner[static_cast<std::size_t>(l)] = l < ranks ? l : owner[static_cast<std::size_t>(l)] % ranks;
     for (int r = 0; r < ranks; ++r) devices.push_back({r, {}, -1});
     algorithms = some_algorithms(net.view(), seed + 2);
     in_flight = 1 + static_cast<int>(draw() % 5);
@@ -89,7 +92,8 @@ TEST(Schedule, NoArenaIsSmallerThanItsLargestStep) {
     const auto plan = d.plan();
     for (const auto& s : plan.steps)
       if (s.what == action::compute) {
-        EXPECT_GE(plan.ranks[plan.groups[s.group].rank].arena_bytes, d.net.layers[static_cast<std::size_t>(s.layer)].output.bytes());
+        EXPECT_GE(plan.ranks[plan.groups[s.group].rank].arena_bytes,
+                  d.net.layers[static_cast<std::size_t>(s.layer)].output.bytes());
       }
   }
 }
@@ -136,7 +140,14 @@ TEST(Schedule, ProofsRefuseDamagedPlans) {
 TEST(Schedule, OverlapAndCyclesAreFound) {
   // Two buffers of one rank at the same place and time.
   schedule::plan p;
-  p.ranks.push_back({.rank = 0, .first_step = 0, .last_step = 2, .first_segment = 0, .last_segment = 1, .first_buffer = 0, .last_buffer = 2, .scratch_bytes = 128});
+  p.ranks.push_back({.rank = 0,
+                     .first_step = 0,
+                     .last_step = 2,
+                     .first_segment = 0,
+                     .last_segment = 1,
+                     .first_buffer = 0,
+                     .last_buffer = 2,
+                     .scratch_bytes = 128});
   p.segments.push_back({0, 2});
   p.steps.push_back({}), p.steps.push_back({});
   p.buffers.push_back({{space::scratch, 0}, 64, 0, 1, 0, {}});
@@ -231,7 +242,8 @@ TEST(Schedule, GrowingConcatsShareOneBuffer) {
   EXPECT_EQ(test::simulation(net.view(), plan.view(), algorithms, 2, 1).run(), "");
   for (const auto& s : plan.steps)
     EXPECT_TRUE(s.what != action::compute || net.layers[static_cast<std::size_t>(s.layer)].op != "Concat");
-  EXPECT_EQ(plan.ranks[0].arena_bytes, net.layers[0].output.bytes() + net.layers[static_cast<std::size_t>(last)].output.bytes());
+  EXPECT_EQ(plan.ranks[0].arena_bytes,
+            net.layers[0].output.bytes() + net.layers[static_cast<std::size_t>(last)].output.bytes());
 }
 
 }  // namespace

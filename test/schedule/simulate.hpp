@@ -25,7 +25,7 @@ struct symbol {
 };
 
 class simulation {
-public:
+ public:
   simulation(const dice::graph::network_view& net, const dice::schedule::plan_view& plan,
              std::span<const dice::cost::algorithm> algorithms, int frames, unsigned seed)
       : net_(net), plan_(plan), algorithms_(algorithms), frames_(frames), draw_(seed) {
@@ -56,7 +56,7 @@ public:
     return left_.size() == outputs ? "" : "an output never left";
   }
 
-private:
+ private:
   static std::size_t z(std::int64_t i) { return static_cast<std::size_t>(i); }
 
   /// What element i of layer l's output means, seen through views and joins.
@@ -66,7 +66,8 @@ private:
     if (layer.view >= 0) return meaning(in[0].from, layer.view + i, frame);
     if (layer.op == "Concat" && in[0].joins >= 0)
       for (const auto& e : in)
-        if (i >= e.joins && i < e.joins + net_.layers[z(e.from)].output.elements()) return meaning(e.from, i - e.joins, frame);
+        if (i >= e.joins && i < e.joins + net_.layers[z(e.from)].output.elements())
+          return meaning(e.from, i - e.joins, frame);
     return {frame, l, i};
   }
 
@@ -81,12 +82,14 @@ private:
       if (!(cell(rank, p, frame, i) == meaning(layer, i, frame)) && trouble_.empty()) {
         std::ostringstream s;
         s << what << " of layer " << layer << " on rank " << rank << " in frame " << frame << ": element " << i << " holds "
-          << cell(rank, p, frame, i).layer << '[' << cell(rank, p, frame, i).index << "] of frame " << cell(rank, p, frame, i).frame;
+          << cell(rank, p, frame, i).layer << '[' << cell(rank, p, frame, i).index << "] of frame "
+          << cell(rank, p, frame, i).frame;
         trouble_ = s.str();
       }
   }
   void write(int rank, dice::schedule::place p, int frame, int layer) {
-    for (std::int64_t i = 0; i < net_.layers[z(layer)].output.elements(); ++i) cell(rank, p, frame, i) = meaning(layer, i, frame);
+    for (std::int64_t i = 0; i < net_.layers[z(layer)].output.elements(); ++i)
+      cell(rank, p, frame, i) = meaning(layer, i, frame);
   }
 
   bool advance(int rank) {
@@ -130,7 +133,9 @@ private:
         check(rank, m.at_receiver, frame, m.layer, "received data");
         break;
       }
-      case action::enter: write(rank, step.output, frame, step.layer); break;
+      case action::enter:
+        write(rank, step.output, frame, step.layer);
+        break;
       case action::leave:
         check(rank, step.output, frame, step.layer, "result");
         if (left_[step.layer]++ != frame && trouble_.empty()) trouble_ = "results out of order";
@@ -206,10 +211,10 @@ private:
   int frames_;
   std::mt19937 draw_;
   std::vector<std::vector<symbol>> memory_;
-  std::vector<std::vector<int>> done_;             // frames completed by each segment of each rank
-  std::vector<std::set<int>> arrived_;             // frames of each message that have arrived
+  std::vector<std::vector<int>> done_;  // frames completed by each segment of each rank
+  std::vector<std::set<int>> arrived_;  // frames of each message that have arrived
   std::vector<parcel> pending_;
-  std::map<int, int> left_;                        // frames that left, by output
+  std::map<int, int> left_;  // frames that left, by output
   std::string trouble_;
 };
 

@@ -32,8 +32,8 @@ struct file_on_disk {
 };
 
 std::string header(std::string_view d = digest) {
-  return R"({"a.\"w\"":{"dtype":"F32","shape":[1,-2.5e3,[true,null]],"x":{}},"__metadata__":{"format":"pt","dice_digest":")" + std::string(d) +
-         R"(","z":"}"}, "b":[]})";
+  return R"({"a.\"w\"":{"dtype":"F32","shape":[1,-2.5e3,[true,null]],"x":{}},"__metadata__":{"format":"pt","dice_digest":")" +
+         std::string(d) + R"(","z":"}"}, "b":[]})";
 }
 
 std::string error_of(const file_on_disk& f) {
@@ -54,15 +54,17 @@ void reverse(std::span<const float* const> from, std::byte* to) {
 TEST(weights_file, good) { EXPECT_EQ(error_of(file_on_disk(header())), ""); }
 
 TEST(weights_file, bad_ones_are_named) {
-  const auto has = [](const std::string& text, const std::string& part) { EXPECT_NE(text.find(part), std::string::npos) << text; };
+  const auto has = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
   has(error_of(file_on_disk(header(std::string(64, '0')))), "belongs to another model");
   has(error_of(file_on_disk(header(), wanted.bytes - 4)), "cut short");
   has(error_of(file_on_disk(header(), wanted.bytes + 4)), "too long");
   has(error_of(file_on_disk(header() + std::string(header().size() % 2 ? 2 : 1, ' '), wanted.bytes, false)), "aligned");
   has(error_of(file_on_disk("{}")), "dice_digest");
   has(error_of(file_on_disk(R"({"__metadata__":{"dice_digest":5}})")), "damaged");
-  for (const char* broken : {"[]", "{", R"({"a")", R"({"a":})", R"({"a":[1,})", R"({"a":{"b":1]})", R"({"a":1}{})", R"({"a":"\)", "x",
-                             R"({"__metadata__":"dice_digest"})"})
+  for (const char* broken : {"[]", "{", R"({"a")", R"({"a":})", R"({"a":[1,})", R"({"a":{"b":1]})", R"({"a":1}{})",
+                             R"({"a":"\)", "x", R"({"__metadata__":"dice_digest"})"})
     has(error_of(file_on_disk(broken)), "damaged");
   has(error_of(file_on_disk(std::string(100000, '['))), "damaged");
   has(error_of(file_on_disk(R"({"a":)" + std::string(100000, '['))), "damaged");
@@ -75,7 +77,8 @@ TEST(weights_store, maps_and_packs) {
   const file_on_disk f(header());
   const weights::file w(f.path, "net", wanted);
   const graph::parameter plain[] = {{8192, {2, 8}}, {64, {3}}}, packed[] = {{0, {16}}, {40896, {16}}};
-  const std::vector<weights::need> needs{{plain, 0, nullptr}, {packed, 64, reverse}, {{}, 0, nullptr}, {packed, 100, reverse}};
+  const std::vector<weights::need> needs{
+      {plain, 0, nullptr}, {packed, 64, reverse}, {{}, 0, nullptr}, {packed, 100, reverse}};
   const weights::store s(w, needs);
   EXPECT_EQ(s.plain(0)[0][5], 8192 / 4 + 5);
   EXPECT_EQ(s.plain(0)[1][2], 64 / 4 + 2);
@@ -93,7 +96,8 @@ TEST(weights_store, maps_and_packs) {
 TEST(weights_store, refuses_what_lies_outside) {
   const file_on_disk f(header());
   const weights::file w(f.path, "net", wanted);
-  for (const graph::parameter& p : {graph::parameter{40960, {1}}, {40896, {17}}, {-64, {4}}, {32, {4}}, {0, {0}}, {64, {1 << 30, 1 << 30}}}) {
+  for (const graph::parameter& p :
+       {graph::parameter{40960, {1}}, {40896, {17}}, {-64, {4}}, {32, {4}}, {0, {0}}, {64, {1 << 30, 1 << 30}}}) {
     const graph::parameter one[] = {p};
     const std::vector<weights::need> needs{{one, 0, nullptr}};
     EXPECT_THROW(weights::store(w, needs), weights::error);

@@ -27,8 +27,7 @@ struct parsing {
 
   [[noreturn]] void fail(const std::string& what) const { throw usage_error(std::string(name) + ": " + what); }
 
-  template <class T>
-  T number(std::string_view text, T least, T most, const char* kind, std::string_view whole = {}) const {
+  template <class T> T number(std::string_view text, T least, T most, const char* kind, std::string_view whole = {}) const {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= most))
@@ -67,7 +66,8 @@ struct parsing {
       for (const bool by_identifier : {false, true})
         for (int l : ids) {
           const auto& layer = program.layers.layers[static_cast<std::size_t>(l)];
-          if ((by_identifier ? layer.name : layer.onnx_name) == wanted) return checked({l, std::string(text.substr(at + 1))});
+          if ((by_identifier ? layer.name : layer.onnx_name) == wanted)
+            return checked({l, std::string(text.substr(at + 1))});
         }
     }
     if (ids.size() == 1) return checked({ids[0], std::string(text)});
@@ -83,8 +83,8 @@ struct parsing {
     auto f = file(text, false);
     for (const auto& other : to)
       if (other.layer == f.layer)
-        fail("output " + std::string(program.layers.layers[static_cast<std::size_t>(f.layer)].onnx_name) + " has two files, '" +
-             other.file + "' and '" + f.file + "'; give one");
+        fail("output " + std::string(program.layers.layers[static_cast<std::size_t>(f.layer)].onnx_name) +
+             " has two files, '" + other.file + "' and '" + f.file + "'; give one");
     to.push_back(std::move(f));
   }
 };
@@ -104,23 +104,33 @@ inline std::span<const option> option_table() {
   constexpr std::int64_t most = 1'000'000'000;
   static const std::array table{
       option{"--input", takes::value, "[NAME=]FILE", true,
-             "frames for a graph input: a .npy file of float32 (N times the input's leading dimension is N frames), a JPEG or PNG "
-             "picture, or a folder of these; several are read one after the other. - reads raw float32 frames from the standard "
+             "frames for a graph input: a .npy file of float32 (N times the input's leading dimension is N frames), a JPEG "
+             "or PNG "
+             "picture, or a folder of these; several are read one after the other. - reads raw float32 frames from the "
+             "standard "
              "input until it ends",
              [](parsing& p, std::string_view v) { p.out.inputs.push_back(p.file(v, true)); }},
       option{"--mean", takes::value, "X[,X,X]", false,
-             "of pictures, whose samples go from 0 to 1 and become (sample - mean) / std; one number, or one a channel (default: "
+             "of pictures, whose samples go from 0 to 1 and become (sample - mean) / std; one number, or one a channel "
+             "(default: "
              "ImageNet's for 3 channels, 0 for 1)",
-             [](parsing& p, std::string_view v) { p.out.mean = p.numbers(v, -std::numeric_limits<float>::max(), "a number, or three with commas between them"); }},
+             [](parsing& p, std::string_view v) {
+               p.out.mean = p.numbers(v, -std::numeric_limits<float>::max(), "a number, or three with commas between them");
+             }},
       option{"--std", takes::value, "X[,X,X]", false, "of pictures (default: ImageNet's for 3 channels, 1 for 1)",
-             [](parsing& p, std::string_view v) { p.out.deviation = p.numbers(v, std::numeric_limits<float>::min(), "a number above 0, or three with commas between them"); }},
-      option{"--layout", takes::value, "nchw|nhwc", false, "where the input that pictures are for has its channels (default nchw)",
+             [](parsing& p, std::string_view v) {
+               p.out.deviation =
+                   p.numbers(v, std::numeric_limits<float>::min(), "a number above 0, or three with commas between them");
+             }},
+      option{"--layout", takes::value, "nchw|nhwc", false,
+             "where the input that pictures are for has its channels (default nchw)",
              [](parsing& p, std::string_view v) {
                if (v != "nchw" && v != "nhwc") p.fail("'" + std::string(v) + "' is neither nchw nor nhwc");
                p.out.channels_last = v == "nhwc";
              }},
       option{"--resize", takes::value, "crop|stretch|fit|none", false,
-             "how pictures of another size come to the input's: the shorter side to 256/224 of it and the middle cut out (default), "
+             "how pictures of another size come to the input's: the shorter side to 256/224 of it and the middle cut out "
+             "(default), "
              "stretched, shrunk to fit with black borders, or refused",
              [](parsing& p, std::string_view v) {
                constexpr std::array<std::string_view, 4> modes{"crop", "stretch", "fit", "none"};  // those of resize_mode
@@ -128,18 +138,25 @@ inline std::span<const option> option_table() {
                if (found == modes.end()) p.fail("'" + std::string(v) + "' is not crop, stretch, fit or none");
                p.out.resize = static_cast<resize_mode>(found - modes.begin());
              }},
-      option{"--random", takes::value, "SEED", false, "random frames for the inputs without a file (1, or as many as --frames says)",
+      option{"--random", takes::value, "SEED", false,
+             "random frames for the inputs without a file (1, or as many as --frames says)",
              [](parsing& p, std::string_view v) {
-               p.out.random = p.number<std::uint64_t>(v, 0, std::numeric_limits<std::uint64_t>::max(), "a whole number from 0 on");
+               p.out.random =
+                   p.number<std::uint64_t>(v, 0, std::numeric_limits<std::uint64_t>::max(), "a whole number from 0 on");
              }},
-      option{"--output", takes::value, "[NAME=]FILE", true, "write a graph output as .npy, frames joined along the leading dimension",
+      option{"--output", takes::value, "[NAME=]FILE", true,
+             "write a graph output as .npy, frames joined along the leading dimension",
              [](parsing& p, std::string_view v) { p.add_once(p.out.outputs, v); }},
       option{"--gather", takes::nothing, "", false, "send results to rank 0, which writes and prints them",
              [](parsing& p, std::string_view) { p.out.gather = true; }},
       option{"--frames", takes::value, "N", false, "frames in all; the given ones come over again in turn",
-             [](parsing& p, std::string_view v) { p.out.frames = p.number<std::int64_t>(v, 1, most, "a whole number from 1 to 1000000000"); }},
+             [](parsing& p, std::string_view v) {
+               p.out.frames = p.number<std::int64_t>(v, 1, most, "a whole number from 1 to 1000000000");
+             }},
       option{"--warmup", takes::value, "N", false, "frames before those, in no figure and no output",
-             [](parsing& p, std::string_view v) { p.out.warmup = p.number<std::int64_t>(v, 0, most, "a whole number from 0 to 1000000000"); }},
+             [](parsing& p, std::string_view v) {
+               p.out.warmup = p.number<std::int64_t>(v, 0, most, "a whole number from 0 to 1000000000");
+             }},
       option{"--in-flight", takes::value, "N", false, "frames under way at once, at most as many as the plan allows",
              [](parsing& p, std::string_view v) {
                const int n = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number from 1 on");
@@ -175,17 +192,19 @@ inline std::span<const option> option_table() {
                if (v != "mpi" && v != "in-process") p.fail("'" + std::string(v) + "' is neither mpi nor in-process");
                p.out.by = v == "mpi" ? transport::mpi : transport::in_process;
              }},
-      option{"--plan", takes::perhaps, "json|steps|dot|svg", false,
-             "print what each rank does, and run nothing: a table, JSON, all steps and buffers, a drawing (Graphviz' DOT, SVG)",
-             [](parsing& p, std::string_view v) {
-               constexpr std::array<std::string_view, 6> forms{"-", "", "json", "steps", "dot", "svg"};  // those of plan_form
-               const auto found = std::find(forms.begin() + 1, forms.end(), v);
-               if (found == forms.end())
-                 p.fail("'" + std::string(v) + "' is no form of a plan; write --plan, or --plan= with json, steps, dot or svg");
-               p.out.plan = static_cast<plan_form>(found - forms.begin());
-             }},
+      option{
+          "--plan", takes::perhaps, "json|steps|dot|svg", false,
+          "print what each rank does, and run nothing: a table, JSON, all steps and buffers, a drawing (Graphviz' DOT, SVG)",
+          [](parsing& p, std::string_view v) {
+            constexpr std::array<std::string_view, 6> forms{"-", "", "json", "steps", "dot", "svg"};  // those of plan_form
+            const auto found = std::find(forms.begin() + 1, forms.end(), v);
+            if (found == forms.end())
+              p.fail("'" + std::string(v) + "' is no form of a plan; write --plan, or --plan= with json, steps, dot or svg");
+            p.out.plan = static_cast<plan_form>(found - forms.begin());
+          }},
       option{"--help", takes::nothing, "", false, "print this", [](parsing& p, std::string_view) { p.out.help = true; }},
-      option{"--version", takes::nothing, "", false, "print the version of dice", [](parsing& p, std::string_view) { p.out.version = true; }},
+      option{"--version", takes::nothing, "", false, "print the version of dice",
+             [](parsing& p, std::string_view) { p.out.version = true; }},
   };
   return table;
 }
@@ -225,11 +244,12 @@ inline std::string_view nearest_option(std::string_view wrong) {
     const auto found = std::find_if(table.begin(), table.end(), [&](const auto& o) { return o.name == name; });
     if (found == table.end()) {
       const auto guess = detail::nearest_option(name);
-      throw usage_error((word.substr(0, 1) == "-" ? "unknown option '" : "unexpected argument '") + std::string(word) + "'; " +
-                        (guess.empty() ? "--help lists the options" : "did you mean " + std::string(guess) + "?"));
+      throw usage_error((word.substr(0, 1) == "-" ? "unknown option '" : "unexpected argument '") + std::string(word) +
+                        "'; " + (guess.empty() ? "--help lists the options" : "did you mean " + std::string(guess) + "?"));
     }
     detail::parsing p{program, out, found->name};
-    if (!found->repeatable && std::find(seen.begin(), seen.end(), found->name) != seen.end()) p.fail("given twice; give it once");
+    if (!found->repeatable && std::find(seen.begin(), seen.end(), found->name) != seen.end())
+      p.fail("given twice; give it once");
     seen.push_back(found->name);
     std::string_view value;
     if (equals != std::string_view::npos) {
@@ -237,7 +257,8 @@ inline std::string_view nearest_option(std::string_view wrong) {
       value = word.substr(equals + 1);
       if (value.empty()) p.fail("the value is missing: write " + std::string(found->name) + " " + std::string(found->value));
     } else if (found->how == detail::takes::value) {
-      if (i + 1 == arguments.size()) p.fail("the value is missing: write " + std::string(found->name) + " " + std::string(found->value));
+      if (i + 1 == arguments.size())
+        p.fail("the value is missing: write " + std::string(found->name) + " " + std::string(found->value));
       value = arguments[++i];
       if (value.empty()) p.fail("the value is empty");
     }
@@ -249,7 +270,8 @@ inline std::string_view nearest_option(std::string_view wrong) {
   if (given("--tolerance") && out.expected.empty()) throw usage_error("--tolerance belongs to --expect FILE");
   if (given("--labels") && out.top == 0) throw usage_error("--labels belongs to --top K");
   if (out.streamed() >= 0) {
-    const auto inputs = std::count_if(program.layers.layers.begin(), program.layers.layers.end(), [](const auto& l) { return l.is_input; });
+    const auto inputs =
+        std::count_if(program.layers.layers.begin(), program.layers.layers.end(), [](const auto& l) { return l.is_input; });
     const auto fail = [](const char* what) { throw usage_error(std::string("--input -: ") + what); };
     if (inputs > 1) fail("the standard input feeds networks of one input, this one has several; give files");
     if (out.inputs.size() > 1) fail("the standard input stands alone; give no other --input");
@@ -259,11 +281,13 @@ inline std::string_view nearest_option(std::string_view wrong) {
   }
   for (std::size_t i = 0; i < out.outputs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (out.outputs[i].file == out.outputs[j].file) throw usage_error("--output: two outputs go to '" + out.outputs[i].file + "'");
+      if (out.outputs[i].file == out.outputs[j].file)
+        throw usage_error("--output: two outputs go to '" + out.outputs[i].file + "'");
   if (!out.random)
     for (int l = 0; l < program.layers.size(); ++l) {
       const auto& layer = program.layers.layers[static_cast<std::size_t>(l)];
-      if (!layer.is_input || std::any_of(out.inputs.begin(), out.inputs.end(), [&](const auto& f) { return f.layer == l; })) continue;
+      if (!layer.is_input || std::any_of(out.inputs.begin(), out.inputs.end(), [&](const auto& f) { return f.layer == l; }))
+        continue;
       const bool only = out.inputs.empty();
       throw usage_error((only ? "no frames given" : "no frames given for input " + std::string(layer.onnx_name)) +
                         "; give them with --input " + (only ? "" : std::string(layer.onnx_name) + "=") +
@@ -271,7 +295,8 @@ inline std::string_view nearest_option(std::string_view wrong) {
     }
   if (out.by == transport::mpi) {
 #ifndef DICE_WITH_MPI
-    throw usage_error("--transport mpi: this program was built without MPI; build it with dice::mpi, or use --transport in-process");
+    throw usage_error(
+        "--transport mpi: this program was built without MPI; build it with dice::mpi, or use --transport in-process");
 #endif
   }
   return out;
@@ -286,12 +311,15 @@ inline std::string_view nearest_option(std::string_view wrong) {
   };
   const std::string name(command.substr(command.rfind('/') == std::string_view::npos ? 0 : command.rfind('/') + 1));
   const int ranks = program.ranks();
-  std::string out = "Runs the network " + std::string(program.network) + " on " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
-  out += ".\n\nUsage: " + (ranks > 1 ? "mpirun -n " + std::to_string(ranks) + " ./" : std::string("./")) + name + " --input FILE.npy [OPTION…]\n";
+  std::string out = "Runs the network " + std::string(program.network) + " on " + std::to_string(ranks) +
+                    (ranks == 1 ? " rank" : " ranks");
+  out += ".\n\nUsage: " + (ranks > 1 ? "mpirun -n " + std::to_string(ranks) + " ./" : std::string("./")) + name +
+         " --input FILE.npy [OPTION…]\n";
   for (const bool inputs : {true, false})
     for (const auto& l : program.layers.layers)
       if (inputs ? l.is_input : l.is_output)
-        out += std::string("\n  ") + (inputs ? "input   " : "output  ") + std::string(l.onnx_name) + "  float32 " + shape(l.output);
+        out += std::string("\n  ") + (inputs ? "input   " : "output  ") + std::string(l.onnx_name) + "  float32 " +
+               shape(l.output);
   out += "\n\nOptions:\n";
   for (const auto& o : detail::option_table()) {
     std::string left = "  " + std::string(o.name);

@@ -34,12 +34,8 @@ template <class Net, bool Inputs> consteval int only() {
       id = l, ++count;
   return count == 1 ? id : -1;
 }
-template <class Net, int Id> struct only_layer {
-  using type = typename Net::template layer<Id>;
-};
-template <class Net> struct only_layer<Net, -1> {
-  using type = void;
-};
+template <class Net, int Id> struct only_layer { using type = typename Net::template layer<Id>; };
+template <class Net> struct only_layer<Net, -1> { using type = void; };
 
 template <class Net, class Layer> constexpr bool is_input() {
   if constexpr (placement::detail::belongs<Net, Layer>()) return Layer::op.onnx == "Input";
@@ -71,9 +67,9 @@ template <class Layer, class Net>
 concept output_of = app::detail::is_output<Net, Layer>();
 
 /// A running network, made by dice::start. Every process of the job has one, and all are started, and end, together: start
-/// returns when all ranks are ready, and the destructor, like wait(), when the inputs' ranks have closed and all frames are done.
-/// Frames enter where the mapping has the graph input, results come out where it has the graph output; in other ranks the engine
-/// only computes. All functions but the destructor may be called from any thread.
+/// returns when all ranks are ready, and the destructor, like wait(), when the inputs' ranks have closed and all frames are
+/// done. Frames enter where the mapping has the graph input, results come out where it has the graph output; in other ranks
+/// the engine only computes. All functions but the destructor may be called from any thread.
 ///
 /// `Layer` names a graph input or output; it may be left out where the network has only one.
 template <graph::network_type Net> class engine {
@@ -89,66 +85,59 @@ template <graph::network_type Net> class engine {
 
   /// Whether frames for `Layer` enter in this process.
   template <class Layer = only_input>
-    requires input_of<Layer, Net>
-  bool takes() const {
-    return job_->holds(Layer::id);
-  }
+  requires input_of<Layer, Net>
+  bool takes() const { return job_->holds(Layer::id); }
   /// Whether results of `Layer` come out in this process.
   template <class Layer = only_output>
-    requires output_of<Layer, Net>
-  bool gives() const {
-    return job_->holds(Layer::id);
-  }
+  requires output_of<Layer, Net>
+  bool gives() const { return job_->holds(Layer::id); }
 
-  /// Hands over one frame: a tensor or any xtensor expression of the input's shape (a tensor that is moved is not copied until
-  /// it enters), or a function that gets a view of that shape, in the engine's thread, and writes the frame to its place (no
-  /// copy at all). Waits while the queue is full. Throws std::invalid_argument for another shape, std::logic_error in a rank
-  /// without that input or after close(), and engine_error once the stream failed.
+  /// Hands over one frame: a tensor or any xtensor expression of the input's shape (a tensor that is moved is not copied
+  /// until it enters), or a function that gets a view of that shape, in the engine's thread, and writes the frame to its
+  /// place (no copy at all). Waits while the queue is full. Throws std::invalid_argument for another shape, std::logic_error
+  /// in a rank without that input or after close(), and engine_error once the stream failed.
   template <class Layer = only_input, class Frame>
-    requires input_of<Layer, Net>
-  void push(Frame&& frame) {
-    job_->push(Layer::id, writer<Layer>(std::forward<Frame>(frame)), true);
-  }
+  requires input_of<Layer, Net>
+  void push(Frame&& frame) { job_->push(Layer::id, writer<Layer>(std::forward<Frame>(frame)), true); }
   /// The same; false, and nothing done, if the queue is full.
   template <class Layer = only_input, class Frame>
-    requires input_of<Layer, Net>
-  bool try_push(Frame&& frame) {
-    return job_->push(Layer::id, writer<Layer>(std::forward<Frame>(frame)), false);
-  }
+  requires input_of<Layer, Net>
+  bool try_push(Frame&& frame) { return job_->push(Layer::id, writer<Layer>(std::forward<Frame>(frame)), false); }
 
-  /// The next result, in the order of frames; waits for it. Nothing once the stream has ended. Throws std::logic_error in a rank
-  /// without that output, and engine_error if the stream failed, after the results from before.
+  /// The next result, in the order of frames; waits for it. Nothing once the stream has ended. Throws std::logic_error in a
+  /// rank without that output, and engine_error if the stream failed, after the results from before.
   template <class Layer = only_output>
-    requires output_of<Layer, Net>
-  std::optional<tensor> take() {
+  requires output_of<Layer, Net> std::optional<tensor> take() {
     tensor result;
     if (!job_->take(Layer::id, result)) return std::nullopt;
     return result;
   }
   /// The same into `result`, whose memory is used again for results to come; false once the stream has ended.
   template <class Layer = only_output>
-    requires output_of<Layer, Net>
-  bool take(tensor& result) {
-    return job_->take(Layer::id, result);
-  }
-  /// From now on results go to `f(frame, view)`, in order, in the engine's thread: frame counts from 0, view is an xtensor view
-  /// of the output's shape that holds during the call. The pipeline waits for f; what f throws ends the stream.
+  requires output_of<Layer, Net>
+  bool take(tensor& result) { return job_->take(Layer::id, result); }
+  /// From now on results go to `f(frame, view)`, in order, in the engine's thread: frame counts from 0, view is an xtensor
+  /// view of the output's shape that holds during the call. The pipeline waits for f; what f throws ends the stream.
   template <class Layer = only_output, class F>
-    requires output_of<Layer, Net>
+  requires output_of<Layer, Net>
   void on_result(F f) {
-    job_->listen(Layer::id, [f = std::move(f)](std::int64_t frame, const float* at) mutable { f(frame, app::detail::view<Layer>(at)); });
+    job_->listen(Layer::id, [f = std::move(f)](std::int64_t frame, const float* at) mutable {
+      f(frame, app::detail::view<Layer>(at));
+    });
   }
 
   /// Waits until all frames pushed in this process so far have left the network everywhere. Throws engine_error. Results
   /// queue up without bound meanwhile.
   void drain() { job_->drain(); }
-  /// No more frames from this process. Where all processes with inputs have closed, the stream ends when all frames are done.
+  /// No more frames from this process. Where all processes with inputs have closed, the stream ends when all frames are
+  /// done.
   void close() { job_->close(); }
   /// Ends the stream at once, in all ranks, with frames unfinished: waiting functions throw engine_error.
   void stop() { job_->stop(); }
   /// Whether the stream has ended, well or not.
   bool ended() const { return job_->ended(); }
-  /// Waits for the end of the stream. Throws engine_error if it failed or was stopped. Results queue up without bound meanwhile.
+  /// Waits for the end of the stream. Throws engine_error if it failed or was stopped. Results queue up without bound
+  /// meanwhile.
   void wait() { job_->wait(); }
 
  private:
@@ -161,8 +150,8 @@ template <graph::network_type Net> class engine {
       constexpr auto wanted = app::detail::extents<Layer>();
       const auto& found = frame.shape();
       if (!std::equal(wanted.begin(), wanted.end(), found.begin(), found.end()))
-        throw std::invalid_argument("a frame of shape " + runtime::shape_text(found) + " for '" + std::string(Layer::onnx_name) +
-                                    "', whose shape is " + runtime::shape_text(wanted));
+        throw std::invalid_argument("a frame of shape " + runtime::shape_text(found) + " for '" +
+                                    std::string(Layer::onnx_name) + "', whose shape is " + runtime::shape_text(wanted));
       return [t = tensor(std::forward<Frame>(frame))](float* to, std::int64_t elements) {
         std::memcpy(to, t.data(), static_cast<std::size_t>(elements) * sizeof(float));
       };
@@ -172,12 +161,12 @@ template <graph::network_type Net> class engine {
   std::unique_ptr<app::stream_job> job_;
 };
 
-/// Starts network Net under mapping Map. One rank, and all ranks with `o.by` in_process, run in this process without MPI; else
-/// every process of MPI_COMM_WORLD calls it, and MPI is started if the program has not done so. Throws engine_error, the same in
-/// all ranks, where the start fails, and std::runtime_error if MPI runs at a lower level than engine_thread_level.
+/// Starts network Net under mapping Map. One rank, and all ranks with `o.by` in_process, run in this process without MPI;
+/// else every process of MPI_COMM_WORLD calls it, and MPI is started if the program has not done so. Throws engine_error,
+/// the same in all ranks, where the start fails, and std::runtime_error if MPI runs at a lower level than
+/// engine_thread_level.
 template <class Net, class Map>
-  requires app::right<Net, Map>
-engine<Net> start(const engine_options& o = {}) {
+requires app::right<Net, Map> engine<Net> start(const engine_options& o = {}) {
   constexpr const auto& program = app::program_of<Net, Map>;
 #ifdef DICE_WITH_MPI
   if (program.ranks() > 1 && o.by != app::transport::in_process)
@@ -189,15 +178,13 @@ engine<Net> start(const engine_options& o = {}) {
 #ifdef DICE_WITH_MPI
 /// The same over the processes of `ranks`, which all call it; the engine works on a duplicate.
 template <class Net, class Map>
-  requires app::right<Net, Map>
-engine<Net> start(MPI_Comm ranks, const engine_options& o = {}) {
+requires app::right<Net, Map> engine<Net> start(MPI_Comm ranks, const engine_options& o = {}) {
   return engine<Net>(std::make_unique<app::stream_job>(app::program_of<Net, Map>, o, ranks));
 }
 #endif
 
 /// Chosen for a mapping with a mistake: naming its return type is the error that the user reads.
 template <class Net, class Map, class... Any>
-  requires(!app::right<Net, Map>)
-decltype(app::verdict<Net, Map>()()) start(const Any&...);
+requires(!app::right<Net, Map>) decltype(app::verdict<Net, Map>()()) start(const Any&...);
 
 }  // namespace dice

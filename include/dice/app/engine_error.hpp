@@ -12,7 +12,12 @@ class engine_error : public std::runtime_error {
  public:
   /// For engines.
   engine_error(const std::string& text, int rank, std::string host, std::int64_t frame, std::string layer, std::string cause)
-      : std::runtime_error(text), rank_(rank), host_(std::move(host)), frame_(frame), layer_(std::move(layer)), cause_(std::move(cause)) {}
+      : std::runtime_error(text),
+        rank_(rank),
+        host_(std::move(host)),
+        frame_(frame),
+        layer_(std::move(layer)),
+        cause_(std::move(cause)) {}
 
   /// The rank that failed, or -1 if it is the start that failed.
   int rank() const { return rank_; }

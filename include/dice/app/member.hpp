@@ -34,7 +34,7 @@ inline std::string cause(const std::exception& e) {
 
 /// One rank of a job. Where functions are collective, every rank calls them in the same order.
 class member {
-public:
+ public:
   /// `processes`: the ranks are processes, not threads of this one.
   member(const runtime::program& p, channels::communicator& ranks, bool processes)
       : program_(p), ranks_(ranks), processes_(processes), host_(host_name()) {}
@@ -67,7 +67,8 @@ public:
       record in(told[r]);
       const auto text = in.get(), host = in.get();
       all.push_back(in.get());
-      if (!text.empty() && first.empty()) first = program_.ranks() == 1 ? text : place(static_cast<int>(r), host) + ": " + text;
+      if (!text.empty() && first.empty())
+        first = program_.ranks() == 1 ? text : place(static_cast<int>(r), host) + ": " + text;
     }
     return first;
   }
@@ -104,7 +105,8 @@ public:
     const auto own = alike.size();
     alike.insert(alike.end(), options.begin(), options.end());
     record mine;  // begins with the version and the host: what follows may be something else in another version
-    for (const std::string& field : {std::string(program_.version), host_, usage, shares ? mask : std::string()}) mine.put(field);
+    for (const std::string& field : {std::string(program_.version), host_, usage, shares ? mask : std::string()})
+      mine.put(field);
     for (const auto& [what, value] : alike) mine.put(value);
     const auto told = ranks_.all_gather(mine.text());
     std::string first_usage, difference, first_version, first_host;
@@ -117,8 +119,8 @@ public:
       if (k == 0) first_version = version, first_host = host;
       const auto compare = [&](const char* what, const std::string& other, const std::string& zero) {
         if (other == zero || !difference.empty()) return false;
-        difference = place(static_cast<int>(k), host) + " runs " + what + other + ", " + place(0, first_host) + " " + what + zero +
-                     "; start the same program with the same options on all hosts";
+        difference = place(static_cast<int>(k), host) + " runs " + what + other + ", " + place(0, first_host) + " " + what +
+                     zero + "; start the same program with the same options on all hosts";
         return true;
       };
       compare("dice ", version, first_version);
@@ -137,18 +139,19 @@ public:
     if (!difference.empty()) return {difference, code};
     if (const int wanted = program_.ranks(); wanted != ranks_.size()) {
       const auto n = std::to_string(wanted);
-      return {"this program's plan has " + n + " ranks, started with " + std::to_string(ranks_.size()) + ": run it with mpirun -n " + n +
-                  " PROGRAM …, or with --transport in-process",
+      return {"this program's plan has " + n + " ranks, started with " + std::to_string(ranks_.size()) +
+                  ": run it with mpirun -n " + n + " PROGRAM …, or with --transport in-process",
               2};
     }
     return {};
   }
 
-  /// Starts the calling thread's team for this rank's unit, and maps and packs its weights: `file`, or where --weights looks by
-  /// default. Returns a warning, or "". Throws.
+  /// Starts the calling thread's team for this rank's unit, and maps and packs its weights: `file`, or where --weights looks
+  /// by default. Returns a warning, or "". Throws.
   [[gnu::cold]] std::string equip(const std::string& file) {
     const auto warning = start_threads();
-    const weights::file weights(weights::find(program_.weights, file, program_.weights_folder), program_.network, program_.weights);
+    const weights::file weights(weights::find(program_.weights, file, program_.weights_folder), program_.network,
+                                program_.weights);
     std::vector<int> groups;
     const auto needs = runtime::needs_of(program_, rank(), groups);
     store_ = weights::store(weights, needs);
@@ -165,14 +168,15 @@ public:
   runtime::executor& executor() { return *executor_; }
   channels::endpoint& end() { return *end_; }
 
-private:
+ private:
   std::string start_threads() {
     const auto r = static_cast<std::size_t>(rank());
     if (r >= program_.units.size()) return {};
     const auto cores = r < program_.cores.size() ? program_.cores[r] : std::span<const int>{};
     const auto online = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
     const bool launched = processes_ && launched_size() > 0;
-    const auto crew = runtime::engage(program_.units[r], cores, sharers_, online, launched ? "; start with mpirun --bind-to none" : "");
+    const auto crew =
+        runtime::engage(program_.units[r], cores, sharers_, online, launched ? "; start with mpirun --bind-to none" : "");
     if (program_.threads.start) program_.threads.start(crew.threads, crew.cores);
     return crew.warning;
   }

@@ -20,12 +20,8 @@ namespace dice::app {
 
 namespace detail {
 
-template <class Net, int Id> struct layer_or_nothing {
-  using type = typename Net::template layer<Id>;
-};
-template <class Net> struct layer_or_nothing<Net, -1> {
-  using type = graph::nothing;
-};
+template <class Net, int Id> struct layer_or_nothing { using type = typename Net::template layer<Id>; };
+template <class Net> struct layer_or_nothing<Net, -1> { using type = graph::nothing; };
 
 /// A fusion group as a type. Templated on ids and not on the mapping, so that its kernel's symbol stays short.
 template <class Net, int Anchor, int Residual, int Activation, int Operand> struct group_of {
@@ -46,11 +42,13 @@ template <class Net, class Map> consteval auto tabulate() {
   constexpr const auto& plan = schedule::plan_of<Net, Map>;
   tables<plan.groups.size(), plan.ranks.size()> out;
   [&]<std::size_t... G>(std::index_sequence<G...>) {
-    out.kernels = {kernels::entry_for<backend_tag<backend_of_group<Net, Map>(G)>,
-                                      typename group_of<Net, plan.groups[G].anchor, plan.groups[G].residual, plan.groups[G].activation,
-                                                        plan.groups[G].residual_operand>::type>()...};
+    out.kernels = {
+        kernels::entry_for<backend_tag<backend_of_group<Net, Map>(G)>,
+                           typename group_of<Net, plan.groups[G].anchor, plan.groups[G].residual, plan.groups[G].activation,
+                                             plan.groups[G].residual_operand>::type>()...};
     out.parameters = {std::span<const graph::parameter>(Net::template layer<plan.groups[G].anchor>::parameters)...};
-  }(std::make_index_sequence<plan.groups.size()>{});
+  }
+  (std::make_index_sequence<plan.groups.size()>{});
   for (std::size_t g = 0; g < plan.groups.size(); ++g)
     out.algorithms[g] = schedule::detail::algorithm_table<Net, Map>[static_cast<std::size_t>(plan.groups[g].anchor)];
   boost::hana::for_each(placement::entries<Map>::list, [&](auto type) {

@@ -2,16 +2,16 @@
 #pragma once
 
 #include "dice/app/command_line.hpp"
-#include "dice/app/input_files.hpp"
-#include "dice/app/live_results.hpp"
+#include "dice/app/input/files.hpp"
+#include "dice/app/input/standard.hpp"
 #include "dice/app/member.hpp"
-#include "dice/app/print.hpp"
-#include "dice/app/profile.hpp"
+#include "dice/app/output/live_results.hpp"
+#include "dice/app/output/print.hpp"
+#include "dice/app/output/profile.hpp"
+#include "dice/app/output/report.hpp"
+#include "dice/app/output/results.hpp"
+#include "dice/app/output/trace.hpp"
 #include "dice/app/record.hpp"
-#include "dice/app/report.hpp"
-#include "dice/app/results.hpp"
-#include "dice/app/standard_input.hpp"
-#include "dice/app/trace.hpp"
 #include "dice/channels/channel.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/sink.hpp"
@@ -92,13 +92,13 @@ class rank_job {
     const int streamed = options_.streamed();
     const auto usage = usage_.empty() && streamed >= 0 && here(streamed) ? no_standard_input(rank_, name(streamed)) : usage_;
     const auto [error, code] = me_.introduce(usage, {{"with --frames ", number(options_.frames)},
-                                                      {"with --warmup ", std::to_string(options_.warmup)},
-                                                      {"with --in-flight ", number(options_.in_flight)},
-                                                      {"with --input - ", streamed < 0 ? "(no)" : "(yes)"},
-                                                      {"with --gather ", options_.gather ? "(yes)" : "(no)"},
-                                                      {"with --trace ", options_.trace.empty() ? "(no)" : "(yes)"},
-                                                      {"with --profile ", options_.profile.empty() ? "(no)" : "(yes)"},
-                                                      {"for the results of ", wanted.empty() ? "(none)" : wanted}});
+                                                     {"with --warmup ", std::to_string(options_.warmup)},
+                                                     {"with --in-flight ", number(options_.in_flight)},
+                                                     {"with --input - ", streamed < 0 ? "(no)" : "(yes)"},
+                                                     {"with --gather ", options_.gather ? "(yes)" : "(no)"},
+                                                     {"with --trace ", options_.trace.empty() ? "(no)" : "(yes)"},
+                                                     {"with --profile ", options_.profile.empty() ? "(no)" : "(yes)"},
+                                                     {"for the results of ", wanted.empty() ? "(none)" : wanted}});
     return error.empty() ? 0 : refuse(error, code);
   }
 
@@ -238,7 +238,8 @@ class rank_job {
       return 1;
     } catch (const std::exception& e) {
       const int l = me_.executor().layer();
-      const auto where = l < 0 ? "" : std::string(", ") + phase + std::to_string(me_.executor().frame()) + ", layer '" + name(l) + "'";
+      const auto where =
+          l < 0 ? "" : std::string(", ") + phase + std::to_string(me_.executor().frame()) + ", layer '" + name(l) + "'";
       ranks_.stop("dice: error: " + me_.place() + where + ": " + cause(e));
       return 1;
     }
@@ -257,7 +258,8 @@ class rank_job {
     }
     me_.end().settle();
     frames_ = 0;
-    for (const auto& n : ranks_.all_gather(std::to_string(figures_.entered.size()))) frames_ = std::max<std::int64_t>(frames_, std::stoll(n));
+    for (const auto& n : ranks_.all_gather(std::to_string(figures_.entered.size())))
+      frames_ = std::max<std::int64_t>(frames_, std::stoll(n));
   }
 
   /// Counts frames on a terminal, at most ten times a second, before handing them on.
@@ -312,8 +314,9 @@ class rank_job {
       if (error.empty()) error = e;
     };
     if (options_.streamed() >= 0) then([&] { live_.finish(); });
-    else for (const auto& f : options_.outputs)
-      if (holder(f.layer) == rank_) then([&] { runtime::write_npy(f.file, sink_.result(f.layer)); });
+    else
+      for (const auto& f : options_.outputs)
+        if (holder(f.layer) == rank_) then([&] { runtime::write_npy(f.file, sink_.result(f.layer)); });
     report all;
     if (rank_ == 0)
       then([&] {
@@ -376,9 +379,9 @@ class rank_job {
   channels::communicator& ranks_;
   const int rank_;
   member me_;
-  std::map<int, input_files> files_;    ///< of the graph inputs here
-  std::vector<std::string> pictures_;   ///< by frame, of all ranks
-  std::optional<picture_form> form_;    ///< of a stream's frames, if they are to be normalised
+  std::map<int, input_files> files_;   ///< of the graph inputs here
+  std::vector<std::string> pictures_;  ///< by frame, of all ranks
+  std::optional<picture_form> form_;   ///< of a stream's frames, if they are to be normalised
   runtime::tensor_source source_;
   runtime::tensor_sink sink_;
   std::map<int, runtime::tensor> expected_;

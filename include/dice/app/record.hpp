@@ -12,7 +12,7 @@ namespace dice::app {
 
 /// Fields in a row as one text, for communicator::all_gather. Each is written with its length, so any bytes may be in it.
 class record {
-public:
+ public:
   record() = default;
   explicit record(std::string text) : text_(std::move(text)) {}
 
@@ -45,8 +45,10 @@ public:
     return out;
   }
 
-private:
-  [[noreturn]] static void wrong() { throw std::runtime_error("ranks run different versions of this program; start the same on all hosts"); }
+ private:
+  [[noreturn]] static void wrong() {
+    throw std::runtime_error("ranks run different versions of this program; start the same on all hosts");
+  }
   std::string text_;
   std::size_t at_ = 0;
 };

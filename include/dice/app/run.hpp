@@ -2,12 +2,12 @@
 #pragma once
 
 #include "dice/app/command_line.hpp"
-#include "dice/app/draw.hpp"
 #include "dice/app/launcher.hpp"
-#include "dice/app/plan.hpp"
-#include "dice/app/print.hpp"
+#include "dice/app/output/draw.hpp"
+#include "dice/app/output/plan.hpp"
+#include "dice/app/output/print.hpp"
+#include "dice/app/output/steps.hpp"
 #include "dice/app/rank.hpp"
-#include "dice/app/steps.hpp"
 #include "dice/channels/channels.hpp"
 #include "dice/runtime/interrupt.hpp"
 

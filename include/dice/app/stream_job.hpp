@@ -26,10 +26,11 @@ namespace dice {
 
 /// How an engine runs.
 struct engine_options {
-  std::string weights{};                     ///< the .safetensors file; empty: where --weights looks by default
-  int in_flight = 0;                         ///< frames under way at most; 0: as many as the plan allows
-  int queue = 0;                             ///< frames, and results, that wait beside those; 0: as many as may be in flight
-  app::transport by = app::transport::automatic;  ///< in_process: all ranks as threads of this process; else MPI if there are several
+  std::string weights{};  ///< the .safetensors file; empty: where --weights looks by default
+  int in_flight = 0;      ///< frames under way at most; 0: as many as the plan allows
+  int queue = 0;          ///< frames, and results, that wait beside those; 0: as many as may be in flight
+  app::transport by =
+      app::transport::automatic;  ///< in_process: all ranks as threads of this process; else MPI if there are several
   std::function<void(const std::string&)> warn{};  ///< gets warnings (in one rank); without it they go to stderr
 };
 
@@ -51,8 +52,9 @@ inline void require_mpi() {
     const int known[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
     for (int i = 0; i < 4; ++i)
       if (known[i] == level)
-        throw std::runtime_error(std::string("MPI runs at the level ") + names[i] +
-                                 "; an engine needs MPI_THREAD_MULTIPLE: ask MPI_Init_thread (or boost::mpi::environment) for it");
+        throw std::runtime_error(
+            std::string("MPI runs at the level ") + names[i] +
+            "; an engine needs MPI_THREAD_MULTIPLE: ask MPI_Init_thread (or boost::mpi::environment) for it");
     throw std::runtime_error("MPI runs at an unknown level; an engine needs MPI_THREAD_MULTIPLE");
   };
   int ended = 0, begun = 0, level = 0;
@@ -200,8 +202,9 @@ class stream_job {
     };
     std::string usage;
     if (options_.in_flight > program_.plan.in_flight)
-      usage = "in_flight = " + std::to_string(options_.in_flight) + " is more than the plan allows, " + std::to_string(program_.plan.in_flight) +
-              "; lower it, or add dice::in_flight<" + std::to_string(options_.in_flight) + "> to the mapping";
+      usage = "in_flight = " + std::to_string(options_.in_flight) + " is more than the plan allows, " +
+              std::to_string(program_.plan.in_flight) + "; lower it, or add dice::in_flight<" +
+              std::to_string(options_.in_flight) + "> to the mapping";
     fail(me.introduce(usage, {{"with in_flight = ", std::to_string(in_flight())}}).error);
     std::string warning;
     std::vector<std::string> warnings;
@@ -209,10 +212,8 @@ class stream_job {
     fail(me.agree(error, warning.empty() ? warning : me.place() + " " + warning, warnings));
     for (const auto& text : warnings)
       if (me.rank() == 0 && !text.empty()) {
-        if (options_.warn)
-          options_.warn(text);
-        else
-          std::fprintf(stderr, "dice: warning: %s\n", text.c_str());
+        if (options_.warn) options_.warn(text);
+        else std::fprintf(stderr, "dice: warning: %s\n", text.c_str());
       }
     fail(me.connect(in_flight()));
   }
@@ -231,7 +232,8 @@ class stream_job {
       why = "an exception that is no std::exception";
     }
     if (!why.empty()) {
-      if (const int l = me.executor().layer(); l >= 0) where = std::string(layer(l).onnx_name), frame = me.executor().frame();
+      if (const int l = me.executor().layer(); l >= 0)
+        where = std::string(layer(l).onnx_name), frame = me.executor().frame();
       me.executor().give_up();
     }
     me.end().settle();
@@ -265,8 +267,9 @@ class stream_job {
   }
   worker& at(int l) const {
     if (auto* w = worker_of(l)) return *w;
-    throw std::logic_error("rank " + std::to_string(rank()) + " does not hold '" + std::string(layer(l).onnx_name) + "', rank " +
-                           std::to_string(program_.plan.owner[static_cast<std::size_t>(l)]) + " does; use the engine there");
+    throw std::logic_error("rank " + std::to_string(rank()) + " does not hold '" + std::string(layer(l).onnx_name) +
+                           "', rank " + std::to_string(program_.plan.owner[static_cast<std::size_t>(l)]) +
+                           " does; use the engine there");
   }
 
   const runtime::program& program_;

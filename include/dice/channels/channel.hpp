@@ -16,8 +16,8 @@ namespace dice::channels {
 /// A one-way path of messages of one size between two ranks; they arrive in the order in which they were sent.
 struct path {
   int from = 0, to = 0;
-  int tag = 0;             ///< unique among the paths from `from` to `to`
-  std::int64_t bytes = 0;  ///< of one message
+  int tag = 0;                            ///< unique among the paths from `from` to `to`
+  std::int64_t bytes = 0;                 ///< of one message
   int send_slots = 1, receive_slots = 1;  ///< operations that may be under way at each end
 };
 
@@ -29,7 +29,7 @@ struct stopped : std::runtime_error {
 /// This rank's ends of the paths. An operation is named by its path and slot; the slots of a path's end are used in turn
 /// (0, 1, …, 0, …), each only when its last operation is done. Memory belongs to the operation until then.
 class endpoint {
-public:
+ public:
   virtual ~endpoint() = default;
   /// Starts sending the path's bytes from `from`.
   virtual void start_send(int path, int slot, const std::byte* from) = 0;
@@ -56,7 +56,7 @@ public:
 /// The ranks of a job, as one of them sees it. All functions but rank, size and stop are collective: every rank calls them
 /// in the same order.
 class communicator {
-public:
+ public:
   virtual ~communicator() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
@@ -69,8 +69,8 @@ public:
   /// Hands a block of known size from rank `from` to rank `to`; both call it, other ranks do not.
   virtual void send_block(int to, const void* data, std::int64_t bytes) = 0;
   virtual void receive_block(int from, void* data, std::int64_t bytes) = 0;
-  /// Ends the job from this rank alone: `message` is printed once, on stderr. Other ranks are stopped, wherever they are. Returns
-  /// only where ranks are threads.
+  /// Ends the job from this rank alone: `message` is printed once, on stderr. Other ranks are stopped, wherever they are.
+  /// Returns only where ranks are threads.
   virtual void stop(const std::string& message) = 0;
 };
 

@@ -5,7 +5,8 @@
 
 namespace dice::cost {
 
-/// The backend that computes for a unit in this build: OpenMP where it is built in, else the reference kernels; cuDNN for GPUs.
+/// The backend that computes for a unit in this build: OpenMP where it is built in, else the reference kernels; cuDNN for
+/// GPUs.
 constexpr backend backend_of(const platform::unit& u) {
   if (u.on() == platform::processor::gpu) return backend::cudnn;
 #ifdef DICE_WITH_OPENMP

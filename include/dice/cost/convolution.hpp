@@ -25,11 +25,11 @@ struct convolution {
 
   /// One axis of the window: phases, and the extents in each.
   struct axis {
-    std::int64_t in = 1, out = 1;      ///< extents of input and output
+    std::int64_t in = 1, out = 1;  ///< extents of input and output
     std::int64_t stride = 1, dilation = 1, kernel = 1, pad = 0;
-    std::int64_t period = 1;           ///< taps k and k + period have the same phase
-    std::int64_t phases = 1;           ///< phases that some tap reads
-    std::int64_t halo = 0;             ///< elements of a phase beyond the output's extent
+    std::int64_t period = 1;  ///< taps k and k + period have the same phase
+    std::int64_t phases = 1;  ///< phases that some tap reads
+    std::int64_t halo = 0;    ///< elements of a phase beyond the output's extent
 
     constexpr axis() = default;
     constexpr axis(std::int64_t i, std::int64_t o, int s, int d, int k, int p)
@@ -55,11 +55,11 @@ struct convolution {
   std::int64_t images = 1, channels = 0, out_channels = 0, groups = 1;
   std::int64_t group_channels = 0, group_outputs = 0;  ///< of one group
   axis y, x;
-  bool depthwise = false;       ///< one input channel per group: weights in place, no panels
-  bool reads_in_place = false;  ///< no padded copy
-  std::int64_t overlap = 0;     ///< zeros that end a row and begin the next
-  std::int64_t pitch = 0;       ///< elements between rows of a phase
-  std::int64_t band = 0;        ///< output rows per band
+  bool depthwise = false;                  ///< one input channel per group: weights in place, no panels
+  bool reads_in_place = false;             ///< no padded copy
+  std::int64_t overlap = 0;                ///< zeros that end a row and begin the next
+  std::int64_t pitch = 0;                  ///< elements between rows of a phase
+  std::int64_t band = 0;                   ///< output rows per band
   std::int64_t phase_size = 0, plane = 0;  ///< elements of a phase, of a channel with all its phases
   std::int64_t panels = 0;                 ///< of a group
 
@@ -82,7 +82,11 @@ struct convolution {
 
   constexpr convolution() = default;
   constexpr convolution(const ops::conv& op, const tensor::shape& in, const tensor::shape& result)
-      : images(in[0]), channels(in[1]), out_channels(op.channels), groups(op.group), group_channels(in[1] / op.group),
+      : images(in[0]),
+        channels(in[1]),
+        out_channels(op.channels),
+        groups(op.group),
+        group_channels(in[1] / op.group),
         group_outputs(op.channels / op.group) {
     const bool flat = in.rank == 3;
     y = {flat ? 1 : in[2], flat ? 1 : result[2], op.strides[0], op.dilations[0], op.kernel[0], op.pads[0]};
@@ -115,7 +119,7 @@ struct convolution {
     plane = phases * phase_size;
   }
 
-private:
+ private:
   /// Rounded up to a cache line, and away from multiples of 4 KiB.
   static constexpr std::int64_t spread(std::int64_t elements) {
     elements = (elements + 15) / 16 * 16;

@@ -11,12 +11,9 @@
 namespace dice::cost {
 
 /// How backend B computes `op` on inputs of shapes `in` with an output of shape `result`.
-template <backend B, class Op>
-constexpr algorithm choose(const Op& op, graph::shapes in, const tensor::shape& result) {
-  if constexpr (B == backend::openmp)
-    return choose_openmp(op, in, result);
-  else
-    return choose_reference(op, in, result);
+template <backend B, class Op> constexpr algorithm choose(const Op& op, graph::shapes in, const tensor::shape& result) {
+  if constexpr (B == backend::openmp) return choose_openmp(op, in, result);
+  else return choose_reference(op, in, result);
 }
 
 namespace detail {
@@ -32,7 +29,8 @@ template <class Layer, class Net, backend B> constexpr algorithm of_layer() {
 template <class Net, backend B>
 inline constexpr std::array<algorithm, Net::size> algorithms = []<int... Id>(std::integer_sequence<int, Id...>) {
   return std::array<algorithm, Net::size>{detail::of_layer<typename Net::template layer<Id>, Net, B>()...};
-}(std::make_integer_sequence<int, Net::size>{});
+}
+(std::make_integer_sequence<int, Net::size>{});
 
 /// The same as plain values.
 template <class Net, backend B> inline constexpr std::span<const algorithm> algorithms_of = algorithms<Net, B>;

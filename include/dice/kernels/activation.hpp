@@ -37,6 +37,8 @@ template <class T> [[gnu::always_inline]] inline T apply(const ops::hard_swish&,
 
 /// Whether Op is one of the operators above.
 template <class Op>
-concept activation = requires(const Op& op, float x) { apply(op, x); };
+concept activation = requires(const Op& op, float x) {
+  apply(op, x);
+};
 
 }  // namespace dice::kernels

@@ -29,7 +29,9 @@ template <class Backend, class Op> struct kernel;
 
 /// Whether `Backend` has a kernel for `Op`.
 template <class Backend, class Op>
-concept has_kernel = requires { sizeof(kernel<Backend, Op>); };
+concept has_kernel = requires {
+  sizeof(kernel<Backend, Op>);
+};
 
 /// The anchor's parameters (plain, as in the weights file, each 64-byte aligned), in their order.
 using source = std::span<const float* const>;

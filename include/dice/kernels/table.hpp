@@ -19,7 +19,7 @@ inline constexpr cost::backend backend_of = std::is_same_v<Backend, openmp>  ? c
 
 /// The functions of `Group` in `Backend`; `pack` is null when the kernel reads the weights as they lie in the file.
 template <class Backend, class Group>
-  requires computes<Backend, Group>
+requires computes<Backend, Group>
 constexpr entry entry_for() {
   using group_kernel = kernel<Backend, std::remove_cvref_t<decltype(Group::anchor::op)>>;
   entry e{.run = &group_kernel::template run<Group>};

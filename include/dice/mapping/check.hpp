@@ -1,5 +1,6 @@
-// The checks of a mapping. Of several mistakes the first in this order is named: network or mapping, ranks, units and limits,
-// wrong entries (foreign, backwards, empty, points), two devices, no device. (The memory limit needs the plan: schedule/check.)
+// The checks of a mapping. Of several mistakes the first in this order is named: network or mapping, ranks, units and
+// limits, wrong entries (foreign, backwards, empty, points), two devices, no device. (The memory limit needs the plan:
+// schedule/check.)
 #pragma once
 
 #include "dice/mapping/error.hpp"
@@ -13,11 +14,29 @@
 namespace dice::placement {
 
 enum class mistake : unsigned char {
-  none, not_a_network, not_a_mapping, other_split, misplaced_entry, rank_twice, rank_missing, unit, limit, memory_not_positive,
-  in_flight, foreign, backwards, empty_list, point_outside, points_unordered, points_count, two_devices, no_device,
+  none,
+  not_a_network,
+  not_a_mapping,
+  other_split,
+  misplaced_entry,
+  rank_twice,
+  rank_missing,
+  unit,
+  limit,
+  memory_not_positive,
+  in_flight,
+  foreign,
+  backwards,
+  empty_list,
+  point_outside,
+  points_unordered,
+  points_count,
+  two_devices,
+  no_device,
 };
 
-/// The first mistake: `position` among the mapping's entries, `index` among a list's, `number` a rank, point, count or layer id.
+/// The first mistake: `position` among the mapping's entries, `index` among a list's, `number` a rank, point, count or layer
+/// id.
 struct finding {
   mistake what = mistake::none;
   int position = 0, index = 0, number = 0;
@@ -26,11 +45,11 @@ struct finding {
 namespace detail {
 
 template <class Net, class L> constexpr bool belongs() {
-  if constexpr (requires { { L::id } -> std::convertible_to<int>; }) {
-    if constexpr (L::id >= 0 && L::id < Net::size)
-      return std::is_same_v<typename Net::template layer<L::id>, L>;
-    else
-      return false;
+  if constexpr (requires {
+                  { L::id } -> std::convertible_to<int>;
+                }) {
+    if constexpr (L::id >= 0 && L::id < Net::size) return std::is_same_v<typename Net::template layer<L::id>, L>;
+    else return false;
   } else {
     return false;
   }
@@ -43,21 +62,16 @@ template <class Net, class E> struct entry_check {
 };
 template <class Net, class A, class B> struct entry_check<Net, range<A, B>> {
   static constexpr int wrong = [] {
-    if constexpr (!belongs<Net, A>())
-      return 1;
-    else if constexpr (!belongs<Net, B>())
-      return 2;
-    else
-      return A::id > B::id ? 3 : 0;
+    if constexpr (!belongs<Net, A>()) return 1;
+    else if constexpr (!belongs<Net, B>()) return 2;
+    else return A::id > B::id ? 3 : 0;
   }();
   using first = A;
   using second = B;
 };
 template <class Net, class A> struct entry_check<Net, from<A>> : entry_check<Net, A> {};
 template <class Net, class A> struct entry_check<Net, to<A>> : entry_check<Net, A> {};
-template <class Net> struct entry_check<Net, all> {
-  static constexpr int wrong = 0;
-};
+template <class Net> struct entry_check<Net, all> { static constexpr int wrong = 0; };
 
 /// Index of the first entry whose check says so; -1 if none. `backwards` chooses between the two kinds of mistake.
 template <class Net, class... E> constexpr int first_wrong(layers<E...>, bool backwards) {
@@ -78,15 +92,16 @@ template <class Map> constexpr finding check_form() {
   int size = 0;
   each_entry<Map>([&](auto type, int position) {
     using E = typename decltype(type)::type;
-    const bool right = is_in_flight<E>             ? !wants_layers
-                       : platform::is_dev<E>       ? !wants_layers
-                       : is_layers<E>              ? wants_layers && entries<Map>::is == form::mapping
-                                                   : false;
+    const bool right = is_in_flight<E>       ? !wants_layers
+                       : platform::is_dev<E> ? !wants_layers
+                       : is_layers<E>        ? wants_layers && entries<Map>::is == form::mapping
+                                             : false;
     if (!right && found.what == mistake::none) found = {mistake::misplaced_entry, position, 0, position};
     if (entries<Map>::is == form::mapping && !is_in_flight<E>) wants_layers = platform::is_dev<E>;
     size = position + 1;
   });
-  if (found.what == mistake::none && (wants_layers || !count_devices<Map>())) found = {mistake::misplaced_entry, size, 0, size};
+  if (found.what == mistake::none && (wants_layers || !count_devices<Map>()))
+    found = {mistake::misplaced_entry, size, 0, size};
   return found;
 }
 
@@ -114,12 +129,9 @@ template <class Map> constexpr finding check_units() {
     if constexpr (platform::is_dev<E>) {
       using traits = platform::dev_traits<E>;
       constexpr auto unit = platform::unit_traits<typename traits::unit_type>::check;
-      if (unit.what != platform::unit_check::mistake::none)
-        here = {mistake::unit, position, 0, unit.value};
-      else if (traits::wrong_limit >= 0)
-        here = {mistake::limit, position, traits::wrong_limit, E::rank};
-      else if (traits::bad_memory <= 0)
-        here = {mistake::memory_not_positive, position, 0, E::rank};
+      if (unit.what != platform::unit_check::mistake::none) here = {mistake::unit, position, 0, unit.value};
+      else if (traits::wrong_limit >= 0) here = {mistake::limit, position, traits::wrong_limit, E::rank};
+      else if (traits::bad_memory <= 0) here = {mistake::memory_not_positive, position, 0, E::rank};
     } else if constexpr (is_in_flight<E>) {
       if (frames<E> < 1) here = {mistake::in_flight, position, 0, frames<E>};
     }
@@ -151,7 +163,8 @@ template <class Net, class Map> constexpr finding check_points() {
     if (p <= 0 || p >= Net::size) return {mistake::point_outside, 0, 0, p};
   for (std::size_t i = 1; i < cuts.size(); ++i)
     if (cuts[i] <= cuts[i - 1]) return {mistake::points_unordered, 0, 0, cuts[i]};
-  if (static_cast<int>(cuts.size()) + 1 != count_devices<Map>()) return {mistake::points_count, count_devices<Map>(), 0, static_cast<int>(cuts.size())};
+  if (static_cast<int>(cuts.size()) + 1 != count_devices<Map>())
+    return {mistake::points_count, count_devices<Map>(), 0, static_cast<int>(cuts.size())};
   return {};
 }
 
@@ -165,26 +178,18 @@ template <class Net, class Map> constexpr finding check_layers() {
 }
 
 template <class Net, class Map> consteval finding check() {
-  if constexpr (!graph::network_type<Net>)
-    return {mistake::not_a_network, 0, 0, 0};
-  else if constexpr (entries<Map>::is == form::none)
-    return {mistake::not_a_mapping, 0, 0, 0};
+  if constexpr (!graph::network_type<Net>) return {mistake::not_a_network, 0, 0, 0};
+  else if constexpr (entries<Map>::is == form::none) return {mistake::not_a_mapping, 0, 0, 0};
   else {
     if constexpr (entries<Map>::is == form::split)
       if constexpr (!std::is_same_v<typename entries<Map>::network, Net>) return {mistake::other_split, 0, 0, 0};
-    if constexpr (constexpr finding f = check_form<Map>(); f.what != mistake::none)
-      return f;
-    else if constexpr (constexpr finding g = check_ranks<Map>(); g.what != mistake::none)
-      return g;
-    else if constexpr (constexpr finding u = check_units<Map>(); u.what != mistake::none)
-      return u;
-    else if constexpr (constexpr finding l = check_lists<Net, Map>(); l.what != mistake::none)
-      return l;
+    if constexpr (constexpr finding f = check_form<Map>(); f.what != mistake::none) return f;
+    else if constexpr (constexpr finding g = check_ranks<Map>(); g.what != mistake::none) return g;
+    else if constexpr (constexpr finding u = check_units<Map>(); u.what != mistake::none) return u;
+    else if constexpr (constexpr finding l = check_lists<Net, Map>(); l.what != mistake::none) return l;
     else if constexpr (entries<Map>::is == form::split) {
-      if constexpr (constexpr finding p = check_points<Net, Map>(); p.what != mistake::none)
-        return p;
-      else
-        return check_layers<Net, Map>();
+      if constexpr (constexpr finding p = check_points<Net, Map>(); p.what != mistake::none) return p;
+      else return check_layers<Net, Map>();
     } else {
       return check_layers<Net, Map>();
     }
@@ -200,8 +205,7 @@ template <class Dev> constexpr auto unit_verdict() {
   constexpr auto c = platform::unit_traits<unit>::check;
   if constexpr (c.what == not_a_unit)
     return failing<error::not_a_unit<unit, remedy::write_cpu_or_cores_or_threads_or_gpu>>{};
-  else if constexpr (c.what == core_twice)
-    return failing<error::core_listed_twice<c.value, remedy::list_each_core_once>>{};
+  else if constexpr (c.what == core_twice) return failing<error::core_listed_twice<c.value, remedy::list_each_core_once>>{};
   else if constexpr (c.what == core_negative)
     return failing<error::core_number_negative<c.value, remedy::list_cores_by_numbers_from_0_on>>{};
   else if constexpr (c.what == no_core)
@@ -210,8 +214,7 @@ template <class Dev> constexpr auto unit_verdict() {
     return failing<error::too_few_threads<c.value, remedy::ask_for_at_least_one_thread>>{};
   else if constexpr (c.what == gpu_negative)
     return failing<error::gpu_number_negative<c.value, remedy::write_cpu_or_cores_or_threads_or_gpu>>{};
-  else
-    return failing<error::unit_without_backend<unit, remedy::build_with_the_backend_of_this_unit_or_use_a_cpu_unit>>{};
+  else return failing<error::unit_without_backend<unit, remedy::build_with_the_backend_of_this_unit_or_use_a_cpu_unit>>{};
 }
 
 }  // namespace detail
@@ -224,14 +227,14 @@ template <class Net, class Map> consteval auto verdict() {
   constexpr finding f = found<Net, Map>;
   using enum mistake;
   using detail::failing;
-  if constexpr (f.what == none)
-    return failing<int>{};
+  if constexpr (f.what == none) return failing<int>{};
   else if constexpr (f.what == not_a_network)
     return failing<error::not_a_network<Net, remedy::pass_the_network_struct_of_a_header_made_by_onnx2hpp>>{};
   else if constexpr (f.what == not_a_mapping)
     return failing<error::not_a_mapping<Map, remedy::write_mapping_of_dev_and_layers>>{};
   else if constexpr (f.what == other_split)
-    return failing<error::split_of_another_network<typename entries<Map>::network, remedy::split_the_network_passed_to_main>>{};
+    return failing<
+        error::split_of_another_network<typename entries<Map>::network, remedy::split_the_network_passed_to_main>>{};
   else if constexpr (f.what == misplaced_entry)
     return failing<error::misplaced_entry<f.number, remedy::write_each_dev_followed_by_its_layers>>{};
   else if constexpr (f.what == rank_twice)
@@ -259,16 +262,17 @@ template <class Net, class Map> consteval auto verdict() {
     return failing<error::layer_without_device<typename Net::template layer<f.number>, remedy::add_it_to_a_layers_list>>{};
   else {
     using E = typename std::remove_cvref_t<decltype(boost::hana::at_c<f.position>(entries<Map>::list))>::type;
-    if constexpr (f.what == unit)
-      return detail::unit_verdict<E>();
+    if constexpr (f.what == unit) return detail::unit_verdict<E>();
     else {
       using entry = detail::entry_check<Net, decltype(detail::pick<Net, f.index>(E{}))>;
       if constexpr (f.what == backwards)
         return failing<error::range_backwards<typename entry::first, typename entry::second, remedy::swap_first_and_last>>{};
       else if constexpr (entry::wrong == 2)
-        return failing<error::layer_of_another_network<typename entry::second, remedy::name_layers_of_the_network_passed_to_main>>{};
+        return failing<
+            error::layer_of_another_network<typename entry::second, remedy::name_layers_of_the_network_passed_to_main>>{};
       else
-        return failing<error::layer_of_another_network<typename entry::first, remedy::name_layers_of_the_network_passed_to_main>>{};
+        return failing<
+            error::layer_of_another_network<typename entry::first, remedy::name_layers_of_the_network_passed_to_main>>{};
     }
   }
 }

@@ -22,9 +22,7 @@ template <int N> inline constexpr bool is_in_flight<in_flight<N>> = true;
 
 /// The entries of a mapping, or of a split written as one, as a Hana tuple of types; `is` says what T is.
 enum class form : unsigned char { none, mapping, split };
-template <class T> struct entries_of {
-  static constexpr form is = form::none;
-};
+template <class T> struct entries_of { static constexpr form is = form::none; };
 template <class... E> struct entries_of<mapping<E...>> {
   static constexpr form is = form::mapping;
   static constexpr auto list = boost::hana::tuple_t<E...>;

@@ -9,7 +9,7 @@ namespace dice::meta {
 /// Growable array of literal values; usable in constant expressions (transient) and at run time alike.
 /// Elements are value-initialised. Indices are `int`; no bounds checks.
 template <class T> class array {
-public:
+ public:
   constexpr array() = default;
   constexpr explicit array(int size) : data_(size ? new T[size]{} : nullptr), size_(size), capacity_(size) {}
   constexpr array(int size, const T& value) : array(size) {
@@ -62,7 +62,7 @@ public:
   constexpr const T* begin() const { return data_; }
   constexpr const T* end() const { return data_ + size_; }
 
-private:
+ private:
   T* data_ = nullptr;
   int size_ = 0, capacity_ = 0;
 };

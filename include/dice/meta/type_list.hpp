@@ -9,9 +9,7 @@ namespace dice::meta {
 template <class... T> struct type_list {};
 
 namespace detail {
-template <std::size_t Index, class T> struct indexed {
-  using type = T;
-};
+template <std::size_t Index, class T> struct indexed { using type = T; };
 template <class Sequence, class... T> struct indexer;
 template <std::size_t... Index, class... T> struct indexer<std::index_sequence<Index...>, T...> : indexed<Index, T>... {};
 template <std::size_t Index, class T> indexed<Index, T> pick(indexed<Index, T>*);

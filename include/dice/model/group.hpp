@@ -11,7 +11,8 @@ struct nothing {};
 
 /// Layers computed as one kernel: `Anchor`, then, if not `nothing`, the sum with operand `residual_operand` of the layer
 /// `Residual`, then the unary function `Activation`. The output is that of the last of the three.
-template <class Net, class Anchor, class Residual = nothing, class Activation = nothing, int ResidualOperand = 0> struct group {
+template <class Net, class Anchor, class Residual = nothing, class Activation = nothing, int ResidualOperand = 0>
+struct group {
   using network = Net;
   using anchor = Anchor;
   using residual = Residual;

@@ -92,7 +92,8 @@ template <class Net, class Layer> constexpr auto operand_shapes() {
   constexpr int n = static_cast<int>(Layer::operands.size());
   return []<int... K>(std::integer_sequence<int, K...>) {
     return std::array<tensor::shape, n>{Net::template layer<Layer::operands[K]>::result...};
-  }(std::make_integer_sequence<int, n>{});
+  }
+  (std::make_integer_sequence<int, n>{});
 }
 
 template <class Net, class Layer> constexpr bool consistent() {
@@ -129,7 +130,8 @@ template <class Net> constexpr int edge_count() {
     int each[] = {(n += static_cast<int>(Net::template layer<Id>::operands.size()))...};
     (void)each;
     return n;
-  }(std::make_integer_sequence<int, Net::size>{});
+  }
+  (std::make_integer_sequence<int, Net::size>{});
 }
 
 template <class Net> struct tables {
@@ -145,7 +147,8 @@ template <class Net> consteval tables<Net> tabulate() {
     int each[] = {(connect<Net, typename Net::template layer<Id>>(t.edges.data() + t.layers[Id].first_edge), 0)...};
     (void)each;
     return t;
-  }(std::make_integer_sequence<int, Net::size>{});
+  }
+  (std::make_integer_sequence<int, Net::size>{});
 }
 
 template <class Net> inline constexpr tables<Net> table = tabulate<Net>();

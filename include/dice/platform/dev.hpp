@@ -29,7 +29,16 @@ inline constexpr bool has_cudnn = false;
 
 /// What is wrong with a unit or limit; `value` is the core, count or number concerned.
 struct unit_check {
-  enum class mistake : unsigned char { none, not_a_unit, core_twice, core_negative, no_core, too_few_threads, no_backend, gpu_negative };
+  enum class mistake : unsigned char {
+    none,
+    not_a_unit,
+    core_twice,
+    core_negative,
+    no_core,
+    too_few_threads,
+    no_backend,
+    gpu_negative
+  };
   mistake what = mistake::none;
   int value = 0;
 };
@@ -65,7 +74,7 @@ template <int N> struct unit_traits<threads<N>> {
 };
 template <int Index> struct unit_traits<gpu_at<Index>> {
   static constexpr unit value{unit::kind::gpu, 0, Index};
-  static constexpr unit_check check{Index < 0     ? unit_check::mistake::gpu_negative
+  static constexpr unit_check check{Index < 0   ? unit_check::mistake::gpu_negative
                                     : has_cudnn ? unit_check::mistake::none
                                                 : unit_check::mistake::no_backend,
                                     Index};

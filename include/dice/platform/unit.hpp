@@ -24,7 +24,7 @@ enum class processor : unsigned char { cpu, gpu };
 struct unit {
   enum class kind : unsigned char { cpu, cores, threads, gpu };
   kind what = kind::cpu;
-  int count = 0;     ///< threads; 0: as many as the process may use
+  int count = 0;  ///< threads; 0: as many as the process may use
   int gpu_index = 0;
 
   constexpr processor on() const { return what == kind::gpu ? processor::gpu : processor::cpu; }

@@ -49,9 +49,10 @@ struct crew {
   std::string warning;     ///< empty: all is as the unit says
 };
 
-/// Threads for unit `u` (with `listed` cores) in the calling thread, whose affinity is set for cores<…>. The cores of a `cpu`
-/// are shared by `sharers` ranks. `online` cores exist; `remedy` ends the warning.
-inline crew engage(const platform::unit& u, std::span<const int> listed, int sharers, int online, const std::string& remedy) {
+/// Threads for unit `u` (with `listed` cores) in the calling thread, whose affinity is set for cores<…>. The cores of a
+/// `cpu` are shared by `sharers` ranks. `online` cores exist; `remedy` ends the warning.
+inline crew engage(const platform::unit& u, std::span<const int> listed, int sharers, int online,
+                   const std::string& remedy) {
   using kind = platform::unit::kind;
   crew out;
   const auto may = usable_cores();
@@ -67,32 +68,30 @@ inline crew engage(const platform::unit& u, std::span<const int> listed, int sha
       for (int c : listed) {
         bool there = false;
         for (int g : got) there |= g == c;
-        if (there)
-          out.cores.push_back(c);
-        else
-          lacking += (lacking.empty() ? "" : ", ") + std::to_string(c);
+        if (there) out.cores.push_back(c);
+        else lacking += (lacking.empty() ? "" : ", ") + std::to_string(c);
       }
       out.threads = out.cores.empty() ? u.count : static_cast<int>(out.cores.size());
       if (!lacking.empty())
-        out.warning = "cannot use core " + lacking + " of the " + std::to_string(u.count) + " that its unit lists; cores here are 0 to " +
-                      std::to_string(online - 1);
+        out.warning = "cannot use core " + lacking + " of the " + std::to_string(u.count) +
+                      " that its unit lists; cores here are 0 to " + std::to_string(online - 1);
       break;
     }
     case kind::threads:
       out.threads = u.count;
-      if (usable < u.count) out.warning = few(usable) + ", but its unit says " + std::to_string(u.count) + " threads" + remedy;
+      if (usable < u.count)
+        out.warning = few(usable) + ", but its unit says " + std::to_string(u.count) + " threads" + remedy;
       break;
     case kind::cpu: {
       const char* wish = std::getenv("OMP_NUM_THREADS");
       const int wanted = wish ? std::atoi(wish) : 0;
       out.threads = wanted > 0 ? wanted : usable / sharers > 1 ? usable / sharers : 1;
-      if (wanted > usable)
-        out.warning = few(usable) + ", but OMP_NUM_THREADS says " + std::to_string(wanted) + remedy;
-      else if (wanted <= 0 && usable == 1 && online > 1)
-        out.warning = few(usable) + remedy;
+      if (wanted > usable) out.warning = few(usable) + ", but OMP_NUM_THREADS says " + std::to_string(wanted) + remedy;
+      else if (wanted <= 0 && usable == 1 && online > 1) out.warning = few(usable) + remedy;
       break;
     }
-    case kind::gpu: break;
+    case kind::gpu:
+      break;
   }
   return out;
 }

@@ -8,8 +8,8 @@
 
 namespace dice::runtime {
 
-/// Tells programs apart whose ranks cannot work together: FNV-1a over the layers' shapes and the plan, 16 hexadecimal digits.
-/// The kernels' packed forms are left out: ranks on different boards may differ in them.
+/// Tells programs apart whose ranks cannot work together: FNV-1a over the layers' shapes and the plan, 16 hexadecimal
+/// digits. The kernels' packed forms are left out: ranks on different boards may differ in them.
 inline std::string plan_digest(const program& p) {
   std::uint64_t h = 14695981039346656037u;
   const auto add = [&](std::int64_t v) {

@@ -34,18 +34,23 @@ inline std::vector<weights::need> needs_of(const program& p, int rank, std::vect
 }
 
 /// A rank at work. A segment of a frame runs when the segment before it in the frame is done, the same segment of the frame
-/// before is done, and its messages have arrived; of those that can run, the one of the oldest frame goes first. Receives of a
-/// frame are posted as soon as its slot is free: frame - slots is done here and all it sends has left. A frame enters only
-/// while fewer than `in_flight` are between entry and last output, which the ranks with outputs tell by credits. So the oldest
-/// frame under way always goes on (see schedule/proofs.hpp), memory is bounded, and results come in order.
+/// before is done, and its messages have arrived; of those that can run, the one of the oldest frame goes first. Receives of
+/// a frame are posted as soon as its slot is free: frame - slots is done here and all it sends has left. A frame enters only
+/// while fewer than `in_flight` are between entry and last output, which the ranks with outputs tell by credits. So the
+/// oldest frame under way always goes on (see schedule/proofs.hpp), memory is bounded, and results come in order.
 ///
 /// Nothing is allocated by run(), but for the times in the figures, nor by stream().
 class executor {
-public:
+ public:
   /// `store` holds the weights of needs_of(p, rank), `end` is connected to paths_of(p.plan, in_flight); both outlive this.
   executor(const program& p, int rank, const weights::store& store, channels::endpoint& end, int in_flight)
-      : program_(p), plan_(p.plan), me_(plan_.ranks[static_cast<std::size_t>(rank)]), end_(end), in_flight_(in_flight),
-        slots_(slots_of(me_, in_flight)), segments_(me_.last_segment - me_.first_segment),
+      : program_(p),
+        plan_(p.plan),
+        me_(plan_.ranks[static_cast<std::size_t>(rank)]),
+        end_(end),
+        in_flight_(in_flight),
+        slots_(slots_of(me_, in_flight)),
+        segments_(me_.last_segment - me_.first_segment),
         arena_(slots_ * me_.frame_bytes + me_.scratch_bytes) {
     arena_.touch();
     prepare_calls(rank, store);
@@ -74,9 +79,9 @@ public:
     }
   }
 
-  /// Runs frames until the sources of all ranks with inputs have told their total, the same everywhere, and that many are done.
-  /// Both `in` and `out` are needed in every rank.
-  /// Throws as run() does; then give_up() belongs after it, and in any case endpoint::settle().
+  /// Runs frames until the sources of all ranks with inputs have told their total, the same everywhere, and that many are
+  /// done. Both `in` and `out` are needed in every rank. Throws as run() does; then give_up() belongs after it, and in any
+  /// case endpoint::settle().
   void stream(source* in, sink* out, figures& measured) {
     streams_ = true;
     begin(std::numeric_limits<std::int64_t>::max() / 2, in, out, measured);
@@ -100,7 +105,7 @@ public:
   int layer() const { return layer_; }
   std::int64_t arena_bytes() const { return arena_.bytes(); }
 
-private:
+ private:
   struct credit_path {
     int path = 0;
     std::vector<std::int64_t> words;  ///< the frames' numbers as they travel, by slot
@@ -293,7 +298,8 @@ private:
   std::int64_t find_ready() const {
     for (auto f = oldest_; f < posted_; ++f) {
       const int g = at_[static_cast<std::size_t>(slot(f))];
-      if (g < segments_ && finished_[static_cast<std::size_t>(g)] == f && (g != entry_ || f < retired() + in_flight_) && can_run(g, f))
+      if (g < segments_ && finished_[static_cast<std::size_t>(g)] == f && (g != entry_ || f < retired() + in_flight_) &&
+          can_run(g, f))
         return f;
     }
     return -1;
@@ -327,7 +333,8 @@ private:
     const auto elements = [&] { return program_.layers.layers[static_cast<std::size_t>(s.layer)].output.elements(); };
     const auto begin = recorder_ ? now() : 0;
     switch (s.what) {
-      case schedule::action::receive: break;  // it has arrived, or the segment would not run
+      case schedule::action::receive:
+        break;  // it has arrived, or the segment would not run
       case schedule::action::enter:
         if (source_) source_->fill(s.layer, f - base_, reinterpret_cast<float*>(address(s.output, in_slot)), elements());
         note(recorder::kind::enter, s.layer, f - base_, begin);
@@ -343,7 +350,9 @@ private:
         note(recorder::kind::send, s.message, f - base_, begin);
         break;
       }
-      case schedule::action::compute: compute(s, f); break;
+      case schedule::action::compute:
+        compute(s, f);
+        break;
     }
     layer_ = -1;
   }
@@ -382,18 +391,18 @@ private:
 
   // Counted over all runs, since the slots are used in turn:
   std::int64_t base_ = 0, frames_ = 0;  ///< this run is of frames base_ … frames_ - 1
-  std::int64_t posted_ = 0;  ///< frames whose receives are posted
-  std::int64_t oldest_ = 0;  ///< first frame that is not done here
-  std::int64_t left_ = 0;    ///< frames whose outputs all left here
-  std::int64_t frame_ = 0;   ///< worked on last
-  int layer_ = -1;           ///< worked on, or -1
-  std::vector<int> at_;                  ///< by slot: the segment that comes next
-  std::vector<std::int64_t> finished_;   ///< by segment: frames that did it
-  bool streams_ = false;      ///< frames_ is not known yet, or was told by the sources
-  bool source_told_ = false;  ///< the total of this rank's own source is known
-  std::int64_t total_ = 0;    ///< as told by the ranks with inputs,
-  int totals_ = 0;            ///< by so many of them
-  std::int64_t retired_ = 0;  ///< what the source knows
+  std::int64_t posted_ = 0;             ///< frames whose receives are posted
+  std::int64_t oldest_ = 0;             ///< first frame that is not done here
+  std::int64_t left_ = 0;               ///< frames whose outputs all left here
+  std::int64_t frame_ = 0;              ///< worked on last
+  int layer_ = -1;                      ///< worked on, or -1
+  std::vector<int> at_;                 ///< by slot: the segment that comes next
+  std::vector<std::int64_t> finished_;  ///< by segment: frames that did it
+  bool streams_ = false;                ///< frames_ is not known yet, or was told by the sources
+  bool source_told_ = false;            ///< the total of this rank's own source is known
+  std::int64_t total_ = 0;              ///< as told by the ranks with inputs,
+  int totals_ = 0;                      ///< by so many of them
+  std::int64_t retired_ = 0;            ///< what the source knows
   source* source_ = nullptr;
   sink* sink_ = nullptr;
   figures* figures_ = nullptr;

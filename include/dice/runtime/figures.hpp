@@ -13,11 +13,11 @@ inline std::int64_t now() {
 
 /// What a rank measures of a run. Times in nanoseconds of its own steady clock.
 struct figures {
-  std::int64_t computing = 0;        ///< in kernels
-  std::int64_t waiting = 0;          ///< with no segment ready
-  std::int64_t bytes_sent = 0;       ///< tensors, to other ranks
-  std::vector<std::int64_t> entered; ///< when each frame began to enter here; empty if the rank holds no graph input
-  std::vector<std::int64_t> left;    ///< when each frame's last graph output of this rank was there; empty likewise
+  std::int64_t computing = 0;         ///< in kernels
+  std::int64_t waiting = 0;           ///< with no segment ready
+  std::int64_t bytes_sent = 0;        ///< tensors, to other ranks
+  std::vector<std::int64_t> entered;  ///< when each frame began to enter here; empty if the rank holds no graph input
+  std::vector<std::int64_t> left;     ///< when each frame's last graph output of this rank was there; empty likewise
 };
 
 }  // namespace dice::runtime

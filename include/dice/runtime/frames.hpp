@@ -6,7 +6,7 @@ namespace dice::runtime {
 
 /// Where frames come from. Called in the rank that holds the graph input `layer`, for frames 0, 1, 2, …
 class source {
-public:
+ public:
   virtual ~source() = default;
   /// Writes the `elements` numbers of frame `frame` to `to`. May throw: the job then ends with the text.
   virtual void fill(int layer, std::int64_t frame, float* to, std::int64_t elements) = 0;
@@ -20,7 +20,7 @@ public:
 
 /// Where results go. Called in the rank that holds the graph output `layer`, for frames 0, 1, 2, …
 class sink {
-public:
+ public:
   virtual ~sink() = default;
   /// Takes the `elements` numbers of frame `frame` at `from`, which stay there only during the call.
   virtual void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) = 0;

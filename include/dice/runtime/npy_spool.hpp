@@ -18,12 +18,14 @@
 
 namespace dice::runtime {
 
-/// A .npy file of frames whose number is known only at the end. Until then they lie in a file without a name in the same folder
+/// A .npy file of frames whose number is known only at the end. Until then they lie in a file without a name in the same
+/// folder
 /// (/tmp if the file is a device or a pipe), so that nothing is left of a run that ends early.
 class npy_spool {
  public:
   /// For frames of shape `one`. Throws file_error.
-  npy_spool(std::string path, const dice::tensor::shape& one) : path_(std::move(path)), one_(one), file_(nullptr, std::fclose) {
+  npy_spool(std::string path, const dice::tensor::shape& one)
+      : path_(std::move(path)), one_(one), file_(nullptr, std::fclose) {
     const auto temporary = path_ + ".tmp" + std::to_string(::getpid());
     file_.reset(is_special(path_) ? std::tmpfile() : std::fopen(temporary.c_str(), "w+b"));
     if (!file_) fail();

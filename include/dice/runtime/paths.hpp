@@ -27,8 +27,8 @@ inline constexpr int credit_tag = 0;
 /// Frames whose buffers exist at once in rank `r`, with at most `in_flight` frames under way.
 inline int slots_of(const schedule::rank_program& r, int in_flight) { return std::min(r.slots, in_flight); }
 
-/// The paths of a plan: its messages, in their order; then the credits, from each rank that holds a graph output to each other
-/// that holds a graph input, one for each frame that left; then the notices of a stream, from each rank to each other.
+/// The paths of a plan: its messages, in their order; then the credits, from each rank that holds a graph output to each
+/// other that holds a graph input, one for each frame that left; then the notices of a stream, from each rank to each other.
 inline std::vector<channels::path> paths_of(const schedule::plan_view& plan, int in_flight) {
   constexpr std::int64_t word = sizeof(std::int64_t);
   std::vector<channels::path> out;

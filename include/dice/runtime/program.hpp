@@ -23,13 +23,13 @@ struct program {
   std::string_view network;
   graph::network_view layers;
   schedule::plan_view plan;
-  std::span<const kernels::entry> kernels;                          ///< by fusion group
-  std::span<const cost::algorithm> algorithms;                      ///< by fusion group
-  std::span<const std::span<const graph::parameter>> parameters;    ///< by fusion group: the anchor's
+  std::span<const kernels::entry> kernels;                        ///< by fusion group
+  std::span<const cost::algorithm> algorithms;                    ///< by fusion group
+  std::span<const std::span<const graph::parameter>> parameters;  ///< by fusion group: the anchor's
   graph::weights_file weights;
-  std::string_view weights_folder;                  ///< where the build made the weights file; may be empty
-  std::span<const platform::unit> units;            ///< by rank
-  std::span<const std::span<const int>> cores;      ///< by rank: of cores<…>; may be empty altogether
+  std::string_view weights_folder;              ///< where the build made the weights file; may be empty
+  std::span<const platform::unit> units;        ///< by rank
+  std::span<const std::span<const int>> cores;  ///< by rank: of cores<…>; may be empty altogether
   team threads{};
 
   int ranks() const { return static_cast<int>(plan.ranks.size()); }

@@ -12,7 +12,7 @@ namespace dice::runtime {
 
 /// Collects the results of a rank's graph outputs, frames joined along the leading dimension.
 class tensor_sink final : public sink {
-public:
+ public:
   /// Keeps what output `layer` of shape `one` gives, for `frames` frames; outputs not added are dropped.
   void add(int layer, const dice::tensor::shape& one, std::int64_t frames) {
     results_[layer] = tensor::from_shape(stacked(one, frames));
@@ -24,7 +24,7 @@ public:
   bool has(int layer) const { return results_.contains(layer); }
   tensor& result(int layer) { return results_.at(layer); }
 
-private:
+ private:
   std::map<int, tensor> results_;
 };
 

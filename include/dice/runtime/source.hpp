@@ -12,8 +12,8 @@
 
 namespace dice::runtime {
 
-/// `elements` numbers for frame `frame` of graph input `input`: sums of eight uniform numbers, scaled to mean 0 and variance 1,
-/// near enough to the normal distribution. Integer arithmetic and one product: the same bits on every board and rank.
+/// `elements` numbers for frame `frame` of graph input `input`: sums of eight uniform numbers, scaled to mean 0 and variance
+/// 1, near enough to the normal distribution. Integer arithmetic and one product: the same bits on every board and rank.
 inline void random_frame(std::uint64_t seed, int input, std::int64_t frame, float* to, std::int64_t elements) {
   const auto mix = [](std::uint64_t z) {  // SplitMix64's finaliser
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -21,7 +21,8 @@ inline void random_frame(std::uint64_t seed, int input, std::int64_t frame, floa
     return z ^ (z >> 31);
   };
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15u;
-  std::uint64_t state = mix(mix(mix(seed + golden) + static_cast<std::uint64_t>(input)) + golden * static_cast<std::uint64_t>(frame + 1));
+  std::uint64_t state =
+      mix(mix(mix(seed + golden) + static_cast<std::uint64_t>(input)) + golden * static_cast<std::uint64_t>(frame + 1));
   const auto sum = [](std::uint64_t z) {
     return static_cast<std::int32_t>((z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48));
   };
@@ -36,7 +37,7 @@ inline void random_frame(std::uint64_t seed, int input, std::int64_t frame, floa
 
 /// Frames for the graph inputs of a rank: given ones over again in turn, or random ones.
 class tensor_source final : public source {
-public:
+ public:
   /// Writes a frame to `to`.
   using reader = std::function<void(std::int64_t frame, float* to)>;
 
@@ -58,7 +59,7 @@ public:
     in.read(in.frames > 0 ? frame % in.frames : frame, to);
   }
 
-private:
+ private:
   struct input {
     std::int64_t frames = 0;  ///< 0: any number
     reader read;

@@ -27,7 +27,7 @@ struct stop_request : std::runtime_error {
 
 /// The graph inputs of a rank, fed by its program. All functions may be called from any thread.
 class push_source final : public source {
-public:
+ public:
   /// Writes a frame's numbers to `to`, in the rank's thread when the frame enters.
   using writer = std::function<void(float* to, std::int64_t elements)>;
 
@@ -106,7 +106,7 @@ public:
     changed_.notify_all();
   }
 
-private:
+ private:
   struct input {
     std::deque<writer> waiting;
     std::int64_t pushed = 0;
@@ -131,10 +131,10 @@ private:
   std::exception_ptr error_;
 };
 
-/// The graph outputs of a rank, taken by its program in order of frames, or handed to its functions. All functions may be called
-/// from any thread.
+/// The graph outputs of a rank, taken by its program in order of frames, or handed to its functions. All functions may be
+/// called from any thread.
 class result_sink final : public sink {
-public:
+ public:
   /// Gets a frame's number and its result, which stays there only during the call.
   using listener = std::function<void(std::int64_t frame, const float* from)>;
 
@@ -214,7 +214,7 @@ public:
     changed_.notify_all();
   }
 
-private:
+ private:
   struct output {
     std::vector<std::size_t> shape;
     std::deque<tensor> waiting;

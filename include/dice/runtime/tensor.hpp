@@ -22,8 +22,7 @@ inline std::vector<std::size_t> stacked(const dice::tensor::shape& one, std::int
 }
 
 /// Frames of shape `one` in a tensor of shape `all`: 0 or more; -1 if it is no such stack.
-template <class Shape>
-std::int64_t frames_in(const Shape& all, const dice::tensor::shape& one) {
+template <class Shape> std::int64_t frames_in(const Shape& all, const dice::tensor::shape& one) {
   const std::int64_t leading = one.rank < 1 ? 1 : one[0];
   if (all.size() != static_cast<std::size_t>(one.rank < 1 ? 1 : one.rank)) return -1;
   for (std::size_t a = 1; a < all.size(); ++a)
@@ -33,8 +32,7 @@ std::int64_t frames_in(const Shape& all, const dice::tensor::shape& one) {
 }
 
 /// "(1, 3, 224, 224)"; `leading`, if not empty, stands for the first extent.
-template <class Shape>
-std::string shape_text(const Shape& s, const std::string& leading = {}) {
+template <class Shape> std::string shape_text(const Shape& s, const std::string& leading = {}) {
   std::string out = "(";
   bool first = true;
   for (const auto d : s) {

@@ -35,7 +35,8 @@ constexpr root_of find_root(const meta::array<instance>& all, int i) {
 /// Finds the views and the Concats joined in place of one rank. `index[l]` is the instance of layer l's output or -1;
 /// `computed(l)` says whether this rank computes layer l (and not merely receives its output).
 template <class Computed>
-constexpr void alias(const graph::network_view& net, meta::array<instance>& all, const meta::array<int>& index, Computed computed) {
+constexpr void alias(const graph::network_view& net, meta::array<instance>& all, const meta::array<int>& index,
+                     Computed computed) {
   const int n = net.size();
   for (int l = 0; l < n; ++l)
     if (index[l] >= 0 && computed(l) && net.layers[l].view >= 0) {

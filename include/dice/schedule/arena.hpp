@@ -14,7 +14,7 @@ constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment -
 
 /// The blocks in use at one step of a walk over buffers in order of their first steps, sorted by address.
 class live_blocks {
-public:
+ public:
   struct block {
     std::int64_t from, to;
     int until;
@@ -39,7 +39,7 @@ public:
   constexpr const block* begin() const { return blocks_.begin(); }
   constexpr const block* end() const { return blocks_.end(); }
 
-private:
+ private:
   meta::array<block> blocks_;
   int soonest_ = std::numeric_limits<int>::max();  ///< the earliest `until`
 };

@@ -39,7 +39,8 @@ struct plan {
 
   constexpr plan_view view() const {
     const auto all = [](const auto& a) { return std::span(a.data(), static_cast<std::size_t>(a.size())); };
-    return {in_flight, all(ranks), all(segments), all(steps), all(operands), all(groups), all(messages), all(buffers), all(owner)};
+    return {in_flight,   all(ranks),    all(segments), all(steps), all(operands),
+            all(groups), all(messages), all(buffers),  all(owner)};
   }
 };
 
@@ -47,7 +48,7 @@ namespace detail {
 
 /// Builds a plan rank by rank.
 class builder {
-public:
+ public:
   constexpr explicit builder(const wish& w) : wish_(w), net_(w.net), n_(w.net.size()), uses_(n_) {
     for (const auto& e : net_.edges) ++uses_[e.from];
     groups_ = fuse(net_, w.owner, uses_);
@@ -63,7 +64,7 @@ public:
     return static_cast<plan&&>(plan_);
   }
 
-private:
+ private:
   /// Whether layer l is a step's result (and no inner part of a fusion group).
   constexpr bool visible(int l) const { return groups_.of_layer[l] < 0 || groups_.list[groups_.of_layer[l]].output() == l; }
 
@@ -72,7 +73,8 @@ private:
     const int g = groups_.of_layer[l];
     const int anchor = g < 0 ? l : groups_.list[g].anchor;
     for (const auto& e : net_.into(anchor)) f(e.from);
-    if (g >= 0 && groups_.list[g].residual >= 0) f(net_.into(groups_.list[g].residual)[groups_.list[g].residual_operand].from);
+    if (g >= 0 && groups_.list[g].residual >= 0)
+      f(net_.into(groups_.list[g].residual)[groups_.list[g].residual_operand].from);
   }
 
   /// One message for each tensor and each other rank that reads it; those of a tensor lie together, in `sent_`.
@@ -99,8 +101,12 @@ private:
       sent_[t] = plan_.messages.size();
       for (int i = 0; i < filled[t]; ++i) {
         const int to = readers[count[t] + i], from = wish_.owner[t];
-        plan_.messages.push_back({.from = from, .to = to, .tag = ++pair_tags[from * ranks + to], .layer = t,
-                                  .part = tensor::whole(net_.layers[t].output), .bytes = net_.layers[t].output.bytes()});
+        plan_.messages.push_back({.from = from,
+                                  .to = to,
+                                  .tag = ++pair_tags[from * ranks + to],
+                                  .layer = t,
+                                  .part = tensor::whole(net_.layers[t].output),
+                                  .bytes = net_.layers[t].output.bytes()});
       }
     }
     sent_[n_] = plan_.messages.size();
@@ -174,7 +180,9 @@ private:
         if (fresh) cut();
         fresh = false;
         arrived[t] = 1;
-        plan_.steps.push_back({.what = action::receive, .layer = t, .message = message_to(t, rank),
+        plan_.steps.push_back({.what = action::receive,
+                               .layer = t,
+                               .message = message_to(t, rank),
                                .part = tensor::whole(net_.layers[t].output)});
       });
       const int g = groups_.of_layer[l];
@@ -186,7 +194,8 @@ private:
         const auto& algorithm = wish_.algorithms[groups_.list[g].anchor];
         const auto plain = net_.layers[groups_.list[g].anchor].parameter_bytes;
         out.weight_bytes += algorithm.packed_bytes ? algorithm.packed_bytes : plain;
-        if (!instances_[index_[l]].joined) plan_.steps.push_back({.what = action::compute, .layer = l, .group = g, .part = whole});
+        if (!instances_[index_[l]].joined)
+          plan_.steps.push_back({.what = action::compute, .layer = l, .group = g, .part = whole});
       }
       for (int m = sent_[l]; m < sent_[l + 1]; ++m)
         plan_.steps.push_back({.what = action::send, .layer = l, .message = m, .part = whole});
@@ -204,8 +213,8 @@ private:
       const auto& step = plan_.steps[s];
       auto& own = life_at(step.layer);
       own.touch(s);
-      if (step.what == action::receive) own.touch(out.first_step), own.received = true;   // posted ahead
-      if (step.what == action::send) own.touch(out.last_step - 1), own.sent = true;       // done at any time after
+      if (step.what == action::receive) own.touch(out.first_step), own.received = true;  // posted ahead
+      if (step.what == action::send) own.touch(out.last_step - 1), own.sent = true;      // done at any time after
       if (step.what == action::compute) each_operand(step.layer, [&](int t) { life_at(t).touch(s); });
     }
   }
@@ -251,10 +260,15 @@ private:
     for (int s = 0; s < steps; ++s) {
       for (int k = begin[s]; k < begin[s] + filled[s]; ++k) {
         const auto& l = lives_[order[k]];
-        const bool local = !l.sent && !l.received && segment_of[l.first - out.first_step] == segment_of[l.last - out.first_step];
+        const bool local =
+            !l.sent && !l.received && segment_of[l.first - out.first_step] == segment_of[l.last - out.first_step];
         buffer_of_[order[k]] = plan_.buffers.size();
         const auto& root = instances_[order[k]];
-        plan_.buffers.push_back({{local ? space::scratch : space::frame, 0}, root.bytes, l.first, l.last, root.layer,
+        plan_.buffers.push_back({{local ? space::scratch : space::frame, 0},
+                                 root.bytes,
+                                 l.first,
+                                 l.last,
+                                 root.layer,
                                  tensor::whole(net_.layers[root.layer].output)});
       }
       const auto& step = plan_.steps[out.first_step + s];
@@ -282,10 +296,16 @@ private:
     for (int s = out.first_step; s < out.last_step; ++s) {
       auto& step = plan_.steps[s];
       switch (step.what) {
-        case action::receive: plan_.messages[step.message].at_receiver = place_of(step.layer), talks = true; break;
-        case action::send: plan_.messages[step.message].at_sender = place_of(step.layer), talks = true; break;
+        case action::receive:
+          plan_.messages[step.message].at_receiver = place_of(step.layer), talks = true;
+          break;
+        case action::send:
+          plan_.messages[step.message].at_sender = place_of(step.layer), talks = true;
+          break;
         case action::enter:
-        case action::leave: step.output = place_of(step.layer); break;
+        case action::leave:
+          step.output = place_of(step.layer);
+          break;
         case action::compute:
           step.output = place_of(step.layer);
           step.first_operand = plan_.operands.size();

@@ -17,8 +17,8 @@ struct fusion_groups {
 };
 
 /// Joins convolution (or another operator that can), residual sum and activation into one group where they share a rank and
-/// nobody else reads what lies between. A group runs where its last layer stands in the order of ids, so that all it reads is
-/// ready. `uses[l]` counts the edges out of layer l.
+/// nobody else reads what lies between. A group runs where its last layer stands in the order of ids, so that all it reads
+/// is ready. `uses[l]` counts the edges out of layer l.
 constexpr fusion_groups fuse(const graph::network_view& net, std::span<const int> owner, const meta::array<int>& uses) {
   const int n = net.size();
   meta::array<group> found;

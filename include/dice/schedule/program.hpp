@@ -45,14 +45,14 @@ struct group {
 /// One step of a rank's program.
 struct step {
   action what = action::compute;
-  int layer = -1;          ///< enter, leave: the graph input or output; compute: the group's output; else the tensor sent
-  int group = -1;          ///< compute: index into plan_view::groups
-  int message = -1;        ///< receive, send: index into plan_view::messages
-  int first_operand = 0;   ///< compute: its operands' places in plan_view::operands, the anchor's and then the residual's
+  int layer = -1;         ///< enter, leave: the graph input or output; compute: the group's output; else the tensor sent
+  int group = -1;         ///< compute: index into plan_view::groups
+  int message = -1;       ///< receive, send: index into plan_view::messages
+  int first_operand = 0;  ///< compute: its operands' places in plan_view::operands, the anchor's and then the residual's
   int operands = 0;
-  place output{};          ///< enter, compute: where the result goes; leave: where it lies
-  place scratch{};         ///< compute: working memory
-  tensor::region part{};   ///< which region of the layer's output
+  place output{};         ///< enter, compute: where the result goes; leave: where it lies
+  place scratch{};        ///< compute: working memory
+  tensor::region part{};  ///< which region of the layer's output
 };
 
 /// A part of a rank's program that runs without waiting once its receives (its first steps) have arrived.
@@ -88,10 +88,10 @@ struct rank_program {
   int layers = 0;                           ///< graph inputs and outputs included
   int slots = 1;                            ///< frames whose buffers exist at once in this rank
   std::int64_t macs = 0;
-  std::int64_t weight_bytes = 0;            ///< as the kernels read them
+  std::int64_t weight_bytes = 0;  ///< as the kernels read them
   std::int64_t frame_bytes = 0, scratch_bytes = 0;
-  std::int64_t arena_bytes = 0;             ///< slots · frame_bytes + scratch_bytes
-  std::int64_t peak_bytes = 0;              ///< weights and arena
+  std::int64_t arena_bytes = 0;  ///< slots · frame_bytes + scratch_bytes
+  std::int64_t peak_bytes = 0;   ///< weights and arena
 };
 
 /// All ranks' programs. `in_flight` frames at most are between entry and last output at any time.

@@ -1,4 +1,5 @@
-// What must hold of every plan, checked on its values alone: at compile time for a mapping, at run time in tests and searches.
+// What must hold of every plan, checked on its values alone: at compile time for a mapping, at run time in tests and
+// searches.
 #pragma once
 
 #include "dice/meta/array.hpp"
@@ -12,15 +13,16 @@
 
 namespace dice::schedule {
 
-/// Every message is sent by one step of its sender and received by one step of its receiver; its size is that of its region; no
-/// other message between the two ranks has its tag, and tags are positive.
+/// Every message is sent by one step of its sender and received by one step of its receiver; its size is that of its region;
+/// no other message between the two ranks has its tag, and tags are positive.
 constexpr bool messages_match(const plan_view& p, const graph::network_view& net) {
   const int n = static_cast<int>(p.messages.size()), ranks = static_cast<int>(p.ranks.size());
   meta::array<int> sends(n), receives(n);
   meta::array<int> tags(ranks * ranks);  // messages of a pair come with tags 1, 2, 3, …
   for (int m = 0; m < n; ++m) {
     const auto& msg = p.messages[m];
-    if (msg.from == msg.to || msg.from < 0 || msg.to < 0 || msg.from >= ranks || msg.to >= ranks || msg.bytes <= 0) return false;
+    if (msg.from == msg.to || msg.from < 0 || msg.to < 0 || msg.from >= ranks || msg.to >= ranks || msg.bytes <= 0)
+      return false;
     if (msg.tag != ++tags[msg.from * ranks + msg.to] || p.owner[msg.layer] != msg.from) return false;
     if (msg.bytes != tensor::bytes(msg.part, net.layers[msg.layer].output)) return false;
     if (msg.at_sender.where != space::frame || msg.at_receiver.where != space::frame) return false;
@@ -43,9 +45,9 @@ constexpr bool messages_match(const plan_view& p, const graph::network_view& net
 
 namespace detail {
 
-/// The step of a rank in which tensor l is complete: the one that writes it, or for a view or a Concat joined in place, which
-/// have none, the last of its operands'; `never` if some part is not written. `written[l]` is the writing step or -1; the
-/// answer is remembered there.
+/// The step of a rank in which tensor l is complete: the one that writes it, or for a view or a Concat joined in place,
+/// which have none, the last of its operands'; `never` if some part is not written. `written[l]` is the writing step or -1;
+/// the answer is remembered there.
 inline constexpr int never = std::numeric_limits<int>::max();
 constexpr int completed(int l, meta::array<int>& written, const graph::network_view& net) {
   if (written[l] >= 0) return written[l];
@@ -115,8 +117,8 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
   return true;
 }
 
-/// No cycle of waits, whatever the number of frames. Within one frame, segments wait for the one before them in their rank and
-/// for those that send what they receive: that graph must have no cycle. Between frames, a segment waits only for older
+/// No cycle of waits, whatever the number of frames. Within one frame, segments wait for the one before them in their rank
+/// and for those that send what they receive: that graph must have no cycle. Between frames, a segment waits only for older
 /// frames: for itself, for its rank's slot (held by a frame `slots` older) and for the window (`in_flight` older). So of all
 /// frames under way the oldest can always go on, given at least one slot and one frame in flight.
 constexpr bool no_wait_cycle(const plan_view& p) {

@@ -31,7 +31,9 @@ template <sizes S> struct arrays {
   std::array<buffer, S.buffers> buffers{};
   std::array<int, S.owner> owner{};
 
-  constexpr plan_view view() const { return {in_flight, ranks, segments, steps, operands, groups, messages, buffers, owner}; }
+  constexpr plan_view view() const {
+    return {in_flight, ranks, segments, steps, operands, groups, messages, buffers, owner};
+  }
 };
 
 template <class To, class From> constexpr void copy(To& to, const From& from) {
@@ -82,8 +84,7 @@ template <class Net, class Map> consteval auto compute_roomy() {
   copy(out.data.operands, p.operands), copy(out.data.groups, p.groups), copy(out.data.messages, p.messages);
   copy(out.data.buffers, p.buffers), copy(out.data.owner, p.owner);
   const auto n = [](const auto& a) { return static_cast<std::size_t>(a.size()); };
-  out.used = {n(p.ranks),  n(p.segments), n(p.steps),   n(p.operands),
-              n(p.groups), n(p.messages), n(p.buffers), n(p.owner)};
+  out.used = {n(p.ranks), n(p.segments), n(p.steps), n(p.operands), n(p.groups), n(p.messages), n(p.buffers), n(p.owner)};
   return out;
 }
 
@@ -104,11 +105,13 @@ template <class Net, class Map> consteval auto trim() {
 
 template <class Net, class Map> inline constexpr auto stored = trim<Net, Map>();
 
-template <class Net, class Map> inline constexpr bool proved = [] {
+template <class Net, class Map>
+inline constexpr bool proved = [] {
   constexpr plan_view p = stored<Net, Map>.view();
   constexpr auto& net = graph::view_of<Net>;
   static_assert(messages_match(p, net), "dice is wrong, please report: a message of this plan has no partner");
-  static_assert(reads_follow_writes(p, net), "dice is wrong, please report: a step of this plan reads what is not there yet");
+  static_assert(reads_follow_writes(p, net),
+                "dice is wrong, please report: a step of this plan reads what is not there yet");
   static_assert(buffers_disjoint(p, net), "dice is wrong, please report: buffers of this plan overlap");
   static_assert(no_wait_cycle(p), "dice is wrong, please report: ranks of this plan wait for each other");
   return true;
@@ -117,6 +120,7 @@ template <class Net, class Map> inline constexpr bool proved = [] {
 }  // namespace detail
 
 /// The plan of mapping Map, which the checks of `mapping` have found right, for network Net: proved sound.
-template <class Net, class Map> inline constexpr plan_view plan_of = (static_cast<void>(detail::proved<Net, Map>), detail::stored<Net, Map>.view());
+template <class Net, class Map>
+inline constexpr plan_view plan_of = (static_cast<void>(detail::proved<Net, Map>), detail::stored<Net, Map>.view());
 
 }  // namespace dice::schedule

@@ -12,7 +12,7 @@ namespace dice::weights {
 
 /// Anonymous memory, 64-byte aligned (page-aligned), in large pages where the system gives them. Owns it; movable.
 class block {
-public:
+ public:
   block() = default;
   /// `bytes` zeroed bytes; 0 gives an empty block. Throws std::bad_alloc.
   explicit block(std::int64_t bytes) {
@@ -39,7 +39,7 @@ public:
     if (data_) std::memset(data_, 0, static_cast<std::size_t>(bytes_));
   }
 
-private:
+ private:
   void swap(block& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);

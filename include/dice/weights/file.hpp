@@ -20,7 +20,7 @@ namespace dice::weights {
 
 /// A part of a file mapped read-only; unmapped at the end. Movable.
 class mapped {
-public:
+ public:
   mapped() = default;
   mapped(void* at, std::size_t bytes) : at_(at), bytes_(bytes) {}
   mapped(mapped&& other) noexcept : at_(std::exchange(other.at_, nullptr)), bytes_(other.bytes_) {}
@@ -34,14 +34,14 @@ public:
   }
   const std::byte* data() const { return static_cast<const std::byte*>(at_); }
 
-private:
+ private:
   void* at_ = nullptr;
   std::size_t bytes_ = 0;
 };
 
 /// An open weights file whose identity was checked: header sane, digest and size as the network states.
 class file {
-public:
+ public:
   /// Opens `path` for the network `network` whose header states `wanted`. Throws error.
   file(std::string path, std::string_view network, const graph::weights_file& wanted) : path_(std::move(path)) {
     fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
@@ -72,7 +72,7 @@ public:
     return out;
   }
 
-private:
+ private:
   static constexpr std::int64_t longest_header = std::int64_t{256} << 20;
 
   [[noreturn]] void fail(const std::string& what) const { throw error("weights file '" + path_ + "' " + what); }
@@ -89,8 +89,8 @@ private:
     if (header < 2 || header > static_cast<std::uint64_t>(longest_header))
       fail("is no safetensors file: its header would have " + std::to_string(header) + " bytes");
     if (static_cast<std::int64_t>(header) > size - 8)
-      fail("is cut short or no safetensors file: its header should have " + std::to_string(header) + " bytes, the file has " +
-           std::to_string(size));
+      fail("is cut short or no safetensors file: its header should have " + std::to_string(header) +
+           " bytes, the file has " + std::to_string(size));
     std::string text(header, '\0');
     if (!read_all(text.data(), text.size(), 8)) fail(std::string("cannot be read: ") + std::strerror(errno));
     const auto digest = detail::metadata(text, "dice_digest");

@@ -22,7 +22,7 @@ struct need {
 
 /// A rank's weights: those read in place are mapped read-only, the others packed in one block. Maps nothing else.
 class store {
-public:
+ public:
   store() = default;
   /// Maps and packs what `needs` lists, in that order. Throws error, std::bad_alloc.
   store(const file& from, std::span<const need> needs) {
@@ -62,7 +62,7 @@ public:
   /// What need `i` packed, or null.
   const std::byte* packed(int i) const { return items_[static_cast<std::size_t>(i)].packed; }
 
-private:
+ private:
   struct item {
     int first;
     const std::byte* packed;
@@ -73,8 +73,9 @@ private:
   static void check(const file& from, const graph::parameter& p) {
     const auto bytes = p.extents.bytes();
     if (p.offset < 0 || p.offset % 64 || bytes <= 0 || p.offset > from.data_bytes() - bytes)
-      throw error("the generated header is damaged: a parameter at " + std::to_string(p.offset) + " with " + std::to_string(bytes) +
-                  " bytes does not lie in '" + from.path() + "' (" + std::to_string(from.data_bytes()) + " bytes of data)");
+      throw error("the generated header is damaged: a parameter at " + std::to_string(p.offset) + " with " +
+                  std::to_string(bytes) + " bytes does not lie in '" + from.path() + "' (" +
+                  std::to_string(from.data_bytes()) + " bytes of data)");
   }
 
   /// Maps the parameters that are read in place; neighbours in the file share a mapping.

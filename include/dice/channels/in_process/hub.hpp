@@ -19,9 +19,11 @@ namespace dice::channels::in_process {
 
 /// What the ranks share. Outlives their communicators and endpoints.
 class hub {
-public:
+ public:
   explicit hub(int ranks)
-      : size_(ranks), mailboxes_(static_cast<std::size_t>(ranks)), texts_(static_cast<std::size_t>(ranks)),
+      : size_(ranks),
+        mailboxes_(static_cast<std::size_t>(ranks)),
+        texts_(static_cast<std::size_t>(ranks)),
         offers_(static_cast<std::size_t>(ranks)) {}
 
   int size() const { return size_; }
@@ -37,7 +39,7 @@ public:
     changed_.notify_all();
   }
 
-private:
+ private:
   friend class endpoint;
   friend class communicator;
 
@@ -58,7 +60,8 @@ private:
 
   /// A path: the n-th sending meets the n-th receiving; whoever comes second copies, from buffer to buffer.
   struct line {
-    explicit line(const path& p) : about(p), from(static_cast<std::size_t>(p.send_slots)), to(static_cast<std::size_t>(p.receive_slots)) {
+    explicit line(const path& p)
+        : about(p), from(static_cast<std::size_t>(p.send_slots)), to(static_cast<std::size_t>(p.receive_slots)) {
       for (int i = 0; i < p.send_slots; ++i) sent.push_back(std::make_unique<std::atomic<bool>>(true));
       for (int i = 0; i < p.receive_slots; ++i) received.push_back(std::make_unique<std::atomic<bool>>(true));
     }
@@ -99,8 +102,7 @@ private:
   }
 
   /// Waits for `ready` on the hub's own condition. Throws stopped.
-  template <class F>
-  void await(std::unique_lock<std::mutex>& lock, F ready) {
+  template <class F> void await(std::unique_lock<std::mutex>& lock, F ready) {
     changed_.wait(lock, [&] { return is_stopped() || ready(); });
     if (is_stopped()) throw stopped();
   }
@@ -124,7 +126,7 @@ private:
 };
 
 class endpoint final : public channels::endpoint {
-public:
+ public:
   endpoint(hub& h, int rank) : hub_(h), rank_(rank), mailbox_(h.mailboxes_[static_cast<std::size_t>(rank)]) {}
 
   void start_send(int path, int slot, const std::byte* from) override {
@@ -148,7 +150,9 @@ public:
     hub_.match(l);
   }
   bool sent(int path, int slot) const override { return line(path).sent[index(slot)]->load(std::memory_order_acquire); }
-  bool received(int path, int slot) const override { return line(path).received[index(slot)]->load(std::memory_order_acquire); }
+  bool received(int path, int slot) const override {
+    return line(path).received[index(slot)]->load(std::memory_order_acquire);
+  }
   void progress() override {
     if (hub_.is_stopped()) throw stopped();
     const std::lock_guard lock(mailbox_.mutex);
@@ -164,7 +168,7 @@ public:
   void settle() override;
   void quit() override { hub_.quit(); }
 
-private:
+ private:
   static std::size_t index(int slot) { return static_cast<std::size_t>(slot); }
   hub::line& line(int path) const { return *hub_.lines_[static_cast<std::size_t>(path)]; }
 
@@ -175,7 +179,7 @@ private:
 };
 
 class communicator final : public channels::communicator {
-public:
+ public:
   communicator(hub& h, int rank) : hub_(h), rank_(rank) {}
 
   int rank() const override { return rank_; }
@@ -223,7 +227,7 @@ public:
   }
   void stop(const std::string& message) override { hub_.stop(message); }
 
-private:
+ private:
   hub& hub_;
   int rank_;
 };

@@ -32,7 +32,8 @@ class session {
 /// The ranks of an MPI communicator, in one of their own.
 class communicator final : public channels::communicator {
  public:
-  /// A duplicate of `ranks` (collective). `piece` is the most bytes that one operation of MPI carries; longer texts and blocks travel in several.
+  /// A duplicate of `ranks` (collective). `piece` is the most bytes that one operation of MPI carries; longer texts and
+  /// blocks travel in several.
   explicit communicator(MPI_Comm ranks = MPI_COMM_WORLD, std::int64_t piece = std::int64_t{1} << 30)
       : world_(ranks, boost::mpi::comm_duplicate), piece_(piece) {}
 

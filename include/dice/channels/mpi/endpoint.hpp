@@ -18,8 +18,9 @@ namespace dice::channels::mpi {
 /// This rank's ends of the paths, by non-blocking sends and receives of bytes. Boost.MPI's own isend and irecv allocate a
 /// handler for each request; the requests here lie in arrays made at the start.
 class endpoint final : public channels::endpoint {
-public:
-  endpoint(const boost::mpi::communicator& world, std::span<const path> paths) : world_(world), paths_(paths.begin(), paths.end()) {
+ public:
+  endpoint(const boost::mpi::communicator& world, std::span<const path> paths)
+      : world_(world), paths_(paths.begin(), paths.end()) {
     const int rank = world_.rank();
     int operations = 0;
     for (const auto& p : paths_) {
@@ -59,10 +60,8 @@ public:
     static_cast<void>(test());
   }
   void wait() override {
-    if (test())
-      patience_.reset();
-    else
-      patience_.pause();
+    if (test()) patience_.reset();
+    else patience_.pause();
   }
   void wake() override {}  // wait() returns soon by itself
 
@@ -76,7 +75,8 @@ public:
     std::vector<std::byte> nobody;
     for (std::size_t p = 0; p < paths_.size(); ++p) {
       if (receive_[p] < 0) continue;
-      for (; started_[p] > sends[p]; --started_[p]) give_up(receive_[p] + static_cast<int>((started_[p] - 1) % paths_[p].receive_slots));
+      for (; started_[p] > sends[p]; --started_[p])
+        give_up(receive_[p] + static_cast<int>((started_[p] - 1) % paths_[p].receive_slots));
       for (; started_[p] < sends[p]; ++started_[p]) {
         nobody.resize(std::max(nobody.size(), static_cast<std::size_t>(paths_[p].bytes)));
         MPI_Request one;
@@ -90,7 +90,7 @@ public:
 
   void quit() override {}  // MPI_Abort ends the process, and its operations with it
 
-private:
+ private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   const path& at(int path) const { return paths_[index(path)]; }
 
@@ -131,9 +131,9 @@ private:
 
   boost::mpi::communicator world_;
   std::vector<path> paths_;
-  std::vector<int> send_, receive_;  ///< first operation of each path's ends here, or -1
+  std::vector<int> send_, receive_;    ///< first operation of each path's ends here, or -1
   std::vector<std::int64_t> started_;  ///< by path: sends or receives
-  std::vector<char> done_;           ///< by operation
+  std::vector<char> done_;             ///< by operation
   std::vector<MPI_Request> requests_;
   std::vector<int> operations_, completed_;
   int active_ = 0;

@@ -28,9 +28,9 @@ struct block {
 
 /// to = activation(from + bias + residual).
 struct epilogue {
-  float* output = nullptr;          ///< of the group
-  const float* residual = nullptr;  ///< as large as the output, or null
-  const void* activation = nullptr; ///< the operator, or null
+  float* output = nullptr;           ///< of the group
+  const float* residual = nullptr;   ///< as large as the output, or null
+  const void* activation = nullptr;  ///< the operator, or null
   void (*write)(const epilogue&, const block&) = nullptr;
 
   bool empty() const { return !residual && !activation; }

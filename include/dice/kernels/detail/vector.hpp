@@ -124,8 +124,8 @@ template <int Lane> [[gnu::always_inline]] inline vec fma_lane(vec a, vec w, vec
   return m;
 }
 
-/// e to the power of each lane, within 2 units in the last place; 0 below -87.3, the largest float above 88.7; NaN stays NaN.
-/// Cody-Waite reduction by multiples of ln 2, then Cephes' polynomial of degree 5 for |r| <= ln 2 / 2 (expf.c).
+/// e to the power of each lane, within 2 units in the last place; 0 below -87.3, the largest float above 88.7; NaN stays
+/// NaN. Cody-Waite reduction by multiples of ln 2, then Cephes' polynomial of degree 5 for |r| <= ln 2 / 2 (expf.c).
 [[gnu::always_inline]] inline vec exp(vec x) {
   const vec low = splat(-87.33654f), high = splat(88.72283f);
   const vec c = minimum(maximum(x, low), high);

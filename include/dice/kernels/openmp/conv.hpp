@@ -40,13 +40,11 @@ template <> struct kernel<openmp, ops::conv> : host::base<ops::conv> {
       taps = table;
       padded = reinterpret_cast<float*>(c.scratch + f.table_bytes());
     }
-    if (f.depthwise)
-      host::depthwise(f, c.inputs[0], padded, taps, c.parameters[0], op.bias ? c.parameters[1] : nullptr, e);
-    else
-      dense(f, c, padded, taps, e);
+    if (f.depthwise) host::depthwise(f, c.inputs[0], padded, taps, c.parameters[0], op.bias ? c.parameters[1] : nullptr, e);
+    else dense(f, c, padded, taps, e);
   }
 
-private:
+ private:
   static void dense(const form& f, const call& c, float* padded, const std::ptrdiff_t* taps, const detail::epilogue& e) {
     const float* weights = reinterpret_cast<const float*>(c.packed);
     const float* bias = weights + f.weight_elements();
@@ -65,8 +63,16 @@ private:
               host::pad_channel(f, first, rows, input + k * size, padded + k * f.plane);
 #pragma omp barrier
           }
-          host::convolve({.form = &f, .input = padded ? padded : input, .weights = weights, .bias = bias, .taps = taps,
-                          .output = c.output + image * outputs, .first_row = first, .rows = rows, .finish = &e}, t, n);
+          host::convolve({.form = &f,
+                          .input = padded ? padded : input,
+                          .weights = weights,
+                          .bias = bias,
+                          .taps = taps,
+                          .output = c.output + image * outputs,
+                          .first_row = first,
+                          .rows = rows,
+                          .finish = &e},
+                         t, n);
           if (padded) {  // before the next band overwrites it
 #pragma omp barrier
           }

@@ -16,10 +16,8 @@ template <> struct kernel<openmp, ops::reduce_mean> : host::base<ops::reduce_mea
     for (int a = 0; a < in[0].rank; ++a) {
       if (in[0][a] == 1) continue;
       const bool reduce = op.over[static_cast<std::size_t>(a)];
-      if (joined.rank > 0 && over[joined.rank - 1] == reduce)
-        joined[joined.rank - 1] *= in[0][a];
-      else
-        over[joined.rank] = reduce, joined.push_back(in[0][a]);
+      if (joined.rank > 0 && over[joined.rank - 1] == reduce) joined[joined.rank - 1] *= in[0][a];
+      else over[joined.rank] = reduce, joined.push_back(in[0][a]);
     }
     if (joined.rank == 0) joined.push_back(1);
 

@@ -63,15 +63,16 @@ template <> struct kernel<openmp, ops::softmax> : host::base<ops::softmax> {
     const auto outer = in[0].product(0, op.first), n = in[0].product(op.first, op.last);
     const auto inner = in[0].product(op.last, in[0].rank);
     const auto blocks = (inner + width - 1) / width;
-    host::parallel_for(outer * blocks, 8 * n * std::min<std::int64_t>(inner, width), [&](std::int64_t begin, std::int64_t end) {
-      for (auto i = begin; i < end; ++i) {
-        const auto column = i % blocks * width, at = i / blocks * n * inner + column;
-        if (inner == 1)
-          host::softmax_row(c.output + at, c.inputs[0] + at, n);
-        else
-          host::softmax_columns(c.output + at, c.inputs[0] + at, n, inner, std::min<std::int64_t>(width, inner - column));
-      }
-    });
+    host::parallel_for(outer * blocks, 8 * n * std::min<std::int64_t>(inner, width),
+                       [&](std::int64_t begin, std::int64_t end) {
+                         for (auto i = begin; i < end; ++i) {
+                           const auto column = i % blocks * width, at = i / blocks * n * inner + column;
+                           if (inner == 1) host::softmax_row(c.output + at, c.inputs[0] + at, n);
+                           else
+                             host::softmax_columns(c.output + at, c.inputs[0] + at, n, inner,
+                                                   std::min<std::int64_t>(width, inner - column));
+                         }
+                       });
     e(c.output, result.elements());
   }
 };

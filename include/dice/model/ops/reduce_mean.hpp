@@ -16,10 +16,8 @@ struct reduce_mean {
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out;
     for (int a = 0; a < in[0].rank; ++a) {
-      if (!over[a])
-        out.push_back(in[0][a]);
-      else if (keep)
-        out.push_back(1);
+      if (!over[a]) out.push_back(in[0][a]);
+      else if (keep) out.push_back(1);
     }
     return out;
   }

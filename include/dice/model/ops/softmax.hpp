@@ -6,8 +6,8 @@
 
 namespace dice::ops {
 
-/// exp(x) / Σ exp(x), the sum over axes [first, last) together (0 ≤ first < last ≤ rank). ONNX Softmax: last = first + 1 from
-/// opset 13 on, last = rank before.
+/// exp(x) / Σ exp(x), the sum over axes [first, last) together (0 ≤ first < last ≤ rank). ONNX Softmax: last = first + 1
+/// from opset 13 on, last = rank before.
 struct softmax {
   static constexpr std::string_view onnx = "Softmax";
   int first = 1, last = 2;

@@ -16,9 +16,7 @@ struct sub {
   constexpr tensor::region needs(int k, const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
     return detail::needs(out, in[k], result);
   }
-  constexpr graph::fusion fuses(graph::shapes) const {
-    return {.takes_activation = true};
-  }
+  constexpr graph::fusion fuses(graph::shapes) const { return {.takes_activation = true}; }
 };
 
 }  // namespace dice::ops

@@ -9,11 +9,12 @@ namespace dice::weights::detail {
 
 /// Walks over JSON text; every function returns false when the text is none.
 class json_walker {
-public:
+ public:
   explicit json_walker(std::string_view text) : text_(text) {}
 
   void blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
+      ++at_;
   }
   bool take(char c) {
     blanks();
@@ -53,8 +54,7 @@ public:
       if (c == '{' || c == '[') {
         ++at_;
         closers += c == '{' ? '}' : ']';
-        if (take(closers.back()))
-          closers.pop_back();
+        if (take(closers.back())) closers.pop_back();
         else {
           if (c == '{' && !(string(ignored) && take(':'))) return false;
           continue;
@@ -63,7 +63,8 @@ public:
         if (!string(ignored)) return false;
       } else {
         const auto from = at_;
-        while (at_ < text_.size() && std::string_view("+-.0123456789abcdefghijklmnopqrstuvwxyzE").find(text_[at_]) != std::string_view::npos)
+        while (at_ < text_.size() &&
+               std::string_view("+-.0123456789abcdefghijklmnopqrstuvwxyzE").find(text_[at_]) != std::string_view::npos)
           ++at_;
         if (at_ == from) return false;
       }
@@ -82,8 +83,7 @@ public:
     return true;
   }
   /// Calls f(key) for each member of an object; f walks over the value and returns false on an error.
-  template <class F>
-  bool object(F f) {
+  template <class F> bool object(F f) {
     if (!take('{')) return false;
     if (take('}')) return true;
     std::string key;
@@ -93,7 +93,7 @@ public:
     return take('}');
   }
 
-private:
+ private:
   std::string_view text_;
   std::size_t at_ = 0;
 };

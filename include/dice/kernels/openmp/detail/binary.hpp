@@ -75,12 +75,9 @@ DICE_SHARED void binary(float* y, const float* a, const tensor::shape& a_shape, 
 /// y = f(a, b) with broadcasting, a and b in the operator's order.
 template <class Op, class F> struct binary_kernel : base<Op> {
   static void compute(const Op& op, graph::shapes in, const tensor::shape& result, const call& c, const epilogue& e) {
-    if (op.which == ops::constant::none)
-      binary<F>(c.output, c.inputs[0], in[0], c.inputs[1], in[1], result, e);
-    else if (op.which == ops::constant::first)
-      binary<F>(c.output, c.parameters[0], op.fixed, c.inputs[0], in[0], result, e);
-    else
-      binary<F>(c.output, c.inputs[0], in[0], c.parameters[0], op.fixed, result, e);
+    if (op.which == ops::constant::none) binary<F>(c.output, c.inputs[0], in[0], c.inputs[1], in[1], result, e);
+    else if (op.which == ops::constant::first) binary<F>(c.output, c.parameters[0], op.fixed, c.inputs[0], in[0], result, e);
+    else binary<F>(c.output, c.inputs[0], in[0], c.parameters[0], op.fixed, result, e);
   }
 };
 

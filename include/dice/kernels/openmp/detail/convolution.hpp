@@ -24,10 +24,10 @@ inline constexpr std::ptrdiff_t tile_pitch = tile_vectors * width;
 
 /// What a tile needs besides its place.
 struct tile_source {
-  const float* input;           ///< of the group's first channel
-  std::ptrdiff_t plane;         ///< between channels
+  const float* input;    ///< of the group's first channel
+  std::ptrdiff_t plane;  ///< between channels
   std::ptrdiff_t channels;
-  const std::ptrdiff_t* taps;   ///< offsets
+  const std::ptrdiff_t* taps;  ///< offsets
   std::ptrdiff_t tap_count;
 };
 
@@ -37,9 +37,8 @@ template <int Vectors, bool Single>
 DICE_SHARED void convolution_tile(const tile_source& s, const float* weights, const std::ptrdiff_t* at, float* sums) {
   vec sum[tile_rows][Vectors];
   DICE_UNROLL
-  for (int r = 0; r < tile_rows; ++r)
-    DICE_UNROLL
-    for (int v = 0; v < Vectors; ++v) sum[r][v] = vec{};
+  for (int r = 0; r < tile_rows; ++r) DICE_UNROLL
+  for (int v = 0; v < Vectors; ++v) sum[r][v] = vec{};
 
   const float* x[Vectors];
   for (int v = 0; v < Vectors; ++v) x[v] = s.input + at[v];
@@ -52,10 +51,10 @@ DICE_SHARED void convolution_tile(const tile_source& s, const float* weights, co
     DICE_UNROLL
     for (int r = 0; r < tile_rows; r += width) w[r / width] = load(weights + r);
     DICE_UNROLL
-    for (int v = 0; v < Vectors; ++v)
-      [&]<int... R>(std::integer_sequence<int, R...>) __attribute__((always_inline)) {
+    for (int v = 0; v < Vectors; ++v) [&]<int... R>(std::integer_sequence<int, R...>) __attribute__((always_inline)) {
         ((sum[R][v] = fma_lane<R % width>(in[v], w[R / width], sum[R][v])), ...);
-      }(std::make_integer_sequence<int, tile_rows>{});
+      }
+    (std::make_integer_sequence<int, tile_rows>{});
 #else
     DICE_UNROLL
     for (int r = 0; r < tile_rows; ++r) {
@@ -68,16 +67,14 @@ DICE_SHARED void convolution_tile(const tile_source& s, const float* weights, co
   };
   std::ptrdiff_t base = 0;
   for (std::ptrdiff_t c = 0; c < s.channels; ++c, base += s.plane) {
-    if constexpr (Single)
-      step(base);
+    if constexpr (Single) step(base);
     else
       for (std::ptrdiff_t t = 0; t < s.tap_count; ++t) step(base + s.taps[t]);
   }
 
   DICE_UNROLL
-  for (int r = 0; r < tile_rows; ++r)
-    DICE_UNROLL
-    for (int v = 0; v < Vectors; ++v) store(sums + r * tile_pitch + v * width, sum[r][v]);
+  for (int r = 0; r < tile_rows; ++r) DICE_UNROLL
+  for (int v = 0; v < Vectors; ++v) store(sums + r * tile_pitch + v * width, sum[r][v]);
 }
 
 using tile_function = void (*)(const tile_source&, const float*, const std::ptrdiff_t*, float*);
@@ -110,7 +107,8 @@ inline void convolve_panel(const band& b, std::int64_t which, std::int64_t begin
   const auto group = which / form.panels, first = which % form.panels * panel;
   const auto rows = static_cast<int>(std::min<std::int64_t>(panel, form.group_outputs - first));
   const auto taps = form.taps(), area = form.y.out * form.x.out;
-  const tile_source source{b.input + group * form.group_channels * form.plane, form.plane, form.group_channels, b.taps, taps};
+  const tile_source source{b.input + group * form.group_channels * form.plane, form.plane, form.group_channels, b.taps,
+                           taps};
   const float* weights = b.weights + which * form.group_channels * taps * panel;
   float* output = b.output + (group * form.group_outputs + first) * area + b.first_row * form.x.out;
   const bool single = taps == 1;

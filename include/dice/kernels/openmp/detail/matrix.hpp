@@ -10,13 +10,13 @@ namespace dice::kernels::host {
 
 /// y[r][n] = Σ_k x[r][k] w[n][k] (+ bias[n]) for Rows × 4 outputs; rows of x and w lie `depth` apart, of y `pitch`.
 template <int Rows>
-inline void dot_tile(const float* x, const float* w, std::ptrdiff_t depth, const float* bias, float* y, std::ptrdiff_t pitch) {
+inline void dot_tile(const float* x, const float* w, std::ptrdiff_t depth, const float* bias, float* y,
+                     std::ptrdiff_t pitch) {
   constexpr int columns = 4;
   vec sums[Rows][columns];
   DICE_UNROLL
-  for (int r = 0; r < Rows; ++r)
-    DICE_UNROLL
-    for (int n = 0; n < columns; ++n) sums[r][n] = vec{};
+  for (int r = 0; r < Rows; ++r) DICE_UNROLL
+  for (int n = 0; n < columns; ++n) sums[r][n] = vec{};
   std::ptrdiff_t k = 0;
   for (; k + width <= depth; k += width) {
     vec a[Rows];
@@ -70,7 +70,8 @@ DICE_SHARED inline void multiply(const float* x, const float* w, const float* bi
       for (; n + 4 <= stop; n += 4) {
         auto r = r0;
         const float* b = bias ? bias + n : nullptr;
-        for (; r + tile <= r1; r += tile) dot_tile<tile>(x + r * depth, w + n * depth, depth, b, y + r * columns + n, columns);
+        for (; r + tile <= r1; r += tile)
+          dot_tile<tile>(x + r * depth, w + n * depth, depth, b, y + r * columns + n, columns);
         for (; r < r1; ++r) dot_tile<1>(x + r * depth, w + n * depth, depth, b, y + r * columns + n, columns);
       }
       for (; n < stop; ++n)

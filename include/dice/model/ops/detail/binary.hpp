@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dice/model/ops/detail/broadcast.hpp"
 #include "dice/model/operator.hpp"
+#include "dice/model/ops/detail/broadcast.hpp"
 
 #include <cstdint>
 

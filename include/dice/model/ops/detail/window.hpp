@@ -18,8 +18,8 @@ struct window {
   constexpr std::int64_t reach(int i) const { return (kernel[i] - std::int64_t{1}) * dilations[i] + 1; }
 
   /// Output extent along axis i (0: H, 1: W) of an input of extent n. ONNX Conv and MaxPool, "output shape"; with ceil_mode
-  /// a last window that would start in the end padding is dropped, and a window less than a stride too large is one output, as
-  /// PyTorch and ONNX Runtime do.
+  /// a last window that would start in the end padding is dropped, and a window less than a stride too large is one output,
+  /// as PyTorch and ONNX Runtime do.
   constexpr std::int64_t extent(int i, std::int64_t n) const {
     const std::int64_t room = n + pads[i] + pads[i + 2] - reach(i);
     graph::require(kernel[i] > 0 && strides[i] > 0 && dilations[i] > 0, "kernel, strides and dilations must be positive");
@@ -30,7 +30,8 @@ struct window {
     return out;
   }
   /// Input interval [begin, end) along axis i under outputs [from, to), clipped to the input's extent n.
-  constexpr void under(int i, std::int64_t from, std::int64_t to, std::int64_t n, std::int64_t& begin, std::int64_t& end) const {
+  constexpr void under(int i, std::int64_t from, std::int64_t to, std::int64_t n, std::int64_t& begin,
+                       std::int64_t& end) const {
     begin = std::clamp<std::int64_t>(from * strides[i] - pads[i], 0, n);
     end = std::clamp<std::int64_t>((to - 1) * strides[i] - pads[i] + reach(i), begin, n);
   }

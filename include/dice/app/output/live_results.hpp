@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dice/app/print.hpp"
-#include "dice/app/results.hpp"
+#include "dice/app/output/print.hpp"
+#include "dice/app/output/results.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/npy.hpp"
@@ -17,8 +17,8 @@
 
 namespace dice::app {
 
-/// What is done with the results of a stream, whose number of frames is known only at its end: each is listed and written when
-/// it comes, and kept only where it is to be compared.
+/// What is done with the results of a stream, whose number of frames is known only at its end: each is listed and written
+/// when it comes, and kept only where it is to be compared.
 class live_results final : public runtime::sink {
  public:
   /// The times at which results come go to `figures`; those to be compared to `kept`.
@@ -44,7 +44,8 @@ class live_results final : public runtime::sink {
     if (out.top > 0) print(top_line(frame, out.name, {}, from, static_cast<std::size_t>(elements), out.top, *out.labels));
     if (out.file) out.file->add(from);
     if (out.kept < 0) return;
-    if (frame >= out.kept) throw runtime::file_error("--expect holds " + std::to_string(out.kept) + " frames, the stream has more");
+    if (frame >= out.kept)
+      throw runtime::file_error("--expect holds " + std::to_string(out.kept) + " frames, the stream has more");
     kept_.take(layer, frame, from, elements);
   }
   /// Writes the files, after the last frame. Throws file_error.

@@ -13,8 +13,8 @@
 
 namespace dice::app {
 
-/// A picture as float32 numbers: (channels, height, width), or (height, width, channels) where channels come last. A sample from
-/// 0 to 1 becomes (sample - mean) / deviation of its channel.
+/// A picture as float32 numbers: (channels, height, width), or (height, width, channels) where channels come last. A sample
+/// from 0 to 1 becomes (sample - mean) / deviation of its channel.
 struct picture_form {
   int channels = 0, height = 0, width = 0;
   bool channels_last = false;
@@ -42,8 +42,8 @@ inline bool asks_for_form(const options& o) {
   return !o.mean.empty() || !o.deviation.empty() || o.channels_last || o.resize != resize_mode::crop;
 }
 
-/// The form for graph input `what` of shape `one`, N×C×H×W or C×H×W (N×H×W×C or H×W×C with --layout nhwc), C 1 or 3. Mean and
-/// deviation are as --mean and --std say, or else ImageNet's for 3 channels, and 0 and 1 for 1. Throws file_error.
+/// The form for graph input `what` of shape `one`, N×C×H×W or C×H×W (N×H×W×C or H×W×C with --layout nhwc), C 1 or 3. Mean
+/// and deviation are as --mean and --std say, or else ImageNet's for 3 channels, and 0 and 1 for 1. Throws file_error.
 [[gnu::cold]] inline picture_form form_of(const dice::tensor::shape& one, const std::string& what, const options& o) {
   const std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
   const auto fail = [&](const std::string& is) {
@@ -60,8 +60,12 @@ inline bool asks_for_form(const options& o) {
          (o.channels_last ? "without --layout nhwc channels come first" : "if channels come last, say --layout nhwc"));
   const auto numbers = [&](const std::vector<float>& given, std::vector<float> three, float otherwise, const char* option) {
     const auto n = static_cast<std::size_t>(f.channels);
-    if (given.size() > 1 && given.size() != n) fail(std::string(option) + " gives " + std::to_string(given.size()) + " numbers, it has 1 channel");
-    return given.size() == n ? given : given.size() == 1 ? std::vector<float>(n, given[0]) : n == 3 ? three : std::vector<float>{otherwise};
+    if (given.size() > 1 && given.size() != n)
+      fail(std::string(option) + " gives " + std::to_string(given.size()) + " numbers, it has 1 channel");
+    return given.size() == n   ? given
+           : given.size() == 1 ? std::vector<float>(n, given[0])
+           : n == 3            ? three
+                               : std::vector<float>{otherwise};
   };
   f.mean = numbers(o.mean, {0.485f, 0.456f, 0.406f}, 0, "--mean");
   f.deviation = numbers(o.deviation, {0.229f, 0.224f, 0.225f}, 1, "--std");

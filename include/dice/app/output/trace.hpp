@@ -1,8 +1,8 @@
 // --trace: what the ranks did when, for chrome://tracing and Perfetto ("Trace Event Format").
 #pragma once
 
-#include "dice/app/json.hpp"
-#include "dice/app/plan.hpp"
+#include "dice/app/output/json.hpp"
+#include "dice/app/output/plan.hpp"
 #include "dice/runtime/recorder.hpp"
 
 #include <algorithm>
@@ -23,10 +23,10 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
   return out;
 }
 
-/// One rank's events, for trace_text. Times are shifted by `offset` to rank 0's clock. The rank is a process of the trace with
-/// two rows: what its thread does, and the messages as they arrive; an arrow leads from each sending to its arrival.
-[[gnu::cold]] inline std::string trace_part(const runtime::program& p, int rank, const std::string& host, const runtime::recorder& r,
-                              std::int64_t offset) {
+/// One rank's events, for trace_text. Times are shifted by `offset` to rank 0's clock. The rank is a process of the trace
+/// with two rows: what its thread does, and the messages as they arrive; an arrow leads from each sending to its arrival.
+[[gnu::cold]] inline std::string trace_part(const runtime::program& p, int rank, const std::string& host,
+                                            const runtime::recorder& r, std::int64_t offset) {
   using kind = runtime::recorder::kind;
   const auto of_rank = ",\"pid\":" + std::to_string(rank);
   std::string out;
@@ -42,15 +42,24 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
     std::string name, more;
     int row = 0;
     switch (e.is) {
-      case kind::compute: name = group_text(p, static_cast<std::size_t>(e.what)); break;
-      case kind::enter: name = "enter " + layer(e.what); break;
-      case kind::leave: name = "leave " + layer(e.what); break;
-      case kind::wait: name = "wait"; break;
+      case kind::compute:
+        name = group_text(p, static_cast<std::size_t>(e.what));
+        break;
+      case kind::enter:
+        name = "enter " + layer(e.what);
+        break;
+      case kind::leave:
+        name = "leave " + layer(e.what);
+        break;
+      case kind::wait:
+        name = "wait";
+        break;
       case kind::send:
       case kind::receive: {
         const auto& m = p.plan.messages[static_cast<std::size_t>(e.what)];
         const bool sends = e.is == kind::send;
-        name = (sends ? "send " : "") + layer(m.layer) + (sends ? " to rank " + std::to_string(m.to) : " from rank " + std::to_string(m.from));
+        name = (sends ? "send " : "") + layer(m.layer) +
+               (sends ? " to rank " + std::to_string(m.to) : " from rank " + std::to_string(m.from));
         more = ",\"bytes\":" + std::to_string(m.bytes) + ",\"tag\":" + std::to_string(m.tag);
         row = sends ? 0 : 1;
       }
@@ -65,8 +74,8 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
     if (e.is != kind::send && e.is != kind::receive) continue;
     const auto id = e.frame * static_cast<std::int64_t>(p.plan.messages.size()) + e.what;
     std::snprintf(times, sizeof times, ",\"ts\":%.3f", static_cast<double>(e.begin + offset) * 1e-3);
-    out += std::string("{\"ph\":\"") + (e.is == kind::send ? "s" : "f\",\"bp\":\"e") + "\",\"cat\":\"message\",\"name\":\"message\",\"id\":" +
-           std::to_string(id) + place + times + "},\n";
+    out += std::string("{\"ph\":\"") + (e.is == kind::send ? "s" : "f\",\"bp\":\"e") +
+           "\",\"cat\":\"message\",\"name\":\"message\",\"id\":" + std::to_string(id) + place + times + "},\n";
   }
   return out;
 }

@@ -1,8 +1,8 @@
-// JPEG and PNG files, decoded by stb, of which only the declarations are compiled with programs. They are resized here: Debian's
-// build of stb_image_resize ends the program by an assertion when it shrinks bilinearly to, say, 3/4.
+// JPEG and PNG files, decoded by stb, of which only the declarations are compiled with programs. They are resized here:
+// Debian's build of stb_image_resize ends the program by an assertion when it shrinks bilinearly to, say, 3/4.
 #pragma once
 
-#include "dice/app/picture_form.hpp"
+#include "dice/app/input/picture_form.hpp"
 #include "dice/runtime/npy.hpp"
 
 #include <stb/stb_image.h>
@@ -45,14 +45,15 @@ struct picture_file {
 
 /// stb compares no checksums of PNGs, and unpacks whatever a small file holds up to gigabytes: both are looked at before.
 [[gnu::cold]] inline void check_png(const picture_file& f) {
-  const auto crc = [](std::string_view bytes) {  // a table, as Boost's header has, would cost every program 0.2 s of compile time
-    std::uint32_t sum = ~0u;
-    for (const unsigned char b : bytes) {
-      sum ^= b;
-      for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
-    }
-    return ~sum;
-  };
+  const auto crc =
+      [](std::string_view bytes) {  // a table, as Boost's header has, would cost every program 0.2 s of compile time
+        std::uint32_t sum = ~0u;
+        for (const unsigned char b : bytes) {
+          sum ^= b;
+          for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
+        }
+        return ~sum;
+      };
   const std::string_view bytes = f.bytes;
   std::string packed;
   for (std::size_t at = 8, length = 0;; at += 12 + length) {
@@ -66,14 +67,17 @@ struct picture_file {
   const int depth = bytes[24], kind = bytes[25];
   const std::int64_t samples = kind == 2 ? 3 : kind == 4 ? 2 : kind == 6 ? 4 : 1;
   const auto rows = std::int64_t{f.height} * (1 + (f.width * samples * depth + 7) / 8);
-  const auto most = rows + 4 * std::int64_t{f.height} + 64;  // interlaced ones have more rows, less than twice as many, up to 2 bytes more each
+  const auto most = rows + 4 * std::int64_t{f.height} +
+                    64;  // interlaced ones have more rows, less than twice as many, up to 2 bytes more each
   const auto room = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(most));
-  const int found = stbi_zlib_decode_buffer(room.get(), static_cast<int>(most), packed.data(), static_cast<int>(packed.size()));
-  if (found < rows) f.fail("is damaged: its data are not those of " + std::to_string(f.width) + "×" + std::to_string(f.height) + " pixels");
+  const int found =
+      stbi_zlib_decode_buffer(room.get(), static_cast<int>(most), packed.data(), static_cast<int>(packed.size()));
+  if (found < rows)
+    f.fail("is damaged: its data are not those of " + std::to_string(f.width) + "×" + std::to_string(f.height) + " pixels");
 }
 
-/// One axis of a picture that is scaled and placed: `from` pixels to `scaled`, of which the middle `to` are taken, or which lie
-/// in the middle of `to`.
+/// One axis of a picture that is scaled and placed: `from` pixels to `scaled`, of which the middle `to` are taken, or which
+/// lie in the middle of `to`.
 struct picture_axis {
   int from = 0, scaled = 0, to = 0;
 
@@ -88,14 +92,15 @@ struct picture_taps {
   std::vector<float> weights;
 };
 
-/// For each pixel shown, as Pillow, and so torchvision, resizes bilinearly: a triangle over two pixels, or over two pixels of the
-/// scaled picture if they are larger.
+/// For each pixel shown, as Pillow, and so torchvision, resizes bilinearly: a triangle over two pixels, or over two pixels
+/// of the scaled picture if they are larger.
 inline std::vector<picture_taps> taps_of(const picture_axis& a) {
   std::vector<picture_taps> out;
   const double step = static_cast<double>(a.from) / a.scaled, reach = std::max(1.0, step);
   for (int i = 0; i < a.shown(); ++i) {
     const double centre = (a.skipped() + i + 0.5) * step;
-    const int begin = std::max(0, static_cast<int>(centre - reach + 0.5)), end = std::min(a.from, static_cast<int>(centre + reach + 0.5));
+    const int begin = std::max(0, static_cast<int>(centre - reach + 0.5)),
+              end = std::min(a.from, static_cast<int>(centre + reach + 0.5));
     double sum = 0;
     const auto weight = [&](int at) { return std::max(0.0, 1 - std::abs(at + 0.5 - centre) / reach); };
     for (int at = begin; at < end; ++at) sum += weight(at);
@@ -117,7 +122,8 @@ inline std::pair<picture_axis, picture_axis> place(int width, int height, const 
   };
   const bool crops = f.resize == resize_mode::crop;
   const auto size = [&](const picture_axis& a) { return crops ? (a.to * 256 + 112) / 224 : a.to; };
-  const auto wide = std::int64_t{size(y)} * width, high = std::int64_t{size(x)} * height;  // wide > high: wider than the input
+  const auto wide = std::int64_t{size(y)} * width,
+             high = std::int64_t{size(x)} * height;  // wide > high: wider than the input
   if ((wide > high) == crops) alike(y, x, size(y));
   else alike(x, y, size(x));
   return {x, y};
@@ -140,13 +146,13 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
         float sum = 0;
         const float* at = &row[static_cast<std::size_t>(columns[i].begin) * channels + c];
         for (const float weight : columns[i].weights) sum += weight * *at, at += channels;
-        to[f.index(static_cast<int>(c), static_cast<int>(j) + y.margin(), static_cast<int>(i) + x.margin())] =
-            sum / 65535;
+        to[f.index(static_cast<int>(c), static_cast<int>(j) + y.margin(), static_cast<int>(i) + x.margin())] = sum / 65535;
       }
   }
 }
 
-/// Refuses a picture whose header stb cannot read (then `known` is false) or of a size that is not wanted. Throws file_error.
+/// Refuses a picture whose header stb cannot read (then `known` is false) or of a size that is not wanted. Throws
+/// file_error.
 [[gnu::cold]] inline void check_size(const picture_file& file, bool known, const picture_form& f) {
   if (!known) file.fail(std::string("is damaged, or a kind of picture that is not read: ") + ::stbi_failure_reason());
   const auto pixels = std::to_string(file.width) + "×" + std::to_string(file.height) + " pixels";
@@ -167,8 +173,8 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
   detail::check_size(file, known, f);
 }
 
-/// Reads a JPEG or PNG file in form `f` to `to`, f.elements() numbers: colours become grey, or grey ones colours, as the form has
-/// 1 channel or 3; transparency and EXIF's orientation are ignored. Throws file_error.
+/// Reads a JPEG or PNG file in form `f` to `to`, f.elements() numbers: colours become grey, or grey ones colours, as the
+/// form has 1 channel or 3; transparency and EXIF's orientation are ignored. Throws file_error.
 [[gnu::cold]] inline void read_picture(const std::string& path, const picture_form& f, float* to) {
   detail::picture_file file{.path = path};
   std::ifstream in(path, std::ios::binary | std::ios::ate);

@@ -1,7 +1,7 @@
 // What --plan=steps prints: every rank's program for one frame, step by step, and where its tensors lie.
 #pragma once
 
-#include "dice/app/plan.hpp"
+#include "dice/app/output/plan.hpp"
 #include "dice/runtime/program.hpp"
 
 #include <cstddef>

@@ -1,13 +1,13 @@
 // The files that --input names.
 #pragma once
 
+#include "dice/app/input/picture_form.hpp"
 #include "dice/app/options.hpp"
-#include "dice/app/picture_form.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/tensor.hpp"
 
 #ifdef DICE_WITH_PICTURES
-#include "dice/app/pictures.hpp"
+#include "dice/app/input/pictures.hpp"
 #endif
 
 #include <dirent.h>
@@ -28,20 +28,25 @@
 
 namespace dice::app {
 
-/// The frames that files give for a graph input: .npy files, JPEG and PNG pictures, and folders of them, in the order in which they
-/// are added. .npy files are read at once, pictures when their frames enter; the first 256 MiB of those are kept for frames that
-/// come again.
+/// The frames that files give for a graph input: .npy files, JPEG and PNG pictures, and folders of them, in the order in
+/// which they are added. .npy files are read at once, pictures when their frames enter; the first 256 MiB of those are kept
+/// for frames that come again.
 class input_files {
  public:
   /// For frames of shape `one` of graph input `what` ("input 'image'"), pictures as `o` says.
   input_files(const dice::tensor::shape& one, std::string what, const options& o)
-      : one_(one), what_(std::move(what)), options_(o), per_frame_(one.rank == 4 ? one[0] : 1), elements_(one.elements() / per_frame_) {}
+      : one_(one),
+        what_(std::move(what)),
+        options_(o),
+        per_frame_(one.rank == 4 ? one[0] : 1),
+        elements_(one.elements() / per_frame_) {}
 
   /// Adds a file, or those of a folder in the order of their names' bytes. Throws file_error.
   [[gnu::cold]] void add(const std::string& path) {
     if (!is(S_IFDIR, path)) return add_file(path);
     dirent** entries = nullptr;
-    const int n = ::scandir(path.c_str(), &entries, nullptr, [](const dirent** a, const dirent** b) { return std::strcmp((*a)->d_name, (*b)->d_name); });
+    const int n = ::scandir(path.c_str(), &entries, nullptr,
+                            [](const dirent** a, const dirent** b) { return std::strcmp((*a)->d_name, (*b)->d_name); });
     if (n < 0) throw runtime::file_error("the folder '" + path + "' cannot be read: " + std::strerror(errno));
     std::vector<std::string> names;
     for (int i = 0; i < n; std::free(entries[i++]))
@@ -56,14 +61,16 @@ class input_files {
     }
     if (samples_.size() == before) throw runtime::file_error("the folder '" + path + "' holds no .npy, JPEG or PNG file");
     if (!skipped.empty())
-      warning_ += (warning_.empty() ? "" : "; ") + ("skips in the folder '" + path + "' what is no .npy, JPEG or PNG file: ") + skipped;
+      warning_ += (warning_.empty() ? "" : "; ") +
+                  ("skips in the folder '" + path + "' what is no .npy, JPEG or PNG file: ") + skipped;
   }
 
   /// Frames in all. Throws file_error if the pictures fill no whole number of them.
   std::int64_t frames() const {
     const auto n = static_cast<std::int64_t>(samples_.size());
     if (n % per_frame_)
-      throw runtime::file_error(what_ + " takes " + std::to_string(per_frame_) + " pictures a frame, " + std::to_string(n) + " are given");
+      throw runtime::file_error(what_ + " takes " + std::to_string(per_frame_) + " pictures a frame, " + std::to_string(n) +
+                                " are given");
     return n / per_frame_;
   }
   /// What was skipped, as a warning, or "".
@@ -130,11 +137,13 @@ class input_files {
     if (is(S_IFREG, path)) {
       const auto beginning = beginning_of(path);
       if (is_picture(beginning)) return add_picture(path);
-      if (!beginning.empty() && !is_npy(beginning)) throw runtime::file_error("'" + path + "' is no .npy file and no JPEG or PNG picture");
+      if (!beginning.empty() && !is_npy(beginning))
+        throw runtime::file_error("'" + path + "' is no .npy file and no JPEG or PNG picture");
     }
     tensors_.push_back(runtime::read_frames(path, one_, what_));
     const auto& all = tensors_.back();
-    for (std::size_t at = 0; at < all.size(); at += static_cast<std::size_t>(elements_)) samples_.push_back({all.data() + at, {}});
+    for (std::size_t at = 0; at < all.size(); at += static_cast<std::size_t>(elements_))
+      samples_.push_back({all.data() + at, {}});
   }
   void add_picture(const std::string& path) {
 #ifdef DICE_WITH_PICTURES
@@ -142,8 +151,10 @@ class input_files {
     check_picture(path, *form_);
     samples_.push_back({nullptr, path});
 #else
-    throw runtime::file_error("'" + path + "' is a picture, and this program was built without dice::pictures; install libstb-dev where it is built, "
-                              "or save the pictures with numpy.save");
+    throw runtime::file_error(
+        "'" + path +
+        "' is a picture, and this program was built without dice::pictures; install libstb-dev where it is built, "
+        "or save the pictures with numpy.save");
 #endif
   }
 

@@ -2,7 +2,7 @@
 // that make texts once are cold: compiled for size, each costs a program half the compile time.
 #pragma once
 
-#include "dice/app/json.hpp"
+#include "dice/app/output/json.hpp"
 #include "dice/runtime/program.hpp"
 
 #include <algorithm>

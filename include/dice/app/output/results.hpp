@@ -42,20 +42,24 @@ inline std::vector<std::string> read_labels(const std::string& path) {
   return out;
 }
 
-/// The `k` largest of the `elements` numbers at `x`, which are frame `frame` of output `name`, in a line: "frame 0: 7 seven 9.81,
-/// 1 one 3.20", or "frame 0 (cat.jpg) scores: …"; equal ones by index, NaN last. `name` and `picture` may be empty.
-[[gnu::cold]] inline std::string top_line(std::int64_t frame, const std::string& name, const std::string& picture, const float* x,
-                                          std::size_t elements, int k, const std::vector<std::string>& labels) {
+/// The `k` largest of the `elements` numbers at `x`, which are frame `frame` of output `name`, in a line: "frame 0: 7
+/// seven 9.81, 1 one 3.20", or "frame 0 (cat.jpg) scores: …"; equal ones by index, NaN last. `name` and `picture` may be
+/// empty.
+[[gnu::cold]] inline std::string top_line(std::int64_t frame, const std::string& name, const std::string& picture,
+                                          const float* x, std::size_t elements, int k,
+                                          const std::vector<std::string>& labels) {
   const auto most = std::min(static_cast<std::size_t>(k), elements);
   std::vector<std::size_t> order(elements);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(), [&](std::size_t a, std::size_t b) {
-    const bool na = std::isnan(x[a]), nb = std::isnan(x[b]);
-    if (na != nb) return nb;
-    if (!na && x[a] != x[b]) return x[a] > x[b];
-    return a < b;
-  });
-  std::string out = "frame " + std::to_string(frame) + (picture.empty() ? "" : " (" + picture + ")") + (name.empty() ? "" : " " + name) + ":";
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
+                    [&](std::size_t a, std::size_t b) {
+                      const bool na = std::isnan(x[a]), nb = std::isnan(x[b]);
+                      if (na != nb) return nb;
+                      if (!na && x[a] != x[b]) return x[a] > x[b];
+                      return a < b;
+                    });
+  std::string out = "frame " + std::to_string(frame) + (picture.empty() ? "" : " (" + picture + ")") +
+                    (name.empty() ? "" : " " + name) + ":";
   for (std::size_t i = 0; i < most; ++i) {
     char value[32];
     std::snprintf(value, sizeof value, " %.4g", static_cast<double>(x[order[i]]));
@@ -66,12 +70,13 @@ inline std::vector<std::string> read_labels(const std::string& path) {
 
 /// The same for each of `frames` frames; frame f is of the picture pictures[f], these over again in turn.
 [[gnu::cold]] inline std::string top_text(const std::string& name, const runtime::tensor& all, std::int64_t frames, int k,
-                                          const std::vector<std::string>& labels, const std::vector<std::string>& pictures = {}) {
+                                          const std::vector<std::string>& labels,
+                                          const std::vector<std::string>& pictures = {}) {
   std::string out;
   const auto elements = all.size() / static_cast<std::size_t>(frames);
   for (std::size_t f = 0; f < static_cast<std::size_t>(frames); ++f)
-    out += top_line(static_cast<std::int64_t>(f), name, pictures.empty() ? "" : pictures[f % pictures.size()], all.data() + f * elements,
-                    elements, k, labels);
+    out += top_line(static_cast<std::int64_t>(f), name, pictures.empty() ? "" : pictures[f % pictures.size()],
+                    all.data() + f * elements, elements, k, labels);
   return out;
 }
 

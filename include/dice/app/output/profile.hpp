@@ -1,10 +1,10 @@
 // --profile: what each layer takes on the rank that computes it.
 #pragma once
 
-#include "dice/app/json.hpp"
-#include "dice/app/plan.hpp"
+#include "dice/app/output/json.hpp"
+#include "dice/app/output/plan.hpp"
+#include "dice/app/output/trace.hpp"
 #include "dice/app/record.hpp"
-#include "dice/app/trace.hpp"
 #include "dice/runtime/recorder.hpp"
 
 #include <algorithm>
@@ -70,14 +70,16 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
 }
 
 /// The content of --profile: {"network", "frames", "ranks": [{"rank", "host", "unit", "layers": [{"id", "name", "operator",
-/// "ids", "macs", "median_ms", "spread_ms", "share"}]}]}. An entry is a fusion group: "ids" are its layers, "id" and "operator" are
-/// of the one that gives it its work.
-[[gnu::cold]] inline std::string profile_json(const runtime::program& p, std::int64_t frames, const std::vector<rank_profile>& ranks) {
-  std::string out = "{\"network\": " + json_string(p.network) + ", \"frames\": " + std::to_string(frames) + ",\n \"ranks\": [";
+/// "ids", "macs", "median_ms", "spread_ms", "share"}]}]}. An entry is a fusion group: "ids" are its layers, "id" and
+/// "operator" are of the one that gives it its work.
+[[gnu::cold]] inline std::string profile_json(const runtime::program& p, std::int64_t frames,
+                                              const std::vector<rank_profile>& ranks) {
+  std::string out =
+      "{\"network\": " + json_string(p.network) + ", \"frames\": " + std::to_string(frames) + ",\n \"ranks\": [";
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     out += (r ? ",\n  " : "\n  ");
-    out += "{\"rank\": " + std::to_string(r) + ", \"host\": " + json_string(ranks[r].host) + ", \"unit\": " +
-           json_string(unit_text(p, static_cast<int>(r))) + ", \"layers\": [";
+    out += "{\"rank\": " + std::to_string(r) + ", \"host\": " + json_string(ranks[r].host) +
+           ", \"unit\": " + json_string(unit_text(p, static_cast<int>(r))) + ", \"layers\": [";
     bool first = true;
     for (const auto& g : ranks[r].groups) {
       const auto& group = p.plan.groups[static_cast<std::size_t>(g.group)];
@@ -85,13 +87,15 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
       std::string ids;
       std::int64_t macs = 0;
       for (int l : {group.anchor, group.residual, group.activation})
-        if (l >= 0) ids += (ids.empty() ? "" : ", ") + std::to_string(l), macs += p.layers.layers[static_cast<std::size_t>(l)].macs;
+        if (l >= 0)
+          ids += (ids.empty() ? "" : ", ") + std::to_string(l), macs += p.layers.layers[static_cast<std::size_t>(l)].macs;
       out += (first ? "\n   " : ",\n   ");
       first = false;
-      out += "{\"id\": " + std::to_string(group.anchor) + ", \"name\": " + json_string(group_text(p, static_cast<std::size_t>(g.group))) +
+      out += "{\"id\": " + std::to_string(group.anchor) +
+             ", \"name\": " + json_string(group_text(p, static_cast<std::size_t>(g.group))) +
              ", \"operator\": " + json_string(anchor.op) + ", \"ids\": [" + ids + "], \"macs\": " + std::to_string(macs) +
-             ", \"median_ms\": " + json_number(g.median_ms) + ", \"spread_ms\": " + json_number(g.spread_ms) + ", \"share\": " +
-             json_number(g.share) + "}";
+             ", \"median_ms\": " + json_number(g.median_ms) + ", \"spread_ms\": " + json_number(g.spread_ms) +
+             ", \"share\": " + json_number(g.share) + "}";
     }
     out += "]}";
   }
@@ -108,10 +112,12 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
   std::vector<std::vector<std::string>> lines{{"rank", "layer", "operator", "median ms", "spread ms", "share", "GMAC/s"}};
   for (std::size_t r = 0; r < ranks.size(); ++r)
     for (const auto& g : ranks[r].groups) {
-      const auto& anchor = p.layers.layers[static_cast<std::size_t>(p.plan.groups[static_cast<std::size_t>(g.group)].anchor)];
-      lines.push_back({std::to_string(r), group_text(p, static_cast<std::size_t>(g.group)), std::string(anchor.op), number("%.3f", g.median_ms),
-                       number("%.3f", g.spread_ms), number("%.1f %%", 100 * g.share),
-                       anchor.macs > 0 && g.median_ms > 0 ? number("%.1f", static_cast<double>(anchor.macs) / g.median_ms * 1e-6) : ""});
+      const auto& anchor =
+          p.layers.layers[static_cast<std::size_t>(p.plan.groups[static_cast<std::size_t>(g.group)].anchor)];
+      lines.push_back(
+          {std::to_string(r), group_text(p, static_cast<std::size_t>(g.group)), std::string(anchor.op),
+           number("%.3f", g.median_ms), number("%.3f", g.spread_ms), number("%.1f %%", 100 * g.share),
+           anchor.macs > 0 && g.median_ms > 0 ? number("%.1f", static_cast<double>(anchor.macs) / g.median_ms * 1e-6) : ""});
     }
   return detail::table_text(lines, 3);
 }

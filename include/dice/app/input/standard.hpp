@@ -1,8 +1,8 @@
 // --input -: frames that come through the standard input while the ranks compute.
 #pragma once
 
+#include "dice/app/input/picture_form.hpp"
 #include "dice/app/launcher.hpp"
-#include "dice/app/picture_form.hpp"
 #include "dice/channels/channel.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/frames.hpp"
@@ -30,18 +30,21 @@ namespace dice::app {
 
 /// What speaks against `--input -` in the process that has rank `rank` and graph input `input`, or "".
 [[gnu::cold]] inline std::string no_standard_input(int rank, const std::string& input) {
-  struct stat given {}, none {};
-  const bool is_null = ::fstat(STDIN_FILENO, &given) == 0 && ::stat("/dev/null", &none) == 0 && S_ISCHR(given.st_mode) && given.st_rdev == none.st_rdev;
+  struct stat given {
+  }, none{};
+  const bool is_null = ::fstat(STDIN_FILENO, &given) == 0 && ::stat("/dev/null", &none) == 0 && S_ISCHR(given.st_mode) &&
+                       given.st_rdev == none.st_rdev;
   const auto n = std::to_string(rank);
   if (is_null && launched_size() > 1)  // what mpirun gives those that it does not feed
-    return "--input -: mpirun feeds the standard input to one rank, rank 0 unless told, and input '" + input + "' is in rank " + n +
-           "; start it with mpirun --stdin " + n;
-  if (::isatty(STDIN_FILENO)) return "--input -: the standard input is a terminal; give it a pipe or a file, … | PROGRAM --input -";
+    return "--input -: mpirun feeds the standard input to one rank, rank 0 unless told, and input '" + input +
+           "' is in rank " + n + "; start it with mpirun --stdin " + n;
+  if (::isatty(STDIN_FILENO))
+    return "--input -: the standard input is a terminal; give it a pipe or a file, … | PROGRAM --input -";
   return {};
 }
 
-/// The frames of one graph input as raw float32 numbers of this machine, in the order of the input's shape, from the standard
-/// input. A thread reads a frame ahead; the stream ends where the standard input does.
+/// The frames of one graph input as raw float32 numbers of this machine, in the order of the input's shape, from the
+/// standard input. A thread reads a frame ahead; the stream ends where the standard input does.
 class standard_input final : public runtime::source {
  public:
   /// The times at which frames enter go to `figures`.
@@ -57,9 +60,10 @@ class standard_input final : public runtime::source {
     if (reader_.joinable()) reader_.join();
   }
 
-  /// Begins to read, in the rank that has the graph input: at most `most` frames of shape `one`, normalised to `form` if there is
-  /// one. `end` is woken when there is something new.
-  [[gnu::cold]] void start(const dice::tensor::shape& one, std::int64_t most, const picture_form* form, channels::endpoint& end) {
+  /// Begins to read, in the rank that has the graph input: at most `most` frames of shape `one`, normalised to `form` if
+  /// there is one. `end` is woken when there is something new.
+  [[gnu::cold]] void start(const dice::tensor::shape& one, std::int64_t most, const picture_form* form,
+                           channels::endpoint& end) {
     reader_ = std::thread([this, one, most, form, &end] {
       try {
         std::vector<float> frame(static_cast<std::size_t>(one.elements()));
@@ -116,8 +120,8 @@ class standard_input final : public runtime::source {
         throw runtime::file_error(std::string("the standard input cannot be read: ") + std::strerror(errno));
       if (n == 0 && at == 0) return false;
       if (n == 0)
-        throw runtime::file_error("the standard input ends within frame " + std::to_string(read_) + ", after " + std::to_string(at) + " of " +
-                                  std::to_string(bytes) + " bytes; a frame is float32 " +
+        throw runtime::file_error("the standard input ends within frame " + std::to_string(read_) + ", after " +
+                                  std::to_string(at) + " of " + std::to_string(bytes) + " bytes; a frame is float32 " +
                                   runtime::shape_text(std::vector<std::int64_t>(one.dim, one.dim + one.rank)));
       at += n > 0 ? static_cast<std::size_t>(n) : 0;
     }

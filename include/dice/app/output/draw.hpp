@@ -1,7 +1,7 @@
 // What --plan=dot and --plan=svg print: the network as its ranks compute it, drawn by Graphviz.
 #pragma once
 
-#include "dice/app/plan.hpp"
+#include "dice/app/output/plan.hpp"
 #include "dice/runtime/program.hpp"
 
 #include <spawn.h>

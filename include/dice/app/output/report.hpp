@@ -1,8 +1,8 @@
 // The figures of a run: put together from all ranks, as JSON and as a table.
 #pragma once
 
-#include "dice/app/json.hpp"
-#include "dice/app/plan.hpp"
+#include "dice/app/output/json.hpp"
+#include "dice/app/output/plan.hpp"
 #include "dice/app/record.hpp"
 #include "dice/runtime/figures.hpp"
 
@@ -51,7 +51,8 @@ struct report {
 };
 
 /// A rank's part, for all_gather. Its times are shifted by `offset` to rank 0's clock.
-inline std::string report_part(const std::string& host, const runtime::figures& f, std::int64_t offset, std::int64_t planned) {
+inline std::string report_part(const std::string& host, const runtime::figures& f, std::int64_t offset,
+                               std::int64_t planned) {
   record out;
   out.put(host);
   out.put(f.computing);
@@ -102,16 +103,19 @@ inline std::string report_part(const std::string& host, const runtime::figures& 
 
 /// The content of --json.
 [[gnu::cold]] inline std::string report_json(const report& r) {
-  std::string out = "{\"frames\": " + std::to_string(r.frames) + ",\n \"frames_per_second\": " + json_number(r.frames_per_second()) +
-                    ",\n \"latency_ms\": {\"min\": " + json_number(r.latency(0)) + ", \"median\": " + json_number(r.latency(0.5)) +
-                    ", \"p95\": " + json_number(r.latency(0.95)) + ", \"p99\": " + json_number(r.latency(0.99)) +
-                    ", \"max\": " + json_number(r.latency(1)) + "},\n \"ranks\": [";
+  std::string out =
+      "{\"frames\": " + std::to_string(r.frames) + ",\n \"frames_per_second\": " + json_number(r.frames_per_second()) +
+      ",\n \"latency_ms\": {\"min\": " + json_number(r.latency(0)) + ", \"median\": " + json_number(r.latency(0.5)) +
+      ", \"p95\": " + json_number(r.latency(0.95)) + ", \"p99\": " + json_number(r.latency(0.99)) +
+      ", \"max\": " + json_number(r.latency(1)) + "},\n \"ranks\": [";
   for (std::size_t i = 0; i < r.ranks.size(); ++i) {
     const auto& k = r.ranks[i];
     out += (i ? ",\n  " : "\n  ");
-    out += "{\"rank\": " + std::to_string(i) + ", \"host\": " + json_string(k.host) + ", \"compute_ms\": " + json_number(k.compute_ms) +
-           ", \"wait_ms\": " + json_number(k.wait_ms) + ", \"bytes_sent\": " + std::to_string(k.bytes_sent) +
-           ", \"peak_rss_bytes\": " + std::to_string(k.peak_rss_bytes) + ", \"planned_bytes\": " + std::to_string(k.planned_bytes) + "}";
+    out += "{\"rank\": " + std::to_string(i) + ", \"host\": " + json_string(k.host) +
+           ", \"compute_ms\": " + json_number(k.compute_ms) + ", \"wait_ms\": " + json_number(k.wait_ms) +
+           ", \"bytes_sent\": " + std::to_string(k.bytes_sent) +
+           ", \"peak_rss_bytes\": " + std::to_string(k.peak_rss_bytes) +
+           ", \"planned_bytes\": " + std::to_string(k.planned_bytes) + "}";
   }
   return out + "]}\n";
 }
@@ -123,14 +127,16 @@ inline std::string report_part(const std::string& host, const runtime::figures& 
     std::snprintf(text, sizeof text, format, v);
     return std::string(text);
   };
-  std::string out = std::to_string(r.frames) + (r.frames == 1 ? " frame in " : " frames in ") + number("%.3f s, ", r.seconds) +
-                    number("%.2f frames/s; ", r.frames_per_second()) + "latency median " + number("%.2f ms", r.latency(0.5)) +
-                    number(", p95 %.2f", r.latency(0.95)) + number(", max %.2f\n", r.latency(1));
+  std::string out = std::to_string(r.frames) + (r.frames == 1 ? " frame in " : " frames in ") +
+                    number("%.3f s, ", r.seconds) + number("%.2f frames/s; ", r.frames_per_second()) + "latency median " +
+                    number("%.2f ms", r.latency(0.5)) + number(", p95 %.2f", r.latency(0.95)) +
+                    number(", max %.2f\n", r.latency(1));
   std::vector<std::vector<std::string>> lines{{"rank", "host", "compute ms", "wait ms", "sent", "memory", "planned"}};
   for (std::size_t i = 0; i < r.ranks.size(); ++i) {
     const auto& k = r.ranks[i];
-    lines.push_back({std::to_string(i), k.host, number("%.2f", k.compute_ms), number("%.2f", k.wait_ms), detail::bytes_text(k.bytes_sent),
-                     detail::bytes_text(k.peak_rss_bytes), detail::bytes_text(k.planned_bytes)});
+    lines.push_back({std::to_string(i), k.host, number("%.2f", k.compute_ms), number("%.2f", k.wait_ms),
+                     detail::bytes_text(k.bytes_sent), detail::bytes_text(k.peak_rss_bytes),
+                     detail::bytes_text(k.planned_bytes)});
   }
   return out + detail::table_text(lines, 2);
 }
