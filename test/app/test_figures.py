@@ -46,6 +46,24 @@ class Figures(Case):
                 for i in begins:
                     self.assertGreaterEqual(ends[i]["ts"] - begins[i]["ts"], -slack)
 
+    def test_trace_of_threads(self):
+        file = self.folder / "trace.json"
+        self.assert_done(self.run_program("--random", 1, "--frames", FRAMES, "--trace", file, owner=OWNER, ranks=RANKS,
+                                          OMP_NUM_THREADS=2, TOY_SLOW=200))
+        events = json.loads(file.read_text())["traceEvents"]
+        for rank in range(RANKS):
+            rows = {e["args"]["name"]: e["tid"] for e in events if e["pid"] == rank and e["name"] == "thread_name"}
+            self.assertEqual(list(rows), ["thread 0", "thread 1", "messages arrive"])
+            first, second = ([e for e in events if e["ph"] == "X" and e["pid"] == rank and e["tid"] == rows[f"thread {t}"]]
+                             for t in (0, 1))
+            calls = {(e["name"], e["args"]["frame"]): e for e in first if e["name"][:2] in
+                     ("l" + digit for digit in "123456789")}
+            self.assertEqual(len(second), len(calls))
+            for part in second:  # within the call of the first thread
+                whole = calls[part["name"], part["args"]["frame"]]
+                self.assertLessEqual(whole["ts"], part["ts"])
+                self.assertLessEqual(part["ts"] + part["dur"], whole["ts"] + whole["dur"] + 1)
+
     def test_profile(self):
         plan = self.plan()
         for by in WAYS:

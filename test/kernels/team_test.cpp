@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 
@@ -25,6 +27,29 @@ TEST(team, has_the_size_that_was_set) {
     EXPECT_EQ(seen, 3);
     team::set_threads(0);
     EXPECT_EQ(team::available_threads(), 1);
+  });
+}
+
+TEST(team, tells_when_its_threads_worked) {
+  apart([] {
+    std::array<interval, 2> times;
+    team::watch(times);
+    const auto wait = [](std::int64_t t, std::int64_t) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1 + 4 * t));
+    };
+    team::run(3, wait);
+    const auto once = times;
+    for (std::size_t t = 0; t < 2; ++t) {
+      EXPECT_GT(once[t].begin, 0);
+      EXPECT_GE(once[t].end - once[t].begin, static_cast<std::int64_t>(1'000'000 + 4'000'000 * t));
+    }
+    team::run(2, wait);  // the second region of a kernel
+    EXPECT_EQ(times[1].begin, once[1].begin);
+    EXPECT_GT(times[1].end, once[1].end);
+    team::watch({});
+    const auto last = times;
+    team::run(2, wait);
+    EXPECT_EQ(times[1].end, last[1].end);
   });
 }
 

@@ -2,6 +2,7 @@
 // kernels are functions below; any placement over ranks. The expected results are computed here directly, layer by layer.
 #pragma once
 
+#include "dice/runtime/figures.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/schedule/build.hpp"
 
@@ -14,6 +15,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -24,11 +26,17 @@ namespace toy {
 inline constexpr int elements = 64;
 using values = std::vector<float>;
 
+/// A kernel's second thread, if there is one, works while the kernel lingers.
+inline thread_local std::span<dice::kernels::interval> watched;
+inline void watch(std::span<dice::kernels::interval> times) { watched = times; }
+
 /// Microseconds that a kernel takes at random, so that ranks meet in all orders.
 inline int jitter = 0;
 inline void linger() {
   thread_local std::minstd_rand rng(std::random_device{}());
+  const auto begin = dice::runtime::now();
   if (jitter > 0) std::this_thread::sleep_for(std::chrono::microseconds(rng() % static_cast<unsigned>(jitter)));
+  if (watched.size() > 1) watched[1] = {begin, dice::runtime::now()};
 }
 
 inline float scale(float x, float w) { return x * w + 0.5f; }
@@ -159,7 +167,7 @@ class program {
             .weights_folder = folder,
             .units = units_,
             .cores = {},
-            .threads = {}};
+            .threads = {.watch = watch}};
   }
 
   /// The weights' number `i` in the data section.

@@ -166,6 +166,7 @@ class member {
     }));
   }
   runtime::executor& executor() { return *executor_; }
+  int threads() const { return threads_; }
   channels::endpoint& end() { return *end_; }
 
  private:
@@ -177,6 +178,7 @@ class member {
     const bool launched = processes_ && launched_size() > 0;
     const auto crew =
         runtime::engage(program_.units[r], cores, sharers_, online, launched ? "; start with mpirun --bind-to none" : "");
+    threads_ = crew.threads;
     if (program_.threads.start) program_.threads.start(crew.threads, crew.cores);
     return crew.warning;
   }
@@ -185,6 +187,7 @@ class member {
   channels::communicator& ranks_;
   const bool processes_;
   const std::string host_;
+  int threads_ = 1;  ///< of its team
   int sharers_ = 1;  ///< ranks whose unit is `cpu` that may use the very same cores
   weights::store store_;
   std::unique_ptr<channels::endpoint> end_;

@@ -227,7 +227,8 @@ class rank_job {
       if (options_.warmup > 0) me_.executor().run(options_.warmup, &source_, nullptr, figures_);
       phase = "frame ";
       if (!options_.trace.empty() || !options_.profile.empty()) {
-        recorder_.emplace(program_.plan.groups.size(), !options_.trace.empty(), !options_.profile.empty());
+        recorder_.emplace(program_.plan.groups.size(), static_cast<std::size_t>(me_.threads()), !options_.trace.empty(),
+                          !options_.profile.empty());
         me_.executor().record(&*recorder_);
       }
       if (options_.streamed() >= 0) return stream(), 0;

@@ -15,6 +15,7 @@
 #include "dice/model/model.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace dice::kernels {
@@ -43,6 +44,11 @@ struct call {
   const float* const* parameters;  ///< the anchor's parameters; null when they were packed
   const std::byte* packed;         ///< what pack() wrote, 64-byte aligned; null when packed_bytes is 0
   std::byte* scratch;              ///< scratch_bytes of the algorithm, 64-byte aligned, undefined content
+};
+
+/// When a thread worked, in nanoseconds of the steady clock; 0 to 0 if it did not.
+struct interval {
+  std::int64_t begin = 0, end = 0;
 };
 
 /// What the runtime holds for a group: its functions. `pack` is null when there is nothing to pack.

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -93,9 +94,10 @@ class executor {
   /// Tells the other ranks of stream() that this one failed: they are stopped.
   void give_up() { tell(failed); }
 
-  /// From now on what is done is told to `to`, unless it is null.
+  /// From now on what is done is told to `to`, unless it is null. The thread that calls it is the one that runs the frames.
   void record(recorder* to) {
     recorder_ = to;
+    if (program_.threads.watch) program_.threads.watch(to ? std::span(to->team()) : std::span<kernels::interval>{});
     arrived_.assign(static_cast<std::size_t>(slots_), std::vector<char>(receives_.size(), 1));
   }
 
@@ -261,14 +263,15 @@ class executor {
     if (recorder_) recorder_->add({begin, now(), frame, what, is});
   }
   void note_arrivals() {
-    for (auto f = oldest_; f < posted_; ++f) {
-      auto& seen = arrived_[static_cast<std::size_t>(slot(f))];
-      for (std::size_t i = 0; i < receives_.size(); ++i)
-        if (!seen[i] && end_.received(receives_[i], slot(f))) {
-          seen[i] = 1;
-          note(recorder::kind::receive, receives_[i], f - base_, now());
-        }
-    }
+    for (auto f = oldest_; f < posted_; ++f) note_arrivals(f);
+  }
+  void note_arrivals(std::int64_t f) {
+    auto& seen = arrived_[static_cast<std::size_t>(slot(f))];
+    for (std::size_t i = 0; i < receives_.size(); ++i)
+      if (!seen[i] && end_.received(receives_[i], slot(f))) {
+        seen[i] = 1;
+        note(recorder::kind::receive, receives_[i], f - base_, now());
+      }
   }
 
   bool sends_done(int in_slot) const {
@@ -334,7 +337,8 @@ class executor {
     const auto begin = recorder_ ? now() : 0;
     switch (s.what) {
       case schedule::action::receive:
-        break;  // it has arrived, or the segment would not run
+        if (recorder_ && recorder_->traces()) note_arrivals(f);  // perhaps only now
+        break;                                                   // it has arrived, or the segment would not run
       case schedule::action::enter:
         if (source_) source_->fill(s.layer, f - base_, reinterpret_cast<float*>(address(s.output, in_slot)), elements());
         note(recorder::kind::enter, s.layer, f - base_, begin);
@@ -365,11 +369,17 @@ class executor {
           reinterpret_cast<const float*>(address(plan_.operands[static_cast<std::size_t>(s.first_operand + k)], in_slot));
     const kernels::call c{inputs_.data(), reinterpret_cast<float*>(address(s.output, in_slot)), plain_[g], packed_[g],
                           address(s.scratch, in_slot)};
+    if (recorder_) std::fill(recorder_->team().begin(), recorder_->team().end(), kernels::interval{});
     const auto from = now();
     program_.kernels[g].run(c);
     const auto to = now();
     figures_->computing += to - from;
-    if (recorder_) recorder_->add({from, to, f - base_, s.group, recorder::kind::compute});
+    if (recorder_) {
+      recorder_->add({from, to, f - base_, s.group, recorder::kind::compute});
+      for (int t = 1; t < static_cast<int>(recorder_->team().size()); ++t)
+        if (const auto& at = recorder_->team()[static_cast<std::size_t>(t)]; at.end > 0)
+          recorder_->add({at.begin, at.end, f - base_, s.group, recorder::kind::compute, t});
+    }
     end_.progress();  // so that messages travel while the rank computes
   }
 

@@ -19,8 +19,7 @@
 namespace dice::runtime {
 
 /// A .npy file of frames whose number is known only at the end. Until then they lie in a file without a name in the same
-/// folder
-/// (/tmp if the file is a device or a pipe), so that nothing is left of a run that ends early.
+/// folder (/tmp if the file is a device or a pipe), so that nothing is left of a run that ends early.
 class npy_spool {
  public:
   /// For frames of shape `one`. Throws file_error.

@@ -15,6 +15,8 @@ namespace dice::runtime {
 struct team {
   /// Makes the kernels called from this thread use `threads` threads, thread i pinned to cores[i] if `cores` is not empty.
   void (*start)(int threads, std::span<const int> cores) = nullptr;
+  /// From now on each of those threads tells in times[thread] when it worked, where begin is 0.
+  void (*watch)(std::span<kernels::interval> times) = nullptr;
 };
 
 /// Everything that a program knows of itself once it is compiled, as plain values: a network, its plan and its kernels.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "dice/kernels/kernel.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -15,20 +17,27 @@ class recorder {
     std::int64_t frame = -1;
     int what = -1;  ///< compute: the fusion group; enter, leave: the layer; send, receive: the message
     kind is = kind::wait;
+    int thread = 0;  ///< of the rank's team
   };
   /// Durations that are kept of each group, and events of a trace.
   static constexpr std::size_t most_samples = 10000, most_events = 200000;
 
-  recorder(std::size_t groups, bool traces, bool profiles) : traces_(traces), samples_(profiles ? groups : 0) {}
+  /// For a rank with a team of `threads`, of `groups` fusion groups in all.
+  recorder(std::size_t groups, std::size_t threads, bool traces, bool profiles)
+      : traces_(traces), team_(traces ? threads : 0), samples_(profiles ? groups : 0) {}
 
   bool traces() const { return traces_; }
   void add(const event& e) {
-    if (e.is == kind::compute && !samples_.empty()) {
+    if (e.is == kind::compute && e.thread == 0 && !samples_.empty()) {
       auto& of_group = samples_[static_cast<std::size_t>(e.what)];
       if (of_group.size() < most_samples) of_group.push_back(e.end - e.begin);
     }
     if (traces_ && events_.size() < most_events) events_.push_back(e);
   }
+
+  /// Where the threads of the team tell when they worked in the present call of a kernel; empty if there is no trace.
+  std::vector<kernels::interval>& team() { return team_; }
+  const std::vector<kernels::interval>& team() const { return team_; }
 
   /// In the order of their ends; the first most_events.
   const std::vector<event>& events() const { return events_; }
@@ -37,6 +46,7 @@ class recorder {
 
  private:
   bool traces_;
+  std::vector<kernels::interval> team_;
   std::vector<event> events_;
   std::vector<std::vector<std::int64_t>> samples_;
 };

@@ -24,7 +24,8 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
 }
 
 /// One rank's events, for trace_text. Times are shifted by `offset` to rank 0's clock. The rank is a process of the trace
-/// with two rows: what its thread does, and the messages as they arrive; an arrow leads from each sending to its arrival.
+/// with a row for each thread of its team, of which the first also sends and waits, and one for the messages as they arrive;
+/// an arrow leads from each sending to its arrival.
 [[gnu::cold]] inline std::string trace_part(const runtime::program& p, int rank, const std::string& host,
                                             const runtime::recorder& r, std::int64_t offset) {
   using kind = runtime::recorder::kind;
@@ -35,12 +36,13 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
            ",\"args\":{\"name\":" + json_string(name) + "}},\n";
   };
   meta("process_name", 0, "rank " + std::to_string(rank) + " (" + host + ", " + unit_text(p, rank) + ")");
-  meta("thread_name", 0, "computes");
-  meta("thread_name", 1, "messages arrive");
+  const int arrivals = std::max(1, static_cast<int>(r.team().size()));  // the row behind the threads'
+  for (int t = 0; t < arrivals; ++t) meta("thread_name", t, "thread " + std::to_string(t));
+  meta("thread_name", arrivals, "messages arrive");
   const auto layer = [&](int l) { return std::string(p.layers.layers[static_cast<std::size_t>(l)].name); };
   for (const auto& e : r.events()) {
     std::string name, more;
-    int row = 0;
+    int row = e.thread;
     switch (e.is) {
       case kind::compute:
         name = group_text(p, static_cast<std::size_t>(e.what));
@@ -61,7 +63,7 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
         name = (sends ? "send " : "") + layer(m.layer) +
                (sends ? " to rank " + std::to_string(m.to) : " from rank " + std::to_string(m.from));
         more = ",\"bytes\":" + std::to_string(m.bytes) + ",\"tag\":" + std::to_string(m.tag);
-        row = sends ? 0 : 1;
+        row = sends ? 0 : arrivals;
       }
     }
     char times[96];

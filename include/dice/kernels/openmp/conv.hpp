@@ -51,9 +51,7 @@ template <> struct kernel<openmp, ops::conv> : host::base<ops::conv> {
     const auto size = f.y.in * f.x.in, outputs = f.out_channels * f.y.out * f.x.out;
     const auto work = outputs * f.group_channels * f.taps() / detail::width;
     const int threads = host::threads_for(work, work);
-#pragma omp parallel num_threads(threads)
-    {
-      const std::int64_t n = omp_get_num_threads(), t = omp_get_thread_num();
+    team::run(threads, [&](std::int64_t t, std::int64_t n) {
       for (std::int64_t image = 0; image < f.images; ++image)
         for (std::int64_t first = 0; first < f.y.out; first += f.band) {
           const float* input = c.inputs[0] + image * f.channels * size;
@@ -77,7 +75,7 @@ template <> struct kernel<openmp, ops::conv> : host::base<ops::conv> {
 #pragma omp barrier
           }
         }
-    }
+    });
   }
 };
 

@@ -1,6 +1,8 @@
 // The calling thread's OpenMP team: its size and its cores. The runtime calls these through function pointers.
 #pragma once
 
+#include "dice/kernels/kernel.hpp"
+
 #include <omp.h>
 
 #ifdef __linux__
@@ -8,6 +10,9 @@
 #endif
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -56,6 +61,30 @@ inline bool pin(std::span<const int> cores) {
   (void)cores;
   return false;
 #endif
+}
+
+namespace detail {
+inline thread_local std::span<interval> watched;
+inline std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+}  // namespace detail
+
+/// From now on thread i of the calling thread's teams tells in times[i] when it worked: from where it first begins, if that
+/// is 0, to where it last ended. Threads beyond `times` tell nothing.
+inline void watch(std::span<interval> times) { detail::watched = times; }
+
+/// Calls f(thread, threads) in each of `threads` threads, the calling one is 0.
+template <class F> void run(int threads, const F& f) {
+  const auto times = detail::watched;
+#pragma omp parallel num_threads(threads)
+  {
+    const int t = omp_get_thread_num(), n = omp_get_num_threads();
+    const auto i = static_cast<std::size_t>(t);
+    if (i < times.size() && times[i].begin == 0) times[i].begin = detail::now();
+    f(std::int64_t{t}, std::int64_t{n});
+    if (i < times.size()) times[i].end = detail::now();
+  }
 }
 
 }  // namespace dice::kernels::team

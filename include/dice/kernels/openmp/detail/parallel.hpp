@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/kernels/detail/epilogue.hpp"
+#include "dice/kernels/openmp/team.hpp"
 
 #include <omp.h>
 
@@ -29,11 +30,7 @@ inline int threads_for(std::int64_t items, std::int64_t work) {
 template <class F> void parallel_for(std::int64_t items, std::int64_t work, const F& f) {
   const int threads = threads_for(items, items * work);
   if (threads == 1) return f(std::int64_t{0}, items);
-#pragma omp parallel num_threads(threads)
-  {
-    const std::int64_t n = omp_get_num_threads(), t = omp_get_thread_num();
-    f(items * t / n, items * (t + 1) / n);
-  }
+  team::run(threads, [&](std::int64_t t, std::int64_t n) { f(items * t / n, items * (t + 1) / n); });
 }
 
 /// Calls f(begin, end) for parts of n elements, split at multiples of a cache line.
