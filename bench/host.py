@@ -16,15 +16,18 @@ def cores():
     return sorted(os.sched_getaffinity(0))
 
 
+def cpu_seconds():
+    """CPU time that the machine has spent on anything."""
+    numbers = [int(n) for n in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+    ticks = sum(numbers[:3]) + sum(numbers[5:8])  # user, nice, system; irq, softirq, steal
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def busy(seconds=1.0):
     """How many cores were at work in the next seconds, on average; the load average still counts the build before."""
-    def ticks():
-        numbers = [int(n) for n in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
-        return sum(numbers[:3]) + sum(numbers[5:8])  # user, nice, system; irq, softirq, steal
-
-    before = ticks()
+    before = cpu_seconds()
     time.sleep(seconds)
-    return (ticks() - before) / os.sysconf("SC_CLK_TCK") / seconds
+    return (cpu_seconds() - before) / seconds
 
 
 def machine():

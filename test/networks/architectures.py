@@ -260,6 +260,7 @@ class Operators(nn.Module):
 FULL = {
     'vgg19': Network(lambda: zoo.vgg19(weights=None, init_weights=False), (3, 224, 224), (9, None)),
     'resnet18': Network(lambda: zoo.resnet18(weights=None), (3, 224, 224), (11, None)),
+    'resnet50': Network(lambda: zoo.resnet50(weights=None), (3, 224, 224), (13, None)),
     'resnet101': Network(lambda: zoo.resnet101(weights=None), (3, 224, 224), (13, None), keep_bn=True),
     'densenet121': Network(lambda: zoo.densenet121(weights=None), (3, 224, 224), (14, None)),
     'mobilenet_v1': Network(MobileNetV1, (3, 224, 224), (12, 20), keep_bn=True),

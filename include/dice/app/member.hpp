@@ -140,7 +140,8 @@ class member {
     if (const int wanted = program_.ranks(); wanted != ranks_.size()) {
       const auto n = std::to_string(wanted);
       return {"this program's plan has " + n + " ranks, started with " + std::to_string(ranks_.size()) +
-                  ": run it with mpirun -n " + n + " PROGRAM …, or with --transport in-process",
+                  ": start it with mpirun -n " + n +
+                  " PROGRAM …, or run all ranks in one process (--transport in-process, engine_options::by)",
               2};
     }
     return {};

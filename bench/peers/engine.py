@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""engine.py ENGINE NAME MODELS THREADS RUNS: one engine on one network, float32, one frame at a time.
+
+ENGINE is onnxruntime, openvino, ncnn or compile (torch.compile); MODELS the folder with NAME.onnx, NAME_in.npy and
+NAME_out.npy (ncnn: NAME.ncnn.param and .bin by pnnx). Prints a line of JSON: milliseconds to load, of the first and of each
+later run, memory above that of the imported library, the largest error, and how many cores others used meanwhile.
+"""
+import json
+import os
+import pathlib
+import resource
+import sys
+import time
+
+WARMUP = 5
+
+
+def cpu_ticks():
+    """Seconds of CPU time that the machine has spent."""
+    numbers = [int(n) for n in open("/proc/stat").readline().split()[1:]]
+    return (sum(numbers[:3]) + sum(numbers[5:8])) / os.sysconf("SC_CLK_TCK")
+
+
+def peak_bytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def onnxruntime(path, threads):
+    import onnxruntime as library
+
+    def load(frame):
+        options = library.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        session = library.InferenceSession(f"{path}.onnx", options, providers=["CPUExecutionProvider"])
+        name = session.get_inputs()[0].name
+        return lambda: session.run(None, {name: frame})[0]
+    return library.__version__, load
+
+
+def openvino(path, threads):
+    import openvino as library
+
+    def load(frame):
+        model = library.Core().compile_model(f"{path}.onnx", "CPU", {
+            "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_PRECISION_HINT": "f32"})
+        request = model.create_infer_request()
+        request.set_input_tensor(library.Tensor(frame, shared_memory=True))
+
+        def run():
+            request.infer()
+            return request.get_output_tensor().data
+        return run
+    return library.__version__.split("-")[0], load
+
+
+def ncnn(path, threads):
+    import ncnn as library
+    import numpy
+
+    def load(frame):
+        net = library.Net()
+        net.opt.num_threads = threads
+        net.opt.use_fp16_packed = net.opt.use_fp16_storage = net.opt.use_fp16_arithmetic = False
+        net.opt.use_bf16_storage = False
+        if net.load_param(f"{path}.ncnn.param") or net.load_model(f"{path}.ncnn.bin"):
+            sys.exit(f"ncnn cannot load {path}.ncnn.param")
+        matrix = library.Mat(frame[0])
+
+        def run():
+            extractor = net.create_extractor()
+            extractor.input("in0", matrix)
+            return numpy.array(extractor.extract("out0")[1])
+        return run
+    return library.__version__, load
+
+
+def compile(path, threads):
+    import torch as library
+    import torch._inductor.config
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "test/networks"))
+    import architectures
+    import make_models
+    library.set_num_threads(threads)
+    library.set_grad_enabled(False)
+    torch._inductor.config.freezing = True
+    name = pathlib.Path(path).name
+    net = make_models.build(name, architectures.FULL[name], 2)[0]  # seeded: the network that was exported
+
+    def load(frame):
+        model, tensor = library.compile(net, mode="max-autotune"), library.from_numpy(frame)
+        return lambda: model(tensor).numpy()
+    return library.__version__.split("+")[0], load
+
+
+def main():
+    engine, name, models, threads, runs = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    import numpy
+    path = f"{models}/{name}"
+    version, load = globals()[engine](path, threads)
+    frame, wanted = (numpy.load(f"{path}_{end}.npy")[:1] for end in ("in", "out"))
+    base, start = peak_bytes(), time.perf_counter()
+    run = load(numpy.ascontiguousarray(frame))
+    loaded = time.perf_counter()
+    got = run()
+    first = time.perf_counter()
+    for _ in range(WARMUP):
+        run()
+    times = []
+    others, own, began = cpu_ticks(), time.process_time(), time.perf_counter()
+    for _ in range(runs):
+        before = time.perf_counter()
+        got = run()
+        times.append(1000 * (time.perf_counter() - before))
+    others = cpu_ticks() - others - (time.process_time() - own)
+    got = numpy.asarray(got).reshape(wanted.shape)
+    print(json.dumps({
+        "version": version, "load_ms": 1000 * (loaded - start), "first_ms": 1000 * (first - loaded), "times_ms": times,
+        "bytes": peak_bytes() - base, "error": float(abs(got - wanted).max() / abs(wanted).max()),
+        "others": max(0.0, others / (time.perf_counter() - began))}))
+
+
+if __name__ == "__main__":
+    main()
