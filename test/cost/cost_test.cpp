@@ -30,6 +30,17 @@ static_assert(of(point, {1, 5, 3, 5}).scratch_bytes > 0 && of(point, {1, 5, 32, 
 // Depthwise convolution reads the weights in place.
 constexpr ops::conv depthwise{.channels = 16, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = 16};
 static_assert(of(depthwise, {1, 16, 8, 8}).packed_bytes == 0 && of(depthwise, {1, 16, 8, 8}).scratch_bytes > 0);
+// 3x3 of many channels goes by Winograd's algorithm, in tiles as large as pay: none on tiny maps.
+constexpr int pairs(std::int64_t channels, std::int64_t size) {
+  const ops::conv op{.channels = channels, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
+  return cost::winograd::best(op, {1, channels, size, size}, {1, channels, size, size}).pairs;
+}
+static_assert(pairs(64, 224) == 3 && pairs(256, 28) == 2 && pairs(8, 224) == 0 && pairs(512, 3) == 0);
+static_assert(
+    cost::winograd::best({.channels = 64, .kernel = {3, 3}, .strides = {2, 2}}, {1, 64, 9, 9}, {1, 64, 4, 4}).pairs == 0);
+constexpr cost::winograd four(2, {.channels = 40, .kernel = {3, 3}}, {1, 20, 58, 58}, {1, 40, 56, 56});
+static_assert(four.packed_bytes() == (36 * 32 * 64 + 64) * 4 && four.rows == 14 && four.block_tiles() == 28);
+static_assert(four.scratch_bytes() == 36 * 32 * 28 * 4);
 // The scratch stays small however large the image is.
 static_assert(of(three, {1, 64, 1000, 1000}).scratch_bytes < 3 * cost::convolution::band_bytes);
 

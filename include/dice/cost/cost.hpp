@@ -7,3 +7,4 @@
 #include "dice/cost/openmp.hpp"
 #include "dice/cost/reference.hpp"
 #include "dice/cost/table.hpp"
+#include "dice/cost/winograd.hpp"

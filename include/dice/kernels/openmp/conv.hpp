@@ -2,6 +2,7 @@
 
 #include "dice/kernels/openmp/detail/convolution.hpp"
 #include "dice/kernels/openmp/detail/depthwise.hpp"
+#include "dice/kernels/openmp/detail/winograd.hpp"
 
 #include <cstddef>
 
@@ -10,8 +11,21 @@ namespace dice::kernels {
 template <> struct kernel<openmp, ops::conv> : host::base<ops::conv> {
   using form = cost::convolution;
 
-  /// Weights as (group, panel, input channel, tap, output channel of the panel), then the bias, both padded with zeros.
+  /// By Winograd's algorithm where that is faster (cost::winograd), else directly.
   static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, source from, std::byte* to) {
+    if (const auto w = cost::winograd::best(op, in[0], result); w.pairs > 0)
+      host::transform_weights(w, from, op.bias, reinterpret_cast<float*>(to));
+    else prepare_direct(op, in, result, from, to);
+  }
+  static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c,
+                      const detail::epilogue& e) {
+    if (const auto w = cost::winograd::best(op, in[0], result); w.pairs > 0) host::convolve(w, c, e);
+    else compute_direct(op, in, result, c, e);
+  }
+
+  /// Weights as (group, panel, input channel, tap, output channel of the panel), then the bias, both padded with zeros.
+  static void prepare_direct(const ops::conv& op, graph::shapes in, const tensor::shape& result, source from,
+                             std::byte* to) {
     const form f(op, in[0], result);
     constexpr auto panel = form::panel;
     float* w = reinterpret_cast<float*>(to);
@@ -26,8 +40,8 @@ template <> struct kernel<openmp, ops::conv> : host::base<ops::conv> {
     }
   }
 
-  static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c,
-                      const detail::epilogue& e) {
+  static void compute_direct(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c,
+                             const detail::epilogue& e) {
     const form f(op, in[0], result);
     // The scratch: offsets of the taps, then the padded input. Without scratch there is one tap, at 0.
     const std::ptrdiff_t zero = 0;

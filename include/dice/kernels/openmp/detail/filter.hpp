@@ -1,0 +1,106 @@
+// The transforms of Winograd's minimal filtering F(m, 3), of vectors, as the Toom-Cook construction gives them from the
+// points 0, ±q for some q, and ∞ (Lavin and Gray, arXiv 1509.09308, section 4). Points ±q share the even and the odd part of
+// their polynomials.
+#pragma once
+
+#include "dice/kernels/detail/vector.hpp"
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace dice::kernels::host {
+
+using namespace detail;
+
+/// The q of F(2·Pairs, 3). For four outputs those with the least rounding error; for six the usual ones, whose products are
+/// exact.
+template <int Pairs>
+inline constexpr std::array<double, Pairs> points = [] {
+  if constexpr (Pairs == 1) return std::array{1.0};
+  else if constexpr (Pairs == 2) return std::array{0.625, 1.5};
+  else return std::array{1.0, 2.0, 0.5};
+}();
+
+/// F(m, 3): o = Bᵀ d for `inputs` inputs, y = Aᵀ s for their products with the weights G w.
+template <int Pairs> struct filter {
+  static constexpr int outputs = 2 * Pairs, inputs = outputs + 2;
+
+  [[gnu::always_inline]] static void input(const vec* d, vec* o) {
+    o[0] = polynomial<-1>(d);
+    o[inputs - 1] = polynomial<-1>(d + 1);
+    each_pair([&]<int I>() __attribute__((always_inline)) {
+      const vec even = polynomial<I>(d + 2), odd = polynomial<I>(d + 1), q = splat(static_cast<float>(points<Pairs>[I]));
+      o[1 + 2 * I] = fma(q, odd, even);
+      o[2 + 2 * I] = fma(-q, odd, even);
+    });
+  }
+
+  [[gnu::always_inline]] static void output(const vec* s, vec* y) {
+    vec sums[Pairs], differences[Pairs];
+    DICE_UNROLL
+    for (int i = 0; i < Pairs; ++i) sums[i] = s[1 + 2 * i] + s[2 + 2 * i], differences[i] = s[1 + 2 * i] - s[2 + 2 * i];
+    [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
+      ((y[K] = row<K>(K % 2 ? differences : sums)), ...);
+    }
+    (std::make_integer_sequence<int, outputs>{});
+    y[0] += s[0];
+    y[outputs - 1] += s[inputs - 1];
+  }
+
+  /// G, inputs × 3.
+  static constexpr std::array<std::array<double, 3>, inputs> weights() {
+    std::array<std::array<double, 3>, inputs> g{};
+    const auto q = points<Pairs>;
+    double zero = 1;
+    for (double p : q) zero *= -p * p;
+    g[0][0] = 1 / zero;
+    g[inputs - 1][2] = 1;
+    for (std::size_t i = 0; i < Pairs; ++i) {
+      double n = 2 * q[i] * q[i];
+      for (std::size_t j = 0; j < Pairs; ++j)
+        if (j != i) n *= q[i] * q[i] - q[j] * q[j];
+      g[1 + 2 * i] = {1 / n, q[i] / n, q[i] * q[i] / n};
+      g[2 + 2 * i] = {1 / n, -q[i] / n, q[i] * q[i] / n};
+    }
+    return g;
+  }
+
+ private:
+  /// Coefficients of Π (z - q²) over all q but that of pair `Without`, from the highest power on.
+  template <int Without> static constexpr auto product() {
+    std::array<double, Pairs + 1> c{1};
+    std::size_t n = 0;
+    for (int i = 0; i < Pairs; ++i) {
+      if (i == Without) continue;
+      const double q = points<Pairs>[static_cast<std::size_t>(i)];
+      for (std::size_t k = ++n; k > 0; --k) c[k] -= q * q * c[k - 1];
+    }
+    return c;
+  }
+  /// That polynomial of d[0], d[2], d[4] …, from the lowest power on.
+  template <int Without> [[gnu::always_inline]] static vec polynomial(const vec* d) {
+    static constexpr auto c = product<Without>();
+    constexpr int degree = Without < 0 ? Pairs : Pairs - 1;
+    vec sum = d[2 * degree];
+    DICE_UNROLL
+    for (int k = 1; k <= degree; ++k)
+      sum = fma(splat(static_cast<float>(c[static_cast<std::size_t>(k)])), d[2 * (degree - k)], sum);
+    return sum;
+  }
+  template <class F> [[gnu::always_inline]] static void each_pair(const F& f) {
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (f.template operator()<I>(), ...); }
+    (std::make_integer_sequence<int, Pairs>{});
+  }
+  static constexpr double power(double q, int n) { return n == 0 ? 1 : q * power(q, n - 1); }
+  /// Σ qᴷ · x over the pairs.
+  template <int K> [[gnu::always_inline]] static vec row(const vec* x) {
+    vec sum{};
+    DICE_UNROLL
+    for (int i = 0; i < Pairs; ++i)
+      sum = fma(splat(static_cast<float>(power(points<Pairs>[static_cast<std::size_t>(i)], K))), x[i], sum);
+    return sum;
+  }
+};
+
+}  // namespace dice::kernels::host
