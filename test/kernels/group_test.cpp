@@ -16,8 +16,7 @@ TYPED_TEST_SUITE(group, backends);
 template <class Backend, class G>
 std::vector<float> run(const std::vector<std::vector<float>>& inputs, const std::vector<std::vector<float>>& parameters) {
   const auto functions = kernels::entry_for<Backend, G>();
-  constexpr auto algorithm =
-      cost::algorithms<sample::network, kernels::backend_of<Backend>>[static_cast<std::size_t>(G::anchor::id)];
+  constexpr auto algorithm = cost::algorithms<sample::network, Backend::value>[static_cast<std::size_t>(G::anchor::id)];
   std::vector<buffer> memory;
   std::vector<const float*> in, from;
   for (const auto& x : inputs) in.push_back(memory.emplace_back(x).floats());

@@ -96,7 +96,7 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation = 
   for (const auto& x : p.inputs) inputs.push_back(memory.emplace_back(x).floats());
   for (const auto& x : p.parameters) parameters.push_back(memory.emplace_back(x).floats());
 
-  const auto algorithm = cost::choose<kernels::backend_of<Backend>>(p.op, graph::shapes(p.in), result);
+  const auto algorithm = cost::choose<Backend::value>(p.op, graph::shapes(p.in), result);
   buffer packed(algorithm.packed_bytes), scratch(algorithm.scratch_bytes);
   constexpr std::size_t guard = 32;  // elements on both sides
   buffer output(std::vector<float>(count + 2 * guard, std::numeric_limits<float>::quiet_NaN()));

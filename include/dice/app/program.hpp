@@ -43,7 +43,7 @@ template <class Net, class Map> consteval auto tabulate() {
   tables<plan.groups.size(), plan.ranks.size()> out;
   [&]<std::size_t... G>(std::index_sequence<G...>) {
     out.kernels = {
-        kernels::entry_for<backend_tag<backend_of_group<Net, Map>(G)>,
+        kernels::entry_for<kernels::tag<backend_of_group<Net, Map>(G)>,
                            typename group_of<Net, plan.groups[G].anchor, plan.groups[G].residual, plan.groups[G].activation,
                                              plan.groups[G].residual_operand>::type>()...};
     out.parameters = {std::span<const graph::parameter>(Net::template layer<plan.groups[G].anchor>::parameters)...};

@@ -13,11 +13,6 @@
 
 namespace dice::app {
 
-/// The tag of a backend.
-template <cost::backend B>
-using backend_tag = std::conditional_t<B == cost::backend::reference, kernels::reference,
-                                       std::conditional_t<B == cost::backend::openmp, kernels::openmp, kernels::cudnn>>;
-
 /// The backend of fusion group g of a right mapping.
 template <class Net, class Map> constexpr cost::backend backend_of_group(std::size_t g) {
   const auto rank = static_cast<std::size_t>(schedule::plan_of<Net, Map>.groups[g].rank);
@@ -31,7 +26,7 @@ template <class Net, class Map> consteval int layer_without_kernel() {
   constexpr const auto& plan = schedule::plan_of<Net, Map>;
   return []<std::size_t... G>(std::index_sequence<G...>) {
     const bool has[] = {
-        kernels::has_kernel<backend_tag<backend_of_group<Net, Map>(G)>,
+        kernels::has_kernel<kernels::tag<backend_of_group<Net, Map>(G)>,
                             std::remove_cvref_t<decltype(Net::template layer<plan.groups[G].anchor>::op)>>...,
         true};
     for (std::size_t g = 0; g < sizeof...(G); ++g)

@@ -6,8 +6,8 @@
 
 namespace dice::cost {
 
-/// Backends, in the order of preference of a CPU unit.
 enum class backend : std::uint8_t { reference, openmp, cudnn };
+inline constexpr int backends = 3;  ///< how many there are
 
 /// How a backend computes one fusion group, as a value: what the plan must know of it.
 struct algorithm {

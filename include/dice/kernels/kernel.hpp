@@ -12,6 +12,7 @@
 // specialisation and is refused at compile time, naming layer and backend.
 #pragma once
 
+#include "dice/cost/algorithm.hpp"
 #include "dice/model/model.hpp"
 
 #include <cstddef>
@@ -20,10 +21,11 @@
 
 namespace dice::kernels {
 
-/// The backends' tags.
-struct reference final {};
-struct openmp final {};
-struct cudnn final {};
+/// A backend as a type.
+template <cost::backend Backend> struct tag final { static constexpr cost::backend value = Backend; };
+using reference = tag<cost::backend::reference>;
+using openmp = tag<cost::backend::openmp>;
+using cudnn = tag<cost::backend::cudnn>;
 
 /// Primary template: backend `Backend` has no kernel for operator `Op`.
 template <class Backend, class Op> struct kernel;

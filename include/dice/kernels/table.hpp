@@ -11,19 +11,13 @@ namespace dice::kernels {
 template <class Backend, class Group>
 concept computes = has_kernel<Backend, std::remove_cvref_t<decltype(Group::anchor::op)>>;
 
-/// The tag's value in the cost room.
-template <class Backend>
-inline constexpr cost::backend backend_of = std::is_same_v<Backend, openmp>  ? cost::backend::openmp
-                                            : std::is_same_v<Backend, cudnn> ? cost::backend::cudnn
-                                                                             : cost::backend::reference;
-
 /// The functions of `Group` in `Backend`; `pack` is null when the kernel reads the weights as they lie in the file.
 template <class Backend, class Group>
 requires computes<Backend, Group>
 constexpr entry entry_for() {
   using group_kernel = kernel<Backend, std::remove_cvref_t<decltype(Group::anchor::op)>>;
   entry e{.run = &group_kernel::template run<Group>};
-  if constexpr (cost::choose<backend_of<Backend>>(Group::anchor::op, Group::inputs, Group::anchor::result).packed_bytes > 0)
+  if constexpr (cost::choose<Backend::value>(Group::anchor::op, Group::inputs, Group::anchor::result).packed_bytes > 0)
     e.pack = &group_kernel::template pack<Group>;
   return e;
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
 namespace dice::schedule {
 
@@ -52,8 +53,8 @@ template <class Net, class Map, cost::backend B> constexpr void add_algorithms(s
 /// Algorithms of all layers, each by the backend of its rank.
 template <class Net, class Map> constexpr auto algorithms() {
   std::array<cost::algorithm, Net::size> out{};
-  add_algorithms<Net, Map, cost::backend::reference>(out);
-  add_algorithms<Net, Map, cost::backend::openmp>(out);
+  [&]<int... B>(std::integer_sequence<int, B...>) { (add_algorithms<Net, Map, static_cast<cost::backend>(B)>(out), ...); }
+  (std::make_integer_sequence<int, cost::backends>{});
   return out;
 }
 
