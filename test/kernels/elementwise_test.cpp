@@ -11,6 +11,7 @@ TYPED_TEST_SUITE(elementwise, backends);
 TYPED_TEST(elementwise, activations_equal_pytorch) {
   check<TypeParam, ops::relu>("relu", 2);
   check<TypeParam, ops::leaky_relu>("leaky_relu", 2);
+  check<TypeParam, ops::elu>("elu", 2);
   check<TypeParam, ops::clip>("clip", 4);
   check<TypeParam, ops::sigmoid>("sigmoid", 2);
   check<TypeParam, ops::tanh>("tanh", 2);
@@ -58,6 +59,7 @@ TYPED_TEST(elementwise, special_values) {
   };
   check_all(ops::relu{}, {inf, 0, nan, 0, 1000, 0});
   check_all(ops::leaky_relu{.alpha = 0.5f}, {inf, -inf, nan, 0, 1000, -500});
+  check_all(ops::elu{.alpha = 2}, {inf, -2, nan, 0, 1000, -2});
   check_all(ops::clip{.low = -1, .high = 2}, {2, -1, nan, 0, 2, -1});
   check_all(ops::clip{}, {inf, -inf, nan, 0, 1000, -1000});
   check_all(ops::sigmoid{}, {1, 0, nan, 0.5f, 1, 0});
@@ -70,8 +72,8 @@ TYPED_TEST(elementwise, special_values) {
 TEST(elementwise_openmp, activations_equal_the_reference) {
   for (const std::int64_t n : {1, 3, 16, 17, 100, 70001}) {
     const auto all = [&](auto... op) { (compare(make(op, {{1, n}}, {}, -6, 6), std::string(op.onnx)), ...); };
-    all(ops::relu{}, ops::leaky_relu{}, ops::clip{.low = -1, .high = 3}, ops::sigmoid{}, ops::tanh{}, ops::hard_sigmoid{},
-        ops::hard_swish{});
+    all(ops::relu{}, ops::leaky_relu{}, ops::elu{}, ops::clip{.low = -1, .high = 3}, ops::sigmoid{}, ops::tanh{},
+        ops::hard_sigmoid{}, ops::hard_swish{});
   }
 }
 

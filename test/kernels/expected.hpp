@@ -77,6 +77,7 @@ template <class Op> Op attributes(const nlohmann::json& from) {
   DICE_READ(size);
   DICE_READ(over);
   DICE_READ(keep);
+  DICE_READ(factors);
 #undef DICE_READ
   return op;
 }

@@ -231,4 +231,14 @@ for shape in [(2, 3, 7, 7), (1, 4, 19), (1, 3, 2, 3, 4), (1, 2, 1, 1)]:
     c = Case("global_average_pool")
     c.expect(c.input(*shape).mean(tuple(range(2, len(shape))), keepdim=True))
 
+for shape in [(2, 3, 19), (1, 37)]:
+    c = Case("elu", alpha=0.5)
+    c.expect(F.elu(c.input(*shape, low=-10, high=10), 0.5))
+for shape, factors in [((1, 2, 3, 4), (1, 1, 2, 2)), ((2, 3, 2, 5), (1, 1, 3, 1)), ((1, 2, 7), (1, 1, 4)), ((2, 3), (3, 2)), ((5,), (1,))]:
+    c = Case("resize", factors=factors)
+    x = c.input(*shape).numpy()
+    for axis, factor in enumerate(factors):
+        x = numpy.repeat(x, factor, axis)
+    c.expect(torch.from_numpy(x))
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")

@@ -1,4 +1,4 @@
-// Operators that move elements: Concat, Pad, Transpose, Slice, and copies of views.
+// Operators that move elements: Concat, Pad, Transpose, Slice, Resize, and copies of views.
 #include "kernels/expected.hpp"
 
 namespace {
@@ -12,6 +12,7 @@ TYPED_TEST(movement, concat_equals_pytorch) { check<TypeParam, ops::concat>("con
 TYPED_TEST(movement, pad_equals_pytorch) { check<TypeParam, ops::pad>("pad", 8); }
 TYPED_TEST(movement, transpose_equals_pytorch) { check<TypeParam, ops::transpose>("transpose", 8); }
 TYPED_TEST(movement, slice_equals_pytorch) { check<TypeParam, ops::slice>("slice", 6); }
+TYPED_TEST(movement, resize_equals_numpy) { check<TypeParam, ops::resize>("resize", 5); }
 
 TYPED_TEST(movement, views_are_copied) {
   const auto copied = [](const auto& op) {
@@ -84,6 +85,13 @@ TEST(movement_openmp, slice_equals_the_reference) {
   compare(make(ops::slice{.starts = {0, 0, 0, 0}, .steps = {1, 1, 2, 2}, .extents = {2, 17, 20, 21}}, {{2, 17, 40, 41}}),
           "even");
   compare(make(ops::slice{.starts = {1, 5}, .steps = {1, 1}, .extents = {1, 1}}, {{3, 9}}), "element");
+}
+
+TEST(movement_openmp, resize_equals_the_reference) {
+  for (const std::int64_t f : {1, 2, 3, 5}) {
+    compare(make(ops::resize{.factors = {1, 1, 2, f}}, {{2, 7, 40, 41}}), "resize by 2, " + std::to_string(f));
+    compare(make(ops::resize{.factors = {2, f, 1, 1}}, {{3, 5, 20, 33}}), "resize of batch and channels");
+  }
 }
 
 #endif

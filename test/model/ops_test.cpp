@@ -56,6 +56,7 @@ static_assert(infer(ops::flatten{.axis = 0}, shape{2, 3, 4}) == shape{1, 24});
 static_assert(infer(ops::reduce_mean{.over = {false, false, true, true}, .keep = false}, shape{2, 3, 4, 5}) == shape{2, 3});
 static_assert(infer(ops::transpose{.perm = {0, 2, 1, 3, 4}}, shape{1, 2, 3, 4, 5}) == shape{1, 3, 2, 4, 5});
 static_assert(infer(ops::pad{.before = {0, 0, 1, -1}, .after = {0, 0, 2, 0}}, shape{1, 1, 4, 4}) == shape{1, 1, 7, 3});
+static_assert(infer(ops::resize{.factors = {1, 1, 2, 3}}, shape{1, 4, 5, 6}) == shape{1, 4, 10, 18});
 static_assert(infer(ops::sum{}, shape{1, 3, 1}, shape{2, 1, 1}, shape{4}) == shape{2, 3, 4});
 
 TEST(Ops, RefuseWhatDoesNotFit) {
@@ -68,6 +69,7 @@ TEST(Ops, RefuseWhatDoesNotFit) {
   EXPECT_TRUE(refuses(ops::transpose{.perm = {0, 0}}, {2, 2}));
   EXPECT_TRUE(refuses(ops::softmax{.first = 1, .last = 4}, {2, 2}));
   EXPECT_TRUE(refuses(ops::pad{.before = {3}, .mode = ops::padding::reflect}, {3}));
+  EXPECT_TRUE(refuses(ops::resize{.factors = {1, 0}}, {3, 3}));
   EXPECT_THROW(infer(ops::add{}, shape{3}, shape{4}), graph::model_error);
   EXPECT_THROW(infer(ops::concat{.axis = 0}, shape{3, 2}, shape{3, 3}), graph::model_error);
 }
@@ -157,6 +159,9 @@ TEST(Ops, RegionsOfOtherOperators) {
             box({0, 3, 0, 0}, {1, 6, 4, 4}));
   EXPECT_EQ(graph::needs(ops::lrn{.size = 4}, 0, part, std::array{shape{1, 8, 4, 4}}, shape{1, 8, 4, 4}),
             box({0, 1, 1, 0}, {1, 8, 3, 4}));
+  EXPECT_EQ(graph::needs(ops::resize{.factors = {1, 1, 2, 3}}, 0, box({0, 1, 3, 2}, {1, 2, 5, 6}),
+                         std::array{shape{1, 8, 4, 4}}, shape{1, 8, 8, 12}),
+            box({0, 1, 1, 0}, {1, 2, 3, 2}));
   EXPECT_EQ(graph::needs(ops::flatten{}, 0, box({0, 3, 0, 0}, {1, 9, 1, 1}), std::array{shape{1, 8, 4, 4}}, shape{1, 128}),
             tensor::whole(shape{1, 8, 4, 4}));
 }

@@ -196,11 +196,18 @@ def _slice(x, a):
     return torch.from_numpy(np.ascontiguousarray(y))
 
 
+def _resize(x, factors):
+    for axis in range(x.dim()):
+        x = x.repeat_interleave(factors[axis], axis)
+    return x
+
+
 OPERATORS = {
     'conv': lambda x, p, a: _conv(x[0], p, a),
     'batch_normalization': lambda x, p, a: x[0] * _channels(p[0], x[0]) + _channels(p[1], x[0]),
     'relu': lambda x, p, a: torch.relu(x[0]),
     'leaky_relu': lambda x, p, a: F.leaky_relu(x[0], a.get('alpha', 0.01)),
+    'elu': lambda x, p, a: F.elu(x[0], a.get('alpha', 1.0)),
     'clip': lambda x, p, a: torch.clamp(x[0], a.get('low', -math.inf), a.get('high', math.inf)),
     'sigmoid': lambda x, p, a: torch.sigmoid(x[0]),
     'tanh': lambda x, p, a: torch.tanh(x[0]),
@@ -225,6 +232,7 @@ OPERATORS = {
     'reduce_mean': lambda x, p, a: x[0].mean([i for i in range(x[0].dim()) if a['over'][i]], keepdim=a.get('keep', True)),
     'transpose': lambda x, p, a: x[0].permute(a['perm'][:x[0].dim()]).contiguous(),
     'slice': lambda x, p, a: _slice(x[0], a),
+    'resize': lambda x, p, a: _resize(x[0], a['factors']),
     'identity': lambda x, p, a: x[0],
     'dropout': lambda x, p, a: x[0],
     'output': lambda x, p, a: x[0],

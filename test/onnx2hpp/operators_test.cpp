@@ -143,6 +143,10 @@ TEST(Activations, Attributes) {
   set(node_of(c), "alpha", 1.0f / 6);
   EXPECT_EQ(first<ops::hard_sigmoid>(convert(c)).alpha, 1.0f / 6);
   EXPECT_EQ(first<ops::hard_sigmoid>(convert(c)).beta, 0.5f);
+  builder e = one("Elu", {1, 2});
+  EXPECT_EQ(first<ops::elu>(convert(e)).alpha, 1.0f);
+  set(node_of(e), "alpha", 0.5f);
+  EXPECT_EQ(first<ops::elu>(convert(e)).alpha, 0.5f);
   for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish"}) EXPECT_EQ(operators(convert(one(op, {1, 2}))), op);
   EXPECT_NE(problems(one("HardSwish", {1, 2}, 13)).find("exists from opset 14 on"), std::string::npos);
 }
@@ -350,6 +354,67 @@ TEST(Gather, OfChannelsIsASlice) {
   EXPECT_EQ(first<ops::slice>(convert(b)).steps[1], -2);
   b.graph().mutable_node(0)->set_input(1, "uneven");
   EXPECT_NE(problems(b).find("not evenly spaced"), std::string::npos);
+}
+
+// As PyTorch writes nn.Upsample, and as its forerunners were written.
+TEST(Resize, RepeatsElements) {
+  builder b;
+  b.input("x", {1, 2, 3, 4}).output("y").floats("scales", {4}, {1, 1, 2, 3});
+  auto& n = b.node("Resize", {"x", "", "scales"}, {"y"});
+  set(n, "coordinate_transformation_mode", "asymmetric"), set(n, "nearest_mode", "floor"), set(n, "cubic_coeff_a", -0.75f);
+  EXPECT_EQ(result(convert(b)), (shape{1, 2, 6, 12}));
+  EXPECT_EQ(first<ops::resize>(convert(b)).factors[3], 3);
+  builder sizes(18);
+  sizes.input("x", {1, 2, 3, 4}).output("y").ints("sizes", {16, 3}).ints("axes", {3, -2});
+  set(sizes.node("Resize", {"x", "", "", "sizes"}, {"y"}), "axes", {3, -2});
+  EXPECT_EQ(result(convert(sizes)), (shape{1, 2, 3, 16}));
+  for (const int opset : {9, 10}) {
+    builder c(opset);
+    c.input("x", {1, 2}).output("y").floats("scales", {2}, {1, 2});
+    c.node(opset == 9 ? "Upsample" : "Resize", {"x", "scales"}, {"y"});
+    EXPECT_EQ(result(convert(c)), (shape{1, 4}));
+  }
+  builder old = one("Upsample", {1, 2}, 7);
+  auto* scales = node_of(old).add_attribute();
+  scales->set_name("scales"), scales->set_type(onnx::AttributeProto::FLOATS), scales->add_floats(1), scales->add_floats(4);
+  EXPECT_EQ(result(convert(old)), (shape{1, 8}));
+  b.floats("none", {4}, {1, 1, 1, 1}).node("Relu", {"y"}, {"r"});
+  n.set_input(2, "none"), b.graph().mutable_output(0)->set_name("r");
+  EXPECT_EQ(operators(convert(b)), "Relu") << "by 1 in all axes is nothing";
+}
+
+TEST(Resize, RefusesOtherReading) {
+  const auto refusal = [](const char* attribute, const char* value, float scale) {
+    builder b(19);
+    b.input("x", {1, 2}).output("y").floats("scales", {2}, {1, scale});
+    auto& n = b.node("Resize", {"x", "", "scales"}, {"y"});
+    if (attribute) set(n, attribute, value);
+    return problems(b);
+  };
+  EXPECT_EQ(refusal(nullptr, "", 3), "");
+  EXPECT_EQ(refusal("nearest_mode", "ceil", 1), "");
+  EXPECT_NE(refusal("mode", "linear", 2).find("its mode is \"linear\"; supported is nearest"), std::string::npos);
+  EXPECT_NE(refusal("nearest_mode", "ceil", 2).find("do not just repeat"), std::string::npos);
+  EXPECT_NE(refusal("nearest_mode", "other", 2).find("its nearest_mode is \"other\""), std::string::npos);
+  EXPECT_NE(refusal("coordinate_transformation_mode", "asymmetric", 3).find("do not just repeat"), std::string::npos);
+  EXPECT_NE(refusal("coordinate_transformation_mode", "align_corners", 2).find("\"align_corners\", not"), std::string::npos);
+  EXPECT_NE(refusal(nullptr, "", 1.5f).find("scales an axis by 1.5; supported are whole numbers"), std::string::npos);
+  EXPECT_NE(refusal(nullptr, "", 1e30f).find("out of range"), std::string::npos);
+  EXPECT_NE(problems(one("Upsample", {1, 2}, 7)).find("it has 0 scales or sizes for 2 axes"), std::string::npos);
+}
+
+TEST(DepthToSpace, IsATransposeBetweenReshapes) {
+  builder b = one("DepthToSpace", {1, 12, 2, 3});
+  set(node_of(b), "blocksize", 2);
+  EXPECT_EQ(operators(convert(b)), "Reshape Transpose Reshape");
+  EXPECT_EQ(result(convert(b)), (shape{1, 3, 4, 6}));
+  set(node_of(b), "mode", "other");
+  EXPECT_NE(problems(b).find("its mode is \"other\""), std::string::npos);
+  builder c = one("SpaceToDepth", {1, 3, 4, 6});
+  set(node_of(c), "blocksize", 2);
+  EXPECT_EQ(result(convert(c)), (shape{1, 12, 2, 3}));
+  node_of(c).mutable_attribute(0)->set_i(4);
+  EXPECT_NE(problems(c).find("no multiple of blocksize"), std::string::npos);
 }
 
 TEST(Others, WhatAnOperatorLacksAtAnOpsetIsRefused) {

@@ -112,6 +112,11 @@ std::vector<std::int64_t> node_context::integers(const char* name, std::vector<s
   return a ? a->ints : std::move(otherwise);
 }
 
+std::vector<double> node_context::reals(const char* name) {
+  const auto* a = typed(find(name), attribute::kind::reals, name);
+  return a ? std::vector<double>(a->floats.begin(), a->floats.end()) : std::vector<double>();
+}
+
 void node_context::ignore(std::initializer_list<const char*> names) {
   for (const char* n : names) read_.insert(n);
 }

@@ -67,6 +67,7 @@ class node_context {
   float real(const char* attribute, float otherwise);
   std::string text(const char* attribute, const char* otherwise);
   std::vector<std::int64_t> integers(const char* attribute, std::vector<std::int64_t> otherwise = {});
+  std::vector<double> reals(const char* attribute);
   const attribute* find(const char* name);
   /// Says that input k has no influence here.
   void ignore_input(int k) { used_.insert(k); }

@@ -15,6 +15,10 @@ template <class T> [[gnu::always_inline]] inline T apply(const ops::leaky_relu& 
   return x < 0.0f ? op.alpha * x : x;
 }
 
+template <class T> [[gnu::always_inline]] inline T apply(const ops::elu& op, T x) {
+  return x < 0.0f ? op.alpha * (detail::exp(x) - 1.0f) : x;
+}
+
 template <class T> [[gnu::always_inline]] inline T apply(const ops::clip& op, T x) {
   const T low = op.low + T{}, high = op.high + T{};
   const T raised = x < low ? low : x;

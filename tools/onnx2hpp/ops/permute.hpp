@@ -1,10 +1,14 @@
 #pragma once
 
 #include "constant.hpp"
+#include "node_context.hpp"
 
 namespace onnx2hpp {
 
 /// `c` with axis a of the result being axis perm[a] of it.
 constant permute(const constant& c, const std::vector<std::size_t>& perm);
+
+/// A Transpose layer: axis a of its result is axis perm[a] of layer x.
+int transpose_layer(node_context& n, int x, const std::vector<int>& perm);
 
 }  // namespace onnx2hpp

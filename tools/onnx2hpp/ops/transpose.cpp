@@ -16,7 +16,13 @@ template <> struct spelling<transpose> {
   static void write(const transpose& op, const transpose&, initialiser& out) { out.add("perm", literal(op.perm)); }
 };
 
-int transpose_matrix(node_context& n, int x) { return n.add(transpose{.perm = {1, 0, 2, 3, 4, 5, 6, 7}}, {x}); }
+int transpose_layer(node_context& n, int x, const std::vector<int>& perm) {
+  transpose op;
+  std::ranges::copy(perm, op.perm.begin());
+  return n.add(op, {x});
+}
+
+int transpose_matrix(node_context& n, int x) { return transpose_layer(n, x, {1, 0}); }
 
 constant permute(const constant& c, const std::vector<std::size_t>& perm) {
   const auto rank = perm.size(), width = size_of(c.type);
@@ -59,10 +65,8 @@ std::vector<std::size_t> read_perm(node_context& n, int rank) {
 
 void import(node_context& n) {
   const int x = n.activation(0);
-  transpose op;
   const auto perm = read_perm(n, n.shape_of(x).rank);
-  for (std::size_t a = 0; a < perm.size(); ++a) op.perm[a] = static_cast<int>(perm[a]);
-  n.result(n.add(op, {x}));
+  n.result(transpose_layer(n, x, {perm.begin(), perm.end()}));
 }
 
 void fold(node_context& n) {

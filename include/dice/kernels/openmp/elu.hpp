@@ -1,0 +1,9 @@
+#pragma once
+
+#include "dice/kernels/openmp/detail/activation.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<openmp, ops::elu> : host::activation_kernel<ops::elu> {};
+
+}  // namespace dice::kernels

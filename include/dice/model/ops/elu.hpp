@@ -1,0 +1,18 @@
+#pragma once
+
+#include "dice/model/operator.hpp"
+
+#include <string_view>
+
+namespace dice::ops {
+
+/// y = x for x >= 0, else alpha (exp(x) - 1). ONNX Elu.
+struct elu {
+  static constexpr std::string_view onnx = "Elu";
+  static constexpr bool in_place = true;
+  float alpha = 1;
+
+  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true}; }
+};
+
+}  // namespace dice::ops

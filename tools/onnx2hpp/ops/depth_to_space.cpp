@@ -1,0 +1,44 @@
+// DepthToSpace and SpaceToDepth: blocks between channels and pixels. A Transpose of six axes between two Reshapes, which
+// move nothing.
+#include "permute.hpp"
+#include "reshape.hpp"
+
+namespace onnx2hpp {
+namespace {
+
+std::int64_t block_size(node_context& n, const shape& in) {
+  n.require(in.rank == 4, "its input has not four axes");
+  const auto size = n.integer("blocksize", 0);
+  n.require(size >= 1, "its blocksize is not positive");
+  return n.small(size, "blocksize");
+}
+
+void depth_to_space(node_context& n) {
+  const int x = n.activation(0);
+  const shape in = n.shape_of(x);
+  const auto b = block_size(n, in);
+  n.require(in[1] % (b * b) == 0, "its channels are no multiple of blocksize²");
+  const auto mode = n.opset() < 11 ? "DCR" : n.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") n.refuse("its mode is " + quote(mode) + "; supported are DCR and CRD");
+  const auto channels = in[1] / (b * b);
+  const bool depth_first = mode == "DCR";  // the block's axes lie before the channels
+  const int split = reshape_layer(
+      n, x, depth_first ? shape{in[0], b, b, channels, in[2], in[3]} : shape{in[0], channels, b, b, in[2], in[3]});
+  const int moved = transpose_layer(n, split, depth_first ? std::vector{0, 3, 4, 1, 5, 2} : std::vector{0, 1, 4, 2, 5, 3});
+  n.result(reshape_layer(n, moved, {in[0], channels, in[2] * b, in[3] * b}));
+}
+
+void space_to_depth(node_context& n) {
+  const int x = n.activation(0);
+  const shape in = n.shape_of(x);
+  const auto b = block_size(n, in);
+  n.require(in[2] % b == 0 && in[3] % b == 0, "its height or width is no multiple of blocksize");
+  const int split = reshape_layer(n, x, {in[0], in[1], in[2] / b, b, in[3] / b, b});
+  const int moved = transpose_layer(n, split, {0, 3, 5, 1, 2, 4});
+  n.result(reshape_layer(n, moved, {in[0], in[1] * b * b, in[2] / b, in[3] / b}));
+}
+
+const importer depth("DepthToSpace", depth_to_space), space("SpaceToDepth", space_to_depth);
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,25 @@
+#include "node_context.hpp"
+
+#include "dice/model/ops/elu.hpp"
+
+namespace onnx2hpp {
+
+using dice::ops::elu;
+
+template <> struct spelling<elu> {
+  static constexpr const char* name = "elu";
+  static void write(const elu& op, const elu& unset, initialiser& out) { out("alpha", op.alpha, unset.alpha); }
+};
+
+namespace {
+
+void import(node_context& n) {
+  elu op;
+  op.alpha = n.real("alpha", op.alpha);
+  n.result(n.add(op, {n.activation(0)}));
+}
+
+const importer known("Elu", import);
+
+}  // namespace
+}  // namespace onnx2hpp
