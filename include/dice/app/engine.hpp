@@ -69,12 +69,12 @@ concept output_of = app::detail::is_output<Net, Layer>();
 /// A running network, made by dice::start. Every process of the job has one, and all are started, and end, together: start
 /// returns when all ranks are ready, and the destructor, like wait(), when the inputs' ranks have closed and all frames are
 /// done. Frames enter where the mapping has the graph input, results come out where it has the graph output; in other ranks
-/// the engine only computes. All functions but the destructor may be called from any thread.
+/// the engine only computes. All functions but the destructor may be called from any thread. It may be moved, not copied.
 ///
 /// `Layer` names a graph input or output; it may be left out where the network has only one.
 template <graph::network_type Net> class engine {
  public:
-  using tensor = runtime::tensor;  ///< the form of results
+  using tensor = runtime::tensor;  ///< a result: row-major float32 of the graph output's shape, batch included
   /// The graph input (output) of a network with one; void if it has several.
   using only_input = typename app::detail::only_layer<Net, app::detail::only<Net, true>()>::type;
   /// \copydoc only_input
@@ -92,10 +92,11 @@ template <graph::network_type Net> class engine {
   requires output_of<Layer, Net>
   bool gives() const { return job_->holds(Layer::id); }
 
-  /// Hands over one frame: a tensor or any xtensor expression of the input's shape (a tensor that is moved is not copied
-  /// until it enters), or a function that gets a view of that shape, in the engine's thread, and writes the frame to its
-  /// place (no copy at all). Waits while the queue is full. Throws std::invalid_argument for another shape, std::logic_error
-  /// in a rank without that input or after close(), and engine_error once the stream failed.
+  /// Hands over one frame: a tensor or any xtensor expression of the input's shape, batch included, whose numbers become
+  /// float32 (a tensor that is moved is not copied until it enters), or a function that gets a view of that shape, in the
+  /// engine's thread, and writes the frame to its place (no copy at all). Waits while the queue is full. Throws
+  /// std::invalid_argument for another shape, std::logic_error in a rank without that input or after close(), and
+  /// engine_error once the stream failed.
   template <class Layer = only_input, class Frame>
   requires input_of<Layer, Net>
   void push(Frame&& frame) { job_->push(Layer::id, writer<Layer>(std::forward<Frame>(frame)), true); }

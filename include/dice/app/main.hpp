@@ -8,7 +8,8 @@ namespace dice {
 
 /// The main function of a program that runs network Net as mapping Map says: reads the command line (see --help), runs this
 /// process's rank (all ranks with --transport in-process), and returns the exit status: 0 done, 1 failed, 2 wrong usage.
-/// Net is the `network` of a header made by onnx2hpp, Map a `mapping` or `split`.
+/// Net is the `network` of a header made by onnx2hpp, Map a `mapping` or `split`. Errors
+/// are messages on stderr, not exceptions.
 template <class Net, class Map>
 requires app::right<Net, Map>
 int main(int argc, char** argv) { return app::run(app::program_of<Net, Map>, argc, argv); }
