@@ -19,7 +19,7 @@ struct picture_form {
   int channels = 0, height = 0, width = 0;
   bool channels_last = false;
   resize_mode resize = resize_mode::crop;
-  std::vector<float> mean{}, deviation{};
+  std::vector<float> mean{}, deviation{};  ///< one number a channel
 
   std::int64_t elements() const { return std::int64_t{channels} * height * width; }
   /// Where the sample of pixel (y, x) in channel c lies.

@@ -67,8 +67,8 @@ struct picture_file {
   const int depth = bytes[24], kind = bytes[25];
   const std::int64_t samples = kind == 2 ? 3 : kind == 4 ? 2 : kind == 6 ? 4 : 1;
   const auto rows = std::int64_t{f.height} * (1 + (f.width * samples * depth + 7) / 8);
-  const auto most = rows + 4 * std::int64_t{f.height} +
-                    64;  // interlaced ones have more rows, less than twice as many, up to 2 bytes more each
+  // Interlaced ones have more rows, less than twice as many, up to 2 bytes more each.
+  const auto most = rows + 4 * std::int64_t{f.height} + 64;
   const auto room = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(most));
   const int found =
       stbi_zlib_decode_buffer(room.get(), static_cast<int>(most), packed.data(), static_cast<int>(packed.size()));
