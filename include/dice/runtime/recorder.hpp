@@ -15,7 +15,7 @@ class recorder {
   struct event {
     std::int64_t begin = 0, end = 0;
     std::int64_t frame = -1;  ///< of this stream, from 0; -1: of none
-    int what = -1;  ///< compute: the fusion group; enter, leave: the layer; send, receive: the message
+    int what = -1;            ///< compute: the fusion group; enter, leave: the layer; send, receive: the message
     kind is = kind::wait;
     int thread = 0;  ///< of the rank's team
   };
