@@ -52,6 +52,21 @@ class Sequence(nn.Module):
         return self.fc(y.permute(0, 2, 1)).clamp(-0.5, 0.5)
 
 
+class Decoder(nn.Module):
+    """What enlarges pictures: nearest neighbours by number or by size, blocks of channels."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.last = nn.Conv2d(3, 12, 3, 2, 1), nn.Conv2d(12, 12, 3, padding=1), nn.Conv2d(3, 3, 1)
+
+    def forward(self, x):
+        y = nn.functional.elu(self.first(x), 0.7)
+        y = nn.functional.interpolate(y, scale_factor=2, mode='nearest')
+        y = self.second(nn.functional.pixel_unshuffle(y[:, :3], 2))
+        y = nn.functional.interpolate(y, size=(y.shape[2] * 3, y.shape[3] * 2), mode='nearest')
+        return self.last(nn.functional.pixel_shuffle(y, 2))
+
+
 NETWORKS = {
     'resnet18': (lambda: tv.resnet18(weights=None), (3, 64, 64)),
     'mobilenet_v2': (lambda: tv.mobilenet_v2(weights=None), (3, 64, 64)),
@@ -65,6 +80,7 @@ NETWORKS = {
     'efficientnet_b0': (lambda: tv.efficientnet_b0(weights=None), (3, 64, 64)),
     'shuffle': (Shuffle, (3, 15, 14)),
     'sequence': (Sequence, (4, 50)),
+    'decoder': (Decoder, (3, 16, 12)),
 }
 
 
