@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <thread>
 
 namespace mpi = boost::mpi;
@@ -46,16 +47,18 @@ int main(int argc, char** argv) try {
     return 2;
   }
 
+  std::optional<camera> eye;                                // lives longer than the engine, which reads from it
   auto engine = dice::start<digits::network, plan>(world);  // in all ranks; works on a duplicate of `world`
 
   std::jthread source;
-  if (engine.takes())  // the rank that holds the input
-    source = std::jthread([&engine, eye = camera(argv[1])] {
+  if (engine.takes()) {  // the rank that holds the input
+    eye.emplace(argv[1]);
+    source = std::jthread([&engine, &eye = *eye] {
       try {
         for (std::size_t k = 0; k < eye.pictures(); ++k) {
           camera::wait();
-          // The engine calls the function when the frame enters: the picture goes straight to its place in the network. push()
-          // waits while the pipeline is full; where pictures may be lost, try_push() says so instead.
+          // The engine calls the function when the frame enters, perhaps after the source's end: the picture goes straight to
+          // its place in the network. push() waits while the pipeline is full; where pictures may be lost, try_push() says so.
           engine.push([&eye, k](auto view) { eye.grab(k, view); });
         }
         engine.close();
@@ -63,11 +66,13 @@ int main(int argc, char** argv) try {
         // Another rank failed, or this one: wait() tells.
       }
     });
+  }
 
   if (engine.gives())  // the rank that holds the output
     engine.on_result([](std::int64_t frame, const auto& scores) {
       const auto digit = xt::argmax(scores)();
-      std::printf("picture %lld: %zu (%.0f %%)\n", static_cast<long long>(frame), static_cast<std::size_t>(digit), 100 * scores(0, digit));
+      std::printf("picture %lld: %zu (%.0f %%)\n", static_cast<long long>(frame), static_cast<std::size_t>(digit),
+                  100 * scores(0, digit));
       std::fflush(stdout);
     });
 

@@ -160,7 +160,7 @@ class input_files {
 
   const dice::tensor::shape one_;
   const std::string what_;
-  const options& options_;
+  [[maybe_unused]] const options& options_;  ///< for pictures
   const std::int64_t per_frame_, elements_;  ///< samples of a frame, and numbers of a sample
   std::optional<picture_form> form_;         ///< if there are pictures
   std::list<runtime::tensor> tensors_;
