@@ -1,4 +1,4 @@
-# cmake --install: headers, package files, onnx2hpp, licence.
+# cmake --install: headers, files for CMake and pkg-config, onnx2hpp, licence.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -10,8 +10,13 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/diceConfig.cmake.in" 
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/diceConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/dice" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-  FILES_MATCHING PATTERN "*.hpp")
+foreach(target IN ITEMS dice_core dice_openmp dice_mpi dice_dice)
+  if(TARGET ${target})
+    get_target_property(sets ${target} INTERFACE_HEADER_SETS)
+    list(TRANSFORM sets REPLACE "(.+)" "FILE_SET;\\1;DESTINATION;${CMAKE_INSTALL_INCLUDEDIR}")
+    install(TARGETS ${target} ${sets})
+  endif()
+endforeach()
 install(FILES
   "${PROJECT_BINARY_DIR}/diceConfig.cmake"
   "${PROJECT_BINARY_DIR}/diceConfigVersion.cmake"
@@ -23,3 +28,4 @@ if(TARGET onnx2hpp)
   install(TARGETS onnx2hpp EXPORT diceTools RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   install(EXPORT diceTools NAMESPACE dice:: FILE diceTools.cmake DESTINATION "${dice_package_dir}")
 endif()
+include("${PROJECT_SOURCE_DIR}/cmake/DicePkgConfig.cmake")

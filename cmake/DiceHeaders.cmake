@@ -1,0 +1,24 @@
+# The headers as file sets of the targets that they need, each named after its target: dice_core has core, dice_mpi has mpi.
+# Where a target is missing its headers are dice_core's: installed with the others, for programs are built elsewhere.
+#
+# The tests structure.headers.* compile each alone. So does CMake, but in thrice the time, for it parses everything anew:
+# -DCMAKE_VERIFY_INTERFACE_HEADER_SETS=ON makes the target all_verify_interface_header_sets.
+file(GLOB_RECURSE dice_headers CONFIGURE_DEPENDS "${DICE_INCLUDE_DIR}/dice/*.hpp")
+
+# dice_add_headers(PART REGEX): the headers, of those left, whose paths match.
+function(dice_add_headers part regex)
+  set(headers ${dice_headers})
+  list(FILTER headers INCLUDE REGEX "${DICE_INCLUDE_DIR}/dice/${regex}")
+  list(REMOVE_ITEM dice_headers ${headers})
+  set(dice_headers "${dice_headers}" PARENT_SCOPE)
+  set(target dice_core)
+  if(TARGET dice_${part})
+    set(target dice_${part})
+  endif()
+  target_sources(${target} INTERFACE FILE_SET ${part} TYPE HEADERS BASE_DIRS "${DICE_INCLUDE_DIR}" FILES ${headers})
+endfunction()
+dice_add_headers(openmp "kernels/openmp/")
+dice_add_headers(mpi "channels/mpi/")
+dice_add_headers(dice "(runtime/|app/|dice.hpp)")
+dice_add_headers(core "")
+set_target_properties(dice_core PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY core)
