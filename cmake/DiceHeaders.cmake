@@ -1,7 +1,7 @@
 # The headers as file sets of the targets that they need, each named after its target: dice_core has core, dice_mpi has mpi.
 # Where a target is missing its headers are dice_core's: installed with the others, for programs are built elsewhere.
 #
-# The tests structure.headers.* compile each alone. So does CMake, but in thrice the time, for it parses everything anew:
+# The tests structure.headers.* compile each alone. So does CMake, in more time, for it parses everything anew:
 # -DCMAKE_VERIFY_INTERFACE_HEADER_SETS=ON makes the target all_verify_interface_header_sets.
 file(GLOB_RECURSE dice_headers CONFIGURE_DEPENDS "${DICE_INCLUDE_DIR}/dice/*.hpp")
 
