@@ -63,7 +63,7 @@ class Fault(Case):
         np.save(self.folder / "good.npy", frames(2))
 
     def contents(self):
-        return {p.name: p.is_dir() or p.read_bytes() for p in self.folder.iterdir()}
+        return {p.name: p.read_bytes() if p.is_file() else p.lstat().st_mode for p in self.folder.iterdir()}
 
     def refused(self, command, code, *texts, prefix="dice: error:", **how):
         before, began = self.contents(), time.monotonic()
@@ -114,6 +114,24 @@ class Options(Fault):
                 self.refused([test_program.PROGRAM, "--random", "1", option, word], 2, option, word, known,
                              env={**os.environ, "TOY_NET": "two"})
 
+    def test_a_file_with_two_uses(self):
+        """Nothing is written over what is read, or twice, by whatever name; devices may be."""
+        (self.folder / "link").symlink_to("good.npy")
+        (self.folder / "labels").write_text("name\n")
+        good, random = ["--input", "good.npy"], ["--random", "1"]
+        for words, text in [([*good, "--output", "good.npy"], "'good.npy' is read"), ([*good, "--output", "link"], "'link' is read"),
+                            ([*good, "--json", "./good.npy"], "'./good.npy' is read"),
+                            ([*random, "--top", "1", "--labels", "labels", "--trace", "labels"], "'labels' is read"),
+                            ([*random, "--expect", "good.npy", "--profile", "good.npy"], "'good.npy' is read"),
+                            ([*random, "--weights", "toy.safetensors", "--output", "toy.safetensors"], "is read"),
+                            ([*random, "--json", "new", "--trace", "new"], "'new' would be written twice"),
+                            ([*random, "--output", "new", "--profile", "new"], "'new' would be written twice"),
+                            ([*random, "--output", "-"], "'-'"), ([*random, "--json=-"], "'-'")]:
+            with self.subTest(words):
+                self.refused([test_program.PROGRAM, *words], 2, text)
+        self.refused([test_program.PROGRAM, *random, "--output", "toy.safetensors"], 1, "holds the weights")
+        self.assert_done(self.run_program(*random, "--json", "/dev/null", "--trace", "/dev/null", "--output", "/dev/null"))
+
     @unittest.skipUnless(MPIRUN, "no mpirun")
     def test_one_rank_speaks(self):
         for words in (["--frames", "x"], ["--labels", "f"], ["--transport", "mail"]):
@@ -138,6 +156,9 @@ class Files(Fault):
             for file in ("absent", "folder", "empty", "nowhere/file"):
                 with self.subTest(option=option, file=file):
                     self.refused(self.program(option, file), 1, f"'{file}'")
+        os.mkfifo(self.folder / "pipe")  # that nobody writes to
+        for option in ("--input", "--weights", "--expect"):
+            self.refused(self.program(option, "pipe"), 1, "'pipe'")
         done = subprocess.run(self.program("--weights", "/dev/zero"), capture_output=True, text=True, timeout=LIMIT)
         self.assertIn("dice: error: weights file '/dev/zero' is no regular file", done.stderr)
 
@@ -314,6 +335,15 @@ class Signals(Fault):
             self.assertNotEqual(process.returncode, 0)
             self.wait_for(lambda: not any(map(alive, ranks.values())))
 
+    def test_weights_cut_in_the_middle(self):
+        """They are mapped: what is gone cannot be read."""
+        process = self.start()
+        (self.folder / "toy.safetensors").write_bytes(b"")
+        _, err = process.communicate(timeout=LIMIT)
+        self.assertEqual(err, "dice: error: a mapped file was cut short or cannot be read (SIGBUS)\n")
+        self.assertEqual(process.returncode, -signal.SIGBUS)
+        self.assertEqual([p.name for p in self.folder.iterdir() if not p.name.endswith((".npy", ".safetensors"))], [])
+
     def caught_writing(self, process, pattern, end):
         """Stops the process while it writes the file `pattern`, and calls end(); False if it was too fast."""
         while process.poll() is None and not list(self.folder.glob(pattern)):
@@ -343,16 +373,8 @@ class Signals(Fault):
         self.assertEqual((self.folder / "o.npy").read_text(), "old")
 
     def test_ctrl_c_of_the_converter(self):
-        import onnx.helper, onnx.numpy_helper
         for k in range(5):
-            n = 1024 << k
-            w = onnx.numpy_helper.from_array(np.zeros((1024, n), np.float32), "w")
-            value = onnx.helper.make_tensor_value_info
-            graph = onnx.helper.make_graph([onnx.helper.make_node("MatMul", ["x", "w"], ["y"])], "g",
-                                           [value("x", 1, [1, 1024])], [value("y", 1, [1, n])], [w])
-            model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)])
-            model.ir_version = 8
-            onnx.save(model, self.folder / "big.onnx")
+            write_model(self.folder / "big.onnx", 1024, 1024 << k)
             process = subprocess.Popen([ONNX2HPP, "big.onnx", "-o", "made"], cwd=self.folder, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, text=True)
             if self.caught_writing(process, "made/.big.*.tmp", process.send_signal):
@@ -363,6 +385,51 @@ class Signals(Fault):
         self.refused([ONNX2HPP, "big.onnx", "-o", "made"], 1, "cannot write", "File too large", prefix="onnx2hpp: error:",
                      preexec_fn=limit_files(4096))
         self.assertEqual(list((self.folder / "made").iterdir()), [])
+
+
+def write_model(path, n, m):
+    """A model of one n×m matrix."""
+    import onnx.helper, onnx.numpy_helper
+    w = onnx.numpy_helper.from_array(np.zeros((n, m), np.float32), "w")
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph([onnx.helper.make_node("MatMul", ["x", "w"], ["y"])], "g",
+                                   [value("x", 1, [1, n])], [value("y", 1, [1, m])], [w])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)])
+    model.ir_version = 8
+    onnx.save(model, path)
+
+
+class Converter(Fault):
+    """Beside the tests of test/onnx2hpp."""
+
+    def setUp(self):
+        super().setUp()
+        write_model(self.folder / "model.onnx", 4, 4)
+        (self.folder / "made").mkdir()
+
+    def converter_refused(self, code, text, *words, **how):
+        self.refused([ONNX2HPP, "model.onnx", "-o", "made", *words], code, text, prefix="onnx2hpp: error:", **how)
+        self.assertEqual(list((self.folder / "made").iterdir()), [])
+
+    def test_files(self):
+        for option in ("--dot", "--depfile"):
+            self.converter_refused(2, f"{option}: the name is empty", option, "")
+        self.refused([ONNX2HPP, "model.onnx", "-o", ""], 2, "-o: the name is empty", prefix="onnx2hpp: error:")
+        # A link: as root the device itself would be lost, if it were replaced.
+        (self.folder / "full").symlink_to("/dev/full")
+        os.mkfifo(self.folder / "pipe")
+        for special in ("full", "pipe"):
+            for option in ("--dot", "--depfile"):
+                self.converter_refused(1, f'cannot write "{special}": it is a device or a pipe', option, special)
+        self.refused([ONNX2HPP, "pipe"], 1, '"pipe"', "not a regular file", prefix="onnx2hpp: error:")
+
+    def test_nobody_can_be_told(self):
+        with open("/dev/full", "w") as full:
+            for words in (["--help"], ["--version"], ["model.onnx", "--list-layers"]):
+                done = subprocess.run([ONNX2HPP, *words], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual((done.returncode, done.stderr), (1, "onnx2hpp: error: cannot write to stdout\n"))
+            for words, code in [(["model.onnx", "-v", "-o", "made"], 0), (["absent.onnx"], 1), (["--what"], 2)]:
+                self.assertEqual(subprocess.run([ONNX2HPP, *words], cwd=self.folder, stderr=full).returncode, code)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,21 @@
-// Random networks under random mappings, in this process: `program NETWORK FOLDER` runs all mappings of one network on the
-// frames that generate.py wrote to FOLDER, and compares with what it computed.
+// Random networks under random mappings: `program NETWORK FOLDER` runs all mappings of one network in this process on the
+// frames that generate.py wrote to FOLDER, and compares with what it computed. `program NETWORK FOLDER FORM` runs it in
+// another form: by MPI, as an engine in this process, as an engine by MPI.
 #pragma once
 
 #include "networks/mappings.hpp"
 
+#include <xtensor/xmath.hpp>
+#include <xtensor/xnpy.hpp>
+#include <xtensor/xview.hpp>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -37,18 +45,92 @@ template <class Network, int Ranks, std::uint32_t Seed, int Frames>
 using dealt =
     typename detail::dealt<Network, Seed, Frames, std::make_integer_sequence<int, std::min(Ranks, Network::size)>>::type;
 
+/// The frames of a graph input or output, as generate.py wrote them.
+template <class Network> std::string file_of(const std::string& folder, std::string_view onnx_name) {
+  return folder + "/" + std::string(Network::name) + "_" + std::string(onnx_name) + ".npy";
+}
+
 /// Runs Network under Map, with the checks of dice::main; its exit code.
-template <class Network, class Map> int check(const std::string& program, const std::string& folder) {
-  std::vector<std::string> words{program, "--transport", "in-process", "--warmup", "2", "--frames", "40", "--gather"};
+template <class Network, class Map>
+int check(const std::string& program, const std::string& folder, const char* transport = "in-process") {
+  std::vector<std::string> words{program, "--transport", transport, "--warmup", "2", "--frames", "40", "--gather"};
   for (const auto& layer : dice::graph::view_of<Network>.layers)
     if (layer.is_input || layer.is_output) {
-      const std::string name(layer.onnx_name);
       words.push_back(layer.is_input ? "--input" : "--expect");
-      words.push_back(name + "=" + folder + "/" + std::string(Network::name) + "_" + name + ".npy");
+      words.push_back(std::string(layer.onnx_name) + "=" + file_of<Network>(folder, layer.onnx_name));
     }
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
   return dice::main<Network, Map>(static_cast<int>(argv.size()), argv.data());
+}
+
+/// Runs Network under Map as an engine, with a thread for each input and output here; 0 if all results are right.
+template <class Network, class Map> int check_engine(const std::string& folder, dice::app::transport by) {
+  constexpr std::size_t frames = 40;
+  auto engine = dice::start<Network, Map>({.by = by});
+  std::atomic<int> failures{0};
+  std::vector<std::thread> sources, sinks;
+  const auto in_thread = [&](std::vector<std::thread>& threads, auto work) {
+    threads.emplace_back([&failures, work] {
+      try {
+        work();
+      } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s\n", e.what());
+        ++failures;
+      }
+    });
+  };
+  const auto attend = [&]<class Layer>(const Layer*) {
+    // Frame k, of those that come again and again.
+    const auto frame =
+        [all = dice::runtime::tensor(xt::load_npy<float>(file_of<Network>(folder, Layer::onnx_name)))](std::size_t k) {
+          const auto batch = static_cast<std::size_t>(Layer::result[0]), at = k % (all.shape(0) / batch) * batch;
+          return dice::runtime::tensor(xt::view(all, xt::range(at, at + batch)));
+        };
+    if constexpr (dice::input_of<Layer, Network>) {
+      if (engine.template takes<Layer>())
+        in_thread(sources, [&engine, frame] {
+          for (std::size_t k = 0; k < frames; ++k) engine.template push<Layer>(frame(k));
+        });
+    } else if (engine.template gives<Layer>()) {
+      in_thread(sinks, [&engine, &failures, frame] {
+        std::size_t k = 0;
+        for (; const auto result = engine.template take<Layer>(); ++k) {
+          const auto expected = frame(k);
+          failures += result->shape() != expected.shape() ||
+                      !(xt::amax(xt::abs(*result - expected))() <= 1e-4 * xt::amax(xt::abs(expected))());
+        }
+        failures += k != frames;
+      });
+    }
+  };
+  [&]<int... Id>(std::integer_sequence<int, Id...>) {
+    const auto each = [&]<class Layer>(const Layer* layer) {
+      if constexpr (dice::input_of<Layer, Network> || dice::output_of<Layer, Network>) attend(layer);
+    };
+    (each(static_cast<const typename Network::template layer<Id>*>(nullptr)), ...);
+  }
+  (std::make_integer_sequence<int, Network::size>{});
+  for (auto& t : sources) t.join();
+  engine.close();
+  for (auto& t : sinks) t.join();
+  engine.wait();
+  return failures ? 1 : 0;
+}
+
+/// Ranks of the mappings that do not have 1 or 8.
+template <std::uint32_t Seed> inline constexpr int few = 2 + static_cast<int>(Seed % 6);
+
+/// The other forms, under one mapping.
+template <class Network, std::uint32_t Seed>
+int check_form(const std::string& program, const std::string& folder, const std::string& form) {
+  using all = dealt<Network, few<Seed>, Seed, 5>;
+  if (form == "mpi") return check<Network, all>(program, folder, "mpi");
+  if (form == "engine_mpi") return check_engine<Network, all>(folder, dice::app::transport::mpi);
+  if (form == "engine")
+    return check_engine<Network, mappings::even<Network, 1>>(folder, dice::app::transport::automatic) |
+           check_engine<Network, all>(folder, dice::app::transport::in_process);
+  return 2;
 }
 
 /// Seeds of a network's mappings follow from its own.
@@ -58,10 +140,10 @@ template <class Network, std::uint32_t Seed> int check_all(const std::string& pr
     std::printf("%s: exit code %d\n", mapping, code);
     failures += code != 0;
   };
-  constexpr int few = 2 + static_cast<int>(Seed % 6), frames = 1 + static_cast<int>(Seed * 5 % 16);
+  constexpr int frames = 1 + static_cast<int>(Seed * 5 % 16);
   one(check<Network, mappings::even<Network, 1>>(program, folder), "one rank");
-  one(check<Network, mappings::even<Network, few>>(program, folder), "stretches");
-  one(check<Network, dealt<Network, few, Seed, frames>>(program, folder), "every layer on a random rank of few");
+  one(check<Network, mappings::even<Network, few<Seed>>>(program, folder), "stretches");
+  one(check<Network, dealt<Network, few<Seed>, Seed, frames>>(program, folder), "every layer on a random rank of few");
   one(check<Network, dealt<Network, 8, Seed + 1, 16>>(program, folder), "every layer on a random rank of 8");
   return failures ? 1 : 0;
 }

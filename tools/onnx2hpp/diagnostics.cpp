@@ -19,7 +19,7 @@ void append_printable(std::string& out, char c) {
 void print(const char* kind, const std::string& text) {
   std::string line;
   for (char c : text) append_printable(line, c);
-  fmt::print(stderr, "onnx2hpp: {}: {}\n", kind, line);
+  std::fputs(fmt::format("onnx2hpp: {}: {}\n", kind, line).c_str(), stderr);  // fmt::print throws where nobody can hear
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iostream>
 #include <set>
 
 namespace onnx2hpp {
@@ -96,10 +97,12 @@ options read_options(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     out.done = true;
     out.exit_code = app.exit(e);
-    return out;
+    return std::cout.flush() ? out : throw file_error("cannot write to stdout");
   } catch (const CLI::ParseError& e) {
     throw usage_error(fmt::format("{} (onnx2hpp --help tells more)", e.what()));
   }
+  for (const auto& [option, value] : {std::pair{"-o", folder}, {"--dot", dot}, {"--depfile", depfile}})
+    if (app.count(option) > 0 && value.empty()) throw usage_error(fmt::format("{}: the name is empty", option));
   out.model = model, out.folder = folder, out.dot = dot, out.depfile = depfile;
   out.level = quiet ? verbosity::quiet : verbose ? verbosity::verbose : verbosity::normal;
   out.wish.fold = !no_fold;

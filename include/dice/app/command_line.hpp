@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/app/options.hpp"
+#include "dice/runtime/npy.hpp"
 #include "dice/runtime/program.hpp"
 
 #include <algorithm>
@@ -230,6 +231,24 @@ inline std::string_view nearest_option(std::string_view wrong) {
   return best;
 }
 
+/// No file that is written may be one that is read, or another one that is written. Throws usage_error.
+[[gnu::cold]] inline void require_different_files(const options& o) {
+  std::vector<std::string> reads{o.weights, o.labels}, writes{o.json, o.trace, o.profile};
+  for (const auto* files : {&o.inputs, &o.expected})
+    for (const auto& f : *files) reads.push_back(f.file);
+  for (const auto& f : o.outputs) writes.push_back(f.file);
+  for (auto file = writes.begin(); file != writes.end(); ++file) {
+    if (file->empty()) continue;
+    const auto among = [&](auto first, auto last) {
+      return std::any_of(first, last, [&](const auto& other) { return runtime::is_same_file(*file, other); });
+    };
+    if (*file == "-") throw usage_error("nothing is written to '-'; name a file (./- for one of that name)");
+    if (among(reads.begin(), reads.end()))
+      throw usage_error("'" + *file + "' is read, and would be written; name another file");
+    if (among(writes.begin(), file)) throw usage_error("'" + *file + "' would be written twice; name two files");
+  }
+}
+
 }  // namespace detail
 
 /// Parses the command line. Throws usage_error.
@@ -279,10 +298,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
     if (out.gather) fail("results go out where they are made, as they come; leave --gather");
     if (given("--resize")) fail("its frames are of the input's size; --resize is for pictures");
   }
-  for (std::size_t i = 0; i < out.outputs.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (out.outputs[i].file == out.outputs[j].file)
-        throw usage_error("--output: two outputs go to '" + out.outputs[i].file + "'");
+  detail::require_different_files(out);
   if (!out.random)
     for (int l = 0; l < program.layers.size(); ++l) {
       const auto& layer = program.layers.layers[static_cast<std::size_t>(l)];

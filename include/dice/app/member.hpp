@@ -151,13 +151,16 @@ class member {
   /// by default. Returns a warning, or "". Throws.
   [[gnu::cold]] std::string equip(const std::string& file) {
     const auto warning = start_threads();
-    const weights::file weights(weights::find(program_.weights, file, program_.weights_folder), program_.network,
-                                program_.weights);
+    weights_path_ = weights::find(program_.weights, file, program_.weights_folder);
+    const weights::file weights(weights_path_, program_.network, program_.weights);
     std::vector<int> groups;
     const auto needs = runtime::needs_of(program_, rank(), groups);
     store_ = weights::store(weights, needs);
     return warning;
   }
+
+  /// The weights file of equip().
+  const std::string& weights_path() const { return weights_path_; }
 
   /// Memory for the frames and the channels. Collective; an error as agree() gives it.
   std::string connect(int in_flight) {
@@ -190,6 +193,7 @@ class member {
   const std::string host_;
   int threads_ = 1;  ///< of its team
   int sharers_ = 1;  ///< ranks whose unit is `cpu` that may use the very same cores
+  std::string weights_path_;
   weights::store store_;
   std::unique_ptr<channels::endpoint> end_;
   std::optional<runtime::executor> executor_;

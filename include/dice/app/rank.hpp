@@ -130,10 +130,15 @@ class rank_job {
       for (const auto& f : options_.expected)
         if (holder(f.layer) == rank_)
           expected_[f.layer] = runtime::read_frames(f.file, layer(f.layer).output, "output '" + name(f.layer) + "'");
+      const auto require_writable = [&](const std::string& file) {
+        runtime::require_writable(file);
+        if (runtime::is_same_file(file, me_.weights_path()))
+          throw runtime::file_error("'" + file + "' holds the weights, and would be written; name another file");
+      };
       for (const auto& f : options_.outputs)
-        if (holder(f.layer) == rank_) runtime::require_writable(f.file);
+        if (holder(f.layer) == rank_) require_writable(f.file);
       for (const auto* file : {&options_.json, &options_.trace, &options_.profile})
-        if (rank_ == 0 && !file->empty()) runtime::require_writable(*file);
+        if (rank_ == 0 && !file->empty()) require_writable(*file);
       const bool lists =
           options_.top > 0 && std::any_of(program_.layers.layers.begin(), program_.layers.layers.end(), [&](const auto& l) {
             return l.is_output && holder(static_cast<int>(&l - program_.layers.layers.data())) == rank_;

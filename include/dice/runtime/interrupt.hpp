@@ -23,7 +23,8 @@ struct ending {
   const char* text;
 };
 inline constexpr std::array endings{ending{SIGINT, "interrupted (SIGINT)"}, ending{SIGTERM, "terminated (SIGTERM)"},
-                                    ending{SIGHUP, "the terminal is gone (SIGHUP)"}};
+                                    ending{SIGHUP, "the terminal is gone (SIGHUP)"},
+                                    ending{SIGBUS, "a mapped file was cut short or cannot be read (SIGBUS)"}};
 /// What the handler says for each of them.
 inline std::array<std::string, endings.size()> last_words;
 
@@ -58,9 +59,10 @@ class unfinished_file {
   std::atomic<const char*>* place_ = nullptr;
 };
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP remove the unfinished files, print `before`, which signal it is, and `after`
-/// (nothing if both are empty), and end the program as they would have; a file beyond its size limit is an error of writing,
-/// no signal. For main functions: signals that are ignored or that the program handles itself stay so. One at a time.
+/// While it lives, SIGINT, SIGTERM, SIGHUP and SIGBUS remove the unfinished files, print `before`, which signal it is, and
+/// `after` (nothing if both are empty), and end the program as they would have; a file beyond its size limit is an error of
+/// writing, no signal. For main functions: signals that are ignored or that the program handles itself stay so. One at a
+/// time.
 class interrupts {
  public:
   interrupts(const std::string& before, const std::string& after) {

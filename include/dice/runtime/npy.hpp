@@ -73,7 +73,6 @@ inline std::string type_name(std::string_view code) {
   struct stat status {};
   if (!in || ::stat(path.c_str(), &status) != 0)
     fail(std::string("cannot be opened: ") + std::strerror(errno) + " (" + what + ")");
-  if (!S_ISREG(status.st_mode)) fail("is a folder, a pipe or a device, no .npy file");
   unsigned char head[12] = {};
   in.read(reinterpret_cast<char*>(head), 12);
   if (in.gcount() < 10 || std::memcmp(head, "\x93NUMPY", 6) != 0) fail("is no .npy file; write it with numpy.save");
@@ -115,9 +114,24 @@ inline std::string type_name(std::string_view code) {
 
 }  // namespace detail
 
+/// Whether `path` is something else than a file to be read at will or replaced: a device, a pipe, a folder.
+inline bool is_special(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/// Whether writing `a` would replace `b`: not if they are devices or pipes.
+inline bool is_same_file(const std::string& a, const std::string& b) {
+  struct stat first {};
+  struct stat second {};
+  if (::stat(a.c_str(), &first) != 0 || ::stat(b.c_str(), &second) != 0) return a == b;
+  return S_ISREG(first.st_mode) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 /// Reads a .npy file that holds frames of shape `one` joined along the leading dimension: float32, little-endian. `what`
 /// says what they are for ("input 'image'"). At least one frame. Throws file_error.
 [[gnu::cold]] inline tensor read_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what) {
+  if (is_special(path)) throw file_error("'" + path + "' is a folder, a pipe or a device, no .npy file");
   std::ifstream in(path, std::ios::binary);
   const auto h = detail::read_npy_header(in, path, what);
   std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
@@ -146,12 +160,6 @@ inline std::string type_name(std::string_view code) {
   } catch (const std::bad_alloc&) {
     throw file_error("'" + path + "' does not fit into memory: " + std::to_string(h.bytes) + " bytes");
   }
-}
-
-/// Whether `path` is something else than a file to be replaced: a device, a pipe, a folder.
-inline bool is_special(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
 /// Throws file_error if the file `path` cannot be written, as far as can be told beforehand.

@@ -44,7 +44,7 @@ class file {
  public:
   /// Opens `path` for the network `network` whose header states `wanted`. Throws error.
   file(std::string path, std::string_view network, const graph::weights_file& wanted) : path_(std::move(path)) {
-    fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe would wait for its writer
     if (fd_ < 0) fail(std::string("cannot be opened: ") + std::strerror(errno));
     try {
       check(network, wanted);
