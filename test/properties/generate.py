@@ -55,7 +55,10 @@ class Network:
         self.head()
         made = [t for t in self.values if t not in self.inputs]
         loose = [t for t in made if t not in self.read]  # of which some stay, for nobody
-        for tensor in dict.fromkeys([made[-1], *loose[-3:-1], *self.draw.sample(made, self.draw.choice([0, 1]))]):
+        ends = list(dict.fromkeys([made[-1], *loose[-3:-1], *self.draw.sample(made, self.draw.choice([0, 1]))]))
+        if seed % 4 == 1:  # a tensor that is two outputs, and an input that is one
+            ends += [made[-1], self.inputs[0]]
+        for tensor in ends:
             name = f"out{len(self.outputs)}"
             self.nodes.append(helper.make_node("Identity", [tensor], [name]))
             self.values[name] = self.values[tensor]
