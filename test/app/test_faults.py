@@ -338,6 +338,7 @@ class Signals(Fault):
     def test_weights_cut_in_the_middle(self):
         """They are mapped: what is gone cannot be read."""
         process = self.start()
+        self.wait_for(lambda: "toy.safetensors" in pathlib.Path(f"/proc/{process.pid}/maps").read_text())
         (self.folder / "toy.safetensors").write_bytes(b"")
         _, err = process.communicate(timeout=LIMIT)
         self.assertEqual(err, "dice: error: a mapped file was cut short or cannot be read (SIGBUS)\n")
