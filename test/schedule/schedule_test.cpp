@@ -156,7 +156,8 @@ TEST(Schedule, OverlapAndCyclesAreFound) {
   p.steps.push_back({}), p.steps.push_back({});
   p.buffers.push_back({{space::scratch, 0}, 64, 0, 1, 0, {}});
   p.buffers.push_back({{space::scratch, 64}, 64, 1, 1, 1, {}});
-  const std::array<graph::layer_info, 2> layers{graph::layer_info{.output = {16}}, {.output = {16}}};
+  std::array<graph::layer_info, 2> layers;
+  layers[0].output = layers[1].output = {16};
   const graph::network_view two{layers, {}};
   for (auto& b : p.buffers) b.part = tensor::whole({16});
   EXPECT_TRUE(schedule::buffers_disjoint(p.view(), two));
