@@ -412,6 +412,18 @@ class Converter(Fault):
         self.refused([ONNX2HPP, "model.onnx", "-o", "made", *words], code, text, prefix="onnx2hpp: error:", **how)
         self.assertEqual(list((self.folder / "made").iterdir()), [])
 
+    def test_every_option(self):
+        text = subprocess.run([ONNX2HPP, "--help"], capture_output=True, text=True, check=True).stdout
+        table = re.findall(r"^  (?:-\w,)?(--[\w-]+)(?: ([A-Z][A-Z,:=]+)( \.\.\.)?)?", text, re.MULTILINE)
+        self.assertEqual(sum(bool(value) for _, value, _ in table), 7)
+        for name, value, repeatable in table:
+            self.converter_refused(2, name + "x", name + "x")
+            if value:
+                self.converter_refused(2, name, name)
+                self.converter_refused(2, name, name + "=")
+            if value and not repeatable:
+                self.converter_refused(2, name, f"{name}=a", f"{name}=b")
+
     def test_files(self):
         for option in ("--dot", "--depfile"):
             self.converter_refused(2, f"{option}: the name is empty", option, "")
