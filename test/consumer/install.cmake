@@ -1,7 +1,7 @@
 # cmake -DBUILD=… -DPREFIX=… -DHEADERS=… -P install.cmake: installs the build elsewhere, moves that to PREFIX, and looks
 # whether all headers below HEADERS came along.
 file(REMOVE_RECURSE "${PREFIX}" "${PREFIX}.first")
-execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${PREFIX}.first" --config Release
+execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${PREFIX}.first"
   COMMAND_ERROR_IS_FATAL ANY)
 file(RENAME "${PREFIX}.first" "${PREFIX}")
 file(GLOB_RECURSE have RELATIVE "${PREFIX}/include" "${PREFIX}/include/*")
