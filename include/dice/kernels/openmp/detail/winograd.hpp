@@ -143,10 +143,10 @@ DICE_SHARED void transform_output(const tile_block& b, const float* sums, std::p
   });
 }
 
-/// Products of a block with the weights of `panel` for tiles [first, first + count), finished. `sums` is memory of its own.
+/// Products of a block with the weights of panel `which`, finished.
 template <int Pairs>
 void multiply_panel(const tile_block& b, const float* transformed, const float* weights, const float* bias,
-                    std::int64_t panel, float* image, const epilogue& e) {
+                    std::int64_t which, float* image, const epilogue& e) {
   constexpr auto size = cost::winograd::panel;
   constexpr int points = filter<Pairs>::inputs * filter<Pairs>::inputs;
   alignas(64) float sums[points * cost::winograd::most_tiles * size];
@@ -154,7 +154,7 @@ void multiply_panel(const tile_block& b, const float* transformed, const float* 
   const auto tiles = b.tiles(), depth = f.depth();
   const auto parts = (tiles + block_rows - 1) / block_rows;
   for (std::int64_t p = 0; p < points; ++p) {
-    const float* w = weights + (panel * points + p) * depth * size;
+    const float* w = weights + (which * points + p) * depth * size;
     for (std::int64_t lane = 0; lane < size; lane += block_lanes)
       for (std::int64_t i = 0; i < parts; ++i) {
         const auto from = tiles * i / parts, to = tiles * (i + 1) / parts;
@@ -167,9 +167,9 @@ void multiply_panel(const tile_block& b, const float* transformed, const float* 
                                   .plane = tiles * width});
       }
   }
-  for (std::int64_t lane = 0; lane < size && panel * size + lane < f.out_channels; lane += width)
+  for (std::int64_t lane = 0; lane < size && which * size + lane < f.out_channels; lane += width)
     for (std::int64_t r = 0; r < b.runs(); ++r)
-      transform_output<Pairs>(b, sums + lane * tiles, size * tiles, panel * size + lane, r, bias + panel * size + lane,
+      transform_output<Pairs>(b, sums + lane * tiles, size * tiles, which * size + lane, r, bias + which * size + lane,
                               image, e);
 }
 
@@ -206,8 +206,8 @@ inline void convolve(const cost::winograd& f, const call& c, const epilogue& e) 
 template <int Pairs> void transform_weights(const cost::winograd& f, const float* from, float* to) {
   constexpr int n = filter<Pairs>::inputs;
   constexpr auto g = filter<Pairs>::weights();
-  constexpr auto panel = cost::winograd::panel;
-  for (std::int64_t o = 0; o < f.panels() * panel; ++o)
+  constexpr auto size = cost::winograd::panel;
+  for (std::int64_t o = 0; o < f.panels() * size; ++o)
     for (std::int64_t c = 0; c < f.depth(); ++c) {
       double half[n][3] = {};
       const bool there = o < f.out_channels && c < f.channels;
@@ -218,7 +218,7 @@ template <int Pairs> void transform_weights(const cost::winograd& f, const float
         for (int j = 0; j < n; ++j) {
           double sum = 0;
           for (int x = 0; x < 3; ++x) sum += half[i][x] * g[j][x];
-          to[((o / panel * n * n + i * n + j) * f.depth() + c) * panel + o % panel] = static_cast<float>(sum);
+          to[((o / size * n * n + i * n + j) * f.depth() + c) * size + o % size] = static_cast<float>(sum);
         }
     }
 }
