@@ -29,10 +29,11 @@ template <int Pairs> struct filter {
   [[gnu::always_inline]] static void input(const vec* d, vec* o) {
     o[0] = polynomial<-1>(d);
     o[inputs - 1] = polynomial<-1>(d + 1);
-    each_pair([&]<int I>() __attribute__((always_inline)) {
-      const vec even = polynomial<I>(d + 2), odd = polynomial<I>(d + 1), q = splat(static_cast<float>(points<Pairs>[I]));
-      o[1 + 2 * I] = fma(q, odd, even);
-      o[2 + 2 * I] = fma(-q, odd, even);
+    each_pair([&]<int Pair>() __attribute__((always_inline)) {
+      const vec even = polynomial<Pair>(d + 2), odd = polynomial<Pair>(d + 1),
+                q = splat(static_cast<float>(points<Pairs>[Pair]));
+      o[1 + 2 * Pair] = fma(q, odd, even);
+      o[2 + 2 * Pair] = fma(-q, odd, even);
     });
   }
 
@@ -89,7 +90,9 @@ template <int Pairs> struct filter {
     return sum;
   }
   template <class F> [[gnu::always_inline]] static void each_pair(const F& f) {
-    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (f.template operator()<I>(), ...); }
+    [&]<int... Pair>(std::integer_sequence<int, Pair...>) __attribute__((always_inline)) {
+      (f.template operator()<Pair>(), ...);
+    }
     (std::make_integer_sequence<int, Pairs>{});
   }
   static constexpr double power(double q, int n) { return n == 0 ? 1 : q * power(q, n - 1); }
