@@ -177,6 +177,7 @@ template <class Net> class engine {
     else if constexpr (std::is_same_v<op, dice::ops::batch_normalization>) normalize(Layer::operands[0]);
     else if constexpr (std::is_same_v<op, dice::ops::gemm>) inner(Layer::op, Layer::operands[0], Layer::result);
     else if constexpr (std::is_same_v<op, dice::ops::add>) sum(Layer::operands);
+    else if constexpr (std::is_same_v<op, dice::ops::softmax>) softmax(Layer::operands[0], Layer::op.first);
     else throw std::runtime_error("no layer " + std::string(Layer::op.onnx) + " here");
   }
 
@@ -335,6 +336,14 @@ template <class Net> class engine {
     steps_.push_back(
         {dnnl::inner_product_forward(p),
          {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, once(w, p.weights_desc())}, {DNNL_ARG_BIAS, b}, {DNNL_ARG_DST, to}}});
+    put(to);
+  }
+
+  void softmax(int from, int axis) {
+    const auto source = value(from);
+    dnnl::softmax_forward::primitive_desc p({dnnl::prop_kind::forward_inference, source.get_desc(), axis}, engine_);
+    memory to = zeros(p.dst_desc());
+    steps_.push_back({dnnl::softmax_forward(p), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}}});
     put(to);
   }
 
