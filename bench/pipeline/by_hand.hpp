@@ -92,13 +92,16 @@ class stage {
         break;
       case schedule::action::compute: {
         auto& inputs = operands_.emplace_back();
-        for (int k = 0; k < s.operands; ++k)
-          inputs[static_cast<std::size_t>(k)] =
-              reinterpret_cast<float*>(address(p.plan.operands[static_cast<std::size_t>(s.first_operand + k)], slot));
+        auto& layouts = layouts_.emplace_back();
+        for (std::size_t k = 0; k < static_cast<std::size_t>(s.operands); ++k) {
+          const auto& at = p.plan.operands[static_cast<std::size_t>(s.first_operand) + k];
+          inputs[k] = reinterpret_cast<float*>(address(at, slot)), layouts[k] = at.layout;
+        }
         const auto need = static_cast<int>(std::find(groups.begin(), groups.end(), s.group) - groups.begin());
         calls_[i].push_back({p.kernels[static_cast<std::size_t>(s.group)].run,
                              {inputs.data(), reinterpret_cast<float*>(address(s.output, slot)), weights_.plain(need),
-                              weights_.packed(need), address(s.scratch, slot)}});
+                              weights_.packed(need), address(s.scratch, slot),
+                              &p.algorithms[static_cast<std::size_t>(s.group)], layouts.data(), s.output.layout}});
       }
     }
   }
@@ -115,6 +118,7 @@ class stage {
   const schedule::message *in_ = nullptr, *out_ = nullptr;
   std::array<std::byte*, 2> input_{}, output_{}, received_{}, sent_{};  ///< by slot; null where the rank has none
   std::deque<std::array<const float*, 2>> operands_;
+  std::deque<std::array<tensor::layout, 2>> layouts_;
   std::array<std::vector<kernel_call>, 2> calls_;
 };
 

@@ -24,12 +24,13 @@ std::vector<float> run(const std::vector<std::vector<float>>& inputs, const std:
   buffer packed(algorithm.packed_bytes), scratch(algorithm.scratch_bytes), output(G::result.bytes());
   constexpr bool packs = algorithm.packed_bytes > 0;
   EXPECT_EQ(functions.pack != nullptr, packs);
-  if (packs) functions.pack(from, packed.data());
+  if (packs) functions.pack(algorithm.variant, from, packed.data());
   functions.run({.inputs = in.data(),
                  .output = output.floats(),
                  .parameters = packs ? nullptr : from.data(),
                  .packed = packed.data(),
-                 .scratch = scratch.data()});
+                 .scratch = scratch.data(),
+                 .how = &algorithm});
   return {output.floats(), output.floats() + G::result.elements()};
 }
 

@@ -76,10 +76,36 @@ template <class Op> struct problem {
   std::vector<std::vector<float>> inputs, parameters;
   std::vector<float> residual;  ///< empty: none
   bool in_place = false;        ///< output over input 0
+  tensor::layout layout = tensor::layout::plain;  ///< of all tensors that can have it
   int threads = 1;
 
   shape result() const { return graph::infer(op, graph::shapes(in)); }
 };
+
+/// Elements of a tensor, plain and row-major, in another layout; lanes beyond the channels hold NaN.
+inline std::vector<float> stored(const std::vector<float>& plain, const shape& s, tensor::layout as) {
+  if (as == tensor::layout::plain || !tensor::has_blocks(s)) return plain;
+  std::vector<float> out(static_cast<std::size_t>(tensor::elements(s, as)), std::numeric_limits<float>::quiet_NaN());
+  const auto pixels = s.product(2, s.rank);
+  for (std::int64_t i = 0; i < s.elements(); ++i) {
+    const auto pixel = i % pixels, channel = i / pixels % s[1], image = i / pixels / s[1];
+    const auto at = ((image * tensor::blocks(s[1]) + channel / 16) * pixels + pixel) * 16 + channel % 16;
+    out[static_cast<std::size_t>(at)] = plain[static_cast<std::size_t>(i)];
+  }
+  return out;
+}
+/// The way back.
+inline std::vector<float> plain(const float* from, const shape& s, tensor::layout is) {
+  if (is == tensor::layout::plain || !tensor::has_blocks(s)) return {from, from + s.elements()};
+  std::vector<float> out(static_cast<std::size_t>(s.elements()));
+  const auto pixels = s.product(2, s.rank);
+  for (std::int64_t i = 0; i < s.elements(); ++i) {
+    const auto pixel = i % pixels, channel = i / pixels % s[1], image = i / pixels / s[1];
+    out[static_cast<std::size_t>(i)] =
+        from[((image * tensor::blocks(s[1]) + channel / 16) * pixels + pixel) * 16 + channel % 16];
+  }
+  return out;
+}
 
 /// What Backend computes, followed by `activation`.
 template <class Backend, class Op, class Activation = graph::nothing>
@@ -88,16 +114,31 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation = 
 #ifdef DICE_WITH_OPENMP
   omp_set_num_threads(p.threads);
 #endif
+  using tensor::layout;
   const shape result = p.result();
-  const auto count = static_cast<std::size_t>(result.elements());
+  const auto layout_of = [&](const shape& s) { return tensor::has_blocks(s) ? p.layout : layout::plain; };
+  const auto count = static_cast<std::size_t>(tensor::elements(result, layout_of(result)));
 
   std::vector<buffer> memory;
   std::vector<const float*> inputs, parameters;
-  for (const auto& x : p.inputs) inputs.push_back(memory.emplace_back(x).floats());
+  std::vector<layout> layouts;
+  for (std::size_t k = 0; k < p.inputs.size(); ++k) {
+    layouts.push_back(layout_of(p.in[k]));
+    inputs.push_back(memory.emplace_back(stored(p.inputs[k], p.in[k], layouts.back())).floats());
+  }
+  layouts.push_back(layout_of(result));  // of the residual
   for (const auto& x : p.parameters) parameters.push_back(memory.emplace_back(x).floats());
 
   const auto algorithm = cost::choose<Backend::value>(p.op, graph::shapes(p.in), result);
-  buffer packed(algorithm.packed_bytes), scratch(algorithm.scratch_bytes);
+  // The scratch as the plan counts it.
+  auto work = (algorithm.scratch_bytes + 63) / 64 * 64;
+  if (algorithm.converts) {
+    const auto held = [&](const shape& s, layout as) { work += cost::converted_bytes(s, layout_of(s), as); };
+    for (const auto& s : p.in) held(s, algorithm.reads(layout_of(result)));
+    held(result, algorithm.writes(layout_of(result)));
+    if (!p.residual.empty()) held(result, algorithm.writes(layout_of(result)));
+  }
+  buffer packed(algorithm.packed_bytes), scratch(work);
   constexpr std::size_t guard = 32;  // elements on both sides
   buffer output(std::vector<float>(count + 2 * guard, std::numeric_limits<float>::quiet_NaN()));
   float* to = output.floats() + guard;
@@ -111,9 +152,12 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation = 
                   .output = to,
                   .parameters = parameters.data(),
                   .packed = nullptr,
-                  .scratch = algorithm.scratch_bytes > 0 ? scratch.data() : nullptr};
+                  .scratch = work > 0 ? scratch.data() : nullptr,
+                  .how = &algorithm,
+                  .layouts = layouts.data(),
+                  .result = layout_of(result)};
   if (algorithm.packed_bytes > 0) {
-    if constexpr (requires { &kernel::prepare; }) kernel::prepare(p.op, p.in, result, parameters, packed.data());
+    if constexpr (requires { &kernel::prepare; }) kernel::prepare(p.op, p.in, result, algorithm.variant, parameters, packed.data());
     c.packed = packed.data();
     c.parameters = nullptr;
   }
@@ -121,7 +165,7 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation = 
   if constexpr (!std::is_same_v<Activation, graph::nothing>) e.activation = &activation;
   std::unique_ptr<buffer> residual;
   if (!p.residual.empty()) {
-    residual = std::make_unique<buffer>(p.residual);
+    residual = std::make_unique<buffer>(stored(p.residual, result, layout_of(result)));
     e.residual = residual->floats();
   }
   kernel::shared(p.op, graph::shapes(p.in), result, c, e);
@@ -130,7 +174,7 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation = 
   for (std::size_t i = 0; i < guard; ++i)
     untouched = untouched && to[-1 - static_cast<int>(i)] == 12345 && to[count + i] == 12345;
   EXPECT_TRUE(untouched) << p.op.onnx << " wrote beside its output";
-  return {to, to + count};
+  return plain(to, result, layout_of(result));
 }
 
 /// max |a - b| / max |b|; infinite if any element is NaN in one of them alone, or infinite.
@@ -179,6 +223,10 @@ void compare(problem<Op> p, const std::string& what, const Activation& activatio
     p.in_place = true;
     EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance) << what << ", in place";
     p.in_place = false;
+    if (!tensor::has_blocks(p.result())) continue;
+    p.layout = tensor::layout::blocked;
+    EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance) << what << ", blocked, threads " << threads;
+    p.layout = tensor::layout::plain;
   }
 }
 #endif

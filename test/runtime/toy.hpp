@@ -47,7 +47,7 @@ inline void run_scale(const dice::kernels::call& c) {
   for (int i = 0; i < elements; ++i) c.output[i] = scale(c.inputs[0][i], c.parameters[0][i] + c.parameters[1][i]);
 }
 /// The same with packed weights: their sums, backwards; and working memory.
-inline void pack(dice::kernels::source from, std::byte* to) {
+inline void pack(int, dice::kernels::source from, std::byte* to) {
   for (int i = 0; i < elements; ++i) reinterpret_cast<float*>(to)[elements - 1 - i] = from[0][i] + from[1][i];
 }
 inline void run_packed(const dice::kernels::call& c) {

@@ -9,11 +9,38 @@ namespace dice::cost {
 enum class backend : std::uint8_t { reference, openmp, cudnn };
 inline constexpr int backends = 3;  ///< how many there are
 
+/// In which layouts a kernel reads its operands and writes its result, those of them that have a blocked one.
+enum class form : std::uint8_t {
+  plain,    ///< plain all
+  blocked,  ///< blocked all
+  first,    ///< plain operands, blocked result: convolutions of a few channels
+  either,   ///< one layout for all, that of the result
+};
+
 /// How a backend computes one fusion group, as a value: what the plan must know of it.
 struct algorithm {
   std::int64_t packed_bytes = 0;   ///< weights in the form that the kernel reads; 0: it reads the plain file in place
   std::int64_t scratch_bytes = 0;  ///< working memory in the arena during the step, for any number of threads
-  tensor::layout in = tensor::layout::plain, out = tensor::layout::plain;
+  form works = form::plain;
+  bool converts = false;  ///< operands and results of the other layout are converted in further scratch
+  int variant = 0;        ///< the kernel's own number for what was chosen
+
+  /// Layout in which the kernel reads operands and the residual's operand, for a result that is stored in layout `stored`.
+  constexpr tensor::layout reads(tensor::layout stored) const {
+    if (works == form::either) return stored;
+    return works == form::blocked ? tensor::layout::blocked : tensor::layout::plain;
+  }
+  constexpr tensor::layout writes(tensor::layout stored) const {
+    if (works == form::either) return stored;
+    return works == form::plain ? tensor::layout::plain : tensor::layout::blocked;
+  }
 };
+
+/// Bytes of scratch in which a tensor of shape `s` that is stored as `from` is held as `to`; 0 if it need not be.
+constexpr std::int64_t converted_bytes(const tensor::shape& s, tensor::layout from, tensor::layout to) {
+  if (from == to || !tensor::has_blocks(s)) return 0;
+  if (s[0] == 1 && s.product(2, s.rank) == 1 && s[1] % tensor::block == 0) return 0;  // both are one
+  return (tensor::bytes(s, to) + 63) / 64 * 64;
+}
 
 }  // namespace dice::cost

@@ -7,14 +7,20 @@
 
 namespace dice::cost {
 
-/// How the OpenMP backend computes `op`: without packed weights and scratch where no overload says otherwise.
-template <class Op> constexpr algorithm choose_openmp(const Op&, graph::shapes, const tensor::shape&) { return {}; }
+/// Most operands that a kernel converts: it keeps their places in an array.
+inline constexpr std::size_t most_converted = 64;
+
+/// How the OpenMP backend computes `op`: on plain tensors, without packed weights and scratch where no overload says
+/// otherwise.
+template <class Op> constexpr algorithm choose_openmp(const Op&, graph::shapes in, const tensor::shape&) {
+  return {.converts = in.size() <= most_converted};
+}
 
 constexpr algorithm choose_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result) {
   if (const auto w = winograd::best(op, in[0], result); w.pairs > 0)
-    return {.packed_bytes = w.packed_bytes(), .scratch_bytes = w.scratch_bytes()};
+    return {.packed_bytes = w.packed_bytes(), .scratch_bytes = w.scratch_bytes(), .converts = true};
   const convolution form(op, in[0], result);
-  return {.packed_bytes = form.packed_bytes(), .scratch_bytes = form.scratch_bytes()};
+  return {.packed_bytes = form.packed_bytes(), .scratch_bytes = form.scratch_bytes(), .converts = true};
 }
 
 }  // namespace dice::cost

@@ -3,7 +3,7 @@
 // A backend is a folder with one class template specialisation per operator:
 //
 //   template <> struct kernel<openmp, ops::conv> {
-//     template <class Group> static void pack(const source& from, std::byte* to);   // only if packed_bytes > 0
+//     template <class Group> static void pack(int variant, source from, std::byte* to);  // only if packed_bytes > 0
 //     template <class Group> static void run(const call& c);
 //   };
 //
@@ -39,13 +39,16 @@ concept has_kernel = requires {
 /// The anchor's parameters (plain, as in the weights file, each 64-byte aligned), in their order.
 using source = std::span<const float* const>;
 
-/// One execution of a group. Tensors are row-major float32 with the extents that the group states.
+/// One execution of a group. Tensors are float32 with the extents that the group states, in these layouts.
 struct call {
   const float* const* inputs;      ///< the anchor's operands in order, then the residual's other operand if there is one
   float* output;                   ///< may equal inputs[0] for operators with `in_place`; Concat's inputs may lie in it
   const float* const* parameters;  ///< the anchor's parameters; null when they were packed
   const std::byte* packed;         ///< what pack() wrote, 64-byte aligned; null when packed_bytes is 0
-  std::byte* scratch;              ///< scratch_bytes of the algorithm, 64-byte aligned, undefined content
+  std::byte* scratch;  ///< scratch_bytes of the algorithm, and what it converts; 64-byte aligned, undefined content
+  const cost::algorithm* how = nullptr;        ///< what was chosen for the group's anchor
+  const tensor::layout* layouts = nullptr;     ///< of the inputs; null: all plain
+  tensor::layout result = tensor::layout::plain;  ///< of the output
 };
 
 /// When a thread worked, in nanoseconds of the steady clock; 0 to 0 if it did not.
@@ -53,10 +56,11 @@ struct interval {
   std::int64_t begin = 0, end = 0;
 };
 
-/// What the runtime holds for a group: its functions. `pack` is null when there is nothing to pack.
+/// What the runtime holds for a group: its functions. `pack` is null when there is nothing to pack; it takes the algorithm's
+/// `variant`.
 struct entry {
   void (*run)(const call&) = nullptr;
-  void (*pack)(source from, std::byte* to) = nullptr;
+  void (*pack)(int variant, source from, std::byte* to) = nullptr;
 };
 
 }  // namespace dice::kernels

@@ -29,7 +29,7 @@ inline std::vector<weights::need> needs_of(const program& p, int rank, std::vect
   for (std::size_t g = 0; g < p.plan.groups.size(); ++g)
     if (p.plan.groups[g].rank == rank) {
       groups.push_back(static_cast<int>(g));
-      out.push_back({p.parameters[g], p.algorithms[g].packed_bytes, p.kernels[g].pack});
+      out.push_back({p.parameters[g], p.algorithms[g].packed_bytes, p.kernels[g].pack, p.algorithms[g].variant});
     }
   return out;
 }
@@ -195,6 +195,7 @@ class executor {
       if (step(s).what == schedule::action::receive) receives_.push_back(step(s).message);
     }
     inputs_.resize(most);
+    layouts_.resize(most);
   }
 
   void prepare_credits(int rank) {
@@ -364,11 +365,19 @@ class executor {
   void compute(const schedule::step& s, std::int64_t f) {
     const int in_slot = slot(f);
     const auto g = static_cast<std::size_t>(s.group);
-    for (int k = 0; k < s.operands; ++k)
-      inputs_[static_cast<std::size_t>(k)] =
-          reinterpret_cast<const float*>(address(plan_.operands[static_cast<std::size_t>(s.first_operand + k)], in_slot));
-    const kernels::call c{inputs_.data(), reinterpret_cast<float*>(address(s.output, in_slot)), plain_[g], packed_[g],
-                          address(s.scratch, in_slot)};
+    for (int k = 0; k < s.operands; ++k) {
+      const auto& at = plan_.operands[static_cast<std::size_t>(s.first_operand + k)];
+      inputs_[static_cast<std::size_t>(k)] = reinterpret_cast<const float*>(address(at, in_slot));
+      layouts_[static_cast<std::size_t>(k)] = at.layout;
+    }
+    const kernels::call c{inputs_.data(),
+                          reinterpret_cast<float*>(address(s.output, in_slot)),
+                          plain_[g],
+                          packed_[g],
+                          address(s.scratch, in_slot),
+                          &program_.algorithms[g],
+                          layouts_.data(),
+                          s.output.layout};
     if (recorder_) std::fill(recorder_->team().begin(), recorder_->team().end(), kernels::interval{});
     const auto from = now();
     program_.kernels[g].run(c);
@@ -393,6 +402,7 @@ class executor {
   std::vector<const float* const*> plain_;  ///< by fusion group
   std::vector<const std::byte*> packed_;    ///< by fusion group
   std::vector<const float*> inputs_;        ///< of the call being made
+  std::vector<dice::tensor::layout> layouts_;     ///< of those
   std::vector<int> sends_, receives_;       ///< messages
   std::vector<credit_path> given_, taken_;
   std::vector<notices> told_, heard_;

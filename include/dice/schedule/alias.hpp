@@ -11,6 +11,7 @@ namespace dice::schedule {
 /// A tensor as one rank holds it: `bytes` at `offset` within the memory of instance `parent`, or memory of its own (-1).
 struct instance {
   int layer = -1;
+  tensor::layout layout = tensor::layout::plain;
   int parent = -1;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
@@ -32,7 +33,7 @@ constexpr root_of find_root(const meta::array<instance>& all, int i) {
   return r;
 }
 
-/// Finds the views and the Concats joined in place of one rank. `index[l]` is the instance of layer l's output or -1;
+/// Finds the views and the Concats joined in place of one rank; both only where the layouts are the same. `index[l]` is the instance of layer l's output or -1;
 /// `computed(l)` says whether this rank computes layer l (and not merely receives its output).
 template <class Computed>
 constexpr void alias(const graph::network_view& net, meta::array<instance>& all, const meta::array<int>& index,
@@ -52,9 +53,10 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
     const int whole = index[l];
     const auto first = find_root(all, index[in[0].from]);
     bool placed = all[whole].parent < 0 && first.at != whole;
+    const auto alike = [&](const graph::edge& e) { return all[index[e.from]].layout == all[whole].layout; };
     for (const auto& e : in) {
       const auto r = find_root(all, index[e.from]);
-      placed = placed && r.at == first.at && r.offset == first.offset + (e.joins - in[0].joins) * tensor::element_bytes;
+      placed = placed && alike(e) && r.at == first.at && r.offset == first.offset + (e.joins - in[0].joins) * tensor::element_bytes;
     }
     if (placed && in[0].joins == 0) {
       all[whole].parent = first.at;
@@ -67,7 +69,9 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
     for (const auto& e : in) {
       const auto offset = e.joins * tensor::element_bytes;
       const auto r = find_root(all, index[e.from]);
-      if (r.at == target.at) {
+      if (!alike(e)) {
+        joined = false;
+      } else if (r.at == target.at) {
         joined = joined && r.offset == target.offset + offset;
       } else if (r.offset == 0 && all[r.at].bytes == all[index[e.from]].bytes) {
         all[r.at].parent = whole;

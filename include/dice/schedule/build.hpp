@@ -8,6 +8,7 @@
 #include "dice/schedule/alias.hpp"
 #include "dice/schedule/arena.hpp"
 #include "dice/schedule/fuse.hpp"
+#include "dice/schedule/layouts.hpp"
 #include "dice/schedule/program.hpp"
 
 #include <algorithm>
@@ -52,6 +53,7 @@ class builder {
   constexpr explicit builder(const wish& w) : wish_(w), net_(w.net), n_(w.net.size()), uses_(n_) {
     for (const auto& e : net_.edges) ++uses_[e.from];
     groups_ = fuse(net_, w.owner, uses_);
+    layouts_ = choose_layouts(net_, groups_, w.algorithms);
     link_messages();
   }
 
@@ -106,7 +108,7 @@ class builder {
                                   .tag = ++pair_tags[from * ranks + to],
                                   .layer = t,
                                   .part = tensor::whole(net_.layers[t].output),
-                                  .bytes = net_.layers[t].output.bytes()});
+                                  .bytes = tensor::bytes(net_.layers[t].output, layouts_[t])});
       }
     }
     sent_[n_] = plan_.messages.size();
@@ -151,7 +153,10 @@ class builder {
     const auto hold = [&](int l, bool received) {
       if (index_[l] >= 0) return;
       index_[l] = instances_.size();
-      instances_.push_back({.layer = l, .bytes = net_.layers[l].output.bytes(), .received = received});
+      instances_.push_back({.layer = l,
+                            .layout = layouts_[l],
+                            .bytes = tensor::bytes(net_.layers[l].output, layouts_[l]),
+                            .received = received});
     };
     for (int l = 0; l < n_; ++l)
       if (wish_.owner[l] == rank && visible(l)) {
@@ -227,7 +232,8 @@ class builder {
       const int result = index_[step.layer];
       const auto from = find_root(instances_, index_[net_.into(plan_.groups[step.group].anchor)[0].from]);
       if (instances_[result].parent >= 0 || from.at == result || from.offset != 0 ||
-          instances_[from.at].bytes != instances_[result].bytes || lives_[from.at].last != s || lives_[from.at].sent)
+          instances_[from.at].bytes != instances_[result].bytes ||
+          instances_[from.at].layout != instances_[result].layout || lives_[from.at].last != s || lives_[from.at].sent)
         continue;
       // The result's root is its own: what lies within it (views, joined tensors) moves along.
       instances_[result].parent = from.at;
@@ -264,7 +270,7 @@ class builder {
             !l.sent && !l.received && segment_of[l.first - out.first_step] == segment_of[l.last - out.first_step];
         buffer_of_[order[k]] = plan_.buffers.size();
         const auto& root = instances_[order[k]];
-        plan_.buffers.push_back({{local ? space::scratch : space::frame, 0},
+        plan_.buffers.push_back({{local ? space::scratch : space::frame, 0, root.layout},
                                  root.bytes,
                                  l.first,
                                  l.last,
@@ -273,9 +279,9 @@ class builder {
       }
       const auto& step = plan_.steps[out.first_step + s];
       if (step.what != action::compute) continue;
-      if (const auto bytes = wish_.algorithms[plan_.groups[step.group].anchor].scratch_bytes; bytes > 0) {
+      if (const auto bytes = working_bytes(step.layer); bytes > 0) {
         scratch_of_[s] = plan_.buffers.size();
-        plan_.buffers.push_back({{space::scratch, 0}, bytes, out.first_step + s, out.first_step + s, -1, {}});
+        plan_.buffers.push_back({{}, bytes, out.first_step + s, out.first_step + s, -1, {}});
       }
     }
     out.last_buffer = plan_.buffers.size();
@@ -283,10 +289,26 @@ class builder {
     out.scratch_bytes = lay_out(plan_.buffers, out.first_buffer, out.last_buffer, space::scratch);
   }
 
+  /// Scratch of the kernel whose result is layer l: its own, and what it converts there in the order of operands, result.
+  constexpr std::int64_t working_bytes(int l) const {
+    const auto& how = wish_.algorithms[groups_.list[groups_.of_layer[l]].anchor];
+    std::int64_t bytes = aligned(how.scratch_bytes);
+    if (!how.converts) return bytes;
+    const auto held = [&](int t, tensor::layout as) {
+      bytes += cost::converted_bytes(net_.layers[t].output, layouts_[t], as);
+    };
+    const int operands = net_.layers[groups_.list[groups_.of_layer[l]].anchor].edges;
+    int k = 0;
+    each_operand(l, [&](int t) { held(t, k++ < operands ? how.reads(layouts_[l]) : how.writes(layouts_[l])); });
+    held(l, how.writes(layouts_[l]));
+    return bytes;
+  }
+
   constexpr place place_of(int tensor) const {
     const auto r = find_root(instances_, index_[tensor]);
     place p = plan_.buffers[buffer_of_[r.at]].at;
     p.offset += r.offset;
+    p.layout = layouts_[tensor];
     return p;
   }
 
@@ -327,6 +349,7 @@ class builder {
   int n_;
   meta::array<int> uses_;
   fusion_groups groups_;
+  meta::array<tensor::layout> layouts_;  ///< of each layer's output
   meta::array<int> sent_;  ///< first message of each tensor
   plan plan_;
   // Of the rank being built:

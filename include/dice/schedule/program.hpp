@@ -26,10 +26,11 @@ enum class space : std::uint8_t {
   scratch,  ///< one copy: tensors that live within one segment, and kernels' working memory
 };
 
-/// Where a tensor (or a region of it) begins: bytes from the beginning of its space.
+/// Where a tensor (or a region of it) begins, bytes from the beginning of its space, and the order of its elements.
 struct place {
   space where = space::scratch;
   std::int64_t offset = 0;
+  tensor::layout layout = tensor::layout::plain;
   friend constexpr bool operator==(const place&, const place&) = default;
 };
 

@@ -13,7 +13,8 @@
 
 namespace dice::schedule {
 
-/// Every message is sent by one step of its sender and received by one step of its receiver; its size is that of its region;
+/// Every message is sent by one step of its sender and received by one step of its receiver, in one layout; its size is that
+/// of its tensor;
 /// no other message between the two ranks has its tag, and tags are positive.
 constexpr bool messages_match(const plan_view& p, const graph::network_view& net) {
   const int n = static_cast<int>(p.messages.size()), ranks = static_cast<int>(p.ranks.size());
@@ -24,7 +25,9 @@ constexpr bool messages_match(const plan_view& p, const graph::network_view& net
     if (msg.from == msg.to || msg.from < 0 || msg.to < 0 || msg.from >= ranks || msg.to >= ranks || msg.bytes <= 0)
       return false;
     if (msg.tag != ++tags[msg.from * ranks + msg.to] || p.owner[msg.layer] != msg.from) return false;
-    if (msg.bytes != tensor::bytes(msg.part, net.layers[msg.layer].output)) return false;
+    const auto& shape = net.layers[msg.layer].output;
+    if (msg.part != tensor::whole(shape) || msg.bytes != tensor::bytes(shape, msg.at_sender.layout)) return false;
+    if (msg.at_sender.layout != msg.at_receiver.layout) return false;
     if (msg.at_sender.where != space::frame || msg.at_receiver.where != space::frame) return false;
   }
   for (const auto& r : p.ranks)
@@ -96,7 +99,7 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
         if (buf.at.where != where) continue;
         if (buf.first_step < before || buf.last_step < buf.first_step || buf.last_step >= r.last_step) return false;
         if (buf.at.offset < 0 || buf.at.offset % alignment || buf.at.offset + buf.bytes > limit) return false;
-        if (buf.layer >= 0 && buf.bytes < tensor::bytes(buf.part, net.layers[buf.layer].output)) return false;
+        if (buf.layer >= 0 && buf.bytes < tensor::bytes(net.layers[buf.layer].output, buf.at.layout)) return false;
         before = buf.first_step;
         live.advance(buf.first_step);
         const std::int64_t from = buf.at.offset, to = from + buf.bytes;

@@ -1,12 +1,31 @@
 #pragma once
 
+#include "dice/tensor/shape.hpp"
+
 #include <cstdint>
 
 namespace dice::tensor {
 
 /// Order of a tensor's elements in memory.
 enum class layout : std::uint8_t {
-  plain,  ///< row-major, as ONNX: N, C, H, W
+  plain,    ///< row-major, as ONNX: N, C, H, W
+  blocked,  ///< N, C / 16, H, W, 16: sixteen channels of a pixel lie together; lanes of the last block beyond C hold anything
 };
+
+/// Channels of a block on every board, whatever its registers: a rank's binary may be built for other ones than its
+/// neighbour's, and the plan, its buffers and messages must be the same everywhere. Two vectors of AVX2, four of NEON.
+inline constexpr std::int64_t block = 16;
+
+/// Blocks of `channels` channels.
+constexpr std::int64_t blocks(std::int64_t channels) { return (channels + block - 1) / block; }
+
+/// Whether a tensor of shape `s` has a blocked layout: N, C, (H,) W.
+constexpr bool has_blocks(const shape& s) { return s.rank == 3 || s.rank == 4; }
+
+/// Elements of a tensor of shape `s` in memory, unused lanes included.
+constexpr std::int64_t elements(const shape& s, layout l) {
+  return l == layout::plain ? s.elements() : s[0] * blocks(s[1]) * block * s.product(2, s.rank);
+}
+constexpr std::int64_t bytes(const shape& s, layout l) { return elements(s, l) * element_bytes; }
 
 }  // namespace dice::tensor

@@ -17,7 +17,8 @@ namespace dice::weights {
 struct need {
   std::span<const graph::parameter> parameters;
   std::int64_t packed_bytes = 0;  ///< 0: the parameters stay where they lie in the file
-  void (*pack)(std::span<const float* const> from, std::byte* to) = nullptr;
+  void (*pack)(int variant, std::span<const float* const> from, std::byte* to) = nullptr;
+  int variant = 0;  ///< the form in which they are packed, handed to pack()
 };
 
 /// A rank's weights: those read in place are mapped read-only, the others packed in one block. Maps nothing else.
@@ -48,7 +49,7 @@ class store {
         plain.push_back(reinterpret_cast<const float*>(start));
       }
       items_[i].packed = packed_.data() + at;
-      if (needs[i].pack) needs[i].pack(plain, packed_.data() + at);
+      if (needs[i].pack) needs[i].pack(needs[i].variant, plain, packed_.data() + at);
       at += aligned(needs[i].packed_bytes);
     }
   }

@@ -79,14 +79,23 @@ template <class Activation> void write_vectors(const epilogue& e, const block& b
   }
 }
 
+/// Around compute(): a backend that converts layouts does so here.
+struct as_it_is {
+  template <class F> static void call(graph::shapes, const tensor::shape&, const kernels::call& c, const epilogue& e, const F& f) {
+    f(c, e);
+  }
+};
+
 /// The part of a kernel that knows the group: hands constants to Kernel::compute(op, inputs, result, call, epilogue), which
 /// all layers of an operator share.
-template <class Kernel, bool Vectors> struct thin {
+template <class Kernel, bool Vectors, class Around = as_it_is> struct thin {
   // Not inlined, and not cloned for constants that the compiler sees: one body for all layers of the operator.
   template <class Op>
   DICE_SHARED static void shared(const Op& op, graph::shapes in, const tensor::shape& result, const call& c,
                                  const epilogue& e) {
-    Kernel::compute(op, in, result, c, e);
+    Around::call(in, result, c, e, [&](const kernels::call& own, const epilogue& finish) {
+      Kernel::compute(op, in, result, own, finish);
+    });
   }
   template <class Activation> static constexpr auto write = Vectors ? &write_vectors<Activation> : &write_plain<Activation>;
 
@@ -100,9 +109,9 @@ template <class Kernel, bool Vectors> struct thin {
     }
     shared(Group::anchor::op, Group::inputs, Group::anchor::result, c, e);
   }
-  /// Only for kernels with prepare(op, inputs, result, from, to), which packs the weights.
-  template <class Group> static void pack(source from, std::byte* to) {
-    Kernel::prepare(Group::anchor::op, Group::inputs, Group::anchor::result, from, to);
+  /// Only for kernels with prepare(op, inputs, result, variant, from, to), which packs the weights.
+  template <class Group> static void pack(int variant, source from, std::byte* to) {
+    Kernel::prepare(Group::anchor::op, Group::inputs, Group::anchor::result, variant, from, to);
   }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dice/kernels/openmp/detail/base.hpp"
 #include "dice/kernels/openmp/detail/convolution.hpp"
 #include "dice/kernels/openmp/detail/depthwise.hpp"
 #include "dice/kernels/openmp/detail/winograd.hpp"
@@ -12,7 +13,8 @@ template <> struct kernel<openmp, ops::conv> : host::base<ops::conv> {
   using form = cost::convolution;
 
   /// By Winograd's algorithm where that is faster (cost::winograd), else directly.
-  static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, source from, std::byte* to) {
+  static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int, source from,
+                      std::byte* to) {
     if (const auto w = cost::winograd::best(op, in[0], result); w.pairs > 0)
       host::transform_weights(w, from, op.bias, reinterpret_cast<float*>(to));
     else prepare_direct(op, in, result, from, to);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/kernels/openmp/detail/parallel.hpp"
+#include "dice/kernels/openmp/detail/base.hpp"
 
 namespace dice::kernels::host {
 

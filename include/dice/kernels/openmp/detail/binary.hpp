@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dice/kernels/detail/arithmetic.hpp"
-#include "dice/kernels/openmp/detail/parallel.hpp"
+#include "dice/kernels/openmp/detail/base.hpp"
 
 namespace dice::kernels::host {
 

@@ -2,7 +2,7 @@
 // speed of memory; for many, tiles of rows × columns share their loads in the caches.
 #pragma once
 
-#include "dice/kernels/openmp/detail/parallel.hpp"
+#include "dice/kernels/openmp/detail/base.hpp"
 
 #include <cstddef>
 

@@ -13,9 +13,6 @@ namespace dice::kernels::host {
 
 using namespace detail;
 
-/// `base<Op>` gives a kernel its run() and pack().
-template <class Op> using base = thin<kernel<openmp, Op>, true>;
-
 /// Element operations that are worth a parallel region: some microseconds, as it costs one or two.
 inline constexpr std::int64_t grain = 32768;
 

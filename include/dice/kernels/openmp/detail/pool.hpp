@@ -1,7 +1,7 @@
 // Pooling by rows: the rows under a window are joined by vectors into one row with its padding, then that row's windows.
 #pragma once
 
-#include "dice/kernels/openmp/detail/parallel.hpp"
+#include "dice/kernels/openmp/detail/base.hpp"
 
 namespace dice::kernels::host {
 

@@ -1,0 +1,87 @@
+// In which order the elements of each tensor lie: chosen with the kernels, one layout for all ranks that hold the tensor.
+#pragma once
+
+#include "dice/cost/algorithm.hpp"
+#include "dice/meta/array.hpp"
+#include "dice/model/network.hpp"
+#include "dice/schedule/program.hpp"
+
+#include <span>
+
+namespace dice::schedule {
+
+namespace detail {
+
+/// Whether layer l, a view, shows a blocked operand as it shows a plain one: whole blocks of channels at the same offset.
+constexpr bool keeps_blocks(const graph::network_view& net, int l) {
+  const auto &in = net.layers[net.into(l)[0].from].output, &out = net.layers[l].output;
+  if (in.rank != out.rank || !tensor::has_blocks(in)) return false;
+  for (int a = 2; a < in.rank; ++a)
+    if (in[a] != out[a]) return false;
+  if (in[0] == out[0] && in[1] == out[1]) return true;
+  const auto from = net.layers[l].view, block = tensor::block * in.product(2, in.rank);
+  return in[0] == 1 && from % block == 0 && (out[1] % tensor::block == 0 || from / block * tensor::block + out[1] == in[1]);
+}
+
+}  // namespace detail
+
+/// The layout of each layer's output. A tensor of at least one block of channels is blocked if the kernel that makes it
+/// works so and one that reads it does; views of other shapes, the graph's inputs and outputs and kernels that cannot
+/// convert need plain ones. So conversions stand only between kernels that work in different layouts.
+constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& net, const fusion_groups& groups,
+                                                     std::span<const cost::algorithm> algorithms) {
+  const int n = net.size();
+  const auto group_of = [&](int l) -> const group* {
+    const int g = groups.of_layer[l];
+    return g >= 0 && groups.list[g].output() == l ? &groups.list[g] : nullptr;
+  };
+  const auto each_operand = [&](const group& g, auto f) {
+    for (const auto& e : net.into(g.anchor)) f(e.from);
+    if (g.residual >= 0) f(net.into(g.residual)[g.residual_operand].from);
+  };
+  // As the kernels write them.
+  meta::array<char> blocked(n);
+  for (int l = 0; l < n; ++l) {
+    const auto& layer = net.layers[l];
+    if (!tensor::has_blocks(layer.output) || layer.output[1] < tensor::block) continue;
+    if (layer.view >= 0 && !layer.is_output) {
+      blocked[l] = blocked[net.into(l)[0].from] && detail::keeps_blocks(net, l);
+    } else if (const group* g = group_of(l)) {
+      const auto& how = algorithms[g->anchor];
+      if (how.works == cost::form::either) each_operand(*g, [&](int t) { blocked[l] |= blocked[t]; });
+      else blocked[l] = how.works != cost::form::plain;
+    }
+  }
+  // As those that read them need them or like them, views from their readers on.
+  meta::array<char> needed_plain(n), liked(n);
+  for (int l = n - 1; l >= 0; --l) {
+    if (liked[l] == 0 || needed_plain[l]) blocked[l] = 0;
+    const auto& layer = net.layers[l];
+    if (layer.is_output) {
+      needed_plain[net.into(l)[0].from] = 1;
+    } else if (layer.view >= 0) {
+      const int t = net.into(l)[0].from;
+      if (!detail::keeps_blocks(net, l) || needed_plain[l]) needed_plain[t] = 1;
+      liked[t] |= liked[l];
+    } else if (const group* g = group_of(l)) {
+      const auto& how = algorithms[g->anchor];
+      const auto stored = blocked[l] ? tensor::layout::blocked : tensor::layout::plain;
+      const int operands = net.layers[g->anchor].edges;
+      int k = 0;
+      each_operand(*g, [&](int t) {
+        const bool blocks = (k++ < operands ? how.reads(stored) : how.writes(stored)) == tensor::layout::blocked;
+        liked[t] |= blocks;
+        if (!blocks && !how.converts) needed_plain[t] = 1;
+      });
+    }
+  }
+  meta::array<tensor::layout> out(n, tensor::layout::plain);
+  for (int l = 0; l < n; ++l) {
+    const auto& layer = net.layers[l];
+    if (layer.view >= 0 && !layer.is_output) blocked[l] = blocked[net.into(l)[0].from] && detail::keeps_blocks(net, l);
+    if (blocked[l]) out[l] = tensor::layout::blocked;
+  }
+  return out;
+}
+
+}  // namespace dice::schedule
