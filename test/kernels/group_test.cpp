@@ -21,7 +21,7 @@ std::vector<float> run(const std::vector<std::vector<float>>& inputs, const std:
   std::vector<const float*> in, from;
   for (const auto& x : inputs) in.push_back(memory.emplace_back(x).floats());
   for (const auto& x : parameters) from.push_back(memory.emplace_back(x).floats());
-  buffer packed(algorithm.packed_bytes), scratch(algorithm.scratch_bytes), output(G::result.bytes());
+  buffer packed(algorithm.packed_bytes), scratch(algorithm.scratch_bytes + (1 << 20)), output(G::result.bytes());
   constexpr bool packs = algorithm.packed_bytes > 0;
   EXPECT_EQ(functions.pack != nullptr, packs);
   if (packs) functions.pack(algorithm.variant, from, packed.data());

@@ -107,9 +107,9 @@ inline std::vector<float> plain(const float* from, const shape& s, tensor::layou
   return out;
 }
 
-/// What Backend computes, followed by `activation`.
-template <class Backend, class Op, class Activation = graph::nothing>
-std::vector<float> compute(const problem<Op>& p, const Activation& activation = {}) {
+/// What Backend computes by `algorithm`, followed by `activation`.
+template <class Backend, class Op, class Activation>
+std::vector<float> compute(const problem<Op>& p, const Activation& activation, const cost::algorithm& algorithm) {
   using kernel = kernels::kernel<Backend, Op>;
 #ifdef DICE_WITH_OPENMP
   omp_set_num_threads(p.threads);
@@ -129,7 +129,6 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation = 
   layouts.push_back(layout_of(result));  // of the residual
   for (const auto& x : p.parameters) parameters.push_back(memory.emplace_back(x).floats());
 
-  const auto algorithm = cost::choose<Backend::value>(p.op, graph::shapes(p.in), result);
   // The scratch as the plan counts it.
   auto work = (algorithm.scratch_bytes + 63) / 64 * 64;
   if (algorithm.converts) {
@@ -163,6 +162,7 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation = 
   }
   kernels::detail::epilogue e{.output = to, .write = kernel::template write<Activation>};
   if constexpr (!std::is_same_v<Activation, graph::nothing>) e.activation = &activation;
+  e.bounds = kernels::detail::limits_of(activation);
   std::unique_ptr<buffer> residual;
   if (!p.residual.empty()) {
     residual = std::make_unique<buffer>(stored(p.residual, result, layout_of(result)));
@@ -175,6 +175,12 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation = 
     untouched = untouched && to[-1 - static_cast<int>(i)] == 12345 && to[count + i] == 12345;
   EXPECT_TRUE(untouched) << p.op.onnx << " wrote beside its output";
   return plain(to, result, layout_of(result));
+}
+
+/// By the algorithm that is chosen for it.
+template <class Backend, class Op, class Activation = graph::nothing>
+std::vector<float> compute(const problem<Op>& p, const Activation& activation = {}) {
+  return compute<Backend>(p, activation, cost::choose<Backend::value>(p.op, graph::shapes(p.in), p.result()));
 }
 
 /// max |a - b| / max |b|; infinite if any element is NaN in one of them alone, or infinite.

@@ -6,36 +6,18 @@
 namespace {
 
 using namespace harness;
-using kernel = kernels::kernel<kernels::openmp, ops::conv>;
 
-/// What the algorithm with that many pairs of points computes, 0 being the direct one, followed by ReLU.
-std::vector<float> forced(int pairs, const problem<ops::conv>& p, int threads) {
-  omp_set_num_threads(threads);
-  const shape result = p.result();
-  const cost::winograd form(std::max(pairs, 1), p.op, p.in[0], result);
-  const cost::convolution direct(p.op, p.in[0], result);
-  buffer packed(pairs ? form.packed_bytes() : direct.packed_bytes()),
-      scratch(pairs ? form.scratch_bytes() : direct.scratch_bytes()), input(p.inputs[0]), residual(p.residual);
-  buffer weights(p.parameters[0]), bias(p.parameters[1]), output(result.bytes());
-  const float *inputs[] = {input.floats()}, *parameters[] = {weights.floats(), bias.floats()};
-  const kernels::call c{.inputs = inputs,
-                        .output = output.floats(),
-                        .parameters = nullptr,
-                        .packed = packed.data(),
-                        .scratch = scratch.data()};
-  const ops::relu relu;
-  const kernels::detail::epilogue e{.output = c.output,
-                                    .residual = p.residual.empty() ? nullptr : residual.floats(),
-                                    .activation = &relu,
-                                    .write = kernel::write<ops::relu>};
+/// The algorithm with that many pairs of points, 0 being the direct one.
+cost::algorithm forced(int pairs, const problem<ops::conv>& p) {
+  cost::algorithm out{.works = cost::form::blocked, .converts = true, .variant = pairs};
   if (pairs > 0) {
-    kernels::host::transform_weights(form, parameters, p.op.bias, reinterpret_cast<float*>(packed.data()));
-    kernels::host::convolve(form, c, e);
+    const cost::winograd form(pairs, p.op, p.in[0], p.result());
+    out.packed_bytes = form.packed_bytes(), out.scratch_bytes = form.scratch_bytes();
   } else {
-    kernel::prepare_direct(p.op, p.in, result, parameters, packed.data());
-    kernel::compute_direct(p.op, p.in, result, c, e);
+    const cost::convolution form(p.op, p.in[0], p.result());
+    out.packed_bytes = form.packed_bytes(), out.scratch_bytes = form.scratch_bytes();
   }
-  return {c.output, c.output + result.elements()};
+  return out;
 }
 
 void compare_all(const ops::conv& op, const shape& in) {
@@ -45,10 +27,15 @@ void compare_all(const ops::conv& op, const shape& in) {
     const auto expected = compute<kernels::reference>(p, ops::relu{});
     for (int pairs = 0; pairs <= 3; ++pairs)
       for (const int threads : {1, 2, 3})
-        // Larger tiles multiply rounding errors by more.
-        EXPECT_LE(error(forced(pairs, p, threads), expected), pairs == 3 ? 5e-5 : tolerance)
-            << in[0] << 'x' << in[1] << 'x' << in[2] << 'x' << in[3] << " to " << op.channels << ", pairs " << pairs
-            << ", threads " << threads;
+        for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
+          p.threads = threads, p.layout = layout;
+          // Larger tiles multiply rounding errors by more.
+          EXPECT_LE(error(compute<kernels::openmp>(p, ops::relu{}, forced(pairs, p)), expected),
+                    pairs == 3 ? 5e-5 : tolerance)
+              << in[0] << 'x' << in[1] << 'x' << in[2] << 'x' << in[3] << " to " << op.channels << ", pairs " << pairs
+              << ", threads " << threads;
+        }
+    p.threads = 1, p.layout = tensor::layout::plain;
   }
 }
 

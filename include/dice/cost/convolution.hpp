@@ -3,7 +3,6 @@
 #pragma once
 
 #include "dice/model/model.hpp"
-#include "dice/platform/simd.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,17 +10,13 @@
 
 namespace dice::cost {
 
-/// Direct convolution on padded rows. The input's part under a band of output rows is copied into scratch with its padding,
-/// split by the strides into phases (all rows and columns with the same remainder), one after the other. There, with rows
-/// `pitch` apart, output pixel (y, x) reads tap t at `y · pitch + x + tap offset t`: contiguous in x for every stride and
-/// dilation, and across rows too, so that a vector may hold pixels of two rows. 1x1 convolutions read the input in place.
+/// Direct convolution, by blocks of output channels. Where the window leaves the input or jumps, the input's part under a
+/// band of output rows is first copied into scratch with its padding, split by the strides into phases (all rows and columns
+/// with the same remainder), one after the other. There, with rows `pitch` apart, output pixel (y, x) reads tap t at
+/// y · pitch + x + tap offset t, for every stride and dilation. Otherwise the input is read in place.
 struct convolution {
-  /// Output channels that lie together in the packed weights (group, panel, input channel, tap, lane).
-  static constexpr std::int64_t panel = 8;
   /// Bytes of a band of the padded input, beyond which another band is begun: what second-level caches hold.
   static constexpr std::int64_t band_bytes = 768 * 1024;
-  /// Elements behind the padded input that tiles may read (and ignore).
-  static constexpr std::int64_t slack = 4 * platform::widest_vector;
 
   /// One axis of the window: phases, and the extents in each.
   struct axis {
@@ -52,32 +47,52 @@ struct convolution {
     }
   };
 
+  /// Input channels [from, to) that a block of output channels reads: those of its groups.
+  struct range {
+    std::int64_t from = 0, to = 0;
+    constexpr std::int64_t size() const { return to - from; }
+  };
+
   std::int64_t images = 1, channels = 0, out_channels = 0, groups = 1;
   std::int64_t group_channels = 0, group_outputs = 0;  ///< of one group
   axis y, x;
-  bool depthwise = false;                  ///< one input channel per group: weights in place, no panels
-  bool reads_in_place = false;             ///< no padded copy
+  bool depthwise = false;  ///< each output channel reads one input channel, that of its own number
+  bool plain = false;      ///< reads a plain input: a few channels would fill a small part of a block
+  bool in_place = false;   ///< no padded copy
+  std::int64_t lanes = tensor::block;      ///< channels that lie together in the input: those of a block, 1 in a plain one
   std::int64_t overlap = 0;                ///< zeros that end a row and begin the next
-  std::int64_t pitch = 0;                  ///< elements between rows of a phase
+  std::int64_t pitch = 0;                  ///< pixels between rows of a phase
   std::int64_t band = 0;                   ///< output rows per band
-  std::int64_t phase_size = 0, plane = 0;  ///< elements of a phase, of a channel with all its phases
-  std::int64_t panels = 0;                 ///< of a group
+  std::int64_t phase_size = 0, plane = 0;  ///< pixels of a phase, of a block of channels with all its phases
+  std::int64_t depth = 0;                  ///< most input channels that a block of output channels reads
 
   constexpr std::int64_t taps() const { return y.kernel * x.kernel; }
   constexpr std::int64_t bands() const { return (y.out + band - 1) / band; }
-  /// Offset of tap (ky, kx) from the output pixel, within the padded channel.
+  constexpr std::int64_t in_blocks() const { return (channels + lanes - 1) / lanes; }
+  constexpr std::int64_t out_blocks() const { return tensor::blocks(out_channels); }
+  /// What block `b` of the output channels reads.
+  constexpr range reads(std::int64_t b) const {
+    const auto first = b * tensor::block / group_outputs,
+               last = (std::min((b + 1) * tensor::block, out_channels) - 1) / group_outputs;
+    return {first * group_channels, (last + 1) * group_channels};
+  }
+  /// Offset in pixels of tap (ky, kx) from the output pixel, within the padded block.
   constexpr std::int64_t tap(std::int64_t ky, std::int64_t kx) const {
     return (y.phase(ky) * x.phases + x.phase(kx)) * phase_size + y.place(ky) * pitch + x.place(kx);
   }
-  /// Bytes of the table of tap offsets, at the beginning of the scratch.
-  constexpr std::int64_t table_bytes() const { return (taps() * 8 + 63) / 64 * 64; }
+  /// Bytes of the table of tap offsets, at the beginning of the scratch; one tap has the offset 0.
+  constexpr std::int64_t table_bytes() const { return taps() == 1 ? 0 : (taps() * 8 + 63) / 64 * 64; }
   constexpr std::int64_t scratch_bytes() const {
-    return reads_in_place ? 0 : table_bytes() + (channels * plane + slack) * tensor::element_bytes;
+    if (depthwise) return 0;
+    return table_bytes() + (in_place ? 0 : in_blocks() * plane * lanes * tensor::element_bytes);
   }
-  constexpr std::int64_t weight_elements() const { return groups * panels * group_channels * taps() * panel; }
-  /// Weights, then the bias padded like them.
+  /// (block of output channels, block of input channels, tap, input channel, output channel); depthwise (block, tap, channel).
+  constexpr std::int64_t weight_elements() const {
+    return out_blocks() * (depthwise ? 1 : depth) * taps() * tensor::block;
+  }
+  /// Weights, then the bias, both padded with zeros.
   constexpr std::int64_t packed_bytes() const {
-    return depthwise ? 0 : (weight_elements() + groups * panels * panel) * tensor::element_bytes;
+    return (weight_elements() + out_blocks() * tensor::block) * tensor::element_bytes;
   }
 
   constexpr convolution() = default;
@@ -91,39 +106,30 @@ struct convolution {
     const bool flat = in.rank == 3;
     y = {flat ? 1 : in[2], flat ? 1 : result[2], op.strides[0], op.dilations[0], op.kernel[0], op.pads[0]};
     x = {in[flat ? 2 : 3], result[flat ? 2 : 3], op.strides[1], op.dilations[1], op.kernel[1], op.pads[1]};
-    depthwise = group_channels == 1 && groups > 1;
-    panels = (group_outputs + panel - 1) / panel;
+    depthwise = group_channels == 1 && group_outputs == 1 && groups > 1;
+    plain = channels < tensor::block && !depthwise;
+    lanes = plain ? 1 : tensor::block;
+    for (std::int64_t b = 0; b < out_blocks(); ++b) depth = std::max(depth, reads(b).size());
 
-    bool unpadded = true;
-    for (int p : op.pads) unpadded = unpadded && p == 0;
-    // Planes a multiple of 4 KiB apart share the sets of the first-level cache; a copy does not.
-    const auto pixels = y.in * x.in;
-    reads_in_place = !depthwise && taps() == 1 && y.stride == 1 && x.stride == 1 && unpadded &&
-                     pixels >= platform::widest_vector && pixels * tensor::element_bytes % 4096 != 0;
-    if (reads_in_place) {  // the whole plane as one row
-      x.in = x.out = pitch = phase_size = plane = pixels;
-      y.in = y.out = band = 1;
+    in_place = y.stride == 1 && x.stride == 1;
+    for (int p : op.pads) in_place = in_place && p == 0;
+    if (in_place) {
+      pitch = x.in, band = y.out, plane = phase_size = y.in * x.in;
+      if (taps() == 1) {  // the whole plane as one row
+        x.in = x.out = pitch = plane;
+        y.in = y.out = band = 1;
+      }
       return;
     }
     // No more than the halo, so that no two outputs are one pixel.
     if (x.stride == 1) overlap = std::min<std::int64_t>({op.pads[1], op.pads[3], x.halo});
     pitch = x.out + x.halo - overlap;
     const auto phases = y.phases * x.phases;
-    band = y.out;
-    if (!depthwise) {  // channels that are computed one by one need no bands
-      const auto row = channels * phases * pitch * tensor::element_bytes;
-      band = std::clamp<std::int64_t>(band_bytes / row - y.halo, std::min<std::int64_t>(y.out, 1 + 2 * y.halo), y.out);
-      band = (y.out + bands() - 1) / bands();
-    }
-    phase_size = spread((band + y.halo) * pitch + overlap);
+    const auto row = in_blocks() * lanes * phases * pitch * tensor::element_bytes;
+    band = std::clamp<std::int64_t>(band_bytes / row - y.halo, std::min<std::int64_t>(y.out, 1 + 2 * y.halo), y.out);
+    band = (y.out + bands() - 1) / bands();
+    phase_size = (band + y.halo) * pitch + overlap;
     plane = phases * phase_size;
-  }
-
- private:
-  /// Rounded up to a cache line, and away from multiples of 4 KiB.
-  static constexpr std::int64_t spread(std::int64_t elements) {
-    elements = (elements + 15) / 16 * 16;
-    return elements % 1024 == 0 && elements > 0 ? elements + 16 : elements;
   }
 };
 

@@ -18,9 +18,16 @@ template <class Op> constexpr algorithm choose_openmp(const Op&, graph::shapes i
 
 constexpr algorithm choose_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result) {
   if (const auto w = winograd::best(op, in[0], result); w.pairs > 0)
-    return {.packed_bytes = w.packed_bytes(), .scratch_bytes = w.scratch_bytes(), .converts = true};
-  const convolution form(op, in[0], result);
-  return {.packed_bytes = form.packed_bytes(), .scratch_bytes = form.scratch_bytes(), .converts = true};
+    return {.packed_bytes = w.packed_bytes(),
+            .scratch_bytes = w.scratch_bytes(),
+            .works = form::blocked,
+            .converts = true,
+            .variant = w.pairs};
+  const convolution direct(op, in[0], result);
+  return {.packed_bytes = direct.packed_bytes(),
+          .scratch_bytes = direct.scratch_bytes(),
+          .works = direct.plain ? form::first : form::blocked,
+          .converts = true};
 }
 
 }  // namespace dice::cost

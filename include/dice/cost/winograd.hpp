@@ -14,8 +14,6 @@ namespace dice::cost {
 /// few rows and columns, whose transformed inputs are the scratch; they stay in the caches while all output channels go over
 /// them.
 struct winograd {
-  /// Output channels that lie together in the packed weights (panel, point, input channel, lane).
-  static constexpr std::int64_t panel = 32;
   /// Most tiles of a block.
   static constexpr std::int64_t most_tiles = 28;
 
@@ -30,13 +28,18 @@ struct winograd {
   constexpr std::int64_t inputs() const { return 2 * pairs + 2; }
   constexpr std::int64_t points() const { return inputs() * inputs(); }
   constexpr std::int64_t block_tiles() const { return block_rows * block_columns; }
-  /// Input channels rounded up to vectors of every width.
-  constexpr std::int64_t depth() const { return (channels + 15) / 16 * 16; }
-  constexpr std::int64_t panels() const { return (out_channels + panel - 1) / panel; }
-  constexpr std::int64_t weight_elements() const { return points() * depth() * panels() * panel; }
+  constexpr std::int64_t in_blocks() const { return tensor::blocks(channels); }
+  constexpr std::int64_t out_blocks() const { return tensor::blocks(out_channels); }
+  /// (block of output channels, point, input channel, output channel).
+  constexpr std::int64_t weight_elements() const { return out_blocks() * points() * channels * tensor::block; }
   /// Transformed weights, then the bias, both padded with zeros.
-  constexpr std::int64_t packed_bytes() const { return (weight_elements() + panels() * panel) * tensor::element_bytes; }
-  constexpr std::int64_t scratch_bytes() const { return points() * depth() * block_tiles() * tensor::element_bytes; }
+  constexpr std::int64_t packed_bytes() const {
+    return (weight_elements() + out_blocks() * tensor::block) * tensor::element_bytes;
+  }
+  /// The transformed inputs of a block of tiles: (point, block of channels, tile, channel).
+  constexpr std::int64_t scratch_bytes() const {
+    return points() * in_blocks() * block_tiles() * tensor::block * tensor::element_bytes;
+  }
 
   /// Whether Winograd's algorithm can compute `op`.
   static constexpr bool fits(const ops::conv& op, const tensor::shape& in) {

@@ -5,6 +5,7 @@
 #include "dice/kernels/kernel.hpp"
 
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 
 #if defined(__clang__)
@@ -26,12 +27,27 @@ struct block {
   std::ptrdiff_t columns = 0;
 };
 
+/// An activation that is a slope below 0 and limits: min(max(x, slope · x, low), high), where `exact`.
+struct limits {
+  bool exact = true;
+  float slope = 1;  ///< 0 … 1
+  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+};
+template <class Op> constexpr limits limits_of(const Op&) { return {.exact = false}; }
+constexpr limits limits_of(const graph::nothing&) { return {}; }
+constexpr limits limits_of(const ops::relu&) { return {.low = 0}; }
+constexpr limits limits_of(const ops::clip& op) { return {.low = op.low, .high = op.high}; }
+constexpr limits limits_of(const ops::leaky_relu& op) {
+  return {.exact = op.alpha >= 0 && op.alpha <= 1, .slope = op.alpha};
+}
+
 /// to = activation(from + bias + residual).
 struct epilogue {
   float* output = nullptr;           ///< of the group
   const float* residual = nullptr;   ///< as large as the output, or null
   const void* activation = nullptr;  ///< the operator, or null
   void (*write)(const epilogue&, const block&) = nullptr;
+  limits bounds{};  ///< the activation in another form, for kernels that finish their results in registers
 
   bool empty() const { return !residual && !activation; }
   void operator()(const block& b) const { write(*this, b); }
@@ -106,6 +122,7 @@ template <class Kernel, bool Vectors, class Around = as_it_is> struct thin {
       using op = std::remove_cvref_t<decltype(Group::activation::op)>;
       e.activation = &Group::activation::op;
       e.write = write<op>;
+      e.bounds = limits_of(Group::activation::op);
     }
     shared(Group::anchor::op, Group::inputs, Group::anchor::result, c, e);
   }

@@ -1,66 +1,105 @@
-// Depthwise convolution: each channel is padded into its place of the scratch and convolved there while it is in the cache.
+// Depthwise convolution of a blocked tensor: a block of channels, as vectors, slides over the input in place.
 #pragma once
 
-#include "dice/kernels/openmp/detail/padded.hpp"
+#include "dice/cost/convolution.hpp"
+#include "dice/kernels/openmp/detail/parallel.hpp"
+#include "dice/kernels/openmp/detail/tile.hpp"
 
 #include <cstddef>
 
 namespace dice::kernels::host {
 
-/// sums[v] = Σ over taps of weights[t] · input[taps[t] + v · width].
-template <int Vectors>
-inline void depthwise_tile(const float* input, const std::ptrdiff_t* taps, std::ptrdiff_t count, const float* weights,
-                           float* sums) {
-  vec sum[Vectors];
-  DICE_UNROLL
-  for (int v = 0; v < Vectors; ++v) sum[v] = vec{};
-  for (std::ptrdiff_t t = 0; t < count; ++t) {
-    const float* x = input + taps[t];
-    const vec w = splat(weights[t]);
-    DICE_UNROLL
-    for (int v = 0; v < Vectors; ++v) sum[v] = fma(w, load(x + v * width), sum[v]);
-  }
-  DICE_UNROLL
-  for (int v = 0; v < Vectors; ++v) store(sums + v * width, sum[v]);
-}
+/// A row of output pixels of one vector of channels, and the rows of input and weights under it.
+struct depthwise_row {
+  const cost::convolution* form;
+  const float* input;    ///< the block's plane, at the vector's lanes
+  const float* weights;  ///< (tap, channel of the block), at the vector's lanes
+  vec bias;
+  std::int64_t y;
+  float* output;  ///< the row, at the vector's lanes
+  const epilogue* finish;
+};
 
-/// One padded channel to one output channel.
-inline void depthwise_channel(const cost::convolution& form, const float* input, const std::ptrdiff_t* taps,
-                              const float* weights, const float* bias, float* output, const epilogue& e) {
-  constexpr int most = 8;
-  alignas(64) float sums[most * width];
-  const auto pixels = (form.y.out - 1) * form.pitch + form.x.out;
-  for (std::int64_t p = 0; p < pixels;) {
-    const auto left = (pixels - p + width - 1) / width;
-    const std::int64_t n = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-    const auto tile = n == 8   ? &depthwise_tile<8>
-                      : n == 4 ? &depthwise_tile<4>
-                      : n == 2 ? &depthwise_tile<2>
-                               : &depthwise_tile<1>;
-    tile(input + p, taps, form.taps(), weights, sums);
-    each_run(form, p, std::min(p + n * width, pixels), [&](auto y, auto x, auto pixel, auto count) {
-      e({.to = output + y * form.x.out + x, .from = sums + (pixel - p), .bias = bias, .columns = count});
-    });
-    p += n * width;
-  }
-}
-
-/// All images and channels. `weights`: plain (channels · multiplier, kh, kw); `bias` may be null.
-inline void depthwise(const cost::convolution& form, const float* input, float* scratch, const std::ptrdiff_t* taps,
-                      const float* weights, const float* bias, const epilogue& e) {
-  const auto size = form.y.in * form.x.in, area = form.y.out * form.x.out, multiplier = form.group_outputs;
-  for (std::int64_t image = 0; image < form.images; ++image)
-    parallel_for(form.channels, form.taps() * area * multiplier, [&](std::int64_t begin, std::int64_t end) {
-      for (auto c = begin; c < end; ++c) {
-        float* padded = scratch + c * form.plane;
-        pad_channel(form, 0, form.y.out, input + (image * form.channels + c) * size, padded);
-        for (std::int64_t m = 0; m < multiplier; ++m) {
-          const auto o = c * multiplier + m;
-          depthwise_channel(form, padded, taps, weights + o * form.taps(), bias ? bias + o : nullptr,
-                            e.output + (image * form.out_channels + o) * area, e);
-        }
+/// Pixels from x on, Stride apart in the input (0: as the layer says). With `Border`, taps beside the input count as zeros.
+template <int Pixels, int Stride, bool Border, class F>
+[[gnu::always_inline]] inline void depthwise_tile(const depthwise_row& r, std::int64_t x, const F& activation) {
+  const auto& f = *r.form;
+  const auto stride = Stride ? Stride : f.x.stride;
+  vec sum[Pixels];
+  DICE_UNROLL
+  for (int p = 0; p < Pixels; ++p) sum[p] = r.bias;
+  const float* weights = r.weights;
+  for (std::int64_t ky = 0; ky < f.y.kernel; ++ky) {
+    const auto y = r.y * f.y.stride + ky * f.y.dilation - f.y.pad;
+    if (y < 0 || y >= f.y.in) {
+      weights += f.x.kernel * block;
+      continue;
+    }
+    auto at = x * stride - f.x.pad;
+    for (std::int64_t kx = 0; kx < f.x.kernel; ++kx, at += f.x.dilation, weights += block) {
+      const vec w = load(weights);
+      const float* in = r.input + (y * f.x.in + at) * block;
+      DICE_UNROLL
+      for (int p = 0; p < Pixels; ++p) {
+        if (Border && (at + p * stride < 0 || at + p * stride >= f.x.in)) continue;
+        sum[p] = fma(w, load(in + p * stride * block), sum[p]);
       }
-    });
+    }
+  }
+  const epilogue& e = *r.finish;
+  float* to = r.output + x * block;
+  const float* residual = e.residual && e.bounds.exact ? e.residual + (to - e.output) : nullptr;
+  DICE_UNROLL
+  for (int p = 0; p < Pixels; ++p) {
+    vec v = sum[p];
+    if (residual) v += load(residual + p * block);
+    store(to + p * block, activation(v));
+  }
+}
+
+/// All pixels of the row: pieces of Pixels where they fit, then one by one, and so the ones whose window leaves the input.
+template <int Stride> DICE_SHARED void depthwise_pixels(const depthwise_row& r) {
+  constexpr int most = platform::vector_registers >= 32 ? 14 : 7;
+  const auto& f = *r.form;
+  // Pixels [first, last) have their window within the row.
+  const auto first = std::min((f.x.pad + f.x.stride - 1) / f.x.stride, f.x.out);
+  const auto fits = f.x.in + f.x.pad - (f.x.kernel - 1) * f.x.dilation - 1;
+  const auto last = fits < 0 ? first : std::clamp(fits / f.x.stride + 1, first, f.x.out);
+  with_activation(*r.finish, [&](const auto& activation) __attribute__((always_inline)) {
+    std::int64_t x = 0;
+    for (; x < first; ++x) depthwise_tile<1, Stride, true>(r, x, activation);
+    if constexpr (Stride > 0) {
+      for (; x + most <= last; x += most) depthwise_tile<most, Stride, false>(r, x, activation);
+      for (; x + 4 <= last; x += 4) depthwise_tile<4, Stride, false>(r, x, activation);
+    }
+    for (; x < last; ++x) depthwise_tile<1, Stride, false>(r, x, activation);
+    for (; x < f.x.out; ++x) depthwise_tile<1, Stride, true>(r, x, activation);
+  });
+  finish_pixels(*r.finish, r.output, static_cast<int>(f.x.out), width);
+}
+
+/// All images and channels. `packed`: weights (block, tap, channel), then the bias.
+inline void depthwise(const cost::convolution& form, const float* input, const float* packed, float* output,
+                      const epilogue& e) {
+  const auto row = form.x.stride == 1   ? &depthwise_pixels<1>
+                   : form.x.stride == 2 ? &depthwise_pixels<2>
+                                        : &depthwise_pixels<0>;
+  const auto blocks = form.out_blocks(), taps = form.taps();
+  const float* bias = packed + form.weight_elements();
+  parallel_for(form.images * blocks * form.y.out, taps * form.x.out * block_vectors,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (auto i = begin; i < end; ++i) {
+                   const auto plane = i / form.y.out, b = plane % blocks, y = i % form.y.out;
+                   for (int lane = 0; lane < block; lane += width)
+                     row({.form = &form,
+                          .input = input + plane * form.y.in * form.x.in * block + lane,
+                          .weights = packed + b * taps * block + lane,
+                          .bias = load(bias + b * block + lane),
+                          .y = y,
+                          .output = output + i * form.x.out * block + lane,
+                          .finish = &e});
+                 }
+               });
 }
 
 }  // namespace dice::kernels::host

@@ -1,13 +1,12 @@
 // Winograd's convolution, see cost::winograd. For each block of tiles all threads first transform the input, a vector of
-// channels at a time, and then each multiplies and finishes panels of output channels.
+// channels at a time, and then each multiplies and finishes blocks of output channels.
 #pragma once
 
 #include "dice/cost/winograd.hpp"
-#include "dice/kernels/detail/epilogue.hpp"
-#include "dice/kernels/detail/transpose.hpp"
-#include "dice/kernels/openmp/detail/block_tile.hpp"
+#include "dice/kernels/openmp/detail/convolution.hpp"
 #include "dice/kernels/openmp/detail/filter.hpp"
 #include "dice/kernels/openmp/detail/parallel.hpp"
+#include "dice/kernels/openmp/detail/tile.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +17,7 @@ namespace dice::kernels::host {
 /// Tiles side by side that are transformed at once.
 inline constexpr std::int64_t tile_run = 8;
 
-/// Tiles that are computed together. Transformed they lie as (point, vector of channels, tile, lane).
+/// Tiles that are computed together. Transformed they lie as (point, block of channels, tile, channel).
 struct tile_block {
   const cost::winograd* form;
   std::int64_t first_row, first_column, rows, columns;  ///< of tiles
@@ -33,144 +32,130 @@ struct tile_block {
   }
 };
 
-/// Reads `width` channels (`count` of them there, the others 0) of plain rows [y, y + rows) × columns [x, x + columns),
-/// zeros outside the image, as (row, column, lane).
-inline void read_channels(const cost::winograd& f, const float* plane, std::int64_t count, std::int64_t y, std::int64_t x,
-                          std::int64_t rows, std::int64_t columns, float* to) {
-  const auto area = f.height * f.width;
-  const auto first = std::clamp<std::int64_t>(-x, 0, columns), last = std::clamp(f.width - x, first, columns);
-  for (auto i = y; i < y + rows; ++i, to += columns * width) {
-    if (i < 0 || i >= f.height) {
-      std::fill_n(to, columns * width, 0.0f);
-      continue;
-    }
-    std::fill_n(to, first * width, 0.0f);
-    const float* from = plane + i * f.width + x;
-    for (auto at = first; at < last; at += width) {
-      const auto n = std::min<std::int64_t>(width, last - at);
-      vec lines[width];
-      for (std::int64_t c = 0; c < width; ++c) {
-        const float* p = from + c * area + at;
-        lines[c] = c >= count ? vec{} : n == width ? load(p) : load_first(p, n);
-      }
-      transpose(lines);
-      for (std::int64_t c = 0; c < n; ++c) store(to + (at + c) * width, lines[c]);
-    }
-    std::fill_n(to + last * width, (columns - last) * width, 0.0f);
-  }
-}
-
-/// Transforms vector `v` of the channels of a run of tiles. `to`: the block's (point, vector, tile, lane).
+/// Transforms vector `v` of the channels of a run of tiles. `to`: the block's.
 template <int Pairs>
 DICE_SHARED void transform_input(const tile_block& b, const float* image, std::int64_t v, std::int64_t run, float* to) {
   using transform = filter<Pairs>;
   constexpr int m = transform::outputs, n = transform::inputs;
+  constexpr std::int64_t most = tile_run * m + 2;
   const auto& f = *b.form;
-  const auto tiles = b.tiles(), pitch = f.depth() * tiles;
-  alignas(64) float strip[n * (tile_run * m + 2) * width];
-  b.run(run, [&](std::int64_t tile, std::int64_t y, std::int64_t x, std::int64_t count) {
-    const auto columns = count * m + 2;
-    read_channels(f, image + v * width * f.height * f.width, f.channels - v * width, y * m - f.top, x * m - f.left, n,
-                  columns, strip);
-    for (std::int64_t t = 0; t < count; ++t) {
-      vec half[n][n];
-      const float* from = strip + t * m * width;
-      for (int j = 0; j < n; ++j) {
+  const auto lane = v % block_vectors * width, in_block = v / block_vectors;
+  const auto tiles = b.tiles(), pitch = f.in_blocks() * tiles * block;
+  alignas(64) float half[n][most * width];  // columns are transformed once for the tiles that share them
+  b.run(run, [&](std::int64_t tile, std::int64_t tile_y, std::int64_t tile_x, std::int64_t count) {
+    const auto columns = count * m + 2, y = tile_y * m - f.top, x = tile_x * m - f.left;
+    const float* from = image + (in_block * f.height * f.width + y * f.width + x) * block + lane;
+    const bool rows_inside = y >= 0 && y + n <= f.height;
+    for (std::int64_t j = 0; j < columns; ++j) {
+      vec d[n], o[n];
+      const float* p = from + j * block;
+      if (x + j < 0 || x + j >= f.width) {
+        DICE_UNROLL
+        for (int i = 0; i < n; ++i) d[i] = vec{};
+      } else if (rows_inside) {
+        DICE_UNROLL
+        for (int i = 0; i < n; ++i) d[i] = load(p + i * f.width * block);
+      } else {
+        for (int i = 0; i < n; ++i) d[i] = y + i < 0 || y + i >= f.height ? vec{} : load(p + i * f.width * block);
+      }
+      transform::input(d, o);
+      DICE_UNROLL
+      for (int i = 0; i < n; ++i) store(half[i] + j * width, o[i]);
+    }
+    float* out = to + (in_block * tiles + tile) * block + lane;
+    for (std::int64_t t = 0; t < count; ++t, out += block)
+      for (int i = 0; i < n; ++i) {
         vec d[n], o[n];
         DICE_UNROLL
-        for (int i = 0; i < n; ++i) d[i] = load(from + (i * columns + j) * width);
+        for (int j = 0; j < n; ++j) d[j] = load(half[i] + (t * m + j) * width);
         transform::input(d, o);
-        DICE_UNROLL
-        for (int i = 0; i < n; ++i) half[i][j] = o[i];
-      }
-      float* out = to + (v * tiles + tile + t) * width;
-      for (int i = 0; i < n; ++i) {
-        vec o[n];
-        transform::input(half[i], o);
         DICE_UNROLL
         for (int j = 0; j < n; ++j) store(out + (i * n + j) * pitch, o[j]);
       }
-    }
   });
 }
 
-/// Finishes a run of tiles of `width` output channels from `channel` on. `sums`: (point, …, tile, lane), points `pitch`
-/// apart.
+/// Finishes a run of tiles of a vector of output channels. `sums`: the tile's first point, points `pitch` apart; `output`:
+/// the image's plane of that block of channels; all three at the vector's lanes.
 template <int Pairs>
-DICE_SHARED void transform_output(const tile_block& b, const float* sums, std::ptrdiff_t pitch, std::int64_t channel,
-                                  std::int64_t run, const float* bias, float* image, const epilogue& e) {
+DICE_SHARED void transform_output(const tile_block& b, const float* sums, std::ptrdiff_t pitch, const float* bias,
+                                  std::int64_t run, float* output, const epilogue& e) {
   using transform = filter<Pairs>;
   constexpr int m = transform::outputs, n = transform::inputs;
-  constexpr auto most = (tile_run * m + width - 1) / width * width;
   const auto& f = *b.form;
-  alignas(64) float strip[m][most * width], rows[width * most];
-  b.run(run, [&](std::int64_t tile, std::int64_t y, std::int64_t x, std::int64_t count) {
-    for (std::int64_t t = 0; t < count; ++t) {
-      const float* from = sums + (tile + t) * width;
-      vec half[m][n];
-      for (int j = 0; j < n; ++j) {
-        vec d[n], o[m];
-        DICE_UNROLL
-        for (int i = 0; i < n; ++i) d[i] = load(from + (i * n + j) * pitch);
-        transform::output(d, o);
-        DICE_UNROLL
-        for (int i = 0; i < m; ++i) half[i][j] = o[i];
+  const vec start = load(bias);
+  with_activation(e, [&](const auto& activation) __attribute__((always_inline)) {
+    b.run(run, [&](std::int64_t tile, std::int64_t y, std::int64_t x, std::int64_t count) __attribute__((always_inline)) {
+      for (std::int64_t t = 0; t < count; ++t) {
+        const float* from = sums + (tile + t) * block;
+        vec half[m][n];
+        for (int j = 0; j < n; ++j) {
+          vec d[n], o[m];
+          DICE_UNROLL
+          for (int i = 0; i < n; ++i) d[i] = load(from + (i * n + j) * pitch);
+          transform::output(d, o);
+          DICE_UNROLL
+          for (int i = 0; i < m; ++i) half[i][j] = o[i];
+        }
+        const auto first = (x + t) * m, columns = std::min<std::int64_t>(m, f.out_width - first);
+        for (int i = 0; i < std::min<std::int64_t>(m, f.out_height - y * m); ++i) {
+          vec o[m];
+          transform::output(half[i], o);
+          float* to = output + ((y * m + i) * f.out_width + first) * block;
+          const float* residual = e.residual && e.bounds.exact ? e.residual + (to - e.output) : nullptr;
+          const auto put = [&](int j) __attribute__((always_inline)) {
+            vec v = o[j] + start;
+            if (residual) v += load(residual + j * block);
+            store(to + j * block, activation(v));
+          };
+          if (columns == m) {
+            DICE_UNROLL
+            for (int j = 0; j < m; ++j) put(j);
+          } else {
+            for (int j = 0; j < columns; ++j) put(j);
+          }
+          finish_pixels(e, to, static_cast<int>(columns), width);
+        }
       }
-      for (int i = 0; i < m; ++i) {
-        vec o[m];
-        transform::output(half[i], o);
-        DICE_UNROLL
-        for (int j = 0; j < m; ++j) store(strip[i] + (t * m + j) * width, o[j]);
-      }
-    }
-    const auto columns = std::min(count * m, f.out_width - x * m), height = std::min<std::int64_t>(m, f.out_height - y * m);
-    const auto area = f.out_height * f.out_width;
-    for (int i = 0; i < height; ++i) {
-      for (std::int64_t at = 0; at < columns; at += width) {
-        vec lines[width];
-        for (int c = 0; c < width; ++c) lines[c] = load(strip[i] + (at + c) * width);
-        transpose(lines);
-        for (int c = 0; c < width; ++c) store(rows + c * most + at, lines[c]);
-      }
-      e({.to = image + channel * area + (y * m + i) * f.out_width + x * m,
-         .from = rows,
-         .to_stride = area,
-         .from_stride = most,
-         .bias = bias,
-         .rows = static_cast<int>(std::min<std::int64_t>(width, f.out_channels - channel)),
-         .columns = columns});
-    }
+    });
   });
 }
 
-/// Products of a block with the weights of panel `which`, finished.
+/// Products of a block of tiles with the weights of `blocks` blocks of output channels from `first` on, finished.
 template <int Pairs>
-void multiply_panel(const tile_block& b, const float* transformed, const float* weights, const float* bias,
-                    std::int64_t which, float* image, const epilogue& e) {
-  constexpr auto size = cost::winograd::panel;
+void multiply_blocks(const tile_block& b, const float* transformed, const float* weights, const float* bias,
+                     std::int64_t first, std::int64_t blocks, float* image, const epilogue& e) {
   constexpr int points = filter<Pairs>::inputs * filter<Pairs>::inputs;
-  alignas(64) float sums[points * cost::winograd::most_tiles * size];
+  alignas(64) float sums[points * cost::winograd::most_tiles * tile_blocks * block];
   const auto& f = *b.form;
-  const auto tiles = b.tiles(), depth = f.depth();
-  const auto parts = (tiles + block_rows - 1) / block_rows;
+  const auto tiles = b.tiles(), plane = tiles * block;
+  const tiling pieces(1, tiles);
+  const std::ptrdiff_t zero = 0;
   for (std::int64_t p = 0; p < points; ++p) {
-    const float* w = weights + (which * points + p) * depth * size;
-    for (std::int64_t lane = 0; lane < size; lane += block_lanes)
-      for (std::int64_t i = 0; i < parts; ++i) {
-        const auto from = tiles * i / parts, to = tiles * (i + 1) / parts;
-        block_tile_of(to - from)({.input = transformed + p * depth * tiles + from * width,
-                                  .block = tiles * width,
-                                  .blocks = depth / width,
-                                  .weights = w + lane,
-                                  .pitch = size,
-                                  .output = sums + (p * size + lane) * tiles + from * width,
-                                  .plane = tiles * width});
+    tile_call c{.in = {},
+                .in_blocks = f.in_blocks(),
+                .step = plane,
+                .last = static_cast<int>((f.channels - 1) % block) + 1,
+                .taps = &zero,
+                .tap_count = 1,
+                .weights = weights + (first * points + p) * f.channels * block,
+                .depth = points * f.channels * block,
+                .out = {},
+                .plane = plane};
+    for (std::int64_t i = 0; i < pieces.size(); ++i) {
+      const auto at = pieces[i];
+      for (int s = 0; s < 2; ++s) {
+        c.in[s] = transformed + p * f.in_blocks() * plane + at.column[s] * block;
+        c.out[s] = sums + p * blocks * plane + at.column[s] * block;
       }
+      tile_of<block>(at.pixels, blocks)(c);
+    }
   }
-  for (std::int64_t lane = 0; lane < size && which * size + lane < f.out_channels; lane += width)
-    for (std::int64_t r = 0; r < b.runs(); ++r)
-      transform_output<Pairs>(b, sums + lane * tiles, size * tiles, which * size + lane, r, bias + which * size + lane,
-                              image, e);
+  for (std::int64_t o = 0; o < blocks; ++o)
+    for (int lane = 0; lane < block; lane += width)
+      for (std::int64_t r = 0; r < b.runs(); ++r)
+        transform_output<Pairs>(b, sums + o * plane + lane, blocks * plane, bias + (first + o) * block + lane, r,
+                                image + (first + o) * f.out_height * f.out_width * block + lane, e);
 }
 
 /// One thread's part of the convolution; barriers keep the threads of the team in the same block.
@@ -179,18 +164,20 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
                                const epilogue& e) {
   const float* weights = reinterpret_cast<const float*>(c.packed);
   float* transformed = reinterpret_cast<float*>(c.scratch);
+  const auto panels = (f.out_blocks() + tile_blocks - 1) / tile_blocks;
   for (std::int64_t image = 0; image < f.images; ++image)
     for (std::int64_t y = 0; y < f.rows; y += f.block_rows)
       for (std::int64_t x = 0; x < f.columns; x += f.block_columns) {
         const tile_block b{&f, y, x, std::min(f.block_rows, f.rows - y), std::min(f.block_columns, f.columns - x)};
-        const auto units = f.depth() / width * b.runs();
+        const auto units = f.in_blocks() * block_vectors * b.runs();
         for (auto u = units * thread / threads; u < units * (thread + 1) / threads; ++u)
-          transform_input<Pairs>(b, c.inputs[0] + image * f.channels * f.height * f.width, u / b.runs(), u % b.runs(),
-                                 transformed);
+          transform_input<Pairs>(b, c.inputs[0] + image * f.in_blocks() * block * f.height * f.width, u / b.runs(),
+                                 u % b.runs(), transformed);
 #pragma omp barrier
-        for (auto p = f.panels() * thread / threads; p < f.panels() * (thread + 1) / threads; ++p)
-          multiply_panel<Pairs>(b, transformed, weights, weights + f.weight_elements(), p,
-                                c.output + image * f.out_channels * f.out_height * f.out_width, e);
+        for (auto p = panels * thread / threads; p < panels * (thread + 1) / threads; ++p)
+          multiply_blocks<Pairs>(b, transformed, weights, weights + f.weight_elements(), p * tile_blocks,
+                                 std::min<std::int64_t>(tile_blocks, f.out_blocks() - p * tile_blocks),
+                                 c.output + image * f.out_blocks() * block * f.out_height * f.out_width, e);
 #pragma omp barrier
       }
 }
@@ -199,26 +186,24 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
 inline void convolve(const cost::winograd& f, const call& c, const epilogue& e) {
   const auto part = f.pairs == 1 ? &winograd_part<1> : f.pairs == 2 ? &winograd_part<2> : &winograd_part<3>;
   const auto work = f.weight_elements() / width * f.rows * f.columns;
-  team::run(threads_for(f.panels(), work), [&](std::int64_t t, std::int64_t n) { part(f, c, t, n, e); });
+  team::run(threads_for(f.out_blocks(), work), [&](std::int64_t t, std::int64_t n) { part(f, c, t, n, e); });
 }
 
 /// Transforms weights (out_channels, channels, 3, 3) in double precision.
 template <int Pairs> void transform_weights(const cost::winograd& f, const float* from, float* to) {
   constexpr int n = filter<Pairs>::inputs;
   constexpr auto g = filter<Pairs>::weights();
-  constexpr auto size = cost::winograd::panel;
-  for (std::int64_t o = 0; o < f.panels() * size; ++o)
-    for (std::int64_t c = 0; c < f.depth(); ++c) {
+  for (std::int64_t o = 0; o < f.out_blocks() * block; ++o)
+    for (std::int64_t c = 0; c < f.channels; ++c) {
       double half[n][3] = {};
-      const bool there = o < f.out_channels && c < f.channels;
-      for (int i = 0; there && i < n; ++i)
+      for (int i = 0; o < f.out_channels && i < n; ++i)
         for (int x = 0; x < 3; ++x)
           for (int y = 0; y < 3; ++y) half[i][x] += g[i][y] * from[(o * f.channels + c) * 9 + y * 3 + x];
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) {
           double sum = 0;
           for (int x = 0; x < 3; ++x) sum += half[i][x] * g[j][x];
-          to[((o / size * n * n + i * n + j) * f.depth() + c) * size + o % size] = static_cast<float>(sum);
+          to[((o / block * n * n + i * n + j) * f.channels + c) * block + o % block] = static_cast<float>(sum);
         }
     }
 }
@@ -226,7 +211,7 @@ inline void transform_weights(const cost::winograd& f, source from, bool with_bi
   if (f.pairs == 1) transform_weights<1>(f, from[0], to);
   else if (f.pairs == 2) transform_weights<2>(f, from[0], to);
   else transform_weights<3>(f, from[0], to);
-  for (std::int64_t o = 0; o < f.panels() * cost::winograd::panel; ++o)
+  for (std::int64_t o = 0; o < f.out_blocks() * block; ++o)
     to[f.weight_elements() + o] = with_bias && o < f.out_channels ? from[1][o] : 0;
 }
 
