@@ -66,20 +66,25 @@ void convolution(benchmark::State& state, const layer& l) {
                      .bias = true};
   const tensor::shape in{1, l.in, l.size, l.size}, result = op.infer({&in, 1});
   const auto algorithm = cost::choose_openmp(op, {&in, 1}, result);
-  const auto input = random(in.elements()), weights = random(l.out * (l.in / l.group) * l.kernel * l.kernel),
-             bias = random(l.out), output = allocate(result.bytes()), packed = allocate(algorithm.packed_bytes),
+  using tensor::layout;
+  const auto stored = algorithm.works == cost::form::first ? layout::plain : layout::blocked;
+  const auto input = random(tensor::elements(in, stored)), weights = random(l.out * (l.in / l.group) * l.kernel * l.kernel),
+             bias = random(l.out), output = allocate(tensor::bytes(result, layout::blocked)), packed = allocate(algorithm.packed_bytes),
              scratch = allocate(algorithm.scratch_bytes);
   const float* parameters[] = {reinterpret_cast<float*>(weights.get()), reinterpret_cast<float*>(bias.get())};
   const float* inputs[] = {reinterpret_cast<float*>(input.get())};
-  if (algorithm.packed_bytes > 0) kernel::prepare(op, {&in, 1}, result, parameters, packed.get());
+  kernel::prepare(op, {&in, 1}, result, algorithm.variant, parameters, packed.get());
   const kernels::call c{.inputs = inputs,
                         .output = reinterpret_cast<float*>(output.get()),
-                        .parameters = parameters,
+                        .parameters = nullptr,
                         .packed = packed.get(),
-                        .scratch = scratch.get()};
+                        .scratch = scratch.get(),
+                        .how = &algorithm,
+                        .layouts = &stored,
+                        .result = layout::blocked};
   const ops::relu relu;
   const kernels::detail::epilogue e{
-      .output = c.output, .activation = &relu, .write = &kernels::detail::write_vectors<ops::relu>};
+      .output = c.output, .activation = &relu, .write = &kernels::detail::write_vectors<ops::relu>, .bounds = {.low = 0}};
   for (auto _ : state) kernel::compute(op, {&in, 1}, result, c, e);
   state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * static_cast<double>(op.macs({&in, 1}, result)),
                                                  benchmark::Counter::kIsIterationInvariantRate);
