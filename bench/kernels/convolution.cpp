@@ -69,8 +69,8 @@ void convolution(benchmark::State& state, const layer& l) {
   using tensor::layout;
   const auto stored = algorithm.works == cost::form::first ? layout::plain : layout::blocked;
   const auto input = random(tensor::elements(in, stored)), weights = random(l.out * (l.in / l.group) * l.kernel * l.kernel),
-             bias = random(l.out), output = allocate(tensor::bytes(result, layout::blocked)), packed = allocate(algorithm.packed_bytes),
-             scratch = allocate(algorithm.scratch_bytes);
+             bias = random(l.out), output = allocate(tensor::bytes(result, layout::blocked)),
+             packed = allocate(algorithm.packed_bytes), scratch = allocate(algorithm.scratch_bytes);
   const float* parameters[] = {reinterpret_cast<float*>(weights.get()), reinterpret_cast<float*>(bias.get())};
   const float* inputs[] = {reinterpret_cast<float*>(input.get())};
   kernel::prepare(op, {&in, 1}, result, algorithm.variant, parameters, packed.get());

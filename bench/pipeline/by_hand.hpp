@@ -98,10 +98,10 @@ class stage {
           inputs[k] = reinterpret_cast<float*>(address(at, slot)), layouts[k] = at.layout;
         }
         const auto need = static_cast<int>(std::find(groups.begin(), groups.end(), s.group) - groups.begin());
-        calls_[i].push_back({p.kernels[static_cast<std::size_t>(s.group)].run,
-                             {inputs.data(), reinterpret_cast<float*>(address(s.output, slot)), weights_.plain(need),
-                              weights_.packed(need), address(s.scratch, slot),
-                              &p.algorithms[static_cast<std::size_t>(s.group)], layouts.data(), s.output.layout}});
+        calls_[i].push_back(
+            {p.kernels[static_cast<std::size_t>(s.group)].run,
+             {inputs.data(), reinterpret_cast<float*>(address(s.output, slot)), weights_.plain(need), weights_.packed(need),
+              address(s.scratch, slot), &p.algorithms[static_cast<std::size_t>(s.group)], layouts.data(), s.output.layout}});
       }
     }
   }

@@ -74,8 +74,8 @@ template <class Op> struct problem {
   Op op;
   std::vector<shape> in;
   std::vector<std::vector<float>> inputs, parameters;
-  std::vector<float> residual;  ///< empty: none
-  bool in_place = false;        ///< output over input 0
+  std::vector<float> residual;                    ///< empty: none
+  bool in_place = false;                          ///< output over input 0
   tensor::layout layout = tensor::layout::plain;  ///< of all tensors that can have it
   int threads = 1;
 
@@ -156,7 +156,8 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation, c
                   .layouts = layouts.data(),
                   .result = layout_of(result)};
   if (algorithm.packed_bytes > 0) {
-    if constexpr (requires { &kernel::prepare; }) kernel::prepare(p.op, p.in, result, algorithm.variant, parameters, packed.data());
+    if constexpr (requires { &kernel::prepare; })
+      kernel::prepare(p.op, p.in, result, algorithm.variant, parameters, packed.data());
     c.packed = packed.data();
     c.parameters = nullptr;
   }
@@ -231,7 +232,8 @@ void compare(problem<Op> p, const std::string& what, const Activation& activatio
     p.in_place = false;
     if (!tensor::has_blocks(p.result())) continue;
     p.layout = tensor::layout::blocked;
-    EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance) << what << ", blocked, threads " << threads;
+    EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance)
+        << what << ", blocked, threads " << threads;
     p.layout = tensor::layout::plain;
   }
 }

@@ -56,9 +56,9 @@ struct convolution {
   std::int64_t images = 1, channels = 0, out_channels = 0, groups = 1;
   std::int64_t group_channels = 0, group_outputs = 0;  ///< of one group
   axis y, x;
-  bool depthwise = false;  ///< each output channel reads one input channel, that of its own number
-  bool plain = false;      ///< reads a plain input: a few channels would fill a small part of a block
-  bool in_place = false;   ///< no padded copy
+  bool depthwise = false;                  ///< each output channel reads one input channel, that of its own number
+  bool plain = false;                      ///< reads a plain input: a few channels would fill a small part of a block
+  bool in_place = false;                   ///< no padded copy
   std::int64_t lanes = tensor::block;      ///< channels that lie together in the input: those of a block, 1 in a plain one
   std::int64_t overlap = 0;                ///< zeros that end a row and begin the next
   std::int64_t pitch = 0;                  ///< pixels between rows of a phase
@@ -86,10 +86,9 @@ struct convolution {
     if (depthwise) return 0;
     return table_bytes() + (in_place ? 0 : in_blocks() * plane * lanes * tensor::element_bytes);
   }
-  /// (block of output channels, block of input channels, tap, input channel, output channel); depthwise (block, tap, channel).
-  constexpr std::int64_t weight_elements() const {
-    return out_blocks() * (depthwise ? 1 : depth) * taps() * tensor::block;
-  }
+  /// (block of output channels, block of input channels, tap, input channel, output channel); depthwise (block, tap,
+  /// channel).
+  constexpr std::int64_t weight_elements() const { return out_blocks() * (depthwise ? 1 : depth) * taps() * tensor::block; }
   /// Weights, then the bias, both padded with zeros.
   constexpr std::int64_t packed_bytes() const {
     return (weight_elements() + out_blocks() * tensor::block) * tensor::element_bytes;

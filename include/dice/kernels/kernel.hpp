@@ -46,8 +46,8 @@ struct call {
   const float* const* parameters;  ///< the anchor's parameters; null when they were packed
   const std::byte* packed;         ///< what pack() wrote, 64-byte aligned; null when packed_bytes is 0
   std::byte* scratch;  ///< scratch_bytes of the algorithm, and what it converts; 64-byte aligned, undefined content
-  const cost::algorithm* how = nullptr;        ///< what was chosen for the group's anchor
-  const tensor::layout* layouts = nullptr;     ///< of the inputs; null: all plain
+  const cost::algorithm* how = nullptr;           ///< what was chosen for the group's anchor
+  const tensor::layout* layouts = nullptr;        ///< of the inputs; null: all plain
   tensor::layout result = tensor::layout::plain;  ///< of the output
 };
 

@@ -399,11 +399,11 @@ class executor {
   const int in_flight_, slots_, segments_;
   int entry_ = -1, exit_ = -1;  ///< the first segment with an input and the last with an output, or -1
   weights::block arena_;
-  std::vector<const float* const*> plain_;  ///< by fusion group
-  std::vector<const std::byte*> packed_;    ///< by fusion group
-  std::vector<const float*> inputs_;        ///< of the call being made
-  std::vector<dice::tensor::layout> layouts_;     ///< of those
-  std::vector<int> sends_, receives_;       ///< messages
+  std::vector<const float* const*> plain_;     ///< by fusion group
+  std::vector<const std::byte*> packed_;       ///< by fusion group
+  std::vector<const float*> inputs_;           ///< of the call being made
+  std::vector<dice::tensor::layout> layouts_;  ///< of those
+  std::vector<int> sends_, receives_;          ///< messages
   std::vector<credit_path> given_, taken_;
   std::vector<notices> told_, heard_;
   recorder* recorder_ = nullptr;

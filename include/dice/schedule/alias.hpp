@@ -33,8 +33,9 @@ constexpr root_of find_root(const meta::array<instance>& all, int i) {
   return r;
 }
 
-/// Finds the views and the Concats joined in place of one rank; both only where the layouts are the same. `index[l]` is the instance of layer l's output or -1;
-/// `computed(l)` says whether this rank computes layer l (and not merely receives its output).
+/// Finds the views and the Concats joined in place of one rank; both only where the layouts are the same. `index[l]` is the
+/// instance of layer l's output or -1; `computed(l)` says whether this rank computes layer l (and not merely receives its
+/// output).
 template <class Computed>
 constexpr void alias(const graph::network_view& net, meta::array<instance>& all, const meta::array<int>& index,
                      Computed computed) {
@@ -56,7 +57,8 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
     const auto alike = [&](const graph::edge& e) { return all[index[e.from]].layout == all[whole].layout; };
     for (const auto& e : in) {
       const auto r = find_root(all, index[e.from]);
-      placed = placed && alike(e) && r.at == first.at && r.offset == first.offset + (e.joins - in[0].joins) * tensor::element_bytes;
+      placed = placed && alike(e) && r.at == first.at &&
+               r.offset == first.offset + (e.joins - in[0].joins) * tensor::element_bytes;
     }
     if (placed && in[0].joins == 0) {
       all[whole].parent = first.at;

@@ -232,8 +232,8 @@ class builder {
       const int result = index_[step.layer];
       const auto from = find_root(instances_, index_[net_.into(plan_.groups[step.group].anchor)[0].from]);
       if (instances_[result].parent >= 0 || from.at == result || from.offset != 0 ||
-          instances_[from.at].bytes != instances_[result].bytes ||
-          instances_[from.at].layout != instances_[result].layout || lives_[from.at].last != s || lives_[from.at].sent)
+          instances_[from.at].bytes != instances_[result].bytes || instances_[from.at].layout != instances_[result].layout ||
+          lives_[from.at].last != s || lives_[from.at].sent)
         continue;
       // The result's root is its own: what lies within it (views, joined tensors) moves along.
       instances_[result].parent = from.at;
@@ -350,7 +350,7 @@ class builder {
   meta::array<int> uses_;
   fusion_groups groups_;
   meta::array<tensor::layout> layouts_;  ///< of each layer's output
-  meta::array<int> sent_;  ///< first message of each tensor
+  meta::array<int> sent_;                ///< first message of each tensor
   plan plan_;
   // Of the rank being built:
   meta::array<instance> instances_;

@@ -9,7 +9,8 @@ namespace dice::tensor {
 /// Order of a tensor's elements in memory.
 enum class layout : std::uint8_t {
   plain,    ///< row-major, as ONNX: N, C, H, W
-  blocked,  ///< N, C / 16, H, W, 16: sixteen channels of a pixel lie together; lanes of the last block beyond C hold anything
+  blocked,  ///< N, C / 16, H, W, 16: sixteen channels of a pixel lie together; lanes of the last block beyond C hold
+            ///< anything
 };
 
 /// Channels of a block on every board, whatever its registers: a rank's binary may be built for other ones than its

@@ -97,7 +97,8 @@ template <class Activation> void write_vectors(const epilogue& e, const block& b
 
 /// Around compute(): a backend that converts layouts does so here.
 struct as_it_is {
-  template <class F> static void call(graph::shapes, const tensor::shape&, const kernels::call& c, const epilogue& e, const F& f) {
+  template <class F>
+  static void call(graph::shapes, const tensor::shape&, const kernels::call& c, const epilogue& e, const F& f) {
     f(c, e);
   }
 };
@@ -109,9 +110,8 @@ template <class Kernel, bool Vectors, class Around = as_it_is> struct thin {
   template <class Op>
   DICE_SHARED static void shared(const Op& op, graph::shapes in, const tensor::shape& result, const call& c,
                                  const epilogue& e) {
-    Around::call(in, result, c, e, [&](const kernels::call& own, const epilogue& finish) {
-      Kernel::compute(op, in, result, own, finish);
-    });
+    Around::call(in, result, c, e,
+                 [&](const kernels::call& own, const epilogue& finish) { Kernel::compute(op, in, result, own, finish); });
   }
   template <class Activation> static constexpr auto write = Vectors ? &write_vectors<Activation> : &write_plain<Activation>;
 

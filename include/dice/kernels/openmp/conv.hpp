@@ -15,8 +15,7 @@ template <> struct kernel<openmp, ops::conv> : host::base<ops::conv> {
   /// `variant`: pairs of points of Winograd's algorithm, 0 for the direct convolution.
   static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant, source from,
                       std::byte* to) {
-    if (variant > 0)
-      host::transform_weights({variant, op, in[0], result}, from, op.bias, reinterpret_cast<float*>(to));
+    if (variant > 0) host::transform_weights({variant, op, in[0], result}, from, op.bias, reinterpret_cast<float*>(to));
     else prepare_direct(op, {op, in[0], result}, from, reinterpret_cast<float*>(to));
   }
   static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c,

@@ -65,8 +65,7 @@ struct converted {
     kernels::call own = c;
     epilogue finish = e;
     std::array<const float*, cost::most_converted> inputs;
-    for (std::size_t k = 0; k < in.size(); ++k)
-      inputs[k] = held(c.inputs[k], in[k], stored(k), c.how->reads(c.result));
+    for (std::size_t k = 0; k < in.size(); ++k) inputs[k] = held(c.inputs[k], in[k], stored(k), c.how->reads(c.result));
     own.inputs = inputs.data();
     own.result = tensor::has_blocks(result) ? c.how->writes(c.result) : layout::plain;
     if (e.residual) finish.residual = held(e.residual, result, stored(in.size()), own.result);

@@ -28,7 +28,7 @@ struct band {
 class tiling {
  public:
   struct piece {
-    std::int64_t pixels;              ///< of each segment
+    std::int64_t pixels;             ///< of each segment
     std::int64_t row[2], column[2];  ///< of its first pixel
   };
   tiling(std::int64_t rows, std::int64_t width) : rows_(rows), width_(width) {
@@ -68,7 +68,8 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
   const float* weights = b.weights + first * depth;
   float* output = b.output + (first * area + b.first_row * form.x.out) * block;
   for (std::int64_t part = 0; part < parts; ++part) {
-    const auto from = first_in + (last_in - first_in) * part / parts, to = first_in + (last_in - first_in) * (part + 1) / parts;
+    const auto from = first_in + (last_in - first_in) * part / parts,
+               to = first_in + (last_in - first_in) * (part + 1) / parts;
     tile_call c{.in = {},
                 .in_blocks = to - from,
                 .step = step,

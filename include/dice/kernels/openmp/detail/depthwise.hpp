@@ -65,16 +65,17 @@ template <int Stride> DICE_SHARED void depthwise_pixels(const depthwise_row& r) 
   const auto first = std::min((f.x.pad + f.x.stride - 1) / f.x.stride, f.x.out);
   const auto fits = f.x.in + f.x.pad - (f.x.kernel - 1) * f.x.dilation - 1;
   const auto last = fits < 0 ? first : std::clamp(fits / f.x.stride + 1, first, f.x.out);
-  with_activation(*r.finish, [&](const auto& activation) __attribute__((always_inline)) {
-    std::int64_t x = 0;
-    for (; x < first; ++x) depthwise_tile<1, Stride, true>(r, x, activation);
-    if constexpr (Stride > 0) {
-      for (; x + most <= last; x += most) depthwise_tile<most, Stride, false>(r, x, activation);
-      for (; x + 4 <= last; x += 4) depthwise_tile<4, Stride, false>(r, x, activation);
-    }
-    for (; x < last; ++x) depthwise_tile<1, Stride, false>(r, x, activation);
-    for (; x < f.x.out; ++x) depthwise_tile<1, Stride, true>(r, x, activation);
-  });
+  with_activation(
+      *r.finish, [&](const auto& activation) __attribute__((always_inline)) {
+        std::int64_t x = 0;
+        for (; x < first; ++x) depthwise_tile<1, Stride, true>(r, x, activation);
+        if constexpr (Stride > 0) {
+          for (; x + most <= last; x += most) depthwise_tile<most, Stride, false>(r, x, activation);
+          for (; x + 4 <= last; x += 4) depthwise_tile<4, Stride, false>(r, x, activation);
+        }
+        for (; x < last; ++x) depthwise_tile<1, Stride, false>(r, x, activation);
+        for (; x < f.x.out; ++x) depthwise_tile<1, Stride, true>(r, x, activation);
+      });
   finish_pixels(*r.finish, r.output, static_cast<int>(f.x.out), width);
 }
 

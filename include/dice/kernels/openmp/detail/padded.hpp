@@ -36,7 +36,8 @@ DICE_SHARED void pad(const cost::convolution& form, std::int64_t first, std::int
         }
         std::fill_n(row, begin * Lanes, 0.0f);
         if (end > begin)
-          copy_strided<Lanes>(row + begin * Lanes, from + (y * form.x.in + form.x.source(px, begin)) * Lanes, step, end - begin);
+          copy_strided<Lanes>(row + begin * Lanes, from + (y * form.x.in + form.x.source(px, begin)) * Lanes, step,
+                              end - begin);
         std::fill_n(row + end * Lanes, (form.pitch - end) * Lanes, 0.0f);
       }
       std::fill_n(row, form.overlap * Lanes, 0.0f);

@@ -1,6 +1,7 @@
-// The register tile of all convolutions: pixels × blocks of output channels, summed over channels and taps of a blocked input
-// (or of planes), and finished while they are in registers. Static are the pixels of a segment, the blocks and the distance
-// of neighbouring pixels: they make the instructions, so that no register is spilled and every address is a constant away.
+// The register tile of all convolutions: pixels × blocks of output channels, summed over channels and taps of a blocked
+// input (or of planes), and finished while they are in registers. Static are the pixels of a segment, the blocks and the
+// distance of neighbouring pixels: they make the instructions, so that no register is spilled and every address is a
+// constant away.
 #pragma once
 
 #include "dice/kernels/detail/epilogue.hpp"
@@ -30,10 +31,10 @@ struct tile_call {
   int first = 0, last = block;     ///< the first lane of the first block, the end of the last block's
   const std::ptrdiff_t* taps;      ///< offsets in elements
   std::ptrdiff_t tap_count;
-  const float* weights;   ///< (block, tap, lane, output channel)
-  std::ptrdiff_t depth;   ///< elements between the weights of two blocks of output channels
-  float* out[2];          ///< of each segment
-  std::ptrdiff_t plane;   ///< elements between blocks of output channels
+  const float* weights;  ///< (block, tap, lane, output channel)
+  std::ptrdiff_t depth;  ///< elements between the weights of two blocks of output channels
+  float* out[2];         ///< of each segment
+  std::ptrdiff_t plane;  ///< elements between blocks of output channels
   const float* bias = nullptr;
   const epilogue* finish = nullptr;  ///< null: the sums are stored as they are
   bool resume = false;               ///< the sums begin with what lies in the output
@@ -50,16 +51,14 @@ template <class F> [[gnu::always_inline]] inline void with_activation(const epil
     f([low](vec x) __attribute__((always_inline)) { return maximum(x, low); });
   } else {
     const vec low = splat(b.low), high = splat(b.high), slope = splat(b.slope);
-    f([low, high, slope](vec x) __attribute__((always_inline)) {
-      return minimum(maximum(maximum(x, x * slope), low), high);
-    });
+    f([ low, high, slope ](vec x)
+          __attribute__((always_inline)) { return minimum(maximum(maximum(x, x * slope), low), high); });
   }
 }
 
 /// Pixels that lie in the output already, bias added, get the rest where the activation is none of with_activation's.
 inline void finish_pixels(const epilogue& e, float* to, int pixels, int lanes) {
-  if (!e.bounds.exact)
-    e({.to = to, .from = to, .to_stride = block, .from_stride = block, .rows = pixels, .columns = lanes});
+  if (!e.bounds.exact) e({.to = to, .from = to, .to_stride = block, .from_stride = block, .rows = pixels, .columns = lanes});
 }
 
 template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_call& c) {
@@ -74,7 +73,8 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
   const auto place = [&](int p, int v) __attribute__((always_inline)) {
     return v / block_vectors * c.plane + v % block_vectors * width + p * block;
   };
-  if (c.resume) each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = load(c.out[s] + place(p, v)); });
+  if (c.resume)
+    each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = load(c.out[s] + place(p, v)); });
   else each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = vec{}; });
 
   const float *x0 = c.in[0], *x1 = c.in[1], *weights = c.weights;
@@ -103,25 +103,27 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
     }
   }
 
-  if (!c.finish) return each([&](int s, int p, int v) __attribute__((always_inline)) { store(c.out[s] + place(p, v), sum[s][p][v]); });
+  if (!c.finish)
+    return each([&](int s, int p, int v) __attribute__((always_inline)) { store(c.out[s] + place(p, v), sum[s][p][v]); });
   const epilogue& e = *c.finish;
-  with_activation(e, [&](const auto& activation) __attribute__((always_inline)) {
-    const bool adds = e.residual && e.bounds.exact;
-    const float* residual[2] = {c.out[0], c.out[1]};
-    if (adds)
-      for (int s = 0; s < 2; ++s) residual[s] = e.residual + (c.out[s] - e.output);
-    DICE_UNROLL
-    for (int v = 0; v < vectors; ++v) {
-      const vec bias = load(c.bias + v * width);
-      DICE_UNROLL
-      for (int s = 0; s < 2; ++s) DICE_UNROLL
-      for (int p = 0; p < Pixels; ++p) {
-        vec x = sum[s][p][v] + bias;
-        if (adds) x += load(residual[s] + place(p, v));
-        store(c.out[s] + place(p, v), activation(x));
-      }
-    }
-  });
+  with_activation(
+      e, [&](const auto& activation) __attribute__((always_inline)) {
+        const bool adds = e.residual && e.bounds.exact;
+        const float* residual[2] = {c.out[0], c.out[1]};
+        if (adds)
+          for (int s = 0; s < 2; ++s) residual[s] = e.residual + (c.out[s] - e.output);
+        DICE_UNROLL
+        for (int v = 0; v < vectors; ++v) {
+          const vec bias = load(c.bias + v * width);
+          DICE_UNROLL
+          for (int s = 0; s < 2; ++s) DICE_UNROLL
+          for (int p = 0; p < Pixels; ++p) {
+            vec x = sum[s][p][v] + bias;
+            if (adds) x += load(residual[s] + place(p, v));
+            store(c.out[s] + place(p, v), activation(x));
+          }
+        }
+      });
   if (!e.bounds.exact) {
     // Segments may share pixels, which the rest must not be done to twice.
     const auto shared = (c.out[0] + Pixels * block - c.out[1]) / block;
@@ -138,7 +140,7 @@ using tile_function = void (*)(const tile_call&);
 /// The tile of two segments of 1 … `segment` pixels that are Lanes elements apart.
 template <int Lanes> tile_function tile_of(std::int64_t pixels, std::int64_t blocks) {
   static constexpr auto table = []<int... P>(std::integer_sequence<int, P...>) {
-    return std::array<tile_function, 2 * segment>{&tile<P % segment + 1, P / segment ? tile_blocks : 1, Lanes>...};
+    return std::array<tile_function, 2 * segment>{&tile < P % segment + 1, P / segment ? tile_blocks : 1, Lanes > ...};
   }
   (std::make_integer_sequence<int, 2 * segment>{});
   return table[static_cast<std::size_t>((blocks > 1 ? segment : 0) + pixels - 1)];

@@ -84,41 +84,43 @@ DICE_SHARED void transform_output(const tile_block& b, const float* sums, std::p
   constexpr int m = transform::outputs, n = transform::inputs;
   const auto& f = *b.form;
   const vec start = load(bias);
-  with_activation(e, [&](const auto& activation) __attribute__((always_inline)) {
-    b.run(run, [&](std::int64_t tile, std::int64_t y, std::int64_t x, std::int64_t count) __attribute__((always_inline)) {
-      for (std::int64_t t = 0; t < count; ++t) {
-        const float* from = sums + (tile + t) * block;
-        vec half[m][n];
-        for (int j = 0; j < n; ++j) {
-          vec d[n], o[m];
-          DICE_UNROLL
-          for (int i = 0; i < n; ++i) d[i] = load(from + (i * n + j) * pitch);
-          transform::output(d, o);
-          DICE_UNROLL
-          for (int i = 0; i < m; ++i) half[i][j] = o[i];
-        }
-        const auto first = (x + t) * m, columns = std::min<std::int64_t>(m, f.out_width - first);
-        for (int i = 0; i < std::min<std::int64_t>(m, f.out_height - y * m); ++i) {
-          vec o[m];
-          transform::output(half[i], o);
-          float* to = output + ((y * m + i) * f.out_width + first) * block;
-          const float* residual = e.residual && e.bounds.exact ? e.residual + (to - e.output) : nullptr;
-          const auto put = [&](int j) __attribute__((always_inline)) {
-            vec v = o[j] + start;
-            if (residual) v += load(residual + j * block);
-            store(to + j * block, activation(v));
-          };
-          if (columns == m) {
-            DICE_UNROLL
-            for (int j = 0; j < m; ++j) put(j);
-          } else {
-            for (int j = 0; j < columns; ++j) put(j);
-          }
-          finish_pixels(e, to, static_cast<int>(columns), width);
-        }
-      }
-    });
-  });
+  with_activation(
+      e, [&](const auto& activation) __attribute__((always_inline)) {
+        b.run(
+            run, [&](std::int64_t tile, std::int64_t y, std::int64_t x, std::int64_t count) __attribute__((always_inline)) {
+              for (std::int64_t t = 0; t < count; ++t) {
+                const float* from = sums + (tile + t) * block;
+                vec half[m][n];
+                for (int j = 0; j < n; ++j) {
+                  vec d[n], o[m];
+                  DICE_UNROLL
+                  for (int i = 0; i < n; ++i) d[i] = load(from + (i * n + j) * pitch);
+                  transform::output(d, o);
+                  DICE_UNROLL
+                  for (int i = 0; i < m; ++i) half[i][j] = o[i];
+                }
+                const auto first = (x + t) * m, columns = std::min<std::int64_t>(m, f.out_width - first);
+                for (int i = 0; i < std::min<std::int64_t>(m, f.out_height - y * m); ++i) {
+                  vec o[m];
+                  transform::output(half[i], o);
+                  float* to = output + ((y * m + i) * f.out_width + first) * block;
+                  const float* residual = e.residual && e.bounds.exact ? e.residual + (to - e.output) : nullptr;
+                  const auto put = [&](int j) __attribute__((always_inline)) {
+                    vec v = o[j] + start;
+                    if (residual) v += load(residual + j * block);
+                    store(to + j * block, activation(v));
+                  };
+                  if (columns == m) {
+                    DICE_UNROLL
+                    for (int j = 0; j < m; ++j) put(j);
+                  } else {
+                    for (int j = 0; j < columns; ++j) put(j);
+                  }
+                  finish_pixels(e, to, static_cast<int>(columns), width);
+                }
+              }
+            });
+      });
 }
 
 /// Products of a block of tiles with the weights of `blocks` blocks of output channels from `first` on, finished.
