@@ -46,9 +46,9 @@ template <class F> [[gnu::always_inline]] inline void with_activation(const epil
   constexpr auto inf = std::numeric_limits<float>::infinity();
   if (!b.exact || (b.slope == 1 && b.low == -inf && b.high == inf)) {
     f([](vec x) __attribute__((always_inline)) { return x; });
-  } else if (b.slope == 1 && b.high == inf) {
-    const vec low = splat(b.low);
-    f([low](vec x) __attribute__((always_inline)) { return maximum(x, low); });
+  } else if (b.slope == 1) {
+    const vec low = splat(b.low), high = splat(b.high);
+    f([low, high](vec x) __attribute__((always_inline)) { return minimum(maximum(x, low), high); });
   } else {
     const vec low = splat(b.low), high = splat(b.high), slope = splat(b.slope);
     f([ low, high, slope ](vec x)
