@@ -75,6 +75,8 @@ TEST(elementwise_openmp, activations_equal_the_reference) {
     all(ops::relu{}, ops::leaky_relu{}, ops::elu{}, ops::clip{.low = -1, .high = 3}, ops::sigmoid{}, ops::tanh{},
         ops::hard_sigmoid{}, ops::hard_swish{});
   }
+  for (const shape& s : {shape{2, 37, 5, 7}, {1, 64, 30, 30}, {2, 24, 9}})
+    compare(make(ops::leaky_relu{.alpha = 0.25f}, {s}), "leaky_relu of channels");
 }
 
 template <class Op> void compare_binary(const Op& op, const char* name) {
@@ -87,6 +89,15 @@ template <class Op> void compare_binary(const Op& op, const char* name) {
                             {{2, 3, 4, 5, 6}, {3, 1, 5, 1}},
                             {{1, 1, 1}, {1}},
                             {{1, 96, 7, 7}, {96, 1, 1}},
+                            {{2, 37, 5, 7}, {37, 1, 1}},
+                            {{2, 37, 5, 7}, {1, 37, 1, 1}},
+                            {{2, 24, 5, 7}, {2, 24, 1, 1}},
+                            {{1, 24, 1, 1}, {2, 24, 1, 1}},
+                            {{2, 24, 31, 33}, {1, 1, 1, 1}},
+                            {{1, 1, 1, 1}, {1, 24, 9, 1}},
+                            {{2, 24, 50}, {24, 1}},
+                            {{2, 24, 5, 7}, {2, 1, 5, 7}},
+                            {{2, 24, 5, 7}, {24, 5, 7}},
                             {{37, 53}, {53}}};
   for (const auto& [a, b] : pairs) {
     auto p = make(op, {a, b}, {}, 0.5f, 2);
@@ -115,10 +126,11 @@ TEST(elementwise_openmp, sum_equals_the_reference) {
   compare(make(ops::sum{}, {s, s, s, s, s}), "sum of 5", ops::relu{});
   compare(make(ops::sum{}, {{17, 1, 1}, s, {41}, {2, 1, 40, 1}}), "broadcast sum");
   compare(make(ops::sum{}, {{1, 41}, {40, 1}, s}), "sum that grows");
+  compare(make(ops::sum{}, {{1, 24, 1, 1}, {2, 24, 1, 1}, {2, 24, 5, 6}, {1, 1, 1}}), "sum of channels", ops::relu{});
 }
 
 TEST(elementwise_openmp, batch_normalization_equals_the_reference) {
-  for (const shape& s : {shape{2, 5, 7, 7}, {1, 64, 33, 35}, {3, 17}, {2, 3, 100}}) {
+  for (const shape& s : {shape{2, 5, 7, 7}, {1, 64, 33, 35}, {3, 17}, {2, 3, 100}, {2, 37, 5, 9}, {1, 24, 50}}) {
     compare(make(ops::batch_normalization{}, {s}, {{s[1]}, {s[1]}}), "batch_normalization");
     compare(make(ops::batch_normalization{}, {s}, {{s[1]}, {s[1]}}), "batch_normalization", ops::relu{});
   }

@@ -218,23 +218,22 @@ template <class Op> problem<Op> with_residual(problem<Op> p) {
 }
 
 #ifdef DICE_WITH_OPENMP
-/// Compares OpenMP with the reference, on 1, 2 and 3 threads.
+/// Compares OpenMP with the reference, on 1, 2 and 3 threads, all tensors plain and all blocked.
 template <class Op, class Activation = graph::nothing>
 void compare(problem<Op> p, const std::string& what, const Activation& activation = {}) {
   const auto expected = compute<kernels::reference>(p, activation);
   for (const int threads : {1, 2, 3}) {
     p.threads = threads;
     SCOPED_TRACE(what);
-    EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance) << what << ", threads " << threads;
-    if (!graph::in_place(p.op)) continue;
-    p.in_place = true;
-    EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance) << what << ", in place";
-    p.in_place = false;
-    if (!tensor::has_blocks(p.result())) continue;
-    p.layout = tensor::layout::blocked;
-    EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance)
-        << what << ", blocked, threads " << threads;
-    p.layout = tensor::layout::plain;
+    for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
+      p.layout = layout;
+      const std::string how = what + (layout == tensor::layout::plain ? ", plain" : ", blocked");
+      EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance) << how << ", threads " << threads;
+      if (!graph::in_place(p.op)) continue;
+      p.in_place = true;
+      EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance) << how << ", in place";
+      p.in_place = false;
+    }
   }
 }
 #endif

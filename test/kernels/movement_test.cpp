@@ -47,12 +47,24 @@ TYPED_TEST(movement, concat_in_place) {
 
 #ifdef DICE_WITH_OPENMP
 
+TEST(movement_openmp, copies) {
+  compare(make(ops::identity{}, {{2, 24, 30, 31}}), "identity");
+  compare(make(ops::dropout{}, {{1, 16, 3}}), "dropout");
+  compare(make(ops::flatten{}, {{2, 24, 3, 5}}), "flatten");
+  compare(make(ops::reshape{.to = {2, 60, 2, 3}}, {{2, 24, 3, 5}}), "reshape");
+}
+
 TEST(movement_openmp, concat_equals_the_reference) {
   for (int axis = 0; axis < 4; ++axis) {
     shape a{2, 17, 40, 41}, b = a, d = a;
     b[axis] = 5, d[axis] = 1;
     compare(make(ops::concat{.axis = axis}, {a, b, d, b}), "concat " + std::to_string(axis));
   }
+  for (const std::int64_t last : {5, 16, 21})
+    for (const std::int64_t first : {16, 24})
+      compare(make(ops::concat{.axis = 1}, {{2, first, 7, 9}, {2, 48, 7, 9}, {2, last, 7, 9}}), "concat of blocks");
+  compare(make(ops::concat{.axis = 1}, {{1, 32, 50}, {1, 16, 50}}), "concat of rank 3");
+  compare(make(ops::concat{.axis = 0}, {{2, 24, 5, 5}, {1, 24, 5, 5}}), "concat of images");
 }
 
 TEST(movement_openmp, pad_equals_the_reference) {
@@ -91,6 +103,8 @@ TEST(movement_openmp, resize_equals_the_reference) {
   for (const std::int64_t f : {1, 2, 3, 5}) {
     compare(make(ops::resize{.factors = {1, 1, 2, f}}, {{2, 7, 40, 41}}), "resize by 2, " + std::to_string(f));
     compare(make(ops::resize{.factors = {2, f, 1, 1}}, {{3, 5, 20, 33}}), "resize of batch and channels");
+    compare(make(ops::resize{.factors = {f, 1, f, 2}}, {{2, 24, 6, 7}}), "resize of blocks");
+    compare(make(ops::resize{.factors = {1, 1, f}}, {{1, 37, 41}}), "resize of rank 3");
   }
 }
 

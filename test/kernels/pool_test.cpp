@@ -22,6 +22,20 @@ TYPED_TEST(pool, max_pool_keeps_nan_and_infinities) {
   EXPECT_EQ(y[0], -inf);
   EXPECT_TRUE(std::isnan(y[1]));
   EXPECT_TRUE(std::isnan(y[2]));
+
+  // Each element in turn, in windows at the border and between.
+  auto q = make(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {{1, 17, 3, 12}});
+  const auto without = compute<TypeParam>(q);
+  for (std::size_t at = 0; at < q.inputs[0].size(); at += 7) {
+    auto with = q;
+    with.inputs[0][at] = nan;
+    const auto z = compute<TypeParam>(with);
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      const auto near = [&](std::size_t a, std::size_t b) { return a + 1 >= b && b + 1 >= a; };
+      const bool under = at / 36 == i / 36 && near(at / 12 % 3, i / 12 % 3) && near(at % 12, i % 12);
+      ASSERT_TRUE(under ? std::isnan(z[i]) : z[i] == without[i]) << at << ' ' << i;
+    }
+  }
 }
 
 #ifdef DICE_WITH_OPENMP
@@ -34,7 +48,7 @@ TEST(pool_openmp, equals_the_reference) {
         for (const bool ceil : {false, true}) {
           const int pad = kernel / 2, dilation = turn % 5 == 4 && size[0] > 8 ? 2 : 1;
           ++turn;
-          const shape in{1 + turn % 2, 3, size[0], size[1]};
+          const shape in{1 + turn % 2, std::array{3, 16, 24, 37}[static_cast<std::size_t>(turn) % 4], size[0], size[1]};
           const std::array<int, 2> window{size[0] == 1 ? 1 : kernel, kernel};
           const std::array<int, 4> pads{size[0] == 1 ? 0 : pad, pad, size[0] == 1 ? 0 : (turn % 3 ? pad : 0), pad};
           const std::string what = "pool kernel " + std::to_string(kernel) + " stride " + std::to_string(stride) + " on " +
@@ -51,13 +65,14 @@ TEST(pool_openmp, equals_the_reference) {
         }
 }
 
-// Rows longer than the kernel's buffer, and windows as wide.
-TEST(pool_openmp, long_rows) {
+TEST(pool_openmp, long_rows_and_wide_windows) {
   compare(make(ops::max_pool{.kernel = {1, 3}, .strides = {1, 2}, .pads = {0, 1, 0, 1}}, {{1, 2, 9001}}), "max of 9001");
   compare(make(ops::average_pool{.kernel = {2, 3}, .strides = {2, 1}}, {{1, 1, 4, 5000}}), "average of 5000");
   compare(make(ops::average_pool{.kernel = {1, 4000}, .strides = {1, 3}, .pads = {0, 7, 0, 0}}, {{1, 1, 4100}}),
           "wide average");
   compare(make(ops::max_pool{.kernel = {1, 2000}, .strides = {1, 100}}, {{1, 1, 4100}}), "wide max");
+  compare(make(ops::average_pool{.kernel = {8, 8}}, {{2, 40, 8, 8}}), "average of all");
+  compare(make(ops::max_pool{.kernel = {13, 13}, .pads = {6, 6, 6, 6}}, {{1, 64, 13, 13}}), "wider than the row");
 }
 
 TEST(pool_openmp, global_average_pool) {

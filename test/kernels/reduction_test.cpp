@@ -43,6 +43,8 @@ TEST(reduction_openmp, reduce_mean_equals_the_reference) {
       ops::reduce_mean op{.over = {}, .keep = keep};
       for (std::size_t a = 0; a < 4; ++a) op.over[a] = axes >> a & 1;
       compare(make(op, {s}), "reduce_mean over axes " + std::to_string(axes));
+      for (const std::int64_t channels : {24, 32})
+        compare(make(op, {{2, channels, 5, 3}}), "reduce_mean of blocks over axes " + std::to_string(axes));
     }
   compare(make(ops::reduce_mean{.over = {false, true, true}}, {{2, 300, 200}}), "reduce_mean of 60000");
 }

@@ -2,6 +2,7 @@
 
 #include "dice/cost/algorithm.hpp"
 #include "dice/cost/convolution.hpp"
+#include "dice/cost/forms.hpp"
 #include "dice/cost/winograd.hpp"
 #include "dice/model/model.hpp"
 
@@ -10,10 +11,10 @@ namespace dice::cost {
 /// Most operands that a kernel converts: it keeps their places in an array.
 inline constexpr std::size_t most_converted = 64;
 
-/// How the OpenMP backend computes `op`: on plain tensors, without packed weights and scratch where no overload says
-/// otherwise.
-template <class Op> constexpr algorithm choose_openmp(const Op&, graph::shapes in, const tensor::shape&) {
-  return {.converts = in.size() <= most_converted};
+/// How the OpenMP backend computes `op`: without packed weights and scratch where no overload says otherwise.
+template <class Op> constexpr algorithm choose_openmp(const Op& op, graph::shapes in, const tensor::shape& result) {
+  if (in.size() > most_converted) return {};
+  return {.works = form_of(op, in, result), .converts = true};
 }
 
 constexpr algorithm choose_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result) {

@@ -1,24 +1,30 @@
 #pragma once
 
-#include "dice/kernels/openmp/detail/base.hpp"
+#include "dice/kernels/openmp/detail/rows.hpp"
 
 namespace dice::kernels {
 
 template <> struct kernel<openmp, ops::batch_normalization> : host::base<ops::batch_normalization> {
-  static void compute(const ops::batch_normalization&, graph::shapes in, const tensor::shape& result, const call& c,
+  static void compute(const ops::batch_normalization&, graph::shapes, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     using namespace detail;
-    const auto size = in[0].product(2, in[0].rank), channels = in[0][1];
-    host::parallel_elements(result.elements(), [&](std::int64_t begin, std::int64_t end) {
-      for (auto at = begin; at < end;) {
-        const auto channel = at / size % channels;
-        const auto stop = std::min(end, (at / size + 1) * size);
-        const vec a = splat(c.parameters[0][channel]), b = splat(c.parameters[1][channel]);
-        for (; at + width <= stop; at += width) store(c.output + at, fma(load(c.inputs[0] + at), a, b));
-        if (const auto n = stop - at; n > 0) store_first(c.output + at, fma(load_first(c.inputs[0] + at, n), a, b), n);
-        at = stop;
-      }
-      e(c.output + begin, end - begin);
+    const bool blocked = c.result == tensor::layout::blocked;
+    const auto channels = result[1];
+    const auto of_row = [&](const float* parameter, std::int64_t row) {
+      if (!blocked) return host::lanes(parameter[row % channels]);
+      const auto first = row % tensor::blocks(channels) * tensor::block;
+      return host::lanes(parameter + first, channels - first);
+    };
+    host::each_row(result, c.result, e, [&](std::int64_t row, std::int64_t at, std::int64_t end) {
+      const auto a = of_row(c.parameters[0], row), b = of_row(c.parameters[1], row);
+      for (; at < end; at += tensor::block)
+        for (std::int64_t p = 0; p < tensor::block && at + p < end; p += width) {
+          const float* x = c.inputs[0] + at + p;
+          float* y = c.output + at + p;
+          const auto n = end - at - p;
+          if (n >= width) store(y, fma(load(x), load(a.of + p), load(b.of + p)));
+          else store_first(y, fma(load_first(x, n), load(a.of + p), load(b.of + p)), n);
+        }
     });
   }
 };

@@ -8,10 +8,10 @@ namespace dice::kernels {
 template <> struct kernel<openmp, ops::concat> : host::base<ops::concat> {
   static void compute(const ops::concat& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    const auto outer = result.product(0, op.axis), row = result.product(op.axis, result.rank);
+    const auto outer = result.product(0, op.axis), row = tensor::elements(result, c.result) / outer;
     std::int64_t start = 0;
     for (std::size_t k = 0; k < in.size(); ++k) {
-      const auto part = in[k].product(op.axis, in[k].rank);
+      const auto part = tensor::elements(in[k], c.result) / outer;
       const float* from = c.inputs[k];
       float* to = c.output + start;
       start += part;
@@ -24,7 +24,7 @@ template <> struct kernel<openmp, ops::concat> : host::base<ops::concat> {
         }
       });
     }
-    e(c.output, result.elements());
+    e(c.output, outer * row);
   }
 };
 

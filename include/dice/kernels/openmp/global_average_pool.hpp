@@ -1,17 +1,15 @@
 #pragma once
 
-#include "dice/kernels/openmp/detail/sum.hpp"
+#include "dice/kernels/openmp/reduce_mean.hpp"
 
 namespace dice::kernels {
 
 template <> struct kernel<openmp, ops::global_average_pool> : host::base<ops::global_average_pool> {
   static void compute(const ops::global_average_pool&, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    const auto planes = in[0].product(0, 2), size = in[0].product(2, in[0].rank);
-    host::parallel_for(planes, size, [&](std::int64_t begin, std::int64_t end) {
-      for (auto p = begin; p < end; ++p) c.output[p] = host::total(c.inputs[0] + p * size, size) / static_cast<float>(size);
-    });
-    e(c.output, result.elements());
+    ops::reduce_mean pixels;
+    for (std::size_t a = 2; a < pixels.over.size(); ++a) pixels.over[a] = true;
+    kernel<openmp, ops::reduce_mean>::compute(pixels, in, result, c, e);
   }
 };
 

@@ -5,65 +5,68 @@
 
 namespace dice::kernels {
 
-/// Neighbouring axes of one kind (kept or reduced) are joined. If the last is reduced, each output is a sum of rows' sums;
-/// else each row of outputs is a sum of rows.
+/// Neighbouring axes of one kind (kept or reduced) are joined. If the last is reduced, each output is a sum of its elements;
+/// else each vector of outputs is a sum of vectors. A blocked tensor is one of five axes, of which the pixels' are reduced.
 template <> struct kernel<openmp, ops::reduce_mean> : host::base<ops::reduce_mean> {
-  static void compute(const ops::reduce_mean& op, graph::shapes in, const tensor::shape& result, const call& c,
+  static void compute(const ops::reduce_mean& op, graph::shapes in, const tensor::shape&, const call& c,
                       const detail::epilogue& e) {
     using namespace detail;
     tensor::shape joined;
     bool over[tensor::max_rank]{};
-    for (int a = 0; a < in[0].rank; ++a) {
-      if (in[0][a] == 1) continue;
-      const bool reduce = op.over[static_cast<std::size_t>(a)];
-      if (joined.rank > 0 && over[joined.rank - 1] == reduce) joined[joined.rank - 1] *= in[0][a];
-      else over[joined.rank] = reduce, joined.push_back(in[0][a]);
+    const auto add = [&](std::int64_t extent, bool reduce) {
+      if (extent == 1) return;
+      if (joined.rank > 0 && over[joined.rank - 1] == reduce) joined[joined.rank - 1] *= extent;
+      else over[joined.rank] = reduce, joined.push_back(extent);
+    };
+    if (c.how->works == cost::form::blocked) {
+      add(in[0][0] * tensor::blocks(in[0][1]), false), add(in[0].product(2, in[0].rank), true), add(tensor::block, false);
+    } else {
+      for (int a = 0; a < in[0].rank; ++a) add(in[0][a], op.over[static_cast<std::size_t>(a)]);
+      if (joined.rank == 0) joined.push_back(1);
     }
-    if (joined.rank == 0) joined.push_back(1);
 
-    const int last = joined.rank - 1;
-    const auto row = joined[last];
-    tensor::shape kept = joined, reduced = joined;
-    for (int a = 0; a <= last; ++a) (over[a] ? kept : reduced)[a] = 1;
-    kept[last] = reduced[last] = 1;
-    const auto rows = reduced.elements();
-    const auto scale = 1.0f / static_cast<float>(over[last] ? rows * row : rows);
-    // Calls f(row of the input) for each row that is reduced into output (or row of outputs) i.
-    const auto each_row = [&](std::int64_t i, auto f) {
+    // Kinds alternate: the innermost reduced axis is the last or the one before it.
+    const int last = joined.rank - 1, inner = over[last] ? last : last - 1;
+    const auto n = inner < 0 ? 1 : joined[inner];
+    tensor::shape kept = joined, outer = joined;
+    for (int a = 0; a <= last; ++a) (over[a] ? kept : outer)[a] = 1;
+    if (inner >= 0) outer[inner] = 1;
+    const auto runs = outer.elements(), outputs = kept.elements();
+    const auto scale = 1.0f / static_cast<float>(runs * n);
+    const auto row = over[last] ? 1 : joined[last];  // outputs of a row
+    kept[last] = 1;
+    // Sum of f(x) for the beginning x of each run along the innermost reduced axis of output row i.
+    const auto each_run = [&](std::int64_t i, auto all, const auto& f) {
       const auto p = position(i, kept);
-      for (std::int64_t r = 0; r < rows; ++r) {
-        auto q = position(r, reduced);
+      for (std::int64_t r = 0; r < runs; ++r) {
+        auto q = position(r, outer);
         for (int a = 0; a < last; ++a) q[a] += p[a];
-        f(c.inputs[0] + offset(q, joined));
+        all += f(c.inputs[0] + offset(q, joined));
       }
+      return all;
     };
 
     if (over[last]) {
-      host::parallel_for(kept.elements(), rows * row, [&](std::int64_t begin, std::int64_t end) {
-        for (auto i = begin; i < end; ++i) {
-          double all = 0;
-          each_row(i, [&](const float* x) { all += host::total(x, row); });
-          c.output[i] = static_cast<float>(all) * scale;
-        }
+      host::parallel_for(outputs, runs * n, [&](std::int64_t begin, std::int64_t end) {
+        for (auto i = begin; i < end; ++i)
+          c.output[i] = static_cast<float>(each_run(i, 0.0, [&](const float* x) { return host::total(x, n); })) * scale;
       });
     } else {
-      const auto blocks = (row + width - 1) / width;
-      host::parallel_for(kept.elements() * blocks, rows * width, [&](std::int64_t begin, std::int64_t end) {
+      const auto parts = (row + width - 1) / width;
+      host::parallel_for(outputs / row * parts, runs * n * width, [&](std::int64_t begin, std::int64_t end) {
         for (auto i = begin; i < end; ++i) {
-          const auto column = i % blocks * width, n = std::min<std::int64_t>(width, row - column);
-          vec all{}, part{};  // sums of sums: rounding errors grow less
-          int count = 0;
-          each_row(i / blocks, [&](const float* x) {
-            part += n == width ? load(x + column) : load_first(x + column, n);
-            if (++count % 64 == 0) all += part, part = vec{};
+          const auto column = i % parts * width, count = row - column;
+          const vec all = each_run(i / parts, vec{}, [&](const float* x) {
+            x += column;
+            if (count < width) return host::total(n, [&](std::int64_t k) { return load_first(x + k * row, count); });
+            return host::total(n, [&](std::int64_t k) { return load(x + k * row); });
           });
-          all += part;
-          float* to = c.output + i / blocks * row + column;
-          n == width ? store(to, all * scale) : store_first(to, all * scale, n);
+          float* to = c.output + i / parts * row + column;
+          count < width ? store_first(to, all * scale, count) : store(to, all * scale);
         }
       });
     }
-    e(c.output, result.elements());
+    e(c.output, outputs);
   }
 };
 

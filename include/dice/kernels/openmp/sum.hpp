@@ -11,12 +11,12 @@ template <> struct kernel<openmp, ops::sum> : host::base<ops::sum> {
     const auto last = in.size() - 1;
     if (last == 0) {
       const float zero = 0;
-      host::binary<detail::plus>(c.output, c.inputs[0], in[0], &zero, {}, result, e);
+      host::binary<detail::plus>(c, {c.inputs[0], in[0]}, {&zero, {}}, result, e);
       return;
     }
-    host::binary<detail::plus>(c.output, c.inputs[0], in[0], c.inputs[1], in[1], result, last == 1 ? e : none);
+    host::binary<detail::plus>(c, {c.inputs[0], in[0]}, {c.inputs[1], in[1]}, result, last == 1 ? e : none);
     for (std::size_t k = 2; k <= last; ++k)
-      host::binary<detail::plus>(c.output, c.output, result, c.inputs[k], in[k], result, last == k ? e : none);
+      host::binary<detail::plus>(c, {c.output, result}, {c.inputs[k], in[k]}, result, last == k ? e : none);
   }
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dice/kernels/detail/arithmetic.hpp"
-#include "dice/kernels/openmp/detail/base.hpp"
+#include "dice/kernels/openmp/detail/rows.hpp"
 
 namespace dice::kernels::host {
 
@@ -47,11 +47,17 @@ void binary_row(float* y, const float* a, std::int64_t sa, const float* b, std::
     store_first(y + i, f(sa ? load_first(a + i, rest) : a0, sb ? load_first(b + i, rest) : b0), rest);
 }
 
-/// y = f(a, b) with broadcasting to `result`, and then the epilogue. y may be a if a has the shape `result`.
+/// An operand of a binary operator: a tensor, or a parameter (which is always plain).
+struct operand {
+  const float* at;
+  const tensor::shape& shape;
+  bool parameter = false;
+};
+
+/// y = f(a, b) with broadcasting to `result`, all plain, and then the epilogue. y may be a if a has the shape `result`.
 template <class F>
-DICE_SHARED void binary(float* y, const float* a, const tensor::shape& a_shape, const float* b, const tensor::shape& b_shape,
-                        const tensor::shape& result, const epilogue& e) {
-  const broadcast form(a_shape, b_shape, result);
+DICE_SHARED void binary_plain(float* y, const operand& a, const operand& b, const tensor::shape& result, const epilogue& e) {
+  const broadcast form(a.shape, b.shape, result);
   const int last = form.rank - 1;
   const auto row = form.extent[last];
   parallel_elements(result.elements(), [&](std::int64_t begin, std::int64_t end) {
@@ -65,19 +71,51 @@ DICE_SHARED void binary(float* y, const float* a, const tensor::shape& a_shape, 
       }
       const auto sa = form.stride[0][last], sb = form.stride[1][last];
       const auto n = std::min(row - column, end - at);
-      binary_row<F>(y + at, a + offset[0] + column * sa, sa, b + offset[1] + column * sb, sb, n);
+      binary_row<F>(y + at, a.at + offset[0] + column * sa, sa, b.at + offset[1] + column * sb, sb, n);
       at += n;
     }
     e(y + begin, end - begin);
   });
 }
 
+/// The same, all blocked, of operands that cost::broadcasts_blocks and broadcasts_channels allow.
+template <class F>
+DICE_SHARED void binary_blocked(float* y, const operand& a, const operand& b, const tensor::shape& result,
+                                const epilogue& e) {
+  constexpr F f;
+  constexpr auto block = tensor::block;
+  const auto blocks = tensor::blocks(result[1]);
+  const auto step = [&](const operand& x) { return !x.parameter && x.shape == result ? block : 0; };
+  const auto sa = step(a), sb = step(b);
+  each_row(result, tensor::layout::blocked, e, [&](std::int64_t row, std::int64_t at, std::int64_t end) {
+    // One pixel for the whole row.
+    const auto held = [&](const operand& x) {
+      if (step(x)) return lanes(0);
+      if (x.shape.elements() == 1) return lanes(*x.at);
+      const auto first = row % blocks * block;
+      if (x.parameter) return lanes(x.at + first, result[1] - first);
+      return lanes(x.at + (x.shape[0] == 1 ? first : row * block), block);
+    };
+    const lanes la = held(a), lb = held(b);
+    const float *pa = sa ? a.at + at : la.of, *pb = sb ? b.at + at : lb.of;
+    for (; at < end; at += block, pa += sa, pb += sb)
+      for (int p = 0; p < block; p += width) store(y + at + p, f(load(pa + p), load(pb + p)));
+  });
+}
+
+template <class F>
+void binary(const call& c, const operand& a, const operand& b, const tensor::shape& result, const epilogue& e) {
+  (c.result == tensor::layout::blocked ? binary_blocked<F> : binary_plain<F>)(c.output, a, b, result, e);
+}
+
 /// y = f(a, b) with broadcasting, a and b in the operator's order.
 template <class Op, class F> struct binary_kernel : base<Op> {
   static void compute(const Op& op, graph::shapes in, const tensor::shape& result, const call& c, const epilogue& e) {
-    if (op.which == ops::constant::none) binary<F>(c.output, c.inputs[0], in[0], c.inputs[1], in[1], result, e);
-    else if (op.which == ops::constant::first) binary<F>(c.output, c.parameters[0], op.fixed, c.inputs[0], in[0], result, e);
-    else binary<F>(c.output, c.inputs[0], in[0], c.parameters[0], op.fixed, result, e);
+    const operand x{c.inputs[0], in[0]};
+    if (op.which == ops::constant::none) return binary<F>(c, x, {c.inputs[1], in[1]}, result, e);
+    const operand fixed{c.parameters[0], op.fixed, true};
+    if (op.which == ops::constant::first) binary<F>(c, fixed, x, result, e);
+    else binary<F>(c, x, fixed, result, e);
   }
 };
 

@@ -13,7 +13,7 @@ inline void copy(float* to, const float* from, std::int64_t n) {
 /// y = x, with another shape.
 template <class Op> struct copy_kernel : base<Op> {
   static void compute(const Op&, graph::shapes, const tensor::shape& result, const call& c, const epilogue& e) {
-    parallel_elements(result.elements(), [&](std::int64_t a, std::int64_t b) {
+    parallel_elements(tensor::elements(result, c.result), [&](std::int64_t a, std::int64_t b) {
       if (c.output != c.inputs[0]) copy(c.output + a, c.inputs[0] + a, b - a);
       e(c.output + a, b - a);
     });

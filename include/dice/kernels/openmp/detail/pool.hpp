@@ -1,99 +1,99 @@
-// Pooling by rows: the rows under a window are joined by vectors into one row with its padding, then that row's windows.
+// Pooling of blocked tensors: a pixel is a block of channels.
 #pragma once
 
 #include "dice/kernels/openmp/detail/base.hpp"
 
 namespace dice::kernels::host {
 
-/// Elements of a joined row; elements behind it that vectors may read.
-inline constexpr std::int64_t pool_buffer = 2048, pool_slack = 2 * detail::width;
+/// One axis of a pooling window.
+struct pool_axis {
+  std::int64_t in, out;                                  ///< extents of input and output
+  std::int64_t kernel, stride, dilation, before, after;  ///< the last two: padding
 
-/// The window of a pooling operator, over a plane of height × width.
-struct pool_form {
-  std::int64_t height, width, out_height, out_width;
-  std::int64_t kernel[2], stride[2], dilation[2], pad[4];  ///< pads: top, left, bottom, right
+  template <class Op>
+  pool_axis(const Op& op, std::size_t i, std::int64_t input, std::int64_t output)
+      : in(input),
+        out(output),
+        kernel(op.kernel[i]),
+        stride(op.strides[i]),
+        dilation(op.dilations[i]),
+        before(op.pads[i]),
+        after(op.pads[i + 2]) {}
 
-  template <class Op> pool_form(const Op& op, const tensor::shape& in, const tensor::shape& result) {
-    const bool flat = in.rank == 3;
-    height = flat ? 1 : in[2], width = in[flat ? 2 : 3];
-    out_height = flat ? 1 : result[2], out_width = result[flat ? 2 : 3];
-    for (std::size_t i = 0; i < 2; ++i) kernel[i] = op.kernel[i], stride[i] = op.strides[i], dilation[i] = op.dilations[i];
-    for (std::size_t i = 0; i < 4; ++i) pad[i] = op.pads[i];
+  struct range {
+    std::int64_t first, stop;
+    std::int64_t count() const { return stop - first; }
+  };
+  /// Input position of output o's first tap.
+  std::int64_t at(std::int64_t o) const { return o * stride - before; }
+  /// Taps of output o whose positions lie in [from, to).
+  range within(std::int64_t o, std::int64_t from, std::int64_t to) const {
+    const auto up = [&](std::int64_t n) { return std::clamp<std::int64_t>((n + dilation - 1) / dilation, 0, kernel); };
+    return {up(from - at(o)), std::max(up(from - at(o)), up(to - at(o)))};
   }
-  /// Taps along axis i (0: y, 1: x) of output `o` whose input position lies in [from, to).
-  std::int64_t taps(int i, std::int64_t o, std::int64_t from, std::int64_t to) const {
-    std::int64_t n = 0;
-    for (std::int64_t k = 0; k < kernel[i]; ++k) {
-      const auto at = o * stride[i] + k * dilation[i] - pad[i];
-      n += at >= from && at < to;
-    }
-    return n;
+  range inside(std::int64_t o) const { return within(o, 0, in); }
+  /// How many taps of output o lie in the input, or with `padding` in the padded input.
+  std::int64_t counted(std::int64_t o, bool padding) const {
+    return (padding ? within(o, -before, in + after) : inside(o)).count();
+  }
+  /// Outputs all of whose taps lie in the input; none if they are less than `least`.
+  range whole(std::int64_t least) const {
+    range t{0, out};
+    while (t.first < out && at(t.first) < 0) ++t.first;
+    while (t.stop > t.first && at(t.stop - 1) + (kernel - 1) * dilation >= in) --t.stop;
+    return t.count() < least ? range{0, 0} : t;
   }
 };
 
-/// y = the join of all elements under each window, starting from `start`; then done(y, output row, first output column, n)
-/// for each part of a row. Join is a binary function of numbers and vectors, `start` neutral to it.
-template <class Join, class Done>
-void pool(const pool_form& f, std::int64_t planes, const float* input, float* output, float start, const Done& done) {
+/// y = finish(join of all elements under the window from `start` on, 1 / how many count or 0), all blocked, and then the
+/// epilogue. Join is a function of vectors; with `padding`, elements in the padding count.
+template <class Join, class Op, class Finish>
+void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, const call& c, const epilogue& e, float start,
+          bool padding, const Finish& finish) {
   constexpr Join join;
-  // Output columns per part: their inputs fit the buffer. A window wider than the buffer is taken column by column.
-  const auto reach = (f.kernel[1] - 1) * f.dilation[1] + 1;
-  const auto part = reach <= pool_buffer ? std::min(f.out_width, (pool_buffer - reach) / f.stride[1] + 1) : 0;
+  constexpr auto block = tensor::block;
+  constexpr int together = 4;  // neighbouring outputs
+  const bool flat = in.rank == 3;
+  const pool_axis y(op, 0, flat ? 1 : in[2], flat ? 1 : result[2]), x(op, 1, in[in.rank - 1], result[in.rank - 1]);
+  const auto row = x.out * block;
+  const auto whole = x.whole(together);
 
-  parallel_for(planes * f.out_height, f.out_width * (f.kernel[0] + f.kernel[1]), [&](std::int64_t begin, std::int64_t end) {
-    float row[pool_buffer + pool_slack];
-    for (auto i = begin; i < end; ++i) {
-      const auto oy = i % f.out_height;
-      const float* plane = input + i / f.out_height * f.height * f.width;
-      float* to = output + i * f.out_width;
-      const auto input_row = [&](std::int64_t ky) -> const float* {
-        const auto y = oy * f.stride[0] + ky * f.dilation[0] - f.pad[0];
-        return y < 0 || y >= f.height ? nullptr : plane + y * f.width;
-      };
-      if (part == 0) {
-        for (std::int64_t ox = 0; ox < f.out_width; ++ox) {
-          to[ox] = start;
-          for (std::int64_t ky = 0; ky < f.kernel[0]; ++ky)
-            for (std::int64_t kx = 0; kx < f.kernel[1]; ++kx) {
-              const auto x = ox * f.stride[1] + kx * f.dilation[1] - f.pad[1];
-              if (const float* from = input_row(ky); from && x >= 0 && x < f.width) to[ox] = join(to[ox], from[x]);
+  parallel_for(in[0] * tensor::blocks(in[1]) * y.out, row * y.kernel * x.kernel, [&](std::int64_t begin, std::int64_t end) {
+    for (auto r = begin; r < end; ++r) {
+      const auto plane = r / y.out, oy = r % y.out;
+      const auto rows = y.inside(oy);
+      const auto counted_rows = y.counted(oy, padding);
+      float* to = c.output + r * row;
+      // Outputs ox, …, ox + N - 1, all from these taps.
+      const auto compute = [&]<int N>(std::integral_constant<int, N>, std::int64_t ox, pool_axis::range columns,
+                                      std::int64_t counted) {
+        const auto n = counted_rows * counted;
+        const float scale = n ? 1.0f / static_cast<float>(n) : 0;
+        for (int p = 0; p < block; p += width) {
+          vec v[N];
+          DICE_UNROLL
+          for (int i = 0; i < N; ++i) v[i] = splat(start);
+          for (auto ky = rows.first; ky < rows.stop; ++ky) {
+            const auto line = (plane * y.in + y.at(oy) + ky * y.dilation) * x.in + x.at(ox);
+            for (auto kx = columns.first; kx < columns.stop; ++kx) {
+              const float* from = c.inputs[0] + (line + kx * x.dilation) * block + p;
+              DICE_UNROLL
+              for (int i = 0; i < N; ++i) v[i] = join(v[i], load(from + i * x.stride * block));
             }
-        }
-        done(to, i, 0, f.out_width);
-        continue;
-      }
-      for (std::int64_t first = 0; first < f.out_width; first += part) {
-        const auto n = std::min(part, f.out_width - first);
-        // row[j] is input column left + j, all rows of the window joined.
-        const auto left = first * f.stride[1] - f.pad[1], size = (n - 1) * f.stride[1] + reach;
-        const auto a = std::clamp<std::int64_t>(-left, 0, size), b = std::clamp<std::int64_t>(f.width - left, a, size);
-        std::fill_n(row, size + pool_slack, start);
-        for (std::int64_t ky = 0; ky < f.kernel[0]; ++ky) {
-          const float* from = input_row(ky);
-          if (!from) continue;
-          from += left;
-          auto j = a;
-          for (; j + detail::width <= b; j += detail::width) store(row + j, join(load(row + j), load(from + j)));
-          for (; j < b; ++j) row[j] = join(row[j], from[j]);
-        }
-        std::int64_t x = 0;
-        if (f.stride[1] <= 2)
-          for (; x + detail::width <= n; x += detail::width) {
-            vec v = splat(start);
-            for (std::int64_t kx = 0; kx < f.kernel[1]; ++kx) {
-              const float* p = row + x * f.stride[1] + kx * f.dilation[1];
-              v = join(v, f.stride[1] == 1 ? load(p) : load_even(p));
-            }
-            store(to + first + x, v);
           }
-        for (; x < n; ++x) {
-          float v = start;
-          for (std::int64_t kx = 0; kx < f.kernel[1]; ++kx) v = join(v, row[x * f.stride[1] + kx * f.dilation[1]]);
-          to[first + x] = v;
+          DICE_UNROLL
+          for (int i = 0; i < N; ++i) store(to + (ox + i) * block + p, finish(v[i], scale));
         }
-        done(to + first, i, first, n);
-      }
+      };
+      const auto edge = [&](std::int64_t ox) {
+        compute(std::integral_constant<int, 1>(), ox, x.inside(ox), x.counted(ox, padding));
+      };
+      for (std::int64_t ox = 0; ox < whole.first; ++ox) edge(ox);
+      for (auto ox = whole.first; ox < whole.stop; ox += together)  // the last ones perhaps anew
+        compute(std::integral_constant<int, together>(), std::min(ox, whole.stop - together), {0, x.kernel}, x.kernel);
+      for (auto ox = whole.stop; ox < x.out; ++ox) edge(ox);
     }
+    e(c.output + begin * row, (end - begin) * row);
   });
 }
 

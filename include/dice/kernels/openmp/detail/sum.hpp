@@ -4,15 +4,26 @@
 
 namespace dice::kernels::host {
 
-/// Sum of n neighbouring elements, in four vectors of partial sums.
+/// Sum of the vectors get(0) to get(n - 1): four sums side by side, and sums of those, so that rounding errors grow less.
+template <class Get> vec total(std::int64_t n, const Get& get) {
+  vec all{};
+  for (std::int64_t k = 0; k < n;) {
+    const auto stop = std::min(n, k + 256);
+    vec part[4]{};
+    for (; k + 4 <= stop; k += 4) {
+      DICE_UNROLL
+      for (int i = 0; i < 4; ++i) part[i] += get(k + i);
+    }
+    for (; k < stop; ++k) part[0] += get(k);
+    all += (part[0] + part[1]) + (part[2] + part[3]);
+  }
+  return all;
+}
+
+/// Sum of n neighbouring elements.
 inline float total(const float* x, std::int64_t n) {
-  vec part[4]{};
-  std::int64_t i = 0;
-  for (; i + 4 * width <= n; i += 4 * width)
-    for (int k = 0; k < 4; ++k) part[k] += load(x + i + k * width);
-  for (; i + width <= n; i += width) part[0] += load(x + i);
-  if (i < n) part[1] += load_first(x + i, n - i);
-  return sum((part[0] + part[1]) + (part[2] + part[3]));
+  const vec all = total(n / width, [&](std::int64_t k) { return load(x + k * width); });
+  return sum(all + load_first(x + n / width * width, n % width));
 }
 
 }  // namespace dice::kernels::host

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "dice/kernels/openmp/detail/base.hpp"
+
+#include <algorithm>
+
+namespace dice::kernels::host {
+
+/// Calls f(row, begin, end) for stretches of elements, each of one channel (plain) or one block of channels (blocked): `row`
+/// counts these over all images. Then the epilogue.
+template <class F> void each_row(const tensor::shape& result, tensor::layout layout, const epilogue& e, const F& f) {
+  const auto size = result.product(2, result.rank) * (layout == tensor::layout::blocked ? tensor::block : 1);
+  parallel_elements(tensor::elements(result, layout), [&](std::int64_t begin, std::int64_t end) {
+    for (auto at = begin; at < end;) {
+      const auto row = at / size, stop = std::min(end, (row + 1) * size);
+      f(row, at, stop);
+      at = stop;
+    }
+    e(e.output + begin, end - begin);
+  });
+}
+
+/// A value for each channel of a block.
+struct lanes {
+  alignas(64) float of[tensor::block]{};
+
+  explicit lanes(float all) { std::fill_n(of, tensor::block, all); }
+  /// From there, of a channel and those behind it; there are `channels`, lanes beyond the last are 0.
+  lanes(const float* from, std::int64_t channels) { std::copy_n(from, std::min(tensor::block, channels), of); }
+};
+
+}  // namespace dice::kernels::host
