@@ -1,14 +1,18 @@
-// The OpenMP team: size and cores.
+// The OpenMP team: size, cores, jobs.
 #include <dice/kernels/openmp/detail/parallel.hpp>
 #include <dice/kernels/openmp/team.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
+#include <stdexcept>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -16,6 +20,21 @@ using namespace dice::kernels;
 
 /// Runs f in a thread of its own: teams and bindings belong to threads.
 template <class F> void apart(F f) { std::thread(f).join(); }
+
+/// Calls f while this thread's team, of `threads`, stands by.
+template <class F> void kept(int threads, F f) {
+  team::set_threads(threads);
+  team::keep([](void* with) { (*static_cast<F*>(with))(); }, &f);
+}
+
+/// Calls f in a thread with a team of `threads`: on its own and inside keep().
+template <class F> void both(int threads, F f) {
+  apart([&] {
+    team::set_threads(threads);
+    f();
+  });
+  apart([&] { kept(threads, f); });
+}
 
 TEST(team, has_the_size_that_was_set) {
   apart([] {
@@ -94,6 +113,128 @@ TEST(team, refuses_cores_that_do_not_exist) {
     EXPECT_FALSE(team::pin(far));
     EXPECT_FALSE(team::pin(odd));
   });
+}
+
+TEST(team, does_every_job_once_in_every_thread) {
+  both(3, [] {
+    std::array<std::int64_t, 3> done{};
+    for (std::int64_t job = 0; job < 5000; ++job) {
+      team::run(3, [&](std::int64_t t, std::int64_t n) {
+        ASSERT_EQ(n, 3);
+        ASSERT_EQ(done[static_cast<std::size_t>(t)]++, job);
+      });
+      for (const auto times : done) ASSERT_EQ(times, job + 1);
+    }
+  });
+}
+
+TEST(team, meets_at_barriers) {
+  both(3, [] {
+    constexpr std::int64_t rounds = 2000;
+    std::array<std::int64_t, 3> at{};
+    std::atomic<int> wrong{0};
+    team::run(3, [&](std::int64_t t, std::int64_t) {
+      for (std::int64_t round = 1; round <= rounds; ++round) {
+        at[static_cast<std::size_t>(t)] = round;
+        team::barrier();
+        for (const auto other : at) wrong += other != round;
+        team::barrier();
+      }
+    });
+    EXPECT_EQ(at, (std::array{rounds, rounds, rounds}));
+    EXPECT_EQ(wrong, 0);
+  });
+}
+
+TEST(team, inside_a_job_is_of_one_thread) {
+  both(2, [] {
+    std::array<std::atomic<int>, 2> calls{};
+    team::run(2, [&](std::int64_t outer, std::int64_t) {
+      team::run(2, [&](std::int64_t t, std::int64_t n) {
+        EXPECT_EQ(t, 0);
+        EXPECT_EQ(n, 1);
+        team::barrier();
+        ++calls[static_cast<std::size_t>(outer)];
+      });
+      team::barrier();  // of the outer job, again
+      EXPECT_EQ(calls[0] + calls[1], 2);
+    });
+  });
+}
+
+TEST(team, has_jobs_for_some_of_its_threads) {
+  apart([] {
+    kept(3, [] {
+      EXPECT_EQ(team::available_threads(), 3);
+      for (const int wanted : {2, 1, 3, 5, 2}) {
+        const int most = std::min(wanted, 3);
+        std::array<std::atomic<int>, 3> calls{};
+        team::run(wanted, [&](std::int64_t t, std::int64_t n) {
+          EXPECT_EQ(n, most);
+          team::barrier();
+          ++calls[static_cast<std::size_t>(t)];
+        });
+        for (int t = 0; t < 3; ++t) EXPECT_EQ(calls[static_cast<std::size_t>(t)], t < most);
+      }
+      kept(2, [] { team::run(3, [](std::int64_t, std::int64_t n) { EXPECT_EQ(n, 3); }); });  // still the outer keep()
+    });
+    EXPECT_EQ(team::available_threads(), 3);
+  });
+}
+
+TEST(team, hands_on_what_is_thrown) {
+  apart([] {
+    for (int again = 0; again < 3; ++again) {
+      EXPECT_THROW(kept(3, [] { throw std::runtime_error("of a source"); }), std::runtime_error);
+      std::atomic<int> calls{0};
+      team::run(3, [&](std::int64_t, std::int64_t) { ++calls; });
+      EXPECT_EQ(calls, 3);
+    }
+  });
+}
+
+TEST(team, tells_when_its_threads_worked_while_kept) {
+  apart([] {
+    std::array<interval, 2> times{};
+    team::watch(times);
+    kept(2, [&] {
+      team::run(2, [](std::int64_t t, std::int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(1 + t)); });
+    });
+    for (std::size_t t = 0; t < 2; ++t)
+      EXPECT_GE(times[t].end - times[t].begin, static_cast<std::int64_t>(1'000'000 * (t + 1)));
+  });
+}
+
+TEST(team, sleeps_without_work) {
+  apart([] {
+    kept(3, [] {
+      const auto before = std::clock();
+      for (int pause = 0; pause < 10; ++pause) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        std::atomic<int> calls{0};
+        team::run(3, [&](std::int64_t, std::int64_t) { ++calls; });
+        EXPECT_EQ(calls, 3);
+      }
+      EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.1) << "of 0.6 s that two threads waited";
+    });
+  });
+}
+
+TEST(team, is_one_for_each_thread_that_has_one) {
+  std::vector<std::thread> ranks;
+  for (int r = 0; r < 3; ++r)
+    ranks.emplace_back([] {
+      kept(2, [] {
+        std::int64_t sum = 0;
+        for (int job = 0; job < 300; ++job) {
+          std::array<std::int64_t, 2> part{};
+          team::run(2, [&](std::int64_t t, std::int64_t) { part[static_cast<std::size_t>(t)] = t + 1; });
+          sum += part[0] + part[1];
+        }
+        EXPECT_EQ(sum, 900);
+      });
+    });
+  for (auto& r : ranks) r.join();
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ inline constexpr runtime::program program_of{
     .units = detail::table<Net, Map>.units,
     .cores = detail::table<Net, Map>.cores,
 #ifdef DICE_WITH_OPENMP
-    .threads = {.start = &start_team, .watch = &kernels::team::watch},
+    .threads = {.start = &start_team, .watch = &kernels::team::watch, .keep = &kernels::team::keep},
 #endif
 };
 

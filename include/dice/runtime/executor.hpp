@@ -153,7 +153,14 @@ class executor {
     if (totals_ == static_cast<int>(ranks_with(plan_, schedule::action::enter).size())) frames_ = base_ + total;
   }
 
+  /// Does all frames; meanwhile the rank's threads stand by.
   void work(figures& measured) {
+    auto body = [&] { do_frames(measured); };
+    if (program_.threads.keep) program_.threads.keep([](void* f) { (*static_cast<decltype(body)*>(f))(); }, &body);
+    else body();
+  }
+
+  void do_frames(figures& measured) {
     std::int64_t since = -1;  // when waiting began, or -1
     for (;;) {
       advance();

@@ -17,6 +17,8 @@ struct team {
   void (*start)(int threads, std::span<const int> cores) = nullptr;
   /// From now on each of those threads tells in times[thread] when it worked, where begin is 0.
   void (*watch)(std::span<kernels::interval> times) = nullptr;
+  /// Calls body(with); meanwhile those threads stand by. Throws what it throws.
+  void (*keep)(void (*body)(void*), void* with) = nullptr;
 };
 
 /// Everything that a program knows of itself once it is compiled, as plain values: a network, its plan and its kernels.

@@ -78,7 +78,7 @@ template <> struct kernel<openmp, ops::conv> : host::base<ops::conv> {
           if (padded) {
             for (auto k = blocks * t / n; k < blocks * (t + 1) / n; ++k)
               host::pad<Lanes>(f, first, rows, input + k * size, padded + k * f.plane * Lanes);
-#pragma omp barrier
+            team::barrier();
           }
           host::convolve<Lanes>({.form = &f,
                                  .input = padded ? padded : input,
@@ -91,7 +91,7 @@ template <> struct kernel<openmp, ops::conv> : host::base<ops::conv> {
                                  .finish = &e},
                                 t, n);
           if (padded) {  // before the next band overwrites it
-#pragma omp barrier
+            team::barrier();
           }
         }
     });

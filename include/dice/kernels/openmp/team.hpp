@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/kernels/kernel.hpp"
+#include "dice/kernels/openmp/detail/crew.hpp"
 
 #include <omp.h>
 
@@ -13,7 +14,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace dice::kernels::team {
@@ -32,7 +35,9 @@ inline std::vector<int> allowed_cores() {
 }
 
 /// Threads of the teams that the calling thread starts: OMP_NUM_THREADS, what set_threads() said, or the cores allowed.
-inline int available_threads() { return omp_get_max_threads(); }
+inline int available_threads() {
+  return detail::member.crew ? static_cast<int>(detail::member.threads) : omp_get_max_threads();
+}
 
 /// Kernels called by this thread use teams of at most `count` threads; less than 1 counts as 1.
 inline void set_threads(int count) {
@@ -64,27 +69,65 @@ inline bool pin(std::span<const int> cores) {
 }
 
 namespace detail {
+
 inline thread_local std::span<interval> watched;
 inline std::int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+/// Calls body() in thread 0 of a parallel region, whose other threads wait for the jobs of its crew.
+template <class Body> void stand_by(int threads, const Body& body) {
+  crew together;
+  std::exception_ptr error;
+#pragma omp parallel num_threads(threads)
+  if (const int thread = omp_get_thread_num(); thread > 0) {
+    together.serve(thread);
+  } else {
+    const auto outer = std::exchange(member, {.threads = omp_get_num_threads(), .crew = &together});
+    try {
+      body();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    together.dismiss(member.threads);
+    member = outer;
+  }
+  if (error) std::rethrow_exception(error);
+}
+
 }  // namespace detail
 
 /// From now on thread i of the calling thread's teams tells in times[i] when it worked: from where it first begins, if that
 /// is 0, to where it last ended. Threads beyond `times` tell nothing.
 inline void watch(std::span<interval> times) { detail::watched = times; }
 
-/// Calls f(thread, threads) in each of `threads` threads, the calling one is 0.
+/// Inside run(): returns when all of its threads have called it.
+inline void barrier() {
+  if (const auto& me = detail::member; me.where) me.where->wait(me.threads);
+}
+
+/// Calls f(thread, threads) in each of `threads` threads, the calling one is 0; inside keep() in no more than it has, inside
+/// another run() once. f must not throw.
 template <class F> void run(int threads, const F& f) {
-  const auto times = detail::watched;
-#pragma omp parallel num_threads(threads)
-  {
-    const int t = omp_get_thread_num(), n = omp_get_num_threads();
+  const auto part = [&f, times = detail::watched](std::int64_t t, std::int64_t n) {
     const auto i = static_cast<std::size_t>(t);
     if (i < times.size() && times[i].begin == 0) times[i].begin = detail::now();
-    f(std::int64_t{t}, std::int64_t{n});
+    f(t, n);
     if (i < times.size()) times[i].end = detail::now();
-  }
+  };
+  const auto& me = detail::member;
+  const auto go = [&] { me.crew->run(me.threads, threads, part); };
+  if (threads == 1 || me.works) detail::take_part(nullptr, 0, 1, part);
+  else if (me.crew) go();
+  else detail::stand_by(threads, go);
+}
+
+/// Calls body(with); meanwhile the calling thread's team stays in one parallel region, where run() costs a fraction of what
+/// a region does, and its threads sleep when there is no work for some 100 µs. Throws what body throws.
+inline void keep(void (*body)(void*), void* with) {
+  const int threads = available_threads();
+  if (threads == 1 || detail::member.works || detail::member.crew) body(with);
+  else detail::stand_by(threads, [=] { body(with); });
 }
 
 }  // namespace dice::kernels::team

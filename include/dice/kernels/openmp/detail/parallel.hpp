@@ -3,8 +3,6 @@
 #include "dice/kernels/detail/epilogue.hpp"
 #include "dice/kernels/openmp/team.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstdint>
 
@@ -19,7 +17,7 @@ inline constexpr std::int64_t grain = 32768;
 /// Threads for `work` element operations in `items` parts: all or one. GCC's runtime ends the threads that a smaller team
 /// leaves out, and those that it starts for the next larger one are bound where the first is (team::pin).
 inline int threads_for(std::int64_t items, std::int64_t work) {
-  return items > 1 && work >= grain ? omp_get_max_threads() : 1;
+  return items > 1 && work >= grain ? team::available_threads() : 1;
 }
 
 /// Calls f(begin, end) for parts of [0, items), one on each thread, some perhaps empty; each item is `work` element

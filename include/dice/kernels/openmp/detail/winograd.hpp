@@ -175,12 +175,12 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
         for (auto u = units * thread / threads; u < units * (thread + 1) / threads; ++u)
           transform_input<Pairs>(b, c.inputs[0] + image * f.in_blocks() * block * f.height * f.width, u / b.runs(),
                                  u % b.runs(), transformed);
-#pragma omp barrier
+        team::barrier();
         for (auto p = panels * thread / threads; p < panels * (thread + 1) / threads; ++p)
           multiply_blocks<Pairs>(b, transformed, weights, weights + f.weight_elements(), p * tile_blocks,
                                  std::min<std::int64_t>(tile_blocks, f.out_blocks() - p * tile_blocks),
                                  c.output + image * f.out_blocks() * block * f.out_height * f.out_width, e);
-#pragma omp barrier
+        team::barrier();
       }
 }
 

@@ -1,0 +1,113 @@
+// Threads that work together: how they wait, meet and get their jobs.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <utility>
+
+namespace dice::kernels::team::detail {
+
+/// What a thread does between two looks at what another has to do: it looks again at once, later it lets others run.
+class patience {
+ public:
+  void pause() {
+    if (turns_++ >= spins) return std::this_thread::yield();
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb");
+#endif
+  }
+  /// Whether it has waited so long that it had better sleep.
+  bool spent() const { return turns_ > spins + yields; }
+
+ private:
+  static constexpr int spins = 1000, yields = 300;
+  int turns_ = 0;
+};
+
+/// Where the threads of a job wait for each other. What many write has a cache line of its own.
+class meeting {
+ public:
+  /// Returns when all `threads` threads have called it.
+  void wait(std::int64_t threads) {
+    const auto round = round_.load(std::memory_order_relaxed);  // cannot change before this thread is here
+    if (here_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
+      here_.store(0, std::memory_order_relaxed);
+      round_.store(round + 1, std::memory_order_release);
+    } else {
+      for (patience p; round_.load(std::memory_order_acquire) == round;) p.pause();
+    }
+  }
+
+ private:
+  alignas(64) std::atomic<std::int64_t> here_{0};
+  alignas(64) std::atomic<std::uint32_t> round_{0};
+};
+
+class crew;
+
+/// What the calling thread is: one of the threads of a job, or the first thread of a crew, between jobs, or neither.
+struct membership {
+  std::int64_t threads = 1;  ///< of the job or the crew
+  meeting* where = nullptr;  ///< of the job; null: it has but one thread
+  detail::crew* crew = nullptr;
+  bool works = false;  ///< in a job
+};
+inline thread_local membership member;
+
+/// Calls f(thread, threads) as one of a job's threads.
+template <class F> void take_part(meeting* where, std::int64_t thread, std::int64_t threads, const F& f) noexcept {
+  const auto outer = std::exchange(member, {threads, where, nullptr, true});
+  f(thread, threads);
+  member = outer;
+}
+
+/// Threads that stay together: thread 0 has jobs, the others wait for them.
+class crew {
+ public:
+  /// In thread 0, of `size` threads: calls f(thread, threads) in each of the first `threads`.
+  template <class F> void run(std::int64_t size, std::int64_t threads, const F& f) {
+    call_ = [](crew& me, std::int64_t thread) { take_part(&me.where_, thread, me.threads_, *static_cast<const F*>(me.f_)); };
+    f_ = &f;
+    threads_ = std::min(threads, size);
+    go(size);
+  }
+  /// In thread 0: the others return from serve().
+  void dismiss(std::int64_t size) {
+    call_ = nullptr;
+    go(size);
+  }
+  /// In the other threads: does its part of every job.
+  void serve(std::int64_t thread) {
+    for (std::uint32_t done = 0;; ++done) {
+      for (patience p; job_.load(std::memory_order_acquire) == done;)
+        if (p.spent()) job_.wait(done, std::memory_order_acquire);
+        else p.pause();
+      const bool last = !call_;
+      if (!last && thread < threads_) call_(*this, thread);
+      busy_.fetch_sub(1, std::memory_order_release);
+      if (last) return;
+    }
+  }
+
+ private:
+  void go(std::int64_t size) {
+    busy_.store(size - 1, std::memory_order_relaxed);
+    job_.fetch_add(1);
+    job_.notify_all();
+    if (call_) call_(*this, 0);
+    for (patience p; busy_.load(std::memory_order_acquire) > 0;) p.pause();
+  }
+
+  alignas(64) std::atomic<std::uint32_t> job_{0};  ///< its number; the job is
+  void (*call_)(crew&, std::int64_t) = nullptr;
+  const void* f_ = nullptr;
+  std::int64_t threads_ = 1;
+  alignas(64) std::atomic<std::int64_t> busy_{0};  ///< threads that have not done it
+  meeting where_;
+};
+
+}  // namespace dice::kernels::team::detail
