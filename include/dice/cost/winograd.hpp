@@ -36,9 +36,14 @@ struct winograd {
   constexpr std::int64_t packed_bytes() const {
     return (weight_elements() + out_blocks() * tensor::block) * tensor::element_bytes;
   }
+  /// Elements from one point to the next, of `blocks` blocks of channels of `tiles` tiles: an odd number of cache lines, so
+  /// that the points of a tile do not share a few sets of the cache.
+  static constexpr std::int64_t pitch(std::int64_t blocks, std::int64_t tiles) {
+    return (blocks * tiles | 1) * tensor::block;
+  }
   /// The transformed inputs of a block of tiles: (point, block of channels, tile, channel).
   constexpr std::int64_t scratch_bytes() const {
-    return points() * in_blocks() * block_tiles() * tensor::block * tensor::element_bytes;
+    return points() * pitch(in_blocks(), block_tiles()) * tensor::element_bytes;
   }
 
   /// Whether Winograd's algorithm can compute `op`.
@@ -70,7 +75,7 @@ struct winograd {
   /// finish one as long as `out`, to read a weight from memory as long as `load`. Fitted to one Zen 5 core, where on the
   /// layers of VGG-19 and ResNet-18 the choice took up to a quarter more time than the fastest size.
   constexpr double time() const {
-    constexpr double in[] = {0, 450, 1300, 2300}, out[] = {0, 350, 1000, 1900}, load = 25;
+    constexpr double in[] = {0, 450, 1300, 2300}, out[] = {0, 350, 1000, 1900}, load = 18;
     const auto tiles = static_cast<double>(images * rows * columns), weights = static_cast<double>(weight_elements());
     return weights * std::max(tiles, load) +
            tiles * (static_cast<double>(channels) * in[pairs] + static_cast<double>(out_channels) * out[pairs]);
@@ -81,7 +86,7 @@ struct winograd {
   static constexpr winograd best(const ops::conv& op, const tensor::shape& in, const tensor::shape& result) {
     winograd out;
     if (!fits(op, in)) return out;
-    constexpr double load = 25, direct = 1.2;  // direct tiles run at some 80 % of full speed
+    constexpr double load = 18, direct = 1.2;  // direct tiles run at some 80 % of full speed
     const auto pixels = static_cast<double>(in[0] * result[2] * result[3]);
     double least = direct * 9 * static_cast<double>(in[1] * op.channels) * std::max(pixels, load);
     for (int p = 1; p <= 3; ++p)

@@ -40,7 +40,7 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
   constexpr std::int64_t most = tile_run * m + 2;
   const auto& f = *b.form;
   const auto lane = v % block_vectors * width, in_block = v / block_vectors;
-  const auto tiles = b.tiles(), pitch = f.in_blocks() * tiles * block;
+  const auto tiles = b.tiles(), pitch = f.pitch(f.in_blocks(), tiles);
   alignas(64) float half[n][most * width];  // columns are transformed once for the tiles that share them
   b.run(run, [&](std::int64_t tile, std::int64_t tile_y, std::int64_t tile_x, std::int64_t count) {
     const auto columns = count * m + 2, y = tile_y * m - f.top, x = tile_x * m - f.left;
@@ -56,7 +56,11 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
         DICE_UNROLL
         for (int i = 0; i < n; ++i) d[i] = load(p + i * f.width * block);
       } else {
-        for (int i = 0; i < n; ++i) d[i] = y + i < 0 || y + i >= f.height ? vec{} : load(p + i * f.width * block);
+        DICE_UNROLL
+        for (int i = 0; i < n; ++i) {
+          d[i] = vec{};
+          if (y + i >= 0 && y + i < f.height) d[i] = load(p + i * f.width * block);
+        }
       }
       transform::input(d, o);
       DICE_UNROLL
@@ -75,89 +79,95 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
   });
 }
 
-/// Finishes a run of tiles of a vector of output channels. `sums`: the tile's first point, points `pitch` apart; `output`:
-/// the image's plane of that block of channels; all three at the vector's lanes.
+/// Finishes tiles [begin, end) of a vector of output channels. `sums`: of tile `begin`, points `pitch` apart; `output`: the
+/// image's plane of that block of channels; all at the vector's lanes.
 template <int Pairs>
-DICE_SHARED void transform_output(const tile_block& b, const float* sums, std::ptrdiff_t pitch, const float* bias,
-                                  std::int64_t run, float* output, const epilogue& e) {
+DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::int64_t end, const float* sums,
+                                  std::ptrdiff_t pitch, const float* bias, float* output, const epilogue& e) {
   using transform = filter<Pairs>;
   constexpr int m = transform::outputs, n = transform::inputs;
   const auto& f = *b.form;
   const vec start = load(bias);
   with_activation(
       e, [&](const auto& activation) __attribute__((always_inline)) {
-        b.run(
-            run, [&](std::int64_t tile, std::int64_t y, std::int64_t x, std::int64_t count) __attribute__((always_inline)) {
-              for (std::int64_t t = 0; t < count; ++t) {
-                const float* from = sums + (tile + t) * block;
-                vec half[m][n];
-                for (int j = 0; j < n; ++j) {
-                  vec d[n], o[m];
-                  DICE_UNROLL
-                  for (int i = 0; i < n; ++i) d[i] = load(from + (i * n + j) * pitch);
-                  transform::output(d, o);
-                  DICE_UNROLL
-                  for (int i = 0; i < m; ++i) half[i][j] = o[i];
-                }
-                const auto first = (x + t) * m, columns = std::min<std::int64_t>(m, f.out_width - first);
-                for (int i = 0; i < std::min<std::int64_t>(m, f.out_height - y * m); ++i) {
-                  vec o[m];
-                  transform::output(half[i], o);
-                  float* to = output + ((y * m + i) * f.out_width + first) * block;
-                  const float* residual = e.residual && e.bounds.exact ? e.residual + (to - e.output) : nullptr;
-                  const auto put = [&](int j) __attribute__((always_inline)) {
-                    vec v = o[j] + start;
-                    if (residual) v += load(residual + j * block);
-                    store(to + j * block, activation(v));
-                  };
-                  if (columns == m) {
-                    DICE_UNROLL
-                    for (int j = 0; j < m; ++j) put(j);
-                  } else {
-                    for (int j = 0; j < columns; ++j) put(j);
-                  }
-                  finish_pixels(e, to, static_cast<int>(columns), width);
-                }
-              }
-            });
+        for (auto t = begin; t < end; ++t, sums += block) {
+          vec half[m][n];
+          for (int j = 0; j < n; ++j) {
+            vec d[n], o[m];
+            DICE_UNROLL
+            for (int i = 0; i < n; ++i) d[i] = load(sums + (i * n + j) * pitch);
+            transform::output(d, o);
+            DICE_UNROLL
+            for (int i = 0; i < m; ++i) half[i][j] = o[i];
+          }
+          const auto y = (b.first_row + t / b.columns) * m, x = (b.first_column + t % b.columns) * m;
+          const auto rows = std::min<std::int64_t>(m, f.out_height - y),
+                     columns = std::min<std::int64_t>(m, f.out_width - x);
+          for (std::int64_t i = 0; i < rows; ++i) {
+            vec o[m];
+            transform::output(half[i], o);
+            float* to = output + ((y + i) * f.out_width + x) * block;
+            const float* residual = e.residual && e.bounds.exact ? e.residual + (to - e.output) : nullptr;
+            const auto put = [&](std::int64_t j) __attribute__((always_inline)) {
+              vec v = o[j] + start;
+              if (residual) v += load(residual + j * block);
+              store(to + j * block, activation(v));
+            };
+            if (columns == m) {
+              DICE_UNROLL
+              for (int j = 0; j < m; ++j) put(j);
+            } else {
+              for (std::int64_t j = 0; j < columns; ++j) put(j);
+            }
+            finish_pixels(e, to, static_cast<int>(columns), width);
+          }
+        }
       });
 }
 
-/// Products of a block of tiles with the weights of `blocks` blocks of output channels from `first` on, finished.
+/// What the threads share when they multiply.
+struct winograd_product {
+  const float *transformed, *weights, *bias;
+  float* image;
+  const epilogue* finish;
+};
+
+/// Products of tiles [begin, end) of a block with the weights of `blocks` blocks of output channels from `first` on,
+/// finished.
 template <int Pairs>
-void multiply_blocks(const tile_block& b, const float* transformed, const float* weights, const float* bias,
-                     std::int64_t first, std::int64_t blocks, float* image, const epilogue& e) {
+void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_t begin, std::int64_t end,
+                     std::int64_t first, std::int64_t blocks) {
   constexpr int points = filter<Pairs>::inputs * filter<Pairs>::inputs;
-  alignas(64) float sums[points * cost::winograd::most_tiles * tile_blocks * block];
+  alignas(64) float sums[points * cost::winograd::pitch(tile_blocks, cost::winograd::most_tiles)];
   const auto& f = *b.form;
-  const auto tiles = b.tiles(), plane = tiles * block;
-  const tiling pieces(1, tiles);
+  const auto step = b.tiles() * block, plane = (end - begin) * block;
+  const auto from = f.pitch(f.in_blocks(), b.tiles()), to = f.pitch(blocks, end - begin);  // points
+  const tiling pieces(1, end - begin);
   const std::ptrdiff_t zero = 0;
   for (std::int64_t p = 0; p < points; ++p) {
     tile_call c{.in = {},
                 .in_blocks = f.in_blocks(),
-                .step = plane,
+                .step = step,
                 .last = static_cast<int>((f.channels - 1) % block) + 1,
                 .taps = &zero,
                 .tap_count = 1,
-                .weights = weights + (first * points + p) * f.channels * block,
+                .weights = w.weights + (first * points + p) * f.channels * block,
                 .depth = points * f.channels * block,
                 .out = {},
                 .plane = plane};
     for (std::int64_t i = 0; i < pieces.size(); ++i) {
       const auto at = pieces[i];
       for (int s = 0; s < 2; ++s) {
-        c.in[s] = transformed + p * f.in_blocks() * plane + at.column[s] * block;
-        c.out[s] = sums + p * blocks * plane + at.column[s] * block;
+        c.in[s] = w.transformed + p * from + (begin + at.column[s]) * block;
+        c.out[s] = sums + p * to + at.column[s] * block;
       }
       tile_of<block>(at.pixels, blocks)(c);
     }
   }
   for (std::int64_t o = 0; o < blocks; ++o)
     for (int lane = 0; lane < block; lane += width)
-      for (std::int64_t r = 0; r < b.runs(); ++r)
-        transform_output<Pairs>(b, sums + o * plane + lane, blocks * plane, bias + (first + o) * block + lane, r,
-                                image + (first + o) * f.out_height * f.out_width * block + lane, e);
+      transform_output<Pairs>(b, begin, end, sums + o * plane + lane, to, w.bias + (first + o) * block + lane,
+                              w.image + (first + o) * f.out_height * f.out_width * block + lane, *w.finish);
 }
 
 /// One thread's part of the convolution; barriers keep the threads of the team in the same block.
@@ -176,10 +186,18 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
           transform_input<Pairs>(b, c.inputs[0] + image * f.in_blocks() * block * f.height * f.width, u / b.runs(),
                                  u % b.runs(), transformed);
         team::barrier();
-        for (auto p = panels * thread / threads; p < panels * (thread + 1) / threads; ++p)
-          multiply_blocks<Pairs>(b, transformed, weights, weights + f.weight_elements(), p * tile_blocks,
-                                 std::min<std::int64_t>(tile_blocks, f.out_blocks() - p * tile_blocks),
-                                 c.output + image * f.out_blocks() * block * f.out_height * f.out_width, e);
+        const winograd_product w{transformed, weights, weights + f.weight_elements(),
+                                 c.output + image * f.out_blocks() * block * f.out_height * f.out_width, &e};
+        // Few blocks of output channels, or a number that leaves threads idle: each in parts of the tiles.
+        const auto most = (b.tiles() + tile_pixels - 1) / tile_pixels;
+        std::int64_t parts = 1;
+        while (parts < most && panels * parts % threads != 0 && panels * parts < 4 * threads) ++parts;
+        const auto products = panels * parts;
+        for (auto p = products * thread / threads; p < products * (thread + 1) / threads; ++p) {
+          const auto first = p / parts * tile_blocks, part = p % parts;
+          multiply_blocks<Pairs>(b, w, b.tiles() * part / parts, b.tiles() * (part + 1) / parts, first,
+                                 std::min<std::int64_t>(tile_blocks, f.out_blocks() - first));
+        }
         team::barrier();
       }
 }
@@ -188,7 +206,7 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
 inline void convolve(const cost::winograd& f, const call& c, const epilogue& e) {
   const auto part = f.pairs == 1 ? &winograd_part<1> : f.pairs == 2 ? &winograd_part<2> : &winograd_part<3>;
   const auto work = f.weight_elements() / width * f.rows * f.columns;
-  team::run(threads_for(f.out_blocks(), work), [&](std::int64_t t, std::int64_t n) { part(f, c, t, n, e); });
+  team::run(threads_for(work, work), [&](std::int64_t t, std::int64_t n) { part(f, c, t, n, e); });
 }
 
 /// Transforms weights (out_channels, channels, 3, 3) in double precision.
