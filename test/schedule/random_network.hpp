@@ -10,20 +10,55 @@
 
 namespace test {
 
-struct random_network {
+/// A network as values that grows by add().
+struct network {
   std::vector<dice::graph::layer_info> layers;
   std::vector<dice::graph::edge> edges;
   dice::graph::network_view view() const { return {layers, edges}; }
 
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  int size() const { return static_cast<int>(layers.size()); }
+  dice::graph::layer_info& add(const char* op, dice::tensor::shape shape, std::vector<int> from) {
+    dice::graph::layer_info l;
+    l.op = op, l.output = shape;
+    l.first_edge = static_cast<int>(edges.size());
+    l.edges = static_cast<int>(from.size());
+    for (int f : from) edges.push_back({f, size(), -1});
+    layers.push_back(l);
+    return layers.back();
+  }
+  /// Layers `from` one after the other; their places are said if it `joins`.
+  dice::graph::layer_info& add_concat(dice::tensor::shape shape, const std::vector<int>& from, bool joins = true) {
+    auto& l = add("Concat", shape, from);
+    std::int64_t offset = 0;
+    for (int k = 0; k < l.edges; ++k) {
+      auto& e = edges[at(l.first_edge + k)];
+      if (joins) e.joins = offset;
+      offset += layers[at(e.from)].output.elements();
+    }
+    return l;
+  }
+  dice::graph::layer_info& add_view(const char* op, dice::tensor::shape shape, int from, std::int64_t offset) {
+    auto& l = add(op, shape, {from});
+    l.view = offset;
+    return l;
+  }
+  void add_output(int from) { add_view("Output", layers[at(from)].output, from, 0).is_output = true; }
+};
+
+struct random_network : network {
   explicit random_network(unsigned seed, int size) {
     std::mt19937 draw(seed);
     const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
+    constexpr int pixels = 2;
+    // Some channels, or a block or more of them.
+    const auto image = [&] { return dice::tensor::shape{1, below(2) ? 1 + below(6) : 16 + 8 * below(4), pixels, 1}; };
     const int inputs = 1 + below(2);
-    for (int i = 0; i < inputs; ++i) add("Input", {1, 1 + below(4), 2, 2}, {}).is_input = true;
-    while (static_cast<int>(layers.size()) < size) {
+    for (int i = 0; i < inputs; ++i) add("Input", image(), {}).is_input = true;
+    while (this->size() < size) {
       // Recent tensors are likelier to be read.
       const auto pick = [&] {
-        const int n = static_cast<int>(layers.size());
+        const int n = this->size();
         return below(3) ? n - 1 - below(std::min(n, 4)) : below(n);
       };
       const int a = pick();
@@ -31,7 +66,7 @@ struct random_network {
       switch (below(8)) {
         case 0:
         case 1:
-          add("Conv", {1, 1 + below(6), 2, 2}, {a}).fuses = {.takes_residual = true, .takes_activation = true};
+          add("Conv", image(), {a}).fuses = {.takes_residual = true, .takes_activation = true};
           break;
         case 2:
           add("Relu", shape, {a}), layers.back().fuses.is_activation = true, layers.back().in_place = true;
@@ -41,7 +76,7 @@ struct random_network {
           break;
         case 4: {  // a sum with some tensor of the same shape
           std::vector<int> same;
-          for (int i = 0; i < static_cast<int>(layers.size()); ++i)
+          for (int i = 0; i < this->size(); ++i)
             if (layers[at(i)].output == shape) same.push_back(i);
           add("Add", shape, {a, same[at(below(static_cast<int>(same.size())))]});
           layers.back().fuses = {.takes_activation = true, .is_residual = true};
@@ -51,42 +86,30 @@ struct random_network {
           std::vector<int> parts{a};
           for (int k = 1 + below(3); k > 0; --k) parts.push_back(pick());
           std::int64_t elements = 0;
-          for (int p : parts) elements += layers[at(p)].output.elements();
-          add("Concat", {elements}, parts);
-          std::int64_t offset = 0;
-          const bool joins = below(4) != 0;
-          for (std::size_t k = 0; k < parts.size(); ++k) {
-            edges[edges.size() - parts.size() + k].joins = joins ? offset : -1;
-            offset += layers[at(parts[k])].output.elements();
-          }
+          bool images = true;
+          for (int p : parts) elements += layers[at(p)].output.elements(), images = images && layers[at(p)].output.rank == 4;
+          if (elements > 1000) break;  // sizes double with each such layer
+          add_concat(images ? dice::tensor::shape{1, elements / pixels, pixels, 1} : dice::tensor::shape{elements}, parts,
+                     below(4) != 0);
           break;
         }
         case 6:
-          add("Reshape", {shape.elements()}, {a}), layers.back().view = 0;
+          add_view("Reshape", {shape.elements()}, a, 0);
           break;
-        default: {  // some whole channels, seen in place
-          const auto half = (shape.elements() + 1) / 2, from = below(2) * (shape.elements() - half);
-          add("Slice", {half}, {a}), layers.back().view = from;
-        }
+        default:  // some whole channels, seen in place
+          if (shape.rank == 4 && below(3)) {
+            const int channels = static_cast<int>(shape[1]);
+            const int part = channels < 16 || below(2) ? 1 + below(channels) : 16 * (1 + below(channels / 16));
+            const int from = channels - part;
+            add_view("Slice", {1, part, pixels, 1}, a, (below(2) ? from : from / 16 * 16) * pixels);
+          } else {
+            const auto half = (shape.elements() + 1) / 2, from = below(2) * (shape.elements() - half);
+            add_view("Slice", {half}, a, from);
+          }
       }
     }
     const int outputs = 1 + below(3);
-    for (int i = 0; i < outputs; ++i) {
-      const int a = i ? below(size) : size - 1;
-      add("Output", layers[at(a)].output, {a}), layers.back().view = 0, layers.back().is_output = true;
-    }
-  }
-
- private:
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  dice::graph::layer_info& add(const char* op, dice::tensor::shape shape, std::vector<int> from) {
-    dice::graph::layer_info l;
-    l.op = op, l.output = shape;
-    l.first_edge = static_cast<int>(edges.size());
-    l.edges = static_cast<int>(from.size());
-    for (int f : from) edges.push_back({f, static_cast<int>(layers.size()), -1});
-    layers.push_back(l);
-    return layers.back();
+    for (int i = 0; i < outputs; ++i) add_output(i ? below(size) : size - 1);
   }
 };
 

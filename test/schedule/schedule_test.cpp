@@ -42,11 +42,24 @@ constexpr auto plan_split =
     schedule::plan_of<sample::network, split<sample::network, points<4>, dev<0>, dev<1>, in_flight<Frames>>>;
 static_assert(plan_split<1>.ranks[0].slots == 1 && plan_split<2>.ranks[1].slots == 2 && plan_split<9>.ranks[0].slots == 3);
 
+/// Algorithms of any kind: those that work on blocks convert, and Concats do so only if their inputs begin at whole blocks.
 std::vector<cost::algorithm> some_algorithms(const graph::network_view& net, unsigned seed) {
   std::mt19937 draw(seed);
   std::vector<cost::algorithm> out(net.layers.size());
   const auto below = [&](unsigned n) { return static_cast<std::int64_t>(draw() % n); };
-  for (auto& a : out) a = {.packed_bytes = below(3) * 100, .scratch_bytes = below(3) ? 0 : below(300)};
+  for (int l = 0; l < net.size(); ++l) {
+    auto& a = out[static_cast<std::size_t>(l)];
+    a = {.packed_bytes = below(3) * 100, .scratch_bytes = below(3) ? 0 : below(300), .converts = below(4) != 0};
+    bool blocks = a.converts;
+    const auto in = net.into(l);
+    if (net.layers[static_cast<std::size_t>(l)].op == "Concat")
+      for (const auto& e : in.first(in.size() - 1)) {
+        const auto& s = net.layers[static_cast<std::size_t>(e.from)].output;
+        blocks = blocks && s.rank == 4 && s[1] % 16 == 0;
+      }
+    if (blocks)
+      a.works = std::array{cost::form::plain, cost::form::blocked, cost::form::first, cost::form::either}[draw() % 4];
+  }
   return out;
 }
 
@@ -115,6 +128,10 @@ TEST(Schedule, ProofsRefuseDamagedPlans) {
     auto size = plan;
     size.messages[0].part.end[1] += 1;
     EXPECT_FALSE(schedule::messages_match(size.view(), d.net.view()));
+    auto layout = plan;
+    for (auto& m : layout.messages)
+      m.at_receiver.layout = m.at_receiver.layout == tensor::layout::plain ? tensor::layout::blocked : tensor::layout::plain;
+    EXPECT_FALSE(schedule::messages_match(layout.view(), d.net.view()));
     auto small = plan;
     for (auto& b : small.buffers)
       if (b.layer >= 0) --b.bytes;
@@ -214,31 +231,18 @@ TEST(Schedule, CompileTimeAndRunTimeAgree) {
 
 // A Concat chain as DenseNet's: each joins all tensors so far; all of them lie in the last one.
 TEST(Schedule, GrowingConcatsShareOneBuffer) {
-  test::random_network net(1, 1);
-  net.layers.clear(), net.edges.clear();
-  const auto add = [&](const char* op, tensor::shape shape, std::vector<int> from) {
-    graph::layer_info l;
-    l.op = op, l.output = shape;
-    l.first_edge = static_cast<int>(net.edges.size());
-    l.edges = static_cast<int>(from.size());
-    std::int64_t offset = 0;
-    for (int f : from) {
-      net.edges.push_back({f, static_cast<int>(net.layers.size()), std::string_view(op) == "Concat" ? offset : -1});
-      offset += net.layers[static_cast<std::size_t>(f)].output.elements();
-    }
-    net.layers.push_back(l);
-    return static_cast<int>(net.layers.size()) - 1;
-  };
-  std::vector<int> features{add("Input", {1, 8, 4, 4}, {})};
-  net.layers[0].is_input = true;
-  features = {add("Conv", {1, 8, 4, 4}, {0})};
+  test::network net;
+  net.add("Input", {1, 8, 4, 4}, {}).is_input = true;
+  net.add("Conv", {1, 8, 4, 4}, {0});
+  std::vector<int> features{1};
   for (int k = 0; k < 6; ++k) {
-    const int all = features.size() == 1 ? features[0] : add("Concat", {1, 8 + 4 * k, 4, 4}, features);
-    features.push_back(add("Conv", {1, 4, 4, 4}, {all}));
+    if (features.size() > 1) net.add_concat({1, 8 + 4 * k, 4, 4}, features);
+    net.add("Conv", {1, 4, 4, 4}, {net.size() - 1});
+    features.push_back(net.size() - 1);
   }
-  const int last = add("Concat", {1, 32, 4, 4}, features);
-  add("Output", {1, 32, 4, 4}, {last});
-  net.layers.back().is_output = true, net.layers.back().view = 0;
+  net.add_concat({1, 32, 4, 4}, features);
+  const int last = net.size() - 1;
+  net.add_output(last);
   const std::vector<int> owner(net.layers.size(), 0);
   const std::vector<platform::device> devices{{0, {}, -1}};
   const std::vector<cost::algorithm> algorithms(net.layers.size());

@@ -1,5 +1,6 @@
 // Runs a plan on symbols: every element of every arena holds the name of the value that it should be, and each step checks
-// that what it reads is what the network means. Ranks advance in random order under the executor's rules.
+// that what it reads is what the network means, in the layouts that it can read. Ranks advance in random order under the
+// executor's rules.
 #pragma once
 
 #include "dice/cost/algorithm.hpp"
@@ -71,6 +72,14 @@ class simulation {
     return {frame, l, i};
   }
 
+  const dice::tensor::shape& shape_of(int l) const { return net_.layers[z(l)].output; }
+
+  /// Where element i of a tensor of shape `s` lies in layout `l`.
+  static std::int64_t stored(std::int64_t i, const dice::tensor::shape& s, dice::tensor::layout l) {
+    if (l == dice::tensor::layout::plain) return i;
+    const auto pixels = s.product(2, s.rank), channel = i / pixels % s[1], image = i / pixels / s[1];
+    return ((image * ((s[1] + 15) / 16) + channel / 16) * pixels + i % pixels) * 16 + channel % 16;
+  }
   symbol& cell(int rank, dice::schedule::place p, int frame, std::int64_t i) {
     const auto& r = plan_.ranks[z(rank)];
     const auto base = p.where == dice::schedule::space::frame ? frame % r.slots * r.frame_bytes : r.slots * r.frame_bytes;
@@ -78,18 +87,26 @@ class simulation {
   }
 
   void check(int rank, dice::schedule::place p, int frame, int layer, const char* what) {
-    for (std::int64_t i = 0; i < net_.layers[z(layer)].output.elements(); ++i)
-      if (!(cell(rank, p, frame, i) == meaning(layer, i, frame)) && trouble_.empty()) {
-        std::ostringstream s;
-        s << what << " of layer " << layer << " on rank " << rank << " in frame " << frame << ": element " << i << " holds "
-          << cell(rank, p, frame, i).layer << '[' << cell(rank, p, frame, i).index << "] of frame "
-          << cell(rank, p, frame, i).frame;
-        trouble_ = s.str();
-      }
+    const auto& shape = shape_of(layer);
+    for (std::int64_t i = 0; i < shape.elements(); ++i) {
+      const auto& held = cell(rank, p, frame, stored(i, shape, p.layout));
+      if (held == meaning(layer, i, frame) || !trouble_.empty()) continue;
+      std::ostringstream s;
+      s << what << " of layer " << layer << " on rank " << rank << " in frame " << frame << ": element " << i << " holds "
+        << held.layer << '[' << held.index << "] of frame " << held.frame;
+      trouble_ = s.str();
+    }
   }
+  /// Writes lanes beyond the channels, too.
   void write(int rank, dice::schedule::place p, int frame, int layer) {
-    for (std::int64_t i = 0; i < net_.layers[z(layer)].output.elements(); ++i)
-      cell(rank, p, frame, i) = meaning(layer, i, frame);
+    const auto& shape = shape_of(layer);
+    if (p.layout == dice::tensor::layout::blocked)
+      for (std::int64_t i = 0; i < dice::tensor::elements(shape, p.layout); ++i) cell(rank, p, frame, i) = {};
+    for (std::int64_t i = 0; i < shape.elements(); ++i)
+      cell(rank, p, frame, stored(i, shape, p.layout)) = meaning(layer, i, frame);
+  }
+  void require(bool holds, const char* otherwise) {
+    if (!holds && trouble_.empty()) trouble_ = otherwise;
   }
 
   bool advance(int rank) {
@@ -134,14 +151,18 @@ class simulation {
         break;
       }
       case action::enter:
+        require(step.output.layout == dice::tensor::layout::plain, "an input enters blocked");
         write(rank, step.output, frame, step.layer);
         break;
       case action::leave:
+        require(step.output.layout == dice::tensor::layout::plain, "a result leaves blocked");
         check(rank, step.output, frame, step.layer, "result");
         if (left_[step.layer]++ != frame && trouble_.empty()) trouble_ = "results out of order";
         break;
       case action::send: {
         const auto& m = plan_.messages[z(step.message)];
+        require(m.at_sender.layout == m.at_receiver.layout, "the ends of a message disagree in layout");
+        require(m.bytes == dice::tensor::bytes(shape_of(m.layer), m.at_sender.layout), "a message has another size");
         check(rank, m.at_sender, frame, m.layer, "message");
         pending_.push_back({step.message, frame});
         break;
@@ -151,14 +172,27 @@ class simulation {
         std::vector<int> reads;
         for (const auto& e : net_.into(g.anchor)) reads.push_back(e.from);
         if (g.residual >= 0) reads.push_back(net_.into(g.residual)[z(g.residual_operand)].from);
-        if (static_cast<int>(reads.size()) != step.operands && trouble_.empty()) trouble_ = "operands do not fit the group";
+        require(static_cast<int>(reads.size()) == step.operands, "operands do not fit the group");
+        const auto place_of = [&](std::size_t k) { return plan_.operands[z(step.first_operand) + k]; };
+        // What the kernel does not find in the layout in which it works is converted in further working memory.
+        const auto& how = algorithms_[z(g.anchor)];
+        auto working = (how.scratch_bytes + 63) / 64 * 64;
+        const auto held = [&](int layer, dice::schedule::place p, dice::tensor::layout as) {
+          const auto& shape = shape_of(layer);
+          require(p.layout == dice::tensor::layout::plain || dice::tensor::has_blocks(shape), "no such layout");
+          require(p.layout == as || !dice::tensor::has_blocks(shape) || how.converts,
+                  "a kernel cannot read what it is given");
+          working += dice::cost::converted_bytes(shape, p.layout, as);
+        };
+        for (std::size_t k = 0; k < reads.size(); ++k)
+          held(reads[k], place_of(k),
+               k < net_.into(g.anchor).size() ? how.reads(step.output.layout) : how.writes(step.output.layout));
+        held(step.layer, step.output, how.writes(step.output.layout));
         // A kernel may write its working memory at any time, and elements of its result before it has read all operands;
         // only an operator that works in place may have its result where it reads.
         const auto work = [&] {
-          for (std::int64_t i = 0; i < algorithms_[z(g.anchor)].scratch_bytes / 4; ++i)
-            cell(rank, step.scratch, frame, i) = {};
+          for (std::int64_t i = 0; i < working / 4; ++i) cell(rank, step.scratch, frame, i) = {};
         };
-        const auto place_of = [&](std::size_t k) { return plan_.operands[z(step.first_operand) + k]; };
         work();
         for (std::size_t k = 0; k < reads.size(); ++k) check(rank, place_of(k), frame, reads[k], "operand");
         write(rank, step.output, frame, step.layer);
@@ -167,7 +201,7 @@ class simulation {
             check(rank, place_of(k), frame, reads[k], "operand, while the result is written,");
         work();
         check(rank, step.output, frame, step.layer, "result of a step");
-        if (plan_.owner[z(step.layer)] != rank && trouble_.empty()) trouble_ = "a layer runs on a rank that is not its own";
+        require(plan_.owner[z(step.layer)] == rank, "a layer runs on a rank that is not its own");
         break;
       }
     }

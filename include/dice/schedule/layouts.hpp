@@ -12,15 +12,15 @@ namespace dice::schedule {
 
 namespace detail {
 
-/// Whether layer l, a view, shows a blocked operand as it shows a plain one: whole blocks of channels at the same offset.
+/// Whether layer l, a view, shows a blocked operand as it shows a plain one: channels from a block's first on, at the same
+/// offset. Lanes beyond its last channel may be the operand's.
 constexpr bool keeps_blocks(const graph::network_view& net, int l) {
   const auto &in = net.layers[net.into(l)[0].from].output, &out = net.layers[l].output;
   if (in.rank != out.rank || !tensor::has_blocks(in)) return false;
   for (int a = 2; a < in.rank; ++a)
     if (in[a] != out[a]) return false;
   if (in[0] == out[0] && in[1] == out[1]) return true;
-  const auto from = net.layers[l].view, block = tensor::block * in.product(2, in.rank);
-  return in[0] == 1 && from % block == 0 && (out[1] % tensor::block == 0 || from / block * tensor::block + out[1] == in[1]);
+  return in[0] == 1 && net.layers[l].view % (tensor::block * in.product(2, in.rank)) == 0;
 }
 
 }  // namespace detail

@@ -1,0 +1,139 @@
+// Which tensors are blocked, in networks made by hand; each plan is sound and moves the right values.
+#include "dice/schedule/schedule.hpp"
+#include "random_network.hpp"
+#include "simulate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+using namespace dice;
+using cost::form;
+
+struct made : test::network {
+  std::vector<cost::algorithm> algorithms;
+  std::vector<int> owner;
+
+  /// The layer just added is computed so, by that rank.
+  int how(form works, int rank = 0, bool converts = true) {
+    algorithms.resize(layers.size()), owner.resize(layers.size(), rank);
+    algorithms.back() = {.works = works, .converts = converts};
+    return size() - 1;
+  }
+  int input(tensor::shape shape) { return add("Input", shape, {}).is_input = true, how(form::plain); }
+  int conv(tensor::shape shape, int from, form works = form::blocked, int rank = 0, bool converts = true) {
+    return add("Conv", shape, {from}), how(works, rank, converts);
+  }
+  int concat(tensor::shape shape, const std::vector<int>& from, form works) { return add_concat(shape, from), how(works); }
+  int view(tensor::shape shape, int from, std::int64_t offset) {
+    return add_view("View", shape, from, offset), how(form::plain, owner.back());
+  }
+  void output(int from) { add_output(from), how(form::plain, owner.back()); }
+
+  schedule::plan plan() const {
+    std::vector<platform::device> devices;
+    for (int r = 0; r <= *std::max_element(owner.begin(), owner.end()); ++r) devices.push_back({r, {}, -1});
+    auto plan = schedule::build({view_of(), owner, devices, algorithms, 2});
+    EXPECT_TRUE(schedule::sound(plan.view(), view_of()));
+    EXPECT_EQ(test::simulation(view_of(), plan.view(), algorithms, 5, 1).run(), "");
+    return plan;
+  }
+  graph::network_view view_of() const { return network::view(); }
+  /// A letter for each layer: b (blocked) or p (plain).
+  std::string layouts() const {
+    meta::array<int> uses(size());
+    for (const auto& e : edges) ++uses[e.from];
+    std::string out;
+    for (const auto l : schedule::choose_layouts(view_of(), schedule::fuse(view_of(), owner, uses), algorithms))
+      out += l == tensor::layout::blocked ? 'b' : 'p';
+    return out;
+  }
+};
+
+/// Bytes of working memory of each step that has some, in order.
+std::vector<std::int64_t> working(const schedule::plan& p) {
+  std::vector<std::int64_t> out;
+  for (const auto& b : p.buffers)
+    if (b.layer < 0) out.push_back(b.bytes);
+  return out;
+}
+
+using bytes = std::vector<std::int64_t>;
+
+// From plain pictures to a plain result: the last layer alone converts.
+TEST(Layouts, AChainStaysBlocked) {
+  made net;
+  net.conv({1, 24, 4, 4}, net.input({1, 3, 8, 8}), form::first);
+  net.conv({1, 24, 4, 4}, 1, form::either);  // as an activation
+  net.conv({1, 24, 2, 2}, 2);
+  net.output(net.conv({1, 40, 2, 2}, 3));
+  EXPECT_EQ(net.layouts(), "pbbbpp");
+  EXPECT_EQ(working(net.plan()), bytes{48 * 4 * 4});
+}
+
+TEST(Layouts, ViewsOfOtherShapesArePlain) {
+  made net;
+  net.conv({1, 32, 2, 2}, net.input({1, 3, 2, 2}));
+  net.output(net.conv({1, 10}, net.view({1, 128}, 1, 0), form::plain));
+  EXPECT_EQ(net.layouts(), "ppppp");
+}
+
+TEST(Layouts, ViewsFromABlockOnStayViews) {
+  for (const auto& [from, part, blocked] : {std::tuple{0, 32, true}, {16, 40, true}, {32, 5, true}, {8, 32, false}}) {
+    made net;
+    net.conv({1, 56, 2, 2}, net.input({1, 3, 2, 2}));
+    net.output(net.conv({1, 16, 2, 2}, net.view({1, part, 2, 2}, 1, from * 4)));
+    EXPECT_EQ(net.layouts(), blocked ? "pbbpp" : "ppppp") << from;
+    net.plan();
+  }
+}
+
+TEST(Layouts, ConcatsOfWholeBlocksAreJoinedInPlace) {
+  made net;
+  net.input({1, 3, 2, 2});
+  net.conv({1, 16, 2, 2}, 0), net.conv({1, 24, 2, 2}, 0);
+  net.output(net.conv({1, 16, 2, 2}, net.concat({1, 40, 2, 2}, {1, 2}, form::either)));
+  EXPECT_EQ(net.layouts(), "pbbbpp");
+  const auto plan = net.plan();
+  for (const auto& s : plan.steps) EXPECT_FALSE(s.what == schedule::action::compute && s.layer == 3);
+  const auto holds = [](const auto& b) { return b.layer == 3 && b.bytes == 48 * 4 * 4; };
+  EXPECT_EQ(std::count_if(plan.buffers.begin(), plan.buffers.end(), holds), 1);
+}
+
+// The Concat works on plain tensors, so they are computed plain at their places and converted once, behind it.
+TEST(Layouts, OtherConcatsArePlain) {
+  made net;
+  net.input({1, 3, 2, 2});
+  net.conv({1, 24, 2, 2}, 0), net.conv({1, 16, 2, 2}, 0);
+  net.output(net.conv({1, 16, 2, 2}, net.concat({1, 40, 2, 2}, {1, 2}, form::plain)));
+  EXPECT_EQ(net.layouts(), "pppppp");
+  for (const auto& s : net.plan().steps) EXPECT_FALSE(s.what == schedule::action::compute && s.layer == 3);
+}
+
+TEST(Layouts, LessThanABlockIsPlain) {
+  made net;
+  net.output(net.conv({1, 16, 2, 2}, net.conv({1, 15, 2, 2}, net.input({1, 3, 2, 2}))));
+  EXPECT_EQ(net.layouts(), "pppp");
+}
+
+// One reader that cannot convert decides for all.
+TEST(Layouts, MessagesAreBlockedWhereBothRanksWorkSo) {
+  for (const bool converts : {true, false}) {
+    made net;
+    net.conv({1, 24, 2, 2}, net.input({1, 3, 2, 2}));
+    net.conv({1, 24, 2, 2}, 1);
+    net.output(net.conv({1, 24, 2, 2}, 1, converts ? form::blocked : form::plain, 1, converts));
+    EXPECT_EQ(net.layouts(), converts ? "pbppp" : "ppppp");
+    const auto plan = net.plan();
+    ASSERT_EQ(plan.messages.size(), 1);
+    EXPECT_EQ(plan.messages[0].bytes, converts ? 32 * 4 * 4 : 24 * 4 * 4);
+    EXPECT_EQ(plan.messages[0].at_sender.layout, plan.messages[0].at_receiver.layout);
+  }
+}
+
+}  // namespace
