@@ -14,8 +14,7 @@
 namespace dice::schedule {
 
 /// Every message is sent by one step of its sender and received by one step of its receiver, in one layout; its size is that
-/// of its tensor;
-/// no other message between the two ranks has its tag, and tags are positive.
+/// of its tensor; no other message between the two ranks has its tag, and tags are positive.
 constexpr bool messages_match(const plan_view& p, const graph::network_view& net) {
   const int n = static_cast<int>(p.messages.size()), ranks = static_cast<int>(p.ranks.size());
   meta::array<int> sends(n), receives(n);
