@@ -28,8 +28,11 @@ struct pool_axis {
   std::int64_t at(std::int64_t o) const { return o * stride - before; }
   /// Taps of output o whose positions lie in [from, to).
   range within(std::int64_t o, std::int64_t from, std::int64_t to) const {
-    const auto up = [&](std::int64_t n) { return std::clamp<std::int64_t>((n + dilation - 1) / dilation, 0, kernel); };
-    return {up(from - at(o)), std::max(up(from - at(o)), up(to - at(o)))};
+    const auto taps = [&](std::int64_t n) {  // in n elements; divisions take longer than small windows
+      return std::clamp<std::int64_t>(dilation == 1 ? n : (n + dilation - 1) / dilation, 0, kernel);
+    };
+    const auto first = taps(from - at(o));
+    return {first, std::max(first, taps(to - at(o)))};
   }
   range inside(std::int64_t o) const { return within(o, 0, in); }
   /// How many taps of output o lie in the input, or with `padding` in the padded input.
@@ -45,12 +48,23 @@ struct pool_axis {
   }
 };
 
+/// v[i] = join of v[i] and the elements from + i · stride + tap under `rows` rows of taps. What is a constant becomes one in
+/// the instructions, and inputs that neighbouring windows share are loaded once.
+template <class Join, int N, class Taps, class Stride, class Dilation>
+[[gnu::always_inline]] inline void join_windows(vec (&v)[N], const float* from, std::int64_t rows, std::int64_t row_step,
+                                                Taps taps, Stride stride, Dilation dilation) {
+  for (std::int64_t r = 0; r < rows; ++r, from += row_step)
+    for (std::int64_t k = 0; k < taps; ++k) {
+      DICE_UNROLL
+      for (int i = 0; i < N; ++i) v[i] = Join()(v[i], load(from + (i * stride + k * dilation) * tensor::block));
+    }
+}
+
 /// y = finish(join of all elements under the window from `start` on, 1 / how many count or 0), all blocked, and then the
 /// epilogue. Join is a function of vectors; with `padding`, elements in the padding count.
 template <class Join, class Op, class Finish>
 void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, const call& c, const epilogue& e, float start,
           bool padding, const Finish& finish) {
-  constexpr Join join;
   constexpr auto block = tensor::block;
   constexpr int together = 4;  // neighbouring outputs
   const bool flat = in.rank == 3;
@@ -60,37 +74,47 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
 
   parallel_for(in[0] * tensor::blocks(in[1]) * y.out, row * y.kernel * x.kernel, [&](std::int64_t begin, std::int64_t end) {
     for (auto r = begin; r < end; ++r) {
-      const auto plane = r / y.out, oy = r % y.out;
+      const auto oy = r % y.out;
       const auto rows = y.inside(oy);
       const auto counted_rows = y.counted(oy, padding);
+      const float* from = c.inputs[0] + (r / y.out * y.in + y.at(oy) + rows.first * y.dilation) * x.in * block;
       float* to = c.output + r * row;
-      // Outputs ox, …, ox + N - 1, all from these taps.
-      const auto compute = [&]<int N>(std::integral_constant<int, N>, std::int64_t ox, pool_axis::range columns,
-                                      std::int64_t counted) {
+      // Outputs ox, …, ox + N - 1 from `taps` columns from `column` on, of which so many count.
+      const auto compute = [&]<int N>(std::integral_constant<int, N>, std::int64_t ox, std::int64_t column,
+                                      std::int64_t counted, auto taps, auto stride, auto dilation) {
         const auto n = counted_rows * counted;
         const float scale = n ? 1.0f / static_cast<float>(n) : 0;
         for (int p = 0; p < block; p += width) {
           vec v[N];
           DICE_UNROLL
           for (int i = 0; i < N; ++i) v[i] = splat(start);
-          for (auto ky = rows.first; ky < rows.stop; ++ky) {
-            const auto line = (plane * y.in + y.at(oy) + ky * y.dilation) * x.in + x.at(ox);
-            for (auto kx = columns.first; kx < columns.stop; ++kx) {
-              const float* from = c.inputs[0] + (line + kx * x.dilation) * block + p;
-              DICE_UNROLL
-              for (int i = 0; i < N; ++i) v[i] = join(v[i], load(from + i * x.stride * block));
-            }
-          }
+          join_windows<Join>(v, from + column * block + p, rows.count(), y.dilation * x.in * block, taps, stride, dilation);
           DICE_UNROLL
           for (int i = 0; i < N; ++i) store(to + (ox + i) * block + p, finish(v[i], scale));
         }
       };
       const auto edge = [&](std::int64_t ox) {
-        compute(std::integral_constant<int, 1>(), ox, x.inside(ox), x.counted(ox, padding));
+        const auto columns = x.inside(ox);
+        compute(std::integral_constant<int, 1>(), ox, x.at(ox) + columns.first * x.dilation, x.counted(ox, padding),
+                columns.count(), x.stride, x.dilation);
+      };
+      const auto middle = [&](auto taps, auto stride, auto dilation) {
+        for (auto at = whole.first; at < whole.stop; at += together) {
+          const auto ox = std::min(at, whole.stop - together);  // the last ones perhaps anew
+          compute(std::integral_constant<int, together>(), ox, x.at(ox), x.kernel, taps, stride, dilation);
+        }
       };
       for (std::int64_t ox = 0; ox < whole.first; ++ox) edge(ox);
-      for (auto ox = whole.first; ox < whole.stop; ox += together)  // the last ones perhaps anew
-        compute(std::integral_constant<int, together>(), std::min(ox, whole.stop - together), {0, x.kernel}, x.kernel);
+      constexpr std::integral_constant<std::int64_t, 1> one;
+      constexpr std::integral_constant<std::int64_t, 2> two;
+      constexpr std::integral_constant<std::int64_t, 3> three;
+      const auto is = [&](std::int64_t kernel, std::int64_t stride) {
+        return x.kernel == kernel && x.stride == stride && x.dilation == 1;
+      };
+      if (is(2, 2)) middle(two, two, one);
+      else if (is(3, 2)) middle(three, two, one);
+      else if (is(3, 1)) middle(three, one, one);
+      else middle(x.kernel, x.stride, x.dilation);
       for (auto ox = whole.stop; ox < x.out; ++ox) edge(ox);
     }
     e(c.output + begin * row, (end - begin) * row);
