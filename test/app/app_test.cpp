@@ -1,10 +1,12 @@
 // The command line, the printed plan, figures and comparisons, without running anything.
 #include "runtime/toy.hpp"
 
+#include "convolutions.hpp"
 #include "dice/app/command_line.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/app/output/report.hpp"
 #include "dice/app/output/results.hpp"
+#include "dice/app/program.hpp"
 #include "dice/app/record.hpp"
 
 #include <gtest/gtest.h>
@@ -38,6 +40,14 @@ const toy::program& two() {
 }
 
 }  // namespace
+
+#ifdef DICE_WITH_OPENMP
+// What a program computes is what its plan keeps within the device's memory limit.
+template <class... Limit>
+constexpr auto& programs = app::program_of<convolutions::network, mapping<dev<0, cpu, Limit...>, layers<all>>>;
+constexpr std::int64_t peak = programs<>.plan.ranks[0].peak_bytes;
+static_assert(programs<>.algorithms[1].variant > 0 && programs<memory<peak - 1>>.algorithms[1].variant == 0);
+#endif
 
 TEST(command_line, options) {
   const auto o = parse(one(), {"--input",     "a.npy",      "--input=in.0=b=c.npy",

@@ -20,16 +20,20 @@ constexpr cost::algorithm of(const ops::conv& op, const shape& in) {
 // The plan of a cluster is one for all its boards: these numbers must come out the same on each of them.
 constexpr ops::conv three{.channels = 64, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
 static_assert(of(three, {1, 3, 224, 224}).packed_bytes == (3 * 9 * 64 + 64) * 4);
-static_assert(of(three, {1, 3, 224, 224}).scratch_bytes == 128 + (3 * (226 * 225 + 1 + 13) + 64) * 4);
-// 10 channels are two panels of 8.
+static_assert(of(three, {1, 3, 224, 224}).scratch_bytes == 128 + 3 * (226 * 225 + 1) * 4);
+// A few channels are read from a plain input, plane by plane; more in blocks.
+static_assert(of(three, {1, 3, 224, 224}).works == cost::form::first &&
+              of(three, {1, 16, 4, 4}).works == cost::form::blocked);
+// 10 output channels are a block of 16. 1x1 reads the input in place, and so does a window that never leaves it.
 constexpr ops::conv point{.channels = 10};
-static_assert(of(point, {1, 5, 7, 7}).packed_bytes == (5 * 16 + 16) * 4);
-// 1x1 reads the input in place, but for tiny planes and those that are multiples of 4 KiB.
-static_assert(of(point, {1, 5, 7, 7}).scratch_bytes == 0 && of(point, {1, 5, 16}).scratch_bytes == 0);
-static_assert(of(point, {1, 5, 3, 5}).scratch_bytes > 0 && of(point, {1, 5, 32, 32}).scratch_bytes > 0);
-// Depthwise convolution reads the weights in place.
-constexpr ops::conv depthwise{.channels = 16, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = 16};
-static_assert(of(depthwise, {1, 16, 8, 8}).packed_bytes == 0 && of(depthwise, {1, 16, 8, 8}).scratch_bytes > 0);
+static_assert(of(point, {1, 5, 7, 7}).packed_bytes == (5 * 16 + 16) * 4 && of(point, {1, 5, 7, 7}).scratch_bytes == 0);
+static_assert(of({.channels = 8, .kernel = {1, 3}}, {1, 20, 9, 9}).scratch_bytes == 64);  // offsets of three taps
+// A block of output channels reads the channels of its groups: 24 outputs a group, of 2 inputs.
+constexpr cost::convolution grouped({.channels = 72, .group = 3}, {1, 6, 5, 5}, {1, 72, 5, 5});
+static_assert(grouped.reads(0).size() == 2 && grouped.reads(1).from == 0 && grouped.reads(1).to == 4 && grouped.depth == 4);
+// Depthwise convolution needs no scratch, and nine weights a channel.
+constexpr ops::conv depthwise{.channels = 20, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = 20};
+static_assert(of(depthwise, {1, 20, 8, 8}).packed_bytes == 32 * 10 * 4 && of(depthwise, {1, 20, 8, 8}).scratch_bytes == 0);
 // 3x3 of many channels goes by Winograd's algorithm, in tiles as large as pay: none on tiny maps.
 constexpr int pairs(std::int64_t channels, std::int64_t size) {
   const ops::conv op{.channels = channels, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
@@ -39,8 +43,8 @@ static_assert(pairs(64, 224) == 3 && pairs(256, 28) == 2 && pairs(8, 224) == 0 &
 static_assert(
     cost::winograd::best({.channels = 64, .kernel = {3, 3}, .strides = {2, 2}}, {1, 64, 9, 9}, {1, 64, 4, 4}).pairs == 0);
 constexpr cost::winograd four(2, {.channels = 40, .kernel = {3, 3}}, {1, 20, 58, 58}, {1, 40, 56, 56});
-static_assert(four.packed_bytes() == (36 * 32 * 64 + 64) * 4 && four.rows == 14 && four.block_tiles() == 28);
-static_assert(four.scratch_bytes() == 36 * 32 * 28 * 4);
+static_assert(four.packed_bytes() == (36 * 20 * 48 + 48) * 4 && four.rows == 14 && four.block_tiles() == 28);
+static_assert(four.scratch_bytes() == 36 * (2 * 28 + 1) * 16 * 4);
 // The scratch stays small however large the image is.
 static_assert(of(three, {1, 64, 1000, 1000}).scratch_bytes < 3 * cost::convolution::band_bytes);
 
@@ -92,7 +96,7 @@ TEST(cost, convolution_layout_names_the_right_elements) {
               if (size + 3 + before + after < kernel / 2 * (1 + dilation % 2) + 1) continue;
               const shape result = graph::infer(op, std::array{in});
               const cost::convolution form(op, in, result);
-              if (form.reads_in_place) continue;
+              if (form.in_place) continue;
               ++seen;
               EXPECT_GE(form.pitch, form.x.out);
               EXPECT_GE(form.band * form.bands(), form.y.out);

@@ -17,18 +17,32 @@ template <class Op> constexpr algorithm choose_openmp(const Op& op, graph::shape
   return {.works = form_of(op, in, result), .converts = true};
 }
 
-constexpr algorithm choose_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result) {
-  if (const auto w = winograd::best(op, in[0], result); w.pairs > 0)
+/// Variants that the OpenMP backend has for `op`: 0 … n - 1, of which 0 has the smallest weights.
+template <class Op> constexpr int variants_openmp(const Op&, graph::shapes) { return 1; }
+template <class Op> constexpr algorithm variant_openmp(const Op& op, graph::shapes in, const tensor::shape& result, int) {
+  return choose_openmp(op, in, result);
+}
+
+/// The direct convolution, and Winograd's algorithm with 1, 2 and 3 pairs of points.
+constexpr int variants_openmp(const ops::conv& op, graph::shapes in) { return winograd::fits(op, in[0]) ? 4 : 1; }
+constexpr algorithm variant_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant) {
+  if (variant > 0) {
+    const winograd w(variant, op, in[0], result);
     return {.packed_bytes = w.packed_bytes(),
             .scratch_bytes = w.scratch_bytes(),
             .works = form::blocked,
             .converts = true,
-            .variant = w.pairs};
+            .variant = variant};
+  }
   const convolution direct(op, in[0], result);
   return {.packed_bytes = direct.packed_bytes(),
           .scratch_bytes = direct.scratch_bytes(),
           .works = direct.plain ? form::first : form::blocked,
           .converts = true};
+}
+
+constexpr algorithm choose_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result) {
+  return variant_openmp(op, in, result, winograd::best(op, in[0], result).pairs);
 }
 
 }  // namespace dice::cost

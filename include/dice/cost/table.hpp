@@ -16,11 +16,26 @@ template <backend B, class Op> constexpr algorithm choose(const Op& op, graph::s
   else return choose_reference(op, in, result);
 }
 
+/// Variants of backend B for `op`, 0 … n - 1, of which 0 has the smallest weights; and one of them.
+template <backend B, class Op> constexpr int variants(const Op& op, graph::shapes in) {
+  if constexpr (B == backend::openmp) return variants_openmp(op, in);
+  else return 1;
+}
+template <backend B, class Op>
+constexpr algorithm variant(const Op& op, graph::shapes in, const tensor::shape& result, int number) {
+  if constexpr (B == backend::openmp) return variant_openmp(op, in, result, number);
+  else return choose<B>(op, in, result);
+}
+
 namespace detail {
 
 template <class Layer, class Net, backend B> constexpr algorithm of_layer() {
   const auto in = graph::detail::operand_shapes<Net, Layer>();
   return choose<B>(Layer::op, in, Layer::result);
+}
+template <class Layer, class Net, backend B> constexpr algorithm smallest_of_layer() {
+  const auto in = graph::detail::operand_shapes<Net, Layer>();
+  return variant<B>(Layer::op, in, Layer::result, 0);
 }
 
 }  // namespace detail
@@ -29,6 +44,13 @@ template <class Layer, class Net, backend B> constexpr algorithm of_layer() {
 template <class Net, backend B>
 inline constexpr std::array<algorithm, Net::size> algorithms = []<int... Id>(std::integer_sequence<int, Id...>) {
   return std::array<algorithm, Net::size>{detail::of_layer<typename Net::template layer<Id>, Net, B>()...};
+}
+(std::make_integer_sequence<int, Net::size>{});
+
+/// The same with the smallest weights, for devices without room for those.
+template <class Net, backend B>
+inline constexpr std::array<algorithm, Net::size> smallest_algorithms = []<int... Id>(std::integer_sequence<int, Id...>) {
+  return std::array<algorithm, Net::size>{detail::smallest_of_layer<typename Net::template layer<Id>, Net, B>()...};
 }
 (std::make_integer_sequence<int, Net::size>{});
 

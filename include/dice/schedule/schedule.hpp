@@ -3,6 +3,7 @@
 
 #include "dice/schedule/build.hpp"
 #include "dice/schedule/check.hpp"
+#include "dice/schedule/limits.hpp"
 #include "dice/schedule/program.hpp"
 #include "dice/schedule/proofs.hpp"
 #include "dice/schedule/static_plan.hpp"

@@ -4,7 +4,7 @@
 #include "dice/cost/backend.hpp"
 #include "dice/cost/table.hpp"
 #include "dice/mapping/placement.hpp"
-#include "dice/schedule/build.hpp"
+#include "dice/schedule/limits.hpp"
 #include "dice/schedule/proofs.hpp"
 
 #include <algorithm>
@@ -41,28 +41,39 @@ template <class To, class From> constexpr void copy(To& to, const From& from) {
   for (int i = 0; i < from.size(); ++i) to[static_cast<std::size_t>(i)] = from[i];
 }
 
-/// Writes how backend B computes each layer of its ranks; makes B's table only if the mapping has such a rank.
-template <class Net, class Map, cost::backend B> constexpr void add_algorithms(std::array<cost::algorithm, Net::size>& out) {
+template <class Net> using algorithms_of = std::array<cost::algorithm, Net::size>;
+
+/// Writes how backend B computes each layer of its ranks, as it would choose or with the smallest weights; makes B's table
+/// only if the mapping has such a rank.
+template <class Net, class Map, bool Smallest, cost::backend B> constexpr void add_algorithms(algorithms_of<Net>& out) {
   constexpr const auto& where = placement::of<Net, Map>;
   constexpr auto uses = [](const platform::device& d) { return cost::backend_of(d.on) == B; };
   if constexpr (std::any_of(where.devices.begin(), where.devices.end(), uses))
     for (std::size_t l = 0; l < out.size(); ++l)
-      if (uses(where.devices[static_cast<std::size_t>(where.owner[l])])) out[l] = cost::algorithms<Net, B>[l];
+      if (uses(where.devices[static_cast<std::size_t>(where.owner[l])])) {
+        if constexpr (Smallest) out[l] = cost::smallest_algorithms<Net, B>[l];
+        else out[l] = cost::algorithms<Net, B>[l];
+      }
 }
 
 /// Algorithms of all layers, each by the backend of its rank.
-template <class Net, class Map> constexpr auto algorithms() {
-  std::array<cost::algorithm, Net::size> out{};
-  [&]<int... B>(std::integer_sequence<int, B...>) { (add_algorithms<Net, Map, static_cast<cost::backend>(B)>(out), ...); }
+template <class Net, class Map, bool Smallest> constexpr auto algorithms() {
+  algorithms_of<Net> out{};
+  [&]<int... B>(std::integer_sequence<int, B...>) {
+    (add_algorithms<Net, Map, Smallest, static_cast<cost::backend>(B)>(out), ...);
+  }
   (std::make_integer_sequence<int, cost::backends>{});
   return out;
 }
 
-template <class Net, class Map> inline constexpr auto algorithm_table = algorithms<Net, Map>();
-
-template <class Net, class Map> constexpr plan compute() {
+/// The plan; `chosen` becomes the algorithms with which its ranks keep to their memory limits.
+template <class Net, class Map> constexpr plan compute(algorithms_of<Net>& chosen) {
   constexpr auto& where = placement::of<Net, Map>;
-  return build({graph::view_of<Net>, where.owner, where.devices, algorithm_table<Net, Map>, where.in_flight});
+  const wish w{graph::view_of<Net>, where.owner, where.devices, chosen, where.in_flight};
+  constexpr auto limited = [](const platform::device& d) { return d.memory_limit >= 0; };
+  if constexpr (std::any_of(where.devices.begin(), where.devices.end(), limited))
+    return build_within_limits(w, chosen, algorithms<Net, Map, true>());
+  else return build(w);
 }
 
 /// Largest sizes that a plan can have: a network's layers and edges bound them.
@@ -75,11 +86,13 @@ template <class Net, class Map> constexpr sizes bounds() {
 template <class Net, class Map> struct roomy {
   arrays<bounds<Net, Map>()> data;
   sizes used;
+  algorithms_of<Net> algorithms;
 };
 
 template <class Net, class Map> consteval auto compute_roomy() {
-  const plan p = compute<Net, Map>();
   roomy<Net, Map> out{};
+  out.algorithms = algorithms<Net, Map, false>();
+  const plan p = compute<Net, Map>(out.algorithms);
   out.data.in_flight = p.in_flight;
   copy(out.data.ranks, p.ranks), copy(out.data.segments, p.segments), copy(out.data.steps, p.steps);
   copy(out.data.operands, p.operands), copy(out.data.groups, p.groups), copy(out.data.messages, p.messages);
@@ -90,6 +103,9 @@ template <class Net, class Map> consteval auto compute_roomy() {
 }
 
 template <class Net, class Map> inline constexpr auto roomy_plan = compute_roomy<Net, Map>();
+
+/// How each layer is computed as the anchor of a group, by id.
+template <class Net, class Map> inline constexpr auto algorithm_table = roomy_plan<Net, Map>.algorithms;
 
 template <class Net, class Map> consteval auto trim() {
   constexpr auto& from = roomy_plan<Net, Map>;

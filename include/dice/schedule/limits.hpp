@@ -1,0 +1,72 @@
+// Plans within the memory limits of their devices: where the fastest algorithms' weights are too large, others take their
+// place.
+#pragma once
+
+#include "dice/cost/algorithm.hpp"
+#include "dice/meta/array.hpp"
+#include "dice/schedule/build.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace dice::schedule {
+
+namespace detail {
+
+/// Of rank `rank`'s layers, replaces those algorithms that save most bytes of weights until `bytes` are saved, or all that
+/// save any. False if there was none.
+constexpr bool shrink(const wish& w, std::span<cost::algorithm> chosen, std::span<const cost::algorithm> smallest, int rank,
+                      std::int64_t bytes) {
+  bool any = false;
+  while (bytes > 0) {
+    std::int64_t most = 0;
+    std::size_t at = 0;
+    for (std::size_t l = 0; l < chosen.size(); ++l)
+      if (const auto saved = chosen[l].packed_bytes - smallest[l].packed_bytes; w.owner[l] == rank && saved > most)
+        most = saved, at = l;
+    if (most == 0) break;
+    chosen[at] = smallest[at];
+    bytes -= most;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace detail
+
+/// The plan of `w`, whose algorithms are `chosen`. While a rank exceeds its device's memory limit, as few of its layers as
+/// needed get the algorithms of `smallest`, first those that save most; `chosen` becomes what the plan is for. A rank that
+/// cannot be kept within its limit gets the smaller of both plans, which says what it needs.
+constexpr plan build_within_limits(const wish& w, std::span<cost::algorithm> chosen,
+                                   std::span<const cost::algorithm> smallest) {
+  const auto exceeded = [&](const rank_program& r) {
+    const auto limit = w.devices[static_cast<std::size_t>(r.rank)].memory_limit;
+    return limit < 0 ? 0 : std::max<std::int64_t>(r.peak_bytes - limit, 0);
+  };
+  plan out = build(w);
+  meta::array<std::int64_t> peaks;
+  meta::array<cost::algorithm> fastest;
+  for (const auto& r : out.ranks) peaks.push_back(r.peak_bytes);
+  for (const auto& a : chosen) fastest.push_back(a);
+  // Other algorithms change the arena, too, so what is saved shows in the next plan only.
+  bool again = true;
+  for (int round = 1; again; ++round) {
+    again = false;
+    for (const auto& r : out.ranks)
+      if (const auto bytes = exceeded(r); bytes > 0)
+        again |= detail::shrink(w, chosen, smallest, r.rank, round < 4 ? bytes : r.weight_bytes);
+    if (again) out = build(w);
+  }
+  for (const auto& r : out.ranks)
+    if (exceeded(r) > 0 && peaks[r.rank] < r.peak_bytes) {
+      for (std::size_t l = 0; l < chosen.size(); ++l)
+        if (w.owner[l] == r.rank) chosen[l] = fastest[static_cast<int>(l)];
+      again = true;
+    }
+  if (again) out = build(w);
+  return out;
+}
+
+}  // namespace dice::schedule

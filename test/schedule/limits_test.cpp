@@ -1,0 +1,98 @@
+// Memory limits between what the fastest algorithms need and the least possible.
+#include "dice/schedule/limits.hpp"
+#include "../convolutions.hpp"
+#include "dice/schedule/schedule.hpp"
+#include "random_network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using namespace dice;
+using net = convolutions::network;
+using convolutions::narrow;
+using convolutions::wide;
+
+template <std::int64_t Bytes> using within = mapping<dev<0, cpu, memory<Bytes>>, layers<all>>;
+template <class Map> constexpr auto& algorithms = schedule::detail::algorithm_table<net, Map>;
+template <class Map> constexpr std::int64_t peak = schedule::plan_of<net, Map>.ranks[0].peak_bytes;
+constexpr auto packed = cost::algorithms<net, cost::backend::openmp>;
+constexpr auto smallest = cost::smallest_algorithms<net, cost::backend::openmp>;
+
+using free = mapping<dev<0, cpu>, layers<all>>;
+static_assert(algorithms<free>[wide::id].variant > 0 && algorithms<free>[narrow::id].variant > 0);
+static_assert(smallest[wide::id].variant == 0 && smallest[wide::id].packed_bytes < packed[wide::id].packed_bytes);
+// With room for them nothing changes.
+static_assert(peak<within<peak<free>>> == peak<free> && algorithms<within<peak<free>>>[wide::id].variant > 0);
+// One byte less: the layer that saves most.
+using tight = within<peak<free> - 1>;
+static_assert(algorithms<tight>[wide::id].variant == 0 && algorithms<tight>[narrow::id].variant > 0);
+static_assert(peak<tight> < peak<free>);
+// One byte less than that: both.
+using tighter = within<peak<tight> - 1>;
+static_assert(algorithms<tighter>[wide::id].variant == 0 && algorithms<tighter>[narrow::id].variant == 0);
+// What cannot be kept is an error, which tells the least.
+using none = within<1>;
+static_assert(peak<none> == peak<tighter> && peak<tighter> < peak<tight>);
+static_assert(std::is_same_v<decltype(schedule::verdict<net, tighter>()()), int>);
+static_assert(std::is_same_v<decltype(schedule::verdict<net, none>()()),
+                             error::memory_limit_less_than_plan<0, peak<tighter>,
+                                                                remedy::raise_the_limit_or_move_layers_to_another_device>>);
+
+// Only layers of the rank over its limit are replaced.
+using two = mapping<dev<0, cpu>, layers<to<narrow>>, dev<1, cpu, memory<600000>>, layers<from<wide>>>;
+static_assert(algorithms<two>[narrow::id].variant > 0 && algorithms<two>[wide::id].variant == 0);
+
+// A direct convolution can need more scratch than it saves of the weights: then the plan stays the smaller one.
+TEST(Limits, NothingIsReplacedInVain) {
+  const auto view = graph::view_of<net>;
+  const std::vector<int> owner(view.layers.size(), 0);
+  const std::vector<platform::device> devices{{0, {}, 100}};
+  std::vector<cost::algorithm> fast(view.layers.size()), small = fast;
+  fast[wide::id].packed_bytes = 2000;
+  small[wide::id] = {.packed_bytes = 1000, .scratch_bytes = 1 << 20};
+  auto chosen = fast;
+  const schedule::wish w{view, owner, devices, chosen, 1};
+  const auto p = schedule::build_within_limits(w, chosen, small);
+  EXPECT_EQ(chosen[wide::id].packed_bytes, 2000);
+  EXPECT_EQ(p.ranks[0].peak_bytes, schedule::build({view, owner, devices, fast, 1}).ranks[0].peak_bytes);
+}
+
+// Random networks on two ranks under random limits: what can be kept is kept, and what chosen says is what the plan has.
+TEST(Limits, RandomPlansKeepTheirLimits) {
+  int kept = 0, failed = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 draw(seed);
+    const test::random_network network(seed, 30);
+    const auto view = network.view();
+    std::vector<int> owner(view.layers.size());
+    for (auto& o : owner) o = static_cast<int>(draw() % 2);
+    owner[0] = 0, owner[1] = 1;
+    std::vector<cost::algorithm> fast(view.layers.size()), small = fast;
+    for (std::size_t l = 0; l < fast.size(); ++l) {
+      small[l].packed_bytes = 1 + static_cast<std::int64_t>(draw() % 1000);
+      fast[l].packed_bytes = small[l].packed_bytes * (1 + static_cast<std::int64_t>(draw() % 4));
+    }
+    std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}};
+    const auto most = schedule::build({view, owner, devices, fast, 2}),
+               least = schedule::build({view, owner, devices, small, 2});
+    const auto low = least.ranks[0].peak_bytes, high = most.ranks[0].peak_bytes;
+    devices[0].memory_limit = low - low / 10 + static_cast<std::int64_t>(draw()) % (high - low);
+    auto chosen = fast;
+    const auto p = schedule::build_within_limits({view, owner, devices, chosen, 2}, chosen, small);
+    EXPECT_EQ(p.ranks[0].peak_bytes <= devices[0].memory_limit, low <= devices[0].memory_limit) << seed;
+    EXPECT_EQ(p.ranks[1].peak_bytes, most.ranks[1].peak_bytes) << seed;
+    const auto again = schedule::build({view, owner, devices, chosen, 2});
+    EXPECT_EQ(p.ranks[0].peak_bytes, again.ranks[0].peak_bytes) << seed;
+    (p.ranks[0].peak_bytes <= devices[0].memory_limit ? kept : failed) += 1;
+  }
+  EXPECT_GT(kept, 100);
+  EXPECT_GT(failed, 10);
+}
+
+}  // namespace
