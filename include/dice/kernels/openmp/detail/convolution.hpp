@@ -22,35 +22,37 @@ struct band {
   const epilogue* finish;
 };
 
+/// A number for each segment of a tile.
+struct segments {
+  std::int64_t at[2];
+};
+
 /// How the pixels of a band are cut into tiles of two equal segments, numbered from 0: narrow rows two at a time, one a
 /// segment; a wide row, or the last of an odd number, into pieces of both segments each, which have a pixel in common if
 /// their number is odd.
 class tiling {
  public:
-  struct piece {
-    std::int64_t pixels;             ///< of each segment
-    std::int64_t row[2], column[2];  ///< of its first pixel
-  };
-  tiling(std::int64_t rows, std::int64_t width) : rows_(rows), width_(width) {
-    pairs_ = width < tile_pixels && rows > 1;
-    parts_ = ((pairs_ ? width : (width + 1) / 2) + segment - 1) / segment;
+  tiling(std::int64_t rows, std::int64_t width)
+      : rows_(rows), width_(width), pairs_(width < tile_pixels && rows > 1), most_(pairs_ ? segment : tile_pixels) {
+    parts_ = (width + most_ - 1) / most_;
   }
   std::int64_t size() const { return pairs_ ? rows_ / 2 * parts_ + rows_ % 2 : rows_ * parts_; }
-  piece operator[](std::int64_t i) const {
-    const auto part = i % parts_, y = i / parts_;
-    if (pairs_ && 2 * y + 1 < rows_) {
-      const auto from = width_ * part / parts_, to = width_ * (part + 1) / parts_;
-      return {to - from, {2 * y, 2 * y + 1}, {from, from}};
+  /// Calls f(pixels of a segment, rows and columns of the segments' first pixels) for tiles [begin, end).
+  template <class F> void each(std::int64_t begin, std::int64_t end, const F& f) const {
+    auto y = begin / parts_, part = begin % parts_;
+    for (auto i = begin; i < end; ++i) {
+      const auto from = part * most_, pixels = std::min(most_, width_ - from);
+      if (!pairs_) f((pixels + 1) / 2, segments{y, y}, segments{from, from + pixels / 2});
+      else if (2 * y + 1 < rows_) f(pixels, segments{2 * y, 2 * y + 1}, segments{from, from});
+      else f((width_ + 1) / 2, segments{2 * y, 2 * y}, segments{0, width_ / 2});
+      if (++part == parts_) part = 0, ++y;
     }
-    if (pairs_) return {(width_ + 1) / 2, {2 * y, 2 * y}, {0, width_ / 2}};
-    const auto halves = (width_ + 1) / 2, from = 2 * (halves * part / parts_),
-               to = std::min(width_, 2 * (halves * (part + 1) / parts_)), pixels = (to - from + 1) / 2;
-    return {pixels, {y, y}, {from, to - pixels}};
   }
 
  private:
-  std::int64_t rows_, width_, parts_;
+  std::int64_t rows_, width_;
   bool pairs_;
+  std::int64_t most_, parts_;
 };
 
 /// Computes tiles [begin, end) of `b` for `blocks` blocks of output channels from `first` on.
@@ -82,16 +84,15 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
                 .out = {},
                 .plane = area * block,
                 .bias = b.bias + first * block,
-                .finish = part + 1 == parts ? b.finish : nullptr,
-                .resume = part > 0};
-    for (auto i = begin; i < end; ++i) {
-      const auto at = tiles[i];
+                .resume = part > 0,
+                .finish = part + 1 == parts ? b.finish : nullptr};
+    tiles.each(begin, end, [&](std::int64_t pixels, segments rows, segments columns) {
       for (int s = 0; s < 2; ++s) {
-        c.in[s] = b.input + from * step + (at.row[s] * form.pitch + at.column[s]) * Lanes;
-        c.out[s] = output + (at.row[s] * form.x.out + at.column[s]) * block;
+        c.in[s] = b.input + from * step + (rows.at[s] * form.pitch + columns.at[s]) * Lanes;
+        c.out[s] = output + (rows.at[s] * form.x.out + columns.at[s]) * block;
       }
-      tile_of<Lanes>(at.pixels, blocks)(c);
-    }
+      tile_of<Lanes>(pixels, blocks)(c);
+    });
     weights += (std::min(to * Lanes, reads.to) - std::max(from * Lanes, reads.from)) * taps * block;
   }
 }

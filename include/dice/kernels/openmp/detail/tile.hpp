@@ -31,13 +31,13 @@ struct tile_call {
   int first = 0, last = block;     ///< the first lane of the first block, the end of the last block's
   const std::ptrdiff_t* taps;      ///< offsets in elements
   std::ptrdiff_t tap_count;
-  const float* weights;  ///< (block, tap, lane, output channel)
-  std::ptrdiff_t depth;  ///< elements between the weights of two blocks of output channels
-  float* out[2];         ///< of each segment
-  std::ptrdiff_t plane;  ///< elements between blocks of output channels
-  const float* bias = nullptr;
+  const float* weights;              ///< (block, tap, lane, output channel)
+  std::ptrdiff_t depth;              ///< elements between the weights of two blocks of output channels
+  float* out[2];                     ///< of each segment
+  std::ptrdiff_t plane;              ///< elements between blocks of output channels
+  const float* bias = nullptr;       ///< what the sums of each output channel begin with; null: 0
+  bool resume = false;               ///< they begin with what lies in the output
   const epilogue* finish = nullptr;  ///< null: the sums are stored as they are
-  bool resume = false;               ///< the sums begin with what lies in the output
 };
 
 /// Calls f(g) where g is the activation of `e`, of vectors, or leaves vectors alone if e(…) must do it.
@@ -46,9 +46,12 @@ template <class F> [[gnu::always_inline]] inline void with_activation(const epil
   constexpr auto inf = std::numeric_limits<float>::infinity();
   if (!b.exact || (b.slope == 1 && b.low == -inf && b.high == inf)) {
     f([](vec x) __attribute__((always_inline)) { return x; });
+  } else if (b.slope == 1 && b.high == inf) {
+    const vec low = splat(b.low);
+    f([low](vec x) __attribute__((always_inline)) { return maximum(x, low); });
   } else if (b.slope == 1) {
     const vec low = splat(b.low), high = splat(b.high);
-    f([low, high](vec x) __attribute__((always_inline)) { return minimum(maximum(x, low), high); });
+    f([ low, high ](vec x) __attribute__((always_inline)) { return minimum(maximum(x, low), high); });
   } else {
     const vec low = splat(b.low), high = splat(b.high), slope = splat(b.slope);
     f([ low, high, slope ](vec x)
@@ -73,9 +76,13 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
   const auto place = [&](int p, int v) __attribute__((always_inline)) {
     return v / block_vectors * c.plane + v % block_vectors * width + p * block;
   };
-  if (c.resume)
+  if (c.resume) {
     each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = load(c.out[s] + place(p, v)); });
-  else each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = vec{}; });
+  } else if (c.bias) {
+    each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = load(c.bias + v * width); });
+  } else {
+    each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = vec{}; });
+  }
 
   const float *x0 = c.in[0], *x1 = c.in[1], *weights = c.weights;
   const auto depth = c.depth;
@@ -112,17 +119,11 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
         const float* residual[2] = {c.out[0], c.out[1]};
         if (adds)
           for (int s = 0; s < 2; ++s) residual[s] = e.residual + (c.out[s] - e.output);
-        DICE_UNROLL
-        for (int v = 0; v < vectors; ++v) {
-          const vec bias = load(c.bias + v * width);
-          DICE_UNROLL
-          for (int s = 0; s < 2; ++s) DICE_UNROLL
-          for (int p = 0; p < Pixels; ++p) {
-            vec x = sum[s][p][v] + bias;
-            if (adds) x += load(residual[s] + place(p, v));
-            store(c.out[s] + place(p, v), activation(x));
-          }
-        }
+        each([&](int s, int p, int v) __attribute__((always_inline)) {
+          vec x = sum[s][p][v];
+          if (adds) x += load(residual[s] + place(p, v));
+          store(c.out[s] + place(p, v), activation(x));
+        });
       });
   if (!e.bounds.exact) {
     // Segments may share pixels, which the rest must not be done to twice.
@@ -140,10 +141,11 @@ using tile_function = void (*)(const tile_call&);
 /// The tile of two segments of 1 … `segment` pixels that are Lanes elements apart.
 template <int Lanes> tile_function tile_of(std::int64_t pixels, std::int64_t blocks) {
   static constexpr auto table = []<int... P>(std::integer_sequence<int, P...>) {
-    return std::array<tile_function, 2 * segment>{&tile < P % segment + 1, P / segment ? tile_blocks : 1, Lanes > ...};
+    return std::array<std::array<tile_function, segment>, 2>{
+        {{&tile<P + 1, 1, Lanes>...}, {&tile<P + 1, tile_blocks, Lanes>...}}};
   }
-  (std::make_integer_sequence<int, 2 * segment>{});
-  return table[static_cast<std::size_t>((blocks > 1 ? segment : 0) + pixels - 1)];
+  (std::make_integer_sequence<int, segment>{});
+  return table[blocks > 1 ? 1 : 0][static_cast<std::size_t>(pixels - 1)];
 }
 
 }  // namespace dice::kernels::host

@@ -155,14 +155,13 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
                 .depth = points * f.channels * block,
                 .out = {},
                 .plane = plane};
-    for (std::int64_t i = 0; i < pieces.size(); ++i) {
-      const auto at = pieces[i];
+    pieces.each(0, pieces.size(), [&](std::int64_t pixels, segments, segments columns) {
       for (int s = 0; s < 2; ++s) {
-        c.in[s] = w.transformed + p * from + (begin + at.column[s]) * block;
-        c.out[s] = sums + p * to + at.column[s] * block;
+        c.in[s] = w.transformed + p * from + (begin + columns.at[s]) * block;
+        c.out[s] = sums + p * to + columns.at[s] * block;
       }
-      tile_of<block>(at.pixels, blocks)(c);
-    }
+      tile_of<block>(pixels, blocks)(c);
+    });
   }
   for (std::int64_t o = 0; o < blocks; ++o)
     for (int lane = 0; lane < block; lane += width)
