@@ -30,9 +30,20 @@ using values = std::vector<float>;
 inline thread_local std::span<dice::kernels::interval> watched;
 inline void watch(std::span<dice::kernels::interval> times) { watched = times; }
 
+/// Whether this thread's team stands by: kernels insist on it.
+inline thread_local bool kept = false;
+inline void keep(void (*body)(void*), void* with) {
+  struct guard {
+    guard() { kept = true; }
+    ~guard() { kept = false; }
+  } guard;
+  body(with);
+}
+
 /// Microseconds that a kernel takes at random, so that ranks meet in all orders.
 inline int jitter = 0;
 inline void linger() {
+  if (!kept) throw std::logic_error("a kernel runs while its rank's team does not stand by");
   thread_local std::minstd_rand rng(std::random_device{}());
   const auto begin = dice::runtime::now();
   if (jitter > 0) std::this_thread::sleep_for(std::chrono::microseconds(rng() % static_cast<unsigned>(jitter)));
@@ -167,7 +178,7 @@ class program {
             .weights_folder = folder,
             .units = units_,
             .cores = {},
-            .threads = {.watch = watch}};
+            .threads = {.watch = watch, .keep = toy::keep}};
   }
 
   /// The weights' number `i` in the data section.

@@ -4,29 +4,24 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <thread>
 #include <utility>
 
 namespace dice::kernels::team::detail {
 
-/// What a thread does between two looks at what another has to do: it looks again at once, later it lets others run.
-class patience {
- public:
-  void pause() {
-    if (turns_++ >= spins) return std::this_thread::yield();
+/// Returns when `a` is no longer `old`, after whose change notify_one() or notify_all() is called. Looks again at once for
+/// some 10 µs, then sleeps: on a board with other work, what it waits for may need this very core.
+template <class T> void await(const std::atomic<T>& a, T old) {
+  constexpr int looks = 1000;
+  for (int i = 0; i < looks; ++i) {
+    if (a.load(std::memory_order_acquire) != old) return;
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     asm volatile("isb");
 #endif
   }
-  /// Whether it has waited so long that it had better sleep.
-  bool spent() const { return turns_ > spins + yields; }
-
- private:
-  static constexpr int spins = 1000, yields = 300;
-  int turns_ = 0;
-};
+  a.wait(old, std::memory_order_acquire);
+}
 
 /// Where the threads of a job wait for each other. What many write has a cache line of its own.
 class meeting {
@@ -36,15 +31,16 @@ class meeting {
     const auto round = round_.load(std::memory_order_relaxed);  // cannot change before this thread is here
     if (here_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
       here_.store(0, std::memory_order_relaxed);
-      round_.store(round + 1, std::memory_order_release);
+      round_.store(round + 1);
+      round_.notify_all();
     } else {
-      for (patience p; round_.load(std::memory_order_acquire) == round;) p.pause();
+      await(round_, round);
     }
   }
 
  private:
-  alignas(64) std::atomic<std::int64_t> here_{0};
-  alignas(64) std::atomic<std::uint32_t> round_{0};
+  alignas(64) std::atomic<std::int32_t> here_{0};
+  alignas(64) std::atomic<std::int32_t> round_{0};
 };
 
 class crew;
@@ -83,30 +79,28 @@ class crew {
   /// In the other threads: does its part of every job.
   void serve(std::int64_t thread) {
     for (std::uint32_t done = 0;; ++done) {
-      for (patience p; job_.load(std::memory_order_acquire) == done;)
-        if (p.spent()) job_.wait(done, std::memory_order_acquire);
-        else p.pause();
+      await(job_, done);
       const bool last = !call_;
       if (!last && thread < threads_) call_(*this, thread);
-      busy_.fetch_sub(1, std::memory_order_release);
+      if (busy_.fetch_sub(1) == 1) busy_.notify_one();
       if (last) return;
     }
   }
 
  private:
   void go(std::int64_t size) {
-    busy_.store(size - 1, std::memory_order_relaxed);
+    busy_.store(static_cast<std::int32_t>(size - 1), std::memory_order_relaxed);
     job_.fetch_add(1);
     job_.notify_all();
     if (call_) call_(*this, 0);
-    for (patience p; busy_.load(std::memory_order_acquire) > 0;) p.pause();
+    for (std::int32_t left; (left = busy_.load(std::memory_order_acquire)) > 0;) await(busy_, left);
   }
 
   alignas(64) std::atomic<std::uint32_t> job_{0};  ///< its number; the job is
   void (*call_)(crew&, std::int64_t) = nullptr;
   const void* f_ = nullptr;
   std::int64_t threads_ = 1;
-  alignas(64) std::atomic<std::int64_t> busy_{0};  ///< threads that have not done it
+  alignas(64) std::atomic<std::int32_t> busy_{0};  ///< threads that have not done it
   meeting where_;
 };
 
