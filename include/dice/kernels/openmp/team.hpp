@@ -123,7 +123,7 @@ template <class F> void run(int threads, const F& f) {
 }
 
 /// Calls body(with); meanwhile the calling thread's team stays in one parallel region, where run() costs a fraction of what
-/// a region does, and its threads sleep when there is no work for some 10 µs. Throws what body throws.
+/// a region does, and its threads sleep when there is no work for some 30 µs. Throws what body throws.
 inline void keep(void (*body)(void*), void* with) {
   const int threads = available_threads();
   if (threads == 1 || detail::member.works || detail::member.crew) body(with);

@@ -9,7 +9,7 @@
 namespace dice::kernels::team::detail {
 
 /// Returns when `a` is no longer `old`, after whose change notify_one() or notify_all() is called. Looks again at once for
-/// some 10 µs, then sleeps: on a board with other work, what it waits for may need this very core.
+/// some 30 µs, then sleeps: on a board with other work, what it waits for may need this very core.
 template <class T> void await(const std::atomic<T>& a, T old) {
   constexpr int looks = 1000;
   for (int i = 0; i < looks; ++i) {
