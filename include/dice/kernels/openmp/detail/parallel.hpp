@@ -11,8 +11,8 @@ namespace dice::kernels::host {
 
 using namespace detail;
 
-/// Element operations that are worth a job of the team: half a microsecond, as it costs 0.2 (two threads of an AMD EPYC, Zen
-/// 5; a Relu of 8192 elements took as long on one thread).
+/// Element operations that are worth a job of the team: half a microsecond, as it costs 0.2 to 0.5 (two threads of an AMD
+/// EPYC, Zen 5; a Relu of 8192 elements took as long on one thread).
 inline constexpr std::int64_t grain = 16384;
 
 /// Threads for `work` element operations in `items` parts: all or one. GCC's runtime ends the threads that a smaller team
