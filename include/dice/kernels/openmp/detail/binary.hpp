@@ -52,6 +52,9 @@ struct operand {
   const float* at;
   const tensor::shape& shape;
   bool parameter = false;
+
+  /// Whether it lies in memory as the result does.
+  bool like(const tensor::shape& result) const { return !parameter && shape == result; }
 };
 
 /// y = f(a, b) with broadcasting to `result`, all plain, and then the epilogue. y may be a if a has the shape `result`.
@@ -85,12 +88,11 @@ DICE_SHARED void binary_blocked(float* y, const operand& a, const operand& b, co
   constexpr F f;
   constexpr auto block = tensor::block;
   const auto blocks = tensor::blocks(result[1]);
-  const auto step = [&](const operand& x) { return !x.parameter && x.shape == result ? block : 0; };
-  const auto sa = step(a), sb = step(b);
+  const auto sa = a.like(result) ? block : 0, sb = b.like(result) ? block : 0;
   each_row(result, tensor::layout::blocked, e, [&](std::int64_t row, std::int64_t at, std::int64_t end) {
     // One pixel for the whole row.
     const auto held = [&](const operand& x) {
-      if (step(x)) return lanes(0);
+      if (x.like(result)) return lanes(0);
       if (x.shape.elements() == 1) return lanes(*x.at);
       const auto first = row % blocks * block;
       if (x.parameter) return lanes(x.at + first, result[1] - first);
@@ -105,7 +107,10 @@ DICE_SHARED void binary_blocked(float* y, const operand& a, const operand& b, co
 
 template <class F>
 void binary(const call& c, const operand& a, const operand& b, const tensor::shape& result, const epilogue& e) {
-  (c.result == tensor::layout::blocked ? binary_blocked<F> : binary_plain<F>)(c.output, a, b, result, e);
+  if (c.result == tensor::layout::plain) return binary_plain<F>(c.output, a, b, result, e);
+  const tensor::shape row{tensor::elements(result, c.result)};
+  if (a.like(result) && b.like(result)) binary_plain<F>(c.output, {a.at, row}, {b.at, row}, row, e);
+  else binary_blocked<F>(c.output, a, b, result, e);
 }
 
 /// y = f(a, b) with broadcasting, a and b in the operator's order.
