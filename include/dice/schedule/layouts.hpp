@@ -4,6 +4,7 @@
 #include "dice/cost/algorithm.hpp"
 #include "dice/meta/array.hpp"
 #include "dice/model/network.hpp"
+#include "dice/schedule/fuse.hpp"
 #include "dice/schedule/program.hpp"
 
 #include <span>
