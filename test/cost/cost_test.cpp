@@ -37,11 +37,11 @@ static_assert(of(depthwise, {1, 20, 8, 8}).packed_bytes == 32 * 10 * 4 && of(dep
 // 3x3 of many channels goes by Winograd's algorithm, in tiles as large as pay: none on tiny maps.
 constexpr int pairs(std::int64_t channels, std::int64_t size) {
   const ops::conv op{.channels = channels, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
-  return cost::winograd::best(op, {1, channels, size, size}, {1, channels, size, size}).pairs;
+  return cost::winograd::best(op, {1, channels, size, size}, {1, channels, size, size}).variant;
 }
 static_assert(pairs(64, 224) == 3 && pairs(256, 28) == 2 && pairs(8, 224) == 0 && pairs(512, 3) == 0);
 static_assert(
-    cost::winograd::best({.channels = 64, .kernel = {3, 3}, .strides = {2, 2}}, {1, 64, 9, 9}, {1, 64, 4, 4}).pairs == 0);
+    cost::winograd::best({.channels = 64, .kernel = {3, 3}, .strides = {2, 2}}, {1, 64, 9, 9}, {1, 64, 4, 4}).variant == 0);
 constexpr cost::winograd four(2, {.channels = 40, .kernel = {3, 3}}, {1, 20, 58, 58}, {1, 40, 56, 56});
 static_assert(four.packed_bytes() == (36 * 20 * 48 + 48) * 4 && four.rows == 14 && four.block_tiles() == 28);
 static_assert(four.scratch_bytes() == 36 * (2 * 28 + 1) * 16 * 4);

@@ -7,11 +7,11 @@ namespace {
 
 using namespace harness;
 
-/// The algorithm with that many pairs of points, 0 being the direct one.
-cost::algorithm forced(int pairs, const problem<ops::conv>& p) {
-  cost::algorithm out{.works = cost::form::blocked, .converts = true, .variant = pairs};
-  if (pairs > 0) {
-    const cost::winograd form(pairs, p.op, p.in[0], p.result());
+/// The size of Winograd's algorithm of that number, 0 being the direct convolution.
+cost::algorithm forced(int size, const problem<ops::conv>& p) {
+  cost::algorithm out{.works = cost::form::blocked, .converts = true, .variant = size};
+  if (size > 0) {
+    const cost::winograd form(size, p.op, p.in[0], p.result());
     out.packed_bytes = form.packed_bytes(), out.scratch_bytes = form.scratch_bytes();
   } else {
     const cost::convolution form(p.op, p.in[0], p.result());
@@ -21,19 +21,21 @@ cost::algorithm forced(int pairs, const problem<ops::conv>& p) {
 }
 
 void compare_all(const ops::conv& op, const shape& in) {
-  auto p = make(op, {in}, {{op.channels, in[1], 3, 3}, {op.channels}});
+  auto p = make(op, {in}, {{op.channels, in[1], op.kernel[0], op.kernel[1]}, {op.channels}});
   for (const bool residual : {false, true}) {
     if (residual) p = with_residual(p);
     const auto expected = compute<kernels::reference>(p, ops::relu{});
-    for (int pairs = 0; pairs <= 3; ++pairs)
+    const int sizes = cost::winograd::sizes(op, in);
+    ASSERT_GT(sizes, 0);
+    for (int size = 0; size <= sizes; ++size)
       for (const int threads : {1, 2, 3})
         for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
           p.threads = threads, p.layout = layout;
           // Larger tiles multiply rounding errors by more.
-          EXPECT_LE(error(compute<kernels::openmp>(p, ops::relu{}, forced(pairs, p)), expected),
-                    pairs == 3 ? 5e-5 : tolerance)
-              << in[0] << 'x' << in[1] << 'x' << in[2] << 'x' << in[3] << " to " << op.channels << ", pairs " << pairs
-              << ", threads " << threads;
+          EXPECT_LE(error(compute<kernels::openmp>(p, ops::relu{}, forced(size, p)), expected),
+                    size + cost::winograd::least_pairs(op.kernel) > 3 ? 5e-5 : tolerance)
+              << in[0] << 'x' << in[1] << 'x' << in[2] << 'x' << in[3] << " to " << op.channels << ", " << op.kernel[0]
+              << 'x' << op.kernel[1] << ", size " << size << ", threads " << threads;
         }
     p.threads = 1, p.layout = tensor::layout::plain;
   }
@@ -62,6 +64,17 @@ TEST(winograd, blocks) {
   ASSERT_LT(form.block_columns, form.columns);
   ASSERT_LT(form.block_rows, form.rows);
   compare_all(op, in);
+}
+
+// Windows other than 3x3, along one axis or both.
+TEST(winograd, windows) {
+  for (const auto& [h, w] : {std::array{5, 5}, {1, 7}, {7, 1}, {1, 3}, {3, 1}}) {
+    const ops::conv op{.channels = 37, .kernel = {h, w}, .pads = {h / 2, w / 2, h / 2, w / 2}, .bias = true};
+    for (const auto& size : {shape{1, 1}, {2, 9}, {17, 17}, {40, 7}}) compare_all(op, {1, 21, size[0], size[1]});
+    ops::conv inside = op;
+    inside.pads = {};
+    compare_all(inside, {2, 16, 12, 11});
+  }
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ template <class Op> constexpr algorithm variant_openmp(const Op& op, graph::shap
   return choose_openmp(op, in, result);
 }
 
-/// The direct convolution, and Winograd's algorithm with 1, 2 and 3 pairs of points.
-constexpr int variants_openmp(const ops::conv& op, graph::shapes in) { return winograd::fits(op, in[0]) ? 4 : 1; }
+/// The direct convolution, and the sizes of Winograd's algorithm.
+constexpr int variants_openmp(const ops::conv& op, graph::shapes in) { return 1 + winograd::sizes(op, in[0]); }
 constexpr algorithm variant_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant) {
   if (variant > 0) {
     const winograd w(variant, op, in[0], result);
@@ -42,7 +42,7 @@ constexpr algorithm variant_openmp(const ops::conv& op, graph::shapes in, const 
 }
 
 constexpr algorithm choose_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result) {
-  return variant_openmp(op, in, result, winograd::best(op, in[0], result).pairs);
+  return variant_openmp(op, in, result, winograd::best(op, in[0], result).variant);
 }
 
 }  // namespace dice::cost

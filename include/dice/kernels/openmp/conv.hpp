@@ -12,7 +12,7 @@ namespace dice::kernels {
 template <> struct kernel<openmp, ops::conv> : host::base<ops::conv> {
   using form = cost::convolution;
 
-  /// `variant`: pairs of points of Winograd's algorithm, 0 for the direct convolution.
+  /// `variant`: the size of Winograd's algorithm (cost::winograd), 0 for the direct convolution.
   static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant, source from,
                       std::byte* to) {
     if (variant > 0) host::transform_weights({variant, op, in[0], result}, from, op.bias, reinterpret_cast<float*>(to));

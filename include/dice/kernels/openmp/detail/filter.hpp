@@ -1,4 +1,4 @@
-// The transforms of Winograd's minimal filtering F(m, 3), of vectors, as the Toom-Cook construction gives them from the
+// The transforms of Winograd's minimal filtering F(m, k), of vectors, as the Toom-Cook construction gives them from the
 // points 0, ±q for some q, and ∞ (Lavin and Gray, arXiv 1509.09308, section 4). Points ±q share the even and the odd part of
 // their polynomials.
 #pragma once
@@ -13,8 +13,8 @@ namespace dice::kernels::host {
 
 using namespace detail;
 
-/// The q of F(2·Pairs, 3). For four outputs 5/8 and 3/2, whose error was a third of that of the usual 1 and 2; for
-/// six the usual ones, powers of two.
+/// The q of 2 · Pairs + 2 points. For two pairs 5/8 and 3/2, whose error in F(4, 3) was a third of that of the usual 1 and
+/// 2; for three the usual ones, powers of two.
 template <int Pairs>
 inline constexpr std::array<double, Pairs> points = [] {
   if constexpr (Pairs == 1) return std::array{1.0};
@@ -22,9 +22,9 @@ inline constexpr std::array<double, Pairs> points = [] {
   else return std::array{1.0, 2.0, 0.5};
 }();
 
-/// F(m, 3): o = Bᵀ d for `inputs` inputs, y = Aᵀ s for their products with the weights G w.
-template <int Pairs> struct filter {
-  static constexpr int outputs = 2 * Pairs, inputs = outputs + 2;
+/// F(m, Taps): o = Bᵀ d for `inputs` inputs, y = Aᵀ s for their products with the weights G w.
+template <int Pairs, int Taps> struct filter {
+  static constexpr int taps = Taps, inputs = 2 * Pairs + 2, outputs = inputs - Taps + 1;
 
   [[gnu::always_inline]] static void input(const vec* d, vec* o) {
     o[0] = polynomial<-1>(d);
@@ -49,20 +49,22 @@ template <int Pairs> struct filter {
     y[outputs - 1] += s[inputs - 1];
   }
 
-  /// G, inputs × 3.
-  static constexpr std::array<std::array<double, 3>, inputs> weights() {
-    std::array<std::array<double, 3>, inputs> g{};
+  /// G.
+  static constexpr std::array<std::array<double, Taps>, inputs> weights() {
+    std::array<std::array<double, Taps>, inputs> g{};
     const auto q = points<Pairs>;
     double zero = 1;
     for (double p : q) zero *= -p * p;
     g[0][0] = 1 / zero;
-    g[inputs - 1][2] = 1;
+    g[inputs - 1][Taps - 1] = 1;
     for (std::size_t i = 0; i < Pairs; ++i) {
       double n = 2 * q[i] * q[i];
       for (std::size_t j = 0; j < Pairs; ++j)
         if (j != i) n *= q[i] * q[i] - q[j] * q[j];
-      g[1 + 2 * i] = {1 / n, q[i] / n, q[i] * q[i] / n};
-      g[2 + 2 * i] = {1 / n, -q[i] / n, q[i] * q[i] / n};
+      for (int k = 0; k < Taps; ++k) {
+        g[1 + 2 * i][static_cast<std::size_t>(k)] = power(q[i], k) / n;
+        g[2 + 2 * i][static_cast<std::size_t>(k)] = power(-q[i], k) / n;
+      }
     }
     return g;
   }
@@ -104,6 +106,14 @@ template <int Pairs> struct filter {
       sum = fma(splat(static_cast<float>(power(points<Pairs>[static_cast<std::size_t>(i)], K))), x[i], sum);
     return sum;
   }
+};
+
+/// An axis with one tap.
+template <int Pairs> struct filter<Pairs, 1> {
+  static constexpr int taps = 1, inputs = 1, outputs = 1;
+  [[gnu::always_inline]] static void input(const vec* d, vec* o) { *o = *d; }
+  [[gnu::always_inline]] static void output(const vec* s, vec* y) { *y = *s; }
+  static constexpr std::array<std::array<double, 1>, 1> weights() { return {{{1}}}; }
 };
 
 }  // namespace dice::kernels::host

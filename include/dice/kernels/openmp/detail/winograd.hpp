@@ -32,18 +32,17 @@ struct tile_block {
   }
 };
 
-/// Transforms vector `v` of the channels of a run of tiles. `to`: the block's.
-template <int Pairs>
+/// Transforms vector `v` of the channels of a run of tiles by filters Y and X. `to`: the block's.
+template <class Y, class X>
 DICE_SHARED void transform_input(const tile_block& b, const float* image, std::int64_t v, std::int64_t run, float* to) {
-  using transform = filter<Pairs>;
-  constexpr int m = transform::outputs, n = transform::inputs;
-  constexpr std::int64_t most = tile_run * m + 2;
+  constexpr int n = Y::inputs, halo = X::taps - 1;
+  constexpr std::int64_t most = tile_run * X::outputs + halo;
   const auto& f = *b.form;
   const auto lane = v % block_vectors * width, in_block = v / block_vectors;
   const auto tiles = b.tiles(), pitch = f.pitch(f.in_blocks(), tiles);
   alignas(64) float half[n][most * width];  // columns are transformed once for the tiles that share them
   b.run(run, [&](std::int64_t tile, std::int64_t tile_y, std::int64_t tile_x, std::int64_t count) {
-    const auto columns = count * m + 2, y = tile_y * m - f.top, x = tile_x * m - f.left;
+    const auto columns = count * X::outputs + halo, y = tile_y * Y::outputs - f.top, x = tile_x * X::outputs - f.left;
     const float* from = image + (in_block * f.height * f.width + y * f.width + x) * block + lane;
     const bool rows_inside = y >= 0 && y + n <= f.height;
     for (std::int64_t j = 0; j < columns; ++j) {
@@ -62,50 +61,49 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
           if (y + i >= 0 && y + i < f.height) d[i] = load(p + i * f.width * block);
         }
       }
-      transform::input(d, o);
+      Y::input(d, o);
       DICE_UNROLL
       for (int i = 0; i < n; ++i) store(half[i] + j * width, o[i]);
     }
     float* out = to + (in_block * tiles + tile) * block + lane;
     for (std::int64_t t = 0; t < count; ++t, out += block)
       for (int i = 0; i < n; ++i) {
-        vec d[n], o[n];
+        vec d[X::inputs], o[X::inputs];
         DICE_UNROLL
-        for (int j = 0; j < n; ++j) d[j] = load(half[i] + (t * m + j) * width);
-        transform::input(d, o);
+        for (int j = 0; j < X::inputs; ++j) d[j] = load(half[i] + (t * X::outputs + j) * width);
+        X::input(d, o);
         DICE_UNROLL
-        for (int j = 0; j < n; ++j) store(out + (i * n + j) * pitch, o[j]);
+        for (int j = 0; j < X::inputs; ++j) store(out + (i * X::inputs + j) * pitch, o[j]);
       }
   });
 }
 
 /// Finishes tiles [begin, end) of a vector of output channels. `sums`: of tile `begin`, points `pitch` apart; `output`: the
 /// image's plane of that block of channels; all at the vector's lanes.
-template <int Pairs>
+template <class Y, class X>
 DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::int64_t end, const float* sums,
                                   std::ptrdiff_t pitch, const float* bias, float* output, const epilogue& e) {
-  using transform = filter<Pairs>;
-  constexpr int m = transform::outputs, n = transform::inputs;
+  constexpr int m = X::outputs;
   const auto& f = *b.form;
   const vec start = load(bias);
   with_activation(
       e, [&](const auto& activation) __attribute__((always_inline)) {
         for (auto t = begin; t < end; ++t, sums += block) {
-          vec half[m][n];
-          for (int j = 0; j < n; ++j) {
-            vec d[n], o[m];
+          vec half[Y::outputs][X::inputs];
+          for (int j = 0; j < X::inputs; ++j) {
+            vec d[Y::inputs], o[Y::outputs];
             DICE_UNROLL
-            for (int i = 0; i < n; ++i) d[i] = load(sums + (i * n + j) * pitch);
-            transform::output(d, o);
+            for (int i = 0; i < Y::inputs; ++i) d[i] = load(sums + (i * X::inputs + j) * pitch);
+            Y::output(d, o);
             DICE_UNROLL
-            for (int i = 0; i < m; ++i) half[i][j] = o[i];
+            for (int i = 0; i < Y::outputs; ++i) half[i][j] = o[i];
           }
-          const auto y = (b.first_row + t / b.columns) * m, x = (b.first_column + t % b.columns) * m;
-          const auto rows = std::min<std::int64_t>(m, f.out_height - y),
+          const auto y = (b.first_row + t / b.columns) * Y::outputs, x = (b.first_column + t % b.columns) * m;
+          const auto rows = std::min<std::int64_t>(Y::outputs, f.out_height - y),
                      columns = std::min<std::int64_t>(m, f.out_width - x);
           for (std::int64_t i = 0; i < rows; ++i) {
             vec o[m];
-            transform::output(half[i], o);
+            X::output(half[i], o);
             float* to = output + ((y + i) * f.out_width + x) * block;
             const float* residual = e.residual && e.bounds.exact ? e.residual + (to - e.output) : nullptr;
             const auto put = [&](std::int64_t j) __attribute__((always_inline)) {
@@ -134,10 +132,10 @@ struct winograd_product {
 
 /// Products of tiles [begin, end) of a block with the weights of `blocks` blocks of output channels from `first` on,
 /// finished.
-template <int Pairs>
+template <class Y, class X>
 void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_t begin, std::int64_t end,
                      std::int64_t first, std::int64_t blocks) {
-  constexpr int points = filter<Pairs>::inputs * filter<Pairs>::inputs;
+  constexpr int points = Y::inputs * X::inputs;
   alignas(64) float sums[points * cost::winograd::pitch(tile_blocks, cost::winograd::most_tiles)];
   const auto& f = *b.form;
   const auto step = b.tiles() * block, plane = (end - begin) * block;
@@ -165,12 +163,12 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
   }
   for (std::int64_t o = 0; o < blocks; ++o)
     for (int lane = 0; lane < block; lane += width)
-      transform_output<Pairs>(b, begin, end, sums + o * plane + lane, to, w.bias + (first + o) * block + lane,
-                              w.image + (first + o) * f.out_height * f.out_width * block + lane, *w.finish);
+      transform_output<Y, X>(b, begin, end, sums + o * plane + lane, to, w.bias + (first + o) * block + lane,
+                             w.image + (first + o) * f.out_height * f.out_width * block + lane, *w.finish);
 }
 
 /// One thread's part of the convolution; barriers keep the threads of the team in the same block.
-template <int Pairs>
+template <class Y, class X>
 DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int64_t thread, std::int64_t threads,
                                const epilogue& e) {
   const float* weights = reinterpret_cast<const float*>(c.packed);
@@ -182,8 +180,8 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
         const tile_block b{&f, y, x, std::min(f.block_rows, f.rows - y), std::min(f.block_columns, f.columns - x)};
         const auto units = f.in_blocks() * block_vectors * b.runs();
         for (auto u = units * thread / threads; u < units * (thread + 1) / threads; ++u)
-          transform_input<Pairs>(b, c.inputs[0] + image * f.in_blocks() * block * f.height * f.width, u / b.runs(),
-                                 u % b.runs(), transformed);
+          transform_input<Y, X>(b, c.inputs[0] + image * f.in_blocks() * block * f.height * f.width, u / b.runs(),
+                                u % b.runs(), transformed);
         team::barrier();
         const winograd_product w{transformed, weights, weights + f.weight_elements(),
                                  c.output + image * f.out_blocks() * block * f.out_height * f.out_width, &e};
@@ -194,42 +192,55 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
         const auto products = panels * parts;
         for (auto p = products * thread / threads; p < products * (thread + 1) / threads; ++p) {
           const auto first = p / parts * tile_blocks, part = p % parts;
-          multiply_blocks<Pairs>(b, w, b.tiles() * part / parts, b.tiles() * (part + 1) / parts, first,
-                                 std::min<std::int64_t>(tile_blocks, f.out_blocks() - first));
+          multiply_blocks<Y, X>(b, w, b.tiles() * part / parts, b.tiles() * (part + 1) / parts, first,
+                                std::min<std::int64_t>(tile_blocks, f.out_blocks() - first));
         }
         team::barrier();
       }
 }
 
-/// The convolution `f` by all threads.
-inline void convolve(const cost::winograd& f, const call& c, const epilogue& e) {
-  const auto part = f.pairs == 1 ? &winograd_part<1> : f.pairs == 2 ? &winograd_part<2> : &winograd_part<3>;
-  const auto work = f.weight_elements() / width * f.rows * f.columns;
-  team::run(threads_for(work, work), [&](std::int64_t t, std::int64_t n) { part(f, c, t, n, e); });
+/// Calls f.template operator()<Y, X>() with the filters of `w`.
+template <class F> void with_filters(const cost::winograd& w, const F& f) {
+  const auto is = [&](int h, int v, int pairs) { return w.kernel[0] == h && w.kernel[1] == v && w.pairs == pairs; };
+  if (is(3, 3, 1)) f.template operator()<filter<1, 3>, filter<1, 3>>();
+  else if (is(3, 3, 2)) f.template operator()<filter<2, 3>, filter<2, 3>>();
+  else if (is(3, 3, 3)) f.template operator()<filter<3, 3>, filter<3, 3>>();
+  else if (is(5, 5, 2)) f.template operator()<filter<2, 5>, filter<2, 5>>();
+  else if (is(1, 3, 2)) f.template operator()<filter<2, 1>, filter<2, 3>>();
+  else if (is(3, 1, 2)) f.template operator()<filter<2, 3>, filter<2, 1>>();
+  else if (is(1, 7, 3)) f.template operator()<filter<3, 1>, filter<3, 7>>();
+  else f.template operator()<filter<3, 7>, filter<3, 1>>();
 }
 
-/// Transforms weights (out_channels, channels, 3, 3) in double precision.
-template <int Pairs> void transform_weights(const cost::winograd& f, const float* from, float* to) {
-  constexpr int n = filter<Pairs>::inputs;
-  constexpr auto g = filter<Pairs>::weights();
-  for (std::int64_t o = 0; o < f.out_blocks() * block; ++o)
-    for (std::int64_t c = 0; c < f.channels; ++c) {
-      double half[n][3] = {};
-      for (int i = 0; o < f.out_channels && i < n; ++i)
-        for (int x = 0; x < 3; ++x)
-          for (int y = 0; y < 3; ++y) half[i][x] += g[i][y] * from[(o * f.channels + c) * 9 + y * 3 + x];
-      for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) {
-          double sum = 0;
-          for (int x = 0; x < 3; ++x) sum += half[i][x] * g[j][x];
-          to[((o / block * n * n + i * n + j) * f.channels + c) * block + o % block] = static_cast<float>(sum);
-        }
-    }
+/// The convolution `f` by all threads.
+inline void convolve(const cost::winograd& f, const call& c, const epilogue& e) {
+  const auto work = f.weight_elements() / width * f.rows * f.columns;
+  team::run(threads_for(work, work), [&](std::int64_t t, std::int64_t n) {
+    with_filters(f, [&]<class Y, class X>() { winograd_part<Y, X>(f, c, t, n, e); });
+  });
 }
+
+/// Transforms weights (out_channels, channels, kh, kw) in double precision, and pads the bias.
 inline void transform_weights(const cost::winograd& f, source from, bool with_bias, float* to) {
-  if (f.pairs == 1) transform_weights<1>(f, from[0], to);
-  else if (f.pairs == 2) transform_weights<2>(f, from[0], to);
-  else transform_weights<3>(f, from[0], to);
+  with_filters(f, [&]<class Y, class X>() {
+    constexpr auto rows = Y::weights();
+    constexpr auto columns = X::weights();
+    for (std::int64_t o = 0; o < f.out_blocks() * block; ++o)
+      for (std::int64_t c = 0; c < f.channels; ++c) {
+        const float* taps = from[0] + (o * f.channels + c) * Y::taps * X::taps;
+        double half[Y::inputs][X::taps] = {};
+        for (std::size_t i = 0; o < f.out_channels && i < Y::inputs; ++i)
+          for (std::size_t x = 0; x < X::taps; ++x)
+            for (std::size_t y = 0; y < Y::taps; ++y) half[i][x] += rows[i][y] * taps[y * X::taps + x];
+        for (std::size_t i = 0; i < Y::inputs; ++i)
+          for (std::size_t j = 0; j < X::inputs; ++j) {
+            double sum = 0;
+            for (std::size_t x = 0; x < X::taps; ++x) sum += half[i][x] * columns[j][x];
+            const auto point = o / block * f.points() + static_cast<std::int64_t>(i * X::inputs + j);
+            to[(point * f.channels + c) * block + o % block] = static_cast<float>(sum);
+          }
+      }
+  });
   for (std::int64_t o = 0; o < f.out_blocks() * block; ++o)
     to[f.weight_elements() + o] = with_bias && o < f.out_channels ? from[1][o] : 0;
 }
