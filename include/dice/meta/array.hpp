@@ -11,7 +11,7 @@ namespace dice::meta {
 template <class T> class array {
  public:
   constexpr array() = default;
-  constexpr explicit array(int size) : data_(size ? new T[size]{} : nullptr), size_(size), capacity_(size) {}
+  constexpr explicit array(int size) : data_(size > 0 ? new T[size]{} : nullptr), size_(size), capacity_(size) {}
   constexpr array(int size, const T& value) : array(size) {
     for (int i = 0; i < size; ++i) data_[i] = value;
   }
