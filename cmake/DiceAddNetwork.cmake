@@ -1,11 +1,14 @@
-# dice_add_network(NAME ONNX model.onnx [INPUT name:1x3x224x224]… [DIM name=1]… [OUTPUTS a,b] [OPTIONS …])
-# dice_add_network(NAME HEADER NAME.hpp)
+# dice_add_network(NAME ONNX model.onnx [INPUT name:1x3x224x224]… [DIM name=1]… [OUTPUTS a,b] [OPTIONS …] [TUNED FILE])
+# dice_add_network(NAME HEADER NAME.hpp [TUNED FILE])
 #
 # Gives the target dice::network::NAME.  Linked to a program it adds the folder of NAME.hpp to the includes, in which the
 # namespace NAME has the network.  The first form runs onnx2hpp when the program is built, again when the model (or a file
 # of external data that it names) changes; INPUT, DIM and OUTPUTS are its -i, -d and --outputs; OPTIONS, by default -q, are
 # handed on as they are.  The second form takes a header made before, with its .safetensors beside it: boards need no
 # onnx2hpp.
+#
+# TUNED names the header that a program of this network writes with --tune FILE: it is included by all that links the
+# network. As long as there is none, programs are built without.
 #
 # NAME is an identifier of C++ that can be a namespace.  Relative paths are relative to the current source folder.  All
 # networks of a build are made in <build>/dice_networks; programs have this path as DICE_NETWORKS_DIR and find the weights
@@ -47,9 +50,9 @@ function(dice_append_word list word)
 endfunction()
 
 function(dice_add_network name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ONNX;HEADER" "INPUT;DIM;OUTPUTS;OPTIONS")
-  set(usage "dice_add_network(${name} ONNX model.onnx [INPUT name:shape]… [DIM name=n]… [OUTPUTS a,b] [OPTIONS …]) or "
-            "dice_add_network(${name} HEADER ${name}.hpp)")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ONNX;HEADER;TUNED" "INPUT;DIM;OUTPUTS;OPTIONS")
+  set(usage "dice_add_network(${name} ONNX model.onnx [INPUT name:shape]… [DIM name=n]… [OUTPUTS a,b] [OPTIONS …] [TUNED FILE]) "
+            "or dice_add_network(${name} HEADER ${name}.hpp [TUNED FILE])")
   string(JOIN "" usage ${usage})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "dice_add_network: unknown argument '${arg_UNPARSED_ARGUMENTS}'. Usage: ${usage}")
@@ -128,6 +131,16 @@ function(dice_add_network name)
   target_include_directories(dice_network_${name} INTERFACE "${place}")
   target_compile_definitions(dice_network_${name} INTERFACE "DICE_NETWORKS_DIR=\"${folder}\"")
   target_link_libraries(dice_network_${name} INTERFACE dice::core)
+  if(arg_TUNED)
+    get_filename_component(table "${arg_TUNED}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+    file(GLOB tuned CONFIGURE_DEPENDS "${table}")  # a build after --tune has made it configures anew
+    if(tuned)
+      target_compile_options(dice_network_${name} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include \"${table}\">")
+    else()
+      message(STATUS "dice: no ${table} yet: programs of the network ${name} choose algorithms by themselves; one of them "
+                     "makes it with --tune FILE")
+    endif()
+  endif()
   if(TARGET dice_generate_${name})
     add_dependencies(dice_network_${name} dice_generate_${name})
   endif()

@@ -188,6 +188,10 @@ inline std::span<const option> option_table() {
              [](parsing& p, std::string_view v) { p.out.trace = v; }},
       option{"--profile", takes::value, "FILE", false, "print what every layer takes, and write it as JSON",
              [](parsing& p, std::string_view v) { p.out.profile = v; }},
+      option{"--tune", takes::value, "FILE", false,
+             "run no frames: measure the ways to compute each convolution, write the fastest for the next build (TUNED in "
+             "CMake)",
+             [](parsing& p, std::string_view v) { p.out.tune = v; }},
       option{"--transport", takes::value, "mpi|in-process", false, "ranks as MPI processes, or as threads of this process",
              [](parsing& p, std::string_view v) {
                if (v != "mpi" && v != "in-process") p.fail("'" + std::string(v) + "' is neither mpi nor in-process");
@@ -233,7 +237,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
 
 /// No file that is written may be one that is read, or another one that is written. Throws usage_error.
 [[gnu::cold]] inline void require_different_files(const options& o) {
-  std::vector<std::string> reads{o.weights, o.labels}, writes{o.json, o.trace, o.profile};
+  std::vector<std::string> reads{o.weights, o.labels}, writes{o.json, o.trace, o.profile, o.tune};
   for (const auto* files : {&o.inputs, &o.expected})
     for (const auto& f : *files) reads.push_back(f.file);
   for (const auto& f : o.outputs) writes.push_back(f.file);
@@ -286,6 +290,17 @@ inline std::string_view nearest_option(std::string_view wrong) {
   if (out.help || out.version || out.plan != plan_form::none) return out;
 
   const auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
+  if (!out.tune.empty()) {
+    for (const auto& name : seen)
+      if (name != "--tune" && name != "--json" && name != "--transport")
+        throw usage_error("--tune measures kernels and runs no frames; leave " + std::string(name));
+    const auto& units = program.units;
+    if (!program.threads.start ||
+        std::none_of(units.begin(), units.end(), [](const platform::unit& u) { return u.on() == platform::processor::cpu; }))
+      throw usage_error("--tune: no rank of this program computes by OpenMP, so there is nothing to choose");
+    detail::require_different_files(out);
+    return out;
+  }
   if (given("--tolerance") && out.expected.empty()) throw usage_error("--tolerance belongs to --expect FILE");
   if (given("--labels") && out.top == 0) throw usage_error("--labels belongs to --top K");
   if (out.streamed() >= 0) {

@@ -8,6 +8,7 @@
 #include "dice/app/output/print.hpp"
 #include "dice/app/output/steps.hpp"
 #include "dice/app/rank.hpp"
+#include "dice/app/tune.hpp"
 #include "dice/channels/channels.hpp"
 #include "dice/runtime/interrupt.hpp"
 
@@ -94,6 +95,13 @@ inline int run_threads(const runtime::program& p, const options& o) {
     const bool by_mpi = false;
 #endif
     if (!usage.empty() && !(by_mpi && launched_size() > 1)) return detail::refuse_alone(usage);
+    if (!o.tune.empty()) {
+      if (launched_size() > 1)
+        return detail::refuse_alone(
+            "--tune: one process measures for all ranks, one after the other; start it without mpirun");
+      const runtime::interrupts ends("dice: error: ", "");
+      return tune(p, o), 0;
+    }
 #ifdef DICE_WITH_MPI
     if (by_mpi) {
       channels::mpi::session session(argc, argv);

@@ -8,4 +8,5 @@
 #include "dice/cost/openmp.hpp"
 #include "dice/cost/reference.hpp"
 #include "dice/cost/table.hpp"
+#include "dice/cost/tuned.hpp"
 #include "dice/cost/winograd.hpp"

@@ -2,6 +2,7 @@
 
 #include "dice/cost/openmp.hpp"
 #include "dice/cost/reference.hpp"
+#include "dice/cost/tuned.hpp"
 #include "dice/model/model.hpp"
 
 #include <array>
@@ -29,8 +30,29 @@ constexpr algorithm variant(const Op& op, graph::shapes in, const tensor::shape&
 
 namespace detail {
 
+/// Whether Net has a table that --tune made for it.
+template <class Net> consteval bool has_table() {
+  if constexpr (is_tuned<Net>) {
+    using table = tuned<Net>;
+    constexpr bool fits = table::digest == Net::weights.digest && table::variants.size() == Net::size;
+    static_assert(fits,
+                  "the table that --tune made is for another network: delete the file that TUNED names, build, and run "
+                  "the program with --tune FILE");
+    return fits;
+  }
+  return false;
+}
+
 template <class Layer, class Net, backend B> constexpr algorithm of_layer() {
   const auto in = graph::detail::operand_shapes<Net, Layer>();
+  if constexpr (B == backend::openmp && has_table<Net>()) {
+    constexpr int measured = tuned<Net>::variants[Layer::id];
+    static_assert(
+        measured < variants<B>(Layer::op, graph::detail::operand_shapes<Net, Layer>()),
+        "the table that --tune made has a variant that its layer has not: delete the file that TUNED names, build, "
+        "and run the program with --tune FILE");
+    if (measured >= 0) return variant<B>(Layer::op, in, Layer::result, measured);
+  }
   return choose<B>(Layer::op, in, Layer::result);
 }
 template <class Layer, class Net, backend B> constexpr algorithm smallest_of_layer() {

@@ -57,10 +57,12 @@ struct interval {
 };
 
 /// What the runtime holds for a group: its functions. `pack` is null when there is nothing to pack; it takes the algorithm's
-/// `variant`.
+/// `variant`. How many variants there are to choose from, 0 … n - 1, and each of them; null if there is but one.
 struct entry {
   void (*run)(const call&) = nullptr;
   void (*pack)(int variant, source from, std::byte* to) = nullptr;
+  int variants = 1;
+  cost::algorithm (*variant)(int number) = nullptr;
 };
 
 }  // namespace dice::kernels

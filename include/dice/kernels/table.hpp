@@ -19,6 +19,12 @@ constexpr entry entry_for() {
   entry e{.run = &group_kernel::template run<Group>};
   if constexpr (cost::choose<Backend::value>(Group::anchor::op, Group::inputs, Group::anchor::result).packed_bytes > 0)
     e.pack = &group_kernel::template pack<Group>;
+  if constexpr (constexpr int n = cost::variants<Backend::value>(Group::anchor::op, Group::inputs); n > 1) {
+    e.variants = n;
+    e.variant = [](int number) {
+      return cost::variant<Backend::value>(Group::anchor::op, Group::inputs, Group::anchor::result, number);
+    };
+  }
   return e;
 }
 
