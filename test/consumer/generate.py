@@ -59,3 +59,11 @@ expect(made_anew(), {"outside"}, "the external data changed")
 expect(made_anew(), set(), "nothing changed after that")
 os.utime(models / "names.onnx")
 expect(made_anew(), {"names"}, "a model changed")
+
+# The table of TUNED: programs are built without it, with it as soon as it is there, and anew when it changes.
+table = folder / "a table.hpp"
+for number in (0, 3, 5):
+    if number:
+        table.write_text(f"#define TABLE {number}\n")
+        expect(made_anew(), set(), "a table was written")
+    expect(subprocess.run([build / "below" / "tuned"]).returncode, number, "the program's table")

@@ -146,8 +146,8 @@ inline void read_through(const weights::block& b) {
   return out;
 }
 
-/// All that the time of a step with several variants depends on: a convolution that Winograd's algorithm can compute is told
-/// by its shapes.
+/// All that the time of a step with several variants depends on. Those are convolutions with stride and dilation 1 and one
+/// group, which their shapes describe.
 inline std::string kind_of(const runtime::program& p, const schedule::step& s) {
   const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
   const auto layer = [&](int l) -> auto& { return p.layers.layers[static_cast<std::size_t>(l)]; };
@@ -222,9 +222,11 @@ inline std::string cpu_name() {
   return "unknown";
 }
 
+/// A line for each layer: the variant of this program, the fastest, and the milliseconds of each.
 inline std::vector<std::vector<std::string>> tuned_table(const runtime::program& p, const std::vector<tuned_layer>& all) {
-  std::vector<std::vector<std::string>> lines{
-      {"layer", "rank", "threads", "built", "best", "ms of variant 0", "1", "2", "3"}};
+  std::vector<std::vector<std::string>> lines{{"layer", "rank", "threads", "built", "best", "ms: 0"}};
+  for (const auto& l : all)
+    for (auto v = lines[0].size() - 5; v < l.ms.size(); ++v) lines[0].push_back(std::to_string(v));
   for (const auto& l : all)
     for (const int id : l.layers) {
       lines.push_back({std::string(p.layers.layers[static_cast<std::size_t>(id)].name), std::to_string(l.rank),
