@@ -18,7 +18,7 @@ namespace dice::kernels::detail {
 
 /// Rows of the anchor's results on their way to the output: rows `from` and `to` lie `from_stride` and `to_stride` elements
 /// apart. `from` may be `to`. `bias`, if not null, is added to each row.
-struct block {
+struct results {
   float* to = nullptr;
   const float* from = nullptr;
   std::ptrdiff_t to_stride = 0, from_stride = 0;
@@ -46,19 +46,19 @@ struct epilogue {
   float* output = nullptr;           ///< of the group
   const float* residual = nullptr;   ///< as large as the output, or null
   const void* activation = nullptr;  ///< the operator, or null
-  void (*write)(const epilogue&, const block&) = nullptr;
+  void (*write)(const epilogue&, const results&) = nullptr;
   limits bounds{};  ///< the activation in another form, for kernels that finish their results in registers
 
   bool empty() const { return !residual && !activation; }
-  void operator()(const block& b) const { write(*this, b); }
+  void operator()(const results& b) const { write(*this, b); }
   /// Finishes n results that lie in the output already.
-  void operator()(float* results, std::ptrdiff_t n) const {
-    if (!empty()) write(*this, {.to = results, .from = results, .columns = n});
+  void operator()(float* at, std::ptrdiff_t n) const {
+    if (!empty()) write(*this, {.to = at, .from = at, .columns = n});
   }
 };
 
 /// The reference: one element after the other.
-template <class Activation> void write_plain(const epilogue& e, const block& b) {
+template <class Activation> void write_plain(const epilogue& e, const results& b) {
   Activation op{};
   if (e.activation) op = *static_cast<const Activation*>(e.activation);
   for (int r = 0; r < b.rows; ++r) {
@@ -73,7 +73,7 @@ template <class Activation> void write_plain(const epilogue& e, const block& b) 
 }
 
 /// The same by vectors.
-template <class Activation> void write_vectors(const epilogue& e, const block& b) {
+template <class Activation> void write_vectors(const epilogue& e, const results& b) {
   Activation op{};
   if (e.activation) op = *static_cast<const Activation*>(e.activation);
   for (int r = 0; r < b.rows; ++r) {
