@@ -1,120 +1,230 @@
-// GFLOP/s of the distinct convolutions of VGG-19 and ResNet-50/101, and of MobileNet's depthwise ones, batch 1.
-// OMP_NUM_THREADS=1 ./bench_convolution
-#include <dice/kernels/kernels.hpp>
+// The distinct convolutions of nine networks (convolutions.inc), with bias and Relu, batch 1: the least time, GFLOP/s by the
+// products of a direct convolution, their share of what multiply-adds in registers reach, and dice's algorithm. Beside them
+// oneDNN's fastest implementation of the same, in the layouts that it likes; both in turn, run after run.
+// OMP_NUM_THREADS=1 ./bench_convolution [--benchmark_filter=resnet101] [--benchmark_format=json]
+#include "machine.hpp"
+
+#ifdef DICE_BENCH_ONEDNN
+#include "onednn_convolution.hpp"
+#endif
 
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
-#include <memory>
+#include <cmath>
+#include <cstdio>
 #include <random>
-#include <vector>
+#include <string>
 
 namespace {
 
 using namespace dice;
+using bench::allocate, bench::block_of;
 
-struct free_memory {
-  void operator()(void* p) const { std::free(p); }
-};
-using memory = std::unique_ptr<std::byte, free_memory>;
-
-memory allocate(std::int64_t bytes) {
-  return memory(static_cast<std::byte*>(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 4096) / 64 * 64))));
-}
-
-memory random(std::int64_t elements) {
-  memory m = allocate(elements * 4);
-  std::minstd_rand engine(1);
-  std::uniform_real_distribution<float> values(-1, 1);
-  for (std::int64_t i = 0; i < elements; ++i) reinterpret_cast<float*>(m.get())[i] = values(engine);
-  return m;
-}
+constexpr double seconds_each = 0.4;  ///< in which both compute a layer in turn
 
 struct layer {
-  const char* name;
-  std::int64_t in, out;
-  int size, kernel, stride;
-  std::int64_t group = 1;
+  const char* networks;
+  tensor::shape in;
+  ops::conv op;
+  tensor::shape result() const { return op.infer({&in, 1}); }
 };
 
 constexpr layer layers[] = {
-    {"vgg/conv1_1", 3, 64, 224, 3, 1},           {"vgg/conv1_2", 64, 64, 224, 3, 1},
-    {"vgg/conv2_1", 64, 128, 112, 3, 1},         {"vgg/conv2_2", 128, 128, 112, 3, 1},
-    {"vgg/conv3_1", 128, 256, 56, 3, 1},         {"vgg/conv3_2", 256, 256, 56, 3, 1},
-    {"vgg/conv4_1", 256, 512, 28, 3, 1},         {"vgg/conv4_2", 512, 512, 28, 3, 1},
-    {"vgg/conv5_1", 512, 512, 14, 3, 1},         {"resnet/conv1", 3, 64, 224, 7, 2},
-    {"resnet/conv2_1x1a", 64, 64, 56, 1, 1},     {"resnet/conv2_3x3", 64, 64, 56, 3, 1},
-    {"resnet/conv2_1x1b", 64, 256, 56, 1, 1},    {"resnet/conv2_1x1c", 256, 64, 56, 1, 1},
-    {"resnet/conv3_s2", 128, 128, 56, 3, 2},     {"resnet/conv3_down", 256, 512, 56, 1, 2},
-    {"resnet/conv3_3x3", 128, 128, 28, 3, 1},    {"resnet/conv3_1x1b", 128, 512, 28, 1, 1},
-    {"resnet/conv3_1x1c", 512, 128, 28, 1, 1},   {"resnet/conv4_s2", 256, 256, 28, 3, 2},
-    {"resnet/conv4_3x3", 256, 256, 14, 3, 1},    {"resnet/conv4_1x1b", 256, 1024, 14, 1, 1},
-    {"resnet/conv4_1x1c", 1024, 256, 14, 1, 1},  {"resnet/conv5_3x3", 512, 512, 7, 3, 1},
-    {"resnet/conv5_1x1b", 512, 2048, 7, 1, 1},   {"resnet/conv5_1x1c", 2048, 512, 7, 1, 1},
-    {"mobilenet/dw112", 32, 32, 112, 3, 1, 32},  {"mobilenet/dw112_s2", 64, 64, 112, 3, 2, 64},
-    {"mobilenet/dw14", 512, 512, 14, 3, 1, 512},
+#include "convolutions.inc"
 };
 
-void convolution(benchmark::State& state, const layer& l) {
-  using kernel = kernels::kernel<kernels::openmp, ops::conv>;
-  const int pad = (l.kernel - 1) / 2;
-  const ops::conv op{.channels = l.out,
-                     .kernel = {l.kernel, l.kernel},
-                     .strides = {l.stride, l.stride},
-                     .pads = {pad, pad, pad, pad},
-                     .group = l.group,
-                     .bias = true};
-  const tensor::shape in{1, l.in, l.size, l.size}, result = op.infer({&in, 1});
-  const auto algorithm = cost::choose_openmp(op, {&in, 1}, result);
-  using tensor::layout;
-  const auto stored = algorithm.works == cost::form::first ? layout::plain : layout::blocked;
-  const auto input = random(tensor::elements(in, stored)), weights = random(l.out * (l.in / l.group) * l.kernel * l.kernel),
-             bias = random(l.out), output = allocate(tensor::bytes(result, layout::blocked)),
-             packed = allocate(algorithm.packed_bytes), scratch = allocate(algorithm.scratch_bytes);
-  const float* parameters[] = {reinterpret_cast<float*>(weights.get()), reinterpret_cast<float*>(bias.get())};
-  const float* inputs[] = {reinterpret_cast<float*>(input.get())};
-  kernel::prepare(op, {&in, 1}, result, algorithm.variant, parameters, packed.get());
-  const kernels::call c{.inputs = inputs,
-                        .output = reinterpret_cast<float*>(output.get()),
-                        .parameters = nullptr,
-                        .packed = packed.get(),
-                        .scratch = scratch.get(),
-                        .how = &algorithm,
-                        .layouts = &stored,
-                        .result = layout::blocked};
-  const ops::relu relu;
-  const kernels::detail::epilogue e{
-      .output = c.output, .activation = &relu, .write = &kernels::detail::write_vectors<ops::relu>, .bounds = {.low = 0}};
-  for (auto _ : state) kernel::compute(op, {&in, 1}, result, c, e);
-  state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * static_cast<double>(op.macs({&in, 1}, result)),
-                                                 benchmark::Counter::kIsIterationInvariantRate);
+/// "64 > 256, 56x56, 1x1", and what else is not usual.
+std::string name_of(const layer& l) {
+  const auto by = [](auto a, auto b) { return std::to_string(a) + "x" + std::to_string(b); };
+  const auto& o = l.op;
+  return std::string(l.networks) + "/" + std::to_string(l.in[1]) + ">" + std::to_string(o.channels) + "," +
+         by(l.in[2], l.in[3]) + "," + by(o.kernel[0], o.kernel[1]) +
+         (o.strides[0] > 1 ? ",stride" + std::to_string(o.strides[0]) : "") +
+         (o.pads[0] == 0 && o.pads[1] == 0 && o.kernel[0] * o.kernel[1] > 1 ? ",unpadded" : "") +
+         (o.group > 1 ? ",groups" + std::to_string(o.group) : "");
 }
 
-/// The limit: independent multiply-adds in registers, one thread.
-void peak(benchmark::State& state) {
-  using namespace kernels::detail;
-  vec sums[12];
-  for (int i = 0; i < 12; ++i) sums[i] = splat(static_cast<float>(i));
-  const vec a = splat(0.999f), b = splat(0.001f);
-  for (auto _ : state) {
-    for (int n = 0; n < 1000; ++n) {
-      DICE_UNROLL
-      for (int i = 0; i < 12; ++i) sums[i] = fma(sums[i], a, b);
-    }
+block_of<float> random(std::int64_t elements) {
+  auto m = allocate<float>(elements);
+  std::minstd_rand engine(1);
+  std::uniform_real_distribution<float> values(-1, 1);
+  for (std::int64_t i = 0; i < elements; ++i) m[static_cast<std::size_t>(i)] = values(engine);
+  return m;
+}
+
+/// A layer by dice, ready to run.
+class by_dice {
+ public:
+  by_dice(const layer& l, const float* weights, const float* bias)
+      : layer_(l),
+        how_(cost::choose_openmp(l.op, {&l.in, 1}, result_)),
+        stored_(how_.works == cost::form::first ? tensor::layout::plain : tensor::layout::blocked),
+        input_(random(tensor::elements(l.in, stored_))) {
+    const float* parameters[] = {weights, bias};
+    kernel::prepare(op_, {&l.in, 1}, result_, how_.variant, parameters, packed_.get());
   }
-  for (const vec& s : sums) benchmark::DoNotOptimize(s[0]);
-  state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * 12 * 1000 * width, benchmark::Counter::kIsIterationInvariantRate);
+
+  void run() const {
+    const float* inputs[] = {input_.get()};
+    const kernels::call c{.inputs = inputs,
+                          .output = output_.get(),
+                          .parameters = nullptr,
+                          .packed = packed_.get(),
+                          .scratch = scratch_.get(),
+                          .how = &how_,
+                          .layouts = &stored_,
+                          .result = tensor::layout::blocked};
+    const ops::relu relu;
+    const kernels::detail::epilogue e{
+        .output = c.output, .activation = &relu, .write = &kernels::detail::write_vectors<ops::relu>, .bounds = {.low = 0}};
+    kernel::compute(op_, {&layer_.in, 1}, result_, c, e);
+  }
+
+  std::string algorithm() const {
+    if (how_.variant > 0) return "F(" + std::to_string(2 * how_.variant) + ")";
+    return cost::convolution(op_, layer_.in, result_).depthwise ? "depthwise" : "direct";
+  }
+
+ private:
+  using kernel = kernels::kernel<kernels::openmp, ops::conv>;
+
+  const layer& layer_;
+  ops::conv op_ = [this] {
+    auto op = layer_.op;
+    op.bias = true;
+    return op;
+  }();
+  tensor::shape result_ = layer_.result();
+  cost::algorithm how_;
+  tensor::layout stored_;
+  block_of<float> input_, output_ = allocate<float>(tensor::elements(result_, tensor::layout::blocked));
+  block_of<std::byte> packed_ = allocate<std::byte>(how_.packed_bytes), scratch_ = allocate<std::byte>(how_.scratch_bytes);
+};
+
+#ifdef DICE_BENCH_ONEDNN
+/// The same by oneDNN: its fastest implementations.
+class by_onednn {
+ public:
+  by_onednn(const layer& l, float* weights, float* bias) {
+    using dnnl::memory;
+    using tag = memory::format_tag;
+    dnnl::post_ops post;
+    post.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
+    dnnl::primitive_attr attributes;
+    attributes.set_post_ops(post);
+    const auto source = onednn::any(onednn::dims(l.in)), result = onednn::any(onednn::dims(l.result()));
+    for (const auto& p : onednn::candidates(engine_, l.op, source, result, attributes, true)) {
+      memory from({onednn::kernel_dims(l.op, l.in[1]), memory::data_type::f32, l.op.group > 1 ? tag::goihw : tag::oihw},
+                  engine_, weights),
+          in(p.src_desc(), engine_), packed(p.weights_desc(), engine_), added(p.bias_desc(), engine_, bias),
+          out(p.dst_desc(), engine_);
+      const auto values = random(static_cast<std::int64_t>(in.get_desc().get_size() / sizeof(float)));
+      std::copy_n(values.get(), in.get_desc().get_size() / sizeof(float), static_cast<float*>(in.get_data_handle()));
+      dnnl::reorder(from, packed).execute(stream_, from, packed);
+      ways_.push_back({dnnl::convolution_forward(p),
+                       {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_BIAS, added}, {DNNL_ARG_DST, out}},
+                       p.impl_info_str()});
+      auto& way = ways_.back();
+      for (int i = 0; i < 4; ++i) way.least = std::min(way.least, bench::time([&] { run(way); }));
+    }
+    std::sort(ways_.begin(), ways_.end(), [](const way& a, const way& b) { return a.least < b.least; });
+    while (ways_.size() > 1 && ways_.back().least > 1.3 * ways_[0].least) ways_.pop_back();
+    for (auto& w : ways_) w.least = std::numeric_limits<double>::max();
+  }
+
+  void run() {
+    for (auto& w : ways_) w.least = std::min(w.least, bench::time([&] { run(w); }));
+  }
+  /// Its name, and the least time of all runs.
+  std::pair<std::string, double> fastest() const {
+    const auto& w =
+        *std::min_element(ways_.begin(), ways_.end(), [](const way& a, const way& b) { return a.least < b.least; });
+    return {w.name, w.least};
+  }
+
+ private:
+  struct way {
+    dnnl::convolution_forward what;
+    std::unordered_map<int, dnnl::memory> on;
+    std::string name;
+    double least = std::numeric_limits<double>::max();
+  };
+  void run(way& w) {
+    w.what.execute(stream_, w.on);
+    stream_.wait();
+  }
+
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  std::vector<way> ways_;
+};
+#endif
+
+struct ratio {
+  std::string name;
+  double value;  ///< oneDNN's time / dice's
+};
+
+void convolution(benchmark::State& state, const layer& l, double peak, std::vector<ratio>& ratios) {
+  const auto weights = random(l.op.channels * (l.in[1] / l.op.group) * l.op.kernel[0] * l.op.kernel[1]),
+             bias = random(l.op.channels);
+  const by_dice dice(l, weights.get(), bias.get());
+  std::string how = dice.algorithm();
+#ifdef DICE_BENCH_ONEDNN
+  by_onednn peer(l, weights.get(), bias.get());
+#endif
+  for (auto _ : state) {
+    double least = std::numeric_limits<double>::max();
+    const double end = bench::seconds() + seconds_each;
+    for (int i = 0; i < 5 || bench::seconds() < end; ++i) {
+      least = std::min(least, bench::time([&] { dice.run(); }));
+#ifdef DICE_BENCH_ONEDNN
+      peer.run();
+#endif
+    }
+    state.SetIterationTime(least);
+    const double rate = 2.0 * static_cast<double>(l.op.macs({&l.in, 1}, l.result())) / least;
+    state.counters["GFLOP/s"] = rate * 1e-9;
+    state.counters["of_peak"] = rate / peak;
+#ifdef DICE_BENCH_ONEDNN
+    const auto [name, time] = peer.fastest();
+    how += " | " + name;
+    state.counters["oneDNN/dice"] = time / least;
+    ratios.push_back({name_of(l), time / least});
+#else
+    (void)ratios;
+#endif
+  }
+  state.SetLabel(how);
+}
+
+/// To the standard error, so that JSON stays JSON.
+void summarize(std::vector<ratio>& ratios) {
+  if (ratios.empty()) return;
+  double logarithms = 0;
+  for (const auto& r : ratios) logarithms += std::log(r.value);
+  std::fprintf(stderr, "oneDNN's time / dice's: geometric mean of %zu convolutions %.3f; the least:\n", ratios.size(),
+               std::exp(logarithms / static_cast<double>(ratios.size())));
+  std::sort(ratios.begin(), ratios.end(), [](const ratio& a, const ratio& b) { return a.value < b.value; });
+  for (std::size_t i = 0; i < std::min<std::size_t>(5, ratios.size()); ++i)
+    std::fprintf(stderr, "  %.3f  %s\n", ratios[i].value, ratios[i].name.c_str());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  benchmark::RegisterBenchmark("peak", peak);
-  for (const auto& l : layers)
-    benchmark::RegisterBenchmark(l.name, [&l](benchmark::State& s) { convolution(s, l); })
-        ->Unit(benchmark::kMillisecond)
-        ->UseRealTime();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  const int threads = kernels::team::available_threads();
+  const double peak = bench::peak(threads);
+  benchmark::AddCustomContext("peak GFLOP/s", std::to_string(peak * 1e-9));
+  benchmark::AddCustomContext("threads", std::to_string(threads));
+  std::vector<ratio> ratios;
+  for (const auto& l : layers)
+    benchmark::RegisterBenchmark(name_of(l).c_str(), [&](benchmark::State& s) { convolution(s, l, peak, ratios); })
+        ->Unit(benchmark::kMicrosecond)
+        ->Iterations(1)
+        ->UseManualTime();
   benchmark::RunSpecifiedBenchmarks();
+  summarize(ratios);
 }

@@ -3,11 +3,12 @@
 // post-operations.
 #pragma once
 
+#include "onednn_convolution.hpp"
+
 #include <dice/app/program.hpp>
 #include <dice/dice.hpp>
 
 #include <omp.h>
-#include <dnnl.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -24,13 +25,11 @@
 namespace onednn {
 
 using dice::tensor::shape;
-using dnnl::memory;
 using tag = memory::format_tag;
 
 inline double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-inline memory::dims dims(const shape& s) { return {s.dim, s.dim + s.rank}; }
 inline tag plain(std::size_t rank) { return rank == 4 ? tag::nchw : rank == 2 ? tag::nc : tag::x; }
 
 /// Runs network Net. Throws dnnl::error, and std::runtime_error for layers that are not known here.
@@ -77,7 +76,6 @@ template <class Net> class engine {
     std::unordered_map<int, memory> on;
   };
 
-  static desc any(const memory::dims& d) { return {d, memory::data_type::f32, tag::any}; }
   static desc of(const memory::dims& d, tag t) { return {d, memory::data_type::f32, t}; }
 
   std::vector<dice::weights::need> needs() const {
@@ -182,14 +180,9 @@ template <class Net> class engine {
   }
 
   void convolution(const dice::ops::conv& op, int from, const shape& result) {
-    using dnnl::algorithm, dnnl::convolution_forward;
     const auto source = value(from);
-    const auto channels = source.get_desc().dims()[1], oc = op.channels, g = op.group;
-    const memory::dims strides{op.strides[0], op.strides[1]}, dilates{op.dilations[0] - 1, op.dilations[1] - 1},
-        before{op.pads[0], op.pads[1]}, behind{op.pads[2], op.pads[3]};
-    const auto kernel = g > 1 ? memory::dims{g, oc / g, channels / g, op.kernel[0], op.kernel[1]}
-                              : memory::dims{oc, channels, op.kernel[0], op.kernel[1]};
-    const auto w = weights(kernel, g > 1 ? tag::goihw : tag::oihw, 0);
+    const auto oc = op.channels;
+    const auto w = weights(kernel_dims(op, source.get_desc().dims()[1]), op.group > 1 ? tag::goihw : tag::oihw, 0);
     const auto b = bias(oc, op.bias, 1);
     memory other;
     dnnl::post_ops post;
@@ -207,34 +200,18 @@ template <class Net> class engine {
     activate(post);
     dnnl::primitive_attr attributes;
     attributes.set_post_ops(post);
-    std::vector<convolution_forward::primitive_desc> candidates;
-    const bool winograd = op.kernel[0] == 3 && op.kernel[1] == 3 && g == 1 && op.strides[0] == 1 && op.strides[1] == 1;
-    for (const auto by : {algorithm::convolution_auto, algorithm::convolution_direct, algorithm::convolution_winograd}) {
-      if (tune_ ? by == algorithm::convolution_auto : by != algorithm::convolution_auto) continue;
-      if (by == algorithm::convolution_winograd && !winograd) continue;
-      try {
-        convolution_forward::desc d(dnnl::prop_kind::forward_inference, by, any(source.get_desc().dims()), any(kernel),
-                                    any({oc}), adds ? other.get_desc() : any(dims(result)), strides, dilates, before,
-                                    behind);
-        convolution_forward::primitive_desc p(d, attributes, engine_);
-        do candidates.push_back(p);
-        while (tune_ && p.next_impl());
-      } catch (const dnnl::error&) {  // not by this algorithm
-      }
-    }
+    const auto ways = candidates(engine_, op, any(source.get_desc().dims()), adds ? other.get_desc() : any(dims(result)),
+                                 attributes, tune_);
     std::size_t best = 0;
     double least = std::numeric_limits<double>::max();
-    if (candidates.size() > 1)
-      for (std::size_t k = 0; k < candidates.size(); ++k) {
-        const std::string name = candidates[k].impl_info_str();
-        if (name.find("ref") != std::string::npos) continue;
-        if (const double t = time(candidates[k], source, w, b); t < least) least = t, best = k;
-      }
-    if (candidates.empty()) throw std::runtime_error("oneDNN has no convolution for a layer");
-    const auto& p = candidates[best];
+    if (ways.size() > 1)
+      for (std::size_t k = 0; k < ways.size(); ++k)
+        if (const double t = time(ways[k], source, w, b); t < least) least = t, best = k;
+    if (ways.empty()) throw std::runtime_error("oneDNN has no convolution for a layer");
+    const auto& p = ways[best];
     const auto from_memory = in(source, p.src_desc());
     const auto to = adds ? other : zeros(p.dst_desc());
-    steps_.push_back({convolution_forward(p),
+    steps_.push_back({dnnl::convolution_forward(p),
                       {{DNNL_ARG_SRC, from_memory},
                        {DNNL_ARG_WEIGHTS, once(w, p.weights_desc())},
                        {DNNL_ARG_BIAS, b},
