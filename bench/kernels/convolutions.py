@@ -39,7 +39,7 @@ def main():
                 networks.append(path.stem)
     print("// Made by convolutions.py. Do not edit: networks, extents of the input, attributes.")
     for (extents, attributes), networks in found.items():
-        print(f'{{"{"+".join(networks)}", {{{extents}}}, {{{attributes}}}}},')
+        print(f'{{"{"+".join(networks)}", {{{extents}}},\n {{{attributes}}}}},')
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-// main of a program of bench/peers: `dice …` is dice::main on one rank, `auto|tune WEIGHTS IN.npy OUT.npy THREADS RUNS` is
-// oneDNN; it prints what engine.py prints.
+// main of a program of bench/peers: `dice …` is dice::main on one rank, `layers` and `machine` print what layers.hpp says,
+// `auto|tune WEIGHTS IN.npy OUT.npy THREADS RUNS` is oneDNN; it prints what engine.py prints.
 #pragma once
 
+#include "layers.hpp"
 #include "onednn.hpp"
 
 #include <sys/resource.h>
@@ -42,8 +43,11 @@ template <class Net> int main(int argc, char** argv) try {
     argv[1] = argv[0];
     return dice::main<Net, plan<Net>>(argc - 1, argv + 1);
   }
+  if (argc == 2 && std::string_view(argv[1]) == "layers")
+    return layers::print<Net>(dice::app::program_of<Net, plan<Net>>), 0;
+  if (argc == 2 && std::string_view(argv[1]) == "machine") return layers::print_machine(), 0;
   if (argc != 7) {
-    std::cerr << "usage: PROGRAM dice … | PROGRAM auto|tune WEIGHTS IN.npy OUT.npy THREADS RUNS\n";
+    std::cerr << "usage: PROGRAM dice … | layers | machine | PROGRAM auto|tune WEIGHTS IN.npy OUT.npy THREADS RUNS\n";
     return 2;
   }
   omp_set_num_threads(std::stoi(argv[5]));

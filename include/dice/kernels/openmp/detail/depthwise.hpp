@@ -57,24 +57,30 @@ template <int Pixels, int Stride, bool Border, class F>
   }
 }
 
-/// All pixels of the row: pieces of Pixels where they fit, then one by one, and so the ones whose window leaves the input.
+/// All pixels of the row, in pieces of two sizes and else one by one. The last piece may begin within the one before.
 template <int Stride> DICE_SHARED void depthwise_pixels(const depthwise_row& r) {
-  constexpr int most = platform::vector_registers >= 32 ? 14 : 7;
+  constexpr int small = 7, large = platform::vector_registers >= 32 ? 14 : small;
   const auto& f = *r.form;
   // Pixels [first, last) have their window within the row.
-  const auto first = std::min((f.x.pad + f.x.stride - 1) / f.x.stride, f.x.out);
+  const auto first = (f.x.pad + f.x.stride - 1) / f.x.stride;
   const auto fits = f.x.in + f.x.pad - (f.x.kernel - 1) * f.x.dilation - 1;
-  const auto last = fits < 0 ? first : std::clamp(fits / f.x.stride + 1, first, f.x.out);
+  const auto last = fits < 0 ? 0 : fits / f.x.stride + 1;
   with_activation(
       *r.finish, [&](const auto& activation) __attribute__((always_inline)) {
+        const auto piece = [&]<int Pixels>(std::int64_t x) __attribute__((always_inline)) {
+          if (x >= first && x + Pixels <= last) depthwise_tile<Pixels, Stride, false>(r, x, activation);
+          else depthwise_tile<Pixels, Stride, true>(r, x, activation);
+        };
         std::int64_t x = 0;
-        for (; x < first; ++x) depthwise_tile<1, Stride, true>(r, x, activation);
         if constexpr (Stride > 0) {
-          for (; x + most <= last; x += most) depthwise_tile<most, Stride, false>(r, x, activation);
-          for (; x + 4 <= last; x += 4) depthwise_tile<4, Stride, false>(r, x, activation);
+          for (; x + large <= f.x.out; x += large) piece.template operator()<large>(x);
+          if (const auto rest = f.x.out - x; rest > 0 && f.x.out >= small) {
+            if (rest > small) piece.template operator()<small>(x);
+            piece.template operator()<small>(f.x.out - small);
+            x = f.x.out;
+          }
         }
-        for (; x < last; ++x) depthwise_tile<1, Stride, false>(r, x, activation);
-        for (; x < f.x.out; ++x) depthwise_tile<1, Stride, true>(r, x, activation);
+        for (; x < f.x.out; ++x) piece.template operator()<1>(x);
       });
   finish_pixels(*r.finish, r.output, static_cast<int>(f.x.out), width);
 }

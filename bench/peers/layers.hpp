@@ -1,0 +1,103 @@
+// What a network's groups have to do, as dice computes them, and what the machine can: as JSON, for bench/peers/roofline.
+#pragma once
+
+#include "machine.hpp"
+
+#include <dice/app/output/trace.hpp>
+#include <dice/app/program.hpp>
+
+#include <cstdio>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace layers {
+
+struct work {
+  std::string kind;
+  std::int64_t products = 0;  ///< as computed: fewer than the layer's by Winograd's algorithm
+};
+
+template <class Net, class Layer> work work_of(const dice::cost::algorithm& how, std::int64_t macs) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(Layer::op)>, dice::ops::conv>) {
+    constexpr auto& op = Layer::op;
+    constexpr auto in = Net::template layer<Layer::operands[0]>::result;
+    if (how.variant > 0) {
+      const dice::cost::winograd w(how.variant, op, in, Layer::result);
+      return {"Winograd 3x3", w.images * w.rows * w.columns * w.points() * w.channels * w.out_channels};
+    }
+    const bool depthwise = dice::cost::convolution(op, in, Layer::result).depthwise;
+    return {(depthwise ? "depthwise " : "direct ") + std::to_string(op.kernel[0]) + "x" + std::to_string(op.kernel[1]),
+            macs};
+  } else {
+    return {std::string(Layer::op.onnx), macs};
+  }
+}
+
+/// Bytes that a compute step reads and writes beside the weights. What lies in a Concat's result already is neither.
+inline std::int64_t moved_bytes(const dice::runtime::program& p, const dice::schedule::step& s) {
+  using namespace dice;
+  const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
+  const auto size = [&](int tensor, const schedule::place& at) {
+    return tensor::bytes(p.layers.layers[static_cast<std::size_t>(tensor)].output, at.layout);
+  };
+  const auto result = size(group.output(), s.output);
+  std::int64_t read = 0;
+  bool joined = false;
+  for (int k = 0; k < s.operands; ++k) {
+    const auto edges = p.layers.into(group.anchor);
+    const auto& edge = k < static_cast<int>(edges.size())
+                           ? edges[static_cast<std::size_t>(k)]
+                           : p.layers.into(group.residual)[static_cast<std::size_t>(group.residual_operand)];
+    const auto& at = p.plan.operands[static_cast<std::size_t>(s.first_operand + k)];
+    if (edge.joins >= 0 && edge.to == group.anchor) {
+      joined = true;
+      if (at.where == s.output.where && at.offset >= s.output.offset && at.offset < s.output.offset + result) continue;
+    }
+    read += size(edge.from, at);
+  }
+  return joined ? 2 * read : read + result;
+}
+
+/// {"layers": [{"name", "ids", "kind", "macs", "products", "weight_bytes", "moved_bytes"}]}, a group each, in their order.
+template <class Net> void print(const dice::runtime::program& p) {
+  const char* before = "{\"layers\": [\n";
+  for (const auto& s : p.plan.steps) {
+    if (s.what != dice::schedule::action::compute) continue;
+    const auto g = static_cast<std::size_t>(s.group);
+    const auto& group = p.plan.groups[g];
+    const auto& anchor = p.layers.layers[static_cast<std::size_t>(group.anchor)];
+    const auto& how = p.algorithms[g];
+    work w;
+    [&]<int... Id>(std::integer_sequence<int, Id...>) {
+      (void)((Id == group.anchor && (w = work_of<Net, typename Net::template layer<Id>>(how, anchor.macs), true)) || ...);
+    }
+    (std::make_integer_sequence<int, Net::size>{});
+    std::string ids;
+    for (int l : {group.anchor, group.residual, group.activation})
+      if (l >= 0) ids += (ids.empty() ? "" : ", ") + std::to_string(l);
+    const auto number = [](std::int64_t n) { return static_cast<long long>(n); };
+    std::printf(
+        "%s {\"name\": \"%s\", \"ids\": [%s], \"kind\": \"%s\", \"macs\": %lld, \"products\": %lld, "
+        "\"weight_bytes\": %lld, \"moved_bytes\": %lld}",
+        before, dice::app::group_text(p, g).c_str(), ids.c_str(), w.kind.c_str(), number(anchor.macs), number(w.products),
+        number(how.packed_bytes > 0 ? how.packed_bytes : anchor.parameter_bytes), number(moved_bytes(p, s)));
+    before = ",\n";
+  }
+  std::printf("]}\n");
+}
+
+/// {"threads", "flops", "levels": [{"name", "holds", "bytes_per_second"}]} for OMP_NUM_THREADS threads.
+inline void print_machine() {
+  const int threads = dice::kernels::team::available_threads();
+  std::printf("{\"threads\": %d, \"flops\": %.4g, \"levels\": [", threads, bench::peak(threads));
+  const char* before = "";
+  for (const auto& l : bench::levels(threads)) {
+    std::printf("%s{\"name\": \"%s\", \"holds\": %lld, \"bytes_per_second\": %.4g}", before, l.name,
+                static_cast<long long>(l.holds), l.bytes_per_second);
+    before = ", ";
+  }
+  std::printf("]}\n");
+}
+
+}  // namespace layers

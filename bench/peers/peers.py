@@ -1,0 +1,123 @@
+"""What run, roofline and bench/pipeline/scaling.py share: the networks, and the programs that run them."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.append(str(HERE.parent))
+import host  # noqa: E402
+
+NETWORKS = ["vgg19", "resnet50", "resnet101", "densenet121", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1", "inception_v3",
+            "yolov2_16"]
+
+
+def add_arguments(parser):
+    parser.add_argument("networks", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)} (default: all)")
+    parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path.home() / ".cache/dice-peers")
+
+
+def understood(parser, given):
+    """Networks and the working folder that the arguments mean."""
+    if unknown := [n for n in given.networks if n not in NETWORKS]:
+        parser.error(f"no network {', '.join(unknown)}; there are {', '.join(NETWORKS)}")
+    if not shutil.which("cmake") or not list(pathlib.Path("/usr/include").glob("**/dnnl.hpp")):
+        parser.error("oneDNN is missing: install libdnnl-dev")
+    return given.networks or NETWORKS, given.work.resolve()
+
+
+def call(command, log=None, **more):
+    """Runs a command; its output. What it prints goes to the file `log` if there is one."""
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **more)
+    if log:
+        log.write_text(done.stdout + done.stderr)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))} fails:\n{(done.stdout + done.stderr)[-3000:]}")
+    return done.stdout
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r{text}".ljust(70), end="\n" if not text else "", file=sys.stderr, flush=True)
+
+
+def build(work, targets, *definitions):
+    """Programs of the folder's CMakeLists.txt, in work/build."""
+    print("builds", *targets, flush=True)
+    call(["cmake", "-S", HERE, "-B", work / "build", "-DCMAKE_BUILD_TYPE=Release", f"-DDICE_PEERS_MODELS={work / 'models'}",
+          *definitions])
+    call(["cmake", "--build", work / "build", "--parallel", len(host.cores()), "--target", *targets], work / "build.log")
+
+
+def prepare(work, networks):
+    """Environment, models and programs, if they are not there."""
+    python, models = work / "venv/bin/python", work / "models"
+    stamp, wanted = work / "venv/.requirements", (HERE / "requirements.txt").read_text()
+    models.mkdir(parents=True, exist_ok=True)
+    if not stamp.exists() or stamp.read_text() != wanted:
+        print("installs the engines from PyPI", flush=True)
+        call([sys.executable, "-m", "venv", work / "venv"])
+        call([python, "-m", "pip", "install", "-q", "-r", HERE / "requirements.txt"], work / "pip.log")
+        stamp.write_text(wanted)
+    todo = [n for n in networks if not (models / f"{n}_out.npy").exists()]
+    if todo:
+        print("exports", *todo, flush=True)
+        call([python, ROOT / "test/networks/make_models.py", "--out", models, "--exporter", "torchscript", *todo],
+             work / "export.log")
+    for name in networks:
+        if not (models / f"{name}.ncnn.bin").exists():
+            scratch = work / "pnnx"
+            scratch.mkdir(exist_ok=True)
+            shape = call([python, "-c", f"import numpy; print(*numpy.load('{models}/{name}_in.npy').shape[1:], sep=',')"])
+            call([work / "venv/bin/pnnx", models / f"{name}.onnx", f"inputshape=[1,{shape.strip()}]", "fp16=0",
+                  f"ncnnparam={models}/{name}.ncnn.param", f"ncnnbin={models}/{name}.ncnn.bin"], work / "pnnx.log",
+                 cwd=scratch)
+            for left in [*models.glob(f"{name}.pnnx*"), *models.glob(f"{name}_*.py")]:
+                left.unlink()
+            shutil.rmtree(scratch)
+    build(work, [f"peer_{n}" for n in networks])
+
+
+def quiet(patience):
+    """Waits until nobody else computes, so many seconds at most."""
+    end = time.monotonic() + patience
+    while time.monotonic() < end and host.busy() > host.MOST_BUSY:
+        pass
+
+
+def threads_of(text):
+    return [int(n) for n in text.split(",")]
+
+
+def run_dice(work, name, threads, *options):
+    """What the network's program prints when it runs its own picture."""
+    return call([work / f"build/peer_{name}", "dice", "--input", work / f"models/{name}_in.npy", *options],
+                env={**os.environ, "OMP_NUM_THREADS": str(threads)})
+
+
+def layer_times(work, name, threads, seconds=2):
+    """The network's groups in their order, as the program's `layers` prints them, each with its least "ms" of some frames;
+    and the least ms of a whole frame, measured apart."""
+    file = work / "layers.json"
+
+    def latency(frames):
+        run_dice(work, name, threads, "--in-flight", 1, "--warmup", 3, "--frames", frames, "--json", file)
+        return json.loads(file.read_text())["latency_ms"]["min"]
+    frames = max(20, int(1000 * seconds / latency(5)))
+    whole = latency(frames)
+    run_dice(work, name, threads, "--in-flight", 1, "--warmup", 3, "--frames", frames, "--trace", file)
+    spans = {}  # (group, frame): from when the first thread begins to when the last ends
+    for event in json.loads(file.read_text())["traceEvents"]:
+        if event["ph"] == "X":
+            key = event["name"], event.get("args", {}).get("frame")
+            begin, end = spans.get(key, (event["ts"], 0))
+            spans[key] = min(begin, event["ts"]), max(end, event["ts"] + event["dur"])
+    least = {}
+    for (group, _), (begin, end) in spans.items():
+        least[group] = min(least.get(group, end - begin), end - begin)
+    groups = json.loads(call([work / f"build/peer_{name}", "layers"]))["layers"]
+    return [{**g, "ms": least[g["name"]] / 1000} for g in groups], whole
