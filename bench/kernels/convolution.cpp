@@ -33,9 +33,10 @@ constexpr layer layers[] = {
 #include "convolutions.inc"
 };
 
-/// "64 > 256, 56x56, 1x1", and what else is not usual.
+std::string by(std::int64_t a, std::int64_t b) { return std::to_string(a) + "x" + std::to_string(b); }
+
+/// "resnet50+resnet101/64>256,56x56,1x1": networks, channels, extents, window, and what else is not usual.
 std::string name_of(const layer& l) {
-  const auto by = [](auto a, auto b) { return std::to_string(a) + "x" + std::to_string(b); };
   const auto& o = l.op;
   return std::string(l.networks) + "/" + std::to_string(l.in[1]) + ">" + std::to_string(o.channels) + "," +
          by(l.in[2], l.in[3]) + "," + by(o.kernel[0], o.kernel[1]) +
@@ -81,7 +82,10 @@ class by_dice {
   }
 
   std::string algorithm() const {
-    if (how_.variant > 0) return "F(" + std::to_string(2 * how_.variant) + ")";
+    if (how_.variant > 0) {
+      const cost::winograd w(how_.variant, op_, layer_.in, result_);
+      return "F(" + by(w.y.outputs, w.x.outputs) + ")";
+    }
     return cost::convolution(op_, layer_.in, result_).depthwise ? "depthwise" : "direct";
   }
 

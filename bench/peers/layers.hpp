@@ -22,13 +22,13 @@ template <class Net, class Layer> work work_of(const dice::cost::algorithm& how,
   if constexpr (std::is_same_v<std::remove_cvref_t<decltype(Layer::op)>, dice::ops::conv>) {
     constexpr auto& op = Layer::op;
     constexpr auto in = Net::template layer<Layer::operands[0]>::result;
+    const auto window = std::to_string(op.kernel[0]) + "x" + std::to_string(op.kernel[1]);
     if (how.variant > 0) {
       const dice::cost::winograd w(how.variant, op, in, Layer::result);
-      return {"Winograd 3x3", w.images * w.rows * w.columns * w.points() * w.channels * w.out_channels};
+      return {"Winograd " + window, w.images * w.rows * w.columns * w.points() * w.channels * w.out_channels};
     }
     const bool depthwise = dice::cost::convolution(op, in, Layer::result).depthwise;
-    return {(depthwise ? "depthwise " : "direct ") + std::to_string(op.kernel[0]) + "x" + std::to_string(op.kernel[1]),
-            macs};
+    return {(depthwise ? "depthwise " : "direct ") + window, macs};
   } else {
     return {std::string(Layer::op.onnx), macs};
   }
@@ -89,15 +89,19 @@ template <class Net> void print(const dice::runtime::program& p) {
 
 /// {"threads", "flops", "levels": [{"name", "holds", "bytes_per_second"}]} for OMP_NUM_THREADS threads.
 inline void print_machine() {
-  const int threads = dice::kernels::team::available_threads();
-  std::printf("{\"threads\": %d, \"flops\": %.4g, \"levels\": [", threads, bench::peak(threads));
-  const char* before = "";
-  for (const auto& l : bench::levels(threads)) {
-    std::printf("%s{\"name\": \"%s\", \"holds\": %lld, \"bytes_per_second\": %.4g}", before, l.name,
-                static_cast<long long>(l.holds), l.bytes_per_second);
-    before = ", ";
-  }
-  std::printf("]}\n");
+  int threads = dice::kernels::team::available_threads();
+  const auto print = [](void* with) {
+    const int n = *static_cast<int*>(with);
+    std::printf("{\"threads\": %d, \"flops\": %.4g, \"levels\": [", n, bench::peak(n));
+    const char* before = "";
+    for (const auto& l : bench::levels(n)) {
+      std::printf("%s{\"name\": \"%s\", \"holds\": %lld, \"bytes_per_second\": %.4g}", before, l.name,
+                  static_cast<long long>(l.holds), l.bytes_per_second);
+      before = ", ";
+    }
+    std::printf("]}\n");
+  };
+  dice::kernels::team::keep(print, &threads);
 }
 
 }  // namespace layers
