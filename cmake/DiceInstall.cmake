@@ -21,6 +21,8 @@ install(FILES
   "${PROJECT_BINARY_DIR}/diceConfig.cmake"
   "${PROJECT_BINARY_DIR}/diceConfigVersion.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceTargets.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/DiceBoard.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/aarch64-linux-gnu.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceAddNetwork.cmake"
   DESTINATION "${dice_package_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

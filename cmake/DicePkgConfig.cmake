@@ -6,6 +6,7 @@ cmake_path(APPEND dice_pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
 set(dice_pc_bindir "\${prefix}")
 cmake_path(APPEND dice_pc_bindir "${CMAKE_INSTALL_BINDIR}")
 list(JOIN dice_limits_${CMAKE_CXX_COMPILER_ID} " " dice_pc_limits)
+list(JOIN dice_cpu_flags " " dice_pc_cpu)
 
 set(definitions "")
 foreach(part IN ITEMS openmp mpi pictures)

@@ -7,17 +7,17 @@
 #   dice::pictures  JPEG and PNG files as input; only if stb and its compiled library were found (Debian: libstb-dev)
 #   dice::dice    all of these, threads and xtensor
 #
-# Variables: DICE_BOARD (native, generic, or a value for -march; when cross-compiling generic unless said) and DICE_CUDA (AUTO,
-# ON, OFF).
+# Variables: DICE_BOARD (native unless said, when cross-compiling generic; DiceBoard.cmake) and DICE_CUDA (AUTO, ON, OFF).
 if(POLICY CMP0167)
   cmake_policy(SET CMP0167 NEW)  # Boost's own package file, not CMake's module
 endif()
+include("${CMAKE_CURRENT_LIST_DIR}/DiceBoard.cmake")
 
 set(dice_default_board native)
 if(CMAKE_CROSSCOMPILING)
   set(dice_default_board generic)
 endif()
-set(DICE_BOARD ${dice_default_board} CACHE STRING "CPU to build for: native, generic (the compiler's default), or a value for -march")
+set(DICE_BOARD ${dice_default_board} CACHE STRING "Board to build for: native, generic (the compiler's default), x86-64-v3, rpi4, …")
 set(DICE_CUDA AUTO CACHE STRING "GPU backend: AUTO, ON or OFF")
 set_property(CACHE DICE_CUDA PROPERTY STRINGS AUTO ON OFF)
 
@@ -73,12 +73,7 @@ if(TARGET OpenMP::OpenMP_CXX)
   dice_add_interface(openmp)
   target_link_libraries(${target} INTERFACE dice::core OpenMP::OpenMP_CXX)
   target_compile_definitions(${target} INTERFACE DICE_WITH_OPENMP)
-  set(dice_cpu_flags "-march=${DICE_BOARD}")
-  if(DICE_BOARD STREQUAL "generic")
-    set(dice_cpu_flags "")
-  elseif(DICE_BOARD STREQUAL "native" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm)")
-    set(dice_cpu_flags "-mcpu=native")
-  endif()
+  dice_board_flags(dice_cpu_flags)
   target_compile_options(${target} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${dice_cpu_flags}>")
   list(APPEND dice_parts dice::openmp)
   set(dice_has_openmp "OpenMP ${OpenMP_CXX_VERSION}, CPU ${DICE_BOARD}")
