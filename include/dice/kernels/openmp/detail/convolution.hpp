@@ -56,9 +56,10 @@ class tiling {
 };
 
 /// Computes tiles [begin, end) of `b` for `blocks` blocks of output channels from `first` on.
+/// `ahead`: fetches the input ahead (the hardware loses many streams at the ends of pages).
 template <int Lanes>
 void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std::int64_t blocks, std::int64_t begin,
-                     std::int64_t end) {
+                     std::int64_t end, bool ahead) {
   constexpr std::int64_t cache = 256 * 1024;
   const auto& form = *b.form;
   const auto taps = form.taps(), area = form.y.out * form.x.out, depth = form.depth * taps * block;
@@ -85,7 +86,8 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
                 .plane = area * block,
                 .bias = b.bias + first * block,
                 .resume = part > 0,
-                .finish = part + 1 == parts ? b.finish : nullptr};
+                .finish = part + 1 == parts ? b.finish : nullptr,
+                .ahead = ahead};
     tiles.each(begin, end, [&](std::int64_t pixels, segments rows, segments columns) {
       for (int s = 0; s < 2; ++s) {
         c.in[s] = b.input + from * step + (rows.at[s] * form.pitch + columns.at[s]) * Lanes;
@@ -112,7 +114,7 @@ template <int Lanes> DICE_SHARED void convolve(const band& b, std::int64_t threa
   for (auto u = units * thread / threads; u < last; ++u) {
     const auto chunk = u / columns, first = u % columns * together;
     convolve_blocks<Lanes>(b, tiles, first, std::min(together, form.out_blocks() - first), tiles.size() * chunk / chunks,
-                           tiles.size() * (chunk + 1) / chunks);
+                           tiles.size() * (chunk + 1) / chunks, form.in_place && first == 0 && bytes > cache);
   }
 }
 

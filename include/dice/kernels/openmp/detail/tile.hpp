@@ -38,6 +38,7 @@ struct tile_call {
   const float* bias = nullptr;       ///< what the sums of each output channel begin with; null: 0
   bool resume = false;               ///< they begin with what lies in the output
   const epilogue* finish = nullptr;  ///< null: the sums are stored as they are
+  bool ahead = false;                ///< the input's next pixels are fetched: nobody has read them yet
 };
 
 /// Calls f(g) where g is the activation of `e`, of vectors, or leaves vectors alone if e(…) must do it.
@@ -90,6 +91,10 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
     const int from = Lanes == 1 || b > 0 ? 0 : c.first, to = Lanes == 1 ? 1 : b + 1 < c.in_blocks ? block : c.last;
     for (std::ptrdiff_t t = 0; t < c.tap_count; ++t) {
       const float *p0 = x0 + c.taps[t], *p1 = x1 + c.taps[t];
+      if (Lanes > 1 && c.ahead && t == 0) {
+        DICE_UNROLL
+        for (int p = 0; p < 2 * Pixels; ++p) __builtin_prefetch(p0 + (2 * Pixels + p) * Lanes);
+      }
       for (int k = from; k < to; ++k, weights += block) {
         vec w[vectors];
         DICE_UNROLL
