@@ -242,3 +242,7 @@ TEST(steps, of_every_plan) {
     EXPECT_EQ(actions, wanted);
   }
 }
+
+TEST(steps, tell_the_layout_of_a_tensor) {
+  EXPECT_EQ(app::detail::place_text({schedule::space::frame, 64, tensor::layout::blocked}), "frame+64 blocked");
+}

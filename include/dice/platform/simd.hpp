@@ -20,7 +20,4 @@ inline constexpr int vector_registers =
     16;
 #endif
 
-/// The largest vector_width of any board: sizes that every board must agree on (the plan) are rounded to it.
-inline constexpr int widest_vector = 16;
-
 }  // namespace dice::platform

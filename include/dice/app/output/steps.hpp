@@ -12,9 +12,10 @@ namespace dice::app {
 
 namespace detail {
 
-/// "frame+2048", "scratch+0".
+/// "frame+2048", "scratch+0 blocked"; plain where nothing is said.
 inline std::string place_text(const schedule::place& at) {
-  return (at.where == schedule::space::frame ? "frame+" : "scratch+") + std::to_string(at.offset);
+  return (at.where == schedule::space::frame ? "frame+" : "scratch+") + std::to_string(at.offset) +
+         (at.layout == tensor::layout::blocked ? " blocked" : "");
 }
 
 inline std::string layer_name(const runtime::program& p, int l) {

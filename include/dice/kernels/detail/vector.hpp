@@ -83,14 +83,6 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 #endif
 }
 
-#if defined(__aarch64__)
-/// a · w[Lane] + c: there, a factor may be a lane of a register.
-template <int Lane> [[gnu::always_inline]] inline vec fma_lane(vec a, vec w, vec c) {
-  return reinterpret_cast<vec>(vfmaq_laneq_f32(reinterpret_cast<float32x4_t>(c), reinterpret_cast<float32x4_t>(a),
-                                               reinterpret_cast<float32x4_t>(w), Lane));
-}
-#endif
-
 /// Both keep NaN when it is in `a`. GCC does not see that they are one instruction.
 [[gnu::always_inline]] inline vec maximum(vec a, vec b) {
 #if defined(__AVX512F__)
