@@ -25,6 +25,10 @@ inline constexpr int segment =
     (platform::vector_registers - tile_blocks * block_vectors - 1) / (tile_blocks * block_vectors) / 2;
 inline constexpr int tile_pixels = 2 * segment;
 
+/// Elements by which weights are fetched ahead: a page, at whose end the hardware loses their streams. ResNet-50, most of
+/// whose weights come from memory, gains 7 % (Zen 5, one thread; half of it and four times as much gained 3 and 4 %).
+inline constexpr std::ptrdiff_t weights_ahead = 1024;
+
 struct tile_call {
   const float* in[2];              ///< the first pixel of each segment
   std::ptrdiff_t in_blocks, step;  ///< blocks of input channels (or planes), elements between them
@@ -99,6 +103,8 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
         vec w[vectors];
         DICE_UNROLL
         for (int v = 0; v < vectors; ++v) w[v] = load(weights + v / block_vectors * depth + v % block_vectors * width);
+        DICE_UNROLL
+        for (int o = 0; o < Blocks; ++o) __builtin_prefetch(weights + o * depth + weights_ahead);
         DICE_UNROLL
         for (int p = 0; p < Pixels; ++p) {
           const vec in = splat(p0[p * Lanes + k]);

@@ -24,11 +24,14 @@ struct tile_block {
 
   std::int64_t tiles() const { return rows * columns; }
   std::int64_t runs() const { return rows * ((columns + tile_run - 1) / tile_run); }
-  /// Calls f(first tile within the block, its row and column in the image's tiles, tiles) for run `r`.
-  template <class F> void run(std::int64_t r, const F& f) const {
+  /// Tiles side by side: the first within the block, its row and column in the image's tiles, how many.
+  struct run_of_tiles {
+    std::int64_t tile, y, x, count;
+  };
+  run_of_tiles run(std::int64_t r) const {
     const auto parts = (columns + tile_run - 1) / tile_run;
     const auto y = r / parts, x = r % parts * tile_run;
-    f(y * columns + x, first_row + y, first_column + x, std::min(tile_run, columns - x));
+    return {y * columns + x, first_row + y, first_column + x, std::min(tile_run, columns - x)};
   }
 };
 
@@ -39,43 +42,45 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
   constexpr std::int64_t most = tile_run * X::outputs + halo;
   const auto& f = *b.form;
   const auto lane = v % block_vectors * width, in_block = v / block_vectors;
-  const auto tiles = b.tiles(), pitch = f.pitch(f.in_blocks(), tiles);
+  // Copies: the compiler must take what is stored below for a change of whatever lies behind a reference.
+  const auto height = f.height, row = f.width, tiles = b.tiles(), pitch = f.pitch(f.in_blocks(), tiles);
+  const auto [tile, tile_y, tile_x, count] = b.run(run);
+  const auto columns = count * X::outputs + halo, y = tile_y * Y::outputs - f.top, x = tile_x * X::outputs - f.left;
+  const float* p = image + (in_block * height * row + y * row + x) * block + lane;
+  const bool rows_inside = y >= 0 && y + n <= height;
   alignas(64) float half[n][most * width];  // columns are transformed once for the tiles that share them
-  b.run(run, [&](std::int64_t tile, std::int64_t tile_y, std::int64_t tile_x, std::int64_t count) {
-    const auto columns = count * X::outputs + halo, y = tile_y * Y::outputs - f.top, x = tile_x * X::outputs - f.left;
-    const float* from = image + (in_block * f.height * f.width + y * f.width + x) * block + lane;
-    const bool rows_inside = y >= 0 && y + n <= f.height;
-    for (std::int64_t j = 0; j < columns; ++j) {
-      vec d[n], o[n];
-      const float* p = from + j * block;
-      if (x + j < 0 || x + j >= f.width) {
-        DICE_UNROLL
-        for (int i = 0; i < n; ++i) d[i] = vec{};
-      } else if (rows_inside) {
-        DICE_UNROLL
-        for (int i = 0; i < n; ++i) d[i] = load(p + i * f.width * block);
-      } else {
-        DICE_UNROLL
-        for (int i = 0; i < n; ++i) {
-          d[i] = vec{};
-          if (y + i >= 0 && y + i < f.height) d[i] = load(p + i * f.width * block);
-        }
-      }
-      Y::input(d, o);
+  for (std::int64_t j = 0; j < columns; ++j, p += block) {
+    vec d[n], o[n];
+    if (x + j < 0 || x + j >= row) {
       DICE_UNROLL
-      for (int i = 0; i < n; ++i) store(half[i] + j * width, o[i]);
-    }
-    float* out = to + (in_block * tiles + tile) * block + lane;
-    for (std::int64_t t = 0; t < count; ++t, out += block)
+      for (int i = 0; i < n; ++i) d[i] = vec{};
+    } else if (rows_inside) {
+      DICE_UNROLL
+      for (int i = 0; i < n; ++i) d[i] = load(p + i * row * block);
+    } else {
+      DICE_UNROLL
       for (int i = 0; i < n; ++i) {
-        vec d[X::inputs], o[X::inputs];
-        DICE_UNROLL
-        for (int j = 0; j < X::inputs; ++j) d[j] = load(half[i] + (t * X::outputs + j) * width);
-        X::input(d, o);
-        DICE_UNROLL
-        for (int j = 0; j < X::inputs; ++j) store(out + (i * X::inputs + j) * pitch, o[j]);
+        d[i] = vec{};
+        if (y + i >= 0 && y + i < height) d[i] = load(p + i * row * block);
       }
-  });
+    }
+    Y::input(d, o);
+    DICE_UNROLL
+    for (int i = 0; i < n; ++i) store(half[i] + j * width, o[i]);
+  }
+  float* out = to + (in_block * tiles + tile) * block + lane;
+  for (std::int64_t t = 0; t < count; ++t, out += block) {
+    float* point = out;
+#pragma GCC unroll 1
+    for (int i = 0; i < n; ++i) {
+      vec d[X::inputs], o[X::inputs];
+      DICE_UNROLL
+      for (int j = 0; j < X::inputs; ++j) d[j] = load(half[i] + (t * X::outputs + j) * width);
+      X::input(d, o);
+      DICE_UNROLL
+      for (int j = 0; j < X::inputs; ++j, point += pitch) store(point, o[j]);
+    }
+  }
 }
 
 /// Finishes tiles [begin, end) of a vector of output channels. `sums`: of tile `begin`, points `pitch` apart; `output`: the
@@ -86,29 +91,36 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
   constexpr int m = X::outputs;
   const auto& f = *b.form;
   const vec start = load(bias);
+  const auto height = f.out_height, row = f.out_width;  // copies, as above
+  const auto tile_columns = b.columns, first_x = b.first_column * m;
+  const std::ptrdiff_t to_residual = e.residual && e.bounds.exact ? e.residual - e.output : 0;
+  const auto first_row = begin / tile_columns;
   with_activation(
       e, [&](const auto& activation) __attribute__((always_inline)) {
-        for (auto t = begin; t < end; ++t, sums += block) {
+        auto y = (b.first_row + first_row) * Y::outputs;
+        auto tile_x = begin - first_row * tile_columns;
+        const float* from = sums;
+        for (auto t = begin; t < end; ++t, from += block) {
           vec half[Y::outputs][X::inputs];
-          for (int j = 0; j < X::inputs; ++j) {
+          const float* point = from;
+#pragma GCC unroll 1
+          for (int j = 0; j < X::inputs; ++j, point += pitch) {
             vec d[Y::inputs], o[Y::outputs];
             DICE_UNROLL
-            for (int i = 0; i < Y::inputs; ++i) d[i] = load(sums + (i * X::inputs + j) * pitch);
+            for (int i = 0; i < Y::inputs; ++i) d[i] = load(point + i * X::inputs * pitch);
             Y::output(d, o);
             DICE_UNROLL
             for (int i = 0; i < Y::outputs; ++i) half[i][j] = o[i];
           }
-          const auto y = (b.first_row + t / b.columns) * Y::outputs, x = (b.first_column + t % b.columns) * m;
-          const auto rows = std::min<std::int64_t>(Y::outputs, f.out_height - y),
-                     columns = std::min<std::int64_t>(m, f.out_width - x);
-          for (std::int64_t i = 0; i < rows; ++i) {
+          const auto x = first_x + tile_x * m;
+          const auto rows = std::min<std::int64_t>(Y::outputs, height - y), columns = std::min<std::int64_t>(m, row - x);
+          float* to = output + (y * row + x) * block;
+          for (std::int64_t i = 0; i < rows; ++i, to += row * block) {
             vec o[m];
             X::output(half[i], o);
-            float* to = output + ((y + i) * f.out_width + x) * block;
-            const float* residual = e.residual && e.bounds.exact ? e.residual + (to - e.output) : nullptr;
             const auto put = [&](std::int64_t j) __attribute__((always_inline)) {
               vec v = o[j] + start;
-              if (residual) v += load(residual + j * block);
+              if (to_residual) v += load(to + j * block + to_residual);
               store(to + j * block, activation(v));
             };
             if (columns == m) {
@@ -119,6 +131,7 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
             }
             finish_pixels(e, to, static_cast<int>(columns), width);
           }
+          if (++tile_x == tile_columns) tile_x = 0, y += Y::outputs;
         }
       });
 }
