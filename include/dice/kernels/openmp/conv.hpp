@@ -1,101 +1,52 @@
+// Convolution. A program compiles what its layers may need: the algorithms differ by kind of layer, and --tune has all that
+// a layer can have.
 #pragma once
 
 #include "dice/kernels/openmp/detail/base.hpp"
-#include "dice/kernels/openmp/detail/convolution.hpp"
-#include "dice/kernels/openmp/detail/depthwise.hpp"
+#include "dice/kernels/openmp/detail/direct.hpp"
 #include "dice/kernels/openmp/detail/winograd.hpp"
-
-#include <cstddef>
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::conv> : host::base<ops::conv> {
-  using form = cost::convolution;
+namespace host {
+
+/// Convolutions of one kind. Height × Width is the window of those that Winograd's algorithm has sizes for, else 0 × 0.
+template <direct_kind Kind, int Height, int Width>
+struct convolution_kernel : thin<convolution_kernel<Kind, Height, Width>, true, converted> {
+  static constexpr bool winograd = Height > 0;
 
   /// `variant`: the size of Winograd's algorithm (cost::winograd), 0 for the direct convolution.
   static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant, source from,
                       std::byte* to) {
-    if (variant > 0) host::transform_weights({variant, op, in[0], result}, from, op.bias, reinterpret_cast<float*>(to));
-    else prepare_direct(op, {op, in[0], result}, from, reinterpret_cast<float*>(to));
+    if constexpr (winograd)
+      if (variant > 0)
+        return transform_weights<Height, Width>({variant, op, in[0], result}, from, op.bias, reinterpret_cast<float*>(to));
+    prepare_direct(op, {op, in[0], result}, from, reinterpret_cast<float*>(to));
   }
-  static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c,
-                      const detail::epilogue& e) {
-    if (const int variant = c.how->variant; variant > 0) return host::convolve({variant, op, in[0], result}, c, e);
-    const form f(op, in[0], result);
-    const auto* packed = reinterpret_cast<const float*>(c.packed);
-    if (f.depthwise) host::depthwise(f, c.inputs[0], packed, c.output, e);
-    else if (f.plain) dense<1>(f, c, e);
-    else dense<host::block>(f, c, e);
+  static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c, const epilogue& e) {
+    if constexpr (winograd)
+      if (const int variant = c.how->variant; variant > 0)
+        return convolve<Height, Width>({variant, op, in[0], result}, c, e);
+    direct<Kind>({op, in[0], result}, c, e);
+  }
+};
+
+}  // namespace host
+
+template <> struct kernel<openmp, ops::conv> {
+  template <class Group> static void run(const call& c) { of<Group>::template run<Group>(c); }
+  template <class Group> static void pack(int variant, source from, std::byte* to) {
+    of<Group>::template pack<Group>(variant, from, to);
   }
 
  private:
-  /// As cost::convolution says.
-  static void prepare_direct(const ops::conv& op, const form& f, source from, float* to) {
-    constexpr auto block = tensor::block;
-    const auto taps = f.taps();
-    float* const bias = to + f.weight_elements();
-    std::fill_n(to, f.packed_bytes() / tensor::element_bytes, 0.0f);
-    for (std::int64_t o = 0; o < f.out_channels; ++o) {
-      const auto b = o / block;
-      const auto reads = f.depthwise ? form::range{} : f.reads(b);
-      const auto group = f.depthwise ? 0 : o / f.group_outputs * f.group_channels;  // its first input channel
-      float* w = to + b * (f.depthwise ? 1 : f.depth) * taps * block + o % block;
-      const float* own = from[0] + o * f.group_channels * taps;
-      if (f.depthwise)
-        for (std::int64_t t = 0; t < taps; ++t, w += block) *w = own[t];
-      for (auto first = reads.from; first < reads.to;) {  // blocks of input channels
-        const auto last = std::min(reads.to, (first / f.lanes + 1) * f.lanes);
-        for (std::int64_t t = 0; t < taps; ++t)
-          for (auto c = first; c < last; ++c, w += block)
-            if (c >= group && c < group + f.group_channels) *w = own[(c - group) * taps + t];
-        first = last;
-      }
-      if (op.bias) bias[o] = from[1][o];
-    }
+  template <class Group> static constexpr auto choose() {
+    constexpr auto& op = Group::anchor::op;
+    constexpr bool winograd = cost::winograd::sizes(op, Group::inputs[0]) > 0;
+    return host::convolution_kernel < host::kind_of({op, Group::inputs[0], Group::anchor::result}),
+           winograd ? op.kernel[0] : 0, winograd ? op.kernel[1] : 0 > ();
   }
-
-  template <int Lanes> static void dense(const form& f, const call& c, const detail::epilogue& e) {
-    const float* weights = reinterpret_cast<const float*>(c.packed);
-    // The scratch: offsets of the taps, then the padded input. One tap has the offset 0.
-    const std::ptrdiff_t zero = 0;
-    const std::ptrdiff_t* taps = &zero;
-    if (f.taps() > 1) {
-      auto* table = reinterpret_cast<std::ptrdiff_t*>(c.scratch);
-      for (std::int64_t ky = 0, t = 0; ky < f.y.kernel; ++ky)
-        for (std::int64_t kx = 0; kx < f.x.kernel; ++kx, ++t) table[t] = f.tap(ky, kx) * Lanes;
-      taps = table;
-    }
-    float* padded = f.in_place ? nullptr : reinterpret_cast<float*>(c.scratch + f.table_bytes());
-    const auto size = f.y.in * f.x.in * Lanes, blocks = f.in_blocks();
-    const auto outputs = f.out_blocks() * f.y.out * f.x.out * host::block;
-    const auto work = outputs * f.depth * f.taps() / detail::width;
-    const int threads = host::threads_for(work, work);
-    team::run(threads, [&](std::int64_t t, std::int64_t n) {
-      for (std::int64_t image = 0; image < f.images; ++image)
-        for (std::int64_t first = 0; first < f.y.out; first += f.band) {
-          const float* input = c.inputs[0] + image * blocks * size;
-          const auto rows = std::min(f.band, f.y.out - first);
-          if (padded) {
-            for (auto k = blocks * t / n; k < blocks * (t + 1) / n; ++k)
-              host::pad<Lanes>(f, first, rows, input + k * size, padded + k * f.plane * Lanes);
-            team::barrier();
-          }
-          host::convolve<Lanes>({.form = &f,
-                                 .input = padded ? padded : input,
-                                 .weights = weights,
-                                 .bias = weights + f.weight_elements(),
-                                 .taps = taps,
-                                 .output = c.output + image * outputs,
-                                 .first_row = first,
-                                 .rows = rows,
-                                 .finish = &e},
-                                t, n);
-          if (padded) {  // before the next band overwrites it
-            team::barrier();
-          }
-        }
-    });
-  }
+  template <class Group> using of = decltype(choose<Group>());
 };
 
 }  // namespace dice::kernels

@@ -212,30 +212,29 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
       }
 }
 
-/// Calls f.template operator()<Y, X>() with the filters of `w`.
-template <class F> void with_filters(const cost::winograd& w, const F& f) {
-  const auto is = [&](int h, int v, int pairs) { return w.kernel[0] == h && w.kernel[1] == v && w.pairs == pairs; };
-  if (is(3, 3, 1)) f.template operator()<filter<1, 3>, filter<1, 3>>();
-  else if (is(3, 3, 2)) f.template operator()<filter<2, 3>, filter<2, 3>>();
-  else if (is(3, 3, 3)) f.template operator()<filter<3, 3>, filter<3, 3>>();
-  else if (is(5, 5, 2)) f.template operator()<filter<2, 5>, filter<2, 5>>();
-  else if (is(1, 3, 2)) f.template operator()<filter<2, 1>, filter<2, 3>>();
-  else if (is(3, 1, 2)) f.template operator()<filter<2, 3>, filter<2, 1>>();
-  else if (is(1, 7, 3)) f.template operator()<filter<3, 1>, filter<3, 7>>();
-  else f.template operator()<filter<3, 7>, filter<3, 1>>();
+/// Calls f.template operator()<Y, X>() with the filters of `w`, whose window is Height × Width.
+template <int Height, int Width, class F> void with_filters(const cost::winograd& w, const F& f) {
+  const auto call = [&]<int Pairs>() { f.template operator()<filter<Pairs, Height>, filter<Pairs, Width>>(); };
+  if constexpr (Height == 3 && Width == 3) {
+    if (w.pairs == 1) return call.template operator()<1>();
+    if (w.pairs == 2) return call.template operator()<2>();
+    call.template operator()<3>();
+  } else {
+    call.template operator()<cost::winograd::least_pairs({Height, Width})>();
+  }
 }
 
 /// The convolution `f` by all threads.
-inline void convolve(const cost::winograd& f, const call& c, const epilogue& e) {
+template <int Height, int Width> void convolve(const cost::winograd& f, const call& c, const epilogue& e) {
   const auto work = f.weight_elements() / width * f.rows * f.columns;
   team::run(threads_for(work, work), [&](std::int64_t t, std::int64_t n) {
-    with_filters(f, [&]<class Y, class X>() { winograd_part<Y, X>(f, c, t, n, e); });
+    with_filters<Height, Width>(f, [&]<class Y, class X>() { winograd_part<Y, X>(f, c, t, n, e); });
   });
 }
 
 /// Transforms weights (out_channels, channels, kh, kw) in double precision, and pads the bias.
-inline void transform_weights(const cost::winograd& f, source from, bool with_bias, float* to) {
-  with_filters(f, [&]<class Y, class X>() {
+template <int Height, int Width> void transform_weights(const cost::winograd& f, source from, bool with_bias, float* to) {
+  with_filters<Height, Width>(f, [&]<class Y, class X>() {
     constexpr auto rows = Y::weights();
     constexpr auto columns = X::weights();
     for (std::int64_t o = 0; o < f.out_blocks() * block; ++o)

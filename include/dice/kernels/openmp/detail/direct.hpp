@@ -1,0 +1,92 @@
+// Direct convolution of a whole tensor: its weights as cost::convolution says, bands of its padded input, its threads.
+#pragma once
+
+#include "dice/kernels/openmp/detail/convolution.hpp"
+#include "dice/kernels/openmp/detail/depthwise.hpp"
+
+#include <cstddef>
+
+namespace dice::kernels::host {
+
+/// How a direct convolution reads its input: planes, blocks of channels, or each block for itself.
+enum class direct_kind : unsigned char { plain, blocked, depthwise };
+constexpr direct_kind kind_of(const cost::convolution& f) {
+  return f.depthwise ? direct_kind::depthwise : f.plain ? direct_kind::plain : direct_kind::blocked;
+}
+
+/// Packs the weights.
+inline void prepare_direct(const ops::conv& op, const cost::convolution& f, source from, float* to) {
+  constexpr auto block = tensor::block;
+  const auto taps = f.taps();
+  float* const bias = to + f.weight_elements();
+  std::fill_n(to, f.packed_bytes() / tensor::element_bytes, 0.0f);
+  for (std::int64_t o = 0; o < f.out_channels; ++o) {
+    const auto b = o / block;
+    const auto reads = f.depthwise ? cost::convolution::range{} : f.reads(b);
+    const auto group = f.depthwise ? 0 : o / f.group_outputs * f.group_channels;  // its first input channel
+    float* w = to + b * (f.depthwise ? 1 : f.depth) * taps * block + o % block;
+    const float* own = from[0] + o * f.group_channels * taps;
+    if (f.depthwise)
+      for (std::int64_t t = 0; t < taps; ++t, w += block) *w = own[t];
+    for (auto first = reads.from; first < reads.to;) {  // blocks of input channels
+      const auto last = std::min(reads.to, (first / f.lanes + 1) * f.lanes);
+      for (std::int64_t t = 0; t < taps; ++t)
+        for (auto c = first; c < last; ++c, w += block)
+          if (c >= group && c < group + f.group_channels) *w = own[(c - group) * taps + t];
+      first = last;
+    }
+    if (op.bias) bias[o] = from[1][o];
+  }
+}
+
+/// Planes or blocks: `Lanes` elements lie side by side.
+template <int Lanes> void dense(const cost::convolution& f, const call& c, const epilogue& e) {
+  const float* weights = reinterpret_cast<const float*>(c.packed);
+  // The scratch: offsets of the taps, then the padded input. One tap has the offset 0.
+  const std::ptrdiff_t zero = 0;
+  const std::ptrdiff_t* taps = &zero;
+  if (f.taps() > 1) {
+    auto* table = reinterpret_cast<std::ptrdiff_t*>(c.scratch);
+    for (std::int64_t ky = 0, t = 0; ky < f.y.kernel; ++ky)
+      for (std::int64_t kx = 0; kx < f.x.kernel; ++kx, ++t) table[t] = f.tap(ky, kx) * Lanes;
+    taps = table;
+  }
+  float* padded = f.in_place ? nullptr : reinterpret_cast<float*>(c.scratch + f.table_bytes());
+  const auto size = f.y.in * f.x.in * Lanes, blocks = f.in_blocks();
+  const auto outputs = f.out_blocks() * f.y.out * f.x.out * block;
+  const auto work = outputs * f.depth * f.taps() / width;
+  const int threads = threads_for(work, work);
+  team::run(threads, [&](std::int64_t t, std::int64_t n) {
+    for (std::int64_t image = 0; image < f.images; ++image)
+      for (std::int64_t first = 0; first < f.y.out; first += f.band) {
+        const float* input = c.inputs[0] + image * blocks * size;
+        const auto rows = std::min(f.band, f.y.out - first);
+        if (padded) {
+          for (auto k = blocks * t / n; k < blocks * (t + 1) / n; ++k)
+            pad<Lanes>(f, first, rows, input + k * size, padded + k * f.plane * Lanes);
+          team::barrier();
+        }
+        convolve<Lanes>({.form = &f,
+                         .input = padded ? padded : input,
+                         .weights = weights,
+                         .bias = weights + f.weight_elements(),
+                         .taps = taps,
+                         .output = c.output + image * outputs,
+                         .first_row = first,
+                         .rows = rows,
+                         .finish = &e},
+                        t, n);
+        if (padded) {  // before the next band overwrites it
+          team::barrier();
+        }
+      }
+  });
+}
+
+template <direct_kind Kind> void direct(const cost::convolution& f, const call& c, const epilogue& e) {
+  if constexpr (Kind == direct_kind::depthwise)
+    depthwise(f, c.inputs[0], reinterpret_cast<const float*>(c.packed), c.output, e);
+  else dense<Kind == direct_kind::plain ? 1 : block>(f, c, e);
+}
+
+}  // namespace dice::kernels::host
