@@ -14,6 +14,7 @@ namespace {
 
 using namespace dice;
 using dice::schedule::action;
+using dice::schedule::place;
 using dice::schedule::space;
 
 // The sample network on one rank: convolution, sum and activation are one step, the Concat's operands lie in place.
@@ -97,6 +98,7 @@ TEST(Schedule, RandomPlansAreSoundAndMoveTheRightValues) {
     const auto view = plan.view();
     ASSERT_TRUE(schedule::messages_match(view, d.net.view())) << "seed " << seed;
     ASSERT_TRUE(schedule::reads_follow_writes(view, d.net.view())) << "seed " << seed;
+    ASSERT_TRUE(schedule::places_match(view, d.net.view())) << "seed " << seed;
     ASSERT_TRUE(schedule::buffers_disjoint(view, d.net.view())) << "seed " << seed;
     ASSERT_TRUE(schedule::no_wait_cycle(view)) << "seed " << seed;
     ASSERT_EQ(test::simulation(d.net.view(), view, d.algorithms, 7, seed).run(), "") << "seed " << seed;
@@ -129,8 +131,7 @@ TEST(Schedule, ProofsRefuseDamagedPlans) {
     size.messages[0].part.end[1] += 1;
     EXPECT_FALSE(schedule::messages_match(size.view(), d.net.view()));
     auto layout = plan;
-    for (auto& m : layout.messages)
-      m.at_receiver.layout = m.at_receiver.layout == tensor::layout::plain ? tensor::layout::blocked : tensor::layout::plain;
+    for (auto& m : layout.messages) m.at_receiver.layout = test::other(m.at_receiver.layout);
     EXPECT_FALSE(schedule::messages_match(layout.view(), d.net.view()));
     auto small = plan;
     for (auto& b : small.buffers)
@@ -156,6 +157,37 @@ TEST(Schedule, ProofsRefuseDamagedPlans) {
     EXPECT_FALSE(schedule::no_wait_cycle(none.view()));
   }
   EXPECT_GT(broken, 100);
+}
+
+// Every place from which something is read, and every place of a received tensor that a step reads, in the other layout or
+// elsewhere.
+TEST(Schedule, PlacesThatDoNotMatchAreFound) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const drawn d(seed * 17, 25);
+    const auto net = d.net.view();
+    auto plan = d.plan();
+    const auto refuses = [&](place& at) {
+      const place right = at;
+      const auto refused = [&] {
+        EXPECT_FALSE(schedule::places_match(plan.view(), net)) << "seed " << seed;
+        at = right;
+      };
+      at.layout = test::other(at.layout), refused();
+      at.offset += schedule::alignment, refused();
+      at.where = at.where == space::frame ? space::scratch : space::frame, refused();
+    };
+    for (auto& o : plan.operands) refuses(o);
+    for (auto& s : plan.steps) {
+      if (s.what == action::leave) refuses(s.output);
+      if (s.what == action::send) refuses(plan.messages[s.message].at_sender);
+      if (s.what != action::compute) continue;
+      const auto& g = plan.groups[s.group];
+      for (const auto& e : net.into(g.anchor))
+        for (auto& m : plan.messages)
+          if (m.layer == e.from && m.to == g.rank) refuses(m.at_receiver);
+    }
+    EXPECT_TRUE(schedule::places_match(plan.view(), net));
+  }
 }
 
 TEST(Schedule, OverlapAndCyclesAreFound) {

@@ -25,6 +25,10 @@ struct symbol {
   friend bool operator==(const symbol&, const symbol&) = default;
 };
 
+inline dice::tensor::layout other(dice::tensor::layout l) {
+  return l == dice::tensor::layout::plain ? dice::tensor::layout::blocked : dice::tensor::layout::plain;
+}
+
 class simulation {
  public:
   simulation(const dice::graph::network_view& net, const dice::schedule::plan_view& plan,

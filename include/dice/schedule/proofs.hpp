@@ -5,6 +5,7 @@
 #include "dice/meta/array.hpp"
 #include "dice/model/network.hpp"
 #include "dice/schedule/arena.hpp"
+#include "dice/schedule/layouts.hpp"
 #include "dice/schedule/program.hpp"
 
 #include <algorithm>
@@ -59,6 +60,39 @@ constexpr int completed(int l, meta::array<int>& written, const graph::network_v
   return written[l] = last;
 }
 
+/// Whether f(l, place) holds for every tensor l that a step reads, sends or hands out, at the place that the step says.
+template <class F> constexpr bool reads_all(const plan_view& p, const graph::network_view& net, const step& s, F f) {
+  if (s.what == action::send) return f(s.layer, p.messages[s.message].at_sender);
+  if (s.what == action::leave) return f(net.into(s.layer)[0].from, s.output);
+  if (s.what != action::compute) return true;
+  const auto& g = p.groups[s.group];
+  int k = s.first_operand;
+  for (const auto& e : net.into(g.anchor))
+    if (!f(e.from, p.operands[k++])) return false;
+  return g.residual < 0 || f(net.into(g.residual)[g.residual_operand].from, p.operands[k]);
+}
+
+/// Where a rank has tensor l written: `at[l]`, or `unknown` if no step writes it. Then it is a view or a Concat joined in
+/// place and lies where its operands do, `nowhere` if these do not fit together; the answer is remembered in `at[l]`.
+inline constexpr std::int64_t unknown = -1, nowhere = -2;
+constexpr place written_at(int l, meta::array<place>& at, const graph::network_view& net) {
+  if (at[l].offset != unknown) return at[l];
+  at[l].offset = nowhere;
+  const auto& layer = net.layers[l];
+  const auto block = tensor::block * layer.output.product(2, layer.output.rank);
+  place out = at[l];
+  for (const auto& e : net.into(l)) {
+    const bool view = layer.view >= 0;
+    place by_operand = written_at(e.from, at, net);
+    if (by_operand.offset < 0 || (!view && e.joins < 0)) return at[l];
+    if (by_operand.layout == tensor::layout::blocked && !(view ? keeps_blocks(net, l) : e.joins % block == 0)) return at[l];
+    by_operand.offset += (view ? layer.view : -e.joins) * tensor::element_bytes;
+    if (out.offset != nowhere && out != by_operand) return at[l];
+    out = by_operand;
+  }
+  return at[l] = out;
+}
+
 }  // namespace detail
 
 /// Whatever a step reads, sends or hands out was complete in its rank before: received there, entered, or computed.
@@ -71,15 +105,23 @@ constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view
       if (const auto what = p.steps[s].what; what == action::receive || what == action::enter || what == action::compute)
         written[p.steps[s].layer] = s;
     const auto ready = [&](int l, int s) { return detail::completed(l, written, net) < s; };
+    for (int s = r.first_step; s < r.last_step; ++s)
+      if (!detail::reads_all(p, net, p.steps[s], [&](int l, const place&) { return ready(l, s); })) return false;
+  }
+  return true;
+}
+
+/// Whatever a step reads, sends or hands out it takes from where its rank has it written, in the layout in which it is
+/// written: views from within their operand, a Concat joined in place from where its operands lie one after the other.
+constexpr bool places_match(const plan_view& p, const graph::network_view& net) {
+  for (const auto& r : p.ranks) {
+    meta::array<place> at(net.size(), {.offset = detail::unknown});
     for (int s = r.first_step; s < r.last_step; ++s) {
       const auto& step = p.steps[s];
-      if (step.what == action::send && !ready(step.layer, s)) return false;
-      if (step.what == action::leave && !ready(net.into(step.layer)[0].from, s)) return false;
-      if (step.what != action::compute) continue;
-      const auto& g = p.groups[step.group];
-      for (const auto& e : net.into(g.anchor))
-        if (!ready(e.from, s)) return false;
-      if (g.residual >= 0 && !ready(net.into(g.residual)[g.residual_operand].from, s)) return false;
+      const auto matches = [&](int l, const place& from) { return from == detail::written_at(l, at, net); };
+      if (!detail::reads_all(p, net, step, matches)) return false;
+      if (step.what == action::receive) at[step.layer] = p.messages[step.message].at_receiver;
+      if (step.what == action::enter || step.what == action::compute) at[step.layer] = step.output;
     }
   }
   return true;
@@ -161,7 +203,8 @@ constexpr bool no_wait_cycle(const plan_view& p) {
 
 /// All of the above.
 constexpr bool sound(const plan_view& p, const graph::network_view& net) {
-  return messages_match(p, net) && reads_follow_writes(p, net) && buffers_disjoint(p, net) && no_wait_cycle(p);
+  return messages_match(p, net) && reads_follow_writes(p, net) && places_match(p, net) && buffers_disjoint(p, net) &&
+         no_wait_cycle(p);
 }
 
 }  // namespace dice::schedule
