@@ -141,9 +141,10 @@ class SqueezeNet(nn.Module):
 
 
 class Inception(nn.Module):
-    """One of each of Inception-v3's blocks A … E, with 1×7 and 7×1, 1×3 and 3×1 convolutions, narrow."""
+    """One of each of Inception-v3's blocks A … E, with 5×5, 1×7 and 7×1, 1×3 and 3×1 convolutions, of as many channels
+    as Winograd's algorithm needs."""
 
-    def __init__(self, classes, width=6):
+    def __init__(self, classes, width=16):
         super().__init__()
         w, conv = width, BasicConv2d
         self.stem = nn.Sequential(conv(3, w, kernel_size=3, stride=2), conv(w, 2 * w, kernel_size=3, padding=1))

@@ -1,38 +1,67 @@
 // Networks under all mappings, as one program: `program NETWORK MAPPING [options of dice::main]`, MAPPING being even1,
-// even2, even4, even8 or scattered. One program has several networks because most of its compile time does not depend on
-// them.
+// even2, even4, even8 or scattered, or with a forced variant even1.variant0 and so on. One program has several networks
+// because most of its compile time does not depend on them.
 #pragma once
 
+#include "forced.hpp"
 #include "mappings.hpp"
 
+#include <algorithm>
 #include <iostream>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace mappings {
 
-struct entry {
-  std::string_view network, mapping;
-  int (*run)(int, char**);
-};
+class program {
+ public:
+  template <class Network> void add() {
+    add<Network, even<Network, 1>>("even1");
+    add<Network, even<Network, 2>>("even2");
+    add<Network, even<Network, 4>>("even4");
+    add<Network, even<Network, 8>>("even8");
+    add<Network, scattered<Network, 7>>("scattered");
+  }
+  /// With every variant that some layer of Network has.
+  template <class Network> void add_variants() {
+    constexpr auto& last = last_variants<Network>;
+    [&]<int... V>(std::integer_sequence<int, V...>) {
+      (add_variant<forced<Network, V>>(".variant" + std::to_string(V)), ...);
+    }
+    (std::make_integer_sequence<int, 1 + *std::max_element(last.begin(), last.end())>{});
+  }
 
-/// What a program with these networks does.
-template <class... Network> int main(int argc, char** argv) {
-  const entry entries[] = {
-      entry{Network::name, "even1", dice::main<Network, even<Network, 1>>}...,
-      entry{Network::name, "even2", dice::main<Network, even<Network, 2>>}...,
-      entry{Network::name, "even4", dice::main<Network, even<Network, 4>>}...,
-      entry{Network::name, "even8", dice::main<Network, even<Network, 8>>}...,
-      entry{Network::name, "scattered", dice::main<Network, scattered<Network, 7>>}...,
+  /// What main does; without arguments it prints all networks and mappings.
+  int run(int argc, char** argv) const {
+    if (argc > 2)
+      for (const entry& e : entries_)
+        if (e.network == argv[1] && e.mapping == argv[2]) {
+          argv[2] = argv[0];
+          return e.main(argc - 2, argv + 2);
+        }
+    std::cerr << "usage: " << argv[0] << " NETWORK MAPPING [options of dice::main]\n";
+    for (const entry& e : entries_) std::cerr << "  " << e.network << ' ' << e.mapping << '\n';
+    return 2;
+  }
+
+ private:
+  struct entry {
+    std::string_view network;
+    std::string mapping;
+    int (*main)(int, char**);
   };
-  if (argc > 2)
-    for (const entry& e : entries)
-      if (e.network == argv[1] && e.mapping == argv[2]) {
-        argv[2] = argv[0];
-        return e.run(argc - 2, argv + 2);
-      }
-  std::cerr << "usage: " << argv[0] << " NETWORK MAPPING [options of dice::main]\n";
-  for (const entry& e : entries) std::cerr << "  " << e.network << ' ' << e.mapping << '\n';
-  return 2;
-}
+  template <class Network, class Mapping> void add(std::string mapping) {
+    entries_.push_back({Network::name, std::move(mapping), dice::main<Network, Mapping>});
+  }
+  template <class Forced> void add_variant(const std::string& variant) {
+    add<Forced, even<Forced, 1>>("even1" + variant);
+    add<Forced, even<Forced, 2>>("even2" + variant);
+    add<Forced, scattered<Forced, 7>>("scattered" + variant);
+  }
+
+  std::vector<entry> entries_;
+};
 
 }  // namespace mappings
