@@ -169,6 +169,9 @@ inline std::span<const option> option_table() {
       option{"--weights", takes::value, "FILE", false,
              "the .safetensors file (default: beside the program, then the working directory, then where the build made it)",
              [](parsing& p, std::string_view v) { p.out.weights = v; }},
+      option{"--packed", takes::value, "FILE", false,
+             "weights that --pack wrote, in place of --weights (default without either: the program's name with .packed)",
+             [](parsing& p, std::string_view v) { p.out.packed = v; }},
       option{"--expect", takes::value, "[NAME=]FILE", true,
              "compare a graph output with a .npy file: print max |a-b| / max |b|, fail beyond --tolerance",
              [](parsing& p, std::string_view v) { p.add_once(p.out.expected, v); }},
@@ -192,6 +195,9 @@ inline std::span<const option> option_table() {
              "run no frames: measure the ways to compute each convolution, write the fastest for the next build (TUNED in "
              "CMake)",
              [](parsing& p, std::string_view v) { p.out.tune = v; }},
+      option{"--pack", takes::value, "FILE", false,
+             "run no frames: write the weights of all ranks as their kernels read them, for starts without work",
+             [](parsing& p, std::string_view v) { p.out.pack = v; }},
       option{"--transport", takes::value, "mpi|in-process", false, "ranks as MPI processes, or as threads of this process",
              [](parsing& p, std::string_view v) {
                if (v != "mpi" && v != "in-process") p.fail("'" + std::string(v) + "' is neither mpi nor in-process");
@@ -237,7 +243,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
 
 /// No file that is written may be one that is read, or another one that is written. Throws usage_error.
 [[gnu::cold]] inline void require_different_files(const options& o) {
-  std::vector<std::string> reads{o.weights, o.labels}, writes{o.json, o.trace, o.profile, o.tune};
+  std::vector<std::string> reads{o.weights, o.packed, o.labels}, writes{o.json, o.trace, o.profile, o.tune, o.pack};
   for (const auto* files : {&o.inputs, &o.expected})
     for (const auto& f : *files) reads.push_back(f.file);
   for (const auto& f : o.outputs) writes.push_back(f.file);
@@ -290,6 +296,14 @@ inline std::string_view nearest_option(std::string_view wrong) {
   if (out.help || out.version || out.plan != plan_form::none) return out;
 
   const auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
+  if (!out.pack.empty()) {
+    for (const auto& name : seen)
+      if (name != "--pack" && name != "--weights" && name != "--transport")
+        throw usage_error("--pack writes weights and runs no frames; leave " + std::string(name));
+    detail::require_different_files(out);
+    return out;
+  }
+  if (given("--packed") && given("--weights")) throw usage_error("--packed holds all weights; leave --weights");
   if (!out.tune.empty()) {
     for (const auto& name : seen)
       if (name != "--tune" && name != "--json" && name != "--transport")

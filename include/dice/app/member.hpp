@@ -7,6 +7,7 @@
 #include "dice/runtime/affinity.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/executor.hpp"
+#include "dice/weights/packed.hpp"
 #include "dice/weights/search.hpp"
 
 #include <unistd.h>
@@ -147,19 +148,27 @@ class member {
     return {};
   }
 
-  /// Starts the calling thread's team for this rank's unit, and maps and packs its weights: `file`, or where --weights looks
-  /// by default. Returns a warning, or "". Throws.
-  [[gnu::cold]] std::string equip(const std::string& file) {
-    const auto warning = start_threads();
-    weights_path_ = weights::find(program_.weights, file, program_.weights_folder);
-    const weights::file weights(weights_path_, program_.network, program_.weights);
-    std::vector<int> groups;
-    const auto needs = runtime::needs_of(program_, rank(), groups);
-    store_ = weights::store(weights, needs);
+  /// Starts the calling thread's team for this rank's unit, and maps its weights: from the file `packed`; or, if neither is
+  /// named, from that beside the program; or packs them from the file `plain`, by default where --weights looks. Returns a
+  /// warning, or "". Throws.
+  [[gnu::cold]] std::string equip(const std::string& plain, const std::string& packed) {
+    auto warning = start_threads();
+    const auto needs = runtime::needs_of(program_);
+    const auto& own = needs[static_cast<std::size_t>(rank())];
+    weights_path_ = packed.empty() && plain.empty() ? weights::packed_beside() : packed;
+    if (!weights_path_.empty()) try {
+        store_ = weights::packed_file(weights_path_, runtime::packed_identity(program_), needs).map(rank(), own);
+        return warning;
+      } catch (const weights::error& e) {
+        if (!packed.empty()) throw;
+        warning += (warning.empty() ? "" : "; ") + std::string("packs its weights at start, for ") + e.what();
+      }
+    weights_path_ = weights::find(program_.weights, plain, program_.weights_folder);
+    store_ = weights::store(weights::file(weights_path_, program_.network, program_.weights), own);
     return warning;
   }
 
-  /// The weights file of equip().
+  /// The file that equip() found.
   const std::string& weights_path() const { return weights_path_; }
 
   /// Memory for the frames and the channels. Collective; an error as agree() gives it.

@@ -32,7 +32,7 @@ enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
 struct options {
   bool help = false, version = false, gather = false;
   plan_form plan = plan_form::none;
-  std::string weights, labels, json, trace, profile, tune;
+  std::string weights, packed, labels, json, trace, profile, tune, pack;
   std::vector<named_file> inputs, outputs, expected;
   std::optional<std::uint64_t> random;
   std::optional<std::int64_t> frames;

@@ -107,7 +107,7 @@ class rank_job {
     std::string warning;
     record counts;
     const auto error = attempt([&] {
-      warning = me_.equip(options_.weights);
+      warning = me_.equip(options_.weights, options_.packed);
       for (int l = 0; l < program_.layers.size(); ++l) {
         if (!layer(l).is_input || !here(l)) continue;
         const auto what = "input '" + name(l) + "'";

@@ -7,6 +7,7 @@
 #include "dice/app/output/plan.hpp"
 #include "dice/app/output/print.hpp"
 #include "dice/app/output/steps.hpp"
+#include "dice/app/pack.hpp"
 #include "dice/app/rank.hpp"
 #include "dice/app/tune.hpp"
 #include "dice/channels/channels.hpp"
@@ -95,12 +96,13 @@ inline int run_threads(const runtime::program& p, const options& o) {
     const bool by_mpi = false;
 #endif
     if (!usage.empty() && !(by_mpi && launched_size() > 1)) return detail::refuse_alone(usage);
-    if (!o.tune.empty()) {
+    if (!o.tune.empty() || !o.pack.empty()) {
       if (launched_size() > 1)
-        return detail::refuse_alone(
-            "--tune: one process measures for all ranks, one after the other; start it without mpirun");
+        return detail::refuse_alone(std::string(o.pack.empty() ? "--tune" : "--pack") +
+                                    ": one process works for all ranks, one after the other; start it without mpirun");
       const runtime::interrupts ends("dice: error: ", "");
-      return tune(p, o), 0;
+      o.pack.empty() ? tune(p, o) : pack(p, o);
+      return 0;
     }
 #ifdef DICE_WITH_MPI
     if (by_mpi) {

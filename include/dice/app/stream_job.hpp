@@ -27,6 +27,7 @@ namespace dice {
 /// How an engine runs.
 struct engine_options {
   std::string weights{};  ///< the .safetensors file; empty: where --weights looks by default
+  std::string packed{};   ///< the file that --pack wrote, in place of `weights`; both empty: that beside the program, if any
   int in_flight = 0;      ///< frames under way at most; 0: as many as the plan allows
   int queue = 0;          ///< frames, and results, that wait beside those; 0: as many as may be in flight
   app::transport by =
@@ -205,10 +206,12 @@ class stream_job {
       usage = "in_flight = " + std::to_string(options_.in_flight) + " is more than the plan allows, " +
               std::to_string(program_.plan.in_flight) + "; lower it, or add dice::in_flight<" +
               std::to_string(options_.in_flight) + "> to the mapping";
+    if (!options_.packed.empty() && !options_.weights.empty())
+      usage = "both packed and weights name a file; leave one, since packed holds all weights";
     fail(me.introduce(usage, {{"with in_flight = ", std::to_string(in_flight())}}).error);
     std::string warning;
     std::vector<std::string> warnings;
-    const auto error = member::attempt([&] { warning = me.equip(options_.weights); });
+    const auto error = member::attempt([&] { warning = me.equip(options_.weights, options_.packed); });
     fail(me.agree(error, warning.empty() ? warning : me.place() + " " + warning, warnings));
     for (const auto& text : warnings)
       if (me.rank() == 0 && !text.empty()) {

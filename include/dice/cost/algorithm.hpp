@@ -9,6 +9,10 @@ namespace dice::cost {
 enum class backend : std::uint8_t { reference, openmp, cudnn };
 inline constexpr int backends = 3;  ///< how many there are
 
+/// Number of the forms in which the kernels of all backends pack weights: raised whenever one of them writes other bytes for
+/// the same algorithm, so that files of packed weights from before are refused (test/kernels/packed_test.cpp notices).
+inline constexpr int packed_form = 1;
+
 /// In which layouts a kernel reads its operands and writes its result, those of them that have a blocked one.
 enum class form : std::uint8_t {
   plain,    ///< plain all

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/runtime/program.hpp"
+#include "dice/weights/packed.hpp"
 
 #include <cstdint>
 #include <string>
@@ -8,20 +9,36 @@
 
 namespace dice::runtime {
 
+/// FNV-1a over numbers and texts.
+class fingerprint {
+ public:
+  void add(std::int64_t v) {
+    for (int i = 0; i < 8; ++i) add_byte(static_cast<std::uint64_t>(v) >> (8 * i) & 255);
+  }
+  void add(std::string_view s) {
+    add(static_cast<std::int64_t>(s.size()));
+    for (char c : s) add_byte(static_cast<unsigned char>(c));
+  }
+  /// 16 hexadecimal digits.
+  std::string text() const {
+    std::string out;
+    for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[hash_ >> shift & 15];
+    return out;
+  }
+
+ private:
+  void add_byte(std::uint64_t b) { hash_ = (hash_ ^ b) * 1099511628211u; }
+  std::uint64_t hash_ = 14695981039346656037u;
+};
+
 /// Tells programs apart whose ranks cannot work together: FNV-1a over the layers' shapes and the plan, 16 hexadecimal
 /// digits. The kernels' packed forms are left out: ranks on different boards may differ in them.
 inline std::string plan_digest(const program& p) {
-  std::uint64_t h = 14695981039346656037u;
-  const auto add = [&](std::int64_t v) {
-    for (int i = 0; i < 8; ++i) h = (h ^ (static_cast<std::uint64_t>(v) >> (8 * i) & 255)) * 1099511628211u;
-  };
-  const auto add_text = [&](std::string_view s) {
-    add(static_cast<std::int64_t>(s.size()));
-    for (char c : s) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  };
-  add_text(p.network);
+  fingerprint f;
+  const auto add = [&](auto v) { f.add(v); };
+  add(p.network);
   for (const auto& l : p.layers.layers) {
-    add_text(l.op);
+    add(l.op);
     add(l.output.rank);
     for (auto d : l.output.dim) add(d);
   }
@@ -34,9 +51,26 @@ inline std::string plan_digest(const program& p) {
     for (int a = 0; a < dice::tensor::region::axes; ++a) add(m.part.begin[a]), add(m.part.end[a]);
   }
   for (const auto& r : p.plan.ranks) add(r.slots), add(r.last_segment - r.first_segment);
-  std::string out;
-  for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[h >> shift & 15];
-  return out;
+  return f.text();
+}
+
+/// What a file of packed weights must say of itself to serve this program, on boards of any kind: how kernels pack does not
+/// depend on the instruction set.
+[[gnu::cold]] inline weights::identity packed_identity(const program& p) {
+  fingerprint f;
+  f.add(plan_digest(p));
+  for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
+    f.add(p.plan.groups[g].anchor), f.add(p.plan.groups[g].rank);
+    f.add(p.algorithms[g].variant), f.add(p.algorithms[g].packed_bytes);
+    for (const auto& q : p.parameters[g]) {
+      f.add(q.offset), f.add(q.extents.rank);
+      for (auto d : q.extents.dim) f.add(d);
+    }
+  }
+  return {{"dice", std::string(p.version)},
+          {"form", std::to_string(cost::packed_form)},
+          {"weights", std::string(p.weights.digest)},
+          {"plan", f.text()}};
 }
 
 }  // namespace dice::runtime

@@ -34,6 +34,14 @@ inline std::vector<weights::need> needs_of(const program& p, int rank, std::vect
   return out;
 }
 
+/// The same for all ranks.
+inline std::vector<std::vector<weights::need>> needs_of(const program& p) {
+  std::vector<std::vector<weights::need>> out;
+  std::vector<int> groups;
+  for (int rank = 0; rank < p.ranks(); ++rank) out.push_back(needs_of(p, rank, groups));
+  return out;
+}
+
 /// A rank at work. A segment of a frame runs when the segment before it in the frame is done, the same segment of the frame
 /// before is done, and its messages have arrived; of those that can run, the one of the oldest frame goes first. Receives of
 /// a frame are posted as soon as its slot is free: frame - slots is done here and all it sends has left. A frame enters only

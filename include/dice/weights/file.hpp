@@ -39,32 +39,48 @@ class mapped {
   std::size_t bytes_ = 0;
 };
 
-/// An open weights file whose identity was checked: header sane, digest and size as the network states.
-class file {
+/// A regular file, open for reading. Of errors `what` is the beginning ("weights file").
+class opened {
  public:
-  /// Opens `path` for the network `network` whose header states `wanted`. Throws error.
-  file(std::string path, std::string_view network, const graph::weights_file& wanted) : path_(std::move(path)) {
+  /// Throws error; `remedy` says which file is to be named if that is none.
+  opened(const char* what, std::string path, const std::string& remedy) : what_(what), path_(std::move(path)) {
     fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe would wait for its writer
     if (fd_ < 0) fail(std::string("cannot be opened: ") + std::strerror(errno));
-    try {
-      check(network, wanted);
-    } catch (...) {
-      ::close(fd_);
-      throw;
+    struct stat s {};
+    const bool known = ::fstat(fd_, &s) == 0;
+    const std::string why = known ? "" : std::strerror(errno);
+    if (known && S_ISREG(s.st_mode)) {
+      size_ = s.st_size;
+      return;
     }
+    ::close(fd_);
+    fail(known ? "is no regular file; " + remedy : "cannot be read: " + why);
   }
-  file(const file&) = delete;
-  file& operator=(const file&) = delete;
-  ~file() { ::close(fd_); }
+  opened(const opened&) = delete;
+  opened& operator=(const opened&) = delete;
+  ~opened() { ::close(fd_); }
 
   const std::string& path() const { return path_; }
-  std::int64_t data_bytes() const { return bytes_; }
+  std::int64_t size() const { return size_; }
 
-  /// Maps bytes [from, to) of the data section, extended to whole pages. `start` gets where `from` lies. Throws error.
+  [[noreturn]] void fail(const std::string& why) const { throw error(std::string(what_) + " '" + path_ + "' " + why); }
+
+  /// Whether all of bytes [from, from + bytes) could be read.
+  bool read(void* to, std::size_t bytes, std::int64_t from) const {
+    for (std::size_t done = 0; done < bytes;) {
+      const auto n = ::pread(fd_, static_cast<char*>(to) + done, bytes - done, from + static_cast<off_t>(done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return false;
+      done += static_cast<std::size_t>(n);
+    }
+    return true;
+  }
+
+  /// Maps bytes [from, to), extended to whole pages. `start` gets where `from` lies. Throws error.
   mapped map(std::int64_t from, std::int64_t to, const std::byte*& start) const {
-    const std::int64_t page = ::sysconf(_SC_PAGESIZE), first = data_ + from, skip = first % page;
+    const std::int64_t page = ::sysconf(_SC_PAGESIZE), skip = from % page;
     const auto bytes = static_cast<std::size_t>(to - from + skip);
-    void* at = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd_, static_cast<off_t>(first - skip));
+    void* at = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd_, static_cast<off_t>(from - skip));
     if (at == MAP_FAILED) fail(std::string("cannot be mapped: ") + std::strerror(errno));
     ::madvise(at, bytes, MADV_WILLNEED);
     mapped out(at, bytes);
@@ -73,17 +89,38 @@ class file {
   }
 
  private:
+  const char* what_;
+  std::string path_;
+  int fd_ = -1;
+  std::int64_t size_ = 0;
+};
+
+/// An open weights file whose identity was checked: header sane, digest and size as the network states.
+class file {
+ public:
+  /// Opens `path` for the network `network` whose header states `wanted`. Throws error.
+  file(std::string path, std::string_view network, const graph::weights_file& wanted)
+      : in_("weights file", std::move(path), "name the .safetensors file that onnx2hpp wrote") {
+    check(network, wanted);
+  }
+
+  const std::string& path() const { return in_.path(); }
+  std::int64_t data_bytes() const { return bytes_; }
+
+  /// Maps bytes [from, to) of the data section, extended to whole pages. `start` gets where `from` lies. Throws error.
+  mapped map(std::int64_t from, std::int64_t to, const std::byte*& start) const {
+    return in_.map(data_ + from, data_ + to, start);
+  }
+
+ private:
   static constexpr std::int64_t longest_header = std::int64_t{256} << 20;
 
-  [[noreturn]] void fail(const std::string& what) const { throw error("weights file '" + path_ + "' " + what); }
+  [[noreturn]] void fail(const std::string& why) const { in_.fail(why); }
 
   [[gnu::cold]] void check(std::string_view network, const graph::weights_file& wanted) {
-    struct stat s {};
-    if (::fstat(fd_, &s) != 0) fail(std::string("cannot be read: ") + std::strerror(errno));
-    if (!S_ISREG(s.st_mode)) fail("is no regular file; name the .safetensors file that onnx2hpp wrote");
-    const std::int64_t size = s.st_size;
+    const std::int64_t size = in_.size();
     unsigned char length[8];
-    if (size < 10 || !read_all(length, 8, 0)) fail("is no safetensors file: it has " + std::to_string(size) + " bytes");
+    if (size < 10 || !in_.read(length, 8, 0)) fail("is no safetensors file: it has " + std::to_string(size) + " bytes");
     std::uint64_t header = 0;
     for (int i = 7; i >= 0; --i) header = header << 8 | length[i];
     if (header < 2 || header > static_cast<std::uint64_t>(longest_header))
@@ -92,7 +129,7 @@ class file {
       fail("is cut short or no safetensors file: its header should have " + std::to_string(header) +
            " bytes, the file has " + std::to_string(size));
     std::string text(header, '\0');
-    if (!read_all(text.data(), text.size(), 8)) fail(std::string("cannot be read: ") + std::strerror(errno));
+    if (!in_.read(text.data(), text.size(), 8)) fail(std::string("cannot be read: ") + std::strerror(errno));
     const auto digest = detail::metadata(text, "dice_digest");
     if (!digest) fail("is no safetensors file: its header is damaged");
     const std::string remedy = "; take the " + std::string(wanted.file) + " that onnx2hpp wrote together with the header";
@@ -108,18 +145,7 @@ class file {
     if (data_ % 64) fail("has its data at byte " + std::to_string(data_) + ", not aligned to 64 bytes" + remedy);
   }
 
-  bool read_all(void* to, std::size_t bytes, off_t from) const {
-    for (std::size_t done = 0; done < bytes;) {
-      const auto n = ::pread(fd_, static_cast<char*>(to) + done, bytes - done, from + static_cast<off_t>(done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return false;
-      done += static_cast<std::size_t>(n);
-    }
-    return true;
-  }
-
-  std::string path_;
-  int fd_ = -1;
+  opened in_;
   std::int64_t data_ = 0, bytes_ = 0;
 };
 

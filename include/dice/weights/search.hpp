@@ -5,19 +5,31 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <string>
 #include <string_view>
 
 namespace dice::weights {
 
-/// Folder of the running program, without a slash at the end; empty if the system does not tell.
-inline std::string program_folder() {
+/// Path of the running program; empty if the system does not tell.
+inline std::string program_path() {
   char path[PATH_MAX];
   const auto n = ::readlink("/proc/self/exe", path, sizeof path);
   if (n <= 0 || n >= static_cast<ssize_t>(sizeof path)) return {};
-  const std::string_view all(path, static_cast<std::size_t>(n));
-  return std::string(all.substr(0, all.rfind('/')));
+  return std::string(path, static_cast<std::size_t>(n));
+}
+/// Its folder, without a slash at the end; empty likewise.
+inline std::string program_folder() {
+  const auto path = program_path();
+  return path.substr(0, std::min(path.rfind('/'), path.size()));
+}
+
+/// Path of the file of packed weights that belongs to the running program: beside it, its name with ".packed". Empty if
+/// there is none.
+inline std::string packed_beside() {
+  const auto path = program_path() + ".packed";
+  return ::access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 
 /// Path of the weights file: `given` if not empty; else the first that exists of: beside the program, in the working

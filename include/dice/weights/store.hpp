@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dice::weights {
@@ -19,9 +20,19 @@ struct need {
   std::int64_t packed_bytes = 0;  ///< 0: the parameters stay where they lie in the file
   void (*pack)(int variant, std::span<const float* const> from, std::byte* to) = nullptr;
   int variant = 0;  ///< the form in which they are packed, handed to pack()
+
+  /// Bytes in a file of packed weights: what is packed, or the parameters, each a multiple of 64.
+  constexpr std::int64_t stored_bytes() const {
+    if (packed_bytes) return aligned(packed_bytes);
+    std::int64_t out = 0;
+    for (const auto& p : parameters) out += aligned(p.extents.bytes());
+    return out;
+  }
+  static constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 };
 
-/// A rank's weights: those read in place are mapped read-only, the others packed in one block. Maps nothing else.
+/// A rank's weights: those read in place are mapped read-only, the others packed in one block or mapped as they were packed
+/// before. Maps nothing else.
 class store {
  public:
   store() = default;
@@ -32,7 +43,7 @@ class store {
       for (const auto& p : n.parameters) check(from, p);
       items_.push_back({static_cast<int>(pointers_.size()), nullptr});
       pointers_.resize(pointers_.size() + n.parameters.size());
-      packed += aligned(n.packed_bytes);
+      packed += need::aligned(n.packed_bytes);
     }
     packed_ = block(packed);
     map_plain(from, needs);
@@ -50,7 +61,20 @@ class store {
       }
       items_[i].packed = packed_.data() + at;
       if (needs[i].pack) needs[i].pack(needs[i].variant, plain, packed_.data() + at);
-      at += aligned(needs[i].packed_bytes);
+      at += need::aligned(needs[i].packed_bytes);
+    }
+  }
+
+  /// What `needs` lists lies packed from `at` on, in `pages`: as stored_bytes() says, one after the other.
+  store(mapped pages, const std::byte* at, std::span<const need> needs) {
+    mappings_.push_back(std::move(pages));
+    for (const auto& n : needs) {
+      items_.push_back({static_cast<int>(pointers_.size()), n.packed_bytes ? at : nullptr});
+      if (n.packed_bytes) at += need::aligned(n.packed_bytes);
+      for (const auto& p : n.parameters) {
+        pointers_.push_back(reinterpret_cast<const float*>(at));
+        if (!n.packed_bytes) at += need::aligned(p.extents.bytes());
+      }
     }
   }
 
@@ -68,8 +92,6 @@ class store {
     int first;
     const std::byte* packed;
   };
-
-  static constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
   static void check(const file& from, const graph::parameter& p) {
     const auto bytes = p.extents.bytes();
