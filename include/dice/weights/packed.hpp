@@ -71,7 +71,9 @@ class packed_file {
     std::int64_t bytes = 0;
     for (const auto& n : needs) bytes += n.stored_bytes();
     const std::byte* start = nullptr;
-    return bytes == 0 ? store(mapped(), start, needs) : store(in_.map(begin, begin + bytes, start), start, needs);
+    mapped pages;
+    if (bytes > 0) pages = in_.map(begin, begin + bytes, start);
+    return store(std::move(pages), start, needs);
   }
 
  private:
