@@ -31,7 +31,7 @@ WHOLE = NUMBERS + ["1.5", "99999999999999999999"]
 VALUES = {"N": ("1", WHOLE), "K": ("1", WHOLE), "SEED": ("1", WHOLE), "X": ("1", NUMBERS + ["nan"]),
           "X[,X,X]": ("1", ["x", "x,1", ",1", "1;2"]), "FILE": ("file", []), "[NAME=]FILE": ("file", [])}
 REPEATABLE = {"--input", "--output", "--expect"}
-READ = {"--input", "--weights", "--expect", "--labels"}
+READ = {"--input", "--weights", "--packed", "--expect", "--labels"}
 
 
 def options():
@@ -147,8 +147,8 @@ class Files(Fault):
         return [test_program.PROGRAM, *random, *self.BASE.get(option, []), option, file, *more]
 
     def file_options(self):
-        # --tune is for programs with kernels of the OpenMP backend, which this one has not: test_tune.py.
-        return [name for name, value, _ in options() if value.endswith("FILE") and name != "--tune"]
+        # Those that run no frames are elsewhere: test_tune.py, test_pack.py.
+        return [name for name, value, _ in options() if value.endswith("FILE") and name not in ("--tune", "--pack")]
 
     def test_that_cannot_be_read(self):
         (self.folder / "folder").mkdir()
@@ -158,7 +158,7 @@ class Files(Fault):
                 with self.subTest(option=option, file=file):
                     self.refused(self.program(option, file), 1, f"'{file}'")
         os.mkfifo(self.folder / "pipe")  # that nobody writes to
-        for option in ("--input", "--weights", "--expect"):
+        for option in ("--input", "--weights", "--packed", "--expect"):
             self.refused(self.program(option, "pipe"), 1, "'pipe'")
         done = subprocess.run(self.program("--weights", "/dev/zero"), capture_output=True, text=True, timeout=LIMIT)
         self.assertIn("dice: error: weights file '/dev/zero' is no regular file", done.stderr)

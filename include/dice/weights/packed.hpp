@@ -5,6 +5,7 @@
 // the program: the file has no table that could be wrong.
 #pragma once
 
+#include "dice/weights/block.hpp"
 #include "dice/weights/error.hpp"
 #include "dice/weights/file.hpp"
 #include "dice/weights/store.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <ostream>
 #include <span>
 #include <string>
@@ -56,7 +58,7 @@ class packed_file {
     for (const auto& [name, value] : wanted) {
       const auto line = name + ' ' + value + '\n';
       if (found.compare(at, line.size(), line) != 0)
-        in_.fail("belong to another build: this program has " + name + ' ' + value + ", the file " +
+        in_.fail("belong to another build: this program has " + name + ' ' + value + ", the file has " +
                  printable(found.substr(at, found.find('\n', at) - at)) + remedy);
       at += line.size();
     }
@@ -89,35 +91,61 @@ class packed_file {
   opened in_;
 };
 
+namespace detail {
+
+/// Bytes on their way to a file in whole huge pages: written so, the page cache has them in such, and maps them in such.
+class large_writes {
+ public:
+  explicit large_writes(std::ostream& out) : out_(out), buffer_(size) {}
+  /// `from` null: zeros.
+  void put(const void* from, std::int64_t bytes) {
+    for (std::int64_t done = 0, n; done < bytes && out_; done += n) {
+      n = std::min(bytes - done, size - at_ % size);
+      auto* to = buffer_.data() + at_ % size;
+      if (from) std::memcpy(to, static_cast<const std::byte*>(from) + done, static_cast<std::size_t>(n));
+      else std::memset(to, 0, static_cast<std::size_t>(n));
+      if ((at_ += n) % size == 0) write(size);
+    }
+  }
+  void align(std::int64_t to) { put(nullptr, (to - at_ % to) % to); }
+  void end() { write(at_ % size); }
+  std::int64_t at() const { return at_; }
+
+ private:
+  static constexpr std::int64_t size = 2 << 20;
+  void write(std::int64_t bytes) { out_.write(reinterpret_cast<const char*>(buffer_.data()), bytes); }
+  std::ostream& out_;
+  block buffer_;
+  std::int64_t at_ = 0;
+};
+
+}  // namespace detail
+
 /// Writes the file to `out`, a need at a time; `done` is called after each with the bytes so far and in all. The weights
 /// come from `from`. The state of `out` tells whether it went well. Throws error, std::bad_alloc.
 template <class F>
 [[gnu::cold]] void write_packed(std::ostream& out, const identity& of, std::span<const std::vector<need>> ranks,
                                 const file& from, F done) {
   const packed_layout layout(of, ranks);
-  const auto fill = [&](std::int64_t to, std::int64_t& at) {
-    constexpr char zeros[4096] = {};
-    for (; at < to && out; at += std::min<std::int64_t>(to - at, sizeof zeros))
-      out.write(zeros, std::min<std::int64_t>(to - at, sizeof zeros));
-  };
-  out.write(layout.text.data(), static_cast<std::streamsize>(layout.text.size()));
-  auto at = static_cast<std::int64_t>(layout.text.size());
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    fill(layout.sections[r], at);
-    for (const auto& n : ranks[r]) {
+  detail::large_writes to(out);
+  to.put(layout.text.data(), static_cast<std::int64_t>(layout.text.size()));
+  to.align(packed_layout::header);
+  for (const auto& needs : ranks) {
+    to.align(packed_layout::page);
+    for (const auto& n : needs) {
       const store one(from, std::span(&n, 1));
-      const auto put = [&](const void* data, std::int64_t bytes) {
-        out.write(static_cast<const char*>(data), bytes);
-        at += bytes;
-        fill(need::aligned(at), at);
-      };
-      if (one.packed(0)) put(one.packed(0), n.packed_bytes);
+      if (one.packed(0)) to.put(one.packed(0), n.packed_bytes);
       else
-        for (std::size_t k = 0; k < n.parameters.size(); ++k) put(one.plain(0)[k], n.parameters[k].extents.bytes());
+        for (std::size_t k = 0; k < n.parameters.size(); ++k) {
+          to.put(one.plain(0)[k], n.parameters[k].extents.bytes());
+          to.align(need::alignment);
+        }
+      to.align(need::alignment);
       if (!out) return;
-      done(at, layout.sections.back());
+      done(to.at(), layout.sections.back());
     }
   }
+  to.end();
 }
 
 }  // namespace dice::weights

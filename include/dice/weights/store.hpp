@@ -28,7 +28,8 @@ struct need {
     for (const auto& p : parameters) out += aligned(p.extents.bytes());
     return out;
   }
-  static constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+  static constexpr std::int64_t alignment = 64;
+  static constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 };
 
 /// A rank's weights: those read in place are mapped read-only, the others packed in one block or mapped as they were packed
