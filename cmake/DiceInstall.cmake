@@ -24,6 +24,7 @@ install(FILES
   "${PROJECT_SOURCE_DIR}/cmake/DiceBoard.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/aarch64-linux-gnu.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceAddNetwork.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/DicePack.cmake"
   DESTINATION "${dice_package_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(TARGET onnx2hpp)

@@ -80,6 +80,9 @@ def prepare(work, networks):
                 left.unlink()
             shutil.rmtree(scratch)
     build(work, [f"peer_{n}" for n in networks])
+    for name in networks:
+        program = work / f"build/peer_{name}"
+        call([program, "dice", "--pack", f"{program}.packed"])
 
 
 def quiet(patience):
@@ -94,7 +97,7 @@ def threads_of(text):
 
 
 def run_dice(work, name, threads, *options):
-    """What the network's program prints when it runs its own picture."""
+    """What the network's program prints when it runs its own picture, with the weights that prepare packed beside it."""
     return call([work / f"build/peer_{name}", "dice", "--input", work / f"models/{name}_in.npy", *options],
                 env={**os.environ, "OMP_NUM_THREADS": str(threads)})
 

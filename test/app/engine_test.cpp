@@ -8,7 +8,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -67,6 +69,36 @@ TEST(Engine, ResultsComeInOrderAndWhileFramesArePushed) {
     EXPECT_EQ(frames, 200);
     source.join();
     job.wait();
+  }
+}
+
+TEST(Engine, PackedWeights) {
+  for (const auto& owner : placements) {
+    fixture f(owner);
+    const auto plain = std::exchange(f.options.weights, "");
+    f.options.packed = plain + ".packed";
+    {
+      std::ofstream out(f.options.packed, std::ios::binary);
+      const dice::weights::file from(plain, f.program.network, f.program.weights);
+      dice::weights::write_packed(out, dice::runtime::packed_identity(f.program), dice::runtime::needs_of(f.program), from,
+                                  [](auto...) {});
+    }
+    ::unlink(plain.c_str());
+    {
+      stream_job job(f.program, f.options);
+      for (int k = 0; k < 3; ++k) f.push(job, 0, k);
+      job.close();
+      dice::runtime::tensor result;
+      for (int k = 0; k < 3; ++k) {
+        ASSERT_TRUE(job.take(9, result));
+        EXPECT_EQ(f.numbers(result), f.expected(9, k));
+      }
+    }
+    f.options.weights = plain;  // both are too many
+    EXPECT_THROW(stream_job(f.program, f.options), dice::engine_error);
+    ::unlink(f.options.packed.c_str());
+    f.options.weights.clear();
+    EXPECT_THROW(stream_job(f.program, f.options), dice::engine_error);
   }
 }
 

@@ -104,6 +104,42 @@ TEST(weights_store, refuses_what_lies_outside) {
   }
 }
 
+TEST(weights_packed, maps_what_was_written) {
+  const file_on_disk f(header());
+  const graph::parameter plain[] = {{8192, {2, 8}}, {64, {3}}}, packed[] = {{0, {16}}, {40896, {16}}};
+  const std::vector<std::vector<weights::need>> ranks{
+      {{plain, 0, nullptr}, {packed, 64, reverse}, {{}, 0, nullptr}}, {}, {{packed, 100, reverse}, {plain, 0, nullptr}}};
+  const weights::identity identity{{"one", "1"}, {"two", "2"}};
+  const auto path = f.path + ".packed";
+  {
+    std::ofstream out(path, std::ios::binary);
+    std::int64_t told = 0, all = 0;
+    weights::write_packed(out, identity, ranks, weights::file(f.path, "net", wanted),
+                          [&](std::int64_t done, std::int64_t of) {
+                            EXPECT_GE(done, told);
+                            told = done, all = of;
+                          });
+    EXPECT_EQ(told, all);
+  }
+  const weights::packed_file file(path, identity, ranks);
+  for (const int rank : {0, 2}) {
+    const auto s = file.map(rank, ranks[static_cast<std::size_t>(rank)]);
+    const int of_plain = rank == 0 ? 0 : 1;
+    EXPECT_EQ(s.packed(of_plain), nullptr);
+    EXPECT_EQ(s.plain(of_plain)[0][5], 8192 / 4 + 5);
+    EXPECT_EQ(s.plain(of_plain)[1][2], 64 / 4 + 2);
+    EXPECT_EQ(s.plain(1 - of_plain), nullptr);
+    for (const void* at : {static_cast<const void*>(s.plain(of_plain)[1]), static_cast<const void*>(s.packed(1 - of_plain))})
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(at) % 64, 0u);
+    for (int i = 0; i < 16; ++i)
+      EXPECT_EQ(reinterpret_cast<const float*>(s.packed(1 - of_plain))[i], static_cast<float>(15 - i + 40896 / 4 + i));
+  }
+  EXPECT_EQ(file.map(1, ranks[1]).plain(0), nullptr);
+  for (const auto& other : {weights::identity{{"one", "1"}, {"two", "3"}}, {{"one", "1"}, {"two", "22"}}, {{"two", "2"}}})
+    EXPECT_THROW(weights::packed_file(path, other, ranks), weights::error);
+  ::unlink(path.c_str());
+}
+
 TEST(weights_search, looks_beside_the_program_and_lists_places) {
   EXPECT_EQ(weights::find(wanted, "given", ""), "given");
   const graph::weights_file odd{"dice_no_such.safetensors", digest, 0};
