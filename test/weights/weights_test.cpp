@@ -134,7 +134,7 @@ TEST(weights_packed, maps_what_was_written) {
     for (int i = 0; i < 16; ++i)
       EXPECT_EQ(reinterpret_cast<const float*>(s.packed(1 - of_plain))[i], static_cast<float>(15 - i + 40896 / 4 + i));
   }
-  EXPECT_EQ(file.map(1, ranks[1]).plain(0), nullptr);
+  EXPECT_NO_THROW(file.map(1, ranks[1]));
   for (const auto& other : {weights::identity{{"one", "1"}, {"two", "3"}}, {{"one", "1"}, {"two", "22"}}, {{"two", "2"}}})
     EXPECT_THROW(weights::packed_file(path, other, ranks), weights::error);
   ::unlink(path.c_str());
