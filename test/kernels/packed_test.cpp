@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iomanip>
 #include <iterator>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -26,7 +28,7 @@ struct kind {
 
 // If a sum differs, raise cost::packed_form, and take the numbers that the test prints, and that form.
 constexpr int form = 1;
-const kind kinds[] = {
+constexpr kind kinds[] = {
     {"direct", {.channels = 37, .kernel = {3, 3}, .bias = true}, {1, 20, 9, 9}, 0, 34752, 9.18602126425},
     {"direct 1x1", {.channels = 40, .kernel = {1, 1}, .bias = true}, {1, 33, 9, 9}, 0, 6528, 2.62934223892},
     {"direct, groups", {.channels = 24, .kernel = {3, 3}, .group = 2}, {1, 40, 9, 9}, 0, 46208, 14.9805839888},
@@ -47,34 +49,45 @@ const kind kinds[] = {
     {"Winograd 7x1", {.channels = 20, .kernel = {7, 1}, .bias = true}, {1, 20, 9, 9}, 1, 20608, -7.85939261393},
 };
 
+/// What a kernel reads of a graph::group to pack its weights.
+template <std::size_t K> struct group {
+  static constexpr std::array inputs{kinds[K].in};
+  struct anchor {
+    static constexpr ops::conv op = kinds[K].op;
+    static constexpr shape result = graph::infer(op, inputs);
+  };
+};
+
+template <std::size_t K> void check() {
+  constexpr const kind& k = kinds[K];
+  using own = group<K>;
+  std::minstd_rand engine(1);
+  std::uniform_real_distribution<float> values(-1, 1);
+  const auto random = [&](std::int64_t n) {
+    std::vector<float> out(static_cast<std::size_t>(n));
+    for (auto& x : out) x = values(engine);
+    return out;
+  };
+  const auto bytes = cost::variant_openmp(k.op, own::inputs, own::anchor::result, k.variant).packed_bytes;
+  const auto weights = random(k.op.channels * k.in[1] / k.op.group * k.op.kernel[0] * k.op.kernel[1]);
+  const auto bias = random(k.op.channels);
+  const float* const from[] = {weights.data(), bias.data()};
+  std::vector<float> packed(static_cast<std::size_t>(bytes / 4), 7.0f);
+  kernels::kernel<kernels::openmp, ops::conv>::pack<own>(k.variant, from, reinterpret_cast<std::byte*>(packed.data()));
+  double sum = 0, magnitude = 0;
+  for (const double x : packed) {
+    const double part = x * values(engine);
+    sum += part, magnitude += std::abs(part);
+  }
+  // The instruction set changes rounding, not more.
+  EXPECT_TRUE(bytes == k.bytes && std::abs(sum - k.sum) <= 1e-6 * magnitude)
+      << k.name << ": " << k.variant << ", " << bytes << ", " << std::setprecision(12) << sum;
+}
+
 TEST(packed, is_of_the_form_that_its_number_says) {
   EXPECT_EQ(cost::packed_form, form) << "the numbers above are those of another form";
-  for (const auto& k : kinds) {
-    std::minstd_rand engine(1);
-    std::uniform_real_distribution<float> values(-1, 1);
-    const auto random = [&](std::int64_t n) {
-      std::vector<float> out(static_cast<std::size_t>(n));
-      for (auto& x : out) x = values(engine);
-      return out;
-    };
-    const shape ins[] = {k.in};
-    const auto result = graph::infer(k.op, ins);
-    const auto how = cost::variant_openmp(k.op, ins, result, k.variant);
-    const auto weights = random(k.op.channels * k.in[1] / k.op.group * k.op.kernel[0] * k.op.kernel[1]);
-    const auto bias = random(k.op.channels);
-    const float* const from[] = {weights.data(), bias.data()};
-    std::vector<float> packed(static_cast<std::size_t>(how.packed_bytes / 4), 7.0f);
-    kernels::kernel<kernels::openmp, ops::conv>::prepare(k.op, ins, result, k.variant, from,
-                                                         reinterpret_cast<std::byte*>(packed.data()));
-    double sum = 0, magnitude = 0;
-    for (const double x : packed) {
-      const double part = x * values(engine);
-      sum += part, magnitude += std::abs(part);
-    }
-    // The instruction set changes rounding, not more.
-    EXPECT_TRUE(how.packed_bytes == k.bytes && std::abs(sum - k.sum) <= 1e-6 * magnitude)
-        << k.name << ": " << k.variant << ", " << how.packed_bytes << ", " << std::setprecision(12) << sum;
-  }
+  []<std::size_t... K>(std::index_sequence<K...>) { (check<K>(), ...); }
+  (std::make_index_sequence<std::size(kinds)>());
 }
 
 TEST(packed, all_sizes_of_winograd_are_watched) {
