@@ -16,7 +16,6 @@ constexpr direct_kind kind_of(const cost::convolution& f) {
 
 /// Packs the weights.
 inline void prepare_direct(const ops::conv& op, const cost::convolution& f, source from, float* to) {
-  constexpr auto block = tensor::block;
   const auto taps = f.taps();
   float* const bias = to + f.weight_elements();
   std::fill_n(to, f.packed_bytes() / tensor::element_bytes, 0.0f);
