@@ -1,17 +1,20 @@
-# dice_pack(TARGET)
+# dice_pack(TARGET [AT_START])
 #
 # After TARGET, a program of dice::main, is linked, it writes its weights as its kernels read them: <program>.packed beside
 # it, which it takes from then on (docs/running.md#packed-weights).  TARGET is one of the same CMakeLists.txt, and runs on
-# the machine that builds.  When cross-compiling, CMAKE_CROSSCOMPILING_EMULATOR runs it; without one nothing is written.
+# the machine that builds; when cross-compiling, by CMAKE_CROSSCOMPILING_EMULATOR.  Without an emulator, or with AT_START, the
+# program writes the file on the board, when it is first started there.
 include_guard(GLOBAL)
 
 function(dice_pack target)
-  if(ARGC GREATER 1 OR NOT TARGET "${target}")
-    message(FATAL_ERROR "dice_pack: '${ARGV}' is no target. Usage: dice_pack(TARGET), after add_executable(TARGET …)")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "AT_START" "" "")
+  if(arg_UNPARSED_ARGUMENTS OR NOT TARGET "${target}")
+    message(FATAL_ERROR "dice_pack: '${ARGV}' is no target. Usage: dice_pack(TARGET [AT_START]), after add_executable(TARGET …)")
   endif()
   get_target_property(emulator ${target} CROSSCOMPILING_EMULATOR)
-  if(CMAKE_CROSSCOMPILING AND NOT emulator)
-    message(STATUS "dice: ${target} does not run here; pack its weights on the board, by: ${target} --pack ${target}.packed")
+  if(arg_AT_START OR (CMAKE_CROSSCOMPILING AND NOT emulator))
+    target_compile_definitions(${target} PRIVATE DICE_PACK_AT_START)
+    add_custom_command(TARGET ${target} POST_BUILD COMMAND "${CMAKE_COMMAND}" -E rm -f "$<TARGET_FILE:${target}>.packed")
     return()
   endif()
   # CMake puts the program's path and its emulator in place of the target.

@@ -116,6 +116,9 @@ class Packed(Case):
                 self.assertEqual(self.check("--weights", "toy.safetensors", owner=TWO, ranks=2, by=by), "")
         packed.write_bytes(b"damaged")
         is_left()
+        self.plain.unlink()  # nothing that serves: both are told
+        self.assert_fails(self.run_program("--random", 1), 1, str(packed) + "' are no file that --pack wrote", "weights file not found")
+        self.plain.write_bytes(weights)
         packed.unlink()
         packed.mkdir()
         self.assertIn("is no regular file", self.check())

@@ -115,6 +115,36 @@ TEST(team, refuses_cores_that_do_not_exist) {
   });
 }
 
+TEST(team, shares_every_unit_once) {
+  for (const int threads : {1, 2, 3})
+    both(threads, [&] {
+      for (const std::int64_t units : {0, 1, 2, 7, 100}) {
+        std::vector<std::atomic<int>> done(static_cast<std::size_t>(2 * units));
+        team::run(threads, [&](std::int64_t t, std::int64_t n) {
+          for (const auto phase : {0, 1}) {
+            team::share(units, t, n, [&](std::int64_t u) { ++done[static_cast<std::size_t>(phase * units + u)]; });
+            team::barrier();
+          }
+        });
+        for (const auto& times : done) EXPECT_EQ(times, 1);
+      }
+    });
+}
+
+TEST(team, takes_over_the_units_of_a_thread_that_is_held_up) {
+  both(2, [] {
+    std::atomic<int> by_second{0};
+    team::run(2, [&](std::int64_t t, std::int64_t n) {
+      team::share(16, t, n, [&](std::int64_t) {
+        if (t == 1) ++by_second;
+        else
+          while (by_second < 15) std::this_thread::yield();  // ends only if the other takes all but this
+      });
+    });
+    EXPECT_GE(by_second, 15);
+  });
+}
+
 TEST(team, does_every_job_once_in_every_thread) {
   both(3, [] {
     std::array<std::int64_t, 3> done{};

@@ -19,5 +19,9 @@ inline int first_number(std::initializer_list<const char*> variables, int otherw
 inline int launched_size() { return detail::first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 0); }
 /// This process's number among them.
 inline int launched_rank() { return detail::first_number({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0); }
+/// Its number among those of its host.
+inline int launched_local_rank() {
+  return detail::first_number({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}, launched_rank());
+}
 
 }  // namespace dice::app

@@ -156,14 +156,21 @@ class member {
     const auto needs = runtime::needs_of(program_);
     const auto& own = needs[static_cast<std::size_t>(rank())];
     weights_path_ = packed.empty() && plain.empty() ? weights::packed_beside() : packed;
+    std::string unfit;  // why the file beside the program does not serve
     if (!weights_path_.empty()) try {
         store_ = weights::packed_file(weights_path_, runtime::packed_identity(program_), needs).map(rank(), own);
         return warning;
       } catch (const weights::error& e) {
         if (!packed.empty()) throw;
-        warning += (warning.empty() ? "" : "; ") + std::string("packs its weights at start, for ") + e.what();
+        unfit = e.what();
       }
-    weights_path_ = weights::find(program_.weights, plain, program_.weights_folder);
+    try {
+      weights_path_ = weights::find(program_.weights, plain, program_.weights_folder);
+    } catch (const weights::error& e) {
+      if (unfit.empty()) throw;
+      throw weights::error(unfit + "; " + e.what());
+    }
+    if (!unfit.empty()) warning += (warning.empty() ? "" : "; ") + ("packs its weights at start, for " + unfit);
     store_ = weights::store(weights::file(weights_path_, program_.network, program_.weights), own);
     return warning;
   }

@@ -104,6 +104,9 @@ inline int run_threads(const runtime::program& p, const options& o) {
       o.pack.empty() ? tune(p, o) : pack(p, o);
       return 0;
     }
+#ifdef DICE_PACK_AT_START
+    if (usage.empty() && o.packed.empty() && o.weights.empty()) pack_at_first_start(p);
+#endif
 #ifdef DICE_WITH_MPI
     if (by_mpi) {
       channels::mpi::session session(argc, argv);

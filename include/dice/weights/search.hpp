@@ -28,8 +28,8 @@ inline std::string program_folder() {
 /// Path of the file of packed weights that belongs to the running program: beside it, its name with ".packed". Empty if
 /// there is none.
 inline std::string packed_beside() {
-  const auto path = program_path() + ".packed";
-  return ::access(path.c_str(), F_OK) == 0 ? path : std::string();
+  const auto program = program_path(), path = program + ".packed";
+  return !program.empty() && ::access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 
 /// Path of the weights file: `given` if not empty; else the first that exists of: beside the program, in the working

@@ -77,7 +77,7 @@ inline std::int64_t now() {
 
 /// Calls body() in thread 0 of a parallel region, whose other threads wait for the jobs of its crew.
 template <class Body> void stand_by(int threads, const Body& body) {
-  crew together;
+  crew together(threads);
   std::exception_ptr error;
 #pragma omp parallel num_threads(threads)
   if (const int thread = omp_get_thread_num(); thread > 0) {
@@ -106,6 +106,14 @@ inline void barrier() {
   if (const auto& me = detail::member; me.where) me.where->wait(me.threads);
 }
 
+/// Inside run(), in thread `thread` of `threads`: calls f(unit) for each unit in [0, units), each in one of the threads that
+/// call this, with the same units: first a thread's own part, one after the other, then what others have not begun yet. So a
+/// core that is slower, or taken away for a while, has less to do. Once between two barriers.
+template <class F> void share(std::int64_t units, std::int64_t thread, std::int64_t threads, const F& f) {
+  if (const auto& me = detail::member; me.where) return me.where->share(units, thread, threads, f);
+  for (std::int64_t unit = 0; unit < units; ++unit) f(unit);
+}
+
 /// Calls f(thread, threads) in each of `threads` threads, the calling one is 0; inside keep() in no more than it has, inside
 /// another run() once. f must not throw.
 template <class F> void run(int threads, const F& f) {
@@ -123,7 +131,7 @@ template <class F> void run(int threads, const F& f) {
 }
 
 /// Calls body(with); meanwhile the calling thread's team stays in one parallel region, where run() costs a fraction of what
-/// a region does, and its threads sleep when there is no work for some 30 µs. Throws what body throws.
+/// a region does, and its threads sleep when there is no work for some 250 µs. Throws what body throws.
 inline void keep(void (*body)(void*), void* with) {
   const int threads = available_threads();
   if (threads == 1 || detail::member.works || detail::member.crew) body(with);

@@ -99,7 +99,7 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
   }
 }
 
-/// Computes the part of a band that belongs to thread `thread` of `threads`.
+/// Computes thread `thread`'s part of a band, of `threads`.
 template <int Lanes> DICE_SHARED void convolve(const band& b, std::int64_t thread, std::int64_t threads) {
   constexpr std::int64_t cache = 512 * 1024;
   const auto& form = *b.form;
@@ -110,12 +110,11 @@ template <int Lanes> DICE_SHARED void convolve(const band& b, std::int64_t threa
   auto chunks = form.in_place ? (bytes + cache - 1) / cache : 1;
   if (threads > 1) chunks = std::max(chunks, (4 * threads + columns - 1) / columns);
   chunks = std::min(chunks, tiles.size());
-  const auto units = chunks * columns, last = units * (thread + 1) / threads;
-  for (auto u = units * thread / threads; u < last; ++u) {
+  team::share(chunks * columns, thread, threads, [&](std::int64_t u) {
     const auto chunk = u / columns, first = u % columns * together;
     convolve_blocks<Lanes>(b, tiles, first, std::min(together, form.out_blocks() - first), tiles.size() * chunk / chunks,
                            tiles.size() * (chunk + 1) / chunks, form.in_place && first == 0 && bytes > cache);
-  }
+  });
 }
 
 }  // namespace dice::kernels::host

@@ -61,8 +61,8 @@ template <int Lanes> void dense(const cost::convolution& f, const call& c, const
         const float* input = c.inputs[0] + image * blocks * size;
         const auto rows = std::min(f.band, f.y.out - first);
         if (padded) {
-          for (auto k = blocks * t / n; k < blocks * (t + 1) / n; ++k)
-            pad<Lanes>(f, first, rows, input + k * size, padded + k * f.plane * Lanes);
+          team::share(blocks, t, n,
+                      [&](std::int64_t k) { pad<Lanes>(f, first, rows, input + k * size, padded + k * f.plane * Lanes); });
           team::barrier();
         }
         convolve<Lanes>({.form = &f,
@@ -75,9 +75,7 @@ template <int Lanes> void dense(const cost::convolution& f, const call& c, const
                          .rows = rows,
                          .finish = &e},
                         t, n);
-        if (padded) {  // before the next band overwrites it
-          team::barrier();
-        }
+        if (image + 1 < f.images || first + f.band < f.y.out) team::barrier();
       }
   });
 }

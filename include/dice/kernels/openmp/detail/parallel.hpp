@@ -21,12 +21,14 @@ inline int threads_for(std::int64_t items, std::int64_t work) {
   return items > 1 && work >= grain ? team::available_threads() : 1;
 }
 
-/// Calls f(begin, end) for parts of [0, items), one on each thread, some perhaps empty; each item is `work` element
-/// operations.
+/// Calls f(begin, end) for parts of [0, items), a few for each thread; each item is `work` element operations.
 template <class F> void parallel_for(std::int64_t items, std::int64_t work, const F& f) {
   const int threads = threads_for(items, items * work);
   if (threads == 1) return f(std::int64_t{0}, items);
-  team::run(threads, [&](std::int64_t t, std::int64_t n) { f(items * t / n, items * (t + 1) / n); });
+  team::run(threads, [&](std::int64_t t, std::int64_t n) {
+    const auto parts = std::min(items, 4 * n);
+    team::share(parts, t, n, [&](std::int64_t p) { f(items * p / parts, items * (p + 1) / parts); });
+  });
 }
 
 /// Calls f(begin, end) for parts of n elements, split at multiples of a cache line.

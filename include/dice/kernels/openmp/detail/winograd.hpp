@@ -191,10 +191,10 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
     for (std::int64_t y = 0; y < f.rows; y += f.block_rows)
       for (std::int64_t x = 0; x < f.columns; x += f.block_columns) {
         const tile_block b{&f, y, x, std::min(f.block_rows, f.rows - y), std::min(f.block_columns, f.columns - x)};
-        const auto units = f.in_blocks() * block_vectors * b.runs();
-        for (auto u = units * thread / threads; u < units * (thread + 1) / threads; ++u)
+        team::share(f.in_blocks() * block_vectors * b.runs(), thread, threads, [&](std::int64_t u) {
           transform_input<Y, X>(b, c.inputs[0] + image * f.in_blocks() * block * f.height * f.width, u / b.runs(),
                                 u % b.runs(), transformed);
+        });
         team::barrier();
         const winograd_product w{transformed, weights, weights + f.weight_elements(),
                                  c.output + image * f.out_blocks() * block * f.out_height * f.out_width, &e};
@@ -202,13 +202,12 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
         const auto most = (b.tiles() + tile_pixels - 1) / tile_pixels;
         std::int64_t parts = 1;
         while (parts < most && panels * parts % threads != 0 && panels * parts < 4 * threads) ++parts;
-        const auto products = panels * parts;
-        for (auto p = products * thread / threads; p < products * (thread + 1) / threads; ++p) {
+        team::share(panels * parts, thread, threads, [&](std::int64_t p) {
           const auto first = p / parts * tile_blocks, part = p % parts;
           multiply_blocks<Y, X>(b, w, b.tiles() * part / parts, b.tiles() * (part + 1) / parts, first,
                                 std::min<std::int64_t>(tile_blocks, f.out_blocks() - first));
-        }
-        team::barrier();
+        });
+        if (image + 1 < f.images || y + f.block_rows < f.rows || x + f.block_columns < f.columns) team::barrier();
       }
 }
 
