@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""engine.py ENGINE NAME MODELS THREADS RUNS: one engine on one network, float32, one frame at a time.
+"""engine.py ENGINE NAME MODELS THREADS SECONDS: one engine on one network, float32, one frame at a time.
 
 ENGINE is onnxruntime, openvino, ncnn or compile (torch.compile); MODELS the folder with NAME.onnx, NAME_in.npy and
 NAME_out.npy (ncnn: NAME.ncnn.param and .bin by pnnx). Prints a line of JSON: milliseconds to load, of the first and of each
@@ -12,7 +12,7 @@ import resource
 import sys
 import time
 
-WARMUP = 5
+WARMUP, LEAST_FRAMES = 5, 10
 
 
 def cpu_ticks():
@@ -94,7 +94,7 @@ def compile(path, threads):
 
 
 def main():
-    engine, name, models, threads, runs = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+    engine, name, models, threads, seconds = *sys.argv[1:4], int(sys.argv[4]), float(sys.argv[5])
     os.environ["OMP_NUM_THREADS"] = str(threads)
     import numpy
     path = f"{models}/{name}"
@@ -109,7 +109,7 @@ def main():
         run()
     times = []
     others, own, began = cpu_ticks(), time.process_time(), time.perf_counter()
-    for _ in range(runs):
+    while len(times) < LEAST_FRAMES or time.perf_counter() < began + seconds:
         before = time.perf_counter()
         got = run()
         times.append(1000 * (time.perf_counter() - before))

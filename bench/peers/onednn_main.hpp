@@ -1,5 +1,5 @@
 // main of a program of bench/peers: `dice …` is dice::main on one rank, `layers` and `machine` print what layers.hpp says,
-// `auto|tune WEIGHTS IN.npy OUT.npy THREADS RUNS` is oneDNN; it prints what engine.py prints.
+// `auto|tune WEIGHTS IN.npy OUT.npy THREADS SECONDS` is oneDNN; it prints what engine.py prints.
 #pragma once
 
 #include "layers.hpp"
@@ -47,11 +47,12 @@ template <class Net> int main(int argc, char** argv) try {
     return layers::print<Net>(dice::app::program_of<Net, plan<Net>>), 0;
   if (argc == 2 && std::string_view(argv[1]) == "machine") return layers::print_machine(), 0;
   if (argc != 7) {
-    std::cerr << "usage: PROGRAM dice … | layers | machine | PROGRAM auto|tune WEIGHTS IN.npy OUT.npy THREADS RUNS\n";
+    std::cerr << "usage: PROGRAM dice … | layers | machine | PROGRAM auto|tune WEIGHTS IN.npy OUT.npy THREADS SECONDS\n";
     return 2;
   }
   omp_set_num_threads(std::stoi(argv[5]));
-  const int runs = std::stoi(argv[6]), warmup = 5;
+  const double measured = std::stod(argv[6]);
+  constexpr std::size_t warmup = 5, least_frames = 10;
   const auto& program = dice::app::program_of<Net, plan<Net>>;
   const auto shape_of = [&](std::string_view op) {
     for (const auto& l : program.layers.layers)
@@ -68,11 +69,11 @@ template <class Net> int main(int argc, char** argv) try {
   const double loaded = seconds();
   peer.run(in.data(), out.data());
   const double first = seconds();
-  for (int i = 0; i < warmup; ++i) peer.run(in.data(), out.data());
+  for (std::size_t i = 0; i < warmup; ++i) peer.run(in.data(), out.data());
   std::vector<double> times;
   double others = machine_seconds(), own = cpu_seconds();
   const double began = seconds();
-  for (int i = 0; i < runs; ++i) {
+  while (times.size() < least_frames || seconds() < began + measured) {
     const double before = seconds();
     peer.run(in.data(), out.data());
     times.push_back(1000 * (seconds() - before));

@@ -98,8 +98,8 @@ void check(const drawn& d) {
   for (int l = 0; l < view.size(); ++l) EXPECT_EQ(graph.nodes.at(node(l)).cluster, "cluster_" + std::to_string(d.rank(l)));
   std::size_t grouped = 0;
   for (const auto& g : p.plan.groups)
-    for (int l : {g.residual, g.activation}) {
-      if (l < 0) continue;
+    for (int l : g.layers()) {
+      if (l < 0 || l == g.anchor) continue;
       EXPECT_EQ(node(l), node(g.anchor));
       ++grouped;
     }

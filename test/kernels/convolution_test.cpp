@@ -86,6 +86,47 @@ TEST(convolution_openmp, every_epilogue) {
   all(depthwise, {2, 12, 11, 9});
 }
 
+// Convolutions that end with the largest of each 2 × 2 results.
+TEST(convolution_openmp, halves) {
+  const auto halved = [](const ops::conv& op, const shape& in, const auto& activation) {
+    auto p = problem_of(op, in);
+    ASSERT_TRUE(cost::choose<cost::backend::openmp>(op, graph::shapes(p.in), p.result()).halves) << text(op, in);
+    p.halves = true;
+    compare(p, text(op, in) + ", halved", activation);
+  };
+  for (const int kernel : {1, 3, 5, 7})
+    for (const int stride : {1, 2})
+      for (const std::int64_t channels : {3, 21})
+        for (const auto& size : {std::array{2, 2}, {4, 3}, {5, 13}, {14, 28}, {7, 61}}) {
+          if (kernel == 1 && stride == 1) continue;  // without rows
+          const int pad = kernel / 2 + (stride == 2);
+          const ops::conv op{.channels = 37,
+                             .kernel = {kernel, kernel},
+                             .strides = {stride, stride},
+                             .pads = {pad, pad, pad, pad},
+                             .bias = true};
+          halved(op, {1 + kernel % 2 * stride / 2, channels, size[0], size[1]}, ops::relu{});
+        }
+  const ops::conv op{.channels = 20, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
+  for (const std::int64_t channels : {5, 16}) {
+    const shape in{2, channels, 11, 18};
+    halved(op, in, graph::nothing{});
+    halved(op, in, ops::leaky_relu{.alpha = 0.2f});
+    halved(op, in, ops::clip{.low = -0.1f, .high = 0.3f});
+    halved(op, in, ops::sigmoid{});
+    halved(op, in, ops::tanh{});
+  }
+  halved({.channels = 24, .kernel = {3, 3}, .pads = {0, 1, 2, 1}, .group = 3}, {1, 48, 9, 30}, ops::relu{});
+  halved({.channels = 33, .kernel = {3, 3}, .strides = {2, 2}}, {1, 300, 21, 9}, ops::relu{});  // weights beyond the cache
+  // Bands, the last of odd height.
+  const ops::conv wide{.channels = 16, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
+  const shape large{1, 3, 333, 259};
+  const cost::convolution form(wide, large, graph::infer(wide, graph::shapes(&large, 1)));
+  ASSERT_GT(form.bands(), 1);
+  ASSERT_EQ(form.band % 2, 0);
+  halved(wide, large, ops::relu{});
+}
+
 TEST(convolution_openmp, groups) {
   for (const std::int64_t groups : {2, 3, 8})
     for (const std::int64_t multiplier : {1, 2, 5, 9})

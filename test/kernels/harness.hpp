@@ -76,10 +76,16 @@ template <class Op> struct problem {
   std::vector<std::vector<float>> inputs, parameters;
   std::vector<float> residual;                    ///< empty: none
   bool in_place = false;                          ///< output over input 0
+  bool halves = false;                            ///< its fusion group ends with the largest of each 2 × 2 results
   tensor::layout layout = tensor::layout::plain;  ///< of all tensors that can have it
   int threads = 1;
 
   shape result() const { return graph::infer(op, graph::shapes(in)); }
+  shape output() const {
+    shape out = result();
+    if (halves) out[2] /= 2, out[3] /= 2;
+    return out;
+  }
 };
 
 /// Elements of a tensor, plain and row-major, in another layout; lanes beyond the channels hold NaN.
@@ -115,9 +121,9 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation, c
   omp_set_num_threads(p.threads);
 #endif
   using tensor::layout;
-  const shape result = p.result();
+  const shape result = p.result(), stored_as = p.output();
   const auto layout_of = [&](const shape& s) { return tensor::has_blocks(s) ? p.layout : layout::plain; };
-  const auto count = static_cast<std::size_t>(tensor::elements(result, layout_of(result)));
+  const auto count = static_cast<std::size_t>(tensor::elements(stored_as, layout_of(stored_as)));
 
   std::vector<buffer> memory;
   std::vector<const float*> inputs, parameters;
@@ -134,7 +140,7 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation, c
   if (algorithm.converts) {
     const auto held = [&](const shape& s, layout as) { work += cost::converted_bytes(s, layout_of(s), as); };
     for (const auto& s : p.in) held(s, algorithm.reads(layout_of(result)));
-    held(result, algorithm.writes(layout_of(result)));
+    held(stored_as, algorithm.writes(layout_of(result)));
     if (!p.residual.empty()) held(result, algorithm.writes(layout_of(result)));
   }
   buffer packed(algorithm.packed_bytes), scratch(work);
@@ -164,6 +170,7 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation, c
   kernels::detail::epilogue e{.output = to, .write = kernel::template write<Activation>};
   if constexpr (!std::is_same_v<Activation, graph::nothing>) e.activation = &activation;
   e.bounds = kernels::detail::limits_of(activation);
+  e.halves = p.halves;
   std::unique_ptr<buffer> residual;
   if (!p.residual.empty()) {
     residual = std::make_unique<buffer>(stored(p.residual, result, layout_of(result)));
@@ -175,7 +182,7 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation, c
   for (std::size_t i = 0; i < guard; ++i)
     untouched = untouched && to[-1 - static_cast<int>(i)] == 12345 && to[count + i] == 12345;
   EXPECT_TRUE(untouched) << p.op.onnx << " wrote beside its output";
-  return plain(to, result, layout_of(result));
+  return plain(to, stored_as, layout_of(stored_as));
 }
 
 /// By the algorithm that is chosen for it.
@@ -217,11 +224,23 @@ template <class Op> problem<Op> with_residual(problem<Op> p) {
   return p;
 }
 
+/// What the reference computes; a group that halves as two operators.
+template <class Op, class Activation> std::vector<float> expected_of(problem<Op> p, const Activation& activation) {
+  if (!p.halves) return compute<kernels::reference>(p, activation);
+  p.halves = false;
+  problem<ops::max_pool> pool{.op = {.kernel = {2, 2}, .strides = {2, 2}},
+                              .in = {p.result()},
+                              .inputs = {compute<kernels::reference>(p, activation)},
+                              .parameters = {},
+                              .residual = {}};
+  return compute<kernels::reference>(pool);
+}
+
 #ifdef DICE_WITH_OPENMP
 /// Compares OpenMP with the reference, on 1, 2 and 3 threads, all tensors plain and all blocked.
 template <class Op, class Activation = graph::nothing>
 void compare(problem<Op> p, const std::string& what, const Activation& activation = {}) {
-  const auto expected = compute<kernels::reference>(p, activation);
+  const auto expected = expected_of(p, activation);
   for (const int threads : {1, 2, 3}) {
     p.threads = threads;
     SCOPED_TRACE(what);

@@ -56,7 +56,7 @@ struct made : test::network {
     meta::array<int> uses(size());
     for (const auto& e : edges) ++uses[e.from];
     std::string out;
-    for (const auto l : schedule::choose_layouts(view_of(), schedule::fuse(view_of(), owner, uses), algorithms))
+    for (const auto l : schedule::choose_layouts(view_of(), schedule::fuse(view_of(), owner, algorithms, uses), algorithms))
       out += l == tensor::layout::blocked ? 'b' : 'p';
     return out;
   }

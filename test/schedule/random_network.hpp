@@ -63,13 +63,14 @@ struct random_network : network {
       };
       const int a = pick();
       const auto shape = layers[at(a)].output;
-      switch (below(8)) {
+      switch (below(9)) {
         case 0:
         case 1:
           add("Conv", image(), {a}).fuses = {.takes_residual = true, .takes_activation = true};
           break;
         case 2:
-          add("Relu", shape, {a}), layers.back().fuses.is_activation = true, layers.back().in_place = true;
+          add("Relu", shape, {a}), layers.back().fuses = {.is_activation = true, .rises = below(3) != 0},
+                                   layers.back().in_place = true;
           break;
         case 3:
           add("BatchNormalization", shape, {a}), layers.back().fuses.takes_activation = true, layers.back().in_place = true;
@@ -94,6 +95,9 @@ struct random_network : network {
           break;
         }
         case 6:
+          add("MaxPool", shape, {a}), layers.back().fuses.halves = true;
+          break;
+        case 7:
           add_view("Reshape", {shape.elements()}, a, 0);
           break;
         default:  // some whole channels, seen in place

@@ -50,7 +50,10 @@ std::vector<cost::algorithm> some_algorithms(const graph::network_view& net, uns
   const auto below = [&](unsigned n) { return static_cast<std::int64_t>(draw() % n); };
   for (int l = 0; l < net.size(); ++l) {
     auto& a = out[static_cast<std::size_t>(l)];
-    a = {.packed_bytes = below(3) * 100, .scratch_bytes = below(3) ? 0 : below(300), .converts = below(4) != 0};
+    a = {.packed_bytes = below(3) * 100,
+         .scratch_bytes = below(3) ? 0 : below(300),
+         .converts = below(4) != 0,
+         .halves = below(3) != 0};
     bool blocks = a.converts;
     const auto in = net.into(l);
     if (net.layers[static_cast<std::size_t>(l)].op == "Concat")
@@ -259,6 +262,52 @@ TEST(Schedule, CompileTimeAndRunTimeAgree) {
   ASSERT_EQ(a.buffers.size(), b.buffers.size());
   for (std::size_t i = 0; i < a.buffers.size(); ++i) EXPECT_EQ(a.buffers[i].at, b.buffers[i].at);
   for (std::size_t r = 0; r < a.ranks.size(); ++r) EXPECT_EQ(a.ranks[r].peak_bytes, b.ranks[r].peak_bytes);
+}
+
+// Convolution, activation and pooling are one group where the kernel can take the largest first.
+TEST(Schedule, PoolingJoinsAConvolution) {
+  struct parts {
+    bool halves = true, rises = true, activation_first = true, residual = false, read_twice = false;
+    int pool_rank = 0;
+  };
+  const auto groups = [](const parts& with) {
+    test::network net;
+    net.add("Input", {1, 8, 4, 4}, {}).is_input = true;
+    net.add("Conv", {1, 8, 4, 4}, {0}).fuses = {.takes_residual = true, .takes_activation = true};
+    if (with.residual) net.add("Add", {1, 8, 4, 4}, {0, 1}).fuses = {.takes_activation = true, .is_residual = true};
+    const auto activation = [&](const tensor::shape& s) {
+      net.add("Relu", s, {net.size() - 1}).fuses = {.is_activation = true, .rises = with.rises};
+    };
+    if (with.activation_first) activation({1, 8, 4, 4});
+    net.add("MaxPool", {1, 8, 2, 2}, {net.size() - 1}).fuses.halves = true;
+    const int pool = net.size() - 1;
+    if (!with.activation_first) activation({1, 8, 2, 2});
+    net.add("MaxPool", {1, 8, 1, 1}, {net.size() - 1}).fuses.halves = true;  // a second one stands alone
+    net.add_output(net.size() - 1);
+    if (with.read_twice) net.add_output(pool - 1);
+    std::vector<int> owner(net.layers.size(), 0);
+    owner[static_cast<std::size_t>(pool)] = with.pool_rank;
+    std::vector<platform::device> devices{{0, {}, -1}};
+    if (with.pool_rank) devices.push_back({1, {}, -1});
+    std::vector<cost::algorithm> algorithms(net.layers.size());
+    algorithms[1].halves = with.halves;
+    const auto plan = schedule::build({net.view(), owner, devices, algorithms, 1});
+    EXPECT_TRUE(schedule::sound(plan.view(), net.view()));
+    EXPECT_EQ(test::simulation(net.view(), plan.view(), algorithms, 3, 1).run(), "");
+    if (plan.groups.size() == 2) {
+      EXPECT_EQ(plan.groups[0].layers(), (std::array{1, -1, 2, 3}));
+      EXPECT_EQ(plan.groups[0].output(), 3);
+    }
+    return plan.groups.size();
+  };
+  EXPECT_EQ(groups({}), 2);
+  EXPECT_EQ(groups({.activation_first = false}), 2);
+  EXPECT_EQ(groups({.rises = false, .activation_first = false}), 2);
+  EXPECT_EQ(groups({.rises = false}), 3);
+  EXPECT_EQ(groups({.halves = false}), 3);
+  EXPECT_EQ(groups({.residual = true}), 3);
+  EXPECT_EQ(groups({.read_twice = true}), 3);
+  EXPECT_EQ(groups({.pool_rank = 1}), 3);
 }
 
 // A Concat chain as DenseNet's: each joins all tensors so far; all of them lie in the last one.

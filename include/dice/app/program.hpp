@@ -24,9 +24,10 @@ template <class Net, int Id> struct layer_or_nothing { using type = typename Net
 template <class Net> struct layer_or_nothing<Net, -1> { using type = graph::nothing; };
 
 /// A fusion group as a type. Templated on ids and not on the mapping, so that its kernel's symbol stays short.
-template <class Net, int Anchor, int Residual, int Activation, int Operand> struct group_of {
+template <class Net, int Anchor, int Residual, int Activation, int Operand, int Pool> struct group_of {
   using type = graph::group<Net, typename Net::template layer<Anchor>, typename layer_or_nothing<Net, Residual>::type,
-                            typename layer_or_nothing<Net, Activation>::type, (Operand < 0 ? 0 : Operand)>;
+                            typename layer_or_nothing<Net, Activation>::type, (Operand < 0 ? 0 : Operand),
+                            typename layer_or_nothing<Net, Pool>::type>;
 };
 
 /// Values of a program, by fusion group and by rank.
@@ -45,7 +46,7 @@ template <class Net, class Map> consteval auto tabulate() {
     out.kernels = {
         kernels::entry_for<kernels::tag<backend_of_group<Net, Map>(G)>,
                            typename group_of<Net, plan.groups[G].anchor, plan.groups[G].residual, plan.groups[G].activation,
-                                             plan.groups[G].residual_operand>::type>()...};
+                                             plan.groups[G].residual_operand, plan.groups[G].pool>::type>()...};
     out.parameters = {std::span<const graph::parameter>(Net::template layer<plan.groups[G].anchor>::parameters)...};
   }
   (std::make_index_sequence<plan.groups.size()>{});

@@ -161,6 +161,7 @@ inline std::string kind_of(const runtime::program& p, const schedule::step& s) {
   for (const auto& q : p.parameters[static_cast<std::size_t>(s.group)]) add(q.extents);
   if (group.residual >= 0) out += " +";
   if (group.activation >= 0) out += " " + std::string(layer(group.activation).op);
+  if (group.pool >= 0) out += " halved";
   for (int k = 0; k < s.operands; ++k)
     out += " " + std::to_string(static_cast<int>(p.plan.operands[static_cast<std::size_t>(s.first_operand + k)].layout));
   return out + " " + std::to_string(static_cast<int>(s.output.layout));

@@ -28,6 +28,7 @@ struct algorithm {
   form works = form::plain;
   bool converts = false;  ///< operands and results of the other layout are converted in further scratch
   int variant = 0;        ///< the kernel's own number for what was chosen
+  bool halves = false;    ///< can end with the largest of each 2 × 2 results (graph::fusion)
 
   /// Layout in which the kernel reads operands and the residual's operand, for a result that is stored in layout `stored`.
   constexpr tensor::layout reads(tensor::layout stored) const {

@@ -127,6 +127,7 @@ struct convolution {
     const auto row = in_blocks() * lanes * phases * pitch * tensor::element_bytes;
     band = std::clamp<std::int64_t>(band_bytes / row - y.halo, std::min<std::int64_t>(y.out, 1 + 2 * y.halo), y.out);
     band = (y.out + bands() - 1) / bands();
+    if (band < y.out) band += band % 2;  // rows are halved in pairs
     phase_size = (band + y.halo) * pitch + overlap;
     plane = phases * phase_size;
   }

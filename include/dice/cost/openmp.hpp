@@ -26,19 +26,24 @@ template <class Op> constexpr algorithm variant_openmp(const Op& op, graph::shap
 /// The direct convolution, and the sizes of Winograd's algorithm.
 constexpr int variants_openmp(const ops::conv& op, graph::shapes in) { return 1 + winograd::sizes(op, in[0]); }
 constexpr algorithm variant_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant) {
+  const convolution direct(op, in[0], result);
+  // Images whose rows the kernel knows, and tiles of even extents: all of a convolution's variants or none.
+  const bool halves = in[0].rank == 4 && !direct.depthwise && direct.y.out == result[2] && direct.x.out == result[3] &&
+                      (winograd::sizes(op, in[0]) == 0 || op.kernel[0] == op.kernel[1]);
   if (variant > 0) {
     const winograd w(variant, op, in[0], result);
     return {.packed_bytes = w.packed_bytes(),
             .scratch_bytes = w.scratch_bytes(),
             .works = form::blocked,
             .converts = true,
-            .variant = variant};
+            .variant = variant,
+            .halves = halves};
   }
-  const convolution direct(op, in[0], result);
   return {.packed_bytes = direct.packed_bytes(),
           .scratch_bytes = direct.scratch_bytes(),
           .works = direct.plain ? form::first : form::blocked,
-          .converts = true};
+          .converts = true,
+          .halves = halves};
 }
 
 constexpr algorithm choose_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result) {

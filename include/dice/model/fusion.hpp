@@ -8,6 +8,8 @@ struct fusion {
   bool takes_activation = false;  ///< can apply an activation to each element
   bool is_residual = false;       ///< sum of two tensors of one shape
   bool is_activation = false;     ///< unary function of each element
+  bool rises = false;             ///< such a one that never falls: of the largest element it is the largest result
+  bool halves = false;            ///< largest of each 2 × 2 elements, by half of the rows and columns
 };
 
 }  // namespace dice::graph

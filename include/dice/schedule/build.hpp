@@ -52,7 +52,7 @@ class builder {
  public:
   constexpr explicit builder(const wish& w) : wish_(w), net_(w.net), n_(w.net.size()), uses_(n_) {
     for (const auto& e : net_.edges) ++uses_[e.from];
-    groups_ = fuse(net_, w.owner, uses_);
+    groups_ = fuse(net_, w.owner, w.algorithms, uses_);
     layouts_ = choose_layouts(net_, groups_, w.algorithms);
     link_messages();
   }

@@ -1,6 +1,7 @@
 // Fusion groups: which layers one kernel computes together.
 #pragma once
 
+#include "dice/cost/algorithm.hpp"
 #include "dice/meta/array.hpp"
 #include "dice/model/network.hpp"
 #include "dice/schedule/program.hpp"
@@ -16,20 +17,20 @@ struct fusion_groups {
   meta::array<int> of_layer;
 };
 
-/// Joins convolution (or another operator that can), residual sum and activation into one group where they share a rank and
-/// nobody else reads what lies between. A group runs where its last layer stands in the order of ids, so that all it reads
-/// is ready. `uses[l]` counts the edges out of layer l.
-constexpr fusion_groups fuse(const graph::network_view& net, std::span<const int> owner, const meta::array<int>& uses) {
+/// Joins convolution (or another operator that can), residual sum, activation and pooling into one group where they share a
+/// rank and nobody else reads what lies between. A group runs where its last layer stands in the order of ids, so that all
+/// it reads is ready. `uses[l]` counts the edges out of layer l; pooling is absorbed where `algorithms` can.
+constexpr fusion_groups fuse(const graph::network_view& net, std::span<const int> owner,
+                             std::span<const cost::algorithm> algorithms, const meta::array<int>& uses) {
   const int n = net.size();
   meta::array<group> found;
   meta::array<int> of(n, -1);
-  // The group that layer `l` can be absorbed into as the reader of tensor t, or -1.
-  const auto host = [&](int t, int l, bool residual) {
+  // The group whose output is tensor t, if layer l is t's only reader and the group, with what its anchor fuses, `takes` it;
+  // else -1.
+  const auto host = [&](int t, int l, auto takes) {
     const int g = of[t];
-    if (g < 0 || uses[t] != 1 || owner[t] != owner[l] || found[g].output() != t || found[g].activation >= 0) return -1;
-    const auto& anchor = net.layers[found[g].anchor].fuses;
-    if (residual) return anchor.takes_residual && found[g].residual < 0 ? g : -1;
-    return anchor.takes_activation ? g : -1;
+    const bool joins = g >= 0 && uses[t] == 1 && owner[t] == owner[l] && found[g].output() == t;
+    return joins && takes(found[g], net.layers[found[g].anchor].fuses) ? g : -1;
   };
   for (int l = 0; l < n; ++l) {
     const auto& layer = net.layers[l];
@@ -37,13 +38,25 @@ constexpr fusion_groups fuse(const graph::network_view& net, std::span<const int
     if (layer.is_input || layer.is_output || layer.view >= 0) continue;
     int g = -1;
     if (layer.fuses.is_activation) {
-      g = host(in[0].from, l, false);
+      const auto takes = [](const group& to, const graph::fusion& by) { return by.takes_activation && to.activation < 0; };
+      g = host(in[0].from, l, takes);
       if (g >= 0) found[g].activation = l;
     } else if (layer.fuses.is_residual && in[0].from != in[1].from) {
+      const auto takes = [](const group& to, const graph::fusion& by) {
+        return by.takes_residual && to.output() == to.anchor;
+      };
       // The later operand is the fresher one in the cache, and the other is ready before it.
       const int later = in[0].from > in[1].from ? 0 : 1;
-      g = host(in[later].from, l, true);
+      g = host(in[later].from, l, takes);
       if (g >= 0) found[g].residual = l, found[g].residual_operand = 1 - later;
+    } else if (layer.fuses.halves) {
+      // The kernel applies the activation to the largest only.
+      const auto takes = [&](const group& to, const graph::fusion&) {
+        return algorithms[to.anchor].halves && to.residual < 0 && to.pool < 0 &&
+               (to.activation < 0 || net.layers[to.activation].fuses.rises);
+      };
+      g = host(in[0].from, l, takes);
+      if (g >= 0) found[g].pool = l;
     }
     if (g < 0) {
       g = found.size();
@@ -55,11 +68,14 @@ constexpr fusion_groups fuse(const graph::network_view& net, std::span<const int
   fusion_groups out;
   out.of_layer = meta::array<int>(n, -1);
   out.list.reserve(found.size());
+  meta::array<int> number(found.size());
   for (int l = 0; l < n; ++l)
-    if (of[l] >= 0 && found[of[l]].output() == l) out.list.push_back(found[of[l]]);
-  for (int g = 0; g < out.list.size(); ++g)
-    for (int l : {out.list[g].anchor, out.list[g].residual, out.list[g].activation})
-      if (l >= 0) out.of_layer[l] = g;
+    if (of[l] >= 0 && found[of[l]].output() == l) {
+      number[of[l]] = out.list.size();
+      out.list.push_back(found[of[l]]);
+    }
+  for (int l = 0; l < n; ++l)
+    if (of[l] >= 0) out.of_layer[l] = number[of[l]];
   return out;
 }
 

@@ -3,6 +3,8 @@
 
 #include "dice/tensor/tensor.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -36,11 +38,18 @@ struct place {
 
 /// Layers computed by one kernel; ids, -1 where there is none.
 struct group {
-  int anchor = -1, residual = -1, activation = -1;
+  int anchor = -1, residual = -1, activation = -1, pool = -1;
   int residual_operand = -1;  ///< which operand of `residual` is not the anchor's output
   int rank = 0;
 
-  constexpr int output() const { return activation >= 0 ? activation : residual >= 0 ? residual : anchor; }
+  /// Those that it has, in the order of ids, and -1 for each that it lacks.
+  constexpr std::array<int, 4> layers() const {
+    return {anchor, residual, std::min(activation, pool), std::max(activation, pool)};
+  }
+  constexpr int output() const {
+    const int last = activation > pool ? activation : pool;
+    return last >= 0 ? last : residual >= 0 ? residual : anchor;
+  }
 };
 
 /// One step of a rank's program.

@@ -76,7 +76,7 @@ struct nodes {
   nodes out{std::vector<int>(p.layers.layers.size()), std::vector<std::string>(p.layers.layers.size())};
   std::iota(out.of_layer.begin(), out.of_layer.end(), 0);
   for (const auto& g : p.plan.groups)
-    for (int l : {g.anchor, g.residual, g.activation})
+    for (int l : g.layers())
       if (l >= 0) out.of_layer[static_cast<std::size_t>(l)] = g.output();
   for (std::size_t l = 0; l < out.text.size(); ++l) {
     auto& text = out.text[static_cast<std::size_t>(out.of_layer[l])];

@@ -86,7 +86,7 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
       const auto& anchor = p.layers.layers[static_cast<std::size_t>(group.anchor)];
       std::string ids;
       std::int64_t macs = 0;
-      for (int l : {group.anchor, group.residual, group.activation})
+      for (int l : group.layers())
         if (l >= 0)
           ids += (ids.empty() ? "" : ", ") + std::to_string(l), macs += p.layers.layers[static_cast<std::size_t>(l)].macs;
       out += (first ? "\n   " : ",\n   ");

@@ -48,9 +48,9 @@ inline std::string message_text(const schedule::message& m, int other) {
       break;
   }
   const auto& g = p.plan.groups[static_cast<std::size_t>(s.group)];
-  std::string layers = name(g.anchor), reads;
-  for (int l : {g.residual, g.activation})
-    if (l >= 0) layers += " + " + name(l);
+  std::string layers, reads;
+  for (int l : g.layers())
+    if (l >= 0) layers += (layers.empty() ? "" : " + ") + name(l);
   std::vector<int> operands;  // in the order of the step's places
   for (const auto& e : p.layers.into(g.anchor)) operands.push_back(e.from);
   if (g.residual >= 0) operands.push_back(p.layers.into(g.residual)[static_cast<std::size_t>(g.residual_operand)].from);

@@ -18,7 +18,7 @@ namespace dice::app {
 inline std::string group_text(const runtime::program& p, std::size_t g) {
   const auto& group = p.plan.groups[g];
   std::string out;
-  for (int l : {group.anchor, group.residual, group.activation})
+  for (int l : group.layers())
     if (l >= 0) out += (out.empty() ? "" : "+") + std::string(p.layers.layers[static_cast<std::size_t>(l)].name);
   return out;
 }

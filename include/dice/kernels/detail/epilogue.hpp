@@ -41,13 +41,14 @@ constexpr limits limits_of(const ops::leaky_relu& op) {
   return {.exact = op.alpha >= 0 && op.alpha <= 1, .slope = op.alpha};
 }
 
-/// to = activation(from + bias + residual).
+/// to = activation(from + bias + residual); with `halves`, of the largest of each 2 × 2 results, and without a residual.
 struct epilogue {
   float* output = nullptr;           ///< of the group
   const float* residual = nullptr;   ///< as large as the output, or null
   const void* activation = nullptr;  ///< the operator, or null
   void (*write)(const epilogue&, const results&) = nullptr;
-  limits bounds{};  ///< the activation in another form, for kernels that finish their results in registers
+  bool halves = false;  ///< the output has half of the result's rows and columns, rounded down
+  limits bounds{};      ///< the activation in another form, for kernels that finish their results in registers
 
   bool empty() const { return !residual && !activation; }
   void operator()(const results& b) const { write(*this, b); }
@@ -116,7 +117,7 @@ template <class Kernel, bool Vectors, class Around = as_it_is> struct thin {
   template <class Activation> static constexpr auto write = Vectors ? &write_vectors<Activation> : &write_plain<Activation>;
 
   template <class Group> static void run(const call& c) {
-    epilogue e{.output = c.output, .write = write<graph::nothing>};
+    epilogue e{.output = c.output, .write = write<graph::nothing>, .halves = Group::has_pool};
     if constexpr (Group::has_residual) e.residual = c.inputs[Group::inputs.size()];
     if constexpr (Group::has_activation) {
       using op = std::remove_cvref_t<decltype(Group::activation::op)>;

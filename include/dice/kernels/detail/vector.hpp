@@ -103,6 +103,9 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 #endif
 }
 
+/// The larger of each two lanes; NaN wins, as in PyTorch's pooling.
+[[gnu::always_inline]] inline vec larger(vec a, vec b) { return b != b ? b : maximum(a, b); }
+
 /// Every second of the 2 · width elements from p on: p[0], p[2], …
 [[gnu::always_inline]] inline vec load_even(const float* p) {
   const vec a = load(p), b = load(p + width);

@@ -13,7 +13,7 @@ struct clip {
   static constexpr bool in_place = true;
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
 
-  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true}; }
+  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true, .rises = true}; }
 };
 
 }  // namespace dice::ops

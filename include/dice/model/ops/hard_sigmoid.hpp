@@ -12,7 +12,7 @@ struct hard_sigmoid {
   static constexpr bool in_place = true;
   float alpha = 0.2f, beta = 0.5f;
 
-  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true}; }
+  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true, .rises = alpha >= 0}; }
 };
 
 }  // namespace dice::ops

@@ -69,12 +69,14 @@ struct converted {
     own.inputs = inputs.data();
     own.result = tensor::has_blocks(result) ? c.how->writes(c.result) : layout::plain;
     if (e.residual) finish.residual = held(e.residual, result, stored(in.size()), own.result);
-    const bool elsewhere = cost::converted_bytes(result, c.result, own.result) > 0;
+    tensor::shape output = result;
+    if (e.halves) output[2] /= 2, output[3] /= 2;
+    const bool elsewhere = cost::converted_bytes(output, c.result, own.result) > 0;
     if (elsewhere) own.output = finish.output = reinterpret_cast<float*>(at);
     f(own, finish);
     if (!elsewhere) return;
-    c.result == layout::blocked ? convert<layout::blocked>(result, own.output, c.output)
-                                : convert<layout::plain>(result, own.output, c.output);
+    c.result == layout::blocked ? convert<layout::blocked>(output, own.output, c.output)
+                                : convert<layout::plain>(output, own.output, c.output);
   }
 };
 

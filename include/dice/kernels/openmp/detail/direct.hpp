@@ -3,6 +3,7 @@
 
 #include "dice/kernels/openmp/detail/convolution.hpp"
 #include "dice/kernels/openmp/detail/depthwise.hpp"
+#include "dice/kernels/openmp/detail/halved.hpp"
 
 #include <cstddef>
 
@@ -52,8 +53,8 @@ template <int Lanes> void dense(const cost::convolution& f, const call& c, const
   }
   float* padded = f.in_place ? nullptr : reinterpret_cast<float*>(c.scratch + f.table_bytes());
   const auto size = f.y.in * f.x.in * Lanes, blocks = f.in_blocks();
-  const auto outputs = f.out_blocks() * f.y.out * f.x.out * block;
-  const auto work = outputs * f.depth * f.taps() / width;
+  const auto outputs = f.out_blocks() * output_pixels(f.y.out, f.x.out, e) * block;
+  const auto work = f.out_blocks() * f.y.out * f.x.out * block * f.depth * f.taps() / width;
   const int threads = threads_for(work, work);
   team::run(threads, [&](std::int64_t t, std::int64_t n) {
     for (std::int64_t image = 0; image < f.images; ++image)
@@ -65,16 +66,16 @@ template <int Lanes> void dense(const cost::convolution& f, const call& c, const
                       [&](std::int64_t k) { pad<Lanes>(f, first, rows, input + k * size, padded + k * f.plane * Lanes); });
           team::barrier();
         }
-        convolve<Lanes>({.form = &f,
-                         .input = padded ? padded : input,
-                         .weights = weights,
-                         .bias = weights + f.weight_elements(),
-                         .taps = taps,
-                         .output = c.output + image * outputs,
-                         .first_row = first,
-                         .rows = rows,
-                         .finish = &e},
-                        t, n);
+        const band b{.form = &f,
+                     .input = padded ? padded : input,
+                     .weights = weights,
+                     .bias = weights + f.weight_elements(),
+                     .taps = taps,
+                     .output = c.output + image * outputs,
+                     .first_row = first,
+                     .rows = rows,
+                     .finish = &e};
+        e.halves ? convolve_halved<Lanes>(b, t, n) : convolve<Lanes>(b, t, n);
         if (image + 1 < f.images || first + f.band < f.y.out) team::barrier();
       }
   });

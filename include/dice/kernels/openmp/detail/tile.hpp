@@ -69,6 +69,11 @@ inline void finish_pixels(const epilogue& e, float* to, int pixels, int lanes) {
   if (!e.bounds.exact) e({.to = to, .from = to, .to_stride = block, .from_stride = block, .rows = pixels, .columns = lanes});
 }
 
+/// Pixels of the output where the result has so many rows and columns.
+constexpr std::int64_t output_pixels(std::int64_t rows, std::int64_t columns, const epilogue& e) {
+  return e.halves ? (rows / 2) * (columns / 2) : rows * columns;
+}
+
 template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_call& c) {
   constexpr int vectors = Blocks * block_vectors;
   vec sum[2][Pixels][vectors];

@@ -112,9 +112,26 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
             DICE_UNROLL
             for (int i = 0; i < Y::outputs; ++i) half[i][j] = o[i];
           }
-          const auto x = first_x + tile_x * m;
+          const auto tile_row = y, x = first_x + tile_x * m;
           const auto rows = std::min<std::int64_t>(Y::outputs, height - y), columns = std::min<std::int64_t>(m, row - x);
-          float* to = output + (y * row + x) * block;
+          if (++tile_x == tile_columns) tile_x = 0, y += Y::outputs;
+          if constexpr (Y::outputs % 2 == 0 && m % 2 == 0)
+            if (e.halves) {
+              float* to = output + (tile_row / 2 * (row / 2) + x / 2) * block;
+              for (std::int64_t i = 0; i + 1 < rows; i += 2, to += row / 2 * block) {
+                vec o[2][m];
+                X::output(half[i], o[0]);
+                X::output(half[i + 1], o[1]);
+                DICE_UNROLL
+                for (int j = 0; j < m; j += 2)
+                  if (j + 1 < columns)
+                    store(to + j / 2 * block,
+                          activation(larger(larger(o[0][j], o[0][j + 1]), larger(o[1][j], o[1][j + 1])) + start));
+                finish_pixels(e, to, static_cast<int>(columns / 2), width);
+              }
+              continue;
+            }
+          float* to = output + (tile_row * row + x) * block;
           for (std::int64_t i = 0; i < rows; ++i, to += row * block) {
             vec o[m];
             X::output(half[i], o);
@@ -131,7 +148,6 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
             }
             finish_pixels(e, to, static_cast<int>(columns), width);
           }
-          if (++tile_x == tile_columns) tile_x = 0, y += Y::outputs;
         }
       });
 }
@@ -140,6 +156,7 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
 struct winograd_product {
   const float *transformed, *weights, *bias;
   float* image;
+  std::int64_t plane;  ///< elements between the output's blocks of channels
   const epilogue* finish;
 };
 
@@ -177,7 +194,7 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
   for (std::int64_t o = 0; o < blocks; ++o)
     for (int lane = 0; lane < block; lane += width)
       transform_output<Y, X>(b, begin, end, sums + o * plane + lane, to, w.bias + (first + o) * block + lane,
-                             w.image + (first + o) * f.out_height * f.out_width * block + lane, *w.finish);
+                             w.image + (first + o) * w.plane + lane, *w.finish);
 }
 
 /// One thread's part of the convolution; barriers keep the threads of the team in the same block.
@@ -186,6 +203,7 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
                                const epilogue& e) {
   const float* weights = reinterpret_cast<const float*>(c.packed);
   float* transformed = reinterpret_cast<float*>(c.scratch);
+  const auto plane = output_pixels(f.out_height, f.out_width, e) * block;
   const auto panels = (f.out_blocks() + tile_blocks - 1) / tile_blocks;
   for (std::int64_t image = 0; image < f.images; ++image)
     for (std::int64_t y = 0; y < f.rows; y += f.block_rows)
@@ -196,8 +214,8 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
                                 u % b.runs(), transformed);
         });
         team::barrier();
-        const winograd_product w{transformed, weights, weights + f.weight_elements(),
-                                 c.output + image * f.out_blocks() * block * f.out_height * f.out_width, &e};
+        const winograd_product w{
+            transformed, weights, weights + f.weight_elements(), c.output + image * f.out_blocks() * plane, plane, &e};
         // Few blocks of output channels, or a number that leaves threads idle: each in parts of the tiles.
         const auto most = (b.tiles() + tile_pixels - 1) / tile_pixels;
         std::int64_t parts = 1;

@@ -1,0 +1,63 @@
+// Direct convolution whose output is the largest of each 2 × 2 results: a pair of rows at a time, which never leaves the
+// cache.
+#pragma once
+
+#include "dice/kernels/openmp/detail/convolution.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace dice::kernels::host {
+
+/// Computes thread `thread`'s part of a band, of `threads`. Its first row is an even one.
+template <int Lanes> DICE_SHARED void convolve_halved(const band& b, std::int64_t thread, std::int64_t threads) {
+  const auto& form = *b.form;
+  const auto taps = form.taps(), width_out = form.x.out / 2, area = form.y.out / 2 * width_out;
+  const auto depth = form.depth * taps * block, step = form.plane * Lanes;
+  const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // others may read other channels
+  const auto panels = (form.out_blocks() + together - 1) / together;
+  constexpr std::ptrdiff_t row = tile_pixels * block, plane = 2 * row;
+  team::share(b.rows / 2 * panels, thread, threads, [&](std::int64_t u) {
+    alignas(64) float results[tile_blocks * plane];  // (block of output channels, row, column, channel)
+    const auto y = u / panels, first = u % panels * together, blocks = std::min(together, form.out_blocks() - first);
+    const auto reads = form.reads(first);
+    tile_call c{.in = {},
+                .in_blocks = (reads.to + Lanes - 1) / Lanes - reads.from / Lanes,
+                .step = step,
+                .first = static_cast<int>(reads.from % Lanes),
+                .last = static_cast<int>((reads.to - 1) % Lanes) + 1,
+                .taps = b.taps,
+                .tap_count = taps,
+                .weights = b.weights + first * depth,
+                .depth = depth,
+                .out = {},
+                .plane = plane,
+                .bias = b.bias + first * block};
+    const float* input = b.input + reads.from / Lanes * step + 2 * y * form.pitch * Lanes;
+    float* to = b.output + (first * area + (b.first_row / 2 + y) * width_out) * block;
+    for (std::int64_t x = 0; x < width_out; x += segment, input += tile_pixels * Lanes, to += segment * block) {
+      const auto pixels = std::min<std::int64_t>(segment, width_out - x);
+      for (int r = 0; r < 2; ++r) {
+        for (int s = 0; s < 2; ++s) {
+          c.in[s] = input + (r * form.pitch + s * pixels) * Lanes;
+          c.out[s] = results + r * row + s * pixels * block;
+        }
+        tile_of<Lanes>(pixels, blocks)(c);
+      }
+      with_activation(
+          *b.finish, [&](const auto& activation) __attribute__((always_inline)) {
+            for (std::int64_t o = 0; o < blocks; ++o)
+              for (std::int64_t i = 0; i < pixels * block; i += width) {
+                const float* from = results + o * plane + i / block * 2 * block + i % block;
+                const vec upper = larger(load(from), load(from + block)),
+                          lower = larger(load(from + row), load(from + row + block));
+                store(to + o * area * block + i, activation(larger(upper, lower)));
+              }
+          });
+      for (std::int64_t o = 0; o < blocks; ++o)
+        finish_pixels(*b.finish, to + o * area * block, static_cast<int>(pixels), block);
+    }
+  });
+}
+
+}  // namespace dice::kernels::host
