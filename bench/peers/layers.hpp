@@ -74,7 +74,7 @@ template <class Net> void print(const dice::runtime::program& p) {
     }
     (std::make_integer_sequence<int, Net::size>{});
     std::string ids;
-    for (int l : {group.anchor, group.residual, group.activation})
+    for (int l : group.layers())
       if (l >= 0) ids += (ids.empty() ? "" : ", ") + std::to_string(l);
     const auto number = [](std::int64_t n) { return static_cast<long long>(n); };
     std::printf(

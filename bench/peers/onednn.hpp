@@ -217,6 +217,7 @@ template <class Net> class engine {
                        {DNNL_ARG_BIAS, b},
                        {DNNL_ARG_DST, to}}});
     put(to);
+    if (group().pool >= 0) pool(dnnl::algorithm::pooling_max, to, dims(shape_of(group().output())), {2, 2}, {2, 2}, {0, 0});
   }
 
   /// Seconds that a candidate takes, with the reorder of its input if it needs one: the least of some runs.
