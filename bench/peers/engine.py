@@ -25,6 +25,14 @@ def peak_bytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def frames_of(seconds, least):
+    """Numbers from 0 on, for so many seconds and at least so many."""
+    began, n = time.perf_counter(), 0
+    while n < least or time.perf_counter() < began + seconds:
+        yield n
+        n += 1
+
+
 def onnxruntime(path, threads):
     import onnxruntime as library
 
@@ -105,11 +113,11 @@ def main():
     loaded = time.perf_counter()
     got = run()
     first = time.perf_counter()
-    for _ in range(WARMUP):
+    for _ in frames_of(seconds, WARMUP):
         run()
     times = []
     others, own, began = cpu_ticks(), time.process_time(), time.perf_counter()
-    while len(times) < LEAST_FRAMES or time.perf_counter() < began + seconds:
+    for _ in frames_of(seconds, LEAST_FRAMES):
         before = time.perf_counter()
         got = run()
         times.append(1000 * (time.perf_counter() - before))

@@ -52,7 +52,6 @@ template <class Net> int main(int argc, char** argv) try {
   }
   omp_set_num_threads(std::stoi(argv[5]));
   const double measured = std::stod(argv[6]);
-  constexpr std::size_t warmup = 5, least_frames = 10;
   const auto& program = dice::app::program_of<Net, plan<Net>>;
   const auto shape_of = [&](std::string_view op) {
     for (const auto& l : program.layers.layers)
@@ -69,15 +68,19 @@ template <class Net> int main(int argc, char** argv) try {
   const double loaded = seconds();
   peer.run(in.data(), out.data());
   const double first = seconds();
-  for (std::size_t i = 0; i < warmup; ++i) peer.run(in.data(), out.data());
   std::vector<double> times;
+  const auto frames = [&](std::size_t least) {  // for so many seconds, and at least so many
+    times.clear();
+    for (const double began = seconds(); times.size() < least || seconds() < began + measured;) {
+      const double before = seconds();
+      peer.run(in.data(), out.data());
+      times.push_back(1000 * (seconds() - before));
+    }
+  };
+  frames(5);
   double others = machine_seconds(), own = cpu_seconds();
   const double began = seconds();
-  while (times.size() < least_frames || seconds() < began + measured) {
-    const double before = seconds();
-    peer.run(in.data(), out.data());
-    times.push_back(1000 * (seconds() - before));
-  }
+  frames(10);
   others = machine_seconds() - others - (cpu_seconds() - own);
   float error = 0, largest = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
