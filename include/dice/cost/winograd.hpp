@@ -16,6 +16,8 @@ namespace dice::cost {
 struct winograd {
   /// Most tiles of a block.
   static constexpr std::int64_t most_tiles = 28;
+  /// Most blocks whose transformed inputs the scratch holds at once, one for each of as many threads.
+  static constexpr std::int64_t most_spaces = 4;
 
   /// One axis of a tile.
   struct axis {
@@ -36,6 +38,9 @@ struct winograd {
 
   constexpr std::int64_t points() const { return y.inputs * x.inputs; }
   constexpr std::int64_t block_tiles() const { return block_rows * block_columns; }
+  constexpr std::int64_t blocks_down() const { return (rows + block_rows - 1) / block_rows; }
+  constexpr std::int64_t blocks_across() const { return (columns + block_columns - 1) / block_columns; }
+  constexpr std::int64_t blocks() const { return images * blocks_down() * blocks_across(); }
   constexpr std::int64_t in_blocks() const { return tensor::blocks(channels); }
   constexpr std::int64_t out_blocks() const { return tensor::blocks(out_channels); }
   /// (block of output channels, point, input channel, output channel).
@@ -49,10 +54,10 @@ struct winograd {
   static constexpr std::int64_t pitch(std::int64_t blocks, std::int64_t tiles) {
     return (blocks * tiles | 1) * tensor::block;
   }
-  /// The transformed inputs of a block of tiles: (point, block of channels, tile, channel).
-  constexpr std::int64_t scratch_bytes() const {
-    return points() * pitch(in_blocks(), block_tiles()) * tensor::element_bytes;
-  }
+  /// Elements of the transformed inputs of a block of tiles: (point, block of channels, tile, channel).
+  constexpr std::int64_t space() const { return points() * pitch(in_blocks(), block_tiles()); }
+  constexpr std::int64_t spaces() const { return std::min(most_spaces, blocks()); }
+  constexpr std::int64_t scratch_bytes() const { return spaces() * space() * tensor::element_bytes; }
 
   /// In how many sizes of tiles Winograd's algorithm can compute `op`: 3×3 in three, 5×5, 1×7, 7×1, 1×3 and 3×1 in one.
   static constexpr int sizes(const ops::conv& op, const tensor::shape& in) {

@@ -197,36 +197,55 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
                              w.image + (first + o) * w.plane + lane, *w.finish);
 }
 
-/// One thread's part of the convolution; barriers keep the threads of the team in the same block.
+/// One thread's part of the convolution. As many blocks of tiles as can be are a thread's own from beginning to end: what
+/// another thread has written comes slowly where the two do not share a cache. The other blocks are computed by all threads
+/// together, kept in the same block by barriers.
 template <class Y, class X>
 DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int64_t thread, std::int64_t threads,
                                const epilogue& e) {
   const float* weights = reinterpret_cast<const float*>(c.packed);
-  float* transformed = reinterpret_cast<float*>(c.scratch);
+  float* scratch = reinterpret_cast<float*>(c.scratch);
   const auto plane = output_pixels(f.out_height, f.out_width, e) * block;
   const auto panels = (f.out_blocks() + tile_blocks - 1) / tile_blocks;
-  for (std::int64_t image = 0; image < f.images; ++image)
-    for (std::int64_t y = 0; y < f.rows; y += f.block_rows)
-      for (std::int64_t x = 0; x < f.columns; x += f.block_columns) {
-        const tile_block b{&f, y, x, std::min(f.block_rows, f.rows - y), std::min(f.block_columns, f.columns - x)};
-        team::share(f.in_blocks() * block_vectors * b.runs(), thread, threads, [&](std::int64_t u) {
-          transform_input<Y, X>(b, c.inputs[0] + image * f.in_blocks() * block * f.height * f.width, u / b.runs(),
-                                u % b.runs(), transformed);
-        });
-        team::barrier();
-        const winograd_product w{
-            transformed, weights, weights + f.weight_elements(), c.output + image * f.out_blocks() * plane, plane, &e};
-        // Few blocks of output channels, or a number that leaves threads idle: each in parts of the tiles.
-        const auto most = (b.tiles() + tile_pixels - 1) / tile_pixels;
-        std::int64_t parts = 1;
-        while (parts < most && panels * parts % threads != 0 && panels * parts < 4 * threads) ++parts;
-        team::share(panels * parts, thread, threads, [&](std::int64_t p) {
-          const auto first = p / parts * tile_blocks, part = p % parts;
-          multiply_blocks<Y, X>(b, w, b.tiles() * part / parts, b.tiles() * (part + 1) / parts, first,
-                                std::min<std::int64_t>(tile_blocks, f.out_blocks() - first));
-        });
-        if (image + 1 < f.images || y + f.block_rows < f.rows || x + f.block_columns < f.columns) team::barrier();
-      }
+  const auto across = f.blocks_across(), in_image = f.blocks_down() * across;
+  const auto tiles_of = [&](std::int64_t n) {
+    const auto y = n % in_image / across * f.block_rows, x = n % across * f.block_columns;
+    return tile_block{&f, y, x, std::min(f.block_rows, f.rows - y), std::min(f.block_columns, f.columns - x)};
+  };
+  const auto transform = [&](const tile_block& b, std::int64_t n, std::int64_t u, float* to) {
+    const float* image = c.inputs[0] + n / in_image * f.in_blocks() * block * f.height * f.width;
+    transform_input<Y, X>(b, image, u / b.runs(), u % b.runs(), to);
+  };
+  const auto multiply = [&](const tile_block& b, std::int64_t n, std::int64_t panel, std::int64_t begin, std::int64_t end,
+                            const float* transformed) {
+    const winograd_product w{
+        transformed, weights, weights + f.weight_elements(), c.output + n / in_image * f.out_blocks() * plane, plane, &e};
+    const auto first = panel * tile_blocks;
+    multiply_blocks<Y, X>(b, w, begin, end, first, std::min<std::int64_t>(tile_blocks, f.out_blocks() - first));
+  };
+  const auto transforms = [&](const tile_block& b) { return f.in_blocks() * block_vectors * b.runs(); };
+
+  const auto own = threads > 1 && threads <= f.spaces() ? f.blocks() / threads * threads : 0;
+  team::share(own, thread, threads, [&](std::int64_t n) {
+    const auto b = tiles_of(n);
+    float* transformed = scratch + thread * f.space();
+    for (std::int64_t u = 0; u < transforms(b); ++u) transform(b, n, u, transformed);
+    for (std::int64_t p = 0; p < panels; ++p) multiply(b, n, p, 0, b.tiles(), transformed);
+  });
+  for (auto n = own; n < f.blocks(); ++n) {
+    const auto b = tiles_of(n);
+    if (n > 0) team::barrier();
+    team::share(transforms(b), thread, threads, [&](std::int64_t u) { transform(b, n, u, scratch); });
+    team::barrier();
+    // Few blocks of output channels, or a number that leaves threads idle: each in parts of the tiles.
+    const auto most = (b.tiles() + tile_pixels - 1) / tile_pixels;
+    std::int64_t parts = 1;
+    while (parts < most && panels * parts % threads != 0 && panels * parts < 4 * threads) ++parts;
+    team::share(panels * parts, thread, threads, [&](std::int64_t u) {
+      const auto part = u % parts;
+      multiply(b, n, u / parts, b.tiles() * part / parts, b.tiles() * (part + 1) / parts, scratch);
+    });
+  }
 }
 
 /// Calls f.template operator()<Y, X>() with the filters of `w`, whose window is Height × Width.
