@@ -151,6 +151,14 @@ TEST(convolution_openmp, groups) {
                      {2, 17, size, size});
 }
 
+// Maps so large that threads share them by rows.
+TEST(convolution_openmp, large_depthwise) {
+  for (const int stride : {1, 2})
+    compare_conv(
+        {.channels = 40, .kernel = {3, 3}, .strides = {stride, stride}, .pads = {1, 1, 1, 1}, .group = 40, .bias = true},
+        {2, 40, 61, 50}, ops::relu{});
+}
+
 TEST(convolution_openmp, one_dimension) {
   for (const int length : {5, 16, 100})
     for (const int stride : {1, 2, 3})

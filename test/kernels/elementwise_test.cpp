@@ -98,6 +98,8 @@ template <class Op> void compare_binary(const Op& op, const char* name) {
                             {{2, 24, 50}, {24, 1}},
                             {{2, 24, 5, 7}, {2, 1, 5, 7}},
                             {{2, 24, 5, 7}, {24, 5, 7}},
+                            {{2, 40, 61, 50}, {40, 1, 1}},
+                            {{1, 40, 9000}, {40, 1}},
                             {{37, 53}, {53}}};
   for (const auto& [a, b] : pairs) {
     auto p = make(op, {a, b}, {}, 0.5f, 2);

@@ -72,6 +72,7 @@ TEST(pool_openmp, long_rows_and_wide_windows) {
           "wide average");
   compare(make(ops::max_pool{.kernel = {1, 2000}, .strides = {1, 100}}, {{1, 1, 4100}}), "wide max");
   compare(make(ops::average_pool{.kernel = {8, 8}}, {{2, 40, 8, 8}}), "average of all");
+  compare(make(ops::max_pool{.kernel = {3, 3}, .strides = {2, 2}}, {{2, 40, 61, 50}}), "max of a large map", ops::relu{});
   compare(make(ops::max_pool{.kernel = {13, 13}, .pads = {6, 6, 6, 6}}, {{1, 64, 13, 13}}), "wider than the row");
 }
 

@@ -93,20 +93,20 @@ inline void depthwise(const cost::convolution& form, const float* input, const f
                                         : &depthwise_pixels<0>;
   const auto blocks = form.out_blocks(), taps = form.taps();
   const float* bias = packed + form.weight_elements();
-  parallel_for(form.images * blocks * form.y.out, taps * form.x.out * block_vectors,
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (auto i = begin; i < end; ++i) {
-                   const auto plane = i / form.y.out, b = plane % blocks, y = i % form.y.out;
-                   for (int lane = 0; lane < block; lane += width)
-                     row({.form = &form,
-                          .input = input + plane * form.y.in * form.x.in * block + lane,
-                          .weights = packed + b * taps * block + lane,
-                          .bias = load(bias + b * block + lane),
-                          .y = y,
-                          .output = output + i * form.x.out * block + lane,
-                          .finish = &e});
-                 }
-               });
+  const auto planes = form.images * blocks;
+  parallel_rows(planes, form.y.out, planes * form.y.in * form.x.in * block * tensor::element_bytes,
+                taps * form.x.out * block_vectors, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
+                  const auto b = plane % blocks;
+                  for (auto y = begin; y < end; ++y)
+                    for (int lane = 0; lane < block; lane += width)
+                      row({.form = &form,
+                           .input = input + plane * form.y.in * form.x.in * block + lane,
+                           .weights = packed + b * taps * block + lane,
+                           .bias = load(bias + b * block + lane),
+                           .y = y,
+                           .output = output + (plane * form.y.out + y) * form.x.out * block + lane,
+                           .finish = &e});
+                });
 }
 
 }  // namespace dice::kernels::host

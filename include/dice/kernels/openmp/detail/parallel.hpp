@@ -31,6 +31,26 @@ template <class F> void parallel_for(std::int64_t items, std::int64_t work, cons
   });
 }
 
+/// Calls f(plane, begin, end) for stretches [begin, end) of the rows of all planes, which are `bytes` together; a row is
+/// `work` element operations. Of large maps a thread has the same rows of all planes, as of a convolution's, so that it
+/// mostly reads what it has written itself: from a core with which it shares no cache that takes long. Of small ones it has
+/// some planes.
+template <class F>
+void parallel_rows(std::int64_t planes, std::int64_t rows, std::int64_t bytes, std::int64_t work, const F& f) {
+  constexpr std::int64_t small = 512 * 1024;
+  if (bytes <= small)
+    return parallel_for(planes * rows, work, [&](std::int64_t begin, std::int64_t end) {
+      for (auto at = begin; at < end;) {
+        const auto plane = at / rows, stop = std::min(end, (plane + 1) * rows);
+        f(plane, at - plane * rows, stop - plane * rows);
+        at = stop;
+      }
+    });
+  parallel_for(rows, planes * work, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t plane = 0; plane < planes; ++plane) f(plane, begin, end);
+  });
+}
+
 /// Calls f(begin, end) for parts of n elements, split at multiples of a cache line.
 template <class F> void parallel_elements(std::int64_t n, const F& f) {
   constexpr std::int64_t line = 64;

@@ -72,13 +72,14 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
   const auto row = x.out * block;
   const auto whole = x.whole(together);
 
-  parallel_for(in[0] * tensor::blocks(in[1]) * y.out, row * y.kernel * x.kernel, [&](std::int64_t begin, std::int64_t end) {
-    for (auto r = begin; r < end; ++r) {
-      const auto oy = r % y.out;
+  const auto planes = in[0] * tensor::blocks(in[1]), work = row * y.kernel * x.kernel;
+  const auto bytes = planes * y.in * x.in * block * tensor::element_bytes;
+  parallel_rows(planes, y.out, bytes, work, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
+    for (auto oy = begin; oy < end; ++oy) {
       const auto rows = y.inside(oy);
       const auto counted_rows = y.counted(oy, padding);
-      const float* from = c.inputs[0] + (r / y.out * y.in + y.at(oy) + rows.first * y.dilation) * x.in * block;
-      float* to = c.output + r * row;
+      const float* from = c.inputs[0] + (plane * y.in + y.at(oy) + rows.first * y.dilation) * x.in * block;
+      float* to = c.output + (plane * y.out + oy) * row;
       // Outputs ox, …, ox + N - 1 from `taps` columns from `column` on, of which so many count.
       const auto compute = [&]<int N>(std::integral_constant<int, N>, std::int64_t ox, std::int64_t column,
                                       std::int64_t counted, auto taps, auto stride, auto dilation) {
@@ -117,7 +118,7 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
       else middle(x.kernel, x.stride, x.dilation);
       for (auto ox = whole.stop; ox < x.out; ++ox) edge(ox);
     }
-    e(c.output + begin * row, (end - begin) * row);
+    e(c.output + (plane * y.out + begin) * row, (end - begin) * row);
   });
 }
 

@@ -10,6 +10,15 @@ namespace dice::kernels::host {
 /// counts these over all images. Then the epilogue.
 template <class F> void each_row(const tensor::shape& result, tensor::layout layout, const epilogue& e, const F& f) {
   const auto size = result.product(2, result.rank) * (layout == tensor::layout::blocked ? tensor::block : 1);
+  if (layout == tensor::layout::blocked) {
+    const auto rows = result.rank > 3 ? result[2] : 1, row = size / rows, bytes = tensor::bytes(result, layout);
+    return parallel_rows(bytes / tensor::element_bytes / size, rows, bytes, row,
+                         [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
+                           const auto at = plane * size + begin * row, stop = plane * size + end * row;
+                           f(plane, at, stop);
+                           e(e.output + at, stop - at);
+                         });
+  }
   parallel_elements(tensor::elements(result, layout), [&](std::int64_t begin, std::int64_t end) {
     for (auto at = begin; at < end;) {
       const auto row = at / size, stop = std::min(end, (row + 1) * size);
