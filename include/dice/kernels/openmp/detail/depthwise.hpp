@@ -94,7 +94,7 @@ inline void depthwise(const cost::convolution& form, const float* input, const f
   const auto blocks = form.out_blocks(), taps = form.taps();
   const float* bias = packed + form.weight_elements();
   const auto planes = form.images * blocks;
-  parallel_rows(planes, form.y.out, planes * form.y.in * form.x.in * block * tensor::element_bytes,
+  parallel_rows(planes, form.y.out, planes * form.y.in * form.x.in * block * tensor::element_bytes > large_map,
                 taps * form.x.out * block_vectors, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
                   const auto b = plane % blocks;
                   for (auto y = begin; y < end; ++y)

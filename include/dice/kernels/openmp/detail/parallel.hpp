@@ -31,14 +31,15 @@ template <class F> void parallel_for(std::int64_t items, std::int64_t work, cons
   });
 }
 
-/// Calls f(plane, begin, end) for stretches [begin, end) of the rows of all planes, which are `bytes` together; a row is
-/// `work` element operations. Of large maps a thread has the same rows of all planes, as of a convolution's, so that it
-/// mostly reads what it has written itself: from a core with which it shares no cache that takes long. Of small ones it has
-/// some planes.
-template <class F>
-void parallel_rows(std::int64_t planes, std::int64_t rows, std::int64_t bytes, std::int64_t work, const F& f) {
-  constexpr std::int64_t small = 512 * 1024;
-  if (bytes <= small)
+/// Bytes of a map, beyond which convolutions divide its pixels among the threads.
+inline constexpr std::int64_t large_map = 512 * 1024;
+
+/// Calls f(plane, begin, end) for stretches [begin, end) of the rows of all planes; a row is `work` element operations. With
+/// `same` a thread has the same rows of all planes, as of those convolutions that divide their pixels, so that it mostly
+/// reads what it has written itself: from a core with which it shares no cache that takes long. Else it has some planes, as
+/// of convolutions that divide their channels.
+template <class F> void parallel_rows(std::int64_t planes, std::int64_t rows, bool same, std::int64_t work, const F& f) {
+  if (!same)
     return parallel_for(planes * rows, work, [&](std::int64_t begin, std::int64_t end) {
       for (auto at = begin; at < end;) {
         const auto plane = at / rows, stop = std::min(end, (plane + 1) * rows);

@@ -73,8 +73,8 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
   const auto whole = x.whole(together);
 
   const auto planes = in[0] * tensor::blocks(in[1]), work = row * y.kernel * x.kernel;
-  const auto bytes = planes * y.in * x.in * block * tensor::element_bytes;
-  parallel_rows(planes, y.out, bytes, work, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
+  const bool large = planes * y.in * x.in * block * tensor::element_bytes > large_map;
+  parallel_rows(planes, y.out, large, work, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
     for (auto oy = begin; oy < end; ++oy) {
       const auto rows = y.inside(oy);
       const auto counted_rows = y.counted(oy, padding);

@@ -11,13 +11,12 @@ namespace dice::kernels::host {
 template <class F> void each_row(const tensor::shape& result, tensor::layout layout, const epilogue& e, const F& f) {
   const auto size = result.product(2, result.rank) * (layout == tensor::layout::blocked ? tensor::block : 1);
   if (layout == tensor::layout::blocked) {
-    const auto rows = result.rank > 3 ? result[2] : 1, row = size / rows, bytes = tensor::bytes(result, layout);
-    return parallel_rows(bytes / tensor::element_bytes / size, rows, bytes, row,
-                         [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
-                           const auto at = plane * size + begin * row, stop = plane * size + end * row;
-                           f(plane, at, stop);
-                           e(e.output + at, stop - at);
-                         });
+    const auto rows = result.rank > 3 ? result[2] : 1, row = size / rows, planes = tensor::elements(result, layout) / size;
+    return parallel_rows(planes, rows, rows > 1, row, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
+      const auto at = plane * size + begin * row, stop = plane * size + end * row;
+      f(plane, at, stop);
+      e(e.output + at, stop - at);
+    });
   }
   parallel_elements(tensor::elements(result, layout), [&](std::int64_t begin, std::int64_t end) {
     for (auto at = begin; at < end;) {
