@@ -5,6 +5,7 @@
 #pragma once
 
 #include "dice/kernels/openmp/detail/padded.hpp"
+#include "dice/kernels/openmp/detail/parallel.hpp"
 #include "dice/kernels/openmp/detail/tile.hpp"
 
 #include <cstddef>
@@ -101,19 +102,18 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
 
 /// Computes thread `thread`'s part of a band, of `threads`.
 template <int Lanes> DICE_SHARED void convolve(const band& b, std::int64_t thread, std::int64_t threads) {
-  constexpr std::int64_t cache = 512 * 1024;
   const auto& form = *b.form;
   const tiling tiles(b.rows, form.x.out);
   const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // others may read other channels
   const auto columns = (form.out_blocks() + together - 1) / together;
   const auto bytes = b.rows * form.x.out * form.in_blocks() * Lanes * tensor::element_bytes;
-  auto chunks = form.in_place ? (bytes + cache - 1) / cache : 1;
+  auto chunks = form.in_place ? (bytes + large_map - 1) / large_map : 1;
   if (threads > 1) chunks = std::max(chunks, (4 * threads + columns - 1) / columns);
   chunks = std::min(chunks, tiles.size());
   team::share(chunks * columns, thread, threads, [&](std::int64_t u) {
     const auto chunk = u / columns, first = u % columns * together;
     convolve_blocks<Lanes>(b, tiles, first, std::min(together, form.out_blocks() - first), tiles.size() * chunk / chunks,
-                           tiles.size() * (chunk + 1) / chunks, form.in_place && first == 0 && bytes > cache);
+                           tiles.size() * (chunk + 1) / chunks, form.in_place && first == 0 && bytes > large_map);
   });
 }
 

@@ -31,7 +31,7 @@ template <class F> void parallel_for(std::int64_t items, std::int64_t work, cons
   });
 }
 
-/// Bytes of a map, beyond which convolutions divide its pixels among the threads.
+/// Bytes of a map that stays in the second-level cache: convolutions cut larger ones into chunks of pixels.
 inline constexpr std::int64_t large_map = 512 * 1024;
 
 /// Calls f(plane, begin, end) for stretches [begin, end) of the rows of all planes; a row is `work` element operations. With
