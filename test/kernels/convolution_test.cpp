@@ -151,6 +151,21 @@ TEST(convolution_openmp, groups) {
                      {2, 17, size, size});
 }
 
+// NaN reaches the results whose windows have it, and the largest of which they are one, and no others.
+TEST(convolution_openmp, not_a_number) {
+  const ops::conv op{.channels = 21, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
+  for (const std::int64_t channels : {3, 18})
+    for (const bool halves : {false, true}) {
+      auto p = problem_of(op, {1, channels, 9, 30});
+      p.halves = halves;
+      p.inputs[0][4 * 30 + 17] = std::numeric_limits<float>::quiet_NaN();
+      const auto expected = expected_of(p, ops::relu{});
+      ASSERT_EQ(std::count_if(expected.begin(), expected.end(), [](float x) { return std::isnan(x); }),
+                21 * (halves ? 4 : 9));
+      compare(p, "NaN", ops::relu{});
+    }
+}
+
 // Maps so large that threads share them by rows.
 TEST(convolution_openmp, large_depthwise) {
   for (const int stride : {1, 2})

@@ -196,7 +196,7 @@ inline double error(const std::vector<float>& a, const std::vector<float>& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i]) continue;
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
     if (!(std::abs(a[i] - b[i]) < std::numeric_limits<float>::infinity())) return std::numeric_limits<double>::infinity();
     difference = std::max<double>(difference, std::abs(a[i] - b[i]));
   }

@@ -60,6 +60,21 @@ TEST(winograd, equals_the_reference) {
   compare_all(op, {1, 17, 12, 18});
 }
 
+// NaN reaches all results that it reaches in the reference.
+TEST(winograd, not_a_number) {
+  const ops::conv op{.channels = 21, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
+  auto p = make(op, {{1, 18, 9, 30}}, {{21, 18, 3, 3}, {21}});
+  p.inputs[0][4 * 30 + 17] = std::numeric_limits<float>::quiet_NaN();
+  for (const bool halves : {false, true}) {
+    p.halves = halves;
+    const auto expected = expected_of(p, ops::relu{});
+    for (int size = 1; size <= 3; ++size) {
+      const auto found = compute<kernels::openmp>(p, ops::relu{}, forced(size, p));
+      for (std::size_t i = 0; i < found.size(); ++i) ASSERT_TRUE(std::isnan(found[i]) || !std::isnan(expected[i])) << i;
+    }
+  }
+}
+
 // One more block of tiles than fits, in both directions.
 TEST(winograd, blocks) {
   const ops::conv op{.channels = 16, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};

@@ -15,27 +15,31 @@ constexpr direct_kind kind_of(const cost::convolution& f) {
   return f.depthwise ? direct_kind::depthwise : f.plain ? direct_kind::plain : direct_kind::blocked;
 }
 
-/// Packs the weights.
+/// Packs the weights, in the order in which they lie there.
 inline void prepare_direct(const ops::conv& op, const cost::convolution& f, source from, float* to) {
-  const auto taps = f.taps();
+  const auto taps = f.taps(), channels = f.group_channels;
   float* const bias = to + f.weight_elements();
   std::fill_n(to, f.packed_bytes() / tensor::element_bytes, 0.0f);
-  for (std::int64_t o = 0; o < f.out_channels; ++o) {
-    const auto b = o / block;
-    const auto reads = f.depthwise ? cost::convolution::range{} : f.reads(b);
-    const auto group = f.depthwise ? 0 : o / f.group_outputs * f.group_channels;  // its first input channel
-    float* w = to + b * (f.depthwise ? 1 : f.depth) * taps * block + o % block;
-    const float* own = from[0] + o * f.group_channels * taps;
-    if (f.depthwise)
-      for (std::int64_t t = 0; t < taps; ++t, w += block) *w = own[t];
+  for (std::int64_t b = 0; b < f.out_blocks(); ++b) {
+    const auto first_out = b * block, there = std::min<std::int64_t>(block, f.out_channels - first_out);
+    // Of each output channel, its first input channel and that one's taps.
+    std::int64_t group[block] = {};
+    const float* own[block] = {};
+    for (std::int64_t o = 0; o < there; ++o) {
+      if (!f.depthwise) group[o] = (first_out + o) / f.group_outputs * channels;
+      own[o] = from[0] + (first_out + o) * channels * taps;
+      if (op.bias) bias[first_out + o] = from[1][first_out + o];
+    }
+    const auto reads = f.depthwise ? cost::convolution::range{0, 1} : f.reads(b);
+    float* w = to + b * (f.depthwise ? 1 : f.depth) * taps * block;
     for (auto first = reads.from; first < reads.to;) {  // blocks of input channels
       const auto last = std::min(reads.to, (first / f.lanes + 1) * f.lanes);
       for (std::int64_t t = 0; t < taps; ++t)
         for (auto c = first; c < last; ++c, w += block)
-          if (c >= group && c < group + f.group_channels) *w = own[(c - group) * taps + t];
+          for (std::int64_t o = 0; o < there; ++o)
+            if (c >= group[o] && c < group[o] + channels) w[o] = own[o][(c - group[o]) * taps + t];
       first = last;
     }
-    if (op.bias) bias[o] = from[1][o];
   }
 }
 

@@ -268,26 +268,38 @@ template <int Height, int Width> void convolve(const cost::winograd& f, const ca
   });
 }
 
-/// Transforms weights (out_channels, channels, kh, kw) in double precision, and pads the bias.
+/// Transforms weights (out_channels, channels, kh, kw) in double precision, a block of output channels at a time; pads the
+/// bias.
 template <int Height, int Width> void transform_weights(const cost::winograd& f, source from, bool with_bias, float* to) {
+  using doubles = double __attribute__((vector_size(block * sizeof(double))));
+  using floats = float __attribute__((vector_size(block * sizeof(float))));
   with_filters<Height, Width>(f, [&]<class Y, class X>() {
-    constexpr auto rows = Y::weights();
-    constexpr auto columns = X::weights();
-    for (std::int64_t o = 0; o < f.out_blocks() * block; ++o)
+    static constexpr auto rows = Y::weights();
+    static constexpr auto columns = X::weights();
+    for (std::int64_t b = 0; b < f.out_blocks(); ++b) {
+      const auto there = std::min<std::int64_t>(block, f.out_channels - b * block);
       for (std::int64_t c = 0; c < f.channels; ++c) {
-        const float* taps = from[0] + (o * f.channels + c) * Y::taps * X::taps;
-        double half[Y::inputs][X::taps] = {};
-        for (std::size_t i = 0; o < f.out_channels && i < Y::inputs; ++i)
-          for (std::size_t x = 0; x < X::taps; ++x)
-            for (std::size_t y = 0; y < Y::taps; ++y) half[i][x] += rows[i][y] * taps[y * X::taps + x];
-        for (std::size_t i = 0; i < Y::inputs; ++i)
-          for (std::size_t j = 0; j < X::inputs; ++j) {
-            double sum = 0;
-            for (std::size_t x = 0; x < X::taps; ++x) sum += half[i][x] * columns[j][x];
-            const auto point = o / block * f.points() + static_cast<std::int64_t>(i * X::inputs + j);
-            to[(point * f.channels + c) * block + o % block] = static_cast<float>(sum);
+        doubles taps[Y::taps][X::taps] = {}, half[X::taps];
+        for (std::int64_t o = 0; o < there; ++o) {
+          const float* own = from[0] + ((b * block + o) * f.channels + c) * Y::taps * X::taps;
+          for (int y = 0; y < Y::taps; ++y)
+            for (int x = 0; x < X::taps; ++x) taps[y][x][o] = own[y * X::taps + x];
+        }
+        for (int i = 0; i < Y::inputs; ++i) {
+          for (int x = 0; x < X::taps; ++x) {
+            half[x] = doubles{};
+            for (int y = 0; y < Y::taps; ++y) half[x] += rows[i][y] * taps[y][x];
           }
+          for (int j = 0; j < X::inputs; ++j) {
+            doubles sum{};
+            for (int x = 0; x < X::taps; ++x) sum += half[x] * columns[j][x];
+            const auto packed = __builtin_convertvector(sum, floats);
+            const auto point = b * f.points() + i * X::inputs + j;
+            __builtin_memcpy(to + (point * f.channels + c) * block, &packed, sizeof packed);
+          }
+        }
       }
+    }
   });
   for (std::int64_t o = 0; o < f.out_blocks() * block; ++o)
     to[f.weight_elements() + o] = with_bias && o < f.out_channels ? from[1][o] : 0;
