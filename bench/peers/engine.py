@@ -3,7 +3,8 @@
 
 ENGINE is onnxruntime, openvino, ncnn or compile (torch.compile); MODELS the folder with NAME.onnx, NAME_in.npy and
 NAME_out.npy (ncnn: NAME.ncnn.param and .bin by pnnx). Prints a line of JSON: milliseconds to load, of the first and of each
-later run, memory above that of the imported library, the largest error, and how many cores others used meanwhile.
+later run, from the start of the process to the first result, memory above that of the imported library, the largest error,
+and how many cores others used meanwhile.
 """
 import json
 import os
@@ -19,6 +20,12 @@ def cpu_ticks():
     """Seconds of CPU time that the machine has spent."""
     numbers = [int(n) for n in open("/proc/stat").readline().split()[1:]]
     return (sum(numbers[:3]) + sum(numbers[5:8])) / os.sysconf("SC_CLK_TCK")
+
+
+def age_ms():
+    """Since the process was started; it counts in hundredths of a second."""
+    began = int(open("/proc/self/stat").read().rsplit(")", 1)[1].split()[19]) / os.sysconf("SC_CLK_TCK")
+    return 1000 * (time.clock_gettime(time.CLOCK_BOOTTIME) - began)
 
 
 def peak_bytes():
@@ -112,7 +119,7 @@ def main():
     run = load(numpy.ascontiguousarray(frame))
     loaded = time.perf_counter()
     got = run()
-    first = time.perf_counter()
+    first, first_age = time.perf_counter(), age_ms()
     for _ in frames_of(seconds, WARMUP):
         run()
     times = []
@@ -125,6 +132,7 @@ def main():
     got = numpy.asarray(got).reshape(wanted.shape)
     print(json.dumps({
         "version": version, "load_ms": 1000 * (loaded - start), "first_ms": 1000 * (first - loaded), "times_ms": times,
+        "start_to_first_ms": first_age,
         "bytes": peak_bytes() - base, "error": float(abs(got - wanted).max() / abs(wanted).max()),
         "others": max(0.0, others / (time.perf_counter() - began))}))
 
