@@ -1,6 +1,8 @@
 // A program as dice::main makes one, of a toy network; what it is comes from the environment, so that one program serves all
-// tests: TOY_NET, TOY_OWNER (the rank of each layer), TOY_IN_FLIGHT, TOY_FAIL_AFTER, TOY_SLOW (µs). TOY_VERSION and
-// TOY_DIGEST may be "RANK=TEXT". With --write-weights FILE it writes its weights and goes.
+// tests: TOY_NET, TOY_OWNER (the rank of each layer), TOY_IN_FLIGHT, TOY_FAIL_AFTER, TOY_SLOW (µs), TOY_ACCELERATORS (yes:
+// ranks 0, 2, … compute on accelerators). TOY_VERSION and TOY_DIGEST may be "RANK=TEXT". With --write-weights FILE it writes
+// its weights and goes.
+#include "runtime/fake_accelerator.hpp"
 #include "runtime/toy.hpp"
 
 #include "dice/app/run.hpp"
@@ -45,6 +47,11 @@ int main(int argc, char** argv) {
   }
   toy.version = for_rank("TOY_VERSION", toy.version);
   toy.digest = for_rank("TOY_DIGEST", toy.digest);
+  if (environment("TOY_ACCELERATORS", "") == "yes")
+    for (int r = 0; r < toy.view().ranks(); r += 2)
+      toy.accelerate(r, [](const dice::platform::unit&) -> std::unique_ptr<dice::kernels::accelerator> {
+        return std::make_unique<toy::fake_accelerator>();
+      });
   auto program = toy.view();
   std::vector<dice::kernels::entry> deadly(program.kernels.begin(), program.kernels.end());
   if (for_rank("TOY_KILL", "") == "yes") {

@@ -1,4 +1,5 @@
 // Ranks as threads run toy networks on many placements; all results are compared with the direct computation, bit by bit.
+#include "fake_accelerator.hpp"
 #include "toy.hpp"
 
 #include "dice/channels/in_process/hub.hpp"
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 using namespace dice;
@@ -46,6 +48,9 @@ struct temporary {
   ~temporary() { ::unlink(path.c_str()); }
 };
 
+/// Whether rank r computes on an accelerator; set by the tests that follow.
+bool (*accelerate)(int rank) = [](int) { return false; };
+
 /// Runs `frames` frames after `warmup` ones; false if a rank failed.
 bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, int in_flight = 0, bool stop_early = false) {
   const auto p = toy.view();
@@ -66,7 +71,9 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
         const auto needs = runtime::needs_of(p, r, groups);
         const weights::store store(w, needs);
         const auto end = ranks.connect(runtime::paths_of(p.plan, in_flight));
-        runtime::executor e(p, r, store, *end, in_flight);
+        std::optional<toy::fake_accelerator> other;
+        if (accelerate(r)) other.emplace();
+        runtime::executor e(p, r, store, *end, in_flight, other ? &*other : nullptr);
         feed in;
         check out;
         in.left = out.left = &left;
@@ -109,24 +116,40 @@ std::vector<int> chain(int size, std::vector<int> starts) {
 
 }  // namespace
 
-TEST(executor, one_rank) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0}), 1}, 50)); }
-TEST(executor, two_ranks) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 5}), 4}, 200, 7)); }
-TEST(executor, three_ranks) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 3, 6}), 6}, 200, 3)); }
-TEST(executor, there_and_back) { EXPECT_TRUE(run({toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 5}, 200, 1)); }
-TEST(executor, one_frame_in_flight) { EXPECT_TRUE(run({toy::diamond(), {0, 1, 0, 2, 1, 0, 2, 1, 0, 0}, 8}, 60, 2, 1)); }
-TEST(executor, fewer_in_flight_than_planned) {
+/// On CPUs, on accelerators, and on both in turn.
+struct executor : ::testing::TestWithParam<int> {
+  void SetUp() override {
+    constexpr bool (*kinds[])(int) = {[](int) { return false; }, [](int) { return true; }, [](int r) { return r % 2 == 0; }};
+    accelerate = kinds[GetParam()];
+  }
+  void TearDown() override {
+    accelerate = [](int) { return false; };
+  }
+};
+std::string name_of(const ::testing::TestParamInfo<int>& info) {
+  constexpr const char* names[] = {"cpu", "accelerator", "both"};
+  return names[info.param];
+}
+INSTANTIATE_TEST_SUITE_P(units, executor, ::testing::Values(0, 1, 2), name_of);
+
+TEST_P(executor, one_rank) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0}), 1}, 50)); }
+TEST_P(executor, two_ranks) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 5}), 4}, 200, 7)); }
+TEST_P(executor, three_ranks) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 3, 6}), 6}, 200, 3)); }
+TEST_P(executor, there_and_back) { EXPECT_TRUE(run({toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 5}, 200, 1)); }
+TEST_P(executor, one_frame_in_flight) { EXPECT_TRUE(run({toy::diamond(), {0, 1, 0, 2, 1, 0, 2, 1, 0, 0}, 8}, 60, 2, 1)); }
+TEST_P(executor, fewer_in_flight_than_planned) {
   EXPECT_TRUE(run({toy::diamond(), {2, 1, 0, 2, 1, 0, 2, 1, 0, 1}, 8}, 100, 5, 3));
 }
-TEST(executor, several_inputs_and_outputs) {
+TEST_P(executor, several_inputs_and_outputs) {
   for (const std::vector<int>& owner : {std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0},
                                         {0, 1, 0, 1, 0, 0, 1, 1},
                                         {0, 1, 2, 1, 2, 2, 3, 3},
                                         {3, 2, 1, 0, 1, 2, 3, 0}})
     EXPECT_TRUE(run({toy::two_by_two(), owner, 4}, 120, 5));
 }
-TEST(executor, no_frames) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 5}), 4}, 0)); }
+TEST_P(executor, no_frames) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 5}), 4}, 0)); }
 
-TEST(executor, random_networks_on_random_ranks) {
+TEST_P(executor, random_networks_on_random_ranks) {
   std::mt19937 rng(3);
   for (unsigned seed = 0; seed < 25; ++seed) {
     const int size = 5 + static_cast<int>(rng() % 30), ranks = 2 + static_cast<int>(rng() % 4);
@@ -144,7 +167,7 @@ TEST(executor, random_networks_on_random_ranks) {
   toy::jitter = 0;
 }
 
-TEST(executor, eight_ranks_and_many_frames_in_flight) {
+TEST_P(executor, eight_ranks_and_many_frames_in_flight) {
   const auto net = toy::random_network(11, 60);
   std::mt19937 rng(11);
   std::vector<int> owner(net.size());
@@ -152,7 +175,7 @@ TEST(executor, eight_ranks_and_many_frames_in_flight) {
   EXPECT_TRUE(run({net, owner, 24}, 300, 10));
 }
 
-TEST(executor, a_failing_rank_ends_all) {
+TEST_P(executor, a_failing_rank_ends_all) {
   auto net = toy::diamond();
   net[6].what = toy::op::failing;
   for (int after : {0, 1, 17}) {

@@ -14,6 +14,7 @@
 #include <deque>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -178,7 +179,14 @@ class program {
             .weights_folder = folder,
             .units = units_,
             .cores = {},
-            .threads = {.watch = watch, .keep = toy::keep}};
+            .threads = {.watch = watch, .keep = toy::keep},
+            .open = open_};
+  }
+
+  /// Rank r computes on an accelerator, as `by` opens it.
+  void accelerate(int r, std::unique_ptr<dice::kernels::accelerator> (*by)(const dice::platform::unit&)) {
+    units_.at(static_cast<std::size_t>(r)) = {dice::platform::unit::kind::gpu, 0, 0};
+    open_ = by;
   }
 
   /// The weights' number `i` in the data section.
@@ -237,6 +245,7 @@ class program {
   std::vector<dice::kernels::entry> kernels_;
   std::vector<dice::cost::algorithm> algorithms_;
   std::vector<std::span<const dice::graph::parameter>> group_parameters_;
+  std::unique_ptr<dice::kernels::accelerator> (*open_)(const dice::platform::unit&) = nullptr;
 };
 
 /// Input numbers of a frame.

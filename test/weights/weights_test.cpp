@@ -134,6 +134,20 @@ TEST(weights_packed, maps_what_was_written) {
     for (int i = 0; i < 16; ++i)
       EXPECT_EQ(reinterpret_cast<const float*>(s.packed(1 - of_plain))[i], static_cast<float>(15 - i + 40896 / 4 + i));
   }
+  // Handed over in pieces, and packed anew: the same bytes.
+  for (const int rank : {0, 1, 2}) {
+    const auto& needs = ranks[static_cast<std::size_t>(rank)];
+    std::vector<std::byte> read, packed_now(static_cast<std::size_t>(weights::stored_bytes(needs)));
+    file.each_piece(rank, needs, [&](std::int64_t offset, const std::byte* from, std::int64_t bytes) {
+      EXPECT_EQ(offset, static_cast<std::int64_t>(read.size()));
+      read.insert(read.end(), from, from + bytes);
+    });
+    weights::each_stored(weights::file(f.path, "net", wanted), needs,
+                         [&](std::int64_t offset, const std::byte* from, std::int64_t bytes) {
+                           return std::copy(from, from + bytes, packed_now.begin() + offset), true;
+                         });
+    EXPECT_EQ(read, packed_now);
+  }
   EXPECT_NO_THROW(file.map(1, ranks[1]));
   for (const auto& other : {weights::identity{{"one", "1"}, {"two", "3"}}, {{"one", "1"}, {"two", "22"}}, {{"two", "2"}}})
     EXPECT_THROW(weights::packed_file(path, other, ranks), weights::error);

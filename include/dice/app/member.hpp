@@ -148,17 +148,21 @@ class member {
     return {};
   }
 
-  /// Starts the calling thread's team for this rank's unit, and maps its weights: from the file `packed`; or, if neither is
-  /// named, from that beside the program; or packs them from the file `plain`, by default where --weights looks. Returns a
-  /// warning, or "". Throws.
+  /// Starts the calling thread's team for this rank's unit, or opens its accelerator, and maps its weights or copies them
+  /// there: from the file `packed`; or, if neither is named, from that beside the program; or packs them from the file
+  /// `plain`, by default where --weights looks. Returns a warning, or "". Throws.
   [[gnu::cold]] std::string equip(const std::string& plain, const std::string& packed) {
     auto warning = start_threads();
+    if (const auto r = static_cast<std::size_t>(rank());
+        program_.open && r < program_.units.size() && program_.units[r].on() == platform::processor::gpu)
+      accelerator_ = program_.open(program_.units[r]);
     const auto needs = runtime::needs_of(program_);
     const auto& own = needs[static_cast<std::size_t>(rank())];
     weights_path_ = packed.empty() && plain.empty() ? weights::packed_beside() : packed;
     std::string unfit;  // why the file beside the program does not serve
     if (!weights_path_.empty()) try {
-        store_ = weights::packed_file(weights_path_, runtime::packed_identity(program_), needs).map(rank(), own);
+        const weights::packed_file file(weights_path_, runtime::packed_identity(program_), needs);
+        store_ = accelerator_ ? uploaded(own, [&](auto put) { file.each_piece(rank(), own, put); }) : file.map(rank(), own);
         return warning;
       } catch (const weights::error& e) {
         if (!packed.empty()) throw;
@@ -171,7 +175,9 @@ class member {
       throw weights::error(unfit + "; " + e.what());
     }
     if (!unfit.empty()) warning += (warning.empty() ? "" : "; ") + ("packs its weights at start, for " + unfit);
-    store_ = weights::store(weights::file(weights_path_, program_.network, program_.weights), own);
+    const weights::file file(weights_path_, program_.network, program_.weights);
+    store_ =
+        accelerator_ ? uploaded(own, [&](auto put) { weights::each_stored(file, own, put); }) : weights::store(file, own);
     return warning;
   }
 
@@ -182,7 +188,7 @@ class member {
   std::string connect(int in_flight) {
     return agree(attempt([&] {  // nothing that can fail in one rank alone comes before ranks_.connect
       end_ = ranks_.connect(runtime::paths_of(program_.plan, in_flight));
-      executor_.emplace(program_, rank(), store_, *end_, in_flight);
+      executor_.emplace(program_, rank(), store_, *end_, in_flight, accelerator_.get());
     }));
   }
   runtime::executor& executor() { return *executor_; }
@@ -203,6 +209,16 @@ class member {
     return crew.warning;
   }
 
+  /// Weights in the accelerator's memory; read(put) hands them over.
+  template <class Read> weights::store uploaded(std::span<const weights::need> needs, Read read) {
+    std::byte* const to = accelerator_->memory(weights::stored_bytes(needs));
+    read([&](std::int64_t offset, const std::byte* from, std::int64_t bytes) {
+      accelerator_->upload(to + offset, from, bytes);
+      return true;
+    });
+    return {weights::mapped(), to, needs};
+  }
+
   const runtime::program& program_;
   channels::communicator& ranks_;
   const bool processes_;
@@ -210,6 +226,7 @@ class member {
   int threads_ = 1;  ///< of its team
   int sharers_ = 1;  ///< ranks whose unit is `cpu` that may use the very same cores
   std::string weights_path_;
+  std::unique_ptr<kernels::accelerator> accelerator_;  ///< or null
   weights::store store_;
   std::unique_ptr<channels::endpoint> end_;
   std::optional<runtime::executor> executor_;

@@ -6,7 +6,7 @@
 #include "dice/app/output/plan.hpp"
 #include "dice/app/output/print.hpp"
 #include "dice/runtime/digest.hpp"
-#include "dice/runtime/executor.hpp"
+#include "dice/runtime/needs.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/weights/packed.hpp"
 #include "dice/weights/search.hpp"

@@ -2,19 +2,25 @@
 #pragma once
 
 #include "dice/channels/channel.hpp"
+#include "dice/kernels/accelerator.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/frames.hpp"
+#include "dice/runtime/needs.hpp"
+#include "dice/runtime/offload.hpp"
 #include "dice/runtime/paths.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/recorder.hpp"
 #include "dice/weights/block.hpp"
 #include "dice/weights/store.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -22,37 +28,22 @@
 
 namespace dice::runtime {
 
-/// What the weights room must prepare for rank `rank`: its fusion groups in order. `groups` gets their indices.
-inline std::vector<weights::need> needs_of(const program& p, int rank, std::vector<int>& groups) {
-  std::vector<weights::need> out;
-  groups.clear();
-  for (std::size_t g = 0; g < p.plan.groups.size(); ++g)
-    if (p.plan.groups[g].rank == rank) {
-      groups.push_back(static_cast<int>(g));
-      out.push_back({p.parameters[g], p.algorithms[g].packed_bytes, p.kernels[g].pack, p.algorithms[g].variant});
-    }
-  return out;
-}
-
-/// The same for all ranks.
-inline std::vector<std::vector<weights::need>> needs_of(const program& p) {
-  std::vector<std::vector<weights::need>> out;
-  std::vector<int> groups;
-  for (int rank = 0; rank < p.ranks(); ++rank) out.push_back(needs_of(p, rank, groups));
-  return out;
-}
-
 /// A rank at work. A segment of a frame runs when the segment before it in the frame is done, the same segment of the frame
 /// before is done, and its messages have arrived; of those that can run, the one of the oldest frame goes first. Receives of
 /// a frame are posted as soon as its slot is free: frame - slots is done here and all it sends has left. A frame enters only
 /// while fewer than `in_flight` are between entry and last output, which the ranks with outputs tell by credits. So the
 /// oldest frame under way always goes on (see schedule/proofs.hpp), memory is bounded, and results come in order.
 ///
+/// On an accelerator (see offload) the rank starts a segment as soon as the same segment of the frame before is started, and
+/// looks for its end.
+///
 /// Nothing is allocated by run(), but for the times in the figures, nor by stream().
 class executor {
  public:
-  /// `store` holds the weights of needs_of(p, rank), `end` is connected to paths_of(p.plan, in_flight); both outlive this.
-  executor(const program& p, int rank, const weights::store& store, channels::endpoint& end, int in_flight)
+  /// `store` holds the weights of needs_of(p, rank), in the memory of the accelerator `on` if there is one; `end` is
+  /// connected to paths_of(p.plan, in_flight). All outlive this.
+  executor(const program& p, int rank, const weights::store& store, channels::endpoint& end, int in_flight,
+           kernels::accelerator* on = nullptr)
       : program_(p),
         plan_(p.plan),
         me_(plan_.ranks[static_cast<std::size_t>(rank)]),
@@ -60,18 +51,26 @@ class executor {
         in_flight_(in_flight),
         slots_(slots_of(me_, in_flight)),
         segments_(me_.last_segment - me_.first_segment),
-        arena_(slots_ * me_.frame_bytes + me_.scratch_bytes) {
+        arena_(on ? 0 : arena_bytes()),
+        memory_(on ? on->memory(arena_bytes()) : arena_.data()) {
     arena_.touch();
     prepare_calls(rank, store);
     prepare_credits(rank);
     at_.resize(static_cast<std::size_t>(slots_));
-    finished_.resize(static_cast<std::size_t>(segments_));
+    started_.resize(static_cast<std::size_t>(segments_));
     for (int g = 0; g < segments_; ++g)
       for (int s = segment(g).first_step; s < segment(g).last_step; ++s) {
         const auto what = step(s).what;
         if (what == schedule::action::enter && entry_ < 0) entry_ = g;
         if (what == schedule::action::leave) exit_ = g;
       }
+    if (!on) return;
+    busy_.assign(static_cast<std::size_t>(slots_), segments_);
+    offload_.emplace(
+        *on, p, me_, slots_, [this](const schedule::place& at, int in_slot) { return address(at, in_slot); },
+        [this](const schedule::step& s, int in_slot) {
+          program_.kernels[static_cast<std::size_t>(s.group)].run(call_of(s, in_slot));
+        });
   }
   executor(const executor&) = delete;
   executor& operator=(const executor&) = delete;
@@ -113,7 +112,7 @@ class executor {
   std::int64_t frame() const { return frame_ - base_; }
   /// The layer whose step failed, or -1.
   int layer() const { return layer_; }
-  std::int64_t arena_bytes() const { return arena_.bytes(); }
+  std::int64_t arena_bytes() const { return slots_ * me_.frame_bytes + me_.scratch_bytes; }
 
  private:
   struct credit_path {
@@ -171,6 +170,11 @@ class executor {
   void do_frames(figures& measured) {
     std::int64_t since = -1;  // when waiting began, or -1
     for (;;) {
+      while (offload_) {
+        const auto done = offload_->done();
+        if (!done) break;
+        end_on_accelerator(*done);
+      }
       advance();
       if (oldest_ == frames_ && idle()) break;
       if (const auto ready = find_ready(); ready >= 0) {
@@ -180,8 +184,11 @@ class executor {
           since = -1;
         }
         frame_ = ready;
-        run_segment(ready);
+        begin_segment(ready);
         end_.progress();
+      } else if (offload_ && offload_->runs()) {
+        end_.progress();
+        ::sched_yield();
       } else {
         if (since < 0) since = now();
         end_.wait();
@@ -239,7 +246,14 @@ class executor {
 
   std::byte* address(const schedule::place& p, int in_slot) const {
     const auto base = p.where == schedule::space::frame ? in_slot * me_.frame_bytes : slots_ * me_.frame_bytes;
-    return arena_.data() + base + p.offset;
+    return memory_ + base + p.offset;
+  }
+  /// Where message m lies for the endpoint, and graph input or output l for source or sink: in the arena, or staged.
+  std::byte* message_at(int m, const schedule::place& p, int in_slot) const {
+    return offload_ ? offload_->message(m, in_slot) : address(p, in_slot);
+  }
+  std::byte* layer_at(int l, const schedule::place& p, int in_slot) const {
+    return offload_ ? offload_->layer(l, in_slot) : address(p, in_slot);
   }
 
   /// Starts whatever can be started without waiting: receives of frames whose slot is free, credits.
@@ -248,7 +262,8 @@ class executor {
     while (posted_ < frames_ && posted_ < oldest_ + slots_ && sends_done(slot(posted_))) {
       const int s = slot(posted_);
       at_[static_cast<std::size_t>(s)] = 0;
-      for (int m : receives_) end_.start_receive(m, s, address(plan_.messages[static_cast<std::size_t>(m)].at_receiver, s));
+      for (int m : receives_)
+        end_.start_receive(m, s, message_at(m, plan_.messages[static_cast<std::size_t>(m)].at_receiver, s));
       if (recorder_) arrived_[static_cast<std::size_t>(s)].assign(receives_.size(), 0);
       ++posted_;
     }
@@ -317,7 +332,7 @@ class executor {
   std::int64_t find_ready() const {
     for (auto f = oldest_; f < posted_; ++f) {
       const int g = at_[static_cast<std::size_t>(slot(f))];
-      if (g < segments_ && finished_[static_cast<std::size_t>(g)] == f && (g != entry_ || f < retired() + in_flight_) &&
+      if (g < segments_ && started_[static_cast<std::size_t>(g)] == f && (g != entry_ || f < retired() + in_flight_) &&
           can_run(g, f))
         return f;
     }
@@ -335,15 +350,36 @@ class executor {
     return true;
   }
 
-  void run_segment(std::int64_t f) {
-    auto& g = at_[static_cast<std::size_t>(slot(f))];
+  void begin_segment(std::int64_t f) {
+    const int g = at_[static_cast<std::size_t>(slot(f))];
     if (g == entry_ && !streams_) figures_->entered[static_cast<std::size_t>(f - base_)] = now();
+    ++started_[static_cast<std::size_t>(g)];
+    if (offload_) return begin_on_accelerator(g, f);
     for (int s = segment(g).first_step; s < segment(g).last_step; ++s) run_step(step(s), f);
+    end_segment(g, f);
+  }
+  void end_segment(int g, std::int64_t f) {
     if (g == exit_ && !streams_) figures_->left[static_cast<std::size_t>(f - base_)] = now();
     left_ += g == exit_;
-    ++finished_[static_cast<std::size_t>(g)];
     // Segments keep the frames' order, so the oldest frame is the first to end.
-    if (++g == segments_) ++oldest_;
+    if (++at_[static_cast<std::size_t>(slot(f))] == segments_) ++oldest_;
+  }
+
+  void begin_on_accelerator(int g, std::int64_t f) {
+    offload_->begin(g, f, now(), [&](const schedule::step& enter) { run_step(enter, f); });
+    std::swap(at_[static_cast<std::size_t>(slot(f))], busy_[static_cast<std::size_t>(slot(f))]);
+  }
+  void end_on_accelerator(const offload::running& done) {
+    const auto f = done.frame;
+    std::swap(at_[static_cast<std::size_t>(slot(f))], busy_[static_cast<std::size_t>(slot(f))]);
+    const auto end = now(), from = std::max(done.begin, busy_until_);
+    busy_until_ = end;
+    figures_->computing += end - from;
+    note(recorder::kind::job, done.segment, f - base_, from);
+    for (int s = segment(done.segment).first_step; s < segment(done.segment).last_step; ++s)
+      if (const auto what = step(s).what; what == schedule::action::leave || what == schedule::action::send)
+        run_step(step(s), f);
+    end_segment(done.segment, f);
   }
 
   void run_step(const schedule::step& s, std::int64_t f) {
@@ -356,16 +392,18 @@ class executor {
         if (recorder_ && recorder_->traces()) note_arrivals(f);  // perhaps only now
         break;                                                   // it has arrived, or the segment would not run
       case schedule::action::enter:
-        if (source_) source_->fill(s.layer, f - base_, reinterpret_cast<float*>(address(s.output, in_slot)), elements());
+        if (source_)
+          source_->fill(s.layer, f - base_, reinterpret_cast<float*>(layer_at(s.layer, s.output, in_slot)), elements());
         note(recorder::kind::enter, s.layer, f - base_, begin);
         break;
       case schedule::action::leave:
-        if (sink_) sink_->take(s.layer, f - base_, reinterpret_cast<const float*>(address(s.output, in_slot)), elements());
+        if (sink_)
+          sink_->take(s.layer, f - base_, reinterpret_cast<const float*>(layer_at(s.layer, s.output, in_slot)), elements());
         note(recorder::kind::leave, s.layer, f - base_, begin);
         break;
       case schedule::action::send: {
         const auto& m = plan_.messages[static_cast<std::size_t>(s.message)];
-        end_.start_send(s.message, in_slot, address(m.at_sender, in_slot));
+        end_.start_send(s.message, in_slot, message_at(s.message, m.at_sender, in_slot));
         figures_->bytes_sent += m.bytes;
         note(recorder::kind::send, s.message, f - base_, begin);
         break;
@@ -377,22 +415,27 @@ class executor {
     layer_ = -1;
   }
 
-  void compute(const schedule::step& s, std::int64_t f) {
-    const int in_slot = slot(f);
+  /// The call of a step's kernel; its operands are in inputs_ and layouts_.
+  kernels::call call_of(const schedule::step& s, int in_slot) {
     const auto g = static_cast<std::size_t>(s.group);
     for (int k = 0; k < s.operands; ++k) {
       const auto& at = plan_.operands[static_cast<std::size_t>(s.first_operand + k)];
       inputs_[static_cast<std::size_t>(k)] = reinterpret_cast<const float*>(address(at, in_slot));
       layouts_[static_cast<std::size_t>(k)] = at.layout;
     }
-    const kernels::call c{inputs_.data(),
-                          reinterpret_cast<float*>(address(s.output, in_slot)),
-                          plain_[g],
-                          packed_[g],
-                          address(s.scratch, in_slot),
-                          &program_.algorithms[g],
-                          layouts_.data(),
-                          s.output.layout};
+    return {inputs_.data(),
+            reinterpret_cast<float*>(address(s.output, in_slot)),
+            plain_[g],
+            packed_[g],
+            address(s.scratch, in_slot),
+            &program_.algorithms[g],
+            layouts_.data(),
+            s.output.layout};
+  }
+
+  void compute(const schedule::step& s, std::int64_t f) {
+    const auto g = static_cast<std::size_t>(s.group);
+    const auto c = call_of(s, slot(f));
     if (recorder_) std::fill(recorder_->team().begin(), recorder_->team().end(), kernels::interval{});
     const auto from = now();
     program_.kernels[g].run(c);
@@ -413,7 +456,8 @@ class executor {
   channels::endpoint& end_;
   const int in_flight_, slots_, segments_;
   int entry_ = -1, exit_ = -1;  ///< the first segment with an input and the last with an output, or -1
-  weights::block arena_;
+  weights::block arena_;        ///< empty if there is an accelerator
+  std::byte* const memory_;
   std::vector<const float* const*> plain_;     ///< by fusion group
   std::vector<const std::byte*> packed_;       ///< by fusion group
   std::vector<const float*> inputs_;           ///< of the call being made
@@ -432,7 +476,7 @@ class executor {
   std::int64_t frame_ = 0;              ///< worked on last
   int layer_ = -1;                      ///< worked on, or -1
   std::vector<int> at_;                 ///< by slot: the segment that comes next
-  std::vector<std::int64_t> finished_;  ///< by segment: frames that did it
+  std::vector<std::int64_t> started_;   ///< by segment: frames that began it
   bool streams_ = false;                ///< frames_ is not known yet, or was told by the sources
   bool source_told_ = false;            ///< the total of this rank's own source is known
   std::int64_t total_ = 0;              ///< as told by the ranks with inputs,
@@ -441,6 +485,11 @@ class executor {
   source* source_ = nullptr;
   sink* sink_ = nullptr;
   figures* figures_ = nullptr;
+
+  // With an accelerator:
+  std::vector<int> busy_;        ///< by slot: its segment while that runs
+  std::int64_t busy_until_ = 0;  ///< when a segment ended there last
+  std::optional<offload> offload_;
 };
 
 }  // namespace dice::runtime

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "dice/cost/algorithm.hpp"
+#include "dice/kernels/accelerator.hpp"
 #include "dice/kernels/kernel.hpp"
 #include "dice/model/network.hpp"
 #include "dice/platform/unit.hpp"
 #include "dice/schedule/program.hpp"
 
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -35,6 +37,8 @@ struct program {
   std::span<const platform::unit> units;        ///< by rank
   std::span<const std::span<const int>> cores;  ///< by rank: of cores<…>; may be empty altogether
   team threads{};
+  /// Opens the accelerator of a rank whose unit is a GPU; null where there is no such rank. Throws std::runtime_error.
+  std::unique_ptr<kernels::accelerator> (*open)(const platform::unit& on) = nullptr;
 
   int ranks() const { return static_cast<int>(plan.ranks.size()); }
 };

@@ -36,7 +36,7 @@ struct packed_layout {
     std::int64_t at = header;
     for (const auto& needs : ranks) {
       sections.push_back(at = (at + page - 1) / page * page);
-      for (const auto& n : needs) at += n.stored_bytes();
+      at += stored_bytes(needs);
     }
     sections.push_back(at);
   }
@@ -70,12 +70,23 @@ class packed_file {
   /// Maps the section of rank `rank`, whose needs are `needs`. Throws error.
   store map(int rank, std::span<const need> needs) const {
     const auto begin = layout_.sections[static_cast<std::size_t>(rank)];
-    std::int64_t bytes = 0;
-    for (const auto& n : needs) bytes += n.stored_bytes();
+    const auto bytes = stored_bytes(needs);
     const std::byte* start = nullptr;
     mapped pages;
     if (bytes > 0) pages = in_.map(begin, begin + bytes, start);
     return store(std::move(pages), start, needs);
+  }
+
+  /// Hands the same to put(offset, from, bytes), a piece at a time, no more of which is mapped. Throws error.
+  template <class Put> void each_piece(int rank, std::span<const need> needs, Put put) const {
+    constexpr std::int64_t most = std::int64_t{32} << 20;
+    const auto begin = layout_.sections[static_cast<std::size_t>(rank)];
+    for (std::int64_t at = 0, all = stored_bytes(needs); at < all; at += most) {
+      const auto bytes = std::min(most, all - at);
+      const std::byte* start = nullptr;
+      const auto pages = in_.map(begin + at, begin + at + bytes, start);
+      put(at, start, bytes);
+    }
   }
 
  private:
@@ -132,18 +143,13 @@ template <class F>
   to.align(packed_layout::header);
   for (const auto& needs : ranks) {
     to.align(packed_layout::page);
-    for (const auto& n : needs) {
-      const store one(from, std::span(&n, 1));
-      if (one.packed(0)) to.put(one.packed(0), n.packed_bytes);
-      else
-        for (std::size_t k = 0; k < n.parameters.size(); ++k) {
-          to.put(one.plain(0)[k], n.parameters[k].extents.bytes());
-          to.align(need::alignment);
-        }
+    each_stored(from, needs, [&](std::int64_t, const std::byte* bytes, std::int64_t count) {
+      to.put(bytes, count);
       to.align(need::alignment);
-      if (!out) return;
       done(to.at(), layout.sections.back());
-    }
+      return static_cast<bool>(out);
+    });
+    if (!out) return;
   }
   to.end();
 }

@@ -32,6 +32,13 @@ struct need {
   static constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 };
 
+/// Bytes of all of them.
+constexpr std::int64_t stored_bytes(std::span<const need> needs) {
+  std::int64_t out = 0;
+  for (const auto& n : needs) out += n.stored_bytes();
+  return out;
+}
+
 /// A rank's weights: those read in place are mapped read-only, the others packed in one block or mapped as they were packed
 /// before. Maps nothing else.
 class store {
@@ -66,7 +73,8 @@ class store {
     }
   }
 
-  /// What `needs` lists lies packed from `at` on, in `pages`: as stored_bytes() says, one after the other.
+  /// What `needs` lists lies packed from `at` on, in `pages`, or elsewhere if they are none: as stored_bytes() says, one
+  /// after the other.
   store(mapped pages, const std::byte* at, std::span<const need> needs) {
     mappings_.push_back(std::move(pages));
     for (const auto& n : needs) {
@@ -132,5 +140,22 @@ class store {
   std::vector<mapped> mappings_;
   block packed_;
 };
+
+/// Packs what `needs` lists, and hands it to put(offset, from, bytes) a need at a time, the offset as stored_bytes() says,
+/// until one returns false. Throws error, std::bad_alloc.
+template <class Put> [[gnu::cold]] void each_stored(const file& from, std::span<const need> needs, Put put) {
+  std::int64_t begin = 0;
+  for (const auto& n : needs) {
+    const store one(from, std::span(&n, 1));
+    auto at = begin;
+    if (one.packed(0) && !put(at, one.packed(0), n.packed_bytes)) return;
+    for (std::size_t k = 0; !one.packed(0) && k < n.parameters.size(); ++k) {
+      const auto bytes = n.parameters[k].extents.bytes();
+      if (!put(at, reinterpret_cast<const std::byte*>(one.plain(0)[k]), bytes)) return;
+      at += need::aligned(bytes);
+    }
+    begin += n.stored_bytes();
+  }
+}
 
 }  // namespace dice::weights

@@ -47,6 +47,9 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
       case kind::compute:
         name = group_text(p, static_cast<std::size_t>(e.what));
         break;
+      case kind::job:
+        name = "segment " + std::to_string(e.what);
+        break;
       case kind::enter:
         name = "enter " + layer(e.what);
         break;
