@@ -6,11 +6,11 @@ set(dice_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dice")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/diceConfig.cmake.in" "${PROJECT_BINARY_DIR}/diceConfig.cmake"
   INSTALL_DESTINATION "${dice_package_dir}"
   PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR)
-# Headers only: one package serves every architecture.  Before 1.0 a new minor version may break.
+# Headers, but for the CUDA kernels: one package serves every architecture, and GPU ranks on that of its build.  Before 1.0 a new minor version may break.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/diceConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 
-foreach(target IN ITEMS dice_core dice_openmp dice_mpi dice_dice)
+foreach(target IN ITEMS dice_core dice_openmp dice_cudnn dice_mpi dice_dice)
   if(TARGET ${target})
     get_target_property(sets ${target} INTERFACE_HEADER_SETS)
     list(TRANSFORM sets REPLACE "(.+)" "FILE_SET;\\1;DESTINATION;${CMAKE_INSTALL_INCLUDEDIR}")
@@ -22,10 +22,14 @@ install(FILES
   "${PROJECT_BINARY_DIR}/diceConfigVersion.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceTargets.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceBoard.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/DiceCuda.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/aarch64-linux-gnu.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceAddNetwork.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DicePack.cmake"
   DESTINATION "${dice_package_dir}")
+if(TARGET dice_cuda_kernels)
+  install(FILES "${dice_cuda_library}" DESTINATION "${dice_package_dir}")
+endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(TARGET onnx2hpp)
   install(TARGETS onnx2hpp EXPORT diceTools RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")

@@ -4,10 +4,15 @@
 #   dice::core    the headers, and what the compilers need to evaluate a plan
 #   dice::openmp  kernels for CPUs; only if OpenMP was found
 #   dice::mpi     channels by MPI; only if MPI and Boost.MPI were found
+#   dice::cudnn   kernels for GPUs; only if CUDA and cuDNN were found (DiceCuda.cmake)
 #   dice::pictures  JPEG and PNG files as input; only if stb and its compiled library were found (Debian: libstb-dev)
 #   dice::dice    all of these, threads and xtensor
 #
-# Variables: DICE_BOARD (native unless said, when cross-compiling generic; DiceBoard.cmake) and DICE_CUDA (AUTO, ON, OFF).
+# Variables: DICE_BOARD (native unless said, when cross-compiling generic; DiceBoard.cmake) and DICE_CUDA:
+#   AUTO       GPU ranks if CUDA and cuDNN are found
+#   ON         the same, and an error if they are not
+#   OFF        a mapping with a GPU rank does not compile
+#   ELSEWHERE  it compiles here without CUDA, for hosts of its CPU ranks; the hosts of its GPU ranks have programs with CUDA
 if(POLICY CMP0167)
   cmake_policy(SET CMP0167 NEW)  # Boost's own package file, not CMake's module
 endif()
@@ -18,8 +23,8 @@ if(CMAKE_CROSSCOMPILING)
   set(dice_default_board generic)
 endif()
 set(DICE_BOARD ${dice_default_board} CACHE STRING "Board to build for: native, generic (the compiler's default), x86-64-v3, rpi4, …")
-set(DICE_CUDA AUTO CACHE STRING "GPU backend: AUTO, ON or OFF")
-set_property(CACHE DICE_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(DICE_CUDA AUTO CACHE STRING "GPU ranks: AUTO, ON, OFF or ELSEWHERE")
+set_property(CACHE DICE_CUDA PROPERTY STRINGS AUTO ON OFF ELSEWHERE)
 
 # Third-party packages are found anew in every directory that asks for dice: imported targets are seen only there and below.
 find_package(Threads REQUIRED)
@@ -31,17 +36,17 @@ find_package(Boost 1.74 REQUIRED QUIET OPTIONAL_COMPONENTS mpi serialization)
 find_path(DICE_STB_INCLUDE_DIR stb/stb_image.h DOC "folder of stb/stb_image.h, for dice::pictures")
 find_library(DICE_STB_LIBRARY stb DOC "stb as a library, for dice::pictures")
 mark_as_advanced(DICE_STB_INCLUDE_DIR DICE_STB_LIBRARY)
+string(TOUPPER "${DICE_CUDA}" dice_cuda)
+if(dice_cuda MATCHES "^(AUTO|ON)$")
+  find_package(CUDAToolkit 11.4 QUIET)
+endif()
 
 if(TARGET dice::dice)
   return()
 endif()
 
-string(TOUPPER "${DICE_CUDA}" dice_cuda)
-if(dice_cuda STREQUAL "ON")
-  message(WARNING "dice: DICE_CUDA=ON, but this version has no GPU backend: there is no dice::cudnn, and a mapping with "
-                  "the unit gpu or gpu_at does not compile. Use cpu, cores or threads.")
-elseif(NOT dice_cuda MATCHES "^(AUTO|OFF)$")
-  message(FATAL_ERROR "dice: DICE_CUDA is AUTO, ON or OFF, not '${DICE_CUDA}'")
+if(NOT dice_cuda MATCHES "^(AUTO|ON|OFF|ELSEWHERE)$")
+  message(FATAL_ERROR "dice: DICE_CUDA is AUTO, ON, OFF or ELSEWHERE, not '${DICE_CUDA}'")
 endif()
 
 # Makes the target dice::<name> and sets `target` to the name under which it can be changed.
@@ -59,6 +64,7 @@ endmacro()
 set(dice_parts dice::core)
 
 dice_add_interface(core)
+set(dice_core_target ${target})
 target_include_directories(${target} INTERFACE "${DICE_INCLUDE_DIR}")
 target_link_libraries(${target} INTERFACE Boost::headers)
 target_compile_features(${target} INTERFACE cxx_std_20)
@@ -91,6 +97,18 @@ else()
   set(dice_has_mpi "no Boost.MPI (ranks only as threads of one process)")
 endif()
 
+if(dice_cuda MATCHES "^(AUTO|ON)$")
+  include("${CMAKE_CURRENT_LIST_DIR}/DiceCuda.cmake")
+  if(dice_cuda STREQUAL "ON" AND NOT TARGET dice::cudnn)
+    message(FATAL_ERROR "dice: DICE_CUDA=ON, but there is ${dice_has_cuda}")
+  endif()
+elseif(dice_cuda STREQUAL "ELSEWHERE")
+  target_compile_definitions(${dice_core_target} INTERFACE DICE_WITH_GPUS_ELSEWHERE)
+  set(dice_has_cuda "GPU ranks elsewhere")
+else()
+  set(dice_has_cuda "no GPU ranks (DICE_CUDA=OFF)")
+endif()
+
 if(DICE_STB_INCLUDE_DIR AND DICE_STB_LIBRARY)
   dice_add_interface(pictures)
   target_link_libraries(${target} INTERFACE dice::core "${DICE_STB_LIBRARY}")
@@ -105,4 +123,4 @@ endif()
 dice_add_interface(dice)
 target_link_libraries(${target} INTERFACE ${dice_parts} Threads::Threads xtensor)
 
-message(STATUS "dice: ${dice_has_openmp}; ${dice_has_mpi}; ${dice_has_pictures}; xtensor ${xtensor_VERSION}; GPU ranks come with a later version")
+message(STATUS "dice: ${dice_has_openmp}; ${dice_has_mpi}; ${dice_has_pictures}; ${dice_has_cuda}; xtensor ${xtensor_VERSION}")

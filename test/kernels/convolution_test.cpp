@@ -12,7 +12,9 @@ TYPED_TEST_SUITE(convolution, backends);
 
 TYPED_TEST(convolution, equals_pytorch) { check<TypeParam, ops::conv, true>("conv", 18); }
 
-#ifdef DICE_WITH_OPENMP
+#ifdef DICE_COMPARES
+
+constexpr bool can_halve = !std::is_same_v<compared, kernels::cudnn>;
 
 problem<ops::conv> problem_of(const ops::conv& op, const shape& in) {
   shape weights{op.channels, in[1] / op.group, op.kernel[0], op.kernel[1]};
@@ -37,7 +39,7 @@ void compare_conv(const ops::conv& op, const shape& in, const Activation& activa
 }
 
 // Every window on maps of every size, channels in turn.
-TEST(convolution_openmp, equals_the_reference) {
+TEST(convolution_compared, equals_the_reference) {
   const std::array<int, 2> kernels[] = {{1, 1}, {2, 2}, {3, 3}, {5, 5}, {7, 7}, {1, 7}, {7, 1}};
   const std::array<int, 2> sizes[] = {{1, 1}, {7, 7}, {13, 17}, {14, 14}, {4, 33}};
   const std::int64_t channels[] = {1, 3, 5, 17, 64};
@@ -65,7 +67,7 @@ TEST(convolution_openmp, equals_the_reference) {
         }
 }
 
-TEST(convolution_openmp, every_epilogue) {
+TEST(convolution_compared, every_epilogue) {
   const ops::conv conv{.channels = 13, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
   const ops::conv pointwise{.channels = 21, .bias = true};
   const ops::conv depthwise{.channels = 12, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = 12};
@@ -87,10 +89,11 @@ TEST(convolution_openmp, every_epilogue) {
 }
 
 // Convolutions that end with the largest of each 2 × 2 results.
-TEST(convolution_openmp, halves) {
+TEST(convolution_compared, halves) {
+  if (!can_halve) GTEST_SKIP() << "this backend takes no pooling into a convolution";
   const auto halved = [](const ops::conv& op, const shape& in, const auto& activation) {
     auto p = problem_of(op, in);
-    ASSERT_TRUE(cost::choose<cost::backend::openmp>(op, graph::shapes(p.in), p.result()).halves) << text(op, in);
+    ASSERT_TRUE(cost::choose<compared::value>(op, graph::shapes(p.in), p.result()).halves) << text(op, in);
     p.halves = true;
     compare(p, text(op, in) + ", halved", activation);
   };
@@ -127,7 +130,7 @@ TEST(convolution_openmp, halves) {
   halved(wide, large, ops::relu{});
 }
 
-TEST(convolution_openmp, groups) {
+TEST(convolution_compared, groups) {
   for (const std::int64_t groups : {2, 3, 8})
     for (const std::int64_t multiplier : {1, 2, 5, 9})
       for (const std::int64_t channels : {1, 4})
@@ -152,10 +155,11 @@ TEST(convolution_openmp, groups) {
 }
 
 // NaN reaches the results whose windows have it, and the largest of which they are one, and no others.
-TEST(convolution_openmp, not_a_number) {
+TEST(convolution_compared, not_a_number) {
   const ops::conv op{.channels = 21, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
   for (const std::int64_t channels : {3, 18})
     for (const bool halves : {false, true}) {
+      if (halves && !can_halve) continue;
       auto p = problem_of(op, {1, channels, 9, 30});
       p.halves = halves;
       p.inputs[0][4 * 30 + 17] = std::numeric_limits<float>::quiet_NaN();
@@ -167,14 +171,14 @@ TEST(convolution_openmp, not_a_number) {
 }
 
 // Maps so large that threads share them by rows.
-TEST(convolution_openmp, large_depthwise) {
+TEST(convolution_compared, large_depthwise) {
   for (const int stride : {1, 2})
     compare_conv(
         {.channels = 40, .kernel = {3, 3}, .strides = {stride, stride}, .pads = {1, 1, 1, 1}, .group = 40, .bias = true},
         {2, 40, 61, 50}, ops::relu{});
 }
 
-TEST(convolution_openmp, one_dimension) {
+TEST(convolution_compared, one_dimension) {
   for (const int length : {5, 16, 100})
     for (const int stride : {1, 2, 3})
       for (const std::int64_t group : {1, 4})
@@ -189,14 +193,14 @@ TEST(convolution_openmp, one_dimension) {
 }
 
 // 1x1 without padding reads the input in place: sizes around the vectors' widths, and planes of 4 KiB that are copied.
-TEST(convolution_openmp, pointwise) {
+TEST(convolution_compared, pointwise) {
   for (const int size : {1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 32})
     compare_conv({.channels = 19, .bias = true}, {1, 40, size, size}, ops::relu{}, true);
   for (const int length : {15, 16, 17, 31, 33, 47, 48, 49, 64, 65, 97}) compare_conv({.channels = 9}, {2, 7, 1, length});
 }
 
 // Inputs of several bands of rows, and more tiles than threads.
-TEST(convolution_openmp, bands) {
+TEST(convolution_compared, bands) {
   const ops::conv op{.channels = 11, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
   const shape in{2, 40, 120, 90}, result = graph::infer(op, {&in, 1});
   ASSERT_GT(cost::convolution(op, in, result).bands(), 2);

@@ -67,9 +67,9 @@ TYPED_TEST(elementwise, special_values) {
   check_all(ops::hard_sigmoid{}, {1, 0, nan, 0.5f, 1, 0});
 }
 
-#ifdef DICE_WITH_OPENMP
+#ifdef DICE_COMPARES
 
-TEST(elementwise_openmp, activations_equal_the_reference) {
+TEST(elementwise_compared, activations_equal_the_reference) {
   for (const std::int64_t n : {1, 3, 16, 17, 100, 70001}) {
     const auto all = [&](auto... op) { (compare(make(op, {{1, n}}, {}, -6, 6), std::string(op.onnx)), ...); };
     all(ops::relu{}, ops::leaky_relu{}, ops::elu{}, ops::clip{.low = -1, .high = 3}, ops::sigmoid{}, ops::tanh{},
@@ -116,12 +116,12 @@ template <class Op> void compare_binary(const Op& op, const char* name) {
   }
 }
 
-TEST(elementwise_openmp, add_equals_the_reference) { compare_binary(ops::add{}, "add"); }
-TEST(elementwise_openmp, sub_equals_the_reference) { compare_binary(ops::sub{}, "sub"); }
-TEST(elementwise_openmp, mul_equals_the_reference) { compare_binary(ops::mul{}, "mul"); }
-TEST(elementwise_openmp, div_equals_the_reference) { compare_binary(ops::div{}, "div"); }
+TEST(elementwise_compared, add_equals_the_reference) { compare_binary(ops::add{}, "add"); }
+TEST(elementwise_compared, sub_equals_the_reference) { compare_binary(ops::sub{}, "sub"); }
+TEST(elementwise_compared, mul_equals_the_reference) { compare_binary(ops::mul{}, "mul"); }
+TEST(elementwise_compared, div_equals_the_reference) { compare_binary(ops::div{}, "div"); }
 
-TEST(elementwise_openmp, sum_equals_the_reference) {
+TEST(elementwise_compared, sum_equals_the_reference) {
   const shape s{2, 17, 40, 41};
   compare(make(ops::sum{}, {s}), "sum of 1", ops::relu{});
   compare(make(ops::sum{}, {s, s}), "sum of 2", ops::relu{});
@@ -131,7 +131,7 @@ TEST(elementwise_openmp, sum_equals_the_reference) {
   compare(make(ops::sum{}, {{1, 24, 1, 1}, {2, 24, 1, 1}, {2, 24, 5, 6}, {1, 1, 1}}), "sum of channels", ops::relu{});
 }
 
-TEST(elementwise_openmp, batch_normalization_equals_the_reference) {
+TEST(elementwise_compared, batch_normalization_equals_the_reference) {
   for (const shape& s : {shape{2, 5, 7, 7}, {1, 64, 33, 35}, {3, 17}, {2, 3, 100}, {2, 37, 5, 9}, {1, 24, 50}}) {
     compare(make(ops::batch_normalization{}, {s}, {{s[1]}, {s[1]}}), "batch_normalization");
     compare(make(ops::batch_normalization{}, {s}, {{s[1]}, {s[1]}}), "batch_normalization", ops::relu{});

@@ -22,14 +22,25 @@
 #ifdef DICE_WITH_OPENMP
 #include <omp.h>
 #endif
+#ifdef DICE_TESTS_GPU
+#include "gpu/bench.hpp"
+#endif
 
 namespace harness {
 
 using namespace dice;
 using tensor::shape;
 
-#ifdef DICE_WITH_OPENMP
-using backends = ::testing::Types<kernels::reference, kernels::openmp>;
+// The backend that is compared with the reference.
+#if defined(DICE_TESTS_GPU)
+using compared = kernels::cudnn;
+#define DICE_COMPARES
+#elif defined(DICE_WITH_OPENMP)
+using compared = kernels::openmp;
+#define DICE_COMPARES
+#endif
+#ifdef DICE_COMPARES
+using backends = ::testing::Types<kernels::reference, compared>;
 #else
 using backends = ::testing::Types<kernels::reference>;
 #endif
@@ -113,9 +124,9 @@ inline std::vector<float> plain(const float* from, const shape& s, tensor::layou
   return out;
 }
 
-/// What Backend computes by `algorithm`, followed by `activation`.
+/// What Backend computes on this CPU by `algorithm`, followed by `activation`.
 template <class Backend, class Op, class Activation>
-std::vector<float> compute(const problem<Op>& p, const Activation& activation, const cost::algorithm& algorithm) {
+std::vector<float> compute_here(const problem<Op>& p, const Activation& activation, const cost::algorithm& algorithm) {
   using kernel = kernels::kernel<Backend, Op>;
 #ifdef DICE_WITH_OPENMP
   omp_set_num_threads(p.threads);
@@ -185,6 +196,69 @@ std::vector<float> compute(const problem<Op>& p, const Activation& activation, c
   return plain(to, stored_as, layout_of(stored_as));
 }
 
+#ifdef DICE_TESTS_GPU
+/// What the GPU computes, followed by `activation`.
+template <class Op, class Activation>
+std::vector<float> compute_there(const problem<Op>& p, const Activation& activation, const cost::algorithm& algorithm) {
+  using tensor::layout;
+  const shape result = p.result();
+  const auto layout_of = [&](const shape& s) { return tensor::has_blocks(s) ? p.layout : layout::plain; };
+  auto& there = gpu_bench::get();
+  there.clear();
+  std::vector<const float*> inputs, parameters;
+  std::vector<layout> layouts;
+  for (std::size_t k = 0; k < p.inputs.size(); ++k) {
+    layouts.push_back(layout_of(p.in[k]));
+    inputs.push_back(there.put(stored(p.inputs[k], p.in[k], layouts.back())));
+  }
+  layouts.push_back(layout_of(result));  // of the residual
+  for (const auto& x : p.parameters) parameters.push_back(there.put(x));
+  auto work = (algorithm.scratch_bytes + 63) / 64 * 64;  // as the plan counts it
+  const auto held = [&](const shape& s, layout as) { work += cost::converted_bytes(s, layout_of(s), as); };
+  for (const auto& s : p.in) held(s, algorithm.reads(layout_of(result)));
+  held(result, algorithm.writes(layout_of(result)));
+  if (!p.residual.empty()) held(result, algorithm.writes(layout_of(result)));
+
+  constexpr std::size_t guard = 32;  // elements on both sides
+  const auto count = static_cast<std::size_t>(tensor::elements(result, layout_of(result)));
+  std::vector<float> around(count + 2 * guard, std::numeric_limits<float>::quiet_NaN());
+  std::fill_n(around.begin(), guard, 12345.0f), std::fill_n(around.end() - guard, guard, 12345.0f);
+  float* const output = there.put(around);
+  if (p.in_place) {
+    // A kernel runs more than once before it is recorded: each time on the input.
+    there.again(output + guard, inputs[0], count);
+    inputs[0] = output + guard;
+  }
+  auto end = kernels::gpu::ending_of(activation);
+  if (!p.residual.empty()) end.residual = there.put(stored(p.residual, result, layout_of(result)));
+  const kernels::call c{.inputs = inputs.data(),
+                        .output = output + guard,
+                        .parameters = parameters.data(),
+                        .packed = nullptr,
+                        .scratch = there.room(work),
+                        .how = &algorithm,
+                        .layouts = layouts.data(),
+                        .result = layout_of(result)};
+  there.run([&] { kernels::kernel<kernels::cudnn, Op>::shared(p.op, graph::shapes(p.in), result, c, end); });
+  around = there.get(output, around.size());
+  const auto is_guard = [](float x) { return x == 12345; };
+  EXPECT_TRUE(std::all_of(around.begin(), around.begin() + guard, is_guard) &&
+              std::all_of(around.end() - guard, around.end(), is_guard))
+      << p.op.onnx << " wrote beside its output";
+  return plain(around.data() + guard, result, layout_of(result));
+}
+#endif
+
+/// What Backend computes by `algorithm`, followed by `activation`.
+template <class Backend, class Op, class Activation>
+std::vector<float> compute(const problem<Op>& p, const Activation& activation, const cost::algorithm& algorithm) {
+#ifdef DICE_TESTS_GPU
+  if constexpr (std::is_same_v<Backend, kernels::cudnn>) return compute_there(p, activation, algorithm);
+  else
+#endif
+    return compute_here<Backend>(p, activation, algorithm);
+}
+
 /// By the algorithm that is chosen for it.
 template <class Backend, class Op, class Activation = graph::nothing>
 std::vector<float> compute(const problem<Op>& p, const Activation& activation = {}) {
@@ -205,7 +279,11 @@ inline double error(const std::vector<float>& a, const std::vector<float>& b) {
   return difference == 0 ? 0 : difference / size;
 }
 
+#ifdef DICE_TESTS_GPU
+inline constexpr double tolerance = 1e-4;  // cuDNN may choose Winograd's algorithm
+#else
 inline constexpr double tolerance = 1e-5;
+#endif
 
 /// A problem with inputs and parameters of these shapes, of seeded values.
 template <class Op>
@@ -236,21 +314,22 @@ template <class Op, class Activation> std::vector<float> expected_of(problem<Op>
   return compute<kernels::reference>(pool);
 }
 
-#ifdef DICE_WITH_OPENMP
-/// Compares OpenMP with the reference, on 1, 2 and 3 threads, all tensors plain and all blocked.
+#ifdef DICE_COMPARES
+/// Compares the other backend with the reference, OpenMP on 1, 2 and 3 threads, all tensors plain and all blocked.
 template <class Op, class Activation = graph::nothing>
 void compare(problem<Op> p, const std::string& what, const Activation& activation = {}) {
   const auto expected = expected_of(p, activation);
   for (const int threads : {1, 2, 3}) {
+    if (threads > 1 && std::is_same_v<compared, kernels::cudnn>) break;
     p.threads = threads;
     SCOPED_TRACE(what);
     for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
       p.layout = layout;
       const std::string how = what + (layout == tensor::layout::plain ? ", plain" : ", blocked");
-      EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance) << how << ", threads " << threads;
+      EXPECT_LE(error(compute<compared>(p, activation), expected), tolerance) << how << ", threads " << threads;
       if (!graph::in_place(p.op)) continue;
       p.in_place = true;
-      EXPECT_LE(error(compute<kernels::openmp>(p, activation), expected), tolerance) << how << ", in place";
+      EXPECT_LE(error(compute<compared>(p, activation), expected), tolerance) << how << ", in place";
       p.in_place = false;
     }
   }

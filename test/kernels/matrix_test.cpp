@@ -11,9 +11,9 @@ TYPED_TEST_SUITE(matrix, backends);
 TYPED_TEST(matrix, gemm_equals_pytorch) { check<TypeParam, ops::gemm, true>("gemm", 3); }
 TYPED_TEST(matrix, mat_mul_equals_pytorch) { check<TypeParam, ops::mat_mul, true>("mat_mul", 3); }
 
-#ifdef DICE_WITH_OPENMP
+#ifdef DICE_COMPARES
 
-TEST(matrix_openmp, equals_the_reference) {
+TEST(matrix_compared, equals_the_reference) {
   for (const std::int64_t rows : {1, 2, 3, 4, 5, 8, 17, 50})
     for (const std::int64_t columns : {1, 3, 4, 7, 64, 130})
       for (const std::int64_t depth : {1, 5, 16, 37, 128, 1000}) {
@@ -26,7 +26,7 @@ TEST(matrix_openmp, equals_the_reference) {
   compare(make(ops::gemm{.columns = 70, .depth = 25088}, {{1, 25088}}, {{70, 25088}}), "gemm 1x70x25088");
 }
 
-TEST(matrix_openmp, every_epilogue) {
+TEST(matrix_compared, every_epilogue) {
   const auto p = with_residual(make(ops::gemm{.columns = 37, .depth = 900, .bias = true}, {{2, 900}}, {{37, 900}, {37}}));
   compare(p, "none");
   compare(p, "relu", ops::relu{});

@@ -25,36 +25,51 @@ TYPED_TEST(movement, views_are_copied) {
   copied(ops::reshape{.to = {7, 30}});
 }
 
-// Inputs that lie at their places in the output, all or some of them.
+/// Concat of p whose inputs `0` and, if `second`, `1` lie at their places in the output already.
+template <class Backend> std::vector<float> concat_in_place(const problem<ops::concat>& p, bool second) {
+  std::vector<float> output(static_cast<std::size_t>(p.result().elements()));
+  std::copy(p.inputs[0].begin(), p.inputs[0].end(), output.begin());
+  if (second) std::copy(p.inputs[1].begin(), p.inputs[1].end(), output.begin() + 18);
+  using kernel = kernels::kernel<Backend, ops::concat>;
+#ifdef DICE_TESTS_GPU
+  if constexpr (std::is_same_v<Backend, kernels::cudnn>) {
+    auto& there = gpu_bench::get();
+    there.clear();
+    float* const at = there.put(output);
+    const float* inputs[] = {at, second ? at + 18 : there.put(p.inputs[1]), there.put(p.inputs[2])};
+    const kernels::call c{.inputs = inputs, .output = at, .parameters = nullptr, .packed = nullptr, .scratch = nullptr};
+    there.run([&] { kernel::compute(p.op, p.in, p.result(), c, {}); });
+    return there.get(at, output.size());
+  } else
+#endif
+  {
+    const float* inputs[] = {output.data(), second ? output.data() + 18 : p.inputs[1].data(), p.inputs[2].data()};
+    const kernels::call c{
+        .inputs = inputs, .output = output.data(), .parameters = nullptr, .packed = nullptr, .scratch = nullptr};
+    const kernels::detail::epilogue e{.output = output.data(), .write = kernel::template write<graph::nothing>};
+    kernel::compute(p.op, p.in, p.result(), c, e);
+    return output;
+  }
+}
+
 TYPED_TEST(movement, concat_in_place) {
   const ops::concat op{.axis = 1};
   const std::vector<shape> in{{1, 2, 3, 3}, {1, 4, 3, 3}, {1, 1, 3, 3}};
   const auto p = make(op, in);
   const auto expected = compute<TypeParam>(p);
-  for (const bool second : {false, true}) {
-    std::vector<float> output(expected.size());
-    std::copy(p.inputs[0].begin(), p.inputs[0].end(), output.begin());
-    if (second) std::copy(p.inputs[1].begin(), p.inputs[1].end(), output.begin() + 18);
-    const float* inputs[] = {output.data(), second ? output.data() + 18 : p.inputs[1].data(), p.inputs[2].data()};
-    const kernels::call c{
-        .inputs = inputs, .output = output.data(), .parameters = nullptr, .packed = nullptr, .scratch = nullptr};
-    using kernel = kernels::kernel<TypeParam, ops::concat>;
-    const kernels::detail::epilogue e{.output = output.data(), .write = kernel::template write<graph::nothing>};
-    kernel::compute(op, in, p.result(), c, e);
-    EXPECT_EQ(output, expected);
-  }
+  for (const bool second : {false, true}) EXPECT_EQ(concat_in_place<TypeParam>(p, second), expected);
 }
 
-#ifdef DICE_WITH_OPENMP
+#ifdef DICE_COMPARES
 
-TEST(movement_openmp, copies) {
+TEST(movement_compared, copies) {
   compare(make(ops::identity{}, {{2, 24, 30, 31}}), "identity");
   compare(make(ops::dropout{}, {{1, 16, 3}}), "dropout");
   compare(make(ops::flatten{}, {{2, 24, 3, 5}}), "flatten");
   compare(make(ops::reshape{.to = {2, 60, 2, 3}}, {{2, 24, 3, 5}}), "reshape");
 }
 
-TEST(movement_openmp, concat_equals_the_reference) {
+TEST(movement_compared, concat_equals_the_reference) {
   for (int axis = 0; axis < 4; ++axis) {
     shape a{2, 17, 40, 41}, b = a, d = a;
     b[axis] = 5, d[axis] = 1;
@@ -67,7 +82,7 @@ TEST(movement_openmp, concat_equals_the_reference) {
   compare(make(ops::concat{.axis = 0}, {{2, 24, 5, 5}, {1, 24, 5, 5}}), "concat of images");
 }
 
-TEST(movement_openmp, pad_equals_the_reference) {
+TEST(movement_compared, pad_equals_the_reference) {
   for (const auto mode : {ops::padding::constant, ops::padding::reflect, ops::padding::edge}) {
     compare(make(ops::pad{.before = {0, 0, 3, 2}, .after = {0, 0, 1, 4}, .mode = mode, .value = 2}, {{2, 9, 50, 51}}),
             "pad");
@@ -76,7 +91,7 @@ TEST(movement_openmp, pad_equals_the_reference) {
   }
 }
 
-TEST(movement_openmp, transpose_equals_the_reference) {
+TEST(movement_compared, transpose_equals_the_reference) {
   const shape s{3, 35, 33, 40};
   std::array<int, 4> perm{0, 1, 2, 3};
   do {
@@ -88,7 +103,7 @@ TEST(movement_openmp, transpose_equals_the_reference) {
   compare(make(ops::transpose{.perm = {0, 2, 1, 3, 4}}, {{1, 2, 58, 28, 28}}), "channel shuffle");
 }
 
-TEST(movement_openmp, slice_equals_the_reference) {
+TEST(movement_compared, slice_equals_the_reference) {
   compare(make(ops::slice{.starts = {0, 3, 0, 1}, .steps = {1, 2, 1, 1}, .extents = {2, 5, 40, 39}}, {{2, 17, 40, 41}}),
           "slice");
   compare(
@@ -99,7 +114,7 @@ TEST(movement_openmp, slice_equals_the_reference) {
   compare(make(ops::slice{.starts = {1, 5}, .steps = {1, 1}, .extents = {1, 1}}, {{3, 9}}), "element");
 }
 
-TEST(movement_openmp, resize_equals_the_reference) {
+TEST(movement_compared, resize_equals_the_reference) {
   for (const std::int64_t f : {1, 2, 3, 5}) {
     compare(make(ops::resize{.factors = {1, 1, 2, f}}, {{2, 7, 40, 41}}), "resize by 2, " + std::to_string(f));
     compare(make(ops::resize{.factors = {2, f, 1, 1}}, {{3, 5, 20, 33}}), "resize of batch and channels");

@@ -38,9 +38,9 @@ TYPED_TEST(pool, max_pool_keeps_nan_and_infinities) {
   }
 }
 
-#ifdef DICE_WITH_OPENMP
+#ifdef DICE_COMPARES
 
-TEST(pool_openmp, equals_the_reference) {
+TEST(pool_compared, equals_the_reference) {
   int turn = 0;
   for (const std::array<int, 2>& size : {std::array{7, 7}, {13, 17}, {1, 40}, {35, 34}, {56, 70}})
     for (const int kernel : {1, 2, 3, 5})
@@ -65,7 +65,7 @@ TEST(pool_openmp, equals_the_reference) {
         }
 }
 
-TEST(pool_openmp, long_rows_and_wide_windows) {
+TEST(pool_compared, long_rows_and_wide_windows) {
   compare(make(ops::max_pool{.kernel = {1, 3}, .strides = {1, 2}, .pads = {0, 1, 0, 1}}, {{1, 2, 9001}}), "max of 9001");
   compare(make(ops::average_pool{.kernel = {2, 3}, .strides = {2, 1}}, {{1, 1, 4, 5000}}), "average of 5000");
   compare(make(ops::average_pool{.kernel = {1, 4000}, .strides = {1, 3}, .pads = {0, 7, 0, 0}}, {{1, 1, 4100}}),
@@ -76,7 +76,7 @@ TEST(pool_openmp, long_rows_and_wide_windows) {
   compare(make(ops::max_pool{.kernel = {13, 13}, .pads = {6, 6, 6, 6}}, {{1, 64, 13, 13}}), "wider than the row");
 }
 
-TEST(pool_openmp, global_average_pool) {
+TEST(pool_compared, global_average_pool) {
   for (const int size : {1, 3, 7, 8, 13, 32}) compare(make(ops::global_average_pool{}, {{2, 65, size, size}}), "global");
 }
 

@@ -21,22 +21,22 @@ TYPED_TEST(reduction, softmax_of_large_numbers) {
   EXPECT_EQ(y[2], 0);
 }
 
-#ifdef DICE_WITH_OPENMP
+#ifdef DICE_COMPARES
 
-TEST(reduction_openmp, softmax_equals_the_reference) {
+TEST(reduction_compared, softmax_equals_the_reference) {
   for (const shape& s : {shape{2, 1000}, {5, 3, 7}, {2, 21, 40, 41}, {1, 12, 65, 65}})
     for (int first = 0; first < s.rank; ++first)
       for (int last = first + 1; last <= s.rank; ++last)
         compare(make(ops::softmax{.first = first, .last = last}, {s}, {}, -9, 9), "softmax");
 }
 
-TEST(reduction_openmp, lrn_equals_the_reference) {
+TEST(reduction_compared, lrn_equals_the_reference) {
   for (const int size : {1, 2, 3, 5, 6, 40})
     for (const float beta : {0.75f, 0.5f, 1.2f})
       compare(make(ops::lrn{.alpha = 0.3f, .beta = beta, .bias = 1.5f, .size = size}, {{2, 17, 13, 15}}, {}, -2, 2), "lrn");
 }
 
-TEST(reduction_openmp, reduce_mean_equals_the_reference) {
+TEST(reduction_compared, reduce_mean_equals_the_reference) {
   const shape s{3, 5, 34, 19};
   for (unsigned axes = 1; axes < 16; ++axes)
     for (const bool keep : {false, true}) {

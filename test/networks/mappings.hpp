@@ -5,20 +5,32 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace mappings {
 
+/// The device of each rank.
+struct on_cpus {
+  template <int Rank> using dev = dice::dev<Rank, dice::cpu>;
+};
+struct on_gpus {
+  template <int Rank> using dev = dice::dev<Rank, dice::gpu>;
+};
+struct in_turn {  ///< GPU, CPU, GPU, …
+  template <int Rank> using dev = dice::dev<Rank, std::conditional_t<Rank % 2 == 0, dice::gpu_at<0>, dice::cpu>>;
+};
+
 namespace detail {
 
-template <class Network, class Rank, class Cut> struct even;
-template <class Network, int... Rank, int... Cut>
-struct even<Network, std::integer_sequence<int, Rank...>, std::integer_sequence<int, Cut...>> {
+template <class Network, class On, class Rank, class Cut> struct even;
+template <class Network, class On, int... Rank, int... Cut>
+struct even<Network, On, std::integer_sequence<int, Rank...>, std::integer_sequence<int, Cut...>> {
   using type = dice::split<Network, dice::points<Network::size*(Cut + 1) / static_cast<int>(sizeof...(Rank))...>,
-                           dice::dev<Rank, dice::cpu>...>;
+                           typename On::template dev<Rank>...>;
 };
-template <class Network> struct even<Network, std::integer_sequence<int, 0>, std::integer_sequence<int>> {
-  using type = dice::mapping<dice::dev<0, dice::cpu>, dice::layers<dice::all>>;
+template <class Network, class On> struct even<Network, On, std::integer_sequence<int, 0>, std::integer_sequence<int>> {
+  using type = dice::mapping<typename On::template dev<0>, dice::layers<dice::all>>;
 };
 
 /// Ids of a network's layers, grouped by the rank that a seeded generator gives them to; every rank gets one at least.
@@ -54,15 +66,15 @@ template <class Network, int Ranks, std::uint32_t Seed> struct scattered {
 }  // namespace detail
 
 /// As many layers on each of so many ranks, in order of their ids.
-template <class Network, int Ranks>
-using even =
-    typename detail::even<Network, std::make_integer_sequence<int, Ranks>, std::make_integer_sequence<int, Ranks - 1>>::type;
+template <class Network, int Ranks, class On = on_cpus>
+using even = typename detail::even<Network, On, std::make_integer_sequence<int, Ranks>,
+                                   std::make_integer_sequence<int, Ranks - 1>>::type;
 
 /// Every layer on a random one of four ranks: back and forth, edges that skip ranks, results that several ranks need.
-template <class Network, std::uint32_t Seed, class Deal = detail::scattered<Network, 4, Seed>>
+template <class Network, std::uint32_t Seed, class On = on_cpus, class Deal = detail::scattered<Network, 4, Seed>>
 using scattered =
-    dice::mapping<dice::dev<0, dice::cpu>, typename Deal::template layers_of<0>, dice::dev<1, dice::cpu>,
-                  typename Deal::template layers_of<1>, dice::dev<2, dice::cpu>, typename Deal::template layers_of<2>,
-                  dice::dev<3, dice::cpu>, typename Deal::template layers_of<3>>;
+    dice::mapping<typename On::template dev<0>, typename Deal::template layers_of<0>,  //
+                  typename On::template dev<1>, typename Deal::template layers_of<1>, typename On::template dev<2>,
+                  typename Deal::template layers_of<2>, typename On::template dev<3>, typename Deal::template layers_of<3>>;
 
 }  // namespace mappings

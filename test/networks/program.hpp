@@ -1,5 +1,6 @@
 // Networks under all mappings, as one program: `program NETWORK MAPPING [options of dice::main]`, MAPPING being even1,
-// even2, even4, even8 or scattered, or with a forced variant even1.variant0 and so on. One program has several networks
+// even2, even4, even8 or scattered, or with a forced variant even1.variant0 and so on; or, with GPU ranks, gpu, gpu_cpu or
+// gpu_scattered. One program has several networks
 // because most of its compile time does not depend on them.
 #pragma once
 
@@ -23,6 +24,12 @@ class program {
     add<Network, even<Network, 4>>("even4");
     add<Network, even<Network, 8>>("even8");
     add<Network, scattered<Network, 7>>("scattered");
+  }
+  /// All on a GPU; half on a GPU and half on the CPU; and scattered over two ranks of each.
+  template <class Network> void add_gpu() {
+    add<Network, even<Network, 1, on_gpus>>("gpu");
+    add<Network, even<Network, 2, in_turn>>("gpu_cpu");
+    add<Network, scattered<Network, 7, in_turn>>("gpu_scattered");
   }
   /// With every variant that some layer of Network has.
   template <class Network> void add_variants() {

@@ -45,6 +45,12 @@ class fake_accelerator final : public dice::kernels::accelerator {
     recorded_.push_back(std::move(body));
     return static_cast<int>(recorded_.size()) - 1;
   }
+  std::vector<std::int64_t> times(std::function<void()> body) override {
+    const auto begin = std::chrono::steady_clock::now();
+    start(record(std::move(body)));
+    settle();
+    return {std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()};
+  }
   void start(int job) override { add(jobs, recorded_.at(static_cast<std::size_t>(job)), {put_[in], 0, 0}); }
   void copy_in(std::byte* to, const std::byte* from, std::int64_t bytes, bool apart) override {
     add(apart ? in : jobs, [=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }, {});

@@ -151,11 +151,11 @@ class member {
   /// Starts the calling thread's team for this rank's unit, or opens its accelerator, and maps its weights or copies them
   /// there: from the file `packed`; or, if neither is named, from that beside the program; or packs them from the file
   /// `plain`, by default where --weights looks. Returns a warning, or "". Throws.
-  [[gnu::cold]] std::string equip(const std::string& plain, const std::string& packed) {
+  [[gnu::cold]] std::string equip(const std::string& plain, const std::string& packed, int in_flight) {
     auto warning = start_threads();
     if (const auto r = static_cast<std::size_t>(rank());
         program_.open && r < program_.units.size() && program_.units[r].on() == platform::processor::gpu)
-      accelerator_ = program_.open(program_.units[r]);
+      open_accelerator(program_.units[r], in_flight);
     const auto needs = runtime::needs_of(program_);
     const auto& own = needs[static_cast<std::size_t>(rank())];
     weights_path_ = packed.empty() && plain.empty() ? weights::packed_beside() : packed;
@@ -163,6 +163,7 @@ class member {
     if (!weights_path_.empty()) try {
         const weights::packed_file file(weights_path_, runtime::packed_identity(program_), needs);
         store_ = accelerator_ ? uploaded(own, [&](auto put) { file.each_piece(rank(), own, put); }) : file.map(rank(), own);
+        if (accelerator_) accelerator_->remember_beside(weights_path_);
         return warning;
       } catch (const weights::error& e) {
         if (!packed.empty()) throw;
@@ -178,18 +179,26 @@ class member {
     const weights::file file(weights_path_, program_.network, program_.weights);
     store_ =
         accelerator_ ? uploaded(own, [&](auto put) { weights::each_stored(file, own, put); }) : weights::store(file, own);
+    if (accelerator_) accelerator_->remember_beside(weights_path_);
     return warning;
   }
 
   /// The file that equip() found.
   const std::string& weights_path() const { return weights_path_; }
 
-  /// Memory for the frames and the channels. Collective; an error as agree() gives it.
-  std::string connect(int in_flight) {
+  /// Memory for the frames and the channels. Collective; an error as agree() gives it. `warning` becomes one of this rank's,
+  /// or
+  /// "".
+  std::string connect(int in_flight, std::string& warning) {
     return agree(attempt([&] {  // nothing that can fail in one rank alone comes before ranks_.connect
       end_ = ranks_.connect(runtime::paths_of(program_.plan, in_flight));
       executor_.emplace(program_, rank(), store_, *end_, in_flight, accelerator_.get());
+      if (accelerator_) warning = accelerator_->remember();
     }));
+  }
+  /// What the rank's accelerator tells of its memory; no name if it has none.
+  kernels::accelerator::memory_figures accelerator_memory() const {
+    return accelerator_ ? accelerator_->told() : kernels::accelerator::memory_figures{};
   }
   runtime::executor& executor() { return *executor_; }
   int threads() const { return threads_; }
@@ -207,6 +216,16 @@ class member {
     threads_ = crew.threads;
     if (program_.threads.start) program_.threads.start(crew.threads, crew.cores);
     return crew.warning;
+  }
+
+  /// Opens it and asks whether it has room for what the plan says, before any weight is read.
+  void open_accelerator(const platform::unit& on, int in_flight) {
+    accelerator_ = program_.open(on);
+    const auto& me = program_.plan.ranks[static_cast<std::size_t>(rank())];
+    std::int64_t workspace = 0;
+    for (std::size_t g = 0; g < program_.plan.groups.size(); ++g)
+      if (program_.plan.groups[g].rank == rank()) workspace = std::max(workspace, program_.algorithms[g].scratch_bytes);
+    accelerator_->expect({me.weight_bytes, runtime::slots_of(me, in_flight) * me.frame_bytes + me.scratch_bytes, workspace});
   }
 
   /// Weights in the accelerator's memory; read(put) hands them over.

@@ -9,10 +9,16 @@
 #ifdef DICE_WITH_OPENMP
 #include "dice/kernels/openmp/team.hpp"
 #endif
+#ifdef DICE_WITH_CUDNN
+#include "dice/kernels/cudnn/device.hpp"
+#endif
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -74,6 +80,28 @@ inline void start_team(int threads, std::span<const int> cores) {
 }
 #endif
 
+namespace detail {
+
+[[noreturn]] inline std::unique_ptr<kernels::accelerator> no_gpu(const platform::unit&) {
+  throw std::runtime_error(
+      "this rank computes on a GPU, but its program was built without CUDA (DICE_CUDA=ELSEWHERE); build it here with "
+      "-DDICE_CUDA=ON, or start this rank on a host whose program has it");
+}
+
+/// The function that opens the GPU of a rank; null without GPU ranks, so that such a program refers to nothing of CUDA's.
+template <class Net, class Map> constexpr auto opener() -> decltype(runtime::program::open) {
+  constexpr auto is_gpu = [](const platform::device& d) { return d.on.on() == platform::processor::gpu; };
+  constexpr auto& devices = placement::of<Net, Map>.devices;
+  if constexpr (std::none_of(devices.begin(), devices.end(), is_gpu)) return nullptr;
+#ifdef DICE_WITH_CUDNN
+  else return &kernels::gpu::open<>;
+#else
+  else return &no_gpu;
+#endif
+}
+
+}  // namespace detail
+
 /// Where dice_add_network makes weights files; empty outside its builds.
 #ifdef DICE_NETWORKS_DIR
 inline constexpr std::string_view networks_folder = DICE_NETWORKS_DIR;
@@ -98,6 +126,7 @@ inline constexpr runtime::program program_of{
 #ifdef DICE_WITH_OPENMP
     .threads = {.start = &start_team, .watch = &kernels::team::watch, .keep = &kernels::team::keep},
 #endif
+    .open = detail::opener<Net, Map>(),
 };
 
 }  // namespace dice::app

@@ -67,6 +67,8 @@ class rank_job {
     return layer(l).is_output && (options_.top > 0 || names(options_.outputs) || names(options_.expected));
   }
 
+  int in_flight() const { return options_.in_flight.value_or(program_.plan.in_flight); }
+
   /// Prints `error` once, in rank 0, and sees to it that no rank goes before that: mpirun ends the others when one is gone.
   int refuse(const std::string& error, int code) {
     if (rank_ == 0) {
@@ -107,7 +109,7 @@ class rank_job {
     std::string warning;
     record counts;
     const auto error = attempt([&] {
-      warning = me_.equip(options_.weights, options_.packed);
+      warning = me_.equip(options_.weights, options_.packed, in_flight());
       for (int l = 0; l < program_.layers.size(); ++l) {
         if (!layer(l).is_input || !here(l)) continue;
         const auto what = "input '" + name(l) + "'";
@@ -205,7 +207,9 @@ class rank_job {
       }
     });
     if (const int code = agree(frames_error)) return code;
-    const auto error = me_.connect(options_.in_flight.value_or(program_.plan.in_flight));
+    std::string warning;
+    const auto error = me_.connect(in_flight(), warning);
+    if (!warning.empty()) std::fprintf(stderr, "dice: warning: %s: %s\n", me_.place().c_str(), warning.c_str());
     return error.empty() ? 0 : refuse(error, 1);
   }
 
@@ -302,8 +306,9 @@ class rank_job {
 
   /// Results and figures go where they are wanted.
   [[gnu::cold]] int finish() {
-    const auto parts = ranks_.all_gather(
-        report_part(me_.host(), figures_, offset_, program_.plan.ranks[static_cast<std::size_t>(rank_)].peak_bytes));
+    const auto parts = ranks_.all_gather(report_part(me_.host(), figures_, offset_,
+                                                     program_.plan.ranks[static_cast<std::size_t>(rank_)].peak_bytes,
+                                                     me_.accelerator_memory()));
     for (int l = 0; l < program_.layers.size(); ++l) {
       if (!kept(l) || holder(l) == program_.plan.owner[static_cast<std::size_t>(l)]) continue;
       if (here(l)) ranks_.send_block(holder(l), sink_.result(l).data(), frames_ * layer(l).output.bytes());

@@ -211,14 +211,18 @@ class stream_job {
     fail(me.introduce(usage, {{"with in_flight = ", std::to_string(in_flight())}}).error);
     std::string warning;
     std::vector<std::string> warnings;
-    const auto error = member::attempt([&] { warning = me.equip(options_.weights, options_.packed); });
+    const auto error = member::attempt([&] { warning = me.equip(options_.weights, options_.packed, in_flight()); });
     fail(me.agree(error, warning.empty() ? warning : me.place() + " " + warning, warnings));
+    const auto warn = [&](const std::string& text) {
+      if (text.empty()) return;
+      if (options_.warn) options_.warn(text);
+      else std::fprintf(stderr, "dice: warning: %s\n", text.c_str());
+    };
     for (const auto& text : warnings)
-      if (me.rank() == 0 && !text.empty()) {
-        if (options_.warn) options_.warn(text);
-        else std::fprintf(stderr, "dice: warning: %s\n", text.c_str());
-      }
-    fail(me.connect(in_flight()));
+      if (me.rank() == 0) warn(text);
+    std::string late;
+    fail(me.connect(in_flight(), late));
+    if (!late.empty()) warn(me.place() + ": " + late);
   }
 
   /// Frames, and the end that all ranks come to. Throws engine_error.

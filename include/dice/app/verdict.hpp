@@ -25,10 +25,9 @@ namespace detail {
 template <class Net, class Map> consteval int layer_without_kernel() {
   constexpr const auto& plan = schedule::plan_of<Net, Map>;
   return []<std::size_t... G>(std::index_sequence<G...>) {
-    const bool has[] = {
-        kernels::has_kernel<kernels::tag<backend_of_group<Net, Map>(G)>,
-                            std::remove_cvref_t<decltype(Net::template layer<plan.groups[G].anchor>::op)>>...,
-        true};
+    const bool has[] = {kernels::computes<kernels::tag<backend_of_group<Net, Map>(G)>,
+                                          std::remove_cvref_t<decltype(Net::template layer<plan.groups[G].anchor>::op)>>...,
+                        true};
     for (std::size_t g = 0; g < sizeof...(G); ++g)
       if (!has[g]) return plan.groups[g].anchor;
     return -1;

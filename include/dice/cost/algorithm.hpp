@@ -2,6 +2,7 @@
 
 #include "dice/tensor/layout.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace dice::cost {
@@ -12,6 +13,9 @@ inline constexpr int backends = 3;  ///< how many there are
 /// Number of the forms in which the kernels of all backends pack weights: raised whenever one of them writes other bytes for
 /// the same algorithm, so that files of packed weights from before are refused (test/kernels/packed_test.cpp notices).
 inline constexpr int packed_form = 1;
+
+/// Most operands that a kernel converts: it keeps their places in an array.
+inline constexpr std::size_t most_converted = 64;
 
 /// In which layouts a kernel reads its operands and writes its result, those of them that have a blocked one.
 enum class form : std::uint8_t {

@@ -4,6 +4,7 @@
 #include "dice/cost/algorithm.hpp"
 #include "dice/cost/backend.hpp"
 #include "dice/cost/convolution.hpp"
+#include "dice/cost/cudnn.hpp"
 #include "dice/cost/forms.hpp"
 #include "dice/cost/openmp.hpp"
 #include "dice/cost/reference.hpp"

@@ -8,9 +8,6 @@
 
 namespace dice::cost {
 
-/// Most operands that a kernel converts: it keeps their places in an array.
-inline constexpr std::size_t most_converted = 64;
-
 /// How the OpenMP backend computes `op`: without packed weights and scratch where no overload says otherwise.
 template <class Op> constexpr algorithm choose_openmp(const Op& op, graph::shapes in, const tensor::shape& result) {
   if (in.size() > most_converted) return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dice/cost/cudnn.hpp"
 #include "dice/cost/openmp.hpp"
 #include "dice/cost/reference.hpp"
 #include "dice/cost/tuned.hpp"
@@ -14,6 +15,7 @@ namespace dice::cost {
 /// How backend B computes `op` on inputs of shapes `in` with an output of shape `result`.
 template <backend B, class Op> constexpr algorithm choose(const Op& op, graph::shapes in, const tensor::shape& result) {
   if constexpr (B == backend::openmp) return choose_openmp(op, in, result);
+  else if constexpr (B == backend::cudnn) return choose_cudnn(op, in, result);
   else return choose_reference(op, in, result);
 }
 
@@ -57,7 +59,8 @@ template <class Layer, class Net, backend B> constexpr algorithm of_layer() {
 }
 template <class Layer, class Net, backend B> constexpr algorithm smallest_of_layer() {
   const auto in = graph::detail::operand_shapes<Net, Layer>();
-  return variant<B>(Layer::op, in, Layer::result, 0);
+  if constexpr (B == backend::cudnn) return smallest_cudnn(Layer::op, in, Layer::result);
+  else return variant<B>(Layer::op, in, Layer::result, 0);
 }
 
 }  // namespace detail
@@ -69,7 +72,7 @@ inline constexpr std::array<algorithm, Net::size> algorithms = []<int... Id>(std
 }
 (std::make_integer_sequence<int, Net::size>{});
 
-/// The same with the smallest weights, for devices without room for those.
+/// The same with the smallest weights or working memory, for devices without room for those.
 template <class Net, backend B>
 inline constexpr std::array<algorithm, Net::size> smallest_algorithms = []<int... Id>(std::integer_sequence<int, Id...>) {
   return std::array<algorithm, Net::size>{detail::smallest_of_layer<typename Net::template layer<Id>, Net, B>()...};

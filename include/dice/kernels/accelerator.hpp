@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace dice::kernels {
 
@@ -12,16 +14,37 @@ class accelerator {
  public:
   virtual ~accelerator() = default;
 
+  /// What a rank will want of its memory, in bytes; `workspace` is a part of `arena`.
+  struct wish {
+    std::int64_t weights = 0, arena = 0, workspace = 0;
+  };
+  /// Throws if it has no room for that.
+  virtual void expect(const wish&) {}
+  /// What it measures of kernels before it chooses among them, it may read from a file beside that of the weights; to be
+  /// called before the first record(). The second, after the last, writes that file; returns a warning, or "".
+  virtual void remember_beside(const std::string& /*weights*/) {}
+  virtual std::string remember() { return {}; }
+
+  /// What it is called; bytes of its memory and of staging that it gave, and of its memory that its libraries took besides.
+  struct memory_figures {
+    std::string name;
+    std::int64_t memory = 0, staging = 0, besides = 0;
+  };
+  virtual memory_figures told() const { return {}; }
+
   /// So many bytes of its memory, at a multiple of 256, for as long as it lives.
   virtual std::byte* memory(std::int64_t bytes) = 0;
   /// So many bytes of the host's memory, from and to which it can copy by itself, zeroed; for as long as it lives.
   virtual std::byte* staging(std::int64_t bytes) = 0;
-  /// Copies from any of the host's memory to its own, and waits for that.
+  /// Copies from any of the host's memory to its own, before all jobs that are recorded or started from then on.
   virtual void upload(std::byte* to, const std::byte* from, std::int64_t bytes) = 0;
 
   /// The number of a job: the kernels that body calls, with places in its memory. It may call body now or whenever the job
   /// starts, from any thread.
   virtual int record(std::function<void()> body) = 0;
+
+  /// How long what body calls takes there, some times, in nanoseconds. Nothing is under way.
+  virtual std::vector<std::int64_t> times(std::function<void()> body) = 0;
 
   /// These start and return at once. A job begins when all that was started before it is done, but for copies out that are
   /// `apart`.

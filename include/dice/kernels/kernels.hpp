@@ -8,3 +8,6 @@
 #ifdef DICE_WITH_OPENMP
 #include "dice/kernels/openmp/openmp.hpp"
 #endif
+#ifdef DICE_WITH_CUDNN
+#include "dice/kernels/cudnn/cudnn.hpp"
+#endif

@@ -20,8 +20,9 @@ template <int Rank, class Unit = cpu, class... Limits> struct dev final {
 
 namespace platform {
 
-/// Whether GPU ranks are built in (the target dice::cudnn).
-#ifdef DICE_WITH_CUDNN
+/// Whether mappings may have GPU ranks: they are built in (the target dice::cudnn), or in programs on other hosts
+/// (DICE_CUDA=ELSEWHERE).
+#if defined(DICE_WITH_CUDNN) || defined(DICE_WITH_GPUS_ELSEWHERE)
 inline constexpr bool has_cudnn = true;
 #else
 inline constexpr bool has_cudnn = false;

@@ -68,9 +68,7 @@ class executor {
     busy_.assign(static_cast<std::size_t>(slots_), segments_);
     offload_.emplace(
         *on, p, me_, slots_, [this](const schedule::place& at, int in_slot) { return address(at, in_slot); },
-        [this](const schedule::step& s, int in_slot) {
-          program_.kernels[static_cast<std::size_t>(s.group)].run(call_of(s, in_slot));
-        });
+        [this](const schedule::step& s, int in_slot) { call(s, in_slot); });
   }
   executor(const executor&) = delete;
   executor& operator=(const executor&) = delete;
@@ -101,11 +99,16 @@ class executor {
   /// Tells the other ranks of stream() that this one failed: they are stopped.
   void give_up() { tell(failed); }
 
-  /// From now on what is done is told to `to`, unless it is null. The thread that calls it is the one that runs the frames.
+  /// From now on what is done is told to `to`, unless it is null; the kernels of an accelerator, which nobody sees while it
+  /// works, are measured at once, each alone. The thread that calls it is the one that runs the frames.
   void record(recorder* to) {
     recorder_ = to;
     if (program_.threads.watch) program_.threads.watch(to ? std::span(to->team()) : std::span<kernels::interval>{});
     arrived_.assign(static_cast<std::size_t>(slots_), std::vector<char>(receives_.size(), 1));
+    if (!to || !offload_ || !to->profiles()) return;
+    for (int s = me_.first_step; s < me_.last_step; ++s)
+      if (step(s).what == schedule::action::compute)
+        for (const auto time : offload_->times([&] { call(step(s), 0); })) to->add_sample(step(s).group, time);
   }
 
   /// The frame worked on last, to tell in which one something failed.
@@ -431,6 +434,16 @@ class executor {
             &program_.algorithms[g],
             layouts_.data(),
             s.output.layout};
+  }
+
+  /// Calls a kernel that an accelerator records. Throws std::runtime_error, which names the layer.
+  void call(const schedule::step& s, int in_slot) {
+    try {
+      program_.kernels[static_cast<std::size_t>(s.group)].run(call_of(s, in_slot));
+    } catch (const std::exception& e) {
+      throw std::runtime_error("layer '" + std::string(program_.layers.layers[static_cast<std::size_t>(s.layer)].onnx_name) +
+                               "': " + e.what());
+    }
   }
 
   void compute(const schedule::step& s, std::int64_t f) {

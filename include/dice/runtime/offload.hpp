@@ -80,6 +80,9 @@ class offload {
     running_.push_back({g, frame, on_.mark(), now});
   }
 
+  /// How long a kernel takes, some times, in nanoseconds, while no segment runs.
+  std::vector<std::int64_t> times(const std::function<void()>& kernel) { return on_.times(kernel); }
+
   bool runs() const { return !running_.empty(); }
   /// The oldest segment that runs, if it is done: from then on it does not run.
   std::optional<running> done() {

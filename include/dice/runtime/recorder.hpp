@@ -28,12 +28,16 @@ class recorder {
       : traces_(traces), team_(traces ? threads : 0), samples_(profiles ? groups : 0) {}
 
   bool traces() const { return traces_; }
+  bool profiles() const { return !samples_.empty(); }
   void add(const event& e) {
-    if (e.is == kind::compute && e.thread == 0 && !samples_.empty()) {
-      auto& of_group = samples_[static_cast<std::size_t>(e.what)];
-      if (of_group.size() < most_samples) of_group.push_back(e.end - e.begin);
-    }
+    if (e.is == kind::compute && e.thread == 0 && profiles()) add_sample(e.what, e.end - e.begin);
     if (traces_ && events_.size() < most_events) events_.push_back(e);
+  }
+
+  /// A group took so many nanoseconds.
+  void add_sample(int group, std::int64_t time) {
+    auto& of_group = samples_[static_cast<std::size_t>(group)];
+    if (of_group.size() < most_samples) of_group.push_back(time);
   }
 
   /// Where the threads of the team tell when they worked in the present call of a kernel; empty if there is no trace.

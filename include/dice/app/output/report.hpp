@@ -4,6 +4,7 @@
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/app/record.hpp"
+#include "dice/kernels/accelerator.hpp"
 #include "dice/runtime/figures.hpp"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ struct rank_report {
   std::string host;
   double compute_ms = 0, wait_ms = 0;
   std::int64_t bytes_sent = 0, peak_rss_bytes = 0, planned_bytes = 0;
+  kernels::accelerator::memory_figures gpu{};  ///< no name: it computes on a CPU
 };
 
 /// What a whole run gives.
@@ -51,8 +53,8 @@ struct report {
 };
 
 /// A rank's part, for all_gather. Its times are shifted by `offset` to rank 0's clock.
-inline std::string report_part(const std::string& host, const runtime::figures& f, std::int64_t offset,
-                               std::int64_t planned) {
+inline std::string report_part(const std::string& host, const runtime::figures& f, std::int64_t offset, std::int64_t planned,
+                               const kernels::accelerator::memory_figures& gpu) {
   record out;
   out.put(host);
   out.put(f.computing);
@@ -60,6 +62,8 @@ inline std::string report_part(const std::string& host, const runtime::figures& 
   out.put(f.bytes_sent);
   out.put(peak_rss_bytes());
   out.put(planned);
+  out.put(gpu.name);
+  for (const auto bytes : {gpu.memory, gpu.staging, gpu.besides}) out.put(bytes);
   for (const auto* times : {&f.entered, &f.left}) {
     auto shifted = *times;
     for (auto& t : shifted) t += offset;
@@ -84,6 +88,8 @@ inline std::string report_part(const std::string& host, const runtime::figures& 
     r.bytes_sent = in.get_number();
     r.peak_rss_bytes = in.get_number();
     r.planned_bytes = in.get_number();
+    r.gpu.name = in.get();
+    for (auto* bytes : {&r.gpu.memory, &r.gpu.staging, &r.gpu.besides}) *bytes = in.get_number();
     const auto entered = in.get_numbers(), left = in.get_numbers();
     for (std::size_t f = 0; f < std::min(n, entered.size()); ++f) first[f] = std::min(first[f], entered[f]);
     for (std::size_t f = 0; f < std::min(n, left.size()); ++f) last[f] = std::max(last[f], left[f]);
@@ -115,7 +121,12 @@ inline std::string report_part(const std::string& host, const runtime::figures& 
            ", \"compute_ms\": " + json_number(k.compute_ms) + ", \"wait_ms\": " + json_number(k.wait_ms) +
            ", \"bytes_sent\": " + std::to_string(k.bytes_sent) +
            ", \"peak_rss_bytes\": " + std::to_string(k.peak_rss_bytes) +
-           ", \"planned_bytes\": " + std::to_string(k.planned_bytes) + "}";
+           ", \"planned_bytes\": " + std::to_string(k.planned_bytes);
+    if (!k.gpu.name.empty())
+      out += ", \"gpu\": {\"name\": " + json_string(k.gpu.name) + ", \"memory_bytes\": " + std::to_string(k.gpu.memory) +
+             ", \"pinned_bytes\": " + std::to_string(k.gpu.staging) +
+             ", \"libraries_bytes\": " + std::to_string(k.gpu.besides) + "}";
+    out += "}";
   }
   return out + "]}\n";
 }
@@ -138,7 +149,13 @@ inline std::string report_part(const std::string& host, const runtime::figures& 
                      detail::bytes_text(k.bytes_sent), detail::bytes_text(k.peak_rss_bytes),
                      detail::bytes_text(k.planned_bytes)});
   }
-  return out + detail::table_text(lines, 2);
+  out += detail::table_text(lines, 2);
+  for (std::size_t i = 0; i < r.ranks.size(); ++i)
+    if (const auto& gpu = r.ranks[i].gpu; !gpu.name.empty())
+      out += "rank " + std::to_string(i) + " on " + gpu.name + ": " + detail::bytes_text(gpu.memory) + " of its memory, " +
+             detail::bytes_text(gpu.besides) + " more for CUDA's libraries; " + detail::bytes_text(gpu.staging) +
+             " of the host's pinned\n";
+  return out;
 }
 
 }  // namespace dice::app

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "dice/cost/openmp.hpp"
+#include "dice/kernels/detail/layouts.hpp"
 #include "dice/kernels/detail/transpose.hpp"
 #include "dice/kernels/openmp/detail/parallel.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace dice::kernels::host {
 
@@ -49,34 +49,17 @@ template <tensor::layout To> DICE_SHARED void convert(const tensor::shape& s, co
 struct converted {
   template <class F>
   static void call(graph::shapes in, const tensor::shape& result, const kernels::call& c, const epilogue& e, const F& f) {
-    using tensor::layout;
-    if (!c.how || !c.how->converts) return f(c, e);
-    const auto stored = [&](std::size_t k) { return c.layouts ? c.layouts[k] : layout::plain; };
-    std::byte* at = c.scratch + (c.how->scratch_bytes + 63) / 64 * 64;
-    // The operand in layout `as`: where it lies, or converted into the scratch.
-    const auto held = [&](const float* x, const tensor::shape& s, layout from, layout as) {
-      const auto bytes = cost::converted_bytes(s, from, as);
-      if (bytes == 0) return x;
-      float* to = reinterpret_cast<float*>(at);
-      at += bytes;
-      as == layout::blocked ? convert<layout::blocked>(s, x, to) : convert<layout::plain>(s, x, to);
-      return static_cast<const float*>(to);
-    };
-    kernels::call own = c;
-    epilogue finish = e;
-    std::array<const float*, cost::most_converted> inputs;
-    for (std::size_t k = 0; k < in.size(); ++k) inputs[k] = held(c.inputs[k], in[k], stored(k), c.how->reads(c.result));
-    own.inputs = inputs.data();
-    own.result = tensor::has_blocks(result) ? c.how->writes(c.result) : layout::plain;
-    if (e.residual) finish.residual = held(e.residual, result, stored(in.size()), own.result);
     tensor::shape output = result;
     if (e.halves) output[2] /= 2, output[3] /= 2;
-    const bool elsewhere = cost::converted_bytes(output, c.result, own.result) > 0;
-    if (elsewhere) own.output = finish.output = reinterpret_cast<float*>(at);
-    f(own, finish);
-    if (!elsewhere) return;
-    c.result == layout::blocked ? convert<layout::blocked>(output, own.output, c.output)
-                                : convert<layout::plain>(output, own.output, c.output);
+    const auto convert_to = [](tensor::layout as, const tensor::shape& s, const float* from, float* to) {
+      as == tensor::layout::blocked ? convert<tensor::layout::blocked>(s, from, to)
+                                    : convert<tensor::layout::plain>(s, from, to);
+    };
+    in_its_layouts(in, result, output, c, e.residual, convert_to, [&](const kernels::call& own, const float* residual) {
+      epilogue finish = e;
+      finish.output = own.output, finish.residual = residual;
+      f(own, finish);
+    });
   }
 };
 

@@ -1,0 +1,89 @@
+# The target dice::cudnn, GPU ranks: included by DiceTargets.cmake where DICE_CUDA is AUTO or ON.  Needs the CUDA toolkit
+# (11.4 or newer) with cuBLAS, and cuDNN (8.6 or newer).  dice's own CUDA kernels are compiled by nvcc, once for all GPUs of
+# DICE_CUDA_ARCHITECTURES, into a static library beside the build (or were, beside an installed dice): programs need no nvcc.
+#
+# After find_package(CUDAToolkit). Sets dice_has_cuda to what was found, or to what is missing.
+set(DICE_CUDA_ARCHITECTURES all CACHE STRING "GPUs to build dice's CUDA kernels for: all that nvcc knows, or a list such as 75;87")
+set(dice_cuda_sources elements sums windows)
+
+if(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_static OR NOT TARGET CUDA::cublasLt)
+  set(dice_has_cuda "no CUDA toolkit with cuBLAS (11.4 or newer; CUDAToolkit_ROOT says where it is)")
+  return()
+endif()
+find_path(DICE_CUDNN_INCLUDE_DIR cudnn_backend.h HINTS ${CUDAToolkit_INCLUDE_DIRS} DOC "folder of cuDNN's headers")
+find_library(DICE_CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 libcudnn.so.8
+  HINTS "${DICE_CUDNN_INCLUDE_DIR}/../lib" ${CUDAToolkit_LIBRARY_DIR} "${CUDAToolkit_LIBRARY_ROOT}" PATH_SUFFIXES lib lib64
+  DOC "cuDNN's library")
+mark_as_advanced(DICE_CUDNN_INCLUDE_DIR DICE_CUDNN_LIBRARY)
+if(NOT DICE_CUDNN_INCLUDE_DIR OR NOT DICE_CUDNN_LIBRARY)
+  set(dice_has_cuda "no cuDNN beside CUDA ${CUDAToolkit_VERSION} (DICE_CUDNN_INCLUDE_DIR and DICE_CUDNN_LIBRARY say where it is)")
+  return()
+endif()
+file(STRINGS "${DICE_CUDNN_INCLUDE_DIR}/cudnn_version.h" numbers REGEX "^#define CUDNN_(MAJOR|MINOR|PATCHLEVEL) ")
+list(TRANSFORM numbers REPLACE "[^0-9]+" "")
+list(JOIN numbers "." dice_cudnn_version)
+if(dice_cudnn_version VERSION_LESS 8.6)
+  set(dice_has_cuda "cuDNN ${dice_cudnn_version} is too old: 8.6 or newer is needed")
+  return()
+endif()
+
+if(DICE_IS_INSTALLED)
+  set(dice_cuda_library "${DICE_CUDA_KERNELS}")
+  if(NOT EXISTS "${dice_cuda_library}")
+    set(dice_has_cuda "dice was installed without its CUDA kernels: build and install it on a machine with CUDA")
+    return()
+  endif()
+else()
+  find_program(DICE_NVCC nvcc HINTS "${CUDAToolkit_BIN_DIR}" DOC "CUDA's compiler")
+  mark_as_advanced(DICE_NVCC)
+  if(NOT DICE_NVCC)
+    set(dice_has_cuda "no nvcc beside CUDA ${CUDAToolkit_VERSION} (DICE_NVCC says where it is)")
+    return()
+  endif()
+  set(numbers "${DICE_CUDA_ARCHITECTURES}")
+  if(numbers STREQUAL "all")
+    execute_process(COMMAND "${DICE_NVCC}" --list-gpu-arch OUTPUT_VARIABLE numbers OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REPLACE "\n" ";" numbers "${numbers}")
+    list(TRANSFORM numbers REPLACE "compute_" "")
+    list(SORT numbers COMPARE NATURAL)
+  endif()
+  # Machine code for each, and for GPUs yet to come the newest in the form that the driver compiles.
+  set(code "")
+  foreach(number IN LISTS numbers)
+    list(APPEND code -gencode arch=compute_${number},code=sm_${number})
+  endforeach()
+  list(GET numbers -1 newest)
+  list(APPEND code -gencode arch=compute_${newest},code=compute_${newest})
+  list(JOIN numbers ", " built_for)
+
+  set(folder "${CMAKE_BINARY_DIR}/dice_cuda")
+  file(MAKE_DIRECTORY "${folder}")
+  set(objects "")
+  set(kernels "${DICE_INCLUDE_DIR}/dice/kernels/cudnn/cuda")
+  foreach(source IN LISTS dice_cuda_sources)
+    add_custom_command(OUTPUT "${folder}/${source}.o"
+      COMMAND "${DICE_NVCC}" -ccbin "${CMAKE_CXX_COMPILER}" -std=c++17 -O3 ${code} "-I${DICE_INCLUDE_DIR}"
+              "-DDICE_CUDA_BUILT_FOR=\"${built_for}\"" -Xcompiler=-fPIC -c "${kernels}/${source}.cu" -o "${folder}/${source}.o"
+      DEPENDS "${kernels}/${source}.cu" "${kernels}/launch.cuh" "${kernels}/kernels.hpp"
+      COMMENT "nvcc: ${source}.cu for ${built_for}" VERBATIM)
+    list(APPEND objects "${folder}/${source}.o")
+  endforeach()
+  set(dice_cuda_library "${folder}/libdice_cuda.a")
+  add_custom_command(OUTPUT "${dice_cuda_library}"
+    COMMAND ${CMAKE_COMMAND} -E rm -f "${dice_cuda_library}"
+    COMMAND "${CMAKE_AR}" rcs "${dice_cuda_library}" ${objects}
+    DEPENDS ${objects} VERBATIM)
+  add_custom_target(dice_cuda_kernels DEPENDS "${dice_cuda_library}")
+endif()
+
+dice_add_interface(cudnn)
+target_link_libraries(${target} INTERFACE dice::core "${dice_cuda_library}" "${DICE_CUDNN_LIBRARY}" CUDA::cublasLt CUDA::cudart_static)
+target_include_directories(${target} SYSTEM INTERFACE "${DICE_CUDNN_INCLUDE_DIR}" ${CUDAToolkit_INCLUDE_DIRS})
+target_compile_definitions(${target} INTERFACE DICE_WITH_CUDNN)
+# A program whose plan has no GPU rank refers to none of these libraries, and then loads none.
+target_link_options(${target} INTERFACE "LINKER:--as-needed")
+if(TARGET dice_cuda_kernels)
+  add_dependencies(${target} dice_cuda_kernels)
+endif()
+list(APPEND dice_parts dice::cudnn)
+set(dice_has_cuda "CUDA ${CUDAToolkit_VERSION}, cuDNN ${dice_cudnn_version}")

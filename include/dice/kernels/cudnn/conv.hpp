@@ -1,0 +1,80 @@
+// Convolution: dice's own kernel where each channel has its own filter, else cuDNN.
+#pragma once
+
+#include "dice/kernels/cudnn/detail/matrix.hpp"
+#include "dice/kernels/cudnn/detail/window.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace dice::kernels {
+
+template <> struct kernel<cudnn, ops::conv> : gpu::base<ops::conv> {
+  static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c,
+                      const gpu::ending& e) {
+    cost::is_depthwise(op, in[0]) ? by_channel(op, in[0], result, c, e) : by_cudnn(op, in[0], result, c, e);
+  }
+
+ private:
+  static void by_channel(const ops::conv& op, const tensor::shape& in, const tensor::shape& result, const call& c,
+                         const gpu::ending& e) {
+    using gpu::count;
+    const auto x = gpu::image_of(in), y = gpu::image_of(result);
+    gpu::current->start(gpu::depthwise{c.output,
+                                       c.inputs[0],
+                                       c.parameters[0],
+                                       op.bias ? c.parameters[1] : nullptr,
+                                       count(x[0]),
+                                       count(x[1]),
+                                       count(x[2]),
+                                       count(x[3]),
+                                       count(y[2]),
+                                       count(y[3]),
+                                       {op.kernel[0], op.kernel[1]},
+                                       {op.strides[0], op.strides[1]},
+                                       {op.dilations[0], op.dilations[1]},
+                                       {op.pads[0], op.pads[1]},
+                                       e});
+  }
+
+  /// As much of what follows the convolution as cuDNN has engines for goes with it, the rest into a kernel of dice's own.
+  static void by_cudnn(const ops::conv& op, const tensor::shape& in, const tensor::shape& result, const call& c,
+                       const gpu::ending& e) {
+    gpu::convolution wish;
+    wish.x = gpu::image_of(in), wish.y = gpu::image_of(result);
+    wish.w = {op.channels, in[1] / op.group, op.kernel[0], op.kernel[1]};
+    wish.strides = op.strides, wish.dilations = op.dilations, wish.pads = op.pads;
+    const gpu::workspace work(c.scratch, c.how ? c.how->scratch_bytes : 0);
+    gpu::operands at{.x = c.inputs[0], .w = c.parameters[0], .y = c.output, .workspace = work.at, .room = work.bytes};
+    wish.bias = op.bias, wish.residual = e.residual, wish.relu = e.f == gpu::function::relu;
+    at.bias = op.bias ? c.parameters[1] : nullptr, at.residual = e.residual;
+    wish.alignment = alignment_of({at.x, at.w, at.y, at.bias, at.residual});
+    auto rest = e;
+    if (wish.relu) rest.f = gpu::function::none;
+    rest.residual = nullptr;
+    if (gpu::current->convolutions.run(wish, at)) return gpu::finish(c.output, result.elements(), rest);
+
+    wish.bias = wish.residual = wish.relu = false;
+    at.bias = at.residual = nullptr;
+    if (!gpu::current->convolutions.run(wish, at))
+      throw std::runtime_error("cuDNN " + std::to_string(cudnnGetVersion()) +
+                               " has no engine for this convolution in float32 on " + gpu::current->on.name + " (" +
+                               text_of(wish, at.room) +
+                               "); allow it TF32 with precision<tf32>, or compute the layer on a CPU");
+    if (op.bias || e.residual || e.f != gpu::function::none)
+      gpu::current->start(gpu::elements{c.output, c.output, gpu::count(result.elements()), nullptr,
+                                        op.bias ? c.parameters[1] : nullptr, gpu::count(wish.y[1]),
+                                        gpu::count(wish.y[2] * wish.y[3]), e});
+  }
+
+  /// The largest power of two, up to 16, at multiples of which all lie: views may begin at any element.
+  static int alignment_of(std::initializer_list<const float*> places) {
+    int out = 16;
+    for (const auto* p : places)
+      while (reinterpret_cast<std::uintptr_t>(p) % static_cast<unsigned>(out)) out /= 2;
+    return out;
+  }
+};
+
+}  // namespace dice::kernels

@@ -1,0 +1,95 @@
+// Kernels of single elements, and those that move them.
+#include "dice/kernels/cudnn/cuda/launch.cuh"
+
+namespace dice::kernels::gpu {
+
+__global__ void each_element(elements p) {
+  const int i = thread_index();
+  if (i >= p.n) return;
+  float x = p.x[i];
+  if (p.scale || p.shift) {
+    const int c = i / p.pixels % p.channels;
+    if (p.scale) x *= p.scale[c];
+    if (p.shift) x += p.shift[c];
+  }
+  put(p.y, i, x, p.end);
+}
+cudaError_t start(const elements& p, cudaStream_t on) { return launch_each(each_element, p, p.n, on); }
+
+__device__ inline float compute(arithmetic op, float a, float b) {
+  switch (op) {
+    case arithmetic::plus:
+      return a + b;
+    case arithmetic::minus:
+      return a - b;
+    case arithmetic::times:
+      return a * b;
+    case arithmetic::over:
+      return a / b;
+  }
+  return 0;
+}
+
+__global__ void each_pair(binary p) {
+  const int i = thread_index();
+  if (i >= p.n) return;
+  int rest = i, a = 0, b = 0;
+  for (int k = p.rank - 1; k >= 0; --k) {
+    const int at = rest % p.extent[k];
+    rest /= p.extent[k];
+    a += at * p.stride_a[k], b += at * p.stride_b[k];
+  }
+  put(p.y, i, compute(p.op, p.a[a], p.b[b]), p.end);
+}
+cudaError_t start(const binary& p, cudaStream_t on) { return launch_each(each_pair, p, p.n, on); }
+
+__global__ void each_gathered(gather p) {
+  const int i = thread_index();
+  if (i >= p.n) return;
+  int rest = i, from = 0;
+  bool inside = true;
+  for (int k = p.rank - 1; k >= 0; --k) {
+    int q = rest % p.extent[k] * p.multiply[k] + p.add[k];
+    rest /= p.extent[k];
+    if (p.divide[k] != 1) q /= p.divide[k];
+    const int last = p.inside[k] - 1;
+    if (q < 0 || q > last) {
+      if (p.outside == beyond::edge) q = q < 0 ? 0 : last;
+      else if (p.outside == beyond::reflect) q = q < 0 ? -q : 2 * last - q;
+      else inside = false;
+    }
+    from += q * p.stride[k];
+  }
+  put(p.y, i, inside ? p.x[from] : p.value, p.end);
+}
+cudaError_t start(const gather& p, cudaStream_t on) { return launch_each(each_gathered, p, p.n, on); }
+
+__global__ void each_of_rows(rows p) {
+  const int i = thread_index();
+  if (i < p.count * p.columns) p.y[i / p.columns * p.y_pitch + i % p.columns] = p.x[i];
+}
+cudaError_t start(const rows& p, cudaStream_t on) { return launch_each(each_of_rows, p, p.count * p.columns, on); }
+
+__global__ void each_converted(convert p) {
+  constexpr int block = 16;
+  const int blocks = (p.channels + block - 1) / block;
+  const int i = thread_index();  // in the result, so that writes are even
+  if (p.to_blocked) {
+    if (i >= p.images * blocks * block * p.pixels) return;
+    const int lane = i % block, pixel = i / block % p.pixels, of = i / block / p.pixels;
+    const int channel = of % blocks * block + lane, image = of / blocks;
+    p.y[i] = channel < p.channels ? p.x[(image * p.channels + channel) * p.pixels + pixel] : 0.0f;
+  } else {
+    if (i >= p.images * p.channels * p.pixels) return;
+    const int pixel = i % p.pixels, channel = i / p.pixels % p.channels, image = i / p.pixels / p.channels;
+    p.y[i] = p.x[((image * blocks + channel / block) * p.pixels + pixel) * block + channel % block];
+  }
+}
+cudaError_t start(const convert& p, cudaStream_t on) {
+  const int channels = p.to_blocked ? (p.channels + 15) / 16 * 16 : p.channels;
+  return launch_each(each_converted, p, p.images * channels * p.pixels, on);
+}
+
+const char* built_for() { return DICE_CUDA_BUILT_FOR; }
+
+}  // namespace dice::kernels::gpu

@@ -1,0 +1,148 @@
+// dice's own CUDA kernels: what each computes, as plain values, and the functions that start them on a stream. They are
+// compiled by nvcc into a library of their own, which has code for many GPUs; nothing else needs nvcc. Tensors are float32
+// and have at most 2^30 elements.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace dice::kernels::gpu {
+
+inline constexpr int most_axes = 8;
+
+/// Functions of one element, as kernels/activation.hpp defines them; a and b are their attributes.
+enum class function : int { none, relu, leaky_relu, elu, clip, sigmoid, tanh, hard_sigmoid, hard_swish };
+
+/// What ends a kernel: y[i] = f(y[i] + residual[i]), `residual` may be null.
+struct ending {
+  function f = function::none;
+  float a = 0, b = 0;
+  const float* residual = nullptr;
+};
+
+/// y[i] = x[i] · scale[c] + shift[c], where c is the channel; `scale` and `shift` may be null. y may be x.
+struct elements {
+  float* y;
+  const float* x;
+  int n;
+  const float *scale, *shift;
+  int channels, pixels;  ///< c = i / pixels % channels
+  ending end;
+};
+
+enum class arithmetic : int { plus, minus, times, over };
+
+/// y = a op b; along axis k of y, which has `extent[k]` elements, the operands go on by their strides. y may be a or b.
+struct binary {
+  float* y;
+  const float *a, *b;
+  arithmetic op;
+  int n, rank;
+  int extent[most_axes], stride_a[most_axes], stride_b[most_axes];
+  ending end;
+};
+
+/// What lies beyond the input.
+enum class beyond : int { value, edge, reflect };
+
+/// y[p] = x[q]: q along axis k is (p · multiply[k] + add[k]) / divide[k], where add is 0 or divide is 1, and where that lies
+/// outside 0 … inside[k] - 1, as `outside` says; q counts `stride[k]` elements.
+struct gather {
+  float* y;
+  const float* x;
+  int n, rank;
+  int extent[most_axes], multiply[most_axes], add[most_axes], divide[most_axes], inside[most_axes], stride[most_axes];
+  beyond outside;
+  float value;
+  ending end;
+};
+
+/// y[r · y_pitch + c] = x[r · columns + c].
+struct rows {
+  float* y;
+  const float* x;
+  int count, columns, y_pitch;
+};
+
+/// Blocks of sixteen channels (tensor::layout::blocked) from a plain tensor, the lanes beyond its channels 0, or the way
+/// back.
+struct convert {
+  float* y;
+  const float* x;
+  int images, channels, pixels;
+  bool to_blocked;
+};
+
+enum class pooling : int { largest, mean_inside, mean_padded };
+
+/// Over windows of each plane; `mean_padded` counts what lies in the padding, but not what ceil_mode adds beyond it.
+struct pool {
+  float* y;
+  const float* x;
+  int planes, in_height, in_width, out_height, out_width;
+  int kernel[2], strides[2], dilations[2], pads[4];
+  pooling how;
+  ending end;
+};
+
+/// Each output channel from the one input channel of its number; `bias` may be null.
+struct depthwise {
+  float* y;
+  const float *x, *weights, *bias;
+  int images, channels, in_height, in_width, out_height, out_width;
+  int kernel[2], strides[2], dilations[2], pads[2];
+  ending end;
+};
+
+/// y[r][n] = Σ x[r][k] w[n][k] + bias[n]; `bias` may be null.
+struct matrix {
+  float* y;
+  const float *x, *weights, *bias;
+  int rows, columns, depth;
+  ending end;
+};
+
+/// Means: output i begins at x + Σ p[k] · kept_stride[k], p its position within kept_extent; its elements go on by
+/// over_stride within over_extent.
+struct reduce {
+  float* y;
+  const float* x;
+  int outputs, size;
+  int kept_rank, kept_extent[most_axes], kept_stride[most_axes];
+  int over_rank, over_extent[most_axes], over_stride[most_axes];
+  ending end;
+};
+
+/// Along the middle one of three axes.
+struct softmax {
+  float* y;
+  const float* x;
+  int outer, size, inner;
+  ending end;
+};
+
+/// Local response normalization over `size` channels. ONNX LRN.
+struct lrn {
+  float* y;
+  const float* x;
+  int images, channels, pixels, size;
+  float alpha, beta, bias;
+  ending end;
+};
+
+/// Starts the kernel on the stream.
+cudaError_t start(const elements&, cudaStream_t);
+cudaError_t start(const binary&, cudaStream_t);
+cudaError_t start(const gather&, cudaStream_t);
+cudaError_t start(const rows&, cudaStream_t);
+cudaError_t start(const convert&, cudaStream_t);
+cudaError_t start(const pool&, cudaStream_t);
+cudaError_t start(const depthwise&, cudaStream_t);
+cudaError_t start(const matrix&, cudaStream_t);
+cudaError_t start(const reduce&, cudaStream_t);
+cudaError_t start(const softmax&, cudaStream_t);
+cudaError_t start(const lrn&, cudaStream_t);
+
+/// The compute capabilities that the library has code for, as nvcc was told: "75;80;90".
+const char* built_for();
+
+}  // namespace dice::kernels::gpu

@@ -1,0 +1,100 @@
+// Kernels in which the lanes of a warp compute one result together, and LRN.
+#include "dice/kernels/cudnn/cuda/launch.cuh"
+
+namespace dice::kernels::gpu {
+
+/// Rows of x that a warp multiplies with the same weights.
+constexpr int rows_at_once = 4;
+
+/// Vectors: x and weights are read four elements at a time, which must be aligned so.
+template <bool Vectors> __global__ void each_product(matrix p) {
+  const int groups = (p.rows + rows_at_once - 1) / rows_at_once;
+  const int column = warp_index() / groups, first = warp_index() % groups * rows_at_once;
+  if (column >= p.columns) return;
+  const float* w = p.weights + static_cast<long long>(column) * p.depth;
+  const int rows = p.rows - first < rows_at_once ? p.rows - first : rows_at_once;
+  float totals[rows_at_once] = {};
+  if (Vectors) {
+    const float4* w4 = reinterpret_cast<const float4*>(w);
+#pragma unroll 4
+    for (int k = lane_index(); k < p.depth / 4; k += warp) {
+      const float4 a = w4[k];
+#pragma unroll
+      for (int r = 0; r < rows_at_once; ++r) {
+        if (r >= rows) break;
+        const float4 b = reinterpret_cast<const float4*>(p.x + static_cast<long long>(first + r) * p.depth)[k];
+        totals[r] += a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+      }
+    }
+  } else {
+#pragma unroll 4
+    for (int k = lane_index(); k < p.depth; k += warp) {
+#pragma unroll
+      for (int r = 0; r < rows_at_once; ++r)
+        if (r < rows) totals[r] += w[k] * p.x[static_cast<long long>(first + r) * p.depth + k];
+    }
+  }
+  for (int r = 0; r < rows; ++r) {
+    const float total = sum_of_lanes(totals[r]);
+    if (lane_index() == 0) put(p.y, (first + r) * p.columns + column, total + (p.bias ? p.bias[column] : 0.0f), p.end);
+  }
+}
+cudaError_t start(const matrix& p, cudaStream_t on) {
+  const auto aligned = [](const float* at) { return reinterpret_cast<unsigned long long>(at) % sizeof(float4) == 0; };
+  const int n = p.columns * ((p.rows + rows_at_once - 1) / rows_at_once);
+  if (p.depth % 4 == 0 && aligned(p.x) && aligned(p.weights)) return launch_warps(each_product<true>, p, n, on);
+  return launch_warps(each_product<false>, p, n, on);
+}
+
+__device__ inline int offset_of(int i, int rank, const int* extent, const int* stride) {
+  int out = 0;
+  for (int k = rank - 1; k >= 0; --k) {
+    out += i % extent[k] * stride[k];
+    i /= extent[k];
+  }
+  return out;
+}
+
+__global__ void each_mean(reduce p) {
+  const int i = warp_index();
+  if (i >= p.outputs) return;
+  const float* from = p.x + offset_of(i, p.kept_rank, p.kept_extent, p.kept_stride);
+  float total = 0;
+  for (int k = lane_index(); k < p.size; k += warp) total += from[offset_of(k, p.over_rank, p.over_extent, p.over_stride)];
+  total = sum_of_lanes(total);
+  if (lane_index() == 0) put(p.y, i, total / static_cast<float>(p.size), p.end);
+}
+cudaError_t start(const reduce& p, cudaStream_t on) { return launch_warps(each_mean, p, p.outputs, on); }
+
+__global__ void each_softmax(softmax p) {
+  const int row = warp_index();
+  if (row >= p.outer * p.inner) return;
+  const int first = row / p.inner * p.size * p.inner + row % p.inner;
+  float top = -INFINITY;
+  for (int k = lane_index(); k < p.size; k += warp) top = fmaxf(top, p.x[first + k * p.inner]);
+  top = largest_of_lanes(top);
+  float total = 0;
+  for (int k = lane_index(); k < p.size; k += warp) total += expf(p.x[first + k * p.inner] - top);
+  total = sum_of_lanes(total);
+  for (int k = lane_index(); k < p.size; k += warp) {
+    const int i = first + k * p.inner;
+    put(p.y, i, expf(p.x[i] - top) / total, p.end);
+  }
+}
+cudaError_t start(const softmax& p, cudaStream_t on) { return launch_warps(each_softmax, p, p.outer * p.inner, on); }
+
+__global__ void each_normalized(lrn p) {
+  const int i = thread_index();
+  if (i >= p.images * p.channels * p.pixels) return;
+  const int pixel = i % p.pixels, channel = i / p.pixels % p.channels, image = i / p.pixels / p.channels;
+  const float* x = p.x + image * p.channels * p.pixels + pixel;
+  const int from = channel - (p.size - 1) / 2, to = channel + p.size / 2;
+  float squares = 0;
+  for (int c = from < 0 ? 0 : from; c <= to && c < p.channels; ++c) squares += x[c * p.pixels] * x[c * p.pixels];
+  put(p.y, i, x[channel * p.pixels] / powf(p.bias + p.alpha / static_cast<float>(p.size) * squares, p.beta), p.end);
+}
+cudaError_t start(const lrn& p, cudaStream_t on) {
+  return launch_each(each_normalized, p, p.images * p.channels * p.pixels, on);
+}
+
+}  // namespace dice::kernels::gpu

@@ -1,0 +1,200 @@
+// The convolutions of a GPU: an engine of cuDNN's for each, the fastest of those that keep to the precision.
+#pragma once
+
+#include "dice/kernels/cudnn/detail/convolution.hpp"
+#include "dice/kernels/cudnn/detail/setting.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dice::kernels::gpu {
+
+/// Where the tensors of a convolution lie; those that it has not are null. Working memory: `room` bytes, at a multiple of
+/// 256.
+struct operands {
+  const float *x = nullptr, *w = nullptr, *bias = nullptr, *residual = nullptr;
+  float* y = nullptr;
+  std::byte* workspace = nullptr;
+  std::int64_t room = 0;
+};
+
+/// All that the choice of an engine depends on, as text of one line.
+inline std::string text_of(const convolution& c, std::int64_t room) {
+  std::ostringstream out;
+  const auto list = [&](const char* what, const auto& numbers) {
+    out << what;
+    for (std::size_t i = 0; i < numbers.size(); ++i) out << (i ? "," : "") << numbers[i];
+  };
+  list("conv x", c.x), list(" w", c.w), list(" y", c.y);
+  list(" stride ", c.strides), list(" dilation ", c.dilations), list(" pad ", c.pads);
+  out << (c.residual ? " +residual" : "") << (c.bias ? " +bias" : "") << (c.relu ? " +relu" : "");
+  out << (c.channels_last ? " NHWC" : " NCHW") << " aligned " << c.alignment << " room " << room;
+  return out.str();
+}
+
+/// An engine with its knobs as text, "12 3=4 5=6", and the way back; nothing if it is none.
+inline std::string text_of(const engine_choice& c) {
+  std::ostringstream out;
+  out << c.engine;
+  for (const auto& [type, value] : c.knobs) out << ' ' << type << '=' << value;
+  return out.str();
+}
+inline std::optional<engine_choice> engine_choice_of(const std::string& text) {
+  std::istringstream in(text);
+  engine_choice out;
+  if (!(in >> out.engine)) return {};
+  int type = 0;
+  char is = 0;
+  for (std::int64_t value = 0; in >> type;) {
+    if (!(in >> is >> value) || is != '=') return {};
+    out.knobs.emplace_back(type, value);
+  }
+  return in.eof() ? std::optional(out) : std::nullopt;
+}
+
+class convolutions {
+ public:
+  explicit convolutions(setting& on) : on_(on) {}
+  convolutions(const convolutions&) = delete;
+  ~convolutions() {
+    known_.clear();
+    if (handle_) cudnnDestroy(handle_);
+  }
+
+  /// Enqueues it; returns false if cuDNN has no engine for it that keeps to precision and working memory. At its first call
+  /// the engines are measured, which waits for the stream and writes to y. Throws std::runtime_error.
+  bool run(const convolution& c, const operands& at) {
+    auto* ready = find(c, at.room);
+    if (!ready) ready = &known_.emplace_back(prepare(c, at));
+    if (!ready->best) return false;
+    execute(*ready->best, at);
+    return true;
+  }
+
+ private:
+  struct known {
+    convolution what;
+    std::int64_t room;
+    std::optional<plan> best;
+  };
+
+  known* find(const convolution& c, std::int64_t room) {
+    for (auto& k : known_)
+      if (k.what == c && k.room == room) return &k;
+    return nullptr;
+  }
+  target here() {
+    if (!handle_) {
+      check_versions();
+      gpu::check(cudnnCreate(&handle_), "start");
+      gpu::check(cudnnSetStream(handle_, on_.stream), "start");
+    }
+    return {handle_, nullptr};
+  }
+  /// What is loaded must be what this program was compiled with, or newer of the same major version.
+  static void check_versions() {
+    const auto major = [](std::size_t v) { return v >= 90000 ? v / 10000 : v / 1000; };
+    if (const auto loaded = cudnnGetVersion(); loaded < CUDNN_VERSION || major(loaded) != major(CUDNN_VERSION))
+      throw std::runtime_error("the cuDNN library found is version " + std::to_string(loaded) +
+                               ", this program was built for " + std::to_string(CUDNN_VERSION) +
+                               "; install that or a newer one of the same major version, or build anew");
+  }
+
+  /// Whether an engine's numbers are as precise as wanted.
+  bool precise(const descriptor& configuration) const {
+    const auto notes = notes_of(engine_of(configuration));
+    return std::none_of(notes.begin(), notes.end(), [&](cudnnBackendNumericalNote_t n) {
+      return n == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS || n == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
+             n == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC || (n == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && !on_.tensor_cores);
+    });
+  }
+
+  known prepare(const convolution& c, const operands& at) {
+    known out{c, at.room, {}};
+    const auto on = here();
+    std::optional<descriptor> graph;
+    try {
+      graph = graph_of(on, c);
+    } catch (const cudnn_error& e) {
+      if (e.category() != 3000) throw;
+      return out;
+    }
+    const auto key = text_of(c, at.room);
+    if (const auto* before = on_.chosen.find(key)) {
+      out.best = as_before(on, *graph, *before, at);
+      if (out.best) return out;
+    }
+    std::string best;
+    float least = std::numeric_limits<float>::infinity();
+    std::vector<engine_choice> seen;
+    for (const auto mode : {CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+      if (mode == CUDNN_HEUR_MODE_FALLBACK && out.best) break;  // engines that work, no fast ones
+      for (const auto& configuration : configurations(on, *graph, mode)) {
+        if (seen.size() >= most_measured) break;
+        if (!precise(configuration)) continue;
+        const auto choice = choice_of(configuration);
+        if (std::find(seen.begin(), seen.end(), choice) != seen.end()) continue;
+        seen.push_back(choice);
+        try {
+          auto candidate = plan_of(on, configuration);
+          if (candidate.workspace > at.room) continue;
+          const auto ms = fastest_of(
+              3, on_.stream, [&] { execute(candidate, at); },
+              [&](cudaError_t e, const char* doing) { on_.check(e, doing); });
+          if (ms < least) least = ms, out.best = std::move(candidate), best = text_of(choice);
+        } catch (const cudnn_error& e) {
+          if (e.category() != 3000 && e.category() != 4000) throw;  // one engine that cannot is no reason to give up
+        }
+      }
+    }
+    if (out.best) on_.chosen.put(key, best);
+    return out;
+  }
+
+  /// The engine that was chosen before, if it still works as wanted.
+  std::optional<plan> as_before(const target& on, const descriptor& graph, const std::string& text, const operands& at) {
+    const auto choice = engine_choice_of(text);
+    if (!choice) return {};
+    try {
+      const auto configuration = configuration_of(on, graph, *choice);
+      if (!precise(configuration)) return {};
+      auto found = plan_of(on, configuration);
+      if (found.workspace > at.room) return {};
+      execute(found, at);
+      on_.check(cudaStreamSynchronize(on_.stream), "compute");
+      return found;
+    } catch (const cudnn_error&) {
+      return {};
+    }
+  }
+
+  void execute(const plan& p, const operands& at) {
+    descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    std::vector<std::int64_t> ids{names::x, names::w, names::y};
+    std::vector<const void*> places{at.x, at.w, at.y};
+    if (at.bias) ids.push_back(names::bias), places.push_back(at.bias);
+    if (at.residual) ids.push_back(names::z), places.push_back(at.residual);
+    void* const workspace = at.workspace;
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(places.size()),
+             places.data());
+    pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+    pack.finalize("take tensors");
+    gpu::check(cudnnBackendExecute(handle_, p.execution.get(), pack.get()), "compute");
+  }
+
+  static constexpr std::size_t most_measured = 16;
+  setting& on_;
+  cudnnHandle_t handle_ = nullptr;
+  std::deque<known> known_;
+};
+
+}  // namespace dice::kernels::gpu

@@ -1,0 +1,291 @@
+// A GPU as a kernels::accelerator: jobs are CUDA graphs, launched on one stream; copies that need not wait for them have
+// streams of their own.
+#pragma once
+
+#include "dice/kernels/accelerator.hpp"
+#include "dice/kernels/cudnn/cuda.hpp"
+#include "dice/kernels/cudnn/detail/base.hpp"
+#include "dice/platform/unit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dice::kernels::gpu {
+
+/// See kernels::accelerator. A template, so that programs without GPU ranks do not compile it: as a class it would be in
+/// each, for g++ guesses where virtual calls go.
+template <class = void> class basic_device final : public accelerator {
+ public:
+  /// GPU `index` of those that this process sees. Throws std::runtime_error, as all functions here.
+  explicit basic_device(int index) : index_(index) {
+    int count = 0;
+    check(cudaGetDeviceCount(&count), "be used");
+    if (index >= count) throw std::runtime_error(place() + ": this process sees " + visible(count));
+    check(cudaSetDevice(index), "be used");
+    check(cudaFree(nullptr), "be used");  // makes the context, which is where most things fail
+    cudaDeviceProp about{};
+    check(cudaGetDeviceProperties(&about, index), "tell its properties");
+    auto& on = kernels_.on;
+    on.gpu = index, on.name = about.name;
+    for (auto* s : {&jobs_, &in_, &out_}) check(cudaStreamCreateWithFlags(s->put(), cudaStreamNonBlocking), "make a stream");
+    for (auto* e : {&arrived_, &computed_}) make(*e);
+    on.stream = jobs_.get();
+    identity_ = on.name + ", " + std::to_string(about.multiProcessorCount) + " multiprocessors, driver " +
+                version_text(driver()) + ", cuDNN " + std::to_string(cudnnGetVersion()) + ", cuBLASLt " +
+                std::to_string(cublasLtGetVersion());
+    try_a_kernel(about);
+    check(cudaMemGetInfo(&free_at_start_, &total_), "tell its free memory");
+  }
+  basic_device(const basic_device&) = delete;
+  ~basic_device() override { settle(); }
+
+  void expect(const wish& w) override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "tell its free memory");
+    if (w.weights + w.arena <= static_cast<std::int64_t>(free)) return;
+    throw std::runtime_error(
+        place() + ": this rank needs " + mebibytes(w.weights + w.arena) + " MiB (weights " + mebibytes(w.weights) +
+        ", arena " + mebibytes(w.arena) + ", of which working memory of kernels " + mebibytes(w.workspace) + "), but of " +
+        mebibytes(static_cast<std::int64_t>(total)) + " MiB only " + mebibytes(static_cast<std::int64_t>(free)) +
+        " are free; give it fewer layers or frames in flight, or limit it with memory<…>, which saves "
+        "working memory");
+  }
+  void remember_beside(const std::string& weights) override {
+    std::string name = kernels_.on.name;
+    for (char& c : name)
+      if (!std::isalnum(static_cast<unsigned char>(c))) c = '-';
+    kernels_.on.chosen.open(weights + "." + name + ".kernels", identity_);
+  }
+  std::string remember() override { return kernels_.on.chosen.save(); }
+
+  std::byte* memory(std::int64_t bytes) override {
+    if (bytes <= 0) return nullptr;
+    void* at = nullptr;
+    check(cudaMalloc(&at, static_cast<std::size_t>(bytes)), "give memory");
+    memory_.emplace_back(at);
+    given_ += bytes;
+    return static_cast<std::byte*>(at);
+  }
+  std::byte* staging(std::int64_t bytes) override {
+    if (bytes <= 0) return nullptr;
+    void* at = nullptr;
+    const auto code = cudaHostAlloc(&at, static_cast<std::size_t>(bytes), cudaHostAllocPortable);
+    if (code == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      throw std::runtime_error(place() + ": the host gives it no " + mebibytes(bytes) +
+                               " MiB of pinned memory for copies; let fewer frames be in flight, or see ulimit -l");
+    }
+    check(code, "reach memory of the host");
+    std::memset(at, 0, static_cast<std::size_t>(bytes));
+    staging_.emplace_back(at);
+    pinned_ += bytes;
+    return static_cast<std::byte*>(at);
+  }
+  memory_figures told() const override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "tell its free memory");
+    return {kernels_.on.name, given_, pinned_,
+            std::max<std::int64_t>(0, static_cast<std::int64_t>(free_at_start_) - static_cast<std::int64_t>(free) - given_)};
+  }
+
+  void upload(std::byte* to, const std::byte* from, std::int64_t bytes) override {
+    constexpr std::int64_t piece = std::int64_t{4} << 20;
+    if (!pieces_[0])
+      for (auto& p : pieces_) p = staging(piece);
+    for (std::int64_t at = 0; at < bytes; at += piece) {
+      next_piece_ = 1 - next_piece_;
+      auto& sent = sent_[next_piece_];
+      if (!sent.get()) make(sent);
+      else check(cudaEventSynchronize(sent.get()), "take weights");  // its half of the buffer is free
+      const auto n = static_cast<std::size_t>(std::min(piece, bytes - at));
+      std::memcpy(pieces_[next_piece_], from + at, n);
+      check(cudaMemcpyAsync(to + at, pieces_[next_piece_], n, cudaMemcpyHostToDevice, in_.get()), "take weights");
+      check(cudaEventRecord(sent.get(), in_.get()), "take weights");
+    }
+    arriving_ = true;
+  }
+
+  int record(std::function<void()> body) override {
+    recorded_.push_back(captured(body, 1));
+    return static_cast<int>(recorded_.size()) - 1;
+  }
+  std::vector<std::int64_t> times(std::function<void()> body) override {
+    constexpr int samples = 20, repeats = 10;  // one after the other in a graph, as in a job
+    const auto job = captured(body, repeats);
+    std::vector<std::int64_t> out;
+    for (int i = 0; i < samples; ++i) {
+      const auto ms = fastest_of(
+          1, jobs_.get(), [&] { check(cudaGraphLaunch(job.get(), jobs_.get()), "compute"); },
+          [&](cudaError_t code, const char* doing) { check(code, doing); });
+      out.push_back(static_cast<std::int64_t>(static_cast<double>(ms) * 1e6 / repeats));
+    }
+    return out;
+  }
+
+  void start(int job) override {
+    join_copies_in();
+    check(cudaGraphLaunch(recorded_[static_cast<std::size_t>(job)].get(), jobs_.get()), "compute");
+  }
+  void copy_in(std::byte* to, const std::byte* from, std::int64_t bytes, bool apart) override {
+    arriving_ |= apart;
+    if (!apart) join_copies_in();
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, (apart ? in_ : jobs_).get()),
+          "take data");
+  }
+  void copy_out(std::byte* to, const std::byte* from, std::int64_t bytes, bool apart) override {
+    join_copies_in();
+    if (apart) join(jobs_, out_, "give data");
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, (apart ? out_ : jobs_).get()),
+          "give data");
+  }
+
+  std::int64_t mark() override {
+    // All three streams meet in that of the copies out.
+    join(in_, out_, "compute");
+    join(jobs_, out_, "compute");
+    auto& e = marks_.emplace_back();
+    if (spare_.empty()) make(e);
+    else e = std::move(spare_.back()), spare_.pop_back();
+    check(cudaEventRecord(e.get(), out_.get()), "compute");
+    return passed_ + static_cast<std::int64_t>(marks_.size()) - 1;
+  }
+  bool reached(std::int64_t mark) override {
+    while (passed_ <= mark) {
+      const auto code = cudaEventQuery(marks_.front().get());
+      if (code == cudaErrorNotReady) return false;
+      check(code, "compute");
+      spare_.push_back(std::move(marks_.front()));
+      marks_.pop_front();
+      ++passed_;
+    }
+    return true;
+  }
+  void settle() noexcept override {
+    for (auto* s : {&in_, &jobs_, &out_})
+      if (s->get()) cudaStreamSynchronize(s->get());
+    cudaGetLastError();
+  }
+
+ private:
+  /// What body starts, so many times, as a graph that can be launched.
+  executable captured(const std::function<void()>& body, int repeats) {
+    current = &kernels_;
+    join_copies_in();
+    body();  // once as it is: what is measured, loaded and allocated at first use would break a capture
+    check(cudaStreamSynchronize(jobs_.get()), "compute");
+    check(cudaStreamBeginCapture(jobs_.get(), cudaStreamCaptureModeThreadLocal), "record kernels");
+    captured_graph made;
+    std::exception_ptr error;
+    try {
+      for (int i = 0; i < repeats; ++i) body();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    const auto code = cudaStreamEndCapture(jobs_.get(), made.put());
+    if (error) std::rethrow_exception(error);
+    check(code, "record kernels");
+    executable job;
+#if CUDART_VERSION >= 12000
+    check(cudaGraphInstantiate(job.put(), made.get(), 0), "prepare kernels");
+#else
+    check(cudaGraphInstantiateWithFlags(job.put(), made.get(), 0), "prepare kernels");
+#endif
+    check(cudaGraphUpload(job.get(), jobs_.get()), "prepare kernels");
+    return job;
+  }
+
+  /// What comes next on the jobs' stream waits for the copies in that have a stream of their own.
+  void join_copies_in() {
+    if (!std::exchange(arriving_, false)) return;
+    check(cudaEventRecord(arrived_.get(), in_.get()), "take data");
+    check(cudaStreamWaitEvent(jobs_.get(), arrived_.get(), 0), "take data");
+  }
+  /// What comes next on `to` waits for what is on `from`.
+  void join(const stream& from, const stream& to, const char* doing) {
+    check(cudaEventRecord(computed_.get(), from.get()), doing);
+    check(cudaStreamWaitEvent(to.get(), computed_.get(), 0), doing);
+  }
+  void check(cudaError_t code, const char* doing) const { gpu::check(code, index_, doing); }
+  void make(event& e) const { check(cudaEventCreateWithFlags(e.put(), cudaEventDisableTiming), "make an event"); }
+  static int driver() {
+    int version = 0;
+    cudaDriverGetVersion(&version);
+    return version;
+  }
+
+  /// Does this program have code for this GPU?
+  void try_a_kernel(const cudaDeviceProp& about) {
+    device_memory one;
+    check(cudaMalloc(one.put(), 256), "give memory");
+    auto* const x = static_cast<float*>(one.get());
+    const auto code = gpu::start(elements{x, x, 1, nullptr, nullptr, 1, 1, {}}, jobs_.get());
+    if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
+      cudaGetLastError();
+      throw std::runtime_error(place() + ": its compute capability is " + std::to_string(about.major) + "." +
+                               std::to_string(about.minor) + ", but this program has code for " + built_for() +
+                               "; build it with -DDICE_CUDA_ARCHITECTURES=" + std::to_string(about.major) +
+                               std::to_string(about.minor));
+    }
+    check(code, "compute");
+    check(cudaStreamSynchronize(jobs_.get()), "compute");
+  }
+
+  /// "GPU 0 (NVIDIA …)".
+  std::string place() const {
+    return "GPU " + std::to_string(index_) + (kernels_.on.name.empty() ? "" : " (" + kernels_.on.name + ")");
+  }
+  static std::string mebibytes(std::int64_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20); }
+  /// "GPU 0 (NVIDIA …, capability 9.0), …", and why it may be no more.
+  static std::string visible(int count) {
+    std::string out = count ? "only " : "none";
+    for (int i = 0; i < count; ++i) {
+      cudaDeviceProp p{};
+      if (cudaGetDeviceProperties(&p, i) != cudaSuccess) continue;
+      out += (i ? ", " : "") + std::string("GPU ") + std::to_string(i) + " (" + p.name + ", capability " +
+             std::to_string(p.major) + "." + std::to_string(p.minor) + ")";
+    }
+    const char* const hides = std::getenv("CUDA_VISIBLE_DEVICES");
+    return out + (hides ? std::string("; CUDA_VISIBLE_DEVICES is '") + hides + "'" : "") +
+           "; name one of them with gpu_at<…>";
+  }
+
+  const int index_;
+  std::string identity_;  ///< all that the choice of kernels depends on
+  stream jobs_, in_, out_;
+  event arrived_, computed_;
+  bool arriving_ = false;  ///< there are copies in that nothing waits for yet
+  std::vector<device_memory> memory_;
+  std::vector<pinned_memory> staging_;
+  std::array<std::byte*, 2> pieces_{};  ///< through which weights go, in turn
+  std::array<event, 2> sent_;
+  std::size_t next_piece_ = 0;
+  std::vector<executable> recorded_;
+  std::deque<event> marks_;  ///< not known to be reached, from number passed_ on
+  std::vector<event> spare_;
+  std::int64_t passed_ = 0;
+  std::size_t free_at_start_ = 0, total_ = 0;
+  std::int64_t given_ = 0, pinned_ = 0;
+  recording kernels_;
+};
+
+using device = basic_device<>;
+
+/// Opens the GPU of a unit.
+template <class Device = device> std::unique_ptr<accelerator> open(const platform::unit& on) {
+  return std::make_unique<Device>(on.gpu_index);
+}
+
+}  // namespace dice::kernels::gpu

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "dice/kernels/cudnn/reduce_mean.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<cudnn, ops::global_average_pool> : gpu::base<ops::global_average_pool> {
+  static void compute(const ops::global_average_pool&, graph::shapes in, const tensor::shape& result, const call& c,
+                      const gpu::ending& e) {
+    ops::reduce_mean pixels;
+    for (std::size_t a = 2; a < pixels.over.size(); ++a) pixels.over[a] = true;
+    kernel<cudnn, ops::reduce_mean>::compute(pixels, in, result, c, e);
+  }
+};
+
+}  // namespace dice::kernels

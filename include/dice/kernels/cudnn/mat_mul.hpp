@@ -1,0 +1,13 @@
+#pragma once
+
+#include "dice/kernels/cudnn/detail/matrix.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<cudnn, ops::mat_mul> : gpu::base<ops::mat_mul> {
+  static void compute(const ops::mat_mul& op, graph::shapes in, const tensor::shape&, const call& c, const gpu::ending& e) {
+    gpu::multiply(c, nullptr, in[0].product(0, in[0].rank - 1), op.columns, op.depth, e);
+  }
+};
+
+}  // namespace dice::kernels

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "dice/kernels/cudnn/detail/activation.hpp"
+
+namespace dice::kernels {
+
+template <> struct kernel<cudnn, ops::relu> : gpu::activation_kernel<ops::relu> {};
+
+}  // namespace dice::kernels

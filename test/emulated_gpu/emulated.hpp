@@ -1,0 +1,57 @@
+// A GPU that is emulated on the CPU, so that machines without one can test the GPU backend: the parts of the CUDA runtime,
+// of cuDNN's backend API and of cuBLASLt that dice uses, behind their real headers. This is how tests set it up and break
+// it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace emulated {
+
+/// What the machine looks like; to be changed only while no other thread calls CUDA. Before the start of a program the
+/// environment variable DICE_EMULATED_GPU says the same, separated by commas:
+/// "driver=12020,total=64M,cudaGraphLaunch#3=719".
+struct machine {
+  int driver = 13000, runtime = 13000;  ///< driver 0: there is none
+  int devices = 1;
+  std::size_t total = std::size_t{1} << 30;  ///< bytes that all devices have together
+  bool integrated = false;
+  bool pauses = true;  ///< streams pause at random, so that missing dependencies show
+
+  /// Functions that fail, and how: "cudaMalloc" always, "cudaMalloc#3" only at its third call from now on (the entry is gone
+  /// after that). "kernel" are kernels, which fail when they run; the error then is every later call's, as CUDA does.
+  /// cuDNN's and cuBLASLt's functions fail with their own codes. "cudnnBackendFinalize:KIND" is that for descriptors of one
+  /// KIND: tensor, operation, graph, heuristics, engine, configuration, plan, pack or other (the helpers of operations,
+  /// knobs).
+  std::map<std::string, int> errors;
+};
+machine& now();
+
+/// As new: the machine of the environment variable, no faults. Waits for all streams first.
+void reset();
+
+/// Streams, events, graphs, allocations, handles and cuDNN's descriptors that exist; what tests compare to find leaks.
+std::size_t alive();
+
+// For the emulated libraries and kernels:
+
+/// Enqueues a kernel (or records it, while the stream captures).
+cudaError_t enqueue(cudaStream_t, std::function<void()>);
+/// Thrown by a kernel that fails.
+struct fault {
+  cudaError_t code;
+};
+/// What machine::errors wants of this call; 0: nothing.
+int injected(const std::string& function);
+/// Why no GPU can be used, or the error of an earlier kernel.
+cudaError_t state();
+/// Whether a GPU may access these bytes.
+bool reachable(const void*, std::size_t bytes);
+/// Counts what exists: +1, -1.
+void count(int change);
+
+}  // namespace emulated
