@@ -4,7 +4,7 @@
 #
 # After find_package(CUDAToolkit). Sets dice_has_cuda to what was found, or to what is missing.
 set(DICE_CUDA_ARCHITECTURES all CACHE STRING "GPUs to build dice's CUDA kernels for: all that nvcc knows, or a list such as 75;87")
-set(dice_cuda_sources elements sums windows)
+set(dice_cuda_sources elements halves sums windows)
 
 if(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_static OR NOT TARGET CUDA::cublasLt)
   set(dice_has_cuda "no CUDA toolkit with cuBLAS (11.4 or newer; CUDAToolkit_ROOT says where it is)")

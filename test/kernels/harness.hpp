@@ -198,7 +198,7 @@ std::vector<float> compute_here(const problem<Op>& p, const Activation& activati
 
 #ifdef DICE_TESTS_GPU
 /// What the GPU computes, followed by `activation`.
-template <class Op, class Activation>
+template <class Backend, class Op, class Activation>
 std::vector<float> compute_there(const problem<Op>& p, const Activation& activation, const cost::algorithm& algorithm) {
   using tensor::layout;
   const shape result = p.result();
@@ -212,7 +212,18 @@ std::vector<float> compute_there(const problem<Op>& p, const Activation& activat
     inputs.push_back(there.put(stored(p.inputs[k], p.in[k], layouts.back())));
   }
   layouts.push_back(layout_of(result));  // of the residual
-  for (const auto& x : p.parameters) parameters.push_back(there.put(x));
+  const std::byte* packed = nullptr;
+  if (algorithm.packed_bytes > 0) {
+    std::vector<float> of_host(static_cast<std::size_t>((algorithm.packed_bytes + 3) / 4));
+    if constexpr (requires { &kernels::kernel<Backend, Op>::prepare; }) {
+      for (const auto& x : p.parameters) parameters.push_back(x.data());
+      kernels::kernel<Backend, Op>::prepare(p.op, p.in, result, 0, parameters, reinterpret_cast<std::byte*>(of_host.data()));
+    }
+    packed = reinterpret_cast<const std::byte*>(there.put(of_host));
+    parameters.clear();
+  } else {
+    for (const auto& x : p.parameters) parameters.push_back(there.put(x));
+  }
   auto work = (algorithm.scratch_bytes + 63) / 64 * 64;  // as the plan counts it
   const auto held = [&](const shape& s, layout as) { work += cost::converted_bytes(s, layout_of(s), as); };
   for (const auto& s : p.in) held(s, algorithm.reads(layout_of(result)));
@@ -233,13 +244,13 @@ std::vector<float> compute_there(const problem<Op>& p, const Activation& activat
   if (!p.residual.empty()) end.residual = there.put(stored(p.residual, result, layout_of(result)));
   const kernels::call c{.inputs = inputs.data(),
                         .output = output + guard,
-                        .parameters = parameters.data(),
-                        .packed = nullptr,
+                        .parameters = packed ? nullptr : parameters.data(),
+                        .packed = packed,
                         .scratch = there.room(work),
                         .how = &algorithm,
                         .layouts = layouts.data(),
                         .result = layout_of(result)};
-  there.run([&] { kernels::kernel<kernels::cudnn, Op>::shared(p.op, graph::shapes(p.in), result, c, end); });
+  there.run([&] { kernels::kernel<Backend, Op>::shared(p.op, graph::shapes(p.in), result, c, end); });
   around = there.get(output, around.size());
   const auto is_guard = [](float x) { return x == 12345; };
   EXPECT_TRUE(std::all_of(around.begin(), around.begin() + guard, is_guard) &&
@@ -253,7 +264,7 @@ std::vector<float> compute_there(const problem<Op>& p, const Activation& activat
 template <class Backend, class Op, class Activation>
 std::vector<float> compute(const problem<Op>& p, const Activation& activation, const cost::algorithm& algorithm) {
 #ifdef DICE_TESTS_GPU
-  if constexpr (std::is_same_v<Backend, kernels::cudnn>) return compute_there(p, activation, algorithm);
+  if constexpr (cost::is_cudnn(Backend::value)) return compute_there<Backend>(p, activation, algorithm);
   else
 #endif
     return compute_here<Backend>(p, activation, algorithm);

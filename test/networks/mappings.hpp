@@ -17,6 +17,9 @@ struct on_cpus {
 struct on_gpus {
   template <int Rank> using dev = dice::dev<Rank, dice::gpu>;
 };
+template <class Numbers> struct on_gpus_in {
+  template <int Rank> using dev = dice::dev<Rank, dice::gpu, dice::precision<Numbers>>;
+};
 struct in_turn {  ///< GPU, CPU, GPU, …
   template <int Rank> using dev = dice::dev<Rank, std::conditional_t<Rank % 2 == 0, dice::gpu_at<0>, dice::cpu>>;
 };

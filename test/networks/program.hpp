@@ -1,6 +1,6 @@
 // Networks under all mappings, as one program: `program NETWORK MAPPING [options of dice::main]`, MAPPING being even1,
-// even2, even4, even8 or scattered, or with a forced variant even1.variant0 and so on; or, with GPU ranks, gpu, gpu_cpu or
-// gpu_scattered. One program has several networks
+// even2, even4, even8 or scattered, or with a forced variant even1.variant0 and so on; or, with GPU ranks, gpu, gpu_tf32,
+// gpu_fp16, gpu_bf16, gpu_cpu or gpu_scattered. One program has several networks
 // because most of its compile time does not depend on them.
 #pragma once
 
@@ -25,11 +25,17 @@ class program {
     add<Network, even<Network, 8>>("even8");
     add<Network, scattered<Network, 7>>("scattered");
   }
-  /// All on a GPU; half on a GPU and half on the CPU; and scattered over two ranks of each.
+  /// All on a GPU, and scattered over two ranks on GPUs and two on CPUs.
   template <class Network> void add_gpu() {
     add<Network, even<Network, 1, on_gpus>>("gpu");
-    add<Network, even<Network, 2, in_turn>>("gpu_cpu");
     add<Network, scattered<Network, 7, in_turn>>("gpu_scattered");
+  }
+  /// All on a GPU in each precision, and half on a GPU and half on the CPU.
+  template <class Network> void add_precisions() {
+    add<Network, even<Network, 1, on_gpus_in<dice::tf32>>>("gpu_tf32");
+    add<Network, even<Network, 1, on_gpus_in<dice::fp16>>>("gpu_fp16");
+    add<Network, even<Network, 1, on_gpus_in<dice::bf16>>>("gpu_bf16");
+    add<Network, even<Network, 2, in_turn>>("gpu_cpu");
   }
   /// With every variant that some layer of Network has.
   template <class Network> void add_variants() {

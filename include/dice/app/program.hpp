@@ -62,7 +62,7 @@ template <class Net, class Map> consteval auto tabulate() {
     using E = typename decltype(type)::type;
     if constexpr (platform::is_dev<E>) {
       using unit = platform::unit_traits<typename platform::dev_traits<E>::unit_type>;
-      out.units[E::rank] = unit::value;
+      out.units[E::rank] = platform::dev_traits<E>::value.on;
       out.cores[E::rank] = unit::core_list;
     }
   });

@@ -7,8 +7,15 @@
 
 namespace dice::cost {
 
-enum class backend : std::uint8_t { reference, openmp, cudnn };
-inline constexpr int backends = 3;  ///< how many there are
+enum class backend : std::uint8_t {
+  reference,
+  openmp,
+  cudnn,
+  cudnn_fp16,  ///< the same with convolutions and products in numbers of 16 bits
+  cudnn_bf16
+};
+inline constexpr int backends = 5;  ///< how many there are
+constexpr bool is_cudnn(backend b) { return b >= backend::cudnn; }
 
 /// Number of the forms in which the kernels of all backends pack weights: raised whenever one of them writes other bytes for
 /// the same algorithm, so that files of packed weights from before are refused (test/kernels/packed_test.cpp notices).

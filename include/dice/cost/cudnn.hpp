@@ -53,10 +53,56 @@ constexpr algorithm choose_cudnn(const Op& op, graph::shapes, const tensor::shap
   return {.scratch_bytes = cudnn_workspace::of(result.elements() / op.columns, op.columns), .converts = true};
 }
 
-/// The same without working memory, for devices that have none to spare.
-template <class Op> constexpr algorithm smallest_cudnn(const Op& op, graph::shapes in, const tensor::shape& result) {
+/// A convolution in numbers of 16 bits: tensors have their channels last, as many as are a multiple of eight, as tensor
+/// cores want them. It reads a copy of its input in the scratch, and leaves its sums there.
+struct half_convolution {
+  std::int64_t images, channels, out_channels, in_pixels, out_pixels, taps;
+
+  constexpr half_convolution(const ops::conv& op, const tensor::shape& in, const tensor::shape& result)
+      : images(in[0]),
+        channels(padded(in[1])),
+        out_channels(padded(op.channels)),
+        in_pixels(in.product(2, in.rank)),
+        out_pixels(result.product(2, result.rank)),
+        taps(std::int64_t{op.kernel[0]} * op.kernel[1]) {}
+
+  /// Groups would have to be padded each: they are computed as without.
+  static constexpr bool serves(const ops::conv& op) { return op.group == 1; }
+  static constexpr std::int64_t padded(std::int64_t n) { return (n + 7) / 8 * 8; }
+  static constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+  constexpr std::int64_t weight_elements() const { return out_channels * taps * channels; }
+  constexpr std::int64_t input_bytes() const { return aligned(2 * images * in_pixels * channels); }
+  constexpr std::int64_t output_bytes() const { return aligned(2 * images * out_pixels * out_channels); }
+  /// (output channel, tap, input channel) in 16 bits, then the bias in 32.
+  constexpr std::int64_t packed_bytes() const { return 2 * weight_elements() + 4 * out_channels; }
+};
+
+/// How it computes `op` in numbers of 16 bits: convolutions without groups and products, all else as choose_cudnn says.
+template <class Op> constexpr algorithm choose_half(const Op& op, graph::shapes in, const tensor::shape& result) {
+  return choose_cudnn(op, in, result);
+}
+constexpr algorithm choose_half(const ops::conv& op, graph::shapes in, const tensor::shape& result) {
   auto out = choose_cudnn(op, in, result);
-  out.scratch_bytes = 0;
+  if (!half_convolution::serves(op)) return out;
+  const half_convolution form(op, in[0], result);
+  out.packed_bytes = form.packed_bytes();
+  out.scratch_bytes += 256 + form.input_bytes() + form.output_bytes();
+  return out;
+}
+/// Weights in 16 bits, then the bias in 32; as the padding of W's rows would cost more than it gives, they have none.
+template <class Op>
+requires std::same_as<Op, ops::gemm> || std::same_as<Op, ops::mat_mul>
+constexpr algorithm choose_half(const Op& op, graph::shapes, const tensor::shape&) {
+  return {.packed_bytes = (2 * op.columns * op.depth + 3) / 4 * 4 + 4 * op.columns, .converts = true};
+}
+
+/// The same as backend B chooses without working memory for engines, for devices that have none to spare.
+template <backend B, class Op>
+constexpr algorithm without_workspace(const Op& op, graph::shapes in, const tensor::shape& result) {
+  const auto workspace = choose_cudnn(op, in, result).scratch_bytes;
+  auto out = B == backend::cudnn ? choose_cudnn(op, in, result) : choose_half(op, in, result);
+  out.scratch_bytes = std::max<std::int64_t>(0, out.scratch_bytes - workspace);
   return out;
 }
 

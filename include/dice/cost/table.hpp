@@ -16,6 +16,7 @@ namespace dice::cost {
 template <backend B, class Op> constexpr algorithm choose(const Op& op, graph::shapes in, const tensor::shape& result) {
   if constexpr (B == backend::openmp) return choose_openmp(op, in, result);
   else if constexpr (B == backend::cudnn) return choose_cudnn(op, in, result);
+  else if constexpr (is_cudnn(B)) return choose_half(op, in, result);
   else return choose_reference(op, in, result);
 }
 
@@ -59,7 +60,7 @@ template <class Layer, class Net, backend B> constexpr algorithm of_layer() {
 }
 template <class Layer, class Net, backend B> constexpr algorithm smallest_of_layer() {
   const auto in = graph::detail::operand_shapes<Net, Layer>();
-  if constexpr (B == backend::cudnn) return smallest_cudnn(Layer::op, in, Layer::result);
+  if constexpr (is_cudnn(B)) return without_workspace<B>(Layer::op, in, Layer::result);
   else return variant<B>(Layer::op, in, Layer::result, 0);
 }
 

@@ -26,6 +26,8 @@ template <cost::backend Backend> struct tag final { static constexpr cost::backe
 using reference = tag<cost::backend::reference>;
 using openmp = tag<cost::backend::openmp>;
 using cudnn = tag<cost::backend::cudnn>;
+using cudnn_fp16 = tag<cost::backend::cudnn_fp16>;
+using cudnn_bf16 = tag<cost::backend::cudnn_bf16>;
 
 /// Primary template: backend `Backend` has no kernel for operator `Op`.
 template <class Backend, class Op> struct kernel;

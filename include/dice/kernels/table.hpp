@@ -12,7 +12,7 @@ namespace dice::kernels {
 #ifdef DICE_WITH_CUDNN
 template <class Backend> inline constexpr bool is_here = true;
 #else
-template <class Backend> inline constexpr bool is_here = !std::is_same_v<Backend, cudnn>;
+template <class Backend> inline constexpr bool is_here = !cost::is_cudnn(Backend::value);
 #endif
 
 /// Whether `Backend` can compute the fusion group of anchor `Op`, as far as is known here.

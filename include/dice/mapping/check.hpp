@@ -24,6 +24,7 @@ enum class mistake : unsigned char {
   unit,
   limit,
   memory_not_positive,
+  precision,
   in_flight,
   foreign,
   backwards,
@@ -131,6 +132,7 @@ template <class Map> constexpr finding check_units() {
       constexpr auto unit = platform::unit_traits<typename traits::unit_type>::check;
       if (unit.what != platform::unit_check::mistake::none) here = {mistake::unit, position, 0, unit.value};
       else if (traits::wrong_limit >= 0) here = {mistake::limit, position, traits::wrong_limit, E::rank};
+      else if (traits::wrong_precision) here = {mistake::precision, position, 0, E::rank};
       else if (traits::bad_memory <= 0) here = {mistake::memory_not_positive, position, 0, E::rank};
     } else if constexpr (is_in_flight<E>) {
       if (frames<E> < 1) here = {mistake::in_flight, position, 0, frames<E>};
@@ -242,7 +244,10 @@ template <class Net, class Map> consteval auto verdict() {
   else if constexpr (f.what == rank_missing)
     return failing<error::rank_missing<f.number, remedy::number_the_ranks_from_0_without_gaps>>{};
   else if constexpr (f.what == limit)
-    return failing<error::not_a_limit<f.number, remedy::write_memory_of_a_number_of_bytes>>{};
+    return failing<
+        error::not_a_limit<f.number, remedy::write_memory_of_a_number_of_bytes_or_precision_of_tf32_or_fp16_or_bf16>>{};
+  else if constexpr (f.what == mistake::precision)
+    return failing<error::precision_not_possible<f.number, remedy::give_it_once_and_only_to_gpus>>{};
   else if constexpr (f.what == memory_not_positive)
     return failing<error::memory_limit_not_positive<f.number, remedy::give_a_positive_number_of_bytes>>{};
   else if constexpr (f.what == in_flight)

@@ -12,7 +12,10 @@ namespace dice {
 /// Limit of a device: weights and arena of its rank take at most so many bytes.
 template <std::int64_t Bytes> struct memory final {};
 
-/// The device of MPI rank `Rank`: the unit that computes, and limits.
+/// Lets a GPU compute convolutions and products of matrices in these numbers: tf32, fp16 or bf16. Without, they are float32.
+template <class Numbers> struct precision final {};
+
+/// The device of MPI rank `Rank`: the unit that computes, and limits: memory<…>, precision<…>.
 template <int Rank, class Unit = cpu, class... Limits> struct dev final {
   static constexpr int rank = Rank;  ///< of the mapping
   using unit = Unit;                 ///< what computes
@@ -88,7 +91,18 @@ template <int Rank, class Unit, class... Limits> inline constexpr bool is_dev<de
 
 template <class T> inline constexpr bool is_limit = false;
 template <std::int64_t Bytes> inline constexpr bool is_limit<memory<Bytes>> = true;
+template <> inline constexpr bool is_limit<precision<tf32>> = true;
+template <> inline constexpr bool is_limit<precision<fp16>> = true;
+template <> inline constexpr bool is_limit<precision<bf16>> = true;
 
+/// Numbers of a precision; float32 for other types.
+template <class T> inline constexpr numbers numbers_of = numbers::float32;
+template <> inline constexpr numbers numbers_of<precision<tf32>> = numbers::tf32;
+template <> inline constexpr numbers numbers_of<precision<fp16>> = numbers::fp16;
+template <> inline constexpr numbers numbers_of<precision<bf16>> = numbers::bf16;
+
+template <class T> inline constexpr bool memory_limits = false;
+template <std::int64_t Bytes> inline constexpr bool memory_limits<memory<Bytes>> = true;
 /// Bytes that a limit allows; -1 for other types.
 template <class T> inline constexpr std::int64_t memory_of = -1;
 template <std::int64_t Bytes> inline constexpr std::int64_t memory_of<memory<Bytes>> = Bytes;
@@ -107,7 +121,14 @@ template <int Rank, class Unit, class... Limits> struct dev_traits<dev<Rank, Uni
     device d{Rank, unit_traits<Unit>::value, -1};
     for (std::int64_t bytes : {std::int64_t{-1}, memory_of<Limits>...})
       if (bytes >= 0 && (d.memory_limit < 0 || bytes < d.memory_limit)) d.memory_limit = bytes;
+    for (numbers n : {numbers::float32, numbers_of<Limits>...})
+      if (n != numbers::float32) d.on.precision = n;
     return d;
+  }();
+  /// Whether it asks for a precision that its unit has not, or for two.
+  static constexpr bool wrong_precision = [] {
+    const int wanted = (0 + ... + (numbers_of<Limits> != numbers::float32));
+    return wanted > (value.on.on() == processor::gpu ? 1 : 0);
   }();
   /// Position of the first limit that is none, or -1.
   static constexpr int wrong_limit = [] {
@@ -120,7 +141,8 @@ template <int Rank, class Unit, class... Limits> struct dev_traits<dev<Rank, Uni
   }();
   /// Smallest memory limit that is no positive number of bytes, or 1.
   static constexpr std::int64_t bad_memory = [] {
-    for (std::int64_t bytes : {std::int64_t{1}, (is_limit<Limits> && memory_of<Limits> <= 0 ? memory_of<Limits> : 1)...})
+    for (std::int64_t bytes :
+         {std::int64_t{1}, (memory_limits<Limits> && memory_of<Limits> <= 0 ? memory_of<Limits> : 1)...})
       if (bytes <= 0) return bytes;
     return std::int64_t{1};
   }();

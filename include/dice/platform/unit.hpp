@@ -15,7 +15,16 @@ struct gpu final {};
 /// Computes on GPU `Index` of the host.
 template <int Index> struct gpu_at final {};
 
+/// Numbers of 32 bits whose products are made of 10 bits of fraction; of 16 bits, with 10 bits of fraction and 5 of
+/// exponent; and with 7 and 8.
+struct tf32 final {};
+struct fp16 final {};
+struct bf16 final {};
+
 namespace platform {
+
+/// In what numbers a GPU computes convolutions and products of matrices; tensors are float32 throughout.
+enum class numbers : unsigned char { float32, tf32, fp16, bf16 };
 
 /// Kinds of processors, each with a backend of its own.
 enum class processor : unsigned char { cpu, gpu };
@@ -26,6 +35,7 @@ struct unit {
   kind what = kind::cpu;
   int count = 0;  ///< threads; 0: as many as the process may use
   int gpu_index = 0;
+  numbers precision = numbers::float32;  ///< of a GPU
 
   constexpr processor on() const { return what == kind::gpu ? processor::gpu : processor::cpu; }
 };

@@ -138,6 +138,12 @@ template <class F>
 [[gnu::cold]] void write_packed(std::ostream& out, const identity& of, std::span<const std::vector<need>> ranks,
                                 const file& from, F done) {
   const packed_layout layout(of, ranks);
+  for (const auto& needs : ranks)
+    for (const auto& n : needs)
+      if (n.packed_bytes && !n.pack)
+        throw error(
+            "this program cannot pack weights for GPU ranks, since it was built without CUDA; pack them with one that "
+            "was built with it (-DDICE_CUDA=ON)");
   detail::large_writes to(out);
   to.put(layout.text.data(), static_cast<std::int64_t>(layout.text.size()));
   to.align(packed_layout::header);

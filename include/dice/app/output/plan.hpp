@@ -13,7 +13,7 @@
 
 namespace dice::app {
 
-/// "cpu", "cores<0, 1>", "threads<4>", "gpu", "gpu_at<1>".
+/// "cpu", "cores<0, 1>", "threads<4>", "gpu", "gpu_at<1>", "gpu, precision<fp16>".
 inline std::string unit_text(const runtime::program& p, int rank) {
   const auto r = static_cast<std::size_t>(rank);
   const auto u = r < p.units.size() ? p.units[r] : platform::unit{};
@@ -22,8 +22,11 @@ inline std::string unit_text(const runtime::program& p, int rank) {
       break;
     case platform::unit::kind::threads:
       return "threads<" + std::to_string(u.count) + ">";
-    case platform::unit::kind::gpu:
-      return u.gpu_index ? "gpu_at<" + std::to_string(u.gpu_index) + ">" : "gpu";
+    case platform::unit::kind::gpu: {
+      static constexpr const char* precisions[] = {"", ", precision<tf32>", ", precision<fp16>", ", precision<bf16>"};
+      return (u.gpu_index ? "gpu_at<" + std::to_string(u.gpu_index) + ">" : std::string("gpu")) +
+             precisions[static_cast<int>(u.precision)];
+    }
     case platform::unit::kind::cores: {
       std::string out = "cores<";
       if (r < p.cores.size())

@@ -5,6 +5,8 @@
 #include "dice/kernels/cudnn/detail/window.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 
@@ -69,7 +71,7 @@ template <> struct kernel<cudnn, ops::conv> : gpu::base<ops::conv> {
   }
 
   /// The largest power of two, up to 16, at multiples of which all lie: views may begin at any element.
-  static int alignment_of(std::initializer_list<const float*> places) {
+  static int alignment_of(std::initializer_list<const void*> places) {
     int out = 16;
     for (const auto* p : places)
       while (reinterpret_cast<std::uintptr_t>(p) % static_cast<unsigned>(out)) out /= 2;

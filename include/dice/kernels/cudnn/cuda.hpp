@@ -48,8 +48,18 @@ inline std::string reason(cudaError_t code, int driver, int runtime) {
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
       return std::string("the GPU reports a fault of its hardware (") + cudaGetErrorString(code) + "; dmesg has more)";
+    case cudaErrorIllegalAddress:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorLaunchFailure:
+      return std::string("a kernel has failed (") + cudaGetErrorString(code) +
+             "), after which the GPU does nothing more for this process; start the program anew, and if that happens again "
+             "try it with compute-sanitizer and report it";
+    case cudaErrorInvalidDevice:
+      return "there is none of this number; CUDA_VISIBLE_DEVICES may hide it";
     case cudaErrorUnknown:
-      return "the GPU does not answer any more; dmesg tells why (Xid)";
+      return "the GPU does not answer any more; dmesg tells why (Xid), and it may take a restart of the host";
     default:
       return std::string(cudaGetErrorString(code)) + " (CUDA error " + std::to_string(static_cast<int>(code)) + ", " +
              cudaGetErrorName(code) + ")";

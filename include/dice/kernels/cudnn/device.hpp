@@ -29,8 +29,9 @@ namespace dice::kernels::gpu {
 /// each, for g++ guesses where virtual calls go.
 template <class = void> class basic_device final : public accelerator {
  public:
-  /// GPU `index` of those that this process sees. Throws std::runtime_error, as all functions here.
-  explicit basic_device(int index) : index_(index) {
+  /// GPU `index` of those that this process sees; what is computed in float32 may be rounded to TF32 unless `precision` is
+  /// float32. Throws std::runtime_error, as all functions here.
+  explicit basic_device(int index, platform::numbers precision = {}) : index_(index) {
     int count = 0;
     check(cudaGetDeviceCount(&count), "be used");
     if (index >= count) throw std::runtime_error(place() + ": this process sees " + visible(count));
@@ -40,6 +41,7 @@ template <class = void> class basic_device final : public accelerator {
     check(cudaGetDeviceProperties(&about, index), "tell its properties");
     auto& on = kernels_.on;
     on.gpu = index, on.name = about.name;
+    on.tensor_cores = precision != platform::numbers::float32;
     for (auto* s : {&jobs_, &in_, &out_}) check(cudaStreamCreateWithFlags(s->put(), cudaStreamNonBlocking), "make a stream");
     for (auto* e : {&arrived_, &computed_}) make(*e);
     on.stream = jobs_.get();
@@ -56,12 +58,12 @@ template <class = void> class basic_device final : public accelerator {
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "tell its free memory");
     if (w.weights + w.arena <= static_cast<std::int64_t>(free)) return;
-    throw std::runtime_error(
-        place() + ": this rank needs " + mebibytes(w.weights + w.arena) + " MiB (weights " + mebibytes(w.weights) +
-        ", arena " + mebibytes(w.arena) + ", of which working memory of kernels " + mebibytes(w.workspace) + "), but of " +
-        mebibytes(static_cast<std::int64_t>(total)) + " MiB only " + mebibytes(static_cast<std::int64_t>(free)) +
-        " are free; give it fewer layers or frames in flight, or limit it with memory<…>, which saves "
-        "working memory");
+    throw std::runtime_error(place() + ": this rank needs " + amount(w.weights + w.arena) + " (weights " +
+                             amount(w.weights) + ", arena " + amount(w.arena) + ", of which working memory of kernels " +
+                             amount(w.workspace) + "), but of " + amount(static_cast<std::int64_t>(total)) + " only " +
+                             amount(static_cast<std::int64_t>(free)) +
+                             " are free; give it fewer layers or frames in flight, or limit it with memory<…>, which saves "
+                             "working memory");
   }
   void remember_beside(const std::string& weights) override {
     std::string name = kernels_.on.name;
@@ -74,7 +76,13 @@ template <class = void> class basic_device final : public accelerator {
   std::byte* memory(std::int64_t bytes) override {
     if (bytes <= 0) return nullptr;
     void* at = nullptr;
-    check(cudaMalloc(&at, static_cast<std::size_t>(bytes)), "give memory");
+    const auto code = cudaMalloc(&at, static_cast<std::size_t>(bytes));
+    if (code == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      throw std::runtime_error(place() + ": it gives no " + amount(bytes) +
+                               "; others use it, too (nvidia-smi), or give this rank fewer layers or frames in flight");
+    }
+    check(code, "give memory");
     memory_.emplace_back(at);
     given_ += bytes;
     return static_cast<std::byte*>(at);
@@ -85,8 +93,8 @@ template <class = void> class basic_device final : public accelerator {
     const auto code = cudaHostAlloc(&at, static_cast<std::size_t>(bytes), cudaHostAllocPortable);
     if (code == cudaErrorMemoryAllocation) {
       cudaGetLastError();
-      throw std::runtime_error(place() + ": the host gives it no " + mebibytes(bytes) +
-                               " MiB of pinned memory for copies; let fewer frames be in flight, or see ulimit -l");
+      throw std::runtime_error(place() + ": the host gives it no " + amount(bytes) +
+                               " of pinned memory for copies; let fewer frames be in flight, or see ulimit -l");
     }
     check(code, "reach memory of the host");
     std::memset(at, 0, static_cast<std::size_t>(bytes));
@@ -247,7 +255,9 @@ template <class = void> class basic_device final : public accelerator {
   std::string place() const {
     return "GPU " + std::to_string(index_) + (kernels_.on.name.empty() ? "" : " (" + kernels_.on.name + ")");
   }
-  static std::string mebibytes(std::int64_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20); }
+  static std::string amount(std::int64_t bytes) {
+    return bytes < (10 << 20) ? std::to_string(bytes >> 10) + " KiB" : std::to_string(bytes >> 20) + " MiB";
+  }
   /// "GPU 0 (NVIDIA …, capability 9.0), …", and why it may be no more.
   static std::string visible(int count) {
     std::string out = count ? "only " : "none";
@@ -285,7 +295,7 @@ using device = basic_device<>;
 
 /// Opens the GPU of a unit.
 template <class Device = device> std::unique_ptr<accelerator> open(const platform::unit& on) {
-  return std::make_unique<Device>(on.gpu_index);
+  return std::make_unique<Device>(on.gpu_index, on.precision);
 }
 
 }  // namespace dice::kernels::gpu

@@ -101,6 +101,34 @@ struct matrix {
   ending end;
 };
 
+/// The same with weights of 16 bits: fp16 or bf16.
+struct half_matrix {
+  float* y;
+  const float* x;
+  const unsigned short* weights;
+  const float* bias;
+  int rows, columns, depth;
+  bool bf16;
+  ending end;
+};
+
+/// From N, C, H, W to N, H, W, C in 16 bits with `padded` channels, of which those beyond C are 0.
+struct narrow {
+  unsigned short* y;
+  const float* x;
+  int images, channels, padded, pixels;
+  bool bf16;
+};
+/// The way back, plus bias[c], which may be null.
+struct widen {
+  float* y;
+  const unsigned short* x;
+  const float* bias;
+  int images, channels, padded, pixels;
+  bool bf16;
+  ending end;
+};
+
 /// Means: output i begins at x + Σ p[k] · kept_stride[k], p its position within kept_extent; its elements go on by
 /// over_stride within over_extent.
 struct reduce {
@@ -138,6 +166,9 @@ cudaError_t start(const convert&, cudaStream_t);
 cudaError_t start(const pool&, cudaStream_t);
 cudaError_t start(const depthwise&, cudaStream_t);
 cudaError_t start(const matrix&, cudaStream_t);
+cudaError_t start(const half_matrix&, cudaStream_t);
+cudaError_t start(const narrow&, cudaStream_t);
+cudaError_t start(const widen&, cudaStream_t);
 cudaError_t start(const reduce&, cudaStream_t);
 cudaError_t start(const softmax&, cudaStream_t);
 cudaError_t start(const lrn&, cudaStream_t);

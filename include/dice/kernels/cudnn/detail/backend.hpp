@@ -2,6 +2,7 @@
 // https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html
 #pragma once
 
+#include <cuda_runtime_api.h>
 #include <cudnn.h>
 
 #include <cstdint>
@@ -40,12 +41,44 @@ inline std::string last_words() {
 #endif
 }
 
+/// What to do about a status, or "".
+inline std::string remedy_for(cudnnStatus_t status) {
+#if CUDNN_VERSION >= 90000
+  switch (status) {
+    case CUDNN_STATUS_NOT_INITIALIZED:
+    case CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED:
+    case CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE:
+      return "; a part of cuDNN is missing: install all of its libraries, in one folder";
+    case CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH:
+      return "; parts of several versions of cuDNN are found: leave one, and see LD_LIBRARY_PATH";
+    case CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER:
+      return "; the NVIDIA driver is too old for this cuDNN: install a newer driver, or an older cuDNN";
+    case CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDART:
+      return "; this cuDNN is for another CUDA: install the one for CUDA " + std::to_string(CUDART_VERSION / 1000);
+    case CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH:
+      return "; this GPU is too old for this cuDNN (from 9.11 on it wants capability 7.5): install an older cuDNN, or map "
+             "the "
+             "rank to cpu, cores or threads";
+    case CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING:
+      return "; a library that cuDNN loads, such as NVRTC, is missing: install the CUDA toolkit's libraries";
+    case CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED:
+      return "; the GPU has too little memory for cuDNN beside the plan's: give this rank fewer layers or frames in flight";
+    default:
+      break;
+  }
+#else
+  static_cast<void>(status);
+#endif
+  return {};
+}
+
 /// Throws cudnn_error "cuDNN cannot <doing>: NOT_SUPPORTED … (…)" unless all is well.
 inline void check(cudnnStatus_t status, const char* doing) {
   if (status == CUDNN_STATUS_SUCCESS) return;
   const auto words = last_words();
   throw cudnn_error(status, std::string("cuDNN cannot ") + doing + ": " + cudnnGetErrorString(status) + " (" +
-                                std::to_string(static_cast<int>(status)) + ")" + (words.empty() ? "" : ", " + words));
+                                std::to_string(static_cast<int>(status)) + (words.empty() ? "" : ", " + words) + ")" +
+                                remedy_for(status));
 }
 
 /// A descriptor of the backend API; owns it. Those that it refers to may be gone once it is finalized, but graphs and engine

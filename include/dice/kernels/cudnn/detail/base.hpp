@@ -50,9 +50,9 @@ inline void copy(float* to, const float* from, std::int64_t n) {
       "copy");
 }
 
-/// Gives kernel<cudnn, Op> its run(): hands constants to compute(op, inputs, result, call, ending), which all layers of an
+/// Gives Kernel its run(): hands constants to Kernel::compute(op, inputs, result, call, ending), which all layers of an
 /// operator share and which may throw std::runtime_error.
-template <class Op> struct base {
+template <class Op, class Kernel = kernel<cudnn, Op>> struct base {
   template <class Group> static void run(const call& c) {
     static_assert(!Group::has_pool, "this backend takes no pooling into a group");
     ending e;
@@ -70,7 +70,7 @@ template <class Op> struct base {
     detail::in_its_layouts(in, result, result, c, e.residual, to_layout, [&](const call& own, const float* residual) {
       ending finish = e;
       finish.residual = residual;
-      kernel<cudnn, Op>::compute(op, in, result, own, finish);
+      Kernel::compute(op, in, result, own, finish);
     });
   }
 };

@@ -10,7 +10,7 @@
 
 namespace dice::kernels::gpu {
 
-/// y = relu(convolve(x, w) + z + b), as far as they are wanted. Tensors have four axes and are float32.
+/// y = relu(convolve(x, w) + z + b), as far as they are wanted. Tensors have four axes.
 struct convolution {
   std::array<std::int64_t, 4> x{}, w{},
       y{};  ///< extents: N, C, H, W; output channels, C / groups, kernel; N, channels, H, W
@@ -19,6 +19,7 @@ struct convolution {
   bool residual = false, bias = false, relu = false;
   bool channels_last = false;  ///< tensors as N, H, W, C and weights with their input channels last; else as ONNX
   int alignment = 16;          ///< of all tensors in memory, bytes
+  cudnnDataType_t type = CUDNN_DATA_FLOAT;  ///< of x, w, y and z in memory; sums are float32
 
   friend bool operator==(const convolution&, const convolution&) = default;
 };
@@ -38,7 +39,7 @@ inline std::vector<std::int64_t> strides_of(const std::array<std::int64_t, 4>& s
 
 inline descriptor tensor_of(std::int64_t id, const std::array<std::int64_t, 4>& s, const convolution& c, bool in_memory) {
   descriptor out(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  out.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_DATA_FLOAT);
+  out.set(CUDNN_ATTR_TENSOR_DATA_TYPE, in_memory && id != names::bias ? c.type : CUDNN_DATA_FLOAT);
   out.set(CUDNN_ATTR_TENSOR_DIMENSIONS, std::vector<std::int64_t>(s.begin(), s.end()));
   out.set(CUDNN_ATTR_TENSOR_STRIDES, strides_of(s, c.channels_last));
   out.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id);

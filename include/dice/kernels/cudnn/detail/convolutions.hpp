@@ -20,8 +20,8 @@ namespace dice::kernels::gpu {
 /// Where the tensors of a convolution lie; those that it has not are null. Working memory: `room` bytes, at a multiple of
 /// 256.
 struct operands {
-  const float *x = nullptr, *w = nullptr, *bias = nullptr, *residual = nullptr;
-  float* y = nullptr;
+  const void *x = nullptr, *w = nullptr, *bias = nullptr, *residual = nullptr;
+  void* y = nullptr;
   std::byte* workspace = nullptr;
   std::int64_t room = 0;
 };
@@ -36,6 +36,7 @@ inline std::string text_of(const convolution& c, std::int64_t room) {
   list("conv x", c.x), list(" w", c.w), list(" y", c.y);
   list(" stride ", c.strides), list(" dilation ", c.dilations), list(" pad ", c.pads);
   out << (c.residual ? " +residual" : "") << (c.bias ? " +bias" : "") << (c.relu ? " +relu" : "");
+  out << (c.type == CUDNN_DATA_HALF ? " fp16" : c.type == CUDNN_DATA_BFLOAT16 ? " bf16" : "");
   out << (c.channels_last ? " NHWC" : " NCHW") << " aligned " << c.alignment << " room " << room;
   return out.str();
 }
@@ -127,7 +128,7 @@ class convolutions {
       if (e.category() != 3000) throw;
       return out;
     }
-    const auto key = text_of(c, at.room);
+    const auto key = text_of(c, at.room) + (on_.tensor_cores ? " TF32" : "");
     if (const auto* before = on_.chosen.find(key)) {
       out.best = as_before(on, *graph, *before, at);
       if (out.best) return out;

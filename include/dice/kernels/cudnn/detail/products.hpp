@@ -34,7 +34,7 @@ class products {
   /// Enqueues it, with `room` bytes of working memory at a multiple of 256. At its first call for these shapes the ways to
   /// compute it are measured, which waits for the stream and writes to y. Throws std::runtime_error.
   void run(const matrix& m, std::byte* workspace, std::int64_t room) {
-    const auto key = text_of(m, room);
+    const auto key = text_of(m, room) + (on_.tensor_cores ? " TF32" : "");
     for (const auto& k : known_)
       if (k.first == key) return run(m, k.second, workspace, room);
     known_.emplace_back(key, prepare(m, key, workspace, room));

@@ -1,0 +1,122 @@
+// Convolutions and products in numbers of 16 bits, for devices that allow it: precision<fp16>, precision<bf16>. Tensors stay
+// float32 in memory, and so do all sums; inputs, weights and the sums of convolutions are rounded.
+#pragma once
+
+#include "dice/kernels/cudnn/conv.hpp"
+#include "dice/kernels/cudnn/gemm.hpp"
+#include "dice/kernels/cudnn/mat_mul.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <type_traits>
+
+namespace dice::kernels {
+namespace gpu {
+
+template <class Backend> inline constexpr bool is_bf16 = std::is_same_v<Backend, cudnn_bf16>;
+
+/// A number of 16 bits, as bits.
+template <class Backend> std::uint16_t halved(float x) {
+  std::uint16_t bits = 0;
+  if constexpr (is_bf16<Backend>) {
+    const __nv_bfloat16 y = __float2bfloat16(x);
+    std::memcpy(&bits, &y, sizeof bits);
+  } else {
+    const __half y = __float2half_rn(x);
+    std::memcpy(&bits, &y, sizeof bits);
+  }
+  return bits;
+}
+
+/// Backend is cudnn_fp16 or cudnn_bf16.
+template <class Backend> struct half_conv : base<ops::conv, half_conv<Backend>> {
+  template <class Group> static void pack(int, source from, std::byte* to) {
+    prepare(Group::anchor::op, Group::inputs, Group::anchor::result, 0, from, to);
+  }
+  static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int, source from, std::byte* to) {
+    const cost::half_convolution form(op, in[0], result);
+    const auto channels = in[0][1];
+    std::memset(to, 0, static_cast<std::size_t>(form.packed_bytes()));
+    auto* const weights = reinterpret_cast<std::uint16_t*>(to);
+    for (std::int64_t k = 0; k < op.channels; ++k)
+      for (std::int64_t c = 0; c < channels; ++c)
+        for (std::int64_t t = 0; t < form.taps; ++t)
+          weights[(k * form.taps + t) * form.channels + c] = halved<Backend>(from[0][(k * channels + c) * form.taps + t]);
+    if (op.bias) std::copy_n(from[1], op.channels, reinterpret_cast<float*>(weights + form.weight_elements()));
+  }
+
+  static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c, const ending& e) {
+    if (!cost::half_convolution::serves(op)) return kernel<cudnn, ops::conv>::compute(op, in, result, c, e);
+    const cost::half_convolution form(op, in[0], result);
+    const workspace all(c.scratch, c.how->scratch_bytes);
+    auto* const x = reinterpret_cast<unsigned short*>(all.at);
+    auto* const y = reinterpret_cast<unsigned short*>(all.at + form.input_bytes());
+    const auto used = form.input_bytes() + form.output_bytes();
+    const int images = count(form.images);
+    current->start(
+        narrow{x, c.inputs[0], images, count(in[0][1]), count(form.channels), count(form.in_pixels), is_bf16<Backend>});
+
+    convolution wish;
+    wish.x = image_of(in[0]), wish.y = image_of(result);
+    wish.x[1] = form.channels, wish.y[1] = form.out_channels;
+    wish.w = {form.out_channels, form.channels, op.kernel[0], op.kernel[1]};
+    wish.strides = op.strides, wish.dilations = op.dilations, wish.pads = op.pads;
+    wish.channels_last = true;
+    wish.type = is_bf16<Backend> ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_HALF;
+    if (!current->convolutions.run(wish,
+                                   {.x = x, .w = c.packed, .y = y, .workspace = all.at + used, .room = all.bytes - used}))
+      throw std::runtime_error("cuDNN " + std::to_string(cudnnGetVersion()) + " has no engine for this convolution on " +
+                               current->on.name + " (" + text_of(wish, all.bytes - used) +
+                               "); leave out the precision, or compute the layer on a CPU");
+    const auto* const bias = reinterpret_cast<const float*>(c.packed + 2 * form.weight_elements());
+    current->start(widen{c.output, y, op.bias ? bias : nullptr, images, count(op.channels), count(form.out_channels),
+                         count(form.out_pixels), is_bf16<Backend>, e});
+  }
+};
+
+template <class Backend, class Op> struct half_product : base<Op, half_product<Backend, Op>> {
+  template <class Group> static void pack(int, source from, std::byte* to) {
+    prepare(Group::anchor::op, Group::inputs, Group::anchor::result, 0, from, to);
+  }
+  static void prepare(const Op& op, graph::shapes, const tensor::shape&, int, source from, std::byte* to) {
+    std::transform(from[0], from[0] + op.columns * op.depth, reinterpret_cast<std::uint16_t*>(to), halved<Backend>);
+    if constexpr (requires { op.bias; })
+      if (op.bias) std::copy_n(from[1], op.columns, reinterpret_cast<float*>(to + bias_at(op)));
+  }
+  static void compute(const Op& op, graph::shapes, const tensor::shape& result, const call& c, const ending& e) {
+    const float* bias = nullptr;
+    if constexpr (requires { op.bias; })
+      if (op.bias) bias = reinterpret_cast<const float*>(c.packed + bias_at(op));
+    current->start(half_matrix{c.output, c.inputs[0], reinterpret_cast<const unsigned short*>(c.packed), bias,
+                               count(result.elements() / op.columns), count(op.columns), count(op.depth), is_bf16<Backend>,
+                               e});
+  }
+
+ private:
+  static std::int64_t bias_at(const Op& op) { return (2 * op.columns * op.depth + 3) / 4 * 4; }
+};
+
+}  // namespace gpu
+
+template <> struct kernel<cudnn_fp16, ops::conv> : gpu::half_conv<cudnn_fp16> {};
+template <> struct kernel<cudnn_bf16, ops::conv> : gpu::half_conv<cudnn_bf16> {};
+template <> struct kernel<cudnn_fp16, ops::gemm> : gpu::half_product<cudnn_fp16, ops::gemm> {};
+template <> struct kernel<cudnn_bf16, ops::gemm> : gpu::half_product<cudnn_bf16, ops::gemm> {};
+template <> struct kernel<cudnn_fp16, ops::mat_mul> : gpu::half_product<cudnn_fp16, ops::mat_mul> {};
+template <> struct kernel<cudnn_bf16, ops::mat_mul> : gpu::half_product<cudnn_bf16, ops::mat_mul> {};
+
+/// All else is computed as in float32.
+template <class Op>
+requires has_kernel<cudnn, Op>
+struct kernel<cudnn_fp16, Op> : kernel<cudnn, Op> {
+};
+template <class Op>
+requires has_kernel<cudnn, Op>
+struct kernel<cudnn_bf16, Op> : kernel<cudnn, Op> {
+};
+
+}  // namespace dice::kernels

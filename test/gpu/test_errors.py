@@ -1,0 +1,115 @@
+"""test_errors.py PROGRAM NETWORK MODEL: what goes wrong with a GPU is told in one line with rank, host and remedy, and the whole job ends.
+
+PROGRAM is networks_emulated_gpu, whose GPU is broken by DICE_EMULATED_GPU (test/emulated_gpu/emulated.hpp); NETWORK one of its
+networks, MODEL the path of its files without _in.npy. MPIRUN: by MPI, GPU rank and CPU rank; else both in one process.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, NETWORK, MODEL = sys.argv[1:4]
+MPIRUN = os.environ.get('MPIRUN')
+NO_CUDA = 'GPU 0: cannot be used: '
+ERRORS = {  # what is broken: what is told, as a pattern
+    'driver=0': NO_CUDA + 'there is no NVIDIA driver; install one, or map this rank to cpu',
+    'driver=12020': NO_CUDA + r'the NVIDIA driver is for CUDA 12\.2, this program for CUDA 13\.0; install a newer driver',
+    'devices=0': NO_CUDA + 'there is no GPU, or CUDA_VISIBLE_DEVICES hides all',
+    'cudaGetDeviceCount=34': NO_CUDA + 'the library libcuda that was found is the one for linking only',
+    'cudaGetDeviceCount=803': NO_CUDA + 'the NVIDIA driver and its library have different versions',
+    'cudaGetDeviceCount=802': NO_CUDA + 'the GPU is not ready',
+    'cudaFree#1=46': NO_CUDA + 'others have the GPU for themselves',
+    'cudaFree#1=805': NO_CUDA + 'the CUDA MPS daemon does not answer',
+    'cudaSetDevice=101': NO_CUDA + 'there is none of this number',
+    'cudaLaunchKernel#1=209': r'GPU 0 \(Emulated GPU\): its compute capability is 9\.0, but this program has code for emulated; '
+                              'build it with -DDICE_CUDA_ARCHITECTURES=90',
+    'cudaLaunchKernel#1=222': r'GPU 0: cannot compute: .*have to be compiled; install a newer driver, or build for this GPU',
+    'total=100K': r'GPU 0 \(Emulated GPU\): this rank needs \d+ KiB \(weights \d+ KiB, arena \d+ KiB, of which working '
+                  r'memory of kernels \d+ KiB\), but of 100 KiB only \d+ KiB are free; give it fewer layers',
+    'cudaMalloc#2=2': r'GPU 0 \(Emulated GPU\): it gives no \d+ KiB; others use it, too',
+    'cudaHostAlloc#1=2': r'GPU 0 \(Emulated GPU\): the host gives it no \d+ KiB of pinned memory',
+    'cudnnCreate=1001': r"layer '[^']+': cuDNN cannot start: .*\(1001.*a part of cuDNN is missing",
+    'cudnnCreate=1002': r"layer '[^']+': cuDNN cannot start: .*several versions of cuDNN are found",
+    'cudnnCreate=1008': r"layer '[^']+': cuDNN cannot start: .*a part of cuDNN is missing",
+    'cudnnCreate=3005': r"layer '[^']+': cuDNN cannot start: .*the NVIDIA driver is too old for this cuDNN",
+    'cudnnCreate=3007': r"layer '[^']+': cuDNN cannot start: .*this GPU is too old for this cuDNN",
+    'cudnnBackendFinalize:plan=3000': r"layer '[^']+': cuDNN \d+ has no engine for this convolution in float32 on Emulated GPU "
+                                      r'\(conv x1,3,\d+,\d+ .* NCHW .*\); allow it TF32 with precision<tf32>, or compute the '
+                                      'layer on a CPU',
+    'kernel#9=700': r'GPU 0: cannot compute: a kernel has failed \(.*start the program anew',
+    'cudaGraphLaunch#3=719': r'GPU 0: cannot compute: a kernel has failed',
+    'cudaGraphLaunch#3=999': r'GPU 0: cannot compute: the GPU does not answer any more; dmesg tells why \(Xid\)',
+    'cudaGraphLaunch#3=214': r"GPU 0: cannot compute: the GPU reports a fault of its hardware",
+    'cudaGraphLaunch#3=702': r"GPU 0: cannot compute: a kernel ran longer than the display's watchdog allows",
+    'cudaEventQuery#2=719': r'GPU 0: cannot compute: a kernel has failed',
+}
+
+
+class Errors(unittest.TestCase):
+    def run_program(self, folder, broken, *options):
+        command = [PROGRAM, NETWORK, 'gpu_cpu', '--weights', f'{folder}/weights.safetensors', *options]
+        if MPIRUN:
+            command = [MPIRUN, '--oversubscribe', '--bind-to', 'none', '-n', '2', *command]
+        else:
+            command += ['--transport', 'in-process']
+        return subprocess.run(command, env={**os.environ, 'DICE_EMULATED_GPU': broken, 'OMP_NUM_THREADS': '1'},
+                              capture_output=True, text=True, timeout=60)
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        shutil.copy(os.environ['WEIGHTS'], f'{self.folder}/weights.safetensors')
+
+    def test_errors(self):
+        few = 'driver=0', 'total=100K', 'cudnnBackendFinalize:plan=3000', 'cudaGraphLaunch#3=719', 'cudaEventQuery#2=719'
+        for broken, expected in ERRORS.items():
+            if MPIRUN and broken not in few:
+                continue  # each takes seconds, and in process it is the same
+            with self.subTest(broken):
+                done = self.run_program(self.folder, broken, '--random', '1', '--frames', '8')
+                told = [line for line in done.stderr.splitlines() if line.startswith('dice: error: ')]
+                self.assertNotEqual(done.returncode, 0, done.stdout)
+                self.assertEqual(len(told), 1, done.stderr)
+                self.assertTrue(re.search(r'rank 0 \(host [^)]+\)[^:]*: .*' + expected, told[0]), told[0])
+
+    def test_choices(self):
+        """A second start uses the choice of kernels; one that is stale or damaged is measured anew."""
+        options = '--input', f'{MODEL}_in.npy', '--expect', f'{MODEL}_out.npy', '--tolerance', '1e-4'
+        kept = f'{self.folder}/weights.safetensors.Emulated-GPU.kernels'
+
+        def run():
+            done = self.run_program(self.folder, '', *options)
+            self.assertEqual((done.returncode, done.stderr), (0, ''))
+            with open(kept) as file:
+                return file.read()
+
+        first = run()
+        self.assertIn('\nconv x', first)
+        stamp = os.stat(kept).st_mtime_ns
+        self.assertEqual(run(), first)
+        self.assertEqual(os.stat(kept).st_mtime_ns, stamp)
+        for damage in (lambda text: text.replace('driver 13.0', 'driver 12.9'),
+                       lambda text: re.sub(r'(conv .*) = .*', r'\1 = 987654 3=4', text),
+                       lambda text: re.sub(r'(conv .*) = .*', r'\1 = nonsense', text),
+                       lambda text: re.sub(r'(product .*) = .*', r'\1 = lt 1 2 3', text),
+                       lambda text: '', lambda text: text[:150], lambda text: '\x00\xff' * 500):
+            with open(kept, 'w') as file:
+                file.write(damage(first))
+            again = run()
+            self.assertEqual([line.split(' = ')[0] for line in again.splitlines()],
+                             [line.split(' = ')[0] for line in first.splitlines()])
+            self.assertNotIn('987654', again)
+
+    def test_no_place_for_choices(self):
+        os.mkdir(f'{self.folder}/weights.safetensors.Emulated-GPU.kernels')
+        done = self.run_program(self.folder, '', '--random', '1')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"^dice: warning: rank 0 \(host [^)]+\): cannot write '.*\.kernels', so that each start "
+                                      'measures anew which kernels are fastest\n$')
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
