@@ -73,7 +73,7 @@ struct candidate {
 };
 
 /// gpu::choice_of with all knobs: asked how many there are, cuDNN 9.19 says none, but it gives them.
-gpu::engine_choice choice_of(const gpu::descriptor& configuration) {
+gpu::engine_choice choice_with_knobs_of(const gpu::descriptor& configuration) {
   gpu::engine_choice out{gpu::engine_of(configuration).number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX), {}};
   std::vector<gpu::descriptor> knobs;
   std::vector<cudnnBackendDescriptor_t> places;
@@ -98,7 +98,7 @@ std::vector<candidate> candidates(const gpu::target& on, const gpu::descriptor& 
     int place = 0;
     for (auto& configuration : gpu::configurations(on, graph, mode)) {
       candidate c{std::move(configuration), {}, name, place++, {}};
-      c.choice = choice_of(c.configuration);
+      c.choice = choice_with_knobs_of(c.configuration);
       if (std::any_of(out.begin(), out.end(), [&](const candidate& o) { return o.choice == c.choice; })) continue;
       for (const auto n : gpu::notes_of(gpu::engine_of(c.configuration)))
         for (const auto& known : notes)

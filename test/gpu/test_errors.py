@@ -103,6 +103,20 @@ class Errors(unittest.TestCase):
                              [line.split(' = ')[0] for line in first.splitlines()])
             self.assertNotIn('987654', again)
 
+    @unittest.skipUnless(MPIRUN, 'needs MPI')
+    def test_cuda_aware(self):
+        """The emulated GPU's memory is the host's, so that any MPI is able to."""
+        options = '--input', f'{MODEL}_in.npy', '--expect', f'{MODEL}_out.npy', '--tolerance', '1e-4', '--cuda-aware'
+        done = self.run_program(self.folder, '', *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('dice: warning: this MPI does not say that it was built with CUDA, which is tried now', done.stderr)
+
+    @unittest.skipIf(MPIRUN, 'by MPI it has messages')
+    def test_cuda_aware_without_messages(self):
+        done = self.run_program(self.folder, '', '--random', '1', '--cuda-aware')
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, 'dice: error: --cuda-aware: this run has no messages by MPI; leave the option\n'))
+
     def test_no_place_for_choices(self):
         os.mkdir(f'{self.folder}/weights.safetensors.Emulated-GPU.kernels')
         done = self.run_program(self.folder, '', '--random', '1')

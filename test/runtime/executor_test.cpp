@@ -50,6 +50,8 @@ struct temporary {
 
 /// Whether rank r computes on an accelerator; set by the tests that follow.
 bool (*accelerate)(int rank) = [](int) { return false; };
+/// Whether messages then lie in its memory.
+bool direct = false;
 
 /// Runs `frames` frames after `warmup` ones; false if a rank failed.
 bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, int in_flight = 0, bool stop_early = false) {
@@ -73,7 +75,7 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
         const auto end = ranks.connect(runtime::paths_of(p.plan, in_flight));
         std::optional<toy::fake_accelerator> other;
         if (accelerate(r)) other.emplace();
-        runtime::executor e(p, r, store, *end, in_flight, other ? &*other : nullptr);
+        runtime::executor e(p, r, store, *end, in_flight, other ? &*other : nullptr, direct);
         feed in;
         check out;
         in.left = out.left = &left;
@@ -116,21 +118,23 @@ std::vector<int> chain(int size, std::vector<int> starts) {
 
 }  // namespace
 
-/// On CPUs, on accelerators, and on both in turn.
+/// On CPUs, on accelerators, and on both in turn, then also with messages in the accelerators' memory.
 struct executor : ::testing::TestWithParam<int> {
   void SetUp() override {
     constexpr bool (*kinds[])(int) = {[](int) { return false; }, [](int) { return true; }, [](int r) { return r % 2 == 0; }};
-    accelerate = kinds[GetParam()];
+    accelerate = kinds[std::min(GetParam(), 2)];
+    direct = GetParam() == 3;
   }
   void TearDown() override {
     accelerate = [](int) { return false; };
+    direct = false;
   }
 };
 std::string name_of(const ::testing::TestParamInfo<int>& info) {
-  constexpr const char* names[] = {"cpu", "accelerator", "both"};
+  constexpr const char* names[] = {"cpu", "accelerator", "both", "direct"};
   return names[info.param];
 }
-INSTANTIATE_TEST_SUITE_P(units, executor, ::testing::Values(0, 1, 2), name_of);
+INSTANTIATE_TEST_SUITE_P(units, executor, ::testing::Values(0, 1, 2, 3), name_of);
 
 TEST_P(executor, one_rank) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0}), 1}, 50)); }
 TEST_P(executor, two_ranks) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 5}), 4}, 200, 7)); }

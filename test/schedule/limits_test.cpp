@@ -63,6 +63,29 @@ TEST(Limits, NothingIsReplacedInVain) {
   EXPECT_EQ(p.ranks[0].peak_bytes, schedule::build({view, owner, devices, fast, 1}).ranks[0].peak_bytes);
 }
 
+// Where no weights can be saved, working memory is: the largest first, and only what must be.
+TEST(Limits, WorkingMemoryIsGivenUp) {
+  const auto view = graph::view_of<net>;
+  const std::vector<int> owner(view.layers.size(), 0);
+  const std::vector<cost::algorithm> small(view.layers.size());
+  auto fast = small;
+  fast[wide::id].scratch_bytes = 8 << 20, fast[narrow::id].scratch_bytes = 1 << 20;
+  const auto within = [&](std::int64_t limit, std::vector<cost::algorithm>& chosen) {
+    const std::vector<platform::device> devices{{0, {}, limit}};
+    chosen = fast;
+    return schedule::build_within_limits({view, owner, devices, chosen, 1}, chosen, small).ranks[0].peak_bytes;
+  };
+  std::vector<cost::algorithm> chosen;
+  const auto all = within(std::int64_t{1} << 30, chosen);
+  EXPECT_EQ(chosen[wide::id].scratch_bytes, 8 << 20);
+  const auto less = within(all - 1, chosen);
+  EXPECT_LT(less, all);
+  EXPECT_EQ(chosen[wide::id].scratch_bytes, 0);
+  EXPECT_EQ(chosen[narrow::id].scratch_bytes, 1 << 20);
+  EXPECT_LT(within(less - 1, chosen), less);
+  EXPECT_EQ(chosen[narrow::id].scratch_bytes, 0);
+}
+
 // Random networks on two ranks under random limits: what can be kept is kept, and what chosen says is what the plan has.
 TEST(Limits, RandomPlansKeepTheirLimits) {
   int kept = 0, failed = 0;

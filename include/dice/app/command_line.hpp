@@ -203,6 +203,9 @@ inline std::span<const option> option_table() {
                if (v != "mpi" && v != "in-process") p.fail("'" + std::string(v) + "' is neither mpi nor in-process");
                p.out.by = v == "mpi" ? transport::mpi : transport::in_process;
              }},
+      option{"--cuda-aware", takes::nothing, "", false,
+             "hand MPI the GPU's own memory, not copies in the host's; for an MPI that was built with CUDA",
+             [](parsing& p, std::string_view) { p.out.cuda_aware = true; }},
       option{
           "--plan", takes::perhaps, "json|steps|dot|svg", false,
           "print what each rank does, and run nothing: a table, JSON, all steps and buffers, a drawing (Graphviz' DOT, SVG)",
@@ -338,6 +341,10 @@ inline std::string_view nearest_option(std::string_view wrong) {
                         "; give them with --input " + (only ? "" : std::string(layer.onnx_name) + "=") +
                         "FILE.npy, or make random ones with --random SEED");
     }
+  if (out.cuda_aware && (program.ranks() == 1 || out.by == transport::in_process))
+    throw usage_error("--cuda-aware: this run has no messages by MPI; leave the option");
+  if (out.cuda_aware && !program.open)
+    throw usage_error("--cuda-aware: no rank of this plan computes on a GPU; leave the option");
   if (out.by == transport::mpi) {
 #ifndef DICE_WITH_MPI
     throw usage_error(

@@ -13,9 +13,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -186,13 +189,43 @@ class member {
   /// The file that equip() found.
   const std::string& weights_path() const { return weights_path_; }
 
-  /// Memory for the frames and the channels. Collective; an error as agree() gives it. `warning` becomes one of this rank's,
-  /// or
-  /// "".
-  std::string connect(int in_flight, std::string& warning) {
+  /// Whether messages travel from and to the memory of GPUs, which the MPI must be able to do. Collective; an error as
+  /// agree() gives it. An MPI that is not able may end the program instead, of which a warning speaks.
+  [[gnu::cold]] std::string try_gpu_messages() {
+    constexpr std::int64_t n = 4096;
+    std::vector<std::byte> sent(n, static_cast<std::byte>(rank() + 1)), received(n);
+    std::byte *from = sent.data(), *to = received.data(), *staged = nullptr;
+    auto error = agree(attempt([&] {
+      if (!accelerator_) return;
+      from = accelerator_->memory(n), to = accelerator_->memory(n), staged = accelerator_->staging(n);
+      accelerator_->upload(from, sent.data(), n);
+      accelerator_->settle();
+    }));
+    if (!error.empty()) return error;
+    if (rank() == 0 && !ranks_.claims_gpu_memory())
+      std::fprintf(
+          stderr,
+          "dice: warning: this MPI does not say that it was built with CUDA, which is tried now; if the program ends "
+          "here, leave --cuda-aware\n");
+    ranks_.pass_around(from, to, n);
+    return agree(attempt([&] {
+      if (accelerator_) {
+        accelerator_->copy_out(staged, to, n, false);
+        accelerator_->settle();
+        received.assign(staged, staged + n);
+      }
+      const auto before = static_cast<std::byte>((rank() + ranks_.size() - 1) % ranks_.size() + 1);
+      if (std::any_of(received.begin(), received.end(), [&](std::byte b) { return b != before; }))
+        throw std::runtime_error("this MPI loses what lies in the memory of GPUs; leave --cuda-aware");
+    }));
+  }
+
+  /// Memory for the frames and the channels; `gpu_messages`: messages lie in the memory of the accelerator. Collective; an
+  /// error as agree() gives it. `warning` becomes one of this rank's, or "".
+  std::string connect(int in_flight, bool gpu_messages, std::string& warning) {
     return agree(attempt([&] {  // nothing that can fail in one rank alone comes before ranks_.connect
       end_ = ranks_.connect(runtime::paths_of(program_.plan, in_flight));
-      executor_.emplace(program_, rank(), store_, *end_, in_flight, accelerator_.get());
+      executor_.emplace(program_, rank(), store_, *end_, in_flight, accelerator_.get(), gpu_messages);
       if (accelerator_) warning = accelerator_->remember();
     }));
   }

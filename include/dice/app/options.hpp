@@ -30,7 +30,7 @@ enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
 
 /// What the command line says.
 struct options {
-  bool help = false, version = false, gather = false;
+  bool help = false, version = false, gather = false, cuda_aware = false;
   plan_form plan = plan_form::none;
   std::string weights, packed, labels, json, trace, profile, tune, pack;
   std::vector<named_file> inputs, outputs, expected;

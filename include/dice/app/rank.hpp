@@ -97,6 +97,7 @@ class rank_job {
                                                      {"with --warmup ", std::to_string(options_.warmup)},
                                                      {"with --in-flight ", number(options_.in_flight)},
                                                      {"with --input - ", streamed < 0 ? "(no)" : "(yes)"},
+                                                     {"with --cuda-aware ", options_.cuda_aware ? "(yes)" : "(no)"},
                                                      {"with --gather ", options_.gather ? "(yes)" : "(no)"},
                                                      {"with --trace ", options_.trace.empty() ? "(no)" : "(yes)"},
                                                      {"with --profile ", options_.profile.empty() ? "(no)" : "(yes)"},
@@ -207,8 +208,9 @@ class rank_job {
       }
     });
     if (const int code = agree(frames_error)) return code;
-    std::string warning;
-    const auto error = me_.connect(in_flight(), warning);
+    std::string warning, error;
+    if (options_.cuda_aware) error = me_.try_gpu_messages();
+    if (error.empty()) error = me_.connect(in_flight(), options_.cuda_aware, warning);
     if (!warning.empty()) std::fprintf(stderr, "dice: warning: %s: %s\n", me_.place().c_str(), warning.c_str());
     return error.empty() ? 0 : refuse(error, 1);
   }

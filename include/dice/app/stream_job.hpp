@@ -221,7 +221,7 @@ class stream_job {
     for (const auto& text : warnings)
       if (me.rank() == 0) warn(text);
     std::string late;
-    fail(me.connect(in_flight(), late));
+    fail(me.connect(in_flight(), false, late));
     if (!late.empty()) warn(me.place() + ": " + late);
   }
 

@@ -72,6 +72,11 @@ class communicator {
   /// Ends the job from this rank alone: `message` is printed once, on stderr. Other ranks are stopped, wherever they are.
   /// Returns only where ranks are threads.
   virtual void stop(const std::string& message) = 0;
+
+  /// Whether it says that blocks and messages may lie in the memory of GPUs; it may be wrong both ways.
+  virtual bool claims_gpu_memory() const { return false; }
+  /// Sends to the next rank and receives from the one before, the last from the first; collective.
+  virtual void pass_around(const void* /*data*/, void* /*received*/, std::int64_t /*bytes*/) {}
 };
 
 }  // namespace dice::channels

@@ -41,9 +41,9 @@ namespace dice::runtime {
 class executor {
  public:
   /// `store` holds the weights of needs_of(p, rank), in the memory of the accelerator `on` if there is one; `end` is
-  /// connected to paths_of(p.plan, in_flight). All outlive this.
+  /// connected to paths_of(p.plan, in_flight), and may be handed the memory of `on` if `direct`. All outlive this.
   executor(const program& p, int rank, const weights::store& store, channels::endpoint& end, int in_flight,
-           kernels::accelerator* on = nullptr)
+           kernels::accelerator* on = nullptr, bool direct = false)
       : program_(p),
         plan_(p.plan),
         me_(plan_.ranks[static_cast<std::size_t>(rank)]),
@@ -67,7 +67,7 @@ class executor {
     if (!on) return;
     busy_.assign(static_cast<std::size_t>(slots_), segments_);
     offload_.emplace(
-        *on, p, me_, slots_, [this](const schedule::place& at, int in_slot) { return address(at, in_slot); },
+        *on, p, me_, slots_, direct, [this](const schedule::place& at, int in_slot) { return address(at, in_slot); },
         [this](const schedule::step& s, int in_slot) { call(s, in_slot); });
   }
   executor(const executor&) = delete;

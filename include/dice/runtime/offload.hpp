@@ -28,9 +28,10 @@ class offload {
     std::int64_t mark = 0, begin = 0;
   };
 
-  offload(kernels::accelerator& on, const program& p, const schedule::rank_program& me, int slots, address_of address,
-          const call_of& call)
-      : on_(on), program_(p), plan_(p.plan), me_(me), slots_(slots), address_(std::move(address)) {
+  /// `direct`: messages lie in the accelerator's memory, not in staging memory.
+  offload(kernels::accelerator& on, const program& p, const schedule::rank_program& me, int slots, bool direct,
+          address_of address, const call_of& call)
+      : on_(on), program_(p), plan_(p.plan), me_(me), slots_(slots), direct_(direct), address_(std::move(address)) {
     reserve_staging();
     record_jobs(call);
     running_.reserve(static_cast<std::size_t>(slots));
@@ -40,7 +41,11 @@ class offload {
   ~offload() { on_.settle(); }  // its jobs call back, and use the staging memory
 
   /// Where message m, and graph input or output l, lie for endpoint, source and sink.
-  std::byte* message(int m, int in_slot) const { return staged(message_stage_[static_cast<std::size_t>(m)], in_slot); }
+  std::byte* message(int m, int in_slot) const {
+    if (!direct_) return staged(message_stage_[static_cast<std::size_t>(m)], in_slot);
+    const auto& about = plan_.messages[static_cast<std::size_t>(m)];
+    return address_(about.to == me_.rank ? about.at_receiver : about.at_sender, in_slot);
+  }
   std::byte* layer(int l, int in_slot) const { return staged(layer_stage_[static_cast<std::size_t>(l)], in_slot); }
 
   /// Starts what there is to do for segment `g`, in its order; enter(step) fills the staging memory of a graph input. What
@@ -52,6 +57,7 @@ class offload {
     each_step(g, [&](int s, const schedule::step& at) {
       switch (at.what) {
         case action::receive: {
+          if (direct_) break;
           const auto& m = plan_.messages[static_cast<std::size_t>(at.message)];
           on_.copy_in(address_(m.at_receiver, in_slot), message(at.message, in_slot), m.bytes, true);
           break;
@@ -73,7 +79,7 @@ class offload {
       }
     });
     each_step(g, [&](int, const schedule::step& at) {
-      if (at.what != action::send) return;
+      if (at.what != action::send || direct_) return;
       const auto& m = plan_.messages[static_cast<std::size_t>(at.message)];
       on_.copy_out(message(at.message, in_slot), address_(m.at_sender, in_slot), m.bytes, true);
     });
@@ -111,7 +117,7 @@ class offload {
     layer_stage_.resize(plan_.owner.size());
     for (int s = me_.first_step; s < me_.last_step; ++s) {
       const auto& at = step(s);
-      if (at.message >= 0)
+      if (at.message >= 0 && !direct_)
         reserve(message_stage_[static_cast<std::size_t>(at.message)],
                 plan_.messages[static_cast<std::size_t>(at.message)].bytes);
       if (at.what == schedule::action::enter || at.what == schedule::action::leave)
@@ -144,6 +150,7 @@ class offload {
   const schedule::plan_view& plan_;
   const schedule::rank_program& me_;
   const int slots_;
+  const bool direct_;
   const address_of address_;
   std::byte* staging_ = nullptr;
   std::int64_t stage_bytes_ = 0;             ///< of a slot

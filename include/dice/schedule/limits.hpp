@@ -1,5 +1,5 @@
-// Plans within the memory limits of their devices: where the fastest algorithms' weights are too large, others take their
-// place.
+// Plans within the memory limits of their devices: where the fastest algorithms' weights or working memory are too large,
+// others take their place.
 #pragma once
 
 #include "dice/cost/algorithm.hpp"
@@ -16,7 +16,8 @@ namespace dice::schedule {
 namespace detail {
 
 /// Of rank `rank`'s layers, replaces those algorithms that save most bytes of weights until `bytes` are saved, or all that
-/// save any. False if there was none.
+/// save any; where none does, those with the most working memory, of which an arena has room for the largest. False if there
+/// was none.
 constexpr bool shrink(const wish& w, std::span<cost::algorithm> chosen, std::span<const cost::algorithm> smallest, int rank,
                       std::int64_t bytes) {
   bool any = false;
@@ -31,7 +32,15 @@ constexpr bool shrink(const wish& w, std::span<cost::algorithm> chosen, std::spa
     bytes -= most;
     any = true;
   }
-  return any;
+  if (any) return true;
+  std::int64_t largest = 0;
+  const auto saved = [&](std::size_t l) {
+    return w.owner[l] == rank ? chosen[l].scratch_bytes - smallest[l].scratch_bytes : 0;
+  };
+  for (std::size_t l = 0; l < chosen.size(); ++l) largest = std::max(largest, saved(l));
+  for (std::size_t l = 0; l < chosen.size() && largest > 0; ++l)
+    if (saved(l) > largest / 2) chosen[l] = smallest[l];
+  return largest > 0;
 }
 
 }  // namespace detail

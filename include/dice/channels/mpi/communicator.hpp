@@ -8,6 +8,9 @@
 #include <boost/mpi/collectives/all_gatherv.hpp>
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -103,6 +106,19 @@ class communicator final : public channels::communicator {
   void receive_block(int from, void* data, std::int64_t bytes) override {
     for (std::int64_t at = 0; at < bytes; at += piece_)
       receive(from, 1, static_cast<char*>(data) + at, static_cast<int>(std::min(piece_, bytes - at)));
+  }
+  /// What Open MPI tells: whether it was built for that (4.x), or is set to do so (5.x).
+  bool claims_gpu_memory() const override {
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+    return MPIX_Query_cuda_support() == 1;
+#else
+    return false;
+#endif
+  }
+  void pass_around(const void* data, void* received, std::int64_t bytes) override {
+    const int n = size();
+    MPI_Sendrecv(data, static_cast<int>(bytes), MPI_BYTE, (rank() + 1) % n, 2, received, static_cast<int>(bytes), MPI_BYTE,
+                 (rank() + n - 1) % n, 2, world_, MPI_STATUS_IGNORE);
   }
   void stop(const std::string& message) override {
     std::fprintf(stderr, "%s\n", message.c_str());

@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""dice beside PyTorch on a GPU: float32 without TF32, batch 1, the same inputs, outputs checked.
+
+    peers.py --programs DIR --models DIR [--rounds N] [--seconds S] [--engines NAME,…] [--json FILE] [NETWORK…]
+
+The folder of programs has full_NETWORK (test/gpu/run builds them), that of models what export.py wrote. PyTorch computes as
+it is (eager), as a CUDA graph with the copies in it (graph), the same with batch normalisation folded (folded), each also with
+channels last (…_nhwc), and by torch.compile with max-autotune and frozen weights (compile). It has a process for the first six
+and one for compile, which wait while others are measured.
+
+Latency is that of a frame by itself, from the host's memory to the host's memory. Throughput is that of frames one after the
+other: for dice as many under way as its plan has, for PyTorch all enqueued without waiting. In turn, round after round; a
+figure is the median of a measurement's frames, then of the rounds. Exit status 1 if an output differs from PyTorch's own on
+the CPU in float64 by more than 1e-4 of its largest number.
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import selectors
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+import host  # noqa: E402
+
+NETWORKS = ["vgg19", "resnet50", "resnet101", "densenet121", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1", "inception_v3",
+            "yolov2_16"]  # those of bench/peers
+EAGER = ["eager", "eager_nhwc", "graph", "graph_nhwc", "folded", "folded_nhwc"]
+MOST_ERROR = 1e-4
+
+
+# PyTorch's side: peers.py --serve NETWORK MODELS DEVICE ENGINE…
+
+def age_ms():
+    """Since this process was started; it counts in hundredths of a second."""
+    began = int(open("/proc/self/stat").read().rsplit(")", 1)[1].split()[19]) / os.sysconf("SC_CLK_TCK")
+    return 1000 * (time.clock_gettime(time.CLOCK_BOOTTIME) - began)
+
+
+def ready(torch, net, engine, given, device):
+    """(runs a frame, waits for it, the host's memory with its result)."""
+    last = torch.channels_last if engine.endswith("nhwc") else torch.contiguous_format
+    kind = engine.split("_")[0]
+    if kind == "folded":
+        from torch.fx.experimental import optimization
+        net = optimization.fuse(net.cpu())
+    net = net.to(device).to(memory_format=last)
+    here = given.to(memory_format=last)
+    wait = lambda: None  # noqa: E731
+    if device == "cuda":
+        here, wait = here.pin_memory(), torch.cuda.synchronize
+    x = here.to(device)
+    model = torch.compile(net, mode="max-autotune") if kind == "compile" else net
+    result = torch.empty_like(model(x), device="cpu", memory_format=torch.contiguous_format)
+    result = result.pin_memory() if device == "cuda" else result
+
+    def run():
+        x.copy_(here, non_blocking=True)
+        result.copy_(model(x), non_blocking=True)
+    if device == "cuda" and kind in ("graph", "folded"):
+        aside = torch.cuda.Stream()
+        aside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(aside):
+            for _ in range(3):
+                run()
+        torch.cuda.current_stream().wait_stream(aside)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            run()
+        return graph.replay, wait, result
+    return run, wait, result
+
+
+def serve(name, models, device, *engines):
+    import numpy
+    import torch
+    sys.path.append(str(HERE.parents[1] / "test/networks"))
+    torch.set_grad_enabled(False)
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.benchmark = True
+    if "compile" in engines:
+        import torch._inductor.config
+        torch._inductor.config.freezing = True
+    given, wanted = (torch.from_numpy(numpy.load(f"{models}/{name}_{end}.npy")[:1].copy()) for end in ("in", "out"))
+    known = {}
+    out = sys.stdout
+    sys.stdout = sys.stderr  # libraries print
+
+    def say(**what):
+        print(json.dumps(what), file=out, flush=True)
+    for engine in engines:
+        try:
+            begin = time.perf_counter()
+            net = torch.load(f"{models}/{name}.pt", weights_only=False, map_location="cpu").eval()
+            run, wait, result = ready(torch, net, engine, given, device)
+            run()
+            wait()
+            error = float((result - wanted).abs().max() / wanted.abs().max())
+            known[engine] = run, wait
+            say(engine=engine, error=error, age_ms=age_ms(), load_ms=1000 * (time.perf_counter() - begin))
+        except Exception as problem:  # one way that does not work is no reason to leave the others
+            say(engine=engine, failed=f"{type(problem).__name__}: {problem}"[:500])
+    say(all=True, version=torch.__version__)
+    for line in sys.stdin:
+        engine, what, seconds = line.split()
+        run, wait = known[engine]
+        seconds, times = float(seconds), []
+        end = time.perf_counter() + seconds / 2
+        while time.perf_counter() < end:
+            run()
+            wait()
+        begin = time.perf_counter()
+        if what == "latency":
+            while len(times) < 10 or time.perf_counter() < begin + seconds:
+                before = time.perf_counter()
+                run()
+                wait()
+                times.append(1000 * (time.perf_counter() - before))
+            say(ms=statistics.median(times), p95=sorted(times)[len(times) * 95 // 100], frames=len(times))
+        else:
+            n = 0
+            while time.perf_counter() < begin + seconds:
+                for _ in range(10):  # not more ahead of the GPU than this
+                    run()
+                wait()
+                n += 10
+            say(per_second=n / (time.perf_counter() - begin))
+
+
+# The side that measures
+
+class Server:
+    """A process of PyTorch's, asked line by line."""
+
+    def __init__(self, given, name, engines, log):
+        self.used = gpu_used()
+        self.process = subprocess.Popen(
+            [given.python, "-B", __file__, "--serve", name, given.models, given.device, *engines], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=log, env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(given.work / "inductor")})
+        self.rest, self.selector = b"", selectors.DefaultSelector()
+        self.selector.register(self.process.stdout, selectors.EVENT_READ)
+
+    def read(self, seconds):
+        """The next line; None if it does not come."""
+        end = time.monotonic() + seconds
+        while b"\n" not in self.rest:
+            if not self.selector.select(max(0, end - time.monotonic())):
+                return None
+            more = os.read(self.process.stdout.fileno(), 65536)
+            if not more:
+                return None
+            self.rest += more
+        line, self.rest = self.rest.split(b"\n", 1)
+        return json.loads(line)
+
+    def ask(self, *words):
+        self.process.stdin.write((" ".join(map(str, words)) + "\n").encode())
+        self.process.stdin.flush()
+        return self.read(120)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def gpu_used():
+    """Bytes of the GPU's memory that all processes use; 0 if nobody tells."""
+    try:
+        told = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"], capture_output=True,
+                              text=True, timeout=20)
+        return int(told.stdout.split()[0]) << 20
+    except (OSError, ValueError, IndexError, subprocess.TimeoutExpired):
+        return 0
+
+
+def rss_of(pid):
+    """The most memory of the host that a process had."""
+    for line in open(f"/proc/{pid}/status"):
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def dice(given, name, *options, watch=False):
+    """Runs the program of a network; what it printed, its figures, and with `watch` the most GPU memory in use meanwhile."""
+    with tempfile.TemporaryDirectory() as scratch:
+        figures = pathlib.Path(scratch) / "figures.json"
+        process = subprocess.Popen([str(w) for w in [given.programs / f"full_{name}", "--input", given.models / f"{name}_in.npy",
+                                                     "--json", figures, *options]],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        most, done = [0], threading.Event()
+
+        def sample():
+            while not done.wait(0.2):
+                most[0] = max(most[0], gpu_used())
+        watcher = threading.Thread(target=sample)
+        if watch:
+            watcher.start()
+        printed = process.communicate()[0]
+        done.set()
+        if watch:
+            watcher.join()
+        if process.returncode or not figures.exists():
+            raise RuntimeError(f"full_{name} fails ({process.returncode}): {printed[-1000:]}")
+        return printed, json.loads(figures.read_text()), most[0]
+
+
+def dice_begins(given, name):
+    """Its first starts, memory and error."""
+    def start():
+        begin = time.perf_counter()
+        dice(given, name, "--frames", 1)
+        return 1000 * (time.perf_counter() - begin)
+    for kept in given.programs.glob(f"dice_networks/{name}.safetensors.*.kernels"):
+        kept.unlink()
+    first = start()
+    again = min(start() for _ in range(3))
+    printed, told, _ = dice(given, name, "--expect", given.models / f"{name}_out.npy", "--tolerance", 1e9)
+    before = gpu_used()
+    _, told, most = dice(given, name, "--frames", max(20, int(1.5 * told["frames_per_second"])), watch=True)
+    rank = told["ranks"][0]
+    return {"error": float(printed.split(": error ")[1].split()[0]), "first_start_ms": first, "later_start_ms": again,
+            "gpu_bytes": max(0, most - before), "host_bytes": rank["peak_rss_bytes"], "planned": rank.get("gpu", {}),
+            "frame_ms": told["latency_ms"]["median"]}
+
+
+def dice_round(given, name, frame_ms):
+    n = max(10, int(1000 * given.seconds / frame_ms))
+    common = ("--warmup", max(5, n // 2), "--frames", n)
+    told = dice(given, name, *common, "--in-flight", 1)[1]
+    return {"ms": told["latency_ms"]["median"], "p95": told["latency_ms"]["p95"],
+            "per_second": dice(given, name, *common)[1]["frames_per_second"]}
+
+
+def measure(given, name, log):
+    """{engine: figures} of a network."""
+    found, rounds, servers = {}, {}, {}
+    try:
+        found["dice"] = dice_begins(given, name)
+        for group in ([e for e in EAGER if e in given.engines], [e for e in ["compile"] if e in given.engines]):
+            if not group:
+                continue
+            server = Server(given, name, group, log)
+            while told := server.read(given.patience):
+                if told.get("all"):
+                    found["version"] = told["version"]
+                    break
+                if "failed" in told:
+                    print(f"{name}: {told['engine']} fails: {told['failed']}", flush=True)
+                    continue
+                # Of the process so far: the first engine's are its own.
+                found[told.pop("engine")] = {**told, "first_start_ms": told["age_ms"], "host_bytes": rss_of(server.process.pid),
+                                             "gpu_bytes": max(0, gpu_used() - server.used)}
+            else:
+                print(f"{name}: {', '.join(group)}: no answer within {given.patience:.0f} s", flush=True)
+                server.end()
+                for engine in group:
+                    found.pop(engine, None)
+                continue
+            servers |= {engine: server for engine in group if engine in found}
+        for _ in range(given.rounds):
+            rounds.setdefault("dice", []).append(dice_round(given, name, found["dice"]["frame_ms"]))
+            for engine, server in servers.items():
+                latency, throughput = (server.ask(engine, what, given.seconds) for what in ("latency", "throughput"))
+                if latency and throughput:
+                    rounds.setdefault(engine, []).append({**latency, **throughput})
+    finally:
+        for server in servers.values():
+            server.end()
+    for engine, all_of in rounds.items():
+        found[engine] |= {key: statistics.median(r[key] for r in all_of) for key in ("ms", "p95", "per_second")}
+        found[engine]["rounds"] = all_of
+    return found
+
+
+def mean(values):
+    values = [v for v in values if v]
+    return f"{math.exp(statistics.fmean(map(math.log, values))):.2f}" if values else "–"
+
+
+def tables(results, engines):
+    engines = [e for e in engines if any(e in r for r in results.values())]
+    for title, key, best_of, form in (("latency, ms", "ms", min, "{:.3f}"), ("frames/s, batch 1", "per_second", max, "{:.0f}")):
+        rows, ratios = [], []
+        for name, found in results.items():
+            others = {e: found[e][key] for e in engines if key in found.get(e, {})}
+            row = [name, form.format(found["dice"][key]) if key in found["dice"] else "–",
+                   *(form.format(others[e]) if e in others else "–" for e in engines)]
+            if others and key in found["dice"]:
+                best = best_of(others, key=others.get)
+                times = (others[best], found["dice"][key]) if key == "ms" else (found["dice"][key], others[best])
+                ratios.append(times[0] / times[1])
+                row += [best, f"{ratios[-1]:.2f}"]
+            rows.append(row + [""] * (len(engines) + 4 - len(row)))
+        print(f"\n{title}")
+        host.table(["network", "dice", *engines, "best of PyTorch", "its time / dice's"],
+                   rows + [["geometric mean", *[""] * (len(engines) + 2), mean(ratios)]])
+    mib = lambda found, key: f"{found[key] / 2**20:.0f}" if found.get(key) else "–"  # noqa: E731
+    print("\nmemory of GPU and host (whole process), MiB; ms from the start of the process to its first result, dice's first and later ones")
+    host.table(["network", "dice GPU", "eager GPU", "dice host", "eager host", "dice", "dice again", "eager", "compile"],
+               [[name, mib(f["dice"], "gpu_bytes"), mib(f.get(EAGER[0], {}), "gpu_bytes"), mib(f["dice"], "host_bytes"),
+                 mib(f.get(EAGER[0], {}), "host_bytes"), *(f"{f['dice'][k]:.0f}" for k in ("first_start_ms", "later_start_ms")),
+                 *(f"{f[e]['first_start_ms']:.0f}" if e in f else "–" for e in (EAGER[0], "compile"))]
+                for name, f in results.items()])
+
+
+def main():
+    if sys.argv[1:2] == ["--serve"]:
+        return serve(*sys.argv[2:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=pathlib.Path, required=True)
+    parser.add_argument("--models", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path.home() / ".cache/dice-gpu",
+                        help="for what torch.compile keeps (default: %(default)s)")
+    parser.add_argument("--python", default=sys.executable, help="one with PyTorch (default: this one)")
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda", help="of PyTorch")
+    parser.add_argument("--engines", type=lambda text: text.split(",") if text else [], default=[*EAGER, "compile"],
+                        metavar="NAME,…")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.5, metavar="S", help="that each measurement takes (default: 0.5)")
+    parser.add_argument("--patience", type=float, default=240, metavar="S",
+                        help="how long an engine may take until it is ready (default: 240)")
+    parser.add_argument("--json", type=pathlib.Path, help="written after each network; those that are in it stay")
+    parser.add_argument("networks", nargs="*", metavar="NETWORK", help=f"(default: {' '.join(NETWORKS)})")
+    given = parser.parse_args()
+    here = host.begin()
+    results = json.loads(given.json.read_text())["results"] if given.json and given.json.exists() else {}
+    with tempfile.TemporaryFile() as log:
+        for name in given.networks or NETWORKS:
+            if name in results:
+                continue
+            print(f"{name} …", flush=True)
+            results[name] = measure(given, name, log)
+            host.write(given.json, here, rounds=given.rounds, seconds=given.seconds, results=results)
+    engines = [e for e in [*EAGER, "compile"] if e in given.engines]
+    tables(results, engines)
+    versions = {r["version"] for r in results.values() if "version" in r}
+    print("\nPyTorch", *versions)
+    wrong = [(n, e, f["error"]) for n, r in results.items() for e, f in r.items() if e != "version" and f["error"] > MOST_ERROR]
+    for name, engine, error in wrong:
+        print(f"{engine} on {name} differs by {error:.1e}")
+    return 1 if any(engine == "dice" for _, engine, _ in wrong) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
