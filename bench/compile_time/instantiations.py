@@ -41,11 +41,12 @@ def clang14():
 
 
 def arguments_of(commands):
-    """Where a user of dice::dice is compiled, without the options of one compiler or machine."""
+    """Where a user of dice::dice is compiled, without the options of one compiler or machine, and without CUDA, which only
+    some have."""
     entry = next(e for e in json.loads(pathlib.Path(commands).read_text()) if e["file"].endswith("compile_time/probe.cpp"))
     words, out = iter(shlex.split(entry["command"])), ["-std=c++20", "-fopenmp", "-DNDEBUG", "-fbracket-depth=4096"]
     for word in words:
-        if word.startswith(("-I", "-D")) and word != "-DNDEBUG":
+        if word.startswith(("-I", "-D")) and word not in ("-DNDEBUG", "-DDICE_WITH_CUDNN"):
             out.append(word)
         elif word == "-isystem":
             out += [word, next(words)]

@@ -103,6 +103,26 @@ class Errors(unittest.TestCase):
                              [line.split(' = ')[0] for line in first.splitlines()])
             self.assertNotIn('987654', again)
 
+    def test_elsewhere(self):
+        """A program without CUDA has the same plan, and serves for CPU ranks only."""
+        options = '--input', f'{MODEL}_in.npy', '--expect', f'{MODEL}_out.npy', '--tolerance', '1e-4'
+        weights = '--weights', f'{self.folder}/weights.safetensors'
+        elsewhere = os.environ['ELSEWHERE']
+
+        def run(*command):
+            return subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, 'OMP_NUM_THREADS': '1'})
+
+        self.assertEqual(run(elsewhere, '--plan=steps').stdout, run(PROGRAM, NETWORK, 'gpu_cpu', '--plan=steps').stdout)
+        alone = run(elsewhere, *weights, *options, '--transport', 'in-process')
+        self.assertEqual(alone.returncode, 1)
+        self.assertRegex(alone.stderr, r'^dice: error: rank 0 \(host [^)]+\): this rank computes on a GPU, but its program was '
+                                       r'built without CUDA \(DICE_CUDA=ELSEWHERE\); build it here with -DDICE_CUDA=ON')
+        if MPIRUN:
+            both = run(MPIRUN, '--oversubscribe', '--bind-to', 'none', '-n', '1', PROGRAM, NETWORK, 'gpu_cpu', *weights, *options,
+                       ':', '-n', '1', elsewhere, *weights, *options)
+            self.assertEqual((both.returncode, both.stderr), (0, ''))
+            self.assertIn('rank 0 on Emulated GPU: ', both.stdout)
+
     @unittest.skipUnless(MPIRUN, 'needs MPI')
     def test_cuda_aware(self):
         """The emulated GPU's memory is the host's, so that any MPI is able to."""

@@ -13,6 +13,7 @@ namespace dice::cost {
 /// program starts; the float32 engines of today's GPUs for plain tensors take little of it (docs/gpu.md).
 struct cudnn_workspace {
   static constexpr std::int64_t most = std::int64_t{64} << 20;  ///< bytes
+  static constexpr std::int64_t alignment = 256;                ///< of its begin; there is room to move it there
 
   /// Enough for the transformed weights, input and output of a Winograd convolution with tiles of 4 × 4 results, or for a
   /// copy of all tensors in another layout.
@@ -26,7 +27,7 @@ struct cudnn_workspace {
   }
 
  private:
-  static constexpr std::int64_t limited(std::int64_t bytes) { return std::min(most, (bytes + 255) / 256 * 256); }
+  static constexpr std::int64_t limited(std::int64_t bytes) { return std::min(most, (bytes + 255) / 256 * 256) + alignment; }
 };
 
 /// Whether each output channel reads the one input channel of its number: dice's own kernel.
@@ -87,7 +88,7 @@ constexpr algorithm choose_half(const ops::conv& op, graph::shapes in, const ten
   if (!half_convolution::serves(op)) return out;
   const half_convolution form(op, in[0], result);
   out.packed_bytes = form.packed_bytes();
-  out.scratch_bytes += 256 + form.input_bytes() + form.output_bytes();
+  out.scratch_bytes += cudnn_workspace::alignment + form.input_bytes() + form.output_bytes();
   return out;
 }
 /// Weights in 16 bits, then the bias in 32; as the padding of W's rows would cost more than it gives, they have none.

@@ -4,15 +4,15 @@
 
 namespace dice::kernels::gpu {
 
-/// Where the working memory of a library begins in a scratch of `bytes`, and how much it is: libraries want it aligned to
-/// 256.
+/// The part of a scratch of `room` bytes that begins at a multiple of 256, as libraries want it; as large wherever it lies.
 struct workspace {
   std::byte* at = nullptr;
   std::int64_t bytes = 0;
 
   workspace(std::byte* scratch, std::int64_t room) {
-    const auto skip = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(scratch) % 256);
-    if (room > skip) at = scratch + skip, bytes = room - skip;
+    constexpr auto slack = cost::cudnn_workspace::alignment;
+    if (room <= slack) return;
+    at = scratch + -reinterpret_cast<std::uintptr_t>(scratch) % slack, bytes = room - slack;
   }
 };
 

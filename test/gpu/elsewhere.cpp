@@ -1,0 +1,8 @@
+// A program without CUDA for the hosts of the CPU ranks of a job whose GPU ranks have programs with it (DICE_CUDA=ELSEWHERE).
+#include "networks/mappings.hpp"
+
+#include "squeezenet_torch2_15.hpp"
+
+using network = squeezenet_torch2_15::network;
+
+int main(int argc, char** argv) { return dice::main<network, mappings::even<network, 2, mappings::in_turn>>(argc, argv); }
