@@ -129,7 +129,7 @@ class probes {
       return;
     }
     room_ = static_cast<std::int64_t>(a.number("--workspace", 512)) << 20;
-    bench_.emplace(static_cast<std::size_t>(room_) + (std::size_t{256} << 20));
+    bench_.emplace(static_cast<std::size_t>(room_ + results_room) + (std::size_t{192} << 20));
     gpu::check(cudnnCreate(&handle_), "start");
     gpu::check(cudnnSetStream(handle_, bench_->stream()), "start");
     probe::line().say("gpu", bench_->name()).say("cudnn", cudnnGetVersion()).say("layers", std::size(layers));
@@ -152,6 +152,7 @@ class probes {
   }
 
  private:
+  static constexpr std::int64_t results_room = std::int64_t{64} << 20;
   static constexpr const char* variants[] = {"conv", "conv+bias+relu", "conv+residual+bias+relu"};
 
   probe::line& begin(probe::line& out, int number, const layer& l) {
@@ -185,20 +186,17 @@ class probes {
     }
 
     gpu::operands at;
-    std::int64_t results = 1;
-    for (const auto extent : c.y) results *= extent;
+    const auto results = l.result().elements();
     if (bench_) {
       const auto put = [&](const auto& s) {
         std::int64_t n = 1;
         for (const auto extent : s) n *= extent;
         return bench_->numbers(n);
       };
-      bench_->clear();
-      at.x = put(c.x), at.w = put(c.w), at.y = y_ = put(c.y), at.bias = put(std::array{c.y[1]});
+      at.workspace = begin_memory(results), at.room = room_, at.y = y_;
+      at.x = put(c.x), at.w = put(c.w), at.bias = put(std::array{c.y[1]});
       if (c.residual) at.residual = put(c.y);
       if (!c.bias) at.bias = nullptr;
-      at.room = std::min(room_, bench_->left());
-      at.workspace = bench_->room(at.room);
     }
     expected_.clear();
     float best = std::numeric_limits<float>::infinity();
@@ -231,6 +229,16 @@ class probes {
     }
   }
 
+  /// What is written always lies at the beginning, so that all operands stay random numbers: working memory, which is
+  /// returned, and results.
+  std::byte* begin_memory(std::int64_t results) {
+    if (4 * results > results_room) throw std::runtime_error("too large results");
+    bench_->clear();
+    auto* const workspace = bench_->room(room_);
+    y_ = reinterpret_cast<float*>(bench_->room(results_room));
+    return workspace;
+  }
+
   /// How far the results are from those of the first engine that computes plainly.
   void compare(probe::line& out, const candidate& k, std::int64_t results) {
     if (!k.plain && expected_.empty()) return;
@@ -249,10 +257,10 @@ class probes {
   }
 
   void own(int number, const layer& l) {
-    bench_->clear();
     const auto r = l.result();
+    begin_memory(r.elements());
     const auto n = [](std::int64_t i) { return static_cast<int>(i); };
-    gpu::depthwise d{.y = bench_->numbers(r.elements()),
+    gpu::depthwise d{.y = y_,
                      .x = bench_->numbers(l.in.elements()),
                      .weights = bench_->numbers(l.op.channels * l.op.kernel[0] * l.op.kernel[1]),
                      .bias = bench_->numbers(l.op.channels),

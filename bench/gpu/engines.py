@@ -120,7 +120,8 @@ def convolutions(records):
             table.append([v, int(sums[v, "NCHW", "shapes"]), int(sums[v, "NHWC", "shapes"]),
                           *(f"{sums[v, layout]:.3f}" for layout in ("NCHW", "NHWC")), f"{mean:.2f}",
                           sum(r < 1 for r in ratios[v])])
-    host.table(["variant", "NCHW shapes", "NHWC shapes", "NCHW", "NHWC", "NHWC / NCHW, geometric mean", "NHWC is quicker"], table)
+    host.table(["variant", "NCHW shapes", "NHWC shapes", "NCHW", "NHWC", "NHWC / NCHW, geometric mean", "NHWC is quicker"],
+               table)
     print("\nNCHW with at most so much working memory, ms in sum")
     host.table(["variant", *(f"{limit} MiB" for limit in LIMITS)],
                [[v, *(f"{limited[v, limit]:.3f}" for limit in LIMITS)] for v in VARIANTS if (v, LIMITS[0]) in limited])

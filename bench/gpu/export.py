@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""export.py FOLDER NAME…: networks of test/networks/architectures.py at full size, from PyTorch with seeded weights: for each
-NAME.onnx, NAME_in.npy, NAME_out.npy and NAME.pt, the module itself. Left alone if they are there."""
+"""export.py FOLDER NAME…: networks of test/networks/architectures.py from PyTorch, with seeded weights: for each NAME.onnx,
+NAME_in.npy, NAME_out.npy and NAME.pt, the module itself. Left alone if they are there."""
 import pathlib
 import sys
 import warnings

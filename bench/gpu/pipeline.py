@@ -3,9 +3,9 @@
 
     pipeline.py --programs DIR --models DIR [--rounds N] [--seconds S] [--json FILE] NETWORK…
 
-The folder of programs has full_NETWORK and split_NETWORK_… (test/gpu/run builds them): split_x_gpu_2_cpu computes two eighths
-of the layers on the GPU and then the others on the CPU. Both ranks are threads of one process. In turn, round after round; a
-figure is the median of the rounds. Exit status 1 if an output differs by more than 1e-4.
+The folder of programs has full_NETWORK and split_NETWORK_… (test/gpu/run builds them): split_x_gpu_2_cpu computes two
+eighths of the layers on the GPU and then the others on the CPU. Both ranks are threads of one process. In turn, round after
+round; a figure is the median of the rounds. Exit status 1 if an output differs by more than 1e-4.
 """
 import argparse
 import json
@@ -23,8 +23,9 @@ import host  # noqa: E402
 def run(given, program, name, *options):
     with tempfile.TemporaryDirectory() as scratch:
         figures = pathlib.Path(scratch) / "figures.json"
-        done = subprocess.run([str(w) for w in [program, "--transport", "in-process", "--input", given.models / f"{name}_in.npy",
-                                                "--json", figures, *options]], capture_output=True, text=True)
+        command = [program, "--transport", "in-process", "--input", given.models / f"{name}_in.npy", "--json", figures,
+                   *options]
+        done = subprocess.run([str(w) for w in command], capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{program.name} fails: {(done.stdout + done.stderr)[-1000:]}")
         return json.loads(figures.read_text())
@@ -73,8 +74,8 @@ def main():
         print(f"\n{name}")
         host.table(["mapping", "frames/s", "of the better one alone", "latency ms", "rank 0 computes ms", "rank 1"],
                    [[r["mapping"], f"{r['frames_per_second']:.1f}", f"{r['frames_per_second'] / max(alone):.2f}",
-                     f"{r['latency_ms']:.2f}",
-                     *[f"{k['compute_ms']:.2f}" for k in r["rounds"][-1]["ranks"]], *["–"] * (2 - len(r["rounds"][-1]["ranks"]))]
+                     f"{r['latency_ms']:.2f}", *[f"{k['compute_ms']:.2f}" for k in r["rounds"][-1]["ranks"]],
+                     *["–"] * (2 - len(r["rounds"][-1]["ranks"]))]
                     for r in results if r["network"] == name])
         host.write(given.json, here, results=results)
 

@@ -126,7 +126,9 @@ TEST(report, latency_and_speed) {
   in.computing = 6'000'000;
   out.bytes_sent = 42;
   // Rank 1's clock is 0.5 ms behind rank 0's.
-  const auto r = app::merge({app::report_part("a", in, 0, 7), app::report_part("b", out, 500'000, 8)}, 3);
+  const auto r = app::merge(
+      {app::report_part("a", in, 0, 7, {"GPU X", 30 << 20, 2 << 20, 500 << 20}), app::report_part("b", out, 500'000, 8, {})},
+      3);
   ASSERT_EQ(r.latency_ms.size(), 3u);
   EXPECT_DOUBLE_EQ(r.latency(0), 3.0);
   EXPECT_DOUBLE_EQ(r.latency(0.5), 3.5);
@@ -137,6 +139,14 @@ TEST(report, latency_and_speed) {
   EXPECT_EQ(r.ranks[1].bytes_sent, 42);
   EXPECT_EQ(r.ranks[1].planned_bytes, 8);
   EXPECT_EQ(r.ranks[1].host, "b");
+  EXPECT_NE(
+      app::report_table(r).find(
+          "rank 0 on GPU X: 30.0 MiB of its memory, 500.0 MiB more for CUDA's libraries; 2048.0 KiB of the host's pinned\n"),
+      std::string::npos);
+  EXPECT_EQ(app::report_table(r).find("rank 1 on"), std::string::npos);
+  EXPECT_NE(app::report_json(r).find("\"gpu\": {\"name\": \"GPU X\", \"memory_bytes\": 31457280, \"pinned_bytes\": 2097152, "
+                                     "\"libraries_bytes\": 524288000}}"),
+            std::string::npos);
 }
 
 TEST(record, keeps_any_bytes_and_refuses_damage) {

@@ -5,6 +5,7 @@
 #include "dice/kernels/accelerator.hpp"
 #include "dice/kernels/cudnn/cuda.hpp"
 #include "dice/kernels/cudnn/detail/base.hpp"
+#include "dice/kernels/cudnn/detail/timing.hpp"
 #include "dice/platform/unit.hpp"
 
 #include <algorithm>

@@ -3,10 +3,10 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -37,7 +37,8 @@ class choices {
     std::map<std::string, std::string> all;
     read(all);
     for (const auto& [key, value] : values_) all[key] = value;
-    const auto draft = path_ + "." + std::to_string(::getpid());
+    static std::atomic<int> drafts{0};  // ranks may be threads
+    const auto draft = path_ + "." + std::to_string(::getpid()) + "." + std::to_string(++drafts);
     {
       std::ofstream out(draft);
       out << first_line << identity_ << '\n';
@@ -53,11 +54,13 @@ class choices {
   static constexpr const char* first_line = "dice's choice of GPU kernels; may be deleted\n";
 
   void read(std::map<std::string, std::string>& to) const {
-    std::ifstream in(path_);
-    std::string line, text;
-    for (const std::string& wanted : {std::string(first_line), identity_ + '\n'}) {
+    constexpr std::streamoff most = 4 << 20;
+    std::ifstream in(path_, std::ios::ate);
+    if (in.tellg() > most) return;
+    in.seekg(0);
+    std::string line;
+    for (const std::string& wanted : {std::string(first_line), identity_ + '\n'})
       if (!std::getline(in, line) || line + '\n' != wanted) return;
-    }
     while (std::getline(in, line))
       if (const auto at = line.find(" = "); at != std::string::npos) to[line.substr(0, at)] = line.substr(at + 3);
   }
@@ -66,24 +69,5 @@ class choices {
   std::map<std::string, std::string> values_;
   bool changed_ = false;
 };
-
-/// The least of several times that `run` takes on the stream, in milliseconds, after one that does not count. cuda_error of
-/// `check` where it fails.
-template <class Run, class Check> float fastest_of(int times, cudaStream_t on, const Run& run, const Check& check) {
-  event begin, end;
-  check(cudaEventCreate(begin.put()), "measure kernels");
-  check(cudaEventCreate(end.put()), "measure kernels");
-  float least = 0;
-  for (int i = 0; i <= times; ++i) {
-    check(cudaEventRecord(begin.get(), on), "measure kernels");
-    run();
-    check(cudaEventRecord(end.get(), on), "measure kernels");
-    check(cudaEventSynchronize(end.get()), "compute");
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin.get(), end.get()), "measure kernels");
-    if (i == 1 || (i > 1 && ms < least)) least = ms;
-  }
-  return least;
-}
 
 }  // namespace dice::kernels::gpu

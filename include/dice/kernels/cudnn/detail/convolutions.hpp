@@ -3,6 +3,7 @@
 
 #include "dice/kernels/cudnn/detail/convolution.hpp"
 #include "dice/kernels/cudnn/detail/setting.hpp"
+#include "dice/kernels/cudnn/detail/timing.hpp"
 
 #include <algorithm>
 #include <cstddef>
