@@ -1,6 +1,7 @@
 # The target dice::cudnn, GPU ranks: included by DiceTargets.cmake where DICE_CUDA is AUTO or ON.  Needs the CUDA toolkit
 # (11.4 or newer) with cuBLAS, and cuDNN (8.6 or newer).  dice's own CUDA kernels are compiled by nvcc, once for all GPUs of
-# DICE_CUDA_ARCHITECTURES, into a static library beside the build (or were, beside an installed dice): programs need no nvcc.
+# DICE_CUDA_ARCHITECTURES, into a static library, beside the build or an installed dice that was built with CUDA: then programs
+# need no nvcc.
 #
 # After find_package(CUDAToolkit). Sets dice_has_cuda to what was found, or to what is missing.
 set(DICE_CUDA_ARCHITECTURES all CACHE STRING "GPUs to build dice's CUDA kernels for: all that nvcc knows, or a list such as 75;87")
@@ -27,12 +28,8 @@ if(dice_cudnn_version VERSION_LESS 8.6)
   return()
 endif()
 
-if(DICE_IS_INSTALLED)
+if(DICE_IS_INSTALLED AND EXISTS "${DICE_CUDA_KERNELS}")
   set(dice_cuda_library "${DICE_CUDA_KERNELS}")
-  if(NOT EXISTS "${dice_cuda_library}")
-    set(dice_has_cuda "dice was installed without its CUDA kernels: build and install it on a machine with CUDA")
-    return()
-  endif()
 else()
   find_program(DICE_NVCC nvcc HINTS "${CUDAToolkit_BIN_DIR}" DOC "CUDA's compiler")
   mark_as_advanced(DICE_NVCC)

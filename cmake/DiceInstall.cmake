@@ -27,6 +27,9 @@ install(FILES
   "${PROJECT_SOURCE_DIR}/cmake/DiceAddNetwork.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DicePack.cmake"
   DESTINATION "${dice_package_dir}")
+# For programs that are built with CUDA where dice was not.
+install(DIRECTORY "${DICE_INCLUDE_DIR}/dice/kernels/cudnn/cuda" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/dice/kernels/cudnn"
+  FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh")
 if(TARGET dice_cuda_kernels)
   install(FILES "${dice_cuda_library}" DESTINATION "${dice_package_dir}")
 endif()
