@@ -72,23 +72,6 @@ struct candidate {
   bool precise = true, plain = true, tensor_cores = false;
 };
 
-/// gpu::choice_of with all knobs: asked how many there are, cuDNN 9.19 says none, but it gives them.
-gpu::engine_choice choice_with_knobs_of(const gpu::descriptor& configuration) {
-  gpu::engine_choice out{gpu::engine_of(configuration).number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX), {}};
-  std::vector<gpu::descriptor> knobs;
-  std::vector<cudnnBackendDescriptor_t> places;
-  for (int i = 0; i < CUDNN_KNOB_TYPE_COUNTS; ++i)
-    places.push_back(knobs.emplace_back(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR).get());
-  const auto n = configuration.get(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                   static_cast<std::int64_t>(places.size()), places.data());
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-    cudnnBackendKnobType_t type{};
-    knobs[i].get(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type);
-    out.knobs.emplace_back(static_cast<int>(type), knobs[i].number(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
-  }
-  return out;
-}
-
 /// What cuDNN has for the graph, each once, those first that compute plainly.
 std::vector<candidate> candidates(const gpu::target& on, const gpu::descriptor& graph) {
   std::vector<candidate> out;
@@ -98,7 +81,7 @@ std::vector<candidate> candidates(const gpu::target& on, const gpu::descriptor& 
     int place = 0;
     for (auto& configuration : gpu::configurations(on, graph, mode)) {
       candidate c{std::move(configuration), {}, name, place++, {}};
-      c.choice = choice_with_knobs_of(c.configuration);
+      c.choice = gpu::choice_of(c.configuration);
       if (std::any_of(out.begin(), out.end(), [&](const candidate& o) { return o.choice == c.choice; })) continue;
       for (const auto n : gpu::notes_of(gpu::engine_of(c.configuration)))
         for (const auto& known : notes)

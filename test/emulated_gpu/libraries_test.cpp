@@ -180,7 +180,9 @@ TEST_F(libraries, an_engine_that_was_written_down_is_found_again) {
   const auto graph = gpu::graph_of(here(), c);
   const auto found = gpu::configurations(here(), graph, CUDNN_HEUR_MODE_A);
   ASSERT_FALSE(found.empty());
-  int planned = 0;
+  int planned = 0, with_knobs = 0;
+  for (const auto& configuration : found) with_knobs += !gpu::choice_of(configuration).knobs.empty();
+  EXPECT_GT(with_knobs, 10);  // the same engines in other ways
   for (const auto& configuration : found) {
     const auto choice = gpu::choice_of(configuration);
     std::unique_ptr<gpu::plan> first, again;

@@ -46,6 +46,16 @@ def environment(t, command):
                                                        *filter(None, [os.environ.get('LD_LIBRARY_PATH')])])}
 
 
+def stop(process):
+    """Ends it and its children: politely first, for ninja's compilers are in groups of their own."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, how)
+            process.wait(5)
+        except (subprocess.TimeoutExpired, ProcessLookupError):
+            pass
+
+
 def call(t, command, env=None, allowed=(0,), most=None):
     """Runs a command, its output to the stage's log; the output. At the stage's end the command and its children are
     killed."""
@@ -65,8 +75,7 @@ def call(t, command, env=None, allowed=(0,), most=None):
             late = True
         finally:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+                stop(process)
         output.seek(0)
         text = output.read()
     t.log.write(text + ('' if text.endswith('\n') or not text else '\n'))

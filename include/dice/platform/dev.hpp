@@ -15,7 +15,7 @@ template <std::int64_t Bytes> struct memory final {};
 /// Lets a GPU compute convolutions and products of matrices in these numbers: tf32, fp16 or bf16. Without, they are float32.
 template <class Numbers> struct precision final {};
 
-/// The device of MPI rank `Rank`: the unit that computes, and limits: memory<…>, precision<…>.
+/// The device of MPI rank `Rank`: the unit that computes, and limits: memory, precision.
 template <int Rank, class Unit = cpu, class... Limits> struct dev final {
   static constexpr int rank = Rank;  ///< of the mapping
   using unit = Unit;                 ///< what computes

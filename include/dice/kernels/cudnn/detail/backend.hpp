@@ -142,13 +142,13 @@ class descriptor {
     get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &out.handle_);
     return out;
   }
-  /// One that is several.
-  std::vector<descriptor> parts(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type) const {
-    const auto n = count(name, CUDNN_TYPE_BACKEND_DESCRIPTOR);
+  /// One that is several, at most so many: cuDNN tells of some attributes how many they have, of others 0 (9.19: of knobs).
+  std::vector<descriptor> parts(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type,
+                                std::int64_t most) const {
     std::vector<descriptor> out;
     std::vector<cudnnBackendDescriptor_t> handles;
-    for (std::int64_t i = 0; i < n; ++i) handles.push_back(out.emplace_back(type).handle_);
-    out.resize(static_cast<std::size_t>(n == 0 ? 0 : get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, n, handles.data())));
+    for (std::int64_t i = 0; i < most; ++i) handles.push_back(out.emplace_back(type).handle_);
+    out.resize(static_cast<std::size_t>(most == 0 ? 0 : get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, handles.data())));
     return out;
   }
 

@@ -193,7 +193,7 @@ class convolutions {
     gpu::check(cudnnBackendExecute(handle_, p.execution.get(), pack.get()), "compute");
   }
 
-  static constexpr std::size_t most_measured = 16;
+  static constexpr std::size_t most_measured = 32;
   setting& on_;
   cudnnHandle_t handle_ = nullptr;
   std::deque<known> known_;

@@ -47,7 +47,8 @@ inline std::vector<descriptor> configurations(const target& on, const descriptor
 #endif
   try {
     heuristics.finalize("look for engines");
-    return heuristics.parts(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    return heuristics.parts(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
+                            heuristics.count(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR));
   } catch (const cudnn_error& e) {
     if (e.category() == 3000) return {};
     throw;
@@ -68,7 +69,8 @@ inline std::vector<cudnnBackendNumericalNote_t> notes_of(const descriptor& engin
 
 inline engine_choice choice_of(const descriptor& configuration) {
   engine_choice out{engine_of(configuration).number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX), {}};
-  for (const auto& knob : configuration.parts(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR)) {
+  for (const auto& knob : configuration.parts(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR,
+                                              CUDNN_KNOB_TYPE_COUNTS)) {
     cudnnBackendKnobType_t type{};
     knob.get(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type);
     out.knobs.emplace_back(static_cast<int>(type), knob.number(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
