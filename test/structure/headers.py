@@ -2,8 +2,8 @@
 """headers.py ROOT FOLDER COMPILE_COMMANDS: each header below ROOT/include/dice/FOLDER compiles alone, without warnings.
 
 FOLDER is a room, or "." for dice.hpp.  COMPILE_COMMANDS is CMake's list; the command that compiles probe.cpp is used.
-One header of dice that most of them include anyway is compiled only once, and put before those that include it: what they
-forgot to include is missed all the same, for it brings nothing that they do not bring themselves.
+One header of dice that most of them (of a folder below FOLDER) include anyway is compiled only once, and put before those that
+include it: what they forgot to include is missed all the same, for it brings nothing that they do not bring themselves.
 """
 import json
 import pathlib
@@ -66,21 +66,25 @@ def main():
     paths = place.glob("*.hpp") if folder == "." else place.rglob("*.hpp")
     headers = sorted(path.relative_to(base).as_posix() for path in paths)
     reached = closures(base)
-    once = shared(headers, reached)
+    groups = {}  # those of a folder in the room have most in common
+    for name in headers:
+        groups.setdefault(name.split("/")[2] if name.count("/") > 2 else "", []).append(name)
     bad = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        prefix = pathlib.Path(scratch) / "once.hpp"
-        prefix.write_text(f'#include "{once}"\n')
-        if once:  # what is wrong with it, its own check tells
-            subprocess.run([*words, "-x", "c++-header", prefix, "-o", f"{prefix}.gch"], cwd=probe["directory"],
-                           capture_output=True)
-        for name in headers:
-            before = ["-Winvalid-pch", "-include", prefix] if name != once and once in reached[name] else []
-            done = subprocess.run([*words, *before, "-fsyntax-only", "-x", "c++", "-"], cwd=probe["directory"], text=True,
-                                  capture_output=True, input=f'#include "{name}"\n#include "{name}"\nint main() {{}}\n')
-            if done.returncode or done.stderr:
-                bad += 1
-                print(f"{name}:\n{done.stderr[:3000]}")
+    for group in groups.values():
+        once = shared(group, reached)
+        with tempfile.TemporaryDirectory() as scratch:
+            prefix = pathlib.Path(scratch) / "once.hpp"
+            prefix.write_text(f'#include "{once}"\n')
+            if once:  # what is wrong with it, its own check tells
+                subprocess.run([*words, "-x", "c++-header", prefix, "-o", f"{prefix}.gch"], cwd=probe["directory"],
+                               capture_output=True)
+            for name in group:
+                before = ["-Winvalid-pch", "-include", prefix] if name != once and once in reached[name] else []
+                done = subprocess.run([*words, *before, "-fsyntax-only", "-x", "c++", "-"], cwd=probe["directory"], text=True,
+                                      capture_output=True, input=f'#include "{name}"\n#include "{name}"\nint main() {{}}\n')
+                if done.returncode or done.stderr:
+                    bad += 1
+                    print(f"{name}:\n{done.stderr[:3000]}")
     print(f"{len(headers)} headers in {place}, of which {bad} do not compile alone without warnings")
     return 1 if bad or not headers else 0
 
