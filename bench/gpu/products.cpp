@@ -9,6 +9,7 @@
 
 #include <cublasLt.h>
 
+#include <cstdint>
 #include <limits>
 
 namespace {

@@ -6,6 +6,7 @@
 #include <dice/app/output/trace.hpp>
 #include <dice/app/program.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <type_traits>

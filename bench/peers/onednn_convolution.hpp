@@ -5,6 +5,7 @@
 
 #include <dnnl.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -7,6 +7,7 @@
 
 #include <sys/resource.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <string_view>

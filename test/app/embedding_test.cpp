@@ -7,6 +7,7 @@
 #include <xtensor/xnpy.hpp>
 #include <xtensor/xview.hpp>
 
+#include <cstdint>
 #include <thread>
 
 namespace {

@@ -6,6 +6,7 @@
 #include <boost/mpi/collectives/all_reduce.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 

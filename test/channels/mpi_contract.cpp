@@ -4,6 +4,7 @@
 #include "dice/channels/mpi/communicator.hpp"
 
 #include <climits>
+#include <cstdint>
 
 int main(int argc, char** argv) {
   dice::channels::mpi::session session(argc, argv);

@@ -9,6 +9,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fstream>

@@ -6,6 +6,7 @@
 #include <ucontext.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

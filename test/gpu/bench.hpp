@@ -4,6 +4,7 @@
 #include <dice/kernels/cudnn/cudnn.hpp>
 #include <dice/kernels/cudnn/device.hpp>
 
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <stdexcept>

@@ -1,6 +1,7 @@
 // Convolution: reference against PyTorch, OpenMP against PyTorch and the reference.
 #include "kernels/expected.hpp"
 
+#include <cstdint>
 #include <sstream>
 
 namespace {

@@ -1,6 +1,8 @@
 // Activations, binary operators, Sum, BatchNormalization.
 #include "kernels/expected.hpp"
 
+#include <cstdint>
+
 namespace {
 
 using namespace harness;

@@ -1,6 +1,8 @@
 // Convolutions and products in numbers of 16 bits against the reference, which rounds nothing.
 #include "kernels/harness.hpp"
 
+#include <cstdint>
+
 namespace {
 
 using namespace harness;

@@ -1,6 +1,8 @@
 // Gemm and MatMul.
 #include "kernels/expected.hpp"
 
+#include <cstdint>
+
 namespace {
 
 using namespace harness;

@@ -1,6 +1,8 @@
 // Operators that move elements: Concat, Pad, Transpose, Slice, Resize, and copies of views.
 #include "kernels/expected.hpp"
 
+#include <cstdint>
+
 namespace {
 
 using namespace harness;

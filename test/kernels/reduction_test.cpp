@@ -1,6 +1,8 @@
 // Softmax, LRN, ReduceMean.
 #include "kernels/expected.hpp"
 
+#include <cstdint>
+
 namespace {
 
 using namespace harness;

@@ -3,6 +3,7 @@
 #include "kernels/harness.hpp"
 
 #include <array>
+#include <cstdint>
 #include <random>
 
 namespace {

@@ -8,6 +8,7 @@
 #include "weights.hpp"
 
 #include <gtest/gtest.h>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 

@@ -5,6 +5,7 @@
 #include "diagnostics.hpp"
 #include "dice/model/ops.hpp"
 
+#include <cstdint>
 #include <limits>
 #include <random>
 

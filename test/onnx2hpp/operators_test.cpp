@@ -3,6 +3,8 @@
 
 #include "dice/model/ops.hpp"
 
+#include <cstdint>
+
 namespace onnx2hpp_test {
 namespace {
 

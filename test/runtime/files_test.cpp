@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <vector>

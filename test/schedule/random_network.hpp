@@ -4,6 +4,7 @@
 
 #include "dice/model/network.hpp"
 
+#include <cstdint>
 #include <random>
 #include <string>
 #include <vector>

@@ -8,6 +8,7 @@
 #include "dice/schedule/program.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <random>
 #include <set>

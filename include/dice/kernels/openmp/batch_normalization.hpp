@@ -2,6 +2,8 @@
 
 #include "dice/kernels/openmp/detail/rows.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels {
 
 template <> struct kernel<openmp, ops::batch_normalization> : host::base<ops::batch_normalization> {

@@ -2,6 +2,8 @@
 
 #include "dice/kernels/openmp/detail/copy.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels {
 
 /// An input that lies at its place in the output already is left alone.

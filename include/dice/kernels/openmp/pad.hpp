@@ -3,6 +3,8 @@
 #include "dice/kernels/detail/index.hpp"
 #include "dice/kernels/openmp/detail/copy.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels {
 
 template <> struct kernel<openmp, ops::pad> : host::base<ops::pad> {

@@ -3,6 +3,8 @@
 #include "dice/kernels/detail/index.hpp"
 #include "dice/kernels/openmp/detail/sum.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels {
 
 /// Neighbouring axes of one kind (kept or reduced) are joined. If the last is reduced, each output is a sum of its elements;

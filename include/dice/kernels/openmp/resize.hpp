@@ -3,6 +3,8 @@
 #include "dice/kernels/detail/index.hpp"
 #include "dice/kernels/openmp/detail/base.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels {
 
 template <> struct kernel<openmp, ops::resize> : host::base<ops::resize> {

@@ -2,6 +2,8 @@
 
 #include "dice/kernels/openmp/detail/base.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels {
 
 namespace host {

@@ -2,6 +2,8 @@
 
 #include "dice/kernels/reference/detail/pool.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels {
 
 template <> struct kernel<reference, ops::average_pool> : plain::base<ops::average_pool> {

@@ -2,6 +2,8 @@
 
 #include "dice/kernels/reference/detail/activation.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels {
 
 template <> struct kernel<reference, ops::conv> : plain::base<ops::conv> {

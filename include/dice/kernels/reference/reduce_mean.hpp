@@ -3,6 +3,8 @@
 #include "dice/kernels/detail/index.hpp"
 #include "dice/kernels/reference/detail/activation.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels {
 
 template <> struct kernel<reference, ops::reduce_mean> : plain::base<ops::reduce_mean> {

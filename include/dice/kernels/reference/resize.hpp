@@ -3,6 +3,8 @@
 #include "dice/kernels/detail/index.hpp"
 #include "dice/kernels/reference/detail/activation.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels {
 
 template <> struct kernel<reference, ops::resize> : plain::base<ops::resize> {

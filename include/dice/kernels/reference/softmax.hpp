@@ -3,6 +3,7 @@
 #include "dice/kernels/reference/detail/activation.hpp"
 
 #include <cmath>
+#include <cstdint>
 
 namespace dice::kernels {
 

@@ -2,6 +2,8 @@
 
 #include "dice/kernels/reference/detail/binary.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels {
 
 template <> struct kernel<reference, ops::sum> : plain::base<ops::sum> {

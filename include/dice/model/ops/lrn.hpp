@@ -3,6 +3,7 @@
 #include "dice/model/operator.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 namespace dice::ops {

@@ -8,6 +8,7 @@
 #include "dice/kernels/openmp/detail/parallel.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace dice::kernels::host {
 

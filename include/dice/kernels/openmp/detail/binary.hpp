@@ -3,6 +3,8 @@
 #include "dice/kernels/detail/arithmetic.hpp"
 #include "dice/kernels/openmp/detail/rows.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels::host {
 
 /// A tensor of `rank` axes and two operands broadcast to it: extents, and the operands' strides (0 where they repeat).

@@ -9,6 +9,7 @@
 #include "dice/kernels/openmp/detail/tile.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace dice::kernels::host {
 

@@ -2,6 +2,7 @@
 
 #include "dice/kernels/openmp/detail/base.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 namespace dice::kernels::host {

@@ -6,6 +6,7 @@
 #include "dice/kernels/openmp/detail/tile.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace dice::kernels::host {
 

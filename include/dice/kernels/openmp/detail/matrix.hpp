@@ -5,6 +5,7 @@
 #include "dice/kernels/openmp/detail/base.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace dice::kernels::host {
 

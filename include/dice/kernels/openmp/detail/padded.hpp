@@ -4,6 +4,8 @@
 #include "dice/cost/convolution.hpp"
 #include "dice/kernels/openmp/detail/copy.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels::host {
 
 /// to[i] = from[i · step] for i < n, of pixels of Lanes elements; step 2 of single elements, the usual one, by vectors.

@@ -3,6 +3,8 @@
 
 #include "dice/kernels/openmp/detail/base.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels::host {
 
 /// One axis of a pooling window.

@@ -3,6 +3,7 @@
 #include "dice/kernels/openmp/detail/base.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace dice::kernels::host {
 

@@ -2,6 +2,8 @@
 
 #include "dice/kernels/openmp/detail/copy.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels::host {
 
 /// A view of a tensor: extents and strides (of any sign) in elements. Neighbouring axes that go on evenly are joined.

@@ -2,6 +2,8 @@
 
 #include "dice/kernels/openmp/detail/base.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels::host {
 
 /// Sum of the vectors get(0) to get(n - 1): four sums side by side, and sums of those, so that rounding errors grow less.

@@ -2,6 +2,8 @@
 
 #include "dice/kernels/detail/epilogue.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels::plain {
 
 /// Namespace of what the reference kernels share. `base<Op>` gives a kernel its run().

@@ -4,6 +4,8 @@
 #include "dice/kernels/detail/index.hpp"
 #include "dice/kernels/reference/detail/activation.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels::plain {
 
 /// Element of `x` (shape `s`) that broadcasting puts at position `p` of a tensor of `rank` axes.

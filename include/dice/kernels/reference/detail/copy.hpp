@@ -2,6 +2,8 @@
 
 #include "dice/kernels/reference/detail/activation.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels::plain {
 
 /// y = x, with another shape.

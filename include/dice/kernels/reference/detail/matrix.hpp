@@ -2,6 +2,8 @@
 
 #include "dice/kernels/reference/detail/activation.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels::plain {
 
 /// y[r][n] = Σ_k x[r][k] w[n][k] + bias[n], bias may be null.

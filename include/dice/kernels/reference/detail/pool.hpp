@@ -2,6 +2,8 @@
 
 #include "dice/kernels/reference/detail/activation.hpp"
 
+#include <cstdint>
+
 namespace dice::kernels::plain {
 
 /// Calls take(output element, window): `window(f)` calls f(input element) for each element under the window that lies in
