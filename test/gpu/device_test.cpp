@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -75,7 +76,10 @@ TEST(device, keeps_the_order) {
 
 TEST(device, measures_kernels) {
   device d(0);
-  auto* const x = reinterpret_cast<float*>(d.memory(4 << 20));
+  const std::vector<float> zeros(1 << 20);
+  auto* const there = d.memory(4 << 20);
+  d.upload(there, bytes(zeros), 4 << 20);
+  auto* const x = reinterpret_cast<float*>(there);
   const auto times = d.times([&] {
     kernels::gpu::current->start(kernels::gpu::elements{x, x, 1 << 20, nullptr, nullptr, 1, 1, {}});
   });

@@ -1,7 +1,8 @@
-"""test_errors.py PROGRAM NETWORK MODEL: what goes wrong with a GPU is told in one line with rank, host and remedy, and the whole job ends.
+"""test_errors.py PROGRAM NETWORK MODEL: what goes wrong with a GPU is told in one line with rank, host and remedy, and the
+whole job ends.
 
-PROGRAM is networks_emulated_gpu, whose GPU is broken by DICE_EMULATED_GPU (test/emulated_gpu/emulated.hpp); NETWORK one of its
-networks, MODEL the path of its files without _in.npy. MPIRUN: by MPI, GPU rank and CPU rank; else both in one process.
+PROGRAM is networks_emulated_gpu, whose GPU is broken by DICE_EMULATED_GPU (test/emulated_gpu/emulated.hpp); NETWORK one of
+its networks, MODEL the path of its files without _in.npy. MPIRUN: by MPI, GPU rank and CPU rank; else both in one process.
 """
 import os
 import re
@@ -16,7 +17,7 @@ MPIRUN = os.environ.get('MPIRUN')
 NO_CUDA = 'GPU 0: cannot be used: '
 ERRORS = {  # what is broken: what is told, as a pattern
     'driver=0': NO_CUDA + 'there is no NVIDIA driver; install one, or map this rank to cpu',
-    'driver=12020': NO_CUDA + r'the NVIDIA driver is for CUDA 12\.2, this program for CUDA 13\.0; install a newer driver',
+    'driver=12020': NO_CUDA + r'the NVIDIA driver is for CUDA 12\.2, this program for CUDA \d+\.\d+; install a newer driver',
     'devices=0': NO_CUDA + 'there is no GPU, or CUDA_VISIBLE_DEVICES hides all',
     'cudaGetDeviceCount=34': NO_CUDA + 'the library libcuda that was found is the one for linking only',
     'cudaGetDeviceCount=803': NO_CUDA + 'the NVIDIA driver and its library have different versions',
@@ -24,8 +25,8 @@ ERRORS = {  # what is broken: what is told, as a pattern
     'cudaFree#1=46': NO_CUDA + 'others have the GPU for themselves',
     'cudaFree#1=805': NO_CUDA + 'the CUDA MPS daemon does not answer',
     'cudaSetDevice=101': NO_CUDA + 'there is none of this number',
-    'cudaLaunchKernel#1=209': r'GPU 0 \(Emulated GPU\): its compute capability is 9\.0, but this program has code for emulated; '
-                              'build it with -DDICE_CUDA_ARCHITECTURES=90',
+    'cudaLaunchKernel#1=209': r'GPU 0 \(Emulated GPU\): its compute capability is 9\.0, but this program has code for '
+                              'emulated; build it with -DDICE_CUDA_ARCHITECTURES=90',
     'cudaLaunchKernel#1=222': r'GPU 0: cannot compute: .*have to be compiled; install a newer driver, or build for this GPU',
     'total=100K': r'GPU 0 \(Emulated GPU\): this rank needs \d+ KiB \(weights \d+ KiB, arena \d+ KiB, of which working '
                   r'memory of kernels \d+ KiB\), but of 100 KiB only \d+ KiB are free; give it fewer layers',
@@ -36,9 +37,9 @@ ERRORS = {  # what is broken: what is told, as a pattern
     'cudnnCreate=1008': r"layer '[^']+': cuDNN cannot start: .*a part of cuDNN is missing",
     'cudnnCreate=3005': r"layer '[^']+': cuDNN cannot start: .*the NVIDIA driver is too old for this cuDNN",
     'cudnnCreate=3007': r"layer '[^']+': cuDNN cannot start: .*this GPU is too old for this cuDNN",
-    'cudnnBackendFinalize:plan=3000': r"layer '[^']+': cuDNN \d+ has no engine for this convolution in float32 on Emulated GPU "
-                                      r'\(conv x1,3,\d+,\d+ .* NCHW .*\); allow it TF32 with precision<tf32>, or compute the '
-                                      'layer on a CPU',
+    'cudnnBackendFinalize:plan=3000': r"layer '[^']+': cuDNN \d+ has no engine for this convolution in float32 on Emulated "
+                                      r'GPU \(conv x1,3,\d+,\d+ .* NCHW .*\); allow it TF32 with precision<tf32>, or '
+                                      'compute the layer on a CPU',
     'kernel#9=700': r'GPU 0: cannot compute: a kernel has failed \(.*start the program anew',
     'cudaGraphLaunch#3=719': r'GPU 0: cannot compute: a kernel has failed',
     'cudaGraphLaunch#3=999': r'GPU 0: cannot compute: the GPU does not answer any more; dmesg tells why \(Xid\)',
@@ -96,12 +97,15 @@ class Errors(unittest.TestCase):
                        lambda text: re.sub(r'(conv .*) = .*', r'\1 = nonsense', text),
                        lambda text: re.sub(r'(product .*) = .*', r'\1 = lt 1 2 3', text),
                        lambda text: '', lambda text: text[:150], lambda text: '\x00\xff' * 500):
+            self.assertNotEqual(damage(first), first)
             with open(kept, 'w') as file:
                 file.write(damage(first))
             again = run()
             self.assertEqual([line.split(' = ')[0] for line in again.splitlines()],
                              [line.split(' = ')[0] for line in first.splitlines()])
-            self.assertNotIn('987654', again)
+            self.assertEqual(again.splitlines()[:2], first.splitlines()[:2])  # format, and what it was measured with
+            for wrong in '987654', 'nonsense', '\x00':
+                self.assertNotIn(wrong, again)
 
     def test_elsewhere(self):
         """A program without CUDA has the same plan, and serves for CPU ranks only."""
@@ -110,16 +114,17 @@ class Errors(unittest.TestCase):
         elsewhere = os.environ['ELSEWHERE']
 
         def run(*command):
-            return subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, 'OMP_NUM_THREADS': '1'})
+            return subprocess.run(command, capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, 'OMP_NUM_THREADS': '1'})
 
         self.assertEqual(run(elsewhere, '--plan=steps').stdout, run(PROGRAM, NETWORK, 'gpu_cpu', '--plan=steps').stdout)
         alone = run(elsewhere, *weights, *options, '--transport', 'in-process')
         self.assertEqual(alone.returncode, 1)
-        self.assertRegex(alone.stderr, r'^dice: error: rank 0 \(host [^)]+\): this rank computes on a GPU, but its program was '
-                                       r'built without CUDA \(DICE_CUDA=ELSEWHERE\); build it here with -DDICE_CUDA=ON')
+        self.assertRegex(alone.stderr, r'^dice: error: rank 0 \(host [^)]+\): this rank computes on a GPU, but its program '
+                                       r'was built without CUDA \(DICE_CUDA=ELSEWHERE\); build it here with -DDICE_CUDA=ON')
         if MPIRUN:
-            both = run(MPIRUN, '--oversubscribe', '--bind-to', 'none', '-n', '1', PROGRAM, NETWORK, 'gpu_cpu', *weights, *options,
-                       ':', '-n', '1', elsewhere, *weights, *options)
+            both = run(MPIRUN, '--oversubscribe', '--bind-to', 'none', '-n', '1', PROGRAM, NETWORK, 'gpu_cpu', *weights,
+                       *options, ':', '-n', '1', elsewhere, *weights, *options)
             self.assertEqual((both.returncode, both.stderr), (0, ''))
             self.assertIn('rank 0 on Emulated GPU: ', both.stdout)
 
@@ -141,8 +146,8 @@ class Errors(unittest.TestCase):
         os.mkdir(f'{self.folder}/weights.safetensors.Emulated-GPU.kernels')
         done = self.run_program(self.folder, '', '--random', '1')
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"^dice: warning: rank 0 \(host [^)]+\): cannot write '.*\.kernels', so that each start "
-                                      'measures anew which kernels are fastest\n$')
+        self.assertRegex(done.stderr, r"^dice: warning: rank 0 \(host [^)]+\): cannot write '.*\.kernels', so that each "
+                                      'start measures anew which kernels are fastest\n$')
 
 
 if __name__ == '__main__':
