@@ -1,7 +1,9 @@
-// All of cuDNN's engines for the convolutions of nine networks (bench/kernels/convolutions.inc), and dice's own kernel for
-// those of single channels: as JSON, one a line, with their notes, working memory, the time to prepare them and to run.
+// cuDNN's engines for the convolutions of nine networks (bench/kernels/convolutions.inc), and dice's own kernel for those of
+// single channels: as JSON, one a line, with their notes, working memory, the time to prepare them and to run. At most 32
+// for each (--most), a quarter as many of those with tensor cores; none that reduces precision or is not deterministic.
 //
-//   probe_engines [--networks A,B] [--from SHAPE] [--shapes N] [--seconds S] [--most N] [--workspace MIB] [--quick]
+//   probe_engines [--networks A,B] [--from SHAPE] [--shapes N] [--seconds S] [--most N] [--no-tensor-cores]
+//                 [--workspace MIB] [--quick]
 //   probe_engines --properties FILE …        without a GPU: what cuDNN plans for the one that FILE describes; no times
 //   probe_engines --write-properties FILE    only writes that file
 //
@@ -13,6 +15,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -100,7 +103,10 @@ std::vector<candidate> candidates(const gpu::target& on, const gpu::descriptor& 
 class probes {
  public:
   explicit probes(const probe::arguments& a)
-      : most_(static_cast<int>(a.number("--most", 32))), quick_(!a["--quick"].empty()) {
+      : most_(static_cast<int>(a.number("--most", 32))),
+        most_with_tensor_cores_(a["--no-tensor-cores"].empty() ? most_ / 4 : 0),
+        end_(clock_type::now() + std::chrono::seconds(static_cast<std::int64_t>(a.number("--seconds", 1e6)))),
+        quick_(!a["--quick"].empty()) {
     if (const auto file = a["--properties"]; !file.empty()) {
       std::ifstream in(file);
       const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -128,11 +134,14 @@ class probes {
     return text.c_str();  // without the 0 at its end
   }
 
-  void all_of(int number, const layer& l) {
+  /// Whether the seconds were enough.
+  bool all_of(int number, const layer& l) {
     for (const bool channels_last : {false, true})
       for (const int follows : {0, 1, 2}) one(number, l, channels_last, follows);
-    if (bench_ && cost::is_depthwise(l.op, l.in)) own(number, l);
+    if (bench_ && !late() && cost::is_depthwise(l.op, l.in)) own(number, l);
+    return !late();
   }
+  bool late() const { return clock_type::now() > end_; }
 
  private:
   static constexpr std::int64_t results_room = std::int64_t{64} << 20;
@@ -185,7 +194,8 @@ class probes {
     float best = std::numeric_limits<float>::infinity();
     int tried[2] = {};
     for (const auto& k : all) {
-      if (!k.precise || tried[k.tensor_cores]++ >= (k.tensor_cores ? most_ / 4 : most_)) continue;
+      if (late()) return;
+      if (!k.precise || tried[k.tensor_cores]++ >= (k.tensor_cores ? most_with_tensor_cores_ : most_)) continue;
       probe::line out;
       begin(out, number, l).say("variant", variants[follows]).say("layout", channels_last ? "NHWC" : "NCHW");
       out.say("mode", k.mode).say("place", k.place).say("engine", gpu::text_of(k.choice)).say("notes", k.notes);
@@ -285,7 +295,8 @@ class probes {
     gpu::check(cudnnBackendExecute(handle_, p.execution.get(), pack.get()), "compute");
   }
 
-  int most_;
+  int most_, most_with_tensor_cores_;
+  clock_type::time_point end_;
   bool quick_;
   std::int64_t room_ = 0;
   std::optional<gpu::descriptor> properties_;
@@ -311,23 +322,21 @@ int main(int argc, char** argv) try {
   const probe::arguments a(
       argc, argv,
       {"--networks", "--from", "--shapes", "--seconds", "--most", "--workspace", "--properties", "--write-properties"},
-      {"--quick"});
+      {"--no-tensor-cores", "--quick"});
   probes p(a);
   if (const auto file = a["--write-properties"]; !file.empty()) {
     std::ofstream out(file);
     if (!(out << p.properties() << '\n').flush()) throw std::runtime_error("cannot write '" + file + "'");
     return 0;
   }
-  const auto begin = clock_type::now();
   double left = a.number("--shapes", 1e9);
   for (int i = static_cast<int>(a.number("--from", 0)); i < static_cast<int>(std::size(layers)); ++i) {
     if (!wanted(a["--networks"], layers[i].networks)) continue;
     if (left-- <= 0) break;
-    if (ms_since(begin) > 1000 * a.number("--seconds", 1e9)) {
+    if (p.late() || !p.all_of(i, layers[i])) {
       probe::line().say("next", i);
       return 3;
     }
-    p.all_of(i, layers[i]);
     probe::line().say("next", i + 1);
   }
   return 0;

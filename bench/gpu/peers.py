@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """dice beside PyTorch on a GPU: float32 without TF32, batch 1, the same inputs, outputs checked.
 
-    peers.py --programs DIR --models DIR [--rounds N] [--seconds S] [--engines NAME,…] [--json FILE] [NETWORK…]
+    peers.py --programs DIR --models DIR [--libraries DIR:…] [--rounds N] [--seconds S] [--engines NAME,…] [--json FILE]
+             [NETWORK…]
 
 The folder of programs has full_NETWORK (test/gpu/run builds them), that of models what export.py wrote. PyTorch computes as
 it is (eager), as a CUDA graph with the copies in it (graph), the same with batch normalisation folded (folded), each also
@@ -9,9 +10,12 @@ with channels last (…_nhwc), and by torch.compile with max-autotune and frozen
 first six and one for compile, which wait while others are measured.
 
 Latency is that of a frame by itself, from the host's memory to the host's memory. Throughput is that of frames one after the
-other: for dice as many under way as its plan has, for PyTorch all enqueued without waiting. In turn, round after round; a
-figure is the median of a measurement's frames, then of the rounds. Exit status 1 if an output differs from PyTorch's own on
-the CPU in float64 by more than 1e-4 of its largest number.
+other: for dice as many under way as its plan has, for PyTorch ten enqueued at a time. In turn, round after round; a figure
+is the median of a measurement's frames, then of the rounds.
+
+FILE keeps what was measured: another call measures which of the engines that it asks for are not in it, without dice again.
+Exit status 1 if a network fails, or dice's output differs from PyTorch's own on the CPU in float64 by more than 1e-4 of its
+largest number; 3 if an engine was not ready in time, which another call tries again.
 """
 import argparse
 import json
@@ -175,7 +179,10 @@ class Server:
     def ask(self, *words):
         self.process.stdin.write((" ".join(map(str, words)) + "\n").encode())
         self.process.stdin.flush()
-        return self.read(120)
+        told = self.read(120)
+        if not told:
+            raise RuntimeError(f"PyTorch does not answer: {' '.join(map(str, words))}")
+        return told
 
     def end(self):
         self.process.kill()
@@ -205,7 +212,9 @@ def dice(given, name, *options, watch=False):
     with tempfile.TemporaryDirectory() as scratch:
         figures = pathlib.Path(scratch) / "figures.json"
         command = [given.programs / f"full_{name}", "--input", given.models / f"{name}_in.npy", "--json", figures, *options]
-        process = subprocess.Popen([str(w) for w in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        libraries = {"LD_LIBRARY_PATH": given.libraries} if given.libraries else {}
+        process = subprocess.Popen([str(w) for w in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   env={**os.environ, **libraries})
         most, done = [0], threading.Event()
 
         def sample():
@@ -250,41 +259,46 @@ def dice_round(given, name, frame_ms):
             "per_second": dice(given, name, *common)[1]["frames_per_second"]}
 
 
-def measure(given, name, log):
-    """{engine: figures} of a network."""
-    found, rounds, servers = {}, {}, {}
+def measure(given, name, found, log):
+    """Adds to {engine: figures} of a network what it lacks; an engine that is not ready in time is left out."""
+    rounds, servers, begun = {}, {}, []
+    alone = "dice" in found
     try:
-        found["dice"] = dice_begins(given, name)
-        for group in ([e for e in EAGER if e in given.engines], [e for e in ["compile"] if e in given.engines]):
+        if not alone:
+            found["dice"] = dice_begins(given, name)
+        for group in (EAGER, ["compile"]):
+            group = [e for e in group if e in given.engines and e not in found]
             if not group:
                 continue
             server = Server(given, name, group, log)
+            begun.append(server)
             while told := server.read(given.patience):
                 if told.get("all"):
                     found["version"] = told["version"]
                     break
-                if "failed" in told:
-                    print(f"{name}: {told['engine']} fails: {told['failed']}", flush=True)
-                    continue
-                # Of the process so far: the first engine's are its own.
-                found[told.pop("engine")] = {**told, "first_start_ms": told["age_ms"],
-                                             "host_bytes": rss_of(server.process.pid),
-                                             "gpu_bytes": max(0, gpu_used() - server.used)}
+                engine = told.pop("engine")
+                if "failed" not in told:  # of the process so far: the first engine's are its own
+                    servers[engine] = server
+                    told |= {"first_start_ms": told["age_ms"], "host_bytes": rss_of(server.process.pid),
+                             "gpu_bytes": max(0, gpu_used() - server.used)}
+                found[engine] = told
             else:
-                print(f"{name}: {', '.join(group)}: no answer within {given.patience:.0f} s", flush=True)
+                time.sleep(1)  # one that has ended is seen to have
+                ended = server.process.poll()
                 server.end()
-                for engine in group:
+                for engine in group:  # none of them can be asked any more
+                    servers.pop(engine, None)
                     found.pop(engine, None)
-                continue
-            servers |= {engine: server for engine in group if engine in found}
+                    if ended is not None:
+                        found[engine] = {"failed": f"PyTorch's process ends ({ended})"}
         for _ in range(given.rounds):
-            rounds.setdefault("dice", []).append(dice_round(given, name, found["dice"]["frame_ms"]))
+            if not alone:
+                rounds.setdefault("dice", []).append(dice_round(given, name, found["dice"]["frame_ms"]))
             for engine, server in servers.items():
                 latency, throughput = (server.ask(engine, what, given.seconds) for what in ("latency", "throughput"))
-                if latency and throughput:
-                    rounds.setdefault(engine, []).append({**latency, **throughput})
+                rounds.setdefault(engine, []).append({**latency, **throughput})
     finally:
-        for server in servers.values():
+        for server in begun:
             server.end()
     for engine, all_of in rounds.items():
         found[engine] |= {key: statistics.median(r[key] for r in all_of) for key in ("ms", "p95", "per_second")}
@@ -297,8 +311,8 @@ def mean(values):
     return f"{math.exp(statistics.fmean(map(math.log, values))):.2f}" if values else "–"
 
 
-def tables(results, engines):
-    engines = [e for e in engines if any(e in r for r in results.values())]
+def tables(results):
+    engines = [e for e in [*EAGER, "compile"] if any(e in r for r in results.values())]
     for title, key, best_of, form in (("latency, ms", "ms", min, "{:.3f}"),
                                       ("frames/s, batch 1", "per_second", max, "{:.0f}")):
         rows, ratios = [], []
@@ -321,7 +335,7 @@ def tables(results, engines):
                [[name, mib(f["dice"], "gpu_bytes"), mib(f.get(EAGER[0], {}), "gpu_bytes"), mib(f["dice"], "host_bytes"),
                  mib(f.get(EAGER[0], {}), "host_bytes"),
                  *(f"{f['dice'][key]:.0f}" for key in ("first_start_ms", "later_start_ms")),
-                 *(f"{f[e]['first_start_ms']:.0f}" if e in f else "–" for e in (EAGER[0], "compile"))]
+                 *(f"{ms:.0f}" if (ms := f.get(e, {}).get("first_start_ms")) else "–" for e in (EAGER[0], "compile"))]
                 for name, f in results.items()])
 
 
@@ -331,6 +345,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=pathlib.Path, required=True)
     parser.add_argument("--models", type=pathlib.Path, required=True)
+    parser.add_argument("--libraries", metavar="DIR:…", help="LD_LIBRARY_PATH of dice's programs")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path.home() / ".cache/dice-gpu",
                         help="for what torch.compile keeps (default: %(default)s)")
     parser.add_argument("--python", default=sys.executable, help="one with PyTorch (default: this one)")
@@ -341,27 +356,47 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.5, metavar="S", help="that each measurement takes (default: 0.5)")
     parser.add_argument("--patience", type=float, default=240, metavar="S",
                         help="how long an engine may take until it is ready (default: 240)")
-    parser.add_argument("--json", type=pathlib.Path, help="written after each network; those that are in it stay")
+    parser.add_argument("--json", type=pathlib.Path, help="written after each network; what is in it stays")
+    parser.add_argument("--again", action="store_true", help="measure these engines and dice although they are in it")
     parser.add_argument("networks", nargs="*", metavar="NETWORK", help=f"(default: {' '.join(NETWORKS)})")
     given = parser.parse_args()
     here = host.begin()
     results = json.loads(given.json.read_text())["results"] if given.json and given.json.exists() else {}
+    anew = ["dice", *given.engines]
+    results = {name: {e: figures for e, figures in found.items() if not given.again or e not in anew}
+               for name, found in results.items() if found.get("dice", {}).get("error", 0) <= MOST_ERROR}
+    failed, names = [], given.networks or NETWORKS
     with tempfile.TemporaryFile() as log:
-        for name in given.networks or NETWORKS:
-            if name in results:
+        for name in names:
+            if all(e in results.get(name, {}) for e in anew):
                 continue
             print(f"{name} …", flush=True)
-            results[name] = measure(given, name, log)
-            host.write(given.json, here, rounds=given.rounds, seconds=given.seconds, results=results)
-    engines = [e for e in [*EAGER, "compile"] if e in given.engines]
-    tables(results, engines)
-    versions = {r["version"] for r in results.values() if "version" in r}
-    print("\nPyTorch", *versions)
-    wrong = [(name, engine, figures["error"]) for name, found in results.items() for engine, figures in found.items()
-             if engine != "version" and not figures["error"] <= MOST_ERROR]
-    for name, engine, error in wrong:
-        print(f"{engine} on {name} differs by {error:.1e}")
-    return 1 if any(engine == "dice" for _, engine, _ in wrong) else 0
+            try:
+                results[name] = measure(given, name, dict(results.get(name, {})), log)
+                host.write(given.json, here, rounds=given.rounds, seconds=given.seconds, results=results)
+            except Exception as problem:  # the others may do
+                failed.append(f"{name}: {type(problem).__name__}: {problem}")
+    complete = {name: found for name, found in results.items() if "dice" in found}
+    tables(complete)
+    print("\nPyTorch", *{r["version"] for r in complete.values() if "version" in r})
+    late = False
+    for name, found in complete.items():
+        for engine, figures in found.items():
+            if engine == "version":
+                continue
+            if "failed" in figures:
+                print(f"without {engine} on {name}: {figures['failed']}")
+            elif not figures["error"] <= MOST_ERROR:
+                print(f"{engine} on {name} differs by {figures['error']:.1e}")
+                if engine == "dice":
+                    failed.append(f"dice on {name} differs by {figures['error']:.1e}")
+    for name in names:
+        if missing := [e for e in given.engines if name in complete and e not in complete[name]]:
+            late = True
+            print(f"{name}: {', '.join(missing)}: not ready within {given.patience:.0f} s")
+    for text in failed:
+        print("failed:", *text.split())  # one line
+    return 1 if failed else 3 if late else 0
 
 
 if __name__ == "__main__":

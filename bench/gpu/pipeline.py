@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Networks divided between the GPU and the CPU of one machine: frames/s and latency at several cuts, beside each unit alone.
 
-    pipeline.py --programs DIR --models DIR [--rounds N] [--seconds S] [--json FILE] NETWORK…
+    pipeline.py --programs DIR --models DIR [--libraries DIR:…] [--rounds N] [--seconds S] [--json FILE] NETWORK…
 
 The folder of programs has full_NETWORK and split_NETWORK_… (test/gpu/run builds them): split_x_gpu_2_cpu computes two
 eighths of the layers on the GPU and then the others on the CPU. Both ranks are threads of one process. In turn, round after
@@ -9,6 +9,7 @@ round; a figure is the median of the rounds. Exit status 1 if an output differs 
 """
 import argparse
 import json
+import os
 import pathlib
 import re
 import statistics
@@ -25,7 +26,8 @@ def run(given, program, name, *options):
         figures = pathlib.Path(scratch) / "figures.json"
         command = [program, "--transport", "in-process", "--input", given.models / f"{name}_in.npy", "--json", figures,
                    *options]
-        done = subprocess.run([str(w) for w in command], capture_output=True, text=True)
+        done = subprocess.run([str(w) for w in command], capture_output=True, text=True,
+                              env={**os.environ, **({"LD_LIBRARY_PATH": given.libraries} if given.libraries else {})})
         if done.returncode:
             sys.exit(f"{program.name} fails: {(done.stdout + done.stderr)[-1000:]}")
         return json.loads(figures.read_text())
@@ -45,6 +47,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=pathlib.Path, required=True)
     parser.add_argument("--models", type=pathlib.Path, required=True)
+    parser.add_argument("--libraries", metavar="DIR:…", help="LD_LIBRARY_PATH of the programs")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1, metavar="S", help="that each measurement takes (default: 1)")
     parser.add_argument("--json", type=pathlib.Path)
