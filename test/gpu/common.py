@@ -1,6 +1,7 @@
 """What run and pack.py share: commands with an end, the machine's libraries, and the build of all programs for a GPU."""
 import collections
 import functools
+import glob
 import os
 import pathlib
 import re
@@ -8,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sysconfig
-import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -16,6 +16,12 @@ ROOT = HERE.parents[1]
 BENCH = ROOT / 'bench/gpu'
 SMALL = ROOT / 'test/networks/models/torch2.15'
 PROBES = ['probe_engines', 'probe_products', 'probe_memory']
+SPLITS = ['cpu', *(f'gpu_{n}_cpu' for n in (2, 4, 6, 7)), *(f'cpu_{n}_gpu' for n in (1, 2, 4))]  # split_NAME_…
+# Where CUDA's tools are when PATH does not say.
+CUDA = [folder for folder in (os.environ.get('CUDA_HOME'), os.environ.get('CUDA_PATH'), '/usr/local/cuda',
+                              *sorted(glob.glob('/usr/local/cuda-*'), reverse=True)) if folder]
+os.environ['PATH'] = ':'.join([os.environ.get('PATH', os.defpath), '/usr/local/nvidia/bin', *(
+    f'{folder}/{part}' for folder in CUDA for part in ('bin', 'compute-sanitizer', 'extras/compute-sanitizer'))])
 
 
 class Failed(Exception):
@@ -34,16 +40,21 @@ def left(t):
     return t.end - time.monotonic()
 
 
+def library_path(t):
+    """LD_LIBRARY_PATH with which dice's programs find the libraries, wherever they were built."""
+    return ':'.join([*map(str, libraries(t).folders), *filter(None, [os.environ.get('LD_LIBRARY_PATH')])])
+
+
 def environment(t, command):
-    """For a command: dice's programs find the libraries, wherever they were built. Not PyTorch, which brings its own."""
-    places = [t.build, *([t.packed / 'programs'] if t.packed else [])]
+    """For a command: what dice's programs need. Not PyTorch, which brings its own libraries."""
+    data = {'DICE_EXPECTED_JSON': str(ROOT / 'test/kernels/expected.json')}
     if t.emulated:
-        return {**os.environ, 'DICE_EMULATED_GPU': 'total=2G'}
+        return {**os.environ, **data, 'DICE_EMULATED_GPU': 'total=2G'}
+    places = [t.build, *([t.packed / 'programs'] if t.packed else [])]
     if pathlib.Path(command[0]).name.startswith('python') or not any(
             str(word).startswith(f'{place}/') for word in command for place in places):
-        return None
-    return {**os.environ, 'LD_LIBRARY_PATH': ':'.join([*map(str, libraries(t).folders),
-                                                       *filter(None, [os.environ.get('LD_LIBRARY_PATH')])])}
+        return os.environ
+    return {**os.environ, **data, 'LD_LIBRARY_PATH': library_path(t)}
 
 
 def stop(process):
@@ -56,36 +67,31 @@ def stop(process):
             pass
 
 
-def call(t, command, env=None, allowed=(0,), most=None):
-    """Runs a command, its output to the stage's log; the output. At the stage's end the command and its children are
-    killed."""
+def call(t, command, env=None, allowed=(0,), most=None, to=None):
+    """Runs a command: its status, and its output, which goes to the stage's log (with `to` only its errors). It is killed
+    with its children at the stage's end, and after `most` seconds, which is a failure."""
     command = [str(word) for word in command]
-    print('$', *command, file=t.log, flush=True)
-    with tempfile.TemporaryFile('w+', errors='replace') as output:
-        try:
-            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                       env={**(environment(t, command) or os.environ), **(env or {})},
-                                       start_new_session=True)
-        except OSError as problem:
-            raise Failed(f'{command[0]}: {problem.strerror}')
-        late = False
-        try:
-            process.wait(max(1, min(left(t), most or 1e9)))
-        except subprocess.TimeoutExpired:
-            late = True
-        finally:
-            if process.poll() is None:
-                stop(process)
-        output.seek(0)
-        text = output.read()
-    t.log.write(text + ('' if text.endswith('\n') or not text else '\n'))
-    t.log.flush()
     name = pathlib.Path(command[0]).name
-    if late:
+    print('$', *command, file=t.log, flush=True)
+    begin = os.path.getsize(t.log.name)
+    try:
+        process = subprocess.Popen(command, stdout=to or t.log, stderr=t.log, stdin=subprocess.DEVNULL,
+                                   env={**environment(t, command), **(env or {})}, start_new_session=True)
+    except OSError as problem:
+        raise Failed(f'{command[0]}: {problem.strerror}')
+    try:
+        process.wait(max(1, min(left(t), most or 1e9)))
+    except subprocess.TimeoutExpired:
+        if most and left(t) > 1:
+            raise Failed(f'{name} hangs, or needs more than {most:g} s')
         raise OutOfTime(f'{name} was stopped')
+    finally:
+        if process.poll() is None:
+            stop(process)
+    text = pathlib.Path(t.log.name).read_bytes()[begin:].decode(errors='replace')
     if process.returncode not in allowed:
         raise Failed(f'{name} fails ({process.returncode}): {last_line(text)}')
-    return text
+    return subprocess.CompletedProcess(command, process.returncode, text)
 
 
 def last_line(text):
@@ -128,7 +134,7 @@ def libraries(t):
 def find_libraries(python):
     """Where CUDA, cuDNN and cuBLASLt are: beside nvcc, in the system, or in Python packages, which have no names without a
     version, so that CMake has to be told; its settings, and the folders of what programs load."""
-    nvcc = [path for path in (shutil.which('nvcc'), '/usr/local/cuda/bin/nvcc', '/usr/bin/nvcc') if path]
+    nvcc = [path for path in (shutil.which('nvcc'), *(f'{folder}/bin/nvcc' for folder in CUDA), '/usr/bin/nvcc') if path]
     headers = ('include', 'targets/*/include')  # not beside what only calls the compiler
     toolkit = next((root for path in nvcc if (root := pathlib.Path(path).resolve().parents[1]) and any(
         file for folder in headers for file in root.glob(f'{folder}/cuda_runtime_api.h'))), None)
@@ -157,9 +163,10 @@ def find_libraries(python):
         settings += [f'-DDICE_CUDNN_INCLUDE_DIR={headers}', f'-DDICE_CUDNN_LIBRARY={cudnn}']
         places.append(cudnn.parent)
     of_cublas, cublas = find('cublasLt.h', 'cublasLt', ['cu13', 'cu12', 'cublas'])
-    if cublas and (not toolkit or toolkit not in cublas.resolve().parents):
-        settings += [f'-DCUDA_cublasLt_LIBRARY={cublas}', f'-DCMAKE_CXX_FLAGS=-isystem {of_cublas}']
+    if cublas:
         places.append(cublas.parent)
+        if not toolkit or toolkit not in cublas.resolve().parents:
+            settings += [f'-DCUDA_cublasLt_LIBRARY={cublas}', f'-DCMAKE_CXX_FLAGS=-isystem {of_cublas}']
     # cuDNN loads NVRTC for engines that it compiles.
     places += [f.parent for root in roots(['cu13', 'cu12', 'cuda_nvrtc']) for f in files(root, 'nvrtc')][:1]
     return Libraries(toolkit, cudnn, headers, cublas, settings, list(dict.fromkeys(places)))
@@ -196,34 +203,36 @@ def configure(t, *more):
     call(t, command)
 
 
-def build(t, *targets, settings=()):
+def mpirun(t):
+    """That of --with-mpi, or of the machine; None if there is none."""
+    return (first([t.packed / 'bin/mpirun']) if t.packed else None) or shutil.which('mpirun')
+
+
+def make(t, *targets, settings=()):
+    """Builds what can be built of these; fails if something cannot."""
     configure(t, *settings)
-    begin = time.monotonic()
-    call(t, ['cmake', '--build', t.build, '--parallel', t.jobs, '--target', *targets])
-    return f'{" ".join(targets)} in {time.monotonic() - begin:.0f} s'
+    call(t, ['cmake', '--build', t.build, '--parallel', t.jobs, '--target', *targets, '--',
+             *(['-k', '0'] if shutil.which('ninja') else ['-k'])])
+
+
+def find(t, name, *folders):
+    """Where a program is; None if it is in none of these folders."""
+    ending = '_emulated_gpu' if t.emulated else '_gpu'
+    places = {'kernels': [f'{folder}test_kernels{ending}' for folder in ('', 'kernels_tests/', 'test/kernels/')]}.get(
+        name, [name, *([f'test/networks/networks{ending}'] if name.startswith('small_') else [])])
+    return first([folder / place for folder in folders if folder for place in places if (folder / place).is_file()])
+
+
+def elsewhere(t):
+    """Folders of programs that were built before."""
+    return t.given, t.packed and t.packed / 'programs'
 
 
 def program(t, name):
-    """Where a program is: in another build, in the packed folder or in the working folder's build."""
-    ending = '_emulated_gpu' if t.emulated else '_gpu'
-    places = {'kernels': [f'kernels_tests/test_kernels{ending}', f'test/kernels/test_kernels{ending}']}.get(name, [name])
-    if name.startswith('small_'):
-        places.append(f'test/networks/networks{ending}')
-    folders = [t.given] if t.given else [*([t.packed / 'programs'] if t.packed else []), t.build]
-    found = first([folder / place for folder in folders for place in places])
+    found = find(t, name, *elsewhere(t), t.build)
     if not found:
-        raise Failed(f'there is no program {name} in {", ".join(map(str, folders))}; build it first')
+        raise Skipped(f'there is no program {name}: see the stage build')
     return found
-
-
-def has(t, *names):
-    """Whether programs were built before or elsewhere, so that nothing is to be done."""
-    if not t.given and not (t.packed and (t.packed / 'programs').exists()):
-        return False
-    try:
-        return all(program(t, name) and t.build not in program(t, name).parents for name in names)
-    except Failed:
-        return False
 
 
 def weights(t, name, path):
