@@ -148,7 +148,7 @@ def pack_mpi(t, folder, arch):
 
 def pack_programs(t, folder):
     """The programs that depend neither on the machine's PyTorch nor on where this checkout is, for common CPUs and GPUs."""
-    t.architectures, t.board = t.architectures or '80;86;89;90;100', 'x86-64-v3'
+    t.architectures, t.board = t.architectures or '80;90;100', 'x86-64-v3'  # 8.0 is for 8.6 and 8.9, too
     t.build = t.work / 'build-packed'
     print('builds programs', flush=True)
     names = ['kernels', *PROBES, *(f'small_{name}' for name in t.small_names)]
