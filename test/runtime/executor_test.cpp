@@ -152,6 +152,21 @@ TEST_P(executor, several_inputs_and_outputs) {
                                         {3, 2, 1, 0, 1, 2, 3, 0}})
     EXPECT_TRUE(run({toy::two_by_two(), owner, 4}, 120, 5));
 }
+// The second input lies where the first one did, which has left just before.
+TEST_P(executor, an_input_that_is_an_output) {
+  using toy::op;
+  EXPECT_TRUE(run({{{op::input, {}},
+                    {op::scale, {0}},
+                    {op::output, {1}},
+                    {op::output, {0}},
+                    {op::input, {}},
+                    {op::scale, {4}},
+                    {op::sum, {5, 4}},
+                    {op::output, {6}}},
+                   {0, 1, 0, 0, 0, 1, 0, 0},
+                   2},
+                  300));
+}
 TEST_P(executor, no_frames) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 5}), 4}, 0)); }
 
 TEST_P(executor, random_networks_on_random_ranks) {

@@ -53,7 +53,7 @@ class offload {
   template <class Enter> void begin(int g, std::int64_t frame, std::int64_t now, const Enter& enter) {
     using schedule::action;
     const int in_slot = static_cast<int>(frame % slots_);
-    bool computes = false;  // jobs of this frame may be under way
+    bool computes = false;  // jobs and copies of this frame may be under way, in memory that is used again
     each_step(g, [&](int s, const schedule::step& at) {
       switch (at.what) {
         case action::receive: {
@@ -69,6 +69,7 @@ class offload {
           break;
         case action::leave:
           on_.copy_out(layer(at.layer, in_slot), address_(at.output, in_slot), bytes_of(at.layer), false);
+          computes = true;
           break;
         case action::compute:
           if (const int job = jobs_[job_of(s, in_slot)]; job >= 0) on_.start(job);
