@@ -4,6 +4,7 @@
 #include "dice/app/launcher.hpp"
 #include "dice/app/record.hpp"
 #include "dice/channels/channel.hpp"
+#include "dice/channels/patience.hpp"
 #include "dice/runtime/affinity.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/executor.hpp"
@@ -199,7 +200,7 @@ class member {
       if (!accelerator_) return;
       from = accelerator_->memory(n), to = accelerator_->memory(n), staged = accelerator_->staging(n);
       accelerator_->upload(from, sent.data(), n);
-      accelerator_->settle();
+      finish();
     }));
     if (!error.empty()) return error;
     if (rank() == 0 && !ranks_.claims_gpu_memory())
@@ -211,7 +212,7 @@ class member {
     return agree(attempt([&] {
       if (accelerator_) {
         accelerator_->copy_out(staged, to, n, false);
-        accelerator_->settle();
+        finish();
         received.assign(staged, staged + n);
       }
       const auto before = static_cast<std::byte>((rank() + ranks_.size() - 1) % ranks_.size() + 1);
@@ -259,6 +260,12 @@ class member {
     for (std::size_t g = 0; g < program_.plan.groups.size(); ++g)
       if (program_.plan.groups[g].rank == rank()) workspace = std::max(workspace, program_.algorithms[g].scratch_bytes);
     accelerator_->expect({me.weight_bytes, runtime::slots_of(me, in_flight) * me.frame_bytes + me.scratch_bytes, workspace});
+  }
+
+  /// Waits until the accelerator has done all that was started. Throws.
+  void finish() {
+    channels::patience patience;
+    for (const auto end = accelerator_->mark(); !accelerator_->reached(end);) patience.pause();
   }
 
   /// Weights in the accelerator's memory; read(put) hands them over.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/channels/channel.hpp"
+#include "dice/channels/patience.hpp"
 #include "dice/kernels/accelerator.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/frames.hpp"
@@ -13,10 +14,7 @@
 #include "dice/weights/block.hpp"
 #include "dice/weights/store.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -118,19 +116,6 @@ class executor {
   std::int64_t arena_bytes() const { return slots_ * me_.frame_bytes + me_.scratch_bytes; }
 
  private:
-  struct credit_path {
-    int path = 0;
-    std::vector<std::int64_t> words;  ///< the frames' numbers as they travel, by slot
-    std::int64_t begun = 0;           ///< sent or posted to be received
-    std::int64_t done = 0;            ///< received: frames that left there
-  };
-
-  /// What a rank tells another one of a stream: how many frames there are in all, or that it failed. Each once at most.
-  struct notices {
-    int path = 0;
-    std::array<std::int64_t, 2> words{};
-    int begun = 0, done = 0;
-  };
   static constexpr std::int64_t failed = -1;
 
   void tell(std::int64_t word) {
@@ -172,11 +157,13 @@ class executor {
 
   void do_frames(figures& measured) {
     std::int64_t since = -1;  // when waiting began, or -1
+    channels::patience patience;
     for (;;) {
       while (offload_) {
         const auto done = offload_->done();
         if (!done) break;
         end_on_accelerator(*done);
+        patience.reset();
       }
       advance();
       if (oldest_ == frames_ && idle()) break;
@@ -189,9 +176,10 @@ class executor {
         frame_ = ready;
         begin_segment(ready);
         end_.progress();
+        patience.reset();
       } else if (offload_ && offload_->runs()) {
         end_.progress();
-        ::sched_yield();
+        patience.pause();
       } else {
         if (since < 0) since = now();
         end_.wait();

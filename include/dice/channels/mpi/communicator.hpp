@@ -2,7 +2,7 @@
 
 #include "dice/channels/channel.hpp"
 #include "dice/channels/mpi/endpoint.hpp"
-#include "dice/channels/mpi/patience.hpp"
+#include "dice/channels/patience.hpp"
 
 #include <boost/mpi/collectives/all_gather.hpp>
 #include <boost/mpi/collectives/all_gatherv.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dice/channels/channel.hpp"
-#include "dice/channels/mpi/patience.hpp"
+#include "dice/channels/patience.hpp"
 
 #include <boost/mpi/communicator.hpp>
 

@@ -3,11 +3,11 @@
 #include <sched.h>
 #include <time.h>
 
-namespace dice::channels::mpi {
+namespace dice::channels {
 
-/// What a rank does between two looks at its messages. At first it looks again at once: a short message on one host takes
-/// less than the system call of a yield. Then it offers its core to others, and then it sleeps, longer each time but at most
-/// 50 µs, so that a waiting rank does not slow the computing ones down.
+/// What a rank does between two looks at its messages, and at its accelerator. At first it looks again at once: a short
+/// message on one host takes less than the system call of a yield. Then it offers its core to others, and then it sleeps,
+/// longer each time but at most 50 µs, so that a waiting rank does not slow the computing ones down.
 class patience {
  public:
   void reset() { turns_ = 0; }
@@ -27,4 +27,4 @@ class patience {
   int turns_ = 0;
 };
 
-}  // namespace dice::channels::mpi
+}  // namespace dice::channels
