@@ -77,6 +77,15 @@ TEST(cost, cpu_units_have_a_backend) {
   EXPECT_EQ(cost::backend_of({.what = platform::unit::kind::gpu}), cost::backend::cudnn);
 }
 
+// CUDA kernels count in 32 bits, and one channel is padded to eight.
+TEST(cost, halves_have_a_limit) {
+  const ops::conv op{.channels = 1};
+  const shape in{1, 1, 1 << 14, 1 << 13}, large{1, 1, 1 << 14, 1 << 14};
+  EXPECT_GT(cost::choose_half(op, std::array{in}, in).scratch_bytes, std::int64_t{4} << 30);
+  EXPECT_NO_THROW(cost::choose_cudnn(op, std::array{large}, large));
+  EXPECT_THROW(cost::choose_half(op, std::array{large}, large), graph::model_error);
+}
+
 // Each output pixel and tap of a band: the element that the kernel reads lies in the channel's plane, is the one that the
 // definition of convolution names, and no two outputs are the same pixel.
 TEST(cost, convolution_layout_names_the_right_elements) {

@@ -87,6 +87,9 @@ constexpr algorithm choose_half(const ops::conv& op, graph::shapes in, const ten
   auto out = choose_cudnn(op, in, result);
   if (!half_convolution::serves(op)) return out;
   const half_convolution form(op, in[0], result);
+  constexpr std::int64_t most = std::int64_t{2} << 30;  // bytes
+  graph::require(form.input_bytes() <= most && form.output_bytes() <= most,
+                 "a GPU rank takes tensors of at most 2^30 elements, in 16 bits with their channels in eights");
   out.packed_bytes = form.packed_bytes();
   out.scratch_bytes += cudnn_workspace::alignment + form.input_bytes() + form.output_bytes();
   return out;
