@@ -4,6 +4,8 @@
 # need no nvcc.
 #
 # After find_package(CUDAToolkit). Sets dice_has_cuda to what was found, or to what is missing.
+set(DICE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}" CACHE FILEPATH "C++ compiler that nvcc calls: CUDA 11 takes g++ up to version 11")
+mark_as_advanced(DICE_CUDA_HOST_COMPILER)
 set(DICE_CUDA_ARCHITECTURES all CACHE STRING "GPUs to build dice's CUDA kernels for: all that nvcc knows, or a list such as 75;87")
 set(dice_cuda_sources elements halves sums windows)
 
@@ -28,7 +30,8 @@ if(dice_cudnn_version VERSION_LESS 8.6)
   return()
 endif()
 
-if(DICE_IS_INSTALLED AND EXISTS "${DICE_CUDA_KERNELS}")
+if(DICE_IS_INSTALLED AND EXISTS "${DICE_CUDA_KERNELS}" AND DICE_CUDA_ARCHITECTURES STREQUAL "all" AND
+   DICE_CUDA_KERNELS_FOR STREQUAL "${CMAKE_SYSTEM_PROCESSOR} ${CUDAToolkit_VERSION_MAJOR}")
   set(dice_cuda_library "${DICE_CUDA_KERNELS}")
 else()
   find_program(DICE_NVCC nvcc HINTS "${CUDAToolkit_BIN_DIR}" DOC "CUDA's compiler")
@@ -39,17 +42,22 @@ else()
   endif()
   set(numbers "${DICE_CUDA_ARCHITECTURES}")
   if(numbers STREQUAL "all")
-    execute_process(COMMAND "${DICE_NVCC}" --list-gpu-arch OUTPUT_VARIABLE numbers OUTPUT_STRIP_TRAILING_WHITESPACE)
+    execute_process(COMMAND "${DICE_NVCC}" --list-gpu-arch RESULT_VARIABLE failed OUTPUT_VARIABLE numbers OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(failed)
+      set(dice_has_cuda "no nvcc that works: '${DICE_NVCC} --list-gpu-arch' fails")
+      return()
+    endif()
     string(REPLACE "\n" ";" numbers "${numbers}")
     list(TRANSFORM numbers REPLACE "compute_" "")
-    list(SORT numbers COMPARE NATURAL)
   endif()
+  list(SORT numbers COMPARE NATURAL)
   # Machine code for each, and for GPUs yet to come the newest in the form that the driver compiles.
   set(code "")
   foreach(number IN LISTS numbers)
     list(APPEND code -gencode arch=compute_${number},code=sm_${number})
   endforeach()
   list(GET numbers -1 newest)
+  string(REGEX REPLACE "[^0-9]" "" newest "${newest}")  # code for 90a would serve no other
   list(APPEND code -gencode arch=compute_${newest},code=compute_${newest})
   list(JOIN numbers ", " built_for)
 
@@ -59,7 +67,7 @@ else()
   set(kernels "${DICE_INCLUDE_DIR}/dice/kernels/cudnn/cuda")
   foreach(source IN LISTS dice_cuda_sources)
     add_custom_command(OUTPUT "${folder}/${source}.o"
-      COMMAND "${DICE_NVCC}" -ccbin "${CMAKE_CXX_COMPILER}" -std=c++17 -O3 ${code} "-I${DICE_INCLUDE_DIR}"
+      COMMAND "${DICE_NVCC}" -ccbin "${DICE_CUDA_HOST_COMPILER}" -std=c++17 -O3 ${code} "-I${DICE_INCLUDE_DIR}"
               "-DDICE_CUDA_BUILT_FOR=\"${built_for}\"" -Xcompiler=-fPIC -c "${kernels}/${source}.cu" -o "${folder}/${source}.o"
       DEPENDS "${kernels}/${source}.cu" "${kernels}/launch.cuh" "${kernels}/kernels.hpp"
       COMMENT "nvcc: ${source}.cu for ${built_for}" VERBATIM)
