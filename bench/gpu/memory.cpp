@@ -69,7 +69,7 @@ int main() try {
   for (int i = 0; i < 100; ++i) convolve(64, 28, 3);
   probe::bench::check(cudaStreamEndCapture(on.stream, graph.put()), "record kernels");
   gpu::executable job;
-  probe::bench::check(cudaGraphInstantiate(job.put(), graph.get(), 0), "prepare kernels");
+  probe::bench::check(gpu::instantiate(graph, job), "prepare kernels");
   probe::bench::check(cudaGraphUpload(job.get(), on.stream), "prepare kernels");
   probe::bench::check(cudaGraphLaunch(job.get(), on.stream), "compute");
   told("a graph of 100 convolutions");

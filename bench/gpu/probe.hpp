@@ -85,7 +85,7 @@ class bench {
     }
     check(cudaStreamEndCapture(stream(), graph.put()), "record kernels");
     gpu::executable job;
-    check(cudaGraphInstantiate(job.put(), graph.get(), 0), "prepare kernels");
+    check(gpu::instantiate(graph, job), "prepare kernels");
     out.in_graph =
         least(quick ? 1 : 3, [&] { check(cudaGraphLaunch(job.get(), stream()), "compute"); }) / static_cast<float>(repeats);
     return out;

@@ -195,7 +195,7 @@ void compute(const problem& p, float alpha, const void* a, const void* b, float 
         float y = alpha * dot(left.at + m * left.pitch, right.at + n * right.pitch, depth);
         if (beta != 0) y += beta * emulated::read(in, c, n * p.c.pitch + m);
         if (bias) y += emulated::read(to, how.bias, m);
-        emulated::write(to, d, n * p.d.pitch + m, relu && y < 0 ? 0.0f : y);
+        emulated::write(to, d, n * p.d.pitch + m, relu && !(y > 0) ? 0.0f : y);  // NaN is lost
       }
   });
 }
@@ -246,11 +246,15 @@ std::size_t cublasLtGetVersion() { return CUBLAS_VERSION; }
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* out) {
   if (const auto status = wanted("cublasLtCreate")) return *status;
   if (emulated::state() != cudaSuccess) return CUBLAS_STATUS_NOT_INITIALIZED;
+  emulated::synchronize();
   *out = new cublasLtContext;
   emulated::count(1);
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return destroy(handle); }
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
+  if (handle) emulated::synchronize();
+  return destroy(handle);
+}
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* out, cublasComputeType_t compute, cudaDataType_t scale) {
   return create("cublasLtMatmulDescCreate", out, new_operation(compute, scale));

@@ -168,10 +168,27 @@ cudaError_t state_now() {
   return g.machine.devices > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 
+/// After these errors a GPU does nothing more.
+bool lasts(cudaError_t code) {
+  switch (code) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorLaunchFailure:
+    case cudaErrorUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// A call of the runtime: `body` with the lock held, unless an error comes first.
 template <class Body> cudaError_t call(const char* function, Body body, bool needs_device = true) {
   lock held(the().mutex);
   auto code = static_cast<cudaError_t>(injected_now(function));
+  if (lasts(code) && the().fault == cudaSuccess) the().fault = code;
   if (code == cudaSuccess && needs_device) code = state_now();
   if (code == cudaSuccess) code = body(held);
   if (code != cudaSuccess) last_error = code;
@@ -381,6 +398,7 @@ cudaError_t give_back(lock& held, std::map<const char*, std::size_t>& blocks, vo
   if (const auto code = unsafe(); code != cudaSuccess) return code;
   auto i = blocks.find(static_cast<const char*>(at));
   if (i == blocks.end()) return cudaErrorInvalidValue;
+  for (auto* c : captures()) c->broken = true;  // whatever thread's
   wait_for_all(held);
   if (&blocks == &the().device) the().used -= i->second;
   blocks.erase(i);
@@ -478,6 +496,11 @@ int injected(const std::string& function) {
 cudaError_t state() {
   const lock held(the().mutex);
   return state_now();
+}
+void synchronize() {
+  lock held(the().mutex);
+  for (auto* c : captures()) c->broken = true;
+  wait_for_all(held);
 }
 bool reachable(const void* p, std::size_t bytes) {
   const lock held(the().mutex);
@@ -581,7 +604,9 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int room, int device) {
 }
 cudaError_t cudaDeviceSynchronize() {
   return call("cudaDeviceSynchronize", [](lock& held) {
-    for (auto* c : captures()) return breaks(*c, cudaErrorStreamCaptureUnsupported);
+    const auto all = captures();
+    for (auto* c : all) c->broken = true;
+    if (!all.empty()) return cudaErrorStreamCaptureUnsupported;
     wait_for_all(held);
     return the().fault;
   });

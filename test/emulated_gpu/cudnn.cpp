@@ -380,6 +380,7 @@ struct convolve {
 struct pointwise {
   cudnnPointwiseMode_t mode;
   float alpha1, alpha2, lower, upper, slope, elu, swish;
+  bool keeps_nan;  ///< in ReLU
 
   explicit pointwise(const record& r) {
     const auto& how = *r.part(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
@@ -390,6 +391,7 @@ struct pointwise {
     lower = number(CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP, 0);
     upper = number(CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP, std::numeric_limits<double>::infinity());
     slope = number(CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE, 0);
+    keeps_nan = how.value(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_NOT_PROPAGATE_NAN) == CUDNN_PROPAGATE_NAN;
     elu = number(CUDNN_ATTR_POINTWISE_ELU_ALPHA, 1), swish = number(CUDNN_ATTR_POINTWISE_SWISH_BETA, 1);
     alpha1 = static_cast<float>(r.scale(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, 1));
     alpha2 = static_cast<float>(r.scale(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, 1));
@@ -413,6 +415,7 @@ struct pointwise {
       case CUDNN_POINTWISE_IDENTITY:
         return x;
       case CUDNN_POINTWISE_RELU_FWD:
+        if (std::isnan(x) && !keeps_nan) return lower;
         return x < lower ? lower + slope * (x - lower) : x > upper ? upper : x;
       case CUDNN_POINTWISE_SIGMOID_FWD:
         return 1 / (1 + std::exp(-x));
@@ -575,13 +578,14 @@ cudnnStatus_t cudnnCreate(cudnnHandle_t* out) {
   if (const auto status = wanted("cudnnCreate")) return *status;
   if (const auto code = emulated::state(); code != cudaSuccess)
     return refuse(CUDNN_STATUS_NOT_INITIALIZED, cudaGetErrorString(code));
+  emulated::synchronize();
   *out = new cudnnContext;
   emulated::count(1);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
   if (!handle) return CUDNN_STATUS_SUCCESS;
-  cudaStreamSynchronize(handle->stream);
+  emulated::synchronize();
   delete handle;
   emulated::count(-1);
   return CUDNN_STATUS_SUCCESS;
@@ -710,6 +714,10 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
       v->type != CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR)
     return refuse(CUDNN_STATUS_BAD_PARAM, "a handle, a plan and a variant pack are wanted");
   if (!p->finalized || !v->finalized) return refuse(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "a descriptor is not finalized");
+  auto capture = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(handle->stream, &capture);
+  if (capture == cudaStreamCaptureStatusActive)
+    if (const auto status = wanted("cudnnBackendExecute:captured")) return cudaStreamSynchronize(handle->stream), *status;
   return execute(handle->stream, plan, *p, *v);
 }
 

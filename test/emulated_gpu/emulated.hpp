@@ -23,10 +23,11 @@ struct machine {
   bool pauses = true;  ///< streams pause at random, so that missing dependencies show
 
   /// Functions that fail, and how: "cudaMalloc" always, "cudaMalloc#3" only at its third call from now on (the entry is gone
-  /// after that). "kernel" are kernels, which fail when they run; the error then is every later call's, as CUDA does.
-  /// cuDNN's and cuBLASLt's functions fail with their own codes. "cudnnBackendFinalize:KIND" is that for descriptors of one
-  /// KIND: tensor, operation, graph, heuristics, engine, configuration, plan, pack or other (the helpers of operations,
-  /// knobs).
+  /// after that). "kernel" are kernels, which fail when they run. An error after which a GPU does nothing more is every
+  /// later call's, too. cuDNN's and cuBLASLt's functions fail with their own codes. "cudnnBackendFinalize:KIND" is that for
+  /// descriptors of one KIND: tensor, operation, graph, heuristics, engine, configuration, plan, pack or other (the helpers
+  /// of operations, knobs); "cudnnBackendExecute:captured" that of an engine which waits for the GPU, and so breaks
+  /// captures.
   std::map<std::string, int> errors;
 };
 machine& now();
@@ -49,6 +50,8 @@ struct fault {
 int injected(const std::string& function);
 /// Why no GPU can be used, or the error of an earlier kernel.
 cudaError_t state();
+/// Waits for the whole GPU, as libraries do that begin or end; that breaks all captures, whatever thread's.
+void synchronize();
 /// Whether a GPU may access these bytes.
 bool reachable(const void*, std::size_t bytes);
 /// Counts what exists: +1, -1.

@@ -246,6 +246,16 @@ TEST_F(runtime, what_no_capture_allows) {
           [&] { return cudaMemcpyAsync(d.at(), host, 8, cudaMemcpyHostToDevice, stream); });
   refused("a synchronous copy", unsupported, [&] { return cudaMemcpy(d.at(), host, 8, cudaMemcpyHostToDevice); });
 
+  // What waits for the whole GPU breaks those of other threads, too.
+  cudaMalloc(&p, 4);
+  const std::function<cudaError_t()> waits[] = {cudaDeviceSynchronize, [&] { return cudaFree(p); }};
+  for (const auto& call : waits) {
+    graph g;
+    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    std::thread(call).join();
+    EXPECT_EQ(cudaStreamEndCapture(stream, &g.g), cudaErrorStreamCaptureInvalidated);
+  }
+
   // Captures of one thread's own leave others alone; global ones do not.
   graph g;
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
@@ -296,15 +306,18 @@ TEST_F(runtime, machines_without_a_gpu_or_driver) {
 TEST_F(runtime, errors_that_were_asked_for) {
   void* p = nullptr;
   auto& errors = emulated::now().errors;
-  errors["cudaMalloc#2"] = cudaErrorECCUncorrectable;
+  errors["cudaMalloc#2"] = cudaErrorDevicesUnavailable;
   EXPECT_EQ(cudaMalloc(&p, 4), cudaSuccess);
   EXPECT_EQ(cudaFree(p), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&p, 4), cudaErrorECCUncorrectable);
+  EXPECT_EQ(cudaMalloc(&p, 4), cudaErrorDevicesUnavailable);
   EXPECT_EQ(cudaMalloc(&p, 4), cudaSuccess);  // that one only
   EXPECT_EQ(cudaFree(p), cudaSuccess);
   errors["cudaMalloc"] = cudaErrorMemoryAllocation;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(cudaMalloc(&p, 4), cudaErrorMemoryAllocation);
   EXPECT_EQ(cudaPeekAtLastError(), cudaErrorMemoryAllocation);
+  errors["cudaStreamQuery#1"] = cudaErrorECCUncorrectable;
+  EXPECT_EQ(cudaStreamQuery(stream), cudaErrorECCUncorrectable);
+  EXPECT_EQ(cudaStreamQuery(stream), cudaErrorECCUncorrectable);  // it stays
 }
 
 TEST_F(runtime, after_a_failed_kernel_nothing_works) {

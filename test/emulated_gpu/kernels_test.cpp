@@ -1,6 +1,7 @@
 // dice's own CUDA kernels, run by the emulated GPU, against plain loops.
 #include "dice/kernels/cudnn/cuda/kernels.hpp"
 #include "fixture.hpp"
+#include "numbers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -285,6 +286,26 @@ TEST_F(kernels, products_of_odd_shapes) {
           }
           expect_near(dy.get(), expected);
         }
+}
+
+TEST_F(kernels, products_with_weights_of_16_bits) {
+  const int rows = 3, columns = 4;
+  for (const int depth : {8, 264, 37})
+    for (const int skip : {0, 1}) {  // 1: x is not aligned for vectors
+      const auto x = noise(rows * depth), w = noise(columns * depth, 2);
+      const numbers dx(x, skip), dw(columns * depth / 2), dy(rows * columns);
+      std::vector<std::uint16_t> half(w.size());
+      for (std::size_t i = 0; i < w.size(); ++i)
+        emulated::write(emulated::number::f16, half.data(), static_cast<std::int64_t>(i), w[i]);
+      ASSERT_EQ(cudaMemcpy(dw.at(), half.data(), half.size() * 2, cudaMemcpyHostToDevice), cudaSuccess);
+      const auto* weights = reinterpret_cast<const unsigned short*>(dw.at());
+      ASSERT_EQ(gpu::start(gpu::half_matrix{dy.at(), dx.at(), weights, nullptr, rows, columns, depth, false, {}}, stream),
+                cudaSuccess);
+      std::vector<float> expected(rows * columns);
+      for (int i = 0; i < rows * columns; ++i)
+        for (int k = 0; k < depth; ++k) expected[at(i)] += x[at(i / columns * depth + k)] * w[at(i % columns * depth + k)];
+      expect_near(dy.get(), expected, 2e-2f);
+    }
 }
 
 TEST_F(kernels, a_classifier_takes_seconds) {

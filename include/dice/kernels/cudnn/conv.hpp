@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
-#include <stdexcept>
-#include <string>
 
 namespace dice::kernels {
 
@@ -59,11 +57,7 @@ template <> struct kernel<cudnn, ops::conv> : gpu::base<ops::conv> {
 
     wish.bias = wish.residual = wish.relu = false;
     at.bias = at.residual = nullptr;
-    if (!gpu::current->convolutions.run(wish, at))
-      throw std::runtime_error("cuDNN " + std::to_string(cudnnGetVersion()) +
-                               " has no engine for this convolution in float32 on " + gpu::current->on.name + " (" +
-                               text_of(wish, at.room) +
-                               "); allow it TF32 with precision<tf32>, or compute the layer on a CPU");
+    if (!gpu::current->convolutions.run(wish, at)) gpu::current->convolutions.refuse(wish, at.room);
     if (op.bias || e.residual || e.f != gpu::function::none)
       gpu::current->start(gpu::elements{c.output, c.output, gpu::count(result.elements()), nullptr,
                                         op.bias ? c.parameters[1] : nullptr, gpu::count(wish.y[1]),

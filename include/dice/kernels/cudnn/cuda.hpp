@@ -106,4 +106,18 @@ using executable = owned<cudaGraphExec_t, cudaGraphExecDestroy>;
 using device_memory = owned<void*, cudaFree>;
 using pinned_memory = owned<void*, cudaFreeHost>;
 
+inline cudaError_t instantiate(const captured_graph& from, executable& to) {
+#if CUDART_VERSION >= 12000
+  return cudaGraphInstantiate(to.put(), from.get(), 0);
+#else
+  return cudaGraphInstantiateWithFlags(to.put(), from.get(), 0);
+#endif
+}
+
+/// Whether the program ends and CUDA went first, as for objects with static storage: libraries cannot give back any more.
+inline bool has_ended() {
+  int device = 0;
+  return cudaGetDevice(&device) == cudaErrorCudartUnloading;
+}
+
 }  // namespace dice::kernels::gpu

@@ -16,9 +16,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <exception>
+#include <fstream>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,9 +31,10 @@ namespace dice::kernels::gpu {
 /// each, for g++ guesses where virtual calls go.
 template <class = void> class basic_device final : public accelerator {
  public:
-  /// GPU `index` of those that this process sees; what is computed in float32 may be rounded to TF32 unless `precision` is
-  /// float32. Throws std::runtime_error, as all functions here.
+  /// GPU `index` of those that this process sees; what is computed in float32 may be rounded to TF32 if `precision` is tf32.
+  /// Throws std::runtime_error, as all functions here.
   explicit basic_device(int index, platform::numbers precision = {}) : index_(index) {
+    const std::lock_guard held(alone());
     int count = 0;
     check(cudaGetDeviceCount(&count), "be used");
     if (index >= count) throw std::runtime_error(place() + ": this process sees " + visible(count));
@@ -42,7 +44,9 @@ template <class = void> class basic_device final : public accelerator {
     check(cudaGetDeviceProperties(&about, index), "tell its properties");
     auto& on = kernels_.on;
     on.gpu = index, on.name = about.name;
-    on.tensor_cores = precision != platform::numbers::float32;
+    on.tf32 = precision == platform::numbers::tf32;
+    on.turn = turn_file();
+    integrated_ = about.integrated;
     for (auto* s : {&jobs_, &in_, &out_}) check(cudaStreamCreateWithFlags(s->put(), cudaStreamNonBlocking), "make a stream");
     for (auto* e : {&arrived_, &computed_}) make(*e);
     on.stream = jobs_.get();
@@ -53,16 +57,21 @@ template <class = void> class basic_device final : public accelerator {
     check(cudaMemGetInfo(&free_at_start_, &total_), "tell its free memory");
   }
   basic_device(const basic_device&) = delete;
-  ~basic_device() override { settle(); }
+  ~basic_device() override {
+    settle();
+    const std::lock_guard held(alone());
+    recorded_.clear(), staging_.clear(), memory_.clear();
+  }
 
   void expect(const wish& w) override {
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "tell its free memory");
-    if (w.weights + w.arena <= static_cast<std::int64_t>(free)) return;
+    const auto available = room(static_cast<std::int64_t>(free));
+    if (w.weights + w.arena <= available) return;
     throw std::runtime_error(place() + ": this rank needs " + amount(w.weights + w.arena) + " (weights " +
                              amount(w.weights) + ", arena " + amount(w.arena) + ", of which working memory of kernels " +
                              amount(w.workspace) + "), but of " + amount(static_cast<std::int64_t>(total)) + " only " +
-                             amount(static_cast<std::int64_t>(free)) +
+                             amount(available) +
                              " are free; give it fewer layers or frames in flight, or limit it with memory<…>, which saves "
                              "working memory");
   }
@@ -106,8 +115,8 @@ template <class = void> class basic_device final : public accelerator {
   memory_figures told() const override {
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "tell its free memory");
-    return {kernels_.on.name, given_, pinned_,
-            std::max<std::int64_t>(0, static_cast<std::int64_t>(free_at_start_) - static_cast<std::int64_t>(free) - given_)};
+    const auto taken = static_cast<std::int64_t>(free_at_start_) - static_cast<std::int64_t>(free) - given_;
+    return {kernels_.on.name, given_, pinned_, integrated_ ? 0 : std::max<std::int64_t>(0, taken)};
   }
 
   void upload(std::byte* to, const std::byte* from, std::int64_t bytes) override {
@@ -136,9 +145,7 @@ template <class = void> class basic_device final : public accelerator {
     const auto job = captured(body, repeats);
     std::vector<std::int64_t> out;
     for (int i = 0; i < samples; ++i) {
-      const auto ms = fastest_of(
-          1, jobs_.get(), [&] { check(cudaGraphLaunch(job.get(), jobs_.get()), "compute"); },
-          [&](cudaError_t code, const char* doing) { check(code, doing); });
+      const auto ms = fastest_of(1, kernels_.on, [&] { check(cudaGraphLaunch(job.get(), jobs_.get()), "compute"); });
       out.push_back(static_cast<std::int64_t>(static_cast<double>(ms) * 1e6 / repeats));
     }
     return out;
@@ -174,7 +181,10 @@ template <class = void> class basic_device final : public accelerator {
   bool reached(std::int64_t mark) override {
     while (passed_ <= mark) {
       const auto code = cudaEventQuery(marks_.front().get());
-      if (code == cudaErrorNotReady) return false;
+      if (code == cudaErrorNotReady) {
+        cudaGetLastError();  // it may count as one
+        return false;
+      }
       check(code, "compute");
       spare_.push_back(std::move(marks_.front()));
       marks_.pop_front();
@@ -191,29 +201,12 @@ template <class = void> class basic_device final : public accelerator {
  private:
   /// What body starts, so many times, as a graph that can be launched.
   executable captured(const std::function<void()>& body, int repeats) {
+    const std::lock_guard held(alone());
     current = &kernels_;
     join_copies_in();
-    body();  // once as it is: what is measured, loaded and allocated at first use would break a capture
+    body();  // once as it is: what is measured, loaded and allocated at first use would break a recording
     check(cudaStreamSynchronize(jobs_.get()), "compute");
-    check(cudaStreamBeginCapture(jobs_.get(), cudaStreamCaptureModeThreadLocal), "record kernels");
-    captured_graph made;
-    std::exception_ptr error;
-    try {
-      for (int i = 0; i < repeats; ++i) body();
-    } catch (...) {
-      error = std::current_exception();
-    }
-    const auto code = cudaStreamEndCapture(jobs_.get(), made.put());
-    if (error) std::rethrow_exception(error);
-    check(code, "record kernels");
-    executable job;
-#if CUDART_VERSION >= 12000
-    check(cudaGraphInstantiate(job.put(), made.get(), 0), "prepare kernels");
-#else
-    check(cudaGraphInstantiateWithFlags(job.put(), made.get(), 0), "prepare kernels");
-#endif
-    check(cudaGraphUpload(job.get(), jobs_.get()), "prepare kernels");
-    return job;
+    return recorded(kernels_.on, repeats, body);
   }
 
   /// What comes next on the jobs' stream waits for the copies in that have a stream of their own.
@@ -239,6 +232,7 @@ template <class = void> class basic_device final : public accelerator {
   void try_a_kernel(const cudaDeviceProp& about) {
     device_memory one;
     check(cudaMalloc(one.put(), 256), "give memory");
+    check(cudaMemsetAsync(one.get(), 0, 256, jobs_.get()), "write");
     auto* const x = static_cast<float*>(one.get());
     const auto code = gpu::start(elements{x, x, 1, nullptr, nullptr, 1, 1, {}}, jobs_.get());
     if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
@@ -250,6 +244,22 @@ template <class = void> class basic_device final : public accelerator {
     }
     check(code, "compute");
     check(cudaStreamSynchronize(jobs_.get()), "compute");
+  }
+
+  /// How much of its memory is to be had, of which CUDA calls `free` bytes free. Where it is the host's memory, that leaves
+  /// out what the host would give back, such as cached files.
+  std::int64_t room(std::int64_t free) const {
+    std::ifstream host(integrated_ ? "/proc/meminfo" : "");
+    std::string name;
+    for (std::int64_t kib = 0; host >> name >> kib; host.ignore(100, '\n'))
+      if (name == "MemAvailable:") return std::max(free, kib << 10);
+    return free;
+  }
+  std::string turn_file() const {
+    char bus[32] = "";
+    check(cudaDeviceGetPCIBusId(bus, sizeof bus, index_), "tell its place");
+    const char* const folder = std::getenv("TMPDIR");
+    return std::string(folder ? folder : "/tmp") + "/dice-gpu-" + bus + ".lock";
   }
 
   /// "GPU 0 (NVIDIA …)".
@@ -274,7 +284,8 @@ template <class = void> class basic_device final : public accelerator {
   }
 
   const int index_;
-  std::string identity_;  ///< all that the choice of kernels depends on
+  bool integrated_ = false;  ///< its memory is the host's
+  std::string identity_;     ///< all that the choice of kernels depends on
   stream jobs_, in_, out_;
   event arrived_, computed_;
   bool arriving_ = false;  ///< there are copies in that nothing waits for yet

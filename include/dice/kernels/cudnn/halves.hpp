@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
 #include <type_traits>
 
 namespace dice::kernels {
@@ -67,11 +66,8 @@ template <class Backend> struct half_conv : base<ops::conv, half_conv<Backend>> 
     wish.strides = op.strides, wish.dilations = op.dilations, wish.pads = op.pads;
     wish.channels_last = true;
     wish.type = is_bf16<Backend> ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_HALF;
-    if (!current->convolutions.run(wish,
-                                   {.x = x, .w = c.packed, .y = y, .workspace = all.at + used, .room = all.bytes - used}))
-      throw std::runtime_error("cuDNN " + std::to_string(cudnnGetVersion()) + " has no engine for this convolution on " +
-                               current->on.name + " (" + text_of(wish, all.bytes - used) +
-                               "); leave out the precision, or compute the layer on a CPU");
+    const operands at{.x = x, .w = c.packed, .y = y, .workspace = all.at + used, .room = all.bytes - used};
+    if (!current->convolutions.run(wish, at)) current->convolutions.refuse(wish, at.room);
     const auto* const bias = reinterpret_cast<const float*>(c.packed + 2 * form.weight_elements());
     current->start(widen{c.output, y, op.bias ? bias : nullptr, images, count(op.channels), count(form.out_channels),
                          count(form.out_pixels), is_bf16<Backend>, e});

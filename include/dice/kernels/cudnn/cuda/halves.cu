@@ -48,7 +48,7 @@ cudaError_t start(const widen& p, cudaStream_t on) {
   return launch_each(each_widened, p, p.images * p.channels * p.pixels, on);
 }
 
-/// Vectors: weights are read eight at a time, which must be aligned so.
+/// Vectors: eight weights and four of x are read at a time, which must be aligned so.
 template <bool Vectors> __global__ void each_half_product(half_matrix p) {
   const int column = warp_index() / p.rows, row = warp_index() % p.rows;
   if (column >= p.columns) return;
@@ -62,7 +62,11 @@ template <bool Vectors> __global__ void each_half_product(half_matrix p) {
       unsigned short eight[8];
       memcpy(eight, &all, sizeof eight);
 #pragma unroll
-      for (int j = 0; j < 8; ++j) total += wide(eight[j], p.bf16) * x[k + j];
+      for (int j = 0; j < 8; j += 4) {
+        const float4 four = *reinterpret_cast<const float4*>(x + k + j);
+        total += wide(eight[j], p.bf16) * four.x + wide(eight[j + 1], p.bf16) * four.y +
+                 wide(eight[j + 2], p.bf16) * four.z + wide(eight[j + 3], p.bf16) * four.w;
+      }
     }
   } else {
     for (int k = lane_index(); k < p.depth; k += warp) total += wide(w[k], p.bf16) * x[k];
@@ -71,7 +75,8 @@ template <bool Vectors> __global__ void each_half_product(half_matrix p) {
   if (lane_index() == 0) put(p.y, row * p.columns + column, total + (p.bias ? p.bias[column] : 0.0f), p.end);
 }
 cudaError_t start(const half_matrix& p, cudaStream_t on) {
-  const bool aligned = p.depth % 8 == 0 && reinterpret_cast<unsigned long long>(p.weights) % sizeof(uint4) == 0;
+  const auto at = reinterpret_cast<unsigned long long>(p.weights) | reinterpret_cast<unsigned long long>(p.x);
+  const bool aligned = p.depth % 8 == 0 && at % sizeof(uint4) == 0;
   return launch_warps(aligned ? each_half_product<true> : each_half_product<false>, p, p.rows * p.columns, on);
 }
 

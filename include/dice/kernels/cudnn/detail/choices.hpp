@@ -1,6 +1,8 @@
 // What was measured to be fastest for each layer, kept in a file beside the weights so that a second start is quick.
 #pragma once
 
+#include "dice/kernels/cudnn/detail/file_lock.hpp"
+
 #include <unistd.h>
 
 #include <atomic>
@@ -34,6 +36,7 @@ class choices {
   /// Writes what was put, beside what others have written meanwhile. Returns a warning, or "".
   std::string save() {
     if (!changed_ || path_.empty()) return {};
+    const file_lock held(path_ + ".lock");
     std::map<std::string, std::string> all;
     read(all);
     for (const auto& [key, value] : values_) all[key] = value;

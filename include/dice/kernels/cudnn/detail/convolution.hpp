@@ -54,6 +54,10 @@ inline descriptor pointwise(cudnnPointwiseMode_t mode, const descriptor& x, cons
   descriptor how(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   how.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
   how.set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT);
+  if (mode == CUDNN_POINTWISE_RELU_FWD) {
+    const cudnnNanPropagation_t nan = CUDNN_PROPAGATE_NAN;
+    how.set(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_TYPE_NAN_PROPOGATION, 1, &nan);
+  }
   how.finalize("describe a function of elements");
   descriptor out(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
   out.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, how);

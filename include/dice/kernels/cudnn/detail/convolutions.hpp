@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,12 +69,17 @@ class convolutions {
   explicit convolutions(setting& on) : on_(on) {}
   convolutions(const convolutions&) = delete;
   ~convolutions() {
+    const std::lock_guard held(alone());
+    if (has_ended()) {
+      new std::deque(std::move(known_));  // never destroyed
+      return;
+    }
     known_.clear();
     if (handle_) cudnnDestroy(handle_);
   }
 
-  /// Enqueues it; returns false if cuDNN has no engine for it that keeps to precision and working memory. At its first call
-  /// the engines are measured, which waits for the stream and writes to y. Throws std::runtime_error.
+  /// Enqueues it; returns false if cuDNN has no engine for it that works and keeps to precision and working memory. At its
+  /// first call the engines are measured, which waits for the stream and writes to y. Throws std::runtime_error.
   bool run(const convolution& c, const operands& at) {
     auto* ready = find(c, at.room);
     if (!ready) ready = &known_.emplace_back(prepare(c, at));
@@ -81,11 +88,23 @@ class convolutions {
     return true;
   }
 
+  /// Tells why run() returned false.
+  [[noreturn]] void refuse(const convolution& c, std::int64_t room) {
+    const bool wide = c.type == CUDNN_DATA_FLOAT;
+    const auto* k = find(c, room);
+    throw std::runtime_error("cuDNN " + std::to_string(cudnnGetVersion()) + " has no engine for this convolution" +
+                             (wide ? " in float32" : "") + " on " + on_.name + " (" + text_of(c, room) + ")" +
+                             (k && !k->why.empty() ? ": " + k->why
+                              : wide               ? "; allow it TF32 with precision<tf32>, or compute the layer on a CPU"
+                                                   : "; leave out the precision, or compute the layer on a CPU"));
+  }
+
  private:
   struct known {
     convolution what;
     std::int64_t room;
     std::optional<plan> best;
+    std::string why;  ///< the first error, but for what cuDNN just does not support
   };
 
   known* find(const convolution& c, std::int64_t room) {
@@ -95,6 +114,7 @@ class convolutions {
   }
   target here() {
     if (!handle_) {
+      const std::lock_guard held(alone());
       check_versions();
       gpu::check(cudnnCreate(&handle_), "start");
       gpu::check(cudnnSetStream(handle_, on_.stream), "start");
@@ -110,51 +130,62 @@ class convolutions {
                                "; install that or a newer one of the same major version, or build anew");
   }
 
-  /// Whether an engine's numbers are as precise as wanted.
-  bool precise(const descriptor& configuration) const {
+  /// Whether an engine's numbers are as precise as wanted. Those of FFTs and of Winograd's largest tiles are float32, too,
+  /// but less exact than sums of products.
+  bool precise(const descriptor& configuration, cudnnDataType_t type) const {
     const auto notes = notes_of(engine_of(configuration));
     return std::none_of(notes.begin(), notes.end(), [&](cudnnBackendNumericalNote_t n) {
       return n == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS || n == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
-             n == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC || (n == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && !on_.tensor_cores);
+             n == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC || n == CUDNN_NUMERICAL_NOTE_FFT ||
+             n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13 ||
+             (n == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && type == CUDNN_DATA_FLOAT && !on_.tf32);
     });
   }
 
+  /// Calls f. That cuDNN fails is no reason to give up, as long as the GPU works on.
+  template <class F> void attempt(std::string& why, const F& f) {
+    try {
+      f();
+    } catch (const std::runtime_error& e) {
+      const auto* by_cudnn = dynamic_cast<const cudnn_error*>(&e);
+      if (by_cudnn && by_cudnn->category() < 3000) throw;
+      const bool expected = by_cudnn && by_cudnn->category() == 3000 && remedy_for(by_cudnn->status).empty();
+      if (why.empty() && !expected) why = e.what();
+      on_.go_on();
+    }
+  }
+
   known prepare(const convolution& c, const operands& at) {
-    known out{c, at.room, {}};
+    known out{c, at.room, {}, {}};
     const auto on = here();
     std::optional<descriptor> graph;
-    try {
-      graph = graph_of(on, c);
-    } catch (const cudnn_error& e) {
-      if (e.category() != 3000) throw;
-      return out;
-    }
-    const auto key = text_of(c, at.room) + (on_.tensor_cores ? " TF32" : "");
+    attempt(out.why, [&] { graph = graph_of(on, c); });
+    if (!graph) return out;
+    const auto key = text_of(c, at.room) + (on_.tf32 ? " TF32" : "");
     if (const auto* before = on_.chosen.find(key)) {
-      out.best = as_before(on, *graph, *before, at);
+      out.best = as_before(on, *graph, *before, c.type, at);
       if (out.best) return out;
     }
+    const file_lock others(on_.turn);
     std::string best;
     float least = std::numeric_limits<float>::infinity();
     std::vector<engine_choice> seen;
     for (const auto mode : {CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
       if (mode == CUDNN_HEUR_MODE_FALLBACK && out.best) break;  // engines that work, no fast ones
-      for (const auto& configuration : configurations(on, *graph, mode)) {
+      std::vector<descriptor> found;
+      attempt(out.why, [&] { found = configurations(on, *graph, mode); });
+      for (const auto& configuration : found) {
         if (seen.size() >= most_measured) break;
-        if (!precise(configuration)) continue;
+        if (!precise(configuration, c.type)) continue;
         const auto choice = choice_of(configuration);
         if (std::find(seen.begin(), seen.end(), choice) != seen.end()) continue;
         seen.push_back(choice);
-        try {
+        attempt(out.why, [&] {
           auto candidate = plan_of(on, configuration);
-          if (candidate.workspace > at.room) continue;
-          const auto ms = fastest_of(
-              3, on_.stream, [&] { execute(candidate, at); },
-              [&](cudaError_t e, const char* doing) { on_.check(e, doing); });
+          if (candidate.workspace > at.room) return;
+          const auto ms = time_of(on_, [&] { execute(candidate, at); });
           if (ms < least) least = ms, out.best = std::move(candidate), best = text_of(choice);
-        } catch (const cudnn_error& e) {
-          if (e.category() != 3000 && e.category() != 4000) throw;  // one engine that cannot is no reason to give up
-        }
+        });
       }
     }
     if (out.best) on_.chosen.put(key, best);
@@ -162,12 +193,13 @@ class convolutions {
   }
 
   /// The engine that was chosen before, if it still works as wanted.
-  std::optional<plan> as_before(const target& on, const descriptor& graph, const std::string& text, const operands& at) {
+  std::optional<plan> as_before(const target& on, const descriptor& graph, const std::string& text, cudnnDataType_t type,
+                                const operands& at) {
     const auto choice = engine_choice_of(text);
     if (!choice) return {};
     try {
       const auto configuration = configuration_of(on, graph, *choice);
-      if (!precise(configuration)) return {};
+      if (!precise(configuration, type)) return {};
       auto found = plan_of(on, configuration);
       if (found.workspace > at.room) return {};
       execute(found, at);

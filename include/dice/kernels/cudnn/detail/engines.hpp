@@ -50,7 +50,7 @@ inline std::vector<descriptor> configurations(const target& on, const descriptor
     return heuristics.parts(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
                             heuristics.count(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR));
   } catch (const cudnn_error& e) {
-    if (e.category() == 3000) return {};
+    if (e.category() == 3000 && remedy_for(e.status).empty()) return {};
     throw;
   }
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -29,13 +30,14 @@ class products {
   explicit products(setting& on) : on_(on) {}
   products(const products&) = delete;
   ~products() {
-    if (handle_) cublasLtDestroy(handle_);
+    const std::lock_guard held(alone());
+    if (handle_ && !has_ended()) cublasLtDestroy(handle_);
   }
 
   /// Enqueues it, with `room` bytes of working memory at a multiple of 256. At its first call for these shapes the ways to
   /// compute it are measured, which waits for the stream and writes to y. Throws std::runtime_error.
   void run(const matrix& m, std::byte* workspace, std::int64_t room) {
-    const auto key = text_of(m, room) + (on_.tensor_cores ? " TF32" : "");
+    const auto key = text_of(m, room) + (on_.tf32 ? " TF32" : "");
     for (const auto& k : known_)
       if (k.first == key) return run(m, k.second, workspace, room);
     known_.emplace_back(key, prepare(m, key, workspace, room));
@@ -92,7 +94,7 @@ class products {
   /// In cuBLAS's order, columns first: yᵀ = W xᵀ, so that the bias lies along its rows.
   problem describe(const matrix& m) const {
     problem p;
-    const auto compute = on_.tensor_cores ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    const auto compute = on_.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     check(cublasLtMatmulDescCreate(p.operation.put(), compute, CUDA_R_32F));
     const auto set = [&](cublasLtMatmulDescAttributes_t name, const auto& value) {
       check(cublasLtMatmulDescSetAttribute(p.operation.get(), name, &value, sizeof value));
@@ -112,7 +114,7 @@ class products {
   }
 
   bool precise(const cublasLtMatmulAlgo_t& algo) const {
-    if (on_.tensor_cores) return true;
+    if (on_.tf32) return true;
     std::uint64_t flags = 0;
     std::size_t written = 0;
     if (cublasLtMatmulAlgoCapGetAttribute(&algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags, sizeof flags, &written) !=
@@ -125,16 +127,18 @@ class products {
   way prepare(const matrix& m, const std::string& key, std::byte* workspace, std::int64_t room) {
     if (const auto* before = on_.chosen.find(key))
       if (const auto known = way_of(*before, m, room)) return *known;
+    const file_lock others(on_.turn);
     std::vector<way> ways(1);
     for (const auto& algo : algorithms(m, room)) ways.emplace_back(algo);
     way best;
     float least = std::numeric_limits<float>::infinity();
-    for (const auto& w : ways) {
-      const auto ms = fastest_of(
-          3, on_.stream, [&] { run(m, w, workspace, room); },
-          [&](cudaError_t e, const char* doing) { on_.check(e, doing); });
-      if (ms < least) least = ms, best = w;
-    }
+    for (const auto& w : ways) try {
+        const auto ms = time_of(on_, [&] { run(m, w, workspace, room); });
+        if (ms < least) least = ms, best = w;
+      } catch (const std::runtime_error&) {
+        if (!w) throw;
+        on_.go_on();  // without this one
+      }
     on_.chosen.put(key, text_of(best));
     return best;
   }
@@ -178,7 +182,10 @@ class products {
       throw std::runtime_error(std::string("cuBLAS cannot multiply: ") + cublasLtGetStatusString(status));
   }
   cublasLtHandle_t handle() {
-    if (!handle_) check(cublasLtCreate(&handle_));
+    if (!handle_) {
+      const std::lock_guard held(alone());
+      check(cublasLtCreate(&handle_));
+    }
     return handle_;
   }
 

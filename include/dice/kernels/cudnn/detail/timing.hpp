@@ -1,26 +1,45 @@
 #pragma once
 
-#include "dice/kernels/cudnn/cuda.hpp"
+#include "dice/kernels/cudnn/detail/recorded.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
 
 namespace dice::kernels::gpu {
 
-/// The least of several times that run() takes on the stream, in milliseconds, after one that does not count.
-/// check(code, doing) throws where CUDA fails.
-template <class Run, class Check> float fastest_of(int times, cudaStream_t on, const Run& run, const Check& check) {
+/// The least of so many times that run() takes on the stream, in milliseconds. Throws std::runtime_error.
+template <class Run> float fastest_of(int times, const setting& on, const Run& run) {
   event begin, end;
-  check(cudaEventCreate(begin.put()), "measure kernels");
-  check(cudaEventCreate(end.put()), "measure kernels");
-  float least = 0;
-  for (int i = 0; i <= times; ++i) {
-    check(cudaEventRecord(begin.get(), on), "measure kernels");
+  on.check(cudaEventCreate(begin.put()), "measure kernels");
+  on.check(cudaEventCreate(end.put()), "measure kernels");
+  float least = std::numeric_limits<float>::infinity();
+  for (int i = 0; i < times; ++i) {
+    on.check(cudaEventRecord(begin.get(), on.stream), "measure kernels");
     run();
-    check(cudaEventRecord(end.get(), on), "measure kernels");
-    check(cudaEventSynchronize(end.get()), "compute");
+    on.check(cudaEventRecord(end.get(), on.stream), "measure kernels");
+    on.check(cudaEventSynchronize(end.get()), "compute");
     float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin.get(), end.get()), "measure kernels");
-    if (i == 1 || (i > 1 && ms < least)) least = ms;
+    on.check(cudaEventElapsedTime(&ms, begin.get(), end.get()), "measure kernels");
+    least = std::min(least, ms);
   }
   return least;
+}
+
+/// The milliseconds of what run() enqueues, within a graph as in a job, of ten if it is short: alone, what counts would be
+/// how long the host takes to enqueue it. Throws std::runtime_error, also where it cannot be recorded.
+template <class Run> float time_of(setting& on, const Run& run) {
+  const auto begin = std::chrono::steady_clock::now();
+  do {
+    run();
+    on.check(cudaStreamSynchronize(on.stream), "compute");
+  } while (!on.awake && std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(100));
+  on.awake = true;
+  const int repeats = fastest_of(1, on, run) < 0.1f ? 10 : 1;
+  const auto job = recorded(on, repeats, run);
+  const auto launch = [&] { on.check(cudaGraphLaunch(job.get(), on.stream), "compute"); };
+  return fastest_of(3, on, launch) / static_cast<float>(repeats);
 }
 
 }  // namespace dice::kernels::gpu

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+namespace dice::kernels::gpu {
+
+/// While it lives nobody else on the host holds the same file, thread or process. It waits for ten seconds at most, and does
+/// without where no such file can be: what it guards is better done beside others than not at all.
+class file_lock {
+ public:
+  explicit file_lock(const std::string& path) : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (file_ < 0) file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);  // another user's
+    for (int i = 0; file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0 && i < 1000; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  file_lock(const file_lock&) = delete;
+  ~file_lock() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+ private:
+  int file_;
+};
+
+}  // namespace dice::kernels::gpu
