@@ -1,5 +1,6 @@
 """What run and pack.py share: commands with an end, the machine's libraries, and the build of all programs for a GPU."""
 import collections
+import contextlib
 import functools
 import glob
 import os
@@ -67,26 +68,45 @@ def stop(process):
             pass
 
 
+@contextlib.contextmanager
+def undisturbed():
+    """Signals interrupt only afterwards, so that what was started meanwhile is known and stopped."""
+    come = []
+    handlers = {of: signal.getsignal(of) for of in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    handlers = {of: handler for of, handler in handlers.items() if callable(handler)}  # the others are ignored
+    for of in handlers:
+        signal.signal(of, lambda *_: come.append(1))
+    try:
+        yield
+    finally:
+        for of, handler in handlers.items():
+            signal.signal(of, handler)
+        if come:
+            raise KeyboardInterrupt
+
+
 def call(t, command, env=None, allowed=(0,), most=None, to=None):
     """Runs a command: its status, and its output, which goes to the stage's log (with `to` only its errors). It is killed
     with its children at the stage's end, and after `most` seconds, which is a failure."""
     command = [str(word) for word in command]
     name = pathlib.Path(command[0]).name
     print('$', *command, file=t.log, flush=True)
+    env = {**environment(t, command), **(env or {})}
     begin = os.path.getsize(t.log.name)
+    process = None
     try:
-        process = subprocess.Popen(command, stdout=to or t.log, stderr=t.log, stdin=subprocess.DEVNULL,
-                                   env={**environment(t, command), **(env or {})}, start_new_session=True)
+        with undisturbed():
+            process = subprocess.Popen(command, stdout=to or t.log, stderr=t.log, stdin=subprocess.DEVNULL, env=env,
+                                       start_new_session=True)
+        process.wait(max(1, min(left(t), most or 1e9)))
     except OSError as problem:
         raise Failed(f'{command[0]}: {problem.strerror}')
-    try:
-        process.wait(max(1, min(left(t), most or 1e9)))
     except subprocess.TimeoutExpired:
         if most and left(t) > 1:
             raise Failed(f'{name} hangs, or needs more than {most:g} s')
         raise OutOfTime(f'{name} was stopped')
     finally:
-        if process.poll() is None:
+        if process and process.poll() is None:
             stop(process)
     text = pathlib.Path(t.log.name).read_bytes()[begin:].decode(errors='replace')
     if process.returncode not in allowed:

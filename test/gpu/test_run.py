@@ -11,7 +11,8 @@ import unittest
 SCRIPT = pathlib.Path(sys.argv[1])
 # A copy of the script with stages of a test's own.
 DRIVER = '''
-import importlib.machinery, importlib.util, pathlib, sys
+import importlib.machinery, importlib.util, pathlib, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which who calls this may ignore
 script, stages, *sys.argv[1:] = sys.argv[1:]
 sys.path.insert(0, str(pathlib.Path(script).parent))
 loader = importlib.machinery.SourceFileLoader('run', script)
