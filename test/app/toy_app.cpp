@@ -58,5 +58,5 @@ int main(int argc, char** argv) {
     for (auto& k : deadly) k.run = fail_hard;
     program.kernels = deadly;
   }
-  return dice::app::run(program, argc, argv);
+  return dice::app::run(program, nullptr, argc, argv);
 }

@@ -1,4 +1,4 @@
-// expect: dice::error::not_a_limit<0, dice::remedy::write_memory_of_a_number_of_bytes_or_precision_of_tf32_or_fp16_or_bf16>
+// expect: dice::error::not_a_limit<0, dice::remedy::write_memory_or_precision_or_on_a_host>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

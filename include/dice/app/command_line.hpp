@@ -216,6 +216,11 @@ inline std::span<const option> option_table() {
               p.fail("'" + std::string(v) + "' is no form of a plan; write --plan, or --plan= with json, steps, dot or svg");
             p.out.plan = static_cast<plan_form>(found - forms.begin());
           }},
+      option{"--search", takes::perhaps, "OBJECTIVE,LIMIT,…", false,
+             "print the best mapping for this program's cluster as C++, and run nothing: throughput (default), latency, energy "
+             "or "
+             "peak_memory; at_least_fps=N, at_most_latency=MS, memory_limit=MIB; in_order, repeats",
+             [](parsing& p, std::string_view v) { p.out.search = v.empty() ? "throughput" : v; }},
       option{"--help", takes::nothing, "", false, "print this", [](parsing& p, std::string_view) { p.out.help = true; }},
       option{"--version", takes::nothing, "", false, "print the version of dice",
              [](parsing& p, std::string_view) { p.out.version = true; }},
@@ -296,7 +301,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
     }
     found->apply(p, value);
   }
-  if (out.help || out.version || out.plan != plan_form::none) return out;
+  if (out.help || out.version || out.plan != plan_form::none || !out.search.empty()) return out;
 
   const auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
   if (!out.pack.empty()) {

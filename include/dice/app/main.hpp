@@ -1,21 +1,46 @@
 #pragma once
 
+#include "dice/app/forecast.hpp"
+#include "dice/app/output/prediction.hpp"
 #include "dice/app/program.hpp"
 #include "dice/app/run.hpp"
 #include "dice/app/verdict.hpp"
+#include "dice/partition/predicted.hpp"
+
+#include <type_traits>
 
 namespace dice {
+namespace app {
+
+/// The first mistake of a mapping or cluster, as app::verdict; Cluster may be void.
+template <class Net, class Map, class Cluster> consteval auto verdict_on() {
+  if constexpr (std::is_void_v<Cluster> || !right<Net, Map>) return verdict<Net, Map>();
+  else return partition::detail::prediction_verdict<Net, Map, Cluster>();
+}
+/// Whether they have no mistake.
+template <class Net, class Map, class Cluster>
+concept right_on = std::is_same_v<decltype(verdict_on<Net, Map, Cluster>()()), int>;
+
+/// What the program of right mapping Map knows of right cluster Cluster.
+template <class Net, class Map, class Cluster>
+inline constexpr forecast forecast_of{partition::setting_of<Net, Cluster>, partition::detail::ranks<Net, Map, Cluster>,
+                                      &predicted_text, &searched_text};
+
+}  // namespace app
 
 /// The main function of a program that runs network Net as mapping Map says: reads the command line (see --help), runs this
 /// process's rank (all ranks with --transport in-process), and returns the exit status: 0 done, 1 failed, 2 wrong usage.
 /// Net is the `network` of a header made by onnx2hpp, Map a `mapping` or `split`. Errors
-/// are messages on stderr, not exceptions.
-template <class Net, class Map>
-requires app::right<Net, Map>
-int main(int argc, char** argv) { return app::run(app::program_of<Net, Map>, argc, argv); }
+/// are messages on stderr, not exceptions. Cluster is what --plan predicts and --search finds a mapping for; it need not be.
+template <class Net, class Map, class Cluster = void>
+requires app::right_on<Net, Map, Cluster>
+int main(int argc, char** argv) {
+  if constexpr (std::is_void_v<Cluster>) return app::run(app::program_of<Net, Map>, nullptr, argc, argv);
+  else return app::run(app::program_of<Net, Map>, &app::forecast_of<Net, Map, Cluster>, argc, argv);
+}
 
-/// Chosen for a mapping with a mistake: naming its return type is the error that the user reads.
-template <class Net, class Map>
-requires(!app::right<Net, Map>) decltype(app::verdict<Net, Map>()()) main(int, char**);
+/// Chosen for a mapping or cluster with a mistake: naming its return type is the error that the user reads.
+template <class Net, class Map, class Cluster = void>
+requires(!app::right_on<Net, Map, Cluster>) decltype(app::verdict_on<Net, Map, Cluster>()()) main(int, char**);
 
 }  // namespace dice

@@ -157,6 +157,7 @@ class member {
   /// `plain`, by default where --weights looks. Returns a warning, or "". Throws.
   [[gnu::cold]] std::string equip(const std::string& plain, const std::string& packed, int in_flight) {
     auto warning = start_threads();
+    if (const auto other = host_elsewhere(); !other.empty()) warning += (warning.empty() ? "" : "; ") + other;
     if (const auto r = static_cast<std::size_t>(rank());
         program_.open && r < program_.units.size() && program_.units[r].on() == platform::processor::gpu)
       open_accelerator(program_.units[r], in_flight);
@@ -239,6 +240,16 @@ class member {
   channels::endpoint& end() { return *end_; }
 
  private:
+  /// A warning if on<…> ties this rank to another host, or "".
+  std::string host_elsewhere() const {
+    const auto r = static_cast<std::size_t>(rank());
+    if (!processes_ || r >= program_.hosts.size() || program_.hosts[r].empty()) return {};
+    const auto short_name = [](std::string_view name) { return name.substr(0, name.find('.')); };
+    if (short_name(program_.hosts[r]) == short_name(host_)) return {};
+    return "is meant for host '" + std::string(program_.hosts[r]) +
+           "', as on<> says; start it there (mpirun --rankfile, or the order of --host), or change the mapping";
+  }
+
   std::string start_threads() {
     const auto r = static_cast<std::size_t>(rank());
     if (r >= program_.units.size()) return {};

@@ -43,6 +43,7 @@ template <std::size_t Groups, std::size_t Ranks> struct tables {
   std::array<std::span<const graph::parameter>, Groups> parameters{};
   std::array<platform::unit, Ranks> units{};
   std::array<std::span<const int>, Ranks> cores{};
+  std::array<std::string_view, Ranks> hosts{};
 };
 
 template <class Net, class Map> consteval auto tabulate() {
@@ -64,6 +65,7 @@ template <class Net, class Map> consteval auto tabulate() {
       using unit = platform::unit_traits<typename platform::dev_traits<E>::unit_type>;
       out.units[E::rank] = platform::dev_traits<E>::value.on;
       out.cores[E::rank] = unit::core_list;
+      out.hosts[E::rank] = platform::dev_traits<E>::value.host;
     }
   });
   return out;
@@ -123,6 +125,7 @@ inline constexpr runtime::program program_of{
     .weights_folder = networks_folder,
     .units = detail::table<Net, Map>.units,
     .cores = detail::table<Net, Map>.cores,
+    .hosts = detail::table<Net, Map>.hosts,
 #ifdef DICE_WITH_OPENMP
     .threads = {.start = &start_team, .watch = &kernels::team::watch, .keep = &kernels::team::keep},
 #endif

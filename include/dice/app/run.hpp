@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/app/command_line.hpp"
+#include "dice/app/forecast.hpp"
 #include "dice/app/launcher.hpp"
 #include "dice/app/output/draw.hpp"
 #include "dice/app/output/plan.hpp"
@@ -33,8 +34,8 @@ inline int refuse_alone(const std::string& what) {
   return 2;
 }
 
-/// The plan in one of its forms, none of which is plan_form::none.
-inline std::string plan_as(const runtime::program& p, plan_form form) {
+/// The plan in one of its forms, none of which is plan_form::none; with predictions if there is a forecast.
+inline std::string plan_as(const runtime::program& p, const forecast* f, plan_form form) {
   switch (form) {
     case plan_form::steps:
       return plan_steps(p);
@@ -43,8 +44,13 @@ inline std::string plan_as(const runtime::program& p, plan_form form) {
     case plan_form::svg:
       return plan_svg(p);
     default:
-      return plan_text(p, form == plan_form::json);
+      break;
   }
+  const bool json = form == plan_form::json;
+  auto out = plan_text(p, json);
+  if (f && json) out.insert(out.rfind('}'), ",\n " + f->plan(*f, p, json));
+  else if (f) out += f->plan(*f, p, json);
+  return out;
 }
 
 /// All ranks as threads of this process.
@@ -73,8 +79,8 @@ inline int run_threads(const runtime::program& p, const options& o) {
 
 }  // namespace detail
 
-/// Runs the program as its command line says. Exit code: 0 done, 1 failed, 2 wrong usage.
-[[gnu::cold]] inline int run(const runtime::program& p, int argc, char** argv) {
+/// Runs the program as its command line says; `f` may be null. Exit code: 0 done, 1 failed, 2 wrong usage.
+[[gnu::cold]] inline int run(const runtime::program& p, const forecast* f, int argc, char** argv) {
   try {
     options o;
     std::string usage;
@@ -84,10 +90,13 @@ inline int run_threads(const runtime::program& p, const options& o) {
       usage = e.what();
     }
     const bool first = launched_rank() == 0;
-    if (usage.empty() && (o.help || o.version || o.plan != plan_form::none)) {
+    if (usage.empty() && !o.search.empty() && !f)
+      usage = "--search: this program knows no cluster; give dice::main one as its third argument";
+    if (usage.empty() && (o.help || o.version || o.plan != plan_form::none || !o.search.empty())) {
       if (first && o.help) print(help(p, argc > 0 ? argv[0] : "program"));
       if (first && o.version) print("dice " + std::string(p.version) + "\n");
-      if (first && o.plan != plan_form::none && !o.help && !o.version) print(detail::plan_as(p, o.plan));
+      if (first && o.plan != plan_form::none && !o.help && !o.version) print(detail::plan_as(p, f, o.plan));
+      else if (first && !o.search.empty() && !o.help && !o.version) print(f->search(*f, p, o.search));
       return 0;
     }
 #ifdef DICE_WITH_MPI
@@ -123,6 +132,8 @@ inline int run_threads(const runtime::program& p, const options& o) {
                          : "--transport in-process: all ranks run in one process; start it without mpirun");
     const runtime::interrupts ends("dice: error: ", "");
     return detail::run_threads(p, o);
+  } catch (const usage_error& e) {
+    return detail::refuse_alone(e.what());
   } catch (const std::exception& e) {
     std::fprintf(stderr, "dice: error: %s\n", e.what());
     return 1;

@@ -16,6 +16,7 @@ namespace dice::placement {
 enum class mistake : unsigned char {
   none,
   not_a_network,
+  no_mapping,
   not_a_mapping,
   other_split,
   misplaced_entry,
@@ -179,8 +180,12 @@ template <class Net, class Map> constexpr finding check_layers() {
   return {};
 }
 
+template <class Map> inline constexpr bool is_none = false;
+template <class Error> inline constexpr bool is_none<error::no_mapping<Error>> = true;
+
 template <class Net, class Map> consteval finding check() {
   if constexpr (!graph::network_type<Net>) return {mistake::not_a_network, 0, 0, 0};
+  else if constexpr (is_none<Map>) return {mistake::no_mapping, 0, 0, 0};
   else if constexpr (entries<Map>::is == form::none) return {mistake::not_a_mapping, 0, 0, 0};
   else {
     if constexpr (entries<Map>::is == form::split)
@@ -200,6 +205,7 @@ template <class Net, class Map> consteval finding check() {
 
 template <class Net, int Index, class... E> auto pick(layers<E...>) -> meta::type_at<Index, E...>;
 template <class Error> using failing = Error (*)();
+template <class Error> auto reason_of(error::no_mapping<Error>) -> failing<Error>;
 
 template <class Dev> constexpr auto unit_verdict() {
   using unit = typename platform::dev_traits<Dev>::unit_type;
@@ -232,6 +238,7 @@ template <class Net, class Map> consteval auto verdict() {
   if constexpr (f.what == none) return failing<int>{};
   else if constexpr (f.what == not_a_network)
     return failing<error::not_a_network<Net, remedy::pass_the_network_struct_of_a_header_made_by_onnx2hpp>>{};
+  else if constexpr (f.what == no_mapping) return decltype(detail::reason_of(Map{})){};
   else if constexpr (f.what == not_a_mapping)
     return failing<error::not_a_mapping<Map, remedy::write_mapping_of_dev_and_layers>>{};
   else if constexpr (f.what == other_split)
@@ -244,8 +251,7 @@ template <class Net, class Map> consteval auto verdict() {
   else if constexpr (f.what == rank_missing)
     return failing<error::rank_missing<f.number, remedy::number_the_ranks_from_0_without_gaps>>{};
   else if constexpr (f.what == limit)
-    return failing<
-        error::not_a_limit<f.number, remedy::write_memory_of_a_number_of_bytes_or_precision_of_tf32_or_fp16_or_bf16>>{};
+    return failing<error::not_a_limit<f.number, remedy::write_memory_or_precision_or_on_a_host>>{};
   else if constexpr (f.what == mistake::precision)
     return failing<error::precision_not_possible<f.number, remedy::give_it_once_and_only_to_gpus>>{};
   else if constexpr (f.what == memory_not_positive)

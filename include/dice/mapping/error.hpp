@@ -15,7 +15,7 @@ struct list_each_core_once;
 struct list_cores_by_numbers_from_0_on;
 struct ask_for_at_least_one_thread;
 struct build_with_the_backend_of_this_unit_or_use_a_cpu_unit;
-struct write_memory_of_a_number_of_bytes_or_precision_of_tf32_or_fp16_or_bf16;
+struct write_memory_or_precision_or_on_a_host;
 struct give_it_once_and_only_to_gpus;
 struct give_a_positive_number_of_bytes;
 struct let_at_least_one_frame_be_in_flight;
@@ -33,6 +33,9 @@ struct run_it_on_a_unit_whose_backend_has_this_operator;
 
 /// Incomplete on purpose: naming one of these is the error.
 namespace dice::error {
+/// Stands for the mapping that best_mapping could not make, because of Error: complete, so that it can be passed on to where
+/// mistakes of mappings are told.
+template <class Error> struct no_mapping final {};
 template <class T, class Remedy> struct not_a_network;
 template <class T, class Remedy> struct not_a_mapping;
 template <class Network, class Remedy> struct split_of_another_network;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "dice/meta/fixed_string.hpp"
 #include "dice/platform/bytes.hpp"
 #include "dice/platform/unit.hpp"
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 namespace dice {
@@ -15,7 +17,10 @@ template <std::int64_t Bytes> struct memory final {};
 /// Lets a GPU compute convolutions and products of matrices in these numbers: tf32, fp16 or bf16. Without, they are float32.
 template <class Numbers> struct precision final {};
 
-/// The device of MPI rank `Rank`: the unit that computes, and limits: memory, precision.
+/// Ties a rank to the host of this name: predictions count on it, and the rank warns when it runs elsewhere.
+template <meta::fixed_string Host> struct on final {};
+
+/// The device of MPI rank `Rank`: the unit that computes, and limits: memory, precision, on.
 template <int Rank, class Unit = cpu, class... Limits> struct dev final {
   static constexpr int rank = Rank;  ///< of the mapping
   using unit = Unit;                 ///< what computes
@@ -91,6 +96,7 @@ template <int Rank, class Unit, class... Limits> inline constexpr bool is_dev<de
 
 template <class T> inline constexpr bool is_limit = false;
 template <std::int64_t Bytes> inline constexpr bool is_limit<memory<Bytes>> = true;
+template <meta::fixed_string Host> inline constexpr bool is_limit<on<Host>> = true;
 template <> inline constexpr bool is_limit<precision<tf32>> = true;
 template <> inline constexpr bool is_limit<precision<fp16>> = true;
 template <> inline constexpr bool is_limit<precision<bf16>> = true;
@@ -107,22 +113,29 @@ template <std::int64_t Bytes> inline constexpr bool memory_limits<memory<Bytes>>
 template <class T> inline constexpr std::int64_t memory_of = -1;
 template <std::int64_t Bytes> inline constexpr std::int64_t memory_of<memory<Bytes>> = Bytes;
 
+/// Name of the host that a limit ties to; empty for other types.
+template <class T> inline constexpr std::string_view host_of = {};
+template <meta::fixed_string Host> inline constexpr std::string_view host_of<on<Host>> = Host.view();
+
 /// A dev as a value.
 struct device {
   int rank = 0;
   unit on{};
   std::int64_t memory_limit = -1;  ///< bytes; -1: none
+  std::string_view host{};         ///< of on<…>; empty: any
 };
 
 template <class Dev> struct dev_traits;
 template <int Rank, class Unit, class... Limits> struct dev_traits<dev<Rank, Unit, Limits...>> {
   using unit_type = Unit;
   static constexpr device value = [] {
-    device d{Rank, unit_traits<Unit>::value, -1};
+    device d{Rank, unit_traits<Unit>::value, -1, {}};
     for (std::int64_t bytes : {std::int64_t{-1}, memory_of<Limits>...})
       if (bytes >= 0 && (d.memory_limit < 0 || bytes < d.memory_limit)) d.memory_limit = bytes;
     for (numbers n : {numbers::float32, numbers_of<Limits>...})
       if (n != numbers::float32) d.on.precision = n;
+    for (std::string_view host : {std::string_view{}, host_of<Limits>...})
+      if (!host.empty()) d.host = host;
     return d;
   }();
   /// Whether it asks for a precision that its unit has not, or for two.

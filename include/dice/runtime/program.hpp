@@ -36,6 +36,7 @@ struct program {
   std::string_view weights_folder;              ///< where the build made the weights file; may be empty
   std::span<const platform::unit> units;        ///< by rank
   std::span<const std::span<const int>> cores;  ///< by rank: of cores<…>; may be empty altogether
+  std::span<const std::string_view> hosts;      ///< by rank: of on<…>, empty for any; may be empty altogether
   team threads{};
   /// Opens the accelerator of a rank whose unit is a GPU; null where there is no such rank. Throws std::runtime_error.
   std::unique_ptr<kernels::accelerator> (*open)(const platform::unit& on) = nullptr;

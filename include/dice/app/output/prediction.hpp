@@ -1,0 +1,199 @@
+// What --plan and --search print of predictions.
+#pragma once
+
+#include "dice/app/forecast.hpp"
+#include "dice/app/options.hpp"
+#include "dice/app/output/json.hpp"
+#include "dice/app/output/plan.hpp"
+#include "dice/partition/objectives.hpp"
+#include "dice/partition/search.hpp"
+#include "dice/partition/setting.hpp"
+#include "dice/runtime/program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dice::app {
+
+namespace detail {
+
+inline std::string number_text(double value, const char* form) {
+  char out[128];
+  std::snprintf(out, sizeof out, form, value);
+  return out;
+}
+
+/// Stages and transfers in order, and what they come to. `name(d)` is what device d is called, `host(d)` where it is.
+[[gnu::cold]] inline std::string prediction_table(const partition::problem& p, const meta::array<partition::stage>& stages,
+                                                  const partition::prediction& expected,
+                                                  const std::function<std::string(int)>& name,
+                                                  const std::function<std::string(int)>& host) {
+  std::vector<std::vector<std::string>> lines{{"", "host", "ms", "of the period"}};
+  const auto add = [&](const std::string& what, const std::string& where, double seconds) {
+    lines.push_back({what, where, number_text(seconds * 1e3, "%.3f"),
+                     expected.period > 0 ? number_text(seconds / expected.period * 100, "%.0f %%") : "–"});
+  };
+  for (int k = 0; k < stages.size(); ++k) {
+    const auto& s = stages[k];
+    if (k > 0) {
+      const int before = stages[k - 1].device;
+      add(name(before) + " to " + name(s.device) + ", " + bytes_text(p.crossing[s.first]),
+          host(before) + " to " + host(s.device), p.transfer(p.link(before, s.device), s.first));
+    }
+    add(name(s.device), host(s.device), p.time(s.device, s.first, s.last));
+  }
+  return table_text(lines, 2) + "\n" + number_text(expected.throughput, "%.4g frames/s, ") +
+         number_text(expected.latency * 1e3, "%.4g ms from a frame's entry to its results, ") +
+         (expected.energy > 0 ? number_text(expected.energy, "%.4g J a frame, ") : "") + "at most " +
+         bytes_text(expected.memory) + " in a rank\n";
+}
+
+/// A mapping as C++: `units` and `hosts` by rank, the rank of each layer in `owner`.
+[[gnu::cold]] inline std::string mapping_text(const runtime::program& p, const std::vector<std::string>& units,
+                                              const std::vector<std::string>& hosts, const std::vector<int>& owner) {
+  const std::string net(p.network);
+  const auto layer = [&](std::size_t l) { return net + "::" + std::string(p.layers.layers[l].name); };
+  std::string out = "using plan = dice::mapping<";
+  for (std::size_t r = 0; r < units.size(); ++r) {
+    out += (r ? ",\n" : "\n") + ("    dice::dev<" + std::to_string(r)) + ", dice::" + units[r] +
+           (hosts[r].empty() ? "" : ", dice::on<" + json_string(hosts[r]) + ">") + ">, dice::layers<";
+    bool first = true;
+    for (std::size_t a = 0, b; a < owner.size(); a = b) {
+      for (b = a + 1; b < owner.size() && owner[b] == owner[a];) ++b;
+      if (owner[a] != static_cast<int>(r)) continue;
+      out += (first ? "" : ", ") + (b - a > 1 ? "dice::range<" + layer(a) + ", " + layer(b - 1) + ">" : layer(a));
+      first = false;
+    }
+    out += ">";
+  }
+  return out + ">;\n";
+}
+
+/// As unit_text of a plan's rank.
+inline std::string unit_of(const platform::processor_info& on) {
+  std::string list;
+  for (const int core : on.cores) list += (list.empty() ? "" : ", ") + std::to_string(core);
+  switch (on.on.what) {
+    case platform::unit::kind::cores:
+      return "cores<" + list + ">";
+    case platform::unit::kind::threads:
+      return "threads<" + std::to_string(on.on.count) + ">";
+    case platform::unit::kind::gpu:
+      return on.on.gpu_index ? "gpu_at<" + std::to_string(on.on.gpu_index) + ">" : std::string("gpu");
+    default:
+      return "cpu";
+  }
+}
+
+inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "latency", "energy", "peak_memory"};
+
+/// "energy,at_least_fps=25,at_most_latency=40,memory_limit=512,in_order,repeats" (ms, MiB). Throws usage_error.
+[[gnu::cold]] inline partition::wish wish_of_text(std::string_view text) {
+  partition::wish out;
+  const auto fail = [](const std::string& what) { throw usage_error("--search: " + what); };
+  while (!text.empty()) {
+    const auto word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const auto name = word.substr(0, word.find('='));
+    const auto number = [&] {
+      double value = 0;
+      const auto digits = word.substr(std::min(name.size() + 1, word.size()));
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      if (error != std::errc() || end != digits.data() + digits.size() || !(value > 0 && value < 1e12))
+        fail("'" + std::string(word) + "': write " + std::string(name) + "=N with a number above 0");
+      return value;
+    };
+    const auto objective = std::find(objective_names.begin(), objective_names.end(), word);
+    if (objective != objective_names.end())
+      out.aim.best = static_cast<partition::objective>(objective - objective_names.begin());
+    else if (word == "in_order") out.aim.in_order = true;
+    else if (word == "repeats") out.aim.repeats = true;
+    else if (name == "at_least_fps") out.aim.most_period = 1 / number();
+    else if (name == "at_most_latency") out.aim.most_latency = number() * 1e-3;
+    else if (name == "memory_limit") out.memory = static_cast<std::int64_t>(number() * (1 << 20));
+    else
+      fail("'" + std::string(word) +
+           "' is no objective or limit; write throughput, latency, energy or peak_memory, and with commas between them "
+           "at_least_fps=N, at_most_latency=MS, memory_limit=MIB, in_order, repeats");
+  }
+  return out;
+}
+
+}  // namespace detail
+
+/// forecast::plan.
+[[gnu::cold]] inline std::string predicted_text(const forecast& f, const runtime::program& p, bool json) {
+  const auto problem = partition::problem_of(f.setting, p.plan, f.ranks);
+  const auto stages = partition::stages_of(problem, p.plan);
+  const auto expected = partition::predict(f.setting, p.plan, f.ranks);
+  const auto host = [&](int rank) {
+    return std::string(
+        f.setting.cluster.hosts[static_cast<std::size_t>(f.ranks[static_cast<std::size_t>(rank)].on_host)].name);
+  };
+  if (!json) {
+    std::vector<std::string> units, hosts;
+    for (int r = 0; r < p.ranks(); ++r) units.push_back(unit_text(p, r)), hosts.push_back(host(r));
+    return "\nPredicted on the cluster:\n" +
+           detail::prediction_table(
+               problem, stages, expected, [](int r) { return "rank " + std::to_string(r); }, host) +
+           "\n" + detail::mapping_text(p, units, hosts, {p.plan.owner.begin(), p.plan.owner.end()});
+  }
+  std::string out = "\"predicted\": {\"frames_per_s\": " + json_number(expected.throughput) +
+                    ", \"latency_s\": " + json_number(expected.latency) + ", \"energy_j\": " + json_number(expected.energy) +
+                    ", \"memory_bytes\": " + std::to_string(expected.memory) + ",\n  \"stages\": [";
+  for (int k = 0; k < stages.size(); ++k) {
+    const auto& s = stages[k];
+    const double x = k ? problem.transfer(problem.link(stages[k - 1].device, s.device), s.first) : 0;
+    out += (k ? ",\n   " : "\n   ") + ("{\"rank\": " + std::to_string(s.device)) +
+           ", \"host\": " + json_string(host(s.device)) +
+           ", \"received_bytes\": " + std::to_string(k ? problem.crossing[s.first] : 0) +
+           ", \"transfer_s\": " + json_number(x) +
+           ", \"compute_s\": " + json_number(problem.time(s.device, s.first, s.last)) + "}";
+  }
+  return out + "]}";
+}
+
+/// forecast::search.
+[[gnu::cold]] inline std::string searched_text(const forecast& f, const runtime::program& p, std::string_view text) {
+  const auto wish = detail::wish_of_text(text);
+  if (wish.aim.best == partition::objective::energy)
+    for (std::size_t k = 0; k < f.setting.usable.size(); ++k)
+      if (f.setting.usable[k] && !f.setting.cluster.processors[k].has_watts)
+        throw std::runtime_error("--search energy: a processor of the cluster has no watts<busy, idle>; give it to each");
+  auto problem = partition::problem_of(f.setting);
+  for (auto& d : problem.devices) d.memory_limit = std::min(d.memory_limit, wish.memory);
+  constexpr int most = 20000;
+  const auto found = partition::search(problem, wish.aim, most);
+  if (found.too_many_kinds)
+    throw std::runtime_error("--search: hosts of so many kinds have too many orders; add in_order, and list them in order");
+  if (found.best.empty()) throw std::runtime_error("--search: no mapping keeps to these limits; relax them, or add devices");
+  const auto& processors = f.setting.cluster.processors;
+  const auto at = [&](int device) { return static_cast<std::size_t>(problem.devices[device].processor); };
+  std::vector<int> devices, rank_of_piece(static_cast<std::size_t>(problem.pieces)), owner;
+  for (const auto& s : found.best.stages) {
+    const auto known = std::find(devices.begin(), devices.end(), s.device);
+    for (int k = s.first; k < s.last; ++k)
+      rank_of_piece[static_cast<std::size_t>(k)] = static_cast<int>(known - devices.begin());
+    if (known == devices.end()) devices.push_back(s.device);
+  }
+  for (const int piece : problem.piece_of) owner.push_back(rank_of_piece[static_cast<std::size_t>(piece)]);
+  const auto host = [&](int d) {
+    return std::string(f.setting.cluster.hosts[static_cast<std::size_t>(problem.devices[d].host)].name);
+  };
+  std::vector<std::string> units, hosts;
+  for (const int d : devices) units.push_back(detail::unit_of(processors[at(d)])), hosts.push_back(host(d));
+  const auto name = [&](int d) {
+    return "rank " + std::to_string(std::find(devices.begin(), devices.end(), d) - devices.begin());
+  };
+  return detail::mapping_text(p, units, hosts, owner) + "\n" +
+         detail::prediction_table(problem, found.best.stages, found.best.expected, name, host);
+}
+
+}  // namespace dice::app

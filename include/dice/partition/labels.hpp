@@ -1,0 +1,189 @@
+// The search for sums, and for what is bounded by sums: partial mappings are extended stage by stage, of which those are
+// kept that no other one is better than in all that counts (label setting; Martins 1984, "On a multicriteria shortest path
+// problem"). Exact for every objective and limit.
+#pragma once
+
+#include "dice/partition/fill.hpp"
+#include "dice/partition/problem.hpp"
+#include "dice/partition/routes.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace dice::partition {
+
+enum class objective : unsigned char { throughput, latency, energy, peak_memory };
+
+/// What a mapping should be best in, and what it has to keep to; memory limits are the devices'.
+struct goal {
+  objective best = objective::throughput;
+  double most_period = infinity, most_latency = infinity;  ///< s
+  bool in_order = false;                                   ///< devices in the order of the cluster
+  bool repeats = false;                                    ///< a device may compute two of up to 4 stages
+};
+
+constexpr double value_of(objective o, const prediction& p) {
+  switch (o) {
+    case objective::throughput:
+      return p.period;
+    case objective::latency:
+      return p.latency;
+    case objective::energy:
+      return p.energy;
+    default:
+      return static_cast<double>(p.memory);
+  }
+}
+constexpr bool keeps(const prediction& p, const goal& g) { return p.period <= g.most_period && p.latency <= g.most_latency; }
+
+namespace detail {
+
+class label_search {
+ public:
+  constexpr label_search(const problem& p, const routes& r, const goal& g)
+      : p_(p),
+        r_(r),
+        g_(g),
+        transfers_(transfers_of(p, r)),
+        heads_(r.nodes.size() * (p.pieces + 1), -1),
+        rest_energy_(p.pieces + 1) {
+    for (int k = p.pieces - 1; k >= 0; --k) {
+      double energy = infinity;
+      for (const auto& d : p.devices) {
+        const double t = p.kinds[d.kind].seconds[k + 1] - p.kinds[d.kind].seconds[k];
+        energy = std::min(energy, d.busy_watts * t);
+      }
+      rest_energy_[k] = rest_energy_[k + 1] + energy;
+    }
+  }
+
+  /// Sums of the same numbers in another order differ by less.
+  static constexpr double rounding = 1e-12;
+
+  /// A better mapping than one whose value is `known`, as indices of edges, and where each stage begins; false if none is.
+  constexpr bool run(double known, meta::array<int>& path, meta::array<int>& starts) {
+    best_ = known * (1 - rounding);
+    labels_.push_back({});
+    heads_[0] = 0;
+    for (int v = 0; v < r_.nodes.size(); ++v)
+      for (int first = 0; first < p_.pieces; ++first)
+        for (int l = heads_[v * (p_.pieces + 1) + first]; l >= 0; l = labels_[l].next) {
+          if (r_.nodes[v].device >= 0) extend(v, l);
+          else forward(v, l);
+        }
+    for (int l = last_; l > 0; l = labels_[l].before)
+      if (r_.nodes[r_.edges[labels_[l].edge].to].device >= 0)
+        path.insert(0, labels_[l].edge), starts.insert(0, labels_[l].start);
+    return last_ >= 0;
+  }
+
+ private:
+  /// A device whose stage begins at `start`, and what the stages before it have: sums, and what is largest.
+  struct label {
+    int start = 0, edge = -1, before = -1, next = -1;
+    double period = 0, latency = 0;
+    double work = 0, idle = 0;  ///< energy = work + idle · period: Σ (busy - idle) · t in J, Σ idle in W
+    std::int64_t memory = 0;
+  };
+
+  constexpr bool counts(objective o) const { return g_.best == o; }
+  /// Whether a is at least as good as b in all that counts.
+  constexpr bool covers(const label& a, const label& b) const {
+    const bool energy = counts(objective::energy);
+    if ((counts(objective::throughput) || energy) && a.period > b.period) return false;
+    if ((counts(objective::latency) || g_.most_latency < infinity) && a.latency > b.latency) return false;
+    if (energy && (a.work > b.work || a.idle > b.idle)) return false;
+    return !counts(objective::peak_memory) || a.memory <= b.memory;
+  }
+  /// No mapping that continues l from piece k on has a smaller value.
+  constexpr double bound(const label& l, int k) const {
+    switch (g_.best) {
+      case objective::throughput:
+        return l.period;
+      case objective::latency:
+        return l.latency + p_.rest[k];
+      case objective::energy:
+        return l.work + l.idle * l.period + rest_energy_[k];
+      default:
+        return static_cast<double>(l.memory);
+    }
+  }
+
+  constexpr void forward(int v, int at) {
+    label l = labels_[at];
+    l.before = at;
+    for (int e = r_.nodes[v].first_edge; e < r_.nodes[v].last_edge; ++e) add(e, l.start, l);
+  }
+
+  constexpr void extend(int v, int at) {
+    const label from = labels_[at];
+    const auto& node = r_.nodes[v];
+    const auto& d = p_.devices[node.device];
+    const auto& c = p_.kinds[d.kind];
+    const double *seconds = c.seconds.data(), *rest = p_.rest.data(), begin = seconds[from.start];
+    const double watts = d.busy_watts - d.idle_watts, held_power = from.idle + d.idle_watts;
+    const bool energy = counts(objective::energy);
+    std::int64_t live = 0;
+    for (int end = from.start + 1; end <= p_.pieces; ++end) {
+      const double t = seconds[end] - begin;
+      live = std::max(live, c.live[end - 1]);
+      const auto held = c.weights[end] - c.weights[from.start] + live;
+      // Each of these only grows with the end.
+      if (t > g_.most_period || from.latency + t + rest[end] * (1 - rounding) > g_.most_latency || held > d.memory_limit)
+        return;
+      label l = from;
+      l.period = std::max(l.period, t), l.latency += t, l.work += watts * t, l.idle = held_power;
+      l.memory = std::max(l.memory, held);
+      if (bound(l, end) >= best_) {  // and so does this, but for the energy's
+        if (energy) continue;
+        return;
+      }
+      const auto memory = held + p_.slots * (p_.crossing[from.start] + p_.crossing[end]);
+      if (memory > d.memory_limit) continue;
+      l.memory = std::max(l.memory, memory);
+      if (end == p_.pieces) {
+        if (l.latency <= g_.most_latency && bound(l, end) < best_) best_ = bound(l, end) * (1 - rounding), last_ = at;
+        return;
+      }
+      l.before = at;
+      for (int e = node.first_edge; e < node.last_edge; ++e) {
+        const double x = transfers_[r_.edges[e].link * (p_.pieces + 1) + end];
+        label next = l;
+        next.period = std::max(next.period, x), next.latency += x;
+        if (next.period <= g_.most_period && next.latency + rest[end] * (1 - rounding) <= g_.most_latency &&
+            bound(next, end) < best_)
+          add(e, end, next);
+      }
+    }
+  }
+
+  constexpr void add(int e, int start, label l) {
+    l.start = start, l.edge = e, l.next = -1;
+    const int list = r_.edges[e].to * (p_.pieces + 1) + start;
+    int* at = &heads_[list];
+    while (*at >= 0) {
+      auto& other = labels_[*at];
+      if (covers(other, l)) return;
+      if (covers(l, other)) *at = other.next;
+      else at = &other.next;
+    }
+    labels_.push_back(l);
+    int* end = &heads_[list];  // the array may have moved
+    while (*end >= 0) end = &labels_[*end].next;
+    *end = labels_.size() - 1;
+  }
+
+  const problem& p_;
+  const routes& r_;
+  const goal& g_;
+  meta::array<double> transfers_;  ///< by link and cut
+  meta::array<label> labels_;
+  meta::array<int> heads_;           ///< by node and start: its first label
+  meta::array<double> rest_energy_;  ///< from each piece on, each on the device best for it
+  double best_ = infinity;
+  int last_ = -1;
+};
+
+}  // namespace detail
+
+}  // namespace dice::partition

@@ -1,0 +1,126 @@
+// From networks, mappings and clusters as values to problems.
+#pragma once
+
+#include "dice/cost/algorithm.hpp"
+#include "dice/cost/time.hpp"
+#include "dice/meta/array.hpp"
+#include "dice/model/network.hpp"
+#include "dice/partition/problem.hpp"
+#include "dice/platform/cluster.hpp"
+#include "dice/schedule/fuse.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+namespace dice::partition {
+
+/// Layers that one kernel computes, and single ones, in the order of their last layers: topological.
+struct piece_list {
+  int count = 0;
+  meta::array<int> of_layer;
+};
+
+namespace detail {
+
+constexpr meta::array<int> uses_of(const graph::network_view& net) {
+  meta::array<int> uses(net.size());
+  for (const auto& e : net.edges) ++uses[e.from];
+  return uses;
+}
+
+/// Whether layer l's output lies in its operands' memory: a view, or a Concat of tensors that are computed in place.
+constexpr bool is_alias(const graph::network_view& net, int l) {
+  if (net.layers[static_cast<std::size_t>(l)].view >= 0) return true;
+  bool joins = !net.into(l).empty();
+  for (const auto& e : net.into(l)) joins = joins && e.joins >= 0;
+  return joins;
+}
+
+/// Whether layer l is computed with another one before it.
+constexpr bool follows(const schedule::fusion_groups& groups, int l) {
+  return groups.of_layer[l] >= 0 && groups.list[groups.of_layer[l]].anchor != l;
+}
+
+}  // namespace detail
+
+/// The pieces when layers are on ranks `owner`.
+constexpr piece_list pieces_of(const graph::network_view& net, const schedule::fusion_groups& groups) {
+  piece_list out;
+  meta::array<int> of_group(groups.list.size(), -1);
+  out.of_layer = meta::array<int>(net.size(), -1);
+  for (int l = 0; l < net.size(); ++l) {
+    const int g = groups.of_layer[l];
+    if (g < 0) out.of_layer[l] = out.count++;
+    else if (groups.list[g].output() == l) of_group[g] = out.count++;
+  }
+  for (int l = 0; l < net.size(); ++l)
+    if (const int g = groups.of_layer[l]; g >= 0) out.of_layer[l] = of_group[g];
+  return out;
+}
+
+/// Fills in what a problem knows of the network: pieces, and what crosses each cut.
+constexpr void set_network(problem& p, const graph::network_view& net, const piece_list& pieces) {
+  p.pieces = pieces.count;
+  p.piece_of = pieces.of_layer;
+  p.crossing = meta::array<std::int64_t>(pieces.count + 1);
+  p.messages = meta::array<int>(pieces.count + 1);
+  meta::array<int> last(net.size(), -1);  // piece that reads each tensor last
+  for (const auto& e : net.edges) last[e.from] = std::max(last[e.from], pieces.of_layer[e.to]);
+  for (int l = 0; l < net.size(); ++l) {
+    const auto bytes = net.layers[static_cast<std::size_t>(l)].output.bytes();
+    for (int k = pieces.of_layer[l] + 1; k <= last[l]; ++k) p.crossing[k] += bytes, ++p.messages[k];
+  }
+}
+
+/// What the pieces cost where layer l takes seconds[l] and is computed as algorithms[l] says, in groups as `groups` says.
+constexpr costs costs_of(const graph::network_view& net, const piece_list& pieces, const schedule::fusion_groups& groups,
+                         std::span<const cost::algorithm> algorithms, std::span<const double> seconds) {
+  costs out;
+  const int n = net.size(), count = pieces.count;
+  out.seconds = meta::array<double>(count + 1);
+  out.weights = meta::array<std::int64_t>(count + 1);
+  out.live = meta::array<std::int64_t>(count);
+  meta::array<int> last(n);  // piece until which a tensor's memory holds it
+  for (int l = n - 1; l >= 0; --l) {
+    last[l] = std::max(last[l], pieces.of_layer[l]);
+    if (detail::is_alias(net, l))
+      for (const auto& e : net.into(l)) last[e.from] = std::max(last[e.from], last[l]);
+    else
+      for (const auto& e : net.into(l)) last[e.from] = std::max(last[e.from], pieces.of_layer[l]);
+  }
+  for (int l = 0; l < n; ++l) {
+    const auto& layer = net.layers[static_cast<std::size_t>(l)];
+    const auto& how = algorithms[static_cast<std::size_t>(l)];
+    const int k = pieces.of_layer[l];
+    if (!detail::follows(groups, l)) {
+      out.seconds[k + 1] += seconds[static_cast<std::size_t>(l)];
+      out.weights[k + 1] += how.packed_bytes ? how.packed_bytes : layer.parameter_bytes;
+      out.live[k] += how.scratch_bytes;
+    }
+    const bool within = groups.of_layer[l] >= 0 && groups.list[groups.of_layer[l]].output() != l;
+    if (!within && !detail::is_alias(net, l))
+      for (int at = k; at <= last[l]; ++at) out.live[at] += layer.output.bytes();
+  }
+  for (int k = 0; k < count; ++k) out.seconds[k + 1] += out.seconds[k], out.weights[k + 1] += out.weights[k];
+  return out;
+}
+
+/// Fills in hosts and connections.
+constexpr void set_hosts(problem& p, const platform::cluster_view& c) {
+  p.hosts = c.size();
+  p.links.reserve(p.hosts * p.hosts);
+  for (const auto& l : c.links) p.links.push_back(l);
+  for (int h = 0; h < p.hosts; ++h) {
+    int like = h;
+    for (int other = 0; other < h && like == h; ++other) {
+      bool same = c.hosts[static_cast<std::size_t>(h)].kind == c.hosts[static_cast<std::size_t>(other)].kind;
+      for (int to = 0; to < p.hosts; ++to)
+        if (to != h && to != other) same = same && c.between(h, to) == c.between(other, to);
+      if (same) like = p.host_kind[other];
+    }
+    p.host_kind.push_back(like);
+  }
+}
+
+}  // namespace dice::partition

@@ -1,0 +1,93 @@
+#pragma once
+
+#include "dice/mapping/placement.hpp"
+#include "dice/partition/best_mapping.hpp"
+#include "dice/partition/check.hpp"
+#include "dice/partition/setting.hpp"
+#include "dice/schedule/check.hpp"
+#include "dice/schedule/static_plan.hpp"
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+namespace dice {
+namespace partition {
+
+namespace detail {
+
+/// Where the ranks of a mapping are: on the host that on<…> names, else on the hosts in their order, and then from the first
+/// one again.
+template <class Net, class Map, class Cluster> consteval auto place_ranks() {
+  constexpr const auto& devices = placement::of<Net, Map>.devices;
+  constexpr const auto& hosts = platform::cluster_values<Cluster>::view.hosts;
+  std::array<placed_rank, devices.size()> out{};
+  std::size_t next = 0;
+  for (std::size_t r = 0; r < devices.size(); ++r) {
+    out[r].on = devices[r].on;
+    if (devices[r].host.empty()) out[r].on_host = static_cast<int>(next++ % hosts.size());
+    for (std::size_t h = 0; h < hosts.size(); ++h)
+      if (hosts[h].name == devices[r].host) out[r].on_host = static_cast<int>(h);
+  }
+  boost::hana::for_each(placement::entries<Map>::list, [&](auto type) {
+    using E = typename decltype(type)::type;
+    if constexpr (platform::is_dev<E>)
+      out[E::rank].cores = platform::unit_traits<typename platform::dev_traits<E>::unit_type>::core_list;
+  });
+  return out;
+}
+
+/// The ranks of right mapping Map on right cluster Cluster.
+template <class Net, class Map, class Cluster> inline constexpr auto ranks = place_ranks<Net, Map, Cluster>();
+
+/// The first rank on no host, or with a unit that its host has not; -1 if there is none.
+template <class Net, class Map, class Cluster> consteval int misplaced_rank() {
+  constexpr const auto& view = platform::cluster_values<Cluster>::view;
+  constexpr const auto& all = ranks<Net, Map, Cluster>;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (all[r].on_host < 0) return static_cast<int>(r);
+    const auto& host = view.hosts[static_cast<std::size_t>(all[r].on_host)];
+    double share = 0;
+    for (int k = 0; k < host.processors; ++k)
+      share += share_of(view, static_cast<std::size_t>(host.first_processor + k), all[r]);
+    if (share <= 0) return static_cast<int>(r);
+  }
+  return -1;
+}
+
+/// A null pointer to a function whose return type is the named error for the first mistake of Map or Cluster, or int.
+template <class Net, class Map, class Cluster> consteval auto prediction_verdict() {
+  if constexpr (!std::is_same_v<decltype(schedule::verdict<Net, Map>()()), int>) return schedule::verdict<Net, Map>();
+  else if constexpr (!std::is_same_v<decltype(verdict<Net, Cluster>()()), int>) return verdict<Net, Cluster>();
+  else if constexpr (constexpr int r = misplaced_rank<Net, Map, Cluster>(); r >= 0) {
+    constexpr int h = ranks<Net, Map, Cluster>[static_cast<std::size_t>(r)].on_host;
+    if constexpr (h < 0) return failing<error::rank_on_unknown_host<r, remedy::tie_the_rank_to_a_host_of_the_cluster>>{};
+    else
+      return failing<
+          error::unit_not_on_host<r, typename at_in<typename platform::cluster_traits<Cluster>::hosts>::template type<h>,
+                                  remedy::choose_a_unit_that_the_board_of_this_host_has>>{};
+  } else {
+    return failing<int>{};
+  }
+}
+
+template <class Net, class Map, class Cluster>
+using prediction_or_error = std::conditional_t<std::is_same_v<decltype(prediction_verdict<Net, Map, Cluster>()()), int>,
+                                               prediction, decltype(prediction_verdict<Net, Map, Cluster>()())>;
+
+template <class Net, class Map, class Cluster> constexpr auto predict_mapping() {
+  if constexpr (std::is_same_v<prediction_or_error<Net, Map, Cluster>, prediction>)
+    return predict(setting_of<Net, Cluster>, schedule::plan_of<Net, Map>, ranks<Net, Map, Cluster>);
+}
+
+}  // namespace detail
+}  // namespace partition
+
+/// What is predicted of mapping Map of network Net on cluster Cluster: a partition::prediction with throughput (frames/s),
+/// latency (s), energy (J a frame), memory (bytes, of the rank with most). Ranks without on<…> take the hosts in order. A
+/// mistake in Map or Cluster makes its type an incomplete one that names it.
+template <class Net, class Map, class Cluster>
+inline constexpr partition::detail::prediction_or_error<Net, Map, Cluster> predicted =
+    partition::detail::predict_mapping<Net, Map, Cluster>();
+
+}  // namespace dice

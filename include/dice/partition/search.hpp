@@ -1,0 +1,66 @@
+#pragma once
+
+#include "dice/partition/fill.hpp"
+#include "dice/partition/labels.hpp"
+#include "dice/partition/problem.hpp"
+#include "dice/partition/repeats.hpp"
+#include "dice/partition/routes.hpp"
+
+namespace dice::partition {
+
+/// Ways to have so many hosts of each kind in use that the search looks at; 8 hosts of 3 kinds have 136, 16 of one kind 16.
+inline constexpr int most_routes = 1024;
+
+/// The outcome of a search: the best mapping, or none.
+struct outcome {
+  solution best;
+  bool too_many_kinds = false;  ///< of hosts, for a search in any order
+};
+
+namespace detail {
+
+/// Replaces `best` by the best device alone, if that is better.
+constexpr void try_single(const problem& p, const goal& g, solution& best) {
+  for (int d = 0; d < p.devices.size(); ++d) {
+    solution alone;
+    alone.stages.push_back({d, 0, p.pieces});
+    alone.expected = predict(p, alone.stages);
+    if (!keeps(alone.expected, g) || alone.expected.memory > p.devices[d].memory_limit) continue;
+    if (best.empty() || value_of(g.best, alone.expected) < value_of(g.best, best.expected)) best = alone;
+  }
+}
+
+}  // namespace detail
+
+/// The best mapping of p for g, among all that give intervals of pieces to different devices (and, if g repeats, those of up
+/// to four stages on any devices): exact.
+constexpr outcome search(const problem& p, const goal& g, int most = most_routes) {
+  outcome out;
+  if (p.devices.empty()) return out;
+  const routes r = routes_of(p, g.in_order, most);
+  if (!r.complete) {
+    out.too_many_kinds = true;
+    return out;
+  }
+  const caps within{.period = g.most_period};
+  const bool bottleneck = g.best == objective::throughput || g.best == objective::peak_memory;
+  bottleneck_search stages(p, r, g.in_order);
+  if (g.best == objective::throughput) out.best = stages.fastest(within);
+  else if (bottleneck) out.best = stages.smallest(within);
+  else out.best = stages.feasible(within);  // something to be better than
+  if (!out.best.empty() && !keeps(out.best.expected, g)) out.best = {};
+  if (!bottleneck || (g.most_latency < infinity && out.best.empty())) {
+    if (!bottleneck) detail::try_single(p, g, out.best);
+    meta::array<int> path, starts;
+    const double known = out.best.empty() ? infinity : value_of(g.best, out.best.expected);
+    if (detail::label_search(p, r, g).run(known, path, starts)) out.best = along(p, r, g.in_order, path, starts);
+  }
+  if (g.repeats) {
+    const double known = out.best.empty() ? infinity : value_of(g.best, out.best.expected);
+    solution better = detail::repeat_search(p, g).run(known);
+    if (!better.empty()) out.best = better;
+  }
+  return out;
+}
+
+}  // namespace dice::partition

@@ -1,0 +1,172 @@
+// Kinds of machines: what computes on them, and how fast.
+#pragma once
+
+#include "dice/meta/fixed_string.hpp"
+#include "dice/meta/type_list.hpp"
+#include "dice/platform/connection.hpp"
+#include "dice/platform/dev.hpp"
+#include "dice/platform/rate.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace dice {
+
+/// Measured times that stand in for a processor's stated speeds: `Measured` is a struct of a header that onnx2hpp made from
+/// what --measure wrote, `profile<vgg19_profile::pi>`.
+template <class Measured> struct profile final {};
+
+/// A processor of a board: its unit (cpu, cores<…>, threads<N>, gpu, gpu_at<i>), and in any order gflops<…> and
+/// gbytes_per_s<…> or profile<…>, watts<busy, idle>, and ram<…> if it has memory of its own.
+template <class Unit, class... About> struct processor final {};
+
+/// A kind of machine: ram<…>, its processors, and perhaps a connection<…> between them, which is shared memory of 5 GB/s and
+/// 2 µs unless said. A binary is built for each.
+template <meta::fixed_string Name, class... About> struct board final {};
+
+namespace platform {
+
+/// Shared memory between the processors of a board that says nothing: what Open MPI's does on boards of today, rounded.
+inline constexpr link shared_memory{.bytes_per_s = 5e9, .seconds = 2e-6};
+
+/// A processor as a value. Speeds are those of the whole processor.
+struct processor_info {
+  unit on{};
+  std::span<const int> cores{};           ///< of cores<…>
+  double flops = 0, bytes_per_s = 0;      ///< floating-point operations and bytes a second; 0 where a profile tells
+  double busy_watts = 0, idle_watts = 0;  ///< W
+  std::int64_t memory = 0;                ///< bytes: its own or its board's
+  bool own_memory = false, profiled = false, has_watts = false;
+};
+
+/// What is wrong with a processor, board, connection or cluster.
+enum class cluster_mistake : unsigned char {
+  none,
+  not_a_cluster,  ///< `where`: the entry
+  not_a_board,    ///< `where`: the host
+  no_processor,   ///< `where`: the host
+  wrong_unit,     ///< `where`: the host, `which`: its processor; the same for those that follow
+  rate_missing,   ///< neither gflops and gbytes_per_s nor a profile
+  rate_not_positive,
+  ram_missing,
+  host_twice,        ///< `where`, `which`: the hosts
+  unknown_host,      ///< `where`: the connection
+  connection_rate,   ///< `where`: the connection
+  connection_twice,  ///< `where`, `which`: the connections
+  no_connection,     ///< `where`, `which`: the hosts
+};
+
+template <class T> struct processor_traits { static constexpr bool is = false; };
+template <class Unit, class... About> struct processor_traits<dice::processor<Unit, About...>> {
+  static constexpr bool is = true;
+  using unit_type = Unit;
+
+ private:
+  struct rates {
+    processor_info info{};
+    bool wrong = false, positive = true;
+    template <class T> constexpr void take(T) { wrong = true; }
+    template <rate V> constexpr void take(gflops<V>) { info.flops = positively(V.value) * 1e9; }
+    template <rate V> constexpr void take(gbytes_per_s<V>) { info.bytes_per_s = positively(V.value) * 1e9; }
+    template <rate B, rate I> constexpr void take(watts<B, I>) {
+      info.busy_watts = positively(B.value), info.idle_watts = I.value, info.has_watts = true;
+      positive = positive && I.value >= 0 && I.value <= B.value;
+    }
+    template <std::int64_t B> constexpr void take(ram<B>) {
+      info.memory = B, info.own_memory = true, positive = positive && B > 0;
+    }
+    template <class M> constexpr void take(profile<M>) { info.profiled = true; }
+    constexpr double positively(double v) {
+      positive = positive && v > 0 && v < 1e15;
+      return v;
+    }
+  };
+  static constexpr rates read = [] {
+    rates r;
+    r.info.on = unit_traits<Unit>::value;
+    r.info.cores = unit_traits<Unit>::core_list;
+    (r.take(About{}), ...);
+    return r;
+  }();
+  template <class... A> struct first_profile { using type = void; };
+  template <class A, class... Rest> struct first_profile<A, Rest...> : first_profile<Rest...> {};
+  template <class M, class... Rest> struct first_profile<profile<M>, Rest...> { using type = M; };
+
+ public:
+  using measured = typename first_profile<About...>::type;  ///< of its profile, or void
+  static constexpr processor_info value = read.info;
+  static constexpr cluster_mistake check = [] {
+    // A GPU is right as a processor in a build without cuDNN: no mapping is made for it.
+    const auto unit = unit_traits<Unit>::check.what;
+    if (read.wrong || (unit != unit_check::mistake::none && unit != unit_check::mistake::no_backend))
+      return cluster_mistake::wrong_unit;
+    if (!read.positive) return cluster_mistake::rate_not_positive;
+    const bool rated = value.flops > 0 && value.bytes_per_s > 0;
+    return rated || value.profiled ? cluster_mistake::none : cluster_mistake::rate_missing;
+  }();
+};
+
+template <class T> struct board_traits { static constexpr bool is = false; };
+template <meta::fixed_string Name, class... About> struct board_traits<board<Name, About...>> {
+  static constexpr bool is = true;
+  static constexpr std::string_view name = Name.view();
+
+ private:
+  struct parts {
+    std::int64_t memory = 0;
+    link between = shared_memory;
+    bool wrong = false;
+    template <class T> constexpr void take(T) { wrong = wrong || !processor_traits<T>::is; }
+    template <std::int64_t B> constexpr void take(ram<B>) { memory = B; }
+    template <class... A> constexpr void take(connection<A...>) {
+      using traits = connection_traits<connection<A...>>;
+      wrong = wrong || traits::is_between || !traits::positive || traits::wrong;
+      between = traits::value;
+    }
+  };
+  static constexpr parts read = [] {
+    parts p;
+    (p.take(About{}), ...);
+    return p;
+  }();
+  template <class List, class... T> struct keep { using type = List; };
+  template <class... P, class T, class... Rest>
+  struct keep<meta::type_list<P...>, T, Rest...>
+      : keep<std::conditional_t<processor_traits<T>::is, meta::type_list<P..., T>, meta::type_list<P...>>, Rest...> {};
+
+ public:
+  using processors = typename keep<meta::type_list<>, About...>::type;
+  static constexpr std::int64_t memory = read.memory;  ///< bytes
+  static constexpr link inside = read.between;         ///< between its processors
+  /// The first mistake, and the number of the processor concerned.
+  struct finding {
+    cluster_mistake what = cluster_mistake::none;
+    int which = 0;
+  };
+  static constexpr finding check = []<class... P>(meta::type_list<P...>) {
+    if (read.wrong) return finding{cluster_mistake::not_a_board, 0};
+    if (sizeof...(P) == 0) return finding{cluster_mistake::no_processor, 0};
+    if (memory < 0) return finding{cluster_mistake::rate_not_positive, 0};
+    int k = -1;
+    for (const auto found : {cluster_mistake::none, processor_traits<P>::check...}) {
+      if (found != cluster_mistake::none) return finding{found, k};
+      ++k;
+    }
+    for (const bool own : {true, processor_traits<P>::value.own_memory...})
+      if (!own && memory == 0) return finding{cluster_mistake::ram_missing, 0};
+    return finding{};
+  }(processors{});
+  /// Its processors as values; memory is the board's where a processor has none of its own.
+  static constexpr auto values = []<class... P>(meta::type_list<P...>) {
+    std::array<processor_info, sizeof...(P)> out{processor_traits<P>::value...};
+    for (auto& p : out)
+      if (!p.own_memory) p.memory = memory;
+    return out;
+  }(processors{});
+};
+
+}  // namespace platform
+}  // namespace dice

@@ -1,0 +1,49 @@
+// All mappings of a small problem, one after the other: the oracle of the searches. Shares with them only `predict`.
+#pragma once
+
+#include "dice/partition/search.hpp"
+
+#include <functional>
+
+namespace test {
+
+/// Calls f with every sequence of stages that cover the pieces: on different devices (`in_order`: each later than the one
+/// before), and if `repeats` those of up to 4 stages in which a device comes again, though not at once.
+inline void each_mapping(const dice::partition::problem& p, bool in_order, bool repeats,
+                         const std::function<void(const dice::meta::array<dice::partition::stage>&)>& f) {
+  dice::meta::array<dice::partition::stage> stages;
+  const std::function<void(int, bool, bool)> extend = [&](int first, bool distinct, bool ordered) {
+    if (first == p.pieces) {
+      if (distinct ? ordered || !in_order : repeats && stages.size() <= 4) f(stages);
+      return;
+    }
+    for (int d = 0; d < p.devices.size(); ++d) {
+      bool used = false;
+      for (const auto& s : stages) used = used || s.device == d;
+      const int last = stages.empty() ? -1 : stages[stages.size() - 1].device;
+      if (d == last) continue;
+      for (int end = first + 1; end <= p.pieces; ++end) {
+        stages.push_back({d, first, end});
+        if (stages.size() <= p.devices.size() || (repeats && stages.size() <= 4))
+          extend(end, distinct && !used, ordered && d > last);
+        stages.truncate(stages.size() - 1);
+      }
+    }
+  };
+  extend(0, true, true);
+}
+
+/// The smallest value of all mappings that keep to the goal's and the devices' limits; infinite if none does.
+inline double best_value(const dice::partition::problem& p, const dice::partition::goal& g) {
+  double best = dice::partition::infinity;
+  each_mapping(p, g.in_order, g.repeats, [&](const auto& stages) {
+    const auto expected = dice::partition::predict(p, stages);
+    if (!dice::partition::keeps(expected, g)) return;
+    for (const auto& s : stages)
+      if (dice::partition::memory_of(p, stages, s.device) > p.devices[s.device].memory_limit) return;
+    best = std::min(best, dice::partition::value_of(g.best, expected));
+  });
+  return best;
+}
+
+}  // namespace test

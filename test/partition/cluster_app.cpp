@@ -1,0 +1,12 @@
+// A program that knows a cluster, for test_cluster_app.py.
+#include <dice/dice.hpp>
+
+#include "sample.hpp"
+
+using namespace dice;
+using slow = board<"slow", ram<1_GiB>, processor<cores<0, 1, 2, 3>, gflops<1>, gbytes_per_s<1>, watts<3, 1>>>;
+using quick = board<"quick", ram<1_GiB>, processor<threads<2>, gflops<3>, gbytes_per_s<2>, watts<8, 2>>>;
+using lab = cluster<host<"s", slow>, host<"q", quick>, connection<gbytes_per_s<0.5>, us<1>>>;
+using plan = best_mapping<sample::network, lab, throughput>;
+
+int main(int argc, char** argv) { return dice::main<sample::network, plan, lab>(argc, argv); }

@@ -1,0 +1,235 @@
+// Pieces and costs of a network, predictions of its mappings, and best_mapping: against numbers made by hand, and against
+// all mappings of the network `sample`.
+#include "dice/partition/partition.hpp"
+#include "sample.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace dice;
+namespace part = dice::partition;
+using net = sample::network;
+template <int Id> using at = net::layer<Id>;
+
+// 1 operation and 1 byte a second make times that are counts.
+using slow = board<"slow", ram<1_GiB>, processor<cores<0, 1, 2, 3>, gflops<1>, gbytes_per_s<1>, watts<3, 1>>>;
+using quick = board<"quick", ram<1_GiB>, processor<cores<0, 1>, gflops<3>, gbytes_per_s<2>, watts<8, 2>>>;
+using wire = connection<gbytes_per_s<0.5>, us<1>>;
+using two = cluster<host<"s", slow>, host<"q", quick>, wire>;
+
+TEST(roofline, is_the_longer_of_computing_and_moving) {
+  constexpr auto& view = graph::view_of<net>;
+  constexpr platform::processor_info on{.flops = 2, .bytes_per_s = 5};
+  // conv1: 4 channels of 8 × 8 of 3 · 3 · 3 products; reads 3 · 8 · 8, 4 · 3 · 9 weights and 4 biases, writes 4 · 8 · 8.
+  constexpr double macs = 4 * 8 * 8 * 27, bytes = 4 * (192 + 108 + 4 + 256);
+  static_assert(view.layers[1].macs == macs);
+  static_assert(cost::moved_bytes(view, 1) == bytes);
+  static_assert(cost::roofline_seconds(view, 1, on) == 2 * macs / 2);
+  // relu1: moves its input and output.
+  static_assert(cost::roofline_seconds(view, 2, on) == 4 * (256 + 256) / 5.0);
+  // Graph inputs, views, and Concats whose operands lie in place cost nothing.
+  static_assert(cost::roofline_seconds(view, 0, on) == 0 && cost::roofline_seconds(view, 9, on) == 0);
+}
+
+TEST(pieces, are_what_one_kernel_computes) {
+  const part::problem p = part::problem_of(part::setting_of<net, two>);
+  // conv1 with relu1, and conv2 with add1 and relu2; the others alone.
+  EXPECT_EQ(p.piece_of[1], p.piece_of[2]);
+  EXPECT_EQ(p.piece_of[3], p.piece_of[5]);
+  EXPECT_EQ(p.pieces, net::size - 3);
+  // Between conv1 and conv2 relu1 crosses once, though two layers read it.
+  EXPECT_EQ(p.crossing[p.piece_of[3]], 4 * 256);
+  EXPECT_EQ(p.messages[p.piece_of[3]], 1);
+  // After pool1 what pool2 reads crosses, too.
+  EXPECT_EQ(p.crossing[p.piece_of[7]], 4 * (64 + 256));
+  EXPECT_EQ(p.messages[p.piece_of[7]], 2);
+  EXPECT_EQ(p.crossing[0], 0);
+  EXPECT_EQ(p.crossing[p.pieces], 0);
+  // What is fused costs nothing besides.
+  const auto& s = part::setting_of<net, two>;
+  const auto& c = p.kinds[0];
+  EXPECT_EQ(c.seconds[p.piece_of[1] + 1] - c.seconds[p.piece_of[1]], s.seconds[0][1]);
+}
+
+/// Cut before layer Id.
+template <int Id, class A = dev<0, cpu>, class B = dev<1, cpu>>
+using cut = mapping<A, layers<to<at<Id - 1>>>, B, layers<from<at<Id>>>>;
+
+TEST(predicted, follows_its_equations) {
+  const auto& s = part::setting_of<net, two>;
+  const double before = s.seconds[0][1], x = 1e-6 + 4 * 256 / 0.5e9;
+  double after = 0;
+  for (std::size_t l : {3, 6, 7, 8, 10}) after += s.seconds[1][l];
+  constexpr auto p = predicted<net, cut<3>, two>;
+  const double period = std::max({before, x, after});
+  EXPECT_DOUBLE_EQ(p.latency, before + x + after);
+  EXPECT_DOUBLE_EQ(p.throughput, 1 / period);
+  EXPECT_DOUBLE_EQ(p.energy, 3 * before + 1 * (period - before) + 8 * after + 2 * (period - after));
+  constexpr auto& plan = schedule::plan_of<net, cut<3>>;
+  EXPECT_EQ(p.memory, std::max(plan.ranks[0].peak_bytes, plan.ranks[1].peak_bytes));
+}
+
+TEST(predicted, takes_hosts_in_order_or_by_name) {
+  constexpr auto swapped = predicted<net, cut<3, dev<0, cpu, on<"q">>, dev<1, cpu, on<"s">>>, two>;
+  constexpr auto plain = predicted<net, cut<3>, two>;
+  EXPECT_NE(swapped.latency, plain.latency);
+  EXPECT_DOUBLE_EQ((predicted<net, cut<3, dev<0, cpu>, dev<1, cpu, on<"q">>>, two>.latency), plain.latency);
+}
+
+TEST(predicted, gives_a_unit_its_share_of_the_rates) {
+  using one = cluster<host<"s", slow>>;
+  constexpr double whole = predicted<net, mapping<dev<0, cpu>, layers<all>>, one>.latency;
+  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, cores<2>>, layers<all>>, one>.latency), 4 * whole);
+  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, threads<2>>, layers<all>>, one>.latency), 2 * whole);
+  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, threads<9>>, layers<all>>, one>.latency), whole);
+  // Two processors: cpu has both.
+  using pair = board<"pair", ram<1_GiB>, processor<cores<0, 1>, gflops<3>, gbytes_per_s<3>>,
+                     processor<cores<2>, gflops<1>, gbytes_per_s<1>>>;
+  using other = cluster<host<"p", pair>>;
+  constexpr double both = predicted<net, mapping<dev<0, cpu>, layers<all>>, other>.latency;
+  EXPECT_DOUBLE_EQ(both, whole / 4);
+  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, cores<2>>, layers<all>>, other>.latency), whole);
+  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, cores<1, 2>>, layers<all>>, other>.latency), whole / 2.5);
+}
+
+struct measured {
+  static constexpr std::string_view digest = net::weights.digest;
+  static constexpr std::array<double, net::size> ms{0, 5, 0, 7, 0, 0, 1, 1, 0, 0, 2, 0};
+};
+struct of_another : measured {
+  static constexpr std::string_view digest = "0";
+};
+struct incomplete : measured {
+  static constexpr std::array<double, net::size> ms{0, 5, 0, -1, 0, 0, 1, 1, 0, 0, 2, 0};
+};
+template <class P> using profiled = cluster<host<"m", board<"m", ram<1_GiB>, processor<cpu, profile<P>, watts<2>>>>>;
+
+TEST(predicted, takes_measured_times_where_there_is_a_profile) {
+  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, cpu>, layers<all>>, profiled<measured>>.latency), 16e-3);
+}
+
+/// The best of all cuts in two and of both hosts alone.
+template <class Value> double best_of_all(Value value) {
+  double best = std::min(value(predicted<net, mapping<dev<0, cpu, on<"s">>, layers<all>>, two>),
+                         value(predicted<net, mapping<dev<0, cpu, on<"q">>, layers<all>>, two>));
+  [&]<int... K>(std::integer_sequence<int, K...>) {
+    ((best = std::min({best, value(predicted<net, cut<K + 1, dev<0, cpu, on<"s">>, dev<1, cpu, on<"q">>>, two>),
+                       value(predicted<net, cut<K + 1, dev<0, cpu, on<"q">>, dev<1, cpu, on<"s">>>, two>)})),
+     ...);
+  }
+  (std::make_integer_sequence<int, net::size - 1>{});
+  return best;
+}
+
+TEST(best_mapping, is_as_good_as_the_best_of_all_cuts) {
+  const auto period = [](const part::prediction& p) { return p.period; };
+  const auto latency = [](const part::prediction& p) { return p.latency; };
+  const auto energy = [](const part::prediction& p) { return p.energy; };
+  EXPECT_DOUBLE_EQ((predicted<net, dice::best_mapping<net, two>, two>.period), best_of_all(period));
+  EXPECT_DOUBLE_EQ((predicted<net, dice::best_mapping<net, two, dice::latency>, two>.latency), best_of_all(latency));
+  EXPECT_DOUBLE_EQ((predicted<net, dice::best_mapping<net, two, dice::energy>, two>.energy), best_of_all(energy));
+}
+
+template <class... W> using best = dice::best_mapping<net, two, W...>;
+
+TEST(best_mapping, is_a_mapping_as_if_written_by_hand) {
+  static_assert(
+      std::is_same_v<best<dice::latency>, mapping<dev<0, cores<0, 1>, on<"q">>, layers<range<at<0>, at<net::size - 1>>>>>);
+  static_assert(placement::found<net, best<throughput>>.what == placement::mistake::none);
+}
+
+template <class Error> using none = error::no_mapping<Error>;
+
+TEST(best_mapping, keeps_to_limits_or_says_which_one_it_cannot) {
+  constexpr auto fastest = predicted<net, best<throughput>, two>;
+  static_assert(predicted<net, best<energy, at_least_fps<fastest.throughput * 0.9>>, two>.throughput >=
+                fastest.throughput * 0.9);
+  static_assert(std::is_same_v<
+                best<throughput, at_least_fps<1e6>>,
+                none<error::no_mapping_within<at_least_fps<1e6>, at_least_fps<part::detail::told(fastest.throughput, false)>,
+                                              remedy::relax_this_limit_or_add_devices>>>);
+  constexpr auto quickest = predicted<net, best<dice::latency>, two>;
+  static_assert(
+      std::is_same_v<best<throughput, at_most_latency<us<1>>>,
+                     none<error::no_mapping_within<at_most_latency<ms<1e-6 * 1e3>>,
+                                                   at_most_latency<ms<part::detail::told(quickest.latency * 1e3, true)>>,
+                                                   remedy::relax_this_limit_or_add_devices>>>);
+  // Memory is the plan's: what the search counts on may be less, and is tried again with less.
+  constexpr auto smallest = predicted<net, best<peak_memory>, two>;
+  using tight = best<throughput, memory_limit<smallest.memory>>;
+  static_assert(predicted<net, tight, two>.memory <= smallest.memory);
+}
+
+TEST(best_mapping, names_mistakes) {
+  using lonely = cluster<host<"a", slow>, host<"b", slow>>;
+  static_assert(
+      std::is_same_v<dice::best_mapping<net, lonely>,
+                     none<error::hosts_without_connection<host<"a", slow>, host<"b", slow>,
+                                                          remedy::add_a_connection_of_every_pair_or_between_these>>>);
+  static_assert(std::is_same_v<dice::best_mapping<net, int>,
+                               none<error::not_a_cluster<int, remedy::write_cluster_of_hosts_and_connections>>>);
+  static_assert(std::is_same_v<best<int>, none<error::not_a_wish<int, remedy::write_one_objective_and_limits>>>);
+  static_assert(
+      std::is_same_v<best<at_least_fps<0>>,
+                     none<error::limit_not_positive<meta::type_list<at_least_fps<0>>, remedy::give_limits_above_0>>>);
+  static_assert(std::is_same_v<
+                dice::best_mapping<net, profiled<of_another>>,
+                none<error::profile_of_another_network<of_another, net, remedy::make_the_profile_anew_from_this_model>>>);
+  static_assert(
+      std::is_same_v<dice::best_mapping<net, profiled<incomplete>>,
+                     none<error::profile_without_layer<incomplete, at<3>, remedy::measure_again_with_this_program>>>);
+  using powerless = processor<cpu, gflops<1>, gbytes_per_s<1>>;
+  static_assert(std::is_same_v<dice::best_mapping<net, cluster<host<"a", board<"x", ram<1>, powerless>>>, energy>,
+                               none<error::watts_missing<powerless, remedy::give_each_processor_watts>>>);
+}
+
+template <class Cluster, class Error> constexpr bool fails = std::is_same_v<dice::best_mapping<net, Cluster>, none<Error>>;
+
+TEST(best_mapping, names_mistakes_of_clusters) {
+  using rated = processor<cpu, gflops<1>, gbytes_per_s<1>>;
+  using no_board = host<"a", int>;
+  static_assert(
+      fails<cluster<no_board>, error::not_a_board<no_board, remedy::write_board_of_a_name_and_ram_and_processors>>);
+  using empty = host<"a", board<"b", ram<1>>>;
+  static_assert(fails<cluster<empty>, error::board_without_processor<empty, remedy::give_the_board_a_processor>>);
+  using unit = processor<int, gflops<1>>;
+  static_assert(fails<cluster<host<"a", board<"b", ram<1>, rated, unit>>>,
+                      error::not_a_processor<unit, remedy::write_processor_of_a_unit_and_its_rates_or_a_profile>>);
+  using half = processor<cpu, gflops<1>>;
+  static_assert(fails<cluster<host<"a", board<"b", ram<1>, half>>>,
+                      error::rate_missing<half, remedy::give_gflops_and_gbytes_per_s_or_a_profile>>);
+  using negative = processor<cpu, gflops<1>, gbytes_per_s<-1>>;
+  static_assert(fails<cluster<host<"a", board<"b", ram<1>, negative>>>,
+                      error::rate_not_positive<negative, remedy::give_rates_above_0_and_no_more_idle_than_busy_watts>>);
+  using without = host<"a", board<"b", rated>>;
+  static_assert(fails<cluster<without>, error::ram_missing<without, remedy::give_the_board_its_ram>>);
+  using a = host<"a", slow>;
+  using second = host<"a", quick>;
+  static_assert(fails<cluster<a, second, wire>, error::host_twice<a, second, remedy::give_each_host_a_name_of_its_own>>);
+  using to_nobody = connection<between<"a", "z">, mbit_per_s<1>>;
+  static_assert(fails<cluster<a, to_nobody>,
+                      error::connection_of_unknown_host<to_nobody, remedy::name_two_different_hosts_of_the_cluster>>);
+  using still = connection<mbit_per_s<0>>;
+  static_assert(
+      fails<cluster<a, still>,
+            error::connection_rate_not_positive<still, remedy::give_connections_a_speed_above_0_and_no_negative_time>>);
+  static_assert(fails<cluster<a, wire, wire>, error::connection_twice<wire, wire, remedy::state_each_connection_once>>);
+#ifndef DICE_WITH_CUDNN
+  using gpus = cluster<host<"a", board<"g", ram<1>, processor<gpu, gflops<1>, gbytes_per_s<1>>>>>;
+  static_assert(fails<gpus, error::no_usable_processor<gpus, remedy::build_with_the_backend_of_a_processor_of_the_cluster>>);
+#endif
+}
+
+/// A host of a kind of its own.
+template <int K> using unlike = board<"u", ram<1_GiB>, processor<cpu, gflops<1 + K>, gbytes_per_s<1>>>;
+
+TEST(best_mapping, refuses_to_try_the_orders_of_too_many_kinds_of_hosts) {
+  using many = cluster<host<"0", unlike<0>>, host<"1", unlike<1>>, host<"2", unlike<2>>, host<"3", unlike<3>>,
+                       host<"4", unlike<4>>, host<"5", unlike<5>>, host<"6", unlike<6>>, host<"7", unlike<7>>,
+                       host<"8", unlike<8>>, host<"9", unlike<9>>, host<"10", unlike<10>>, host<"11", unlike<11>>, wire>;
+  static_assert(fails<many, error::too_many_kinds_of_hosts<many, remedy::give_the_order_with_in_order>>);
+  static_assert(part::detail::is_mapping<dice::best_mapping<net, many, in_order>>);
+}
+
+}  // namespace

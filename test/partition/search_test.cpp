@@ -1,0 +1,143 @@
+// The searches against all mappings, one after the other, of random problems.
+#include "brute_force.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace {
+
+using namespace dice::partition;
+
+/// Pieces, hosts of a few kinds with one to three devices, connections of a few speeds; few different numbers, so that many
+/// mappings are equally good.
+problem random_problem(std::mt19937& draw, int pieces, int hosts, int most_devices) {
+  const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
+  problem p;
+  p.pieces = pieces;
+  p.slots = 1 + below(3);
+  for (int k = 0; k <= pieces; ++k) {
+    const bool cut = k > 0 && k < pieces;
+    p.crossing.push_back(cut ? 1 + below(9) * below(9) : 0), p.messages.push_back(cut ? 1 + below(2) : 0);
+  }
+  dice::meta::array<int> kind_of_host;
+  const int host_kinds = 1 + below(3);
+  dice::meta::array<int> devices_of(host_kinds), first_of(host_kinds);
+  std::int64_t weights = 0;
+  dice::meta::array<std::int64_t> weight, live;
+  for (int k = 0; k < pieces; ++k)
+    weight.push_back(below(3) * below(20)), weights += weight[k], live.push_back(1 + below(40));
+  const bool tight = below(2);
+  dice::meta::array<device> kinds;
+  for (int h = 0; h < host_kinds; ++h) {
+    devices_of[h] = 1 + (below(3) == 0) + (below(9) == 0);
+    first_of[h] = p.kinds.size();
+    for (int d = 0; d < devices_of[h]; ++d) {
+      costs c;
+      const bool like_another = below(2) && p.kinds.size() > 0;
+      double sum = 0;
+      std::int64_t w = 0;
+      c.seconds.push_back(0), c.weights.push_back(0);
+      for (int k = 0; k < pieces; ++k) {
+        sum += like_another ? 2 * (p.kinds[0].seconds[k + 1] - p.kinds[0].seconds[k]) : below(4) * below(6);
+        c.seconds.push_back(sum), c.weights.push_back(w += weight[k]), c.live.push_back(live[k] + below(3));
+      }
+      p.kinds.push_back(c);
+      device about;
+      about.kind = p.kinds.size() - 1;
+      about.idle_watts = below(4), about.busy_watts = about.idle_watts + 1 + below(5);
+      if (tight && below(3)) about.memory_limit = weights / 2 + below(static_cast<int>(weights) + 100);
+      kinds.push_back(about);
+    }
+  }
+  p.hosts = hosts;
+  for (int h = 0; h < hosts; ++h) kind_of_host.push_back(below(host_kinds));
+  for (int h = 0; h < hosts; ++h)
+    for (int d = 0; d < devices_of[kind_of_host[h]] && p.devices.size() < most_devices; ++d) {
+      p.devices.push_back(kinds[first_of[kind_of_host[h]] + d]);
+      p.devices[p.devices.size() - 1].host = h, p.devices[p.devices.size() - 1].processor = p.devices.size() - 1;
+    }
+  // Connections by kinds of hosts, and at times one of its own.
+  dice::meta::array<dice::platform::link> by_kind(host_kinds * host_kinds);
+  for (auto& l : by_kind) l = {1.0 + below(8), static_cast<double>(below(3))};
+  p.links = dice::meta::array<dice::platform::link>(hosts * hosts);
+  for (int a = 0; a < hosts; ++a)
+    for (int b = 0; b < hosts; ++b) {
+      const int ka = std::min(kind_of_host[a], kind_of_host[b]), kb = std::max(kind_of_host[a], kind_of_host[b]);
+      p.links[a * hosts + b] = a == b ? dice::platform::link{50, 0.1} : by_kind[ka * host_kinds + kb];
+    }
+  if (hosts > 1 && below(3) == 0) p.links[1] = p.links[hosts] = {0.5, 4};
+  complete(p);
+  // Hosts are alike if they have the same devices and connections.
+  const auto count = [&](int h) {
+    int n = 0;
+    for (const auto& d : p.devices) n += d.host == h;
+    return n;
+  };
+  for (int h = 0; h < hosts; ++h) {
+    int like = h;
+    for (int other = 0; other < h && like == h; ++other) {
+      bool same = kind_of_host[h] == kind_of_host[other] && count(h) == count(other);
+      for (int c = 0; c < hosts; ++c)
+        if (c != h && c != other) same = same && p.links[h * hosts + c] == p.links[other * hosts + c];
+      if (same) like = p.host_kind[other];
+    }
+    p.host_kind.push_back(like);
+  }
+  return p;
+}
+
+void compare(const problem& p, const goal& g, unsigned seed) {
+  const double wanted = test::best_value(p, g);
+  const auto found = search(p, g);
+  ASSERT_FALSE(found.too_many_kinds);
+  const auto about = [&] {
+    return "seed " + std::to_string(seed) + ", objective " + std::to_string(static_cast<int>(g.best)) + ", in order " +
+           std::to_string(g.in_order) + ", repeats " + std::to_string(g.repeats) + ", period " +
+           std::to_string(g.most_period) + ", latency " + std::to_string(g.most_latency);
+  };
+  if (wanted == infinity) {
+    EXPECT_TRUE(found.best.empty()) << about();
+    return;
+  }
+  ASSERT_FALSE(found.best.empty()) << about();
+  EXPECT_NEAR(value_of(g.best, found.best.expected), wanted, 1e-9 * wanted) << about();
+  EXPECT_TRUE(keeps(found.best.expected, g)) << about();
+  // What it says of itself is what its stages give, and these are a mapping.
+  int at = 0;
+  for (const auto& s : found.best.stages) {
+    EXPECT_EQ(s.first, at) << about();
+    EXPECT_LT(s.first, s.last) << about();
+    at = s.last;
+    EXPECT_LE(memory_of(p, found.best.stages, s.device), p.devices[s.device].memory_limit) << about();
+  }
+  EXPECT_EQ(at, p.pieces) << about();
+  EXPECT_EQ(predict(p, found.best.stages).latency, found.best.expected.latency) << about();
+}
+
+class search_equals_brute_force : public testing::TestWithParam<bool> {};
+
+TEST_P(search_equals_brute_force, of_random_problems) {
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    std::mt19937 draw(seed);
+    const problem p = random_problem(draw, 2 + static_cast<int>(draw() % 6), 1 + static_cast<int>(draw() % 4), 4);
+    for (const auto best : {objective::throughput, objective::latency, objective::energy, objective::peak_memory}) {
+      goal g{.best = best, .in_order = GetParam()};
+      compare(p, g, seed);
+      g.most_period = 1 + draw() % 40;
+      compare(p, g, seed);
+      g.most_latency = 10 + draw() % 120;
+      compare(p, g, seed);
+      g.most_period = infinity;
+      compare(p, g, seed);
+      if (p.pieces > 5) continue;
+      g.repeats = true;
+      compare(p, g, seed);
+      g.most_latency = infinity;
+      compare(p, g, seed);
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(search, search_equals_brute_force, testing::Bool());
+
+}  // namespace

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""test_cluster_app.py CLUSTER_APP TOY_APP: what programs with a cluster print of predictions, and the search at run time."""
+import json
+import re
+import subprocess
+import sys
+import unittest
+
+APP, TOY = sys.argv.pop(1), sys.argv.pop(1)
+
+
+def run(*arguments, program=APP):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def predicted(*arguments):
+    done = run(*arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class Plans(unittest.TestCase):
+    def test_plan_ends_with_the_prediction_and_the_mapping_as_cpp(self):
+        text = predicted("--plan")
+        table, mapping = text.split("Predicted on the cluster:\n")[1].split("\nusing plan = ")
+        self.assertRegex(table, r"host +ms +of the period\n")
+        self.assertRegex(table, r"rank 0 +[sq] +\d+\.\d{3} +\d+ %\n")
+        self.assertRegex(table, r"[\d.e+]+ frames/s, [\d.e+-]+ ms from a frame's entry to its results, [\d.e+-]+ J a frame, at most")
+        self.assertIn(' 100 %', table)
+        self.assertRegex(mapping, r'^dice::mapping<\n    dice::dev<0, dice::(cores<0, 1, 2, 3>, dice::on<"s">|threads<2>, dice::on<"q">)>, '
+                                  r'dice::layers<dice::range<sample::image, sample::\w+>')
+
+    def test_json_has_stages_that_make_up_the_figures(self):
+        plan = json.loads(predicted("--plan=json"))
+        all = plan["predicted"]
+        self.assertEqual([s["rank"] for s in all["stages"]], list(range(len(plan["ranks"]))))
+        times = [s[k] for s in all["stages"] for k in ("compute_s", "transfer_s")]
+        self.assertAlmostEqual(all["latency_s"], sum(times), delta=1e-5 * sum(times))
+        self.assertAlmostEqual(all["frames_per_s"] * max(times), 1, delta=1e-4)
+        self.assertEqual(all["memory_bytes"], max(r["peak_bytes"] for r in plan["ranks"]))
+
+    def test_programs_without_a_cluster_predict_nothing(self):
+        self.assertNotIn("redicted", run("--plan", program=TOY).stdout)
+        done = run("--search", program=TOY)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--search: this program knows no cluster; give dice::main one", done.stderr)
+
+
+class Searches(unittest.TestCase):
+    def test_finds_at_run_time_what_the_compiler_found(self):
+        mapping = predicted("--plan").split("\nusing plan = ")[1]
+        self.assertEqual(predicted("--search").split("\n\n")[0], "using plan = " + mapping.rstrip("\n"))
+        self.assertEqual(predicted("--search"), predicted("--search=throughput"))
+
+    def figures(self, wish):
+        text = predicted("--search=" + wish)
+        fps, ms, joule = (float(x) for x in re.search(r"([\d.e+]+) frames/s, ([\d.e+-]+) ms .*?, ([\d.e+-]+) J", text).groups())
+        return fps, ms, joule, text.count("dice::dev<")
+
+    def test_each_objective_is_best_in_its_own(self):
+        found = [self.figures(wish) for wish in ("throughput", "latency", "energy")]
+        self.assertEqual(found[0][0], max(f[0] for f in found))
+        self.assertEqual(found[1][1], min(f[1] for f in found))
+        self.assertEqual(found[2][2], min(f[2] for f in found))
+        self.assertEqual(found[1][3], 1)  # nothing is quicker than the quick host alone
+
+    def test_keeps_to_limits(self):
+        fps, ms, _, _ = self.figures("throughput")
+        self.assertGreaterEqual(self.figures(f"energy,at_least_fps={fps * 0.95}")[0], fps * 0.95)
+        least = self.figures("latency")[1]
+        middle = (least + ms) / 2
+        self.assertLessEqual(self.figures(f"throughput,at_most_latency={middle}")[1], middle)
+        self.figures("throughput,in_order")
+        self.figures("throughput,repeats")
+
+    def test_refuses_with_the_reason(self):
+        for wish, code, words in (
+                ("speed", 2, "'speed' is no objective or limit; write throughput, latency, energy or peak_memory"),
+                ("at_least_fps", 2, "'at_least_fps': write at_least_fps=N with a number above 0"),
+                ("at_least_fps=-1", 2, "'at_least_fps=-1': write at_least_fps=N"),
+                ("memory_limit=x", 2, "'memory_limit=x': write memory_limit=N"),
+                ("at_least_fps=1e9", 1, "no mapping keeps to these limits; relax them, or add devices"),
+                ("memory_limit=0.0001", 1, "no mapping keeps to these limits")):
+            done = run("--search=" + wish)
+            self.assertEqual((done.returncode, done.stdout), (code, ""), wish)
+            self.assertTrue(done.stderr.startswith("dice: error: --search: "), done.stderr)
+            self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,113 @@
+// Boards, connections and clusters as values, and each of their mistakes.
+#include "dice/platform/platform.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace dice;
+using platform::cluster_mistake;
+
+using pi = board<"pi", ram<4_GiB>, processor<cores<0, 1, 2, 3>, gflops<13.6>, gbytes_per_s<4>, watts<6, 2.5>>>;
+using jetson = board<"jetson", ram<8_GiB>, processor<cores<0, 1>, gflops<10>, gbytes_per_s<8>>,
+                     processor<gpu, gflops<800>, gbytes_per_s<50>, ram<2_GiB>>, connection<gbytes_per_s<6>, us<5>>>;
+using everywhere = connection<mbit_per_s<940>, us<150>>;
+using lab = cluster<host<"pi-a", pi>, host<"pi-b", pi>, host<"jetson", jetson>, everywhere,
+                    connection<between<"pi-a", "jetson">, mbit_per_s<95>, ms<0.3>>>;
+
+constexpr auto view = platform::cluster_values<lab>::view;
+
+TEST(cluster, has_hosts_processors_and_links) {
+  static_assert(platform::cluster_traits<lab>::check.what == cluster_mistake::none);
+  ASSERT_EQ(view.size(), 3);
+  EXPECT_EQ(view.hosts[1].name, "pi-b");
+  EXPECT_EQ(view.hosts[1].board, "pi");
+  EXPECT_EQ(view.hosts[1].kind, 0);
+  EXPECT_EQ(view.hosts[2].kind, 2);
+  EXPECT_EQ(view.hosts[2].first_processor, 2);
+  EXPECT_EQ(view.hosts[2].processors, 2);
+  ASSERT_EQ(view.processors.size(), 4u);
+  EXPECT_EQ(view.processors[0].flops, 13.6e9);
+  EXPECT_EQ(view.processors[0].bytes_per_s, 4e9);
+  EXPECT_EQ(view.processors[0].busy_watts, 6);
+  EXPECT_EQ(view.processors[0].idle_watts, 2.5);
+  EXPECT_EQ(view.processors[0].memory, 4_GiB);
+  EXPECT_EQ(view.processors[2].memory, 8_GiB);
+  EXPECT_EQ(view.processors[3].memory, 2_GiB);
+  EXPECT_TRUE(view.processors[3].own_memory);
+  EXPECT_EQ(view.host_of[3], 2);
+}
+
+TEST(cluster, takes_the_connection_that_names_both_hosts_before_that_of_every_pair) {
+  EXPECT_EQ(view.between(0, 1).bytes_per_s, 940e6 / 8);
+  EXPECT_EQ(view.between(0, 1).seconds, 150e-6);
+  EXPECT_EQ(view.between(2, 0).bytes_per_s, 95e6 / 8);
+  EXPECT_EQ(view.between(0, 2).seconds, 0.3e-3);
+  EXPECT_EQ(view.between(1, 2).bytes_per_s, 940e6 / 8);
+  EXPECT_EQ(view.between(2, 2).bytes_per_s, 6e9);  // within the board
+  EXPECT_EQ(view.between(0, 0), platform::shared_memory);
+}
+
+TEST(link, takes_latency_for_each_message_and_time_for_each_byte) {
+  constexpr platform::link l{.bytes_per_s = 1e6, .seconds = 0.5};
+  static_assert(l.time(2'000'000, 3) == 3.5);
+  static_assert(platform::link{}.time(1, 1) == std::numeric_limits<double>::infinity());
+}
+
+TEST(rate, is_one_type_whether_whole_or_not) {
+  static_assert(std::is_same_v<gflops<24>, gflops<24.0>>);
+  static_assert(!std::is_same_v<gflops<24>, gflops<24.5>>);
+}
+
+template <class Cluster> constexpr platform::cluster_finding finding = platform::cluster_traits<Cluster>::check;
+template <class... Board> using of_boards = cluster<host<"a", pi>, host<"b", Board...>, everywhere>;
+
+template <class Cluster> constexpr bool is(cluster_mistake what, int where = 0, int which = 0) {
+  constexpr auto f = finding<Cluster>;
+  return f.what == what && f.where == where && f.which == which;
+}
+
+using cpu_at_1 = processor<cpu, gflops<1>, gbytes_per_s<1>>;
+
+TEST(cluster, finds_each_mistake) {
+  using enum cluster_mistake;
+  static_assert(is<int>(not_a_cluster));
+  static_assert(is<cluster<>>(not_a_cluster));
+  static_assert(is<cluster<host<"a", pi>, int>>(not_a_cluster, 1));
+  static_assert(is<of_boards<int>>(not_a_board, 1));
+  static_assert(is<of_boards<board<"b", ram<1>, int, cpu_at_1>>>(not_a_board, 1));
+  static_assert(is<of_boards<board<"b", ram<1>>>>(no_processor, 1));
+  static_assert(is<of_boards<board<"b", ram<1>, cpu_at_1, processor<int, gflops<1>, gbytes_per_s<1>>>>>(wrong_unit, 1, 1));
+  static_assert(is<of_boards<board<"b", ram<1>, processor<cpu, gflops<1>, gbytes_per_s<1>, int>>>>(wrong_unit, 1));
+  static_assert(is<of_boards<board<"b", ram<1>, processor<cores<0, 0>, gflops<1>, gbytes_per_s<1>>>>>(wrong_unit, 1));
+  static_assert(is<of_boards<board<"b", ram<1>, processor<cpu, gflops<1>>>>>(rate_missing, 1));
+  static_assert(is<of_boards<board<"b", ram<1>, processor<cpu, gflops<0>, gbytes_per_s<1>>>>>(rate_not_positive, 1));
+  static_assert(is<of_boards<board<"b", ram<1>, processor<cpu, gflops<1>, gbytes_per_s<-1>>>>>(rate_not_positive, 1));
+  static_assert(
+      is<of_boards<board<"b", ram<1>, processor<cpu, gflops<1>, gbytes_per_s<1>, watts<1, 2>>>>>(rate_not_positive, 1));
+  static_assert(is<of_boards<board<"b", cpu_at_1>>>(ram_missing, 1));
+  static_assert(is<of_boards<board<"b", ram<-1>, cpu_at_1>>>(rate_not_positive, 1));
+  static_assert(is<cluster<host<"a", pi>, host<"b", pi>, host<"a", jetson>, everywhere>>(host_twice, 0, 2));
+  static_assert(is<cluster<host<"a", pi>, connection<between<"a", "c">, mbit_per_s<1>>>>(unknown_host));
+  static_assert(is<cluster<host<"a", pi>, everywhere, connection<between<"a", "a">, mbit_per_s<1>>>>(unknown_host, 1));
+  static_assert(is<cluster<host<"a", pi>, connection<us<1>>>>(connection_rate));
+  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<0>>>>(connection_rate));
+  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1>, us<-1>>>>(connection_rate));
+  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1>, int>>>(connection_rate));
+  static_assert(is<cluster<host<"a", pi>, everywhere, everywhere>>(connection_twice, 0, 1));
+  static_assert(is<cluster<host<"a", pi>, host<"b", pi>, connection<between<"a", "b">, mbit_per_s<1>>,
+                           connection<between<"b", "a">, mbit_per_s<1>>>>(connection_twice, 0, 1));
+  static_assert(is<cluster<host<"a", pi>, host<"b", pi>, host<"c", pi>, connection<between<"a", "b">, mbit_per_s<1>>>>(
+      no_connection, 0, 2));
+  static_assert(is<cluster<host<"a", pi>>>(none));  // one host needs no network
+}
+
+TEST(boards, are_right) {
+  using all = cluster<host<"1", boards::raspberry_pi_4>, host<"2", boards::raspberry_pi_5>, host<"3", boards::jetson_nano>,
+                      host<"4", boards::jetson_tx2>, host<"5", boards::jetson_xavier_nx>,
+                      host<"6", boards::jetson_orin_nano>, host<"7", boards::x86>, everywhere>;
+  static_assert(is<all>(cluster_mistake::none));
+  for (const auto& p : platform::cluster_values<all>::view.processors) EXPECT_TRUE(p.has_watts);
+}
+
+}  // namespace
