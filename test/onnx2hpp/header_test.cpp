@@ -1,27 +1,13 @@
 // Generated headers compile, whatever names a model has, and hold what the model says.
-#include "run_tool.hpp"
+#include "compile_header.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <fstream>
 #include <set>
 
 namespace onnx2hpp_test {
 namespace {
-
-/// Compiles the header with its network's table, in a program that includes much else before.
-outcome compile(const std::filesystem::path& folder, const std::string& name, const std::string& checks = "") {
-  std::ofstream(folder / "t.cpp")
-      << "#include <bits/stdc++.h>\n#include <dice/model/model.hpp>\n#include <complex.h>\n#include <unistd.h>\n#include "
-         "<fcntl.h>\n#include <time.h>\n"
-      << "#include <signal.h>\n#include <sys/stat.h>\n#include <sys/socket.h>\n#include <termios.h>\n"
-      << "#include \"" << name << ".hpp\"\n"
-      << "static_assert(::dice::graph::view_of<" << name << "::network>.size() == " << name << "::network::size);\n"
-      << checks << "\n";
-  return run({CXX_COMPILER, "-std=gnu++20", "-DDICE_MPI", "-fsyntax-only", "-Wall", "-Wextra", "-I", DICE_INCLUDE, "-I",
-              folder, folder / "t.cpp"});
-}
 
 TEST(Header, HostileNames) {
   const std::vector<std::string> names = {"class",    "int",

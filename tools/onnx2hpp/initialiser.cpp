@@ -12,14 +12,21 @@ std::string literal(std::int64_t value) {
   return fmt::format("{}{}", value, std::abs(value) > std::numeric_limits<int>::max() ? "LL" : "");
 }
 
-std::string literal(float value) {
-  if (std::isnan(value)) return "::std::numeric_limits<float>::quiet_NaN()";
-  if (std::isinf(value)) return fmt::format("{}::std::numeric_limits<float>::infinity()", value < 0 ? "-" : "");
-  // The shortest text that reads back as the same float.
+namespace {
+
+/// The shortest text that reads back as the same number of type T, called `type`.
+template <class T> std::string real(T value, const char* type, const char* suffix) {
+  if (std::isnan(value)) return fmt::format("::std::numeric_limits<{}>::quiet_NaN()", type);
+  if (std::isinf(value)) return fmt::format("{}::std::numeric_limits<{}>::infinity()", value < 0 ? "-" : "", type);
   std::string out = fmt::format("{}", value);
   if (out.find_first_of(".e") == std::string::npos) out += ".0";
-  return out + "f";
+  return out + suffix;
 }
+
+}  // namespace
+
+std::string literal(float value) { return real(value, "float", "f"); }
+std::string literal(double value) { return real(value, "double", ""); }
 
 std::string literal(const dice::tensor::shape& s) {
   std::string out = "{";

@@ -11,6 +11,7 @@ namespace onnx2hpp {
 /// C++ expressions that have exactly the given value.
 std::string literal(std::int64_t value);
 std::string literal(float value);
+std::string literal(double value);
 std::string literal(const dice::tensor::shape& s);
 /// A string literal: printable ASCII as it is, all else in octal, no trigraphs.
 std::string literal(const std::string& text);

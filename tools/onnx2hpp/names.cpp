@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <sstream>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 
 namespace onnx2hpp {
 
@@ -68,7 +66,8 @@ bool is_foreign_namespace(const std::string& name) {
 /// Words of the generated header, where a layer's name would hide or clash with what is meant.
 bool is_header_word(const std::string& name) {
   static const word_set known = words(
-      "id op name onnx_name operands parameters result network layer layer_at type size weights Id std dice boost xt main");
+      "id op name onnx_name operands parameters result network layer layer_at mapped type size weights Id std dice boost xt "
+      "main");
   return known.contains(name);
 }
 
@@ -86,34 +85,27 @@ std::string simplified(const std::string& text) {
   return out;
 }
 
-class namer {
- public:
-  void name(layer& l) {
-    const std::string kind = l.op.struct_name();
-    std::string base = simplified(l.onnx_name);
-    if (base.empty()) base = kind;
-    else if (is_digit(base[0])) base = kind + "_" + base;
-    if (is_keyword(base) || is_macro(base) || is_header_word(base)) base += '_';
-    std::string out = base;
-    // Two underscores in a row belong to the compiler.
-    for (int& k = next_[base]; !taken_.insert(out).second;)
-      out = base + (base.back() == '_' ? "" : "_") + std::to_string(++k + 1);
-    l.identifier = out;
-  }
-
- private:
-  word_set taken_;
-  std::unordered_map<std::string, int> next_;
-};
-
 }  // namespace
 
+std::string identifiers::make(const std::string& text, const std::string& kind) {
+  std::string base = simplified(text);
+  if (base.empty()) base = kind;
+  else if (is_digit(base[0])) base = kind + "_" + base;
+  if (is_keyword(base) || is_macro(base) || is_header_word(base)) base += '_';
+  std::string out = base;
+  // Two underscores in a row belong to the compiler.
+  for (int& k = next_[base]; !taken_.insert(out).second;)
+    out = base + (base.back() == '_' ? "" : "_") + std::to_string(++k + 1);
+  return out;
+}
+
 void name_layers(network& net) {
-  namer names;
+  identifiers names;
+  const auto name = [&](layer& l) { l.identifier = names.make(l.onnx_name, l.op.struct_name()); };
   for (auto& l : net.layers)
-    if (is_input(l) || is_output(l)) names.name(l);
+    if (is_input(l) || is_output(l)) name(l);
   for (auto& l : net.layers)
-    if (l.identifier.empty()) names.name(l);
+    if (l.identifier.empty()) name(l);
 }
 
 std::string why_no_namespace(const std::string& name) {

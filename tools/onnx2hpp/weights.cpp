@@ -152,13 +152,15 @@ void make_data(const weights_layout& layout, const sink& out) {
 
 }  // namespace
 
+std::string data_digest(const weights_layout& layout) {
+  sha256 hash;
+  make_data(layout, [&](std::span<const std::byte> bytes) { hash.add(bytes); });
+  return hash.finish();
+}
+
 std::string write_weights(const weights_layout& layout, const std::string& network_name, pending_file& out) {
   // Made twice, once for each core: hashing takes about as long as writing, and most tensors are made without any work.
-  auto digest = std::async(std::launch::async, [&] {
-    sha256 hash;
-    make_data(layout, [&](std::span<const std::byte> bytes) { hash.add(bytes); });
-    return hash.finish();
-  });
+  auto digest = std::async(std::launch::async, [&] { return data_digest(layout); });
   const std::string header = file_header(layout, network_name);
   out.write(header);
   make_data(layout, [&](std::span<const std::byte> bytes) { out.write(bytes); });

@@ -25,6 +25,9 @@ struct weights_layout {
 /// Refers to the parameters of `net`, which must stay.
 weights_layout lay_out_weights(const network& net);
 
+/// SHA-256 of the data section.
+std::string data_digest(const weights_layout& layout);
+
 /// Writes the file; the SHA-256 of its data section.
 std::string write_weights(const weights_layout& layout, const std::string& network_name, pending_file& out);
 
