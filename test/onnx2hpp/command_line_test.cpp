@@ -134,6 +134,12 @@ TEST(CommandLine, WrongUsageIsExitCode2) {
                                                        {m, "--outputs", "none"},
                                                        {m, "--outputs", "c,,r"},
                                                        {m, "--outputs", "c,c"},
+                                                       {m, "--mapping", m},
+                                                       {m, "--platform", m},
+                                                       {m, "--mapping", "", "--platform", m},
+                                                       {m, "--mapping", m, "--platform", m, "--platform", m},
+                                                       {m, "--profile", ""},
+                                                       {m, "--profile", m, m},
                                                        {m, "-q", "-v"},
                                                        {m, "--name", ""},
                                                        {m, "--name", "2net"},
@@ -192,7 +198,7 @@ TEST(CommandLine, HelpVersionAndList) {
   const auto help = tool({"--help"});
   EXPECT_EQ(help.code, 0);
   for (const char* option : {"-o", "--name", "-i", "-d", "--outputs", "--list-layers", "--dot", "--no-fold", "--depfile",
-                             "-q", "-v", "--version", "Examples"})
+                             "--mapping", "--platform", "--profile", "-q", "-v", "--version", "Examples"})
     EXPECT_TRUE(contains(help.out, option)) << option;
   EXPECT_EQ(tool({"--version"}).out, "onnx2hpp 0.1.0\n");
   const scratch folder;

@@ -32,6 +32,10 @@ class converter {
       problems_.insert(problems_.end(), e.problems.begin(), e.problems.end());
       throw conversion_error(problems_);
     }
+    for (const auto& n : nodes_) {
+      net_.node_names.push_back(n.name);
+      if (!n.outputs.empty()) net_.node_names.push_back(n.outputs[0]);
+    }
     const auto outputs = choose_outputs();
     const auto order = order_nodes(nodes_, outputs, problems_);
     make_inputs(inputs_cut_off(order, outputs));

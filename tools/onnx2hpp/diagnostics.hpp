@@ -7,7 +7,7 @@
 
 namespace onnx2hpp {
 
-/// One reason why a model cannot be converted. Empty members are left out of the message.
+/// One reason why a model cannot be converted, or a file not be used. Empty members are left out of the message.
 struct problem {
   std::string node{};           ///< name of the node, or what else the problem is about
   std::string operator_name{};  ///< ONNX operator, with its domain unless that is the standard one
@@ -16,10 +16,10 @@ struct problem {
   std::string remedy{};
 };
 
-/// Every problem of a model; exit code 1.
+/// Every problem of a model, or of the files that go with it; `what` happens to the model then. Exit code 1.
 struct conversion_error : std::runtime_error {
-  explicit conversion_error(std::vector<problem> list)
-      : std::runtime_error("the model cannot be converted"), problems(std::move(list)) {}
+  explicit conversion_error(std::vector<problem> list, const char* what = "cannot be converted")
+      : std::runtime_error(what), problems(std::move(list)) {}
   explicit conversion_error(problem one) : conversion_error(std::vector<problem>{std::move(one)}) {}
   std::vector<problem> problems;
 };

@@ -30,16 +30,19 @@ void emit_layer(fmt::memory_buffer& out, const layer& l, std::size_t id, const s
 
 }  // namespace
 
+std::string notice(const std::string& model_digest) {
+  return fmt::format(
+      "// Made by onnx2hpp {} from a model with the SHA-256\n// {}.\n// Do not edit: convert the model again.\n"
+      "#pragma once\n\n",
+      dice::version, model_digest);
+}
+
 std::string emit_header(const network& net, const weights_layout& layout, const std::string& name,
                         const std::string& model_digest, const std::string& weights_digest) {
   fmt::memory_buffer out;
   const auto put = std::back_inserter(out);
-  fmt::format_to(put,
-                 "// Made by onnx2hpp {} from a model with the SHA-256\n// {}.\n// Do not edit: convert the model again.\n",
-                 dice::version, model_digest);
-  fmt::format_to(
-      put,
-      "#pragma once\n\n#include <dice/model/model.hpp>\n\n#include <array>\n#include <limits>\n#include <string_view>\n\n");
+  fmt::format_to(put, "{}", notice(model_digest));
+  fmt::format_to(put, "#include <dice/model/model.hpp>\n\n#include <array>\n#include <limits>\n#include <string_view>\n\n");
   fmt::format_to(put, "namespace {} {{\n\ntemplate <int Id> struct layer_at;\n\n", name);
   for (std::size_t id = 0; id < net.layers.size(); ++id) emit_layer(out, net.layers[id], id, layout.offsets[id]);
   fmt::format_to(put, "struct network final {{\n  static constexpr int size = {};\n", net.layers.size());

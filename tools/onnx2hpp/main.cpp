@@ -32,9 +32,17 @@ std::string for_make(const fs::path& path) {
   return out;
 }
 
-std::string dependencies(const fs::path& header, const fs::path& file, const model& m) {
-  std::string out = for_make(header) + ": " + for_make(file);
-  for (const auto& f : m.external_files) out += " \\\n  " + for_make(f);
+std::vector<fs::path> files_read(const options& opts, const model& m) {
+  std::vector<fs::path> out{opts.model};
+  out.insert(out.end(), m.external_files.begin(), m.external_files.end());
+  if (!opts.mapping.empty()) out.insert(out.end(), {opts.mapping, opts.platform});
+  out.insert(out.end(), opts.profiles.begin(), opts.profiles.end());
+  return out;
+}
+
+std::string dependencies(const fs::path& header, const std::vector<fs::path>& files) {
+  std::string out = for_make(header) + ":";
+  for (const auto& f : files) out += " \\\n  " + for_make(f);
   return out + "\n";
 }
 
@@ -45,10 +53,9 @@ void make_folder(const fs::path& folder) {
     throw file_error(fmt::format("cannot make the folder {}: {}", quote(folder.string()), failed.message()));
 }
 
-/// No file that is written may be another one, or the model.
+/// No file that is written may be another one, or one that is read.
 void require_different(const options& opts, const std::string& name, const model& m) {
-  std::vector<fs::path> paths{opts.model};
-  paths.insert(paths.end(), m.external_files.begin(), m.external_files.end());
+  std::vector<fs::path> paths = files_read(opts, m);
   const auto add = [&](const fs::path& path) {
     for (const auto& p : paths)
       if (fs::weakly_canonical(p) == fs::weakly_canonical(path))
@@ -56,6 +63,8 @@ void require_different(const options& opts, const std::string& name, const model
     paths.push_back(path);
   };
   for (const char* extension : {".hpp", ".safetensors", ".json"}) add(opts.folder / (name + extension));
+  if (!opts.mapping.empty()) add(opts.folder / (name + "_mapping.hpp"));
+  if (!opts.profiles.empty()) add(opts.folder / (name + "_profile.hpp"));
   if (!opts.dot.empty()) add(opts.dot);
   if (!opts.depfile.empty()) add(opts.depfile);
 }
@@ -67,19 +76,28 @@ void write_all(const options& opts, const model& m, const network& net, const st
     hash.add(m.file->bytes());
     return hash.finish();
   });
+  const auto layout = lay_out_weights(net);
+  std::vector<problem> problems;
+  std::vector<mapped_rank> ranks;
+  profile measured;
+  if (!opts.mapping.empty()) ranks = read_mapping(opts.mapping, opts.platform, net, problems);
+  if (!opts.profiles.empty()) measured = read_profiles(opts.profiles, net, data_digest(layout), problems);
+  if (!problems.empty()) throw conversion_error(std::move(problems), "is not converted");
   make_folder(opts.folder);
   std::vector<std::unique_ptr<pending_file>> files;
   const auto open = [&](const fs::path& path) -> pending_file& {
     return *files.emplace_back(std::make_unique<pending_file>(path));
   };
   const fs::path header = opts.folder / (name + ".hpp");
-  const auto layout = lay_out_weights(net);
   const auto weights_digest = write_weights(layout, name, open(opts.folder / (name + ".safetensors")));
   open(opts.folder / (name + ".json")).write(emit_report(net, name));
   if (!opts.dot.empty()) open(opts.dot).write(emit_dot(net, name));
-  if (!opts.depfile.empty()) open(opts.depfile).write(dependencies(header, opts.model, m));
+  if (!opts.depfile.empty()) open(opts.depfile).write(dependencies(header, files_read(opts, m)));
+  const auto digest = model_digest.get();
+  if (!opts.mapping.empty()) open(opts.folder / (name + "_mapping.hpp")).write(emit_mapping(net, ranks, name, digest));
+  if (!opts.profiles.empty()) open(opts.folder / (name + "_profile.hpp")).write(emit_profile(measured, name, digest));
   // The header comes last: who waits for it finds all others.
-  open(header).write(emit_header(net, layout, name, model_digest.get(), weights_digest));
+  open(header).write(emit_header(net, layout, name, digest, weights_digest));
   for (auto& f : files) f->close();
   std::vector<fs::path> done;
   try {
@@ -116,7 +134,7 @@ int run(int argc, char** argv) {
     return std::fflush(stdout) == 0 ? 0 : throw file_error("cannot write to stdout");
   } catch (const conversion_error& e) {
     for (const auto& p : e.problems) out.error(p);
-    out.error(fmt::format("{} cannot be converted ({} {})", quote(opts.model.string()), e.problems.size(),
+    out.error(fmt::format("{} {} ({} {})", quote(opts.model.string()), e.what(), e.problems.size(),
                           e.problems.size() == 1 ? "problem" : "problems"));
     return 1;
   }

@@ -30,10 +30,12 @@ struct layer {
   std::string onnx_name;  ///< of the node; of the value for inputs, outputs and unnamed nodes
   shape result;
   std::string identifier{};
+  std::string output{};  ///< first output of the node
 };
 
 struct network {
   std::vector<layer> layers;
+  std::vector<std::string> node_names{};  ///< names and first outputs of the model's nodes, also of those that are no layers
 
   std::vector<shape> operand_shapes(const layer& l) const {
     std::vector<shape> out;

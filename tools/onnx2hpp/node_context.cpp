@@ -158,7 +158,8 @@ int node_context::add(operation op, std::vector<int> operands, std::vector<param
   check_size(result);
   net_.layers.push_back({std::move(op), std::move(operands), std::move(parameters), node_.name, result});
   auto& l = net_.layers.back();
-  if (l.onnx_name.empty() && !node_.outputs.empty()) l.onnx_name = node_.outputs[0];
+  if (!node_.outputs.empty()) l.output = node_.outputs[0];
+  if (l.onnx_name.empty()) l.onnx_name = l.output;
   return static_cast<int>(net_.layers.size()) - 1;
 }
 

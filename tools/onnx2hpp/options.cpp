@@ -17,16 +17,19 @@ namespace onnx2hpp {
 namespace {
 
 constexpr const char* examples = R"(
-Writes NAME.hpp (layers as C++ types), NAME.safetensors (weights) and NAME.json (report) into DIR.
+Writes NAME.hpp (layers as C++ types), NAME.safetensors (weights) and NAME.json (report) into DIR; with --mapping
+NAME_mapping.hpp (the mapping as NAME::mapped), with --profile NAME_profile.hpp (what was measured, in NAME_profile).
 
 Examples:
   onnx2hpp vgg19.onnx
   onnx2hpp model.onnx --name resnet -o generated -d batch=1
   onnx2hpp model.onnx -i images:1x3x224x224
   onnx2hpp detector.onnx --list-layers --outputs /head/conv/Conv_output_0
+  onnx2hpp vgg19.onnx --mapping mapping.json --platform platform.txt
+  onnx2hpp vgg19.onnx --profile pi.json --profile jetson.json
   onnx2hpp vgg19.onnx --dot vgg19.dot && dot -Tsvg vgg19.dot -o vgg19.svg
 
-Exit codes: 0 done; 1 the model cannot be converted or a file not be written; 2 wrong usage.)";
+Exit codes: 0 done; 1 the model cannot be converted, or a file not be used or written; 2 wrong usage.)";
 
 std::int64_t positive(const std::string& text, const char* option) {
   std::int64_t n = 0;
@@ -56,8 +59,8 @@ std::pair<std::string, std::vector<std::int64_t>> read_input(const std::string& 
 
 options read_options(int argc, char** argv) {
   options out;
-  std::string model, folder = ".", dot, depfile;
-  std::vector<std::string> inputs, dimensions;
+  std::string model, folder = ".", dot, depfile, mapping, platform;
+  std::vector<std::string> inputs, dimensions, profiles;
   bool no_fold = false, quiet = false, verbose = false;
   CLI::App app("Turns an ONNX network into a C++ header for dice.", "onnx2hpp");
   app.footer(examples);
@@ -82,6 +85,15 @@ options read_options(int argc, char** argv) {
   app.add_option("--outputs", out.outputs, "End the network at these values instead of the graph's outputs")
       ->type_name("A,B")
       ->allow_extra_args(false);
+  app.add_option("--mapping", mapping, "Write AutoDiCE's mapping (JSON) as a type, too; with --platform")
+      ->type_name("FILE")
+      ->multi_option_policy(one);
+  app.add_option("--platform", platform, "The hosts of the mapping, one a line")
+      ->type_name("FILE")
+      ->multi_option_policy(one);
+  app.add_option("--profile", profiles, "Write what a program measured with --measure as types, too (repeatable)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   app.add_flag("--list-layers", out.list, "Print the layers as a table and write nothing");
   app.add_option("--dot", dot, "Write the network as a graph for Graphviz, too")
       ->type_name("FILE")
@@ -101,9 +113,15 @@ options read_options(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     throw usage_error(fmt::format("{} (onnx2hpp --help tells more)", e.what()));
   }
-  for (const auto& [option, value] : {std::pair{"-o", folder}, {"--dot", dot}, {"--depfile", depfile}})
+  for (const auto& [option, value] :
+       {std::pair{"-o", folder}, {"--dot", dot}, {"--depfile", depfile}, {"--mapping", mapping}, {"--platform", platform}})
     if (app.count(option) > 0 && value.empty()) throw usage_error(fmt::format("{}: the name is empty", option));
+  if (std::ranges::count(profiles, "") > 0) throw usage_error("--profile: the name is empty");
+  if (mapping.empty() != platform.empty())
+    throw usage_error(mapping.empty() ? "--platform needs --mapping FILE" : "--mapping needs --platform FILE");
   out.model = model, out.folder = folder, out.dot = dot, out.depfile = depfile;
+  out.mapping = mapping, out.platform = platform;
+  out.profiles.assign(profiles.begin(), profiles.end());
   out.level = quiet ? verbosity::quiet : verbose ? verbosity::verbose : verbosity::normal;
   out.wish.fold = !no_fold;
   if (name->count() > 0)

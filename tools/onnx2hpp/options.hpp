@@ -9,7 +9,8 @@
 namespace onnx2hpp {
 
 struct options {
-  std::filesystem::path model, folder = ".", dot, depfile;
+  std::filesystem::path model, folder = ".", dot, depfile, mapping, platform;
+  std::vector<std::filesystem::path> profiles;
   std::string name;  ///< namespace; empty: from the model's file
   conversion wish;
   std::vector<std::string> outputs;  ///< as given; read_outputs() divides them

@@ -1,0 +1,54 @@
+#include "emit.hpp"
+#include "names.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace onnx2hpp {
+
+namespace {
+
+void emit_unit(fmt::memory_buffer& out, const measured_unit& u, const std::string& name) {
+  const auto put = std::back_inserter(out);
+  fmt::format_to(put, "struct {} final {{\n", name);
+  for (const auto& [member, text] : {std::pair{"network", &u.network},
+                                     {"digest", &u.digest},
+                                     {"host", &u.host},
+                                     {"unit", &u.unit},
+                                     {"processor", &u.processor}})
+    fmt::format_to(put, "  static constexpr ::std::string_view {} = {};\n", member, literal(*text));
+  fmt::format_to(put, "  static constexpr int threads = {};\n", u.threads);
+  if (u.busy_watts > 0)
+    fmt::format_to(put, "  using watts = ::dice::watts<{}, {}>;\n", literal(u.busy_watts), literal(u.idle_watts));
+  fmt::format_to(put, "  static constexpr ::std::array<double, {}> ms{{", u.ms.size());
+  for (std::size_t id = 0; id < u.ms.size(); ++id)
+    fmt::format_to(put, "{}{}", id == 0 ? "" : id % 10 == 0 ? ",\n      " : ", ", literal(u.ms[id]));
+  fmt::format_to(put, "}};\n}};\n\n");
+}
+
+}  // namespace
+
+std::string emit_profile(const profile& measured, const std::string& name, const std::string& model_digest) {
+  fmt::memory_buffer out;
+  const auto put = std::back_inserter(out);
+  fmt::format_to(put, "{}#include <dice/platform/connection.hpp>\n\n#include <array>\n#include <string_view>\n\n",
+                 notice(model_digest));
+  // Two underscores in a row belong to the compiler.
+  const std::string space = name + (name.back() == '_' ? "profile" : "_profile");
+  fmt::format_to(put, "namespace {} {{\n\n", space);
+  // A struct cannot have the name of one of its members.
+  identifiers names({"network", "digest", "host", "unit", "processor", "threads", "watts", "ms"});
+  for (const auto& u : measured.units) emit_unit(out, u, names.make(u.name, "unit"));
+  for (const auto& c : measured.connections) {
+    const auto alias = names.make(c.from + "_" + c.to, "connection");
+    fmt::format_to(put, "// Measured: {} us each message, {} Mbit/s.\n", c.us, c.mbit_per_s);
+    fmt::format_to(put,
+                   "using {} = ::dice::connection<::dice::between<{}, {}>, ::dice::mbit_per_s<{}>, ::dice::us<{}>>;\n\n",
+                   alias, literal(c.from), literal(c.to), literal(c.mbit_per_s), literal(c.us));
+  }
+  fmt::format_to(put, "}}  // namespace {}\n", space);
+  return fmt::to_string(out);
+}
+
+}  // namespace onnx2hpp
