@@ -1,4 +1,5 @@
-# dice_add_network(NAME ONNX model.onnx [INPUT name:1x3x224x224]… [DIM name=1]… [OUTPUTS a,b] [OPTIONS …] [TUNED FILE])
+# dice_add_network(NAME ONNX model.onnx [INPUT name:1x3x224x224]… [DIM name=1]… [OUTPUTS a,b] [OPTIONS …]
+#                  [MAPPING FILE PLATFORM FILE] [PROFILE FILE…] [TUNED FILE])
 # dice_add_network(NAME HEADER NAME.hpp [TUNED FILE])
 #
 # Gives the target dice::network::NAME.  Linked to a program it adds the folder of NAME.hpp to the includes, in which the
@@ -6,6 +7,9 @@
 # of external data that it names) changes; INPUT, DIM and OUTPUTS are its -i, -d and --outputs; OPTIONS, by default -q, are
 # handed on as they are.  The second form takes a header made before, with its .safetensors beside it: boards need no
 # onnx2hpp.
+#
+# MAPPING and PLATFORM, AutoDiCE's files, make NAME_mapping.hpp beside NAME.hpp; PROFILE, what programs of this network write
+# with --measure FILE, NAME_profile.hpp. A file of PROFILE that is not there yet is left out.
 #
 # TUNED names the header that a program of this network writes with --tune FILE: it is included by all that links the
 # network. As long as there is none, programs are built without.
@@ -50,8 +54,9 @@ function(dice_append_word list word)
 endfunction()
 
 function(dice_add_network name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ONNX;HEADER;TUNED" "INPUT;DIM;OUTPUTS;OPTIONS")
-  set(usage "dice_add_network(${name} ONNX model.onnx [INPUT name:shape]… [DIM name=n]… [OUTPUTS a,b] [OPTIONS …] [TUNED FILE]) "
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ONNX;HEADER;TUNED;MAPPING;PLATFORM" "INPUT;DIM;OUTPUTS;OPTIONS;PROFILE")
+  set(usage "dice_add_network(${name} ONNX model.onnx [INPUT name:shape]… [DIM name=n]… [OUTPUTS a,b] [OPTIONS …] "
+            "[MAPPING FILE PLATFORM FILE] [PROFILE FILE…] [TUNED FILE]) "
             "or dice_add_network(${name} HEADER ${name}.hpp [TUNED FILE])")
   string(JOIN "" usage ${usage})
   if(arg_UNPARSED_ARGUMENTS)
@@ -63,6 +68,9 @@ function(dice_add_network name)
   if((arg_ONNX AND arg_HEADER) OR NOT (arg_ONNX OR arg_HEADER))
     message(FATAL_ERROR "dice_add_network: exactly one of ONNX and HEADER is needed. Usage: ${usage}")
   endif()
+  if((arg_MAPPING AND NOT arg_PLATFORM) OR (arg_PLATFORM AND NOT arg_MAPPING))
+    message(FATAL_ERROR "dice_add_network: MAPPING and PLATFORM need each other. Usage: ${usage}")
+  endif()
   if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
     message(FATAL_ERROR "dice_add_network: '${name}' cannot be the name of a namespace; use letters, digits and _")
   endif()
@@ -72,8 +80,9 @@ function(dice_add_network name)
 
   set(folder "${CMAKE_BINARY_DIR}/dice_networks")
   if(arg_HEADER)
-    if(arg_INPUT OR arg_DIM OR arg_OUTPUTS OR arg_OPTIONS)
-      message(FATAL_ERROR "dice_add_network: INPUT, DIM, OUTPUTS and OPTIONS belong to ONNX; the header '${arg_HEADER}' is made")
+    if(arg_INPUT OR arg_DIM OR arg_OUTPUTS OR arg_OPTIONS OR arg_MAPPING OR arg_PLATFORM OR arg_PROFILE)
+      message(FATAL_ERROR "dice_add_network: INPUT, DIM, OUTPUTS, OPTIONS, MAPPING, PLATFORM and PROFILE belong to ONNX; "
+                          "the header '${arg_HEADER}' is made")
     endif()
     get_filename_component(header "${arg_HEADER}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
     get_filename_component(file "${header}" NAME)
@@ -108,6 +117,28 @@ function(dice_add_network name)
       list(JOIN arg_OUTPUTS "," outputs)
       dice_append_word(options "--outputs=${outputs}")
     endif()
+    set(made "${folder}/${name}.hpp" "${folder}/${name}.safetensors" "${folder}/${name}.json")
+    set(read "")
+    foreach(kind IN ITEMS MAPPING PLATFORM PROFILE)
+      string(TOLOWER ${kind} option)
+      foreach(file IN LISTS arg_${kind})
+        get_filename_component(file "${file}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+        get_source_file_property(generated "${file}" GENERATED)
+        file(GLOB ignored CONFIGURE_DEPENDS "${file}")  # a build after --measure has made it configures anew
+        if(EXISTS "${file}" OR generated)
+          dice_append_word(options "--${option}=${file}")
+          list(APPEND read "${file}")
+          if(NOT kind STREQUAL "PLATFORM")
+            list(APPEND made "${folder}/${name}_${option}.hpp")
+          endif()
+        elseif(kind STREQUAL "PROFILE")
+          message(STATUS "dice: no ${file} yet: a program of the network ${name} makes it with --measure FILE")
+        else()
+          message(FATAL_ERROR "dice_add_network: no file '${file}' (${kind} of the network '${name}')")
+        endif()
+      endforeach()
+    endforeach()
+    list(REMOVE_DUPLICATES made)
     if(arg_OPTIONS)
       list(APPEND options ${arg_OPTIONS})
     else()
@@ -117,13 +148,13 @@ function(dice_add_network name)
     dice_find_onnx2hpp(onnx2hpp)
     file(MAKE_DIRECTORY "${folder}")
     add_custom_command(
-      OUTPUT "${folder}/${name}.hpp" "${folder}/${name}.safetensors" "${folder}/${name}.json"
+      OUTPUT ${made}
       COMMAND ${onnx2hpp} "${model}" -o "${folder}" ${options} --depfile "${folder}/${name}.d"
-      DEPENDS "${model}" ${onnx2hpp}
+      DEPENDS "${model}" ${read} ${onnx2hpp}
       DEPFILE "${folder}/${name}.d"
       COMMENT "onnx2hpp: ${name}"
       VERBATIM)
-    add_custom_target(dice_generate_${name} DEPENDS "${folder}/${name}.hpp")
+    add_custom_target(dice_generate_${name} DEPENDS ${made})
   endif()
 
   add_library(dice_network_${name} INTERFACE)

@@ -23,6 +23,10 @@ renamed = pathlib.Path(model).read_bytes().replace(b"picture", b'-b;$<">').repla
 (models / "names.onnx").write_bytes(renamed)
 shutil.copy(outside, models / "outside.onnx")
 weights = shutil.copy(f"{outside}.data", models / f"{pathlib.Path(outside).name}.data")  # the name in the model
+mapping = models / "a mapping.json"
+layers = "conv1 relu1 conv2 relu2 pool2 conv3 relu3 pool3 flatten fc1 relu4 fc2 softmax".split()
+mapping.write_text(json.dumps({"pc_cpu0": layers}))
+(models / "platform.txt").write_text("pc, x86, slots=0-1\n")
 
 
 def run(*command):
@@ -54,6 +58,17 @@ report = json.loads((build / "dice_networks" / "names.json").read_text())
 expect([(i["name"], i["shape"]) for i in report["inputs"]], [('-b;$<">', [1, 1, 8, 8])], "the input")
 expect([o["name"] for o in report["outputs"]], ["x;y $ "], "the output")
 expect(made_anew(), set(), "nothing changed")
+networks = build / "dice_networks"
+os.utime(mapping)
+expect(made_anew(), {"names"}, "the mapping changed")
+expect((networks / "names_mapping.hpp").exists(), True, "the header of the mapping")
+expect((networks / "names_profile.hpp").exists(), False, "the header of the profile that is not there yet")
+digest = networks.joinpath("names.hpp").read_text().split('.digest = "')[1][:64]
+(folder / "a profile.json").write_text(json.dumps({"network": "names", "digest": digest, "units": [{
+    "name": "pc", "host": "pc", "unit": "cpu", "processor": "", "threads": 1, "layers": [{"layer": "conv1", "ms": 1}]}]}))
+expect(made_anew(), {"names"}, "a profile was written")
+expect((networks / "names_profile.hpp").exists(), True, "the header of the profile")
+expect(made_anew(), set(), "nothing changed after that")
 os.utime(weights)
 expect(made_anew(), {"outside"}, "the external data changed")
 expect(made_anew(), set(), "nothing changed after that")
