@@ -30,6 +30,12 @@ class Plans(unittest.TestCase):
         self.assertRegex(mapping, r'^dice::mapping<\n    dice::dev<0, dice::(cores<0, 1, 2, 3>, dice::on<"s">|threads<2>, dice::on<"q">)>, '
                                   r'dice::layers<dice::range<sample::image, sample::\w+>')
 
+    def test_mappings_of_ones_own_are_written_as_cpp_too(self):
+        done = subprocess.run([APP, "--plan"], env={"SLOWER": "yes"}, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stdout.split("\nusing plan = ")[1],
+                         'dice::mapping<\n    dice::dev<0, dice::threads<2>, dice::on<"q">>, dice::layers<dice::range<sample::image, '
+                         'sample::scores>>,\n    dice::in_flight<3>>;\n')
+
     def test_json_has_stages_that_make_up_the_figures(self):
         plan = json.loads(predicted("--plan=json"))
         all = plan["predicted"]

@@ -5,6 +5,7 @@
 #include "dice/app/options.hpp"
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
+#include "dice/mapping/placement.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/partition/search.hpp"
 #include "dice/partition/setting.hpp"
@@ -55,9 +56,10 @@ inline std::string number_text(double value, const char* form) {
          bytes_text(expected.memory) + " in a rank\n";
 }
 
-/// A mapping as C++: `units` and `hosts` by rank, the rank of each layer in `owner`.
+/// A mapping as C++: `units` and `hosts` by rank, the rank of each layer in `owner`. Memory limits are not in it.
 [[gnu::cold]] inline std::string mapping_text(const runtime::program& p, const std::vector<std::string>& units,
-                                              const std::vector<std::string>& hosts, const std::vector<int>& owner) {
+                                              const std::vector<std::string>& hosts, const std::vector<int>& owner,
+                                              int in_flight) {
   const std::string net(p.network);
   const auto layer = [&](std::size_t l) { return net + "::" + std::string(p.layers.layers[l].name); };
   std::string out = "using plan = dice::mapping<";
@@ -73,6 +75,8 @@ inline std::string number_text(double value, const char* form) {
     }
     out += ">";
   }
+  if (in_flight != placement::default_in_flight(static_cast<int>(units.size())))
+    out += ",\n    dice::in_flight<" + std::to_string(in_flight) + ">";
   return out + ">;\n";
 }
 
@@ -139,11 +143,15 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
   };
   if (!json) {
     std::vector<std::string> units, hosts;
-    for (int r = 0; r < p.ranks(); ++r) units.push_back(unit_text(p, r)), hosts.push_back(host(r));
+    for (int r = 0; r < p.ranks(); ++r) {
+      units.push_back(unit_text(p, r)), hosts.push_back(host(r));
+      if (const auto at = units.back().find("precision<"); at != std::string::npos)
+        units.back().replace(at, 10, "dice::precision<dice::");
+    }
     return "\nPredicted on the cluster:\n" +
            detail::prediction_table(
                problem, stages, expected, [](int r) { return "rank " + std::to_string(r); }, host) +
-           "\n" + detail::mapping_text(p, units, hosts, {p.plan.owner.begin(), p.plan.owner.end()});
+           "\n" + detail::mapping_text(p, units, hosts, {p.plan.owner.begin(), p.plan.owner.end()}, p.plan.in_flight);
   }
   std::string out = "\"predicted\": {\"frames_per_s\": " + json_number(expected.throughput) +
                     ", \"latency_s\": " + json_number(expected.latency) + ", \"energy_j\": " + json_number(expected.energy) +
@@ -192,7 +200,7 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
   const auto name = [&](int d) {
     return "rank " + std::to_string(std::find(devices.begin(), devices.end(), d) - devices.begin());
   };
-  return detail::mapping_text(p, units, hosts, owner) + "\n" +
+  return detail::mapping_text(p, units, hosts, owner, placement::default_in_flight(static_cast<int>(units.size()))) + "\n" +
          detail::prediction_table(problem, found.best.stages, found.best.expected, name, host);
 }
 
