@@ -47,6 +47,7 @@ struct drawn {
             .weights_folder = {},
             .units = {},
             .cores = {},
+            .hosts = {},
             .threads = {}};
   }
   int rank(int l) const { return owner[static_cast<std::size_t>(l)]; }

@@ -179,6 +179,7 @@ class program {
             .weights_folder = folder,
             .units = units_,
             .cores = {},
+            .hosts = {},
             .threads = {.watch = watch, .keep = toy::keep},
             .open = open_};
   }

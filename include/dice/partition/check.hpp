@@ -18,9 +18,8 @@ template <class Error> using failing = Error (*)();
 
 template <class List> struct at_in;
 template <class... T> struct at_in<meta::type_list<T...>> {
-  template <int I> using type = meta::type_at<static_cast<std::size_t>(I), T...>;
+  template <int Index> using type = meta::type_at<static_cast<std::size_t>(Index), T...>;
 };
-template <class... E, int I> auto entry_of(cluster<E...>, std::integral_constant<int, I>) -> meta::type_at<I, E...>;
 
 template <class Cluster> consteval auto cluster_verdict() {
   using traits = platform::cluster_traits<Cluster>;

@@ -71,9 +71,9 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
     template <class T> constexpr void take(T) { wrong = true; }
     template <rate V> constexpr void take(gflops<V>) { info.flops = positively(V.value) * 1e9; }
     template <rate V> constexpr void take(gbytes_per_s<V>) { info.bytes_per_s = positively(V.value) * 1e9; }
-    template <rate B, rate I> constexpr void take(watts<B, I>) {
-      info.busy_watts = positively(B.value), info.idle_watts = I.value, info.has_watts = true;
-      positive = positive && I.value >= 0 && I.value <= B.value;
+    template <rate Busy, rate Idle> constexpr void take(watts<Busy, Idle>) {
+      info.busy_watts = positively(Busy.value), info.idle_watts = Idle.value, info.has_watts = true;
+      positive = positive && Idle.value >= 0 && Idle.value <= Busy.value;
     }
     template <std::int64_t B> constexpr void take(ram<B>) {
       info.memory = B, info.own_memory = true, positive = positive && B > 0;
