@@ -32,9 +32,9 @@ static_assert(table[1].packed_bytes == cost::variant<cost::backend::openmp>(conv
                                                                             convolutions::narrow::result, 3)
                                            .packed_bytes);
 // A memory limit is kept nevertheless.
-template <class... Limit> using on = mapping<dev<0, cpu, Limit...>, layers<all>>;
-static_assert(schedule::detail::algorithm_table<net, on<>>[1].variant == 3);
-constexpr auto peak = schedule::plan_of<net, on<>>.ranks[0].peak_bytes;
-static_assert(schedule::detail::algorithm_table<net, on<memory<peak - 1>>>[1].variant == 0);
+template <class... Limit> using within = mapping<dev<0, cpu, Limit...>, layers<all>>;
+static_assert(schedule::detail::algorithm_table<net, within<>>[1].variant == 3);
+constexpr auto peak = schedule::plan_of<net, within<>>.ranks[0].peak_bytes;
+static_assert(schedule::detail::algorithm_table<net, within<memory<peak - 1>>>[1].variant == 0);
 // Other backends have no variants.
 static_assert(cost::algorithms<net, cost::backend::reference>[1].packed_bytes == 0);
