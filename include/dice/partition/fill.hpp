@@ -1,7 +1,7 @@
 // The search for stages none of which takes longer, or holds more, than the least possible: each device is filled as far as
-// a cap allows, and the cap is lowered until nothing fits. Filling as in Pınar and Aykanat, "Fast optimal load balancing
-// algorithms for 1D partitioning" (2004), section 3.2 (probe), and exact bisection (section 4.3); here over all orders of
-// unequal devices, with transfers and memory.
+// a cap allows, and the cap is lowered until nothing fits: the probes and the exact bisection of Pınar and Aykanat, "Fast
+// optimal load balancing algorithms for 1D partitioning" (2004), here over all orders of unequal devices, with transfers and
+// memory.
 //
 // A stage that begins later can end wherever one that begins earlier can, so that the latest beginning of each node is
 // enough: unless the earlier one ends before the later one begins. Then the later one's device may be left out, which is as

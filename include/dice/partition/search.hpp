@@ -8,7 +8,8 @@
 
 namespace dice::partition {
 
-/// Ways to have so many hosts of each kind in use that the search looks at; 8 hosts of 3 kinds have 136, 16 of one kind 16.
+/// Ways to have so many hosts of each kind in use that the search looks at; 8 hosts of 3 kinds (3, 3 and 2) have 104, 16 of
+/// one kind 16.
 inline constexpr int most_routes = 1024;
 
 /// The outcome of a search: the best mapping, or none.

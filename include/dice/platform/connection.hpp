@@ -24,7 +24,7 @@ struct link {
   double bytes_per_s = 0;
   double seconds = 0;  ///< of each message besides
 
-  /// Time of `bytes` in `messages` messages, in s: the latency–bandwidth model (Hockney 1994, eq. 2).
+  /// Time of `bytes` in `messages` messages, in s: the latency–bandwidth model (Hockney 1994).
   constexpr double time(std::int64_t bytes, int messages) const {
     return bytes_per_s > 0 ? messages * seconds + static_cast<double>(bytes) / bytes_per_s
                            : std::numeric_limits<double>::infinity();
