@@ -1,5 +1,6 @@
 // What the GPU backend does where engines fail, threads disturb each other, or the GPU is another one.
 #include "dice/kernels/cudnn/device.hpp"
+#include "error_of.hpp"
 #include "fixture.hpp"
 
 #include <algorithm>
@@ -18,15 +19,8 @@ namespace {
 namespace gpu = dice::kernels::gpu;
 using dice::platform::numbers;
 using emulated::noise;
+using test::error_of;
 
-template <class F> std::string error_of(F f) {
-  try {
-    f();
-    return "none";
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-}
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// A convolution with 1 × 1 filters that copies its input.

@@ -1,4 +1,5 @@
 // A GPU as a kernels::accelerator.
+#include "error_of.hpp"
 #include "gpu/bench.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@ namespace {
 
 using namespace dice;
 using kernels::gpu::device;
+using ::test::error_of;
 
 void wait(device& d) {
   const auto end = d.mark();
@@ -85,15 +87,6 @@ TEST(device, measures_kernels) {
   });
   EXPECT_GE(times.size(), 5u);
   for (const auto t : times) EXPECT_GT(t, 0);
-}
-
-template <class F> std::string error_of(F f) {
-  try {
-    f();
-    return "none";
-  } catch (const std::exception& e) {
-    return e.what();
-  }
 }
 
 TEST(device, refuses_what_is_not_there) {

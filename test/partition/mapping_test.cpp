@@ -77,6 +77,16 @@ TEST(predicted, takes_hosts_in_order_or_by_name) {
   EXPECT_DOUBLE_EQ((predicted<net, cut<3, dev<0, cpu>, dev<1, cpu, on<"q">>>, two>.latency), plain.latency);
 }
 
+TEST(predicted, takes_hosts_from_the_first_one_again) {
+  const auto latency = []<class A, class B, class C>(A, B, C) {
+    return predicted<net, mapping<A, layers<to<at<2>>>, B, layers<range<at<3>, at<6>>>, C, layers<from<at<7>>>>, two>.latency;
+  };
+  EXPECT_DOUBLE_EQ(latency(dev<0, cpu>{}, dev<1, cpu>{}, dev<2, cpu>{}),
+                   latency(dev<0, cpu, on<"s">>{}, dev<1, cpu, on<"q">>{}, dev<2, cpu, on<"s">>{}));
+  EXPECT_NE(latency(dev<0, cpu>{}, dev<1, cpu>{}, dev<2, cpu>{}),
+            latency(dev<0, cpu>{}, dev<1, cpu>{}, dev<2, cpu, on<"q">>{}));
+}
+
 TEST(predicted, gives_a_unit_its_share_of_the_rates) {
   using one = cluster<host<"s", slow>>;
   constexpr double whole = predicted<net, mapping<dev<0, cpu>, layers<all>>, one>.latency;
@@ -145,20 +155,100 @@ TEST(best_mapping, keeps_to_limits_or_says_which_one_it_cannot) {
   constexpr auto fastest = predicted<net, best<throughput>, two>;
   static_assert(predicted<net, best<energy, at_least_fps<fastest.throughput * 0.9>>, two>.throughput >=
                 fastest.throughput * 0.9);
-  static_assert(std::is_same_v<
-                best<throughput, at_least_fps<1e6>>,
-                none<error::no_mapping_within<at_least_fps<1e6>, at_least_fps<part::detail::told(fastest.throughput, false)>,
-                                              remedy::relax_this_limit_or_add_devices>>>);
-  constexpr auto quickest = predicted<net, best<dice::latency>, two>;
   static_assert(
-      std::is_same_v<best<throughput, at_most_latency<us<1>>>,
-                     none<error::no_mapping_within<at_most_latency<ms<1e-6 * 1e3>>,
-                                                   at_most_latency<ms<part::detail::told(quickest.latency * 1e3, true)>>,
+      std::is_same_v<best<throughput, at_least_fps<1e6>>,
+                     none<error::no_mapping_within<at_least_fps<1e6>, at_least_fps<part::told(fastest.throughput, false)>,
                                                    remedy::relax_this_limit_or_add_devices>>>);
+  constexpr auto quickest = predicted<net, best<dice::latency>, two>;
+  static_assert(std::is_same_v<best<throughput, at_most_latency<us<1>>>,
+                               none<error::no_mapping_within<at_most_latency<ms<1e-6 * 1e3>>,
+                                                             at_most_latency<ms<part::told(quickest.latency * 1e3, true)>>,
+                                                             remedy::relax_this_limit_or_add_devices>>>);
   // Memory is the plan's: what the search counts on may be less, and is tried again with less.
   constexpr auto smallest = predicted<net, best<peak_memory>, two>;
   using tight = best<throughput, memory_limit<smallest.memory>>;
   static_assert(predicted<net, tight, two>.memory <= smallest.memory);
+}
+
+/// The search at run time finds what best_mapping does; how many searches that took.
+template <class Cluster, class... W> int same_at_run_time() {
+  using map = dice::best_mapping<net, Cluster, W...>;
+  constexpr auto& wanted = placement::of<net, map>;
+  constexpr auto expected = predicted<net, map, Cluster>;
+  const auto& setting = part::setting_of<net, Cluster>;
+  const auto found = part::find_best(setting, part::wish_of<W...>());
+  EXPECT_TRUE(std::equal(wanted.owner.begin(), wanted.owner.end(), found.ranks.owner.begin(), found.ranks.owner.end()));
+  EXPECT_EQ(found.ranks.devices.size(), static_cast<int>(wanted.devices.size()));
+  for (std::size_t r = 0; r < wanted.devices.size(); ++r)
+    EXPECT_EQ(wanted.devices[r].host,
+              setting.cluster.hosts[static_cast<std::size_t>(found.ranks.devices[static_cast<int>(r)])].name);
+  EXPECT_EQ(expected.memory, found.expected.memory);
+  EXPECT_NEAR(expected.latency, found.expected.latency, 1e-12);
+  return found.rounds;
+}
+
+TEST(find_best, finds_what_best_mapping_does) {
+  EXPECT_EQ((same_at_run_time<two>()), 1);
+  EXPECT_EQ((same_at_run_time<two, energy, at_least_fps<20000>>()), 1);
+  // The search counts less than 16000 bytes for what takes 18300.
+  using tight_slow = board<"slow", ram<16000>, processor<cores<0, 1, 2, 3>, gflops<1>, gbytes_per_s<1>, watts<3, 1>>>;
+  using tight_quick = board<"quick", ram<16000>, processor<cores<0, 1>, gflops<3>, gbytes_per_s<2>, watts<8, 2>>>;
+  using tight = cluster<host<"s", tight_slow>, host<"q", tight_quick>, wire>;
+  EXPECT_GT((same_at_run_time<tight, dice::latency>()), 1);
+  EXPECT_GT((same_at_run_time<tight, energy>()), 1);
+  EXPECT_GT((same_at_run_time<tight, dice::latency, repeats, at_least_fps<20000>>()), 1);
+  EXPECT_GT((same_at_run_time<two, dice::latency, memory_limit<17000>>()), 1);
+  same_at_run_time<tight, throughput>();
+  same_at_run_time<tight, peak_memory, in_order>();
+}
+
+TEST(find_best, tells_limits_that_can_be_kept) {
+  const auto& setting = part::setting_of<net, two>;
+  int told = 0;
+  for (const auto objective : {part::objective::throughput, part::objective::latency, part::objective::energy})
+    for (const bool repeats : {false, true})
+      for (std::int64_t bytes = 2000; bytes < 20000; bytes += 900) {
+        part::wish w{.aim = {.best = objective, .repeats = repeats}, .memory = bytes};
+        auto found = part::find_best(setting, w);
+        if (!found.empty()) {
+          EXPECT_LE(found.expected.memory, bytes);
+          continue;
+        }
+        ASSERT_EQ(found.why.what, part::obstacle::memory);
+        w.memory = static_cast<std::int64_t>(found.why.value), ++told;
+        EXPECT_FALSE(part::find_best(setting, w).empty()) << bytes << " " << w.memory;
+        w.aim.most_period = 1e-9;
+        found = part::find_best(setting, w);
+        ASSERT_EQ(found.why.what, part::obstacle::fps);
+        w.aim.most_period = 1 / part::told(found.why.value, false);
+        EXPECT_FALSE(part::find_best(setting, w).empty());
+        w.aim.most_latency = 1e-9;
+        found = part::find_best(setting, w);
+        ASSERT_EQ(found.why.what, part::obstacle::latency);
+        w.aim.most_latency = part::told(found.why.value, true);
+        EXPECT_FALSE(part::find_best(setting, w).empty());
+      }
+  EXPECT_GT(told, 0);
+  // The same at compile time.
+  const auto why = part::find_best(setting, part::wish_of<memory_limit<9000>>()).why;
+  constexpr auto named = part::why_none(part::setting_of<net, two>, part::problem_of(part::setting_of<net, two>),
+                                        part::wish_of<memory_limit<9000>>());
+  EXPECT_EQ(why.value, named.value);
+  static_assert(
+      std::is_same_v<best<memory_limit<9000>>,
+                     none<error::no_mapping_within<memory_limit<9000>, memory_limit<static_cast<std::int64_t>(named.value)>,
+                                                   remedy::relax_this_limit_or_add_devices>>>);
+}
+
+TEST(find_best, takes_costs_that_were_changed) {
+  const auto& setting = part::setting_of<net, two>;
+  auto p = part::problem_of(setting);
+  for (auto& kind : p.kinds)
+    for (double& t : kind.seconds) t *= 2;
+  part::complete(p);
+  part::wish w;
+  w.aim.best = part::objective::latency;
+  EXPECT_NEAR(part::find_best(setting, p, w).expected.latency, 2 * part::find_best(setting, w).expected.latency, 1e-9);
 }
 
 TEST(best_mapping, names_mistakes) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <vector>
 
 namespace {
 
@@ -112,6 +114,16 @@ void compare(const problem& p, const goal& g, unsigned seed) {
     EXPECT_LE(memory_of(p, found.best.stages, s.device), p.devices[s.device].memory_limit) << about();
   }
   EXPECT_EQ(at, p.pieces) << about();
+  const auto& stages = found.best.stages;
+  bool distinct = true, ordered = true;
+  for (int k = 0; k < stages.size(); ++k)
+    for (int before = 0; before < k; ++before) {
+      distinct = distinct && stages[before].device != stages[k].device;
+      ordered = ordered && p.devices[stages[before].device].host <= p.devices[stages[k].device].host;
+      EXPECT_TRUE(before < k - 1 || stages[before].device != stages[k].device) << about();
+    }
+  const bool repeated = g.repeats && stages.size() <= 4;
+  EXPECT_TRUE(repeated || (distinct && (ordered || !g.in_order))) << about();
   EXPECT_EQ(predict(p, found.best.stages).latency, found.best.expected.latency) << about();
 }
 
@@ -138,6 +150,26 @@ TEST_P(search_equals_brute_force, of_random_problems) {
     }
   }
 }
+
+TEST(search, tells_how_much_is_done) {
+  std::mt19937 draw(1);
+  const problem p = random_problem(draw, 30, 3, 6);
+  for (const auto best : {objective::throughput, objective::latency, objective::energy, objective::peak_memory})
+    for (const bool repeats : {false, true}) {
+      std::vector<double> parts;
+      const watch to{[](void* with, double part) { static_cast<std::vector<double>*>(with)->push_back(part); }, &parts};
+      goal g{.best = best, .repeats = repeats};
+      const auto alone = search(p, g).best;
+      g.seen_by = &to;
+      EXPECT_EQ(value_of(best, search(p, g).best.expected), value_of(best, alone.expected));
+      ASSERT_FALSE(parts.empty());
+      EXPECT_TRUE(std::is_sorted(parts.begin(), parts.end()));
+      EXPECT_GE(parts.front(), 0);
+      EXPECT_LE(parts.back(), 1);
+      EXPECT_GT(parts.back(), best == objective::latency || best == objective::energy ? 0.45 : 0.0);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(search, search_equals_brute_force, testing::Bool());
 
 }  // namespace

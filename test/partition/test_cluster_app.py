@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""test_cluster_app.py CLUSTER_APP TOY_APP: what programs with a cluster print of predictions, and the search at run time."""
+"""test_cluster_app.py CLUSTER_APP TOY_APP: what programs with a cluster print of predictions, the search at run time, and
+on<>. MPIRUN names mpirun, or is empty."""
 import json
+import os
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 APP, TOY = sys.argv.pop(1), sys.argv.pop(1)
@@ -79,18 +83,56 @@ class Searches(unittest.TestCase):
         self.figures("throughput,in_order")
         self.figures("throughput,repeats")
 
+    def test_tells_limits_that_can_be_kept(self):
+        for wish, limit in (("throughput", "at_least_fps=1e9"), ("latency", "at_most_latency=1e-06"),
+                            ("energy", "memory_limit=0.01"), ("energy,repeats", "at_least_fps=1e+06")):
+            done = run(f"--search={wish},{limit}")
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            told = re.fullmatch(r"dice: error: --search: no mapping keeps to (\w+)=([\d.e+-]+); the best that one can have is "
+                                r"(\w+=[\d.e+-]+) \(relax this limit, or add devices\)\n", done.stderr)
+            self.assertTrue(told, done.stderr)
+            self.assertEqual(told[1], limit.split("=")[0])
+            self.assertAlmostEqual(float(told[2]) / float(limit.split("=")[1]), 1, places=4)
+            self.figures(f"{wish},{told[3]}")
+
+    def test_counts_on_the_memory_of_the_plan(self):
+        for objective in ("throughput", "latency", "energy", "peak_memory"):
+            text = predicted(f"--search={objective},memory_limit=0.0155")  # the search counts on less than plans take
+            self.assertIn("at most 14.3 KiB in a rank", text)
+
     def test_refuses_with_the_reason(self):
         for wish, code, words in (
                 ("speed", 2, "'speed' is no objective or limit; write throughput, latency, energy or peak_memory"),
                 ("at_least_fps", 2, "'at_least_fps': write at_least_fps=N with a number above 0"),
                 ("at_least_fps=-1", 2, "'at_least_fps=-1': write at_least_fps=N"),
                 ("memory_limit=x", 2, "'memory_limit=x': write memory_limit=N"),
-                ("at_least_fps=1e9", 1, "no mapping keeps to these limits; relax them, or add devices"),
-                ("memory_limit=0.0001", 1, "no mapping keeps to these limits")):
+                ("at_least_fps=1e9", 1, "no mapping keeps to at_least_fps=1e+09; the best that one can have is at_least_fps=14"),
+                ("memory_limit=0.0001", 1, "no mapping keeps to memory_limit=0.0001; the best that one can have is memory_limit=0.01398")):
             done = run("--search=" + wish)
             self.assertEqual((done.returncode, done.stdout), (code, ""), wish)
             self.assertTrue(done.stderr.startswith("dice: error: --search: "), done.stderr)
             self.assertIn(words, done.stderr)
+
+
+class Hosts(unittest.TestCase):
+    @unittest.skipUnless(os.environ.get("MPIRUN"), "no mpirun")
+    def test_ranks_that_are_elsewhere_warn(self):
+        header = json.dumps({"__metadata__": {"dice_digest": "0" * 64},
+                             "all": {"dtype": "F32", "shape": [1440], "data_offsets": [0, 5760]}})
+        header += " " * (-(len(header) + 8) % 64)
+        with tempfile.TemporaryDirectory() as folder:
+            weights = pathlib.Path(folder, "sample.safetensors")
+            weights.write_bytes(len(header).to_bytes(8, "little") + header.encode() + bytes(5760))
+            mpirun = [os.environ["MPIRUN"], "--oversubscribe", "--bind-to", "none", "-np", "2"]
+            done = run(*mpirun[1:], APP, "--random", "1", "--frames", "3", "--weights", str(weights), program=mpirun[0])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for host in "sq":
+                self.assertIn(f"is meant for host '{host}', as on<> says; start it there (mpirun --rankfile, or the order of --host), "
+                              "or change the mapping", done.stderr)
+            # Ranks that are threads of one process are all on its host: that is how a mapping is tried.
+            done = run("--random", "1", "--frames", "3", "--weights", str(weights), "--transport", "in-process")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("is meant for host", done.stderr)
 
 
 if __name__ == "__main__":

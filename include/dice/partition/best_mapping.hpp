@@ -9,6 +9,8 @@
 #include "dice/meta/type_list.hpp"
 #include "dice/partition/check.hpp"
 #include "dice/partition/error.hpp"
+#include "dice/partition/feasible.hpp"
+#include "dice/partition/find.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/partition/search.hpp"
 #include "dice/partition/setting.hpp"
@@ -18,7 +20,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -69,14 +70,9 @@ struct choice {
   bool too_many_kinds = false;
 };
 
-template <class Net, class Cluster> constexpr problem limited(std::span<const std::int64_t> most) {
-  problem p = problem_of(setting_of<Net, Cluster>);
-  for (auto& d : p.devices) d.memory_limit = most[static_cast<std::size_t>(d.processor)];
-  return p;
-}
-
 template <class Net, class Cluster> constexpr choice choose(const goal& g, std::span<const std::int64_t> most) {
-  const problem p = limited<Net, Cluster>(most);
+  problem p = problem_of(setting_of<Net, Cluster>);
+  set_limits(p, most);
   const outcome found = search(p, g);
   choice out;
   out.too_many_kinds = found.too_many_kinds;
@@ -103,18 +99,13 @@ template <std::size_t Runs> struct parts {
 
 template <int Size> constexpr parts<static_cast<std::size_t>(Size)> parts_of(const setting& s, const choice& c) {
   parts<static_cast<std::size_t>(Size)> out;
-  const problem p = problem_of(s);
-  meta::array<int> rank_of_piece(p.pieces);
-  for (int k = 0; k < c.count; ++k) {
-    const auto& stage = c.stages[static_cast<std::size_t>(k)];
-    int rank = 0;
-    while (rank < out.ranks && out.processor[static_cast<std::size_t>(rank)] != stage.device) ++rank;
-    if (rank == out.ranks) out.processor[static_cast<std::size_t>(out.ranks++)] = stage.device;
-    for (int piece = stage.first; piece < stage.last; ++piece) rank_of_piece[piece] = rank;
-  }
+  meta::array<stage> stages;
+  for (int k = 0; k < c.count; ++k) stages.push_back(c.stages[static_cast<std::size_t>(k)]);
+  const assignment all = assign(problem_of(s), stages);
+  for (const int processor : all.devices) out.processor[static_cast<std::size_t>(out.ranks++)] = processor;
   for (int rank = 0; rank < out.ranks; ++rank)
     for (int l = 0; l < Size; ++l) {
-      if (rank_of_piece[p.piece_of[l]] != rank) continue;
+      if (all.owner[l] != rank) continue;
       auto* before = out.runs ? &out.rows[static_cast<std::size_t>(out.runs - 1)] : nullptr;
       if (before && before->rank == rank && before->last == l - 1) before->last = l;
       else out.rows[static_cast<std::size_t>(out.runs++)] = {rank, l, l};
@@ -171,38 +162,15 @@ template <class Net, class Cluster, class Choice> struct written {
   using type = typename decltype(join(std::make_integer_sequence<int, all.ranks>{}))::type;
 };
 
-/// Bytes that each processor's rank may have.
-template <class Net, class Cluster, wish Wish>
-inline constexpr auto limits_of = [] {
-  constexpr const auto& processors = platform::cluster_values<Cluster>::view.processors;
-  std::array<std::int64_t, processors.size()> out{};
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = std::min(processors[k].memory, Wish.memory);
+/// Bytes that each processor's rank may have, by the wish or by its `ram` alone.
+template <class Net, class Cluster, std::int64_t Most = no_limit>
+inline constexpr auto rank_limits = [] {
+  constexpr const auto& view = platform::cluster_values<Cluster>::view;
+  std::array<std::int64_t, view.processors.size()> out{};
+  const auto all = limits_of(view, Most);
+  std::copy(all.begin(), all.end(), out.begin());
   return out;
 }();
-
-/// The limit that cannot be kept, and the nearest that can.
-enum class obstacle : unsigned char { memory, fps, latency };
-struct nearest {
-  obstacle what = obstacle::memory;
-  double value = 0;  ///< bytes, frames/s or s
-};
-
-/// Why there is no mapping: the first limit that cannot be kept together with those before it, in the order memory,
-/// frames/s, latency.
-template <class Net, class Cluster> constexpr nearest why_none(const wish& w, std::span<const std::int64_t> most) {
-  goal g{.best = objective::throughput, .in_order = w.aim.in_order, .repeats = w.aim.repeats};
-  const problem p = limited<Net, Cluster>(most);
-  const solution fastest = search(p, g).best;
-  if (fastest.empty()) {
-    problem unlimited = p;
-    for (auto& d : unlimited.devices) d.memory_limit = std::numeric_limits<std::int64_t>::max();
-    g.best = objective::peak_memory;
-    return {obstacle::memory, static_cast<double>(search(unlimited, g).best.expected.memory)};
-  }
-  if (fastest.expected.period > w.aim.most_period) return {obstacle::fps, fastest.expected.throughput};
-  g.best = objective::latency, g.most_period = w.aim.most_period;
-  return {obstacle::latency, search(p, g).best.expected.latency};
-}
 
 /// The search with limits on what it counts.
 template <class Net, class Cluster, wish Wish, auto Limits> struct searched {
@@ -214,62 +182,74 @@ template <class Net, class Cluster, wish Wish, auto Limits> struct searched {
 /// does so already.
 template <class Net, class Cluster, wish Wish, auto Limits, class Found> consteval auto tighter() {
   using written_as = written<Net, Cluster, Found>;
-  constexpr const auto& view = platform::cluster_values<Cluster>::view;
   auto out = Limits;
-  meta::array<std::int64_t> on_host(view.size());
+  meta::array<rank_memory> ranks;
   for (const auto& r : schedule::plan_of<Net, typename written_as::type>.ranks) {
     const int processor = written_as::all.processor[static_cast<std::size_t>(r.rank)];
-    const auto& about = view.processors[static_cast<std::size_t>(processor)];
-    const int at = view.host_of[static_cast<std::size_t>(processor)];
-    const auto& host = view.hosts[static_cast<std::size_t>(at)];
-    // Processors without memory of their own share that of their board.
-    const auto limit = limits_of<Net, Cluster, Wish>[static_cast<std::size_t>(processor)];
-    if (!about.own_memory) on_host[at] += r.peak_bytes;
-    const auto excess = std::max(r.peak_bytes - limit, on_host[at] - host.memory);
-    if (excess <= 0) continue;
-    auto counted = Limits[static_cast<std::size_t>(processor)];
-    for (int k = 0; k < Found::value.count; ++k)
-      if (const auto i = static_cast<std::size_t>(k); Found::value.stages[i].device == processor)
-        counted = std::min(counted, Found::value.held[i]);
-    for (const auto& other : view.hosts)  // hosts of one kind count as one another
-      if (other.kind == host.kind)
-        out[static_cast<std::size_t>(other.first_processor + processor - host.first_processor)] = counted - excess;
+    std::size_t k = 0;
+    while (Found::value.stages[k].device != processor) ++k;
+    ranks.push_back({processor, Found::value.held[k], r.peak_bytes});
   }
+  tighten(out, rank_limits<Net, Cluster, Wish.memory>, platform::cluster_values<Cluster>::view, ranks);
   return out;
 }
 
-/// Searches at most; a cluster whose boards are nearly full takes a few.
-inline constexpr int most_rounds = 12;
+/// No answer.
+struct none {
+  static constexpr choice value{};
+  static constexpr bool found = false;
+};
+
+/// Bytes that the search has to be allowed besides Limits, as missing_memory.
+template <class Net, class Cluster, wish Wish, auto Limits>
+inline constexpr std::int64_t missing = [] {
+  problem p = problem_of(setting_of<Net, Cluster>);
+  set_limits(p, Limits);
+  return missing_memory(p, Wish.aim);
+}();
+
+/// A mapping with least memory, as the search counts, if its plan keeps to the limits of the wish.
+template <class Net, class Cluster, wish Wish> constexpr auto fit_smallest() {
+  constexpr wish smallest = [] {
+    wish out = Wish;
+    out.aim.best = objective::peak_memory;
+    return out;
+  }();
+  constexpr auto ram = rank_limits<Net, Cluster>;
+  using here = searched<Net, Cluster, smallest, ram>;
+  if constexpr (!here::found) return here{};
+  else if constexpr (tighter<Net, Cluster, Wish, ram, here>() == ram) return here{};
+  else return none{};
+}
 
 /// Searches until the plan of the mapping keeps to the limits of the wish, each time with limits that are as much tighter as
 /// the plan exceeded them; the first time with looser ones if the search, which counts a little more than plans take, finds
-/// nothing.
-template <class Net, class Cluster, wish Wish, auto Limits, int Round = 0> constexpr auto fit() {
-  using here = searched<Net, Cluster, Wish, Limits>;
-  if constexpr (here::found && Round < most_rounds) {
-    constexpr auto less = tighter<Net, Cluster, Wish, Limits, here>();
-    if constexpr (less == Limits) return here{};
+/// nothing. find_within does the same at run time.
+template <class Net, class Cluster, wish Wish, auto Limits, int Round = 0, class Here = searched<Net, Cluster, Wish, Limits>>
+constexpr auto fit() {
+  if constexpr (Round == most_rounds) return fit_smallest<Net, Cluster, Wish>();
+  else if constexpr (Here::found) {
+    constexpr auto less = tighter<Net, Cluster, Wish, Limits, Here>();
+    if constexpr (less == Limits) return Here{};
     else return fit<Net, Cluster, Wish, less, Round + 1>();
-  } else if constexpr (Round == 0 && !here::value.too_many_kinds) {
-    constexpr nearest n = why_none<Net, Cluster>(Wish, Limits);
-    if constexpr (n.what != obstacle::memory) return here{};
-    else {
-      constexpr auto more = [] {
-        auto out = Limits;
-        for (auto& bytes : out) bytes = std::max(bytes, static_cast<std::int64_t>(n.value));
-        return out;
-      }();
-      return fit<Net, Cluster, Wish, more, 1>();
-    }
-  } else if constexpr (Round == 0) {
-    return here{};
+  } else if constexpr (Here::value.too_many_kinds) {
+    return Here{};
+  } else if constexpr (Round > 0) {
+    return fit_smallest<Net, Cluster, Wish>();
+  } else if constexpr (constexpr auto bytes = missing<Net, Cluster, Wish, Limits>; bytes == 0) {
+    return Here{};
   } else {
-    return searched<Net, Cluster, Wish, std::array<std::int64_t, Limits.size()>{}>{};  // none
+    constexpr auto more = [] {
+      auto out = Limits;
+      for (auto& limit : out) limit = std::max(limit, bytes);
+      return out;
+    }();
+    return fit<Net, Cluster, Wish, more, 1>();
   }
 }
 
 template <class Net, class Cluster, wish Wish>
-using answer = decltype(fit<Net, Cluster, Wish, limits_of<Net, Cluster, Wish>>());
+using answer = decltype(fit<Net, Cluster, Wish, rank_limits<Net, Cluster, Wish.memory>>());
 
 /// The first type that is no objective or limit.
 template <class... T> struct first_wrong { using type = void; };
@@ -287,15 +267,6 @@ template <class Net, class Cluster> consteval int without_watts() {
   return -1;
 }
 
-/// Four significant digits of v, downwards or upwards, so that the number that is told can be kept to.
-constexpr double told(double v, bool up) {
-  double unit = 1;
-  while (v / unit >= 10000) unit *= 10;
-  while (v / unit < 1000 && v > 0) unit /= 10;
-  const auto digits = static_cast<std::int64_t>(v / unit) + (up ? 1 : 0);
-  return unit >= 1 ? static_cast<double>(digits) * unit : static_cast<double>(digits) / (1 / unit);
-}
-
 constexpr std::int64_t largest(std::span<const std::int64_t> of) {
   std::int64_t out = 0;
   for (const auto bytes : of) out = std::max(out, bytes);
@@ -303,7 +274,7 @@ constexpr std::int64_t largest(std::span<const std::int64_t> of) {
 }
 
 template <class Net, class Cluster, wish Wish> consteval auto none_verdict() {
-  constexpr nearest n = why_none<Net, Cluster>(Wish, limits_of<Net, Cluster, Wish>);
+  constexpr nearest n = why_none(setting_of<Net, Cluster>, problem_of(setting_of<Net, Cluster>), Wish);
   if constexpr (n.what == obstacle::fps)
     return failing<error::no_mapping_within<at_least_fps<Wish.fps>, at_least_fps<told(n.value, false)>,
                                             remedy::relax_this_limit_or_add_devices>>{};
@@ -312,7 +283,7 @@ template <class Net, class Cluster, wish Wish> consteval auto none_verdict() {
         error::no_mapping_within<at_most_latency<ms<Wish.aim.most_latency * 1e3>>,
                                  at_most_latency<ms<told(n.value * 1e3, true)>>, remedy::relax_this_limit_or_add_devices>>{};
   else
-    return failing<error::no_mapping_within<memory_limit<largest(limits_of<Net, Cluster, Wish>)>,
+    return failing<error::no_mapping_within<memory_limit<largest(rank_limits<Net, Cluster, Wish.memory>)>,
                                             memory_limit<static_cast<std::int64_t>(n.value)>,
                                             remedy::relax_this_limit_or_add_devices>>{};
 }

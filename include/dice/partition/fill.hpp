@@ -9,6 +9,7 @@
 // a whole one all of them, each up to the next.
 #pragma once
 
+#include "dice/partition/goal.hpp"
 #include "dice/partition/problem.hpp"
 #include "dice/partition/routes.hpp"
 
@@ -41,8 +42,8 @@ constexpr meta::array<double> transfers_of(const problem& p, const routes& r) {
 /// Probes of one problem: is there a mapping within caps? Arrays are read by pointers, for compilers' sake.
 class prober {
  public:
-  constexpr prober(const problem& p, const routes& r)
-      : p_(p), r_(r), transfers_(transfers_of(p, r)), share_(r.nodes.size()), live_(p.pieces + 1) {
+  constexpr prober(const problem& p, const routes& r, progress tell)
+      : p_(p), r_(r), tell_(tell), transfers_(transfers_of(p, r)), share_(r.nodes.size()), live_(p.pieces + 1) {
     for (int v = r.nodes.size() - 1; v >= 0; --v) {
       const auto& node = r.nodes[v];
       for (int e = node.first_edge; e < node.last_edge; ++e) share_[v] = std::max(share_[v], share_[r.edges[e].to]);
@@ -60,6 +61,7 @@ class prober {
   /// Finds a mapping, in path() and starts(); may miss those that are not the longest stages at each node.
   constexpr bool quick(const caps& c) {
     const int n = r_.nodes.size();
+    ++probes_, told(0);
     marks_ = meta::array<mark>(n);
     marks_[0] = {0, -1, -1, 0};
     int best = -1, fewest = n;
@@ -95,9 +97,11 @@ class prober {
   /// The same, but misses none.
   constexpr bool whole(const caps& c) {
     const int n = r_.nodes.size(), width = p_.pieces + 1;
+    ++probes_;
     marks_ = meta::array<mark>(n * width);
     marks_[0] = {0, -1, -1, 0};
     for (int v = 0; v < n; ++v) {
+      told(static_cast<double>(v) / n);
       const auto& node = r_.nodes[v];
       int later = p_.pieces;  // the next start that can do all that an earlier one can, beyond itself
       bool covered = false;
@@ -144,6 +148,12 @@ class prober {
     std::int64_t limit = 0;
     const std::int64_t* weights = nullptr;
   };
+
+  /// Nobody knows how many probes there will be: some 20.
+  constexpr void told(double part_of_probe) const {
+    const double done = probes_ - 1 + part_of_probe;
+    tell_(done / (done + 10));
+  }
 
   constexpr std::int64_t limit(int device, const caps& c) const {
     return std::min(p_.devices[device].memory_limit, c.memory);
@@ -193,6 +203,8 @@ class prober {
 
   const problem& p_;
   const routes& r_;
+  progress tell_;
+  int probes_ = 0;
   meta::array<double> transfers_;  ///< by link and cut
   meta::array<double> share_;  ///< by node: problem::rest that its device and all later ones can do in 1 s, at most, in s
   meta::array<std::int64_t> live_;
@@ -205,8 +217,8 @@ class prober {
 /// The search for bottlenecks of one problem.
 class bottleneck_search {
  public:
-  constexpr bottleneck_search(const problem& p, const routes& r, bool in_order)
-      : p_(p), r_(r), in_order_(in_order), probe_(p, r) {}
+  constexpr bottleneck_search(const problem& p, const routes& r, bool in_order, detail::progress tell = {})
+      : p_(p), r_(r), in_order_(in_order), probe_(p, r, tell) {}
 
   /// Some stages within `c`, as few as the quick probe knows; none if there are none.
   constexpr solution feasible(const caps& c) {

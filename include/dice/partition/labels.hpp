@@ -3,7 +3,9 @@
 // problem"). Exact for every objective and limit.
 #pragma once
 
+#include "dice/partition/bounds.hpp"
 #include "dice/partition/fill.hpp"
+#include "dice/partition/goal.hpp"
 #include "dice/partition/problem.hpp"
 #include "dice/partition/routes.hpp"
 
@@ -12,50 +14,18 @@
 
 namespace dice::partition {
 
-enum class objective : unsigned char { throughput, latency, energy, peak_memory };
-
-/// What a mapping should be best in, and what it has to keep to; memory limits are the devices'.
-struct goal {
-  objective best = objective::throughput;
-  double most_period = infinity, most_latency = infinity;  ///< s
-  bool in_order = false;                                   ///< devices in the order of the cluster
-  bool repeats = false;                                    ///< a device may compute two of up to 4 stages
-};
-
-constexpr double value_of(objective o, const prediction& p) {
-  switch (o) {
-    case objective::throughput:
-      return p.period;
-    case objective::latency:
-      return p.latency;
-    case objective::energy:
-      return p.energy;
-    default:
-      return static_cast<double>(p.memory);
-  }
-}
-constexpr bool keeps(const prediction& p, const goal& g) { return p.period <= g.most_period && p.latency <= g.most_latency; }
-
 namespace detail {
 
 class label_search {
  public:
-  constexpr label_search(const problem& p, const routes& r, const goal& g)
+  constexpr label_search(const problem& p, const routes& r, const goal& g, progress tell = {})
       : p_(p),
         r_(r),
         g_(g),
+        tell_(tell),
+        bounds_(p, g, false),
         transfers_(transfers_of(p, r)),
-        heads_(r.nodes.size() * (p.pieces + 1), -1),
-        rest_energy_(p.pieces + 1) {
-    for (int k = p.pieces - 1; k >= 0; --k) {
-      double energy = infinity;
-      for (const auto& d : p.devices) {
-        const double t = p.kinds[d.kind].seconds[k + 1] - p.kinds[d.kind].seconds[k];
-        energy = std::min(energy, d.busy_watts * t);
-      }
-      rest_energy_[k] = rest_energy_[k + 1] + energy;
-    }
-  }
+        heads_(r.nodes.size() * (p.pieces + 1), -1) {}
 
   /// Sums of the same numbers in another order differ by less.
   static constexpr double rounding = 1e-12;
@@ -65,12 +35,15 @@ class label_search {
     best_ = known * (1 - rounding);
     labels_.push_back({});
     heads_[0] = 0;
-    for (int v = 0; v < r_.nodes.size(); ++v)
-      for (int first = 0; first < p_.pieces; ++first)
+    for (int v = 0; v < r_.nodes.size(); ++v) {
+      for (int first = 0; first < p_.pieces; ++first) {
+        tell_((v + static_cast<double>(first) / p_.pieces) / r_.nodes.size());
         for (int l = heads_[v * (p_.pieces + 1) + first]; l >= 0; l = labels_[l].next) {
           if (r_.nodes[v].device >= 0) extend(v, l);
           else forward(v, l);
         }
+      }
+    }
     for (int l = last_; l > 0; l = labels_[l].before)
       if (r_.nodes[r_.edges[labels_[l].edge].to].device >= 0)
         path.insert(0, labels_[l].edge), starts.insert(0, labels_[l].start);
@@ -78,12 +51,9 @@ class label_search {
   }
 
  private:
-  /// A device whose stage begins at `start`, and what the stages before it have: sums, and what is largest.
-  struct label {
+  /// A device whose stage begins at `start`, and what the stages before it come to.
+  struct label : sums {
     int start = 0, edge = -1, before = -1, next = -1;
-    double period = 0, latency = 0;
-    double work = 0, idle = 0;  ///< energy = work + idle · period: Σ (busy - idle) · t in J, Σ idle in W
-    std::int64_t memory = 0;
   };
 
   constexpr bool counts(objective o) const { return g_.best == o; }
@@ -95,20 +65,6 @@ class label_search {
     if (energy && (a.work > b.work || a.idle > b.idle)) return false;
     return !counts(objective::peak_memory) || a.memory <= b.memory;
   }
-  /// No mapping that continues l from piece k on has a smaller value.
-  constexpr double bound(const label& l, int k) const {
-    switch (g_.best) {
-      case objective::throughput:
-        return l.period;
-      case objective::latency:
-        return l.latency + p_.rest[k];
-      case objective::energy:
-        return l.work + l.idle * l.period + rest_energy_[k];
-      default:
-        return static_cast<double>(l.memory);
-    }
-  }
-
   constexpr void forward(int v, int at) {
     label l = labels_[at];
     l.before = at;
@@ -134,7 +90,7 @@ class label_search {
       label l = from;
       l.period = std::max(l.period, t), l.latency += t, l.work += watts * t, l.idle = held_power;
       l.memory = std::max(l.memory, held);
-      if (bound(l, end) >= best_) {  // and so does this, but for the energy's
+      if (bounds_.least(l, end) >= best_) {  // and so does this, but for the energy's
         if (energy) continue;
         return;
       }
@@ -142,7 +98,8 @@ class label_search {
       if (memory > d.memory_limit) continue;
       l.memory = std::max(l.memory, memory);
       if (end == p_.pieces) {
-        if (l.latency <= g_.most_latency && bound(l, end) < best_) best_ = bound(l, end) * (1 - rounding), last_ = at;
+        if (l.latency <= g_.most_latency && bounds_.least(l, end) < best_)
+          best_ = bounds_.least(l, end) * (1 - rounding), last_ = at;
         return;
       }
       l.before = at;
@@ -151,7 +108,7 @@ class label_search {
         label next = l;
         next.period = std::max(next.period, x), next.latency += x;
         if (next.period <= g_.most_period && next.latency + rest[end] * (1 - rounding) <= g_.most_latency &&
-            bound(next, end) < best_)
+            bounds_.least(next, end) < best_)
           add(e, end, next);
       }
     }
@@ -176,10 +133,11 @@ class label_search {
   const problem& p_;
   const routes& r_;
   const goal& g_;
+  progress tell_;
+  bounds bounds_;
   meta::array<double> transfers_;  ///< by link and cut
   meta::array<label> labels_;
-  meta::array<int> heads_;           ///< by node and start: its first label
-  meta::array<double> rest_energy_;  ///< from each piece on, each on the device best for it
+  meta::array<int> heads_;  ///< by node and start: its first label
   double best_ = infinity;
   int last_ = -1;
 };

@@ -1,7 +1,7 @@
 // What best_mapping looks for, and what it has to keep to: the words of users, as values of partition::goal.
 #pragma once
 
-#include "dice/partition/labels.hpp"
+#include "dice/partition/goal.hpp"
 #include "dice/platform/rate.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/partition/best_mapping.hpp"
+#include "dice/partition/find.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/partition/predicted.hpp"
 #include "dice/partition/problem.hpp"

@@ -2,10 +2,13 @@
 // a bound rules out.
 #pragma once
 
-#include "dice/partition/labels.hpp"
+#include "dice/partition/bounds.hpp"
+#include "dice/partition/goal.hpp"
 #include "dice/partition/problem.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 namespace dice::partition::detail {
 
@@ -13,15 +16,23 @@ class repeat_search {
  public:
   static constexpr int most_stages = 4;
 
-  constexpr repeat_search(const problem& p, const goal& g)
-      : p_(p), g_(g), times_(p.devices.size()), uses_(p.devices.size()), host_uses_(p.hosts), rest_work_(p.pieces + 1) {
+  constexpr repeat_search(const problem& p, const goal& g, progress tell = {})
+      : p_(p),
+        g_(g),
+        tell_(tell),
+        bounds_(p, g, true),
+        uses_(p.devices.size()),
+        host_uses_(p.hosts),
+        rest_weights_(p.pieces + 1),
+        last_live_(p.kinds.size() * (p.pieces + 1)) {
     for (int k = p.pieces - 1; k >= 0; --k) {
-      double work = infinity;
-      for (const auto& d : p.devices) {
-        const double t = p.kinds[d.kind].seconds[k + 1] - p.kinds[d.kind].seconds[k];
-        work = std::min(work, (d.busy_watts - d.idle_watts) * t);
+      std::int64_t weights = std::numeric_limits<std::int64_t>::max();
+      for (const auto& c : p.kinds) weights = std::min(weights, c.weights[k + 1] - c.weights[k]);
+      rest_weights_[k] = rest_weights_[k + 1] + weights;
+      for (int kind = 0; kind < p.kinds.size(); ++kind) {
+        auto* live = &last_live_[kind * (p.pieces + 1) + k];
+        *live = std::max(live[1], p.kinds[kind].live[k]);
       }
-      rest_work_[k] = rest_work_[k + 1] + work;
     }
   }
 
@@ -33,23 +44,16 @@ class repeat_search {
   }
 
  private:
-  struct sums {
-    double period = 0, latency = 0, work = 0, idle = 0;
+  /// What a device's stages so far come to.
+  struct use {
+    int stages = 0;
+    double seconds = 0;
+    std::int64_t weights = 0, live = 0, channels = 0;
   };
 
-  /// No mapping that continues these stages from piece k on has a smaller value; infinite if none keeps to the limits.
-  constexpr double bound(const sums& s, int k) const {
-    if (s.period > g_.most_period || s.latency + p_.rest[k] > g_.most_latency) return infinity;
-    switch (g_.best) {
-      case objective::throughput:
-        return s.period;
-      case objective::latency:
-        return s.latency + p_.rest[k];
-      case objective::energy:
-        return s.work + s.idle * s.period + rest_work_[k];
-      default:
-        return 0;
-    }
+  /// Whether a mapping that continues s from piece k on may be better than the best, and keep to the limits.
+  constexpr bool promising(const sums& s, int k) const {
+    return s.period <= g_.most_period && s.latency + p_.rest[k] <= g_.most_latency && bounds_.least(s, k) < best_;
   }
 
   /// Of hosts that are like one another the first ones are taken first.
@@ -64,9 +68,10 @@ class repeat_search {
   /// Tries all stages from piece `first` on.
   constexpr void next(const sums& before, int first, bool repeated) {
     const int last = stages_.empty() ? -1 : stages_[stages_.size() - 1].device;
+    const int left = most_stages - 1 - stages_.size();  // stages after this one
     for (int device = 0; device < p_.devices.size(); ++device) {
-      if (device == last || !in_turn(device)) continue;
-      const bool again = uses_[device] > 0;
+      const bool again = uses_[device].stages > 0;
+      if (device == last || !in_turn(device) || (left == 0 && !repeated && !again)) continue;
       const auto& d = p_.devices[device];
       sums now = before;
       if (last >= 0) {
@@ -74,23 +79,52 @@ class repeat_search {
         now.period = std::max(now.period, x), now.latency += x;
       }
       if (!again) now.idle += d.idle_watts;
-      if (bound(now, first) >= best_) continue;
-      const double had = times_[device];
-      ++uses_[device], ++host_uses_[d.host];
-      for (int end = first + 1; end <= p_.pieces; ++end) {
-        const double t = p_.time(device, first, end);
-        sums then = now;
-        times_[device] = had + t;
-        then.period = std::max(then.period, times_[device]), then.latency += t;
-        then.work += (d.busy_watts - d.idle_watts) * t;
-        if (bound(then, end) >= best_) break;
-        stages_.push_back({device, first, end});
-        if (end == p_.pieces) finish(repeated || again);
-        else if (stages_.size() < most_stages) next(then, end, repeated || again);
-        stages_.truncate(stages_.size() - 1);
+      if (!promising(now, first)) continue;
+      const use had = uses_[device];
+      ++host_uses_[d.host];
+      each_end(now, device, first, left, repeated || again);
+      uses_[device] = had;
+      --host_uses_[d.host];
+    }
+  }
+
+  /// Tries all ends of a stage of `device`, which comes after stages that come to `before`.
+  constexpr void each_end(const sums& before, int device, int first, int left, bool repeated) {
+    const auto& d = p_.devices[device];
+    const auto& c = p_.kinds[d.kind];
+    auto& here = uses_[device];
+    const use had = here;
+    std::int64_t live = had.live;
+    if (left == 0) live = std::max(live, last_live_[d.kind * (p_.pieces + 1) + first]);
+    for (int end = left == 0 ? p_.pieces : first + 1; end <= p_.pieces; ++end) {
+      live = std::max(live, c.live[end - 1]);
+      const double t = c.seconds[end] - c.seconds[first];
+      here = {had.stages + 1, had.seconds + t, had.weights + c.weights[end] - c.weights[first], live,
+              had.channels + p_.crossing[first]};
+      sums now = before;
+      now.period = std::max(now.period, here.seconds), now.latency += t;
+      now.work += (d.busy_watts - d.idle_watts) * t;
+      const auto held = here.weights + here.live + p_.slots * here.channels;
+      now.memory = std::max(now.memory, held);
+      if (held > d.memory_limit || !promising(now, end)) return;  // and so does every later end
+      here.channels += p_.crossing[end];
+      const auto memory = held + p_.slots * p_.crossing[end];
+      if (memory > d.memory_limit) continue;
+      now.memory = std::max(now.memory, memory);
+      if (left == most_stages - 1) {
+        const double rest = 1 - static_cast<double>(end) / p_.pieces;
+        tell_((device + 1 - rest * rest * rest) / p_.devices.size());
       }
-      times_[device] = had;
-      --uses_[device], --host_uses_[d.host];
+      sums later = now;
+      if (end < p_.pieces) {  // at most so many devices share the rest
+        later.period = std::max(later.period, p_.rest[end] / left * (1 - 1e-12));
+        later.memory = std::max(later.memory, rest_weights_[end] / left);
+      }
+      if (!promising(later, end)) continue;
+      stages_.push_back({device, first, end});
+      if (end == p_.pieces) finish(repeated);
+      else next(now, end, repeated);
+      stages_.truncate(stages_.size() - 1);
     }
   }
 
@@ -98,18 +132,19 @@ class repeat_search {
     if (!repeated) return;  // the other searches know those
     const auto expected = predict(p_, stages_);
     if (!keeps(expected, g_) || value_of(g_.best, expected) >= best_) return;
-    for (int d = 0; d < p_.devices.size(); ++d)
-      if (uses_[d] && memory_of(p_, stages_, d) > p_.devices[d].memory_limit) return;
     best_ = value_of(g_.best, expected);
     found_ = {stages_, expected};
   }
 
   const problem& p_;
   const goal& g_;
+  progress tell_;
+  bounds bounds_;
   meta::array<stage> stages_;
-  meta::array<double> times_;          ///< by device, of all its stages
-  meta::array<int> uses_, host_uses_;  ///< stages by device and by host
-  meta::array<double> rest_work_;      ///< from each piece on, each on the device best for it
+  meta::array<use> uses_;                   ///< by device
+  meta::array<int> host_uses_;              ///< stages by host
+  meta::array<std::int64_t> rest_weights_;  ///< bytes from each piece on, each where it has fewest
+  meta::array<std::int64_t> last_live_;     ///< by kind and piece: the most that is live from there on
   double best_ = infinity;
   solution found_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/partition/fill.hpp"
+#include "dice/partition/goal.hpp"
 #include "dice/partition/labels.hpp"
 #include "dice/partition/problem.hpp"
 #include "dice/partition/repeats.hpp"
@@ -45,7 +46,9 @@ constexpr outcome search(const problem& p, const goal& g, int most = most_routes
   }
   const caps within{.period = g.most_period};
   const bool bottleneck = g.best == objective::throughput || g.best == objective::peak_memory;
-  bottleneck_search stages(p, r, g.in_order);
+  const bool adds = !bottleneck || g.most_latency < infinity;
+  const double labelled = g.repeats ? 0.8 : 1, filled = adds ? 0.1 : labelled;
+  bottleneck_search stages(p, r, g.in_order, {g.seen_by, 0, filled});
   if (g.best == objective::throughput) out.best = stages.fastest(within);
   else if (bottleneck) out.best = stages.smallest(within);
   else out.best = stages.feasible(within);  // something to be better than
@@ -54,11 +57,12 @@ constexpr outcome search(const problem& p, const goal& g, int most = most_routes
     if (!bottleneck) detail::try_single(p, g, out.best);
     meta::array<int> path, starts;
     const double known = out.best.empty() ? infinity : value_of(g.best, out.best.expected);
-    if (detail::label_search(p, r, g).run(known, path, starts)) out.best = along(p, r, g.in_order, path, starts);
+    if (detail::label_search(p, r, g, {g.seen_by, filled, labelled}).run(known, path, starts))
+      out.best = along(p, r, g.in_order, path, starts);
   }
   if (g.repeats) {
     const double known = out.best.empty() ? infinity : value_of(g.best, out.best.expected);
-    solution better = detail::repeat_search(p, g).run(known);
+    solution better = detail::repeat_search(p, g, {g.seen_by, labelled, 1}).run(known);
     if (!better.empty()) out.best = better;
   }
   return out;

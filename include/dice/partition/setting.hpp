@@ -145,6 +145,23 @@ constexpr meta::array<stage> stages_of(const problem& p, const schedule::plan_vi
   return out;
 }
 
+/// Which rank computes what: devices by rank, in the order of their first stages, and the rank of each layer.
+struct assignment {
+  meta::array<int> devices, owner;
+};
+constexpr assignment assign(const problem& p, const meta::array<stage>& stages) {
+  assignment out;
+  meta::array<int> of_piece(p.pieces);
+  for (const auto& s : stages) {
+    int rank = 0;
+    while (rank < out.devices.size() && out.devices[rank] != s.device) ++rank;
+    if (rank == out.devices.size()) out.devices.push_back(s.device);
+    for (int k = s.first; k < s.last; ++k) of_piece[k] = rank;
+  }
+  for (const int piece : p.piece_of) out.owner.push_back(of_piece[piece]);
+  return out;
+}
+
 /// The prediction for a plan; memory is the plan's own figure.
 constexpr prediction predict(const setting& s, const schedule::plan_view& plan, std::span<const placed_rank> ranks) {
   const problem p = problem_of(s, plan, ranks);

@@ -47,6 +47,12 @@ inline std::string bytes_text(std::int64_t bytes) {
   return out;
 }
 
+inline std::string number_text(double value, const char* form) {
+  char out[128];
+  std::snprintf(out, sizeof out, form, value);
+  return out;
+}
+
 /// Lines of cells, columns as wide as their widest cell; the first `left` columns are aligned to the left.
 [[gnu::cold]] inline std::string table_text(const std::vector<std::vector<std::string>>& lines, std::size_t left) {
   const auto width_of = [](const std::string& s) {  // UTF-8: code points

@@ -5,15 +5,17 @@
 #include "dice/app/options.hpp"
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
+#include "dice/app/output/progress.hpp"
 #include "dice/mapping/placement.hpp"
+#include "dice/partition/find.hpp"
 #include "dice/partition/objectives.hpp"
-#include "dice/partition/search.hpp"
 #include "dice/partition/setting.hpp"
 #include "dice/runtime/program.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -24,12 +26,6 @@
 namespace dice::app {
 
 namespace detail {
-
-inline std::string number_text(double value, const char* form) {
-  char out[128];
-  std::snprintf(out, sizeof out, form, value);
-  return out;
-}
 
 /// Stages and transfers in order, and what they come to. `name(d)` is what device d is called, `host(d)` where it is.
 [[gnu::cold]] inline std::string prediction_table(const partition::problem& p, const meta::array<partition::stage>& stages,
@@ -96,6 +92,9 @@ inline std::string unit_of(const platform::processor_info& on) {
   }
 }
 
+/// Beyond, a search gives up.
+inline constexpr int most_routes_at_run_time = 20000;
+
 inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "latency", "energy", "peak_memory"};
 
 /// "energy,at_least_fps=25,at_most_latency=40,memory_limit=512,in_order,repeats" (ms, MiB). Throws usage_error.
@@ -119,15 +118,39 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
       out.aim.best = static_cast<partition::objective>(objective - objective_names.begin());
     else if (word == "in_order") out.aim.in_order = true;
     else if (word == "repeats") out.aim.repeats = true;
-    else if (name == "at_least_fps") out.aim.most_period = 1 / number();
-    else if (name == "at_most_latency") out.aim.most_latency = number() * 1e-3;
-    else if (name == "memory_limit") out.memory = static_cast<std::int64_t>(number() * (1 << 20));
+    else if (name == "at_least_fps") out.fps = std::max(out.fps, number()), out.aim.most_period = 1 / out.fps;
+    else if (name == "at_most_latency") out.aim.most_latency = std::min(out.aim.most_latency, number() * 1e-3);
+    else if (name == "memory_limit") out.memory = std::min(out.memory, static_cast<std::int64_t>(number() * (1 << 20)));
     else
       fail("'" + std::string(word) +
            "' is no objective or limit; write throughput, latency, energy or peak_memory, and with commas between them "
            "at_least_fps=N, at_most_latency=MS, memory_limit=MIB, in_order, repeats");
   }
   return out;
+}
+
+/// Why the cluster has no mapping for the wish, in the units of wish_of_text.
+[[gnu::cold]] inline std::string no_mapping_text(const platform::cluster_view& cluster, const partition::wish& w,
+                                                 const partition::nearest& why) {
+  std::string limit, best;
+  const auto name = [&](const char* word, double wanted, double possible) {
+    limit = word + number_text(wanted, "%.6g"), best = word + number_text(possible, "%.6g");
+  };
+  if (why.what == partition::obstacle::fps) {
+    name("at_least_fps=", w.fps, partition::told(why.value, false));
+  } else if (why.what == partition::obstacle::latency) {
+    name("at_most_latency=", w.aim.most_latency * 1e3, partition::told(why.value * 1e3, true));
+  } else {
+    std::int64_t ram = 0;
+    for (const auto& p : cluster.processors) ram = std::max(ram, p.memory);
+    const auto mib = [](double bytes) {  // as it was before it became whole bytes
+      const double exact = (bytes + 0.5) / (1 << 20), digits = exact < 1 ? 1e-6 : 1e-4;
+      return std::round(exact / digits) * digits;
+    };
+    name("memory_limit=", mib(static_cast<double>(w.memory)), mib(why.value));
+    if (ram <= w.memory) limit = "the cluster's ram, " + number_text(mib(static_cast<double>(ram)), "%.6g MiB at most");
+  }
+  return "no mapping keeps to " + limit + "; the best that one can have is " + best + " (relax this limit, or add devices)";
 }
 
 }  // namespace detail
@@ -168,6 +191,30 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
   return out + "]}";
 }
 
+namespace detail {
+
+/// The mapping that was found for `problem`, as C++, and what is predicted of it.
+[[gnu::cold]] inline std::string found_text(const forecast& f, const runtime::program& p, const partition::problem& problem,
+                                            const partition::finding& found) {
+  const auto host = [&](int d) {
+    return std::string(f.setting.cluster.hosts[static_cast<std::size_t>(problem.devices[d].host)].name);
+  };
+  const auto& devices = found.ranks.devices;
+  std::vector<std::string> units, hosts;
+  for (const int d : devices) {
+    const auto& on = f.setting.cluster.processors[static_cast<std::size_t>(problem.devices[d].processor)];
+    units.push_back(unit_of(on)), hosts.push_back(host(d));
+  }
+  const auto name = [&](int d) {
+    return "rank " + std::to_string(std::find(devices.begin(), devices.end(), d) - devices.begin());
+  };
+  return mapping_text(p, units, hosts, {found.ranks.owner.begin(), found.ranks.owner.end()},
+                      placement::default_in_flight(devices.size())) +
+         "\n" + prediction_table(problem, found.stages, found.expected, name, host);
+}
+
+}  // namespace detail
+
 /// forecast::search.
 [[gnu::cold]] inline std::string searched_text(const forecast& f, const runtime::program& p, std::string_view text) {
   const auto wish = detail::wish_of_text(text);
@@ -175,33 +222,17 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
     for (std::size_t k = 0; k < f.setting.usable.size(); ++k)
       if (f.setting.usable[k] && !f.setting.cluster.processors[k].has_watts)
         throw std::runtime_error("--search energy: a processor of the cluster has no watts<busy, idle>; give it to each");
-  auto problem = partition::problem_of(f.setting);
-  for (auto& d : problem.devices) d.memory_limit = std::min(d.memory_limit, wish.memory);
-  constexpr int most = 20000;
-  const auto found = partition::search(problem, wish.aim, most);
+  const auto problem = partition::problem_of(f.setting);
+  const auto found = [&] {
+    search_progress shown;
+    auto watched = wish;
+    watched.aim.seen_by = &shown.seen_by();
+    return partition::find_best(f.setting, problem, watched, detail::most_routes_at_run_time);
+  }();
   if (found.too_many_kinds)
     throw std::runtime_error("--search: hosts of so many kinds have too many orders; add in_order, and list them in order");
-  if (found.best.empty()) throw std::runtime_error("--search: no mapping keeps to these limits; relax them, or add devices");
-  const auto& processors = f.setting.cluster.processors;
-  const auto at = [&](int device) { return static_cast<std::size_t>(problem.devices[device].processor); };
-  std::vector<int> devices, rank_of_piece(static_cast<std::size_t>(problem.pieces)), owner;
-  for (const auto& s : found.best.stages) {
-    const auto known = std::find(devices.begin(), devices.end(), s.device);
-    for (int k = s.first; k < s.last; ++k)
-      rank_of_piece[static_cast<std::size_t>(k)] = static_cast<int>(known - devices.begin());
-    if (known == devices.end()) devices.push_back(s.device);
-  }
-  for (const int piece : problem.piece_of) owner.push_back(rank_of_piece[static_cast<std::size_t>(piece)]);
-  const auto host = [&](int d) {
-    return std::string(f.setting.cluster.hosts[static_cast<std::size_t>(problem.devices[d].host)].name);
-  };
-  std::vector<std::string> units, hosts;
-  for (const int d : devices) units.push_back(detail::unit_of(processors[at(d)])), hosts.push_back(host(d));
-  const auto name = [&](int d) {
-    return "rank " + std::to_string(std::find(devices.begin(), devices.end(), d) - devices.begin());
-  };
-  return detail::mapping_text(p, units, hosts, owner, placement::default_in_flight(static_cast<int>(units.size()))) + "\n" +
-         detail::prediction_table(problem, found.best.stages, found.best.expected, name, host);
+  if (found.empty()) throw std::runtime_error("--search: " + detail::no_mapping_text(f.setting.cluster, wish, found.why));
+  return detail::found_text(f, p, problem, found);
 }
 
 }  // namespace dice::app
