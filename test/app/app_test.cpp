@@ -3,6 +3,8 @@
 
 #include "convolutions.hpp"
 #include "dice/app/command_line.hpp"
+#include "dice/app/measure.hpp"
+#include "dice/app/output/explanation.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/app/output/report.hpp"
 #include "dice/app/output/results.hpp"
@@ -165,6 +167,87 @@ TEST(record, keeps_any_bytes_and_refuses_damage) {
   EXPECT_THROW(b.get(), std::runtime_error);
   for (const char* bad : {"5:abc", "x:abc", "99999999999999999999:a", ""})
     EXPECT_THROW(app::record(bad).get(), std::runtime_error);
+}
+
+TEST(measure, typical_time) {
+  EXPECT_EQ(app::detail::typical({5}, true), 5);
+  EXPECT_EQ(app::detail::typical({5, 1000, 6, 4, 5}, true), 5);
+  // Without a core for nine tenths of the time each tenth run waits: the mean counts, in parts of 30 ms.
+  std::vector<std::int64_t> cut;
+  for (int k = 0; k < 1000; ++k) cut.push_back(k % 10 == 9 ? 9'100'000 : 100'000);
+  EXPECT_EQ(app::detail::typical(cut, true), 100'000);
+  EXPECT_NEAR(app::detail::typical(cut, false), 1'000'000, 100'000);
+  EXPECT_NEAR(app::detail::typical({100'000, 9'100'000}, false), 4'600'000, 1);  // too few for parts
+}
+
+TEST(measure, latency_and_bandwidth) {
+  const std::vector<double> bytes{1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 4e6};
+  std::vector<double> seconds;
+  for (const double b : bytes) seconds.push_back(150e-6 + b / 12e6);
+  auto link = app::detail::fitted(bytes, seconds);
+  EXPECT_NEAR(link.seconds, 150e-6, 1e-9);
+  EXPECT_NEAR(link.bytes_per_s, 12e6, 1);
+  seconds[0] = 20e-6, seconds[1] = 40e-6, seconds[5] *= 1.5;  // a burst, and a disturbance
+  link = app::detail::fitted(bytes, seconds);
+  EXPECT_NEAR(link.seconds, 150e-6, 80e-6);
+  EXPECT_NEAR(link.bytes_per_s, 12e6, 0.6e6);
+  link = app::detail::fitted({1e3}, {1e-3});  // a link that is so slow that one size is enough
+  EXPECT_NEAR(link.bytes_per_s, 1e6, 1);
+  EXPECT_NEAR(link.seconds, 0, 1e-12);
+  link = app::detail::fitted({1e3, 4e3}, {2e-3, 1e-3});  // nonsense has no negative speed
+  EXPECT_GT(link.bytes_per_s, 0);
+  EXPECT_GE(link.seconds, 0);
+}
+
+TEST(measure, names) {
+  EXPECT_EQ(app::detail::word("pi-a.local"), "pi_a_local");
+  EXPECT_EQ(app::detail::word("cores<0, 1>"), "cores_0_1");
+  EXPECT_EQ(app::detail::word("--"), "");
+}
+
+/// A run of one()'s plan: two ranks with messages both ways.
+TEST(explain, links_and_limits) {
+  const auto p = one().view();
+  using kind = runtime::recorder::kind;
+  runtime::recorder recorder(p.plan.groups.size(), 1, true, false);
+  const auto& messages = p.plan.messages;
+  ASSERT_GE(messages.size(), 2u);
+  // Frames every 1000 ns: sent at once; there is room from 200 on; each is there 300 after the one before at the earliest.
+  for (int f = 0; f < 5; ++f)
+    for (std::size_t m = 0; m < messages.size(); ++m) {
+      const auto id = static_cast<int>(m);
+      recorder.add({f * 1000, f * 1000, f, id, kind::send});
+      recorder.add({f * 1000 + 200, f * 1000 + 200, f, id, kind::post});
+      recorder.add({f * 1000 + 500, f * 1000 + 500, f, id, kind::receive});
+    }
+  const auto links = app::detail::links_of(p, {app::passages_part(recorder, 7)});
+  ASSERT_FALSE(links.empty());
+  int counted = 0;
+  for (const auto& l : links) {
+    EXPECT_NE(l.from, l.to);
+    EXPECT_NEAR(l.seconds, 300e-9, 1e-12);  // from the room to the arrival; others of the link arrive at the same time
+    counted += l.messages;
+  }
+  EXPECT_EQ(counted, static_cast<int>(messages.size()));
+
+  app::seen_run run;
+  run.links = links, run.hosts = {"a", "b"}, run.period = 1e-3, run.in_flight = p.plan.in_flight;
+  const auto limit = [&](std::vector<double> busy, std::vector<double> idle, double link) {
+    run.busy = std::move(busy), run.idle = std::move(idle), run.links[0].seconds = link;
+    return app::detail::limit_text(p, run);
+  };
+  EXPECT_EQ(limit({0.3e-3, 0.95e-3}, {0.6, 0.02}, 0.2e-3), "What limits: rank 1 on b, which computes 95 % of the time.");
+  EXPECT_EQ(
+      limit({0.3e-3, 0.5e-3}, {0.6, 0.02}, 0.2e-3),
+      "What limits: rank 1 on b, which computes 50 % of the time, and hands on frames and messages for most of the rest.");
+  EXPECT_EQ(limit({0.3e-3, 0.5e-3}, {0.6, 0.4}, 0.97e-3),
+            "What limits: messages from " + app::detail::rank_at(run, links[0].from) + " to " +
+                app::detail::rank_at(run, links[0].to) + ", which are under way 97 % of the time.");
+  EXPECT_NE(limit({0.3e-3, 0.5e-3}, {0.6, 0.4}, 0.2e-3).find("allow more with dice::in_flight<12> in the mapping"),
+            std::string::npos);
+  run.in_flight = 2;
+  EXPECT_NE(limit({0.3e-3, 0.5e-3}, {0.6, 0.4}, 0.2e-3).find("2 may be in flight; allow more with --in-flight,"),
+            std::string::npos);
 }
 
 TEST(results, relative_error) {

@@ -41,11 +41,12 @@ std::string emit_profile(const profile& measured, const std::string& name, const
   identifiers names({"network", "digest", "host", "unit", "processor", "threads", "watts", "ms"});
   for (const auto& u : measured.units) emit_unit(out, u, names.make(u.name, "unit"));
   for (const auto& c : measured.connections) {
-    const auto alias = names.make(c.from + "_" + c.to, "connection");
+    const bool within = c.from == c.to;  // of a board, then
+    const auto alias = names.make(within ? "within_" + c.from : c.from + "_" + c.to, "connection");
+    const auto hosts = within ? "" : fmt::format("::dice::between<{}, {}>, ", literal(c.from), literal(c.to));
     fmt::format_to(put, "// Measured: {} us each message, {} Mbit/s.\n", c.us, c.mbit_per_s);
-    fmt::format_to(put,
-                   "using {} = ::dice::connection<::dice::between<{}, {}>, ::dice::mbit_per_s<{}>, ::dice::us<{}>>;\n\n",
-                   alias, literal(c.from), literal(c.to), literal(c.mbit_per_s), literal(c.us));
+    fmt::format_to(put, "using {} = ::dice::connection<{}::dice::mbit_per_s<{}>, ::dice::us<{}>>;\n\n", alias, hosts,
+                   literal(c.mbit_per_s), literal(c.us));
   }
   fmt::format_to(put, "}}  // namespace {}\n", space);
   return fmt::to_string(out);

@@ -191,10 +191,18 @@ inline std::span<const option> option_table() {
              [](parsing& p, std::string_view v) { p.out.trace = v; }},
       option{"--profile", takes::value, "FILE", false, "print what every layer takes, and write it as JSON",
              [](parsing& p, std::string_view v) { p.out.profile = v; }},
+      option{"--explain", takes::nothing, "", false,
+             "say why it is as fast as it is: what every stage and link took and was predicted to take, what limits, which "
+             "mapping would be faster (50 random frames, unless said otherwise)",
+             [](parsing& p, std::string_view) { p.out.explain = true; }},
       option{"--tune", takes::value, "FILE", false,
              "run no frames: measure the ways to compute each convolution, write the fastest for the next build (TUNED in "
              "CMake)",
              [](parsing& p, std::string_view v) { p.out.tune = v; }},
+      option{"--measure", takes::value, "FILE", false,
+             "run no frames: measure each layer on each rank's unit and the messages between hosts, write a profile for "
+             "onnx2hpp --profile",
+             [](parsing& p, std::string_view v) { p.out.measure = v; }},
       option{"--pack", takes::value, "FILE", false,
              "run no frames: write the weights of all ranks as their kernels read them, for starts without work",
              [](parsing& p, std::string_view v) { p.out.pack = v; }},
@@ -216,11 +224,12 @@ inline std::span<const option> option_table() {
               p.fail("'" + std::string(v) + "' is no form of a plan; write --plan, or --plan= with json, steps, dot or svg");
             p.out.plan = static_cast<plan_form>(found - forms.begin());
           }},
-      option{"--search", takes::perhaps, "OBJECTIVE,LIMIT,…", false,
-             "print the best mapping for this program's cluster as C++, and run nothing: throughput (default), latency, energy "
-             "or "
-             "peak_memory; at_least_fps=N, at_most_latency=MS, memory_limit=MIB; in_order, repeats",
-             [](parsing& p, std::string_view v) { p.out.search = v.empty() ? "throughput" : v; }},
+      option{
+          "--search", takes::perhaps, "OBJECTIVE,LIMIT,…", false,
+          "print the best mapping for this program's cluster as C++, and run nothing: throughput (default), latency, energy "
+          "or "
+          "peak_memory; at_least_fps=N, at_most_latency=MS, memory_limit=MIB; in_order, repeats",
+          [](parsing& p, std::string_view v) { p.out.search = v.empty() ? "throughput" : v; }},
       option{"--help", takes::nothing, "", false, "print this", [](parsing& p, std::string_view) { p.out.help = true; }},
       option{"--version", takes::nothing, "", false, "print the version of dice",
              [](parsing& p, std::string_view) { p.out.version = true; }},
@@ -251,7 +260,8 @@ inline std::string_view nearest_option(std::string_view wrong) {
 
 /// No file that is written may be one that is read, or another one that is written. Throws usage_error.
 [[gnu::cold]] inline void require_different_files(const options& o) {
-  std::vector<std::string> reads{o.weights, o.packed, o.labels}, writes{o.json, o.trace, o.profile, o.tune, o.pack};
+  std::vector<std::string> reads{o.weights, o.packed, o.labels},
+      writes{o.json, o.trace, o.profile, o.tune, o.measure, o.pack};
   for (const auto* files : {&o.inputs, &o.expected})
     for (const auto& f : *files) reads.push_back(f.file);
   for (const auto& f : o.outputs) writes.push_back(f.file);
@@ -323,6 +333,13 @@ inline std::string_view nearest_option(std::string_view wrong) {
     detail::require_different_files(out);
     return out;
   }
+  if (!out.measure.empty()) {
+    for (const auto& name : seen)
+      if (name != "--measure" && name != "--weights" && name != "--packed" && name != "--transport")
+        throw usage_error("--measure runs no frames; leave " + std::string(name));
+    detail::require_different_files(out);
+    return out;
+  }
   if (given("--tolerance") && out.expected.empty()) throw usage_error("--tolerance belongs to --expect FILE");
   if (given("--labels") && out.top == 0) throw usage_error("--labels belongs to --top K");
   if (out.streamed() >= 0) {
@@ -333,9 +350,15 @@ inline std::string_view nearest_option(std::string_view wrong) {
     if (out.inputs.size() > 1) fail("the standard input stands alone; give no other --input");
     if (out.warmup > 0) fail("its frames come only once, so none is for --warmup");
     if (out.gather) fail("results go out where they are made, as they come; leave --gather");
+    if (out.explain) fail("--explain is for a given number of frames; give files, or --random SEED");
     if (given("--resize")) fail("its frames are of the input's size; --resize is for pictures");
   }
   detail::require_different_files(out);
+  if (out.explain && out.streamed() < 0) {
+    if (!given("--warmup")) out.warmup = 5;
+    if (out.inputs.empty() && !given("--frames")) out.frames = 50;
+    if (out.inputs.empty() && !out.random) out.random = 0;
+  }
   if (!out.random)
     for (int l = 0; l < program.layers.size(); ++l) {
       const auto& layer = program.layers.layers[static_cast<std::size_t>(l)];

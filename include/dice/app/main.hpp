@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/app/forecast.hpp"
+#include "dice/app/output/advice.hpp"
 #include "dice/app/output/prediction.hpp"
 #include "dice/app/program.hpp"
 #include "dice/app/run.hpp"
@@ -23,15 +24,20 @@ concept right_on = std::is_same_v<decltype(verdict_on<Net, Map, Cluster>()()), i
 
 /// What the program of right mapping Map knows of right cluster Cluster.
 template <class Net, class Map, class Cluster>
-inline constexpr forecast forecast_of{partition::setting_of<Net, Cluster>, partition::detail::ranks<Net, Map, Cluster>,
-                                      &predicted_text, &searched_text};
+inline constexpr forecast forecast_of{partition::setting_of<Net, Cluster>,
+                                      partition::detail::ranks<Net, Map, Cluster>,
+                                      &predicted_text,
+                                      &foreseen,
+                                      &advised,
+                                      &searched_text};
 
 }  // namespace app
 
 /// The main function of a program that runs network Net as mapping Map says: reads the command line (see --help), runs this
 /// process's rank (all ranks with --transport in-process), and returns the exit status: 0 done, 1 failed, 2 wrong usage.
 /// Net is the `network` of a header made by onnx2hpp, Map a `mapping` or `split`. Errors
-/// are messages on stderr, not exceptions. Cluster is what --plan predicts and --search finds a mapping for; it need not be.
+/// are messages on stderr, not exceptions. Cluster is what --plan and --explain predict and --search finds a mapping for; it
+/// need not be.
 template <class Net, class Map, class Cluster = void>
 requires app::right_on<Net, Map, Cluster>
 int main(int argc, char** argv) {

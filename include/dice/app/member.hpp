@@ -152,6 +152,20 @@ class member {
     return {};
   }
 
+  /// Starts the calling thread's team for this rank's unit. Returns a warning, or "".
+  std::string start_threads() {
+    const auto r = static_cast<std::size_t>(rank());
+    if (r >= program_.units.size()) return {};
+    const auto cores = r < program_.cores.size() ? program_.cores[r] : std::span<const int>{};
+    const auto online = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    const bool launched = processes_ && launched_size() > 0;
+    const auto crew =
+        runtime::engage(program_.units[r], cores, sharers_, online, launched ? "; start with mpirun --bind-to none" : "");
+    threads_ = crew.threads;
+    if (program_.threads.start) program_.threads.start(crew.threads, crew.cores);
+    return crew.warning;
+  }
+
   /// Starts the calling thread's team for this rank's unit, or opens its accelerator, and maps its weights or copies them
   /// there: from the file `packed`; or, if neither is named, from that beside the program; or packs them from the file
   /// `plain`, by default where --weights looks. Returns a warning, or "". Throws.
@@ -248,19 +262,6 @@ class member {
     if (short_name(program_.hosts[r]) == short_name(host_)) return {};
     return "is meant for host '" + std::string(program_.hosts[r]) +
            "', as on<> says; start it there (mpirun --rankfile, or the order of --host), or change the mapping";
-  }
-
-  std::string start_threads() {
-    const auto r = static_cast<std::size_t>(rank());
-    if (r >= program_.units.size()) return {};
-    const auto cores = r < program_.cores.size() ? program_.cores[r] : std::span<const int>{};
-    const auto online = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-    const bool launched = processes_ && launched_size() > 0;
-    const auto crew =
-        runtime::engage(program_.units[r], cores, sharers_, online, launched ? "; start with mpirun --bind-to none" : "");
-    threads_ = crew.threads;
-    if (program_.threads.start) program_.threads.start(crew.threads, crew.cores);
-    return crew.warning;
   }
 
   /// Opens it and asks whether it has room for what the plan says, before any weight is read.

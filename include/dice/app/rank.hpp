@@ -2,9 +2,12 @@
 #pragma once
 
 #include "dice/app/command_line.hpp"
+#include "dice/app/forecast.hpp"
 #include "dice/app/input/files.hpp"
 #include "dice/app/input/standard.hpp"
+#include "dice/app/measure.hpp"
 #include "dice/app/member.hpp"
+#include "dice/app/output/explanation.hpp"
 #include "dice/app/output/live_results.hpp"
 #include "dice/app/output/print.hpp"
 #include "dice/app/output/profile.hpp"
@@ -35,14 +38,26 @@ namespace dice::app {
 class rank_job {
  public:
   /// `usage` is what is wrong with the command line here, or empty; then `o` counts for nothing.
-  rank_job(const runtime::program& p, const options& o, std::string usage, channels::communicator& ranks, bool processes)
-      : program_(p), options_(o), usage_(std::move(usage)), ranks_(ranks), rank_(ranks.rank()), me_(p, ranks, processes) {}
+  /// `f` may be null.
+  rank_job(const runtime::program& p, const options& o, std::string usage, channels::communicator& ranks, bool processes,
+           const forecast* f)
+      : program_(p),
+        options_(o),
+        usage_(std::move(usage)),
+        ranks_(ranks),
+        rank_(ranks.rank()),
+        me_(p, ranks, processes),
+        forecast_(f) {}
 
   /// Runs it; returns the exit code, the same in every rank.
   int run() {
     try {
-      for (auto stage :
-           {&rank_job::introduce, &rank_job::prepare, &rank_job::allocate, &rank_job::compute, &rank_job::finish})
+      if (const int code = introduce()) return code;
+      if (!options_.measure.empty()) {
+        const auto error = measurement(program_, options_, me_, ranks_).run();
+        return error.empty() ? 0 : refuse(error, 1);
+      }
+      for (auto stage : {&rank_job::prepare, &rank_job::allocate, &rank_job::compute, &rank_job::finish})
         if (const int code = (this->*stage)()) return code;
       return 0;
     } catch (const channels::stopped&) {
@@ -101,6 +116,8 @@ class rank_job {
                                                      {"with --gather ", options_.gather ? "(yes)" : "(no)"},
                                                      {"with --trace ", options_.trace.empty() ? "(no)" : "(yes)"},
                                                      {"with --profile ", options_.profile.empty() ? "(no)" : "(yes)"},
+                                                     {"with --explain ", options_.explain ? "(yes)" : "(no)"},
+                                                     {"with --measure ", options_.measure.empty() ? "(no)" : "(yes)"},
                                                      {"for the results of ", wanted.empty() ? "(none)" : wanted}});
     return error.empty() ? 0 : refuse(error, code);
   }
@@ -237,9 +254,9 @@ class rank_job {
     try {
       if (options_.warmup > 0) me_.executor().run(options_.warmup, &source_, nullptr, figures_);
       phase = "frame ";
-      if (!options_.trace.empty() || !options_.profile.empty()) {
-        recorder_.emplace(program_.plan.groups.size(), static_cast<std::size_t>(me_.threads()), !options_.trace.empty(),
-                          !options_.profile.empty());
+      const bool traces = !options_.trace.empty() || options_.explain;
+      if (traces || !options_.profile.empty()) {
+        recorder_.emplace(program_.plan.groups.size(), static_cast<std::size_t>(me_.threads()), traces, profiles());
         me_.executor().record(&*recorder_);
       }
       if (options_.streamed() >= 0) return stream(), 0;
@@ -318,8 +335,9 @@ class rank_job {
         ranks_.receive_block(program_.plan.owner[static_cast<std::size_t>(l)], sink_.result(l).data(),
                              frames_ * layer(l).output.bytes());
     }
-    std::vector<std::string> profiles, traces;
-    if (!options_.profile.empty()) profiles = ranks_.all_gather(profile_part(*recorder_, me_.host()));
+    std::vector<std::string> all_profiles, traces, passages;
+    if (profiles()) all_profiles = ranks_.all_gather(profile_part(*recorder_, me_.host()));
+    if (options_.explain) passages = to_first(passages_part(*recorder_, offset_));
     if (!options_.trace.empty()) traces = to_first(trace_part(program_, rank_, me_.host(), *recorder_, offset_));
     std::string error;
     const auto then = [&](auto f) {
@@ -331,13 +349,17 @@ class rank_job {
       for (const auto& f : options_.outputs)
         if (holder(f.layer) == rank_) then([&] { runtime::write_npy(f.file, sink_.result(f.layer)); });
     report all;
+    seen_run run;
+    const auto profile = merge_profiles(all_profiles);
     if (rank_ == 0)
       then([&] {
         all = merge(parts, frames_);
-        if (!options_.json.empty()) runtime::write_text(options_.json, report_json(all));
+        if (options_.explain) run = seen(program_, all, profile, passages, in_flight());
+        auto figures = report_json(all);
+        if (options_.explain) figures.insert(figures.rfind('}'), ",\n " + explained_json(program_, run, forecast_));
+        if (!options_.json.empty()) runtime::write_text(options_.json, figures);
       });
     if (rank_ == 0 && !options_.trace.empty()) then([&] { runtime::write_text(options_.trace, trace_text(traces)); });
-    const auto profile = merge_profiles(profiles);
     if (rank_ == 0 && !options_.profile.empty())
       then([&] { runtime::write_text(options_.profile, profile_json(program_, frames_, profile)); });
     // Printed when all files are there: who reads may go away.
@@ -346,8 +368,11 @@ class rank_job {
       if (holder(f.layer) == rank_) then([&] { compare(f); });
     if (rank_ == 0 && !options_.profile.empty()) then([&] { print(profile_table(program_, profile)); });
     if (rank_ == 0) then([&] { print(report_table(all)); });
+    if (rank_ == 0 && options_.explain) then([&] { print("\n" + explained_text(program_, run, forecast_)); });
     return agree(error);
   }
+
+  bool profiles() const { return !options_.profile.empty() || options_.explain; }
 
   /// All ranks' texts, in rank 0. Collective; for long ones.
   std::vector<std::string> to_first(std::string text) {
@@ -392,6 +417,7 @@ class rank_job {
   channels::communicator& ranks_;
   const int rank_;
   member me_;
+  const forecast* const forecast_;
   std::map<int, input_files> files_;   ///< of the graph inputs here
   std::vector<std::string> pictures_;  ///< by frame, of all ranks
   std::optional<picture_form> form_;   ///< of a stream's frames, if they are to be normalised

@@ -54,12 +54,12 @@ inline std::string plan_as(const runtime::program& p, const forecast* f, plan_fo
 }
 
 /// All ranks as threads of this process.
-inline int run_threads(const runtime::program& p, const options& o) {
+inline int run_threads(const runtime::program& p, const options& o, const forecast* f) {
   channels::in_process::hub hub(p.ranks());
   std::vector<int> codes(static_cast<std::size_t>(p.ranks()), 1);
   const auto work = [&](int rank) {
     channels::in_process::communicator ranks(hub, rank);
-    codes[static_cast<std::size_t>(rank)] = rank_job(p, o, {}, ranks, false).run();
+    codes[static_cast<std::size_t>(rank)] = rank_job(p, o, {}, ranks, false, f).run();
   };
   if (p.ranks() == 1) {
     work(0);
@@ -123,7 +123,7 @@ inline int run_threads(const runtime::program& p, const options& o) {
       // mpirun ends the ranks by SIGTERM; one of them says so.
       const runtime::interrupts ends(ranks.rank() == 0 ? "dice: " : "",
                                      ranks.rank() == 0 ? ": mpirun was interrupted, or another rank has failed" : "");
-      return rank_job(p, o, usage, ranks, true).run();
+      return rank_job(p, o, usage, ranks, true, f).run();
     }
 #endif
     if (const int n = launched_size(); n > 1)
@@ -131,7 +131,7 @@ inline int run_threads(const runtime::program& p, const options& o) {
           p.ranks() == 1 ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
                          : "--transport in-process: all ranks run in one process; start it without mpirun");
     const runtime::interrupts ends("dice: error: ", "");
-    return detail::run_threads(p, o);
+    return detail::run_threads(p, o, f);
   } catch (const usage_error& e) {
     return detail::refuse_alone(e.what());
   } catch (const std::exception& e) {

@@ -6,6 +6,7 @@
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/app/output/print.hpp"
+#include "dice/app/trial.hpp"
 #include "dice/runtime/affinity.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/npy.hpp"
@@ -18,11 +19,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <fstream>
-#include <random>
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace dice::app {
@@ -46,98 +46,17 @@ struct tuned_layer {
 
 namespace detail {
 
-/// Random numbers in -1 … 1, the same each time.
-inline weights::block random_block(std::int64_t bytes) {
-  weights::block out(bytes);
-  std::minstd_rand engine(1);
-  std::uniform_real_distribution<float> values(-1, 1);
-  std::generate_n(reinterpret_cast<float*>(out.data()), bytes / 4, [&] { return values(engine); });
-  return out;
-}
-
-/// A step of the plan with memory of its own, to be run with each variant.
-class trial {
- public:
-  trial(const runtime::program& p, const schedule::step& s) : entry_(p.kernels[static_cast<std::size_t>(s.group)]) {
-    const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
-    const auto shape = [&](int l) { return p.layers.layers[static_cast<std::size_t>(l)].output; };
-    std::int64_t converted = 0;  // room for each tensor in the other layout
-    const auto bytes = [&](const dice::tensor::shape& of, dice::tensor::layout layout) {
-      converted += (dice::tensor::bytes(of, dice::tensor::layout::blocked) + 63) / 64 * 64;
-      return dice::tensor::bytes(of, layout);
-    };
-    for (int k = 0; k < s.operands; ++k) {
-      const auto edges = p.layers.into(group.anchor);
-      const auto i = static_cast<std::size_t>(k);
-      layouts_.push_back(p.plan.operands[static_cast<std::size_t>(s.first_operand + k)].layout);
-      inputs_.push_back(random_block(bytes(i < edges.size() ? shape(edges[i].from) : shape(group.anchor), layouts_.back())));
-      input_pointers_.push_back(reinterpret_cast<const float*>(inputs_.back().data()));
-    }
-    output_ = weights::block(bytes(shape(group.anchor), s.output.layout));
-    std::vector<weights::block> parameters;
-    std::vector<const float*> plain;
-    for (const auto& q : p.parameters[static_cast<std::size_t>(s.group)]) {
-      parameters.push_back(random_block(q.extents.bytes()));
-      plain.push_back(reinterpret_cast<const float*>(parameters.back().data()));
-    }
-    std::int64_t most = 0;
-    for (int v = 0; v < entry_.variants; ++v) {
-      algorithms_.push_back(entry_.variant(v));
-      packed_.emplace_back(algorithms_.back().packed_bytes);
-      entry_.pack(v, plain, packed_.back().data());
-      most = std::max(most, (algorithms_.back().scratch_bytes + 63) / 64 * 64);
-    }
-    scratch_ = weights::block(most + converted);
-    scratch_.touch();
-    result_ = s.output.layout;
-  }
-
-  int variants() const { return entry_.variants; }
-  void run(int variant) const {
-    const auto v = static_cast<std::size_t>(variant);
-    entry_.run({.inputs = input_pointers_.data(),
-                .output = reinterpret_cast<float*>(output_.data()),
-                .parameters = nullptr,
-                .packed = packed_[v].data(),
-                .scratch = scratch_.data(),
-                .how = &algorithms_[v],
-                .layouts = layouts_.data(),
-                .result = result_});
-  }
-  std::span<const weights::block> inputs() const { return inputs_; }
-
- private:
-  const kernels::entry& entry_;
-  std::vector<weights::block> inputs_, packed_;
-  std::vector<const float*> input_pointers_;
-  std::vector<dice::tensor::layout> layouts_;
-  std::vector<cost::algorithm> algorithms_;
-  weights::block output_, scratch_;
-  dice::tensor::layout result_{};
-};
-
-/// Reads a block through the caches.
-inline void read_through(const weights::block& b) {
-  for (std::int64_t i = 0; i < b.bytes(); i += 64) static_cast<void>(*reinterpret_cast<const volatile char*>(b.data() + i));
-}
-
 /// The variants' times in milliseconds: lower quartiles, since others on the machine only ever add. Taken in turn, so that
 /// they hit all alike, each with the weights where they lie when a frame comes to them: behind the rank's others, of which
 /// `others` is a stand-in.
 [[gnu::cold]] inline std::vector<double> measure(const trial& t, const weights::block& others) {
   constexpr std::int64_t enough = 2'000'000'000;  // ns
   constexpr std::size_t least = 9, most = 101;    // rounds
-  std::vector<std::vector<std::int64_t>> times(static_cast<std::size_t>(t.variants()));
-  for (int v = 0; v < t.variants(); ++v) t.run(v);
+  std::vector<std::vector<std::int64_t>> times(t.ways());
+  for (std::size_t v = 0; v < t.ways(); ++v) t.run(v);
   for (const auto begin = runtime::now();
        times[0].size() < least || (times[0].size() < most && runtime::now() < begin + enough);)
-    for (int v = 0; v < t.variants(); ++v) {
-      read_through(others);
-      for (const auto& in : t.inputs()) read_through(in);  // the layer before has just written it
-      const auto from = runtime::now();
-      t.run(v);
-      times[static_cast<std::size_t>(v)].push_back(runtime::now() - from);
-    }
+    for (std::size_t v = 0; v < t.ways(); ++v) times[v].push_back(t.time(v, others));
   std::vector<double> out;
   for (auto& all : times) {
     const auto quarter = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 4);
@@ -145,26 +64,6 @@ inline void read_through(const weights::block& b) {
     out.push_back(static_cast<double>(*quarter) * 1e-6);
   }
   return out;
-}
-
-/// All that the time of a step with several variants depends on. Those are convolutions with stride and dilation 1 and one
-/// group, which their shapes describe.
-inline std::string kind_of(const runtime::program& p, const schedule::step& s) {
-  const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
-  const auto layer = [&](int l) -> auto& { return p.layers.layers[static_cast<std::size_t>(l)]; };
-  std::string out(layer(group.anchor).op);
-  const auto add = [&](const dice::tensor::shape& of) {
-    for (int a = 0; a < of.rank; ++a) out += (a ? 'x' : ' ') + std::to_string(of[a]);
-  };
-  for (const auto& e : p.layers.into(group.anchor)) add(layer(e.from).output);
-  add(layer(group.anchor).output);
-  for (const auto& q : p.parameters[static_cast<std::size_t>(s.group)]) add(q.extents);
-  if (group.residual >= 0) out += " +";
-  if (group.activation >= 0) out += " " + std::string(layer(group.activation).op);
-  if (group.pool >= 0) out += " halved";
-  for (int k = 0; k < s.operands; ++k)
-    out += " " + std::to_string(static_cast<int>(p.plan.operands[static_cast<std::size_t>(s.first_operand + k)].layout));
-  return out + " " + std::to_string(static_cast<int>(s.output.layout));
 }
 
 /// Adds the layers of a rank that have a choice to `out`. The calling thread becomes that of the rank.
@@ -203,25 +102,15 @@ inline std::string kind_of(const runtime::program& p, const schedule::step& s) {
         std::fprintf(stderr, "\r\033[Krank %d: layer %zu of %zu, %s", rank, i + 1, steps.size(),
                      std::string(p.layers.layers[static_cast<std::size_t>(l.layers[0])].name).c_str());
       l.threads = crew.threads;
-      l.ms = measure(trial(p, *steps[i]), others);
+      const auto& entry = p.kernels[static_cast<std::size_t>(steps[i]->group)];
+      std::vector<cost::algorithm> variants;
+      for (int v = 0; v < entry.variants; ++v) variants.push_back(entry.variant(v));
+      l.ms = measure(trial(p, *steps[i], std::move(variants)), others);
     }
     if (shows) std::fprintf(stderr, "\r\033[K");
   };
   if (p.threads.keep) p.threads.keep([](void* f) { (*static_cast<decltype(body)*>(f))(); }, &body);
   else body();
-}
-
-/// What the system calls this machine's CPU, in letters that a comment may have.
-inline std::string cpu_name() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.rfind("model name", 0) == 0 && line.find(": ") != std::string::npos) {
-      std::string out;
-      for (const char c : line.substr(line.find(": ") + 2))
-        if (c >= ' ' && c <= '~' && c != '\\') out += c;
-      return out;
-    }
-  return "unknown";
 }
 
 /// A line for each layer: the variant of this program, the fastest, and the milliseconds of each.

@@ -253,8 +253,10 @@ class executor {
     while (posted_ < frames_ && posted_ < oldest_ + slots_ && sends_done(slot(posted_))) {
       const int s = slot(posted_);
       at_[static_cast<std::size_t>(s)] = 0;
-      for (int m : receives_)
+      for (int m : receives_) {
         end_.start_receive(m, s, message_at(m, plan_.messages[static_cast<std::size_t>(m)].at_receiver, s));
+        if (recorder_ && recorder_->traces()) note(recorder::kind::post, m, posted_ - base_, now());
+      }
       if (recorder_) arrived_[static_cast<std::size_t>(s)].assign(receives_.size(), 0);
       ++posted_;
     }
@@ -449,6 +451,7 @@ class executor {
           recorder_->add({at.begin, at.end, f - base_, s.group, recorder::kind::compute, t});
     }
     end_.progress();  // so that messages travel while the rank computes
+    if (recorder_ && recorder_->traces()) note_arrivals();
   }
 
   const program& program_;

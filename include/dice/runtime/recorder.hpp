@@ -11,12 +11,12 @@ namespace dice::runtime {
 /// What a rank does when, for --trace and --profile. Times are nanoseconds of its steady clock.
 class recorder {
  public:
-  enum class kind : std::uint8_t { compute, job, enter, leave, send, receive, wait };
+  enum class kind : std::uint8_t { compute, job, enter, leave, send, post, receive, wait };
   struct event {
     std::int64_t begin = 0, end = 0;
     std::int64_t frame = -1;  ///< of this stream, from 0; -1: of none
     int what = -1;  ///< compute: the fusion group; job: the segment, on an accelerator; enter, leave: the layer; send,
-                    ///< receive: the message
+                    ///< post (of a receive), receive: the message
     kind is = kind::wait;
     int thread = 0;  ///< of the rank's team
   };

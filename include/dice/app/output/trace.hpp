@@ -41,6 +41,7 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
   meta("thread_name", arrivals, "messages arrive");
   const auto layer = [&](int l) { return std::string(p.layers.layers[static_cast<std::size_t>(l)].name); };
   for (const auto& e : r.events()) {
+    if (e.is == kind::post) continue;
     std::string name, more;
     int row = e.thread;
     switch (e.is) {
@@ -58,6 +59,8 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
         break;
       case kind::wait:
         name = "wait";
+        break;
+      case kind::post:
         break;
       case kind::send:
       case kind::receive: {

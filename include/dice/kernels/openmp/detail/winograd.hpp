@@ -48,7 +48,7 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
   const auto columns = count * X::outputs + halo, y = tile_y * Y::outputs - f.top, x = tile_x * X::outputs - f.left;
   const float* p = image + (in_block * height * row + y * row + x) * block + lane;
   const bool rows_inside = y >= 0 && y + n <= height;
-  alignas(64) float half[n][most * width];  // columns are transformed once for the tiles that share them
+  alignas(64) float once[n][most * width];  // columns are transformed once for the tiles that share them
   for (std::int64_t j = 0; j < columns; ++j, p += block) {
     vec d[n], o[n];
     if (x + j < 0 || x + j >= row) {
@@ -66,7 +66,7 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
     }
     Y::input(d, o);
     DICE_UNROLL
-    for (int i = 0; i < n; ++i) store(half[i] + j * width, o[i]);
+    for (int i = 0; i < n; ++i) store(once[i] + j * width, o[i]);
   }
   float* out = to + (in_block * tiles + tile) * block + lane;
   for (std::int64_t t = 0; t < count; ++t, out += block) {
@@ -75,7 +75,7 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
     for (int i = 0; i < n; ++i) {
       vec d[X::inputs], o[X::inputs];
       DICE_UNROLL
-      for (int j = 0; j < X::inputs; ++j) d[j] = load(half[i] + (t * X::outputs + j) * width);
+      for (int j = 0; j < X::inputs; ++j) d[j] = load(once[i] + (t * X::outputs + j) * width);
       X::input(d, o);
       DICE_UNROLL
       for (int j = 0; j < X::inputs; ++j, point += pitch) store(point, o[j]);
@@ -101,7 +101,7 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
         auto tile_x = begin - first_row * tile_columns;
         const float* from = sums;
         for (auto t = begin; t < end; ++t, from += block) {
-          vec half[Y::outputs][X::inputs];
+          vec once[Y::outputs][X::inputs];
           const float* point = from;
 #pragma GCC unroll 1
           for (int j = 0; j < X::inputs; ++j, point += pitch) {
@@ -110,7 +110,7 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
             for (int i = 0; i < Y::inputs; ++i) d[i] = load(point + i * X::inputs * pitch);
             Y::output(d, o);
             DICE_UNROLL
-            for (int i = 0; i < Y::outputs; ++i) half[i][j] = o[i];
+            for (int i = 0; i < Y::outputs; ++i) once[i][j] = o[i];
           }
           const auto tile_row = y, x = first_x + tile_x * m;
           const auto rows = std::min<std::int64_t>(Y::outputs, height - y), columns = std::min<std::int64_t>(m, row - x);
@@ -120,8 +120,8 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
               float* to = output + (tile_row / 2 * (row / 2) + x / 2) * block;
               for (std::int64_t i = 0; i + 1 < rows; i += 2, to += row / 2 * block) {
                 vec o[2][m];
-                X::output(half[i], o[0]);
-                X::output(half[i + 1], o[1]);
+                X::output(once[i], o[0]);
+                X::output(once[i + 1], o[1]);
                 DICE_UNROLL
                 for (int j = 0; j < m; j += 2)
                   if (j + 1 < columns)
@@ -134,7 +134,7 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
           float* to = output + (tile_row * row + x) * block;
           for (std::int64_t i = 0; i < rows; ++i, to += row * block) {
             vec o[m];
-            X::output(half[i], o);
+            X::output(once[i], o);
             const auto put = [&](std::int64_t j) __attribute__((always_inline)) {
               vec v = o[j] + start;
               if (to_residual) v += load(to + j * block + to_residual);
@@ -279,7 +279,7 @@ template <int Height, int Width> void transform_weights(const cost::winograd& f,
     for (std::int64_t b = 0; b < f.out_blocks(); ++b) {
       const auto there = std::min<std::int64_t>(block, f.out_channels - b * block);
       for (std::int64_t c = 0; c < f.channels; ++c) {
-        doubles taps[Y::taps][X::taps] = {}, half[X::taps];
+        doubles taps[Y::taps][X::taps] = {}, once[X::taps];
         for (std::int64_t o = 0; o < there; ++o) {
           const float* own = from[0] + ((b * block + o) * f.channels + c) * Y::taps * X::taps;
           for (int y = 0; y < Y::taps; ++y)
@@ -287,12 +287,12 @@ template <int Height, int Width> void transform_weights(const cost::winograd& f,
         }
         for (int i = 0; i < Y::inputs; ++i) {
           for (int x = 0; x < X::taps; ++x) {
-            half[x] = doubles{};
-            for (int y = 0; y < Y::taps; ++y) half[x] += rows[i][y] * taps[y][x];
+            once[x] = doubles{};
+            for (int y = 0; y < Y::taps; ++y) once[x] += rows[i][y] * taps[y][x];
           }
           for (int j = 0; j < X::inputs; ++j) {
             doubles sum{};
-            for (int x = 0; x < X::taps; ++x) sum += half[x] * columns[j][x];
+            for (int x = 0; x < X::taps; ++x) sum += once[x] * columns[j][x];
             const auto packed = __builtin_convertvector(sum, floats);
             const auto point = b * f.points() + i * X::inputs + j;
             __builtin_memcpy(to + (point * f.channels + c) * block, &packed, sizeof packed);

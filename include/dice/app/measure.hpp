@@ -1,0 +1,440 @@
+// --measure: what every layer takes on the unit of every rank, and what the connections between hosts do, as a profile for
+// onnx2hpp --profile.
+#pragma once
+
+#include "dice/app/launcher.hpp"
+#include "dice/app/member.hpp"
+#include "dice/app/options.hpp"
+#include "dice/app/output/json.hpp"
+#include "dice/app/output/plan.hpp"
+#include "dice/app/output/print.hpp"
+#include "dice/app/output/trace.hpp"
+#include "dice/app/record.hpp"
+#include "dice/app/trial.hpp"
+#include "dice/channels/channel.hpp"
+#include "dice/platform/connection.hpp"
+#include "dice/runtime/figures.hpp"
+#include "dice/runtime/npy.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/runtime/recorder.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dice::app {
+
+/// A unit of a host, and what the groups of the plan take on it.
+struct measured_unit {
+  std::string host, unit, processor;
+  int threads = 0;
+  std::vector<double> ms;  ///< by fusion group; negative: not measured, for it belongs to another kind of unit
+};
+
+/// Messages between two hosts, or between two ranks of one.
+struct measured_connection {
+  std::string from, to;
+  double us = 0, mbit_per_s = 0;  ///< of each message, and besides
+};
+
+namespace detail {
+
+/// The middle one.
+inline double median(std::vector<double> of) {
+  const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+  std::nth_element(of.begin(), middle, of.end());
+  return *middle;
+}
+
+/// Of `times` that follow one another, in ns: the median, if the thread had its core all the time. If it had not, since a
+/// container or a hot board has it for a part of every few milliseconds only, those that were cut short tell too little, and
+/// those that wait too much: then the median of the means of some parts.
+inline double typical(const std::vector<std::int64_t>& times, bool undisturbed) {
+  constexpr double part = 30e6;  // ns, some of the usual periods
+  double sum = 0;
+  for (const auto t : times) sum += static_cast<double>(t);
+  const auto parts = undisturbed ? times.size() : static_cast<std::size_t>(std::clamp(sum / part, 1.0, 9.0));
+  const auto n = std::max<std::size_t>(times.size() / parts, 1);
+  std::vector<double> means;
+  for (std::size_t at = 0; at + n <= times.size(); at += n) {
+    sum = 0;
+    for (std::size_t k = at; k < at + n; ++k) sum += static_cast<double>(times[k]);
+    means.push_back(sum / static_cast<double>(n));
+  }
+  return median(std::move(means));
+}
+
+/// Nanoseconds for which the calling thread had a core.
+inline std::int64_t thread_time() {
+  timespec t{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+/// Latency and bandwidth of messages of `bytes[i]`, ascending, that take `seconds[i]`: the median slope of all pairs (Theil
+/// 1950, Sen 1968), since small messages may pass a link faster than its rate, in a burst; and the median of what is left of
+/// the smaller half.
+inline platform::link fitted(const std::vector<double>& bytes, const std::vector<double>& seconds) {
+  std::vector<double> slopes, rest;
+  for (std::size_t k = 0; k < bytes.size(); ++k)
+    for (std::size_t j = 0; j < k; ++j) slopes.push_back((seconds[k] - seconds[j]) / (bytes[k] - bytes[j]));
+  const double slope = slopes.empty() ? 0 : median(slopes);
+  const double per_byte = slope > 0 ? slope : seconds.back() / bytes.back();
+  for (std::size_t k = 0; k < (bytes.size() + 1) / 2; ++k) rest.push_back(seconds[k] - per_byte * bytes[k]);
+  return {.bytes_per_s = 1 / per_byte, .seconds = std::max(median(rest), 0.0)};
+}
+
+/// `text` with what is no letter or digit as "_".
+inline std::string word(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (std::isalnum(static_cast<unsigned char>(c))) out += c;
+    else if (!out.empty() && out.back() != '_') out += '_';
+  while (!out.empty() && out.back() == '_') out.pop_back();
+  return out;
+}
+
+}  // namespace detail
+
+/// One rank's part in --measure. Ranks of one host measure one after the other, hosts side by side; then pairs of hosts send
+/// each other messages, pair after pair. Needs no frames; weights only if there are GPU ranks.
+class measurement {
+ public:
+  measurement(const runtime::program& p, const options& o, member& me, channels::communicator& ranks)
+      : program_(p), options_(o), me_(me), ranks_(ranks), rank_(ranks.rank()) {}
+
+  /// What went wrong, the same in every rank, or "". Rank 0 has written the file then, and printed it.
+  [[gnu::cold]] std::string run() {
+    for (auto stage : {&measurement::prepare, &measurement::measure_units, &measurement::measure_connections})
+      if (const auto error = (this->*stage)(); !error.empty()) return error;
+    return me_.agree(member::attempt([&] {
+      if (rank_ != 0) return;
+      runtime::write_text(options_.measure, json());
+      print(table());
+    }));
+  }
+
+ private:
+  bool on_gpu(int rank) const {
+    const auto r = static_cast<std::size_t>(rank);
+    return r < program_.units.size() && program_.units[r].on() == platform::processor::gpu;
+  }
+  const graph::layer_info& anchor(std::size_t group) const {
+    return program_.layers.layers[static_cast<std::size_t>(program_.plan.groups[group].anchor)];
+  }
+  /// A line of progress from rank 0: to a terminal, or to mpirun, which hands it on.
+  void tell(const std::string& what) const {
+    if (rank_ == 0 && (::isatty(STDERR_FILENO) || launched_size() > 1)) std::fprintf(stderr, "dice: %s\n", what.c_str());
+  }
+
+  /// Threads and GPUs, and who is where.
+  std::string prepare() {
+    std::string warning;
+    const auto error = member::attempt([&] {
+      if (rank_ == 0) runtime::require_writable(options_.measure);
+      if (program_.open) warning = me_.equip(options_.weights, options_.packed, program_.plan.in_flight);
+      else warning = me_.start_threads();
+      if (rank_ == 0 && !me_.weights_path().empty() && runtime::is_same_file(options_.measure, me_.weights_path()))
+        throw runtime::file_error("'" + options_.measure + "' holds the weights, and would be written; name another file");
+    });
+    record mine;
+    mine.put(me_.host());
+    mine.put(unit_text(program_, rank_));
+    std::vector<std::string> all;
+    auto first = me_.agree(error, mine.text(), all);
+    if (first.empty() && program_.open) {
+      std::string more;
+      first = me_.connect(program_.plan.in_flight, false, more);
+      if (!more.empty()) warning += (warning.empty() ? "" : "; ") + more;
+    }
+    if (!first.empty()) return first;
+    if (!warning.empty()) std::fprintf(stderr, "dice: warning: %s: %s\n", me_.place().c_str(), warning.c_str());
+    for (const auto& text : all) {
+      record in(text);
+      hosts_.push_back(in.get()), units_.push_back(in.get());
+    }
+    return {};
+  }
+
+  /// Ranks of this rank's host before it: how many go first.
+  int turn(int rank) const {
+    return static_cast<int>(std::count(hosts_.begin(), hosts_.begin() + rank, hosts_[static_cast<std::size_t>(rank)]));
+  }
+  /// Whether an earlier rank has the same unit on the same host; GPU ranks have their own layers each.
+  bool again(int rank) const {
+    for (int r = 0; r < rank && !on_gpu(rank); ++r)
+      if (hosts_[static_cast<std::size_t>(r)] == hosts_[static_cast<std::size_t>(rank)] &&
+          units_[static_cast<std::size_t>(r)] == units_[static_cast<std::size_t>(rank)])
+        return true;
+    return false;
+  }
+
+  std::string measure_units() {
+    int turns = 0;
+    for (int r = 0; r < ranks_.size(); ++r) turns = std::max(turns, turn(r) + 1);
+    for (int t = 0; t < turns; ++t) {
+      std::string now;
+      for (int r = 0; r < ranks_.size(); ++r)
+        if (turn(r) == t && !again(r))
+          now += (now.empty() ? "" : ", ") + (units_[static_cast<std::size_t>(r)] + " of ") +
+                 hosts_[static_cast<std::size_t>(r)];
+      if (now.empty()) continue;
+      tell("measuring " + now);
+      record mine;
+      const auto error = member::attempt([&] {
+        if (turn(rank_) != t || again(rank_)) return;
+        const auto ms = on_gpu(rank_) ? gpu_times() : cpu_times();
+        mine.put(on_gpu(rank_) ? me_.accelerator_memory().name : detail::cpu_name());
+        mine.put(on_gpu(rank_) ? 0 : me_.threads());
+        for (const double v : ms) mine.put(json_number(v));
+      });
+      std::vector<std::string> all;
+      if (const auto first = me_.agree(error, mine.text(), all); !first.empty()) return first;
+      for (std::size_t r = 0; r < all.size(); ++r)
+        if (!all[r].empty()) add(r, all[r]);
+    }
+    return {};
+  }
+
+  /// Ranks of one GPU become one unit.
+  void add(std::size_t rank, const std::string& text) {
+    record in(text);
+    measured_unit u{hosts_[rank], units_[rank], in.get(), 0, {}};
+    u.threads = static_cast<int>(in.get_number());
+    while (in.more()) u.ms.push_back(std::stod(in.get()));
+    for (auto& other : measured_)
+      if (other.host == u.host && other.unit == u.unit) {
+        for (std::size_t g = 0; g < u.ms.size(); ++g)
+          if (u.ms[g] >= 0) other.ms[g] = u.ms[g];
+        return;
+      }
+    measured_.push_back(std::move(u));
+  }
+
+  static double milliseconds(const detail::trial& t, const weights::block& others) {
+    constexpr std::int64_t enough = 200'000'000, disturbed = 1'000'000'000;  // ns
+    constexpr std::size_t least = 9, most = 20000;                           // runs
+    std::vector<std::int64_t> times;
+    const auto begin = runtime::now(), had = detail::thread_time();
+    for (bool whole = true;;) {
+      times.push_back(t.time(0, others));
+      const auto passed = runtime::now() - begin;
+      if (times.size() >= least && passed >= enough) whole = detail::thread_time() - had > passed / 10 * 9;
+      if (times.size() == most || (times.size() >= least && passed >= (whole ? enough : disturbed)))
+        return detail::typical(times, whole) * 1e-6;
+    }
+  }
+
+  /// Milliseconds of every group that a CPU rank computes, on this rank's threads.
+  std::vector<double> cpu_times() const {
+    std::vector<double> out(program_.plan.groups.size(), -1);
+    std::map<std::string, double> known;  // by kind, of those that have variants
+    const weights::block others(
+        std::min(program_.plan.ranks[static_cast<std::size_t>(rank_)].weight_bytes, std::int64_t{256} << 20));
+    others.touch();
+    std::size_t done = 0;
+    auto body = [&] {
+      const bool shows = ::isatty(STDERR_FILENO);
+      for (const auto& s : program_.plan.steps) {
+        if (s.what != schedule::action::compute) continue;
+        const auto g = static_cast<std::size_t>(s.group);
+        if (on_gpu(program_.plan.groups[g].rank)) continue;
+        if (shows)
+          std::fprintf(stderr, "\r\033[Krank %d: layer %zu of %zu, %s", rank_, ++done, out.size(),
+                       std::string(anchor(g).name).c_str());
+        const auto kind = program_.kernels[g].variant ? detail::kind_of(program_, s) : std::string();
+        if (const auto same = known.find(kind); !kind.empty() && same != known.end()) {
+          out[g] = same->second;
+          continue;
+        }
+        const detail::trial t(program_, s, {program_.algorithms[g]});
+        t.run(0);
+        out[g] = milliseconds(t, others);
+        if (!kind.empty()) known[kind] = out[g];
+      }
+      if (shows) std::fprintf(stderr, "\r\033[K");
+    };
+    if (program_.threads.keep) program_.threads.keep([](void* f) { (*static_cast<decltype(body)*>(f))(); }, &body);
+    else body();
+    // What has no step of its own lies where it is needed already.
+    std::vector<bool> has_step(out.size());
+    for (const auto& s : program_.plan.steps)
+      if (s.what == schedule::action::compute) has_step[static_cast<std::size_t>(s.group)] = true;
+    for (std::size_t g = 0; g < out.size(); ++g)
+      if (!has_step[g] && !on_gpu(program_.plan.groups[g].rank)) out[g] = 0;
+    return out;
+  }
+
+  /// Milliseconds of this rank's own groups, each alone on its GPU.
+  std::vector<double> gpu_times() const {
+    std::vector<double> out(program_.plan.groups.size(), -1);
+    runtime::recorder recorder(out.size(), 1, false, true);
+    me_.executor().record(&recorder);
+    me_.executor().record(nullptr);
+    for (std::size_t g = 0; g < out.size(); ++g)
+      if (program_.plan.groups[g].rank == rank_)
+        out[g] = recorder.samples()[g].empty() ? 0 : detail::typical(recorder.samples()[g], true) * 1e-6;
+    return out;
+  }
+
+  /// Between the first ranks of all pairs of hosts, and between the first two of each host.
+  std::string measure_connections() {
+    std::vector<int> first;  // of each host
+    for (int r = 0; r < ranks_.size(); ++r)
+      if (turn(r) == 0) first.push_back(r);
+    std::vector<std::pair<int, int>> pairs;
+    for (std::size_t a = 0; a < first.size(); ++a) {
+      for (int r = 0; r < ranks_.size(); ++r)
+        if (turn(r) == 1 && hosts_[static_cast<std::size_t>(r)] == hosts_[static_cast<std::size_t>(first[a])])
+          pairs.emplace_back(first[a], r);
+      for (std::size_t b = a + 1; b < first.size(); ++b) pairs.emplace_back(first[a], first[b]);
+    }
+    for (const auto& pair : pairs) {
+      const int a = pair.first, b = pair.second;
+      const auto &from = hosts_[static_cast<std::size_t>(a)], &to = hosts_[static_cast<std::size_t>(b)];
+      tell("measuring messages " + (from == to ? "within " + from : "between " + from + " and " + to));
+      platform::link found;
+      const auto error = member::attempt([&] {
+        if (rank_ == a) found = ping(b);
+        if (rank_ == b) pong(a);
+      });
+      record mine;
+      mine.put(json_number(found.seconds * 1e6));
+      mine.put(json_number(found.bytes_per_s * 8e-6));
+      std::vector<std::string> all;
+      if (const auto wrong = me_.agree(error, mine.text(), all); !wrong.empty()) return wrong;
+      record in(all[static_cast<std::size_t>(a)]);
+      const double us = std::stod(in.get()), speed = std::stod(in.get());
+      connections_.push_back({from, to, us, speed});
+    }
+    return {};
+  }
+
+  /// So many messages of so many bytes there and back come next; none: no more.
+  struct batch {
+    std::int64_t rounds = 0, bytes = 0;
+  };
+
+  /// What messages of several sizes take to the other rank: half of the time there and back, the median of many.
+  platform::link ping(int other) const {
+    constexpr double enough = 0.05, slow = 0.4;  // s
+    constexpr std::array<std::int64_t, 7> sizes{1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22};
+    std::vector<std::byte> data(static_cast<std::size_t>(sizes.back()));
+    const auto median = [&](const batch& b) {
+      ranks_.send_block(other, &b, sizeof b);
+      std::vector<double> times;
+      for (std::int64_t k = 0; k < b.rounds; ++k) {
+        const auto from = runtime::now();
+        ranks_.send_block(other, data.data(), b.bytes);
+        ranks_.receive_block(other, data.data(), b.bytes);
+        times.push_back(static_cast<double>(std::max<std::int64_t>(runtime::now() - from, 1)) * 1e-9);
+      }
+      return detail::median(std::move(times));
+    };
+    std::vector<double> bytes, seconds;
+    for (const auto size : sizes) {
+      const auto rounds = static_cast<std::int64_t>(std::clamp(enough / median({3, size}), 3.0, 500.0));
+      const double there_and_back = median({rounds, size});
+      bytes.push_back(static_cast<double>(size)), seconds.push_back(there_and_back / 2);
+      if (there_and_back > slow) break;
+    }
+    const batch none;
+    ranks_.send_block(other, &none, sizeof none);
+    return detail::fitted(bytes, seconds);
+  }
+  void pong(int other) const {
+    std::vector<std::byte> data;
+    for (batch b;;) {
+      ranks_.receive_block(other, &b, sizeof b);
+      if (b.rounds == 0) return;
+      data.resize(static_cast<std::size_t>(b.bytes));
+      for (std::int64_t k = 0; k < b.rounds; ++k) {
+        ranks_.receive_block(other, data.data(), b.bytes);
+        ranks_.send_block(other, data.data(), b.bytes);
+      }
+    }
+  }
+
+  /// Names for the units: their hosts', with the unit where a host has several.
+  std::string name(const measured_unit& u) const {
+    const auto alike = std::count_if(measured_.begin(), measured_.end(), [&](const auto& o) { return o.host == u.host; });
+    return detail::word(u.host) + (alike > 1 ? "_" + detail::word(u.unit) : "");
+  }
+
+  /// The form that docs/onnx2hpp.md describes.
+  std::string json() const {
+    std::string out = "{\"dice\": " + json_string(program_.version) + ", \"network\": " + json_string(program_.network) +
+                      ",\n \"digest\": " + json_string(program_.weights.digest) + ",\n \"units\": [";
+    for (std::size_t k = 0; k < measured_.size(); ++k) {
+      const auto& u = measured_[k];
+      std::string layers, missing;
+      for (std::size_t g = 0; g < u.ms.size(); ++g) {
+        const auto layer = json_string(anchor(g).name);
+        if (u.ms[g] < 0) missing += (missing.empty() ? "" : ", ") + layer;
+        else
+          layers +=
+              (layers.empty() ? "\n    " : ",\n    ") + ("{\"layer\": " + layer) + ", \"ms\": " + json_number(u.ms[g]) + "}";
+      }
+      out += (k ? ",\n  " : "\n  ") + ("{\"name\": " + json_string(name(u))) + ", \"host\": " + json_string(u.host) +
+             ", \"unit\": " + json_string(u.unit) + ", \"processor\": " + json_string(u.processor) +
+             ", \"threads\": " + std::to_string(u.threads) + ", \"layers\": [" + layers + "]" +
+             (missing.empty() ? "" : ",\n   \"missing\": [" + missing + "]") + "}";
+    }
+    out += "],\n \"connections\": [";
+    for (std::size_t k = 0; k < connections_.size(); ++k) {
+      const auto& c = connections_[k];
+      out += (k ? ",\n  " : "\n  ") + ("{\"from\": " + json_string(c.from)) + ", \"to\": " + json_string(c.to) +
+             ", \"us\": " + json_number(c.us) + ", \"mbit_per_s\": " + json_number(c.mbit_per_s) + "}";
+    }
+    return out + "]}\n";
+  }
+
+  std::string table() const {
+    const auto number = [](const char* form, double v) {
+      char text[48];
+      std::snprintf(text, sizeof text, form, v);
+      return std::string(text);
+    };
+    std::vector<std::vector<std::string>> lines{{"ms"}};
+    for (const auto& u : measured_) lines[0].push_back(u.unit + " of " + u.host);
+    for (std::size_t g = 0; g < program_.plan.groups.size(); ++g) {
+      lines.push_back({group_text(program_, g)});
+      for (const auto& u : measured_) lines.back().push_back(u.ms[g] < 0 ? "" : number("%.3f", u.ms[g]));
+    }
+    lines.push_back({"all"});
+    for (const auto& u : measured_) {
+      double sum = 0;
+      for (const double ms : u.ms) sum += std::max(ms, 0.0);
+      lines.back().push_back(number("%.3f", sum));
+    }
+    auto out = detail::table_text(lines, 1);
+    if (connections_.empty()) return out;
+    lines = {{"messages", "us each", "Mbit/s"}};
+    for (const auto& c : connections_)
+      lines.push_back({c.from == c.to ? "within " + c.from : c.from + " to " + c.to, number("%.1f", c.us),
+                       number("%.4g", c.mbit_per_s)});
+    return out + "\n" + detail::table_text(lines, 1);
+  }
+
+  const runtime::program& program_;
+  const options& options_;
+  member& me_;
+  channels::communicator& ranks_;
+  const int rank_;
+  std::vector<std::string> hosts_, units_;  ///< by rank
+  std::vector<measured_unit> measured_;
+  std::vector<measured_connection> connections_;
+};
+
+}  // namespace dice::app

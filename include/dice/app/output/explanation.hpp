@@ -1,0 +1,251 @@
+// --explain: why a run is as fast as it is. What was measured of every stage and link beside what was predicted, what
+// limits, and what would be faster.
+#pragma once
+
+#include "dice/app/forecast.hpp"
+#include "dice/app/output/json.hpp"
+#include "dice/app/output/plan.hpp"
+#include "dice/app/output/profile.hpp"
+#include "dice/app/output/report.hpp"
+#include "dice/app/record.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/runtime/recorder.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace dice::app {
+
+/// Groups in a row on one rank.
+struct seen_stage {
+  int rank = 0;
+  std::vector<std::size_t> groups;
+  double seconds = 0;  ///< measured, for a frame
+};
+/// All messages of a frame from one rank to another.
+struct seen_link {
+  int from = 0, to = 0, messages = 0;
+  std::int64_t bytes = 0;
+  double seconds = 0;  ///< measured, for a frame
+};
+/// A run as it was measured.
+struct seen_run {
+  std::vector<seen_stage> stages;
+  std::vector<seen_link> links;
+  std::vector<double> busy;  ///< by rank: s of computing for a frame
+  std::vector<double> idle;  ///< by rank: the part of the time in which it waits
+  std::vector<std::string> hosts;
+  double period = 0, latency = 0;  ///< s a frame; the median
+  int in_flight = 1;
+};
+
+/// What a rank did for messages, for all_gather. Its times are shifted by `offset` to rank 0's clock.
+inline std::string passages_part(const runtime::recorder& r, std::int64_t offset) {
+  using kind = runtime::recorder::kind;
+  std::vector<std::int64_t> out;
+  for (const auto& e : r.events())
+    if (e.is == kind::send || e.is == kind::post || e.is == kind::receive)
+      out.insert(out.end(), {static_cast<std::int64_t>(e.is), e.what, e.frame, e.begin + offset});
+  record all;
+  all.put(out);
+  return all.text();
+}
+
+namespace detail {
+
+/// What each link takes for a frame: messages between two ranks pass one after the other, when they are sent and there is
+/// room for them, so that each takes from then, or from the arrival of the one before, to its own arrival. The median of all
+/// frames.
+[[gnu::cold]] inline std::vector<seen_link> links_of(const runtime::program& p, const std::vector<std::string>& parts) {
+  using kind = runtime::recorder::kind;
+  struct passage {
+    std::int64_t sent = -1, posted = -1, arrived = -1;
+  };
+  std::map<std::pair<std::int64_t, std::int64_t>, passage> passages;  // by message and frame
+  for (const auto& part : parts) {
+    const auto numbers = record(part).get_numbers();
+    for (std::size_t k = 0; k + 3 < numbers.size(); k += 4) {
+      auto& at = passages[{numbers[k + 1], numbers[k + 2]}];
+      const auto is = static_cast<kind>(numbers[k]);
+      (is == kind::send ? at.sent : is == kind::post ? at.posted : at.arrived) = numbers[k + 3];
+    }
+  }
+  std::map<std::pair<int, int>, std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>> lines;
+  for (const auto& [which, at] : passages) {
+    const auto& m = p.plan.messages[static_cast<std::size_t>(which.first)];
+    if (at.sent >= 0 && at.arrived >= 0)
+      lines[{m.from, m.to}].emplace_back(std::max(at.sent, at.posted), at.arrived, which.second);
+  }
+  std::vector<seen_link> out;
+  for (const auto& m : p.plan.messages) {
+    auto same = std::find_if(out.begin(), out.end(), [&](const auto& l) { return l.from == m.from && l.to == m.to; });
+    if (same == out.end()) same = out.insert(out.end(), {m.from, m.to});
+    ++same->messages, same->bytes += m.bytes;
+  }
+  for (auto& l : out) {
+    auto& line = lines[{l.from, l.to}];
+    std::sort(line.begin(), line.end());
+    std::map<std::int64_t, std::int64_t> of_frame;
+    std::int64_t before = INT64_MIN;
+    for (const auto& [begun, arrived, frame] : line) {
+      of_frame[frame] += std::max<std::int64_t>(arrived - std::max(begun, before), 0);
+      before = std::max(before, arrived);
+    }
+    std::vector<std::int64_t> times;
+    for (const auto& [frame, time] : of_frame) times.push_back(time);
+    if (times.empty()) continue;
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    l.seconds = static_cast<double>(*middle) * 1e-9;
+  }
+  return out;
+}
+
+}  // namespace detail
+
+/// What all ranks told of a run.
+[[gnu::cold]] inline seen_run seen(const runtime::program& p, const report& r, const std::vector<rank_profile>& profiles,
+                                   const std::vector<std::string>& passages, int in_flight) {
+  seen_run out;
+  out.links = detail::links_of(p, passages), out.in_flight = in_flight;
+  out.period = r.frames > 0 ? r.seconds / static_cast<double>(r.frames) : 0;
+  out.latency = r.latency(0.5) * 1e-3;
+  for (const auto& rank : r.ranks) {
+    out.busy.push_back(rank.compute_ms * 1e-3), out.hosts.push_back(rank.host);
+    out.idle.push_back(out.period > 0 ? std::min(rank.wait_ms * 1e-3 / out.period, 1.0) : 0);
+  }
+  std::vector<double> seconds(p.plan.groups.size());
+  for (std::size_t k = 0; k < profiles.size(); ++k)
+    for (const auto& g : profiles[k].groups) seconds[static_cast<std::size_t>(g.group)] = g.share * out.busy[k];
+  std::vector<std::size_t> order(p.plan.groups.size());
+  for (std::size_t g = 0; g < order.size(); ++g) order[g] = g;
+  std::sort(order.begin(), order.end(),
+            [&](auto a, auto b) { return p.plan.groups[a].output() < p.plan.groups[b].output(); });
+  for (const auto g : order) {
+    const int rank = p.plan.groups[g].rank;
+    if (out.stages.empty() || out.stages.back().rank != rank) out.stages.push_back({rank, {}, 0});
+    out.stages.back().groups.push_back(g), out.stages.back().seconds += seconds[g];
+  }
+  return out;
+}
+
+namespace detail {
+
+/// A rank that is idle for less than the first part of the period limits, else a link that is busy for more than the second.
+inline constexpr double little_idle = 0.1, most_busy = 0.85;
+
+inline std::string rank_at(const seen_run& run, int rank) {
+  return "rank " + std::to_string(rank) + " on " + run.hosts[static_cast<std::size_t>(rank)];
+}
+inline std::string share_text(double of) { return number_text(std::clamp(of, 0.0, 1.0) * 100, "%.0f %%"); }
+
+/// Whether arrivals were seen late, by a rank that is never idle and looks for them between layers.
+inline bool seen_late(const seen_run& run, const seen_link& l) {
+  return run.idle[static_cast<std::size_t>(l.to)] < little_idle;
+}
+
+[[gnu::cold]] inline std::string limit_text(const runtime::program& p, const seen_run& run) {
+  const auto rank = std::min_element(run.idle.begin(), run.idle.end()) - run.idle.begin();
+  const auto r = static_cast<std::size_t>(rank);
+  const auto link = std::max_element(run.links.begin(), run.links.end(),
+                                     [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  const double pass = link == run.links.end() ? 0 : link->seconds / run.period, computes = run.busy[r] / run.period;
+  if (run.idle[r] < little_idle)
+    return "What limits: " + rank_at(run, static_cast<int>(rank)) + ", which computes " + share_text(computes) +
+           " of the time" +
+           (computes < most_busy ? ", and hands on frames and messages for most of the rest." : std::string("."));
+  if (pass > most_busy)
+    return "What limits: messages from " + rank_at(run, link->from) + " to " + rank_at(run, link->to) +
+           ", which are under way " + share_text(pass) + " of the time.";
+  return "Nothing is busy all the time: frames wait for one another. " + std::to_string(run.in_flight) +
+         " may be in flight; allow more with " +
+         (run.in_flight < p.plan.in_flight ? "--in-flight"
+                                           : "dice::in_flight<" + std::to_string(2 * run.in_flight) + "> in the mapping") +
+         ", or give more of them with --frames.";
+}
+
+/// What is predicted of a stage and of a link, in s.
+inline double expected_of(const foresight& f, const seen_stage& s) {
+  double out = 0;
+  for (const auto g : s.groups) out += f.group_seconds[g];
+  return out;
+}
+inline double expected_of(const foresight& f, const runtime::program& p, const seen_link& l) {
+  return f.links[static_cast<std::size_t>(l.from * p.ranks() + l.to)].time(l.bytes, l.messages);
+}
+
+}  // namespace detail
+
+/// The page; `f` may be null.
+[[gnu::cold]] inline std::string explained_text(const runtime::program& p, const seen_run& run, const forecast* f) {
+  using detail::number_text;
+  const foresight expected = f ? f->foresee(*f, p) : foresight{};
+  const auto ms = [](double seconds) { return number_text(seconds * 1e3, "%.3f"); };
+  std::vector<std::vector<std::string>> lines{{"", "predicted ms", "measured ms", "of the period"}};
+  const auto add = [&](const std::string& what, double foreseen, double seconds, const char* at_most = "") {
+    lines.push_back(
+        {what, f ? ms(foreseen) : "", at_most + ms(seconds), at_most + number_text(seconds / run.period * 100, "%.0f %%")});
+  };
+  const auto layer = [&](int l) { return std::string(p.layers.layers[static_cast<std::size_t>(l)].name); };
+  for (const auto& s : run.stages) {
+    const auto first = layer(p.plan.groups[s.groups.front()].anchor), last = layer(p.plan.groups[s.groups.back()].output());
+    add(detail::rank_at(run, s.rank) + ": " + first + (s.groups.size() > 1 ? " … " + last : ""),
+        f ? detail::expected_of(expected, s) : 0, s.seconds);
+    const bool first_of_rank = std::none_of(run.stages.data(), &s, [&](const auto& other) { return other.rank == s.rank; });
+    for (const auto& l : run.links)
+      if (first_of_rank && l.from == s.rank)
+        add("  messages to " + detail::rank_at(run, l.to) + ", " + detail::bytes_text(l.bytes),
+            f ? detail::expected_of(expected, p, l) : 0, l.seconds, detail::seen_late(run, l) ? "≤ " : "");
+  }
+  if (!f)
+    for (auto& line : lines) line.erase(line.begin() + 1);
+  std::string out = detail::table_text(lines, 1) + "\n" + number_text(1 / run.period, "%.4g frames/s") +
+                    (f ? number_text(expected.expected.throughput, ", %.4g predicted") : "") +
+                    number_text(run.latency * 1e3, "; %.4g ms from a frame's entry to its results") +
+                    (f ? number_text(expected.expected.latency * 1e3, ", %.4g predicted for one that is alone") : "") +
+                    "\nIdle: ";
+  for (std::size_t r = 0; r < run.busy.size(); ++r)
+    out += (r ? ", " : "") + detail::rank_at(run, static_cast<int>(r)) + " " + detail::share_text(run.idle[r]);
+  out += ".\n" + detail::limit_text(p, run) + "\n";
+  return out +
+         (f ? f->advise(*f, p, run, false)
+            : "This program knows no cluster: with one as the third argument of dice::main, times are predicted, and better "
+              "mappings found.\n");
+}
+
+/// The same as a member of a JSON object.
+[[gnu::cold]] inline std::string explained_json(const runtime::program& p, const seen_run& run, const forecast* f) {
+  const foresight expected = f ? f->foresee(*f, p) : foresight{};
+  const auto seconds = [](const char* name, double s) { return std::string(", \"") + name + "\": " + json_number(s); };
+  std::string out = "\"explained\": {\"period_s\": " + json_number(run.period) + seconds("latency_s", run.latency);
+  if (f)
+    out +=
+        seconds("predicted_period_s", expected.expected.period) + seconds("predicted_latency_s", expected.expected.latency);
+  out += ",\n  \"stages\": [";
+  for (const auto& s : run.stages) {
+    out += (&s == &run.stages.front() ? "\n   " : ",\n   ") + ("{\"rank\": " + std::to_string(s.rank)) +
+           ", \"host\": " + json_string(run.hosts[static_cast<std::size_t>(s.rank)]) + ", \"layers\": [";
+    for (std::size_t k = 0; k < s.groups.size(); ++k) out += (k ? ", " : "") + json_string(group_text(p, s.groups[k]));
+    out +=
+        "]" + seconds("measured_s", s.seconds) + (f ? seconds("predicted_s", detail::expected_of(expected, s)) : "") + "}";
+  }
+  out += "],\n  \"links\": [";
+  for (const auto& l : run.links)
+    out += (&l == &run.links.front() ? "\n   " : ",\n   ") + ("{\"from\": " + std::to_string(l.from)) +
+           ", \"to\": " + std::to_string(l.to) + ", \"bytes\": " + std::to_string(l.bytes) +
+           ", \"messages\": " + std::to_string(l.messages) + seconds("measured_s", l.seconds) +
+           (f ? seconds("predicted_s", detail::expected_of(expected, p, l)) : "") + "}";
+  out += "],\n  \"idle\": [";
+  for (std::size_t r = 0; r < run.busy.size(); ++r) out += (r ? ", " : "") + json_number(run.idle[r]);
+  return out + "],\n  \"limit\": " + json_string(detail::limit_text(p, run)) +
+         (f ? ",\n  " + f->advise(*f, p, run, true) : std::string()) + "}";
+}
+
+}  // namespace dice::app

@@ -1,0 +1,140 @@
+// A layer computed for its time alone: for --tune and --measure.
+#pragma once
+
+#include "dice/cost/algorithm.hpp"
+#include "dice/kernels/kernel.hpp"
+#include "dice/runtime/figures.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/tensor/tensor.hpp"
+#include "dice/weights/block.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dice::app {
+
+namespace detail {
+
+/// Random numbers in -1 … 1, the same each time.
+inline weights::block random_block(std::int64_t bytes) {
+  weights::block out(bytes);
+  std::minstd_rand engine(1);
+  std::uniform_real_distribution<float> values(-1, 1);
+  std::generate_n(reinterpret_cast<float*>(out.data()), bytes / 4, [&] { return values(engine); });
+  return out;
+}
+
+/// Reads a block through the caches.
+inline void read_through(const weights::block& b) {
+  for (std::int64_t i = 0; i < b.bytes(); i += 64) static_cast<void>(*reinterpret_cast<const volatile char*>(b.data() + i));
+}
+
+/// A step of the plan with memory and weights of its own, to be computed in each of `ways`.
+class trial {
+ public:
+  trial(const runtime::program& p, const schedule::step& s, std::vector<cost::algorithm> ways)
+      : entry_(p.kernels[static_cast<std::size_t>(s.group)]), ways_(std::move(ways)) {
+    const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
+    const auto shape = [&](int l) { return p.layers.layers[static_cast<std::size_t>(l)].output; };
+    std::int64_t converted = 0;  // room for each tensor in the other layout
+    const auto bytes = [&](const dice::tensor::shape& of, dice::tensor::layout layout) {
+      converted += (dice::tensor::bytes(of, dice::tensor::layout::blocked) + 63) / 64 * 64;
+      return dice::tensor::bytes(of, layout);
+    };
+    for (int k = 0; k < s.operands; ++k) {
+      const auto edges = p.layers.into(group.anchor);
+      const auto i = static_cast<std::size_t>(k);
+      layouts_.push_back(p.plan.operands[static_cast<std::size_t>(s.first_operand + k)].layout);
+      inputs_.push_back(random_block(bytes(i < edges.size() ? shape(edges[i].from) : shape(group.anchor), layouts_.back())));
+      input_pointers_.push_back(reinterpret_cast<const float*>(inputs_.back().data()));
+    }
+    output_ = weights::block(bytes(shape(group.anchor), s.output.layout));
+    for (const auto& q : p.parameters[static_cast<std::size_t>(s.group)]) {
+      parameters_.push_back(random_block(q.extents.bytes()));
+      plain_.push_back(reinterpret_cast<const float*>(parameters_.back().data()));
+    }
+    std::int64_t most = 0;
+    for (const auto& how : ways_) {
+      packed_.emplace_back(how.packed_bytes);
+      if (how.packed_bytes > 0) entry_.pack(how.variant, plain_, packed_.back().data());
+      most = std::max(most, (how.scratch_bytes + 63) / 64 * 64);
+    }
+    scratch_ = weights::block(most + converted);
+    scratch_.touch();
+    result_ = s.output.layout;
+  }
+
+  std::size_t ways() const { return ways_.size(); }
+  void run(std::size_t way) const {
+    const bool packed = ways_[way].packed_bytes > 0;
+    entry_.run({.inputs = input_pointers_.data(),
+                .output = reinterpret_cast<float*>(output_.data()),
+                .parameters = packed ? nullptr : plain_.data(),
+                .packed = packed ? packed_[way].data() : nullptr,
+                .scratch = scratch_.data(),
+                .how = &ways_[way],
+                .layouts = layouts_.data(),
+                .result = result_});
+  }
+  /// Nanoseconds of a run with the weights where they lie when a frame comes to them: behind the rank's others, of which
+  /// `others` is a stand-in.
+  std::int64_t time(std::size_t way, const weights::block& others) const {
+    read_through(others);
+    for (const auto& in : inputs_) read_through(in);  // the layer before has just written it
+    const auto from = runtime::now();
+    run(way);
+    return runtime::now() - from;
+  }
+
+ private:
+  const kernels::entry& entry_;
+  std::vector<cost::algorithm> ways_;
+  std::vector<weights::block> inputs_, parameters_, packed_;
+  std::vector<const float*> input_pointers_, plain_;
+  std::vector<dice::tensor::layout> layouts_;
+  weights::block output_, scratch_;
+  dice::tensor::layout result_{};
+};
+
+/// All that the time of a step with several variants depends on. Those are convolutions with stride and dilation 1 and one
+/// group, which their shapes describe.
+inline std::string kind_of(const runtime::program& p, const schedule::step& s) {
+  const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
+  const auto layer = [&](int l) -> auto& { return p.layers.layers[static_cast<std::size_t>(l)]; };
+  std::string out(layer(group.anchor).op);
+  const auto add = [&](const dice::tensor::shape& of) {
+    for (int a = 0; a < of.rank; ++a) out += (a ? 'x' : ' ') + std::to_string(of[a]);
+  };
+  for (const auto& e : p.layers.into(group.anchor)) add(layer(e.from).output);
+  add(layer(group.anchor).output);
+  for (const auto& q : p.parameters[static_cast<std::size_t>(s.group)]) add(q.extents);
+  if (group.residual >= 0) out += " +";
+  if (group.activation >= 0) out += " " + std::string(layer(group.activation).op);
+  if (group.pool >= 0) out += " halved";
+  for (int k = 0; k < s.operands; ++k)
+    out += " " + std::to_string(static_cast<int>(p.plan.operands[static_cast<std::size_t>(s.first_operand + k)].layout));
+  return out + " " + std::to_string(static_cast<int>(s.output.layout));
+}
+
+/// What the system calls this machine's CPU, or the board, in letters that a comment may have.
+inline std::string cpu_name() {
+  std::string out, line;
+  std::ifstream cpus("/proc/cpuinfo"), board("/proc/device-tree/model");
+  const auto take = [&](const std::string& text) {
+    for (const char c : text)
+      if (c >= ' ' && c <= '~' && c != '\\') out += c;
+  };
+  while (out.empty() && std::getline(cpus, line))
+    if (line.rfind("model name", 0) == 0 && line.find(": ") != std::string::npos) take(line.substr(line.find(": ") + 2));
+  if (out.empty() && std::getline(board, line)) take(line);
+  return out.empty() ? "unknown" : out;
+}
+
+}  // namespace detail
+}  // namespace dice::app
