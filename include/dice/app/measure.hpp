@@ -28,6 +28,7 @@
 #include <cstdio>
 #include <ctime>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,22 +58,13 @@ inline double median(std::vector<double> of) {
   return *middle;
 }
 
-/// Of `times` that follow one another, in ns: the median, if the thread had its core all the time. If it had not, since a
-/// container or a hot board has it for a part of every few milliseconds only, those that were cut short tell too little, and
-/// those that wait too much: then the median of the means of some parts.
+/// Of `times`: the median, if the thread had its core all the time. If it had not, since a container or a hot board has it
+/// for a part of every few milliseconds only, the mean: those that were cut short tell too little, and those that wait too
+/// much.
 inline double typical(const std::vector<std::int64_t>& times, bool undisturbed) {
-  constexpr double part = 30e6;  // ns, some of the usual periods
-  double sum = 0;
-  for (const auto t : times) sum += static_cast<double>(t);
-  const auto parts = undisturbed ? times.size() : static_cast<std::size_t>(std::clamp(sum / part, 1.0, 9.0));
-  const auto n = std::max<std::size_t>(times.size() / parts, 1);
-  std::vector<double> means;
-  for (std::size_t at = 0; at + n <= times.size(); at += n) {
-    sum = 0;
-    for (std::size_t k = at; k < at + n; ++k) sum += static_cast<double>(times[k]);
-    means.push_back(sum / static_cast<double>(n));
-  }
-  return median(std::move(means));
+  std::vector<double> all(times.begin(), times.end());
+  return undisturbed ? median(std::move(all))
+                     : std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
 }
 
 /// Nanoseconds for which the calling thread had a core.
@@ -139,7 +131,7 @@ class measurement {
   }
 
   /// Threads and GPUs, and who is where.
-  std::string prepare() {
+  [[gnu::cold]] std::string prepare() {
     std::string warning;
     const auto error = member::attempt([&] {
       if (rank_ == 0) runtime::require_writable(options_.measure);
@@ -180,7 +172,7 @@ class measurement {
     return false;
   }
 
-  std::string measure_units() {
+  [[gnu::cold]] std::string measure_units() {
     int turns = 0;
     for (int r = 0; r < ranks_.size(); ++r) turns = std::max(turns, turn(r) + 1);
     for (int t = 0; t < turns; ++t) {
@@ -208,7 +200,7 @@ class measurement {
   }
 
   /// Ranks of one GPU become one unit.
-  void add(std::size_t rank, const std::string& text) {
+  [[gnu::cold]] void add(std::size_t rank, const std::string& text) {
     record in(text);
     measured_unit u{hosts_[rank], units_[rank], in.get(), 0, {}};
     u.threads = static_cast<int>(in.get_number());
@@ -227,17 +219,19 @@ class measurement {
     constexpr std::size_t least = 9, most = 20000;                           // runs
     std::vector<std::int64_t> times;
     const auto begin = runtime::now(), had = detail::thread_time();
-    for (bool whole = true;;) {
-      times.push_back(t.time(0, others));
-      const auto passed = runtime::now() - begin;
-      if (times.size() >= least && passed >= enough) whole = detail::thread_time() - had > passed / 10 * 9;
-      if (times.size() == most || (times.size() >= least && passed >= (whole ? enough : disturbed)))
-        return detail::typical(times, whole) * 1e-6;
-    }
+    const auto run_until = [&](std::int64_t end) {
+      while (times.size() < most && (times.size() < least || runtime::now() - begin < end))
+        times.push_back(t.time(0, others));
+    };
+    run_until(enough);
+    // Asked once only: where time runs out, the system takes the core at calls like this one, and not within the layer.
+    const bool whole = detail::thread_time() - had > (runtime::now() - begin) / 10 * 9;
+    if (!whole) run_until(disturbed);
+    return detail::typical(times, whole) * 1e-6;
   }
 
   /// Milliseconds of every group that a CPU rank computes, on this rank's threads.
-  std::vector<double> cpu_times() const {
+  [[gnu::cold]] std::vector<double> cpu_times() const {
     std::vector<double> out(program_.plan.groups.size(), -1);
     std::map<std::string, double> known;  // by kind, of those that have variants
     const weights::block others(
@@ -277,7 +271,7 @@ class measurement {
   }
 
   /// Milliseconds of this rank's own groups, each alone on its GPU.
-  std::vector<double> gpu_times() const {
+  [[gnu::cold]] std::vector<double> gpu_times() const {
     std::vector<double> out(program_.plan.groups.size(), -1);
     runtime::recorder recorder(out.size(), 1, false, true);
     me_.executor().record(&recorder);
@@ -289,7 +283,7 @@ class measurement {
   }
 
   /// Between the first ranks of all pairs of hosts, and between the first two of each host.
-  std::string measure_connections() {
+  [[gnu::cold]] std::string measure_connections() {
     std::vector<int> first;  // of each host
     for (int r = 0; r < ranks_.size(); ++r)
       if (turn(r) == 0) first.push_back(r);
@@ -327,7 +321,7 @@ class measurement {
   };
 
   /// What messages of several sizes take to the other rank: half of the time there and back, the median of many.
-  platform::link ping(int other) const {
+  [[gnu::cold]] platform::link ping(int other) const {
     constexpr double enough = 0.05, slow = 0.4;  // s
     constexpr std::array<std::int64_t, 7> sizes{1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22};
     std::vector<std::byte> data(static_cast<std::size_t>(sizes.back()));
@@ -353,7 +347,7 @@ class measurement {
     ranks_.send_block(other, &none, sizeof none);
     return detail::fitted(bytes, seconds);
   }
-  void pong(int other) const {
+  [[gnu::cold]] void pong(int other) const {
     std::vector<std::byte> data;
     for (batch b;;) {
       ranks_.receive_block(other, &b, sizeof b);
@@ -373,7 +367,7 @@ class measurement {
   }
 
   /// The form that docs/onnx2hpp.md describes.
-  std::string json() const {
+  [[gnu::cold]] std::string json() const {
     std::string out = "{\"dice\": " + json_string(program_.version) + ", \"network\": " + json_string(program_.network) +
                       ",\n \"digest\": " + json_string(program_.weights.digest) + ",\n \"units\": [";
     for (std::size_t k = 0; k < measured_.size(); ++k) {
@@ -400,7 +394,7 @@ class measurement {
     return out + "]}\n";
   }
 
-  std::string table() const {
+  [[gnu::cold]] std::string table() const {
     const auto number = [](const char* form, double v) {
       char text[48];
       std::snprintf(text, sizeof text, form, v);
