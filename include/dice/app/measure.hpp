@@ -8,6 +8,7 @@
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/app/output/print.hpp"
+#include "dice/app/output/report.hpp"
 #include "dice/app/output/trace.hpp"
 #include "dice/app/record.hpp"
 #include "dice/app/trial.hpp"
@@ -27,8 +28,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
-#include <map>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,20 +50,14 @@ struct measured_connection {
 
 namespace detail {
 
-/// The middle one.
-inline double median(std::vector<double> of) {
-  const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
-  std::nth_element(of.begin(), middle, of.end());
-  return *middle;
-}
-
 /// Of `times`: the median, if the thread had its core all the time. If it had not, since a container or a hot board has it
 /// for a part of every few milliseconds only, the mean: those that were cut short tell too little, and those that wait too
 /// much.
 inline double typical(const std::vector<std::int64_t>& times, bool undisturbed) {
-  std::vector<double> all(times.begin(), times.end());
-  return undisturbed ? median(std::move(all))
-                     : std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+  std::vector<double> all;
+  double sum = 0;
+  for (const auto t : times) all.push_back(static_cast<double>(t)), sum += all.back();
+  return undisturbed ? median(std::move(all)) : sum / static_cast<double>(all.size());
 }
 
 /// Nanoseconds for which the calling thread had a core.
@@ -233,7 +226,7 @@ class measurement {
   /// Milliseconds of every group that a CPU rank computes, on this rank's threads.
   [[gnu::cold]] std::vector<double> cpu_times() const {
     std::vector<double> out(program_.plan.groups.size(), -1);
-    std::map<std::string, double> known;  // by kind, of those that have variants
+    std::vector<std::pair<std::string, double>> known;  // kinds that have variants
     const weights::block others(
         std::min(program_.plan.ranks[static_cast<std::size_t>(rank_)].weight_bytes, std::int64_t{256} << 20));
     others.touch();
@@ -248,14 +241,15 @@ class measurement {
           std::fprintf(stderr, "\r\033[Krank %d: layer %zu of %zu, %s", rank_, ++done, out.size(),
                        std::string(anchor(g).name).c_str());
         const auto kind = program_.kernels[g].variant ? detail::kind_of(program_, s) : std::string();
-        if (const auto same = known.find(kind); !kind.empty() && same != known.end()) {
+        const auto same = std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.first == kind; });
+        if (!kind.empty() && same != known.end()) {
           out[g] = same->second;
           continue;
         }
         const detail::trial t(program_, s, {program_.algorithms[g]});
         t.run(0);
         out[g] = milliseconds(t, others);
-        if (!kind.empty()) known[kind] = out[g];
+        known.emplace_back(kind, out[g]);
       }
       if (shows) std::fprintf(stderr, "\r\033[K");
     };

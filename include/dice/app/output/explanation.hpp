@@ -15,9 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -66,23 +64,28 @@ namespace detail {
 [[gnu::cold]] inline std::vector<seen_link> links_of(const runtime::program& p, const std::vector<std::string>& parts) {
   using kind = runtime::recorder::kind;
   struct passage {
-    std::int64_t sent = -1, posted = -1, arrived = -1;
+    std::int64_t begun = 0, arrived = 0;
+    bool sent = false;
+    std::size_t frame = 0;
   };
-  std::map<std::pair<std::int64_t, std::int64_t>, passage> passages;  // by message and frame
+  std::vector<std::vector<std::int64_t>> told;
+  std::size_t frames = 0;
   for (const auto& part : parts) {
-    const auto numbers = record(part).get_numbers();
+    told.push_back(record(part).get_numbers());
+    for (std::size_t k = 0; k + 3 < told.back().size(); k += 4)
+      frames = std::max(frames, static_cast<std::size_t>(told.back()[k + 2]) + 1);
+  }
+  std::vector<passage> passages(p.plan.messages.size() * frames);  // by message and frame
+  for (const auto& numbers : told)
     for (std::size_t k = 0; k + 3 < numbers.size(); k += 4) {
-      auto& at = passages[{numbers[k + 1], numbers[k + 2]}];
       const auto is = static_cast<kind>(numbers[k]);
-      (is == kind::send ? at.sent : is == kind::post ? at.posted : at.arrived) = numbers[k + 3];
+      const auto frame = static_cast<std::size_t>(numbers[k + 2]);
+      auto& at = passages[static_cast<std::size_t>(numbers[k + 1]) * frames + frame];
+      at.frame = frame;
+      if (is == kind::receive) at.arrived = numbers[k + 3];
+      else at.begun = at.begun == 0 ? numbers[k + 3] : std::max(at.begun, numbers[k + 3]);
+      at.sent = at.sent || is == kind::send;
     }
-  }
-  std::map<std::pair<int, int>, std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>> lines;
-  for (const auto& [which, at] : passages) {
-    const auto& m = p.plan.messages[static_cast<std::size_t>(which.first)];
-    if (at.sent >= 0 && at.arrived >= 0)
-      lines[{m.from, m.to}].emplace_back(std::max(at.sent, at.posted), at.arrived, which.second);
-  }
   std::vector<seen_link> out;
   for (const auto& m : p.plan.messages) {
     auto same = std::find_if(out.begin(), out.end(), [&](const auto& l) { return l.from == m.from && l.to == m.to; });
@@ -90,20 +93,19 @@ namespace detail {
     ++same->messages, same->bytes += m.bytes;
   }
   for (auto& l : out) {
-    auto& line = lines[{l.from, l.to}];
-    std::sort(line.begin(), line.end());
-    std::map<std::int64_t, std::int64_t> of_frame;
+    std::vector<passage> line;
+    for (std::size_t m = 0; m < p.plan.messages.size(); ++m)
+      if (p.plan.messages[m].from == l.from && p.plan.messages[m].to == l.to)
+        for (std::size_t f = 0; f < frames; ++f)
+          if (const auto& at = passages[m * frames + f]; at.sent && at.arrived != 0) line.push_back(at);
+    std::sort(line.begin(), line.end(), [](const auto& x, const auto& y) { return x.begun < y.begun; });
+    std::vector<double> of_frame(frames);
     std::int64_t before = INT64_MIN;
-    for (const auto& [begun, arrived, frame] : line) {
-      of_frame[frame] += std::max<std::int64_t>(arrived - std::max(begun, before), 0);
-      before = std::max(before, arrived);
+    for (const auto& at : line) {
+      of_frame[at.frame] += static_cast<double>(std::max<std::int64_t>(at.arrived - std::max(at.begun, before), 0));
+      before = std::max(before, at.arrived);
     }
-    std::vector<std::int64_t> times;
-    for (const auto& [frame, time] : of_frame) times.push_back(time);
-    if (times.empty()) continue;
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    l.seconds = static_cast<double>(*middle) * 1e-9;
+    if (!line.empty()) l.seconds = median(std::move(of_frame)) * 1e-9;
   }
   return out;
 }

@@ -18,6 +18,17 @@
 
 namespace dice::app {
 
+namespace detail {
+
+/// The middle one.
+inline double median(std::vector<double> of) {
+  const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+  std::nth_element(of.begin(), middle, of.end());
+  return *middle;
+}
+
+}  // namespace detail
+
 /// Largest resident size of this process so far, in bytes; 0 if the system does not tell. Ranks that are threads share it.
 inline std::int64_t peak_rss_bytes() {
   std::ifstream in("/proc/self/status");
