@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""models.py resnet18|densenet121 -o FILE.onnx: networks as PyTorch exports them, with seeded weights, for 1x3x224x224.
+"""models.py NETWORK -o FILE.onnx: networks as PyTorch exports them, with seeded weights, for 1x3x224x224 (inception_v3: 299x299).
 
 Needs NumPy and ONNX (Debian: python3-numpy python3-onnx). Not trained: what they cost is right, what they answer means nothing.
 """
@@ -11,9 +11,9 @@ from onnx import helper, numpy_helper
 
 
 class Network:
-    def __init__(self):
+    def __init__(self, size=224):
         self.random = np.random.default_rng(1)
-        self.nodes, self.weights, self.channels, self.size = [], [], {"input": 3}, {"input": 224}
+        self.nodes, self.weights, self.channels, self.size = [], [], {"input": 3}, {"input": size}
 
     def weight(self, name, values):
         self.weights.append(numpy_helper.from_array(np.asarray(values, np.float32), name))
@@ -26,29 +26,41 @@ class Network:
         self.size[name] = size or self.size[operands[0]]
         return name
 
-    def conv(self, name, x, channels, kernel, stride=1, bias=True, gain=2.0):
-        """He-initialised; `gain` 1 keeps the sum of a branch and its skip edge near the input's size."""
-        inputs, shape = self.channels[x], (channels, self.channels[x], kernel, kernel)
-        scale = np.sqrt(gain / (inputs * kernel * kernel))
+    def conv(self, name, x, channels, kernel, stride=1, bias=True, gain=2.0, pad=None, group=1):
+        """He-initialised; `gain` 1 keeps the sum of a branch and its skip edge near the input's size. `kernel` may be a pair."""
+        inputs, (high, wide) = self.channels[x] // group, kernel if isinstance(kernel, tuple) else (kernel, kernel)
+        shape, pads = (channels, inputs, high, wide), [high // 2, wide // 2] if pad is None else [pad, pad]
+        scale = np.sqrt(gain / (inputs * high * wide))
         operands = [x, self.weight(f"{name}.weight", self.random.standard_normal(shape) * scale)]
         if bias:
             operands.append(self.weight(f"{name}.bias", self.random.standard_normal(channels) * 0.05))
-        return self.add("Conv", name, operands, channels, -(-self.size[x] // stride), kernel_shape=[kernel] * 2,
-                        strides=[stride] * 2, pads=[kernel // 2] * 4)
+        return self.add("Conv", name, operands, channels, (self.size[x] + 2 * pads[0] - high) // stride + 1,
+                        kernel_shape=[high, wide], strides=[stride] * 2, pads=pads * 2, group=group)
+
+    def conv_relu(self, name, *how, **more):
+        return self.add("Relu", f"{name}_relu", [self.conv(name, *how, **more)])
 
     def norm_relu(self, name, x):
         values = self.random.uniform(0.8, 1.2, (4, self.channels[x])) * [[1], [0], [0], [1]]  # scale, bias, mean, variance
         parts = [self.weight(f"{name}.{i}", row) for i, row in enumerate(values)]
         return self.add("Relu", f"{name}_relu", [self.add("BatchNormalization", name, [x, *parts])])
 
+    def pool(self, name, x, operator="MaxPool", stride=2, pad=0):
+        return self.add(operator, name, [x], size=(self.size[x] + 2 * pad - 3) // stride + 1, kernel_shape=[3, 3],
+                        strides=[stride] * 2, pads=[pad] * 4)
+
+    def dense(self, name, x, inputs, outputs):
+        weight = self.weight(f"{name}.weight", self.random.standard_normal((outputs, inputs)) * np.sqrt(1 / inputs))
+        return self.add("Gemm", name, [x, weight, self.weight(f"{name}.bias", np.zeros(outputs))], outputs, transB=1)
+
     def classifier(self, x):
         x = self.add("Flatten", "flatten", [self.add("GlobalAveragePool", "average", [x])])
-        weight = self.weight("fc.weight", self.random.standard_normal((1000, self.channels[x])) * 0.03)
-        self.add("Gemm", "output", [x, weight, self.weight("fc.bias", np.zeros(1000))], 1000, transB=1)
+        self.dense("output", x, self.channels[x], 1000)
 
     def save(self, path):
         graph = helper.make_graph(
-            self.nodes, "network", [helper.make_tensor_value_info("input", onnx.TensorProto.FLOAT, [1, 3, 224, 224])],
+            self.nodes, "network",
+            [helper.make_tensor_value_info("input", onnx.TensorProto.FLOAT, [1, 3, *[self.size["input"]] * 2])],
             [helper.make_tensor_value_info("output", onnx.TensorProto.FLOAT, [1, 1000])], self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
         model.ir_version = 7
@@ -88,11 +100,99 @@ def densenet121(net):
     net.classifier(net.norm_relu("norm_last", x))
 
 
+def mobilenet_v1(net):
+    """arXiv 1704.04861, batch normalisation folded into the convolutions: layers conv0, dw1, pw1 … dw13, pw13."""
+    x = net.conv_relu("conv0", "input", 32, 3, 2)
+    for k, (channels, stride) in enumerate([(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2),
+                                            (1024, 1)], 1):
+        x = net.conv_relu(f"dw{k}", x, net.channels[x], 3, stride, group=net.channels[x])
+        x = net.conv_relu(f"pw{k}", x, channels, 1)
+    net.classifier(x)
+
+
+def squeezenet1_1(net):
+    """arXiv 1602.07360, in the form of its authors' version 1.1: layers conv1, pool1, fire2_squeeze … fire9, conv10."""
+    x = net.conv_relu("conv1", "input", 64, 3, 2, pad=0)
+    for k, (squeezed, expanded) in enumerate([(16, 64), (16, 64), (32, 128), (32, 128), (48, 192), (48, 192), (64, 256), (64, 256)], 2):
+        if k in (2, 4, 6):
+            x = net.pool(f"pool{k - 1}", x)
+        x = net.conv_relu(f"fire{k}_squeeze", x, squeezed, 1)
+        parts = [net.conv_relu(f"fire{k}_expand{size}", x, expanded, size) for size in (1, 3)]
+        x = net.add("Concat", f"fire{k}", parts, 2 * expanded, axis=1)
+    x = net.conv_relu("conv10", x, 1000, 1)
+    net.add("Flatten", "output", [net.add("GlobalAveragePool", "average", [x])])
+
+
+def resnet101(net):
+    """arXiv 1512.03385, the stride in the 3x3 convolutions, as in torchvision: layers conv0, pool0, block1_1_a … block4_3_relu."""
+    x = stem(net)
+    for stage, (channels, blocks) in enumerate(((64, 3), (128, 4), (256, 23), (512, 3)), 1):
+        for block in range(1, blocks + 1):
+            name, stride = f"block{stage}_{block}", 2 if stage > 1 and block == 1 else 1
+            skip = net.conv(f"{name}_skip", x, 4 * channels, 1, stride) if block == 1 else x
+            y = net.conv_relu(f"{name}_a", x, channels, 1)
+            y = net.conv_relu(f"{name}_b", y, channels, 3, stride)
+            y = net.conv(f"{name}_c", y, 4 * channels, 1, gain=0.5)
+            x = net.add("Relu", f"{name}_relu", [net.add("Add", f"{name}_add", [y, skip])])
+    net.classifier(x)
+
+
+def vgg19(net):
+    """arXiv 1409.1556, configuration E: layers conv1_1 … pool5, fc6, fc7."""
+    x = "input"
+    for stage, (channels, count) in enumerate(((64, 2), (128, 2), (256, 4), (512, 4), (512, 4)), 1):
+        for k in range(1, count + 1):
+            x = net.conv_relu(f"conv{stage}_{k}", x, channels, 3)
+        x = net.add("MaxPool", f"pool{stage}", [x], size=net.size[x] // 2, kernel_shape=[2, 2], strides=[2, 2])
+    x = net.add("Flatten", "flatten", [x])
+    x = net.add("Relu", "fc6_relu", [net.dense("fc6", x, 512 * 7 * 7, 4096)])
+    x = net.add("Relu", "fc7_relu", [net.dense("fc7", x, 4096, 4096)])
+    net.dense("output", x, 4096, 1000)
+
+
+def inception_v3(net):
+    """arXiv 1512.00567, batch normalisation folded into the convolutions, without the auxiliary classifier; sizes as in
+    torchvision: layers conv1a … pool2, mixed5b … mixed7c."""
+    def branch(name, x, *convs):
+        for k, (channels, kernel, *more) in enumerate(convs, 1):
+            stride, pad = more or (1, None)
+            x = net.conv_relu(f"{name}_{k}", x, channels, kernel, stride, pad=pad)
+        return x
+
+    def join(name, *parts):
+        return net.add("Concat", name, parts, sum(net.channels[p] for p in parts), axis=1)
+
+    def pooled(name, x, channels):
+        return branch(f"{name}_pool", net.pool(f"{name}_average", x, "AveragePool", 1, 1), (channels, 1))
+
+    x = branch("conv1", "input", (32, 3, 2, 0), (32, 3, 1, 0), (64, 3))
+    x = branch("conv2", net.pool("pool1", x), (80, 1), (192, 3, 1, 0))
+    x = net.pool("pool2", x)
+    for name, channels in ("mixed5b", 32), ("mixed5c", 64), ("mixed5d", 64):
+        x = join(name, branch(f"{name}_a", x, (64, 1)), branch(f"{name}_b", x, (48, 1), (64, 5)),
+                 branch(f"{name}_c", x, (64, 1), (96, 3), (96, 3)), pooled(name, x, channels))
+    x = join("mixed6a", branch("mixed6a_a", x, (384, 3, 2, 0)), branch("mixed6a_b", x, (64, 1), (96, 3), (96, 3, 2, 0)),
+             net.pool("mixed6a_max", x))
+    row, column = (1, 7), (7, 1)
+    for name, c in ("mixed6b", 128), ("mixed6c", 160), ("mixed6d", 160), ("mixed6e", 192):
+        x = join(name, branch(f"{name}_a", x, (192, 1)), branch(f"{name}_b", x, (c, 1), (c, row), (192, column)),
+                 branch(f"{name}_c", x, (c, 1), (c, column), (c, row), (c, column), (192, row)), pooled(name, x, 192))
+    x = join("mixed7a", branch("mixed7a_a", x, (192, 1), (320, 3, 2, 0)),
+             branch("mixed7a_b", x, (192, 1), (192, row), (192, column), (192, 3, 2, 0)), net.pool("mixed7a_max", x))
+    for name in "mixed7b", "mixed7c":
+        b, c = branch(f"{name}_b", x, (384, 1)), branch(f"{name}_c", x, (448, 1), (384, 3))
+        x = join(name, branch(f"{name}_a", x, (320, 1)), branch(f"{name}_d", b, (384, (1, 3))), branch(f"{name}_e", b, (384, (3, 1))),
+                 branch(f"{name}_f", c, (384, (1, 3))), branch(f"{name}_g", c, (384, (3, 1))), pooled(name, x, 192))
+    net.classifier(x)
+
+
+NETWORKS = {f.__name__: f for f in (resnet18, resnet101, densenet121, mobilenet_v1, squeezenet1_1, vgg19, inception_v3)}
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("network", choices=["resnet18", "densenet121"])
+    parser.add_argument("network", choices=NETWORKS)
     parser.add_argument("-o", "--output", required=True)
     given = parser.parse_args()
-    network = Network()
-    {"resnet18": resnet18, "densenet121": densenet121}[given.network](network)
+    network = Network(299 if given.network == "inception_v3" else 224)
+    NETWORKS[given.network](network)
     network.save(given.output)
