@@ -236,12 +236,13 @@ constexpr auto fit() {
     return Here{};
   } else if constexpr (Round > 0) {
     return fit_smallest<Net, Cluster, Wish>();
-  } else if constexpr (constexpr auto bytes = missing<Net, Cluster, Wish, Limits>; bytes == 0) {
+  } else if constexpr (missing<Net, Cluster, Wish, Limits> == 0) {
     return Here{};
   } else {
     constexpr auto more = [] {
+      const std::int64_t least = missing<Net, Cluster, Wish, Limits>;
       auto out = Limits;
-      for (auto& limit : out) limit = std::max(limit, bytes);
+      for (auto& limit : out) limit = std::max(limit, least);
       return out;
     }();
     return fit<Net, Cluster, Wish, more, 1>();
