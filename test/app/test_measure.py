@@ -111,6 +111,12 @@ class Measure(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
                 self.assertIn(text, done.stderr)
         self.assertEqual(list(self.folder.iterdir()), [])
+        weights = self.folder / "toy.safetensors"
+        self.assertEqual(self.run_program(TOY, "--write-weights", weights).returncode, 0)
+        before = weights.read_bytes()
+        done = self.run_program(TOY, "--measure", "toy.safetensors")
+        self.assertEqual((done.returncode, weights.read_bytes()), (1, before))
+        self.assertIn("holds the weights", done.stderr)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/recorder.hpp"
+#include "dice/weights/search.hpp"
 
 #include <unistd.h>
 
@@ -123,6 +124,16 @@ class measurement {
     if (rank_ == 0 && (::isatty(STDERR_FILENO) || launched_size() > 1)) std::fprintf(stderr, "dice: %s\n", what.c_str());
   }
 
+  /// Whether a file is that of the weights, though they may not be read now.
+  [[gnu::cold]] bool is_weights(const std::string& file) const {
+    try {
+      return runtime::is_same_file(file, weights::find(program_.weights, options_.weights, program_.weights_folder)) ||
+             runtime::is_same_file(file, me_.weights_path());
+    } catch (const weights::error&) {
+      return false;
+    }
+  }
+
   /// Threads and GPUs, and who is where.
   [[gnu::cold]] std::string prepare() {
     std::string warning;
@@ -130,7 +141,8 @@ class measurement {
       if (rank_ == 0) runtime::require_writable(options_.measure);
       if (program_.open) warning = me_.equip(options_.weights, options_.packed, program_.plan.in_flight);
       else warning = me_.start_threads();
-      if (rank_ == 0 && !me_.weights_path().empty() && runtime::is_same_file(options_.measure, me_.weights_path()))
+      data_.resize(static_cast<std::size_t>(sizes.back()));
+      if (rank_ == 0 && is_weights(options_.measure))
         throw runtime::file_error("'" + options_.measure + "' holds the weights, and would be written; name another file");
     });
     record mine;
@@ -240,7 +252,9 @@ class measurement {
         if (shows)
           std::fprintf(stderr, "\r\033[Krank %d: layer %zu of %zu, %s", rank_, ++done, out.size(),
                        std::string(anchor(g).name).c_str());
-        const auto kind = program_.kernels[g].variant ? detail::kind_of(program_, s) : std::string();
+        const auto kind = program_.kernels[g].variant
+                              ? detail::kind_of(program_, s) + " " + std::to_string(program_.algorithms[g].variant)
+                              : std::string();
         const auto same = std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.first == kind; });
         if (!kind.empty() && same != known.end()) {
           out[g] = same->second;
@@ -314,18 +328,18 @@ class measurement {
     std::int64_t rounds = 0, bytes = 0;
   };
 
+  static constexpr std::array<std::int64_t, 7> sizes{1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22};
+
   /// What messages of several sizes take to the other rank: half of the time there and back, the median of many.
-  [[gnu::cold]] platform::link ping(int other) const {
+  [[gnu::cold]] platform::link ping(int other) {
     constexpr double enough = 0.05, slow = 0.4;  // s
-    constexpr std::array<std::int64_t, 7> sizes{1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22};
-    std::vector<std::byte> data(static_cast<std::size_t>(sizes.back()));
     const auto median = [&](const batch& b) {
       ranks_.send_block(other, &b, sizeof b);
       std::vector<double> times;
       for (std::int64_t k = 0; k < b.rounds; ++k) {
         const auto from = runtime::now();
-        ranks_.send_block(other, data.data(), b.bytes);
-        ranks_.receive_block(other, data.data(), b.bytes);
+        ranks_.send_block(other, data_.data(), b.bytes);
+        ranks_.receive_block(other, data_.data(), b.bytes);
         times.push_back(static_cast<double>(std::max<std::int64_t>(runtime::now() - from, 1)) * 1e-9);
       }
       return detail::median(std::move(times));
@@ -335,21 +349,19 @@ class measurement {
       const auto rounds = static_cast<std::int64_t>(std::clamp(enough / median({3, size}), 3.0, 500.0));
       const double there_and_back = median({rounds, size});
       bytes.push_back(static_cast<double>(size)), seconds.push_back(there_and_back / 2);
-      if (there_and_back > slow) break;
+      if (there_and_back > slow && bytes.size() >= 3) break;
     }
     const batch none;
     ranks_.send_block(other, &none, sizeof none);
     return detail::fitted(bytes, seconds);
   }
-  [[gnu::cold]] void pong(int other) const {
-    std::vector<std::byte> data;
+  [[gnu::cold]] void pong(int other) {
     for (batch b;;) {
       ranks_.receive_block(other, &b, sizeof b);
       if (b.rounds == 0) return;
-      data.resize(static_cast<std::size_t>(b.bytes));
       for (std::int64_t k = 0; k < b.rounds; ++k) {
-        ranks_.receive_block(other, data.data(), b.bytes);
-        ranks_.send_block(other, data.data(), b.bytes);
+        ranks_.receive_block(other, data_.data(), b.bytes);
+        ranks_.send_block(other, data_.data(), b.bytes);
       }
     }
   }
@@ -421,6 +433,7 @@ class measurement {
   channels::communicator& ranks_;
   const int rank_;
   std::vector<std::string> hosts_, units_;  ///< by rank
+  std::vector<std::byte> data_;             ///< of messages
   std::vector<measured_unit> measured_;
   std::vector<measured_connection> connections_;
 };

@@ -355,8 +355,9 @@ class rank_job {
       then([&] {
         all = merge(parts, frames_);
         if (options_.explain) run = seen(program_, all, profile, passages, in_flight());
-        auto figures = report_json(all);
-        if (options_.explain) figures.insert(figures.rfind('}'), ",\n " + explained_json(program_, run, forecast_));
+        auto figures = options_.json.empty() ? std::string() : report_json(all);
+        if (options_.explain && !figures.empty() && run.period > 0)
+          figures.insert(figures.rfind('}'), ",\n " + explained_json(program_, run, forecast_));
         if (!options_.json.empty()) runtime::write_text(options_.json, figures);
       });
     if (rank_ == 0 && !options_.trace.empty()) then([&] { runtime::write_text(options_.trace, trace_text(traces)); });
@@ -368,7 +369,12 @@ class rank_job {
       if (holder(f.layer) == rank_) then([&] { compare(f); });
     if (rank_ == 0 && !options_.profile.empty()) then([&] { print(profile_table(program_, profile)); });
     if (rank_ == 0) then([&] { print(report_table(all)); });
-    if (rank_ == 0 && options_.explain) then([&] { print("\n" + explained_text(program_, run, forecast_)); });
+    if (rank_ == 0 && options_.explain)
+      then([&] {
+        print("\n" + (run.period > 0
+                          ? explained_text(program_, run, forecast_)
+                          : std::string("There is nothing to explain: the run took no time. Give more frames.\n")));
+      });
     return agree(error);
   }
 

@@ -84,9 +84,17 @@ struct ratio {
   constexpr double little = 0.03;  // a gain that is lost in the noise
   const auto problem = detail::as_seen(f, p, run);
   const auto found = partition::find_best(f.setting, problem, {}, detail::most_routes_at_run_time);
-  const auto fps = 1 / run.period;
-  const double gain = found.empty() ? 0 : found.expected.throughput / fps - 1;
-  const auto mapping = found.empty() ? std::string() : detail::found_text(f, p, problem, found);
+  if (found.empty())
+    return json ? "\"better\": null"
+                : "Better mappings were not found: hosts of so many kinds have too many orders, or no plan fits their "
+                  "memory.\n";
+  // What the model makes of this mapping, as of the others: frames that wait for one another are no reason to change it.
+  const auto expected = f.foresee(f, p);
+  double slowest = *std::max_element(run.busy.begin(), run.busy.end());
+  for (const auto& l : run.links)
+    slowest = std::max(slowest, detail::seen_late(run, l) ? detail::expected_of(expected, p, l) : l.seconds);
+  const double gain = found.expected.throughput * slowest - 1;
+  const auto mapping = detail::found_text(f, p, problem, found);
   if (json)
     return "\"better\": " + (gain > little
                                  ? "{\"frames_per_s\": " + json_number(found.expected.throughput) +

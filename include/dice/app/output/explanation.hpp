@@ -99,13 +99,17 @@ namespace detail {
         for (std::size_t f = 0; f < frames; ++f)
           if (const auto& at = passages[m * frames + f]; at.sent && at.arrived != 0) line.push_back(at);
     std::sort(line.begin(), line.end(), [](const auto& x, const auto& y) { return x.begun < y.begun; });
-    std::vector<double> of_frame(frames);
+    std::vector<double> of_frame(frames), whole;
+    std::vector<int> seen(frames);  // messages; a recorder that is full knows no more
     std::int64_t before = INT64_MIN;
     for (const auto& at : line) {
       of_frame[at.frame] += static_cast<double>(std::max<std::int64_t>(at.arrived - std::max(at.begun, before), 0));
       before = std::max(before, at.arrived);
+      ++seen[at.frame];
     }
-    if (!line.empty()) l.seconds = median(std::move(of_frame)) * 1e-9;
+    for (std::size_t f = 0; f < frames; ++f)
+      if (seen[f] == l.messages) whole.push_back(of_frame[f]);
+    if (!whole.empty()) l.seconds = median(std::move(whole)) * 1e-9;
   }
   return out;
 }
@@ -148,9 +152,9 @@ inline std::string rank_at(const seen_run& run, int rank) {
 }
 inline std::string share_text(double of) { return number_text(std::clamp(of, 0.0, 1.0) * 100, "%.0f %%"); }
 
-/// Whether arrivals were seen late, by a rank that is never idle and looks for them between layers.
+/// Whether messages were sent or seen late, by a rank that is never idle and looks for them between layers.
 inline bool seen_late(const seen_run& run, const seen_link& l) {
-  return run.idle[static_cast<std::size_t>(l.to)] < little_idle;
+  return std::min(run.idle[static_cast<std::size_t>(l.from)], run.idle[static_cast<std::size_t>(l.to)]) < little_idle;
 }
 
 [[gnu::cold]] inline std::string limit_text(const runtime::program& p, const seen_run& run) {
@@ -206,6 +210,11 @@ inline double expected_of(const foresight& f, const runtime::program& p, const s
         add("  messages to " + detail::rank_at(run, l.to) + ", " + detail::bytes_text(l.bytes),
             f ? detail::expected_of(expected, p, l) : 0, l.seconds, detail::seen_late(run, l) ? "≤ " : "");
   }
+  for (const auto& l : run.links)  // of ranks that compute nothing
+    if (std::none_of(run.stages.begin(), run.stages.end(), [&](const auto& s) { return s.rank == l.from; }))
+      add("messages from " + detail::rank_at(run, l.from) + " to " + detail::rank_at(run, l.to) + ", " +
+              detail::bytes_text(l.bytes),
+          f ? detail::expected_of(expected, p, l) : 0, l.seconds, detail::seen_late(run, l) ? "≤ " : "");
   if (!f)
     for (auto& line : lines) line.erase(line.begin() + 1);
   std::string out = detail::table_text(lines, 1) + "\n" + number_text(1 / run.period, "%.4g frames/s") +
