@@ -144,7 +144,7 @@ class Files(Fault):
     BASE = {"--labels": ["--top", "1"]}
 
     def program(self, option, file, *more):
-        random = [] if option == "--input" else ["--random", "1"]
+        random = [] if option in ("--input", "--measure") else ["--random", "1"]
         return [test_program.PROGRAM, *random, *self.BASE.get(option, []), option, file, *more]
 
     def file_options(self):
@@ -228,7 +228,8 @@ class Files(Fault):
                 for file in ("old", "new"):  # neither the old contents nor a part of the new ones are lost or left
                     for more in ([], ["--transport", "in-process"]):
                         env = {**os.environ, "TOY_OWNER": "0,0,0,0,0,1,1,1,1,1" if more else "0"}
-                        self.refused(self.program(option, file, "--frames", "100", *more), 1, f"'{file}'", "File too large",
+                        frames = [] if option == "--measure" else ["--frames", "100"]
+                        self.refused(self.program(option, file, *frames, *more), 1, f"'{file}'", "File too large",
                                      preexec_fn=limit_files(64), env=env)
 
     @unittest.skipUnless(MPIRUN, "no mpirun")
