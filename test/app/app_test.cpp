@@ -2,6 +2,7 @@
 #include "runtime/toy.hpp"
 
 #include "convolutions.hpp"
+#include "dice/app/clock_shift.hpp"
 #include "dice/app/command_line.hpp"
 #include "dice/app/measure.hpp"
 #include "dice/app/output/explanation.hpp"
@@ -10,6 +11,7 @@
 #include "dice/app/output/results.hpp"
 #include "dice/app/program.hpp"
 #include "dice/app/record.hpp"
+#include "dice/runtime/recorder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -122,6 +124,23 @@ TEST(plan, text) {
   EXPECT_NE(text.find("2 ranks, 6 frames in flight"), std::string::npos) << text;
 }
 
+/// A clock that keeps its distance to rank 0's.
+app::clock_shift steady(std::int64_t offset) { return {{0, offset}, {1'000'000'000, offset}}; }
+
+TEST(clock_shift, changes_evenly_between_two_samples) {
+  // A clock that was started long after rank 0's and is 20 ppm too fast: 1 ms more in 50 s.
+  constexpr std::int64_t s = 1'000'000'000, far = 4'000'000 * s;
+  const app::clock_shift clock({10 * s, far}, {60 * s, far - s / 1000});
+  EXPECT_EQ(clock(10 * s), far + 10 * s);
+  EXPECT_EQ(clock(60 * s), far + 60 * s - 1'000'000);
+  EXPECT_EQ(clock(35 * s), far + 35 * s - 500'000);
+  EXPECT_EQ(clock(12 * s), far + 12 * s - 40'000);
+  EXPECT_EQ(clock(9 * s), far + 9 * s);  // nothing is known of before and after
+  EXPECT_EQ(clock(99 * s), far + 99 * s - 1'000'000);
+  EXPECT_EQ(app::clock_shift({5, 7}, {5, 9})(5), 12);
+  EXPECT_EQ(steady(-3)(5), 2);
+}
+
 TEST(report, latency_and_speed) {
   runtime::figures in, out;
   in.entered = {1'000'000, 2'000'000, 3'000'000};
@@ -129,9 +148,9 @@ TEST(report, latency_and_speed) {
   in.computing = 6'000'000;
   out.bytes_sent = 42;
   // Rank 1's clock is 0.5 ms behind rank 0's.
-  const auto r = app::merge(
-      {app::report_part("a", in, 0, 7, {"GPU X", 30 << 20, 2 << 20, 500 << 20}), app::report_part("b", out, 500'000, 8, {})},
-      3);
+  const auto r = app::merge({app::report_part("a", in, steady(0), 7, {"GPU X", 30 << 20, 2 << 20, 500 << 20}),
+                             app::report_part("b", out, steady(500'000), 8, {})},
+                            3);
   ASSERT_EQ(r.latency_ms.size(), 3u);
   EXPECT_DOUBLE_EQ(r.latency(0), 3.0);
   EXPECT_DOUBLE_EQ(r.latency(0.5), 3.5);
@@ -208,7 +227,7 @@ TEST(measure, names) {
 TEST(explain, links_and_limits) {
   const auto p = one().view();
   using kind = runtime::recorder::kind;
-  runtime::recorder recorder(p.plan.groups.size(), 1, true, false);
+  runtime::recorder recorder(p.plan.groups.size(), 1, false, false, true);
   const auto& messages = p.plan.messages;
   ASSERT_GE(messages.size(), 2u);
   // Frames every 1000 ns: sent at once; there is room from 200 on; each is there 300 after the one before at the earliest.
@@ -219,7 +238,7 @@ TEST(explain, links_and_limits) {
       recorder.add({f * 1000 + 200, f * 1000 + 200, f, id, kind::post});
       recorder.add({f * 1000 + 500, f * 1000 + 500, f, id, kind::receive});
     }
-  const auto links = app::detail::links_of(p, {app::passages_part(recorder, 7)});
+  const auto links = app::detail::links_of(p, {app::passages_part(recorder, steady(7))});
   ASSERT_FALSE(links.empty());
   int counted = 0;
   for (const auto& l : links) {
@@ -247,6 +266,73 @@ TEST(explain, links_and_limits) {
   run.in_flight = 2;
   EXPECT_NE(limit({0.3e-3, 0.5e-3}, {0.6, 0.4}, 0.2e-3).find("2 may be in flight; allow more with --in-flight,"),
             std::string::npos);
+}
+
+TEST(explain, links_of_clocks_that_drift) {
+  const auto p = one().view();
+  using kind = runtime::recorder::kind;
+  // Each message takes 300 µs; the receiver's clock is 20 ppm too slow, so that after 100 s it is 2 ms behind.
+  constexpr std::int64_t us = 1000, s = 1'000'000 * us;
+  const auto other = [](std::int64_t t) { return t - t / 50000 + 77 * s; };
+  std::vector<runtime::recorder> ranks(2, runtime::recorder(p.plan.groups.size(), 1, false, false, true));
+  for (int f = 0; f < 100; ++f)
+    for (std::size_t m = 0; m < p.plan.messages.size(); ++m) {
+      const auto& about = p.plan.messages[m];
+      const auto here = [&](int rank, std::int64_t t) { return rank == 0 ? t : other(t); };
+      const auto sent = here(about.from, f * s), arrived = here(about.to, f * s + 300 * us);
+      ranks[static_cast<std::size_t>(about.from)].add({sent, sent, f, static_cast<int>(m), kind::send});
+      ranks[static_cast<std::size_t>(about.to)].add({arrived, arrived, f, static_cast<int>(m), kind::receive});
+    }
+  const app::clock_shift clock({other(0), 0 - other(0)}, {other(100 * s), 100 * s - other(100 * s)});
+  const auto links =
+      app::detail::links_of(p, {app::passages_part(ranks[0], steady(0)), app::passages_part(ranks[1], clock)});
+  ASSERT_EQ(links.size(), 2u);
+  for (const auto& l : links) {
+    EXPECT_NEAR(l.seconds, 300e-6, 1e-7) << l.from;
+    EXPECT_EQ(l.frames, 100);
+  }
+}
+
+TEST(recorder, keeps_messages_whatever_else_there_is) {
+  using kind = runtime::recorder::kind;
+  constexpr auto most = static_cast<int>(runtime::recorder::most_events);
+  runtime::recorder both(1, 1, true, false, true), explains(1, 1, false, true, true);
+  for (auto* r : {&both, &explains})
+    for (int f = 0; f < most; ++f)
+      for (const auto is : {kind::compute, kind::wait, kind::enter, kind::send}) r->add({f, f, f, 0, is});
+  EXPECT_EQ(both.events().size(), runtime::recorder::most_events);
+  EXPECT_EQ(both.untold(), 3 * most);
+  EXPECT_TRUE(explains.events().empty());
+  EXPECT_EQ(explains.untold(), 0);
+  for (const auto* r : {&both, &explains}) {
+    EXPECT_TRUE(r->sees_messages());
+    ASSERT_EQ(r->passages().size(), runtime::recorder::most_events);
+    EXPECT_EQ(r->passages().back().frame, most - 1);
+  }
+  explains.add({most, most, most, 0, kind::send});
+  EXPECT_EQ(explains.passages().back().frame, most - 1);
+  EXPECT_FALSE(runtime::recorder(1, 1, false, true).sees_messages());
+}
+
+/// Frames whose messages are not all known are none; the page says how many were.
+TEST(explain, tells_how_many_frames_it_knows) {
+  const auto p = one().view();
+  using kind = runtime::recorder::kind;
+  runtime::recorder recorder(p.plan.groups.size(), 1, false, false, true);
+  for (int f = 0; f < 10; ++f)
+    for (std::size_t m = 0; m < p.plan.messages.size(); ++m) {
+      const auto id = static_cast<int>(m);
+      recorder.add({f * 1000, f * 1000, f, id, kind::send});
+      if (f < 4 || (f == 4 && m == 0)) recorder.add({f * 1000 + 100, f * 1000 + 100, f, id, kind::receive});
+    }
+  app::report figures;
+  figures.frames = 10, figures.seconds = 1, figures.ranks.resize(2);
+  const auto run = app::seen(p, figures, {}, {app::passages_part(recorder, steady(0))}, 6);
+  std::int64_t least = 10;
+  for (const auto& l : run.links) least = std::min(least, l.frames);
+  EXPECT_EQ(least, 4);
+  EXPECT_NE(app::explained_text(p, run, nullptr).find("Messages: those of 4 of the 10 frames"), std::string::npos);
+  EXPECT_NE(app::explained_json(p, run, nullptr).find("\"frames\": 4"), std::string::npos);
 }
 
 TEST(results, relative_error) {

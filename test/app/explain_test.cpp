@@ -1,11 +1,23 @@
 // What --explain advises after a run of which all figures are known.
+#include "runtime/toy.hpp"
+
 #include "dice/app/main.hpp"
 
 #include "sample.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 using namespace dice;
@@ -48,16 +60,20 @@ template <class Map> app::seen_run run_of(double times, double link_times = 1) {
   return out;
 }
 
+template <class Map> app::outlook outlook_of(const app::seen_run& run) {
+  return app::advised(app::forecast_of<sample::network, Map, lab>, app::program_of<sample::network, Map>, run);
+}
 template <class Map> std::string advice(const app::seen_run& run, bool json = false) {
-  return app::advised(app::forecast_of<sample::network, Map, lab>, app::program_of<sample::network, Map>, run, json);
+  const auto all = outlook_of<Map>(run);
+  return json ? all.advice_json : all.advice;
 }
 
 TEST(explain, what_was_foreseen_sums_up) {
   const auto run = run_of<on_slow>(1);
   ASSERT_EQ(run.stages.size(), 1u);
   EXPECT_NEAR(run.stages[0].seconds, (predicted<sample::network, on_slow, lab>.latency), 1e-12);
-  const auto text =
-      app::explained_text(app::program_of<sample::network, on_slow>, run, &app::forecast_of<sample::network, on_slow, lab>);
+  const auto ahead = outlook_of<on_slow>(run);
+  const auto text = app::explained_text(app::program_of<sample::network, on_slow>, run, &ahead);
   EXPECT_NE(text.find("rank 0 on h0"), std::string::npos) << text;
   EXPECT_NE(text.find("What limits: rank 0 on h0, which computes 100 % of the time."), std::string::npos) << text;
 }
@@ -93,6 +109,108 @@ TEST(explain, one_device_may_be_the_best) {
   EXPECT_NE(text.find("dice::on<\"q\">"), std::string::npos);
   run.idle.assign(2, 0.01);  // they never waited: messages only seem slow
   EXPECT_EQ(advice<best>(run).find("No other mapping"), 0u);
+}
+
+struct zeros {
+  static constexpr std::string_view digest = sample::network::weights.digest;
+  static constexpr std::array<double, sample::network::size> ms{};
+};
+
+TEST(explain, nothing_is_better_than_no_time) {
+  using still = cluster<host<"s", board<"still", ram<1_GiB>, processor<threads<1>, profile<zeros>>>>>;
+  app::seen_run run;
+  run.busy = {0}, run.idle = {0}, run.hosts = {"h"}, run.period = 1e-6;
+  const auto ahead =
+      app::advised(app::forecast_of<sample::network, on_slow, still>, app::program_of<sample::network, on_slow>, run);
+  EXPECT_EQ(ahead.advice.find("No other mapping on this cluster"), 0u) << ahead.advice;
+  EXPECT_EQ(ahead.advice_json, "\"better\": null");
+}
+
+/// Ranks that are threads; the clock of rank 1 is 10 s further behind each time when it is asked.
+class drifting final : public channels::communicator {
+ public:
+  drifting(channels::in_process::hub& hub, int rank) : ranks_(hub, rank) {}
+  int rank() const override { return ranks_.rank(); }
+  int size() const override { return ranks_.size(); }
+  std::vector<std::string> all_gather(const std::string& text) override { return ranks_.all_gather(text); }
+  std::int64_t clock_offset() override { return rank() * asked_++ * 10'000'000'000; }
+  std::unique_ptr<channels::endpoint> connect(std::span<const channels::path> paths) override {
+    return ranks_.connect(paths);
+  }
+  void send_block(int to, const void* data, std::int64_t bytes) override { ranks_.send_block(to, data, bytes); }
+  void receive_block(int from, void* data, std::int64_t bytes) override { ranks_.receive_block(from, data, bytes); }
+  void stop(const std::string& message) override { ranks_.stop(message); }
+
+ private:
+  channels::in_process::communicator ranks_;
+  std::int64_t asked_ = 0;
+};
+
+struct scratch {
+  scratch() { std::filesystem::create_directory(path); }
+  ~scratch() { std::filesystem::remove_all(path); }
+  std::string read(const char* name) const {
+    std::stringstream out;
+    out << std::ifstream(path / name).rdbuf();
+    return out.str();
+  }
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / ("dice_explain_" + std::to_string(::getpid()));
+};
+
+TEST(clocks, are_asked_again_at_the_end) {
+  const scratch folder;
+  const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 6);  // frames enter on rank 0 and leave on rank 1
+  const std::string weights = folder.path / "toy.safetensors", json = folder.path / "x.json";
+  toy.write_weights(weights, toy.digest);
+  const auto program = toy.view();
+  const auto o = app::parse(program, std::vector<const char*>{"--random", "1", "--frames", "100", "--weights",
+                                                              weights.c_str(), "--json", json.c_str()});
+  toy::jitter = 2000;
+  channels::in_process::hub hub(2);
+  testing::internal::CaptureStdout();
+  int codes[2] = {-1, -1};
+  const auto work = [&](int rank) {
+    drifting ranks(hub, rank);
+    codes[rank] = app::rank_job(program, o, {}, ranks, false, nullptr).run();
+  };
+  std::thread first(work, 0), second(work, 1);
+  first.join(), second.join();
+  testing::internal::GetCapturedStdout();
+  toy::jitter = 0;
+  EXPECT_EQ(codes[0] + codes[1], 0);
+  const auto told = folder.read("x.json");
+  const auto ms = [&](const std::string& name) {
+    return std::stod(told.substr(told.find("\"" + name + "\": ") + name.size() + 4));
+  };
+  EXPECT_LT(ms("min"), 2500) << told;  // a frame seems to take 0 to 10 s, evenly
+  EXPECT_NEAR(ms("median"), 5000, 2000);
+  EXPECT_GT(ms("max"), 7500);
+}
+
+/// Files and page are of one search.
+TEST(explain, looks_for_better_mappings_once) {
+  const scratch folder;
+  const toy::program toy(toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 6);
+  const std::string weights = folder.path / "toy.safetensors", json = folder.path / "x.json";
+  toy.write_weights(weights, toy.digest);
+  static int asked = 0;
+  auto f = app::forecast_of<sample::network, on_slow, lab>;
+  f.advise = [](const app::forecast&, const runtime::program& p, const app::seen_run&) {
+    ++asked;
+    app::outlook out{{}, "It would be better.\n", "\"better\": 7"};
+    out.expected.group_seconds.resize(p.plan.groups.size(), 1e-3);
+    out.expected.links.resize(static_cast<std::size_t>(p.ranks() * p.ranks()), {1e9, 1e-6});
+    return out;
+  };
+  const std::vector<const char*> words{"x",         "--explain",     "--transport", "in-process",
+                                       "--weights", weights.c_str(), "--json",      json.c_str()};
+  testing::internal::CaptureStdout();
+  const int code = app::run(toy.view(), &f, static_cast<int>(words.size()), const_cast<char**>(words.data()));
+  const auto page = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(asked, 1);
+  EXPECT_NE(page.find("It would be better."), std::string::npos) << page;
+  EXPECT_NE(folder.read("x.json").find("\"better\": 7"), std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_explain.py DIGITS CLUSTER_APP: --explain of programs without and with a cluster, as they run."""
+"""test_explain.py DIGITS CLUSTER_APP TOY_APP: --explain of programs without and with a cluster, as they run."""
 import json
 import os
 import pathlib
@@ -8,9 +8,12 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
-DIGITS, APP = sys.argv[1:3]
+DIGITS, APP, TOY = sys.argv[1:4]
+MPIRUN = os.environ.get("MPIRUN")
+MPI = [MPIRUN, "--bind-to", "none", "-n", 2]
 SAMPLE = pathlib.Path(__file__).parent.parent / "sample.hpp"
 
 
@@ -21,11 +24,20 @@ class Explain(unittest.TestCase):
         self.folder = pathlib.Path(kept.name)
         self.json = self.folder / "figures.json"
 
-    def explain(self, program, *arguments, code=0, **environment):
-        done = subprocess.run([program, "--explain", *map(str, arguments)], capture_output=True, text=True, timeout=100, cwd=self.folder,
+    def explain(self, *command, code=0, **environment):
+        begin = time.monotonic()
+        done = subprocess.run([*map(str, command), "--explain"], capture_output=True, text=True, timeout=100, cwd=self.folder,
                               env={**os.environ, "OMP_NUM_THREADS": "1", **environment})
+        self.seconds = time.monotonic() - begin
+        self.warnings = done.stderr
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout if code == 0 else done.stderr
+
+    def toy(self, *arguments, owner="0,0,1,0,0,0,0,0,0,0", by=(), **environment):
+        """Of toy_app: its page, and what the file says. In a frame rank 1 has the second of eight kernels, unless said otherwise."""
+        subprocess.run([TOY, "--write-weights", self.folder / "toy.safetensors"], check=True)
+        text = self.explain(*by, TOY, "--json", self.json, *arguments, TOY_OWNER=owner, **environment)
+        return text, json.loads(self.json.read_text())
 
     def write_weights(self):
         """Of the sample network: zeros."""
@@ -40,42 +52,95 @@ class Explain(unittest.TestCase):
         return self.folder / name
 
     def check(self, figures):
-        """What the page says is what the figures of the run are."""
+        """What the page says is what the figures of the run are, and no more than the time that the program took."""
         told = figures["explained"]
         self.assertAlmostEqual(told["period_s"] * figures["frames_per_second"], 1, delta=1e-3)
+        self.assertLess(told["period_s"] * figures["frames"], self.seconds)
         for rank in figures["ranks"]:
             measured = sum(s["measured_s"] for s in told["stages"] if s["rank"] == rank["rank"])
             self.assertAlmostEqual(measured * 1e3, rank["compute_ms"], delta=1e-3 * rank["compute_ms"])
+            self.assertLess(measured, 1.1 * told["period_s"])  # one thread computes
         self.assertEqual(len(told["idle"]), len(figures["ranks"]))
         self.assertTrue(all(0 <= idle <= 1 for idle in told["idle"]))
-        self.assertTrue(all(link["measured_s"] >= 0 and link["bytes"] > 0 for link in told["links"]))
+        for link in told["links"]:
+            self.assertEqual(link["bytes"] * figures["frames"], figures["ranks"][link["from"]]["bytes_sent"])
+            self.assertLess(link["measured_s"] * figures["frames"], self.seconds)
         return told
+
+    def check_toy(self, figures, frames=50):
+        """Its kernels take 0 to 2 ms at random: 1 ms in the mean, and what a busy machine adds. Messages to a rank that computes wait
+        for the end of a kernel."""
+        told = self.check(figures)
+        self.assertEqual([(s["rank"], s["layers"]) for s in told["stages"]],
+                         [(0, ["l1"]), (1, ["l2"]), (0, ["l3", "l4", "l5", "l6", "l7", "l8"])])
+        for stage in told["stages"]:
+            ms = 1e3 * stage["measured_s"] / len(stage["layers"])
+            self.assertTrue(0.6 < ms < 5, stage)
+        self.assertGreater(told["period_s"], 7 * 0.6e-3)
+        self.assertLess(told["idle"][0], 0.5)
+        self.assertGreater(told["idle"][1], 0.3)
+        self.assertEqual([(link["from"], link["to"], link["bytes"], link["messages"], link["frames"]) for link in told["links"]],
+                         [(0, 1, 256, 1, frames), (1, 0, 256, 1, frames)])
+        for link in told["links"]:
+            self.assertTrue(0 < link["measured_s"] < 0.05, link)
 
     def test_without_a_cluster(self):
         text = self.explain(DIGITS, "--transport", "in-process", "--json", self.json)
         figures = json.loads(self.json.read_text())
         told = self.check(figures)
         self.assertEqual((figures["frames"], len(told["stages"]), len(told["links"])), (50, 2, 1))
+        self.assertTrue(0 < told["links"][0]["measured_s"] < 1)
         self.assertIn("\n" + told["limit"] + "\n", text)
         for part in ["rank 0 on ", ": conv1 … pool2", "  messages to rank 1 on ", ", 2048 B", "of the period", "Idle: rank 0 on ",
                      "This program knows no cluster"]:
             self.assertIn(part, text)
         self.assertNotIn("predicted ms", text)
         self.assertNotIn("better", told)
+        self.assertNotIn("Messages: those of", text)
 
-    @unittest.skipUnless("MPIRUN" in os.environ, "needs mpirun")
+    @unittest.skipUnless(MPIRUN, "needs mpirun")
     def test_by_mpi(self):
-        done = subprocess.run([os.environ["MPIRUN"], "--bind-to", "none", "-n", "2", DIGITS, "--explain", "--frames", "20", "--random", "7",
-                               "--json", str(self.json)], capture_output=True, text=True, timeout=100)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        text = self.explain(*MPI, DIGITS, "--frames", 20, "--random", 7, "--json", self.json)
         self.check(json.loads(self.json.read_text()))
-        self.assertIn("20 frames in", done.stdout)
+        self.assertIn("20 frames in", text)
+
+    def test_times_that_are_known(self):
+        for arguments, frames in ((), 50), (("--warmup", 7, "--frames", 30), 30):
+            with self.subTest(arguments):
+                _, figures = self.toy("--transport", "in-process", *arguments, TOY_SLOW="2000")
+                self.check_toy(figures, frames)
+
+    @unittest.skipUnless(MPIRUN, "needs mpirun")
+    def test_times_that_are_known_by_mpi(self):
+        _, figures = self.toy("--warmup", 7, "--frames", 30, by=MPI, TOY_SLOW="2000")
+        self.check_toy(figures, 30)
+
+    def test_more_frames_than_are_kept(self):
+        """A rank keeps 200000 times of messages: 8 a frame, of three that it receives and two that it sends."""
+        owner, in_process = "0,0,1,0,1,0,1,0,0,0", ("--transport", "in-process")
+        text, figures = self.toy(*in_process, "--frames", 30000, owner=owner)
+        links = self.check_links(figures, 30000)
+        known = min(link["frames"] for link in links)
+        self.assertTrue(24900 <= known <= 25000, links)
+        self.assertIn(f"\nMessages: those of {known} of the 30000 frames;", text)
+        # What a trace loses, --explain does not.
+        text, figures = self.toy(*in_process, "--frames", 21000, "--trace", "trace.json", owner=owner)
+        self.assertEqual([link["frames"] for link in self.check_links(figures, 21000)], [21000, 21000])
+        self.assertNotIn("Messages: those of", text)
+        self.assertRegex(self.warnings, r"warning: rank 0 .*: --trace has the first 200000 events only, and not the \d+ after them")
+
+    def check_links(self, figures, frames):
+        self.assertEqual(figures["frames"], frames)
+        links = self.check(figures)["links"]
+        self.assertEqual([link["messages"] for link in links], [3, 2])
+        self.assertTrue(all(0 < link["measured_s"] < 0.05 for link in links), links)
+        return links
 
     def test_with_a_cluster(self):
         text = self.explain(APP, "--weights", self.write_weights(), "--transport", "in-process", "--json", self.json)
         told = self.check(json.loads(self.json.read_text()))
         self.assertTrue(all(s["predicted_s"] > 0 for s in told["stages"]))
-        self.assertTrue(all(link["predicted_s"] > 0 for link in told["links"]))
+        self.assertTrue(all(link["predicted_s"] > 0 and link["measured_s"] > 0 for link in told["links"]))
         self.assertGreater(told["predicted_period_s"], 0)
         self.assertIn("better", told)
         self.assertIn("predicted ms", text)
@@ -91,4 +156,4 @@ class Explain(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

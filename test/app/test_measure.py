@@ -85,6 +85,27 @@ class Measure(unittest.TestCase):
         self.assertIn("dice: measuring cpu of ", done.stderr)
         self.assertIn("dice: measuring messages within ", done.stderr)
 
+    @unittest.skipUnless("MPIRUN" in os.environ, "needs mpirun")
+    def test_two_hosts(self):
+        """They also tell what messages take of their cores."""
+        elsewhere = ["unshare", "--map-root-user", "--uts", "sh", "-c", 'hostname elsewhere; exec "$@"', "sh"]
+        if subprocess.run([*elsewhere, "true"], capture_output=True).returncode:
+            self.skipTest("no other host name: unshare --uts is not allowed here")
+        told, done = self.measure(os.environ["MPIRUN"], "--bind-to", "none", "-n", 1, DIGITS, "--measure", self.file, ":", "-n", 1, *elsewhere,
+                                  DIGITS)
+        here, there = told["units"]
+        self.assertEqual(there["host"], "elsewhere")
+        link, = told["connections"]
+        self.assertEqual((link["from"], link["to"]), (here["host"], "elsewhere"))
+        for a, b in ((here["host"], "elsewhere"), ("elsewhere", here["host"])):
+            self.assertIn(f"dice: measuring what messages from {a} to {b} take", done.stderr)
+        self.assertRegex(done.stdout, r"messages take of +us each sent +GB/s +us each received +GB/s")
+        for unit in told["units"]:
+            for way in ("sending", "receiving"):
+                if way in unit:  # through shared memory they take too little to be seen at times
+                    self.assertGreaterEqual(unit[way]["us"], 0)
+                    self.assertGreater(unit[way]["gbytes_per_s"], 0)
+
     def test_accelerators(self):
         """An accelerator tells its rank's layers alone; the others are missing."""
         environment = {"TOY_OWNER": "0,0,0,0,0,1,1,1,1,1", "TOY_ACCELERATORS": "yes"}

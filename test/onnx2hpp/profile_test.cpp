@@ -36,6 +36,12 @@ struct files {
             {"threads", 2},          {"busy_watts", 5.1},
             {"idle_watts", 2.0},     {"layers", {{{"layer", "conv"}, {"ms", 12.5}}, {{"layer", "fc"}, {"ms", 0.1}}}}};
   }
+  json with_messages() const {
+    auto m = measured();
+    m["units"][0]["sending"] = {{"us", 0}, {"gbytes_per_s", 0.06}};
+    m["units"][0]["receiving"] = {{"us", 12.5}, {"gbytes_per_s", 2}};
+    return m;
+  }
   json measured() const {
     return {{"dice", "0.1.0"},
             {"network", "net"},
@@ -76,6 +82,18 @@ TEST(Profile, UnitsAndConnectionsAreTypes) {
   EXPECT_EQ(compiled.code, 0) << compiled.err.substr(0, 3000);
 }
 
+TEST(Profile, WhatMessagesTakeIsTypes) {
+  const files f;
+  const auto done = f.convert({f.with_messages().dump()});
+  ASSERT_EQ(done.code, 0) << done.err;
+  const auto compiled = compile(f.out, "net", R"(
+      #include "net_profile.hpp"
+      using pi = net_profile::pi_a_cores_0_1;
+      static_assert(::std::is_same_v<pi::sending, ::dice::sending<::dice::us<0>, ::dice::gbytes_per_s<0.06>>>);
+      static_assert(::std::is_same_v<pi::receiving, ::dice::receiving<::dice::us<12.5>, ::dice::gbytes_per_s<2>>>);)");
+  EXPECT_EQ(compiled.code, 0) << compiled.err.substr(0, 3000);
+}
+
 TEST(Profile, WhatMayBeMissing) {
   const files f;
   auto m = f.measured();
@@ -87,6 +105,24 @@ TEST(Profile, WhatMayBeMissing) {
   EXPECT_TRUE(contains(f.made(), "ms{0.0, 12.5, -1.0, 0.0, 0.1, 0.0};")) << f.made();
   EXPECT_FALSE(contains(f.made(), "watts")) << f.made();
   EXPECT_FALSE(contains(f.made(), "using")) << f.made();
+}
+
+/// --measure writes no layers then.
+TEST(Profile, NetworksOfViewsHaveNoTimes) {
+  scratch folder;
+  builder b;
+  b.input("x", {1, 2, 3}).output("y");
+  b.node("Flatten", {"x"}, {"y"}, "flatten");
+  const auto model = folder.save("net.onnx", b);
+  ASSERT_EQ(tool({model, "-q", "-o", folder.path}).code, 0);
+  const auto header = read_file(folder.path / "net.hpp");
+  const json unit{{"name", "pi"},     {"host", "pi"}, {"unit", "cpu"},
+                  {"processor", "x"}, {"threads", 1}, {"layers", json::array()}};
+  const json measured{
+      {"network", "net"}, {"digest", header.substr(header.find(".digest = \"") + 11, 64)}, {"units", {unit}}};
+  const auto done = tool({model, "-o", folder.path / "out", "--profile", folder.write("m.json", measured.dump())});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_TRUE(contains(read_file(folder.path / "out" / "net_profile.hpp"), "ms{0.0, 0.0, 0.0};"));
 }
 
 TEST(Profile, NumbersReadBackTheSame) {
@@ -157,7 +193,9 @@ TEST(Profile, EveryMistakeIsTold) {
   expect_text(text.replace(text.find("12.5"), 4, "1e999"), ": a number after \"conv: ms\" is not finite");
   text = f.measured().dump();
   expect_text(text.replace(text.find("12.5"), 4, "NaN"), ": it is no JSON: wrong at line 1, column ");
-  expect("/units/0/layers", json::array(), unit + "it has no layers");
+  auto without = f.measured();
+  without["units"][0].erase("layers");
+  expect_text(without.dump(), unit + "it has no layers");
   expect("/units/0/layers", 7, unit + "layers is no list but 7");
   expect("/units/0/layers/0", 7, unit + "layer is missing in place of a text");
   expect("/units/0/missing", 7, unit + "missing is no list but 7");
@@ -171,6 +209,9 @@ TEST(Profile, EveryMistakeIsTold) {
            unit + "threads is " + (n.is_string() ? "\"2\"" : n.dump()) + " in place of a whole number");
   expect("/units/0/busy_watts", -1, unit + "busy_watts is -1 in place of a number");
   expect("/units/0/idle_watts", "2", unit + "idle_watts is \"2\" in place of a number");
+  expect("/units/0/sending", {{"us", 1}}, unit + "sending: gbytes_per_s is missing in place of a number above 0");
+  expect("/units/0/receiving", {{"us", -1}, {"gbytes_per_s", 1}}, unit + "receiving: us is -1 in place of a number from 0");
+  expect("/units/0/sending", 7, unit + "sending: us is missing");
   expect("/connections", 7, ": connections is no list but 7");
   expect("/connections/0/from", 7, ": connection 0: from is 7 in place of a text");
   expect("/connections/0/us", -1, ": connection 0: us is -1 in place of a number from 0");

@@ -70,6 +70,29 @@ TEST(predicted, follows_its_equations) {
   EXPECT_EQ(p.memory, std::max(plan.ranks[0].peak_bytes, plan.ranks[1].peak_bytes));
 }
 
+TEST(predicted, counts_what_messages_take_of_processors) {
+  using sender = board<"s", ram<1_GiB>,
+                       processor<cpu, gflops<1>, gbytes_per_s<1>, watts<3, 1>,  //
+                                 sending<us<70>, mbit_per_s<16>>, receiving<us<9>, gbytes_per_s<1>>>>;
+  using receiver = board<"q", ram<1_GiB>,
+                         processor<cpu, gflops<3>, gbytes_per_s<2>, watts<8, 2>,  //
+                                   sending<us<9>, gbytes_per_s<1>>, receiving<ms<0.03>, mbit_per_s<32>>>>;
+  using pair = cluster<host<"s", sender>, host<"q", receiver>, connection<gbytes_per_s<0.5>, us<1>>>;
+  constexpr auto without = predicted<net, cut<3>, two>, with = predicted<net, cut<3>, pair>;
+  const auto& s = part::setting_of<net, pair>;
+  const double sends = 70e-6 + 4 * 256 / 2e6, receives = 30e-6 + 4 * 256 / 4e6;
+  double before = s.seconds[0][1] + sends, after = receives;
+  for (std::size_t l : {3, 6, 7, 8, 10}) after += s.seconds[1][l];
+  const double period = std::max(before, after);
+  EXPECT_DOUBLE_EQ(with.throughput, 1 / period);
+  EXPECT_DOUBLE_EQ(with.latency, without.latency);
+  EXPECT_DOUBLE_EQ(with.energy, 3 * before + 1 * (period - before) + 8 * after + 2 * (period - after));
+  // Between ranks of one host they take nothing.
+  using place = on<"s">;
+  EXPECT_EQ((predicted<net, cut<3, dev<0, cpu, place>, dev<1, cpu, place>>, pair>.throughput),
+            (predicted<net, cut<3, dev<0, cpu, place>, dev<1, cpu, place>>, two>.throughput));
+}
+
 TEST(predicted, takes_hosts_in_order_or_by_name) {
   constexpr auto swapped = predicted<net, cut<3, dev<0, cpu, on<"q">>, dev<1, cpu, on<"s">>>, two>;
   constexpr auto plain = predicted<net, cut<3>, two>;
@@ -113,10 +136,24 @@ struct of_another : measured {
 struct incomplete : measured {
   static constexpr std::array<double, net::size> ms{0, 5, 0, -1, 0, 0, 1, 1, 0, 0, 2, 0};
 };
+struct measured_messages : measured {
+  using sending = dice::sending<gbytes_per_s<1>>;
+  using receiving = dice::receiving<us<1>, gbytes_per_s<2>>;
+  using watts = dice::watts<4, 3>;
+};
 template <class P> using profiled = cluster<host<"m", board<"m", ram<1_GiB>, processor<cpu, profile<P>, watts<2>>>>>;
 
 TEST(predicted, takes_measured_times_where_there_is_a_profile) {
   EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, cpu>, layers<all>>, profiled<measured>>.latency), 16e-3);
+  // Of messages, too, and of power, unless they are stated.
+  constexpr auto of = []<class P>(P) { return platform::processor_traits<P>::value; };
+  constexpr auto all = of(processor<cpu, profile<measured_messages>>{});
+  static_assert(all.sending == platform::link{1e9} && all.receiving == platform::link{2e9, 1e-6});
+  static_assert(all.has_watts && all.busy_watts == 4 && all.idle_watts == 3);
+  using stated = dice::sending<gbytes_per_s<3>>;
+  constexpr auto some = of(processor<cpu, stated, profile<measured_messages>, watts<7>>{});
+  static_assert(some.sending == platform::link{3e9, 0} && some.receiving == all.receiving && some.busy_watts == 7);
+  static_assert(of(processor<cpu, profile<measured_messages>, watts<7>, stated>{}).sending == some.sending);
 }
 
 /// The best of all cuts in two and of both hosts alone.
@@ -270,10 +307,35 @@ TEST(best_mapping, names_mistakes) {
                 none<error::profile_of_another_network<of_another, net, remedy::make_the_profile_anew_from_this_model>>>);
   static_assert(
       std::is_same_v<dice::best_mapping<net, profiled<incomplete>>,
-                     none<error::profile_without_layer<incomplete, at<3>, remedy::measure_again_with_this_program>>>);
+                     none<error::profile_without_layer<incomplete, at<3>,
+                                                       remedy::measure_a_plan_that_has_all_layers_on_this_kind_of_unit>>>);
   using powerless = processor<cpu, gflops<1>, gbytes_per_s<1>>;
   static_assert(std::is_same_v<dice::best_mapping<net, cluster<host<"a", board<"x", ram<1>, powerless>>>, energy>,
                                none<error::watts_missing<powerless, remedy::give_each_processor_watts>>>);
+}
+
+/// As onnx2hpp writes it.
+template <meta::fixed_string Unit> struct measured_on : measured { static constexpr std::string_view unit = Unit.view(); };
+
+TEST(best_mapping, compares_units_with_those_of_profiles) {
+  using namespace part;
+  constexpr auto other = []<class On>(std::string_view measured, On) {
+    return part::detail::other_unit(measured, platform::unit_traits<On>::value);
+  };
+  static_assert(other("cpu", gpu{}) && other("gpu", cpu{}) && other("gpu_at<1>, precision<tf32>", threads<1>{}));
+  static_assert(other("threads<4>", cores<0, 1>{}) && other("cores<0, 1, 2>", threads<2>{}) &&
+                other("cores<7>", cores<0, 1>{}));
+  static_assert(other("threads<12>", threads<2>{}) && other("threads<99999999999999>", threads<2>{}));
+  static_assert(!other("cpu", threads<4>{}) && !other("cores<0, 1>", cpu{}) && !other("threads<12>", threads<12>{}));
+  static_assert(!other("cores<2, 3>", cores<0, 1>{}) && !other("threads<2>", cores<0, 1>{}) && !other("gpu_at<1>", gpu{}));
+  static_assert(!other("", cpu{}) && !other("my board", gpu{}) && !other("cores<>", cores<0>{}));
+  using four = processor<threads<4>, profile<measured_on<"cores<0, 1>">>>;
+  static_assert(
+      std::is_same_v<dice::best_mapping<net, cluster<host<"m", board<"m", ram<1_GiB>, four>>>>,
+                     none<error::profile_of_another_unit<measured_on<"cores<0, 1>">, four,
+                                                         remedy::give_the_profile_of_this_unit_or_name_the_unit_measured>>>);
+  using fits = processor<threads<2>, profile<measured_on<"cores<0, 1>">>>;
+  static_assert(part::detail::is_mapping<dice::best_mapping<net, cluster<host<"m", board<"m", ram<1_GiB>, fits>>>>>);
 }
 
 template <class Cluster, class Error> constexpr bool fails = std::is_same_v<dice::best_mapping<net, Cluster>, none<Error>>;
@@ -294,6 +356,12 @@ TEST(best_mapping, names_mistakes_of_clusters) {
   using negative = processor<cpu, gflops<1>, gbytes_per_s<-1>>;
   static_assert(fails<cluster<host<"a", board<"b", ram<1>, negative>>>,
                       error::rate_not_positive<negative, remedy::give_rates_above_0_and_no_more_idle_than_busy_watts>>);
+  using mute = processor<cpu, gflops<1>, gbytes_per_s<1>, sending<us<3>>>;
+  static_assert(fails<cluster<host<"a", board<"b", ram<1>, mute>>>,
+                      error::rate_not_positive<mute, remedy::give_rates_above_0_and_no_more_idle_than_busy_watts>>);
+  using to_some = processor<cpu, gflops<1>, gbytes_per_s<1>, receiving<between<"a", "b">, gbytes_per_s<1>>>;
+  static_assert(fails<cluster<host<"a", board<"b", ram<1>, to_some>>>,
+                      error::not_a_processor<to_some, remedy::write_processor_of_a_unit_and_its_rates_or_a_profile>>);
   using without = host<"a", board<"b", rated>>;
   static_assert(fails<cluster<without>, error::ram_missing<without, remedy::give_the_board_its_ram>>);
   using a = host<"a", slow>;

@@ -29,7 +29,7 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int most_devic
   dice::meta::array<std::int64_t> weight, live;
   for (int k = 0; k < pieces; ++k)
     weight.push_back(below(3) * below(20)), weights += weight[k], live.push_back(1 + below(40));
-  const bool tight = below(2);
+  const bool tight = below(2), handles = below(2);
   dice::meta::array<device> kinds;
   for (int h = 0; h < host_kinds; ++h) {
     devices_of[h] = 1 + (below(3) == 0) + (below(9) == 0);
@@ -44,6 +44,10 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int most_devic
         sum += like_another ? 2 * (p.kinds[0].seconds[k + 1] - p.kinds[0].seconds[k]) : below(4) * below(6);
         c.seconds.push_back(sum), c.weights.push_back(w += weight[k]), c.live.push_back(live[k] + below(3));
       }
+      if (handles)
+        for (auto* of : {&c.sending, &c.receiving})
+          for (const auto bytes : p.crossing)
+            of->push_back(bytes > 0 ? below(3) + static_cast<double>(bytes) * below(3) * 0.25 : 0);
       p.kinds.push_back(c);
       device about;
       about.kind = p.kinds.size() - 1;
@@ -62,11 +66,12 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int most_devic
   // Connections by kinds of hosts, and at times one of its own.
   dice::meta::array<dice::platform::link> by_kind(host_kinds * host_kinds);
   for (auto& l : by_kind) l = {1.0 + below(8), static_cast<double>(below(3))};
+  const dice::platform::link inside{50, 0.1, below(4) > 0};
   p.links = dice::meta::array<dice::platform::link>(hosts * hosts);
   for (int a = 0; a < hosts; ++a)
     for (int b = 0; b < hosts; ++b) {
       const int ka = std::min(kind_of_host[a], kind_of_host[b]), kb = std::max(kind_of_host[a], kind_of_host[b]);
-      p.links[a * hosts + b] = a == b ? dice::platform::link{50, 0.1} : by_kind[ka * host_kinds + kb];
+      p.links[a * hosts + b] = a == b ? inside : by_kind[ka * host_kinds + kb];
     }
   if (hosts > 1 && below(3) == 0) p.links[1] = p.links[hosts] = {0.5, 4};
   complete(p);

@@ -88,12 +88,13 @@ class Searches(unittest.TestCase):
                             ("energy", "memory_limit=0.001"), ("energy,repeats", "at_least_fps=1e+06")):
             done = run(f"--search={wish},{limit}")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            told = re.fullmatch(r"dice: error: --search: no mapping keeps to (\w+)=([\d.e+-]+); the best that one can have is "
+            told = re.fullmatch(r"dice: error: --search: no mapping keeps to (\w+)=([\d.e+-]+); the (most|least) that one can have is "
                                 r"(\w+=[\d.e+-]+) \(relax this limit, or add devices\)\n", done.stderr)
             self.assertTrue(told, done.stderr)
             self.assertEqual(told[1], limit.split("=")[0])
             self.assertAlmostEqual(float(told[2]) / float(limit.split("=")[1]), 1, places=4)
-            self.figures(f"{wish},{told[3]}")
+            self.assertEqual(told[3], "most" if "fps" in limit else "least")
+            self.figures(f"{wish},{told[4]}")
 
     def test_counts_on_the_memory_of_the_plan(self):
         told = run("--search=memory_limit=0.0001").stderr
@@ -109,8 +110,8 @@ class Searches(unittest.TestCase):
                 ("at_least_fps", 2, "'at_least_fps': write at_least_fps=N with a number above 0"),
                 ("at_least_fps=-1", 2, "'at_least_fps=-1': write at_least_fps=N"),
                 ("memory_limit=x", 2, "'memory_limit=x': write memory_limit=N"),
-                ("at_least_fps=1e9", 1, "no mapping keeps to at_least_fps=1e+09; the best that one can have is at_least_fps=14"),
-                ("memory_limit=0.0001", 1, "no mapping keeps to memory_limit=0.0001; the best that one can have is memory_limit=0.0")):
+                ("at_least_fps=1e9", 1, "no mapping keeps to at_least_fps=1e+09; the most that one can have is at_least_fps=14"),
+                ("memory_limit=0.0001", 1, "no mapping keeps to memory_limit=0.0001; the least that one can have is memory_limit=0.0")):
             done = run("--search=" + wish)
             self.assertEqual((done.returncode, done.stdout), (code, ""), wish)
             self.assertTrue(done.stderr.startswith("dice: error: --search: "), done.stderr)

@@ -115,9 +115,14 @@ class profile_reader {
                     .ms = std::vector<double>(net_.layers.size(), 0)};
     if (find(unit, "busy_watts")) u.busy_watts = number(unit, "busy_watts", where, true);
     if (find(unit, "idle_watts")) u.idle_watts = number(unit, "idle_watts", where, true);
+    for (const auto& [word, m] : {std::pair{"sending", &u.sending}, {"receiving", &u.receiving}})
+      if (const json* value = find(unit, word)) {
+        const std::string there = fmt::format("{}: {}", where, word);
+        *m = {number(*value, "us", there, true), number(*value, "gbytes_per_s", there, false)};
+      }
     std::vector<bool> given(net_.layers.size());
     const json* layers = find(unit, "layers");
-    if (!layers || layers->empty()) tell(where, "it has no layers");
+    if (!layers) tell(where, "it has no layers");  // an empty list is that of a network of views
     else
       for (const auto& l : elements(*layers, where, "layers")) {
         const std::string layer = text(l, "layer", where), there = fmt::format("{}: layer {}", where, quote(layer));

@@ -11,11 +11,17 @@
 
 namespace onnx2hpp {
 
+/// What messages take of a unit's time, by each and by their bytes; 0: not measured.
+struct measured_messages {
+  double us = 0, gbytes_per_s = 0;
+};
+
 struct measured_unit {
   std::string name, network, digest, host, unit, processor;
   int threads = 0;
   double busy_watts = 0, idle_watts = 0;  ///< 0: not measured
-  std::vector<double> ms;                 ///< by layer id; 0: nothing is computed; -1: not measured
+  measured_messages sending, receiving;
+  std::vector<double> ms;  ///< by layer id; 0: nothing is computed; -1: not measured
 };
 
 struct measured_connection {

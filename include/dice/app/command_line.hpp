@@ -199,10 +199,12 @@ inline std::span<const option> option_table() {
              "run no frames: measure the ways to compute each convolution, write the fastest for the next build (TUNED in "
              "CMake)",
              [](parsing& p, std::string_view v) { p.out.tune = v; }},
-      option{"--measure", takes::value, "FILE", false,
-             "run no frames: measure each layer on each rank's unit and the messages between hosts, write a profile for "
-             "onnx2hpp --profile",
-             [](parsing& p, std::string_view v) { p.out.measure = v; }},
+      option{
+          "--measure", takes::value, "FILE", false,
+          "run no frames: measure the layers of all CPU ranks on each of them, each GPU rank's on itself, and the messages "
+          "between hosts; write a profile for onnx2hpp --profile, which has all layers for a kind of unit only if its "
+          "ranks compute the whole network",
+          [](parsing& p, std::string_view v) { p.out.measure = v; }},
       option{"--pack", takes::value, "FILE", false,
              "run no frames: write the weights of all ranks as their kernels read them, for starts without work",
              [](parsing& p, std::string_view v) { p.out.pack = v; }},

@@ -24,12 +24,8 @@ concept right_on = std::is_same_v<decltype(verdict_on<Net, Map, Cluster>()()), i
 
 /// What the program of right mapping Map knows of right cluster Cluster.
 template <class Net, class Map, class Cluster>
-inline constexpr forecast forecast_of{partition::setting_of<Net, Cluster>,
-                                      partition::detail::ranks<Net, Map, Cluster>,
-                                      &predicted_text,
-                                      &foreseen,
-                                      &advised,
-                                      &searched_text};
+inline constexpr forecast forecast_of{partition::setting_of<Net, Cluster>, partition::detail::ranks<Net, Map, Cluster>,
+                                      &predicted_text, &advised, &searched_text};
 
 }  // namespace app
 

@@ -4,6 +4,7 @@
 
 #include "dice/app/launcher.hpp"
 #include "dice/app/member.hpp"
+#include "dice/app/message_time.hpp"
 #include "dice/app/options.hpp"
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
@@ -29,6 +30,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +43,12 @@ struct measured_unit {
   std::string host, unit, processor;
   int threads = 0;
   std::vector<double> ms;  ///< by fusion group; negative: not measured, for it belongs to another kind of unit
+};
+
+/// What messages to other hosts take of a host's cores; no speed: nothing that could be measured.
+struct measured_messages {
+  std::string host;
+  platform::link sending{}, receiving{};
 };
 
 /// Messages between two hosts, or between two ranks of one.
@@ -94,7 +102,8 @@ inline std::string word(std::string_view text) {
 }  // namespace detail
 
 /// One rank's part in --measure. Ranks of one host measure one after the other, hosts side by side; then pairs of hosts send
-/// each other messages, pair after pair. Needs no frames; weights only if there are GPU ranks.
+/// each other messages, pair after pair, and at last compute meanwhile. Needs no frames; weights only if there are GPU
+/// ranks.
 class measurement {
  public:
   measurement(const runtime::program& p, const options& o, member& me, channels::communicator& ranks)
@@ -102,7 +111,8 @@ class measurement {
 
   /// What went wrong, the same in every rank, or "". Rank 0 has written the file then, and printed it.
   [[gnu::cold]] std::string run() {
-    for (auto stage : {&measurement::prepare, &measurement::measure_units, &measurement::measure_connections})
+    for (auto stage : {&measurement::prepare, &measurement::measure_units, &measurement::measure_connections,
+                       &measurement::measure_messages})
       if (const auto error = (this->*stage)(); !error.empty()) return error;
     return me_.agree(member::attempt([&] {
       if (rank_ != 0) return;
@@ -230,7 +240,7 @@ class measurement {
     };
     run_until(enough);
     // Asked once only: where time runs out, the system takes the core at calls like this one, and not within the layer.
-    const bool whole = detail::thread_time() - had > (runtime::now() - begin) / 10 * 9;
+    const bool whole = detail::thread_time() - had > (runtime::now() - begin) / 100 * 97;
     if (!whole) run_until(disturbed);
     return detail::typical(times, whole) * 1e-6;
   }
@@ -239,8 +249,9 @@ class measurement {
   [[gnu::cold]] std::vector<double> cpu_times() const {
     std::vector<double> out(program_.plan.groups.size(), -1);
     std::vector<std::pair<std::string, double>> known;  // kinds that have variants
-    const weights::block others(
-        std::min(program_.plan.ranks[static_cast<std::size_t>(rank_)].weight_bytes, std::int64_t{256} << 20));
+    std::int64_t bytes = 0;  // of the whole network: which of them a mapping gives to this unit is not known
+    for (const auto& r : program_.plan.ranks) bytes += r.weight_bytes;
+    const weights::block others(std::min(bytes, std::int64_t{256} << 20));
     others.touch();
     std::size_t done = 0;
     auto body = [&] {
@@ -290,11 +301,72 @@ class measurement {
     return out;
   }
 
+  /// Of each host.
+  std::vector<int> first_ranks() const {
+    std::vector<int> out;
+    for (int r = 0; r < ranks_.size(); ++r)
+      if (turn(r) == 0) out.push_back(r);
+    return out;
+  }
+  const std::string& host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
+
+  /// From each host to the next one, and from the last one to the first.
+  [[gnu::cold]] std::string measure_messages() {
+    const auto first = first_ranks();
+    if (first.size() < 2) return {};
+    const auto receiver = [&](std::size_t k) { return first[(k + 1) % first.size()]; };
+    std::vector<channels::path> paths;
+    for (std::size_t k = 0; k < first.size(); ++k) {
+      const int a = first[k], b = receiver(k);
+      const auto add = [&](int from, int to, std::int64_t bytes) {
+        paths.push_back({from, to, 100 + static_cast<int>(paths.size()), bytes});
+      };
+      for (const auto size : detail::handled_sizes) add(a, b, size);
+      add(a, b, 1), add(b, a, 1);
+    }
+    constexpr int each = detail::handled_sizes.size() + 2;
+    std::unique_ptr<channels::endpoint> end;
+    if (const auto wrong = me_.agree(member::attempt([&] { end = ranks_.connect(paths); })); !wrong.empty()) return wrong;
+    for (std::size_t k = 0; k < first.size(); ++k) {
+      const int a = first[k], b = receiver(k), path = static_cast<int>(k) * each;
+      tell("measuring what messages from " + host(a) + " to " + host(b) + " take of their cores");
+      record mine;
+      const auto error = member::attempt([&] {
+        if (rank_ != a && rank_ != b) return;
+        detail::message_trial trial(*end, path, path + each - 2, rank_ == a, data_.data());
+        for (const double t : trial.run(connection_between(host(a), host(b)))) mine.put(json_number(t));
+      });
+      std::vector<std::string> all;
+      if (const auto wrong = me_.agree(error, mine.text(), all); !wrong.empty()) return wrong;
+      messages_of(host(a)).sending = handled(all[static_cast<std::size_t>(a)]);
+      messages_of(host(b)).receiving = handled(all[static_cast<std::size_t>(b)]);
+    }
+    return me_.agree(member::attempt([&] { end->settle(); }));
+  }
+
+  platform::link connection_between(const std::string& a, const std::string& b) const {
+    for (const auto& c : connections_)
+      if ((c.from == a && c.to == b) || (c.from == b && c.to == a))
+        return {.bytes_per_s = c.mbit_per_s * 1e6 / 8, .seconds = c.us * 1e-6};
+    return {};
+  }
+  measured_messages& messages_of(const std::string& host) {
+    for (auto& m : messages_)
+      if (m.host == host) return m;
+    messages_.push_back({host, {}, {}});
+    return messages_.back();
+  }
+  static platform::link handled(const std::string& text) {
+    record in(text);
+    std::vector<double> bytes, seconds;
+    while (in.more())
+      bytes.push_back(static_cast<double>(detail::handled_sizes[bytes.size()])), seconds.push_back(std::stod(in.get()));
+    return seconds.back() > 0 ? detail::fitted(bytes, seconds) : platform::link{};
+  }
+
   /// Between the first ranks of all pairs of hosts, and between the first two of each host.
   [[gnu::cold]] std::string measure_connections() {
-    std::vector<int> first;  // of each host
-    for (int r = 0; r < ranks_.size(); ++r)
-      if (turn(r) == 0) first.push_back(r);
+    const auto first = first_ranks();
     std::vector<std::pair<int, int>> pairs;
     for (std::size_t a = 0; a < first.size(); ++a) {
       for (int r = 0; r < ranks_.size(); ++r)
@@ -388,7 +460,7 @@ class measurement {
       }
       out += (k ? ",\n  " : "\n  ") + ("{\"name\": " + json_string(name(u))) + ", \"host\": " + json_string(u.host) +
              ", \"unit\": " + json_string(u.unit) + ", \"processor\": " + json_string(u.processor) +
-             ", \"threads\": " + std::to_string(u.threads) + ", \"layers\": [" + layers + "]" +
+             ", \"threads\": " + std::to_string(u.threads) + messages_json(u) + ", \"layers\": [" + layers + "]" +
              (missing.empty() ? "" : ",\n   \"missing\": [" + missing + "]") + "}";
     }
     out += "],\n \"connections\": [";
@@ -398,6 +470,19 @@ class measurement {
              ", \"us\": " + json_number(c.us) + ", \"mbit_per_s\": " + json_number(c.mbit_per_s) + "}";
     }
     return out + "]}\n";
+  }
+
+  /// Of units that wait while their host's cores see to messages: not of GPUs.
+  std::string messages_json(const measured_unit& u) const {
+    std::string out;
+    for (const auto& m : messages_) {
+      if (m.host != u.host || u.threads == 0) continue;
+      for (const auto& [name, by] : {std::pair{"sending", m.sending}, {"receiving", m.receiving}})
+        if (by.bytes_per_s > 0)
+          out += std::string(", \"") + name + "\": {\"us\": " + json_number(by.seconds * 1e6) +
+                 ", \"gbytes_per_s\": " + json_number(by.bytes_per_s * 1e-9) + "}";
+    }
+    return out;
   }
 
   [[gnu::cold]] std::string table() const {
@@ -424,6 +509,15 @@ class measurement {
     for (const auto& c : connections_)
       lines.push_back({c.from == c.to ? "within " + c.from : c.from + " to " + c.to, number("%.1f", c.us),
                        number("%.4g", c.mbit_per_s)});
+    out += "\n" + detail::table_text(lines, 1);
+    if (messages_.empty()) return out;
+    lines = {{"messages take of", "us each sent", "GB/s", "us each received", "GB/s"}};
+    for (const auto& m : messages_) {
+      lines.push_back({m.host});
+      for (const auto& by : {m.sending, m.receiving})
+        for (const double v : {by.seconds * 1e6, by.bytes_per_s * 1e-9})
+          lines.back().push_back(by.bytes_per_s > 0 ? number("%.4g", v) : "little");
+    }
     return out + "\n" + detail::table_text(lines, 1);
   }
 
@@ -436,6 +530,7 @@ class measurement {
   std::vector<std::byte> data_;             ///< of messages
   std::vector<measured_unit> measured_;
   std::vector<measured_connection> connections_;
+  std::vector<measured_messages> messages_;
 };
 
 }  // namespace dice::app

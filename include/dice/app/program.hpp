@@ -127,7 +127,10 @@ inline constexpr runtime::program program_of{
     .cores = detail::table<Net, Map>.cores,
     .hosts = detail::table<Net, Map>.hosts,
 #ifdef DICE_WITH_OPENMP
-    .threads = {.start = &start_team, .watch = &kernels::team::watch, .keep = &kernels::team::keep},
+    .threads = {.start = &start_team,
+                .watch = &kernels::team::watch,
+                .keep = &kernels::team::keep,
+                .each = &kernels::team::each},
 #endif
     .open = detail::opener<Net, Map>(),
 };

@@ -1,6 +1,7 @@
 // What every rank does from its start to its end; the same for processes and for threads.
 #pragma once
 
+#include "dice/app/clock_shift.hpp"
 #include "dice/app/command_line.hpp"
 #include "dice/app/forecast.hpp"
 #include "dice/app/input/files.hpp"
@@ -202,7 +203,7 @@ class rank_job {
 
   /// Memory for the run, and the endpoint.
   [[gnu::cold]] int allocate() {
-    offset_ = ranks_.clock_offset();
+    clock_ = ask_clock();
     const auto frames_error = attempt([&] {
       int ordinal = 0;
       for (int l = 0; l < program_.layers.size(); ++l) {
@@ -254,9 +255,10 @@ class rank_job {
     try {
       if (options_.warmup > 0) me_.executor().run(options_.warmup, &source_, nullptr, figures_);
       phase = "frame ";
-      const bool traces = !options_.trace.empty() || options_.explain;
-      if (traces || !options_.profile.empty()) {
-        recorder_.emplace(program_.plan.groups.size(), static_cast<std::size_t>(me_.threads()), traces, profiles());
+      const bool traces = !options_.trace.empty();
+      if (traces || profiles()) {
+        recorder_.emplace(program_.plan.groups.size(), static_cast<std::size_t>(me_.threads()), traces, profiles(),
+                          options_.explain);
         me_.executor().record(&*recorder_);
       }
       if (options_.streamed() >= 0) return stream(), 0;
@@ -325,7 +327,8 @@ class rank_job {
 
   /// Results and figures go where they are wanted.
   [[gnu::cold]] int finish() {
-    const auto parts = ranks_.all_gather(report_part(me_.host(), figures_, offset_,
+    const clock_shift clock(clock_, ask_clock());
+    const auto parts = ranks_.all_gather(report_part(me_.host(), figures_, clock,
                                                      program_.plan.ranks[static_cast<std::size_t>(rank_)].peak_bytes,
                                                      me_.accelerator_memory()));
     for (int l = 0; l < program_.layers.size(); ++l) {
@@ -337,8 +340,13 @@ class rank_job {
     }
     std::vector<std::string> all_profiles, traces, passages;
     if (profiles()) all_profiles = ranks_.all_gather(profile_part(*recorder_, me_.host()));
-    if (options_.explain) passages = to_first(passages_part(*recorder_, offset_));
-    if (!options_.trace.empty()) traces = to_first(trace_part(program_, rank_, me_.host(), *recorder_, offset_));
+    if (options_.explain) passages = to_first(passages_part(*recorder_, clock));
+    if (!options_.trace.empty()) traces = to_first(trace_part(program_, rank_, me_.host(), *recorder_, clock));
+    if (!options_.trace.empty() && recorder_->untold() > 0)
+      std::fprintf(stderr,
+                   "dice: warning: %s: --trace has the first %zu events only, and not the %lld after them; give fewer "
+                   "frames\n",
+                   me_.place().c_str(), runtime::recorder::most_events, static_cast<long long>(recorder_->untold()));
     std::string error;
     const auto then = [&](auto f) {
       const auto e = attempt(f);
@@ -349,15 +357,13 @@ class rank_job {
       for (const auto& f : options_.outputs)
         if (holder(f.layer) == rank_) then([&] { runtime::write_npy(f.file, sink_.result(f.layer)); });
     report all;
-    seen_run run;
+    std::string page;
     const auto profile = merge_profiles(all_profiles);
     if (rank_ == 0)
       then([&] {
         all = merge(parts, frames_);
-        if (options_.explain) run = seen(program_, all, profile, passages, in_flight());
         auto figures = options_.json.empty() ? std::string() : report_json(all);
-        if (options_.explain && !figures.empty() && run.period > 0)
-          figures.insert(figures.rfind('}'), ",\n " + explained_json(program_, run, forecast_));
+        if (options_.explain) page = explain(seen(program_, all, profile, passages, in_flight()), figures);
         if (!options_.json.empty()) runtime::write_text(options_.json, figures);
       });
     if (rank_ == 0 && !options_.trace.empty()) then([&] { runtime::write_text(options_.trace, trace_text(traces)); });
@@ -369,13 +375,24 @@ class rank_job {
       if (holder(f.layer) == rank_) then([&] { compare(f); });
     if (rank_ == 0 && !options_.profile.empty()) then([&] { print(profile_table(program_, profile)); });
     if (rank_ == 0) then([&] { print(report_table(all)); });
-    if (rank_ == 0 && options_.explain)
-      then([&] {
-        print("\n" + (run.period > 0
-                          ? explained_text(program_, run, forecast_)
-                          : std::string("There is nothing to explain: the run took no time. Give more frames.\n")));
-      });
+    if (!page.empty()) then([&] { print("\n" + page); });
     return agree(error);
+  }
+
+  /// The page about a run; the same is added to `figures`, the content of --json, unless that is empty.
+  [[gnu::cold]] std::string explain(const seen_run& run, std::string& figures) const {
+    if (!(run.period > 0)) return "There is nothing to explain: the run took no time. Give more frames.\n";
+    std::optional<outlook> ahead;  // once for both: it may take long
+    if (forecast_) ahead = forecast_->advise(*forecast_, program_, run);
+    const auto* known = ahead ? &*ahead : nullptr;
+    if (!figures.empty()) figures.insert(figures.rfind('}'), ",\n " + explained_json(program_, run, known));
+    return explained_text(program_, run, known);
+  }
+
+  /// How rank 0's clock differs from this one now. Collective.
+  clock_shift::sample ask_clock() {
+    const auto offset = ranks_.clock_offset();
+    return {runtime::now(), offset};
   }
 
   bool profiles() const { return !options_.profile.empty() || options_.explain; }
@@ -431,7 +448,8 @@ class rank_job {
   runtime::tensor_sink sink_;
   std::map<int, runtime::tensor> expected_;
   std::vector<std::string> labels_;
-  std::int64_t given_ = 0, frames_ = 0, offset_ = 0;
+  std::int64_t given_ = 0, frames_ = 0;
+  clock_shift::sample clock_;  ///< before the first frame
   runtime::figures figures_;
   std::optional<runtime::recorder> recorder_;
   live_results live_{figures_, sink_};

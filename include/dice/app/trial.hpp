@@ -30,16 +30,18 @@ inline weights::block random_block(std::int64_t bytes) {
   return out;
 }
 
-/// Reads a block through the caches.
-inline void read_through(const weights::block& b) {
-  for (std::int64_t i = 0; i < b.bytes(); i += 64) static_cast<void>(*reinterpret_cast<const volatile char*>(b.data() + i));
+/// Reads one of `parts` parts of a block through the caches.
+inline void read_through(const weights::block& b, std::int64_t part, std::int64_t parts) {
+  const auto begin = [&](std::int64_t k) { return b.bytes() / 64 * k / parts * 64; };
+  for (auto i = begin(part); i < begin(part + 1); i += 64)
+    static_cast<void>(*reinterpret_cast<const volatile char*>(b.data() + i));
 }
 
 /// A step of the plan with memory and weights of its own, to be computed in each of `ways`.
 class trial {
  public:
   trial(const runtime::program& p, const schedule::step& s, std::vector<cost::algorithm> ways)
-      : entry_(p.kernels[static_cast<std::size_t>(s.group)]), ways_(std::move(ways)) {
+      : entry_(p.kernels[static_cast<std::size_t>(s.group)]), threads_(p.threads), ways_(std::move(ways)) {
     const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
     const auto shape = [&](int l) { return p.layers.layers[static_cast<std::size_t>(l)].output; };
     std::int64_t converted = 0;  // room for each tensor in the other layout
@@ -83,10 +85,15 @@ class trial {
                 .result = result_});
   }
   /// Nanoseconds of a run with the weights where they lie when a frame comes to them: behind the rank's others, of which
-  /// `others` is a stand-in.
+  /// `others` is a stand-in. All threads read them, and so are awake, as they are between two layers.
   std::int64_t time(std::size_t way, const weights::block& others) const {
-    read_through(others);
-    for (const auto& in : inputs_) read_through(in);  // the layer before has just written it
+    auto read = [&](std::int64_t part, std::int64_t parts) {
+      read_through(others, part, parts);
+      for (const auto& in : inputs_) read_through(in, part, parts);  // the layer before has just written it
+    };
+    if (threads_.each)
+      threads_.each([](void* f, std::int64_t k, std::int64_t n) { (*static_cast<decltype(read)*>(f))(k, n); }, &read);
+    else read(0, 1);
     const auto from = runtime::now();
     run(way);
     return runtime::now() - from;
@@ -94,6 +101,7 @@ class trial {
 
  private:
   const kernels::entry& entry_;
+  const runtime::team& threads_;
   std::vector<cost::algorithm> ways_;
   std::vector<weights::block> inputs_, parameters_, packed_;
   std::vector<const float*> input_pointers_, plain_;

@@ -5,9 +5,12 @@
 #include "dice/meta/type_list.hpp"
 #include "dice/partition/error.hpp"
 #include "dice/platform/cluster.hpp"
+#include "dice/platform/unit.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 namespace dice::partition {
@@ -66,23 +69,49 @@ template <class Cluster> consteval auto cluster_verdict() {
   }
 }
 
+/// Whether the unit that a profile was measured on, as --measure writes it, cannot be `on`: one is a CPU and the other a
+/// GPU, or both tell their threads and these differ. How many `cpu` has is not known; other texts were written by hand.
+constexpr bool other_unit(std::string_view measured, const platform::unit& on) {
+  const bool gpu = measured.starts_with("gpu"), listed = measured.starts_with("cores<");
+  const bool counted = measured.starts_with("threads<");
+  if (!gpu && !listed && !counted && measured != "cpu") return false;
+  if (gpu != (on.on() == platform::processor::gpu)) return true;
+  int count = listed ? 1 + static_cast<int>(std::count(measured.begin(), measured.end(), ',')) : 0;
+  if (counted)
+    for (const char c : measured)
+      if (c >= '0' && c <= '9' && count < 1'000'000) count = 10 * count + (c - '0');
+  return count > 0 && on.count > 0 && count != on.count;
+}
+
+template <class Measured> consteval bool of_another_unit(const platform::unit& on) {
+  if constexpr (requires { std::string_view(Measured::unit); }) return other_unit(Measured::unit, on);
+  else return false;
+}
+
 /// Number of the first processor whose profile is wrong, or -1.
 template <class Net, class... P> consteval int wrong_profile(meta::type_list<P...>) {
   int at = 0, found = -1;
-  const auto look = [&]<class Measured>(meta::type_list<Measured>) {
-    if constexpr (!std::is_void_v<Measured>)
-      if (found < 0 && cost::check_profile<Net, Measured>().what != cost::profile_mistake::none) found = at;
+  const auto look = [&]<class Processor>(meta::type_list<Processor>) {
+    using measured = typename platform::processor_traits<Processor>::measured;
+    if constexpr (!std::is_void_v<measured>)
+      if (found < 0 && (cost::check_profile<Net, measured>().what != cost::profile_mistake::none ||
+                        of_another_unit<measured>(platform::processor_traits<Processor>::value.on)))
+        found = at;
     ++at;
   };
-  (look(meta::type_list<typename platform::processor_traits<P>::measured>{}), ...);
+  (look(meta::type_list<P>{}), ...);
   return found;
 }
 
-template <class Net, class Measured> consteval auto profile_verdict() {
+template <class Net, class Processor> consteval auto profile_verdict() {
+  using Measured = typename platform::processor_traits<Processor>::measured;
   constexpr auto f = cost::check_profile<Net, Measured>();
-  if constexpr (f.what == cost::profile_mistake::layer_missing)
+  if constexpr (f.what == cost::profile_mistake::none)
+    return failing<error::profile_of_another_unit<Measured, Processor,
+                                                  remedy::give_the_profile_of_this_unit_or_name_the_unit_measured>>{};
+  else if constexpr (f.what == cost::profile_mistake::layer_missing)
     return failing<error::profile_without_layer<Measured, typename Net::template layer<f.layer>,
-                                                remedy::measure_again_with_this_program>>{};
+                                                remedy::measure_a_plan_that_has_all_layers_on_this_kind_of_unit>>{};
   else return failing<error::profile_of_another_network<Measured, Net, remedy::make_the_profile_anew_from_this_model>>{};
 }
 
@@ -97,7 +126,7 @@ template <class Net, class Cluster> consteval auto verdict() {
     using processors = typename platform::cluster_values<Cluster>::processors;
     if constexpr (constexpr int k = detail::wrong_profile<Net>(processors{}); k >= 0) {
       using processor = typename detail::at_in<processors>::template type<k>;
-      return detail::profile_verdict<Net, typename platform::processor_traits<processor>::measured>();
+      return detail::profile_verdict<Net, processor>();
     } else {
       return detail::failing<int>{};
     }

@@ -19,7 +19,8 @@ struct give_connections_a_speed_above_0_and_no_negative_time;
 struct state_each_connection_once;
 struct add_a_connection_of_every_pair_or_between_these;
 struct make_the_profile_anew_from_this_model;
-struct measure_again_with_this_program;
+struct measure_a_plan_that_has_all_layers_on_this_kind_of_unit;
+struct give_the_profile_of_this_unit_or_name_the_unit_measured;
 struct give_each_processor_watts;
 struct write_one_objective_and_limits;
 struct give_limits_above_0;
@@ -46,12 +47,13 @@ template <class Connection, class Again, class Remedy> struct connection_twice;
 template <class HostA, class HostB, class Remedy> struct hosts_without_connection;
 template <class Profile, class Network, class Remedy> struct profile_of_another_network;
 template <class Profile, class Layer, class Remedy> struct profile_without_layer;
+template <class Profile, class Processor, class Remedy> struct profile_of_another_unit;
 template <class Processor, class Remedy> struct watts_missing;
 template <class T, class Remedy> struct not_a_wish;
 template <class Wishes, class Remedy> struct limit_not_positive;
 template <class Cluster, class Remedy> struct no_usable_processor;
 template <class Cluster, class Remedy> struct too_many_kinds_of_hosts;
-/// No mapping keeps to Limit, given the other limits; the best that one can have is Nearest.
+/// No mapping keeps to Limit, given the other limits; the most or least that one can have is Nearest.
 template <class Limit, class Nearest, class Remedy> struct no_mapping_within;
 template <int Rank, class Host, class Remedy> struct unit_not_on_host;
 template <int Rank, class Remedy> struct rank_on_unknown_host;

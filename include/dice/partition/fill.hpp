@@ -5,8 +5,8 @@
 //
 // A stage that begins later can end wherever one that begins earlier can, so that the latest beginning of each node is
 // enough: unless the earlier one ends before the later one begins. Then the later one's device may be left out, which is as
-// good where all connections are alike and no memory is short. Elsewhere a quick probe tries the latest beginnings only, and
-// a whole one all of them, each up to the next.
+// good where all connections are alike, no memory is short, and messages take no time of devices. Elsewhere a quick probe
+// tries those beginnings only that leave most time, and a whole one all of them, each up to the next that is no worse.
 #pragma once
 
 #include "dice/partition/goal.hpp"
@@ -39,6 +39,12 @@ constexpr meta::array<double> transfers_of(const problem& p, const routes& r) {
   return out;
 }
 
+/// What the device after edge e takes to receive what crosses the cut before piece `start`, in s.
+constexpr double received(const problem& p, const routes& r, int e, int start) {
+  const int device = r.nodes[r.edges[e].to].device;
+  return p.handles && device >= 0 && start > 0 ? p.receiving(device, r.links[r.edges[e].link], start) : 0;
+}
+
 /// Probes of one problem: is there a mapping within caps? Arrays are read by pointers, for compilers' sake.
 class prober {
  public:
@@ -53,6 +59,7 @@ class prober {
 
   /// Whether the quick probe finds what there is: every device sends to all others alike, and memory is never short.
   constexpr bool quick_is_whole(const caps& c) const {
+    if (p_.handles) return false;
     for (int d = 0; d < p_.devices.size(); ++d)
       if (limited(d, c)) return false;
     return r_.links.size() <= 1;
@@ -63,7 +70,7 @@ class prober {
     const int n = r_.nodes.size();
     ++probes_, told(0);
     marks_ = meta::array<mark>(n);
-    marks_[0] = {0, -1, -1, 0};
+    marks_[0] = {0, -1, -1, 0, 0};
     int best = -1, fewest = n;
     for (int v = 0; v < n; ++v) {
       const mark here = marks_[v];
@@ -71,12 +78,16 @@ class prober {
       const auto& node = r_.nodes[v];
       stretch s{};
       if (node.device >= 0) {
-        s = reach(node.device, here.start, c);
+        s = reach(node.device, here.start, here.busy, c);
         if (s.beyond > p_.pieces && here.devices < fewest && fits(s, p_.pieces)) best = v, fewest = here.devices;
       }
       int link = -1, end = 0;
       for (int e = node.first_edge; e < node.last_edge; ++e) {
         const auto& edge = r_.edges[e];
+        if (node.device >= 0 && p_.handles) {
+          take_best(v, e, s, c);
+          continue;
+        }
         if (node.device < 0) end = here.start;
         else if (edge.link != link) {
           link = edge.link;
@@ -87,7 +98,7 @@ class prober {
         if (node.device >= 0 && end <= here.start) continue;
         auto& to = marks_[edge.to];
         const int devices = here.devices + (r_.nodes[edge.to].device >= 0);
-        if (end > to.start || (end == to.start && devices < to.devices)) to = {end, e, v, devices};
+        if (end > to.start || (end == to.start && devices < to.devices)) to = {end, e, v, devices, received(p_, r_, e, end)};
       }
     }
     if (best >= 0) trace(best);
@@ -99,20 +110,24 @@ class prober {
     const int n = r_.nodes.size(), width = p_.pieces + 1;
     ++probes_;
     marks_ = meta::array<mark>(n * width);
-    marks_[0] = {0, -1, -1, 0};
+    marks_[0] = {0, -1, -1, 0, 0};
+    meta::array<int> cover(width);  // by start: a later one that can do all that it can, beyond itself; p_.pieces: none
     for (int v = 0; v < n; ++v) {
       told(static_cast<double>(v) / n);
       const auto& node = r_.nodes[v];
-      int later = p_.pieces;  // the next start that can do all that an earlier one can, beyond itself
-      bool covered = false;
+      int next = p_.pieces;
       for (int start = p_.pieces - 1; start >= 0; --start) {
         if (marks_[v * width + start].start < 0) continue;
         if (node.device < 0) {
           for (int e = node.first_edge; e < node.last_edge; ++e) put(e, start, v * width + start);
           continue;
         }
-        const stretch s = reach(node.device, start, c);
-        const bool free = !covered || !covers(node.device, later, start, c);
+        const double busy = marks_[v * width + start].busy;
+        const stretch s = reach(node.device, start, busy, c);
+        int later = next;
+        while (later < p_.pieces && !covers(v, later, start, c)) later = cover[later];
+        next = start, cover[start] = later;
+        const bool free = later == p_.pieces;
         if (free && s.beyond > p_.pieces && fits(s, p_.pieces)) {
           trace(v * width + start);
           return true;
@@ -123,10 +138,9 @@ class prober {
           const double* x = transfers_.data() + edge.link * width;
           for (int end = last; end > start; --end) {
             if (p_.rest[end] > c.period * share_[edge.to] * (1 + 1e-9)) break;  // too much for all that can follow
-            if (c.holds(x[end]) && fits(s, end)) put(e, end, v * width + start);
+            if (c.holds(x[end]) && fits(s, end) && sends(s, e, end, c)) put(e, end, v * width + start);
           }
         }
-        later = start, covered = true;
       }
     }
     return false;
@@ -137,13 +151,16 @@ class prober {
   constexpr const meta::array<int>& starts() const { return starts_; }
 
  private:
-  /// How a node is reached: the piece at which its stage begins, the edge, the mark before, the devices so far.
+  /// How a node is reached: the piece at which its stage begins, the edge, the mark before, the devices so far, and what its
+  /// device takes to receive.
   struct mark {
     int start = -1, edge = -1, before = -1, devices = 0;
+    double busy = 0;
   };
   /// What a device can do from a piece on: ends before `beyond`.
   struct stretch {
-    int first = 0, beyond = 0;
+    int device = -1, first = 0, beyond = 0;
+    double busy = 0;
     bool is_limited = false;
     std::int64_t limit = 0;
     const std::int64_t* weights = nullptr;
@@ -162,13 +179,13 @@ class prober {
     return limit(device, c) < p_.kinds[p_.devices[device].kind].most;
   }
 
-  constexpr stretch reach(int device, int first, const caps& c) {
+  constexpr stretch reach(int device, int first, double busy, const caps& c) {
     const auto& k = p_.kinds[p_.devices[device].kind];
     const double* seconds = k.seconds.data();
-    stretch out{first, p_.pieces + 1, limited(device, c), limit(device, c), k.weights.data()};
+    stretch out{device, first, p_.pieces + 1, busy, limited(device, c), limit(device, c), k.weights.data()};
     for (int low = first; out.beyond - low > 1;) {
       const int middle = (low + out.beyond) / 2;
-      if (c.holds(seconds[middle] - seconds[first])) low = middle;
+      if (c.holds(busy + (seconds[middle] - seconds[first]))) low = middle;
       else out.beyond = middle;
     }
     if (!out.is_limited) return out;
@@ -184,15 +201,40 @@ class prober {
            s.weights[end] - s.weights[s.first] + live_[end] + p_.slots * (p_.crossing[s.first] + p_.crossing[end]) <=
                s.limit;
   }
-  /// Whether a stage that begins at a, later than b, can end wherever one that begins at b can, if that is after a.
-  constexpr bool covers(int device, int a, int b, const caps& c) const {
+  /// Whether the device has time to send over edge e, too, what crosses the cut at which its stage ends.
+  constexpr bool sends(const stretch& s, int e, int end, const caps& c) const {
+    return !p_.handles ||
+           c.holds(s.busy + p_.time(s.device, s.first, end) + p_.sending(s.device, r_.links[r_.edges[e].link], end));
+  }
+  /// Marks the node after edge e with the end of stage s that leaves its device most time, if that is more than it has so
+  /// far.
+  constexpr void take_best(int v, int e, const stretch& s, const caps& c) {
+    const auto& edge = r_.edges[e];
+    auto& to = marks_[edge.to];
+    const int device = r_.nodes[edge.to].device, devices = marks_[v].devices + (device >= 0);
+    const double* x = transfers_.data() + edge.link * (p_.pieces + 1);
+    const double* done = p_.kinds[p_.devices[device >= 0 ? device : s.device].kind].seconds.data();
+    for (int end = std::min(s.beyond, p_.pieces) - 1; end > s.first; --end) {
+      const double had = to.start < 0 ? -infinity : done[to.start] - to.busy;
+      if (done[end] < had) return;
+      if (!c.holds(x[end]) || !fits(s, end) || !sends(s, e, end, c)) continue;
+      const double busy = received(p_, r_, e, end), has = done[end] - busy;
+      if (has > had || (has == had && (end > to.start || devices < to.devices))) to = {end, e, v, devices, busy};
+    }
+  }
+  /// Whether the stage of node v that begins at a, later than b, can end wherever one that begins at b can, if that is after
+  /// a.
+  constexpr bool covers(int v, int a, int b, const caps& c) const {
+    const int device = r_.nodes[v].device, width = p_.pieces + 1;
     const auto& weights = p_.kinds[p_.devices[device].kind].weights;
-    return !limited(device, c) || p_.slots * p_.crossing[a] <= p_.slots * p_.crossing[b] + weights[a] - weights[b];
+    return (!p_.handles || marks_[v * width + a].busy - marks_[v * width + b].busy <= p_.time(device, b, a)) &&
+           (!limited(device, c) || p_.slots * p_.crossing[a] <= p_.slots * p_.crossing[b] + weights[a] - weights[b]);
   }
 
   constexpr void put(int e, int start, int before) {
     auto& to = marks_[r_.edges[e].to * (p_.pieces + 1) + start];
-    if (to.start < 0) to = {start, e, before, 0};
+    const double busy = received(p_, r_, e, start);
+    if (to.start < 0 || busy < to.busy) to = {start, e, before, 0, busy};
   }
   constexpr void trace(int at) {
     path_ = {}, starts_ = {};

@@ -113,6 +113,10 @@ constexpr std::int64_t enough_memory(const setting& s, problem p, goal g, int mo
     for (auto& d : p.devices) d.memory_limit = no_limit;
     found = search(p, g, most).best;
   }
+  if (found.empty()) {  // whatever else is wished
+    g.most_period = g.most_latency = infinity;
+    found = search(p, g, most).best;
+  }
   return told_bytes(needs_of(s, p, found.stages, assign(p, found.stages)).most);
 }
 
@@ -129,9 +133,10 @@ constexpr nearest why_none(const setting& s, const problem& p, const wish& w, in
     if (fastest.expected.period > w.aim.most_period) return {obstacle::fps, fastest.expected.throughput};
     g.best = objective::latency, g.most_period = w.aim.most_period;
     const finding quickest = detail::find_within(s, p, g, limits, most);
-    if (!quickest.empty() && quickest.expected.latency > w.aim.most_latency)
-      return {obstacle::latency, quickest.expected.latency};
-    g.most_latency = w.aim.most_latency;
+    if (!quickest.empty()) {
+      if (quickest.expected.latency > w.aim.most_latency) return {obstacle::latency, quickest.expected.latency};
+      g.most_latency = w.aim.most_latency;
+    }
   }
   return {obstacle::memory, static_cast<double>(detail::enough_memory(s, p, g, most))};
 }

@@ -51,8 +51,9 @@ class label_search {
   }
 
  private:
-  /// A device whose stage begins at `start`, and what the stages before it come to.
+  /// A device whose stage begins at `start`, what the stages before it come to, and what it takes to receive.
   struct label : sums {
+    double busy = 0;
     int start = 0, edge = -1, before = -1, next = -1;
   };
 
@@ -60,7 +61,9 @@ class label_search {
   /// Whether a is at least as good as b in all that counts.
   constexpr bool covers(const label& a, const label& b) const {
     const bool energy = counts(objective::energy);
-    if ((counts(objective::throughput) || energy) && a.period > b.period) return false;
+    const bool period = counts(objective::throughput) || energy;
+    if (period && a.period > b.period) return false;
+    if ((period || g_.most_period < infinity) && a.busy > b.busy) return false;
     if ((counts(objective::latency) || g_.most_latency < infinity) && a.latency > b.latency) return false;
     if (energy && (a.work > b.work || a.idle > b.idle)) return false;
     return !counts(objective::peak_memory) || a.memory <= b.memory;
@@ -81,14 +84,14 @@ class label_search {
     const bool energy = counts(objective::energy);
     std::int64_t live = 0;
     for (int end = from.start + 1; end <= p_.pieces; ++end) {
-      const double t = seconds[end] - begin;
+      const double t = seconds[end] - begin, busy = from.busy + t;
       live = std::max(live, c.live[end - 1]);
       const auto held = c.weights[end] - c.weights[from.start] + live;
       // Each of these only grows with the end.
-      if (t > g_.most_period || from.latency + t + rest[end] * (1 - rounding) > g_.most_latency || held > d.memory_limit)
+      if (busy > g_.most_period || from.latency + t + rest[end] * (1 - rounding) > g_.most_latency || held > d.memory_limit)
         return;
       label l = from;
-      l.period = std::max(l.period, t), l.latency += t, l.work += watts * t, l.idle = held_power;
+      l.period = std::max(l.period, busy), l.latency += t, l.work += watts * busy, l.idle = held_power;
       l.memory = std::max(l.memory, held);
       if (bounds_.least(l, end) >= best_) {  // and so does this, but for the energy's
         if (energy) continue;
@@ -104,9 +107,14 @@ class label_search {
       }
       l.before = at;
       for (int e = node.first_edge; e < node.last_edge; ++e) {
-        const double x = transfers_[r_.edges[e].link * (p_.pieces + 1) + end];
+        const int link = r_.edges[e].link;
+        const double x = transfers_[link * (p_.pieces + 1) + end];
         label next = l;
         next.period = std::max(next.period, x), next.latency += x;
+        if (p_.handles) {
+          const double sent = p_.sending(node.device, r_.links[link], end);
+          next.period = std::max(next.period, busy + sent), next.work += watts * sent;
+        }
         if (next.period <= g_.most_period && next.latency + rest[end] * (1 - rounding) <= g_.most_latency &&
             bounds_.least(next, end) < best_)
           add(e, end, next);
@@ -115,7 +123,7 @@ class label_search {
   }
 
   constexpr void add(int e, int start, label l) {
-    l.start = start, l.edge = e, l.next = -1;
+    l.start = start, l.edge = e, l.next = -1, l.busy = received(p_, r_, e, start);
     const int list = r_.edges[e].to * (p_.pieces + 1) + start;
     int* at = &heads_[list];
     while (*at >= 0) {

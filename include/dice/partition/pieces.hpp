@@ -106,6 +106,16 @@ constexpr costs costs_of(const graph::network_view& net, const piece_list& piece
   return out;
 }
 
+/// Fills in what messages take of the time of processor `on`.
+constexpr void set_messages(costs& c, const problem& p, const platform::processor_info& on) {
+  const auto times = [&](const platform::link& by) {
+    meta::array<double> out(p.pieces + 1);
+    for (int k = 0; k <= p.pieces && by.bytes_per_s > 0; ++k) out[k] = p.transfer(by, k);
+    return out;
+  };
+  c.sending = times(on.sending), c.receiving = times(on.receiving);
+}
+
 /// Fills in hosts and connections.
 constexpr void set_hosts(problem& p, const platform::cluster_view& c) {
   p.hosts = c.size();

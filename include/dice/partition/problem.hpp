@@ -15,11 +15,12 @@ inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// What the pieces cost on a kind of processor. A stage of pieces [a, b) takes seconds[b] - seconds[a].
 struct costs {
-  meta::array<double> seconds;        ///< of the pieces before each, up to the end
-  meta::array<std::int64_t> weights;  ///< their bytes, likewise
-  meta::array<std::int64_t> live;     ///< by piece: bytes of all tensors, and of working memory, while it is computed
-  std::int64_t most = 0;              ///< bytes that no stage on it exceeds
-  double share = 0;                   ///< what it can do of problem::rest in 1 s, at most, in s
+  meta::array<double> seconds;             ///< of the pieces before each, up to the end
+  meta::array<std::int64_t> weights;       ///< their bytes, likewise
+  meta::array<std::int64_t> live;          ///< by piece: bytes of all tensors, and of working memory, while it is computed
+  meta::array<double> sending, receiving;  ///< s of its time for what crosses the cut before each piece, over the network
+  std::int64_t most = 0;                   ///< bytes that no stage on it exceeds
+  double share = 0;                        ///< what it can do of problem::rest in 1 s, at most, in s
 };
 
 /// Something that may be given a stage.
@@ -45,6 +46,7 @@ struct problem {
   meta::array<platform::link> links;  ///< host a to host b at a · hosts + b
   meta::array<int> host_kind;         ///< by host: the first host that is like it, with the same board and connections
   meta::array<double> rest;           ///< s from each piece on, each piece on the device fastest for it
+  bool handles = false;               ///< whether messages take time of any kind
   int slots = 3;                      ///< copies of a tensor that is sent or received: frames in a rank at once
 
   constexpr double time(int d, int first, int last) const {
@@ -54,9 +56,16 @@ struct problem {
   constexpr const platform::link& link(int a, int b) const { return links[devices[a].host * hosts + devices[b].host]; }
   /// Of the tensors that cross the cut before `piece`.
   constexpr double transfer(const platform::link& by, int piece) const { return by.time(crossing[piece], messages[piece]); }
+  /// What they take of the time of the device that sends, or receives, them.
+  constexpr double sending(int d, const platform::link& by, int piece) const {
+    return by.within_host ? 0 : kinds[devices[d].kind].sending[piece];
+  }
+  constexpr double receiving(int d, const platform::link& by, int piece) const {
+    return by.within_host ? 0 : kinds[devices[d].kind].receiving[piece];
+  }
 };
 
-/// Computes what follows from the rest of p: costs::most and share, problem::rest.
+/// Computes what follows from the rest of p: costs::most and share, problem::rest and handles.
 constexpr void complete(problem& p) {
   meta::array<double> least(p.pieces, infinity);
   for (const auto& d : p.devices)
@@ -66,7 +75,12 @@ constexpr void complete(problem& p) {
   for (int k = p.pieces - 1; k >= 0; --k) p.rest[k] = p.rest[k + 1] + least[k];
   std::int64_t crossing = 0;
   for (const auto bytes : p.crossing) crossing = std::max(crossing, bytes);
+  p.handles = false;
   for (auto& c : p.kinds) {
+    for (auto* of : {&c.sending, &c.receiving}) {
+      if (of->empty()) *of = meta::array<double>(p.pieces + 1);
+      for (const double t : *of) p.handles = p.handles || t > 0;
+    }
     c.most = c.weights[p.pieces] + 2 * p.slots * crossing;
     std::int64_t live = 0;
     for (int k = 0; k < p.pieces; ++k) {
@@ -113,11 +127,20 @@ constexpr std::int64_t memory_of(const problem& p, const meta::array<stage>& sta
   return weights + live + p.slots * channels;
 }
 
-/// The prediction for stages in order, adjacent ones on different devices. With t(d) the time of all stages of device d and
-/// x(c) that of the tensors that cross cut c:
-///   period  = max(max t(d), max x(c))            the slowest stage, where a transfer is one, too
-///   latency = Σ t(d) + Σ x(c)
-///   energy  = Σ (busy(d) · t(d) + idle(d) · (period - t(d)))
+/// What messages take of the time of stage k's device, in s.
+constexpr double message_time(const problem& p, const meta::array<stage>& stages, int k) {
+  const auto& s = stages[k];
+  double out = 0;
+  if (k > 0) out += p.receiving(s.device, p.link(stages[k - 1].device, s.device), s.first);
+  if (k + 1 < stages.size()) out += p.sending(s.device, p.link(s.device, stages[k + 1].device), s.last);
+  return out;
+}
+
+/// The prediction for stages in order, adjacent ones on different devices. With t(d) the time of all stages of device d,
+/// o(d) that which sending and receiving takes of its time, and x(c) that of the tensors that cross cut c:
+///   period  = max(max t(d) + o(d), max x(c))     the slowest stage, where a transfer is one, too
+///   latency = Σ t(d) + Σ x(c)                    x is from end to end, o is part of it
+///   energy  = Σ (busy(d) · (t(d) + o(d)) + idle(d) · (period - t(d) - o(d)))
 constexpr prediction predict(const problem& p, const meta::array<stage>& stages) {
   prediction out;
   meta::array<double> busy(p.devices.size());
@@ -125,9 +148,12 @@ constexpr prediction predict(const problem& p, const meta::array<stage>& stages)
   for (int k = 0; k < stages.size(); ++k) {
     const auto& s = stages[k];
     if (k > 0) {
-      const double x = p.transfer(p.link(stages[k - 1].device, s.device), s.first);
+      const int before = stages[k - 1].device;
+      const auto& link = p.link(before, s.device);
+      const double x = p.transfer(link, s.first);
       out.latency += x;
       out.period = std::max(out.period, x);
+      busy[before] += p.sending(before, link, s.first), busy[s.device] += p.receiving(s.device, link, s.first);
     }
     const double t = p.time(s.device, s.first, s.last);
     busy[s.device] += t, used[s.device] = 1;

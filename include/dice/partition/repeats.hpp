@@ -15,6 +15,8 @@ namespace dice::partition::detail {
 class repeat_search {
  public:
   static constexpr int most_stages = 4;
+  /// Sums of the same numbers in another order differ by less.
+  static constexpr double rounding = 1e-12;
 
   constexpr repeat_search(const problem& p, const goal& g, progress tell = {})
       : p_(p),
@@ -53,7 +55,8 @@ class repeat_search {
 
   /// Whether a mapping that continues s from piece k on may be better than the best, and keep to the limits.
   constexpr bool promising(const sums& s, int k) const {
-    return s.period <= g_.most_period && s.latency + p_.rest[k] <= g_.most_latency && bounds_.least(s, k) < best_;
+    return s.period <= g_.most_period && s.latency + p_.rest[k] * (1 - rounding) <= g_.most_latency * (1 + rounding) &&
+           bounds_.least(s, k) < best_;
   }
 
   /// Of hosts that are like one another the first ones are taken first.
@@ -74,22 +77,29 @@ class repeat_search {
       if (device == last || !in_turn(device) || (left == 0 && !repeated && !again)) continue;
       const auto& d = p_.devices[device];
       sums now = before;
+      double received = 0, sender_had = 0;
       if (last >= 0) {
-        const double x = p_.transfer(p_.link(last, device), first);
-        now.period = std::max(now.period, x), now.latency += x;
+        const auto& by = p_.link(last, device);
+        const double x = p_.transfer(by, first), sent = p_.sending(last, by, first);
+        sender_had = uses_[last].seconds, uses_[last].seconds += sent;
+        now.period = std::max({now.period, x, uses_[last].seconds}), now.latency += x;
+        now.work += (p_.devices[last].busy_watts - p_.devices[last].idle_watts) * sent;
+        received = p_.receiving(device, by, first);
       }
       if (!again) now.idle += d.idle_watts;
-      if (!promising(now, first)) continue;
-      const use had = uses_[device];
-      ++host_uses_[d.host];
-      each_end(now, device, first, left, repeated || again);
-      uses_[device] = had;
-      --host_uses_[d.host];
+      if (promising(now, first)) {
+        const use had = uses_[device];
+        ++host_uses_[d.host];
+        each_end(now, device, first, received, left, repeated || again);
+        uses_[device] = had;
+        --host_uses_[d.host];
+      }
+      if (last >= 0) uses_[last].seconds = sender_had;
     }
   }
 
-  /// Tries all ends of a stage of `device`, which comes after stages that come to `before`.
-  constexpr void each_end(const sums& before, int device, int first, int left, bool repeated) {
+  /// Tries all ends of a stage of `device`, which comes after stages that come to `before`, and takes `received` to receive.
+  constexpr void each_end(const sums& before, int device, int first, double received, int left, bool repeated) {
     const auto& d = p_.devices[device];
     const auto& c = p_.kinds[d.kind];
     auto& here = uses_[device];
@@ -99,11 +109,11 @@ class repeat_search {
     for (int end = left == 0 ? p_.pieces : first + 1; end <= p_.pieces; ++end) {
       live = std::max(live, c.live[end - 1]);
       const double t = c.seconds[end] - c.seconds[first];
-      here = {had.stages + 1, had.seconds + t, had.weights + c.weights[end] - c.weights[first], live,
+      here = {had.stages + 1, had.seconds + received + t, had.weights + c.weights[end] - c.weights[first], live,
               had.channels + p_.crossing[first]};
       sums now = before;
       now.period = std::max(now.period, here.seconds), now.latency += t;
-      now.work += (d.busy_watts - d.idle_watts) * t;
+      now.work += (d.busy_watts - d.idle_watts) * (received + t);
       const auto held = here.weights + here.live + p_.slots * here.channels;
       now.memory = std::max(now.memory, held);
       if (held > d.memory_limit || !promising(now, end)) return;  // and so does every later end
@@ -117,7 +127,7 @@ class repeat_search {
       }
       sums later = now;
       if (end < p_.pieces) {  // at most so many devices share the rest
-        later.period = std::max(later.period, p_.rest[end] / left * (1 - 1e-12));
+        later.period = std::max(later.period, p_.rest[end] / left * (1 - rounding));
         later.memory = std::max(later.memory, rest_weights_[end] / left);
       }
       if (!promising(later, end)) continue;

@@ -51,6 +51,7 @@ constexpr problem problem_of(const setting& s) {
       if (host.kind == h) {
         kind_of[at] = p.kinds.size();
         p.kinds.push_back(costs_of(s.net, pieces, fused(processor), s.algorithms[processor], s.seconds[processor]));
+        set_messages(p.kinds[p.kinds.size() - 1], p, s.cluster.processors[processor]);
       } else {
         kind_of[at] = kind_of[s.cluster.hosts[static_cast<std::size_t>(host.kind)].first_processor + k];
       }
@@ -127,6 +128,7 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
     }
     p.kinds.push_back(
         costs_of(s.net, pieces, groups, s.algorithms[with], {seconds.data(), static_cast<std::size_t>(seconds.size())}));
+    set_messages(p.kinds[p.kinds.size() - 1], p, s.cluster.processors[with]);
     p.devices.push_back(d);
   }
   complete(p);

@@ -19,8 +19,13 @@ namespace dice {
 /// what --measure wrote, `profile<vgg19_profile::pi>`.
 template <class Measured> struct profile final {};
 
+/// What messages over the network take of a processor's time, in which it does not compute: us<…> of each, and
+/// gbytes_per_s<…> or mbit_per_s<…> of its bytes (the overhead o of LogP, Culler et al. 1993, with one for each byte, too).
+template <class... About> struct sending final {};
+template <class... About> struct receiving final {};
+
 /// A processor of a board: its unit (cpu, cores<…>, threads<N>, gpu, gpu_at<i>), and in any order gflops<…> and
-/// gbytes_per_s<…> or profile<…>, watts<busy, idle>, and ram<…> if it has memory of its own.
+/// gbytes_per_s<…> or profile<…>, watts<busy, idle>, sending<…> and receiving<…>, and ram<…> if it has memory of its own.
 template <class Unit, class... About> struct processor final {};
 
 /// A kind of machine: ram<…>, its processors, and perhaps a connection<…> between them, which is shared memory of 5 GB/s and
@@ -30,7 +35,7 @@ template <meta::fixed_string Name, class... About> struct board final {};
 namespace platform {
 
 /// Shared memory between the processors of a board that says nothing: what Open MPI's does on boards of today, rounded.
-inline constexpr link shared_memory{.bytes_per_s = 5e9, .seconds = 2e-6};
+inline constexpr link shared_memory{.bytes_per_s = 5e9, .seconds = 2e-6, .within_host = true};
 
 /// A processor as a value. Speeds are those of the whole processor.
 struct processor_info {
@@ -38,6 +43,7 @@ struct processor_info {
   std::span<const int> cores{};           ///< of cores<…>
   double flops = 0, bytes_per_s = 0;      ///< floating-point operations and bytes a second; 0 where a profile tells
   double busy_watts = 0, idle_watts = 0;  ///< W
+  link sending{}, receiving{};            ///< time of its own that messages take; no speed: none
   std::int64_t memory = 0;                ///< bytes: its own or its board's
   bool own_memory = false, profiled = false, has_watts = false;
 };
@@ -78,7 +84,23 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
     template <std::int64_t B> constexpr void take(ram<B>) {
       info.memory = B, info.own_memory = true, positive = positive && B > 0;
     }
-    template <class M> constexpr void take(profile<M>) { info.profiled = true; }
+    template <class M> constexpr void take(profile<M>) {
+      info.profiled = true;
+      // What is stated counts more, wherever it stands.
+      if constexpr (requires { typename M::watts; })
+        if (!info.has_watts) take(typename M::watts{});
+      if constexpr (requires { typename M::sending; })
+        if (info.sending.bytes_per_s == 0) take(typename M::sending{});
+      if constexpr (requires { typename M::receiving; })
+        if (info.receiving.bytes_per_s == 0) take(typename M::receiving{});
+    }
+    template <class... A> constexpr void take(sending<A...>) { info.sending = handling<A...>(); }
+    template <class... A> constexpr void take(receiving<A...>) { info.receiving = handling<A...>(); }
+    template <class... A> constexpr link handling() {
+      using traits = connection_traits<connection<A...>>;
+      wrong = wrong || traits::is_between || traits::wrong, positive = positive && traits::positive;
+      return traits::value;
+    }
     constexpr double positively(double v) {
       positive = positive && v > 0 && v < 1e15;
       return v;
@@ -125,6 +147,7 @@ template <meta::fixed_string Name, class... About> struct board_traits<board<Nam
       using traits = connection_traits<connection<A...>>;
       wrong = wrong || traits::is_between || !traits::positive || traits::wrong;
       between = traits::value;
+      between.within_host = true;
     }
   };
   static constexpr parts read = [] {

@@ -22,7 +22,8 @@ namespace platform {
 /// A connection as a value.
 struct link {
   double bytes_per_s = 0;
-  double seconds = 0;  ///< of each message besides
+  double seconds = 0;        ///< of each message besides
+  bool within_host = false;  ///< memory that both ends share: messages take no time of the cores besides
 
   /// Time of `bytes` in `messages` messages, in s: the latency–bandwidth model (Hockney 1994).
   constexpr double time(std::int64_t bytes, int messages) const {

@@ -255,7 +255,7 @@ class executor {
       at_[static_cast<std::size_t>(s)] = 0;
       for (int m : receives_) {
         end_.start_receive(m, s, message_at(m, plan_.messages[static_cast<std::size_t>(m)].at_receiver, s));
-        if (recorder_ && recorder_->traces()) note(recorder::kind::post, m, posted_ - base_, now());
+        if (recorder_ && recorder_->sees_messages()) note(recorder::kind::post, m, posted_ - base_, now());
       }
       if (recorder_) arrived_[static_cast<std::size_t>(s)].assign(receives_.size(), 0);
       ++posted_;
@@ -279,7 +279,7 @@ class executor {
         end_.start_receive(c.path, s, reinterpret_cast<std::byte*>(&c.words[static_cast<std::size_t>(s)]));
       }
     }
-    if (recorder_ && recorder_->traces()) note_arrivals();
+    if (recorder_ && recorder_->sees_messages()) note_arrivals();
     if (streams_ && entry_ >= 0 && retired() != retired_) source_->retired((retired_ = retired()) - base_);
   }
 
@@ -382,8 +382,8 @@ class executor {
     const auto begin = recorder_ ? now() : 0;
     switch (s.what) {
       case schedule::action::receive:
-        if (recorder_ && recorder_->traces()) note_arrivals(f);  // perhaps only now
-        break;                                                   // it has arrived, or the segment would not run
+        if (recorder_ && recorder_->sees_messages()) note_arrivals(f);  // perhaps only now
+        break;                                                          // it has arrived, or the segment would not run
       case schedule::action::enter:
         if (source_)
           source_->fill(s.layer, f - base_, reinterpret_cast<float*>(layer_at(s.layer, s.output, in_slot)), elements());
@@ -451,7 +451,7 @@ class executor {
           recorder_->add({at.begin, at.end, f - base_, s.group, recorder::kind::compute, t});
     }
     end_.progress();  // so that messages travel while the rank computes
-    if (recorder_ && recorder_->traces()) note_arrivals();
+    if (recorder_ && recorder_->sees_messages()) note_arrivals();
   }
 
   const program& program_;

@@ -21,6 +21,8 @@ struct team {
   void (*watch)(std::span<kernels::interval> times) = nullptr;
   /// Calls body(with); meanwhile those threads stand by. Throws what it throws.
   void (*keep)(void (*body)(void*), void* with) = nullptr;
+  /// Calls body(with, thread, threads) in each of those threads. It must not throw.
+  void (*each)(void (*body)(void*, std::int64_t, std::int64_t), void* with) = nullptr;
 };
 
 /// Everything that a program knows of itself once it is compiled, as plain values: a network, its plan and its kernels.

@@ -8,7 +8,7 @@
 
 namespace dice::runtime {
 
-/// What a rank does when, for --trace and --profile. Times are nanoseconds of its steady clock.
+/// What a rank does when, for --trace, --profile and --explain. Times are nanoseconds of its steady clock.
 class recorder {
  public:
   enum class kind : std::uint8_t { compute, job, enter, leave, send, post, receive, wait };
@@ -20,18 +20,23 @@ class recorder {
     kind is = kind::wait;
     int thread = 0;  ///< of the rank's team
   };
-  /// Durations that are kept of each group, and events of a trace.
+  /// Durations that are kept of each group; events of a trace, and of messages for --explain.
   static constexpr std::size_t most_samples = 10000, most_events = 200000;
 
   /// For a rank with a team of `threads`, of `groups` fusion groups in all.
-  recorder(std::size_t groups, std::size_t threads, bool traces, bool profiles)
-      : traces_(traces), team_(traces ? threads : 0), samples_(profiles ? groups : 0) {}
+  recorder(std::size_t groups, std::size_t threads, bool traces, bool profiles, bool explains = false)
+      : traces_(traces), explains_(explains), team_(traces ? threads : 0), samples_(profiles ? groups : 0) {}
 
-  bool traces() const { return traces_; }
+  bool sees_messages() const { return traces_ || explains_; }
   bool profiles() const { return !samples_.empty(); }
   void add(const event& e) {
     if (e.is == kind::compute && e.thread == 0 && profiles()) add_sample(e.what, e.end - e.begin);
-    if (traces_ && events_.size() < most_events) events_.push_back(e);
+    if (traces_) {
+      if (events_.size() < most_events) events_.push_back(e);
+      else ++untold_;
+    }
+    const bool of_message = e.is == kind::send || e.is == kind::post || e.is == kind::receive;
+    if (explains_ && of_message && passages_.size() < most_events) passages_.push_back(e);
   }
 
   /// A group took so many nanoseconds.
@@ -44,15 +49,20 @@ class recorder {
   std::vector<kernels::interval>& team() { return team_; }
   const std::vector<kernels::interval>& team() const { return team_; }
 
-  /// In the order of their ends; the first most_events.
+  /// Of a trace, in the order of their ends; the first most_events.
   const std::vector<event>& events() const { return events_; }
+  /// How many came after these.
+  std::int64_t untold() const { return untold_; }
+  /// Sends, posts and receives for --explain; the first most_events of these, whatever else a trace has.
+  const std::vector<event>& passages() const { return passages_; }
   /// By fusion group: nanoseconds that it took, in the first most_samples frames; empty for groups of other ranks.
   const std::vector<std::vector<std::int64_t>>& samples() const { return samples_; }
 
  private:
-  bool traces_;
+  bool traces_, explains_;
+  std::int64_t untold_ = 0;
   std::vector<kernels::interval> team_;
-  std::vector<event> events_;
+  std::vector<event> events_, passages_;
   std::vector<std::vector<std::int64_t>> samples_;
 };
 

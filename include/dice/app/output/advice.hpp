@@ -16,7 +16,7 @@
 
 namespace dice::app {
 
-/// forecast::foresee.
+/// What is predicted of the program's mapping.
 [[gnu::cold]] inline foresight foreseen(const forecast& f, const runtime::program& p) {
   const auto problem = partition::problem_of(f.setting, p.plan, f.ranks);
   foresight out;
@@ -27,6 +27,10 @@ namespace dice::app {
   }
   for (int a = 0; a < p.ranks(); ++a)
     for (int b = 0; b < p.ranks(); ++b) out.links.push_back(problem.link(a, b));
+  const auto stages = partition::stages_of(problem, p.plan);
+  out.message_seconds.resize(static_cast<std::size_t>(p.ranks()));
+  for (int k = 0; k < stages.size(); ++k)
+    out.message_seconds[static_cast<std::size_t>(stages[k].device)] += partition::message_time(problem, stages, k);
   return out;
 }
 
@@ -42,8 +46,8 @@ struct ratio {
 /// The problem of finding a mapping, with times as they were seen: those of a kind of processor that computed, and of links
 /// whose messages were seen as they arrived, by how much they differed from what was predicted; other processors by the mean
 /// of these.
-[[gnu::cold]] inline partition::problem as_seen(const forecast& f, const runtime::program& p, const seen_run& run) {
-  const auto expected = f.foresee(f, p);
+[[gnu::cold]] inline partition::problem as_seen(const forecast& f, const runtime::program& p, const seen_run& run,
+                                                const foresight& expected) {
   auto out = partition::problem_of(f.setting);
   std::vector<ratio> kinds(static_cast<std::size_t>(out.kinds.size()));
   ratio all, links;
@@ -80,36 +84,37 @@ struct ratio {
 }  // namespace detail
 
 /// forecast::advise.
-[[gnu::cold]] inline std::string advised(const forecast& f, const runtime::program& p, const seen_run& run, bool json) {
+[[gnu::cold]] inline outlook advised(const forecast& f, const runtime::program& p, const seen_run& run) {
   constexpr double little = 0.03;  // a gain that is lost in the noise
-  const auto problem = detail::as_seen(f, p, run);
+  outlook out{foreseen(f, p), {}, "\"better\": null"};
+  const auto problem = detail::as_seen(f, p, run, out.expected);
   const auto found = partition::find_best(f.setting, problem, {}, detail::most_routes_at_run_time);
-  if (found.empty())
-    return json ? "\"better\": null"
-                : "Better mappings were not found: hosts of so many kinds have too many orders, or no plan fits their "
-                  "memory.\n";
-  // What the model makes of this mapping, as of the others: frames that wait for one another are no reason to change it.
-  const auto expected = f.foresee(f, p);
-  double slowest = *std::max_element(run.busy.begin(), run.busy.end());
-  for (const auto& l : run.links)
-    slowest = std::max(slowest, detail::seen_late(run, l) ? detail::expected_of(expected, p, l) : l.seconds);
-  const double gain = found.expected.throughput * slowest - 1;
-  const auto mapping = detail::found_text(f, p, problem, found);
-  if (json)
-    return "\"better\": " + (gain > little
-                                 ? "{\"frames_per_s\": " + json_number(found.expected.throughput) +
-                                       ", \"gain\": " + json_number(gain) + ", \"mapping\": " + json_string(mapping) + "}"
-                                 : std::string("null"));
-  if (gain <= little) {
-    const bool alone = p.ranks() == 1;
-    return "No other mapping on this cluster is predicted to gain more than 3 %" +
-           std::string(alone ? ": none is better than this one device.\n" : ".\n");
+  if (found.empty()) {
+    out.advice =
+        "Better mappings were not found: hosts of so many kinds have too many orders, or no plan fits their memory.\n";
+    return out;
   }
-  const auto text = detail::number_text(found.expected.throughput, "%.4g frames/s") +
-                    detail::number_text(gain * 100, " (%.0f %% more)") + ", with times as they were measured here";
-  if (found.ranks.devices.size() == 1 && p.ranks() > 1)
-    return "No mapping on several devices is better than one device alone, which would do " + text + ":\n" + mapping;
-  return "This mapping would do " + text + ":\n" + mapping;
+  // What the model makes of this mapping, as of the others: frames that wait for one another are no reason to change it.
+  double slowest = 0;
+  for (std::size_t r = 0; r < run.busy.size(); ++r)
+    slowest = std::max(slowest, run.busy[r] + out.expected.message_seconds[r]);
+  for (const auto& l : run.links)
+    slowest = std::max(slowest, detail::seen_late(run, l) ? detail::expected_of(out.expected, p, l) : l.seconds);
+  const double gain = found.expected.throughput * slowest - 1;
+  if (!(gain > little)) {  // or nothing takes any time
+    out.advice = "No other mapping on this cluster is predicted to gain more than 3 %" +
+                 std::string(p.ranks() == 1 ? ": none is better than this one device.\n" : ".\n");
+    return out;
+  }
+  const auto mapping = detail::found_text(f, p, problem, found);
+  const bool alone = found.ranks.devices.size() == 1 && p.ranks() > 1;
+  out.advice =
+      (alone ? "No mapping on several devices is better than one device alone, which would do " : "This mapping would do ") +
+      detail::number_text(found.expected.throughput, "%.4g frames/s") + detail::number_text(gain * 100, " (%.0f %% more)") +
+      ", with times as they were measured here:\n" + mapping;
+  out.advice_json = "\"better\": {\"frames_per_s\": " + json_number(found.expected.throughput) +
+                    ", \"gain\": " + json_number(gain) + ", \"mapping\": " + json_string(mapping) + "}";
+  return out;
 }
 
 }  // namespace dice::app

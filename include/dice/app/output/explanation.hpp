@@ -2,6 +2,7 @@
 // limits, and what would be faster.
 #pragma once
 
+#include "dice/app/clock_shift.hpp"
 #include "dice/app/forecast.hpp"
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
@@ -31,7 +32,8 @@ struct seen_stage {
 struct seen_link {
   int from = 0, to = 0, messages = 0;
   std::int64_t bytes = 0;
-  double seconds = 0;  ///< measured, for a frame
+  double seconds = 0;       ///< measured, for a frame
+  std::int64_t frames = 0;  ///< in which all of them were seen
 };
 /// A run as it was measured.
 struct seen_run {
@@ -41,16 +43,15 @@ struct seen_run {
   std::vector<double> idle;  ///< by rank: the part of the time in which it waits
   std::vector<std::string> hosts;
   double period = 0, latency = 0;  ///< s a frame; the median
+  std::int64_t frames = 0;
   int in_flight = 1;
 };
 
-/// What a rank did for messages, for all_gather. Its times are shifted by `offset` to rank 0's clock.
-inline std::string passages_part(const runtime::recorder& r, std::int64_t offset) {
-  using kind = runtime::recorder::kind;
+/// What a rank did for messages, for all_gather. Its times become those of rank 0's clock.
+inline std::string passages_part(const runtime::recorder& r, const clock_shift& clock) {
   std::vector<std::int64_t> out;
-  for (const auto& e : r.events())
-    if (e.is == kind::send || e.is == kind::post || e.is == kind::receive)
-      out.insert(out.end(), {static_cast<std::int64_t>(e.is), e.what, e.frame, e.begin + offset});
+  for (const auto& e : r.passages())
+    out.insert(out.end(), {static_cast<std::int64_t>(e.is), e.what, e.frame, clock(e.begin)});
   record all;
   all.put(out);
   return all.text();
@@ -109,6 +110,7 @@ namespace detail {
     }
     for (std::size_t f = 0; f < frames; ++f)
       if (seen[f] == l.messages) whole.push_back(of_frame[f]);
+    l.frames = static_cast<std::int64_t>(whole.size());
     if (!whole.empty()) l.seconds = median(std::move(whole)) * 1e-9;
   }
   return out;
@@ -120,7 +122,7 @@ namespace detail {
 [[gnu::cold]] inline seen_run seen(const runtime::program& p, const report& r, const std::vector<rank_profile>& profiles,
                                    const std::vector<std::string>& passages, int in_flight) {
   seen_run out;
-  out.links = detail::links_of(p, passages), out.in_flight = in_flight;
+  out.links = detail::links_of(p, passages), out.frames = r.frames, out.in_flight = in_flight;
   out.period = r.frames > 0 ? r.seconds / static_cast<double>(r.frames) : 0;
   out.latency = r.latency(0.5) * 1e-3;
   for (const auto& rank : r.ranks) {
@@ -190,9 +192,9 @@ inline double expected_of(const foresight& f, const runtime::program& p, const s
 }  // namespace detail
 
 /// The page; `f` may be null.
-[[gnu::cold]] inline std::string explained_text(const runtime::program& p, const seen_run& run, const forecast* f) {
+[[gnu::cold]] inline std::string explained_text(const runtime::program& p, const seen_run& run, const outlook* f) {
   using detail::number_text;
-  const foresight expected = f ? f->foresee(*f, p) : foresight{};
+  const foresight expected = f ? f->expected : foresight{};
   const auto ms = [](double seconds) { return number_text(seconds * 1e3, "%.3f"); };
   std::vector<std::vector<std::string>> lines{{"", "predicted ms", "measured ms", "of the period"}};
   const auto add = [&](const std::string& what, double foreseen, double seconds, const char* at_most = "") {
@@ -217,23 +219,28 @@ inline double expected_of(const foresight& f, const runtime::program& p, const s
           f ? detail::expected_of(expected, p, l) : 0, l.seconds, detail::seen_late(run, l) ? "≤ " : "");
   if (!f)
     for (auto& line : lines) line.erase(line.begin() + 1);
-  std::string out = detail::table_text(lines, 1) + "\n" + number_text(1 / run.period, "%.4g frames/s") +
-                    (f ? number_text(expected.expected.throughput, ", %.4g predicted") : "") +
-                    number_text(run.latency * 1e3, "; %.4g ms from a frame's entry to its results") +
-                    (f ? number_text(expected.expected.latency * 1e3, ", %.4g predicted for one that is alone") : "") +
-                    "\nIdle: ";
+  std::string out = detail::table_text(lines, 1);
+  auto told = run.frames;
+  for (const auto& l : run.links) told = std::min(told, l.frames);
+  if (told < run.frames)
+    out += "Messages: those of " + std::to_string(told) + " of the " + std::to_string(run.frames) +
+           " frames; of more no times are kept.\n";
+  out += "\n" + number_text(1 / run.period, "%.4g frames/s") +
+         (f ? number_text(expected.expected.throughput, ", %.4g predicted") : "") +
+         number_text(run.latency * 1e3, "; %.4g ms from a frame's entry to its results") +
+         (f ? number_text(expected.expected.latency * 1e3, ", %.4g predicted for one that is alone") : "") + "\nIdle: ";
   for (std::size_t r = 0; r < run.busy.size(); ++r)
     out += (r ? ", " : "") + detail::rank_at(run, static_cast<int>(r)) + " " + detail::share_text(run.idle[r]);
   out += ".\n" + detail::limit_text(p, run) + "\n";
   return out +
-         (f ? f->advise(*f, p, run, false)
+         (f ? f->advice
             : "This program knows no cluster: with one as the third argument of dice::main, times are predicted, and better "
               "mappings found.\n");
 }
 
 /// The same as a member of a JSON object.
-[[gnu::cold]] inline std::string explained_json(const runtime::program& p, const seen_run& run, const forecast* f) {
-  const foresight expected = f ? f->foresee(*f, p) : foresight{};
+[[gnu::cold]] inline std::string explained_json(const runtime::program& p, const seen_run& run, const outlook* f) {
+  const foresight expected = f ? f->expected : foresight{};
   const auto seconds = [](const char* name, double s) { return std::string(", \"") + name + "\": " + json_number(s); };
   std::string out = "\"explained\": {\"period_s\": " + json_number(run.period) + seconds("latency_s", run.latency);
   if (f)
@@ -251,12 +258,12 @@ inline double expected_of(const foresight& f, const runtime::program& p, const s
   for (const auto& l : run.links)
     out += (&l == &run.links.front() ? "\n   " : ",\n   ") + ("{\"from\": " + std::to_string(l.from)) +
            ", \"to\": " + std::to_string(l.to) + ", \"bytes\": " + std::to_string(l.bytes) +
-           ", \"messages\": " + std::to_string(l.messages) + seconds("measured_s", l.seconds) +
-           (f ? seconds("predicted_s", detail::expected_of(expected, p, l)) : "") + "}";
+           ", \"messages\": " + std::to_string(l.messages) + ", \"frames\": " + std::to_string(l.frames) +
+           seconds("measured_s", l.seconds) + (f ? seconds("predicted_s", detail::expected_of(expected, p, l)) : "") + "}";
   out += "],\n  \"idle\": [";
   for (std::size_t r = 0; r < run.busy.size(); ++r) out += (r ? ", " : "") + json_number(run.idle[r]);
   return out + "],\n  \"limit\": " + json_string(detail::limit_text(p, run)) +
-         (f ? ",\n  " + f->advise(*f, p, run, true) : std::string()) + "}";
+         (f ? ",\n  " + f->advice_json : std::string()) + "}";
 }
 
 }  // namespace dice::app

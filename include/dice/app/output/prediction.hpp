@@ -32,19 +32,22 @@ namespace detail {
                                                   const partition::prediction& expected,
                                                   const std::function<std::string(int)>& name,
                                                   const std::function<std::string(int)>& host) {
-  std::vector<std::vector<std::string>> lines{{"", "host", "ms", "of the period"}};
-  const auto add = [&](const std::string& what, const std::string& where, double seconds) {
-    lines.push_back({what, where, number_text(seconds * 1e3, "%.3f"),
-                     expected.period > 0 ? number_text(seconds / expected.period * 100, "%.0f %%") : "–"});
+  std::vector<std::vector<std::string>> lines{{"", "host", "ms"}};
+  if (p.handles) lines[0].push_back("and for messages");
+  lines[0].push_back("of the period");
+  const auto add = [&](const std::string& what, const std::string& where, double seconds, double more) {
+    lines.push_back({what, where, number_text(seconds * 1e3, "%.3f")});
+    if (p.handles) lines.back().push_back(more > 0 ? number_text(more * 1e3, "%.3f") : "");
+    lines.back().push_back(expected.period > 0 ? number_text((seconds + more) / expected.period * 100, "%.0f %%") : "–");
   };
   for (int k = 0; k < stages.size(); ++k) {
     const auto& s = stages[k];
     if (k > 0) {
       const int before = stages[k - 1].device;
       add(name(before) + " to " + name(s.device) + ", " + bytes_text(p.crossing[s.first]),
-          host(before) + " to " + host(s.device), p.transfer(p.link(before, s.device), s.first));
+          host(before) + " to " + host(s.device), p.transfer(p.link(before, s.device), s.first), 0);
     }
-    add(name(s.device), host(s.device), p.time(s.device, s.first, s.last));
+    add(name(s.device), host(s.device), p.time(s.device, s.first, s.last), partition::message_time(p, stages, k));
   }
   return table_text(lines, 2) + "\n" + number_text(expected.throughput, "%.4g frames/s, ") +
          number_text(expected.latency * 1e3, "%.4g ms from a frame's entry to its results, ") +
@@ -132,9 +135,9 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
 /// Why the cluster has no mapping for the wish, in the units of wish_of_text.
 [[gnu::cold]] inline std::string no_mapping_text(const platform::cluster_view& cluster, const partition::wish& w,
                                                  const partition::nearest& why) {
-  std::string limit, best;
+  std::string limit, nearest;
   const auto name = [&](const char* word, double wanted, double possible) {
-    limit = word + number_text(wanted, "%.6g"), best = word + number_text(possible, "%.6g");
+    limit = word + number_text(wanted, "%.6g"), nearest = word + number_text(possible, "%.6g");
   };
   if (why.what == partition::obstacle::fps) {
     name("at_least_fps=", w.fps, partition::told(why.value, false));
@@ -150,7 +153,8 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
     name("memory_limit=", mib(static_cast<double>(w.memory)), mib(why.value));
     if (ram <= w.memory) limit = "the cluster's ram, " + number_text(mib(static_cast<double>(ram)), "%.6g MiB at most");
   }
-  return "no mapping keeps to " + limit + "; the best that one can have is " + best + " (relax this limit, or add devices)";
+  return "no mapping keeps to " + limit + "; the " + (why.what == partition::obstacle::fps ? "most" : "least") +
+         " that one can have is " + nearest + " (relax this limit, or add devices)";
 }
 
 }  // namespace detail
@@ -186,7 +190,8 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
            ", \"host\": " + json_string(host(s.device)) +
            ", \"received_bytes\": " + std::to_string(k ? problem.crossing[s.first] : 0) +
            ", \"transfer_s\": " + json_number(x) +
-           ", \"compute_s\": " + json_number(problem.time(s.device, s.first, s.last)) + "}";
+           ", \"compute_s\": " + json_number(problem.time(s.device, s.first, s.last)) +
+           ", \"message_s\": " + json_number(partition::message_time(problem, stages, k)) + "}";
   }
   return out + "]}";
 }

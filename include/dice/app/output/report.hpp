@@ -1,6 +1,7 @@
 // The figures of a run: put together from all ranks, as JSON and as a table.
 #pragma once
 
+#include "dice/app/clock_shift.hpp"
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/app/record.hpp"
@@ -63,9 +64,9 @@ struct report {
   }
 };
 
-/// A rank's part, for all_gather. Its times are shifted by `offset` to rank 0's clock.
-inline std::string report_part(const std::string& host, const runtime::figures& f, std::int64_t offset, std::int64_t planned,
-                               const kernels::accelerator::memory_figures& gpu) {
+/// A rank's part, for all_gather. Its times become those of rank 0's clock.
+inline std::string report_part(const std::string& host, const runtime::figures& f, const clock_shift& clock,
+                               std::int64_t planned, const kernels::accelerator::memory_figures& gpu) {
   record out;
   out.put(host);
   out.put(f.computing);
@@ -77,7 +78,7 @@ inline std::string report_part(const std::string& host, const runtime::figures& 
   for (const auto bytes : {gpu.memory, gpu.staging, gpu.besides}) out.put(bytes);
   for (const auto* times : {&f.entered, &f.left}) {
     auto shifted = *times;
-    for (auto& t : shifted) t += offset;
+    for (auto& t : shifted) t = clock(t);
     out.put(shifted);
   }
   return out.text();

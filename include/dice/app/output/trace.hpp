@@ -1,6 +1,7 @@
 // --trace: what the ranks did when, for chrome://tracing and Perfetto ("Trace Event Format").
 #pragma once
 
+#include "dice/app/clock_shift.hpp"
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/runtime/recorder.hpp"
@@ -23,11 +24,11 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
   return out;
 }
 
-/// One rank's events, for trace_text. Times are shifted by `offset` to rank 0's clock. The rank is a process of the trace
+/// One rank's events, for trace_text. Times become those of rank 0's clock. The rank is a process of the trace
 /// with a row for each thread of its team, of which the first also sends and waits, and one for the messages as they arrive;
 /// an arrow leads from each sending to its arrival.
 [[gnu::cold]] inline std::string trace_part(const runtime::program& p, int rank, const std::string& host,
-                                            const runtime::recorder& r, std::int64_t offset) {
+                                            const runtime::recorder& r, const clock_shift& clock) {
   using kind = runtime::recorder::kind;
   const auto of_rank = ",\"pid\":" + std::to_string(rank);
   std::string out;
@@ -72,8 +73,9 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
         row = sends ? 0 : arrivals;
       }
     }
+    const double begin = static_cast<double>(clock(e.begin)) * 1e-3;
     char times[96];
-    std::snprintf(times, sizeof times, ",\"ts\":%.3f,\"dur\":%.3f", static_cast<double>(e.begin + offset) * 1e-3,
+    std::snprintf(times, sizeof times, ",\"ts\":%.3f,\"dur\":%.3f", begin,
                   static_cast<double>(std::max<std::int64_t>(e.end - e.begin, 1000)) * 1e-3);
     const auto place = of_rank + ",\"tid\":" + std::to_string(row);
     out += "{\"ph\":\"X\",\"name\":" + json_string(name) + place + times;
@@ -81,7 +83,7 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
     out += "},\n";
     if (e.is != kind::send && e.is != kind::receive) continue;
     const auto id = e.frame * static_cast<std::int64_t>(p.plan.messages.size()) + e.what;
-    std::snprintf(times, sizeof times, ",\"ts\":%.3f", static_cast<double>(e.begin + offset) * 1e-3);
+    std::snprintf(times, sizeof times, ",\"ts\":%.3f", begin);
     out += std::string("{\"ph\":\"") + (e.is == kind::send ? "s" : "f\",\"bp\":\"e") +
            "\",\"cat\":\"message\",\"name\":\"message\",\"id\":" + std::to_string(id) + place + times + "},\n";
   }

@@ -138,4 +138,9 @@ inline void keep(void (*body)(void*), void* with) {
   else detail::stand_by(threads, [=] { body(with); });
 }
 
+/// Calls body(with, thread, threads) in each of the calling thread's team. body must not throw.
+inline void each(void (*body)(void*, std::int64_t, std::int64_t), void* with) {
+  run(available_threads(), [=](std::int64_t thread, std::int64_t threads) { body(with, thread, threads); });
+}
+
 }  // namespace dice::kernels::team
