@@ -1,8 +1,11 @@
 """What the commands of this folder share: networks, programs that are built for them, and the hosts of test/testbed."""
 import argparse
+import array
 import json
+import math
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -14,6 +17,7 @@ import host  # noqa: E402, F401
 
 TESTBED = ROOT / "test/testbed/testbed"
 SECONDS = 3  # of each run, about
+NETWORKS = ["resnet18", "resnet101", "densenet121", "mobilenet_v1", "squeezenet1_1", "vgg19", "inception_v3"]  # those of models.py
 
 SOURCE = """#include <dice/dice.hpp>
 
@@ -45,31 +49,47 @@ def show(text=""):
         print("\r\033[K" + text, end="", file=sys.stderr, flush=True)
 
 
-def parser(doc, networks):
+def parser(doc, default, known=NETWORKS, paper=False):
+    """The options of all commands; `default` are the networks if none is named."""
+    def network(name):
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"there is no {name}; choose from {', '.join(known)}")
+        return name
+
+    def figures(file):
+        try:
+            return json.loads(pathlib.Path(file).read_text())
+        except (OSError, ValueError) as error:
+            raise argparse.ArgumentTypeError(f"{file}: {error}")
+
     out = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    out.add_argument("networks", nargs="*", metavar="NETWORK", help=f"of {', '.join(networks)} (default: all)")
+    out.add_argument("networks", nargs="*", type=network, default=[*default], metavar="NETWORK",
+                     help=f"of {', '.join(known)} (default: {', '.join(default)})")
     out.add_argument("--work", type=pathlib.Path, default=pathlib.Path("papers"), metavar="DIR", help="keeps what was built (papers)")
     out.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each program, in turn (3)")
     out.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the figures, too")
+    if paper:
+        out.add_argument("--paper", type=figures, default={}, metavar="FILE", help="the paper's figures, to be shown beside")
     return out
 
 
-def understood(of, networks):
-    """The parsed command line, with networks that exist."""
-    given = of.parse_args()
-    given.networks = given.networks or list(networks)
-    if unknown := [n for n in given.networks if n not in networks]:
-        of.error(f"there is no {unknown[0]}; choose from {', '.join(networks)}")
-    if os.geteuid() != 0:
-        of.error("hosts in network namespaces need root")
-    return given
+def cell(number, form="{:.2f}"):
+    """A number that may be missing, for a table."""
+    return "" if number is None else form.format(number)
+
+
+def hosts_of(plan):
+    """The ranks' hosts, in the order of the ranks, of what Bed.plan returns."""
+    return tuple(host for _, host in sorted({(s["rank"], s["host"]) for s in plan["predicted"]["stages"]}))
 
 
 class Bed:
     """Hosts h1, h2, … on one machine, and programs for them in folder `work`. Ends with the hosts gone: use it by `with`."""
 
     def __init__(self, work, networks):
-        self.work, self.programs, self.layers, self.up_as = work.resolve(), {}, {}, None
+        if os.geteuid() != 0:
+            sys.exit("hosts in network namespaces need root")
+        self.work, self.programs, self.layers, self.frame_bytes, self.up_as = work.resolve(), {}, {}, {}, None
         for folder in ("models", "src", "profiles"):
             (self.work / folder).mkdir(parents=True, exist_ok=True)
         for name in networks:
@@ -81,12 +101,22 @@ class Bed:
             call([self.onnx2hpp, "-q", "-o", self.work / "models", self.work / f"models/{name}.onnx"])
             header = (self.work / f"models/{name}.hpp").read_text()
             self.layers[name] = re.findall(r"^struct (\w+) final", header, re.MULTILINE)[:-1]  # in the order of their ids
+            self.frame(name)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         call([TESTBED, "down"])
+
+    def frame(self, network):
+        """Make models/NETWORK.npy, a random frame: one, so that it takes no memory to speak of."""
+        shape = json.loads((self.work / f"models/{network}.json").read_text())["inputs"][0]["shape"]
+        head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {tuple(shape)}, }}".encode().ljust(117) + b"\n"
+        seeded = random.Random(1)
+        numbers = array.array("f", (seeded.gauss(0, 1) for _ in range(math.prod(shape))))
+        (self.work / f"models/{network}.npy").write_bytes(b"\x93NUMPY\1\0v\0" + head + numbers.tobytes())
+        self.frame_bytes[network] = 4 * len(numbers)
 
     def build(self, *targets):
         print("builds", *targets, flush=True)
@@ -104,6 +134,24 @@ class Bed:
         if not file.exists() or file.read_text() != text:  # else what was built stays
             file.write_text(text)
         self.programs[target] = network
+
+    def add_ranks(self, network, *lasts):
+        """A program whose ranks end with these layers, the last one with the network's; its name, NETWORK_LAST_… or NETWORK_all."""
+        target = "_".join(map(str, (network, *(lasts or ["all"]))))
+        ranges = zip((0, *(last + 1 for last in lasts)), (*lasts, len(self.layers[network]) - 1))
+        self.add(target, network, "using plan = mapping<" + ", ".join(
+            f"dev<{k}, threads<1>>, layers<range<whole::layer<{a}>, whole::layer<{b}>>>" for k, (a, b) in enumerate(ranges)) + ">;")
+        return target
+
+    def add_best(self, target, network, profile, hosts, links=None, wish="throughput"):
+        """A program of best_mapping on `hosts`, {name: as which it was measured} in the profile of this name, with the links between
+        all of them as they were measured, too, unless given."""
+        names, space = [*hosts], f"{network}_{profile}"
+        links = links or ", ".join(f"{space}::{a}_{b}" for i, a in enumerate(names) for b in names[i + 1:])
+        units = ", ".join(f'host<"{name}", computer<{space}::{unit}>>' for name, unit in hosts.items())
+        self.add(target, network, "template <class Measured> using computer = "
+                 f'board<"computer", ram<16_GiB>, processor<threads<1>, profile<Measured>>>;\nusing lab = cluster<{units}, {links}>;\n'
+                 f"using plan = best_mapping<whole, lab, {wish}>;", "lab", f'#include "{space}.hpp"')
 
     def up(self, shares, *link):
         """Hosts h1 … with these percentages of a core each, and links as `testbed up` has them."""
@@ -140,8 +188,9 @@ class Bed:
     def report(self, target, hosts, frames):
         """What --json says of a run."""
         file = self.work / "run.json"
-        self.start(target, hosts, "--weights", self.work / f"models/{self.programs[target]}.safetensors", "--random", 1, "--warmup", 5,
-                   "--frames", frames, "--json", file)
+        model = self.work / f"models/{self.programs[target]}"
+        self.start(target, hosts, "--weights", f"{model}.safetensors", "--input", f"{model}.npy", "--warmup", 5, "--frames", frames,
+                   "--json", file)
         return json.loads(file.read_text())
 
     def run(self, todo, rounds):
