@@ -8,14 +8,17 @@ def told(latencies, rate):
     return len(latencies) / last, statistics.median(latencies)
 
 
-def pipeline(stages, in_flight, rate, frames):
+def pipeline(stages, in_flight, rate, frames, messages=None):
     """`stages` are the s that each stage and each link between two takes for a frame, in their order; each has one frame at a time, and
-    all have at most `in_flight`, beyond which frames wait to enter."""
+    all have at most `in_flight`, beyond which frames wait to enter. For the s of `messages` each is busy besides, which the frame does
+    not wait for: what a link takes has that in it."""
     free, left = [0.0] * len(stages), []
+    busy = [a + b for a, b in zip(stages, messages or [0] * len(stages))]
     for k in range(frames):
         t = max(k / rate, left[k - in_flight] if k >= in_flight else 0)
         for s, seconds in enumerate(stages):
-            t = free[s] = max(t, free[s]) + seconds
+            begin = max(t, free[s])
+            t, free[s] = begin + seconds, begin + busy[s]
         left.append(t)
     return told([t - k / rate for k, t in enumerate(left)], rate)
 

@@ -25,6 +25,10 @@ class Simulations(unittest.TestCase):
         # All arrive at about once. The link ends with frame k at 0.2 + 0.5 (k + 1), the last stage 0.1 later.
         self.told(simulate.pipeline([0.2, 0.5, 0.1], 4, 1e9, 3), 3 / 1.8, 1.3)
 
+    def test_messages_keep_stages_busy(self):
+        # The first stage begins a frame every 0.6 s; each leaves 0.8 s after it began.
+        self.told(simulate.pipeline([0.2, 0.5, 0.1], 4, 1e9, 3, [0.4, 0, 0]), 3 / 2.0, 1.4)
+
     def test_frames_in_flight_limit_a_pipeline(self):
         # One at a time: 0.8 s each.
         self.told(simulate.pipeline([0.2, 0.5, 0.1], 1, 1e9, 3), 3 / 2.4, 1.6)
