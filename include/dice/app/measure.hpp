@@ -7,10 +7,10 @@
 #include "dice/app/message_time.hpp"
 #include "dice/app/options.hpp"
 #include "dice/app/output/json.hpp"
+#include "dice/app/output/measured.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/app/output/print.hpp"
 #include "dice/app/output/report.hpp"
-#include "dice/app/output/trace.hpp"
 #include "dice/app/record.hpp"
 #include "dice/app/trial.hpp"
 #include "dice/channels/channel.hpp"
@@ -25,37 +25,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace dice::app {
-
-/// A unit of a host, and what the groups of the plan take on it.
-struct measured_unit {
-  std::string host, unit, processor;
-  int threads = 0;
-  std::vector<double> ms;  ///< by fusion group; negative: not measured, for it belongs to another kind of unit
-};
-
-/// What messages to other hosts take of a host's cores; no speed: nothing that could be measured.
-struct measured_messages {
-  std::string host;
-  platform::link sending{}, receiving{};
-};
-
-/// Messages between two hosts, or between two ranks of one.
-struct measured_connection {
-  std::string from, to;
-  double us = 0, mbit_per_s = 0;  ///< of each message, and besides
-};
 
 namespace detail {
 
@@ -89,16 +68,6 @@ inline platform::link fitted(const std::vector<double>& bytes, const std::vector
   return {.bytes_per_s = 1 / per_byte, .seconds = std::max(median(rest), 0.0)};
 }
 
-/// `text` with what is no letter or digit as "_".
-inline std::string word(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c))) out += c;
-    else if (!out.empty() && out.back() != '_') out += '_';
-  while (!out.empty() && out.back() == '_') out.pop_back();
-  return out;
-}
-
 }  // namespace detail
 
 /// One rank's part in --measure. Ranks of one host measure one after the other, hosts side by side; then pairs of hosts send
@@ -116,8 +85,8 @@ class measurement {
       if (const auto error = (this->*stage)(); !error.empty()) return error;
     return me_.agree(member::attempt([&] {
       if (rank_ != 0) return;
-      runtime::write_text(options_.measure, json());
-      print(table());
+      runtime::write_text(options_.measure, measured_json(program_, measured_));
+      print(measured_table(program_, measured_));
     }));
   }
 
@@ -125,9 +94,6 @@ class measurement {
   bool on_gpu(int rank) const {
     const auto r = static_cast<std::size_t>(rank);
     return r < program_.units.size() && program_.units[r].on() == platform::processor::gpu;
-  }
-  const graph::layer_info& anchor(std::size_t group) const {
-    return program_.layers.layers[static_cast<std::size_t>(program_.plan.groups[group].anchor)];
   }
   /// A line of progress from rank 0: to a terminal, or to mpirun, which hands it on.
   void tell(const std::string& what) const {
@@ -220,13 +186,13 @@ class measurement {
     measured_unit u{hosts_[rank], units_[rank], in.get(), 0, {}};
     u.threads = static_cast<int>(in.get_number());
     while (in.more()) u.ms.push_back(std::stod(in.get()));
-    for (auto& other : measured_)
+    for (auto& other : measured_.units)
       if (other.host == u.host && other.unit == u.unit) {
         for (std::size_t g = 0; g < u.ms.size(); ++g)
           if (u.ms[g] >= 0) other.ms[g] = u.ms[g];
         return;
       }
-    measured_.push_back(std::move(u));
+    measured_.units.push_back(std::move(u));
   }
 
   static double milliseconds(const detail::trial& t, const weights::block& others) {
@@ -262,7 +228,7 @@ class measurement {
         if (on_gpu(program_.plan.groups[g].rank)) continue;
         if (shows)
           std::fprintf(stderr, "\r\033[Krank %d: layer %zu of %zu, %s", rank_, ++done, out.size(),
-                       std::string(anchor(g).name).c_str());
+                       std::string(detail::layer_of(program_, g)).c_str());
         const auto kind = program_.kernels[g].variant
                               ? detail::kind_of(program_, s) + " " + std::to_string(program_.algorithms[g].variant)
                               : std::string();
@@ -345,16 +311,16 @@ class measurement {
   }
 
   platform::link connection_between(const std::string& a, const std::string& b) const {
-    for (const auto& c : connections_)
+    for (const auto& c : measured_.connections)
       if ((c.from == a && c.to == b) || (c.from == b && c.to == a))
         return {.bytes_per_s = c.mbit_per_s * 1e6 / 8, .seconds = c.us * 1e-6};
     return {};
   }
   measured_messages& messages_of(const std::string& host) {
-    for (auto& m : messages_)
+    for (auto& m : measured_.messages)
       if (m.host == host) return m;
-    messages_.push_back({host, {}, {}});
-    return messages_.back();
+    measured_.messages.push_back({host, {}, {}});
+    return measured_.messages.back();
   }
   static platform::link handled(const std::string& text) {
     record in(text);
@@ -390,7 +356,7 @@ class measurement {
       if (const auto wrong = me_.agree(error, mine.text(), all); !wrong.empty()) return wrong;
       record in(all[static_cast<std::size_t>(a)]);
       const double us = std::stod(in.get()), speed = std::stod(in.get());
-      connections_.push_back({from, to, us, speed});
+      measured_.connections.push_back({from, to, us, speed});
     }
     return {};
   }
@@ -438,89 +404,6 @@ class measurement {
     }
   }
 
-  /// Names for the units: their hosts', with the unit where a host has several.
-  std::string name(const measured_unit& u) const {
-    const auto alike = std::count_if(measured_.begin(), measured_.end(), [&](const auto& o) { return o.host == u.host; });
-    return detail::word(u.host) + (alike > 1 ? "_" + detail::word(u.unit) : "");
-  }
-
-  /// The form that docs/onnx2hpp.md describes.
-  [[gnu::cold]] std::string json() const {
-    std::string out = "{\"dice\": " + json_string(program_.version) + ", \"network\": " + json_string(program_.network) +
-                      ",\n \"digest\": " + json_string(program_.weights.digest) + ",\n \"units\": [";
-    for (std::size_t k = 0; k < measured_.size(); ++k) {
-      const auto& u = measured_[k];
-      std::string layers, missing;
-      for (std::size_t g = 0; g < u.ms.size(); ++g) {
-        const auto layer = json_string(anchor(g).name);
-        if (u.ms[g] < 0) missing += (missing.empty() ? "" : ", ") + layer;
-        else
-          layers +=
-              (layers.empty() ? "\n    " : ",\n    ") + ("{\"layer\": " + layer) + ", \"ms\": " + json_number(u.ms[g]) + "}";
-      }
-      out += (k ? ",\n  " : "\n  ") + ("{\"name\": " + json_string(name(u))) + ", \"host\": " + json_string(u.host) +
-             ", \"unit\": " + json_string(u.unit) + ", \"processor\": " + json_string(u.processor) +
-             ", \"threads\": " + std::to_string(u.threads) + messages_json(u) + ", \"layers\": [" + layers + "]" +
-             (missing.empty() ? "" : ",\n   \"missing\": [" + missing + "]") + "}";
-    }
-    out += "],\n \"connections\": [";
-    for (std::size_t k = 0; k < connections_.size(); ++k) {
-      const auto& c = connections_[k];
-      out += (k ? ",\n  " : "\n  ") + ("{\"from\": " + json_string(c.from)) + ", \"to\": " + json_string(c.to) +
-             ", \"us\": " + json_number(c.us) + ", \"mbit_per_s\": " + json_number(c.mbit_per_s) + "}";
-    }
-    return out + "]}\n";
-  }
-
-  /// Of units that wait while their host's cores see to messages: not of GPUs.
-  std::string messages_json(const measured_unit& u) const {
-    std::string out;
-    for (const auto& m : messages_) {
-      if (m.host != u.host || u.threads == 0) continue;
-      for (const auto& [name, by] : {std::pair{"sending", m.sending}, {"receiving", m.receiving}})
-        if (by.bytes_per_s > 0)
-          out += std::string(", \"") + name + "\": {\"us\": " + json_number(by.seconds * 1e6) +
-                 ", \"gbytes_per_s\": " + json_number(by.bytes_per_s * 1e-9) + "}";
-    }
-    return out;
-  }
-
-  [[gnu::cold]] std::string table() const {
-    const auto number = [](const char* form, double v) {
-      char text[48];
-      std::snprintf(text, sizeof text, form, v);
-      return std::string(text);
-    };
-    std::vector<std::vector<std::string>> lines{{"ms"}};
-    for (const auto& u : measured_) lines[0].push_back(u.unit + " of " + u.host);
-    for (std::size_t g = 0; g < program_.plan.groups.size(); ++g) {
-      lines.push_back({group_text(program_, g)});
-      for (const auto& u : measured_) lines.back().push_back(u.ms[g] < 0 ? "" : number("%.3f", u.ms[g]));
-    }
-    lines.push_back({"all"});
-    for (const auto& u : measured_) {
-      double sum = 0;
-      for (const double ms : u.ms) sum += std::max(ms, 0.0);
-      lines.back().push_back(number("%.3f", sum));
-    }
-    auto out = detail::table_text(lines, 1);
-    if (connections_.empty()) return out;
-    lines = {{"messages", "us each", "Mbit/s"}};
-    for (const auto& c : connections_)
-      lines.push_back({c.from == c.to ? "within " + c.from : c.from + " to " + c.to, number("%.1f", c.us),
-                       number("%.4g", c.mbit_per_s)});
-    out += "\n" + detail::table_text(lines, 1);
-    if (messages_.empty()) return out;
-    lines = {{"messages take of", "us each sent", "GB/s", "us each received", "GB/s"}};
-    for (const auto& m : messages_) {
-      lines.push_back({m.host});
-      for (const auto& by : {m.sending, m.receiving})
-        for (const double v : {by.seconds * 1e6, by.bytes_per_s * 1e-9})
-          lines.back().push_back(by.bytes_per_s > 0 ? number("%.4g", v) : "little");
-    }
-    return out + "\n" + detail::table_text(lines, 1);
-  }
-
   const runtime::program& program_;
   const options& options_;
   member& me_;
@@ -528,9 +411,7 @@ class measurement {
   const int rank_;
   std::vector<std::string> hosts_, units_;  ///< by rank
   std::vector<std::byte> data_;             ///< of messages
-  std::vector<measured_unit> measured_;
-  std::vector<measured_connection> connections_;
-  std::vector<measured_messages> messages_;
+  measurements measured_;
 };
 
 }  // namespace dice::app
