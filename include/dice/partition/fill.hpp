@@ -206,8 +206,7 @@ class prober {
     return !p_.handles ||
            c.holds(s.busy + p_.time(s.device, s.first, end) + p_.sending(s.device, r_.links[r_.edges[e].link], end));
   }
-  /// Marks the node after edge e with the end of stage s that leaves its device most time, if that is more than it has so
-  /// far.
+  /// Marks the node after edge e with the end of stage s that leaves its device most time, if that is more than so far.
   constexpr void take_best(int v, int e, const stretch& s, const caps& c) {
     const auto& edge = r_.edges[e];
     auto& to = marks_[edge.to];
@@ -222,8 +221,7 @@ class prober {
       if (has > had || (has == had && (end > to.start || devices < to.devices))) to = {end, e, v, devices, busy};
     }
   }
-  /// Whether the stage of node v that begins at a, later than b, can end wherever one that begins at b can, if that is after
-  /// a.
+  /// Whether the stage of node v that begins at a, later than b, can end wherever the one from b can, if that is after a.
   constexpr bool covers(int v, int a, int b, const caps& c) const {
     const int device = r_.nodes[v].device, width = p_.pieces + 1;
     const auto& weights = p_.kinds[p_.devices[device].kind].weights;
