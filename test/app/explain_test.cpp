@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -111,6 +112,41 @@ TEST(explain, one_device_may_be_the_best) {
   EXPECT_EQ(advice<best>(run).find("No other mapping"), 0u);
 }
 
+/// The words of the line of `text` that begins with this, but for those of the beginning.
+std::vector<std::string> words_after(const std::string& text, const std::string& beginning) {
+  const auto at = text.find("\n" + beginning);
+  if (at == std::string::npos) return {};
+  std::istringstream line(text.substr(at + 1 + beginning.size(), text.find('\n', at + 1) - at - 1 - beginning.size()));
+  return {std::istream_iterator<std::string>(line), {}};
+}
+
+TEST(explain, time_that_messages_take) {
+  using one = board<"one", ram<1_GiB>,
+                    processor<threads<1>, gflops<1>, gbytes_per_s<1>, sending<us<200>, gbytes_per_s<0.01>>,
+                              receiving<us<300>, gbytes_per_s<0.02>>>>;
+  using two = cluster<host<"a", one>, host<"b", one>, connection<gbytes_per_s<50>, us<0.01>>>;
+  using halves =
+      mapping<dev<0, threads<1>>, layers<range<sample::network::layer<0>, sample::network::layer<2>>>, dev<1, threads<1>>,
+              layers<range<sample::network::layer<3>, sample::network::layer<sample::network::size - 1>>>>;
+  auto run = run_of<halves>(1);
+  const auto ahead =
+      app::advised(app::forecast_of<sample::network, halves, two>, app::program_of<sample::network, halves>, run);
+  ASSERT_EQ(ahead.expected.message_seconds.size(), 2u);
+  ASSERT_EQ(run.links.size(), 1u);
+  const auto bytes = static_cast<double>(run.links[0].bytes);
+  const double sends = 200e-6 * run.links[0].messages + bytes / 1e7;
+  EXPECT_NEAR(ahead.expected.message_seconds[0], sends, 1e-12);
+  EXPECT_NEAR(ahead.expected.message_seconds[1], 300e-6 * run.links[0].messages + bytes / 2e7, 1e-12);
+  run.period = 10e-3, run.busy = {6e-3, 2e-3}, run.idle = {0.3, 0.8};  // rank 0 has 1 ms left, rank 1 nothing
+  const auto& p = app::program_of<sample::network, halves>;
+  const auto text = app::explained_text(p, run, &ahead);
+  EXPECT_EQ(words_after(text, "  seeing to messages and frames"),
+            (std::vector<std::string>{app::detail::number_text(sends * 1e3, "%.3f"), "1.000", "10", "%"}))
+      << text;
+  const auto json = app::explained_json(p, run, &ahead);
+  EXPECT_NE(json.find("\"predicted_message_s\": [" + app::json_number(sends) + ", "), std::string::npos) << json;
+}
+
 struct zeros {
   static constexpr std::string_view digest = sample::network::weights.digest;
   static constexpr std::array<double, sample::network::size> ms{};
@@ -200,6 +236,7 @@ TEST(explain, looks_for_better_mappings_once) {
     app::outlook out{{}, "It would be better.\n", "\"better\": 7"};
     out.expected.group_seconds.resize(p.plan.groups.size(), 1e-3);
     out.expected.links.resize(static_cast<std::size_t>(p.ranks() * p.ranks()), {1e9, 1e-6});
+    out.expected.message_seconds.resize(static_cast<std::size_t>(p.ranks()));
     return out;
   };
   const std::vector<const char*> words{"x",         "--explain",     "--transport", "in-process",

@@ -62,6 +62,9 @@ class Explain(unittest.TestCase):
             self.assertLess(measured, 1.1 * told["period_s"])  # one thread computes
         self.assertEqual(len(told["idle"]), len(figures["ranks"]))
         self.assertTrue(all(0 <= idle <= 1 for idle in told["idle"]))
+        for k, seconds in enumerate(told["message_s"]):
+            busy = sum(s["measured_s"] for s in told["stages"] if s["rank"] == k)
+            self.assertAlmostEqual(seconds, max(told["period_s"] * (1 - told["idle"][k]) - busy, 0), delta=1e-5 * told["period_s"])
         for link in told["links"]:
             self.assertEqual(link["bytes"] * figures["frames"], figures["ranks"][link["from"]]["bytes_sent"])
             self.assertLess(link["measured_s"] * figures["frames"], self.seconds)
@@ -91,7 +94,8 @@ class Explain(unittest.TestCase):
         self.assertEqual((figures["frames"], len(told["stages"]), len(told["links"])), (50, 2, 1))
         self.assertTrue(0 < told["links"][0]["measured_s"] < 1)
         self.assertIn("\n" + told["limit"] + "\n", text)
-        for part in ["rank 0 on ", ": conv1 … pool2", "  messages to rank 1 on ", ", 2048 B", "of the period", "Idle: rank 0 on ",
+        for part in ["rank 0 on ", ": conv1 … pool2", "  seeing to messages and frames ", "  messages to rank 1 on ", ", 2048 B",
+                     "of the period", "Idle: rank 0 on ",
                      "This program knows no cluster"]:
             self.assertIn(part, text)
         self.assertNotIn("predicted ms", text)
