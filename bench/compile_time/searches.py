@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """searches.py COMPILE_COMMANDS ONNX2HPP [--json FILE]: what best_mapping adds to the compile time of a program.
 
-Programs of VGG-19, ResNet-101 and DenseNet-121, whose headers are made in --networks once, are compiled, checked only, with a mapping by hand
-and with best_mapping for three objectives on the same cluster: 24 devices in a given order, 8 of three kinds in free order, and 8 of
-which two have a slower connection. "messages": processors with sending<> and receiving<>. With g++, and with clang if it is there:
-CPU seconds of the compiler beyond the mapping by hand, the least of the rounds; the compiler is one thread.
+VGG-19, ResNet-101 and DenseNet-121, whose headers are made in --networks once, on 24 devices in a given order, on 8 of three kinds in free
+order, and on 8 of which two have a slower connection; "messages": processors with sending<> and receiving<>. For three objectives a
+program with best_mapping and predicted<> is compiled, checked only, and the same with the mapping that it finds written by hand. With g++, and
+with clang if it is there: CPU seconds of the compiler that the first takes longer, the least of the rounds; the compiler is one thread.
 """
 import argparse
 import json
@@ -33,6 +33,22 @@ BOARDSusing lab = cluster<HOSTS, connection<mbit_per_s<940>, us<150>>LINKS>;
 using plan = PLAN;
 static_assert(predicted<whole, plan, lab>.throughput > 0);
 """
+# Prints for each wish the hosts of the ranks, and the rank of each layer.
+FINDER = """
+#include <cstdio>
+int main() {
+  for (const auto best : {partition::objective::throughput, partition::objective::latency, partition::objective::energy}) {
+    partition::wish wish;
+    wish.aim.best = best, wish.aim.in_order = IN_ORDER;
+    const auto problem = partition::problem_of(partition::setting_of<whole, lab>);
+    const auto found = partition::find_best(partition::setting_of<whole, lab>, wish);
+    for (const int d : found.ranks.devices) std::printf("%d ", problem.devices[d].host);
+    std::printf(";");
+    for (const int rank : found.ranks.owner) std::printf(" %d", rank);
+    std::printf("\\n");
+  }
+}
+"""
 MESSAGES = ", sending<us<20>, gbytes_per_s<0.5>>, receiving<us<30>, gbytes_per_s<0.4>>"
 
 
@@ -49,15 +65,35 @@ CLUSTERS = {"24 in order": (24, False, False), "24 in order, messages": (24, Fal
             "8 of three kinds, messages": (8, False, True), "8, a slower connection": (8, True, False)}
 
 
-def source(network, layers, name, wish):
+def source(network, name, plan):
     boards, hosts, links = cluster(*CLUSTERS[name])
-    half = layers // 2
-    plan = (f"best_mapping<whole, lab, {wish}{', in_order' if 'order' in name else ''}>" if wish else
-            f"mapping<dev<0, cpu>, layers<to<whole::layer<{half}>>>, dev<1, cpu>, layers<from<whole::layer<{half + 1}>>>>")
     text = PROGRAM
     for word, value in (("NETWORK", network), ("BOARDS", boards), ("HOSTS", hosts), ("LINKS", links), ("PLAN", plan)):
         text = text.replace(word, value)
     return text
+
+
+def found_mappings(command, network, name, folder):
+    """The mappings that best_mapping finds, as if written by hand, in the order of WISHES."""
+    file, program = folder / "find.cpp", folder / "find"
+    head, _ = source(network, name, "int").split("using plan")
+    file.write_text(head + FINDER.replace("IN_ORDER", str("order" in name).lower()))
+    subprocess.run([*(word for word in command if word != "-fsyntax-only"), "-O1", str(file), "-o", str(program)], check=True)
+    out = []
+    for line in subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines():
+        hosts, owners = (part.split() for part in line.split(";"))
+        devices = []
+        for rank, at in enumerate(hosts):
+            ranges, begin = [], None
+            for layer, owner in enumerate([*owners, None]):
+                if owner == str(rank) and begin is None:
+                    begin = layer
+                elif owner != str(rank) and begin is not None:
+                    ranges.append(f"range<whole::layer<{begin}>, whole::layer<{layer - 1}>>")
+                    begin = None
+            devices.append(f'dev<{rank}, cores<0, 1, 2, 3>, on<"h{at}">>, layers<{", ".join(ranges)}>')
+        out.append(f"mapping<{', '.join(devices)}>")
+    return out
 
 
 def cpu_seconds(command, text, folder):
@@ -99,24 +135,32 @@ def main():
     parser.add_argument("commands", type=pathlib.Path)
     parser.add_argument("onnx2hpp", type=pathlib.Path)
     parser.add_argument("--networks", type=pathlib.Path, default=pathlib.Path("networks"), metavar="DIR", help="keeps the headers (networks)")
+    parser.add_argument("--of", nargs="+", choices=NETWORKS, default=NETWORKS, metavar="NETWORK", help="only of these")
+    parser.add_argument("--compiler", choices=["g++", "clang"], help="only this one")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="compilations of each, of which the fastest counts (3)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     given = parser.parse_args()
-    for network in NETWORKS:
+    for network in given.of:
         make_header(given.onnx2hpp, network, given.networks)
     here, rows, figures = host.begin(), [], []
+    commands = compilers(given.commands, given.networks.resolve())
+    if given.compiler:
+        commands = {given.compiler: commands[given.compiler]}
     with tempfile.TemporaryDirectory() as scratch:
-        for compiler, command in compilers(given.commands, given.networks.resolve()).items():
-            for network in NETWORKS:
-                layers = (given.networks / f"{network}.hpp").read_text().count("\nstruct ") - 1
+        folder = pathlib.Path(scratch)
+        mappings = {(network, name): found_mappings(next(iter(commands.values())), network, name, folder) for network in given.of for name in CLUSTERS}
+        for compiler, command in commands.items():
+            for network in given.of:
                 for name in CLUSTERS:
-                    seconds = {wish: min(cpu_seconds(command, source(network, layers, name, wish), pathlib.Path(scratch))
-                                         for _ in range(given.rounds)) for wish in (None, *WISHES)}
-                    more = {wish: seconds[wish] - seconds[None] for wish in WISHES}
-                    figures.append({"compiler": compiler, "network": network, "cluster": name, "by_hand": seconds[None], "more": more})
-                    rows.append([compiler, network, name, f"{seconds[None]:.1f}", *(f"{more[w]:+.1f}" for w in WISHES)])
-                    print(".", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+                    more, by_hand = {}, {}
+                    for wish, plan in zip(WISHES, mappings[network, name]):
+                        best = f"best_mapping<whole, lab, {wish}{', in_order' if 'order' in name else ''}>"
+                        hand, found = (min(cpu_seconds(command, source(network, name, p), folder) for _ in range(given.rounds))
+                                       for p in (plan, best))
+                        by_hand[wish], more[wish] = hand, found - hand
+                    figures.append({"compiler": compiler, "network": network, "cluster": name, "by_hand": by_hand, "more": more})
+                    rows.append([compiler, network, name, f"{max(by_hand.values()):.1f}", *(f"{more[w]:+.1f}" for w in WISHES)])
+                    print("measured:", *rows[-1], file=sys.stderr, flush=True)
     host.table(["compiler", "network", "devices", "by hand", *WISHES], rows)
     host.write(given.json, here, figures=figures)
     beyond = [f for f in figures if "slower" not in f["cluster"] and max(f["more"].values()) > MOST]

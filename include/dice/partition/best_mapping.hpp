@@ -61,20 +61,21 @@ namespace detail {
 /// Most stages that best_mapping may choose.
 inline constexpr std::size_t most_stages = 64;
 
-/// A solution of fixed size.
-struct choice {
+/// A solution for a network of so many layers, of fixed size.
+template <int Layers> struct choice {
   std::array<stage, most_stages> stages{};
-  std::array<std::int64_t, most_stages> held{};  ///< bytes that the search counts for each stage's device
-  int count = 0;                                 ///< 0: none
-  prediction expected{};
+  std::array<std::int64_t, most_stages> held{};               ///< bytes that the search counts for each stage's device
+  std::array<int, most_stages> processor{};                   ///< by rank
+  std::array<int, static_cast<std::size_t>(Layers)> owner{};  ///< by layer
+  int count = 0, ranks = 0;                                   ///< 0: none
   bool too_many_kinds = false;
 };
 
-template <class Net, class Cluster> constexpr choice choose(const goal& g, std::span<const std::int64_t> most) {
+template <class Net, class Cluster> constexpr auto choose(const goal& g, std::span<const std::int64_t> most) {
   problem p = problem_of(setting_of<Net, Cluster>);
   set_limits(p, most);
   const outcome found = search(p, g);
-  choice out;
+  choice<Net::size> out;
   out.too_many_kinds = found.too_many_kinds;
   if (found.best.stages.size() > static_cast<int>(most_stages)) return out;
   for (const auto& s : found.best.stages) {
@@ -82,7 +83,10 @@ template <class Net, class Cluster> constexpr choice choose(const goal& g, std::
     out.stages[k] = s, out.stages[k].device = p.devices[s.device].processor;
     out.held[k] = memory_of(p, found.best.stages, s.device);
   }
-  out.expected = found.best.expected;
+  if (out.count == 0) return out;
+  const assignment all = assign(p, found.best.stages);
+  for (const int device : all.devices) out.processor[static_cast<std::size_t>(out.ranks++)] = p.devices[device].processor;
+  std::copy(all.owner.begin(), all.owner.end(), out.owner.begin());
   return out;
 }
 
@@ -97,15 +101,12 @@ template <std::size_t Runs> struct parts {
   std::array<run, Runs> rows{};
 };
 
-template <int Size> constexpr parts<static_cast<std::size_t>(Size)> parts_of(const setting& s, const choice& c) {
-  parts<static_cast<std::size_t>(Size)> out;
-  meta::array<stage> stages;
-  for (int k = 0; k < c.count; ++k) stages.push_back(c.stages[static_cast<std::size_t>(k)]);
-  const assignment all = assign(problem_of(s), stages);
-  for (const int processor : all.devices) out.processor[static_cast<std::size_t>(out.ranks++)] = processor;
+template <int Layers> constexpr auto parts_of(const choice<Layers>& c) {
+  parts<static_cast<std::size_t>(Layers)> out;
+  out.ranks = c.ranks, out.processor = c.processor;
   for (int rank = 0; rank < out.ranks; ++rank)
-    for (int l = 0; l < Size; ++l) {
-      if (all.owner[l] != rank) continue;
+    for (int l = 0; l < Layers; ++l) {
+      if (c.owner[static_cast<std::size_t>(l)] != rank) continue;
       auto* before = out.runs ? &out.rows[static_cast<std::size_t>(out.runs - 1)] : nullptr;
       if (before && before->rank == rank && before->last == l - 1) before->last = l;
       else out.rows[static_cast<std::size_t>(out.runs++)] = {rank, l, l};
@@ -129,7 +130,7 @@ struct joined_mapping<meta::type_list<A...>, meta::type_list<D, L>, Rest...>
 
 /// The mapping of the choice that Choice::value is.
 template <class Net, class Cluster, class Choice> struct written {
-  static constexpr auto all = parts_of<Net::size>(setting_of<Net, Cluster>, Choice::value);
+  static constexpr auto all = parts_of(Choice::value);
   using values = platform::cluster_values<Cluster>;
 
   template <int Rank>
@@ -174,7 +175,7 @@ inline constexpr auto rank_limits = [] {
 
 /// The search with limits on what it counts.
 template <class Net, class Cluster, wish Wish, auto Limits> struct searched {
-  static constexpr choice value = choose<Net, Cluster>(Wish.aim, Limits);
+  static constexpr auto value = choose<Net, Cluster>(Wish.aim, Limits);
   static constexpr bool found = value.count > 0;
 };
 
@@ -196,7 +197,7 @@ template <class Net, class Cluster, wish Wish, auto Limits, class Found> constev
 
 /// No answer.
 struct none {
-  static constexpr choice value{};
+  static constexpr choice<1> value{};
   static constexpr bool found = false;
 };
 

@@ -45,6 +45,14 @@ class bounds {
     }
   }
 
+  /// By piece: what those before it add to energy, or to latency, at least.
+  constexpr meta::array<double> before(objective o) const {
+    const auto& rest = o == objective::energy ? rest_energy_ : p_.rest;
+    meta::array<double> out(rest.size());
+    for (int k = 0; k < rest.size(); ++k) out[k] = (rest[0] - rest[k]) * (1 - 1e-9);
+    return out;
+  }
+
  private:
   const problem& p_;
   const goal& g_;

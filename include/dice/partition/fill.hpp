@@ -49,13 +49,7 @@ constexpr double received(const problem& p, const routes& r, int e, int start) {
 class prober {
  public:
   constexpr prober(const problem& p, const routes& r, progress tell)
-      : p_(p), r_(r), tell_(tell), transfers_(transfers_of(p, r)), share_(r.nodes.size()), live_(p.pieces + 1) {
-    for (int v = r.nodes.size() - 1; v >= 0; --v) {
-      const auto& node = r.nodes[v];
-      for (int e = node.first_edge; e < node.last_edge; ++e) share_[v] = std::max(share_[v], share_[r.edges[e].to]);
-      if (node.device >= 0) share_[v] += p.kinds[p.devices[node.device].kind].share;
-    }
-  }
+      : p_(p), r_(r), tell_(tell), transfers_(transfers_of(p, r)), live_(p.pieces + 1) {}
 
   /// Whether the quick probe finds what there is: every device sends to all others alike, and memory is never short.
   constexpr bool quick_is_whole(const caps& c) const {
@@ -111,6 +105,8 @@ class prober {
     ++probes_;
     marks_ = meta::array<mark>(n * width);
     marks_[0] = {0, -1, -1, 0, 0};
+    const auto earliest = earliest_starts(c);
+    if (earliest[0] > 0) return false;
     meta::array<int> cover(width);  // by start: a later one that can do all that it can, beyond itself; p_.pieces: none
     for (int v = 0; v < n; ++v) {
       told(static_cast<double>(v) / n);
@@ -136,8 +132,7 @@ class prober {
         for (int e = node.first_edge; e < node.last_edge; ++e) {
           const auto& edge = r_.edges[e];
           const double* x = transfers_.data() + edge.link * width;
-          for (int end = last; end > start; --end) {
-            if (p_.rest[end] > c.period * share_[edge.to] * (1 + 1e-9)) break;  // too much for all that can follow
+          for (int end = last; end > start && end >= earliest[edge.to]; --end) {
             if (c.holds(x[end]) && fits(s, end) && sends(s, e, end, c)) put(e, end, v * width + start);
           }
         }
@@ -221,6 +216,24 @@ class prober {
       if (has > had || (has == had && (end > to.start || devices < to.devices))) to = {end, e, v, devices, busy};
     }
   }
+  /// By node: no stage of it that begins at an earlier piece leaves little enough, without memory, transfers and messages.
+  constexpr meta::array<int> earliest_starts(const caps& c) const {
+    meta::array<int> out(r_.nodes.size());
+    for (int v = r_.nodes.size() - 1; v >= 0; --v) {
+      const auto& node = r_.nodes[v];
+      int end = p_.pieces;
+      for (int e = node.first_edge; e < node.last_edge; ++e) end = std::min(end, out[r_.edges[e].to]);
+      out[v] = end;
+      if (node.device < 0) continue;
+      const double* seconds = p_.kinds[p_.devices[node.device].kind].seconds.data();
+      for (int low = -1; out[v] - low > 1;) {
+        const int middle = (low + out[v]) / 2;
+        if (c.holds((seconds[end] - seconds[middle]) * (1 - 1e-12))) out[v] = middle;
+        else low = middle;
+      }
+    }
+    return out;
+  }
   /// Whether the stage of node v that begins at a, later than b, can end wherever the one from b can, if that is after a.
   constexpr bool covers(int v, int a, int b, const caps& c) const {
     const int device = r_.nodes[v].device, width = p_.pieces + 1;
@@ -246,7 +259,6 @@ class prober {
   progress tell_;
   int probes_ = 0;
   meta::array<double> transfers_;  ///< by link and cut
-  meta::array<double> share_;  ///< by node: problem::rest that its device and all later ones can do in 1 s, at most, in s
   meta::array<std::int64_t> live_;
   meta::array<mark> marks_;  ///< by node, or by node and start
   meta::array<int> path_, starts_;
@@ -270,9 +282,7 @@ class bottleneck_search {
   constexpr solution fastest(caps c) {
     solution best = feasible(c);
     if (best.empty()) return best;
-    double share = 0, infeasible = 0;  // no mapping is faster than this
-    for (const auto& d : p_.devices) share += p_.kinds[d.kind].share;
-    if (share > 0) infeasible = p_.rest[0] / share * (1 - 1e-9);
+    double infeasible = least_period(p_);
     for (c.less_than = true;;) {
       const double least = best.expected.period;
       // By halves, then from one possible period to the next, and at last by whole probes.

@@ -8,22 +8,35 @@
 #include "dice/partition/goal.hpp"
 #include "dice/partition/problem.hpp"
 #include "dice/partition/routes.hpp"
+#include "dice/partition/sum_rest.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 
 namespace dice::partition {
 
 namespace detail {
 
+/// What the rest of a mapping takes at least. Costs more than what bounds say, and is worth it where these are too low.
+struct rests {
+  const sum_rest* latency = nullptr;  ///< for that objective or limit
+  const sum_rest* energy = nullptr;   ///< for that objective
+};
+
 class label_search {
  public:
-  constexpr label_search(const problem& p, const routes& r, const goal& g, progress tell = {})
+  /// Gives up beyond `most` labels. With rests.energy only mappings whose period is in its interval are looked for.
+  constexpr label_search(const problem& p, const routes& r, const goal& g, progress tell, rests with = {},
+                         int most = INT_MAX)
       : p_(p),
         r_(r),
         g_(g),
         tell_(tell),
         bounds_(p, g, false),
+        latency_(with.latency),
+        rest_(g.best == objective::latency ? with.latency : with.energy),
+        most_(most),
         transfers_(transfers_of(p, r)),
         heads_(r.nodes.size() * (p.pieces + 1), -1) {}
 
@@ -34,11 +47,12 @@ class label_search {
   constexpr bool run(double known, meta::array<int>& path, meta::array<int>& starts) {
     best_ = known * (1 - rounding);
     labels_.push_back({});
+    labels_[0].period = rest_ ? std::max(least_period(p_), rest_->least_period()) : least_period(p_);
     heads_[0] = 0;
     for (int v = 0; v < r_.nodes.size(); ++v) {
       for (int first = 0; first < p_.pieces; ++first) {
         tell_((v + static_cast<double>(first) / p_.pieces) / r_.nodes.size());
-        for (int l = heads_[v * (p_.pieces + 1) + first]; l >= 0; l = labels_[l].next) {
+        for (int l = heads_[v * (p_.pieces + 1) + first]; l >= 0 && finished(); l = labels_[l].next) {
           if (r_.nodes[v].device >= 0) extend(v, l);
           else forward(v, l);
         }
@@ -49,6 +63,8 @@ class label_search {
         path.insert(0, labels_[l].edge), starts.insert(0, labels_[l].start);
     return last_ >= 0;
   }
+  /// Whether it did not give up; if it did, there may be better mappings.
+  constexpr bool finished() const { return labels_.size() <= most_; }
 
  private:
   /// A device whose stage begins at `start`, what the stages before it come to, and what it takes to receive.
@@ -81,7 +97,6 @@ class label_search {
     const auto& c = p_.kinds[d.kind];
     const double *seconds = c.seconds.data(), *rest = p_.rest.data(), begin = seconds[from.start];
     const double watts = d.busy_watts - d.idle_watts, held_power = from.idle + d.idle_watts;
-    const bool energy = counts(objective::energy);
     std::int64_t live = 0;
     for (int end = from.start + 1; end <= p_.pieces; ++end) {
       const double t = seconds[end] - begin, busy = from.busy + t;
@@ -93,9 +108,9 @@ class label_search {
       label l = from;
       l.period = std::max(l.period, busy), l.latency += t, l.work += watts * busy, l.idle = held_power;
       l.memory = std::max(l.memory, held);
-      if (bounds_.least(l, end) >= best_) {  // and so does this, but for the energy's
-        if (energy) continue;
-        return;
+      if (rest_ ? sum(l) + rest_->after(v, end) >= best_ : bounds_.least(l, end) >= best_) {
+        if (rest_ || counts(objective::energy)) continue;
+        return;  // this only grows, too
       }
       const auto memory = held + p_.slots * (p_.crossing[from.start] + p_.crossing[end]);
       if (memory > d.memory_limit) continue;
@@ -115,12 +130,18 @@ class label_search {
           const double sent = p_.sending(node.device, r_.links[link], end);
           next.period = std::max(next.period, busy + sent), next.work += watts * sent;
         }
-        if (next.period <= g_.most_period && next.latency + rest[end] * (1 - rounding) <= g_.most_latency &&
-            bounds_.least(next, end) < best_)
+        if (next.period <= g_.most_period && in_time(next, r_.edges[e].to, end) &&
+            (rest_ ? sum(next) + rest_->from(r_.edges[e].to, end) : bounds_.least(next, end)) < best_)
           add(e, end, next);
       }
     }
   }
+
+  constexpr bool in_time(const label& l, int v, int start) const {
+    return (l.latency + (latency_ ? latency_->from(v, start) : p_.rest[start])) * (1 - rounding) <= g_.most_latency;
+  }
+  /// Latency or energy so far.
+  constexpr double sum(const label& l) const { return counts(objective::latency) ? l.latency : l.work + l.idle * l.period; }
 
   constexpr void add(int e, int start, label l) {
     l.start = start, l.edge = e, l.next = -1, l.busy = received(p_, r_, e, start);
@@ -143,6 +164,8 @@ class label_search {
   const goal& g_;
   progress tell_;
   bounds bounds_;
+  const sum_rest *latency_, *rest_;  ///< rest_: of the objective; null: bounds_ has it
+  int most_;
   meta::array<double> transfers_;  ///< by link and cut
   meta::array<label> labels_;
   meta::array<int> heads_;  ///< by node and start: its first label

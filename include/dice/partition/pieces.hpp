@@ -68,19 +68,30 @@ constexpr void set_network(problem& p, const graph::network_view& net, const pie
   meta::array<int> last(net.size(), -1);  // piece that reads each tensor last
   for (const auto& e : net.edges) last[e.from] = std::max(last[e.from], pieces.of_layer[e.to]);
   for (int l = 0; l < net.size(); ++l) {
+    const int made = pieces.of_layer[l];
+    if (last[l] <= made) continue;
     const auto bytes = net.layers[static_cast<std::size_t>(l)].output.bytes();
-    for (int k = pieces.of_layer[l] + 1; k <= last[l]; ++k) p.crossing[k] += bytes, ++p.messages[k];
+    p.crossing[made + 1] += bytes, ++p.messages[made + 1];
+    if (last[l] < pieces.count) p.crossing[last[l] + 1] -= bytes, --p.messages[last[l] + 1];
   }
+  for (int k = 0; k < pieces.count; ++k) p.crossing[k + 1] += p.crossing[k], p.messages[k + 1] += p.messages[k];
 }
 
-/// What the pieces cost where layer l takes seconds[l] and is computed as algorithms[l] says, in groups as `groups` says.
-constexpr costs costs_of(const graph::network_view& net, const piece_list& pieces, const schedule::fusion_groups& groups,
-                         std::span<const cost::algorithm> algorithms, std::span<const double> seconds) {
-  costs out;
+/// The time of the pieces where layer l takes seconds[l] and is computed in groups as `groups` says.
+constexpr void set_seconds(costs& c, const piece_list& pieces, const schedule::fusion_groups& groups,
+                           std::span<const double> seconds) {
+  c.seconds = meta::array<double>(pieces.count + 1);
+  for (int l = 0; l < pieces.of_layer.size(); ++l)
+    if (!detail::follows(groups, l)) c.seconds[pieces.of_layer[l] + 1] += seconds[static_cast<std::size_t>(l)];
+  for (int k = 0; k < pieces.count; ++k) c.seconds[k + 1] += c.seconds[k];
+}
+
+/// Fills in the memory of pieces whose layers are computed as algorithms[l] says, in groups as `groups` says.
+constexpr void set_memory(costs& c, const graph::network_view& net, const piece_list& pieces,
+                          const schedule::fusion_groups& groups, std::span<const cost::algorithm> algorithms) {
   const int n = net.size(), count = pieces.count;
-  out.seconds = meta::array<double>(count + 1);
-  out.weights = meta::array<std::int64_t>(count + 1);
-  out.live = meta::array<std::int64_t>(count);
+  c.weights = meta::array<std::int64_t>(count + 1);
+  c.live = meta::array<std::int64_t>(count);
   meta::array<int> last(n);  // piece until which a tensor's memory holds it
   for (int l = n - 1; l >= 0; --l) {
     last[l] = std::max(last[l], pieces.of_layer[l]);
@@ -89,21 +100,22 @@ constexpr costs costs_of(const graph::network_view& net, const piece_list& piece
     else
       for (const auto& e : net.into(l)) last[e.from] = std::max(last[e.from], pieces.of_layer[l]);
   }
+  // What is there from one piece on, or no longer: summed up at the end.
+  meta::array<std::int64_t> change(count + 1);
   for (int l = 0; l < n; ++l) {
     const auto& layer = net.layers[static_cast<std::size_t>(l)];
     const auto& how = algorithms[static_cast<std::size_t>(l)];
     const int k = pieces.of_layer[l];
     if (!detail::follows(groups, l)) {
-      out.seconds[k + 1] += seconds[static_cast<std::size_t>(l)];
-      out.weights[k + 1] += how.packed_bytes ? how.packed_bytes : layer.parameter_bytes;
-      out.live[k] += how.scratch_bytes;
+      c.weights[k + 1] += how.packed_bytes ? how.packed_bytes : layer.parameter_bytes;
+      c.live[k] += how.scratch_bytes;
     }
     const bool within = groups.of_layer[l] >= 0 && groups.list[groups.of_layer[l]].output() != l;
-    if (!within && !detail::is_alias(net, l))
-      for (int at = k; at <= last[l]; ++at) out.live[at] += layer.output.bytes();
+    if (!within && !detail::is_alias(net, l) && last[l] >= k)
+      change[k] += layer.output.bytes(), change[last[l] + 1] -= layer.output.bytes();
   }
-  for (int k = 0; k < count; ++k) out.seconds[k + 1] += out.seconds[k], out.weights[k + 1] += out.weights[k];
-  return out;
+  std::int64_t tensors = 0;
+  for (int k = 0; k < count; ++k) c.live[k] += tensors += change[k], c.weights[k + 1] += c.weights[k];
 }
 
 /// Fills in what messages take of the time of processor `on`.

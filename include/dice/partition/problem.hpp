@@ -92,6 +92,13 @@ constexpr void complete(problem& p) {
   }
 }
 
+/// No mapping has a shorter period, in s: all devices share the work, each piece as fast as the fastest device does it.
+constexpr double least_period(const problem& p) {
+  double share = 0;
+  for (const auto& d : p.devices) share += p.kinds[d.kind].share;
+  return share > 0 ? p.rest[0] / share * (1 - 1e-9) : 0;
+}
+
 /// Pieces [first, last) on a device.
 struct stage {
   int device = -1, first = 0, last = 0;

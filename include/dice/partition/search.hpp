@@ -1,17 +1,26 @@
 #pragma once
 
+#include "dice/partition/energy.hpp"
 #include "dice/partition/fill.hpp"
 #include "dice/partition/goal.hpp"
 #include "dice/partition/labels.hpp"
 #include "dice/partition/problem.hpp"
 #include "dice/partition/repeats.hpp"
 #include "dice/partition/routes.hpp"
+#include "dice/partition/sum_rest.hpp"
+
+#include <algorithm>
+#include <climits>
 
 namespace dice::partition {
 
 /// Ways to have so many hosts of each kind in use that the search looks at; 8 hosts of 3 kinds (3, 3 and 2) have 104, 16 of
 /// one kind 16.
 inline constexpr int most_routes = 1024;
+
+/// Labels that a search of sums makes at most with quick bounds, before it turns to better ones; networks on boards of a few
+/// kinds often take less.
+inline constexpr int most_quick_labels = 60;
 
 /// The outcome of a search: the best mapping, or none.
 struct outcome {
@@ -32,11 +41,34 @@ constexpr void try_single(const problem& p, const goal& g, solution& best) {
   }
 }
 
+/// Replaces `best` by a better mapping, if there is one, for objectives and limits that are sums.
+constexpr void add_up(const problem& p, const routes& r, const goal& g, progress tell, int quick, solution& best) {
+  const double half = (tell.from + tell.until) / 2;
+  const progress first{tell.to, tell.from, half}, second{tell.to, half, tell.until};
+  const auto run = [&](const progress& to, rests with, int most) {
+    label_search search(p, r, g, to, with, most);
+    meta::array<int> path, starts;
+    if (search.run(best.empty() ? infinity : value_of(g.best, best.expected), path, starts))
+      best = along(p, r, g.in_order, path, starts);
+    return search.finished();
+  };
+  if (run(first, {}, quick)) return;
+  const auto thoroughly = [&](const sum_rest* latency) {
+    if (g.best == objective::energy) best = energy_search(p, r, g, second, latency).run(best);
+    else run(second, {latency, nullptr}, INT_MAX);
+  };
+  if (g.best == objective::energy && g.most_latency == infinity) return thoroughly(nullptr);
+  const double known = g.best == objective::latency && !best.empty() ? best.expected.latency : infinity;
+  const sum_rest latency(p, r, transfers_of(p, r), bounds(p, g, false).before(objective::latency),
+                         std::min(known, g.most_latency), objective::latency, 0, g.most_period);
+  thoroughly(&latency);
+}
+
 }  // namespace detail
 
 /// The best mapping of p for g, among all that give intervals of pieces to different devices (and, if g repeats, those of up
 /// to four stages on any devices): exact.
-constexpr outcome search(const problem& p, const goal& g, int most = most_routes) {
+constexpr outcome search(const problem& p, const goal& g, int most = most_routes, int quick = most_quick_labels) {
   outcome out;
   if (p.devices.empty()) return out;
   const routes r = routes_of(p, g.in_order, most);
@@ -55,10 +87,7 @@ constexpr outcome search(const problem& p, const goal& g, int most = most_routes
   if (!out.best.empty() && !keeps(out.best.expected, g)) out.best = {};
   if (!bottleneck || (g.most_latency < infinity && out.best.empty())) {
     if (!bottleneck) detail::try_single(p, g, out.best);
-    meta::array<int> path, starts;
-    const double known = out.best.empty() ? infinity : value_of(g.best, out.best.expected);
-    if (detail::label_search(p, r, g, {g.seen_by, filled, labelled}).run(known, path, starts))
-      out.best = along(p, r, g.in_order, path, starts);
+    detail::add_up(p, r, g, {g.seen_by, filled, labelled}, quick, out.best);
   }
   if (g.repeats) {
     const double known = out.best.empty() ? infinity : value_of(g.best, out.best.expected);

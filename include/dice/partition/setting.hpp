@@ -42,6 +42,21 @@ constexpr problem problem_of(const setting& s) {
   set_network(p, s.net, pieces);
   set_hosts(p, s.cluster);
   meta::array<int> kind_of(static_cast<int>(s.cluster.processors.size()), -1);
+  // Processors of one backend compute layers alike, in the same memory.
+  struct way {
+    const cost::algorithm* algorithms = nullptr;
+    schedule::fusion_groups groups;
+    costs memory;
+  };
+  meta::array<way> ways;
+  const auto way_of = [&](std::size_t processor) -> const way& {
+    for (const auto& w : ways)
+      if (w.algorithms == s.algorithms[processor].data()) return w;
+    ways.push_back({s.algorithms[processor].data(), fused(processor), {}});
+    auto& added = ways[ways.size() - 1];
+    set_memory(added.memory, s.net, pieces, added.groups, s.algorithms[processor]);
+    return added;
+  };
   for (int h = 0; h < s.cluster.size(); ++h) {
     const auto& host = s.cluster.hosts[static_cast<std::size_t>(h)];
     for (int k = 0; k < host.processors; ++k) {
@@ -50,8 +65,11 @@ constexpr problem problem_of(const setting& s) {
       if (!s.usable[processor]) continue;
       if (host.kind == h) {
         kind_of[at] = p.kinds.size();
-        p.kinds.push_back(costs_of(s.net, pieces, fused(processor), s.algorithms[processor], s.seconds[processor]));
-        set_messages(p.kinds[p.kinds.size() - 1], p, s.cluster.processors[processor]);
+        const way& how = way_of(processor);
+        costs c = how.memory;
+        set_seconds(c, pieces, how.groups, s.seconds[processor]);
+        set_messages(c, p, s.cluster.processors[processor]);
+        p.kinds.push_back(c);
       } else {
         kind_of[at] = kind_of[s.cluster.hosts[static_cast<std::size_t>(host.kind)].first_processor + k];
       }
@@ -126,9 +144,11 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
       const double share = share_of(s.cluster, static_cast<std::size_t>(host.first_processor + k), ranks[r]);
       d.busy_watts += share * about.busy_watts, d.idle_watts += share * about.idle_watts;
     }
-    p.kinds.push_back(
-        costs_of(s.net, pieces, groups, s.algorithms[with], {seconds.data(), static_cast<std::size_t>(seconds.size())}));
-    set_messages(p.kinds[p.kinds.size() - 1], p, s.cluster.processors[with]);
+    costs c;
+    set_memory(c, s.net, pieces, groups, s.algorithms[with]);
+    set_seconds(c, pieces, groups, {seconds.data(), static_cast<std::size_t>(seconds.size())});
+    set_messages(c, p, s.cluster.processors[with]);
+    p.kinds.push_back(c);
     p.devices.push_back(d);
   }
   complete(p);
