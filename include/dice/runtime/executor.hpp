@@ -4,6 +4,7 @@
 #include "dice/channels/channel.hpp"
 #include "dice/channels/patience.hpp"
 #include "dice/kernels/accelerator.hpp"
+#include "dice/runtime/credits.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/needs.hpp"
@@ -50,10 +51,11 @@ class executor {
         slots_(slots_of(me_, in_flight)),
         segments_(me_.last_segment - me_.first_segment),
         arena_(on ? 0 : arena_bytes()),
-        memory_(on ? on->memory(arena_bytes()) : arena_.data()) {
+        memory_(on ? on->memory(arena_bytes()) : arena_.data()),
+        credits_(paths_of(plan_, in_flight), rank, end, in_flight) {
     arena_.touch();
     prepare_calls(rank, store);
-    prepare_credits(rank);
+    prepare_notices(rank);
     at_.resize(static_cast<std::size_t>(slots_));
     started_.resize(static_cast<std::size_t>(segments_));
     for (int g = 0; g < segments_; ++g)
@@ -211,17 +213,12 @@ class executor {
     layouts_.resize(most);
   }
 
-  void prepare_credits(int rank) {
+  void prepare_notices(int rank) {
     const auto paths = paths_of(plan_, in_flight_);
     for (std::size_t i = plan_.messages.size(); i < paths.size(); ++i) {
-      if (paths[i].tag != credit_tag) {
-        if (paths[i].from == rank) told_.push_back({.path = static_cast<int>(i)});
-        if (paths[i].to == rank) heard_.push_back({.path = static_cast<int>(i)});
-        continue;
-      }
-      credit_path c{static_cast<int>(i), std::vector<std::int64_t>(static_cast<std::size_t>(in_flight_)), 0, 0};
-      if (paths[i].from == rank) given_.push_back(c);
-      if (paths[i].to == rank) taken_.push_back(c);
+      if (paths[i].tag == credit_tag) continue;
+      if (paths[i].from == rank) told_.push_back({.path = static_cast<int>(i)});
+      if (paths[i].to == rank) heard_.push_back({.path = static_cast<int>(i)});
     }
   }
 
@@ -260,25 +257,7 @@ class executor {
       if (recorder_) arrived_[static_cast<std::size_t>(s)].assign(receives_.size(), 0);
       ++posted_;
     }
-    for (auto& c : given_)
-      while (c.begun < left_) {
-        const int s = static_cast<int>(c.begun % in_flight_);
-        if (!end_.sent(c.path, s)) break;
-        auto& word = c.words[static_cast<std::size_t>(s)];
-        word = c.begun++;
-        end_.start_send(c.path, s, reinterpret_cast<const std::byte*>(&word));
-      }
-    for (auto& c : taken_) {
-      while (c.done < c.begun && end_.received(c.path, static_cast<int>(c.done % in_flight_))) {
-        if (c.words[static_cast<std::size_t>(c.done % in_flight_)] != c.done)
-          throw std::runtime_error("the transport has lost or mixed up messages");
-        ++c.done;
-      }
-      while (c.begun < frames_ && c.begun < c.done + in_flight_) {
-        const int s = static_cast<int>(c.begun++ % in_flight_);
-        end_.start_receive(c.path, s, reinterpret_cast<std::byte*>(&c.words[static_cast<std::size_t>(s)]));
-      }
-    }
+    credits_.advance(left_, frames_);
     if (recorder_ && recorder_->sees_messages()) note_arrivals();
     if (streams_ && entry_ >= 0 && retired() != retired_) source_->retired((retired_ = retired()) - base_);
   }
@@ -306,20 +285,11 @@ class executor {
   bool idle() const {
     for (int s = 0; s < slots_; ++s)
       if (!sends_done(s)) return false;
-    for (const auto& c : given_) {
-      if (c.begun < frames_) return false;
-      for (int s = 0; s < in_flight_; ++s)
-        if (!end_.sent(c.path, s)) return false;
-    }
-    return std::all_of(taken_.begin(), taken_.end(), [&](const credit_path& c) { return c.done == frames_; });
+    return credits_.idle(frames_);
   }
 
   /// Frames that have left everywhere, as far as known here.
-  std::int64_t retired() const {
-    std::int64_t n = exit_ >= 0 ? left_ : frames_;
-    for (const auto& c : taken_) n = std::min(n, c.done);
-    return n;
-  }
+  std::int64_t retired() const { return credits_.left(exit_ >= 0 ? left_ : frames_); }
 
   /// The oldest frame whose next segment can run, or -1.
   std::int64_t find_ready() const {
@@ -467,7 +437,7 @@ class executor {
   std::vector<const float*> inputs_;           ///< of the call being made
   std::vector<dice::tensor::layout> layouts_;  ///< of those
   std::vector<int> sends_, receives_;          ///< messages
-  std::vector<credit_path> given_, taken_;
+  credits credits_;
   std::vector<notices> told_, heard_;
   recorder* recorder_ = nullptr;
   std::vector<std::vector<char>> arrived_;  ///< by slot and receive: whether the recorder knows

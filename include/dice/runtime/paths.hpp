@@ -25,14 +25,6 @@ inline std::vector<int> ranks_with(const schedule::plan_view& plan, schedule::ac
 /// The tag of credits; messages have tags from 1 on.
 inline constexpr int credit_tag = 0;
 
-/// The credits of a path, as one of its ranks sends or receives them.
-struct credit_path {
-  int path = 0;
-  std::vector<std::int64_t> words;  ///< the frames' numbers as they travel, by slot
-  std::int64_t begun = 0;           ///< sent or posted to be received
-  std::int64_t done = 0;            ///< received: frames that left there
-};
-
 /// What a rank tells another one of a stream: how many frames there are in all, or that it failed. Each once at most.
 struct notices {
   int path = 0;
