@@ -145,6 +145,8 @@ def main():
     here, rows, figures = host.begin(), [], []
     commands = compilers(given.commands, given.networks.resolve())
     if given.compiler:
+        if given.compiler not in commands:
+            sys.exit(f"--compiler {given.compiler}: there is none here, only {', '.join(commands)}")
         commands = {given.compiler: commands[given.compiler]}
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)

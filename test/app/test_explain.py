@@ -62,7 +62,8 @@ class Explain(unittest.TestCase):
             self.assertLess(measured, 1.1 * told["period_s"])  # one thread computes
         self.assertEqual(len(told["idle"]), len(figures["ranks"]))
         self.assertTrue(all(0 <= idle <= 1 for idle in told["idle"]))
-        for k, seconds in enumerate(told["message_s"]):
+        self.assertEqual(len(told["other_s"]), len(figures["ranks"]))
+        for k, seconds in enumerate(told["other_s"]):
             busy = sum(s["measured_s"] for s in told["stages"] if s["rank"] == k)
             self.assertAlmostEqual(seconds, max(told["period_s"] * (1 - told["idle"][k]) - busy, 0), delta=1e-5 * told["period_s"])
         for link in told["links"]:

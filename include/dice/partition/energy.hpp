@@ -1,6 +1,6 @@
 // The search for least energy. Its idle part grows with the period, which the slowest stage alone decides, so that partial
 // mappings hardly ever are as good as others in all that counts. Within a narrow interval of periods they nearly are: the
-// search halves intervals until few partial mappings are left (branch and bound).
+// search halves intervals until few partial mappings are left, or the interval is narrow (branch and bound).
 #pragma once
 
 #include "dice/partition/bounds.hpp"
@@ -9,6 +9,7 @@
 #include "dice/partition/labels.hpp"
 #include "dice/partition/problem.hpp"
 #include "dice/partition/routes.hpp"
+#include "dice/partition/sum_rest.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -17,40 +18,43 @@ namespace dice::partition::detail {
 
 class energy_search {
  public:
-  /// `latency` may be null if that has no limit.
-  constexpr energy_search(const problem& p, const routes& r, const goal& g, progress tell, const sum_rest* latency)
+  /// `latency` may be null if that has no limit. Beyond `most_labels` partial mappings an interval is halved.
+  constexpr energy_search(const problem& p, const routes& r, const goal& g, progress tell, const sum_rest* latency,
+                          int most_labels)
       : p_(p),
         r_(r),
         g_(g),
         tell_(tell),
         latency_(latency),
+        most_labels_(most_labels),
         transfers_(transfers_of(p, r)),
         before_(bounds(p, g, false).before(g.best)) {}
 
   /// The best mapping, if it is better than `best`, which may be none; else `best`.
   constexpr solution run(const solution& best) {
     best_ = best;
-    const double last = std::min(longest(), g_.most_period);
-    brief_ = last / 1024;
-    visit(least_period(p_), last);
+    const double first = least_period(p_), last = std::min(longest(), g_.most_period);
+    brief_ = first > 0 ? 0 : last / 1024;
+    visit(first, last);
     return best_;
   }
 
  private:
   static constexpr double narrow = 1.02;
-  static constexpr int most_labels = 1000;  ///< of an interval that is wide
 
   /// Periods from … until, in s.
   constexpr void visit(double from, double until) {
     if (from > until) return;
-    tell_(visited_ / (visited_ + 10.0)), ++visited_;
+    const int turn = visited_++;
+    const progress tell = tell_.phase(turn / (turn + 10.0), (turn + 1) / (turn + 11.0));
+    tell(0);
     const double known = best_.empty() ? infinity : best_.expected.energy;
     const sum_rest rest(p_, r_, transfers_, before_, known, g_.best, from, until);
     if (rest.whole() >= known * (1 - label_search::rounding)) return;
     goal within = g_;
     within.most_period = until;
     const bool wide = until > std::max(from * narrow, brief_);
-    label_search search(p_, r_, within, {}, {latency_, &rest}, wide ? most_labels : INT_MAX);
+    label_search search(p_, r_, within, tell, {latency_, &rest}, wide ? most_labels_ : INT_MAX);
     meta::array<int> path, starts;
     if (search.run(known, path, starts))
       if (const solution found = along(p_, r_, g_.in_order, path, starts); found.expected.energy < known) best_ = found;
@@ -58,10 +62,11 @@ class energy_search {
     const double middle = until > 4 * from ? std::max(2 * from, brief_) : (from + until) / 2;
     visit(middle, until), visit(from, middle);
   }
-  /// No mapping that could be the best one has a longer period.
+  /// No mapping that is of use has a longer period.
   constexpr double longest() const {
     double out = 0;
-    for (const double x : transfers_) out = std::max(out, x);
+    for (const double x : transfers_)
+      if (x < infinity) out = std::max(out, x);
     for (const auto& c : p_.kinds) {
       double messages = 0;
       for (int k = 0; k <= p_.pieces; ++k) messages = std::max({messages, c.sending[k], c.receiving[k]});
@@ -75,6 +80,7 @@ class energy_search {
   const goal& g_;
   progress tell_;
   const sum_rest* latency_;
+  int most_labels_;
   meta::array<double> transfers_;  ///< by link and cut
   meta::array<double> before_;     ///< of each piece: J, at least
   solution best_{};

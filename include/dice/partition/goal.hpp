@@ -44,8 +44,11 @@ struct progress {
   double from = 0, until = 1;
 
   constexpr void operator()(double part) const {
-    if (to) to->tell(to->with, from + part * (until - from));
+    if (to) to->tell(to->with, at(part));
   }
+  /// That of a phase from one part to another.
+  constexpr progress phase(double first, double last) const { return {to, at(first), at(last)}; }
+  constexpr double at(double part) const { return from + part * (until - from); }
 };
 
 }  // namespace detail

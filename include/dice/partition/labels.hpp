@@ -26,7 +26,8 @@ struct rests {
 
 class label_search {
  public:
-  /// Gives up beyond `most` labels. With rests.energy only mappings whose period is in its interval are looked for.
+  /// Gives up beyond `most` labels. With rests.energy periods below its least one count as that, and g.most_period has to be
+  /// its longest one.
   constexpr label_search(const problem& p, const routes& r, const goal& g, progress tell, rests with = {},
                          int most = INT_MAX)
       : p_(p),
@@ -49,8 +50,8 @@ class label_search {
     labels_.push_back({});
     labels_[0].period = rest_ ? std::max(least_period(p_), rest_->least_period()) : least_period(p_);
     heads_[0] = 0;
-    for (int v = 0; v < r_.nodes.size(); ++v) {
-      for (int first = 0; first < p_.pieces; ++first) {
+    for (int v = 0; v < r_.nodes.size() && finished(); ++v) {
+      for (int first = 0; first < p_.pieces && finished(); ++first) {
         tell_((v + static_cast<double>(first) / p_.pieces) / r_.nodes.size());
         for (int l = heads_[v * (p_.pieces + 1) + first]; l >= 0 && finished(); l = labels_[l].next) {
           if (r_.nodes[v].device >= 0) extend(v, l);

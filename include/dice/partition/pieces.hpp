@@ -72,7 +72,7 @@ constexpr void set_network(problem& p, const graph::network_view& net, const pie
     if (last[l] <= made) continue;
     const auto bytes = net.layers[static_cast<std::size_t>(l)].output.bytes();
     p.crossing[made + 1] += bytes, ++p.messages[made + 1];
-    if (last[l] < pieces.count) p.crossing[last[l] + 1] -= bytes, --p.messages[last[l] + 1];
+    p.crossing[last[l] + 1] -= bytes, --p.messages[last[l] + 1];
   }
   for (int k = 0; k < pieces.count; ++k) p.crossing[k + 1] += p.crossing[k], p.messages[k + 1] += p.messages[k];
 }
@@ -111,11 +111,14 @@ constexpr void set_memory(costs& c, const graph::network_view& net, const piece_
       c.live[k] += how.scratch_bytes;
     }
     const bool within = groups.of_layer[l] >= 0 && groups.list[groups.of_layer[l]].output() != l;
-    if (!within && !detail::is_alias(net, l) && last[l] >= k)
-      change[k] += layer.output.bytes(), change[last[l] + 1] -= layer.output.bytes();
+    if (!within && !detail::is_alias(net, l)) change[k] += layer.output.bytes(), change[last[l] + 1] -= layer.output.bytes();
   }
   std::int64_t tensors = 0;
-  for (int k = 0; k < count; ++k) c.live[k] += tensors += change[k], c.weights[k + 1] += c.weights[k];
+  for (int k = 0; k < count; ++k) {
+    tensors += change[k];
+    c.live[k] += tensors;
+    c.weights[k + 1] += c.weights[k];
+  }
 }
 
 /// Fills in what messages take of the time of processor `on`.

@@ -82,6 +82,7 @@ constexpr void complete(problem& p) {
       for (const double t : *of) p.handles = p.handles || t > 0;
     }
     c.most = c.weights[p.pieces] + 2 * p.slots * crossing;
+    c.share = 0;
     std::int64_t live = 0;
     for (int k = 0; k < p.pieces; ++k) {
       const double t = c.seconds[k + 1] - c.seconds[k];

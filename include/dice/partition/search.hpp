@@ -18,9 +18,12 @@ namespace dice::partition {
 /// one kind 16.
 inline constexpr int most_routes = 1024;
 
-/// Labels that a search of sums makes at most with quick bounds, before it turns to better ones; networks on boards of a few
-/// kinds often take less.
-inline constexpr int most_quick_labels = 60;
+/// Partial mappings that a search of sums makes at most before it turns to what is dearer and drops more of them; no matter
+/// for the answer.
+struct effort {
+  int quick = 60;       ///< with quick bounds; networks on boards of a few kinds often take less
+  int interval = 1000;  ///< in an interval of periods that is not narrow
+};
 
 /// The outcome of a search: the best mapping, or none.
 struct outcome {
@@ -42,9 +45,9 @@ constexpr void try_single(const problem& p, const goal& g, solution& best) {
 }
 
 /// Replaces `best` by a better mapping, if there is one, for objectives and limits that are sums.
-constexpr void add_up(const problem& p, const routes& r, const goal& g, progress tell, int quick, solution& best) {
-  const double half = (tell.from + tell.until) / 2;
-  const progress first{tell.to, tell.from, half}, second{tell.to, half, tell.until};
+constexpr void add_up(const problem& p, const routes& r, const goal& g, progress tell, const effort& labels,
+                      solution& best) {
+  const progress first = tell.phase(0, 0.5), second = tell.phase(0.5, 1);
   const auto run = [&](const progress& to, rests with, int most) {
     label_search search(p, r, g, to, with, most);
     meta::array<int> path, starts;
@@ -52,9 +55,9 @@ constexpr void add_up(const problem& p, const routes& r, const goal& g, progress
       best = along(p, r, g.in_order, path, starts);
     return search.finished();
   };
-  if (run(first, {}, quick)) return;
+  if (run(first, {}, labels.quick)) return;
   const auto thoroughly = [&](const sum_rest* latency) {
-    if (g.best == objective::energy) best = energy_search(p, r, g, second, latency).run(best);
+    if (g.best == objective::energy) best = energy_search(p, r, g, second, latency, labels.interval).run(best);
     else run(second, {latency, nullptr}, INT_MAX);
   };
   if (g.best == objective::energy && g.most_latency == infinity) return thoroughly(nullptr);
@@ -68,7 +71,7 @@ constexpr void add_up(const problem& p, const routes& r, const goal& g, progress
 
 /// The best mapping of p for g, among all that give intervals of pieces to different devices (and, if g repeats, those of up
 /// to four stages on any devices): exact.
-constexpr outcome search(const problem& p, const goal& g, int most = most_routes, int quick = most_quick_labels) {
+constexpr outcome search(const problem& p, const goal& g, int most = most_routes, const effort& labels = {}) {
   outcome out;
   if (p.devices.empty()) return out;
   const routes r = routes_of(p, g.in_order, most);
@@ -87,7 +90,7 @@ constexpr outcome search(const problem& p, const goal& g, int most = most_routes
   if (!out.best.empty() && !keeps(out.best.expected, g)) out.best = {};
   if (!bottleneck || (g.most_latency < infinity && out.best.empty())) {
     if (!bottleneck) detail::try_single(p, g, out.best);
-    detail::add_up(p, r, g, {g.seen_by, filled, labelled}, quick, out.best);
+    detail::add_up(p, r, g, {g.seen_by, filled, labelled}, labels, out.best);
   }
   if (g.repeats) {
     const double known = out.best.empty() ? infinity : value_of(g.best, out.best.expected);

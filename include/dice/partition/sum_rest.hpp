@@ -22,9 +22,9 @@ constexpr meta::array<double> shares_of(const problem& p, const routes& r) {
 }
 
 /// What the rest of a mapping adds at least to its latency, in s, or to its energy, in J, if its period is in an interval:
-/// with the idle power of the shortest one, no stage longer than the longest one, and without other limits. So it is a sum,
-/// whose least value is found backwards from the end; among the ends of a stage by a queue of those that may become the
-/// best.
+/// with the idle power of the shortest one, no stage longer than the longest one, and of memory weights only. So it is a
+/// sum, whose least value is found backwards from the end; among the ends of a stage by a queue of those that may become
+/// the best.
 class sum_rest {
  public:
   /// `transfers`: by link and cut, in s; `before`: what is added at least before each piece. What ends in more than `most`
@@ -42,8 +42,9 @@ class sum_rest {
     lines store(width_);
     for (int v = r.nodes.size() - 1; v >= 0; --v) {
       const auto& node = r.nodes[v];
+      const double share = shares[v] - (node.device < 0 ? 0 : p.kinds[p.devices[node.device].kind].share);
       int first = node.device < 0 ? 0 : 1;  // of the pieces from which on what follows has time enough
-      while (first < p.pieces && p.rest[first] > most_period * shares[v] * (1 + 1e-9)) ++first;
+      while (first < p.pieces && p.rest[first] > most_period * share * (1 + 1e-9)) ++first;
       double* after = after_.data() + v * width_;
       for (int e = node.first_edge; e < node.last_edge; ++e) {
         const auto& edge = r.edges[e];
@@ -72,9 +73,9 @@ class sum_rest {
   }
 
   constexpr double least_period() const { return least_period_; }
-  /// A stage of node v that begins at piece `start`, and all after it.
+  /// A stage of node v that begins at piece `start`, less what it receives, and all after it.
   constexpr double from(int v, int start) const { return from_[v * width_ + start]; }
-  /// All after a stage of node v that ends before piece `end`, less what node v is to send.
+  /// All after a stage of node v that ends before piece `end`, with the messages between.
   constexpr double after(int v, int end) const { return after_[v * width_ + end]; }
   constexpr double whole() const { return from_[0]; }
 

@@ -73,7 +73,6 @@ struct ratio {
     const auto& own = kinds[static_cast<std::size_t>(k)];
     const double times = own.known() ? own.value() : all.known() ? all.value() : 1;
     for (auto& s : out.kinds[k].seconds) s *= times;
-    out.kinds[k].share = 0;
   }
   if (links.known())
     for (auto& l : out.links) l.seconds *= links.value(), l.bytes_per_s /= links.value();

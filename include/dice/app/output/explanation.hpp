@@ -185,12 +185,12 @@ inline double expected_of(const foresight& f, const seen_stage& s) {
   for (const auto g : s.groups) out += f.group_seconds[g];
   return out;
 }
-/// What rank r does when it neither computes nor waits: it sees to messages, and frames that enter or leave. In s a frame.
-inline double message_seconds(const seen_run& run, std::size_t r) {
-  return std::max(run.period * (1 - run.idle[r]) - run.busy[r], 0.0);
-}
 inline double expected_of(const foresight& f, const runtime::program& p, const seen_link& l) {
   return f.links[static_cast<std::size_t>(l.from * p.ranks() + l.to)].time(l.bytes, l.messages);
+}
+/// What rank r does when it neither computes nor waits: it sees to messages, and frames that enter or leave. In s a frame.
+inline double other_seconds(const seen_run& run, std::size_t r) {
+  return std::max(run.period * (1 - run.idle[r]) - run.busy[r], 0.0);
 }
 
 }  // namespace detail
@@ -214,7 +214,7 @@ inline double expected_of(const foresight& f, const runtime::program& p, const s
     const auto r = static_cast<std::size_t>(s.rank);
     if (first_of_rank &&
         std::any_of(run.links.begin(), run.links.end(), [&](const auto& l) { return l.from == s.rank || l.to == s.rank; }))
-      add("  seeing to messages and frames", f ? expected.message_seconds[r] : 0, detail::message_seconds(run, r));
+      add("  seeing to messages and frames", f ? expected.message_seconds[r] : 0, detail::other_seconds(run, r));
     for (const auto& l : run.links)
       if (first_of_rank && l.from == s.rank)
         add("  messages to " + detail::rank_at(run, l.to) + ", " + detail::bytes_text(l.bytes),
@@ -273,8 +273,8 @@ inline double expected_of(const foresight& f, const runtime::program& p, const s
     for (std::size_t r = 0; r < run.busy.size(); ++r) out += (r ? ", " : "") + json_number(of(r));
   };
   by_rank([&](auto r) { return run.idle[r]; });
-  out += "],\n  \"message_s\": [";
-  by_rank([&](auto r) { return detail::message_seconds(run, r); });
+  out += "],\n  \"other_s\": [";
+  by_rank([&](auto r) { return detail::other_seconds(run, r); });
   if (f) {
     out += "],\n  \"predicted_message_s\": [";
     by_rank([&](auto r) { return expected.message_seconds[r]; });
