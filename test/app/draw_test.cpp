@@ -41,7 +41,6 @@ struct drawn {
             .layers = net.view(),
             .plan = plan.view(),
             .kernels = {},
-            .algorithms = {},
             .parameters = {},
             .weights = {},
             .weights_folder = {},

@@ -277,7 +277,7 @@ TEST(Schedule, PoolingJoinsAConvolution) {
     net.add("Conv", {1, 8, 4, 4}, {0}).fuses = {.takes_residual = true, .takes_activation = true};
     if (with.residual) net.add("Add", {1, 8, 4, 4}, {0, 1}).fuses = {.takes_activation = true, .is_residual = true};
     const auto activation = [&](const tensor::shape& s) {
-      net.add("Relu", s, {net.size() - 1}).fuses = {.is_activation = true, .rises = with.rises};
+      net.add("Relu", s, {net.size() - 1}).fuses = {.function = {dice::graph::activation::kind::relu}, .rises = with.rises};
     };
     if (with.activation_first) activation({1, 8, 4, 4});
     net.add("MaxPool", {1, 8, 2, 2}, {net.size() - 1}).fuses.halves = true;

@@ -32,7 +32,6 @@ struct program {
   graph::network_view layers;
   schedule::plan_view plan;
   std::span<const kernels::entry> kernels;                        ///< by fusion group
-  std::span<const cost::algorithm> algorithms;                    ///< by fusion group
   std::span<const std::span<const graph::parameter>> parameters;  ///< by fusion group: the anchor's
   graph::weights_file weights;
   std::string_view weights_folder;              ///< where the build made the weights file; may be empty
@@ -44,6 +43,8 @@ struct program {
   std::unique_ptr<kernels::accelerator> (*open)(const platform::unit& on) = nullptr;
 
   int ranks() const { return static_cast<int>(plan.ranks.size()); }
+  /// How a fusion group is computed.
+  const cost::algorithm& algorithm(std::size_t group) const { return kernels[group].what.how; }
 };
 
 }  // namespace dice::runtime
