@@ -1,6 +1,6 @@
 // A program with a life of its own that has a network inside: a camera's thread pushes pictures, answers are printed as they
 // come, and the ranks talk by MPI about other things meanwhile.
-#include <dice/dice.hpp>
+#include <dice/engine.hpp>
 
 #include "digits.hpp"
 

@@ -1,18 +1,14 @@
 // From types back to values: what the runtime gets of a network and a mapping.
 #pragma once
 
+#include "dice/app/backends.hpp"
 #include "dice/app/verdict.hpp"
+#include "dice/kernels/cudnn/open.hpp"
+#include "dice/library_id.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/tasks.hpp"
 #include "dice/schedule/static_plan.hpp"
 #include "dice/version.hpp"
-
-#ifdef DICE_WITH_OPENMP
-#include "dice/kernels/openmp/team.hpp"
-#endif
-#ifdef DICE_WITH_CUDNN
-#include "dice/kernels/cudnn/device.hpp"
-#endif
 
 #include <algorithm>
 #include <array>
@@ -73,20 +69,7 @@ template <class Net, class Map> inline constexpr auto table = tabulate<Net, Map>
 
 }  // namespace detail
 
-#ifdef DICE_WITH_OPENMP
-/// Gives the calling thread's OpenMP team `threads` threads, or one on each of `cores`.
-inline void start_team(int threads, std::span<const int> cores) {
-  if (cores.empty() || !kernels::team::pin(cores)) kernels::team::set_threads(threads);
-}
-#endif
-
 namespace detail {
-
-[[noreturn]] inline std::unique_ptr<kernels::accelerator> no_gpu(const platform::unit&) {
-  throw std::runtime_error(
-      "this rank computes on a GPU, but its program was built without CUDA (DICE_CUDA=ELSEWHERE); build it here with "
-      "-DDICE_CUDA=ON, or start this rank on a host whose program has it");
-}
 
 /// The function that opens the GPU of a rank; null without GPU ranks, so that such a program refers to nothing of CUDA's.
 template <class Net, class Map> constexpr auto opener() -> decltype(runtime::program::open) {
@@ -94,9 +77,9 @@ template <class Net, class Map> constexpr auto opener() -> decltype(runtime::pro
   constexpr auto& devices = placement::of<Net, Map>.devices;
   if constexpr (std::none_of(devices.begin(), devices.end(), is_gpu)) return nullptr;
 #ifdef DICE_WITH_CUDNN
-  else return &kernels::gpu::open<>;
+  else return &kernels::gpu::open;
 #else
-  else return &no_gpu;
+  else return &open_no_gpu;
 #endif
 }
 
@@ -123,13 +106,12 @@ inline constexpr runtime::program program_of{
     .units = detail::table<Net, Map>.units,
     .cores = detail::table<Net, Map>.cores,
     .hosts = detail::table<Net, Map>.hosts,
-#ifdef DICE_WITH_OPENMP
-    .threads = {.start = &start_team,
-                .watch = &kernels::team::watch,
-                .keep = &kernels::team::keep,
-                .each = &kernels::team::each},
-#endif
+    .threads = threads,
     .open = detail::opener<Net, Map>(),
+#ifdef DICE_PACK_AT_START
+    .pack_at_start = true,
+#endif
+    .library = library_id,
 };
 
 }  // namespace dice::app

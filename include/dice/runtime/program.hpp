@@ -41,6 +41,8 @@ struct program {
   team threads{};
   /// Opens the accelerator of a rank whose unit is a GPU; null where there is no such rank. Throws std::runtime_error.
   std::unique_ptr<kernels::accelerator> (*open)(const platform::unit& on) = nullptr;
+  bool pack_at_start = false;     ///< without packed weights the first start writes them
+  const char* library = nullptr;  ///< a symbol of the library for which the program was compiled; null without one
 
   int ranks() const { return static_cast<int>(plan.ranks.size()); }
   /// How a fusion group is computed.

@@ -160,7 +160,7 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
 }  // namespace detail
 
 /// forecast::plan.
-[[gnu::cold]] inline std::string predicted_text(const forecast& f, const runtime::program& p, bool json) {
+[[gnu::cold]] DICE_API std::string predicted_text(const forecast& f, const runtime::program& p, bool json) {
   const auto problem = partition::problem_of(f.setting, p.plan, f.ranks);
   const auto stages = partition::stages_of(problem, p.plan);
   const auto expected = partition::predict(f.setting, p.plan, f.ranks);
@@ -221,7 +221,7 @@ namespace detail {
 }  // namespace detail
 
 /// forecast::search.
-[[gnu::cold]] inline std::string searched_text(const forecast& f, const runtime::program& p, std::string_view text) {
+[[gnu::cold]] DICE_API std::string searched_text(const forecast& f, const runtime::program& p, std::string_view text) {
   const auto wish = detail::wish_of_text(text);
   if (wish.aim.best == partition::objective::energy)
     for (std::size_t k = 0; k < f.setting.usable.size(); ++k)

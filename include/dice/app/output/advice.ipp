@@ -4,7 +4,7 @@
 #include "dice/app/forecast.hpp"
 #include "dice/app/output/explanation.hpp"
 #include "dice/app/output/json.hpp"
-#include "dice/app/output/prediction.hpp"
+#include "dice/app/output/prediction.ipp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/setting.hpp"
 #include "dice/runtime/program.hpp"
@@ -83,7 +83,7 @@ struct ratio {
 }  // namespace detail
 
 /// forecast::advise.
-[[gnu::cold]] inline outlook advised(const forecast& f, const runtime::program& p, const seen_run& run) {
+[[gnu::cold]] DICE_API outlook advised(const forecast& f, const runtime::program& p, const seen_run& run) {
   constexpr double little = 0.03;  // a gain that is lost in the noise
   outlook out{foreseen(f, p), {}, "\"better\": null"};
   const auto problem = detail::as_seen(f, p, run, out.expected);
