@@ -1,7 +1,11 @@
 // What --explain advises after a run of which all figures are known.
 #include "runtime/toy.hpp"
 
+#include "dice/app/command_line.hpp"
 #include "dice/app/main.hpp"
+#include "dice/app/output/advice.hpp"
+#include "dice/app/rank.hpp"
+#include "dice/channels/channels.hpp"
 
 #include "sample.hpp"
 

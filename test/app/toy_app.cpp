@@ -5,6 +5,7 @@
 #include "runtime/fake_accelerator.hpp"
 #include "runtime/toy.hpp"
 
+#include "dice/app/launcher.hpp"
 #include "dice/app/run.hpp"
 
 #include <csignal>

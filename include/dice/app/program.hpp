@@ -115,3 +115,7 @@ inline constexpr runtime::program program_of{
 };
 
 }  // namespace dice::app
+
+#ifdef DICE_HEADER_ONLY
+#include "dice/kernels/kernels.hpp"
+#endif

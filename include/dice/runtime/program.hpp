@@ -46,7 +46,7 @@ struct program {
 
   int ranks() const { return static_cast<int>(plan.ranks.size()); }
   /// How a fusion group is computed.
-  const cost::algorithm& algorithm(std::size_t group) const { return kernels[group].what.how; }
+  constexpr const cost::algorithm& algorithm(std::size_t group) const { return kernels[group].what.how; }
 };
 
 }  // namespace dice::runtime
