@@ -38,6 +38,8 @@ install(DIRECTORY "${DICE_SOURCE_DIR}/" DESTINATION "${DICE_INSTALLED_SOURCES}" 
 install(DIRECTORY "${DICE_INCLUDE_DIR}/dice/kernels/cudnn/cuda" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/dice/kernels/cudnn"
   FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh")
 if(TARGET dice_cuda_kernels)
+  # Part of `all` whether or not a program here links them: installed dice brings them to machines without nvcc.
+  set_property(TARGET dice_cuda_kernels PROPERTY EXCLUDE_FROM_ALL OFF)
   install(FILES "${dice_cuda_library}" DESTINATION "${dice_package_dir}")
 endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -56,7 +56,7 @@ struct drawn {
   std::vector<int> owner;
   std::vector<platform::device> devices;
   std::vector<cost::algorithm> algorithms;
-  schedule::plan plan;
+  schedule::built_plan plan;
 };
 
 /// Names of the layers that a node shows: before the two blanks of each line.

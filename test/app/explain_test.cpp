@@ -92,7 +92,7 @@ TEST(explain, advises_the_best_mapping_with_times_as_seen) {
                       app::detail::number_text((best_fps / slow_fps - 1) * 100, " (%.0f %% more)")),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("using plan = dice::mapping<"), std::string::npos);
+  EXPECT_NE(text.find("using deployment = dice::mapping<"), std::string::npos);
   const auto json = advice<on_slow>(run_of<on_slow>(2), true);
   EXPECT_EQ(json.find("\"better\": {\"frames_per_s\": " + app::json_number(best_fps / 2)), 0u) << json;
 }

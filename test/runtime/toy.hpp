@@ -234,7 +234,7 @@ class program {
   std::int64_t bytes_ = 0;
   std::vector<dice::platform::device> devices_;
   std::vector<dice::platform::unit> units_;
-  dice::schedule::plan plan_;
+  dice::schedule::built_plan plan_;
   std::vector<dice::kernels::entry> kernels_;
   std::vector<std::span<const dice::graph::parameter>> group_parameters_;
   std::unique_ptr<dice::kernels::accelerator> (*open_)(const dice::platform::unit&) = nullptr;

@@ -48,13 +48,13 @@ constexpr bool shrink(const wish& w, std::span<cost::algorithm> chosen, std::spa
 /// The plan of `w`, whose algorithms are `chosen`. While a rank exceeds its device's memory limit, as few of its layers as
 /// needed get the algorithms of `smallest`, first those that save most; `chosen` becomes what the plan is for. A rank that
 /// cannot be kept within its limit gets the smaller of both plans, which says what it needs.
-constexpr plan build_within_limits(const wish& w, std::span<cost::algorithm> chosen,
-                                   std::span<const cost::algorithm> smallest) {
+constexpr built_plan build_within_limits(const wish& w, std::span<cost::algorithm> chosen,
+                                         std::span<const cost::algorithm> smallest) {
   const auto exceeded = [&](const rank_program& r) {
     const auto limit = w.devices[static_cast<std::size_t>(r.rank)].memory_limit;
     return limit < 0 ? 0 : std::max<std::int64_t>(r.peak_bytes - limit, 0);
   };
-  plan out = build(w);
+  built_plan out = build(w);
   meta::array<std::int64_t> peaks;
   meta::array<cost::algorithm> fastest;
   for (const auto& r : out.ranks) peaks.push_back(r.peak_bytes);

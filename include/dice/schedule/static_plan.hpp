@@ -67,7 +67,7 @@ template <class Net, class Map, bool Smallest> constexpr auto algorithms() {
 }
 
 /// The plan; `chosen` becomes the algorithms with which its ranks keep to their memory limits.
-template <class Net, class Map> constexpr plan compute(algorithms_of<Net>& chosen) {
+template <class Net, class Map> constexpr built_plan compute(algorithms_of<Net>& chosen) {
   constexpr auto& where = placement::of<Net, Map>;
   const wish w{graph::view_of<Net>, where.owner, where.devices, chosen, where.in_flight};
   constexpr auto limited = [](const platform::device& d) { return d.memory_limit >= 0; };
@@ -92,7 +92,7 @@ template <class Net, class Map> struct roomy {
 template <class Net, class Map> consteval auto compute_roomy() {
   roomy<Net, Map> out{};
   out.algorithms = algorithms<Net, Map, false>();
-  const plan p = compute<Net, Map>(out.algorithms);
+  const built_plan p = compute<Net, Map>(out.algorithms);
   out.data.in_flight = p.in_flight;
   copy(out.data.ranks, p.ranks), copy(out.data.segments, p.segments), copy(out.data.steps, p.steps);
   copy(out.data.operands, p.operands), copy(out.data.groups, p.groups), copy(out.data.messages, p.messages);

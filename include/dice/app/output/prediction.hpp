@@ -61,7 +61,7 @@ namespace detail {
                                               int in_flight) {
   const std::string net(p.network);
   const auto layer = [&](std::size_t l) { return net + "::" + std::string(p.layers.layers[l].name); };
-  std::string out = "using plan = dice::mapping<";
+  std::string out = "using deployment = dice::mapping<";
   for (std::size_t r = 0; r < units.size(); ++r) {
     out += (r ? ",\n" : "\n") + ("    dice::dev<" + std::to_string(r)) + ", dice::" + units[r] +
            (hosts[r].empty() ? "" : ", dice::on<" + json_string(hosts[r]) + ">") + ">, dice::layers<";
