@@ -3,12 +3,13 @@
 # from the sources in DICE_SOURCE_DIR.
 #
 # Included by DiceTargets.cmake.  Sets dice_library_id: an identifier of compiler, board and backends that the library defines
-# and programs refer to, so that those of different kinds do not link (include/dice/library_id.hpp).
+# and programs refer to, so that those of different kinds do not link (include/dice/meta/library_id.hpp).
 
-# What the compiler says of itself and of the CPU that it compiles for: the same for the same code.
+# What the compiler says of itself and of the CPU that it compiles for, and the libraries whose headers it compiles: the same
+# for the same code.
 execute_process(COMMAND "${CMAKE_COMMAND}" -E env LC_ALL=C "${CMAKE_CXX_COMPILER}" ${CMAKE_CXX_COMPILER_ARG1} ${dice_cpu_flags}
   -dM -E -x c++ /dev/null OUTPUT_VARIABLE dice_macros ERROR_QUIET)
-string(SHA1 dice_macros "${dice_macros} ${CMAKE_CXX_FLAGS}")
+string(SHA1 dice_macros "${dice_macros} ${CMAKE_CXX_FLAGS} ${Boost_VERSION_STRING} ${xtensor_VERSION} ${MPI_CXX_INCLUDE_DIRS}")
 string(SUBSTRING "${dice_macros}" 0 8 dice_macros)
 set(dice_library_id "${DICE_BOARD}_${dice_macros}")
 foreach(part IN ITEMS openmp mpi pictures)

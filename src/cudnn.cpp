@@ -12,6 +12,7 @@
 #include "dice/kernels/cudnn/flatten.hpp"
 #include "dice/kernels/cudnn/gemm.hpp"
 #include "dice/kernels/cudnn/global_average_pool.hpp"
+#include "dice/kernels/cudnn/halves.hpp"
 #include "dice/kernels/cudnn/hard_sigmoid.hpp"
 #include "dice/kernels/cudnn/hard_swish.hpp"
 #include "dice/kernels/cudnn/identity.hpp"
@@ -20,6 +21,7 @@
 #include "dice/kernels/cudnn/mat_mul.hpp"
 #include "dice/kernels/cudnn/max_pool.hpp"
 #include "dice/kernels/cudnn/mul.hpp"
+#include "dice/kernels/cudnn/open.ipp"
 #include "dice/kernels/cudnn/pad.hpp"
 #include "dice/kernels/cudnn/reduce_mean.hpp"
 #include "dice/kernels/cudnn/relu.hpp"
@@ -32,8 +34,6 @@
 #include "dice/kernels/cudnn/sum.hpp"
 #include "dice/kernels/cudnn/tanh.hpp"
 #include "dice/kernels/cudnn/transpose.hpp"
-#include "dice/kernels/cudnn/halves.hpp"
-#include "dice/kernels/cudnn/open.ipp"
 
 namespace dice::kernels {
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # pkg_config.sh LIBDIR PKG_CONFIG CXX EXAMPLE FOLDER MPIRUN…: compiles the example digits with nothing but what pkg-config
-# says of a dice that lies in LIBDIR, where it was moved to, and runs it.
+# says of a dice that lies in LIBDIR, where it was moved to, and runs it: with the library, and without.
 set -eu
 libdir=$1 pkg_config=$2 cxx=$3 example=$4 folder=$5
 shift 5
@@ -9,14 +9,32 @@ export PKG_CONFIG_PATH="$libdir/pkgconfig"
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
-"$pkg_config" --validate dice
-"$("$pkg_config" --variable=onnx2hpp dice)" "$example/digits.onnx" -q
-# shellcheck disable=SC2046  # words
-"$cxx" -I. "$example/digits.cpp" -o digits $("$pkg_config" --cflags --libs dice)
-"$@" ./digits --input "$example/digits_in.npy" --expect "$example/digits_out.npy"
+for package in dice dice-header-only; do
+  "$pkg_config" --validate $package
+  "$("$pkg_config" --variable=onnx2hpp $package)" "$example/digits.onnx" -q
+  # shellcheck disable=SC2046  # words
+  "$cxx" -I. "$example/digits.cpp" -o digits $("$pkg_config" --cflags --libs $package)
+  "$@" ./digits --input "$example/digits_in.npy" --expect "$example/digits_out.npy"
+done
 
-flags=$("$pkg_config" --define-variable=cpu=-march=x86-64-v3 --cflags dice)
+flags=$("$pkg_config" --define-variable=cpu=-march=x86-64-v3 --cflags dice-header-only)
 case $flags in
   *-march=x86-64-v3*) ;;
   *) echo "the variable cpu is not in the flags: $flags"; exit 1 ;;
 esac
+
+# A program that was compiled for another library does not link, and the linker says which one is missing.
+flags=$("$pkg_config" --cflags dice | sed 's/-DDICE_LIBRARY=[^ ]*/-DDICE_LIBRARY=another_board/')
+# shellcheck disable=SC2086,SC2046
+if "$cxx" -I. $flags "$example/digits.cpp" -o mixed $("$pkg_config" --libs dice) 2>mixed.log; then
+  echo "a program for another library links"
+  exit 1
+fi
+grep 'undefined reference to `dice_library_.*_another_board' mixed.log
+# Nor does one compile that does not say which.
+# shellcheck disable=SC2001,SC2046
+if "$cxx" -I. $(echo "$flags" | sed 's/-DDICE_LIBRARY=[^ ]*//') -fsyntax-only "$example/digits.cpp" 2>unsaid.log; then
+  echo "a program compiles that says of no library"
+  exit 1
+fi
+grep 'error: #error "dice: link dice::dice' unsaid.log

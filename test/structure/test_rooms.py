@@ -18,7 +18,7 @@ PAGE = """
 | 13 | `app/` | main | all; `dice/dice.hpp` is its umbrella |
 """
 HEADERS = {"meta/meta.hpp": "", "tensor/shape.hpp": "", "tensor/detail/x.hpp": "", "model/model.hpp": "",
-           "kernels/kernel.hpp": "", "dice.hpp": '#include "dice/app/main.hpp"\n', "app/main.hpp": ""}
+           "kernels/kernel.hpp": "", "dice.hpp": '#include "dice/app/main.hpp"\n', "app/main.hpp": "", "app/b.ipp": ""}
 
 
 def problems(extra, page=PAGE):
@@ -76,6 +76,7 @@ class Rooms(unittest.TestCase):
         self.refused("model/a.hpp", '#include "dice/tensor/none.hpp"\n', "no such header")
         self.refused("model/a.hpp", '#include "model.hpp"\n', "write dice's own headers")
         self.refused("app/a.hpp", '#include "dice/dice.hpp"\n', "for users")
+        self.refused("app/a.hpp", '#include "dice/app/b.ipp"\n', "where there is no library")
         self.refused("attic/a.hpp", "", "no room 'attic'")
         self.refused("loose.hpp", "", "outside the rooms'")
         self.refused("model/a.hpp", "!\n", "no #pragma once")

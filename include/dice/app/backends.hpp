@@ -1,7 +1,7 @@
 // What a program takes of the backends beside their kernels.
 #pragma once
 
-#include "dice/library.hpp"
+#include "dice/meta/library.hpp"
 #include "dice/runtime/program.hpp"
 
 #include <cstdint>

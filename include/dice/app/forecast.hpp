@@ -1,7 +1,7 @@
 // What a program knows of the cluster that it was built for.
 #pragma once
 
-#include "dice/library.hpp"
+#include "dice/meta/library.hpp"
 #include "dice/partition/setting.hpp"
 #include "dice/runtime/program.hpp"
 

@@ -4,7 +4,7 @@
 #include "dice/app/backends.hpp"
 #include "dice/app/verdict.hpp"
 #include "dice/kernels/cudnn/open.hpp"
-#include "dice/library_id.hpp"
+#include "dice/meta/library_id.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/tasks.hpp"
 #include "dice/schedule/static_plan.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dice/app/forecast.hpp"
-#include "dice/library.hpp"
+#include "dice/meta/library.hpp"
 #include "dice/runtime/program.hpp"
 
 namespace dice::app {

@@ -3,7 +3,7 @@
 
 #include "dice/app/engine_error.hpp"
 #include "dice/app/transport.hpp"
-#include "dice/library.hpp"
+#include "dice/meta/library.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/tensor.hpp"
 

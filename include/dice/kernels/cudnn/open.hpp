@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dice/kernels/accelerator.hpp"
-#include "dice/library.hpp"
+#include "dice/meta/library.hpp"
 #include "dice/platform/unit.hpp"
 
 #include <memory>

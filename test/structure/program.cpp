@@ -1,0 +1,2 @@
+// What a program includes.
+#include <dice/dice.hpp>
