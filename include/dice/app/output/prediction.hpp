@@ -6,7 +6,7 @@
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/app/output/progress.hpp"
-#include "dice/mapping/placement.hpp"
+#include "dice/mapping/place.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/partition/setting.hpp"
