@@ -105,7 +105,7 @@ struct ratio {
                  std::string(p.ranks() == 1 ? ": none is better than this one device.\n" : ".\n");
     return out;
   }
-  const auto mapping = detail::found_text(f, p, problem, found);
+  const auto mapping = detail::found_text(f, p, problem, found, "");
   const bool alone = found.ranks.devices.size() == 1 && p.ranks() > 1;
   out.advice =
       (alone ? "No mapping on several devices is better than one device alone, which would do " : "This mapping would do ") +

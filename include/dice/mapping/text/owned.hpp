@@ -1,0 +1,38 @@
+#pragma once
+
+#include "dice/mapping/written.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace dice::placement {
+
+/// A mapping as values that owns them. Moved, not copied: entries point to their parts.
+struct owned_mapping {
+  form is = form::mapping;
+  bool of_this_network = true;
+  std::vector<entry> entries;
+  std::vector<interval> lists;
+  std::vector<platform::limit> limits;
+  std::vector<int> cores, points;
+
+  owned_mapping() = default;
+  owned_mapping(owned_mapping&&) = default;
+  owned_mapping& operator=(owned_mapping&&) = default;
+
+  /// Points entries to their parts, which were added in the order of entries: as many lists and limits as their views count,
+  /// and cores as their units count.
+  void settle() {
+    std::size_t list = 0, limit = 0, core = 0;
+    for (auto& e : entries) {
+      e.lists.first = lists.data() + list, list += e.lists.count;
+      e.dev.limits.first = limits.data() + limit, limit += e.dev.limits.count;
+      if (e.dev.on.what != platform::unit::kind::cores) continue;
+      const auto n = static_cast<std::size_t>(e.dev.on.count);
+      e.dev.cores = {cores.data() + core, n}, core += n;
+    }
+  }
+  written_mapping values() const { return {is, of_this_network, {entries.data(), entries.size()}, points}; }
+};
+
+}  // namespace dice::placement
