@@ -59,15 +59,13 @@ struct finding {
 
 namespace detail {
 
-using kind = entry::kind;
-
 constexpr finding check_form(const written_mapping& m) {
   bool wants_layers = false;
   int at = 0;
   for (const auto& e : m.entries) {
-    const bool right = e.what == kind::layers ? wants_layers : e.what != kind::other && !wants_layers;
+    const bool right = e.what == entry::kind::layers ? wants_layers : e.what != entry::kind::other && !wants_layers;
     if (!right) return {mistake::misplaced_entry, at, 0, at};
-    if (e.what != kind::in_flight) wants_layers = m.is == form::mapping && e.what == kind::dev;
+    if (e.what != entry::kind::in_flight) wants_layers = m.is == form::mapping && e.what == entry::kind::dev;
     ++at;
   }
   if (wants_layers || count_devices(m) == 0) return {mistake::misplaced_entry, at, 0, at};
@@ -77,13 +75,13 @@ constexpr finding check_form(const written_mapping& m) {
 constexpr finding check_ranks(const written_mapping& m) {
   const auto& all = m.entries;
   for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t j = 0; j < i && all[i].what == kind::dev; ++j)
-      if (all[j].what == kind::dev && all[i].dev.rank == all[j].dev.rank)
+    for (std::size_t j = 0; j < i && all[i].what == entry::kind::dev; ++j)
+      if (all[j].what == entry::kind::dev && all[i].dev.rank == all[j].dev.rank)
         return {mistake::rank_twice, static_cast<int>(i), 0, all[i].dev.rank};
   const int n = count_devices(m);
   meta::array<char> has(n);
   for (const auto& e : all)
-    if (e.what == kind::dev && e.dev.rank >= 0 && e.dev.rank < n) has[e.dev.rank] = 1;
+    if (e.what == entry::kind::dev && e.dev.rank >= 0 && e.dev.rank < n) has[e.dev.rank] = 1;
   for (int r = 0; r < n; ++r)
     if (!has[r]) return {mistake::rank_missing, 0, 0, r};
   return {};
@@ -134,9 +132,9 @@ constexpr finding check_device(const platform::written_dev& d, int at) {
 constexpr finding check_units(const written_mapping& m) {
   int at = 0;
   for (const auto& e : m.entries) {
-    if (e.what == kind::dev)
+    if (e.what == entry::kind::dev)
       if (const auto f = check_device(e.dev, at)) return f;
-    if (e.what == kind::in_flight && e.frames < 1) return {mistake::in_flight, at, 0, e.frames};
+    if (e.what == entry::kind::in_flight && e.frames < 1) return {mistake::in_flight, at, 0, e.frames};
     ++at;
   }
   return {};
@@ -146,8 +144,8 @@ constexpr finding check_lists(const written_mapping& m) {
   finding backwards, empty;
   int at = 0, rank = 0;
   for (const auto& e : m.entries) {
-    if (e.what == kind::dev) rank = e.dev.rank;
-    if (e.what == kind::layers && e.lists.empty() && !empty) empty = {mistake::empty_list, at, 0, rank};
+    if (e.what == entry::kind::dev) rank = e.dev.rank;
+    if (e.what == entry::kind::layers && e.lists.empty() && !empty) empty = {mistake::empty_list, at, 0, rank};
     int index = 0;
     for (const auto& list : e.lists) {
       if (list.first < 0 || list.last < 0) return {mistake::foreign, at, index};
@@ -160,8 +158,8 @@ constexpr finding check_lists(const written_mapping& m) {
 }
 
 constexpr finding check_points(const written_mapping& m, int layers) {
-  for (const int p : m.points)
-    if (p <= 0 || p >= layers) return {mistake::point_outside, 0, 0, p};
+  for (std::size_t i = 0; i < m.points.size(); ++i)
+    if (m.points[i] <= 0 || m.points[i] >= layers) return {mistake::point_outside, 0, static_cast<int>(i), m.points[i]};
   for (std::size_t i = 1; i < m.points.size(); ++i)
     if (m.points[i] <= m.points[i - 1]) return {mistake::points_unordered, 0, static_cast<int>(i), m.points[i]};
   const int points = static_cast<int>(m.points.size()), devices = count_devices(m);
