@@ -374,7 +374,8 @@ TEST(MappingText, HostileTextsAreRefusedSoon) {
            "mapping<" + repeated("dev<0>,", most / 7 - 8),
            "mapping<" + repeated("dev<0>,layers<all>,", 2047) + "dev<0>,layers<all>>",
            "mapping<dev<0>,layers<" + repeated("all,", most / 4 - 20),
-           "mapping<dev<0>,layers<" + repeated("all,", place::most_layer_entries - 2) + "all>,dev<1>,layers<all>>",
+           "mapping<dev<0>,layers<" + repeated("all,", static_cast<std::size_t>(place::most_layer_entries - 2)) +
+               "all>,dev<1>,layers<all>>",
            "mapping<dev<0,cores<" + repeated("1,", most / 2 - 20),
            "mapping<dev<0>,layers<" + std::string(most - 40, 'x') + ">>",
            "mapping<" + repeated("x::", most / 3 - 20) + "y>",

@@ -110,10 +110,10 @@ constexpr mistake as_mistake(platform::unit_check::mistake what) {
   return mistake::none;
 }
 
-constexpr finding check_device(const platform::written_dev& d, int at) {
+constexpr finding check_device(const platform::written_dev& d, int at, bool gpus) {
   using limit = platform::limit::kind;
   if (!d.is_unit) return {mistake::not_a_unit, at};
-  const auto unit = platform::check_unit(d.on, d.cores);
+  const auto unit = platform::check_unit(d.on, d.cores, gpus);
   if (const auto what = as_mistake(unit.what); what != mistake::none)
     return {what, at, 0, what == mistake::no_core ? d.rank : unit.value};
   int index = 0, precisions = 0;
@@ -129,11 +129,11 @@ constexpr finding check_device(const platform::written_dev& d, int at) {
   return {};
 }
 
-constexpr finding check_units(const written_mapping& m) {
+constexpr finding check_units(const written_mapping& m, bool gpus) {
   int at = 0;
   for (const auto& e : m.entries) {
     if (e.what == entry::kind::dev)
-      if (const auto f = check_device(e.dev, at)) return f;
+      if (const auto f = check_device(e.dev, at, gpus)) return f;
     if (e.what == entry::kind::in_flight && e.frames < 1) return {mistake::in_flight, at, 0, e.frames};
     ++at;
   }
@@ -186,13 +186,13 @@ constexpr finding check_layers(const written_mapping& m, int layers) {
 
 }  // namespace detail
 
-/// The first mistake of a mapping for network `net`.
-constexpr finding check(const written_mapping& m, const graph::network_view& net) {
+/// The first mistake of a mapping for network `net`; `gpus`: whether GPUs have a backend.
+constexpr finding check(const written_mapping& m, const graph::network_view& net, bool gpus = platform::has_cudnn) {
   if (m.is == form::none) return {mistake::not_a_mapping};
   if (!m.of_this_network) return {mistake::other_split};
   if (const auto f = detail::check_form(m)) return f;
   if (const auto f = detail::check_ranks(m)) return f;
-  if (const auto f = detail::check_units(m)) return f;
+  if (const auto f = detail::check_units(m, gpus)) return f;
   if (const auto f = detail::check_lists(m)) return f;
   return m.is == form::split ? detail::check_points(m, net.size()) : detail::check_layers(m, net.size());
 }

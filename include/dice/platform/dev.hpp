@@ -53,8 +53,8 @@ struct unit_check {
   int value = 0;
 };
 
-/// The first mistake in a unit, whose cores are `cores` if it is cores<…>.
-constexpr unit_check check_unit(const unit& on, std::span<const int> cores) {
+/// The first mistake in a unit, whose cores are `cores` if it is cores<…>; `gpus`: whether mappings may have GPU ranks.
+constexpr unit_check check_unit(const unit& on, std::span<const int> cores, bool gpus = has_cudnn) {
   using enum unit_check::mistake;
   switch (on.what) {
     case unit::kind::cpu:
@@ -72,7 +72,7 @@ constexpr unit_check check_unit(const unit& on, std::span<const int> cores) {
       break;
     case unit::kind::gpu:
       if (on.gpu_index < 0) return {gpu_negative, on.gpu_index};
-      if (!has_cudnn) return {no_backend, on.gpu_index};
+      if (!gpus) return {no_backend, on.gpu_index};
       break;
   }
   return {};

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -100,7 +101,7 @@ class teller {
   std::string_view text() const { return {m_.text.data(), m_.text.size()}; }
   std::size_t offset(std::string_view part) const { return static_cast<std::size_t>(part.data() - m_.text.data()); }
   std::string layer(int l) const { return "'" + std::string(m_.net.layers[static_cast<std::size_t>(l)].name) + "'"; }
-  const entry& here() const { return m_.is.entries[entry_]; }
+  const entry& here() const { return m_.is.entries[f_.position]; }
   std::string number() const { return std::to_string(f_.number); }
   /// The part that is wrong, which the line and column are of.
   std::string wrong(std::string_view part) {
@@ -130,7 +131,7 @@ class teller {
   }
 
   std::string misplaced() {
-    if (entry_ >= m_.is.entries.size()) {
+    if (f_.position >= m_.is.entries.size()) {
       at_ = m_.whole.substr(m_.whole.size() - 1);
       return m_.is.entries.empty() ? "there is no device" : "the last device has no layers after it";
     }
@@ -164,17 +165,26 @@ class teller {
   std::string two_devices() {
     std::string ranks;
     int rank = 0, lists = 0;
-    for (std::size_t i = 0; i < m_.is.entries.size() && lists < 2; ++i) {
+    for (int i = 0; i < m_.is.entries.size() && lists < 2; ++i) {
       const auto& e = m_.is.entries[i];
       if (e.what == entry::kind::dev) rank = e.dev.rank;
       for (const auto& list : e.lists)
         if (list.first <= f_.number && f_.number <= list.last) {
-          ranks += (lists++ ? " and " : "") + std::to_string(rank), at_ = m_.entries[i];
+          ranks += (lists++ ? " and " : "") + std::to_string(rank), at_ = m_.entries[static_cast<std::size_t>(i)];
           break;
         }
     }
     return "layer " + layer(f_.number) + " is in the lists of ranks " + ranks +
            (f_.more ? "," + others(f_.more == 1 ? " is in two lists, too" : " are in two lists, too") : "");
+  }
+
+  std::string memory() {
+    std::int64_t limit = 0;
+    for (int i = 0; i < m_.is.entries.size(); ++i)
+      if (const auto& e = m_.is.entries[i]; e.what == entry::kind::dev && e.dev.rank == f_.number)
+        at_ = m_.entries[static_cast<std::size_t>(i)], limit = platform::device_of(e.dev).memory_limit;
+    return "rank " + number() + " needs " + std::to_string(f_.bytes) + " bytes at least, and may have " +
+           std::to_string(limit);
   }
 
   std::string said() {
@@ -241,7 +251,7 @@ class teller {
       case mistake::no_device:
         return "layer " + layer(f_.number) + others("") + (f_.more ? " are" : " is") + " in no list";
       case mistake::memory_less_than_plan:
-        return rank + " needs " + std::to_string(f_.bytes) + " bytes at least, more than its limit";
+        return memory();
       case mistake::no_kernel:
         return "the unit of the rank of layer " + layer(f_.number) + " cannot compute " +
                std::string(m_.net.layers[static_cast<std::size_t>(f_.number)].op);

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "dice/mapping/written.hpp"
+#include "dice/meta/array.hpp"
 
 #include <cstddef>
-#include <vector>
 
 namespace dice::placement {
 
@@ -11,10 +11,10 @@ namespace dice::placement {
 struct owned_mapping {
   form is = form::mapping;
   bool of_this_network = true;
-  std::vector<entry> entries;
-  std::vector<interval> lists;
-  std::vector<platform::limit> limits;
-  std::vector<int> cores, points;
+  meta::array<entry> entries;  // a std::vector costs the compiler ten times as much
+  meta::array<interval> lists;
+  meta::array<platform::limit> limits;
+  meta::array<int> cores, points;
 
   owned_mapping() = default;
   owned_mapping(owned_mapping&&) = default;
@@ -32,7 +32,12 @@ struct owned_mapping {
       e.dev.cores = {cores.data() + core, n}, core += n;
     }
   }
-  written_mapping values() const { return {is, of_this_network, {entries.data(), entries.size()}, points}; }
+  written_mapping values() const {
+    return {is,
+            of_this_network,
+            {entries.data(), static_cast<std::size_t>(entries.size())},
+            {points.data(), static_cast<std::size_t>(points.size())}};
+  }
 };
 
 }  // namespace dice::placement

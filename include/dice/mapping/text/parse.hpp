@@ -15,8 +15,8 @@
 namespace dice::placement {
 
 /// A text beyond these bounds is refused.
-inline constexpr std::size_t most_text = 1 << 20, most_entries = 4096, most_cores = 1024, most_layer_entries = 65536;
-inline constexpr int most_in_flight = 1'000'000;
+inline constexpr std::size_t most_text = 1 << 20;
+inline constexpr int most_entries = 4096, most_cores = 1024, most_layer_entries = 65536, most_in_flight = 1'000'000;
 
 /// A mapping that was given as text, right or wrong, and where its parts stand there. Moved, not copied.
 struct text_mapping {
@@ -133,7 +133,7 @@ class parser {
     return out;
   }
   int cores() {
-    std::size_t n = 0;
+    int n = 0;
     in_.require('<', "after cores");
     if (in_.take('>')) return 0;
     do {
@@ -141,7 +141,7 @@ class parser {
       to_.is.cores.push_back(in_.small_number("the number of a core"));
     } while (in_.take(','));
     in_.require('>', "or ',' after the number of a core");
-    return static_cast<int>(n);
+    return n;
   }
 
   void limit() {

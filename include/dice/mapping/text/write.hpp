@@ -108,7 +108,7 @@ namespace detail {
     if (d.on.precision != platform::numbers::float32) add({.what = limit::kind::precision, .precision = d.on.precision});
     if (!d.host.empty()) add({.what = limit::kind::host, .host = d.host});
     dev.dev.on.precision = platform::numbers::float32;
-    out.cores.insert(out.cores.end(), d.cores.begin(), d.cores.end());
+    for (const int core : d.cores) out.cores.push_back(core);
     out.entries.push_back(dev);
     entry list{.what = entry::kind::layers};
     const int layers = static_cast<int>(owner.size());
