@@ -12,6 +12,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(dice_warnings INTERFACE -Wno-restrict)  # of "a" + std::string() (its bug 105651)
 endif()
 
+# For tests that include what dice's library is made of, beside the library.
+add_library(dice_internals INTERFACE)
+target_link_libraries(dice_internals INTERFACE dice::dice ${dice_parts})
+
 function(dice_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PROCESSORS" "SOURCES;LIBS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)

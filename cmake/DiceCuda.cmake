@@ -1,5 +1,5 @@
-# The target dice::cudnn, GPU ranks: included by DiceTargets.cmake where DICE_CUDA is AUTO or ON.  Needs the CUDA toolkit
-# (11.4 or newer) with cuBLAS, and cuDNN (8.6 or newer).  dice's own CUDA kernels are compiled by nvcc, once for all GPUs of
+# The target dice::cudnn, GPU ranks, and dice::cudnn_headers, the same for programs of dice::header_only: included by
+# DiceTargets.cmake where DICE_CUDA is AUTO or ON.  Needs the CUDA toolkit (11.4 or newer) with cuBLAS, and cuDNN (8.6 or newer).  dice's own CUDA kernels are compiled by nvcc, once for all GPUs of
 # DICE_CUDA_ARCHITECTURES, into a static library, beside the build or an installed dice that was built with CUDA: then programs
 # need no nvcc.
 #
@@ -81,7 +81,7 @@ else()
   add_custom_target(dice_cuda_kernels DEPENDS "${dice_cuda_library}")
 endif()
 
-dice_add_interface(cudnn)
+dice_add_interface(cudnn_headers)
 target_link_libraries(${target} INTERFACE dice::core "${dice_cuda_library}" "${DICE_CUDNN_LIBRARY}" CUDA::cublasLt CUDA::cudart_static)
 target_include_directories(${target} SYSTEM INTERFACE "${DICE_CUDNN_INCLUDE_DIR}" ${CUDAToolkit_INCLUDE_DIRS})
 target_compile_definitions(${target} INTERFACE DICE_WITH_CUDNN)
@@ -90,5 +90,17 @@ target_link_options(${target} INTERFACE "LINKER:--as-needed")
 if(TARGET dice_cuda_kernels)
   add_dependencies(${target} dice_cuda_kernels)
 endif()
-list(APPEND dice_parts dice::cudnn)
+
+get_target_property(dice_is_imported dice_library IMPORTED)
+if(dice_is_imported AND dice_cuda_library STREQUAL "${DICE_CUDA_KERNELS}" AND EXISTS "${DICE_INSTALLED_GPU_LIBRARY}")
+  add_library(dice_gpu STATIC IMPORTED GLOBAL)
+  set_target_properties(dice_gpu PROPERTIES IMPORTED_LOCATION "${DICE_INSTALLED_GPU_LIBRARY}")
+else()
+  add_library(dice_gpu STATIC "${DICE_SOURCE_DIR}/cudnn.cpp")
+  dice_compiled_once(dice_gpu)
+  target_link_libraries(dice_gpu PRIVATE dice::cudnn_headers)
+endif()
+dice_add_interface(cudnn)
+target_link_libraries(${target} INTERFACE dice_gpu "$<LINK_ONLY:dice::cudnn_headers>")
+target_compile_definitions(${target} INTERFACE DICE_WITH_CUDNN)
 set(dice_has_cuda "CUDA ${CUDAToolkit_VERSION}, cuDNN ${dice_cudnn_version}")

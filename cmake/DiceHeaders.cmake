@@ -3,7 +3,7 @@
 #
 # The tests structure.headers.* compile each alone. So does CMake, in more time, for it parses everything anew:
 # -DCMAKE_VERIFY_INTERFACE_HEADER_SETS=ON makes the target all_verify_interface_header_sets.
-file(GLOB_RECURSE dice_headers CONFIGURE_DEPENDS "${DICE_INCLUDE_DIR}/dice/*.hpp")
+file(GLOB_RECURSE dice_headers CONFIGURE_DEPENDS "${DICE_INCLUDE_DIR}/dice/*.hpp" "${DICE_INCLUDE_DIR}/dice/*.ipp")
 
 # dice_add_headers(PART REGEX): the headers, of those left, whose paths match.
 function(dice_add_headers part regex)
@@ -18,8 +18,8 @@ function(dice_add_headers part regex)
   target_sources(${target} INTERFACE FILE_SET ${part} TYPE HEADERS BASE_DIRS "${DICE_INCLUDE_DIR}" FILES ${headers})
 endfunction()
 dice_add_headers(openmp "kernels/openmp/")
-dice_add_headers(cudnn "kernels/cudnn/")
+dice_add_headers(cudnn_headers "kernels/cudnn/")
 dice_add_headers(mpi "channels/mpi/")
-dice_add_headers(dice "(runtime/|app/|dice.hpp)")
+dice_add_headers(dice "(runtime/|app/|dice.hpp|engine.hpp)")
 dice_add_headers(core "")
 set_target_properties(dice_core PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY core)

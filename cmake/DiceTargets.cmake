@@ -1,17 +1,22 @@
 # The targets of dice.  Included by dice's own CMakeLists.txt and by the installed diceConfig.cmake, with the folder of the
-# headers in DICE_INCLUDE_DIR: dice is headers, so both make the same targets, from what is found where a program is built.
+# headers in DICE_INCLUDE_DIR and that of the library's sources in DICE_SOURCE_DIR: both make the same targets, from what is
+# found where a program is built.
+#
+#   dice::dice    the library, compiled once for board and backends (DiceLibrary.cmake), and what programs need of it
+#   dice::header_only  the same without a library: all of dice is compiled with each program
+#   dice::cudnn   GPU ranks, beside dice::dice; only if CUDA and cuDNN were found (DiceCuda.cmake)
+#
+# and their parts, each with what it needs:
 #
 #   dice::core    the headers, and what the compilers need to evaluate a plan
 #   dice::openmp  kernels for CPUs; only if OpenMP was found
 #   dice::mpi     channels by MPI; only if MPI and Boost.MPI were found
-#   dice::cudnn   kernels for GPUs; only if CUDA and cuDNN were found (DiceCuda.cmake)
 #   dice::pictures  JPEG and PNG files as input; only if stb and its compiled library were found (Debian: libstb-dev)
-#   dice::dice    all of these, threads and xtensor
 #
 # Variables: DICE_BOARD (native unless said, when cross-compiling generic; DiceBoard.cmake) and DICE_CUDA:
-#   AUTO       GPU ranks if CUDA and cuDNN are found
+#   AUTO       dice::cudnn if CUDA and cuDNN are found
 #   ON         the same, and an error if they are not
-#   OFF        a mapping with a GPU rank does not compile
+#   OFF        no dice::cudnn: a mapping with a GPU rank does not compile
 #   ELSEWHERE  it compiles here without CUDA, for hosts of its CPU ranks; the hosts of its GPU ranks have programs with CUDA
 if(POLICY CMP0167)
   cmake_policy(SET CMP0167 NEW)  # Boost's own package file, not CMake's module
@@ -64,7 +69,6 @@ endmacro()
 set(dice_parts dice::core)
 
 dice_add_interface(core)
-set(dice_core_target ${target})
 target_include_directories(${target} INTERFACE "${DICE_INCLUDE_DIR}")
 target_link_libraries(${target} INTERFACE Boost::headers)
 target_compile_features(${target} INTERFACE cxx_std_20)
@@ -97,18 +101,6 @@ else()
   set(dice_has_mpi "no Boost.MPI (ranks only as threads of one process)")
 endif()
 
-if(dice_cuda MATCHES "^(AUTO|ON)$")
-  include("${CMAKE_CURRENT_LIST_DIR}/DiceCuda.cmake")
-  if(dice_cuda STREQUAL "ON" AND NOT TARGET dice::cudnn)
-    message(FATAL_ERROR "dice: DICE_CUDA=ON, but there is ${dice_has_cuda}")
-  endif()
-elseif(dice_cuda STREQUAL "ELSEWHERE")
-  target_compile_definitions(${dice_core_target} INTERFACE DICE_WITH_GPUS_ELSEWHERE)
-  set(dice_has_cuda "GPU ranks elsewhere")
-else()
-  set(dice_has_cuda "no GPU ranks (DICE_CUDA=OFF)")
-endif()
-
 if(DICE_STB_INCLUDE_DIR AND DICE_STB_LIBRARY)
   dice_add_interface(pictures)
   target_link_libraries(${target} INTERFACE dice::core "${DICE_STB_LIBRARY}")
@@ -120,7 +112,22 @@ else()
   set(dice_has_pictures "no stb (no JPEG and PNG files)")
 endif()
 
-dice_add_interface(dice)
+dice_add_interface(header_only)
 target_link_libraries(${target} INTERFACE ${dice_parts} Threads::Threads xtensor)
+target_compile_definitions(${target} INTERFACE DICE_HEADER_ONLY)
+include("${CMAKE_CURRENT_LIST_DIR}/DiceLibrary.cmake")
 
-message(STATUS "dice: ${dice_has_openmp}; ${dice_has_mpi}; ${dice_has_pictures}; ${dice_has_cuda}; xtensor ${xtensor_VERSION}")
+if(dice_cuda MATCHES "^(AUTO|ON)$")
+  include("${CMAKE_CURRENT_LIST_DIR}/DiceCuda.cmake")
+  if(dice_cuda STREQUAL "ON" AND NOT TARGET dice::cudnn)
+    message(FATAL_ERROR "dice: DICE_CUDA=ON, but there is ${dice_has_cuda}")
+  endif()
+elseif(dice_cuda STREQUAL "ELSEWHERE")
+  dice_add_interface(cudnn)
+  target_compile_definitions(${target} INTERFACE DICE_WITH_GPUS_ELSEWHERE)
+  set(dice_has_cuda "GPU ranks elsewhere")
+else()
+  set(dice_has_cuda "no GPU ranks (DICE_CUDA=OFF)")
+endif()
+
+message(STATUS "dice: library: ${dice_has_library}; ${dice_has_openmp}; ${dice_has_mpi}; ${dice_has_pictures}; ${dice_has_cuda}; xtensor ${xtensor_VERSION}")

@@ -280,7 +280,7 @@ class probes {
   }
 
   /// As gpu::convolutions does.
-  void execute(const gpu::plan& p, const gpu::operands& at) {
+  void execute(const gpu::execution_plan& p, const gpu::operands& at) {
     gpu::descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     std::vector<std::int64_t> ids{gpu::names::x, gpu::names::w, gpu::names::y};
     std::vector<const void*> places{at.x, at.w, at.y};

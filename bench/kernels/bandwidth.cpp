@@ -37,7 +37,6 @@ void add(const std::string& name, const Op& op, const std::vector<tensor::shape>
     benchmark::RegisterBenchmark(
         (name + (as == layout::plain ? "/plain" : "/blocked")).c_str(),
         [=](benchmark::State& state) {
-          using kernel = kernels::kernel<kernels::openmp, Op>;
           const auto result = graph::infer(op, in);
           const auto how = cost::choose_openmp(op, in, result);
           std::vector<memory> all;
@@ -50,16 +49,13 @@ void add(const std::string& name, const Op& op, const std::vector<tensor::shape>
           for (const auto& s : parameters) weights.push_back(all.emplace_back(ones(s.bytes())).get());
           const auto output = ones(tensor::bytes(result, as)), work = ones(scratch);
           const std::vector<layout> layouts(in.size(), as);
-          const kernels::call c{.inputs = inputs.data(),
-                                .output = output.get(),
-                                .parameters = weights.data(),
-                                .packed = nullptr,
-                                .scratch = reinterpret_cast<std::byte*>(work.get()),
-                                .how = &how,
-                                .layouts = layouts.data(),
-                                .result = as};
-          const kernels::detail::epilogue e{.output = c.output, .write = &kernels::detail::write_vectors<graph::nothing>};
-          for (auto _ : state) kernel::shared(op, in, result, c, e);
+          const kernels::task what{.op = &op, .inputs = in, .result = result, .how = how, .layouts = layouts, .output = as};
+          const kernels::buffers at{.inputs = inputs.data(),
+                                    .output = output.get(),
+                                    .parameters = weights.data(),
+                                    .packed = nullptr,
+                                    .scratch = reinterpret_cast<std::byte*>(work.get())};
+          for (auto _ : state) kernels::kernel<kernels::openmp, Op>::run(what, at);
           state.SetBytesProcessed(state.iterations() * bytes);
         })
         ->Unit(benchmark::kMicrosecond)

@@ -62,24 +62,17 @@ class by_dice {
         how_(cost::choose_openmp(l.op, {&l.in, 1}, result_)),
         stored_(how_.works == cost::form::first ? tensor::layout::plain : tensor::layout::blocked),
         input_(random(tensor::elements(l.in, stored_))) {
-    const float* parameters[] = {weights, bias};
-    kernel::prepare(op_, {&l.in, 1}, result_, how_.variant, parameters, packed_.get());
+    const std::vector<const float*> parameters{weights, bias};
+    by_.pack(what_, parameters, packed_.get());
   }
 
   void run() const {
     const float* inputs[] = {input_.get()};
-    const kernels::call c{.inputs = inputs,
-                          .output = output_.get(),
-                          .parameters = nullptr,
-                          .packed = packed_.get(),
-                          .scratch = scratch_.get(),
-                          .how = &how_,
-                          .layouts = &stored_,
-                          .result = tensor::layout::blocked};
-    const ops::relu relu;
-    const kernels::detail::epilogue e{
-        .output = c.output, .activation = &relu, .write = &kernels::detail::write_vectors<ops::relu>, .bounds = {.low = 0}};
-    kernel::compute(op_, {&layer_.in, 1}, result_, c, e);
+    by_.run(what_, {.inputs = inputs,
+                    .output = output_.get(),
+                    .parameters = nullptr,
+                    .packed = packed_.get(),
+                    .scratch = scratch_.get()});
   }
 
   std::string algorithm() const {
@@ -91,8 +84,6 @@ class by_dice {
   }
 
  private:
-  using kernel = kernels::kernel<kernels::openmp, ops::conv>;
-
   const layer& layer_;
   ops::conv op_ = [this] {
     auto op = layer_.op;
@@ -102,6 +93,14 @@ class by_dice {
   tensor::shape result_ = layer_.result();
   cost::algorithm how_;
   tensor::layout stored_;
+  kernels::functions by_ = kernels::functions_for(kernels::openmp{}, op_, {&layer_.in, 1}, result_);
+  kernels::task what_{.op = &op_,
+                      .inputs = {&layer_.in, 1},
+                      .result = result_,
+                      .activation = {graph::activation::kind::relu},
+                      .how = how_,
+                      .layouts = {&stored_, 1},
+                      .output = tensor::layout::blocked};
   block_of<float> input_, output_ = allocate<float>(tensor::elements(result_, tensor::layout::blocked));
   block_of<std::byte> packed_ = allocate<std::byte>(how_.packed_bytes), scratch_ = allocate<std::byte>(how_.scratch_bytes);
 };

@@ -3,7 +3,7 @@
 // rank FASTER if both are, or lets it wait for one. Prints frames/s from the first arrival to the last result, and median
 // and 95th percentile of the ms from arrival to result. The hosts must share a clock, as those of test/testbed do. dp
 // defines NETWORK, HEADER and LAST, and includes this.
-#include <dice/dice.hpp>
+#include <dice/engine.hpp>
 
 #include HEADER
 

@@ -68,7 +68,7 @@ template <class Net> void print(const dice::runtime::program& p) {
     const auto g = static_cast<std::size_t>(s.group);
     const auto& group = p.plan.groups[g];
     const auto& anchor = p.layers.layers[static_cast<std::size_t>(group.anchor)];
-    const auto& how = p.algorithms[g];
+    const auto& how = p.algorithm(g);
     work w;
     [&]<int... Id>(std::integer_sequence<int, Id...>) {
       (void)((Id == group.anchor && (w = work_of<Net, typename Net::template layer<Id>>(how, anchor.macs), true)) || ...);

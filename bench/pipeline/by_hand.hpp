@@ -51,7 +51,7 @@ class stage {
         const auto& picture = pictures[static_cast<std::size_t>(f) % pictures.size()];
         std::memcpy(input_[slot], picture.data(), picture.size() * sizeof(float));
       }
-      for (const auto& [run, call] : calls_[slot]) run(call);
+      for (const auto& [kernel, at] : calls_[slot]) kernel->run(at);
       if (out_) MPI_Isend(sent_[slot], static_cast<int>(out_->bytes), MPI_BYTE, out_->to, 0, MPI_COMM_WORLD, &sending[slot]);
       if (output_[slot]) std::memcpy(result.data(), output_[slot], result.size() * sizeof(float));
       if (f + 2 < frames) receive(f + 2, receiving);
@@ -66,8 +66,8 @@ class stage {
 
  private:
   struct kernel_call {
-    void (*run)(const kernels::call&);
-    kernels::call call;
+    const kernels::entry* kernel;
+    kernels::buffers at;
   };
 
   std::byte* address(const schedule::place& p, int slot) const {
@@ -93,16 +93,14 @@ class stage {
         break;
       case schedule::action::compute: {
         auto& inputs = operands_.emplace_back();
-        auto& layouts = layouts_.emplace_back();
         for (std::size_t k = 0; k < static_cast<std::size_t>(s.operands); ++k) {
           const auto& at = p.plan.operands[static_cast<std::size_t>(s.first_operand) + k];
-          inputs[k] = reinterpret_cast<float*>(address(at, slot)), layouts[k] = at.layout;
+          inputs[k] = reinterpret_cast<float*>(address(at, slot));
         }
         const auto need = static_cast<int>(std::find(groups.begin(), groups.end(), s.group) - groups.begin());
-        calls_[i].push_back(
-            {p.kernels[static_cast<std::size_t>(s.group)].run,
-             {inputs.data(), reinterpret_cast<float*>(address(s.output, slot)), weights_.plain(need), weights_.packed(need),
-              address(s.scratch, slot), &p.algorithms[static_cast<std::size_t>(s.group)], layouts.data(), s.output.layout}});
+        calls_[i].push_back({&p.kernels[static_cast<std::size_t>(s.group)],
+                             {inputs.data(), reinterpret_cast<float*>(address(s.output, slot)), weights_.plain(need),
+                              weights_.packed(need), address(s.scratch, slot)}});
       }
     }
   }
@@ -119,7 +117,6 @@ class stage {
   const schedule::message *in_ = nullptr, *out_ = nullptr;
   std::array<std::byte*, 2> input_{}, output_{}, received_{}, sent_{};  ///< by slot; null where the rank has none
   std::deque<std::array<const float*, 2>> operands_;
-  std::deque<std::array<tensor::layout, 2>> layouts_;
   std::array<std::vector<kernel_call>, 2> calls_;
 };
 

@@ -5,9 +5,9 @@
 
 using namespace back_and_forth;
 
-using plan = dice::mapping<
+using deployment = dice::mapping<
     dice::dev<0, dice::cpu>, dice::layers<features, MaxPool1, Relu1>,
     dice::dev<1, dice::cpu>, dice::layers<Conv1, Flatten1, FC1, scores>,
     dice::dev<2, dice::cpu>, dice::layers<Add1>>;
 
-int main(int argc, char** argv) { return dice::main<network, plan>(argc, argv); }
+int main(int argc, char** argv) { return dice::main<network, deployment>(argc, argv); }

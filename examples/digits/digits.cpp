@@ -3,8 +3,8 @@
 
 #include "digits.hpp"
 
-using plan = dice::mapping<
+using deployment = dice::mapping<
     dice::dev<0, dice::cpu>, dice::layers<dice::range<digits::picture, digits::pool2>>,
     dice::dev<1, dice::cpu>, dice::layers<dice::range<digits::conv3, digits::scores>>>;
 
-int main(int argc, char** argv) { return dice::main<digits::network, plan>(argc, argv); }
+int main(int argc, char** argv) { return dice::main<digits::network, deployment>(argc, argv); }

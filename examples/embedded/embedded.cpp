@@ -1,6 +1,6 @@
 // A program with a life of its own that has a network inside: a camera's thread pushes pictures, answers are printed as they
 // come, and the ranks talk by MPI about other things meanwhile.
-#include <dice/dice.hpp>
+#include <dice/engine.hpp>
 
 #include "digits.hpp"
 
@@ -19,7 +19,7 @@
 namespace mpi = boost::mpi;
 using namespace std::chrono_literals;
 
-using plan = dice::mapping<
+using deployment = dice::mapping<
     dice::dev<0, dice::cpu>, dice::layers<dice::range<digits::picture, digits::pool2>>,
     dice::dev<1, dice::cpu>, dice::layers<dice::range<digits::conv3, digits::scores>>>;
 
@@ -48,7 +48,7 @@ int main(int argc, char** argv) try {
   }
 
   std::optional<camera> eye;                                // lives longer than the engine, which reads from it
-  auto engine = dice::start<digits::network, plan>(world);  // in all ranks; works on a duplicate of `world`
+  auto engine = dice::start<digits::network, deployment>(world);  // in all ranks; works on a duplicate of `world`
 
   std::jthread source;
   if (engine.takes()) {  // the rank that holds the input

@@ -3,8 +3,8 @@
 
 #include "vgg19.hpp"
 
-using plan = dice::mapping<
+using deployment = dice::mapping<
     dice::dev<0, dice::cpu>, dice::layers<dice::to<vgg19::relu3_3>>,
     dice::dev<1, dice::cpu>, dice::layers<dice::from<vgg19::conv3_4>>>;
 
-int main(int argc, char** argv) { return dice::main<vgg19::network, plan>(argc, argv); }
+int main(int argc, char** argv) { return dice::main<vgg19::network, deployment>(argc, argv); }

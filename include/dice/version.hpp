@@ -2,6 +2,9 @@
 
 #include <string_view>
 
+/// The version as a part of identifiers.
+#define DICE_VERSION 0_1_0
+
 namespace dice {
 
 /// The version of this dice: ranks compare it at start, generated headers state it.

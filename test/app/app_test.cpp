@@ -51,7 +51,7 @@ const toy::program& two() {
 template <class... Limit>
 constexpr auto& programs = app::program_of<convolutions::network, mapping<dev<0, cpu, Limit...>, layers<all>>>;
 constexpr std::int64_t peak = programs<>.plan.ranks[0].peak_bytes;
-static_assert(programs<>.algorithms[1].variant > 0 && programs<memory<peak - 1>>.algorithms[1].variant == 0);
+static_assert(programs<>.algorithm(1).variant > 0 && programs<memory<peak - 1>>.algorithm(1).variant == 0);
 #endif
 
 TEST(command_line, options) {

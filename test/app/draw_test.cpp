@@ -41,7 +41,6 @@ struct drawn {
             .layers = net.view(),
             .plan = plan.view(),
             .kernels = {},
-            .algorithms = {},
             .parameters = {},
             .weights = {},
             .weights_folder = {},
@@ -57,7 +56,7 @@ struct drawn {
   std::vector<int> owner;
   std::vector<platform::device> devices;
   std::vector<cost::algorithm> algorithms;
-  schedule::plan plan;
+  schedule::built_plan plan;
 };
 
 /// Names of the layers that a node shows: before the two blanks of each line.

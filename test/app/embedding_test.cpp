@@ -1,5 +1,5 @@
 // dice::engine as a program uses it: the digits example's network, in this process.
-#include <dice/dice.hpp>
+#include <dice/engine.hpp>
 
 #include "digits.hpp"
 

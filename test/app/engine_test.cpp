@@ -2,6 +2,9 @@
 #include "runtime/toy.hpp"
 
 #include "dice/app/stream_job.hpp"
+#include "dice/runtime/digest.hpp"
+#include "dice/runtime/needs.hpp"
+#include "dice/weights/packed.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,7 +1,11 @@
 // What --explain advises after a run of which all figures are known.
 #include "runtime/toy.hpp"
 
+#include "dice/app/command_line.hpp"
 #include "dice/app/main.hpp"
+#include "dice/app/output/advice.hpp"
+#include "dice/app/rank.hpp"
+#include "dice/channels/channels.hpp"
 
 #include "sample.hpp"
 
@@ -88,7 +92,7 @@ TEST(explain, advises_the_best_mapping_with_times_as_seen) {
                       app::detail::number_text((best_fps / slow_fps - 1) * 100, " (%.0f %% more)")),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("using plan = dice::mapping<"), std::string::npos);
+  EXPECT_NE(text.find("using deployment = dice::mapping<"), std::string::npos);
   const auto json = advice<on_slow>(run_of<on_slow>(2), true);
   EXPECT_EQ(json.find("\"better\": {\"frames_per_s\": " + app::json_number(best_fps / 2)), 0u) << json;
 }

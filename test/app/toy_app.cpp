@@ -5,6 +5,7 @@
 #include "runtime/fake_accelerator.hpp"
 #include "runtime/toy.hpp"
 
+#include "dice/app/launcher.hpp"
 #include "dice/app/run.hpp"
 
 #include <csignal>
@@ -25,7 +26,7 @@ std::string for_rank(const char* name, std::string otherwise) {
   return at != std::string::npos && std::atoi(text.c_str()) == dice::app::launched_rank() ? text.substr(at + 1) : otherwise;
 }
 
-void fail_hard(const dice::kernels::call&) { std::raise(SIGKILL); }
+void fail_hard(const dice::kernels::task&, const dice::kernels::buffers&) { std::raise(SIGKILL); }
 
 }  // namespace
 
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
   auto program = toy.view();
   std::vector<dice::kernels::entry> deadly(program.kernels.begin(), program.kernels.end());
   if (for_rank("TOY_KILL", "") == "yes") {
-    for (auto& k : deadly) k.run = fail_hard;
+    for (auto& k : deadly) k.by.run = fail_hard;
     program.kernels = deadly;
   }
   return dice::app::run(program, nullptr, argc, argv);

@@ -12,7 +12,8 @@ A marker is a comment before the block, `<!-- code: VERB … -->`, with hidden l
     global            the same, in no namespace of its own, and without hidden lines if there are none
     file NAME         written to NAME in the page's folder, for the shell blocks after it
     run               a shell block: the hidden lines and then the block are run in the page's folder
-    output            text: each line is one that the last shell block printed, spaces aside
+    output [REGEX]    text: each line is one that the hidden lines, or else the last shell block, printed, spaces aside; what
+                      REGEX finds in it differs from run to run
     left out: REASON  neither compiled nor run
 
 Blocks without a language are text. Hidden shell lines find dice's source folder in $DICE and Python in $PYTHON.
@@ -46,6 +47,15 @@ class Block:
 
 def pages(root):
     return [root / 'README.md', root / 'CONTRIBUTING.md', *sorted((root / 'docs').glob('*.md'))]
+
+
+def pattern(line, differs):
+    """What a printed line must be to be this one of a page; `differs` finds what may be another."""
+    line = ' '.join(line.split())
+    out, end = '', 0
+    for found in re.finditer(differs, line) if differs else ():
+        out, end = out + re.escape(line[end:found.start()]) + f'(?:{differs})', found.end()
+    return re.compile(out + re.escape(line[end:]))
 
 
 def read_marker(text):
@@ -94,6 +104,11 @@ def read(page):
             wrong.append(f"{b.place}: '{b.verb}' of what, or why?")
         elif b.verb in ('inside', 'global') and (b.verb == 'inside' or b.hidden) and not any(h.strip() == '…' for h in b.hidden):
             wrong.append(f"{b.place}: the hidden lines have no line '…'")
+        elif b.verb == 'output':
+            try:
+                re.compile(b.argument)
+            except re.error as e:
+                wrong.append(f"{b.place}: '{b.argument}' is no regular expression: {e}")
         elif b.language == 'python':
             try:
                 compile('\n'.join(b.code), str(b.page), 'exec')
@@ -131,23 +146,28 @@ def run(blocks, folder, root):
     """Follows a page in `folder`, made empty. Returns what went wrong, or ''."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    printed = set()
+    printed = []
+
+    def shell(place, lines):
+        done = subprocess.run(['bash', '-euo', 'pipefail', '-c', '\n'.join(lines)], cwd=folder, text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, 'DICE': str(root), 'PYTHON': sys.executable})
+        print(f'{place}:\n{done.stdout}')
+        printed[:] = {' '.join(line.split()) for line in done.stdout.split('\n')}
+        return f'{place}: exit status {done.returncode}' if done.returncode else ''
+
     for b in blocks:
         if b.verb == 'file':
             path = folder / b.argument
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text('\n'.join([*b.code, '']), encoding='utf-8')
         elif b.verb == 'run':
-            script = '\n'.join([*b.hidden, 'set -x', *b.code])
-            done = subprocess.run(['bash', '-euo', 'pipefail', '-c', script], cwd=folder, text=True, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, 'DICE': str(root), 'PYTHON': sys.executable})
-            print(f'{b.place}:\n{done.stdout}')
-            if done.returncode:
-                return f'{b.place}: exit status {done.returncode}'
-            printed = {' '.join(line.split()) for line in done.stdout.split('\n')}
+            if wrong := shell(b.place, [*b.hidden, 'set -x', *b.code]):
+                return wrong
         elif b.verb == 'output':
+            if wrong := b.hidden and shell(b.place, b.hidden):
+                return wrong
             for line in b.code:
-                if line.strip() != '…' and ' '.join(line.split()) not in printed:
+                if line.strip() != '…' and not any(map(pattern(line, b.argument).fullmatch, printed)):
                     return f'{b.place}: this line was not printed: {line}'
     return ''
 

@@ -47,6 +47,14 @@ class Blocks(unittest.TestCase):
         self.assertIn('not printed: eight', self.run_page(page.replace(' seven\n', 'eight\n')))
         self.assertIn('exit status 1', self.run_page(page.replace('echo', 'false;')))
 
+    def test_output_that_differs_from_run_to_run(self):
+        page = '<!-- code: output \\d+\\.\\d\\d\necho "5 frames  in 0.25 ms"\n-->\n```\n5 frames in 1.50 ms\n```\n'
+        self.assertEqual(self.run_page(page), '')
+        self.assertIn('not printed: 6 frames', self.run_page(page.replace('\n5', '\n6')))
+        self.assertIn('not printed: 5 frames', self.run_page(page.replace('1.50', '1.5')))
+        self.assertIn('exit status 1', self.run_page(page.replace('echo', 'false;')))
+        self.assertIn('no regular expression', self.read(page.replace('\\d+', '('))[1][0])
+
 
 class Mistakes(unittest.TestCase):
     def test_missing(self):

@@ -102,14 +102,14 @@ class libraries : public emulated::gpu_test {
     pack.finalize("take tensors");
     return pack;
   }
-  cudnnStatus_t execute(const gpu::plan& p, const gpu::convolution& c, const tensors& t) {
+  cudnnStatus_t execute(const gpu::execution_plan& p, const gpu::convolution& c, const tensors& t) {
     const numbers room((p.workspace + 3) / 4 + 1);
     const auto pack = pack_of(c, t, room.at());
     return cudnnBackendExecute(handle, p.execution.get(), pack.get());
   }
   /// Plans by the first engines that work.
-  std::vector<gpu::plan> plans(const gpu::convolution& c, std::size_t most = 3) {
-    std::vector<gpu::plan> out;
+  std::vector<gpu::execution_plan> plans(const gpu::convolution& c, std::size_t most = 3) {
+    std::vector<gpu::execution_plan> out;
     const auto graph = gpu::graph_of(here(), c);
     for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
       for (const auto& configuration : gpu::configurations(here(), graph, mode)) {
@@ -185,10 +185,10 @@ TEST_F(libraries, an_engine_that_was_written_down_is_found_again) {
   EXPECT_GT(with_knobs, 10);  // the same engines in other ways
   for (const auto& configuration : found) {
     const auto choice = gpu::choice_of(configuration);
-    std::unique_ptr<gpu::plan> first, again;
+    std::unique_ptr<gpu::execution_plan> first, again;
     try {
-      first = std::make_unique<gpu::plan>(gpu::plan_of(here(), configuration));
-      again = std::make_unique<gpu::plan>(gpu::plan_of(here(), gpu::configuration_of(here(), graph, choice)));
+      first = std::make_unique<gpu::execution_plan>(gpu::plan_of(here(), configuration));
+      again = std::make_unique<gpu::execution_plan>(gpu::plan_of(here(), gpu::configuration_of(here(), graph, choice)));
     } catch (const gpu::cudnn_error& e) {
       ASSERT_EQ(e.category(), 3000) << e.what();
       continue;
@@ -266,7 +266,7 @@ TEST_F(libraries, mistakes_with_pointers_are_refused) {
       made({.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .bias = true, .channels_last = true});
   const tensors t(c);
   auto all = plans(c, 30);
-  const auto hungry = std::find_if(all.begin(), all.end(), [](const gpu::plan& p) { return p.workspace > 0; });
+  const auto hungry = std::find_if(all.begin(), all.end(), [](const gpu::execution_plan& p) { return p.workspace > 0; });
   ASSERT_NE(hungry, all.end());
   const auto run = [&](void* workspace, int skip) {
     const auto pack = pack_of(c, t, workspace, skip);

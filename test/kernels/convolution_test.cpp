@@ -33,8 +33,7 @@ std::string text(const ops::conv& op, const shape& in) {
   return s.str();
 }
 
-template <class Activation = graph::nothing>
-void compare_conv(const ops::conv& op, const shape& in, const Activation& activation = {}, bool residual = false) {
+void compare_conv(const ops::conv& op, const shape& in, const ending& activation = {}, bool residual = false) {
   auto p = problem_of(op, in);
   compare(residual ? with_residual(p) : p, text(op, in), activation);
 }
@@ -74,7 +73,7 @@ TEST(convolution_compared, every_epilogue) {
   const ops::conv depthwise{.channels = 12, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = 12};
   const auto all = [](const ops::conv& op, const shape& in) {
     for (const bool residual : {false, true}) {
-      compare_conv(op, in, graph::nothing{}, residual);
+      compare_conv(op, in, {}, residual);
       compare_conv(op, in, ops::relu{}, residual);
       compare_conv(op, in, ops::leaky_relu{.alpha = 0.2f}, residual);
       compare_conv(op, in, ops::clip{.low = -0.1f, .high = 0.3f}, residual);
@@ -92,7 +91,7 @@ TEST(convolution_compared, every_epilogue) {
 // Convolutions that end with the largest of each 2 × 2 results.
 TEST(convolution_compared, halves) {
   if (!can_halve) GTEST_SKIP() << "this backend takes no pooling into a convolution";
-  const auto halved = [](const ops::conv& op, const shape& in, const auto& activation) {
+  const auto halved = [](const ops::conv& op, const shape& in, const ending& activation) {
     auto p = problem_of(op, in);
     ASSERT_TRUE(cost::choose<compared::value>(op, graph::shapes(p.in), p.result()).halves) << text(op, in);
     p.halves = true;
@@ -114,7 +113,7 @@ TEST(convolution_compared, halves) {
   const ops::conv op{.channels = 20, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
   for (const std::int64_t channels : {5, 16}) {
     const shape in{2, channels, 11, 18};
-    halved(op, in, graph::nothing{});
+    halved(op, in, {});
     halved(op, in, ops::leaky_relu{.alpha = 0.2f});
     halved(op, in, ops::clip{.low = -0.1f, .high = 0.3f});
     halved(op, in, ops::sigmoid{});

@@ -6,34 +6,31 @@ namespace {
 
 using namespace harness;
 
-using fused = graph::group<sample::network, sample::conv2, sample::add1, sample::relu2, 1>;
-template <class Layer> using alone = graph::group<sample::network, Layer>;
-
-template <class Backend> struct group : ::testing::Test {};
+template <class Backend> struct group : ::testing::Test { static constexpr bool on_gpu = cost::is_cudnn(Backend::value); };
 TYPED_TEST_SUITE(group, backends);
 
-/// Runs G on Backend.
-template <class Backend, class G>
-std::vector<float> run(const std::vector<std::vector<float>>& inputs, const std::vector<std::vector<float>>& parameters) {
-  const auto functions = kernels::entry_for<Backend, G>();
-  constexpr auto algorithm = cost::algorithms<sample::network, Backend::value>[static_cast<std::size_t>(G::anchor::id)];
+/// The kernel of Layer on Backend.
+template <class Backend, class Layer>
+constexpr kernels::entry alone = kernels::entry_for<Backend>(Layer::op, graph::view_of<sample::network>.operands(Layer::id),
+                                                             Layer::result,
+                                                             cost::algorithms<sample::network, Backend::value>[Layer::id]);
+
+std::vector<float> run(const kernels::entry& group, [[maybe_unused]] bool on_gpu,
+                       const std::vector<std::vector<float>>& inputs, const std::vector<std::vector<float>>& parameters) {
+  const auto& algorithm = group.what.how;
+  const auto& result = group.what.result;
 #ifdef DICE_TESTS_GPU
-  if constexpr (std::is_same_v<Backend, kernels::cudnn>) {
+  if (on_gpu) {
     auto& there = gpu_bench::get();
     there.clear();
     std::vector<const float*> in, from;
     for (const auto& x : inputs) in.push_back(there.put(x));
     for (const auto& x : parameters) from.push_back(there.put(x));
-    std::vector<float> y(static_cast<std::size_t>(G::result.elements()));
+    std::vector<float> y(static_cast<std::size_t>(result.elements()));
     float* const output = there.put(y);
     auto* const scratch = there.room(algorithm.scratch_bytes + (1 << 20));
     there.run([&] {
-      functions.run({.inputs = in.data(),
-                     .output = output,
-                     .parameters = from.data(),
-                     .packed = nullptr,
-                     .scratch = scratch,
-                     .how = &algorithm});
+      group.run({.inputs = in.data(), .output = output, .parameters = from.data(), .packed = nullptr, .scratch = scratch});
     });
     return there.get(output, y.size());
   }
@@ -42,22 +39,23 @@ std::vector<float> run(const std::vector<std::vector<float>>& inputs, const std:
   std::vector<const float*> in, from;
   for (const auto& x : inputs) in.push_back(memory.emplace_back(x).floats());
   for (const auto& x : parameters) from.push_back(memory.emplace_back(x).floats());
-  buffer packed(algorithm.packed_bytes), scratch(algorithm.scratch_bytes + (1 << 20)), output(G::result.bytes());
-  constexpr bool packs = algorithm.packed_bytes > 0;
-  EXPECT_EQ(functions.pack != nullptr, packs);
-  if (packs) functions.pack(algorithm.variant, from, packed.data());
-  functions.run({.inputs = in.data(),
-                 .output = output.floats(),
-                 .parameters = packs ? nullptr : from.data(),
-                 .packed = packed.data(),
-                 .scratch = scratch.data(),
-                 .how = &algorithm});
-  return {output.floats(), output.floats() + G::result.elements()};
+  buffer packed(algorithm.packed_bytes), scratch(algorithm.scratch_bytes + (1 << 20)), output(result.bytes());
+  const bool packs = algorithm.packed_bytes > 0;
+  EXPECT_EQ(group.by.pack != nullptr, packs);
+  if (packs) group.by.pack(group.what, from, packed.data());
+  group.run({.inputs = in.data(),
+             .output = output.floats(),
+             .parameters = packs ? nullptr : from.data(),
+             .packed = packed.data(),
+             .scratch = scratch.data()});
+  return {output.floats(), output.floats() + result.elements()};
 }
 
 TYPED_TEST(group, convolution_with_residual_and_activation) {
   const auto x = values(256, 1), residual = values(256, 2), weights = values(16, 3);
-  const auto y = run<TypeParam, fused>({x, residual}, {weights});
+  auto fused = alone<TypeParam, sample::conv2>;
+  fused.what.residual = true, fused.what.activation = sample::relu2::op.fuses({}).function;
+  const auto y = run(fused, this->on_gpu, {x, residual}, {weights});
   for (std::size_t i = 0; i < 256; ++i) {
     double expected = residual[i];
     for (std::size_t c = 0; c < 4; ++c) expected += static_cast<double>(weights[i / 64 * 4 + c]) * x[c * 64 + i % 64];
@@ -69,16 +67,17 @@ TYPED_TEST(group, single_layers) {
   const auto x = values(192, 1), weights = values(108, 2), bias = values(4, 3);
   const auto op = sample::conv1::op;
   const problem<ops::conv> p{.op = op, .in = {{1, 3, 8, 8}}, .inputs = {x}, .parameters = {weights, bias}, .residual = {}};
-  EXPECT_LE(error(run<TypeParam, alone<sample::conv1>>({x}, {weights, bias}), compute<kernels::reference>(p)), tolerance);
+  EXPECT_LE(error(run(alone<TypeParam, sample::conv1>, this->on_gpu, {x}, {weights, bias}), compute<kernels::reference>(p)),
+            tolerance);
 
   const auto y = values(128, 4), w = values(1280, 5), b = values(10, 6);
-  const auto scores = run<TypeParam, alone<sample::fc1>>({y}, {w, b});
+  const auto scores = run(alone<TypeParam, sample::fc1>, this->on_gpu, {y}, {w, b});
   for (std::size_t n = 0; n < 10; ++n) {
     double expected = b[n];
     for (std::size_t k = 0; k < 128; ++k) expected += static_cast<double>(w[n * 128 + k]) * y[k];
     EXPECT_NEAR(scores[n], expected, 1e-5);
   }
-  EXPECT_EQ((run<TypeParam, alone<sample::flatten1>>({y}, {})), y);
+  EXPECT_EQ(run(alone<TypeParam, sample::flatten1>, this->on_gpu, {y}, {}), y);
 }
 
 // Every operator but the graph's own inputs and outputs.

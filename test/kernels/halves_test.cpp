@@ -11,8 +11,7 @@ template <class Backend> struct halves : ::testing::Test {
   /// What rounding to 11 or 8 bits may cost, of the largest result.
   static constexpr double rounding = std::is_same_v<Backend, kernels::cudnn_bf16> ? 3e-2 : 4e-3;
 
-  template <class Op, class Activation = graph::nothing>
-  static void near(problem<Op> p, const std::string& what, const Activation& activation = {}) {
+  template <class Op> static void near(problem<Op> p, const std::string& what, const ending& activation = {}) {
     const auto expected = compute<kernels::reference>(p, activation);
     for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
       p.layout = layout;

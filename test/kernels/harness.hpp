@@ -1,9 +1,9 @@
-// Runs one operator on one backend with run-time shapes, as a fusion group would: the same compute() and epilogues, without
-// a network type for each case. Memory is exactly as large as the contract says, so that a sanitizer sees any access beside
-// it; scratch and output begin as NaN; guards stand around the output.
+// Runs one operator on one backend as a fusion group, which is a value. Memory is exactly as large as the contract says, so
+// that a sanitizer sees any access beside it; scratch and output begin as NaN; guards stand around the output.
 #pragma once
 
 #include <dice/kernels/kernels.hpp>
+#include <dice/kernels/table.hpp>
 
 #include <gtest/gtest.h>
 
@@ -82,6 +82,13 @@ class buffer {
   std::size_t size_;
 };
 
+/// What follows an operator: nothing, or an activation.
+struct ending {
+  graph::activation by{};
+  ending() = default;
+  template <class Op> ending(const Op& op) : by(graph::fuses(op, {}).function) {}
+};
+
 /// One operator with its data.
 template <class Op> struct problem {
   Op op;
@@ -126,10 +133,24 @@ inline std::vector<float> plain(const float* from, const shape& s, tensor::layou
   return out;
 }
 
-/// What Backend computes on this CPU by `algorithm`, followed by `activation`.
-template <class Backend, class Op, class Activation>
-std::vector<float> compute_here(const problem<Op>& p, const Activation& activation, const cost::algorithm& algorithm) {
-  using kernel = kernels::kernel<Backend, Op>;
+/// `p` as a value, computed by `algorithm` and followed by `e`; `layouts` are those of its inputs and then of its residual.
+template <class Op>
+kernels::task task_of(const problem<Op>& p, const ending& e, const cost::algorithm& algorithm,
+                      const std::vector<tensor::layout>& layouts, tensor::layout output) {
+  return {.op = &p.op,
+          .inputs = p.in,
+          .result = p.result(),
+          .residual = !p.residual.empty(),
+          .activation = e.by,
+          .halves = p.halves,
+          .how = algorithm,
+          .layouts = layouts,
+          .output = output};
+}
+
+/// What Backend computes on this CPU by `algorithm`, followed by `e`.
+template <class Backend, class Op>
+std::vector<float> compute_here(const problem<Op>& p, const ending& e, const cost::algorithm& algorithm) {
 #ifdef DICE_WITH_OPENMP
   omp_set_num_threads(p.threads);
 #endif
@@ -166,30 +187,24 @@ std::vector<float> compute_here(const problem<Op>& p, const Activation& activati
     inputs[0] = to;
   }
 
-  kernels::call c{.inputs = inputs.data(),
-                  .output = to,
-                  .parameters = parameters.data(),
-                  .packed = nullptr,
-                  .scratch = work > 0 ? scratch.data() : nullptr,
-                  .how = &algorithm,
-                  .layouts = layouts.data(),
-                  .result = layout_of(result)};
-  if (algorithm.packed_bytes > 0) {
-    if constexpr (requires { &kernel::prepare; })
-      kernel::prepare(p.op, p.in, result, algorithm.variant, parameters, packed.data());
-    c.packed = packed.data();
-    c.parameters = nullptr;
-  }
-  kernels::detail::epilogue e{.output = to, .write = kernel::template write<Activation>};
-  if constexpr (!std::is_same_v<Activation, graph::nothing>) e.activation = &activation;
-  e.bounds = kernels::detail::limits_of(activation);
-  e.halves = p.halves;
   std::unique_ptr<buffer> residual;
   if (!p.residual.empty()) {
     residual = std::make_unique<buffer>(stored(p.residual, result, layout_of(result)));
-    e.residual = residual->floats();
+    inputs.push_back(residual->floats());
   }
-  kernel::shared(p.op, graph::shapes(p.in), result, c, e);
+  kernels::buffers at{.inputs = inputs.data(),
+                      .output = to,
+                      .parameters = parameters.data(),
+                      .packed = nullptr,
+                      .scratch = work > 0 ? scratch.data() : nullptr};
+  const auto what = task_of(p, e, algorithm, layouts, layout_of(result));
+  const auto by = kernels::functions_for(Backend{}, p.op, what.inputs, result);
+  if (algorithm.packed_bytes > 0) {
+    by.pack(what, parameters, packed.data());
+    at.packed = packed.data();
+    at.parameters = nullptr;
+  }
+  by.run(what, at);
 
   bool untouched = true;
   for (std::size_t i = 0; i < guard; ++i)
@@ -199,9 +214,9 @@ std::vector<float> compute_here(const problem<Op>& p, const Activation& activati
 }
 
 #ifdef DICE_TESTS_GPU
-/// What the GPU computes, followed by `activation`.
-template <class Backend, class Op, class Activation>
-std::vector<float> compute_there(const problem<Op>& p, const Activation& activation, const cost::algorithm& algorithm) {
+/// What the GPU computes, followed by `e`.
+template <class Backend, class Op>
+std::vector<float> compute_there(const problem<Op>& p, const ending& e, const cost::algorithm& algorithm) {
   using tensor::layout;
   const shape result = p.result();
   const auto layout_of = [&](const shape& s) { return tensor::has_blocks(s) ? p.layout : layout::plain; };
@@ -214,13 +229,13 @@ std::vector<float> compute_there(const problem<Op>& p, const Activation& activat
     inputs.push_back(there.put(stored(p.inputs[k], p.in[k], layouts.back())));
   }
   layouts.push_back(layout_of(result));  // of the residual
+  const auto what = task_of(p, e, algorithm, layouts, layout_of(result));
+  const auto by = kernels::functions_for(Backend{}, p.op, what.inputs, result);
   const std::byte* packed = nullptr;
   if (algorithm.packed_bytes > 0) {
     std::vector<float> of_host(static_cast<std::size_t>((algorithm.packed_bytes + 3) / 4));
-    if constexpr (requires { &kernels::kernel<Backend, Op>::prepare; }) {
-      for (const auto& x : p.parameters) parameters.push_back(x.data());
-      kernels::kernel<Backend, Op>::prepare(p.op, p.in, result, 0, parameters, reinterpret_cast<std::byte*>(of_host.data()));
-    }
+    for (const auto& x : p.parameters) parameters.push_back(x.data());
+    by.pack(what, parameters, reinterpret_cast<std::byte*>(of_host.data()));
     packed = reinterpret_cast<const std::byte*>(there.put(of_host));
     parameters.clear();
   } else {
@@ -242,17 +257,13 @@ std::vector<float> compute_there(const problem<Op>& p, const Activation& activat
     there.again(output + guard, inputs[0], count);
     inputs[0] = output + guard;
   }
-  auto end = kernels::gpu::ending_of(activation);
-  if (!p.residual.empty()) end.residual = there.put(stored(p.residual, result, layout_of(result)));
-  const kernels::call c{.inputs = inputs.data(),
-                        .output = output + guard,
-                        .parameters = packed ? nullptr : parameters.data(),
-                        .packed = packed,
-                        .scratch = there.room(work),
-                        .how = &algorithm,
-                        .layouts = layouts.data(),
-                        .result = layout_of(result)};
-  there.run([&] { kernels::kernel<Backend, Op>::shared(p.op, graph::shapes(p.in), result, c, end); });
+  if (!p.residual.empty()) inputs.push_back(there.put(stored(p.residual, result, layout_of(result))));
+  const kernels::buffers at{.inputs = inputs.data(),
+                            .output = output + guard,
+                            .parameters = packed ? nullptr : parameters.data(),
+                            .packed = packed,
+                            .scratch = there.room(work)};
+  there.run([&] { by.run(what, at); });
   around = there.get(output, around.size());
   const auto is_guard = [](float x) { return x == 12345; };
   EXPECT_TRUE(std::all_of(around.begin(), around.begin() + guard, is_guard) &&
@@ -262,20 +273,19 @@ std::vector<float> compute_there(const problem<Op>& p, const Activation& activat
 }
 #endif
 
-/// What Backend computes by `algorithm`, followed by `activation`.
-template <class Backend, class Op, class Activation>
-std::vector<float> compute(const problem<Op>& p, const Activation& activation, const cost::algorithm& algorithm) {
+/// What Backend computes by `algorithm`, followed by `e`.
+template <class Backend, class Op>
+std::vector<float> compute(const problem<Op>& p, const ending& e, const cost::algorithm& algorithm) {
 #ifdef DICE_TESTS_GPU
-  if constexpr (cost::is_cudnn(Backend::value)) return compute_there<Backend>(p, activation, algorithm);
+  if constexpr (cost::is_cudnn(Backend::value)) return compute_there<Backend>(p, e, algorithm);
   else
 #endif
-    return compute_here<Backend>(p, activation, algorithm);
+    return compute_here<Backend>(p, e, algorithm);
 }
 
 /// By the algorithm that is chosen for it.
-template <class Backend, class Op, class Activation = graph::nothing>
-std::vector<float> compute(const problem<Op>& p, const Activation& activation = {}) {
-  return compute<Backend>(p, activation, cost::choose<Backend::value>(p.op, graph::shapes(p.in), p.result()));
+template <class Backend, class Op> std::vector<float> compute(const problem<Op>& p, const ending& e = {}) {
+  return compute<Backend>(p, e, cost::choose<Backend::value>(p.op, graph::shapes(p.in), p.result()));
 }
 
 /// max |a - b| / max |b|; infinite if any element is NaN in one of them alone, or infinite.
@@ -316,12 +326,12 @@ template <class Op> problem<Op> with_residual(problem<Op> p) {
 }
 
 /// What the reference computes; a group that halves as two operators.
-template <class Op, class Activation> std::vector<float> expected_of(problem<Op> p, const Activation& activation) {
-  if (!p.halves) return compute<kernels::reference>(p, activation);
+template <class Op> std::vector<float> expected_of(problem<Op> p, const ending& e) {
+  if (!p.halves) return compute<kernels::reference>(p, e);
   p.halves = false;
   problem<ops::max_pool> pool{.op = {.kernel = {2, 2}, .strides = {2, 2}},
                               .in = {p.result()},
-                              .inputs = {compute<kernels::reference>(p, activation)},
+                              .inputs = {compute<kernels::reference>(p, e)},
                               .parameters = {},
                               .residual = {}};
   return compute<kernels::reference>(pool);
@@ -329,9 +339,8 @@ template <class Op, class Activation> std::vector<float> expected_of(problem<Op>
 
 #ifdef DICE_COMPARES
 /// Compares the other backend with the reference, OpenMP on 1, 2 and 3 threads, all tensors plain and all blocked.
-template <class Op, class Activation = graph::nothing>
-void compare(problem<Op> p, const std::string& what, const Activation& activation = {}) {
-  const auto expected = expected_of(p, activation);
+template <class Op> void compare(problem<Op> p, const std::string& what, const ending& e = {}) {
+  const auto expected = expected_of(p, e);
   for (const int threads : {1, 2, 3}) {
     if (threads > 1 && std::is_same_v<compared, kernels::cudnn>) break;
     p.threads = threads;
@@ -339,10 +348,10 @@ void compare(problem<Op> p, const std::string& what, const Activation& activatio
     for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
       p.layout = layout;
       const std::string how = what + (layout == tensor::layout::plain ? ", plain" : ", blocked");
-      EXPECT_LE(error(compute<compared>(p, activation), expected), tolerance) << how << ", threads " << threads;
+      EXPECT_LE(error(compute<compared>(p, e), expected), tolerance) << how << ", threads " << threads;
       if (!graph::in_place(p.op)) continue;
       p.in_place = true;
-      EXPECT_LE(error(compute<compared>(p, activation), expected), tolerance) << how << ", in place";
+      EXPECT_LE(error(compute<compared>(p, e), expected), tolerance) << how << ", in place";
       p.in_place = false;
     }
   }

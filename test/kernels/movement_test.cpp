@@ -32,24 +32,20 @@ template <class Backend> std::vector<float> concat_in_place(const problem<ops::c
   std::vector<float> output(static_cast<std::size_t>(p.result().elements()));
   std::copy(p.inputs[0].begin(), p.inputs[0].end(), output.begin());
   if (second) std::copy(p.inputs[1].begin(), p.inputs[1].end(), output.begin() + 18);
-  using kernel = kernels::kernel<Backend, ops::concat>;
+  const kernels::task what{.op = &p.op, .inputs = p.in, .result = p.result()};
 #ifdef DICE_TESTS_GPU
   if constexpr (std::is_same_v<Backend, kernels::cudnn>) {
     auto& there = gpu_bench::get();
     there.clear();
     float* const at = there.put(output);
     const float* inputs[] = {at, second ? at + 18 : there.put(p.inputs[1]), there.put(p.inputs[2])};
-    const kernels::call c{.inputs = inputs, .output = at, .parameters = nullptr, .packed = nullptr, .scratch = nullptr};
-    there.run([&] { kernel::compute(p.op, p.in, p.result(), c, {}); });
+    there.run([&] { kernels::kernel<Backend, ops::concat>::run(what, {inputs, at, nullptr, nullptr, nullptr}); });
     return there.get(at, output.size());
   } else
 #endif
   {
     const float* inputs[] = {output.data(), second ? output.data() + 18 : p.inputs[1].data(), p.inputs[2].data()};
-    const kernels::call c{
-        .inputs = inputs, .output = output.data(), .parameters = nullptr, .packed = nullptr, .scratch = nullptr};
-    const kernels::detail::epilogue e{.output = output.data(), .write = kernel::template write<graph::nothing>};
-    kernel::compute(p.op, p.in, p.result(), c, e);
+    kernels::kernel<Backend, ops::concat>::run(what, {inputs, output.data(), nullptr, nullptr, nullptr});
     return output;
   }
 }

@@ -1,4 +1,5 @@
 // The bytes in which convolutions pack their weights, as sums: files of packed weights outlive the program that wrote them.
+#include "dice/kernels/compiled.hpp"
 #include "dice/kernels/openmp/conv.hpp"
 
 #include <gtest/gtest.h>
@@ -50,18 +51,10 @@ constexpr kind kinds[] = {
     {"Winograd 7x1", {.channels = 20, .kernel = {7, 1}, .bias = true}, {1, 20, 9, 9}, 1, 20608, -7.85939261393},
 };
 
-/// What a kernel reads of a graph::group to pack its weights.
-template <std::size_t K> struct group {
-  static constexpr std::array inputs{kinds[K].in};
-  struct anchor {
-    static constexpr ops::conv op = kinds[K].op;
-    static constexpr shape result = graph::infer(op, inputs);
-  };
-};
-
-template <std::size_t K> void check() {
-  constexpr const kind& k = kinds[K];
-  using own = group<K>;
+void check(const kind& k) {
+  const graph::shapes in(&k.in, 1);
+  const auto result = graph::infer(k.op, in);
+  const auto how = cost::variant_openmp(k.op, in, result, k.variant);
   std::minstd_rand engine(1);
   std::uniform_real_distribution<float> values(-1, 1);
   const auto random = [&](std::int64_t n) {
@@ -69,12 +62,13 @@ template <std::size_t K> void check() {
     for (auto& x : out) x = values(engine);
     return out;
   };
-  const auto bytes = cost::variant_openmp(k.op, own::inputs, own::anchor::result, k.variant).packed_bytes;
+  const auto bytes = how.packed_bytes;
   const auto weights = random(k.op.channels * k.in[1] / k.op.group * k.op.kernel[0] * k.op.kernel[1]);
   const auto bias = random(k.op.channels);
-  const float* const from[] = {weights.data(), bias.data()};
+  const std::vector<const float*> from{weights.data(), bias.data()};
   std::vector<float> packed(static_cast<std::size_t>(bytes / 4), 7.0f);
-  kernels::kernel<kernels::openmp, ops::conv>::pack<own>(k.variant, from, reinterpret_cast<std::byte*>(packed.data()));
+  kernels::functions_for(kernels::openmp{}, k.op, in, result)
+      .pack({.op = &k.op, .inputs = in, .result = result, .how = how}, from, reinterpret_cast<std::byte*>(packed.data()));
   double sum = 0, magnitude = 0;
   for (const double x : packed) {
     const double part = x * values(engine);
@@ -87,8 +81,7 @@ template <std::size_t K> void check() {
 
 TEST(packed, is_of_the_form_that_its_number_says) {
   EXPECT_EQ(cost::packed_form, form) << "the numbers above are those of another form";
-  []<std::size_t... K>(std::index_sequence<K...>) { (check<K>(), ...); }
-  (std::make_index_sequence<std::size(kinds)>());
+  for (const auto& k : kinds) check(k);
 }
 
 TEST(packed, all_sizes_of_winograd_are_watched) {

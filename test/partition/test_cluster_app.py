@@ -26,7 +26,7 @@ def predicted(*arguments):
 class Plans(unittest.TestCase):
     def test_plan_ends_with_the_prediction_and_the_mapping_as_cpp(self):
         text = predicted("--plan")
-        table, mapping = text.split("Predicted on the cluster:\n")[1].split("\nusing plan = ")
+        table, mapping = text.split("Predicted on the cluster:\n")[1].split("\nusing deployment = ")
         self.assertRegex(table, r"host +ms +of the period\n")
         self.assertRegex(table, r"rank 0 +[sq] +\d+\.\d{3} +\d+ %\n")
         self.assertRegex(table, r"[\d.e+]+ frames/s, [\d.e+-]+ ms from a frame's entry to its results, [\d.e+-]+ J a frame, at most")
@@ -36,7 +36,7 @@ class Plans(unittest.TestCase):
 
     def test_mappings_of_ones_own_are_written_as_cpp_too(self):
         done = subprocess.run([APP, "--plan"], env={"SLOWER": "yes"}, capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.stdout.split("\nusing plan = ")[1],
+        self.assertEqual(done.stdout.split("\nusing deployment = ")[1],
                          'dice::mapping<\n    dice::dev<0, dice::threads<2>, dice::on<"q">>, dice::layers<dice::range<sample::image, '
                          'sample::scores>>,\n    dice::in_flight<3>>;\n')
 
@@ -58,8 +58,8 @@ class Plans(unittest.TestCase):
 
 class Searches(unittest.TestCase):
     def test_finds_at_run_time_what_the_compiler_found(self):
-        mapping = predicted("--plan").split("\nusing plan = ")[1]
-        self.assertEqual(predicted("--search").split("\n\n")[0], "using plan = " + mapping.rstrip("\n"))
+        mapping = predicted("--plan").split("\nusing deployment = ")[1]
+        self.assertEqual(predicted("--search").split("\n\n")[0], "using deployment = " + mapping.rstrip("\n"))
         self.assertEqual(predicted("--search"), predicted("--search=throughput"))
         for line in predicted("--search").split("\n\n", 1)[1].splitlines():  # C++ as a whole
             self.assertRegex(line, r"^(// .*)?$")

@@ -5,6 +5,8 @@
 
 #include "networks/mappings.hpp"
 
+#include <dice/engine.hpp>
+
 #include <xtensor/xmath.hpp>
 #include <xtensor/xnpy.hpp>
 #include <xtensor/xview.hpp>

@@ -54,30 +54,30 @@ inline void linger() {
 inline float scale(float x, float w) { return x * w + 0.5f; }
 inline float sum(float a, float b) { return a + 2 * b; }
 
-inline void run_scale(const dice::kernels::call& c) {
+inline void run_scale(const dice::kernels::task&, const dice::kernels::buffers& c) {
   linger();
   for (int i = 0; i < elements; ++i) c.output[i] = scale(c.inputs[0][i], c.parameters[0][i] + c.parameters[1][i]);
 }
 /// The same with packed weights: their sums, backwards; and working memory.
-inline void pack(int, dice::kernels::source from, std::byte* to) {
+inline void pack(const dice::kernels::task&, dice::kernels::source from, std::byte* to) {
   for (int i = 0; i < elements; ++i) reinterpret_cast<float*>(to)[elements - 1 - i] = from[0][i] + from[1][i];
 }
-inline void run_packed(const dice::kernels::call& c) {
+inline void run_packed(const dice::kernels::task&, const dice::kernels::buffers& c) {
   linger();
   if (c.parameters) throw std::runtime_error("packed weights, but plain ones are given");
   auto* w = reinterpret_cast<float*>(c.scratch);
   for (int i = 0; i < elements; ++i) w[i] = reinterpret_cast<const float*>(c.packed)[elements - 1 - i];
   for (int i = 0; i < elements; ++i) c.output[i] = scale(c.inputs[0][i], w[i]);
 }
-inline void run_sum(const dice::kernels::call& c) {
+inline void run_sum(const dice::kernels::task&, const dice::kernels::buffers& c) {
   linger();
   for (int i = 0; i < elements; ++i) c.output[i] = sum(c.inputs[0][i], c.inputs[1][i]);
 }
 /// Fails when it has run `failing_after` times; -1: never.
 inline int failing_after = -1;
-inline void run_failing(const dice::kernels::call& c) {
+inline void run_failing(const dice::kernels::task& t, const dice::kernels::buffers& c) {
   if (failing_after >= 0 && failing_after-- == 0) throw std::runtime_error("this kernel fails as it was told");
-  run_sum(c);
+  run_sum(t, c);
 }
 
 enum class op { input, output, scale, packed, sum, failing };
@@ -147,21 +147,14 @@ class program {
     units_.resize(devices_.size());
     plan_ = dice::schedule::build({{layers_, edges_}, owner_, devices_, by_layer, in_flight});
     for (const auto& g : plan_.groups) {
-      algorithms_.push_back(by_layer[g.anchor]);
       group_parameters_.push_back(parameters_[g.anchor]);
-      switch (net_[g.anchor].what) {
-        case op::scale:
-          kernels_.push_back({run_scale, nullptr});
-          break;
-        case op::packed:
-          kernels_.push_back({run_packed, pack});
-          break;
-        case op::failing:
-          kernels_.push_back({run_failing, nullptr});
-          break;
-        default:
-          kernels_.push_back({run_sum, nullptr});
-      }
+      const auto what = net_[g.anchor].what;
+      const auto run = what == op::scale     ? run_scale
+                       : what == op::packed  ? run_packed
+                       : what == op::failing ? run_failing
+                                             : run_sum;
+      kernels_.push_back(
+          {.by = {.run = run, .pack = what == op::packed ? pack : nullptr}, .what = {.how = by_layer[g.anchor]}});
     }
     digest = std::string(60, 'a') + std::to_string(1000 + n);
   }
@@ -173,7 +166,6 @@ class program {
             .layers = {layers_, edges_},
             .plan = plan_.view(),
             .kernels = kernels_,
-            .algorithms = algorithms_,
             .parameters = group_parameters_,
             .weights = {"toy.safetensors", digest, bytes_},
             .weights_folder = folder,
@@ -242,9 +234,8 @@ class program {
   std::int64_t bytes_ = 0;
   std::vector<dice::platform::device> devices_;
   std::vector<dice::platform::unit> units_;
-  dice::schedule::plan plan_;
+  dice::schedule::built_plan plan_;
   std::vector<dice::kernels::entry> kernels_;
-  std::vector<dice::cost::algorithm> algorithms_;
   std::vector<std::span<const dice::graph::parameter>> group_parameters_;
   std::unique_ptr<dice::kernels::accelerator> (*open_)(const dice::platform::unit&) = nullptr;
 };

@@ -36,7 +36,7 @@ struct made : test::network {
   }
   void output(int from) { add_output(from), how(form::plain, owner.back()); }
 
-  schedule::plan plan() const {
+  schedule::built_plan plan() const {
     std::vector<platform::device> devices;
     for (int r = 0; r <= *std::max_element(owner.begin(), owner.end()); ++r) devices.push_back({r, {}, -1});
     auto plan = schedule::build({view_of(), owner, devices, algorithms, 2});
@@ -46,7 +46,7 @@ struct made : test::network {
     return plan;
   }
   /// No proof for `at`, which is one of the plan's places, in the other layout.
-  void expect_refused(const schedule::plan& plan, schedule::place& at) const {
+  void expect_refused(const schedule::built_plan& plan, schedule::place& at) const {
     at.layout = test::other(at.layout);
     EXPECT_FALSE(schedule::places_match(plan.view(), view_of()));
     at.layout = test::other(at.layout);
@@ -64,7 +64,7 @@ struct made : test::network {
 };
 
 /// Bytes of working memory of each step that has some, in order.
-std::vector<std::int64_t> working(const schedule::plan& p) {
+std::vector<std::int64_t> working(const schedule::built_plan& p) {
   std::vector<std::int64_t> out;
   for (const auto& b : p.buffers)
     if (b.layer < 0) out.push_back(b.bytes);
@@ -108,7 +108,7 @@ struct two_joined : made {
     conv({1, first, 2, 2}, 0), conv({1, 40 - first, 2, 2}, 0);
     output(conv({1, 16, 2, 2}, concat({1, 40, 2, 2}, {1, 2}, works)));
   }
-  schedule::plan plan() const {
+  schedule::built_plan plan() const {
     auto plan = made::plan();
     for (auto& s : plan.steps) {
       EXPECT_FALSE(s.what == schedule::action::compute && s.layer == 3);

@@ -70,8 +70,9 @@ struct random_network : network {
           add("Conv", image(), {a}).fuses = {.takes_residual = true, .takes_activation = true};
           break;
         case 2:
-          add("Relu", shape, {a}), layers.back().fuses = {.is_activation = true, .rises = below(3) != 0},
-                                   layers.back().in_place = true;
+          add("Relu", shape, {a}),
+              layers.back().fuses = {.function = {dice::graph::activation::kind::relu}, .rises = below(3) != 0},
+              layers.back().in_place = true;
           break;
         case 3:
           add("BatchNormalization", shape, {a}), layers.back().fuses.takes_activation = true, layers.back().in_place = true;

@@ -89,7 +89,7 @@ struct drawn {
     algorithms = some_algorithms(net.view(), seed + 2);
     in_flight = 1 + static_cast<int>(draw() % 5);
   }
-  schedule::plan plan() const { return schedule::build({net.view(), owner, devices, algorithms, in_flight}); }
+  schedule::built_plan plan() const { return schedule::build({net.view(), owner, devices, algorithms, in_flight}); }
 };
 
 // DICE_PROPERTY_PLANS in the environment asks for another number than the usual one.
@@ -196,7 +196,7 @@ TEST(Schedule, PlacesThatDoNotMatchAreFound) {
 
 TEST(Schedule, OverlapAndCyclesAreFound) {
   // Two buffers of one rank at the same place and time.
-  schedule::plan p;
+  schedule::built_plan p;
   p.ranks.push_back({.rank = 0,
                      .first_step = 0,
                      .last_step = 2,
@@ -220,7 +220,7 @@ TEST(Schedule, OverlapAndCyclesAreFound) {
   EXPECT_FALSE(schedule::buffers_disjoint(p.view(), two));
 
   // Two ranks that each send only after having received.
-  schedule::plan q;
+  schedule::built_plan q;
   for (int r = 0; r < 2; ++r) {
     q.ranks.push_back({.rank = r, .first_step = 2 * r, .last_step = 2 * r + 2, .first_segment = r, .last_segment = r + 1});
     q.segments.push_back({2 * r, 2 * r + 2});
@@ -277,7 +277,7 @@ TEST(Schedule, PoolingJoinsAConvolution) {
     net.add("Conv", {1, 8, 4, 4}, {0}).fuses = {.takes_residual = true, .takes_activation = true};
     if (with.residual) net.add("Add", {1, 8, 4, 4}, {0, 1}).fuses = {.takes_activation = true, .is_residual = true};
     const auto activation = [&](const tensor::shape& s) {
-      net.add("Relu", s, {net.size() - 1}).fuses = {.is_activation = true, .rises = with.rises};
+      net.add("Relu", s, {net.size() - 1}).fuses = {.function = {dice::graph::activation::kind::relu}, .rises = with.rises};
     };
     if (with.activation_first) activation({1, 8, 4, 4});
     net.add("MaxPool", {1, 8, 2, 2}, {net.size() - 1}).fuses.halves = true;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""headers.py ROOT FOLDER COMPILE_COMMANDS: each header below ROOT/include/dice/FOLDER compiles alone, without warnings.
+"""headers.py ROOT FOLDER COMPILE_COMMANDS: each header in ROOT/include/dice/FOLDER compiles alone, without warnings.
 
-FOLDER is a room, or "." for dice.hpp.  COMPILE_COMMANDS is CMake's list; the command that compiles probe.cpp is used.
-One header of dice that most of them (of a folder below FOLDER) include anyway is compiled only once, and put before those that
-include it: what they forgot to include is missed all the same, for it brings nothing that they do not bring themselves.
+FOLDER is a room, a folder in a room with all below it, or "." for dice.hpp.  COMPILE_COMMANDS is CMake's list; the command
+that compiles probe.cpp is used.  Headers of libraries that this build has not found are left out; exit status 77 if these are
+all.  One header of dice that most of them include anyway is compiled only once, and put before those that include it: what
+they forgot to include is missed all the same, for it brings nothing that they do not bring themselves.
 """
 import json
 import pathlib
@@ -15,6 +16,13 @@ import tempfile
 
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 CONDITION = re.compile(r"\s*#\s*(if|endif)")
+# Headers that include one of these need a library: the macro that says it was found, what is included, the library's name.
+OPTIONAL = [
+    ("DICE_WITH_CUDNN", re.compile(r"dice/kernels/cudnn/"), "CUDA and cuDNN"),
+    ("DICE_WITH_OPENMP", re.compile(r"dice/kernels/openmp/"), "OpenMP"),
+    ("DICE_WITH_MPI", re.compile(r"dice/channels/mpi/"), "MPI and Boost.MPI"),
+    ("DICE_WITH_PICTURES", re.compile(r"stb/"), "stb"),
+]
 
 
 def direct(text):
@@ -63,28 +71,31 @@ def main():
     probe = next(entry for entry in entries if entry["file"].endswith("structure/probe.cpp"))
     words = shlex.split(probe["command"])
     words = words[: words.index("-o")]  # then come the object and the source
-    paths = place.glob("*.hpp") if folder == "." else place.rglob("*.hpp")
+    paths = place.rglob("*.hpp") if "/" in folder else place.glob("*.hpp")
     headers = sorted(path.relative_to(base).as_posix() for path in paths)
     reached = closures(base)
-    groups = {}  # those of a folder in the room have most in common
-    for name in headers:
-        groups.setdefault(name.split("/")[2] if name.count("/") > 2 else "", []).append(name)
+    for macro, included, library in OPTIONAL:
+        without = [] if f"-D{macro}" in words else [name for name in headers if any(map(included.match, reached[name]))]
+        if without:
+            headers = [name for name in headers if name not in without]
+            print(f"left out, for this build has no {library}:", *without)
+            if not headers:
+                return 77
+    once = shared(headers, reached)
     bad = 0
-    for group in groups.values():
-        once = shared(group, reached)
-        with tempfile.TemporaryDirectory() as scratch:
-            prefix = pathlib.Path(scratch) / "once.hpp"
-            prefix.write_text(f'#include "{once}"\n')
-            if once:  # what is wrong with it, its own check tells
-                subprocess.run([*words, "-x", "c++-header", prefix, "-o", f"{prefix}.gch"], cwd=probe["directory"],
-                               capture_output=True)
-            for name in group:
-                before = ["-Winvalid-pch", "-include", prefix] if name != once and once in reached[name] else []
-                done = subprocess.run([*words, *before, "-fsyntax-only", "-x", "c++", "-"], cwd=probe["directory"], text=True,
-                                      capture_output=True, input=f'#include "{name}"\n#include "{name}"\nint main() {{}}\n')
-                if done.returncode or done.stderr:
-                    bad += 1
-                    print(f"{name}:\n{done.stderr[:3000]}")
+    with tempfile.TemporaryDirectory() as scratch:
+        prefix = pathlib.Path(scratch) / "once.hpp"
+        prefix.write_text(f'#include "{once}"\n')
+        if once:  # what is wrong with it, its own check tells
+            subprocess.run([*words, "-x", "c++-header", prefix, "-o", f"{prefix}.gch"], cwd=probe["directory"],
+                           capture_output=True)
+        for name in headers:
+            before = ["-Winvalid-pch", "-include", prefix] if name != once and once in reached[name] else []
+            done = subprocess.run([*words, *before, "-fsyntax-only", "-x", "c++", "-"], cwd=probe["directory"], text=True,
+                                  capture_output=True, input=f'#include "{name}"\n#include "{name}"\nint main() {{}}\n')
+            if done.returncode or done.stderr:
+                bad += 1
+                print(f"{name}:\n{done.stderr[:3000]}")
     print(f"{len(headers)} headers in {place}, of which {bad} do not compile alone without warnings")
     return 1 if bad or not headers else 0
 

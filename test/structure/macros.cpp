@@ -36,4 +36,4 @@
 #error "C's headers define less than this test is about"
 #endif
 
-#include <dice/dice.hpp>
+#include <dice/engine.hpp>

@@ -14,18 +14,18 @@ HEADERS = {
 }
 
 
-def found(extra):
-    """(exit status, output) of the check of a tree with these headers more."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
+def found(extra, folder="room", flags=""):
+    """(exit status, output) of the check of `folder` in a tree with these headers more."""
+    with tempfile.TemporaryDirectory() as place:
+        root = pathlib.Path(place)
         for name, text in {**HEADERS, **extra}.items():
             path = root / "include" / "dice" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("#pragma once\n" + text)
-        command = f"{COMPILER} -std=c++20 -Wall -I{root}/include -o probe.o -c structure/probe.cpp"
+        command = f"{COMPILER} -std=c++20 -Wall {flags} -I{root}/include -o probe.o -c structure/probe.cpp"
         commands = root / "compile_commands.json"
-        commands.write_text(json.dumps([{"directory": folder, "file": "structure/probe.cpp", "command": command}]))
-        done = subprocess.run([sys.executable, "-B", HERE / "headers.py", root, "room", commands], capture_output=True, text=True)
+        commands.write_text(json.dumps([{"directory": place, "file": "structure/probe.cpp", "command": command}]))
+        done = subprocess.run([sys.executable, "-B", HERE / "headers.py", root, folder, commands], capture_output=True, text=True)
         return done.returncode, done.stdout
 
 
@@ -48,6 +48,20 @@ class Headers(unittest.TestCase):
 
     def test_refuses_warnings(self):
         self.refused("room/a.hpp", '#include "dice/room/base.hpp"\ninline void nothing() { int i; }\n')
+
+    def test_leaves_out_what_needs_a_library_that_is_missing(self):
+        gpu = {"kernels/cudnn/a.hpp": "#include <no_cuda_here.h>\n", "kernels/b.hpp": '#include "dice/kernels/cudnn/a.hpp"\n',
+               "kernels/c.hpp": '#ifdef DICE_WITH_CUDNN\n#include "dice/kernels/cudnn/a.hpp"\n#endif\n'}
+        status, output = found(gpu, "kernels/cudnn")
+        self.assertEqual(status, 77, output)
+        self.assertIn("has no CUDA and cuDNN: dice/kernels/cudnn/a.hpp\n", output)
+        status, output = found(gpu, "kernels")
+        self.assertEqual(status, 0, output)
+        self.assertIn("has no CUDA and cuDNN: dice/kernels/b.hpp\n1 headers in ", output)
+        for folder in ("kernels", "kernels/cudnn"):
+            status, output = found(gpu, folder, "-DDICE_WITH_CUDNN")
+            self.assertEqual(status, 1)
+            self.assertNotIn("left out", output)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ std::string error_of(const file_on_disk& f) {
   }
 }
 
-void reverse(int, std::span<const float* const> from, std::byte* to) {
+void reverse(const void*, std::span<const float* const> from, std::byte* to) {
   for (int i = 0; i < 16; ++i) reinterpret_cast<float*>(to)[i] = from[0][15 - i] + from[1][i];
 }
 

@@ -142,7 +142,7 @@ template <graph::network_type Net> class engine {
   void wait() { job_->wait(); }
 
  private:
-  template <class Layer, class Frame> static runtime::push_source::writer writer(Frame&& frame) {
+  template <class Layer, class Frame> static app::stream_job::writer writer(Frame&& frame) {
     if constexpr (!xt::is_xexpression<std::remove_cvref_t<Frame>>::value) {
       static_assert(std::invocable<Frame&, decltype(app::detail::view<Layer>(static_cast<float*>(nullptr)))>,
                     "a frame is an xtensor expression, or a function that takes a view and writes to it");
@@ -168,12 +168,7 @@ template <graph::network_type Net> class engine {
 /// engine_thread_level.
 template <class Net, class Map>
 requires app::right<Net, Map> engine<Net> start(const engine_options& o = {}) {
-  constexpr const auto& program = app::program_of<Net, Map>;
-#ifdef DICE_WITH_MPI
-  if (program.ranks() > 1 && o.by != app::transport::in_process)
-    return engine<Net>((app::detail::require_mpi(), std::make_unique<app::stream_job>(program, o, MPI_COMM_WORLD)));
-#endif
-  return engine<Net>(std::make_unique<app::stream_job>(program, o));
+  return engine<Net>(std::make_unique<app::stream_job>(app::program_of<Net, Map>, o));
 }
 
 #ifdef DICE_WITH_MPI

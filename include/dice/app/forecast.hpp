@@ -1,6 +1,7 @@
 // What a program knows of the cluster that it was built for.
 #pragma once
 
+#include "dice/library.hpp"
 #include "dice/partition/setting.hpp"
 #include "dice/runtime/program.hpp"
 
@@ -39,4 +40,13 @@ struct forecast {
   std::string (*search)(const forecast&, const runtime::program&, std::string_view wish) = nullptr;
 };
 
+/// What forecasts refer to.
+DICE_API std::string predicted_text(const forecast& f, const runtime::program& p, bool json);
+DICE_API outlook advised(const forecast& f, const runtime::program& p, const seen_run& run);
+DICE_API std::string searched_text(const forecast& f, const runtime::program& p, std::string_view wish);
+
 }  // namespace dice::app
+
+#ifdef DICE_HEADER_ONLY
+#include "dice/app/forecast.ipp"
+#endif

@@ -1,8 +1,6 @@
 #pragma once
 
 #include "dice/app/forecast.hpp"
-#include "dice/app/output/advice.hpp"
-#include "dice/app/output/prediction.hpp"
 #include "dice/app/program.hpp"
 #include "dice/app/run.hpp"
 #include "dice/app/verdict.hpp"

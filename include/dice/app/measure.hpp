@@ -229,15 +229,15 @@ class measurement {
         if (shows)
           std::fprintf(stderr, "\r\033[Krank %d: layer %zu of %zu, %s", rank_, ++done, out.size(),
                        std::string(detail::layer_of(program_, g)).c_str());
-        const auto kind = program_.kernels[g].variant
-                              ? detail::kind_of(program_, s) + " " + std::to_string(program_.algorithms[g].variant)
+        const auto kind = program_.kernels[g].by.variant
+                              ? detail::kind_of(program_, s) + " " + std::to_string(program_.algorithm(g).variant)
                               : std::string();
         const auto same = std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.first == kind; });
         if (!kind.empty() && same != known.end()) {
           out[g] = same->second;
           continue;
         }
-        const detail::trial t(program_, s, {program_.algorithms[g]});
+        const detail::trial t(program_, s, {program_.algorithm(g)});
         t.run(0);
         out[g] = milliseconds(t, others);
         known.emplace_back(kind, out[g]);

@@ -270,7 +270,7 @@ class member {
     const auto& me = program_.plan.ranks[static_cast<std::size_t>(rank())];
     std::int64_t workspace = 0;
     for (std::size_t g = 0; g < program_.plan.groups.size(); ++g)
-      if (program_.plan.groups[g].rank == rank()) workspace = std::max(workspace, program_.algorithms[g].scratch_bytes);
+      if (program_.plan.groups[g].rank == rank()) workspace = std::max(workspace, program_.algorithm(g).scratch_bytes);
     accelerator_->expect({me.weight_bytes, runtime::slots_of(me, in_flight) * me.frame_bytes + me.scratch_bytes, workspace});
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dice/app/transport.hpp"
 #include "dice/runtime/program.hpp"
 
 #include <cstdint>
@@ -21,8 +22,6 @@ struct named_file {
   std::string file;
 };
 
-/// What carries the messages between ranks: MPI if there are several, MPI, or threads of one process.
-enum class transport : unsigned char { automatic, mpi, in_process };
 /// How a picture comes to the input's size: see docs/running.md.
 enum class resize_mode : unsigned char { crop, stretch, fit, none };
 /// What --plan prints.

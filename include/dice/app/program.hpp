@@ -1,17 +1,14 @@
 // From types back to values: what the runtime gets of a network and a mapping.
 #pragma once
 
+#include "dice/app/backends.hpp"
 #include "dice/app/verdict.hpp"
+#include "dice/kernels/cudnn/open.hpp"
+#include "dice/library_id.hpp"
 #include "dice/runtime/program.hpp"
+#include "dice/runtime/tasks.hpp"
 #include "dice/schedule/static_plan.hpp"
 #include "dice/version.hpp"
-
-#ifdef DICE_WITH_OPENMP
-#include "dice/kernels/openmp/team.hpp"
-#endif
-#ifdef DICE_WITH_CUDNN
-#include "dice/kernels/cudnn/device.hpp"
-#endif
 
 #include <algorithm>
 #include <array>
@@ -26,39 +23,36 @@ namespace dice::app {
 
 namespace detail {
 
-template <class Net, int Id> struct layer_or_nothing { using type = typename Net::template layer<Id>; };
-template <class Net> struct layer_or_nothing<Net, -1> { using type = graph::nothing; };
-
-/// A fusion group as a type. Templated on ids and not on the mapping, so that its kernel's symbol stays short.
-template <class Net, int Anchor, int Residual, int Activation, int Operand, int Pool> struct group_of {
-  using type = graph::group<Net, typename Net::template layer<Anchor>, typename layer_or_nothing<Net, Residual>::type,
-                            typename layer_or_nothing<Net, Activation>::type, (Operand < 0 ? 0 : Operand),
-                            typename layer_or_nothing<Net, Pool>::type>;
-};
-
 /// Values of a program, by fusion group and by rank.
 template <std::size_t Groups, std::size_t Ranks> struct tables {
   std::array<kernels::entry, Groups> kernels{};
-  std::array<cost::algorithm, Groups> algorithms{};
   std::array<std::span<const graph::parameter>, Groups> parameters{};
   std::array<platform::unit, Ranks> units{};
   std::array<std::span<const int>, Ranks> cores{};
   std::array<std::string_view, Ranks> hosts{};
 };
 
+/// Layouts of what the groups read, in the order of the plan's operands.
+template <class Net, class Map>
+inline constexpr auto layouts =
+    runtime::layouts_of<schedule::plan_of<Net, Map>.operands.size()>(schedule::plan_of<Net, Map>.operands);
+
+/// Layer Layer alone, in backend Backend.
+template <class Net, class Map, cost::backend Backend, class Layer> constexpr kernels::entry entry_of() {
+  return kernels::entry_for<kernels::tag<Backend>>(Layer::op, graph::view_of<Net>.operands(Layer::id), Layer::result,
+                                                   schedule::detail::algorithm_table<Net, Map>[Layer::id]);
+}
+
 template <class Net, class Map> consteval auto tabulate() {
   constexpr const auto& plan = schedule::plan_of<Net, Map>;
   tables<plan.groups.size(), plan.ranks.size()> out;
   [&]<std::size_t... G>(std::index_sequence<G...>) {
     out.kernels = {
-        kernels::entry_for<kernels::tag<backend_of_group<Net, Map>(G)>,
-                           typename group_of<Net, plan.groups[G].anchor, plan.groups[G].residual, plan.groups[G].activation,
-                                             plan.groups[G].residual_operand, plan.groups[G].pool>::type>()...};
+        entry_of<Net, Map, backend_of_group<Net, Map>(G), typename Net::template layer<plan.groups[G].anchor>>()...};
     out.parameters = {std::span<const graph::parameter>(Net::template layer<plan.groups[G].anchor>::parameters)...};
   }
   (std::make_index_sequence<plan.groups.size()>{});
-  for (std::size_t g = 0; g < plan.groups.size(); ++g)
-    out.algorithms[g] = schedule::detail::algorithm_table<Net, Map>[static_cast<std::size_t>(plan.groups[g].anchor)];
+  runtime::add_plan(out.kernels, layouts<Net, Map>, plan, graph::view_of<Net>);
   boost::hana::for_each(placement::entries<Map>::list, [&](auto type) {
     using E = typename decltype(type)::type;
     if constexpr (platform::is_dev<E>) {
@@ -75,20 +69,7 @@ template <class Net, class Map> inline constexpr auto table = tabulate<Net, Map>
 
 }  // namespace detail
 
-#ifdef DICE_WITH_OPENMP
-/// Gives the calling thread's OpenMP team `threads` threads, or one on each of `cores`.
-inline void start_team(int threads, std::span<const int> cores) {
-  if (cores.empty() || !kernels::team::pin(cores)) kernels::team::set_threads(threads);
-}
-#endif
-
 namespace detail {
-
-[[noreturn]] inline std::unique_ptr<kernels::accelerator> no_gpu(const platform::unit&) {
-  throw std::runtime_error(
-      "this rank computes on a GPU, but its program was built without CUDA (DICE_CUDA=ELSEWHERE); build it here with "
-      "-DDICE_CUDA=ON, or start this rank on a host whose program has it");
-}
 
 /// The function that opens the GPU of a rank; null without GPU ranks, so that such a program refers to nothing of CUDA's.
 template <class Net, class Map> constexpr auto opener() -> decltype(runtime::program::open) {
@@ -96,9 +77,9 @@ template <class Net, class Map> constexpr auto opener() -> decltype(runtime::pro
   constexpr auto& devices = placement::of<Net, Map>.devices;
   if constexpr (std::none_of(devices.begin(), devices.end(), is_gpu)) return nullptr;
 #ifdef DICE_WITH_CUDNN
-  else return &kernels::gpu::open<>;
+  else return &kernels::gpu::open;
 #else
-  else return &no_gpu;
+  else return &open_no_gpu;
 #endif
 }
 
@@ -119,20 +100,22 @@ inline constexpr runtime::program program_of{
     .layers = graph::view_of<Net>,
     .plan = schedule::plan_of<Net, Map>,
     .kernels = detail::table<Net, Map>.kernels,
-    .algorithms = detail::table<Net, Map>.algorithms,
     .parameters = detail::table<Net, Map>.parameters,
     .weights = Net::weights,
     .weights_folder = networks_folder,
     .units = detail::table<Net, Map>.units,
     .cores = detail::table<Net, Map>.cores,
     .hosts = detail::table<Net, Map>.hosts,
-#ifdef DICE_WITH_OPENMP
-    .threads = {.start = &start_team,
-                .watch = &kernels::team::watch,
-                .keep = &kernels::team::keep,
-                .each = &kernels::team::each},
-#endif
+    .threads = threads,
     .open = detail::opener<Net, Map>(),
+#ifdef DICE_PACK_AT_START
+    .pack_at_start = true,
+#endif
+    .library = library_id,
 };
 
 }  // namespace dice::app
+
+#ifdef DICE_HEADER_ONLY
+#include "dice/kernels/kernels.hpp"
+#endif

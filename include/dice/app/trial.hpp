@@ -40,8 +40,8 @@ inline void read_through(const weights::block& b, std::int64_t part, std::int64_
 /// A step of the plan with memory and weights of its own, to be computed in each of `ways`.
 class trial {
  public:
-  trial(const runtime::program& p, const schedule::step& s, std::vector<cost::algorithm> ways)
-      : entry_(p.kernels[static_cast<std::size_t>(s.group)]), threads_(p.threads), ways_(std::move(ways)) {
+  trial(const runtime::program& p, const schedule::step& s, const std::vector<cost::algorithm>& ways)
+      : kernel_(p.kernels[static_cast<std::size_t>(s.group)].by), threads_(p.threads) {
     const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
     const auto shape = [&](int l) { return p.layers.layers[static_cast<std::size_t>(l)].output; };
     std::int64_t converted = 0;  // room for each tensor in the other layout
@@ -52,8 +52,8 @@ class trial {
     for (int k = 0; k < s.operands; ++k) {
       const auto edges = p.layers.into(group.anchor);
       const auto i = static_cast<std::size_t>(k);
-      layouts_.push_back(p.plan.operands[static_cast<std::size_t>(s.first_operand + k)].layout);
-      inputs_.push_back(random_block(bytes(i < edges.size() ? shape(edges[i].from) : shape(group.anchor), layouts_.back())));
+      const auto layout = p.plan.operands[static_cast<std::size_t>(s.first_operand + k)].layout;
+      inputs_.push_back(random_block(bytes(i < edges.size() ? shape(edges[i].from) : shape(group.anchor), layout)));
       input_pointers_.push_back(reinterpret_cast<const float*>(inputs_.back().data()));
     }
     output_ = weights::block(bytes(shape(group.anchor), s.output.layout));
@@ -62,27 +62,25 @@ class trial {
       plain_.push_back(reinterpret_cast<const float*>(parameters_.back().data()));
     }
     std::int64_t most = 0;
-    for (const auto& how : ways_) {
+    for (const auto& how : ways) {
+      ways_.push_back(p.kernels[static_cast<std::size_t>(s.group)].what);
+      ways_.back().how = how;
       packed_.emplace_back(how.packed_bytes);
-      if (how.packed_bytes > 0) entry_.pack(how.variant, plain_, packed_.back().data());
+      if (how.packed_bytes > 0) kernel_.pack(ways_.back(), plain_, packed_.back().data());
       most = std::max(most, (how.scratch_bytes + 63) / 64 * 64);
     }
     scratch_ = weights::block(most + converted);
     scratch_.touch();
-    result_ = s.output.layout;
   }
 
   std::size_t ways() const { return ways_.size(); }
   void run(std::size_t way) const {
-    const bool packed = ways_[way].packed_bytes > 0;
-    entry_.run({.inputs = input_pointers_.data(),
-                .output = reinterpret_cast<float*>(output_.data()),
-                .parameters = packed ? nullptr : plain_.data(),
-                .packed = packed ? packed_[way].data() : nullptr,
-                .scratch = scratch_.data(),
-                .how = &ways_[way],
-                .layouts = layouts_.data(),
-                .result = result_});
+    const bool packed = ways_[way].how.packed_bytes > 0;
+    kernel_.run(ways_[way], {.inputs = input_pointers_.data(),
+                             .output = reinterpret_cast<float*>(output_.data()),
+                             .parameters = packed ? nullptr : plain_.data(),
+                             .packed = packed ? packed_[way].data() : nullptr,
+                             .scratch = scratch_.data()});
   }
   /// Nanoseconds of a run with the weights where they lie when a frame comes to them: behind the rank's others, of which
   /// `others` is a stand-in. All threads read them, and so are awake, as they are between two layers.
@@ -100,14 +98,12 @@ class trial {
   }
 
  private:
-  const kernels::entry& entry_;
+  const kernels::functions kernel_;
   const runtime::team& threads_;
-  std::vector<cost::algorithm> ways_;
+  std::vector<kernels::task> ways_;
   std::vector<weights::block> inputs_, parameters_, packed_;
   std::vector<const float*> input_pointers_, plain_;
-  std::vector<dice::tensor::layout> layouts_;
   weights::block output_, scratch_;
-  dice::tensor::layout result_{};
 };
 
 /// All that the time of a step with several variants depends on. Those are convolutions with stride and dilation 1 and one

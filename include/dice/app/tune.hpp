@@ -74,7 +74,7 @@ namespace detail {
   const auto first = out.size();
   for (int s = me.first_step; s < me.last_step; ++s) {
     const auto& step = p.plan.steps[static_cast<std::size_t>(s)];
-    if (step.what != schedule::action::compute || !p.kernels[static_cast<std::size_t>(step.group)].variant) continue;
+    if (step.what != schedule::action::compute || !p.kernels[static_cast<std::size_t>(step.group)].by.variant) continue;
     const auto kind = kind_of(p, step);
     const auto anchor = p.plan.groups[static_cast<std::size_t>(step.group)].anchor;
     const auto same = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
@@ -83,7 +83,7 @@ namespace detail {
       same->layers.push_back(anchor);
       continue;
     }
-    out.push_back({kind, {anchor}, rank, 1, p.algorithms[static_cast<std::size_t>(step.group)].variant, {}});
+    out.push_back({kind, {anchor}, rank, 1, p.algorithm(static_cast<std::size_t>(step.group)).variant, {}});
     steps.push_back(&step);
   }
   if (steps.empty()) return;
@@ -104,7 +104,7 @@ namespace detail {
       l.threads = crew.threads;
       const auto& entry = p.kernels[static_cast<std::size_t>(steps[i]->group)];
       std::vector<cost::algorithm> variants;
-      for (int v = 0; v < entry.variants; ++v) variants.push_back(entry.variant(v));
+      for (int v = 0; v < entry.variants; ++v) variants.push_back(entry.by.variant(entry.what, v));
       l.ms = measure(trial(p, *steps[i], std::move(variants)), others);
     }
     if (shows) std::fprintf(stderr, "\r\033[K");

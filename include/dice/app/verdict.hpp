@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dice/cost/backend.hpp"
-#include "dice/kernels/kernels.hpp"
+#include "dice/kernels/table.hpp"
 #include "dice/mapping/error.hpp"
 #include "dice/schedule/check.hpp"
 

@@ -11,7 +11,7 @@ namespace dice::cost {
 
 /// Plain where no overload says otherwise; functions of single elements take them in any order.
 template <class Op> constexpr form form_of(const Op& op, graph::shapes in, const tensor::shape&) {
-  return graph::fuses(op, in).is_activation ? form::either : form::plain;
+  return graph::fuses(op, in).function ? form::either : form::plain;
 }
 constexpr form form_of(const ops::identity&, graph::shapes, const tensor::shape&) { return form::either; }
 constexpr form form_of(const ops::dropout&, graph::shapes, const tensor::shape&) { return form::either; }

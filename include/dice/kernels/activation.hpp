@@ -1,48 +1,54 @@
-// The formula of each activation operator, of one number or of a vector of them. Comparisons are written so that NaN passes.
+// The formula of each activation, of one number or of a vector of them. Comparisons are written so that NaN passes.
 #pragma once
 
 #include "dice/kernels/detail/vector.hpp"
-#include "dice/model/model.hpp"
+#include "dice/model/activation.hpp"
 
 namespace dice::kernels {
 
-/// T is float or detail::vec.
-template <class T> [[gnu::always_inline]] inline T apply(const graph::nothing&, T x) { return x; }
+using function = graph::activation::kind;
 
-template <class T> [[gnu::always_inline]] inline T apply(const ops::relu&, T x) { return x < 0.0f ? T{} : x; }
-
-template <class T> [[gnu::always_inline]] inline T apply(const ops::leaky_relu& op, T x) {
-  return x < 0.0f ? op.alpha * x : x;
+/// `f`, which is of kind F, of x. T is float or detail::vec.
+template <function F, class T> [[gnu::always_inline]] inline T apply(const graph::activation& f, T x) {
+  const auto between = [](T y, float from, float to) __attribute__((always_inline)) {
+    const T low = from + T{}, high = to + T{};
+    const T raised = y < low ? low : y;
+    return raised > high ? high : raised;
+  };
+  if constexpr (F == function::relu) return x < 0.0f ? T{} : x;
+  else if constexpr (F == function::leaky_relu) return x < 0.0f ? f.a * x : x;
+  else if constexpr (F == function::elu) return x < 0.0f ? f.a * (detail::exp(x) - 1.0f) : x;
+  else if constexpr (F == function::clip) return between(x, f.a, f.b);
+  else if constexpr (F == function::sigmoid) return 1.0f / (1.0f + detail::exp(-x));
+  else if constexpr (F == function::tanh) return detail::tanh(x);
+  else if constexpr (F == function::hard_sigmoid) return between(f.a * x + f.b, 0, 1);
+  else if constexpr (F == function::hard_swish) return x * between(x * (1.0f / 6.0f) + 0.5f, 0, 1);
+  else return x;
 }
 
-template <class T> [[gnu::always_inline]] inline T apply(const ops::elu& op, T x) {
-  return x < 0.0f ? op.alpha * (detail::exp(x) - 1.0f) : x;
+/// Returns g<F>() for the kind F of `f`.
+template <class G> auto with_function(const graph::activation& f, const G& g) {
+  switch (f.is) {
+    case function::relu:
+      return g.template operator()<function::relu>();
+    case function::leaky_relu:
+      return g.template operator()<function::leaky_relu>();
+    case function::elu:
+      return g.template operator()<function::elu>();
+    case function::clip:
+      return g.template operator()<function::clip>();
+    case function::sigmoid:
+      return g.template operator()<function::sigmoid>();
+    case function::tanh:
+      return g.template operator()<function::tanh>();
+    case function::hard_sigmoid:
+      return g.template operator()<function::hard_sigmoid>();
+    case function::hard_swish:
+      return g.template operator()<function::hard_swish>();
+    case function::none:
+      break;
+  }
+  return g.template operator()<function::none>();
 }
-
-template <class T> [[gnu::always_inline]] inline T apply(const ops::clip& op, T x) {
-  const T low = op.low + T{}, high = op.high + T{};
-  const T raised = x < low ? low : x;
-  return raised > high ? high : raised;
-}
-
-template <class T> [[gnu::always_inline]] inline T apply(const ops::sigmoid&, T x) {
-  return 1.0f / (1.0f + detail::exp(-x));
-}
-
-template <class T> [[gnu::always_inline]] inline T apply(const ops::tanh&, T x) { return detail::tanh(x); }
-
-template <class T> [[gnu::always_inline]] inline T apply(const ops::hard_sigmoid& op, T x) {
-  return apply(ops::clip{.low = 0, .high = 1}, op.alpha * x + op.beta);
-}
-
-template <class T> [[gnu::always_inline]] inline T apply(const ops::hard_swish&, T x) {
-  return x * apply(ops::clip{.low = 0, .high = 1}, x * (1.0f / 6.0f) + 0.5f);
-}
-
-/// Whether Op is one of the operators above.
-template <class Op>
-concept activation = requires(const Op& op, float x) {
-  apply(op, x);
-};
 
 }  // namespace dice::kernels

@@ -1,19 +1,20 @@
-// The contract between kernels and runtime.
+// The contract between kernels and runtime: a fusion group is a value (task), and the functions that compute it are the
+// same for all groups of an operator.
 //
 // A backend is a folder with one class template specialisation per operator:
 //
 //   template <> struct kernel<openmp, ops::conv> {
-//     template <class Group> static void pack(int variant, source from, std::byte* to);  // only if packed_bytes > 0
-//     template <class Group> static void run(const call& c);
+//     static void run(const task& t, const buffers& b);             // neither allocates nor throws
+//     static void pack(const task& t, source from, std::byte* to);  // only if packed_bytes > 0
 //   };
 //
-// `Group` is a graph::group: everything about the layer is constant there. Both functions are thin: they pass constants to
-// micro-kernels shared by all layers. run() neither allocates nor throws. An operator that a backend lacks has no
-// specialisation and is refused at compile time, naming layer and backend.
+// and its operators.hpp lists them, so that who needs but their addresses does not compile them. An operator that a backend
+// lacks is refused at compile time, naming layer and backend.
 #pragma once
 
 #include "dice/cost/algorithm.hpp"
-#include "dice/model/model.hpp"
+#include "dice/model/activation.hpp"
+#include "dice/model/operator.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,28 +30,37 @@ using cudnn = tag<cost::backend::cudnn>;
 using cudnn_fp16 = tag<cost::backend::cudnn_fp16>;
 using cudnn_bf16 = tag<cost::backend::cudnn_bf16>;
 
-/// Primary template: backend `Backend` has no kernel for operator `Op`.
+/// The kernel of operator `Op` in backend `Backend`.
 template <class Backend, class Op> struct kernel;
 
 /// Whether `Backend` has a kernel for `Op`.
-template <class Backend, class Op>
-concept has_kernel = requires {
-  sizeof(kernel<Backend, Op>);
-};
+template <class Backend, class Op> inline constexpr bool has_kernel = false;
 
 /// The anchor's parameters (plain, as in the weights file, each 64-byte aligned), in their order.
 using source = std::span<const float* const>;
 
-/// One execution of a group. Tensors are float32 with the extents that the group states, in these layouts.
-struct call {
-  const float* const* inputs;      ///< the anchor's operands in order, then the residual's other operand if there is one
+/// A fusion group as a value: all that its kernel must know of it. Tensors are float32.
+struct task {
+  const void* op = nullptr;                   ///< the anchor's operator, of the type that the kernel is for
+  graph::shapes inputs{};                     ///< of the anchor's operands, in their order
+  tensor::shape result{};                     ///< of the anchor's result
+  bool residual = false;                      ///< a tensor of the result's shape is added to it; the last of buffers::inputs
+  graph::activation activation{};             ///< and this applied to the sum
+  bool halves = false;                        ///< and the largest of each 2 × 2 elements is what is written
+  cost::algorithm how{};                      ///< how the anchor is computed
+  std::span<const tensor::layout> layouts{};  ///< of buffers::inputs; empty: all plain
+  tensor::layout output = tensor::layout::plain;  ///< of what is written
+
+  template <class Op> constexpr const Op& as() const { return *static_cast<const Op*>(op); }
+};
+
+/// Where the tensors of one execution lie.
+struct buffers {
+  const float* const* inputs;      ///< the anchor's operands in order, then the residual if there is one
   float* output;                   ///< may equal inputs[0] for operators with `in_place`; Concat's inputs may lie in it
   const float* const* parameters;  ///< the anchor's parameters; null when they were packed
   const std::byte* packed;         ///< what pack() wrote, 64-byte aligned; null when packed_bytes is 0
   std::byte* scratch;  ///< scratch_bytes of the algorithm, and what it converts; 64-byte aligned, undefined content
-  const cost::algorithm* how = nullptr;           ///< what was chosen for the group's anchor
-  const tensor::layout* layouts = nullptr;        ///< of the inputs; null: all plain
-  tensor::layout result = tensor::layout::plain;  ///< of the output
 };
 
 /// When a thread worked, in nanoseconds of the steady clock; 0 to 0 if it did not.
@@ -58,13 +68,29 @@ struct interval {
   std::int64_t begin = 0, end = 0;
 };
 
-/// What the runtime holds for a group: its functions. `pack` is null when there is nothing to pack; it takes the algorithm's
-/// `variant`. How many variants there are to choose from, 0 … n - 1, and each of them; null if there is but one.
+/// The functions of a kernel.
+struct functions {
+  void (*run)(const task&, const buffers&) = nullptr;
+  /// Writes the weights as task::how says; null where there is nothing to pack.
+  void (*pack)(const task&, source from, std::byte* to) = nullptr;
+  /// Of several algorithms that a task can be computed by, number 0, 1 …; null where there is but one.
+  cost::algorithm (*variant)(const task&, int number) = nullptr;
+};
+
+/// What the runtime holds for a group: its kernel, what that computes, and by how many algorithms it can.
 struct entry {
-  void (*run)(const call&) = nullptr;
-  void (*pack)(int variant, source from, std::byte* to) = nullptr;
+  functions by{};
+  task what{};
   int variants = 1;
-  cost::algorithm (*variant)(int number) = nullptr;
+
+  void run(const buffers& b) const { by.run(what, b); }
+};
+
+/// The functions of kernel<Backend, Op>, which dice's library has compiled once (kernels/compiled.hpp).
+template <class Backend, class Op> struct compiled {
+  static void run(const task&, const buffers&);
+  static void pack(const task&, source from, std::byte* to);
+  static cost::algorithm variant(const task&, int number);
 };
 
 }  // namespace dice::kernels

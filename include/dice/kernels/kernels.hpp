@@ -1,6 +1,7 @@
 /// Umbrella of the room `kernels`: the reference always, the other backends where their targets are linked.
 #pragma once
 
+#include "dice/kernels/compiled.hpp"
 #include "dice/kernels/kernel.hpp"
 #include "dice/kernels/reference/reference.hpp"
 #include "dice/kernels/table.hpp"

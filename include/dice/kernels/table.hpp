@@ -1,9 +1,12 @@
+// Which functions compute a layer: known without the kernels themselves.
 #pragma once
 
-#include "dice/cost/cost.hpp"
+#include "dice/cost/table.hpp"
 #include "dice/kernels/kernel.hpp"
+#include "dice/kernels/openmp/convolutions.hpp"
+#include "dice/kernels/operators.hpp"
 
-#include <type_traits>
+#include <concepts>
 
 namespace dice::kernels {
 
@@ -19,23 +22,24 @@ template <class Backend> inline constexpr bool is_here = !cost::is_cudnn(Backend
 template <class Backend, class Op>
 concept computes = !is_here<Backend> || has_kernel<Backend, Op>;
 
-/// The functions of `Group` in `Backend`, none if it is not here; `pack` is null when the kernel reads the weights as they
-/// lie in the file.
-template <class Backend, class Group>
-requires computes<Backend, std::remove_cvref_t<decltype(Group::anchor::op)>>
-constexpr entry entry_for() {
-  entry e;
+/// The functions by which `Backend` computes such an operator: overloads say where it takes others than the operator's own.
+template <class Backend, class Op>
+constexpr functions functions_for(Backend, const Op&, graph::shapes, const tensor::shape&) {
+  using own = compiled<Backend, Op>;
+  return {&own::run, &own::pack, &own::variant};
+}
+
+/// A layer computed alone by `Backend`, as `how` says; without functions if the backend is not here. `op` and `in` stay
+/// where they are.
+template <class Backend, class Op>
+requires computes<Backend, Op>
+constexpr entry entry_for(const Op& op, graph::shapes in, const tensor::shape& result, const cost::algorithm& how) {
+  entry e{.what = {.op = &op, .inputs = in, .result = result, .how = how}};
   if constexpr (is_here<Backend>) {
-    using group_kernel = kernel<Backend, std::remove_cvref_t<decltype(Group::anchor::op)>>;
-    e.run = &group_kernel::template run<Group>;
-    if constexpr (cost::choose<Backend::value>(Group::anchor::op, Group::inputs, Group::anchor::result).packed_bytes > 0)
-      e.pack = &group_kernel::template pack<Group>;
-    if constexpr (constexpr int n = cost::variants<Backend::value>(Group::anchor::op, Group::inputs); n > 1) {
-      e.variants = n;
-      e.variant = [](int number) {
-        return cost::variant<Backend::value>(Group::anchor::op, Group::inputs, Group::anchor::result, number);
-      };
-    }
+    e.by = functions_for(Backend{}, op, in, result);
+    e.variants = cost::variants<Backend::value>(op, in);
+    if (how.packed_bytes == 0) e.by.pack = nullptr;
+    if (e.variants == 1) e.by.variant = nullptr;
   }
   return e;
 }

@@ -73,7 +73,7 @@ template <class Of, int... P, class... D> struct entries_of<split<Of, points<P..
                                           {detail::points_in<P...>, sizeof...(P)}};
 };
 
-/// A `struct plan : mapping<…> {}` counts as the mapping it derives from.
+/// A `struct deployment : mapping<…> {}` counts as the mapping it derives from.
 template <class... E> mapping<E...> base_mapping(const mapping<E...>*);
 template <class N, class P, class... D> split<N, P, D...> base_mapping(const split<N, P, D...>*);
 template <class T> T base_mapping(...);

@@ -20,4 +20,13 @@ template <std::size_t Index, class... T>
 using type_at = typename decltype(detail::pick<Index>(
     static_cast<detail::indexer<std::index_sequence_for<T...>, T...>*>(nullptr)))::type;
 
+namespace detail {
+template <class List, class T> inline constexpr bool contains = false;
+template <class... All, class T> inline constexpr bool contains<type_list<All...>, T> = (std::is_same_v<All, T> || ...);
+}  // namespace detail
+
+/// Whether T is one of the list's types.
+template <class List, class T>
+concept contains = detail::contains<List, T>;
+
 }  // namespace dice::meta

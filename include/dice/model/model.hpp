@@ -1,6 +1,5 @@
 /// Umbrella of the room `model`: operators, layers, networks. What a generated header includes.
 #pragma once
 
-#include "dice/model/group.hpp"
 #include "dice/model/network.hpp"
 #include "dice/model/ops.hpp"

@@ -79,10 +79,15 @@ struct edge {
 struct network_view {
   std::span<const layer_info> layers;
   std::span<const edge> edges;
+  std::span<const tensor::shape> carried{};  ///< shapes of what the edges carry; may be empty where no kernel is called
 
   constexpr int size() const { return static_cast<int>(layers.size()); }
   constexpr std::span<const edge> into(int layer) const {
     return edges.subspan(layers[layer].first_edge, layers[layer].edges);
+  }
+  /// Shapes of the layer's operands, in their order.
+  constexpr shapes operands(int layer) const {
+    return carried.empty() ? shapes{} : carried.subspan(layers[layer].first_edge, layers[layer].edges);
   }
 };
 
@@ -118,10 +123,12 @@ template <class Net, class Layer> constexpr layer_info describe() {
   return out;
 }
 
-template <class Net, class Layer> constexpr void connect(edge* out) {
+template <class Net, class Layer> constexpr void connect(edge* out, tensor::shape* carried) {
   const auto in = operand_shapes<Net, Layer>();
-  for (int k = 0; k < static_cast<int>(in.size()); ++k)
+  for (int k = 0; k < static_cast<int>(in.size()); ++k) {
     out[k] = {Layer::operands[k], Layer::id, graph::joins(Layer::op, k, in, Layer::result)};
+    carried[k] = in[k];
+  }
 }
 
 template <class Net> constexpr int edge_count() {
@@ -137,14 +144,17 @@ template <class Net> constexpr int edge_count() {
 template <class Net> struct tables {
   std::array<layer_info, Net::size> layers;
   std::array<edge, edge_count<Net>()> edges;
+  std::array<tensor::shape, edge_count<Net>()> carried;
 };
 
 template <class Net> consteval tables<Net> tabulate() {
   return []<int... Id>(std::integer_sequence<int, Id...>) {
-    tables<Net> t{{describe<Net, typename Net::template layer<Id>>()...}, {}};
+    tables<Net> t{{describe<Net, typename Net::template layer<Id>>()...}, {}, {}};
     int at = 0;
     for (auto& l : t.layers) l.first_edge = at, at += l.edges;
-    int each[] = {(connect<Net, typename Net::template layer<Id>>(t.edges.data() + t.layers[Id].first_edge), 0)...};
+    int each[] = {(connect<Net, typename Net::template layer<Id>>(t.edges.data() + t.layers[Id].first_edge,
+                                                                  t.carried.data() + t.layers[Id].first_edge),
+                   0)...};
     (void)each;
     return t;
   }
@@ -156,6 +166,7 @@ template <class Net> inline constexpr tables<Net> table = tabulate<Net>();
 }  // namespace detail
 
 /// The network Net as values.
-template <network_type Net> inline constexpr network_view view_of{detail::table<Net>.layers, detail::table<Net>.edges};
+template <network_type Net>
+inline constexpr network_view view_of{detail::table<Net>.layers, detail::table<Net>.edges, detail::table<Net>.carried};
 
 }  // namespace dice::graph

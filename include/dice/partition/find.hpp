@@ -35,7 +35,7 @@ template <class T> constexpr std::span<const T> span_of(const meta::array<T>& of
 }
 
 /// The plan of the mapping that `a` is.
-constexpr schedule::plan plan_of(const setting& s, const problem& p, const assignment& a) {
+constexpr schedule::built_plan plan_of(const setting& s, const problem& p, const assignment& a) {
   meta::array<platform::device> devices;
   meta::array<cost::algorithm> algorithms;
   const auto processor = [&](int rank) { return static_cast<std::size_t>(p.devices[a.devices[rank]].processor); };

@@ -61,7 +61,7 @@ inline std::string plan_digest(const program& p) {
   f.add(plan_digest(p));
   for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
     f.add(p.plan.groups[g].anchor), f.add(p.plan.groups[g].rank);
-    f.add(p.algorithms[g].variant), f.add(p.algorithms[g].packed_bytes);
+    f.add(p.algorithm(g).variant), f.add(p.algorithm(g).packed_bytes);
     for (const auto& q : p.parameters[g]) {
       f.add(q.offset), f.add(q.extents.rank);
       for (auto d : q.extents.dim) f.add(d);

@@ -210,7 +210,6 @@ class executor {
       if (step(s).what == schedule::action::receive) receives_.push_back(step(s).message);
     }
     inputs_.resize(most);
-    layouts_.resize(most);
   }
 
   void prepare_notices(int rank) {
@@ -378,28 +377,21 @@ class executor {
     layer_ = -1;
   }
 
-  /// The call of a step's kernel; its operands are in inputs_ and layouts_.
-  kernels::call call_of(const schedule::step& s, int in_slot) {
+  /// Where the tensors of a step's kernel lie; the operands' addresses are in inputs_.
+  kernels::buffers buffers_of(const schedule::step& s, int in_slot) {
     const auto g = static_cast<std::size_t>(s.group);
     for (int k = 0; k < s.operands; ++k) {
       const auto& at = plan_.operands[static_cast<std::size_t>(s.first_operand + k)];
       inputs_[static_cast<std::size_t>(k)] = reinterpret_cast<const float*>(address(at, in_slot));
-      layouts_[static_cast<std::size_t>(k)] = at.layout;
     }
-    return {inputs_.data(),
-            reinterpret_cast<float*>(address(s.output, in_slot)),
-            plain_[g],
-            packed_[g],
-            address(s.scratch, in_slot),
-            &program_.algorithms[g],
-            layouts_.data(),
-            s.output.layout};
+    return {inputs_.data(), reinterpret_cast<float*>(address(s.output, in_slot)), plain_[g], packed_[g],
+            address(s.scratch, in_slot)};
   }
 
   /// Calls a kernel that an accelerator records. Throws std::runtime_error, which names the layer.
   void call(const schedule::step& s, int in_slot) {
     try {
-      program_.kernels[static_cast<std::size_t>(s.group)].run(call_of(s, in_slot));
+      program_.kernels[static_cast<std::size_t>(s.group)].run(buffers_of(s, in_slot));
     } catch (const std::exception& e) {
       throw std::runtime_error("layer '" + std::string(program_.layers.layers[static_cast<std::size_t>(s.layer)].onnx_name) +
                                "': " + e.what());
@@ -408,17 +400,17 @@ class executor {
 
   void compute(const schedule::step& s, std::int64_t f) {
     const auto g = static_cast<std::size_t>(s.group);
-    const auto c = call_of(s, slot(f));
+    const auto at = buffers_of(s, slot(f));
     if (recorder_) std::fill(recorder_->team().begin(), recorder_->team().end(), kernels::interval{});
     const auto from = now();
-    program_.kernels[g].run(c);
+    program_.kernels[g].run(at);
     const auto to = now();
     figures_->computing += to - from;
     if (recorder_) {
       recorder_->add({from, to, f - base_, s.group, recorder::kind::compute});
       for (int t = 1; t < static_cast<int>(recorder_->team().size()); ++t)
-        if (const auto& at = recorder_->team()[static_cast<std::size_t>(t)]; at.end > 0)
-          recorder_->add({at.begin, at.end, f - base_, s.group, recorder::kind::compute, t});
+        if (const auto& own = recorder_->team()[static_cast<std::size_t>(t)]; own.end > 0)
+          recorder_->add({own.begin, own.end, f - base_, s.group, recorder::kind::compute, t});
     }
     end_.progress();  // so that messages travel while the rank computes
     if (recorder_ && recorder_->sees_messages()) note_arrivals();
@@ -432,11 +424,10 @@ class executor {
   int entry_ = -1, exit_ = -1;  ///< the first segment with an input and the last with an output, or -1
   weights::block arena_;        ///< empty if there is an accelerator
   std::byte* const memory_;
-  std::vector<const float* const*> plain_;     ///< by fusion group
-  std::vector<const std::byte*> packed_;       ///< by fusion group
-  std::vector<const float*> inputs_;           ///< of the call being made
-  std::vector<dice::tensor::layout> layouts_;  ///< of those
-  std::vector<int> sends_, receives_;          ///< messages
+  std::vector<const float* const*> plain_;  ///< by fusion group
+  std::vector<const std::byte*> packed_;    ///< by fusion group
+  std::vector<const float*> inputs_;        ///< of the call being made
+  std::vector<int> sends_, receives_;       ///< messages
   credits credits_;
   std::vector<notices> told_, heard_;
   recorder* recorder_ = nullptr;

@@ -10,12 +10,17 @@ namespace dice::runtime {
 
 /// What the weights room must prepare for rank `rank`: its fusion groups in order. `groups` gets their indices.
 inline std::vector<weights::need> needs_of(const program& p, int rank, std::vector<int>& groups) {
+  constexpr auto pack = [](const void* entry, kernels::source from, std::byte* to) {
+    const auto& kernel = *static_cast<const kernels::entry*>(entry);
+    kernel.by.pack(kernel.what, from, to);
+  };
   std::vector<weights::need> out;
   groups.clear();
   for (std::size_t g = 0; g < p.plan.groups.size(); ++g)
     if (p.plan.groups[g].rank == rank) {
       groups.push_back(static_cast<int>(g));
-      out.push_back({p.parameters[g], p.algorithms[g].packed_bytes, p.kernels[g].pack, p.algorithms[g].variant});
+      const auto& kernel = p.kernels[g];
+      out.push_back({p.parameters[g], kernel.what.how.packed_bytes, kernel.by.pack ? +pack : nullptr, &kernel});
     }
   return out;
 }

@@ -32,7 +32,6 @@ struct program {
   graph::network_view layers;
   schedule::plan_view plan;
   std::span<const kernels::entry> kernels;                        ///< by fusion group
-  std::span<const cost::algorithm> algorithms;                    ///< by fusion group
   std::span<const std::span<const graph::parameter>> parameters;  ///< by fusion group: the anchor's
   graph::weights_file weights;
   std::string_view weights_folder;              ///< where the build made the weights file; may be empty
@@ -42,8 +41,12 @@ struct program {
   team threads{};
   /// Opens the accelerator of a rank whose unit is a GPU; null where there is no such rank. Throws std::runtime_error.
   std::unique_ptr<kernels::accelerator> (*open)(const platform::unit& on) = nullptr;
+  bool pack_at_start = false;     ///< without packed weights the first start writes them
+  const char* library = nullptr;  ///< a symbol of the library for which the program was compiled; null without one
 
   int ranks() const { return static_cast<int>(plan.ranks.size()); }
+  /// How a fusion group is computed.
+  constexpr const cost::algorithm& algorithm(std::size_t group) const { return kernels[group].what.how; }
 };
 
 }  // namespace dice::runtime

@@ -26,8 +26,8 @@ struct wish {
   int in_flight = 1;
 };
 
-/// A plan that owns its arrays.
-struct plan {
+/// A plan that owns its arrays. Not named `plan`, which g++ would propose to a user whose alias it did not take.
+struct built_plan {
   int in_flight = 1;
   meta::array<rank_program> ranks;
   meta::array<segment> segments;
@@ -57,13 +57,13 @@ class builder {
     link_messages();
   }
 
-  constexpr plan build() {
+  constexpr built_plan build() {
     plan_.in_flight = wish_.in_flight;
     plan_.groups = groups_.list;
     plan_.owner = meta::array<int>(n_);
     for (int l = 0; l < n_; ++l) plan_.owner[l] = wish_.owner[l];
     for (const auto& d : wish_.devices) add_rank(d.rank);
-    return static_cast<plan&&>(plan_);
+    return static_cast<built_plan&&>(plan_);
   }
 
  private:
@@ -351,7 +351,7 @@ class builder {
   fusion_groups groups_;
   meta::array<tensor::layout> layouts_;  ///< of each layer's output
   meta::array<int> sent_;                ///< first message of each tensor
-  plan plan_;
+  built_plan plan_;
   // Of the rank being built:
   meta::array<instance> instances_;
   meta::array<int> index_;  ///< instance of each layer's output, or -1
@@ -362,6 +362,6 @@ class builder {
 }  // namespace detail
 
 /// The plan of a placement that is right (every layer on one of the devices, ranks dense and in order).
-constexpr plan build(const wish& w) { return detail::builder(w).build(); }
+constexpr built_plan build(const wish& w) { return detail::builder(w).build(); }
 
 }  // namespace dice::schedule

@@ -68,7 +68,7 @@ class dynamic_plan {
   }
 
   placement::finding mistake_;
-  plan plan_;
+  built_plan plan_;
   std::vector<cost::algorithm> algorithms_;
   std::vector<platform::device> devices_;
   std::vector<platform::unit> units_;

@@ -37,7 +37,7 @@ constexpr fusion_groups fuse(const graph::network_view& net, std::span<const int
     const auto in = net.into(l);
     if (layer.is_input || layer.is_output || layer.view >= 0) continue;
     int g = -1;
-    if (layer.fuses.is_activation) {
+    if (layer.fuses.function) {
       const auto takes = [](const group& to, const graph::fusion& by) { return by.takes_activation && to.activation < 0; };
       g = host(in[0].from, l, takes);
       if (g >= 0) found[g].activation = l;

@@ -51,13 +51,13 @@ constexpr bool shrink(const wish& w, std::span<cost::algorithm> chosen, std::spa
 /// The plan of `w`, whose algorithms are `chosen`. While a rank exceeds its device's memory limit, as few of its layers as
 /// needed get the algorithms of `smallest`, first those that save most; `chosen` becomes what the plan is for. A rank that
 /// cannot be kept within its limit gets the smaller of both plans, which says what it needs.
-constexpr plan build_within_limits(const wish& w, std::span<cost::algorithm> chosen,
-                                   std::span<const cost::algorithm> smallest) {
+constexpr built_plan build_within_limits(const wish& w, std::span<cost::algorithm> chosen,
+                                         std::span<const cost::algorithm> smallest) {
   const auto exceeded = [&](const rank_program& r) {
     const auto limit = w.devices[static_cast<std::size_t>(r.rank)].memory_limit;
     return limit < 0 ? 0 : std::max<std::int64_t>(r.peak_bytes - limit, 0);
   };
-  plan out = build(w);
+  built_plan out = build(w);
   meta::array<std::int64_t> peaks;
   meta::array<cost::algorithm> fastest;
   for (const auto& r : out.ranks) peaks.push_back(r.peak_bytes);
@@ -97,7 +97,7 @@ constexpr void select(const std::array<std::span<const cost::algorithm>, cost::b
 /// The plan of `w` with algorithms of `all`, within its devices' memory limits where it can be; `all` has those of all
 /// devices' backends, and the smallest ones if a device has a limit. `chosen`, the algorithms of `w`, become those of the
 /// plan.
-constexpr plan build(const wish& w, const cost::algorithm_tables& all, std::span<cost::algorithm> chosen) {
+constexpr built_plan build(const wish& w, const cost::algorithm_tables& all, std::span<cost::algorithm> chosen) {
   detail::select(all.chosen, w, chosen);
   bool limited = false;
   for (const auto& d : w.devices) limited = limited || d.memory_limit >= 0;

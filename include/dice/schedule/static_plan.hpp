@@ -63,7 +63,7 @@ template <class Net, class Map> constexpr cost::algorithm_tables tables() {
 }
 
 /// The plan; `chosen` becomes the algorithms with which its ranks keep to their memory limits.
-template <class Net, class Map> constexpr plan compute(algorithms_of<Net>& chosen) {
+template <class Net, class Map> constexpr built_plan compute(algorithms_of<Net>& chosen) {
   constexpr auto& where = placement::of<Net, Map>;
   return build({graph::view_of<Net>, where.owner, where.devices, chosen, where.in_flight}, tables<Net, Map>(), chosen);
 }
@@ -83,7 +83,7 @@ template <class Net, class Map> struct roomy {
 
 template <class Net, class Map> consteval auto compute_roomy() {
   roomy<Net, Map> out{};
-  const plan p = compute<Net, Map>(out.algorithms);
+  const built_plan p = compute<Net, Map>(out.algorithms);
   out.data.in_flight = p.in_flight;
   copy(out.data.ranks, p.ranks), copy(out.data.segments, p.segments), copy(out.data.steps, p.steps);
   copy(out.data.operands, p.operands), copy(out.data.groups, p.groups), copy(out.data.messages, p.messages);

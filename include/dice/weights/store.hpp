@@ -18,8 +18,8 @@ namespace dice::weights {
 struct need {
   std::span<const graph::parameter> parameters;
   std::int64_t packed_bytes = 0;  ///< 0: the parameters stay where they lie in the file
-  void (*pack)(int variant, std::span<const float* const> from, std::byte* to) = nullptr;
-  int variant = 0;  ///< the form in which they are packed, handed to pack()
+  void (*pack)(const void* kernel, std::span<const float* const> from, std::byte* to) = nullptr;
+  const void* kernel = nullptr;  ///< handed to pack(): what knows the form in which they are packed
 
   /// Bytes in a file of packed weights: what is packed, or the parameters, each a multiple of 64.
   constexpr std::int64_t stored_bytes() const {
@@ -68,7 +68,7 @@ class store {
         plain.push_back(reinterpret_cast<const float*>(start));
       }
       items_[i].packed = packed_.data() + at;
-      if (needs[i].pack) needs[i].pack(needs[i].variant, plain, packed_.data() + at);
+      if (needs[i].pack) needs[i].pack(needs[i].kernel, plain, packed_.data() + at);
       at += need::aligned(needs[i].packed_bytes);
     }
   }

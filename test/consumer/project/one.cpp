@@ -2,6 +2,6 @@
 
 #include "subject.hpp"
 
-using plan = dice::mapping<dice::dev<0, dice::cpu>, dice::layers<dice::all>>;
+using deployment = dice::mapping<dice::dev<0, dice::cpu>, dice::layers<dice::all>>;
 
-int main(int argc, char** argv) { return dice::main<subject::network, plan>(argc, argv); }
+int main(int argc, char** argv) { return dice::main<subject::network, deployment>(argc, argv); }

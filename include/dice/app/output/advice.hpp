@@ -81,39 +81,4 @@ struct ratio {
 }
 
 }  // namespace detail
-
-/// forecast::advise.
-[[gnu::cold]] inline outlook advised(const forecast& f, const runtime::program& p, const seen_run& run) {
-  constexpr double little = 0.03;  // a gain that is lost in the noise
-  outlook out{foreseen(f, p), {}, "\"better\": null"};
-  const auto problem = detail::as_seen(f, p, run, out.expected);
-  const auto found = partition::find_best(f.setting, problem, {}, detail::most_routes_at_run_time);
-  if (found.empty()) {
-    out.advice =
-        "Better mappings were not found: hosts of so many kinds have too many orders, or no plan fits their memory.\n";
-    return out;
-  }
-  // What the model makes of this mapping, as of the others: frames that wait for one another are no reason to change it.
-  double slowest = 0;
-  for (std::size_t r = 0; r < run.busy.size(); ++r)
-    slowest = std::max(slowest, run.busy[r] + out.expected.message_seconds[r]);
-  for (const auto& l : run.links)
-    slowest = std::max(slowest, detail::seen_late(run, l) ? detail::expected_of(out.expected, p, l) : l.seconds);
-  const double gain = found.expected.throughput * slowest - 1;
-  if (!(gain > little)) {  // or nothing takes any time
-    out.advice = "No other mapping on this cluster is predicted to gain more than 3 %" +
-                 std::string(p.ranks() == 1 ? ": none is better than this one device.\n" : ".\n");
-    return out;
-  }
-  const auto mapping = detail::found_text(f, p, problem, found, "");
-  const bool alone = found.ranks.devices.size() == 1 && p.ranks() > 1;
-  out.advice =
-      (alone ? "No mapping on several devices is better than one device alone, which would do " : "This mapping would do ") +
-      detail::number_text(found.expected.throughput, "%.4g frames/s") + detail::number_text(gain * 100, " (%.0f %% more)") +
-      ", with times as they were measured here:\n" + mapping;
-  out.advice_json = "\"better\": {\"frames_per_s\": " + json_number(found.expected.throughput) +
-                    ", \"gain\": " + json_number(gain) + ", \"mapping\": " + json_string(mapping) + "}";
-  return out;
-}
-
 }  // namespace dice::app

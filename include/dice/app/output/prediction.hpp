@@ -61,7 +61,7 @@ namespace detail {
 [[gnu::cold]] inline std::string mapping_text(const runtime::program& p, std::span<const int> owner,
                                               std::span<const platform::device> devices, int in_flight) {
   const auto mapping = placement::mapping_of(owner, devices, in_flight);
-  return "using plan = " + placement::write(mapping.values(), p.network, p.layers) + ";\n";
+  return "using deployment = " + placement::write(mapping.values(), p.network, p.layers) + ";\n";
 }
 
 /// Beyond, a search gives up.
@@ -126,46 +126,6 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
          " that one can have is " + nearest + " (relax this limit, or add devices)";
 }
 
-}  // namespace detail
-
-/// forecast::plan.
-[[gnu::cold]] inline std::string predicted_text(const forecast& f, const runtime::program& p, bool json) {
-  const auto problem = partition::problem_of(f.setting, p.plan, f.ranks);
-  const auto stages = partition::stages_of(problem, p.plan);
-  const auto expected = partition::predict(f.setting, p.plan, f.ranks);
-  const auto host = [&](int rank) {
-    return std::string(
-        f.setting.cluster.hosts[static_cast<std::size_t>(f.ranks[static_cast<std::size_t>(rank)].on_host)].name);
-  };
-  if (!json) {
-    std::vector<platform::device> devices;  // without memory limits, which a program does not know
-    for (const auto& r : f.ranks) {
-      const auto& at = f.setting.cluster.hosts[static_cast<std::size_t>(r.on_host)];
-      devices.push_back({.rank = static_cast<int>(devices.size()), .on = r.on, .host = at.name, .cores = r.cores});
-    }
-    return "\nPredicted on the cluster:\n" +
-           detail::prediction_table(
-               problem, stages, expected, [](int r) { return "rank " + std::to_string(r); }, host) +
-           "\n" + detail::mapping_text(p, p.plan.owner, devices, p.plan.in_flight);
-  }
-  std::string out = "\"predicted\": {\"frames_per_s\": " + json_number(expected.throughput) +
-                    ", \"latency_s\": " + json_number(expected.latency) + ", \"energy_j\": " + json_number(expected.energy) +
-                    ", \"memory_bytes\": " + std::to_string(expected.memory) + ",\n  \"stages\": [";
-  for (int k = 0; k < stages.size(); ++k) {
-    const auto& s = stages[k];
-    const double x = k ? problem.transfer(problem.link(stages[k - 1].device, s.device), s.first) : 0;
-    out += (k ? ",\n   " : "\n   ") + ("{\"rank\": " + std::to_string(s.device)) +
-           ", \"host\": " + json_string(host(s.device)) +
-           ", \"received_bytes\": " + std::to_string(k ? problem.crossing[s.first] : 0) +
-           ", \"transfer_s\": " + json_number(x) +
-           ", \"compute_s\": " + json_number(problem.time(s.device, s.first, s.last)) +
-           ", \"message_s\": " + json_number(partition::message_time(problem, stages, k)) + "}";
-  }
-  return out + "]}";
-}
-
-namespace detail {
-
 /// The mapping that was found for `problem`, as C++, and what is predicted of it, each line after `begin`.
 [[gnu::cold]] inline std::string found_text(const forecast& f, const runtime::program& p, const partition::problem& problem,
                                             const partition::finding& found, std::string_view begin) {
@@ -190,25 +150,4 @@ namespace detail {
 }
 
 }  // namespace detail
-
-/// forecast::search.
-[[gnu::cold]] inline std::string searched_text(const forecast& f, const runtime::program& p, std::string_view text) {
-  const auto wish = detail::wish_of_text(text);
-  if (wish.aim.best == partition::objective::energy)
-    for (std::size_t k = 0; k < f.setting.usable.size(); ++k)
-      if (f.setting.usable[k] && !f.setting.cluster.processors[k].has_watts)
-        throw std::runtime_error("--search energy: a processor of the cluster has no watts<busy, idle>; give it to each");
-  const auto problem = partition::problem_of(f.setting);
-  const auto found = [&] {
-    search_progress shown;
-    auto watched = wish;
-    watched.aim.seen_by = &shown.seen_by();
-    return partition::find_best(f.setting, problem, watched, detail::most_routes_at_run_time);
-  }();
-  if (found.too_many_kinds)
-    throw std::runtime_error("--search: hosts of so many kinds have too many orders; add in_order, and list them in order");
-  if (found.empty()) throw std::runtime_error("--search: " + detail::no_mapping_text(f.setting.cluster, wish, found.why));
-  return detail::found_text(f, p, problem, found, "// ");
-}
-
 }  // namespace dice::app

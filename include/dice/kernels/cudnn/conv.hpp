@@ -45,7 +45,7 @@ template <> struct kernel<cudnn, ops::conv> : gpu::base<ops::conv> {
     wish.x = gpu::image_of(in), wish.y = gpu::image_of(result);
     wish.w = {op.channels, in[1] / op.group, op.kernel[0], op.kernel[1]};
     wish.strides = op.strides, wish.dilations = op.dilations, wish.pads = op.pads;
-    const gpu::workspace work(c.scratch, c.how ? c.how->scratch_bytes : 0);
+    const gpu::workspace work(c.scratch, c.how.scratch_bytes);
     gpu::operands at{.x = c.inputs[0], .w = c.parameters[0], .y = c.output, .workspace = work.at, .room = work.bytes};
     wish.bias = op.bias, wish.residual = e.residual, wish.relu = e.f == gpu::function::relu;
     at.bias = op.bias ? c.parameters[1] : nullptr, at.residual = e.residual;

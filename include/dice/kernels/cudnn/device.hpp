@@ -305,9 +305,4 @@ template <class = void> class basic_device final : public accelerator {
 
 using device = basic_device<>;
 
-/// Opens the GPU of a unit.
-template <class Device = device> std::unique_ptr<accelerator> open(const platform::unit& on) {
-  return std::make_unique<Device>(on.gpu_index, on.precision);
-}
-
 }  // namespace dice::kernels::gpu

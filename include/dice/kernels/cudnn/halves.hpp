@@ -33,9 +33,6 @@ template <class Backend> std::uint16_t halved(float x) {
 
 /// Backend is cudnn_fp16 or cudnn_bf16.
 template <class Backend> struct half_conv : base<ops::conv, half_conv<Backend>> {
-  template <class Group> static void pack(int, source from, std::byte* to) {
-    prepare(Group::anchor::op, Group::inputs, Group::anchor::result, 0, from, to);
-  }
   static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int, source from, std::byte* to) {
     const cost::half_convolution form(op, in[0], result);
     const auto channels = in[0][1];
@@ -51,7 +48,7 @@ template <class Backend> struct half_conv : base<ops::conv, half_conv<Backend>> 
   static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c, const ending& e) {
     if (!cost::half_convolution::serves(op)) return kernel<cudnn, ops::conv>::compute(op, in, result, c, e);
     const cost::half_convolution form(op, in[0], result);
-    const workspace all(c.scratch, c.how->scratch_bytes);
+    const workspace all(c.scratch, c.how.scratch_bytes);
     auto* const x = reinterpret_cast<unsigned short*>(all.at);
     auto* const y = reinterpret_cast<unsigned short*>(all.at + form.input_bytes());
     const auto used = form.input_bytes() + form.output_bytes();
@@ -75,9 +72,6 @@ template <class Backend> struct half_conv : base<ops::conv, half_conv<Backend>> 
 };
 
 template <class Backend, class Op> struct half_product : base<Op, half_product<Backend, Op>> {
-  template <class Group> static void pack(int, source from, std::byte* to) {
-    prepare(Group::anchor::op, Group::inputs, Group::anchor::result, 0, from, to);
-  }
   static void prepare(const Op& op, graph::shapes, const tensor::shape&, int, source from, std::byte* to) {
     std::transform(from[0], from[0] + op.columns * op.depth, reinterpret_cast<std::uint16_t*>(to), halved<Backend>);
     if constexpr (requires { op.bias; })
@@ -104,15 +98,5 @@ template <> struct kernel<cudnn_fp16, ops::gemm> : gpu::half_product<cudnn_fp16,
 template <> struct kernel<cudnn_bf16, ops::gemm> : gpu::half_product<cudnn_bf16, ops::gemm> {};
 template <> struct kernel<cudnn_fp16, ops::mat_mul> : gpu::half_product<cudnn_fp16, ops::mat_mul> {};
 template <> struct kernel<cudnn_bf16, ops::mat_mul> : gpu::half_product<cudnn_bf16, ops::mat_mul> {};
-
-/// All else is computed as in float32.
-template <class Op>
-requires has_kernel<cudnn, Op>
-struct kernel<cudnn_fp16, Op> : kernel<cudnn, Op> {
-};
-template <class Op>
-requires has_kernel<cudnn, Op>
-struct kernel<cudnn_bf16, Op> : kernel<cudnn, Op> {
-};
 
 }  // namespace dice::kernels

@@ -1,4 +1,4 @@
-// What a fusion group does after its anchor, as values: one function for each activation, shared by all layers.
+// From a fusion group as a value to its kernel: its operator, its call, and what follows the anchor.
 #pragma once
 
 #include "dice/kernels/activation.hpp"
@@ -33,19 +33,26 @@ struct limits {
   float slope = 1;  ///< 0 … 1
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
 };
-template <class Op> constexpr limits limits_of(const Op&) { return {.exact = false}; }
-constexpr limits limits_of(const graph::nothing&) { return {}; }
-constexpr limits limits_of(const ops::relu&) { return {.low = 0}; }
-constexpr limits limits_of(const ops::clip& op) { return {.low = op.low, .high = op.high}; }
-constexpr limits limits_of(const ops::leaky_relu& op) {
-  return {.exact = op.alpha >= 0 && op.alpha <= 1, .slope = op.alpha};
+constexpr limits limits_of(const graph::activation& f) {
+  switch (f.is) {
+    case function::none:
+      return {};
+    case function::relu:
+      return {.low = 0};
+    case function::clip:
+      return {.low = f.a, .high = f.b};
+    case function::leaky_relu:
+      return {.exact = f.a >= 0 && f.a <= 1, .slope = f.a};
+    default:
+      return {.exact = false};
+  }
 }
 
 /// to = activation(from + bias + residual); with `halves`, of the largest of each 2 × 2 results, and without a residual.
 struct epilogue {
-  float* output = nullptr;           ///< of the group
-  const float* residual = nullptr;   ///< as large as the output, or null
-  const void* activation = nullptr;  ///< the operator, or null
+  float* output = nullptr;          ///< of the group
+  const float* residual = nullptr;  ///< as large as the output, or null
+  graph::activation activation{};
   void (*write)(const epilogue&, const results&) = nullptr;
   bool halves = false;  ///< the output has half of the result's rows and columns, rounded down
   limits bounds{};      ///< the activation in another form, for kernels that finish their results in registers
@@ -59,24 +66,21 @@ struct epilogue {
 };
 
 /// The reference: one element after the other.
-template <class Activation> void write_plain(const epilogue& e, const results& b) {
-  Activation op{};
-  if (e.activation) op = *static_cast<const Activation*>(e.activation);
+template <function F> void write_plain(const epilogue& e, const results& b) {
   for (int r = 0; r < b.rows; ++r) {
     float* to = b.to + r * b.to_stride;
     for (std::ptrdiff_t i = 0; i < b.columns; ++i) {
       float x = b.from[r * b.from_stride + i];
       if (b.bias) x += b.bias[r];
       if (e.residual) x += e.residual[to - e.output + i];
-      to[i] = apply(op, x);
+      to[i] = apply<F>(e.activation, x);
     }
   }
 }
 
 /// The same by vectors.
-template <class Activation> void write_vectors(const epilogue& e, const results& b) {
-  Activation op{};
-  if (e.activation) op = *static_cast<const Activation*>(e.activation);
+template <function F> void write_vectors(const epilogue& e, const results& b) {
+  const auto f = e.activation;
   for (int r = 0; r < b.rows; ++r) {
     float* to = b.to + r * b.to_stride;
     const float* from = b.from + r * b.from_stride;
@@ -86,51 +90,51 @@ template <class Activation> void write_vectors(const epilogue& e, const results&
     for (; i + width <= b.columns; i += width) {
       vec x = load(from + i) + bias;
       if (residual) x += load(residual + i);
-      store(to + i, apply(op, x));
+      store(to + i, apply<F>(f, x));
     }
     if (const auto n = b.columns - i; n > 0) {
       vec x = load_first(from + i, n) + bias;
       if (residual) x += load_first(residual + i, n);
-      store_first(to + i, apply(op, x), n);
+      store_first(to + i, apply<F>(f, x), n);
     }
   }
 }
 
-/// Around compute(): a backend that converts layouts does so here.
-struct as_it_is {
-  template <class F>
-  static void call(graph::shapes, const tensor::shape&, const kernels::call& c, const epilogue& e, const F& f) {
-    f(c, e);
-  }
+/// `f` as an epilogue, by vectors or one element after the other.
+template <bool Vectors> epilogue epilogue_of(const graph::activation& f) {
+  epilogue out{.activation = f, .bounds = limits_of(f)};
+  out.write = with_function(f, []<function F>() { return Vectors ? &write_vectors<F> : &write_plain<F>; });
+  return out;
+}
+
+/// One execution as a kernel sees it: all operands and the result in the layouts in which it works.
+struct call : buffers {
+  const cost::algorithm& how;
+  tensor::layout result;  ///< of the output
 };
 
-/// The part of a kernel that knows the group: hands constants to Kernel::compute(op, inputs, result, call, epilogue), which
-/// all layers of an operator share.
-template <class Kernel, bool Vectors, class Around = as_it_is> struct thin {
-  // Not inlined, and not cloned for constants that the compiler sees: one body for all layers of the operator.
-  template <class Op>
-  DICE_SHARED static void shared(const Op& op, graph::shapes in, const tensor::shape& result, const call& c,
-                                 const epilogue& e) {
-    Around::call(in, result, c, e,
-                 [&](const kernels::call& own, const epilogue& finish) { Kernel::compute(op, in, result, own, finish); });
-  }
-  template <class Activation> static constexpr auto write = Vectors ? &write_vectors<Activation> : &write_plain<Activation>;
+/// Around compute(): a backend that converts layouts does so here.
+struct no_conversion {
+  template <class F> static void call(const task&, const detail::call& c, const epilogue& e, const F& f) { f(c, e); }
+};
 
-  template <class Group> static void run(const call& c) {
-    epilogue e{.output = c.output, .write = write<graph::nothing>, .halves = Group::has_pool};
-    if constexpr (Group::has_residual) e.residual = c.inputs[Group::inputs.size()];
-    if constexpr (Group::has_activation) {
-      using op = std::remove_cvref_t<decltype(Group::activation::op)>;
-      e.activation = &Group::activation::op;
-      e.write = write<op>;
-      e.bounds = limits_of(Group::activation::op);
-    }
-    shared(Group::anchor::op, Group::inputs, Group::anchor::result, c, e);
+/// Gives Kernel its run(), by Kernel::compute(op, inputs, result, call, epilogue), and its pack(), by
+/// Kernel::prepare(op, inputs, result, variant, from, to) if it has that.
+template <class Kernel, class Op, bool Vectors, class Around = no_conversion> struct kernel_entry {
+  static void run(const task& t, const buffers& b) {
+    auto e = epilogue_of<Vectors>(t.activation);
+    e.output = b.output, e.halves = t.halves;
+    if (t.residual) e.residual = b.inputs[t.inputs.size()];
+    Around::call(t, {b, t.how, t.output}, e, [&](const call& own, const epilogue& finish) {
+      Kernel::compute(t.as<Op>(), t.inputs, t.result, own, finish);
+    });
   }
-  /// Only for kernels with prepare(op, inputs, result, variant, from, to), which packs the weights.
-  template <class Group> static void pack(int variant, source from, std::byte* to) {
-    Kernel::prepare(Group::anchor::op, Group::inputs, Group::anchor::result, variant, from, to);
-  }
+  static void pack(const task& t, source from, std::byte* to) requires requires { &Kernel::prepare; }
+  { Kernel::prepare(t.as<Op>(), t.inputs, t.result, t.how.variant, from, to); }
 };
 
 }  // namespace dice::kernels::detail
+
+namespace dice::kernels {
+using detail::call;
+}

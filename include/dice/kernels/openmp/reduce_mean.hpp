@@ -20,7 +20,7 @@ template <> struct kernel<openmp, ops::reduce_mean> : host::base<ops::reduce_mea
       if (joined.rank > 0 && over[joined.rank - 1] == reduce) joined[joined.rank - 1] *= extent;
       else over[joined.rank] = reduce, joined.push_back(extent);
     };
-    if (c.how->works == cost::form::blocked) {
+    if (c.how.works == cost::form::blocked) {
       add(in[0][0] * tensor::blocks(in[0][1]), false), add(in[0].product(2, in[0].rank), true), add(tensor::block, false);
     } else {
       for (int a = 0; a < in[0].rank; ++a) add(in[0][a], op.over[static_cast<std::size_t>(a)]);

@@ -13,7 +13,9 @@ struct clip {
   static constexpr bool in_place = true;
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
 
-  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true, .rises = true}; }
+  constexpr graph::fusion fuses(graph::shapes) const {
+    return {.function = {graph::activation::kind::clip, low, high}, .rises = true};
+  }
 };
 
 }  // namespace dice::ops

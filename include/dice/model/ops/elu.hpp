@@ -12,7 +12,9 @@ struct elu {
   static constexpr bool in_place = true;
   float alpha = 1;
 
-  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true, .rises = alpha >= 0}; }
+  constexpr graph::fusion fuses(graph::shapes) const {
+    return {.function = {graph::activation::kind::elu, alpha}, .rises = alpha >= 0};
+  }
 };
 
 }  // namespace dice::ops

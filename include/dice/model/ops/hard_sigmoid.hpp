@@ -12,7 +12,9 @@ struct hard_sigmoid {
   static constexpr bool in_place = true;
   float alpha = 0.2f, beta = 0.5f;
 
-  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true, .rises = alpha >= 0}; }
+  constexpr graph::fusion fuses(graph::shapes) const {
+    return {.function = {graph::activation::kind::hard_sigmoid, alpha, beta}, .rises = alpha >= 0};
+  }
 };
 
 }  // namespace dice::ops

@@ -10,7 +10,7 @@ namespace dice::ops {
 struct hard_swish {
   static constexpr std::string_view onnx = "HardSwish";
   static constexpr bool in_place = true;
-  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true}; }
+  constexpr graph::fusion fuses(graph::shapes) const { return {.function = {graph::activation::kind::hard_swish}}; }
 };
 
 }  // namespace dice::ops

@@ -12,7 +12,9 @@ struct leaky_relu {
   static constexpr bool in_place = true;
   float alpha = 0.01f;
 
-  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true, .rises = alpha >= 0}; }
+  constexpr graph::fusion fuses(graph::shapes) const {
+    return {.function = {graph::activation::kind::leaky_relu, alpha}, .rises = alpha >= 0};
+  }
 };
 
 }  // namespace dice::ops

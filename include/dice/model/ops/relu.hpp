@@ -10,7 +10,7 @@ namespace dice::ops {
 struct relu {
   static constexpr std::string_view onnx = "Relu";
   static constexpr bool in_place = true;
-  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true, .rises = true}; }
+  constexpr graph::fusion fuses(graph::shapes) const { return {.function = {graph::activation::kind::relu}, .rises = true}; }
 };
 
 }  // namespace dice::ops

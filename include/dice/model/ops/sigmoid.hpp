@@ -10,7 +10,9 @@ namespace dice::ops {
 struct sigmoid {
   static constexpr std::string_view onnx = "Sigmoid";
   static constexpr bool in_place = true;
-  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true, .rises = true}; }
+  constexpr graph::fusion fuses(graph::shapes) const {
+    return {.function = {graph::activation::kind::sigmoid}, .rises = true};
+  }
 };
 
 }  // namespace dice::ops

@@ -10,7 +10,7 @@ namespace dice::ops {
 struct tanh {
   static constexpr std::string_view onnx = "Tanh";
   static constexpr bool in_place = true;
-  constexpr graph::fusion fuses(graph::shapes) const { return {.is_activation = true, .rises = true}; }
+  constexpr graph::fusion fuses(graph::shapes) const { return {.function = {graph::activation::kind::tanh}, .rises = true}; }
 };
 
 }  // namespace dice::ops

@@ -3,6 +3,8 @@
 // and have at most 2^30 elements.
 #pragma once
 
+#include "dice/model/activation.hpp"
+
 #include <cuda_runtime_api.h>
 
 namespace dice::kernels::gpu {
@@ -10,7 +12,7 @@ namespace dice::kernels::gpu {
 inline constexpr int most_axes = 8;
 
 /// Functions of one element, as kernels/activation.hpp defines them; a and b are their attributes.
-enum class function : int { none, relu, leaky_relu, elu, clip, sigmoid, tanh, hard_sigmoid, hard_swish };
+using function = graph::activation::kind;
 
 /// What ends a kernel: y[i] = f(y[i] + residual[i]), `residual` may be null.
 struct ending {

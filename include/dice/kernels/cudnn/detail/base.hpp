@@ -25,15 +25,7 @@ struct recording {
 inline thread_local recording* current = nullptr;
 
 /// An activation as an ending.
-inline ending ending_of(const graph::nothing&) { return {}; }
-inline ending ending_of(const ops::relu&) { return {.f = function::relu}; }
-inline ending ending_of(const ops::leaky_relu& op) { return {.f = function::leaky_relu, .a = op.alpha}; }
-inline ending ending_of(const ops::elu& op) { return {.f = function::elu, .a = op.alpha}; }
-inline ending ending_of(const ops::clip& op) { return {.f = function::clip, .a = op.low, .b = op.high}; }
-inline ending ending_of(const ops::sigmoid&) { return {.f = function::sigmoid}; }
-inline ending ending_of(const ops::tanh&) { return {.f = function::tanh}; }
-inline ending ending_of(const ops::hard_sigmoid& op) { return {.f = function::hard_sigmoid, .a = op.alpha, .b = op.beta}; }
-inline ending ending_of(const ops::hard_swish&) { return {.f = function::hard_swish}; }
+inline ending ending_of(const graph::activation& f) { return {.f = f.is, .a = f.a, .b = f.b}; }
 
 /// As the CUDA kernels count; cost::choose_cudnn has seen to it that it fits.
 constexpr int count(std::int64_t n) { return static_cast<int>(n); }
@@ -50,29 +42,23 @@ inline void copy(float* to, const float* from, std::int64_t n) {
       "copy");
 }
 
-/// Gives Kernel its run(): hands constants to Kernel::compute(op, inputs, result, call, ending), which all layers of an
-/// operator share and which may throw std::runtime_error.
+/// Gives Kernel its run(), by Kernel::compute(op, inputs, result, call, ending), which may throw std::runtime_error, and its
+/// pack(), by Kernel::prepare(op, inputs, result, variant, from, to) if it has that.
 template <class Op, class Kernel = kernel<cudnn, Op>> struct base {
-  template <class Group> static void run(const call& c) {
-    static_assert(!Group::has_pool, "this backend takes no pooling into a group");
-    ending e;
-    if constexpr (Group::has_activation) e = ending_of(Group::activation::op);
-    if constexpr (Group::has_residual) e.residual = c.inputs[Group::inputs.size()];
-    shared(Group::anchor::op, Group::inputs, Group::anchor::result, c, e);
-  }
-
-  DICE_SHARED static void shared(const Op& op, graph::shapes in, const tensor::shape& result, const call& c,
-                                 const ending& e) {
+  static void run(const task& t, const buffers& b) {
     const auto to_layout = [](tensor::layout as, const tensor::shape& s, const float* from, float* to) {
       current->start(
           convert{to, from, count(s[0]), count(s[1]), count(s.product(2, s.rank)), as == tensor::layout::blocked});
     };
-    detail::in_its_layouts(in, result, result, c, e.residual, to_layout, [&](const call& own, const float* residual) {
-      ending finish = e;
-      finish.residual = residual;
-      Kernel::compute(op, in, result, own, finish);
+    const float* const residual = t.residual ? b.inputs[t.inputs.size()] : nullptr;
+    detail::in_its_layouts(t, t.result, {b, t.how, t.output}, residual, to_layout, [&](const call& own, const float* r) {
+      ending finish = ending_of(t.activation);
+      finish.residual = r;
+      Kernel::compute(t.as<Op>(), t.inputs, t.result, own, finish);
     });
   }
+  static void pack(const task& t, source from, std::byte* to) requires requires { &Kernel::prepare; }
+  { Kernel::prepare(t.as<Op>(), t.inputs, t.result, t.how.variant, from, to); }
 };
 
 }  // namespace dice::kernels::gpu

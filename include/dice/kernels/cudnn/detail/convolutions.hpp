@@ -103,7 +103,7 @@ class convolutions {
   struct known {
     convolution what;
     std::int64_t room;
-    std::optional<plan> best;
+    std::optional<execution_plan> best;
     std::string why;  ///< the first error, but for what cuDNN just does not support
   };
 
@@ -193,8 +193,8 @@ class convolutions {
   }
 
   /// The engine that was chosen before, if it still works as wanted.
-  std::optional<plan> as_before(const target& on, const descriptor& graph, const std::string& text, cudnnDataType_t type,
-                                const operands& at) {
+  std::optional<execution_plan> as_before(const target& on, const descriptor& graph, const std::string& text,
+                                          cudnnDataType_t type, const operands& at) {
     const auto choice = engine_choice_of(text);
     if (!choice) return {};
     try {
@@ -210,7 +210,7 @@ class convolutions {
     }
   }
 
-  void execute(const plan& p, const operands& at) {
+  void execute(const execution_plan& p, const operands& at) {
     descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     std::vector<std::int64_t> ids{names::x, names::w, names::y};
     std::vector<const void*> places{at.x, at.w, at.y};

@@ -105,12 +105,12 @@ inline descriptor configuration_of(const target& on, const descriptor& graph, co
 }
 
 /// A plan that can be executed, and how many bytes of working memory it wants.
-struct plan {
+struct execution_plan {
   descriptor execution;
   std::int64_t workspace = 0;
 };
-inline plan plan_of(const target& on, const descriptor& configuration) {
-  plan out{descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR), 0};
+inline execution_plan plan_of(const target& on, const descriptor& configuration) {
+  execution_plan out{descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR), 0};
   if (on.handle) out.execution.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &on.handle);
 #if CUDNN_VERSION >= 90800
   if (on.properties) out.execution.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *on.properties);

@@ -19,7 +19,7 @@ struct workspace {
 /// y = x wᵀ + bias for `rows` rows of x; `bias` may be null.
 inline void multiply(const call& c, const float* bias, std::int64_t rows, std::int64_t columns, std::int64_t depth,
                      const ending& e) {
-  const workspace work(c.scratch, c.how ? c.how->scratch_bytes : 0);
+  const workspace work(c.scratch, c.how.scratch_bytes);
   current->products.run({c.output, c.inputs[0], c.parameters[0], bias, count(rows), count(columns), count(depth), e},
                         work.at, work.bytes);
 }

@@ -8,9 +8,10 @@ namespace dice::kernels::host {
 
 /// y = op(x) for each element.
 template <class Op> struct activation_kernel : base<Op> {
-  static void compute(const Op& op, graph::shapes, const tensor::shape& result, const call& c, const epilogue& e) {
+  static void compute(const Op& op, graph::shapes in, const tensor::shape& result, const call& c, const epilogue& e) {
+    auto own = epilogue_of<true>(graph::fuses(op, in).function);
+    own.output = c.output;
     parallel_elements(tensor::elements(result, c.result), [&](std::int64_t a, std::int64_t b) {
-      const epilogue own{.output = c.output, .activation = &op, .write = &write_vectors<Op>};
       own({.to = c.output + a, .from = c.inputs[0] + a, .columns = b - a});
       e(c.output + a, b - a);
     });

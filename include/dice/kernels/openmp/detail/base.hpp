@@ -46,17 +46,16 @@ template <tensor::layout To> DICE_SHARED void convert(const tensor::shape& s, co
   });
 }
 
-/// Calls f(call, epilogue) with every tensor in the layout in which `c.how` works (cost::algorithm).
+/// Calls f(call, epilogue) with every tensor in the layout in which the task is computed (cost::algorithm).
 struct converted {
-  template <class F>
-  static void call(graph::shapes in, const tensor::shape& result, const kernels::call& c, const epilogue& e, const F& f) {
-    tensor::shape output = result;
+  template <class F> static void call(const task& t, const detail::call& c, const epilogue& e, const F& f) {
+    tensor::shape output = t.result;
     if (e.halves) output[2] /= 2, output[3] /= 2;
     const auto convert_to = [](tensor::layout as, const tensor::shape& s, const float* from, float* to) {
       as == tensor::layout::blocked ? convert<tensor::layout::blocked>(s, from, to)
                                     : convert<tensor::layout::plain>(s, from, to);
     };
-    in_its_layouts(in, result, output, c, e.residual, convert_to, [&](const kernels::call& own, const float* residual) {
+    in_its_layouts(t, output, c, e.residual, convert_to, [&](const detail::call& own, const float* residual) {
       epilogue finish = e;
       finish.output = own.output, finish.residual = residual;
       f(own, finish);
@@ -65,6 +64,6 @@ struct converted {
 };
 
 /// `base<Op>` gives a kernel its run() and pack().
-template <class Op> using base = thin<kernel<openmp, Op>, true, converted>;
+template <class Op> using base = kernel_entry<kernel<openmp, Op>, Op, true, converted>;
 
 }  // namespace dice::kernels::host

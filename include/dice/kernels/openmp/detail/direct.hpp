@@ -1,6 +1,7 @@
 // Direct convolution of a whole tensor: its weights as cost::convolution says, bands of its padded input, its threads.
 #pragma once
 
+#include "dice/kernels/openmp/convolutions.hpp"
 #include "dice/kernels/openmp/detail/convolution.hpp"
 #include "dice/kernels/openmp/detail/depthwise.hpp"
 #include "dice/kernels/openmp/detail/halved.hpp"
@@ -9,12 +10,6 @@
 #include <cstdint>
 
 namespace dice::kernels::host {
-
-/// How a direct convolution reads its input: planes, blocks of channels, or each block for itself.
-enum class direct_kind : unsigned char { plain, blocked, depthwise };
-constexpr direct_kind kind_of(const cost::convolution& f) {
-  return f.depthwise ? direct_kind::depthwise : f.plain ? direct_kind::plain : direct_kind::blocked;
-}
 
 /// Packs the weights, in the order in which they lie there.
 inline void prepare_direct(const ops::conv& op, const cost::convolution& f, source from, float* to) {

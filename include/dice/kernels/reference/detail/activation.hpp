@@ -7,13 +7,15 @@
 namespace dice::kernels::plain {
 
 /// Namespace of what the reference kernels share. `base<Op>` gives a kernel its run().
-template <class Op> using base = detail::thin<kernel<reference, Op>, false>;
+template <class Op> using base = detail::kernel_entry<kernel<reference, Op>, Op, false>;
 
 /// y = op(x) for each element.
 template <class Op> struct activation_kernel : base<Op> {
-  static void compute(const Op& op, graph::shapes, const tensor::shape& result, const call& c, const detail::epilogue& e) {
+  static void compute(const Op& op, graph::shapes in, const tensor::shape& result, const call& c,
+                      const detail::epilogue& e) {
     const auto n = result.elements();
-    for (std::int64_t i = 0; i < n; ++i) c.output[i] = apply(op, c.inputs[0][i]);
+    auto own = detail::epilogue_of<false>(graph::fuses(op, in).function);
+    own({.to = c.output, .from = c.inputs[0], .columns = n});
     e(c.output, n);
   }
 };

@@ -1,0 +1,71 @@
+# The target dice::dice: what depends on no network and no mapping, compiled once.  An installed dice has it compiled for the
+# compiler, board and backends of its own build; any other combination is compiled in the build of the project that uses it,
+# from the sources in DICE_SOURCE_DIR.
+#
+# Included by DiceTargets.cmake.  Sets dice_library_id: an identifier of compiler, board and backends that the library defines
+# and programs refer to, so that those of different kinds do not link (include/dice/library_id.hpp).
+
+# What the compiler says of itself and of the CPU that it compiles for: the same for the same code.
+execute_process(COMMAND "${CMAKE_COMMAND}" -E env LC_ALL=C "${CMAKE_CXX_COMPILER}" ${CMAKE_CXX_COMPILER_ARG1} ${dice_cpu_flags}
+  -dM -E -x c++ /dev/null OUTPUT_VARIABLE dice_macros ERROR_QUIET)
+string(SHA1 dice_macros "${dice_macros} ${CMAKE_CXX_FLAGS}")
+string(SUBSTRING "${dice_macros}" 0 8 dice_macros)
+set(dice_library_id "${DICE_BOARD}_${dice_macros}")
+foreach(part IN ITEMS openmp mpi pictures)
+  if(TARGET dice::${part})
+    string(APPEND dice_library_id "_${part}")
+  endif()
+endforeach()
+string(MAKE_C_IDENTIFIER "${dice_library_id}" dice_library_id)
+string(REGEX REPLACE "^_+" "" dice_library_id "${dice_library_id}")
+
+# What the targets of the library have in common.
+function(dice_compiled_once target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${target} PUBLIC dice::core PRIVATE Threads::Threads)
+  target_compile_definitions(${target} PRIVATE DICE_LIBRARY=${dice_library_id})
+  # Sections: a program takes only what it calls.
+  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+  if(DICE_IS_INSTALLED OR NOT PROJECT_IS_TOP_LEVEL)
+    # Compiled when a target needs it, and without the warnings that the project's own flags may bring up.
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    target_compile_options(${target} PRIVATE -w)
+  endif()
+endfunction()
+
+if(DICE_IS_INSTALLED AND dice_library_id STREQUAL "${DICE_INSTALLED_LIBRARY_ID}" AND EXISTS "${DICE_INSTALLED_LIBRARY}")
+  add_library(dice_library STATIC IMPORTED GLOBAL)
+  set_target_properties(dice_library PROPERTIES IMPORTED_LOCATION "${DICE_INSTALLED_LIBRARY}")
+  target_link_libraries(dice_library INTERFACE dice::core)
+  set(dice_has_library "the installed one")
+else()
+  set(dice_sources backends forecast reference run stream_job)
+  if(TARGET dice::openmp)
+    list(APPEND dice_sources openmp openmp_direct openmp_winograd openmp_winograd_lines)
+  endif()
+  list(TRANSFORM dice_sources REPLACE "(.+)" "${DICE_SOURCE_DIR}/\\1.cpp")
+  add_library(dice_library STATIC ${dice_sources})
+  set_target_properties(dice_library PROPERTIES OUTPUT_NAME dice)
+  dice_compiled_once(dice_library)
+  target_link_libraries(dice_library PRIVATE ${dice_parts} xtensor)
+  set(dice_has_library "to be compiled")
+endif()
+
+# What programs need of it: which backends there are, and what it links; not what it is compiled with.
+dice_add_interface(dice)
+target_link_libraries(${target} INTERFACE dice_library Threads::Threads xtensor)
+target_compile_definitions(${target} INTERFACE DICE_LIBRARY=${dice_library_id})
+if(TARGET dice::openmp)
+  target_link_libraries(${target} INTERFACE "$<LINK_ONLY:OpenMP::OpenMP_CXX>")
+  target_compile_definitions(${target} INTERFACE DICE_WITH_OPENMP)
+endif()
+if(TARGET dice::mpi)
+  target_link_libraries(${target} INTERFACE "$<LINK_ONLY:Boost::mpi>" "$<LINK_ONLY:Boost::serialization>" MPI::MPI_CXX)
+  target_compile_definitions(${target} INTERFACE DICE_WITH_MPI)
+endif()
+if(TARGET dice::pictures)
+  target_link_libraries(${target} INTERFACE "${DICE_STB_LIBRARY}")
+endif()
+if(NOT APPLE)
+  target_link_options(${target} INTERFACE "LINKER:--gc-sections")
+endif()

@@ -1,0 +1,141 @@
+// From the command line to the exit code.
+#pragma once
+
+#include "dice/app/run.hpp"
+
+#include "dice/app/command_line.hpp"
+#include "dice/app/launcher.hpp"
+#include "dice/app/output/draw.hpp"
+#include "dice/app/output/plan.hpp"
+#include "dice/app/output/print.hpp"
+#include "dice/app/output/steps.hpp"
+#include "dice/app/pack.hpp"
+#include "dice/app/rank.hpp"
+#include "dice/app/tune.hpp"
+#include "dice/channels/channels.hpp"
+#include "dice/runtime/interrupt.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace dice::app {
+
+namespace detail {
+
+/// A refusal without MPI. Of processes that mpirun started together only the first speaks, and before the others end: mpirun
+/// ends all when one is gone.
+inline int refuse_alone(const std::string& what) {
+  if (launched_rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  else std::fprintf(stderr, "dice: error: %s\n", what.c_str());
+  return 2;
+}
+
+/// The plan in one of its forms, none of which is plan_form::none; with predictions if there is a forecast.
+inline std::string plan_as(const runtime::program& p, const forecast* f, plan_form form) {
+  switch (form) {
+    case plan_form::steps:
+      return plan_steps(p);
+    case plan_form::dot:
+      return plan_dot(p);
+    case plan_form::svg:
+      return plan_svg(p);
+    default:
+      break;
+  }
+  const bool json = form == plan_form::json;
+  auto out = plan_text(p, json);
+  if (f && json) out.insert(out.rfind('}'), ",\n " + f->plan(*f, p, json));
+  else if (f) out += f->plan(*f, p, json);
+  return out;
+}
+
+/// All ranks as threads of this process.
+inline int run_threads(const runtime::program& p, const options& o, const forecast* f) {
+  channels::in_process::hub hub(p.ranks());
+  std::vector<int> codes(static_cast<std::size_t>(p.ranks()), 1);
+  const auto work = [&](int rank) {
+    channels::in_process::communicator ranks(hub, rank);
+    codes[static_cast<std::size_t>(rank)] = rank_job(p, o, {}, ranks, false, f).run();
+  };
+  if (p.ranks() == 1) {
+    work(0);
+  } else {
+    std::vector<std::thread> threads;
+    try {
+      for (int r = 0; r < p.ranks(); ++r) threads.emplace_back(work, r);
+    } catch (const std::exception& e) {
+      hub.stop("dice: error: no thread for rank " + std::to_string(threads.size()) + ": " + e.what());
+    }
+    for (auto& t : threads) t.join();
+  }
+  for (int code : codes)
+    if (code) return code;
+  return 0;
+}
+
+}  // namespace detail
+
+[[gnu::cold]] DICE_API int run(const runtime::program& p, const forecast* f, int argc, char** argv) {
+  try {
+    options o;
+    std::string usage;
+    try {
+      o = parse(p, std::span<const char* const>(argv + (argc > 0), static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)));
+    } catch (const usage_error& e) {
+      usage = e.what();
+    }
+    const bool first = launched_rank() == 0;
+    if (usage.empty() && !o.search.empty() && !f)
+      usage = "--search: this program knows no cluster; give dice::main one as its third argument";
+    if (usage.empty() && (o.help || o.version || o.plan != plan_form::none || !o.search.empty())) {
+      if (first && o.help) print(help(p, argc > 0 ? argv[0] : "program"));
+      if (first && o.version) print("dice " + std::string(p.version) + "\n");
+      if (first && o.plan != plan_form::none && !o.help && !o.version) print(detail::plan_as(p, f, o.plan));
+      else if (first && !o.search.empty() && !o.help && !o.version) print(f->search(*f, p, o.search));
+      return 0;
+    }
+#ifdef DICE_WITH_MPI
+    const bool by_mpi = p.ranks() > 1 && o.by != transport::in_process;
+#else
+    const bool by_mpi = false;
+#endif
+    if (!usage.empty() && !(by_mpi && launched_size() > 1)) return detail::refuse_alone(usage);
+    if (!o.tune.empty() || !o.pack.empty()) {
+      if (launched_size() > 1)
+        return detail::refuse_alone(std::string(o.pack.empty() ? "--tune" : "--pack") +
+                                    ": one process works for all ranks, one after the other; start it without mpirun");
+      const runtime::interrupts ends("dice: error: ", "");
+      o.pack.empty() ? tune(p, o) : pack(p, o);
+      return 0;
+    }
+    if (p.pack_at_start && usage.empty() && o.packed.empty() && o.weights.empty()) pack_at_first_start(p);
+#ifdef DICE_WITH_MPI
+    if (by_mpi) {
+      channels::mpi::session session(argc, argv);
+      channels::mpi::communicator ranks;
+      // mpirun ends the ranks by SIGTERM; one of them says so.
+      const runtime::interrupts ends(ranks.rank() == 0 ? "dice: " : "",
+                                     ranks.rank() == 0 ? ": mpirun was interrupted, or another rank has failed" : "");
+      return rank_job(p, o, usage, ranks, true, f).run();
+    }
+#endif
+    if (const int n = launched_size(); n > 1)
+      return detail::refuse_alone(
+          p.ranks() == 1 ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
+                         : "--transport in-process: all ranks run in one process; start it without mpirun");
+    const runtime::interrupts ends("dice: error: ", "");
+    return detail::run_threads(p, o, f);
+  } catch (const usage_error& e) {
+    return detail::refuse_alone(e.what());
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "dice: error: %s\n", e.what());
+    return 1;
+  }
+}
+
+}  // namespace dice::app

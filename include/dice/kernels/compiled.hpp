@@ -1,0 +1,21 @@
+// What kernels/kernel.hpp declares of each kernel, for those who compile kernels.
+#pragma once
+
+#include "dice/cost/table.hpp"
+#include "dice/kernels/kernel.hpp"
+
+namespace dice::kernels {
+
+template <class Backend, class Op> void compiled<Backend, Op>::run(const task& t, const buffers& b) {
+  kernel<Backend, Op>::run(t, b);
+}
+
+template <class Backend, class Op> void compiled<Backend, Op>::pack(const task& t, source from, std::byte* to) {
+  if constexpr (requires { kernel<Backend, Op>::pack(t, from, to); }) kernel<Backend, Op>::pack(t, from, to);
+}
+
+template <class Backend, class Op> cost::algorithm compiled<Backend, Op>::variant(const task& t, int number) {
+  return cost::variant<Backend::value>(t.as<Op>(), t.inputs, t.result, number);
+}
+
+}  // namespace dice::kernels

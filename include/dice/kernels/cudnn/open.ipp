@@ -1,0 +1,12 @@
+#pragma once
+
+#include "dice/kernels/cudnn/device.hpp"
+#include "dice/kernels/cudnn/open.hpp"
+
+namespace dice::kernels::gpu {
+
+DICE_API std::unique_ptr<accelerator> open(const platform::unit& on) {
+  return std::make_unique<device>(on.gpu_index, on.precision);
+}
+
+}  // namespace dice::kernels::gpu

@@ -1,0 +1,38 @@
+// The operators that the backend computes.
+#pragma once
+
+#include "dice/kernels/kernel.hpp"
+#include "dice/meta/type_list.hpp"
+#include "dice/model/ops.hpp"
+
+namespace dice::kernels {
+
+using cudnn_operators =
+    meta::type_list<ops::add, ops::average_pool, ops::batch_normalization, ops::clip, ops::concat, ops::conv, ops::div,
+                    ops::dropout, ops::elu, ops::flatten, ops::gemm, ops::global_average_pool, ops::hard_sigmoid,
+                    ops::hard_swish, ops::identity, ops::leaky_relu, ops::lrn, ops::mat_mul, ops::max_pool, ops::mul,
+                    ops::pad, ops::reduce_mean, ops::relu, ops::reshape, ops::resize, ops::sigmoid, ops::slice, ops::softmax,
+                    ops::sub, ops::sum, ops::tanh, ops::transpose>;
+
+template <class Op>
+requires meta::contains<cudnn_operators, Op>
+inline constexpr bool has_kernel<cudnn, Op> = true;
+
+/// Those that precision<fp16> and precision<bf16> compute in numbers of 16 bits, all others as in float32.
+using cudnn_half_operators = meta::type_list<ops::conv, ops::gemm, ops::mat_mul>;
+
+template <class Op> inline constexpr bool has_kernel<cudnn_fp16, Op> = has_kernel<cudnn, Op>;
+template <class Op> inline constexpr bool has_kernel<cudnn_bf16, Op> = has_kernel<cudnn, Op>;
+
+template <class Op>
+requires(!meta::contains<cudnn_half_operators, Op>) constexpr functions
+    functions_for(cudnn_fp16, const Op& op, graph::shapes in, const tensor::shape& result) {
+  return functions_for(cudnn{}, op, in, result);
+}
+template <class Op>
+requires(!meta::contains<cudnn_half_operators, Op>) constexpr functions
+    functions_for(cudnn_bf16, const Op& op, graph::shapes in, const tensor::shape& result) {
+  return functions_for(cudnn{}, op, in, result);
+}
+
+}  // namespace dice::kernels

@@ -1,0 +1,51 @@
+// The kinds into which the OpenMP backend divides convolutions, each a kernel of its own: a program contains those that its
+// layers need, and with --tune or other mappings all that a layer can have.
+#pragma once
+
+#include "dice/cost/convolution.hpp"
+#include "dice/cost/winograd.hpp"
+#include "dice/kernels/kernel.hpp"
+#include "dice/model/ops/conv.hpp"
+
+#include <array>
+#include <concepts>
+
+namespace dice::kernels {
+namespace host {
+
+/// How a direct convolution reads its input: planes, blocks of channels, or each block for itself.
+enum class direct_kind : unsigned char { plain, blocked, depthwise };
+constexpr direct_kind kind_of(const cost::convolution& f) {
+  return f.depthwise ? direct_kind::depthwise : f.plain ? direct_kind::plain : direct_kind::blocked;
+}
+
+/// Stands for ops::conv of one kind. Height × Width is the window of those that Winograd's algorithm has sizes for, else
+/// 0 × 0.
+template <direct_kind Kind, int Height, int Width> struct convolutions {};
+
+}  // namespace host
+
+/// The functions of this convolution's kind. A template, so that who does not compute by OpenMP refers to none.
+template <std::same_as<openmp> Backend>
+constexpr functions functions_for(Backend, const ops::conv& op, graph::shapes in, const tensor::shape& result) {
+  using namespace host;
+  using enum direct_kind;
+  const auto of = []<class Kind>(Kind) {
+    return functions{&compiled<Backend, Kind>::run, &compiled<Backend, Kind>::pack, &compiled<Backend, ops::conv>::variant};
+  };
+  const auto kind = kind_of({op, in[0], result});
+  if (kind == plain) return of(convolutions<plain, 0, 0>{});
+  if (kind == depthwise) return of(convolutions<depthwise, 0, 0>{});
+  if (cost::winograd::sizes(op, in[0]) > 0) {
+    const auto is = [&](int height, int width) { return op.kernel == std::array{height, width}; };
+    if (is(3, 3)) return of(convolutions<blocked, 3, 3>{});
+    if (is(5, 5)) return of(convolutions<blocked, 5, 5>{});
+    if (is(1, 7)) return of(convolutions<blocked, 1, 7>{});
+    if (is(7, 1)) return of(convolutions<blocked, 7, 1>{});
+    if (is(1, 3)) return of(convolutions<blocked, 1, 3>{});
+    if (is(3, 1)) return of(convolutions<blocked, 3, 1>{});
+  }
+  return of(convolutions<blocked, 0, 0>{});
+}
+
+}  // namespace dice::kernels

@@ -1,0 +1,21 @@
+// The operators that the backend computes.
+#pragma once
+
+#include "dice/kernels/kernel.hpp"
+#include "dice/meta/type_list.hpp"
+#include "dice/model/ops.hpp"
+
+namespace dice::kernels {
+
+using openmp_operators =
+    meta::type_list<ops::add, ops::average_pool, ops::batch_normalization, ops::clip, ops::concat, ops::conv, ops::div,
+                    ops::dropout, ops::elu, ops::flatten, ops::gemm, ops::global_average_pool, ops::hard_sigmoid,
+                    ops::hard_swish, ops::identity, ops::leaky_relu, ops::lrn, ops::mat_mul, ops::max_pool, ops::mul,
+                    ops::pad, ops::reduce_mean, ops::relu, ops::reshape, ops::resize, ops::sigmoid, ops::slice, ops::softmax,
+                    ops::sub, ops::sum, ops::tanh, ops::transpose>;
+
+template <class Op>
+requires meta::contains<openmp_operators, Op>
+inline constexpr bool has_kernel<openmp, Op> = true;
+
+}  // namespace dice::kernels

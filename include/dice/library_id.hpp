@@ -1,0 +1,30 @@
+// A program refers to the one library that was built for its headers, board and backends: another is an error of the linker.
+#pragma once
+
+#include "dice/version.hpp"
+
+#ifndef DICE_HEADER_ONLY
+
+// DICE_LIBRARY names board and backends as an identifier; who builds the library defines it (cmake/DiceLibrary.cmake).
+#ifndef DICE_LIBRARY
+#error \
+    "dice: link dice::dice (or dice::header_only) in CMake, compile with what pkg-config --cflags dice says, or define DICE_HEADER_ONLY"
+#endif
+
+#define DICE_JOIN_NAMES(version, library) dice_library_##version##_##library
+#define DICE_LIBRARY_NAME(version, library) DICE_JOIN_NAMES(version, library)
+#define DICE_LIBRARY_ID DICE_LIBRARY_NAME(DICE_VERSION, DICE_LIBRARY)
+
+extern "C" const char DICE_LIBRARY_ID;
+
+namespace dice {
+inline constexpr const char* library_id = &DICE_LIBRARY_ID;
+}
+
+#else
+
+namespace dice {
+inline constexpr const char* library_id = nullptr;
+}
+
+#endif

@@ -1,0 +1,2 @@
+// Predictions, searches and advice.
+#include "dice/app/forecast.ipp"

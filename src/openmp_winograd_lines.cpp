@@ -1,0 +1,14 @@
+// The same with windows of one row or column.
+#include "dice/kernels/compiled.hpp"
+#include "dice/kernels/openmp/conv.hpp"
+
+namespace dice::kernels {
+
+using enum host::direct_kind;
+
+template struct compiled<openmp, host::convolutions<blocked, 1, 3>>;
+template struct compiled<openmp, host::convolutions<blocked, 3, 1>>;
+template struct compiled<openmp, host::convolutions<blocked, 1, 7>>;
+template struct compiled<openmp, host::convolutions<blocked, 7, 1>>;
+
+}  // namespace dice::kernels

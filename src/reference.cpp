@@ -1,0 +1,71 @@
+// The kernels of the reference backend.
+#include "dice/kernels/compiled.hpp"
+#include "dice/kernels/reference/add.hpp"
+#include "dice/kernels/reference/average_pool.hpp"
+#include "dice/kernels/reference/batch_normalization.hpp"
+#include "dice/kernels/reference/clip.hpp"
+#include "dice/kernels/reference/concat.hpp"
+#include "dice/kernels/reference/conv.hpp"
+#include "dice/kernels/reference/div.hpp"
+#include "dice/kernels/reference/dropout.hpp"
+#include "dice/kernels/reference/elu.hpp"
+#include "dice/kernels/reference/flatten.hpp"
+#include "dice/kernels/reference/gemm.hpp"
+#include "dice/kernels/reference/global_average_pool.hpp"
+#include "dice/kernels/reference/hard_sigmoid.hpp"
+#include "dice/kernels/reference/hard_swish.hpp"
+#include "dice/kernels/reference/identity.hpp"
+#include "dice/kernels/reference/leaky_relu.hpp"
+#include "dice/kernels/reference/lrn.hpp"
+#include "dice/kernels/reference/mat_mul.hpp"
+#include "dice/kernels/reference/max_pool.hpp"
+#include "dice/kernels/reference/mul.hpp"
+#include "dice/kernels/reference/pad.hpp"
+#include "dice/kernels/reference/reduce_mean.hpp"
+#include "dice/kernels/reference/relu.hpp"
+#include "dice/kernels/reference/reshape.hpp"
+#include "dice/kernels/reference/resize.hpp"
+#include "dice/kernels/reference/sigmoid.hpp"
+#include "dice/kernels/reference/slice.hpp"
+#include "dice/kernels/reference/softmax.hpp"
+#include "dice/kernels/reference/sub.hpp"
+#include "dice/kernels/reference/sum.hpp"
+#include "dice/kernels/reference/tanh.hpp"
+#include "dice/kernels/reference/transpose.hpp"
+
+namespace dice::kernels {
+
+template struct compiled<reference, ops::add>;
+template struct compiled<reference, ops::average_pool>;
+template struct compiled<reference, ops::batch_normalization>;
+template struct compiled<reference, ops::clip>;
+template struct compiled<reference, ops::concat>;
+template struct compiled<reference, ops::conv>;
+template struct compiled<reference, ops::div>;
+template struct compiled<reference, ops::dropout>;
+template struct compiled<reference, ops::elu>;
+template struct compiled<reference, ops::flatten>;
+template struct compiled<reference, ops::gemm>;
+template struct compiled<reference, ops::global_average_pool>;
+template struct compiled<reference, ops::hard_sigmoid>;
+template struct compiled<reference, ops::hard_swish>;
+template struct compiled<reference, ops::identity>;
+template struct compiled<reference, ops::leaky_relu>;
+template struct compiled<reference, ops::lrn>;
+template struct compiled<reference, ops::mat_mul>;
+template struct compiled<reference, ops::max_pool>;
+template struct compiled<reference, ops::mul>;
+template struct compiled<reference, ops::pad>;
+template struct compiled<reference, ops::reduce_mean>;
+template struct compiled<reference, ops::relu>;
+template struct compiled<reference, ops::reshape>;
+template struct compiled<reference, ops::resize>;
+template struct compiled<reference, ops::sigmoid>;
+template struct compiled<reference, ops::slice>;
+template struct compiled<reference, ops::softmax>;
+template struct compiled<reference, ops::sub>;
+template struct compiled<reference, ops::sum>;
+template struct compiled<reference, ops::tanh>;
+template struct compiled<reference, ops::transpose>;
+
+}  // namespace dice::kernels

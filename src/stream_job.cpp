@@ -1,0 +1,2 @@
+// Engines.
+#include "dice/app/stream_job.ipp"
