@@ -62,7 +62,7 @@ static_assert(place::found<int, int>.what == E::not_a_network);
 static_assert(mistake<split<int, points<0>, int>> == E::other_split);
 static_assert(mistake<mapping<dev<0>, dev<0>, layers<>>> == E::misplaced_entry);
 static_assert(mistake<split<net, points<0>, dev<1, int>, dev<1>>> == E::rank_twice);
-static_assert(mistake<split<net, points<0>, dev<0, int>>> == E::unit);
+static_assert(mistake<split<net, points<0>, dev<0, int>>> == E::not_a_unit);
 static_assert(mistake<mapping<dev<0, cpu, memory<0>>, layers<foreign>>> == E::memory_not_positive);
 static_assert(mistake<mapping<dev<0>, layers<foreign>, in_flight<0>>> == E::in_flight);
 static_assert(
@@ -75,8 +75,8 @@ static_assert(mistake<mapping<dev<0>>> == E::misplaced_entry);
 static_assert(mistake<mapping<layers<all>, dev<0>>> == E::misplaced_entry);
 static_assert(mistake<mapping<dev<0>, in_flight<2>, layers<all>>> == E::misplaced_entry);
 static_assert(mistake<mapping<dev<0, int>, layers<>, dev<0>, layers<>>> == E::rank_twice);
-static_assert(mistake<mapping<dev<0, int>, layers<foreign>>> == E::unit);
-static_assert(mistake<mapping<dev<0, cpu, int>, layers<foreign>>> == E::limit);
+static_assert(mistake<mapping<dev<0, int>, layers<foreign>>> == E::not_a_unit);
+static_assert(mistake<mapping<dev<0, cpu, int>, layers<foreign>>> == E::not_a_limit);
 static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<range<sample::conv2, sample::conv1>, foreign>>> ==
               E::foreign);
 static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<range<sample::conv2, sample::conv1>>>> == E::backwards);
@@ -87,8 +87,10 @@ static_assert(mistake<split<net, points<2>, dev<0>>> == E::points_count);
 static_assert(mistake<split<int, points<2>, dev<0>>> == E::other_split);
 static_assert(mistake<mapping<dev<0>, layers<from<foreign>>>> == E::foreign);
 static_assert(mistake<mapping<dev<0>, layers<int>>> == E::foreign);
-static_assert(mistake<mapping<dev<0, gpu_at<-1>>, layers<all>>> == E::unit);
+static_assert(mistake<mapping<dev<0, gpu_at<-1>>, layers<all>>> == E::gpu_negative);
 static_assert(mistake<mapping<dev<0>, layers<all>, in_flight<-3>>> == E::in_flight);
+// How many layers have the mistake beside the first.
+static_assert(place::found<net, overlapping>.number == 0 && place::found<net, overlapping>.more == 2);
 static_assert(mistake<int> == E::not_a_mapping);
 static_assert(mistake<mapping<dev<-1>, layers<all>>> == E::rank_missing);
 

@@ -61,6 +61,8 @@ class Searches(unittest.TestCase):
         mapping = predicted("--plan").split("\nusing deployment = ")[1]
         self.assertEqual(predicted("--search").split("\n\n")[0], "using deployment = " + mapping.rstrip("\n"))
         self.assertEqual(predicted("--search"), predicted("--search=throughput"))
+        for line in predicted("--search").split("\n\n", 1)[1].splitlines():  # C++ as a whole
+            self.assertRegex(line, r"^(// .*)?$")
 
     def figures(self, wish):
         text = predicted("--search=" + wish)

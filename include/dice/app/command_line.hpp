@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/app/options.hpp"
+#include "dice/meta/nearest.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/program.hpp"
 
@@ -241,23 +242,9 @@ inline std::span<const option> option_table() {
 
 /// The option's name nearest to a mistyped one, or "".
 inline std::string_view nearest_option(std::string_view wrong) {
-  std::string_view best;
-  std::size_t least = 3;  // farther ones are no guess
-  for (const auto& o : option_table()) {
-    std::vector<std::size_t> row(o.name.size() + 1);
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (std::size_t i = 0; i < wrong.size(); ++i) {
-      auto corner = row[0];
-      row[0] = i + 1;
-      for (std::size_t j = 0; j < o.name.size(); ++j) {
-        const auto above = row[j + 1];
-        row[j + 1] = std::min({above + 1, row[j] + 1, corner + (wrong[i] != o.name[j])});
-        corner = above;
-      }
-    }
-    if (row.back() < least) least = row.back(), best = o.name;
-  }
-  return best;
+  meta::nearest found(wrong);
+  for (const auto& o : option_table()) found.look_at(o.name);
+  return found.best();
 }
 
 /// No file that is written may be one that is read, or another one that is written. Throws usage_error.

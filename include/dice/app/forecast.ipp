@@ -23,16 +23,15 @@ namespace dice::app {
         f.setting.cluster.hosts[static_cast<std::size_t>(f.ranks[static_cast<std::size_t>(rank)].on_host)].name);
   };
   if (!json) {
-    std::vector<std::string> units, hosts;
-    for (int r = 0; r < p.ranks(); ++r) {
-      units.push_back(unit_text(p, r)), hosts.push_back(host(r));
-      if (const auto at = units.back().find("precision<"); at != std::string::npos)
-        units.back().replace(at, 10, "dice::precision<dice::");
+    std::vector<platform::device> devices;  // without memory limits, which a program does not know
+    for (const auto& r : f.ranks) {
+      const auto& at = f.setting.cluster.hosts[static_cast<std::size_t>(r.on_host)];
+      devices.push_back({.rank = static_cast<int>(devices.size()), .on = r.on, .host = at.name, .cores = r.cores});
     }
     return "\nPredicted on the cluster:\n" +
            detail::prediction_table(
                problem, stages, expected, [](int r) { return "rank " + std::to_string(r); }, host) +
-           "\n" + detail::mapping_text(p, units, hosts, {p.plan.owner.begin(), p.plan.owner.end()}, p.plan.in_flight);
+           "\n" + detail::mapping_text(p, p.plan.owner, devices, p.plan.in_flight);
   }
   std::string out = "\"predicted\": {\"frames_per_s\": " + json_number(expected.throughput) +
                     ", \"latency_s\": " + json_number(expected.latency) + ", \"energy_j\": " + json_number(expected.energy) +
@@ -73,7 +72,7 @@ namespace dice::app {
                  std::string(p.ranks() == 1 ? ": none is better than this one device.\n" : ".\n");
     return out;
   }
-  const auto mapping = detail::found_text(f, p, problem, found);
+  const auto mapping = detail::found_text(f, p, problem, found, "");
   const bool alone = found.ranks.devices.size() == 1 && p.ranks() > 1;
   out.advice =
       (alone ? "No mapping on several devices is better than one device alone, which would do " : "This mapping would do ") +
@@ -101,7 +100,7 @@ namespace dice::app {
   if (found.too_many_kinds)
     throw std::runtime_error("--search: hosts of so many kinds have too many orders; add in_order, and list them in order");
   if (found.empty()) throw std::runtime_error("--search: " + detail::no_mapping_text(f.setting.cluster, wish, found.why));
-  return detail::found_text(f, p, problem, found);
+  return detail::found_text(f, p, problem, found, "// ");
 }
 
 }  // namespace dice::app

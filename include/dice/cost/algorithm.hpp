@@ -2,8 +2,10 @@
 
 #include "dice/tensor/layout.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace dice::cost {
 
@@ -50,6 +52,12 @@ struct algorithm {
     if (works == form::either) return stored;
     return works == form::plain ? tensor::layout::plain : tensor::layout::blocked;
   }
+};
+
+/// How each backend computes the layers of a network as the anchors of groups, by id; empty for backends that are not used.
+struct algorithm_tables {
+  std::array<std::span<const algorithm>, backends> chosen{};
+  std::array<std::span<const algorithm>, backends> smallest{};  ///< with the smallest weights or working memory
 };
 
 /// Bytes of scratch in which a tensor of shape `s` that is stored as `from` is held as `to`; 0 if it need not be.

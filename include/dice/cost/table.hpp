@@ -1,12 +1,15 @@
 #pragma once
 
+#include "dice/cost/backend.hpp"
 #include "dice/cost/cudnn.hpp"
 #include "dice/cost/openmp.hpp"
 #include "dice/cost/reference.hpp"
 #include "dice/cost/tuned.hpp"
 #include "dice/model/model.hpp"
+#include "dice/platform/dev.hpp"
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -82,5 +85,26 @@ inline constexpr std::array<algorithm, Net::size> smallest_algorithms = []<int..
 
 /// The same as plain values.
 template <class Net, backend B> inline constexpr std::span<const algorithm> algorithms_of = algorithms<Net, B>;
+
+namespace detail {
+
+template <class Net, backend... B> consteval algorithm_tables tables_of() {
+  algorithm_tables out;
+  ((out.chosen[static_cast<std::size_t>(B)] = algorithms<Net, B>,
+    out.smallest[static_cast<std::size_t>(B)] = smallest_algorithms<Net, B>),
+   ...);
+  return out;
+}
+
+}  // namespace detail
+
+/// The tables of all backends that mappings in this program may have.
+template <class Net>
+inline constexpr algorithm_tables every_table = [] {
+  constexpr backend cpu = backend_of({});
+  if constexpr (platform::has_cudnn)
+    return detail::tables_of<Net, cpu, backend::cudnn, backend::cudnn_fp16, backend::cudnn_bf16>();
+  else return detail::tables_of<Net, cpu>();
+}();
 
 }  // namespace dice::cost

@@ -36,6 +36,8 @@ namespace dice::error {
 /// Stands for the mapping that best_mapping could not make, because of Error: complete, so that it can be passed on to where
 /// mistakes of mappings are told.
 template <class Error> struct no_mapping final {};
+/// How many more layers have the same mistake; left out where there is none.
+template <int Layers> struct and_others final {};
 template <class T, class Remedy> struct not_a_network;
 template <class T, class Remedy> struct not_a_mapping;
 template <class Network, class Remedy> struct split_of_another_network;
@@ -59,8 +61,8 @@ template <int Rank, class Remedy> struct empty_layer_list;
 template <int Point, class Remedy> struct split_point_out_of_range;
 template <int Point, class Remedy> struct split_points_unordered;
 template <int Points, int Devices, class Remedy> struct split_points_do_not_fit_devices;
-template <class Layer, class Remedy> struct layer_on_two_devices;
-template <class Layer, class Remedy> struct layer_without_device;
+template <class Layer, class... OthersAndRemedy> struct layer_on_two_devices;
+template <class Layer, class... OthersAndRemedy> struct layer_without_device;
 template <int Rank, std::int64_t BytesNeeded, class Remedy> struct memory_limit_less_than_plan;
 template <class Layer, class Remedy> struct layer_without_kernel;
 }  // namespace dice::error

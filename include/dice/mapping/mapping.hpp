@@ -4,3 +4,4 @@
 #include "dice/mapping/check.hpp"
 #include "dice/mapping/dsl.hpp"
 #include "dice/mapping/placement.hpp"
+#include "dice/mapping/verdict.hpp"

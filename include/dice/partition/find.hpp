@@ -1,7 +1,7 @@
 // The search at run time: what best_mapping does at compile time, for a wish that came later.
 #pragma once
 
-#include "dice/mapping/placement.hpp"
+#include "dice/mapping/place.hpp"
 #include "dice/partition/feasible.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/partition/search.hpp"

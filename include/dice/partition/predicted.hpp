@@ -24,16 +24,11 @@ template <class Net, class Map, class Cluster> consteval auto place_ranks() {
   std::array<placed_rank, devices.size()> out{};
   std::size_t next = 0;
   for (std::size_t r = 0; r < devices.size(); ++r) {
-    out[r].on = devices[r].on;
+    out[r].on = devices[r].on, out[r].cores = devices[r].cores;
     if (devices[r].host.empty()) out[r].on_host = static_cast<int>(next++ % hosts.size());
     for (std::size_t h = 0; h < hosts.size(); ++h)
       if (hosts[h].name == devices[r].host) out[r].on_host = static_cast<int>(h);
   }
-  boost::hana::for_each(placement::entries<Map>::list, [&](auto type) {
-    using E = typename decltype(type)::type;
-    if constexpr (platform::is_dev<E>)
-      out[E::rank].cores = platform::unit_traits<typename platform::dev_traits<E>::unit_type>::core_list;
-  });
   return out;
 }
 

@@ -122,7 +122,7 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
   static constexpr processor_info value = read.info;
   static constexpr cluster_mistake check = [] {
     // A GPU is right as a processor in a build without cuDNN: no mapping is made for it.
-    const auto unit = unit_traits<Unit>::check.what;
+    const auto unit = unit_mistake<Unit>.what;
     if (read.wrong || (unit != unit_check::mistake::none && unit != unit_check::mistake::no_backend))
       return cluster_mistake::wrong_unit;
     if (!read.positive) return cluster_mistake::rate_not_positive;

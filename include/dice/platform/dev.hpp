@@ -1,13 +1,14 @@
 #pragma once
 
 #include "dice/meta/fixed_string.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/platform/bytes.hpp"
 #include "dice/platform/unit.hpp"
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
-#include <type_traits>
 
 namespace dice {
 
@@ -36,7 +37,7 @@ inline constexpr bool has_cudnn = true;
 inline constexpr bool has_cudnn = false;
 #endif
 
-/// What is wrong with a unit or limit; `value` is the core, count or number concerned.
+/// What is wrong with a unit; `value` is the core, count or number concerned.
 struct unit_check {
   enum class mistake : unsigned char {
     none,
@@ -52,70 +53,88 @@ struct unit_check {
   int value = 0;
 };
 
+/// The first mistake in a unit, whose cores are `cores` if it is cores<…>; `gpus`: whether mappings may have GPU ranks.
+constexpr unit_check check_unit(const unit& on, std::span<const int> cores, bool gpus = has_cudnn) {
+  using enum unit_check::mistake;
+  switch (on.what) {
+    case unit::kind::cpu:
+      break;
+    case unit::kind::cores:
+      if (cores.empty()) return {no_core, 0};
+      for (std::size_t i = 0; i < cores.size(); ++i) {
+        if (cores[i] < 0) return {core_negative, cores[i]};
+        for (std::size_t j = 0; j < i; ++j)
+          if (cores[i] == cores[j]) return {core_twice, cores[i]};
+      }
+      break;
+    case unit::kind::threads:
+      if (on.count <= 0) return {too_few_threads, on.count};
+      break;
+    case unit::kind::gpu:
+      if (on.gpu_index < 0) return {gpu_negative, on.gpu_index};
+      if (!gpus) return {no_backend, on.gpu_index};
+      break;
+  }
+  return {};
+}
+
+namespace detail {
+template <unit Value> struct unit_traits {
+  static constexpr bool is_unit = true;
+  static constexpr unit value = Value;
+  static constexpr std::span<const int> core_list{};
+};
+}  // namespace detail
+
+/// A unit as a value, and the cores of cores<…>.
 template <class T> struct unit_traits {
+  static constexpr bool is_unit = false;
   static constexpr unit value{};
-  static constexpr unit_check check{unit_check::mistake::not_a_unit, 0};
-  static constexpr std::array<int, 0> core_list{};
+  static constexpr std::span<const int> core_list{};
 };
-template <> struct unit_traits<cpu> {
-  static constexpr unit value{unit::kind::cpu, 0, 0};
-  static constexpr unit_check check{};
-  static constexpr std::array<int, 0> core_list{};
-};
+template <> struct unit_traits<cpu> : detail::unit_traits<unit{}> {};
 template <int... Core> struct unit_traits<cores<Core...>> {
-  static constexpr std::array<int, sizeof...(Core)> core_list{Core...};
+  static constexpr bool is_unit = true;
   static constexpr unit value{unit::kind::cores, sizeof...(Core), 0};
-  static constexpr unit_check check = [] {
-    using enum unit_check::mistake;
-    if (core_list.empty()) return unit_check{no_core, 0};
-    for (std::size_t i = 0; i < core_list.size(); ++i) {
-      if (core_list[i] < 0) return unit_check{core_negative, core_list[i]};
-      for (std::size_t j = 0; j < i; ++j)
-        if (core_list[i] == core_list[j]) return unit_check{core_twice, core_list[i]};
-    }
-    return unit_check{};
-  }();
+  static constexpr int list[]{Core..., 0};
+  static constexpr std::span<const int> core_list{list, sizeof...(Core)};
 };
-template <int N> struct unit_traits<threads<N>> {
-  static constexpr unit value{unit::kind::threads, N, 0};
-  static constexpr unit_check check{N > 0 ? unit_check::mistake::none : unit_check::mistake::too_few_threads, N};
-  static constexpr std::array<int, 0> core_list{};
-};
-template <int Index> struct unit_traits<gpu_at<Index>> {
-  static constexpr unit value{unit::kind::gpu, 0, Index};
-  static constexpr unit_check check{Index < 0   ? unit_check::mistake::gpu_negative
-                                    : has_cudnn ? unit_check::mistake::none
-                                                : unit_check::mistake::no_backend,
-                                    Index};
-  static constexpr std::array<int, 0> core_list{};
-};
+template <int N> struct unit_traits<threads<N>> : detail::unit_traits<unit{unit::kind::threads, N, 0}> {};
+template <int Index> struct unit_traits<gpu_at<Index>> : detail::unit_traits<unit{unit::kind::gpu, 0, Index}> {};
 template <> struct unit_traits<gpu> : unit_traits<gpu_at<0>> {};
+
+/// What is wrong with a type as a unit.
+template <class T>
+inline constexpr unit_check unit_mistake = unit_traits<T>::is_unit
+                                               ? check_unit(unit_traits<T>::value, unit_traits<T>::core_list)
+                                               : unit_check{unit_check::mistake::not_a_unit, 0};
 
 template <class T> inline constexpr bool is_dev = false;
 template <int Rank, class Unit, class... Limits> inline constexpr bool is_dev<dev<Rank, Unit, Limits...>> = true;
 
-template <class T> inline constexpr bool is_limit = false;
-template <std::int64_t Bytes> inline constexpr bool is_limit<memory<Bytes>> = true;
-template <meta::fixed_string Host> inline constexpr bool is_limit<on<Host>> = true;
-template <> inline constexpr bool is_limit<precision<tf32>> = true;
-template <> inline constexpr bool is_limit<precision<fp16>> = true;
-template <> inline constexpr bool is_limit<precision<bf16>> = true;
+/// A limit of a dev as a value.
+struct limit {
+  enum class kind : unsigned char { none, memory, precision, host };
+  kind what = kind::none;                ///< none: it is no limit
+  std::int64_t bytes = 0;                ///< of memory<…>
+  numbers precision = numbers::float32;  ///< of precision<…>
+  std::string_view host{};               ///< of on<…>
+};
+template <class T> inline constexpr limit limit_of{};
+template <std::int64_t Bytes> inline constexpr limit limit_of<memory<Bytes>>{.what = limit::kind::memory, .bytes = Bytes};
+template <meta::fixed_string Host> inline constexpr limit limit_of<on<Host>>{.what = limit::kind::host, .host = Host.view()};
+template <> inline constexpr limit limit_of<precision<tf32>>{.what = limit::kind::precision, .precision = numbers::tf32};
+template <> inline constexpr limit limit_of<precision<fp16>>{.what = limit::kind::precision, .precision = numbers::fp16};
+template <> inline constexpr limit limit_of<precision<bf16>>{.what = limit::kind::precision, .precision = numbers::bf16};
 
-/// Numbers of a precision; float32 for other types.
-template <class T> inline constexpr numbers numbers_of = numbers::float32;
-template <> inline constexpr numbers numbers_of<precision<tf32>> = numbers::tf32;
-template <> inline constexpr numbers numbers_of<precision<fp16>> = numbers::fp16;
-template <> inline constexpr numbers numbers_of<precision<bf16>> = numbers::bf16;
-
-template <class T> inline constexpr bool memory_limits = false;
-template <std::int64_t Bytes> inline constexpr bool memory_limits<memory<Bytes>> = true;
-/// Bytes that a limit allows; -1 for other types.
-template <class T> inline constexpr std::int64_t memory_of = -1;
-template <std::int64_t Bytes> inline constexpr std::int64_t memory_of<memory<Bytes>> = Bytes;
-
-/// Name of the host that a limit ties to; empty for other types.
-template <class T> inline constexpr std::string_view host_of = {};
-template <meta::fixed_string Host> inline constexpr std::string_view host_of<on<Host>> = Host.view();
+/// A dev as it is written, right or wrong.
+struct written_dev {
+  int rank = 0;
+  bool is_unit = true;  ///< whether what stands for the unit is one
+  unit on{};
+  std::span<const int> cores{};  ///< of cores<…>
+  meta::view<limit> limits{};
+};
 
 /// A dev as a value.
 struct device {
@@ -123,42 +142,27 @@ struct device {
   unit on{};
   std::int64_t memory_limit = -1;  ///< bytes; -1: none
   std::string_view host{};         ///< of on<…>; empty: any
+  std::span<const int> cores{};    ///< of cores<…>
 };
+
+/// The device that a right dev stands for: of several memory limits the smallest counts, of hosts the last.
+constexpr device device_of(const written_dev& w) {
+  device out{w.rank, w.on, -1, {}, w.cores};
+  for (const auto& l : w.limits) {
+    if (l.what == limit::kind::precision) out.on.precision = l.precision;
+    if (l.what == limit::kind::host) out.host = l.host;
+    if (l.what == limit::kind::memory && (out.memory_limit < 0 || l.bytes < out.memory_limit)) out.memory_limit = l.bytes;
+  }
+  return out;
+}
 
 template <class Dev> struct dev_traits;
 template <int Rank, class Unit, class... Limits> struct dev_traits<dev<Rank, Unit, Limits...>> {
   using unit_type = Unit;
-  static constexpr device value = [] {
-    device d{Rank, unit_traits<Unit>::value, -1, {}};
-    for (std::int64_t bytes : {std::int64_t{-1}, memory_of<Limits>...})
-      if (bytes >= 0 && (d.memory_limit < 0 || bytes < d.memory_limit)) d.memory_limit = bytes;
-    for (numbers n : {numbers::float32, numbers_of<Limits>...})
-      if (n != numbers::float32) d.on.precision = n;
-    for (std::string_view host : {std::string_view{}, host_of<Limits>...})
-      if (!host.empty()) d.host = host;
-    return d;
-  }();
-  /// Whether it asks for a precision that its unit has not, or for two.
-  static constexpr bool wrong_precision = [] {
-    const int wanted = (0 + ... + (numbers_of<Limits> != numbers::float32));
-    return wanted > (value.on.on() == processor::gpu ? 1 : 0);
-  }();
-  /// Position of the first limit that is none, or -1.
-  static constexpr int wrong_limit = [] {
-    int at = 0, found = -1;
-    for (bool good : {true, is_limit<Limits>...}) {
-      if (!good && found < 0) found = at - 1;
-      ++at;
-    }
-    return found;
-  }();
-  /// Smallest memory limit that is no positive number of bytes, or 1.
-  static constexpr std::int64_t bad_memory = [] {
-    for (std::int64_t bytes :
-         {std::int64_t{1}, (memory_limits<Limits> && memory_of<Limits> <= 0 ? memory_of<Limits> : 1)...})
-      if (bytes <= 0) return bytes;
-    return std::int64_t{1};
-  }();
+  static constexpr limit limits[]{limit_of<Limits>..., {}};
+  static constexpr written_dev written{
+      Rank, unit_traits<Unit>::is_unit, unit_traits<Unit>::value, unit_traits<Unit>::core_list, {limits, sizeof...(Limits)}};
+  static constexpr device value = device_of(written);
 };
 
 }  // namespace platform

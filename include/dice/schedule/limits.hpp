@@ -3,10 +3,13 @@
 #pragma once
 
 #include "dice/cost/algorithm.hpp"
+#include "dice/cost/backend.hpp"
+#include "dice/mapping/check.hpp"
 #include "dice/meta/array.hpp"
 #include "dice/schedule/build.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -76,6 +79,43 @@ constexpr built_plan build_within_limits(const wish& w, std::span<cost::algorith
     }
   if (again) out = build(w);
   return out;
+}
+
+namespace detail {
+
+/// Writes the algorithm of each layer, of those that the backend of its rank has.
+constexpr void select(const std::array<std::span<const cost::algorithm>, cost::backends>& from, const wish& w,
+                      std::span<cost::algorithm> to) {
+  for (std::size_t l = 0; l < to.size(); ++l) {
+    const auto& device = w.devices[static_cast<std::size_t>(w.owner[l])];
+    to[l] = from[static_cast<std::size_t>(cost::backend_of(device.on))][l];
+  }
+}
+
+}  // namespace detail
+
+/// The plan of `w` with algorithms of `all`, within its devices' memory limits where it can be; `all` has those of all
+/// devices' backends, and the smallest ones if a device has a limit. `chosen`, the algorithms of `w`, become those of the
+/// plan.
+constexpr built_plan build(const wish& w, const cost::algorithm_tables& all, std::span<cost::algorithm> chosen) {
+  detail::select(all.chosen, w, chosen);
+  bool limited = false;
+  for (const auto& d : w.devices) limited = limited || d.memory_limit >= 0;
+  if (!limited) return build(w);
+  meta::array<cost::algorithm> smallest(static_cast<int>(chosen.size()));
+  const std::span<cost::algorithm> written(smallest.data(), chosen.size());
+  detail::select(all.smallest, w, written);
+  return build_within_limits(w, chosen, written);
+}
+
+/// The first rank that needs more memory than its device may have.
+constexpr placement::finding check_limits(const plan_view& p, std::span<const platform::device> devices) {
+  for (const auto& r : p.ranks) {
+    const auto limit = devices[static_cast<std::size_t>(r.rank)].memory_limit;
+    if (limit >= 0 && r.peak_bytes > limit)
+      return {.what = placement::mistake::memory_less_than_plan, .number = r.rank, .bytes = r.peak_bytes};
+  }
+  return {};
 }
 
 }  // namespace dice::schedule

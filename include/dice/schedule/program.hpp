@@ -50,6 +50,7 @@ struct group {
     const int last = activation > pool ? activation : pool;
     return last >= 0 ? last : residual >= 0 ? residual : anchor;
   }
+  friend constexpr bool operator==(const group&, const group&) = default;
 };
 
 /// One step of a rank's program.
@@ -63,11 +64,13 @@ struct step {
   place output{};         ///< enter, compute: where the result goes; leave: where it lies
   place scratch{};        ///< compute: working memory
   tensor::region part{};  ///< which region of the layer's output
+  friend constexpr bool operator==(const step&, const step&) = default;
 };
 
 /// A part of a rank's program that runs without waiting once its receives (its first steps) have arrived.
 struct segment {
   int first_step = 0, last_step = 0;  ///< [first, last) in plan_view::steps
+  friend constexpr bool operator==(const segment&, const segment&) = default;
 };
 
 /// One message per frame.
@@ -78,6 +81,7 @@ struct message {
   tensor::region part{};
   std::int64_t bytes = 0;
   place at_sender{}, at_receiver{};  ///< always in space::frame
+  friend constexpr bool operator==(const message&, const message&) = default;
 };
 
 /// A stretch of a rank's memory and the steps of one frame during which it holds a value: what buffers_disjoint proves.
@@ -87,6 +91,7 @@ struct buffer {
   int first_step = 0, last_step = 0;  ///< both included, in plan_view::steps
   int layer = -1;                     ///< the tensor whose root it is; -1: a kernel's working memory
   tensor::region part{};              ///< which region of that tensor it holds
+  friend constexpr bool operator==(const buffer&, const buffer&) = default;
 };
 
 /// One rank: its parts of the arrays of plan_view, and its memory.
@@ -102,6 +107,7 @@ struct rank_program {
   std::int64_t frame_bytes = 0, scratch_bytes = 0;
   std::int64_t arena_bytes = 0;  ///< slots · frame_bytes + scratch_bytes
   std::int64_t peak_bytes = 0;   ///< weights and arena
+  friend constexpr bool operator==(const rank_program&, const rank_program&) = default;
 };
 
 /// All ranks' programs. `in_flight` frames at most are between entry and last output at any time.

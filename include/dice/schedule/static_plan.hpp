@@ -43,25 +43,21 @@ template <class To, class From> constexpr void copy(To& to, const From& from) {
 
 template <class Net> using algorithms_of = std::array<cost::algorithm, Net::size>;
 
-/// Writes how backend B computes each layer of its ranks, as it would choose or with the smallest weights; makes B's table
-/// only if the mapping has such a rank.
-template <class Net, class Map, bool Smallest, cost::backend B> constexpr void add_algorithms(algorithms_of<Net>& out) {
-  constexpr const auto& where = placement::of<Net, Map>;
+/// The tables of backend B, if a device of the mapping needs them.
+template <class Net, class Map, cost::backend B> constexpr void add_tables(cost::algorithm_tables& to) {
+  constexpr const auto& devices = placement::of<Net, Map>.devices;
   constexpr auto uses = [](const platform::device& d) { return cost::backend_of(d.on) == B; };
-  if constexpr (std::any_of(where.devices.begin(), where.devices.end(), uses))
-    for (std::size_t l = 0; l < out.size(); ++l)
-      if (uses(where.devices[static_cast<std::size_t>(where.owner[l])])) {
-        if constexpr (Smallest) out[l] = cost::smallest_algorithms<Net, B>[l];
-        else out[l] = cost::algorithms<Net, B>[l];
-      }
+  constexpr auto limited = [](const platform::device& d) { return d.memory_limit >= 0; };
+  if constexpr (std::any_of(devices.begin(), devices.end(), uses)) {
+    to.chosen[static_cast<std::size_t>(B)] = cost::algorithms<Net, B>;
+    if constexpr (std::any_of(devices.begin(), devices.end(), limited))
+      to.smallest[static_cast<std::size_t>(B)] = cost::smallest_algorithms<Net, B>;
+  }
 }
 
-/// Algorithms of all layers, each by the backend of its rank.
-template <class Net, class Map, bool Smallest> constexpr auto algorithms() {
-  algorithms_of<Net> out{};
-  [&]<int... B>(std::integer_sequence<int, B...>) {
-    (add_algorithms<Net, Map, Smallest, static_cast<cost::backend>(B)>(out), ...);
-  }
+template <class Net, class Map> constexpr cost::algorithm_tables tables() {
+  cost::algorithm_tables out;
+  [&]<int... B>(std::integer_sequence<int, B...>) { (add_tables<Net, Map, static_cast<cost::backend>(B)>(out), ...); }
   (std::make_integer_sequence<int, cost::backends>{});
   return out;
 }
@@ -69,11 +65,7 @@ template <class Net, class Map, bool Smallest> constexpr auto algorithms() {
 /// The plan; `chosen` becomes the algorithms with which its ranks keep to their memory limits.
 template <class Net, class Map> constexpr built_plan compute(algorithms_of<Net>& chosen) {
   constexpr auto& where = placement::of<Net, Map>;
-  const wish w{graph::view_of<Net>, where.owner, where.devices, chosen, where.in_flight};
-  constexpr auto limited = [](const platform::device& d) { return d.memory_limit >= 0; };
-  if constexpr (std::any_of(where.devices.begin(), where.devices.end(), limited))
-    return build_within_limits(w, chosen, algorithms<Net, Map, true>());
-  else return build(w);
+  return build({graph::view_of<Net>, where.owner, where.devices, chosen, where.in_flight}, tables<Net, Map>(), chosen);
 }
 
 /// Largest sizes that a plan can have: a network's layers and edges bound them.
@@ -91,7 +83,6 @@ template <class Net, class Map> struct roomy {
 
 template <class Net, class Map> consteval auto compute_roomy() {
   roomy<Net, Map> out{};
-  out.algorithms = algorithms<Net, Map, false>();
   const built_plan p = compute<Net, Map>(out.algorithms);
   out.data.in_flight = p.in_flight;
   copy(out.data.ranks, p.ranks), copy(out.data.segments, p.segments), copy(out.data.steps, p.steps);

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "dice/app/output/json.hpp"
+#include "dice/mapping/text/write.hpp"
 #include "dice/runtime/program.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,24 +19,9 @@ namespace dice::app {
 inline std::string unit_text(const runtime::program& p, int rank) {
   const auto r = static_cast<std::size_t>(rank);
   const auto u = r < p.units.size() ? p.units[r] : platform::unit{};
-  switch (u.what) {
-    case platform::unit::kind::cpu:
-      break;
-    case platform::unit::kind::threads:
-      return "threads<" + std::to_string(u.count) + ">";
-    case platform::unit::kind::gpu: {
-      static constexpr const char* precisions[] = {"", ", precision<tf32>", ", precision<fp16>", ", precision<bf16>"};
-      return (u.gpu_index ? "gpu_at<" + std::to_string(u.gpu_index) + ">" : std::string("gpu")) +
-             precisions[static_cast<int>(u.precision)];
-    }
-    case platform::unit::kind::cores: {
-      std::string out = "cores<";
-      if (r < p.cores.size())
-        for (std::size_t i = 0; i < p.cores[r].size(); ++i) out += (i ? ", " : "") + std::to_string(p.cores[r][i]);
-      return out + ">";
-    }
-  }
-  return "cpu";
+  const auto in = placement::precision_text(u.precision);
+  return placement::unit_text(u, r < p.cores.size() ? p.cores[r] : std::span<const int>(), "") +
+         (in.empty() ? "" : ", precision<" + std::string(in) + ">");
 }
 
 namespace detail {

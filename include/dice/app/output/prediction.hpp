@@ -6,7 +6,8 @@
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/app/output/progress.hpp"
-#include "dice/mapping/placement.hpp"
+#include "dice/mapping/place.hpp"
+#include "dice/mapping/text/write.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/partition/setting.hpp"
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,44 +57,11 @@ namespace detail {
          bytes_text(expected.memory) + " in a rank\n";
 }
 
-/// A mapping as C++: `units` and `hosts` by rank, the rank of each layer in `owner`. Memory limits are not in it.
-[[gnu::cold]] inline std::string mapping_text(const runtime::program& p, const std::vector<std::string>& units,
-                                              const std::vector<std::string>& hosts, const std::vector<int>& owner,
-                                              int in_flight) {
-  const std::string net(p.network);
-  const auto layer = [&](std::size_t l) { return net + "::" + std::string(p.layers.layers[l].name); };
-  std::string out = "using deployment = dice::mapping<";
-  for (std::size_t r = 0; r < units.size(); ++r) {
-    out += (r ? ",\n" : "\n") + ("    dice::dev<" + std::to_string(r)) + ", dice::" + units[r] +
-           (hosts[r].empty() ? "" : ", dice::on<" + json_string(hosts[r]) + ">") + ">, dice::layers<";
-    bool first = true;
-    for (std::size_t a = 0, b; a < owner.size(); a = b) {
-      for (b = a + 1; b < owner.size() && owner[b] == owner[a];) ++b;
-      if (owner[a] != static_cast<int>(r)) continue;
-      out += (first ? "" : ", ") + (b - a > 1 ? "dice::range<" + layer(a) + ", " + layer(b - 1) + ">" : layer(a));
-      first = false;
-    }
-    out += ">";
-  }
-  if (in_flight != placement::default_in_flight(static_cast<int>(units.size())))
-    out += ",\n    dice::in_flight<" + std::to_string(in_flight) + ">";
-  return out + ">;\n";
-}
-
-/// As unit_text of a plan's rank.
-inline std::string unit_of(const platform::processor_info& on) {
-  std::string list;
-  for (const int core : on.cores) list += (list.empty() ? "" : ", ") + std::to_string(core);
-  switch (on.on.what) {
-    case platform::unit::kind::cores:
-      return "cores<" + list + ">";
-    case platform::unit::kind::threads:
-      return "threads<" + std::to_string(on.on.count) + ">";
-    case platform::unit::kind::gpu:
-      return on.on.gpu_index ? "gpu_at<" + std::to_string(on.on.gpu_index) + ">" : std::string("gpu");
-    default:
-      return "cpu";
-  }
+/// A mapping as C++ to paste: the rank of each layer, devices in order of rank.
+[[gnu::cold]] inline std::string mapping_text(const runtime::program& p, std::span<const int> owner,
+                                              std::span<const platform::device> devices, int in_flight) {
+  const auto mapping = placement::mapping_of(owner, devices, in_flight);
+  return "using deployment = " + placement::write(mapping.values(), p.network, p.layers) + ";\n";
 }
 
 /// Beyond, a search gives up.
@@ -157,24 +126,27 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
          " that one can have is " + nearest + " (relax this limit, or add devices)";
 }
 
-/// The mapping that was found for `problem`, as C++, and what is predicted of it.
+/// The mapping that was found for `problem`, as C++, and what is predicted of it, each line after `begin`.
 [[gnu::cold]] inline std::string found_text(const forecast& f, const runtime::program& p, const partition::problem& problem,
-                                            const partition::finding& found) {
+                                            const partition::finding& found, std::string_view begin) {
   const auto host = [&](int d) {
     return std::string(f.setting.cluster.hosts[static_cast<std::size_t>(problem.devices[d].host)].name);
   };
   const auto& devices = found.ranks.devices;
-  std::vector<std::string> units, hosts;
+  std::vector<platform::device> written;
   for (const int d : devices) {
     const auto& on = f.setting.cluster.processors[static_cast<std::size_t>(problem.devices[d].processor)];
-    units.push_back(unit_of(on)), hosts.push_back(host(d));
+    const auto& at = f.setting.cluster.hosts[static_cast<std::size_t>(problem.devices[d].host)];
+    written.push_back({.rank = static_cast<int>(written.size()), .on = on.on, .host = at.name, .cores = on.cores});
   }
   const auto name = [&](int d) {
     return "rank " + std::to_string(std::find(devices.begin(), devices.end(), d) - devices.begin());
   };
-  return mapping_text(p, units, hosts, {found.ranks.owner.begin(), found.ranks.owner.end()},
-                      placement::default_in_flight(devices.size())) +
-         "\n" + prediction_table(problem, found.stages, found.expected, name, host);
+  const std::span<const int> owner(found.ranks.owner.data(), static_cast<std::size_t>(found.ranks.owner.size()));
+  auto table = prediction_table(problem, found.stages, found.expected, name, host);
+  for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1)
+    if (table[at] != '\n') table.insert(at, begin);
+  return mapping_text(p, owner, written, placement::default_in_flight(devices.size())) + "\n" + table;
 }
 
 }  // namespace detail
