@@ -6,7 +6,6 @@
 #include "dice/cost/reference.hpp"
 #include "dice/cost/tuned.hpp"
 #include "dice/model/model.hpp"
-#include "dice/platform/dev.hpp"
 
 #include <algorithm>
 #include <array>
@@ -107,12 +106,11 @@ template <class Net, backend... B> consteval algorithm_tables tables_of() {
 
 }  // namespace detail
 
-/// The tables of all backends that mappings in this program may have.
-template <class Net>
+/// The tables of the backend for CPUs, and with `Gpus` of those for GPUs.
+template <class Net, bool Gpus>
 inline constexpr algorithm_tables every_table = [] {
   constexpr backend cpu = backend_of({});
-  if constexpr (platform::has_cudnn)
-    return detail::tables_of<Net, cpu, backend::cudnn, backend::cudnn_fp16, backend::cudnn_bf16>();
+  if constexpr (Gpus) return detail::tables_of<Net, cpu, backend::cudnn, backend::cudnn_fp16, backend::cudnn_bf16>();
   else return detail::tables_of<Net, cpu>();
 }();
 
