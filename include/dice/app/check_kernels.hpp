@@ -15,7 +15,7 @@ namespace dice::app {
 constexpr placement::finding check_kernels(const schedule::plan_view& p, std::span<const platform::device> devices,
                                            const runtime::layer_tables& layers) {
   for (const auto& g : p.groups)
-    if (!layers.kernel(cost::backend_of(devices[static_cast<std::size_t>(g.rank)].on), g.anchor, {}).what.op)
+    if (!layers.computes(cost::backend_of(devices[static_cast<std::size_t>(g.rank)].on), g.anchor))
       return {.what = placement::mistake::no_kernel, .number = g.anchor};
   return {};
 }

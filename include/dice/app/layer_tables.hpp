@@ -23,7 +23,7 @@ constexpr kernels::entry alone(const Op& op, graph::shapes in, const tensor::sha
                                const cost::algorithm& smallest) {
   if constexpr (kernels::computes<kernels::tag<B>, Op>)
     return kernels::entry_for<kernels::tag<B>>(op, in, result, chosen.packed_bytes ? chosen : smallest);
-  else return {};
+  else return {.variants = 0};
 }
 
 template <class Net, cost::backend B>

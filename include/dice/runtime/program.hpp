@@ -31,11 +31,14 @@ struct team {
 /// program has not.
 struct layer_tables {
   cost::algorithm_tables algorithms;
-  /// Without operator where the backend cannot compute it.
+  /// With no variants where the backend cannot compute the layer.
   std::array<std::span<const kernels::entry>, cost::backends> kernels{};
   std::span<const std::span<const graph::parameter>> parameters{};
   std::unique_ptr<kernels::accelerator> (*open)(const platform::unit& on) = nullptr;  ///< as in program
 
+  constexpr bool computes(cost::backend by, int layer) const {
+    return kernels[static_cast<std::size_t>(by)][static_cast<std::size_t>(layer)].variants > 0;
+  }
   /// A layer as `by` computes it, how `how` says.
   constexpr kernels::entry kernel(cost::backend by, int layer, const cost::algorithm& how) const {
     auto out = kernels[static_cast<std::size_t>(by)][static_cast<std::size_t>(layer)];
