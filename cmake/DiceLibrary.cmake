@@ -38,7 +38,7 @@ if(DICE_IS_INSTALLED AND dice_library_id STREQUAL "${DICE_INSTALLED_LIBRARY_ID}"
   add_library(dice_library STATIC IMPORTED GLOBAL)
   set_target_properties(dice_library PROPERTIES IMPORTED_LOCATION "${DICE_INSTALLED_LIBRARY}")
   target_link_libraries(dice_library INTERFACE dice::core)
-  set(dice_has_library "the installed one")
+  set(dice_has_library "installed")
 else()
   set(dice_sources backends forecast reference run stream_job)
   if(TARGET dice::openmp)
@@ -49,7 +49,7 @@ else()
   set_target_properties(dice_library PROPERTIES OUTPUT_NAME dice)
   dice_compiled_once(dice_library)
   target_link_libraries(dice_library PRIVATE ${dice_parts} xtensor)
-  set(dice_has_library "to be compiled")
+  set(dice_has_library "compiled here")
 endif()
 
 # What programs need of it: which backends there are, and what it links; not what it is compiled with.

@@ -130,4 +130,4 @@ else()
   set(dice_has_cuda "no GPU ranks (DICE_CUDA=OFF)")
 endif()
 
-message(STATUS "dice: library: ${dice_has_library}; ${dice_has_openmp}; ${dice_has_mpi}; ${dice_has_pictures}; ${dice_has_cuda}; xtensor ${xtensor_VERSION}")
+message(STATUS "dice: ${dice_has_openmp}; ${dice_has_mpi}; ${dice_has_pictures}; ${dice_has_cuda}; xtensor ${xtensor_VERSION}; library ${dice_has_library}")

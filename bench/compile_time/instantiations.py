@@ -112,7 +112,7 @@ def compare(measured, limits):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commands")
-    parser.add_argument("--networks", type=pathlib.Path, required=True)
+    parser.add_argument("--networks", type=lambda path: pathlib.Path(path).resolve(), required=True)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     compiler, version = clang14()

@@ -47,6 +47,33 @@ TEST(Embedding, FramesInEveryForm) {
   EXPECT_TRUE(engine.ended());
 }
 
+// The mapping of a program is but the first one.
+TEST(Embedding, RunsUnderAnotherMapping) {
+  auto options = in_process;
+  options.mapping =
+      "split<digits::network, points<conv2::id, 6>, dev<2, threads<1>>, dev<0, threads<1>>, dev<1, threads<1>>>";
+  auto engine = dice::start<digits::network, one>(options);
+  for (std::size_t k = 0; k < 5; ++k) engine.push(picture(k));
+  engine.close();
+  std::size_t k = 0;
+  while (const auto result = engine.take()) expect_scores(*result, k++);
+  EXPECT_EQ(k, 5u);
+  engine.wait();
+}
+
+TEST(Embedding, MistakesInMappingsAreErrorsOfTheStart) {
+  auto options = in_process;
+  options.mapping = "mapping<dev<1>, layers<all>>";
+  try {
+    dice::start<digits::network, two>(options);
+    FAIL();
+  } catch (const dice::engine_error& e) {
+    EXPECT_STREQ(e.what(),
+                 "dice: engine_options::mapping: rank_missing: no device has rank 0; number the ranks from 0 without gaps");
+    EXPECT_EQ(e.rank(), -1);
+  }
+}
+
 TEST(Embedding, OneRankNeedsNoMpi) {
   auto engine = dice::start<digits::network, one>();
 #ifdef DICE_WITH_MPI

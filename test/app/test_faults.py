@@ -30,7 +30,7 @@ WHOLE = NUMBERS + ["1.5", "99999999999999999999"]
 # A word that the option takes, and words that it does not, by the name of its value in --help. Files: see Files.
 VALUES = {"N": ("1", WHOLE), "K": ("1", WHOLE), "SEED": ("1", WHOLE), "X": ("1", NUMBERS + ["nan"]),
           "X[,X,X]": ("1", ["x", "x,1", ",1", "1;2"]), "FILE": ("file", []), "[NAME=]FILE": ("file", []),
-          "OBJECTIVE,LIMIT,…": ("energy", [])}  # wrong ones: test/partition
+          "MAPPING": ("mapping<>", ["neither"]), "OBJECTIVE,LIMIT,…": ("energy", [])}  # wrong ones: test/partition
 REPEATABLE = {"--input", "--output", "--expect"}
 READ = {"--input", "--weights", "--packed", "--expect", "--labels"}
 

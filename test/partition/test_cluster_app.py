@@ -120,6 +120,28 @@ class Searches(unittest.TestCase):
             self.assertIn(words, done.stderr)
 
 
+class Mappings(unittest.TestCase):
+    def test_what_search_prints_is_a_mapping_as_it_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "mapping")
+            for wish in ("throughput", "latency", "energy,repeats"):
+                file.write_text(predicted("--search=" + wish))
+                text = predicted("--plan", "--mapping", str(file))
+                self.assertEqual(text.split("\nusing deployment = ")[1].rstrip("\n"),
+                                 file.read_text().split("using deployment = ")[1].split("\n\n")[0])
+                figures = file.read_text().split(" frames/s")[0].split("\n// ")[-1]
+                self.assertIn(f"\n{figures} frames/s", text)
+
+    def test_ranks_are_on_hosts_of_the_cluster(self):
+        for mapping, words in (
+                ('mapping<dev<0, cpu, on<"x">>, layers<all>>', "rank_on_unknown_host: rank 0 is on 'x', no host of the cluster; tie"),
+                ('mapping<dev<0, threads<2>, on<"q">>, layers<to<relu1>>, dev<1, gpu>, layers<from<conv2>>>', "unit_without_backend: 'gpu'"),
+                ("mapping<dev<0>, layers<none>>", "layer_of_another_network")):
+            done = run("--plan", "--mapping", mapping)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(words, done.stderr)
+
+
 class Hosts(unittest.TestCase):
     @unittest.skipUnless(os.environ.get("MPIRUN"), "no mpirun")
     def test_ranks_that_are_elsewhere_warn(self):

@@ -53,7 +53,7 @@ struct planned {
   std::string mistake() const { return plan.mistake() ? placement::tell(mapping, plan.mistake()) : "none"; }
 };
 template <class Net> planned plan(const char* text) {
-  return {text, Net::name, graph::view_of<Net>, cost::every_table<Net>};
+  return {text, Net::name, graph::view_of<Net>, cost::every_table<Net, false>};
 }
 
 template <class Net, class Map> void expect_same(const char* text) {
@@ -135,9 +135,7 @@ TEST(DynamicPlan, UnitsNeedABackendOfTheProgram) {
   const auto told =
       "line 1, column 16: unit_without_backend: 'gpu' has no backend in this program; build with the backend of "
       "this unit or use a cpu unit";
-  auto tables = cost::every_table<net>;
-  for (auto& t : tables.chosen)
-    if (&t >= &tables.chosen[static_cast<std::size_t>(cost::backend::cudnn)]) t = {};
+  auto tables = cost::every_table<net, false>;
   EXPECT_EQ(first("mapping<dev<0, gpu>, layers<image>>", tables), told);
   // A program that has one, but not with all precisions.
   tables.chosen[static_cast<std::size_t>(cost::backend::cudnn)] = cost::algorithms_of<net, cost::backend::cudnn>;

@@ -105,6 +105,11 @@ struct option {
 inline std::span<const option> option_table() {
   constexpr std::int64_t most = 1'000'000'000;
   static const std::array table{
+      option{
+          "--mapping", takes::value, "MAPPING", false,
+          "run the network under this mapping, not the program's own: mapping<…> or split<…> as in C++, or a file that has "
+          "it, as --search prints it",
+          [](parsing& p, std::string_view v) { p.out.mapping = v; }},
       option{"--input", takes::value, "[NAME=]FILE", true,
              "frames for a graph input: a .npy file of float32 (N times the input's leading dimension is N frames), a JPEG "
              "or PNG "
@@ -249,7 +254,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
 
 /// No file that is written may be one that is read, or another one that is written. Throws usage_error.
 [[gnu::cold]] inline void require_different_files(const options& o) {
-  std::vector<std::string> reads{o.weights, o.packed, o.labels},
+  std::vector<std::string> reads{o.mapping, o.weights, o.packed, o.labels},
       writes{o.json, o.trace, o.profile, o.tune, o.measure, o.pack};
   for (const auto* files : {&o.inputs, &o.expected})
     for (const auto& f : *files) reads.push_back(f.file);
@@ -267,6 +272,24 @@ inline std::string_view nearest_option(std::string_view wrong) {
 }
 
 }  // namespace detail
+
+/// The value of --mapping, or "" if it is not given once. Whatever is wrong with the command line is for parse() to say.
+[[gnu::cold]] inline std::string_view mapping_argument(std::span<const char* const> arguments) {
+  const auto table = detail::option_table();
+  std::string_view out;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view word = arguments[i];
+    const auto name = word.substr(0, word.find('='));
+    const auto found = std::find_if(table.begin(), table.end(), [&](const auto& o) { return o.name == name; });
+    if (found == table.end()) continue;
+    auto value = word.substr(std::min(name.size() + 1, word.size()));
+    if (name.size() == word.size() && found->how == detail::takes::value && i + 1 < arguments.size()) value = arguments[++i];
+    if (name != "--mapping") continue;
+    if (!out.empty()) return {};
+    out = value;
+  }
+  return out;
+}
 
 /// Parses the command line. Throws usage_error.
 [[gnu::cold]] inline options parse(const runtime::program& program, std::span<const char* const> arguments) {
@@ -305,7 +328,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   const auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
   if (!out.pack.empty()) {
     for (const auto& name : seen)
-      if (name != "--pack" && name != "--weights" && name != "--transport")
+      if (name != "--pack" && name != "--mapping" && name != "--weights" && name != "--transport")
         throw usage_error("--pack writes weights and runs no frames; leave " + std::string(name));
     detail::require_different_files(out);
     return out;
@@ -313,7 +336,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   if (given("--packed") && given("--weights")) throw usage_error("--packed holds all weights; leave --weights");
   if (!out.tune.empty()) {
     for (const auto& name : seen)
-      if (name != "--tune" && name != "--json" && name != "--transport")
+      if (name != "--tune" && name != "--mapping" && name != "--json" && name != "--transport")
         throw usage_error("--tune measures kernels and runs no frames; leave " + std::string(name));
     const auto& units = program.units;
     if (!program.threads.start ||
@@ -324,7 +347,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   }
   if (!out.measure.empty()) {
     for (const auto& name : seen)
-      if (name != "--measure" && name != "--weights" && name != "--packed" && name != "--transport")
+      if (name != "--measure" && name != "--mapping" && name != "--weights" && name != "--packed" && name != "--transport")
         throw usage_error("--measure runs no frames; leave " + std::string(name));
     detail::require_different_files(out);
     return out;

@@ -31,7 +31,7 @@ enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
 struct options {
   bool help = false, version = false, gather = false, cuda_aware = false, explain = false;
   plan_form plan = plan_form::none;
-  std::string weights, packed, labels, json, trace, profile, tune, measure, pack, search;
+  std::string mapping, weights, packed, labels, json, trace, profile, tune, measure, pack, search;
   std::vector<named_file> inputs, outputs, expected;
   std::optional<std::uint64_t> random;
   std::optional<std::int64_t> frames;

@@ -3,21 +3,16 @@
 
 #include "dice/app/backends.hpp"
 #include "dice/app/verdict.hpp"
-#include "dice/kernels/cudnn/open.hpp"
 #include "dice/meta/library_id.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/tasks.hpp"
 #include "dice/schedule/static_plan.hpp"
 #include "dice/version.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <span>
-#include <stdexcept>
 #include <string_view>
-#include <utility>
 
 namespace dice::app {
 
@@ -37,51 +32,25 @@ template <class Net, class Map>
 inline constexpr auto layouts =
     runtime::layouts_of<schedule::plan_of<Net, Map>.operands.size()>(schedule::plan_of<Net, Map>.operands);
 
-/// Layer Layer alone, in backend Backend.
-template <class Net, class Map, cost::backend Backend, class Layer> constexpr kernels::entry entry_of() {
-  return kernels::entry_for<kernels::tag<Backend>>(Layer::op, graph::view_of<Net>.operands(Layer::id), Layer::result,
-                                                   schedule::detail::algorithm_table<Net, Map>[Layer::id]);
-}
-
 template <class Net, class Map> consteval auto tabulate() {
   constexpr const auto& plan = schedule::plan_of<Net, Map>;
+  constexpr const auto& devices = placement::of<Net, Map>.devices;
+  constexpr const auto& layers = layer_tables_for<Net, Map>;
   tables<plan.groups.size(), plan.ranks.size()> out;
-  [&]<std::size_t... G>(std::index_sequence<G...>) {
-    out.kernels = {
-        entry_of<Net, Map, backend_of_group<Net, Map>(G), typename Net::template layer<plan.groups[G].anchor>>()...};
-    out.parameters = {std::span<const graph::parameter>(Net::template layer<plan.groups[G].anchor>::parameters)...};
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const int anchor = plan.groups[g].anchor;
+    const auto l = static_cast<std::size_t>(anchor);
+    out.kernels[g] = layers.kernel(cost::backend_of(devices[static_cast<std::size_t>(plan.groups[g].rank)].on), anchor,
+                                   schedule::detail::algorithm_table<Net, Map>[l]);
+    out.parameters[g] = layers.parameters[l];
   }
-  (std::make_index_sequence<plan.groups.size()>{});
   runtime::add_plan(out.kernels, layouts<Net, Map>, plan, graph::view_of<Net>);
-  boost::hana::for_each(placement::entries<Map>::list, [&](auto type) {
-    using E = typename decltype(type)::type;
-    if constexpr (platform::is_dev<E>) {
-      using unit = platform::unit_traits<typename platform::dev_traits<E>::unit_type>;
-      out.units[E::rank] = platform::dev_traits<E>::value.on;
-      out.cores[E::rank] = unit::core_list;
-      out.hosts[E::rank] = platform::dev_traits<E>::value.host;
-    }
-  });
+  for (std::size_t r = 0; r < devices.size(); ++r)
+    out.units[r] = devices[r].on, out.cores[r] = devices[r].cores, out.hosts[r] = devices[r].host;
   return out;
 }
 
 template <class Net, class Map> inline constexpr auto table = tabulate<Net, Map>();
-
-}  // namespace detail
-
-namespace detail {
-
-/// The function that opens the GPU of a rank; null without GPU ranks, so that such a program refers to nothing of CUDA's.
-template <class Net, class Map> constexpr auto opener() -> decltype(runtime::program::open) {
-  constexpr auto is_gpu = [](const platform::device& d) { return d.on.on() == platform::processor::gpu; };
-  constexpr auto& devices = placement::of<Net, Map>.devices;
-  if constexpr (std::none_of(devices.begin(), devices.end(), is_gpu)) return nullptr;
-#ifdef DICE_WITH_CUDNN
-  else return &kernels::gpu::open;
-#else
-  else return &open_no_gpu;
-#endif
-}
 
 }  // namespace detail
 
@@ -107,10 +76,11 @@ inline constexpr runtime::program program_of{
     .cores = detail::table<Net, Map>.cores,
     .hosts = detail::table<Net, Map>.hosts,
     .threads = threads,
-    .open = detail::opener<Net, Map>(),
+    .open = layer_tables_for<Net, Map>.open,
 #ifdef DICE_PACK_AT_START
     .pack_at_start = true,
 #endif
+    .tables = &layer_tables_for<Net, Map>,
     .library = library_id,
 };
 

@@ -11,6 +11,7 @@
 #include "dice/app/output/steps.hpp"
 #include "dice/app/pack.hpp"
 #include "dice/app/rank.hpp"
+#include "dice/app/remapped.hpp"
 #include "dice/app/tune.hpp"
 #include "dice/channels/channels.hpp"
 #include "dice/runtime/interrupt.hpp"
@@ -18,6 +19,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -78,14 +80,43 @@ inline int run_threads(const runtime::program& p, const options& o, const foreca
   return 0;
 }
 
+/// What is known of the cluster, for the ranks of another mapping; `ranks` has to stay. Throws usage_error.
+[[gnu::cold]] inline forecast forecast_for(const forecast& own, const remapped& other,
+                                           std::vector<partition::placed_rank>& ranks) {
+  const auto& cluster = own.setting.cluster;
+  ranks.resize(other.devices().size());
+  partition::place_ranks(other.devices(), cluster, ranks.data());
+  if (const int r = partition::misplaced_rank(ranks, cluster); r >= 0) {
+    const auto& device = other.devices()[static_cast<std::size_t>(r)];
+    const auto rank = "rank " + std::to_string(r);
+    const int host = ranks[static_cast<std::size_t>(r)].on_host;
+    if (host < 0)
+      throw usage_error("--mapping: rank_on_unknown_host: " + rank + " is on '" + std::string(device.host) +
+                        "', no host of the cluster; tie the rank to a host of the cluster");
+    throw usage_error("--mapping: unit_not_on_host: host '" +
+                      std::string(cluster.hosts[static_cast<std::size_t>(host)].name) + "' has no unit " +
+                      placement::unit_text(device.on, device.cores, "") + ", which " + rank +
+                      " is to have; choose a unit that the board of this host has");
+  }
+  auto out = own;
+  out.ranks = ranks;
+  return out;
+}
+
 }  // namespace detail
 
-[[gnu::cold]] DICE_API int run(const runtime::program& p, const forecast* f, int argc, char** argv) {
+[[gnu::cold]] DICE_API int run(const runtime::program& own, const forecast* f, int argc, char** argv) {
   try {
+    const std::span<const char* const> arguments(argv + (argc > 0), static_cast<std::size_t>(argc > 0 ? argc - 1 : 0));
+    const auto chosen = choose_mapping(own, mapping_argument(arguments), "--mapping");
+    const auto& p = chosen.of(own);
     options o;
-    std::string usage;
+    std::string usage = chosen.mistake;
+    std::vector<partition::placed_rank> placed;
+    std::optional<forecast> other_forecast;
     try {
-      o = parse(p, std::span<const char* const>(argv + (argc > 0), static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)));
+      if (usage.empty()) o = parse(p, arguments);
+      if (usage.empty() && f && chosen.other) f = &other_forecast.emplace(detail::forecast_for(*f, *chosen.other, placed));
     } catch (const usage_error& e) {
       usage = e.what();
     }
@@ -100,7 +131,8 @@ inline int run_threads(const runtime::program& p, const options& o, const foreca
       return 0;
     }
 #ifdef DICE_WITH_MPI
-    const bool by_mpi = p.ranks() > 1 && o.by != transport::in_process;
+    // Who lacks a file with the mapping tells the others.
+    const bool by_mpi = (p.ranks() > 1 || !chosen.mistake.empty()) && o.by != transport::in_process;
 #else
     const bool by_mpi = false;
 #endif

@@ -20,6 +20,7 @@ namespace dice {
 
 /// How an engine runs.
 struct engine_options {
+  std::string mapping{};  ///< another than the program's own, as text or in a file (see --mapping); empty: its own
   std::string weights{};  ///< the .safetensors file; empty: where --weights looks by default
   std::string packed{};   ///< the file that --pack wrote, in place of `weights`; both empty: that beside the program, if any
   int in_flight = 0;      ///< frames under way at most; 0: as many as the plan allows

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "dice/app/launcher.hpp"
 #include "dice/app/member.hpp"
+#include "dice/app/remapped.hpp"
 #include "dice/app/stream_job.hpp"
 #include "dice/channels/channels.hpp"
 #include "dice/runtime/stream.hpp"
@@ -56,14 +58,16 @@ inline void require_mpi() {
 class stream_job::ranks {
  public:
   /// All ranks in this process. Throws engine_error.
-  ranks(const runtime::program& p, const engine_options& o) : program_(p), options_(o) {
-    hub_ = std::make_unique<channels::in_process::hub>(p.ranks());
-    for (int r = 0; r < p.ranks(); ++r) add(std::make_unique<channels::in_process::communicator>(*hub_, r));
+  ranks(const runtime::program& own, mapping_choice m, const engine_options& o)
+      : chosen_(std::move(m)), program_(chosen_.of(own)), options_(o) {
+    hub_ = std::make_unique<channels::in_process::hub>(program_.ranks());
+    for (int r = 0; r < program_.ranks(); ++r) add(std::make_unique<channels::in_process::communicator>(*hub_, r));
     start(false);
   }
 #ifdef DICE_WITH_MPI
   /// One rank of `ranks`, which is duplicated. Throws engine_error, and std::runtime_error where MPI's level does not do.
-  ranks(const runtime::program& p, const engine_options& o, MPI_Comm processes) : program_(p), options_(o) {
+  ranks(const runtime::program& own, mapping_choice m, const engine_options& o, MPI_Comm processes)
+      : chosen_(std::move(m)), program_(chosen_.of(own)), options_(o) {
     detail::require_mpi();
     add(std::make_unique<channels::mpi::communicator>(processes));
     start(true);
@@ -181,12 +185,12 @@ class stream_job::ranks {
     const auto fail = [](const std::string& error) {
       if (!error.empty()) throw engine_error("dice: " + error, -1, {}, -1, {}, error);
     };
-    std::string usage;
-    if (options_.in_flight > program_.plan.in_flight)
+    auto usage = chosen_.mistake;
+    if (usage.empty() && options_.in_flight > program_.plan.in_flight)
       usage = "in_flight = " + std::to_string(options_.in_flight) + " is more than the plan allows, " +
               std::to_string(program_.plan.in_flight) + "; lower it, or add dice::in_flight<" +
               std::to_string(options_.in_flight) + "> to the mapping";
-    if (!options_.packed.empty() && !options_.weights.empty())
+    if (usage.empty() && !options_.packed.empty() && !options_.weights.empty())
       usage = "both packed and weights name a file; leave one, since packed holds all weights";
     fail(me.introduce(usage, {{"with in_flight = ", std::to_string(in_flight())}}).error);
     std::string warning;
@@ -259,6 +263,7 @@ class stream_job::ranks {
                            " does; use the engine there");
   }
 
+  const mapping_choice chosen_;
   const runtime::program& program_;
   const engine_options options_;
   std::unique_ptr<channels::in_process::hub> hub_;
@@ -269,15 +274,21 @@ class stream_job::ranks {
 };
 
 #ifdef DICE_WITH_MPI
-DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o)
-    : ranks_(p.ranks() > 1 && o.by != transport::in_process
-                 ? (detail::require_mpi(), std::make_unique<ranks>(p, o, MPI_COMM_WORLD))
-                 : std::make_unique<ranks>(p, o)) {}
+DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o) {
+  auto chosen = choose_mapping(p, o.mapping, "engine_options::mapping");
+  const bool several = chosen.of(p).ranks() > 1 || (!chosen.mistake.empty() && launched_size() > 1);
+  if (several && o.by != transport::in_process) {
+    detail::require_mpi();
+    ranks_ = std::make_unique<ranks>(p, std::move(chosen), o, MPI_COMM_WORLD);
+  } else {
+    ranks_ = std::make_unique<ranks>(p, std::move(chosen), o);
+  }
+}
 DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o, MPI_Comm processes)
-    : ranks_(std::make_unique<ranks>(p, o, processes)) {}
+    : ranks_(std::make_unique<ranks>(p, choose_mapping(p, o.mapping, "engine_options::mapping"), o, processes)) {}
 #else
 DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o)
-    : ranks_(std::make_unique<ranks>(p, o)) {}
+    : ranks_(std::make_unique<ranks>(p, choose_mapping(p, o.mapping, "engine_options::mapping"), o)) {}
 #endif
 DICE_API stream_job::~stream_job() = default;
 

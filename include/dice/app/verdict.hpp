@@ -1,47 +1,38 @@
 // The last check of a mapping, which needs the kernels: every fusion group has one in its rank's backend.
 #pragma once
 
-#include "dice/cost/backend.hpp"
-#include "dice/kernels/table.hpp"
+#include "dice/app/check_kernels.hpp"
+#include "dice/app/layer_tables.hpp"
 #include "dice/mapping/error.hpp"
 #include "dice/schedule/check.hpp"
 
-#include <array>
-#include <cstddef>
+#include <algorithm>
 #include <type_traits>
-#include <utility>
 
 namespace dice::app {
 
-/// The backend of fusion group g of a right mapping.
-template <class Net, class Map> constexpr cost::backend backend_of_group(std::size_t g) {
-  const auto rank = static_cast<std::size_t>(schedule::plan_of<Net, Map>.groups[g].rank);
-  return cost::backend_of(placement::of<Net, Map>.devices[rank].on);
-}
-
 namespace detail {
 
-/// The id of the first layer that anchors a group for which its backend has no kernel, or -1.
-template <class Net, class Map> consteval int layer_without_kernel() {
-  constexpr const auto& plan = schedule::plan_of<Net, Map>;
-  return []<std::size_t... G>(std::index_sequence<G...>) {
-    const bool has[] = {kernels::computes<kernels::tag<backend_of_group<Net, Map>(G)>,
-                                          std::remove_cvref_t<decltype(Net::template layer<plan.groups[G].anchor>::op)>>...,
-                        true};
-    for (std::size_t g = 0; g < sizeof...(G); ++g)
-      if (!has[g]) return plan.groups[g].anchor;
-    return -1;
-  }
-  (std::make_index_sequence<plan.groups.size()>{});
-}
+constexpr bool is_gpu(const platform::device& d) { return d.on.on() == platform::processor::gpu; }
+
+/// Whether a rank of right mapping Map computes on a GPU.
+template <class Net, class Map>
+inline constexpr bool has_gpus = std::any_of(placement::of<Net, Map>.devices.begin(), placement::of<Net, Map>.devices.end(),
+                                             is_gpu);
 
 }  // namespace detail
+
+/// The layers of Net for mappings at run time: on GPUs only if right mapping Map is so, or the program would need CUDA.
+template <class Net, class Map>
+inline constexpr const auto& layer_tables_for = layer_tables_of<Net, detail::has_gpus<Net, Map>>;
 
 /// A null pointer to a function whose return type is the named error for the mapping's first mistake, or int if it has none.
 template <class Net, class Map> consteval auto verdict() {
   if constexpr (!std::is_same_v<decltype(schedule::verdict<Net, Map>()()), int>) return schedule::verdict<Net, Map>();
-  else if constexpr (constexpr int id = detail::layer_without_kernel<Net, Map>(); id >= 0)
-    return static_cast<error::layer_without_kernel<typename Net::template layer<id>,
+  else if constexpr (constexpr auto f = check_kernels(schedule::plan_of<Net, Map>, placement::of<Net, Map>.devices,
+                                                      layer_tables_for<Net, Map>);
+                     f)
+    return static_cast<error::layer_without_kernel<typename Net::template layer<f.number>,
                                                    remedy::run_it_on_a_unit_whose_backend_has_this_operator> (*)()>(nullptr);
   else return static_cast<int (*)()>(nullptr);
 }

@@ -6,10 +6,11 @@
 #include "dice/cost/reference.hpp"
 #include "dice/cost/tuned.hpp"
 #include "dice/model/model.hpp"
-#include "dice/platform/dev.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -49,22 +50,15 @@ template <class Net> consteval bool has_table() {
   return false;
 }
 
-template <class Layer, class Net, backend B> constexpr algorithm of_layer() {
-  const auto in = graph::detail::operand_shapes<Net, Layer>();
-  if constexpr (B == backend::openmp && has_table<Net>()) {
-    constexpr int measured = tuned<Net>::variants[Layer::id];
-    static_assert(
-        measured < variants<B>(Layer::op, graph::detail::operand_shapes<Net, Layer>()),
-        "the table that --tune made has a variant that its layer has not: delete the file that TUNED names, build, "
-        "and run the program with --tune FILE");
-    if (measured >= 0) return variant<B>(Layer::op, in, Layer::result, measured);
-  }
-  return choose<B>(Layer::op, in, Layer::result);
+/// With the variant that --tune measured, or as it is chosen if that is negative.
+template <backend B, class Op>
+constexpr algorithm measured(const Op& op, graph::shapes in, const tensor::shape& result, int number) {
+  return number >= 0 ? variant<B>(op, in, result, number) : choose<B>(op, in, result);
 }
-template <class Layer, class Net, backend B> constexpr algorithm smallest_of_layer() {
-  const auto in = graph::detail::operand_shapes<Net, Layer>();
-  if constexpr (is_cudnn(B)) return without_workspace<B>(Layer::op, in, Layer::result);
-  else return variant<B>(Layer::op, in, Layer::result, 0);
+
+template <backend B, class Op> constexpr algorithm smallest(const Op& op, graph::shapes in, const tensor::shape& result) {
+  if constexpr (is_cudnn(B)) return without_workspace<B>(op, in, result);
+  else return variant<B>(op, in, result, 0);
 }
 
 }  // namespace detail
@@ -72,14 +66,28 @@ template <class Layer, class Net, backend B> constexpr algorithm smallest_of_lay
 /// How backend B computes each layer of Net as the anchor of a group, by id.
 template <class Net, backend B>
 inline constexpr std::array<algorithm, Net::size> algorithms = []<int... Id>(std::integer_sequence<int, Id...>) {
-  return std::array<algorithm, Net::size>{detail::of_layer<typename Net::template layer<Id>, Net, B>()...};
+  constexpr auto& net = graph::view_of<Net>;
+  if constexpr (B == backend::openmp && detail::has_table<Net>()) {
+    constexpr auto& numbers = tuned<Net>::variants;
+    constexpr bool fits[]{numbers[Id] < variants<B>(Net::template layer<Id>::op, net.operands(Id))...};
+    static_assert(
+        std::find(std::begin(fits), std::end(fits), false) == std::end(fits),
+        "the table that --tune made has a variant that its layer has not: delete the file that TUNED names, build, "
+        "and run the program with --tune FILE");
+    return std::array<algorithm, Net::size>{
+        detail::measured<B>(Net::template layer<Id>::op, net.operands(Id), Net::template layer<Id>::result, numbers[Id])...};
+  } else {
+    return std::array<algorithm, Net::size>{
+        choose<B>(Net::template layer<Id>::op, net.operands(Id), Net::template layer<Id>::result)...};
+  }
 }
 (std::make_integer_sequence<int, Net::size>{});
 
 /// The same with the smallest weights or working memory, for devices without room for those.
 template <class Net, backend B>
 inline constexpr std::array<algorithm, Net::size> smallest_algorithms = []<int... Id>(std::integer_sequence<int, Id...>) {
-  return std::array<algorithm, Net::size>{detail::smallest_of_layer<typename Net::template layer<Id>, Net, B>()...};
+  return std::array<algorithm, Net::size>{detail::smallest<B>(Net::template layer<Id>::op, graph::view_of<Net>.operands(Id),
+                                                              Net::template layer<Id>::result)...};
 }
 (std::make_integer_sequence<int, Net::size>{});
 
@@ -98,12 +106,11 @@ template <class Net, backend... B> consteval algorithm_tables tables_of() {
 
 }  // namespace detail
 
-/// The tables of all backends that mappings in this program may have.
-template <class Net>
+/// The tables of the backend for CPUs, and with `Gpus` of those for GPUs.
+template <class Net, bool Gpus>
 inline constexpr algorithm_tables every_table = [] {
   constexpr backend cpu = backend_of({});
-  if constexpr (platform::has_cudnn)
-    return detail::tables_of<Net, cpu, backend::cudnn, backend::cudnn_fp16, backend::cudnn_bf16>();
+  if constexpr (Gpus) return detail::tables_of<Net, cpu, backend::cudnn, backend::cudnn_fp16, backend::cudnn_bf16>();
   else return detail::tables_of<Net, cpu>();
 }();
 

@@ -5,9 +5,6 @@
 #include "dice/mapping/written.hpp"
 #include "dice/model/network.hpp"
 
-#include <boost/hana/for_each.hpp>
-#include <boost/hana/tuple.hpp>
-#include <boost/hana/type.hpp>
 #include <concepts>
 #include <type_traits>
 
@@ -51,21 +48,19 @@ template <int... P> inline constexpr int points_in[]{P..., 0};
 
 }  // namespace detail
 
-/// The entries of a mapping or split as a Hana tuple of types; `is` says what T is.
+/// What a mapping or split is made of; `is` says what T is.
 template <class T> struct entries_of {
   static constexpr form is = form::none;
   template <class> static constexpr written_mapping values{};
 };
 template <class... E> struct entries_of<mapping<E...>> {
   static constexpr form is = form::mapping;
-  static constexpr boost::hana::tuple<boost::hana::type<E>...> list{};
   template <class Net>
   static constexpr written_mapping values{form::mapping, true, {detail::entries_in<Net, E...>, sizeof...(E)}, {}};
 };
 template <class Of, int... P, class... D> struct entries_of<split<Of, points<P...>, D...>> {
   static constexpr form is = form::split;
   using network = Of;
-  static constexpr boost::hana::tuple<boost::hana::type<D>...> list{};
   template <class Net>
   static constexpr written_mapping values{form::split,
                                           std::is_same_v<Net, Of>,

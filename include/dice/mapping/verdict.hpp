@@ -7,6 +7,8 @@
 #include "dice/meta/type_list.hpp"
 
 #include <boost/hana/at.hpp>
+#include <boost/hana/tuple.hpp>
+#include <boost/hana/type.hpp>
 #include <type_traits>
 
 namespace dice::placement {
@@ -38,6 +40,14 @@ template <class A> struct ends<from<A>> : ends<A> {};
 template <class A> struct ends<to<A>> : ends<A> {};
 
 template <int Index, class... E> auto pick(layers<E...>) -> ends<meta::type_at<Index, E...>>;
+
+/// The type of an entry of a mapping, or of a split behind its points.
+template <int Position, class... E>
+auto entry_at(const mapping<E...>*)
+    -> std::remove_cvref_t<decltype(boost::hana::at_c<Position>(boost::hana::tuple_t<E...>))>;
+template <int Position, class Net, class Points, class... E>
+auto entry_at(const split<Net, Points, E...>*)
+    -> std::remove_cvref_t<decltype(boost::hana::at_c<Position>(boost::hana::tuple_t<E...>))>;
 
 /// The error Of with a layer and how many there are beside it.
 template <template <class...> class Of, class Layer, int More, class Remedy> constexpr auto of_layers() {
@@ -102,7 +112,7 @@ template <class Net, class Map> consteval auto verdict() {
     return detail::of_layers<error::layer_without_device, typename Net::template layer<f.number>, f.more,
                              remedy::add_it_to_a_layers_list>();
   else {
-    using E = typename std::remove_cvref_t<decltype(boost::hana::at_c<f.position>(entries<Map>::list))>::type;
+    using E = typename decltype(detail::entry_at<f.position>(static_cast<const typename normal<Map>::type*>(nullptr)))::type;
     if constexpr (f.what == not_a_unit || f.what == no_backend) {
       using unit = typename platform::dev_traits<E>::unit_type;
       if constexpr (f.what == not_a_unit)

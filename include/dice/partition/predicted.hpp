@@ -16,45 +16,22 @@ namespace partition {
 
 namespace detail {
 
-/// Where the ranks of a mapping are: on the host that on<…> names, else on the hosts in their order, and then from the first
-/// one again.
-template <class Net, class Map, class Cluster> consteval auto place_ranks() {
+template <class Net, class Map, class Cluster> consteval auto placed() {
   constexpr const auto& devices = placement::of<Net, Map>.devices;
-  constexpr const auto& hosts = platform::cluster_values<Cluster>::view.hosts;
   std::array<placed_rank, devices.size()> out{};
-  std::size_t next = 0;
-  for (std::size_t r = 0; r < devices.size(); ++r) {
-    out[r].on = devices[r].on, out[r].cores = devices[r].cores;
-    if (devices[r].host.empty()) out[r].on_host = static_cast<int>(next++ % hosts.size());
-    for (std::size_t h = 0; h < hosts.size(); ++h)
-      if (hosts[h].name == devices[r].host) out[r].on_host = static_cast<int>(h);
-  }
+  place_ranks(devices, platform::cluster_values<Cluster>::view, out.data());
   return out;
 }
 
 /// The ranks of right mapping Map on right cluster Cluster.
-template <class Net, class Map, class Cluster> inline constexpr auto ranks = place_ranks<Net, Map, Cluster>();
-
-/// The first rank on no host, or with a unit that its host has not; -1 if there is none.
-template <class Net, class Map, class Cluster> consteval int misplaced_rank() {
-  constexpr const auto& view = platform::cluster_values<Cluster>::view;
-  constexpr const auto& all = ranks<Net, Map, Cluster>;
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    if (all[r].on_host < 0) return static_cast<int>(r);
-    const auto& host = view.hosts[static_cast<std::size_t>(all[r].on_host)];
-    double share = 0;
-    for (int k = 0; k < host.processors; ++k)
-      share += share_of(view, static_cast<std::size_t>(host.first_processor + k), all[r]);
-    if (share <= 0) return static_cast<int>(r);
-  }
-  return -1;
-}
+template <class Net, class Map, class Cluster> inline constexpr auto ranks = placed<Net, Map, Cluster>();
 
 /// A null pointer to a function whose return type is the named error for the first mistake of Map or Cluster, or int.
 template <class Net, class Map, class Cluster> consteval auto prediction_verdict() {
   if constexpr (!std::is_same_v<decltype(schedule::verdict<Net, Map>()()), int>) return schedule::verdict<Net, Map>();
   else if constexpr (!std::is_same_v<decltype(verdict<Net, Cluster>()()), int>) return verdict<Net, Cluster>();
-  else if constexpr (constexpr int r = misplaced_rank<Net, Map, Cluster>(); r >= 0) {
+  else if constexpr (constexpr int r = misplaced_rank(ranks<Net, Map, Cluster>, platform::cluster_values<Cluster>::view);
+                     r >= 0) {
     constexpr int h = ranks<Net, Map, Cluster>[static_cast<std::size_t>(r)].on_host;
     if constexpr (h < 0) return failing<error::rank_on_unknown_host<r, remedy::tie_the_rank_to_a_host_of_the_cluster>>{};
     else

@@ -11,6 +11,7 @@
 #include "dice/schedule/program.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -106,6 +107,31 @@ constexpr double share_of(const platform::cluster_view& c, std::size_t k, const 
   int some = 0;
   for (int core : rank.cores) some += std::find(about.cores.begin(), about.cores.end(), core) != about.cores.end();
   return part(some, static_cast<int>(about.cores.size()));
+}
+
+/// Where the ranks of a mapping are: on the host that on<…> names, else on the hosts in their order, and then from the first
+/// one again. Writes as many as there are devices.
+constexpr void place_ranks(std::span<const platform::device> devices, const platform::cluster_view& c, placed_rank* out) {
+  std::size_t next = 0;
+  for (const auto& d : devices) {
+    *out = {d.on, d.cores, d.host.empty() ? static_cast<int>(next++ % c.hosts.size()) : -1};
+    for (std::size_t h = 0; h < c.hosts.size(); ++h)
+      if (c.hosts[h].name == d.host) out->on_host = static_cast<int>(h);
+    ++out;
+  }
+}
+
+/// The first rank on no host, or with a unit that its host has not; -1 if there is none.
+constexpr int misplaced_rank(std::span<const placed_rank> ranks, const platform::cluster_view& c) {
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].on_host < 0) return static_cast<int>(r);
+    const auto& host = c.hosts[static_cast<std::size_t>(ranks[r].on_host)];
+    double share = 0;
+    for (int k = 0; k < host.processors; ++k)
+      share += share_of(c, static_cast<std::size_t>(host.first_processor + k), ranks[r]);
+    if (share <= 0) return static_cast<int>(r);
+  }
+  return -1;
 }
 
 /// The problem whose devices are the ranks of a plan, so that its stages can be predicted. A unit with a part of a

@@ -7,6 +7,8 @@
 #include "dice/platform/unit.hpp"
 #include "dice/schedule/program.hpp"
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -25,6 +27,27 @@ struct team {
   void (*each)(void (*body)(void*, std::int64_t, std::int64_t), void* with) = nullptr;
 };
 
+/// What plans of other mappings are made from: a network's layers, each alone, by backend and id; empty for backends that a
+/// program has not.
+struct layer_tables {
+  cost::algorithm_tables algorithms;
+  /// With no variants where the backend cannot compute the layer.
+  std::array<std::span<const kernels::entry>, cost::backends> kernels{};
+  std::span<const std::span<const graph::parameter>> parameters{};
+  std::unique_ptr<kernels::accelerator> (*open)(const platform::unit& on) = nullptr;  ///< as in program
+
+  constexpr bool computes(cost::backend by, int layer) const {
+    return kernels[static_cast<std::size_t>(by)][static_cast<std::size_t>(layer)].variants > 0;
+  }
+  /// A layer as `by` computes it, how `how` says.
+  constexpr kernels::entry kernel(cost::backend by, int layer, const cost::algorithm& how) const {
+    auto out = kernels[static_cast<std::size_t>(by)][static_cast<std::size_t>(layer)];
+    out.what.how = how;
+    if (how.packed_bytes == 0) out.by.pack = nullptr;
+    return out;
+  }
+};
+
 /// Everything that a program knows of itself once it is compiled, as plain values: a network, its plan and its kernels.
 struct program {
   std::string_view version;  ///< of dice
@@ -41,8 +64,9 @@ struct program {
   team threads{};
   /// Opens the accelerator of a rank whose unit is a GPU; null where there is no such rank. Throws std::runtime_error.
   std::unique_ptr<kernels::accelerator> (*open)(const platform::unit& on) = nullptr;
-  bool pack_at_start = false;     ///< without packed weights the first start writes them
-  const char* library = nullptr;  ///< a symbol of the library for which the program was compiled; null without one
+  bool pack_at_start = false;            ///< without packed weights the first start writes them
+  const layer_tables* tables = nullptr;  ///< for other mappings; null: there are to be none
+  const char* library = nullptr;         ///< a symbol of the library for which the program was compiled; null without one
 
   int ranks() const { return static_cast<int>(plan.ranks.size()); }
   /// How a fusion group is computed.

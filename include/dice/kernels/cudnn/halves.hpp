@@ -32,7 +32,8 @@ template <class Backend> std::uint16_t halved(float x) {
 }
 
 /// Backend is cudnn_fp16 or cudnn_bf16.
-template <class Backend> struct half_conv : base<ops::conv, half_conv<Backend>> {
+template <class Backend>
+struct half_conv : base<ops::conv, half_conv<Backend>>, detail::packing<half_conv<Backend>, ops::conv> {
   static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int, source from, std::byte* to) {
     const cost::half_convolution form(op, in[0], result);
     const auto channels = in[0][1];
@@ -71,7 +72,8 @@ template <class Backend> struct half_conv : base<ops::conv, half_conv<Backend>> 
   }
 };
 
-template <class Backend, class Op> struct half_product : base<Op, half_product<Backend, Op>> {
+template <class Backend, class Op>
+struct half_product : base<Op, half_product<Backend, Op>>, detail::packing<half_product<Backend, Op>, Op> {
   static void prepare(const Op& op, graph::shapes, const tensor::shape&, int, source from, std::byte* to) {
     std::transform(from[0], from[0] + op.columns * op.depth, reinterpret_cast<std::uint16_t*>(to), halved<Backend>);
     if constexpr (requires { op.bias; })

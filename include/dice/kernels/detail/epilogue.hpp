@@ -118,8 +118,7 @@ struct no_conversion {
   template <class F> static void call(const task&, const detail::call& c, const epilogue& e, const F& f) { f(c, e); }
 };
 
-/// Gives Kernel its run(), by Kernel::compute(op, inputs, result, call, epilogue), and its pack(), by
-/// Kernel::prepare(op, inputs, result, variant, from, to) if it has that.
+/// Gives Kernel its run(), by Kernel::compute(op, inputs, result, call, epilogue).
 template <class Kernel, class Op, bool Vectors, class Around = no_conversion> struct kernel_entry {
   static void run(const task& t, const buffers& b) {
     auto e = epilogue_of<Vectors>(t.activation);
@@ -129,8 +128,13 @@ template <class Kernel, class Op, bool Vectors, class Around = no_conversion> st
       Kernel::compute(t.as<Op>(), t.inputs, t.result, own, finish);
     });
   }
-  static void pack(const task& t, source from, std::byte* to) requires requires { &Kernel::prepare; }
-  { Kernel::prepare(t.as<Op>(), t.inputs, t.result, t.how.variant, from, to); }
+};
+
+/// Gives Kernel its pack(), by Kernel::prepare(op, inputs, result, variant, from, to).
+template <class Kernel, class Op> struct packing {
+  static void pack(const task& t, source from, std::byte* to) {
+    Kernel::prepare(t.as<Op>(), t.inputs, t.result, t.how.variant, from, to);
+  }
 };
 
 }  // namespace dice::kernels::detail

@@ -12,7 +12,8 @@ namespace dice::kernels {
 /// Convolutions of one kind.
 template <host::direct_kind Kind, int Height, int Width>
 struct kernel<openmp, host::convolutions<Kind, Height, Width>>
-    : detail::kernel_entry<kernel<openmp, host::convolutions<Kind, Height, Width>>, ops::conv, true, host::converted> {
+    : detail::kernel_entry<kernel<openmp, host::convolutions<Kind, Height, Width>>, ops::conv, true, host::converted>,
+      detail::packing<kernel<openmp, host::convolutions<Kind, Height, Width>>, ops::conv> {
   static constexpr bool winograd = Height > 0;
 
   /// `variant`: the size of Winograd's algorithm (cost::winograd), 0 for the direct convolution.

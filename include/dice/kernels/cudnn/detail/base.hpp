@@ -42,8 +42,7 @@ inline void copy(float* to, const float* from, std::int64_t n) {
       "copy");
 }
 
-/// Gives Kernel its run(), by Kernel::compute(op, inputs, result, call, ending), which may throw std::runtime_error, and its
-/// pack(), by Kernel::prepare(op, inputs, result, variant, from, to) if it has that.
+/// Gives Kernel its run(), by Kernel::compute(op, inputs, result, call, ending), which may throw std::runtime_error.
 template <class Op, class Kernel = kernel<cudnn, Op>> struct base {
   static void run(const task& t, const buffers& b) {
     const auto to_layout = [](tensor::layout as, const tensor::shape& s, const float* from, float* to) {

@@ -63,7 +63,7 @@ struct converted {
   }
 };
 
-/// `base<Op>` gives a kernel its run() and pack().
+/// `base<Op>` gives a kernel its run().
 template <class Op> using base = kernel_entry<kernel<openmp, Op>, Op, true, converted>;
 
 }  // namespace dice::kernels::host

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "dice/cost/backend.hpp"
+#include "dice/mapping/check.hpp"
+#include "dice/platform/dev.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/schedule/program.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace dice::app {
+
+/// The first layer that anchors a group for which its backend has no kernel.
+constexpr placement::finding check_kernels(const schedule::plan_view& p, std::span<const platform::device> devices,
+                                           const runtime::layer_tables& layers) {
+  for (const auto& g : p.groups)
+    if (!layers.computes(cost::backend_of(devices[static_cast<std::size_t>(g.rank)].on), g.anchor))
+      return {.what = placement::mistake::no_kernel, .number = g.anchor};
+  return {};
+}
+
+}  // namespace dice::app

@@ -1,0 +1,116 @@
+// --mapping: the network of a program under a mapping that comes at run time.
+#pragma once
+
+#include "dice/app/check_kernels.hpp"
+#include "dice/app/options.hpp"
+#include "dice/mapping/text/mistakes.hpp"
+#include "dice/mapping/text/parse.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/runtime/tasks.hpp"
+#include "dice/schedule/dynamic_plan.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dice::app {
+
+/// The mapping that `given` is, or that the file of this name has. Throws usage_error.
+[[gnu::cold]] inline std::string mapping_text_of(std::string_view given) {
+  if (placement::is_mapping_text(given)) return std::string(given);
+  const auto fail = [&](const std::string& why) {
+    throw usage_error("'" + std::string(given) + "' " + why + "; write mapping<…> or split<…>, or name a file that has it");
+  };
+  errno = 0;
+  std::ifstream in(std::string(given), std::ios::binary);
+  std::string text(placement::most_text + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in && !in.eof()) fail(std::string("cannot be read: ") + (errno ? std::strerror(errno) : "unknown reason"));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > placement::most_text) fail("has more than " + std::to_string(placement::most_text) + " bytes");
+  return text;
+}
+
+/// A program's network under another mapping.
+class remapped {
+ public:
+  /// `given` is the mapping as text, or a file that has it. Throws usage_error, whose text does not name the option.
+  [[gnu::cold]] remapped(const runtime::program& of, std::string_view given) : remapped(of, parsed(of, given)) {}
+  remapped(const remapped&) = delete;
+  remapped& operator=(const remapped&) = delete;
+
+  const runtime::program& program() const { return program_; }
+  std::span<const platform::device> devices() const { return plan_.devices(); }
+
+ private:
+  remapped(const runtime::program& of, placement::text_mapping mapping)
+      : mapping_(std::move(mapping)), plan_(of.layers, mapping_.values(), of.tables->algorithms), program_(of) {
+    require(plan_.mistake());
+    const auto& layers = *of.tables;
+    const auto plan = plan_.view();
+    require(check_kernels(plan, plan_.devices(), layers));
+    for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+      const int anchor = plan.groups[g].anchor;
+      kernels_.push_back(layers.kernel(plan_.backend_of(plan.groups[g]), anchor, plan_.algorithms()[g]));
+      parameters_.push_back(layers.parameters[static_cast<std::size_t>(anchor)]);
+    }
+    for (const auto& o : plan.operands) layouts_.push_back(o.layout);
+    runtime::add_plan(kernels_, layouts_, plan, of.layers);
+    const auto units = plan_.units();
+    const bool gpus =
+        std::any_of(units.begin(), units.end(), [](const auto& u) { return u.on() == platform::processor::gpu; });
+    program_.plan = plan, program_.kernels = kernels_, program_.parameters = parameters_;
+    program_.units = units, program_.cores = plan_.cores(), program_.hosts = plan_.hosts();
+    program_.open = gpus ? layers.open : nullptr;
+    program_.pack_at_start = false;  // the file beside the program is for its own mapping
+  }
+
+  static placement::text_mapping parsed(const runtime::program& of, std::string_view given) {
+    const auto text = mapping_text_of(given);
+    if (!of.tables) throw usage_error("this program has no kernels for other mappings");
+    try {
+      return placement::parse(text, of.network, of.layers);
+    } catch (const placement::mapping_error& e) {
+      throw usage_error(e.what());
+    }
+  }
+  void require(const placement::finding& mistake) const {
+    if (mistake) throw usage_error(placement::tell(mapping_, mistake));
+  }
+
+  placement::text_mapping mapping_;
+  schedule::dynamic_plan plan_;
+  std::vector<kernels::entry> kernels_;
+  std::vector<std::span<const graph::parameter>> parameters_;
+  std::vector<tensor::layout> layouts_;
+  runtime::program program_;
+};
+
+/// A program under the mapping that was given, or as it is if none was or if it is wrong.
+struct mapping_choice {
+  std::unique_ptr<const remapped> other;
+  std::string mistake;  ///< of what was given, or ""
+
+  const runtime::program& of(const runtime::program& own) const { return other ? other->program() : own; }
+};
+
+/// `option` is what the mapping was given as, `given` its value; empty: none.
+[[gnu::cold]] inline mapping_choice choose_mapping(const runtime::program& own, std::string_view given, const char* option) {
+  mapping_choice out;
+  try {
+    if (!given.empty()) out.other = std::make_unique<const remapped>(own, given);
+  } catch (const usage_error& e) {
+    out.mistake = std::string(option) + ": " + e.what();
+  }
+  return out;
+}
+
+}  // namespace dice::app
