@@ -1,6 +1,6 @@
-// Random networks under random mappings: `program NETWORK FOLDER` runs all mappings of one network in this process on the
-// frames that generate.py wrote to FOLDER, and compares with what it computed. `program NETWORK FOLDER FORM` runs it in
-// another form: by MPI, as an engine in this process, as an engine by MPI.
+// Random networks under random mappings, of types and of text: `program NETWORK FOLDER` runs all of one network in this
+// process on the frames that generate.py wrote to FOLDER, and compares with what it computed. `program NETWORK FOLDER FORM`
+// runs it in another form: by MPI, as an engine in this process, as an engine by MPI.
 #pragma once
 
 #include "networks/mappings.hpp"
@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <numeric>
+#include <random>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -52,15 +54,37 @@ template <class Network> std::string file_of(const std::string& folder, std::str
   return folder + "/" + std::string(Network::name) + "_" + std::string(onnx_name) + ".npy";
 }
 
-/// Runs Network under Map, with the checks of dice::main; its exit code.
+/// Every layer on a random one of so many ranks, each of which has one, as text.
+template <class Network> std::string mapping_text(int ranks, std::mt19937& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  std::vector<std::string> layers(static_cast<std::size_t>(ranks));
+  std::vector<int> order(Network::size);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  for (int i = 0; i < Network::size; ++i) {
+    auto& list = layers[static_cast<std::size_t>(i < ranks ? i : below(ranks))];
+    list +=
+        (list.empty() ? "" : ", ") +
+        std::string(dice::graph::view_of<Network>.layers[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])].name);
+  }
+  std::string out = "mapping<";
+  for (int r = 0; r < ranks; ++r)
+    out += "dev<" + std::to_string(r) + (below(2) ? ", cpu>" : ", threads<1>>") + ", layers<" +
+           layers[static_cast<std::size_t>(r)] + ">, ";
+  return out + "in_flight<" + std::to_string(1 + below(16)) + ">>";
+}
+
+/// Runs Network under Map, or under another mapping, with the checks of dice::main; its exit code.
 template <class Network, class Map>
-int check(const std::string& program, const std::string& folder, const char* transport = "in-process") {
+int check(const std::string& program, const std::string& folder, const char* transport = "in-process",
+          const std::string& other = {}) {
   std::vector<std::string> words{program, "--transport", transport, "--warmup", "2", "--frames", "40", "--gather"};
   for (const auto& layer : dice::graph::view_of<Network>.layers)
     if (layer.is_input || layer.is_output) {
       words.push_back(layer.is_input ? "--input" : "--expect");
       words.push_back(std::string(layer.onnx_name) + "=" + file_of<Network>(folder, layer.onnx_name));
     }
+  if (!other.empty()) words.insert(words.end(), {"--mapping", other});
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
   return dice::main<Network, Map>(static_cast<int>(argv.size()), argv.data());
@@ -147,6 +171,11 @@ template <class Network, std::uint32_t Seed> int check_all(const std::string& pr
   one(check<Network, mappings::even<Network, few<Seed>>>(program, folder), "stretches");
   one(check<Network, dealt<Network, few<Seed>, Seed, frames>>(program, folder), "every layer on a random rank of few");
   one(check<Network, dealt<Network, 8, Seed + 1, 16>>(program, folder), "every layer on a random rank of 8");
+  std::mt19937 random(Seed);
+  for (int k = 0; k < 40; ++k) {
+    const auto text = mapping_text<Network>(1 + k % std::min(8, Network::size), random);
+    one(check<Network, mappings::even<Network, 1>>(program, folder, "in-process", text), text.c_str());
+  }
   return failures ? 1 : 0;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/kernels/detail/epilogue.hpp"
+#include "dice/model/ops.hpp"
 
 #include <cstdint>
 
