@@ -1,6 +1,6 @@
 # The target dice::dice: what depends on no network and no mapping, compiled once.  An installed dice has it compiled for the
-# compiler, board and backends of its own build; any other combination is compiled in the build of the project that uses it,
-# from the sources in DICE_SOURCE_DIR.
+# compiler, board and backends of its own build; for any other combination the project that uses dice compiles it in its own
+# build, from the sources in DICE_SOURCE_DIR, with its own build type.
 #
 # Included by DiceTargets.cmake.  Sets dice_library_id: an identifier of compiler, board and backends that the library defines
 # and programs refer to, so that those of different kinds do not link (include/dice/meta/library_id.hpp).
