@@ -22,7 +22,8 @@ string(REGEX REPLACE "^_+" "" dice_library_id "${dice_library_id}")
 
 # What the targets of the library have in common.
 function(dice_compiled_once target)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # One by one: sources say `using enum` in namespaces that others use.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
   target_link_libraries(${target} PUBLIC dice::core PRIVATE Threads::Threads)
   target_compile_definitions(${target} PRIVATE DICE_LIBRARY=${dice_library_id})
   # Sections: a program takes only what it calls.
