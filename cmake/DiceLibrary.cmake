@@ -41,7 +41,7 @@ if(DICE_IS_INSTALLED AND dice_library_id STREQUAL "${DICE_INSTALLED_LIBRARY_ID}"
   target_link_libraries(dice_library INTERFACE dice::core)
   set(dice_has_library "installed")
 else()
-  set(dice_sources backends forecast reference run stream_job)
+  set(dice_sources backends forecast reference remap run stream_job)
   if(TARGET dice::openmp)
     list(APPEND dice_sources openmp openmp_direct openmp_winograd openmp_winograd_lines)
   endif()

@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -53,6 +54,14 @@ constexpr auto& programs = app::program_of<convolutions::network, mapping<dev<0,
 constexpr std::int64_t peak = programs<>.plan.ranks[0].peak_bytes;
 static_assert(programs<>.algorithm(1).variant > 0 && programs<memory<peak - 1>>.algorithm(1).variant == 0);
 #endif
+
+TEST(version, is_the_same_in_identifiers) {
+#define DICE_TEXT_OF(x) #x
+#define DICE_TEXT(x) DICE_TEXT_OF(x)
+  std::string identifier = DICE_TEXT(DICE_VERSION);
+  std::replace(identifier.begin(), identifier.end(), '_', '.');
+  EXPECT_EQ(identifier, version);
+}
 
 TEST(command_line, options) {
   const auto o = parse(one(), {"--input",     "a.npy",      "--input=in.0=b=c.npy",

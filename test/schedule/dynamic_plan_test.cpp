@@ -53,7 +53,7 @@ struct planned {
   std::string mistake() const { return plan.mistake() ? placement::tell(mapping, plan.mistake()) : "none"; }
 };
 template <class Net> planned plan(const char* text) {
-  return {text, Net::name, graph::view_of<Net>, cost::every_table<Net, false>};
+  return {text, Net::name, graph::view_of<Net>, cost::tables_of<Net, cost::bit(cost::backend_of({}))>};
 }
 
 template <class Net, class Map> void expect_same(const char* text) {
@@ -135,7 +135,7 @@ TEST(DynamicPlan, UnitsNeedABackendOfTheProgram) {
   const auto told =
       "line 1, column 16: unit_without_backend: 'gpu' has no backend in this program; build with the backend of "
       "this unit or use a cpu unit";
-  auto tables = cost::every_table<net, false>;
+  auto tables = cost::tables_of<net, cost::bit(cost::backend_of({}))>;
   EXPECT_EQ(first("mapping<dev<0, gpu>, layers<image>>", tables), told);
   // A program that has one, but not with all precisions.
   tables.chosen[static_cast<std::size_t>(cost::backend::cudnn)] = cost::algorithms_of<net, cost::backend::cudnn>;

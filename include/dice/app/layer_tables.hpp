@@ -48,21 +48,22 @@ constexpr auto opener() -> decltype(runtime::program::open) {
 #endif
 }
 
-template <class Net, bool Gpus> consteval runtime::layer_tables tabulate_layers() {
-  runtime::layer_tables out{.algorithms = cost::every_table<Net, Gpus>, .parameters = parameters_of<Net>};
-  const auto add = [&]<cost::backend... B>() { ((out.kernels[static_cast<std::size_t>(B)] = kernels_of<Net, B>), ...); };
-  add.template operator()<cost::backend_of({})>();
-  if constexpr (Gpus) {
-    add.template operator()<cost::backend::cudnn, cost::backend::cudnn_fp16, cost::backend::cudnn_bf16>();
-    out.open = opener();
+template <class Net, unsigned Set, cost::backend B> constexpr void add_kernels(runtime::layer_tables& to) {
+  if constexpr ((Set & cost::bit(B)) != 0) {
+    to.kernels[static_cast<std::size_t>(B)] = kernels_of<Net, B>;
+    if constexpr (cost::is_cudnn(B)) to.open = opener();
   }
-  return out;
 }
 
 }  // namespace detail
 
-/// The tables of network Net; without `Gpus` they refer to nothing of CUDA's.
-template <class Net, bool Gpus>
-inline constexpr runtime::layer_tables layer_tables_of = detail::tabulate_layers<Net, Gpus>();
+/// The tables of network Net for a set of backends; they refer to no other.
+template <class Net, unsigned Set>
+inline constexpr runtime::layer_tables layer_tables_of = []<int... B>(std::integer_sequence<int, B...>) {
+  runtime::layer_tables out{.algorithms = cost::tables_of<Net, Set>, .parameters = detail::parameters_of<Net>};
+  (detail::add_kernels<Net, Set, static_cast<cost::backend>(B)>(out), ...);
+  return out;
+}
+(std::make_integer_sequence<int, cost::backends>{});
 
 }  // namespace dice::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/app/backends.hpp"
+#include "dice/app/remap.hpp"
 #include "dice/app/verdict.hpp"
 #include "dice/meta/library_id.hpp"
 #include "dice/runtime/program.hpp"
@@ -80,7 +81,10 @@ inline constexpr runtime::program program_of{
 #ifdef DICE_PACK_AT_START
     .pack_at_start = true,
 #endif
+#ifndef DICE_FIXED_MAPPING
     .tables = &layer_tables_for<Net, Map>,
+    .remap = &remap,
+#endif
     .library = library_id,
 };
 

@@ -5,13 +5,13 @@
 
 #include "dice/app/command_line.hpp"
 #include "dice/app/launcher.hpp"
+#include "dice/app/mapping_choice.hpp"
 #include "dice/app/output/draw.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/app/output/print.hpp"
 #include "dice/app/output/steps.hpp"
 #include "dice/app/pack.hpp"
 #include "dice/app/rank.hpp"
-#include "dice/app/remapped.hpp"
 #include "dice/app/tune.hpp"
 #include "dice/channels/channels.hpp"
 #include "dice/runtime/interrupt.hpp"
@@ -81,7 +81,7 @@ inline int run_threads(const runtime::program& p, const options& o, const foreca
 }
 
 /// What is known of the cluster, for the ranks of another mapping; `ranks` has to stay. Throws usage_error.
-[[gnu::cold]] inline forecast forecast_for(const forecast& own, const remapped& other,
+[[gnu::cold]] inline forecast forecast_for(const forecast& own, const runtime::other_mapping& other,
                                            std::vector<partition::placed_rank>& ranks) {
   const auto& cluster = own.setting.cluster;
   ranks.resize(other.devices().size());

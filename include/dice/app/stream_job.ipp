@@ -1,8 +1,8 @@
 #pragma once
 
 #include "dice/app/launcher.hpp"
+#include "dice/app/mapping_choice.hpp"
 #include "dice/app/member.hpp"
-#include "dice/app/remapped.hpp"
 #include "dice/app/stream_job.hpp"
 #include "dice/channels/channels.hpp"
 #include "dice/runtime/stream.hpp"

@@ -3,28 +3,27 @@
 
 #include "dice/app/check_kernels.hpp"
 #include "dice/app/layer_tables.hpp"
+#include "dice/cost/backend.hpp"
 #include "dice/mapping/error.hpp"
 #include "dice/schedule/check.hpp"
 
-#include <algorithm>
 #include <type_traits>
 
 namespace dice::app {
 
-namespace detail {
-
-constexpr bool is_gpu(const platform::device& d) { return d.on.on() == platform::processor::gpu; }
-
-/// Whether a rank of right mapping Map computes on a GPU.
+/// The backends of right mapping Map and that for CPUs: those for which a program has kernels. With one of cuDNN's all;
+/// without, the program refers to nothing of CUDA's.
 template <class Net, class Map>
-inline constexpr bool has_gpus = std::any_of(placement::of<Net, Map>.devices.begin(), placement::of<Net, Map>.devices.end(),
-                                             is_gpu);
+inline constexpr unsigned backends_of = [] {
+  using enum cost::backend;
+  unsigned out = cost::bit(cost::backend_of({}));
+  for (const auto& d : placement::of<Net, Map>.devices) out |= cost::bit(cost::backend_of(d.on));
+  constexpr unsigned gpu = cost::bit(cudnn) | cost::bit(cudnn_fp16) | cost::bit(cudnn_bf16);
+  return out & gpu ? out | gpu : out;
+}();
 
-}  // namespace detail
-
-/// The layers of Net for mappings at run time: on GPUs only if right mapping Map is so, or the program would need CUDA.
-template <class Net, class Map>
-inline constexpr const auto& layer_tables_for = layer_tables_of<Net, detail::has_gpus<Net, Map>>;
+/// The layers of Net, for Map and other mappings.
+template <class Net, class Map> inline constexpr const auto& layer_tables_for = layer_tables_of<Net, backends_of<Net, Map>>;
 
 /// A null pointer to a function whose return type is the named error for the mapping's first mistake, or int if it has none.
 template <class Net, class Map> consteval auto verdict() {

@@ -18,6 +18,8 @@ enum class backend : std::uint8_t {
 };
 inline constexpr int backends = 5;  ///< how many there are
 constexpr bool is_cudnn(backend b) { return b >= backend::cudnn; }
+/// In a set of backends.
+constexpr unsigned bit(backend b) { return 1u << static_cast<unsigned>(b); }
 
 /// Number of the forms in which the kernels of all backends pack weights: raised whenever one of them writes other bytes for
 /// the same algorithm, so that files of packed weights from before are refused (test/kernels/packed_test.cpp notices).

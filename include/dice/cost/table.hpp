@@ -1,6 +1,5 @@
 #pragma once
 
-#include "dice/cost/backend.hpp"
 #include "dice/cost/cudnn.hpp"
 #include "dice/cost/openmp.hpp"
 #include "dice/cost/reference.hpp"
@@ -96,22 +95,22 @@ template <class Net, backend B> inline constexpr std::span<const algorithm> algo
 
 namespace detail {
 
-template <class Net, backend... B> consteval algorithm_tables tables_of() {
-  algorithm_tables out;
-  ((out.chosen[static_cast<std::size_t>(B)] = algorithms<Net, B>,
-    out.smallest[static_cast<std::size_t>(B)] = smallest_algorithms<Net, B>),
-   ...);
-  return out;
+template <class Net, unsigned Set, backend B> constexpr void add_tables(algorithm_tables& to) {
+  if constexpr ((Set & bit(B)) != 0) {
+    to.chosen[static_cast<std::size_t>(B)] = algorithms<Net, B>;
+    to.smallest[static_cast<std::size_t>(B)] = smallest_algorithms<Net, B>;
+  }
 }
 
 }  // namespace detail
 
-/// The tables of the backend for CPUs, and with `Gpus` of those for GPUs.
-template <class Net, bool Gpus>
-inline constexpr algorithm_tables every_table = [] {
-  constexpr backend cpu = backend_of({});
-  if constexpr (Gpus) return detail::tables_of<Net, cpu, backend::cudnn, backend::cudnn_fp16, backend::cudnn_bf16>();
-  else return detail::tables_of<Net, cpu>();
-}();
+/// The tables of a set of backends.
+template <class Net, unsigned Set>
+inline constexpr algorithm_tables tables_of = []<int... B>(std::integer_sequence<int, B...>) {
+  algorithm_tables out;
+  (detail::add_tables<Net, Set, static_cast<backend>(B)>(out), ...);
+  return out;
+}
+(std::make_integer_sequence<int, backends>{});
 
 }  // namespace dice::cost

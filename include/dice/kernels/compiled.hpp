@@ -11,7 +11,10 @@ template <class Backend, class Op> void compiled<Backend, Op>::run(const task& t
 }
 
 template <class Backend, class Op> void compiled<Backend, Op>::pack(const task& t, source from, std::byte* to) {
-  if constexpr (requires { kernel<Backend, Op>::pack(t, from, to); }) kernel<Backend, Op>::pack(t, from, to);
+  constexpr bool packs = requires { kernel<Backend, Op>::pack(t, from, to); };
+  static_assert(
+      packs || !requires { &kernel<Backend, Op>::prepare; }, "this kernel prepares weights that nothing packs");
+  if constexpr (packs) kernel<Backend, Op>::pack(t, from, to);
 }
 
 template <class Backend, class Op> cost::algorithm compiled<Backend, Op>::variant(const task& t, int number) {

@@ -4,6 +4,7 @@
 #include "dice/kernels/accelerator.hpp"
 #include "dice/kernels/kernel.hpp"
 #include "dice/model/network.hpp"
+#include "dice/platform/dev.hpp"
 #include "dice/platform/unit.hpp"
 #include "dice/schedule/program.hpp"
 
@@ -48,6 +49,16 @@ struct layer_tables {
   }
 };
 
+struct program;
+
+/// A program's network under another mapping; owns what that program refers to.
+class other_mapping {
+ public:
+  virtual ~other_mapping() = default;
+  virtual const runtime::program& program() const = 0;
+  virtual std::span<const platform::device> devices() const = 0;
+};
+
 /// Everything that a program knows of itself once it is compiled, as plain values: a network, its plan and its kernels.
 struct program {
   std::string_view version;  ///< of dice
@@ -65,7 +76,10 @@ struct program {
   /// Opens the accelerator of a rank whose unit is a GPU; null where there is no such rank. Throws std::runtime_error.
   std::unique_ptr<kernels::accelerator> (*open)(const platform::unit& on) = nullptr;
   bool pack_at_start = false;            ///< without packed weights the first start writes them
-  const layer_tables* tables = nullptr;  ///< for other mappings; null: there are to be none
+  const layer_tables* tables = nullptr;  ///< for other mappings
+  /// This program under a mapping that is given as text, or in a file of this name; null: there are to be no others. Throws
+  /// app::usage_error.
+  std::unique_ptr<const other_mapping> (*remap)(const program& own, std::string_view given) = nullptr;
   const char* library = nullptr;         ///< a symbol of the library for which the program was compiled; null without one
 
   int ranks() const { return static_cast<int>(plan.ranks.size()); }

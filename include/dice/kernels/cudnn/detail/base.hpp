@@ -56,8 +56,6 @@ template <class Op, class Kernel = kernel<cudnn, Op>> struct base {
       Kernel::compute(t.as<Op>(), t.inputs, t.result, own, finish);
     });
   }
-  static void pack(const task& t, source from, std::byte* to) requires requires { &Kernel::prepare; }
-  { Kernel::prepare(t.as<Op>(), t.inputs, t.result, t.how.variant, from, to); }
 };
 
 }  // namespace dice::kernels::gpu

@@ -3,6 +3,7 @@
 
 #include "dice/app/check_kernels.hpp"
 #include "dice/app/options.hpp"
+#include "dice/app/remap.hpp"
 #include "dice/mapping/text/mistakes.hpp"
 #include "dice/mapping/text/parse.hpp"
 #include "dice/runtime/program.hpp"
@@ -40,15 +41,15 @@ namespace dice::app {
 }
 
 /// A program's network under another mapping.
-class remapped {
+class remapped final : public runtime::other_mapping {
  public:
   /// `given` is the mapping as text, or a file that has it. Throws usage_error, whose text does not name the option.
   [[gnu::cold]] remapped(const runtime::program& of, std::string_view given) : remapped(of, parsed(of, given)) {}
   remapped(const remapped&) = delete;
   remapped& operator=(const remapped&) = delete;
 
-  const runtime::program& program() const { return program_; }
-  std::span<const platform::device> devices() const { return plan_.devices(); }
+  const runtime::program& program() const override { return program_; }
+  std::span<const platform::device> devices() const override { return plan_.devices(); }
 
  private:
   remapped(const runtime::program& of, placement::text_mapping mapping)
@@ -75,7 +76,6 @@ class remapped {
 
   static placement::text_mapping parsed(const runtime::program& of, std::string_view given) {
     const auto text = mapping_text_of(given);
-    if (!of.tables) throw usage_error("this program has no kernels for other mappings");
     try {
       return placement::parse(text, of.network, of.layers);
     } catch (const placement::mapping_error& e) {
@@ -94,23 +94,8 @@ class remapped {
   runtime::program program_;
 };
 
-/// A program under the mapping that was given, or as it is if none was or if it is wrong.
-struct mapping_choice {
-  std::unique_ptr<const remapped> other;
-  std::string mistake;  ///< of what was given, or ""
-
-  const runtime::program& of(const runtime::program& own) const { return other ? other->program() : own; }
-};
-
-/// `option` is what the mapping was given as, `given` its value; empty: none.
-[[gnu::cold]] inline mapping_choice choose_mapping(const runtime::program& own, std::string_view given, const char* option) {
-  mapping_choice out;
-  try {
-    if (!given.empty()) out.other = std::make_unique<const remapped>(own, given);
-  } catch (const usage_error& e) {
-    out.mistake = std::string(option) + ": " + e.what();
-  }
-  return out;
+DICE_API std::unique_ptr<const runtime::other_mapping> remap(const runtime::program& own, std::string_view given) {
+  return std::make_unique<const remapped>(own, given);
 }
 
 }  // namespace dice::app
