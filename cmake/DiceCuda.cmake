@@ -1,7 +1,10 @@
 # The target dice::cudnn, GPU ranks, and dice::cudnn_headers, the same for programs of dice::header_only: included by
-# DiceTargets.cmake where DICE_CUDA is AUTO or ON.  Needs the CUDA toolkit (11.4 or newer) with cuBLAS, and cuDNN (8.6 or newer).  dice's own CUDA kernels are compiled by nvcc, once for all GPUs of
-# DICE_CUDA_ARCHITECTURES, into a static library, beside the build or an installed dice that was built with CUDA: then programs
-# need no nvcc.
+# DiceTargets.cmake where DICE_CUDA is AUTO or ON.  Needs the CUDA toolkit (11.4 or newer) with cuBLAS, and cuDNN (8.6 or
+# newer).
+#
+# Two static libraries: libdice_cuda.a, dice's own CUDA kernels, which nvcc compiles for all GPUs of DICE_CUDA_ARCHITECTURES,
+# and libdice_gpu.a, the rest of the backend, compiled as dice's library is.  A dice that was installed where CUDA is brings
+# both: then programs need no nvcc.
 #
 # After find_package(CUDAToolkit). Sets dice_has_cuda to what was found, or to what is missing.
 set(DICE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}" CACHE FILEPATH "C++ compiler that nvcc calls: CUDA 11 takes g++ up to version 11")

@@ -1,4 +1,4 @@
-# cmake --install: headers, files for CMake and pkg-config, onnx2hpp, licence.
+# cmake --install: headers, the library and its sources, files for CMake and pkg-config, onnx2hpp, licence.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -1,6 +1,6 @@
 # The target dice::dice: what depends on no network and no mapping, compiled once.  An installed dice has it compiled for the
-# compiler, board and backends of its own build; any other combination is compiled in the build of the project that uses it,
-# from the sources in DICE_SOURCE_DIR.
+# compiler, board and backends of its own build; for any other combination the project that uses dice compiles it in its own
+# build, from the sources in DICE_SOURCE_DIR, with its own build type.
 #
 # Included by DiceTargets.cmake.  Sets dice_library_id: an identifier of compiler, board and backends that the library defines
 # and programs refer to, so that those of different kinds do not link (include/dice/meta/library_id.hpp).
@@ -22,7 +22,8 @@ string(REGEX REPLACE "^_+" "" dice_library_id "${dice_library_id}")
 
 # What the targets of the library have in common.
 function(dice_compiled_once target)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # One by one: sources say `using enum` in namespaces that others use.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
   target_link_libraries(${target} PUBLIC dice::core PRIVATE Threads::Threads)
   target_compile_definitions(${target} PRIVATE DICE_LIBRARY=${dice_library_id})
   # Sections: a program takes only what it calls.

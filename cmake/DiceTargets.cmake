@@ -2,22 +2,25 @@
 # headers in DICE_INCLUDE_DIR and that of the library's sources in DICE_SOURCE_DIR: both make the same targets, from what is
 # found where a program is built.
 #
-#   dice::dice    the library, compiled once for board and backends (DiceLibrary.cmake), and what programs need of it
-#   dice::header_only  the same without a library: all of dice is compiled with each program
-#   dice::cudnn   GPU ranks, beside dice::dice; only if CUDA and cuDNN were found (DiceCuda.cmake)
+#   dice::dice           the library, compiled once for compiler, board and backends (DiceLibrary.cmake), and what programs
+#                        need of it
+#   dice::header_only    the same without a library: all of dice is compiled with each program
+#   dice::cudnn          GPU ranks, beside dice::dice: see DICE_CUDA (DiceCuda.cmake)
+#   dice::cudnn_headers  GPU ranks, beside dice::header_only; only with CUDA
 #
 # and their parts, each with what it needs:
 #
-#   dice::core    the headers, and what the compilers need to evaluate a plan
-#   dice::openmp  kernels for CPUs; only if OpenMP was found
-#   dice::mpi     channels by MPI; only if MPI and Boost.MPI were found
+#   dice::core      the headers, and what the compilers need to evaluate a plan
+#   dice::openmp    kernels for CPUs, with the flags of the board; only if OpenMP was found
+#   dice::mpi       channels by MPI; only if MPI and Boost.MPI were found
 #   dice::pictures  JPEG and PNG files as input; only if stb and its compiled library were found (Debian: libstb-dev)
 #
 # Variables: DICE_BOARD (native unless said, when cross-compiling generic; DiceBoard.cmake) and DICE_CUDA:
 #   AUTO       dice::cudnn if CUDA and cuDNN are found
 #   ON         the same, and an error if they are not
 #   OFF        no dice::cudnn: a mapping with a GPU rank does not compile
-#   ELSEWHERE  it compiles here without CUDA, for hosts of its CPU ranks; the hosts of its GPU ranks have programs with CUDA
+#   ELSEWHERE  a dice::cudnn without CUDA: such a mapping compiles here, for hosts of its CPU ranks; the hosts of its GPU
+#              ranks have programs with CUDA
 if(POLICY CMP0167)
   cmake_policy(SET CMP0167 NEW)  # Boost's own package file, not CMake's module
 endif()

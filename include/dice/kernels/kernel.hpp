@@ -4,7 +4,7 @@
 // A backend is a folder with one class template specialisation per operator:
 //
 //   template <> struct kernel<openmp, ops::conv> {
-//     static void run(const task& t, const buffers& b);             // neither allocates nor throws
+//     static void run(const task& t, const buffers& b);             // on a CPU it neither allocates nor throws
 //     static void pack(const task& t, source from, std::byte* to);  // only if packed_bytes > 0
 //   };
 //

@@ -10,7 +10,7 @@ struct cpu final {};
 template <int... Core> struct cores final {};
 /// Computes on the CPU with N threads, pinned to no core.
 template <int N> struct threads final {};
-/// Computes on the first GPU of the host.
+/// Computes on the first GPU of the host. A program with GPUs in its mapping links dice::cudnn.
 struct gpu final {};
 /// Computes on GPU `Index` of the host.
 template <int Index> struct gpu_at final {};
