@@ -1,15 +1,29 @@
 # The target dice::dice: what depends on no network and no mapping, compiled once.  An installed dice has it compiled for the
 # compiler, board and backends of its own build; for any other combination the project that uses dice compiles it in its own
-# build, from the sources in DICE_SOURCE_DIR, with its own build type.
+# build, from the sources in DICE_SOURCE_DIR.
 #
 # Included by DiceTargets.cmake.  Sets dice_library_id: an identifier of compiler, board and backends that the library defines
 # and programs refer to, so that those of different kinds do not link (include/dice/meta/library_id.hpp).
 
-# What the compiler says of itself and of the CPU that it compiles for, and the libraries whose headers it compiles: the same
-# for the same code.
-execute_process(COMMAND "${CMAKE_COMMAND}" -E env LC_ALL=C "${CMAKE_CXX_COMPILER}" ${CMAKE_CXX_COMPILER_ARG1} ${dice_cpu_flags}
-  -dM -E -x c++ /dev/null OUTPUT_VARIABLE dice_macros ERROR_QUIET)
-string(SHA1 dice_macros "${dice_macros} ${CMAKE_CXX_FLAGS} ${Boost_VERSION_STRING} ${xtensor_VERSION} ${MPI_CXX_INCLUDE_DIRS}")
+# The macros that say what the compiler is, with its standard library and its flags, and what CPU it compiles for; and the
+# libraries whose headers it compiles: the same for the same code.
+option(DICE_LIBRARY_OPTIMISED "Compile dice's library with -O2 in a project's builds that do not optimise" ON)
+mark_as_advanced(DICE_LIBRARY_OPTIMISED)
+file(WRITE "${CMAKE_BINARY_DIR}/CMakeFiles/dice_macros.cpp" "#include <version>\n")
+separate_arguments(dice_flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS}")
+if(CMAKE_CXX_COMPILER_TARGET)
+  list(APPEND dice_flags "${CMAKE_CXX_COMPILE_OPTIONS_TARGET}${CMAKE_CXX_COMPILER_TARGET}")
+endif()
+if(CMAKE_SYSROOT)
+  list(APPEND dice_flags "--sysroot=${CMAKE_SYSROOT}")
+endif()
+execute_process(COMMAND "${CMAKE_COMMAND}" -E env LC_ALL=C "${CMAKE_CXX_COMPILER}" ${CMAKE_CXX_COMPILER_ARG1} ${dice_flags} ${dice_cpu_flags}
+  -std=c++20 -w -dM -E "${CMAKE_BINARY_DIR}/CMakeFiles/dice_macros.cpp" OUTPUT_VARIABLE dice_macros ERROR_VARIABLE dice_failure RESULT_VARIABLE dice_failed)
+if(dice_failed)
+  message(FATAL_ERROR "dice: the compiler '${CMAKE_CXX_COMPILER}' does not say what it is (-dM -E):\n${dice_failure}")
+endif()
+string(REGEX REPLACE "#define (__OPTIMIZE__|__OPTIMIZE_SIZE__|__NO_INLINE__|NDEBUG)[^\n]*\n" "" dice_macros "${dice_macros}")
+string(SHA1 dice_macros "${dice_macros} ${Boost_VERSION_STRING} ${xtensor_VERSION} ${MPI_CXX_INCLUDE_DIRS}")
 string(SUBSTRING "${dice_macros}" 0 8 dice_macros)
 set(dice_library_id "${DICE_BOARD}_${dice_macros}")
 foreach(part IN ITEMS openmp mpi pictures)
@@ -32,6 +46,10 @@ function(dice_compiled_once target)
     # Compiled when a target needs it, and without the warnings that the project's own flags may bring up.
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
     target_compile_options(${target} PRIVATE -w)
+    if(DICE_LIBRARY_OPTIMISED)
+      # Kernels take some thirty times as long without.
+      target_compile_options(${target} PRIVATE "$<$<OR:$<CONFIG:>,$<CONFIG:Debug>>:-O2>")
+    endif()
   endif()
 endfunction()
 

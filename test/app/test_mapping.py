@@ -86,7 +86,7 @@ class Mappings(unittest.TestCase):
         self.assertIn("--mapping: the value is missing", run("--plan", "--mapping").stderr)
         self.assertIn("--in-flight: 3 is more than the plan of this program allows, 1;",
                       run(*FRAMES, "--in-flight", "3", "--mapping", MAPPINGS[0]).stderr)
-        self.refused("this program has no kernels for other mappings", "--random", "1", "--mapping", OWN, program=TOY)
+        self.refused("this program was compiled for its own mapping alone", "--random", "1", "--mapping", OWN, program=TOY)
 
     def test_what_else_programs_do(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-// expect: dice::error::unit_without_backend<dice::gpu, dice::remedy::build_with_the_backend_of_this_unit_or_use_a_cpu_unit>
+// expect: dice::error::unit_without_backend<dice::gpu, dice::remedy::link_dice_cudnn_or_use_a_cpu_unit>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

@@ -14,7 +14,7 @@ struct write_cpu_or_cores_or_threads_or_gpu;
 struct list_each_core_once;
 struct list_cores_by_numbers_from_0_on;
 struct ask_for_at_least_one_thread;
-struct build_with_the_backend_of_this_unit_or_use_a_cpu_unit;
+struct link_dice_cudnn_or_use_a_cpu_unit;
 struct write_memory_or_precision_or_on_a_host;
 struct give_it_once_and_only_to_gpus;
 struct give_a_positive_number_of_bytes;
