@@ -20,13 +20,17 @@ import sys
 import tempfile
 
 import make_network
-from measure import PLAN
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMITS = HERE / "limits.json"
 GROWTH = 1.1
 HEADER = "#include <dice/dice.hpp>\n"
 ROOM = "#include <dice/schedule/schedule.hpp>\n"
+PLAN = """#include <dice/schedule/schedule.hpp>
+#include "net.hpp"
+#include "plan.inc"
+static_assert(dice::schedule::plan_of<net::network, plan>.ranks.size() == 8);
+"""
 NO_LIMIT = 2**31 - 1
 
 

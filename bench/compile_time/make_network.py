@@ -2,11 +2,12 @@
 """make_network.py N [--ranks R] [-o DIR]: writes net.hpp, a residual network of N layers in the form that onnx2hpp writes.
 
 Four stages of residual blocks (convolution, Relu, convolution, Add, Relu), each with half the height and width and twice the
-channels of the one before; and the mapping `plan` on R ranks in slices, with one back-and-forth: the last two layers of
-the slice of rank R-2 are computed by rank 2.
+channels of the one before; and two files with a mapping `plan` on R ranks. In plan.inc each has a slice, with one back-and-forth: the last
+two layers of the slice of rank R-2 are computed by rank 2. In scattered.inc each layer is on a random rank.
 """
 import argparse
 import pathlib
+import random
 
 
 class Network:
@@ -98,12 +99,23 @@ struct network final {{
 """, "using plan = dice::mapping<\n    " + ",\n    ".join(rows) + ">;\n")
 
 
+def scattered(net, ranks):
+    dice = random.Random(1)
+    owned = [[] for _ in range(ranks)]
+    for at, name in enumerate(net.names):
+        owned[at if at < ranks else dice.randrange(ranks)].append(f"net::{name}")
+    return "using plan = dice::mapping<\n    " + ",\n    ".join(
+        f"dice::dev<{r}, dice::cpu>, dice::layers<{', '.join(names)}>" for r, names in enumerate(owned)) + ">;\n"
+
+
 def write(size, ranks, folder):
-    network, plan = header(residual(size), ranks)
+    layers = residual(size)
+    network, plan = header(layers, ranks)
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "net.hpp").write_text(network)
     (folder / "plan.inc").write_text(plan)
+    (folder / "scattered.inc").write_text(scattered(layers, ranks))
 
 
 if __name__ == "__main__":
