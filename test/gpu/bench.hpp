@@ -1,7 +1,6 @@
 // A GPU on which tests try kernels, one after the other.
 #pragma once
 
-#include <dice/kernels/cudnn/cudnn.hpp>
 #include <dice/kernels/cudnn/device.hpp>
 
 #include <cstdint>

@@ -11,7 +11,7 @@ using namespace harness;
 template <class Backend> struct convolution : ::testing::Test {};
 TYPED_TEST_SUITE(convolution, backends);
 
-TYPED_TEST(convolution, equals_pytorch) { check<TypeParam, ops::conv, true>("conv", 18); }
+TYPED_TEST(convolution, equals_pytorch) { check<TypeParam, ops::conv>("conv", 18); }
 
 #ifdef DICE_COMPARES
 

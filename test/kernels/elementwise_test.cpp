@@ -20,13 +20,13 @@ TYPED_TEST(elementwise, activations_equal_pytorch) {
   check<TypeParam, ops::hard_sigmoid>("hard_sigmoid", 2);
   check<TypeParam, ops::hard_swish>("hard_swish", 2);
 }
-TYPED_TEST(elementwise, add_equals_pytorch) { check<TypeParam, ops::add, true>("add", 23); }
-TYPED_TEST(elementwise, sub_equals_pytorch) { check<TypeParam, ops::sub, true>("sub", 23); }
-TYPED_TEST(elementwise, mul_equals_pytorch) { check<TypeParam, ops::mul, true>("mul", 23); }
-TYPED_TEST(elementwise, div_equals_pytorch) { check<TypeParam, ops::div, true>("div", 23); }
-TYPED_TEST(elementwise, sum_equals_pytorch) { check<TypeParam, ops::sum, true>("sum", 4); }
+TYPED_TEST(elementwise, add_equals_pytorch) { check<TypeParam, ops::add>("add", 23); }
+TYPED_TEST(elementwise, sub_equals_pytorch) { check<TypeParam, ops::sub>("sub", 23); }
+TYPED_TEST(elementwise, mul_equals_pytorch) { check<TypeParam, ops::mul>("mul", 23); }
+TYPED_TEST(elementwise, div_equals_pytorch) { check<TypeParam, ops::div>("div", 23); }
+TYPED_TEST(elementwise, sum_equals_pytorch) { check<TypeParam, ops::sum>("sum", 4); }
 TYPED_TEST(elementwise, batch_normalization_equals_pytorch) {
-  check<TypeParam, ops::batch_normalization, true>("batch_normalization", 4);
+  check<TypeParam, ops::batch_normalization>("batch_normalization", 4);
 }
 
 template <class Backend, class Op> std::vector<float> of(const Op& op, std::vector<float> x) {

@@ -91,23 +91,20 @@ inline std::vector<float> values(const nlohmann::json& tensor) {
   return values(s.elements(), tensor["seed"].get<std::uint32_t>(), tensor["low"].get<float>(), tensor["high"].get<float>());
 }
 
-/// `op` followed by the activation of that name, on Backend.
-template <class Backend, bool Fuses, class Op>
-std::vector<float> followed(const problem<Op>& p, const std::string& activation) {
-  if constexpr (Fuses) {
-    if (activation == "relu") return compute<Backend>(p, ops::relu{});
-    if (activation == "leaky_relu") return compute<Backend>(p, ops::leaky_relu{.alpha = 0.1f});
-    if (activation == "clip") return compute<Backend>(p, ops::clip{.low = -0.5f, .high = 0.75f});
-    if (activation == "sigmoid") return compute<Backend>(p, ops::sigmoid{});
-    if (activation == "tanh") return compute<Backend>(p, ops::tanh{});
-    if (activation == "hard_swish") return compute<Backend>(p, ops::hard_swish{});
-  }
+/// The activation of this name; "" is none.
+inline ending ending_of(const std::string& activation) {
+  if (activation == "relu") return ops::relu{};
+  if (activation == "leaky_relu") return ops::leaky_relu{.alpha = 0.1f};
+  if (activation == "clip") return ops::clip{.low = -0.5f, .high = 0.75f};
+  if (activation == "sigmoid") return ops::sigmoid{};
+  if (activation == "tanh") return ops::tanh{};
+  if (activation == "hard_swish") return ops::hard_swish{};
   EXPECT_EQ(activation, "") << "no such activation";
-  return compute<Backend>(p);
+  return {};
 }
 
 /// Checks all cases of the operator of this name on Backend, and that there are at least `least`.
-template <class Backend, class Op, bool Fuses = false> void check(std::string_view name, int least) {
+template <class Backend, class Op> void check(std::string_view name, int least) {
   int count = 0;
   for (const auto& c : cases()) {
     if (c["op"].get<std::string>() != name) continue;
@@ -124,11 +121,11 @@ template <class Backend, class Op, bool Fuses = false> void check(std::string_vi
     const std::string what = std::string(name) + " " + c["attributes"].dump() + c["inputs"].dump();
     ASSERT_EQ(p.result(), expected) << what;
     const auto outputs = c["expected"].get<std::vector<float>>();
-    const std::string activation = c.value("activation", "");
-    EXPECT_LE(error(followed<Backend, Fuses>(p, activation), outputs), tolerance) << what;
+    const auto end = ending_of(c.value("activation", ""));
+    EXPECT_LE(error(compute<Backend>(p, end), outputs), tolerance) << what;
     if (graph::in_place(p.op)) {
       p.in_place = true;
-      EXPECT_LE(error(followed<Backend, Fuses>(p, activation), outputs), tolerance) << what << " in place";
+      EXPECT_LE(error(compute<Backend>(p, end), outputs), tolerance) << what << " in place";
     }
   }
   EXPECT_GE(count, least) << name;

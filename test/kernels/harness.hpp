@@ -2,7 +2,6 @@
 // that a sanitizer sees any access beside it; scratch and output begin as NaN; guards stand around the output.
 #pragma once
 
-#include <dice/kernels/kernels.hpp>
 #include <dice/kernels/table.hpp>
 
 #include <gtest/gtest.h>
@@ -133,63 +132,66 @@ inline std::vector<float> plain(const float* from, const shape& s, tensor::layou
   return out;
 }
 
-/// `p` as a value, computed by `algorithm` and followed by `e`; `layouts` are those of its inputs and then of its residual.
-template <class Op>
-kernels::task task_of(const problem<Op>& p, const ending& e, const cost::algorithm& algorithm,
-                      const std::vector<tensor::layout>& layouts, tensor::layout output) {
-  return {.op = &p.op,
-          .inputs = p.in,
-          .result = p.result(),
-          .residual = !p.residual.empty(),
-          .activation = e.by,
-          .halves = p.halves,
-          .how = algorithm,
-          .layouts = layouts,
-          .output = output};
-}
+/// A problem as values, what computes it, and in which layouts: the same type for all operators.
+struct job {
+  kernels::task what;  ///< without layouts
+  kernels::functions by;
+  const std::vector<std::vector<float>>&inputs, &parameters;
+  const std::vector<float>& residual;
+  shape output;
+  bool in_place;
+  tensor::layout layout;
+  int threads;
 
-/// What Backend computes on this CPU by `algorithm`, followed by `e`.
-template <class Backend, class Op>
-std::vector<float> compute_here(const problem<Op>& p, const ending& e, const cost::algorithm& algorithm) {
+  tensor::layout layout_of(const shape& s) const { return tensor::has_blocks(s) ? layout : tensor::layout::plain; }
+  /// Of the inputs and then of the residual.
+  std::vector<tensor::layout> layouts() const {
+    std::vector<tensor::layout> out;
+    for (const auto& s : what.inputs) out.push_back(layout_of(s));
+    out.push_back(layout_of(what.result));
+    return out;
+  }
+  /// The scratch as the plan counts it.
+  std::int64_t scratch() const {
+    auto work = (what.how.scratch_bytes + 63) / 64 * 64;
+    const auto held = [&](const shape& s, tensor::layout as) { work += cost::converted_bytes(s, layout_of(s), as); };
+    const auto in = what.how.reads(layout_of(what.result)), out = what.how.writes(layout_of(what.result));
+    for (const auto& s : what.inputs) held(s, in);
+    held(output, out);
+    if (!residual.empty()) held(what.result, out);
+    return work;
+  }
+};
+
+/// What is computed on this CPU.
+inline std::vector<float> compute_here(const job& j) {
 #ifdef DICE_WITH_OPENMP
-  omp_set_num_threads(p.threads);
+  omp_set_num_threads(j.threads);
 #endif
-  using tensor::layout;
-  const shape result = p.result(), stored_as = p.output();
-  const auto layout_of = [&](const shape& s) { return tensor::has_blocks(s) ? p.layout : layout::plain; };
-  const auto count = static_cast<std::size_t>(tensor::elements(stored_as, layout_of(stored_as)));
+  const auto& algorithm = j.what.how;
+  const auto count = static_cast<std::size_t>(tensor::elements(j.output, j.layout_of(j.output)));
 
   std::vector<buffer> memory;
   std::vector<const float*> inputs, parameters;
-  std::vector<layout> layouts;
-  for (std::size_t k = 0; k < p.inputs.size(); ++k) {
-    layouts.push_back(layout_of(p.in[k]));
-    inputs.push_back(memory.emplace_back(stored(p.inputs[k], p.in[k], layouts.back())).floats());
-  }
-  layouts.push_back(layout_of(result));  // of the residual
-  for (const auto& x : p.parameters) parameters.push_back(memory.emplace_back(x).floats());
+  const auto layouts = j.layouts();
+  for (std::size_t k = 0; k < j.inputs.size(); ++k)
+    inputs.push_back(memory.emplace_back(stored(j.inputs[k], j.what.inputs[k], layouts[k])).floats());
+  for (const auto& x : j.parameters) parameters.push_back(memory.emplace_back(x).floats());
 
-  // The scratch as the plan counts it.
-  auto work = (algorithm.scratch_bytes + 63) / 64 * 64;
-  if (algorithm.converts) {
-    const auto held = [&](const shape& s, layout as) { work += cost::converted_bytes(s, layout_of(s), as); };
-    for (const auto& s : p.in) held(s, algorithm.reads(layout_of(result)));
-    held(stored_as, algorithm.writes(layout_of(result)));
-    if (!p.residual.empty()) held(result, algorithm.writes(layout_of(result)));
-  }
+  const auto work = algorithm.converts ? j.scratch() : (algorithm.scratch_bytes + 63) / 64 * 64;
   buffer packed(algorithm.packed_bytes), scratch(work);
   constexpr std::size_t guard = 32;  // elements on both sides
   buffer output(std::vector<float>(count + 2 * guard, std::numeric_limits<float>::quiet_NaN()));
   float* to = output.floats() + guard;
   for (std::size_t i = 0; i < guard; ++i) to[-1 - static_cast<int>(i)] = to[count + i] = 12345;
-  if (p.in_place) {
+  if (j.in_place) {
     std::memcpy(to, inputs[0], count * sizeof(float));
     inputs[0] = to;
   }
 
   std::unique_ptr<buffer> residual;
-  if (!p.residual.empty()) {
-    residual = std::make_unique<buffer>(stored(p.residual, result, layout_of(result)));
+  if (!j.residual.empty()) {
+    residual = std::make_unique<buffer>(stored(j.residual, j.what.result, layouts.back()));
     inputs.push_back(residual->floats());
   }
   kernels::buffers at{.inputs = inputs.data(),
@@ -197,90 +199,95 @@ std::vector<float> compute_here(const problem<Op>& p, const ending& e, const cos
                       .parameters = parameters.data(),
                       .packed = nullptr,
                       .scratch = work > 0 ? scratch.data() : nullptr};
-  const auto what = task_of(p, e, algorithm, layouts, layout_of(result));
-  const auto by = kernels::functions_for(Backend{}, p.op, what.inputs, result);
+  auto what = j.what;
+  what.layouts = layouts;
   if (algorithm.packed_bytes > 0) {
-    by.pack(what, parameters, packed.data());
+    j.by.pack(what, parameters, packed.data());
     at.packed = packed.data();
     at.parameters = nullptr;
   }
-  by.run(what, at);
+  j.by.run(what, at);
 
   bool untouched = true;
   for (std::size_t i = 0; i < guard; ++i)
     untouched = untouched && to[-1 - static_cast<int>(i)] == 12345 && to[count + i] == 12345;
-  EXPECT_TRUE(untouched) << p.op.onnx << " wrote beside its output";
-  return plain(to, stored_as, layout_of(stored_as));
+  EXPECT_TRUE(untouched) << "it wrote beside its output";
+  return plain(to, j.output, j.layout_of(j.output));
 }
 
 #ifdef DICE_TESTS_GPU
-/// What the GPU computes, followed by `e`.
-template <class Backend, class Op>
-std::vector<float> compute_there(const problem<Op>& p, const ending& e, const cost::algorithm& algorithm) {
-  using tensor::layout;
-  const shape result = p.result();
-  const auto layout_of = [&](const shape& s) { return tensor::has_blocks(s) ? p.layout : layout::plain; };
+/// What the GPU computes.
+inline std::vector<float> compute_there(const job& j) {
   auto& there = gpu_bench::get();
   there.clear();
   std::vector<const float*> inputs, parameters;
-  std::vector<layout> layouts;
-  for (std::size_t k = 0; k < p.inputs.size(); ++k) {
-    layouts.push_back(layout_of(p.in[k]));
-    inputs.push_back(there.put(stored(p.inputs[k], p.in[k], layouts.back())));
-  }
-  layouts.push_back(layout_of(result));  // of the residual
-  const auto what = task_of(p, e, algorithm, layouts, layout_of(result));
-  const auto by = kernels::functions_for(Backend{}, p.op, what.inputs, result);
+  const auto layouts = j.layouts();
+  for (std::size_t k = 0; k < j.inputs.size(); ++k)
+    inputs.push_back(there.put(stored(j.inputs[k], j.what.inputs[k], layouts[k])));
+  auto what = j.what;
+  what.layouts = layouts;
   const std::byte* packed = nullptr;
-  if (algorithm.packed_bytes > 0) {
-    std::vector<float> of_host(static_cast<std::size_t>((algorithm.packed_bytes + 3) / 4));
-    for (const auto& x : p.parameters) parameters.push_back(x.data());
-    by.pack(what, parameters, reinterpret_cast<std::byte*>(of_host.data()));
+  if (const auto bytes = what.how.packed_bytes; bytes > 0) {
+    std::vector<float> of_host(static_cast<std::size_t>((bytes + 3) / 4));
+    for (const auto& x : j.parameters) parameters.push_back(x.data());
+    j.by.pack(what, parameters, reinterpret_cast<std::byte*>(of_host.data()));
     packed = reinterpret_cast<const std::byte*>(there.put(of_host));
     parameters.clear();
   } else {
-    for (const auto& x : p.parameters) parameters.push_back(there.put(x));
+    for (const auto& x : j.parameters) parameters.push_back(there.put(x));
   }
-  auto work = (algorithm.scratch_bytes + 63) / 64 * 64;  // as the plan counts it
-  const auto held = [&](const shape& s, layout as) { work += cost::converted_bytes(s, layout_of(s), as); };
-  for (const auto& s : p.in) held(s, algorithm.reads(layout_of(result)));
-  held(result, algorithm.writes(layout_of(result)));
-  if (!p.residual.empty()) held(result, algorithm.writes(layout_of(result)));
 
   constexpr std::size_t guard = 32;  // elements on both sides
-  const auto count = static_cast<std::size_t>(tensor::elements(result, layout_of(result)));
+  const auto count = static_cast<std::size_t>(tensor::elements(j.output, j.layout_of(j.output)));
   std::vector<float> around(count + 2 * guard, std::numeric_limits<float>::quiet_NaN());
   std::fill_n(around.begin(), guard, 12345.0f), std::fill_n(around.end() - guard, guard, 12345.0f);
   float* const output = there.put(around);
-  if (p.in_place) {
+  if (j.in_place) {
     // A kernel runs more than once before it is recorded: each time on the input.
     there.again(output + guard, inputs[0], count);
     inputs[0] = output + guard;
   }
-  if (!p.residual.empty()) inputs.push_back(there.put(stored(p.residual, result, layout_of(result))));
+  if (!j.residual.empty()) inputs.push_back(there.put(stored(j.residual, what.result, layouts.back())));
   const kernels::buffers at{.inputs = inputs.data(),
                             .output = output + guard,
                             .parameters = packed ? nullptr : parameters.data(),
                             .packed = packed,
-                            .scratch = there.room(work)};
-  there.run([&] { by.run(what, at); });
+                            .scratch = there.room(j.scratch())};
+  there.run([&] { j.by.run(what, at); });
   around = there.get(output, around.size());
   const auto is_guard = [](float x) { return x == 12345; };
   EXPECT_TRUE(std::all_of(around.begin(), around.begin() + guard, is_guard) &&
               std::all_of(around.end() - guard, around.end(), is_guard))
-      << p.op.onnx << " wrote beside its output";
-  return plain(around.data() + guard, result, layout_of(result));
+      << "it wrote beside its output";
+  return plain(around.data() + guard, j.output, j.layout_of(j.output));
 }
 #endif
 
 /// What Backend computes by `algorithm`, followed by `e`.
 template <class Backend, class Op>
 std::vector<float> compute(const problem<Op>& p, const ending& e, const cost::algorithm& algorithm) {
+  SCOPED_TRACE(p.op.onnx);
+  const shape result = p.result();
+  const job j{.what = {.op = &p.op,
+                       .inputs = p.in,
+                       .result = result,
+                       .residual = !p.residual.empty(),
+                       .activation = e.by,
+                       .halves = p.halves,
+                       .how = algorithm,
+                       .output = tensor::has_blocks(result) ? p.layout : tensor::layout::plain},
+              .by = kernels::functions_for(Backend{}, p.op, p.in, result),
+              .inputs = p.inputs,
+              .parameters = p.parameters,
+              .residual = p.residual,
+              .output = p.output(),
+              .in_place = p.in_place,
+              .layout = p.layout,
+              .threads = p.threads};
 #ifdef DICE_TESTS_GPU
-  if constexpr (cost::is_cudnn(Backend::value)) return compute_there<Backend>(p, e, algorithm);
-  else
+  if constexpr (cost::is_cudnn(Backend::value)) return compute_there(j);
 #endif
-    return compute_here<Backend>(p, e, algorithm);
+  return compute_here(j);
 }
 
 /// By the algorithm that is chosen for it.

@@ -1,6 +1,5 @@
 // The bytes in which convolutions pack their weights, as sums: files of packed weights outlive the program that wrote them.
-#include "dice/kernels/compiled.hpp"
-#include "dice/kernels/openmp/conv.hpp"
+#include "dice/kernels/table.hpp"
 
 #include <gtest/gtest.h>
 
