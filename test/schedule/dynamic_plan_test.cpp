@@ -133,8 +133,8 @@ TEST(DynamicPlan, UnitsNeedABackendOfTheProgram) {
     return planned(text, net::name, graph::view_of<net>, tables).mistake();
   };
   const auto told =
-      "line 1, column 16: unit_without_backend: 'gpu' has no backend in this program; build with the backend of "
-      "this unit or use a cpu unit";
+      "line 1, column 16: unit_without_backend: 'gpu' has no backend in this program; link dice cudnn or use a "
+      "cpu unit";
   auto tables = cost::tables_of<net, cost::bit(cost::backend_of({}))>;
   EXPECT_EQ(first("mapping<dev<0, gpu>, layers<image>>", tables), told);
   // A program that has one, but not with all precisions.
@@ -143,8 +143,8 @@ TEST(DynamicPlan, UnitsNeedABackendOfTheProgram) {
   EXPECT_EQ(first("mapping<dev<0, gpu, precision<fp16>>, layers<all>>", tables), told);
   tables.chosen = {};
   EXPECT_EQ(first("mapping<dev<0, cpu>, layers<all>>", tables),
-            "line 1, column 16: unit_without_backend: 'cpu' has no backend in this program; build with the backend of this "
-            "unit or use a cpu unit");
+            "line 1, column 16: unit_without_backend: 'cpu' has no backend in this program; link dice cudnn or use a "
+            "cpu unit");
 }
 
 TEST(DynamicPlan, IsMovedWithItsMapping) {
