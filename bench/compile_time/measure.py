@@ -13,7 +13,8 @@ dice is installed and used by a stranger's project (project/), with g++ and, if 
   library      dice's library, in a new build folder, by all cores
   changed      one layer of digits goes to the other rank: cmake --build, and a run on 2 ranks by mpirun
   mapping      the same run without a compiler, by --mapping
-  program      the size of digits without symbols, and how many shared libraries it loads
+  program      the size of digits without symbols and without other mappings (DICE_FIXED_MAPPING), and how many shared libraries it
+               loads
 
 Of the first seven one compiler process is measured, the library was compiled before: its user seconds (it is one thread: what a
 core needs that it has for itself) and its peak memory. Of the next three the whole command is, on the wall. Figures are the least of the rounds.
@@ -139,7 +140,8 @@ class Side:
                   f"-DCMAKE_PREFIX_PATH={self.folder / 'prefix'}"])
             for entry in json.loads((project / "compile_commands.json").read_text()):
                 words = shlex.split(entry["command"])
-                self.commands[pathlib.Path(entry["file"]).stem + suffix] = words[: words.index("-o")]
+                if "-DDICE_FIXED_MAPPING" not in words:  # of `fixed`, which is only built
+                    self.commands[pathlib.Path(entry["file"]).stem + suffix] = words[: words.index("-o")]
         self.digits = self.folder / "project/digits"
 
     def compile(self, text, target="digits", only_check=False):
@@ -186,10 +188,12 @@ class Side:
 
     def program(self):
         """The size of digits, and what it loads."""
-        call(self.build_digits())
-        call(["strip", "-o", self.folder / "stripped", self.digits])
+        self.build_digits()
+        call(["cmake", "--build", self.folder / "project", "--target", "fixed"])
+        fixed = self.digits.with_name("fixed")
+        call(["strip", "-o", self.folder / "stripped", fixed])
         # The kernel's own page is no library.
-        loaded = [line for line in call(["ldd", self.digits]).splitlines() if "vdso" not in line]
+        loaded = [line for line in call(["ldd", fixed]).splitlines() if "vdso" not in line]
         return {"size_kib": (self.folder / "stripped").stat().st_size / 1024, "libraries": len(loaded)}
 
 
