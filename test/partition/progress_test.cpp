@@ -4,21 +4,41 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <thread>
 
 namespace {
 
-void tell(const dice::app::search_progress& shown, double part) { shown.seen_by().tell(shown.seen_by().with, part); }
+std::chrono::steady_clock::time_point now;
 
-/// Tells of three parts, the second one right after the first.
+void tell(const dice::app::search_progress& shown, std::chrono::milliseconds later, double part) {
+  now += later;
+  shown.seen_by().tell(shown.seen_by().with, part);
+}
+
+/// Tells of three parts, the last one right after the second.
 void search(std::FILE* to) {
-  dice::app::search_progress shown(to);
-  tell(shown, 0.1);  // not yet: most searches are over at once
-  std::this_thread::sleep_for(std::chrono::milliseconds(110));
-  tell(shown, 0.42);
-  tell(shown, 0.43);
+  using namespace std::chrono_literals;
+  dice::app::search_progress shown(to, [] { return now; });
+  tell(shown, 1ms, 0.1);  // not yet: most searches are over at once
+  tell(shown, 100ms, 0.42);
+  tell(shown, 1ms, 0.43);
+}
+
+/// What `terminal` shows, up to `size` bytes; waits for them ten seconds at most.
+std::string read(int terminal, std::size_t size) {
+  std::string text;
+  for (pollfd ready{terminal, POLLIN, 0}; text.size() < size && ::poll(&ready, 1, 10'000) > 0;) {
+    char bytes[100];
+    const auto count = ::read(terminal, bytes, std::min(sizeof bytes, size - text.size()));
+    if (count <= 0) break;
+    text.append(bytes, static_cast<std::size_t>(count));
+  }
+  return text;
 }
 
 TEST(search_progress, is_shown_on_terminals_now_and_then) {
@@ -27,9 +47,9 @@ TEST(search_progress, is_shown_on_terminals_now_and_then) {
   std::FILE* to = std::fopen(::ptsname(terminal), "w");
   ASSERT_NE(to, nullptr);
   search(to);
-  std::string text(100, 0);
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(terminal, text.data(), text.size()))));
-  EXPECT_EQ(text, "\r\033[Ksearching: 42 %\r\033[K");
+  std::fputs("end", to), std::fflush(to);
+  const std::string expected = "\r\033[Ksearching: 42 %\r\033[Kend";
+  EXPECT_EQ(read(terminal, expected.size()), expected);
   std::fclose(to), ::close(terminal);
 }
 

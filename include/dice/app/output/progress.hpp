@@ -11,8 +11,12 @@ namespace dice::app {
 
 /// "searching: 42 %" on `to` if that is a terminal, at most ten times a second, and gone at the end.
 class search_progress {
+  using clock = std::chrono::steady_clock;
+
  public:
-  explicit search_progress(std::FILE* to = stderr) : to_(::isatty(::fileno(to)) ? to : nullptr) {}
+  /// `now` tells the time (tests have their own).
+  explicit search_progress(std::FILE* to = stderr, clock::time_point (*now)() = &clock::now)
+      : to_(::isatty(::fileno(to)) ? to : nullptr), now_(now) {}
   search_progress(const search_progress&) = delete;
   search_progress& operator=(const search_progress&) = delete;
   ~search_progress() {
@@ -24,7 +28,7 @@ class search_progress {
 
  private:
   void tell(double part) {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = now_();
     if (!to_ || now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now, shown_ = true;
     std::fprintf(to_, "\r\033[Ksearching: %.0f %%", part * 100);
@@ -32,7 +36,8 @@ class search_progress {
   }
 
   std::FILE* to_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  clock::time_point (*now_)();
+  clock::time_point last_ = now_();
   bool shown_ = false;
   partition::watch watch_{[](void* with, double part) { static_cast<search_progress*>(with)->tell(part); }, this};
 };
