@@ -50,8 +50,8 @@ int main(int argc, char** argv) {
   toy.digest = for_rank("TOY_DIGEST", toy.digest);
   if (environment("TOY_ACCELERATORS", "") == "yes")
     for (int r = 0; r < toy.view().ranks(); r += 2)
-      toy.accelerate(r, [](const dice::platform::unit&) -> std::unique_ptr<dice::kernels::accelerator> {
-        return std::make_unique<toy::fake_accelerator>();
+      toy.accelerate(r, [](const dice::platform::unit&) {
+        return dice::kernels::opened_accelerator{std::make_unique<toy::fake_accelerator>()};
       });
   auto program = toy.view();
   std::vector<dice::kernels::entry> deadly(program.kernels.begin(), program.kernels.end());

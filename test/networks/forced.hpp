@@ -21,9 +21,8 @@ template <class Network, int V> struct forced {
 
 /// The last variant of each layer of Network.
 template <class Network> inline constexpr auto last_variants = []<int... Id>(std::integer_sequence<int, Id...>) {
-  return std::array{dice::cost::variants<dice::cost::backend::openmp>(
-                        Network::template layer<Id>::op,
-                        dice::graph::detail::operand_shapes<Network, typename Network::template layer<Id>>()) -
+  return std::array{dice::cost::variants<dice::cost::backend::openmp>(Network::template layer<Id>::op,
+                                                                     dice::graph::view_of<Network>.operands(Id)) -
                     1 ...};
 }
 (std::make_integer_sequence<int, Network::size>{});

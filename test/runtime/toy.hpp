@@ -177,7 +177,7 @@ class program {
   }
 
   /// Rank r computes on an accelerator, as `by` opens it.
-  void accelerate(int r, std::unique_ptr<dice::kernels::accelerator> (*by)(const dice::platform::unit&)) {
+  void accelerate(int r, dice::kernels::opened_accelerator (*by)(const dice::platform::unit&)) {
     units_.at(static_cast<std::size_t>(r)) = {dice::platform::unit::kind::gpu, 0, 0};
     open_ = by;
   }
@@ -237,7 +237,7 @@ class program {
   dice::schedule::built_plan plan_;
   std::vector<dice::kernels::entry> kernels_;
   std::vector<std::span<const dice::graph::parameter>> group_parameters_;
-  std::unique_ptr<dice::kernels::accelerator> (*open_)(const dice::platform::unit&) = nullptr;
+  dice::kernels::opened_accelerator (*open_)(const dice::platform::unit&) = nullptr;
 };
 
 /// Input numbers of a frame.

@@ -5,7 +5,6 @@
 #include "dice/runtime/program.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <span>
 
 namespace dice::app {
@@ -24,7 +23,7 @@ inline constexpr runtime::team threads{};
 #endif
 
 /// In place of kernels::gpu::open where there is no CUDA: throws.
-[[noreturn]] DICE_API std::unique_ptr<kernels::accelerator> open_no_gpu(const platform::unit&);
+[[noreturn]] DICE_API kernels::opened_accelerator open_no_gpu(const platform::unit&);
 
 }  // namespace dice::app
 

@@ -3,7 +3,6 @@
 #include "dice/cost/backend.hpp"
 #include "dice/mapping/check.hpp"
 #include "dice/platform/dev.hpp"
-#include "dice/runtime/program.hpp"
 #include "dice/schedule/program.hpp"
 
 #include <cstddef>
@@ -11,11 +10,12 @@
 
 namespace dice::app {
 
-/// The first layer that anchors a group for which its backend has no kernel.
+/// The first layer that anchors a group for which its backend has no kernel; `computes(backend, layer)` says whether it has.
+template <class Computes>
 constexpr placement::finding check_kernels(const schedule::plan_view& p, std::span<const platform::device> devices,
-                                           const runtime::layer_tables& layers) {
+                                           const Computes& computes) {
   for (const auto& g : p.groups)
-    if (!layers.computes(cost::backend_of(devices[static_cast<std::size_t>(g.rank)].on), g.anchor))
+    if (!computes(cost::backend_of(devices[static_cast<std::size_t>(g.rank)].on), g.anchor))
       return {.what = placement::mistake::no_kernel, .number = g.anchor};
   return {};
 }

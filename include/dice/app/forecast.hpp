@@ -8,25 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace dice::app {
 
 struct seen_run;
-
-/// What is predicted of a program's plan.
-struct foresight {
-  std::vector<double> group_seconds;    ///< by fusion group
-  std::vector<platform::link> links;    ///< rank a to rank b at a · ranks + b
-  std::vector<double> message_seconds;  ///< by rank: of its time, that messages take
-  partition::prediction expected{};
-};
-
-/// What is to be told of a run that was seen, beside itself.
-struct outlook {
-  foresight expected;
-  std::string advice, advice_json;  ///< what would be faster: as text, and as a member of a JSON object
-};
+struct outlook;
 
 /// The third argument of dice::main as values. Functions are pointers, so that programs without a cluster contain none of
 /// what they do.

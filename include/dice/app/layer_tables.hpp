@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace dice::app {
@@ -25,6 +26,13 @@ constexpr kernels::entry alone(const Op& op, graph::shapes in, const tensor::sha
     return kernels::entry_for<kernels::tag<B>>(op, in, result, chosen.packed_bytes ? chosen : smallest);
   else return {.variants = 0};
 }
+
+/// Whether backend B has a kernel for each layer of Net.
+template <class Net, cost::backend B>
+inline constexpr auto computes_of = []<int... Id>(std::integer_sequence<int, Id...>) {
+  return std::array{kernels::computes<kernels::tag<B>, std::remove_cvref_t<decltype(Net::template layer<Id>::op)>>...};
+}
+(std::make_integer_sequence<int, Net::size>{});
 
 template <class Net, cost::backend B>
 inline constexpr std::array<kernels::entry, Net::size> kernels_of = []<int... Id>(std::integer_sequence<int, Id...>) {
@@ -55,7 +63,20 @@ template <class Net, unsigned Set, cost::backend B> constexpr void add_kernels(r
   }
 }
 
+template <class Net, unsigned Set, cost::backend B> constexpr bool computes(int layer) {
+  if constexpr ((Set & cost::bit(B)) != 0) return computes_of<Net, B>[static_cast<std::size_t>(layer)];
+  else return false;
+}
+
 }  // namespace detail
+
+/// Whether backend `by` of a set has a kernel for a layer of network Net: known without the tables.
+template <class Net, unsigned Set> constexpr bool computes(cost::backend by, int layer) {
+  return [&]<int... B>(std::integer_sequence<int, B...>) {
+    return ((static_cast<cost::backend>(B) == by && detail::computes<Net, Set, static_cast<cost::backend>(B)>(layer)) || ...);
+  }
+  (std::make_integer_sequence<int, cost::backends>{});
+}
 
 /// The tables of network Net for a set of backends; they refer to no other.
 template <class Net, unsigned Set>

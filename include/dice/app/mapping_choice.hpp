@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dice/app/options.hpp"
-#include "dice/runtime/program.hpp"
+#include "dice/runtime/other_mapping.hpp"
 
 #include <memory>
 #include <string>
@@ -23,7 +23,7 @@ struct mapping_choice {
   try {
     if (given.empty()) return out;
     if (!own.remap) throw usage_error("this program was compiled for its own mapping alone (DICE_FIXED_MAPPING)");
-    out.other = own.remap(own, given);
+    out.other = own.remap(own, given).it;
   } catch (const usage_error& e) {
     out.mistake = std::string(option) + ": " + e.what();
   }

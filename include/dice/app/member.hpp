@@ -266,7 +266,7 @@ class member {
 
   /// Opens it and asks whether it has room for what the plan says, before any weight is read.
   void open_accelerator(const platform::unit& on, int in_flight) {
-    accelerator_ = program_.open(on);
+    accelerator_ = program_.open(on).it;
     const auto& me = program_.plan.ranks[static_cast<std::size_t>(rank())];
     std::int64_t workspace = 0;
     for (std::size_t g = 0; g < program_.plan.groups.size(); ++g)

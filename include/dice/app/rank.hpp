@@ -8,6 +8,7 @@
 #include "dice/app/input/standard.hpp"
 #include "dice/app/measure.hpp"
 #include "dice/app/member.hpp"
+#include "dice/app/outlook.hpp"
 #include "dice/app/output/explanation.hpp"
 #include "dice/app/output/live_results.hpp"
 #include "dice/app/output/print.hpp"

@@ -3,13 +3,12 @@
 #include "dice/meta/library.hpp"
 #include "dice/runtime/program.hpp"
 
-#include <memory>
 #include <string_view>
 
 namespace dice::app {
 
 /// For runtime::program::remap.
-DICE_API std::unique_ptr<const runtime::other_mapping> remap(const runtime::program& own, std::string_view given);
+DICE_API runtime::owned_mapping remap(const runtime::program& own, std::string_view given);
 
 }  // namespace dice::app
 

@@ -6,6 +6,7 @@
 #include "dice/app/remap.hpp"
 #include "dice/mapping/text/mistakes.hpp"
 #include "dice/mapping/text/parse.hpp"
+#include "dice/runtime/other_mapping.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/tasks.hpp"
 #include "dice/schedule/dynamic_plan.hpp"
@@ -57,7 +58,7 @@ class remapped final : public runtime::other_mapping {
     require(plan_.mistake());
     const auto& layers = *of.tables;
     const auto plan = plan_.view();
-    require(check_kernels(plan, plan_.devices(), layers));
+    require(check_kernels(plan, plan_.devices(), [&](auto by, int layer) { return layers.computes(by, layer); }));
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
       const int anchor = plan.groups[g].anchor;
       kernels_.push_back(layers.kernel(plan_.backend_of(plan.groups[g]), anchor, plan_.algorithms()[g]));
@@ -94,8 +95,8 @@ class remapped final : public runtime::other_mapping {
   runtime::program program_;
 };
 
-DICE_API std::unique_ptr<const runtime::other_mapping> remap(const runtime::program& own, std::string_view given) {
-  return std::make_unique<const remapped>(own, given);
+DICE_API runtime::owned_mapping remap(const runtime::program& own, std::string_view given) {
+  return {std::make_unique<const remapped>(own, given)};
 }
 
 }  // namespace dice::app

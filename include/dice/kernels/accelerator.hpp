@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,11 @@ class accelerator {
   virtual bool reached(std::int64_t mark) = 0;
   /// Waits until all that was started is done, or can never be.
   virtual void settle() noexcept = 0;
+};
+
+/// One that was opened: incomplete in runtime/program.hpp, so that a program's own file compiles no <memory>.
+struct opened_accelerator {
+  std::unique_ptr<accelerator> it;
 };
 
 }  // namespace dice::kernels

@@ -93,69 +93,58 @@ struct network_view {
 
 namespace detail {
 
-template <class Net, class Layer> constexpr auto operand_shapes() {
-  constexpr int n = static_cast<int>(Layer::operands.size());
-  return []<int... K>(std::integer_sequence<int, K...>) {
-    return std::array<tensor::shape, n>{Net::template layer<Layer::operands[K]>::result...};
-  }
-  (std::make_integer_sequence<int, n>{});
-}
-
-template <class Net, class Layer> constexpr bool consistent() {
-  const auto in = operand_shapes<Net, Layer>();
-  for (int k : Layer::operands)
-    if (k >= Layer::id) return false;
-  return infer(Layer::op, in) == Layer::result;
-}
-
-template <class Net, class Layer> constexpr layer_info describe() {
-  static_assert(consistent<Net, Layer>(), "the generated header is damaged: a layer's shape or operands do not fit");
-  const auto in = operand_shapes<Net, Layer>();
-  layer_info out{.name = Layer::name, .onnx_name = Layer::onnx_name, .op = Layer::op.onnx, .output = Layer::result};
-  out.edges = static_cast<int>(in.size());
-  out.macs = graph::macs(Layer::op, in, Layer::result);
-  for (const auto& p : Layer::parameters) out.parameter_bytes += p.extents.bytes();
-  out.view = graph::view(Layer::op, in, Layer::result);
-  out.fuses = graph::fuses(Layer::op, in);
-  out.in_place = graph::in_place(Layer::op);
-  out.is_input = out.op == "Input";
-  out.is_output = out.op == "Output";
-  return out;
-}
-
-template <class Net, class Layer> constexpr void connect(edge* out, tensor::shape* carried) {
-  const auto in = operand_shapes<Net, Layer>();
-  for (int k = 0; k < static_cast<int>(in.size()); ++k) {
-    out[k] = {Layer::operands[k], Layer::id, graph::joins(Layer::op, k, in, Layer::result)};
-    carried[k] = in[k];
-  }
+/// Writes what operator `op` says of a layer, whose names, output and edges are there; whether they fit to it. A template on
+/// the operator alone: one on the layer costs a compiler 90 KB for each.
+template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info& layer, edge* edges) {
+  layer.macs = graph::macs(op, in, layer.output);
+  layer.view = graph::view(op, in, layer.output);
+  layer.fuses = graph::fuses(op, in);
+  layer.in_place = graph::in_place(op);
+  layer.is_input = layer.op == "Input";
+  layer.is_output = layer.op == "Output";
+  for (int k = 0; k < layer.edges; ++k) edges[k].joins = graph::joins(op, k, in, layer.output);
+  return infer(op, in) == layer.output;
 }
 
 template <class Net> constexpr int edge_count() {
   return []<int... Id>(std::integer_sequence<int, Id...>) {
     int n = 0;
-    int each[] = {(n += static_cast<int>(Net::template layer<Id>::operands.size()))...};
-    (void)each;
+    for (const auto edges : {Net::template layer<Id>::operands.size()...}) n += static_cast<int>(edges);
     return n;
   }
   (std::make_integer_sequence<int, Net::size>{});
 }
 
 template <class Net> struct tables {
-  std::array<layer_info, Net::size> layers;
-  std::array<edge, edge_count<Net>()> edges;
-  std::array<tensor::shape, edge_count<Net>()> carried;
+  std::array<layer_info, Net::size> layers{};
+  std::array<edge, edge_count<Net>()> edges{};
+  std::array<tensor::shape, edge_count<Net>()> carried{};
+  bool fit = true;
 };
 
 template <class Net> consteval tables<Net> tabulate() {
   return []<int... Id>(std::integer_sequence<int, Id...>) {
-    tables<Net> t{{describe<Net, typename Net::template layer<Id>>()...}, {}, {}};
+    tables<Net> t{.layers{{{.name = Net::template layer<Id>::name,
+                            .onnx_name = Net::template layer<Id>::onnx_name,
+                            .op = Net::template layer<Id>::op.onnx,
+                            .output = Net::template layer<Id>::result}...}}};
+    const std::span<const int> operands[]{Net::template layer<Id>::operands...};
+    const std::span<const parameter> parameters[]{Net::template layer<Id>::parameters...};
     int at = 0;
-    for (auto& l : t.layers) l.first_edge = at, at += l.edges;
-    int each[] = {(connect<Net, typename Net::template layer<Id>>(t.edges.data() + t.layers[Id].first_edge,
-                                                                  t.carried.data() + t.layers[Id].first_edge),
-                   0)...};
-    (void)each;
+    for (int l = 0; l < Net::size; ++l) {
+      t.layers[l].first_edge = at;
+      for (const int from : operands[l]) {
+        if (from < 0 || from >= l) return t.fit = false, t;
+        t.edges[at] = {from, l};
+        t.carried[at++] = t.layers[from].output;
+      }
+      t.layers[l].edges = at - t.layers[l].first_edge;
+      for (const auto& p : parameters[l]) t.layers[l].parameter_bytes += p.extents.bytes();
+    }
+    for (const bool fits : {describe(Net::template layer<Id>::op,
+                                     {t.carried.data() + t.layers[Id].first_edge, operands[Id].size()}, t.layers[Id],
+                                     t.edges.data() + t.layers[Id].first_edge)...})
+      t.fit = t.fit && fits;
     return t;
   }
   (std::make_integer_sequence<int, Net::size>{});
@@ -163,10 +152,15 @@ template <class Net> consteval tables<Net> tabulate() {
 
 template <class Net> inline constexpr tables<Net> table = tabulate<Net>();
 
+template <class Net> consteval network_view view() {
+  static_assert(table<Net>.fit, "the generated header is damaged: a layer's shape or operands do not fit");
+  return {table<Net>.layers, table<Net>.edges, table<Net>.carried};
+}
+
 }  // namespace detail
 
 /// The network Net as values.
 template <network_type Net>
-inline constexpr network_view view_of{detail::table<Net>.layers, detail::table<Net>.edges, detail::table<Net>.carried};
+inline constexpr network_view view_of = detail::view<Net>();
 
 }  // namespace dice::graph

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "dice/cost/algorithm.hpp"
-#include "dice/kernels/accelerator.hpp"
 #include "dice/kernels/kernel.hpp"
 #include "dice/model/network.hpp"
 #include "dice/platform/dev.hpp"
@@ -10,9 +9,12 @@
 
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string_view>
+
+namespace dice::kernels {
+struct opened_accelerator;
+}
 
 namespace dice::runtime {
 
@@ -35,7 +37,7 @@ struct layer_tables {
   /// With no variants where the backend cannot compute the layer.
   std::array<std::span<const kernels::entry>, cost::backends> kernels{};
   std::span<const std::span<const graph::parameter>> parameters{};
-  std::unique_ptr<kernels::accelerator> (*open)(const platform::unit& on) = nullptr;  ///< as in program
+  kernels::opened_accelerator (*open)(const platform::unit& on) = nullptr;  ///< as in program
 
   constexpr bool computes(cost::backend by, int layer) const {
     return kernels[static_cast<std::size_t>(by)][static_cast<std::size_t>(layer)].variants > 0;
@@ -49,15 +51,7 @@ struct layer_tables {
   }
 };
 
-struct program;
-
-/// A program's network under another mapping; owns what that program refers to.
-class other_mapping {
- public:
-  virtual ~other_mapping() = default;
-  virtual const runtime::program& program() const = 0;
-  virtual std::span<const platform::device> devices() const = 0;
-};
+struct owned_mapping;
 
 /// Everything that a program knows of itself once it is compiled, as plain values: a network, its plan and its kernels.
 struct program {
@@ -74,12 +68,12 @@ struct program {
   std::span<const std::string_view> hosts;      ///< by rank: of on<…>, empty for any; may be empty altogether
   team threads{};
   /// Opens the accelerator of a rank whose unit is a GPU; null where there is no such rank. Throws std::runtime_error.
-  std::unique_ptr<kernels::accelerator> (*open)(const platform::unit& on) = nullptr;
+  kernels::opened_accelerator (*open)(const platform::unit& on) = nullptr;
   bool pack_at_start = false;            ///< without packed weights the first start writes them
   const layer_tables* tables = nullptr;  ///< for other mappings
   /// This program under a mapping that is given as text, or in a file of this name; null: there are to be no others. Throws
   /// app::usage_error.
-  std::unique_ptr<const other_mapping> (*remap)(const program& own, std::string_view given) = nullptr;
+  owned_mapping (*remap)(const program& own, std::string_view given) = nullptr;
   const char* library = nullptr;         ///< a symbol of the library for which the program was compiled; null without one
 
   int ranks() const { return static_cast<int>(plan.ranks.size()); }

@@ -4,7 +4,9 @@
 #include "dice/meta/array.hpp"
 #include "dice/model/network.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace dice::schedule {
 
@@ -33,21 +35,19 @@ constexpr root_of find_root(const meta::array<instance>& all, int i) {
   return r;
 }
 
-/// Finds the views and the Concats joined in place of one rank; both only where the layouts are the same. `index[l]` is the
-/// instance of layer l's output or -1; `computed(l)` says whether this rank computes layer l (and not merely receives its
-/// output).
-template <class Computed>
+/// Finds the views and the Concats joined in place of one rank, whose layers are `own`; both only where the layouts are the
+/// same. `index[l]` is the instance of layer l's output, or -1 where there is none.
 constexpr void alias(const graph::network_view& net, meta::array<instance>& all, const meta::array<int>& index,
-                     Computed computed) {
-  const int n = net.size();
-  for (int l = 0; l < n; ++l)
-    if (index[l] >= 0 && computed(l) && net.layers[l].view >= 0) {
+                     std::span<const int> own) {
+  for (const int l : own)
+    if (index[l] >= 0 && net.layers[l].view >= 0) {
       all[index[l]].parent = index[net.into(l)[0].from];
       all[index[l]].offset = net.layers[l].view * tensor::element_bytes;
     }
   // Later Concats first: of a chain that grows (DenseNet) the last holds all, and the earlier ones lie within it.
-  for (int l = n - 1; l >= 0; --l) {
-    if (index[l] < 0 || !computed(l)) continue;
+  for (std::size_t i = own.size(); i-- > 0;) {
+    const int l = own[i];
+    if (index[l] < 0) continue;
     const auto in = net.into(l);
     if (in.empty() || in[0].joins < 0) continue;
     // Already in place one after the other within another tensor?

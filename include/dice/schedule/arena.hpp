@@ -12,54 +12,78 @@ namespace dice::schedule {
 
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// The blocks in use at one step of a walk over buffers in order of their first steps, sorted by address.
+/// The blocks in use at one step of a walk over buffers in order of their first steps. Each block is as large as alignment
+/// makes it. Lists, by address and by last step: most of a plan's blocks live long, and a constant evaluation pays for each
+/// that it looks at or moves.
 class live_blocks {
  public:
-  struct block {
-    std::int64_t from, to;
-    int until;
-  };
+  /// For a walk over steps [first, last) with at most `count` blocks.
+  constexpr live_blocks(int first, int last, int count) : step_(first), first_(first), ending_(last - first) {
+    all_.reserve(count + 1);
+    all_.push_back({.from = std::numeric_limits<std::int64_t>::max()});  // before the first and after the last
+  }
   /// Forgets what ends before `step`.
   constexpr void advance(int step) {
-    if (soonest_ >= step) return;
-    soonest_ = std::numeric_limits<int>::max();
-    block* kept = blocks_.begin();  // pointers: calls cost most of a constant evaluation
-    for (block *b = kept, *end = blocks_.end(); b != end; ++b) {
-      if (b->until < step) continue;
-      if (b->until < soonest_) soonest_ = b->until;
-      if (kept != b) *kept = *b;
-      ++kept;
-    }
-    blocks_.truncate(static_cast<int>(kept - blocks_.begin()));
+    for (; step_ < step; ++step_)
+      for (int b = ending_[step_ - first_]; b != 0; b = all_[b].next_ending) forget(b);
   }
-  constexpr void insert(int position, const block& b) {
-    blocks_.insert(position, b);
-    soonest_ = std::min(soonest_, b.until);
+  /// Adds `bytes` at the lowest address with room for them, alive until step `until`. Returns the address.
+  constexpr std::int64_t add(std::int64_t bytes, int until) {
+    const std::int64_t size = aligned(bytes);
+    int below = packed_;
+    while (all_[all_[below].after].from - all_[below].to < size) below = all_[below].after;
+    const std::int64_t from = all_[below].to;
+    insert(below, from, from + size, until);
+    return from;
   }
-  constexpr const block* begin() const { return blocks_.begin(); }
-  constexpr const block* end() const { return blocks_.end(); }
+  /// Adds `bytes` at address `from`, a multiple of the alignment; false if some of them are in use.
+  constexpr bool add_at(std::int64_t from, std::int64_t bytes, int until) {
+    int below = packed_;
+    if (from < all_[below].to) return false;
+    while (all_[all_[below].after].from < from) below = all_[below].after;
+    const std::int64_t to = from + aligned(bytes);
+    if (all_[below].to > from || all_[all_[below].after].from < to) return false;
+    insert(below, from, to, until);
+    return true;
+  }
 
  private:
-  meta::array<block> blocks_;
-  int soonest_ = std::numeric_limits<int>::max();  ///< the earliest `until`
+  struct block {
+    std::int64_t from = 0, to = 0;
+    int before = 0, after = 0;  ///< by address
+    int next_ending = 0;        ///< another with the same last step, or 0
+  };
+  constexpr void insert(int below, std::int64_t from, std::int64_t to, int until) {
+    const int b = all_.size(), above = all_[below].after;
+    int& ending = ending_[until - first_];
+    all_.push_back({from, to, below, above, ending});
+    all_[below].after = all_[above].before = ending = b;
+    while (all_[all_[packed_].after].from == all_[packed_].to) packed_ = all_[packed_].after;
+  }
+  constexpr void forget(int b) {
+    const auto& gone = all_[b];
+    if (gone.from < all_[packed_].to) packed_ = gone.before;
+    all_[gone.before].after = gone.after;
+    all_[gone.after].before = gone.before;
+  }
+
+  meta::array<block> all_;
+  int packed_ = 0;  ///< the last block below which there is no gap
+  int step_, first_;
+  meta::array<int> ending_;  ///< by last step: one of those blocks, or 0
 };
 
-/// Gives every buffer of the space `where` an offset such that buffers alive at the same step do not overlap: first fit in
-/// order of first steps, in which the buffers must come. Returns the bytes needed.
-constexpr std::int64_t lay_out(meta::array<buffer>& buffers, int first, int last, space where) {
-  live_blocks live;
+/// Gives every buffer of rank `r` in the space `where` an offset such that buffers alive at the same step do not overlap: first
+/// fit in order of first steps, in which the buffers must come. Returns the bytes needed.
+constexpr std::int64_t lay_out(meta::array<buffer>& buffers, const rank_program& r, space where) {
+  live_blocks live(r.first_step, r.last_step, r.last_buffer - r.first_buffer);
   std::int64_t high = 0;
-  for (int b = first; b < last; ++b) {
+  for (int b = r.first_buffer; b < r.last_buffer; ++b) {
     auto& buf = buffers[b];
     if (buf.at.where != where || buf.bytes == 0) continue;
     live.advance(buf.first_step);
-    const std::int64_t size = aligned(buf.bytes);
-    std::int64_t offset = 0;
-    const live_blocks::block *first_above = live.begin(), *end = live.end();
-    while (first_above != end && first_above->from - offset < size) offset = first_above++->to;
-    live.insert(static_cast<int>(first_above - live.begin()), {offset, offset + size, buf.last_step});
-    buf.at.offset = offset;
-    high = std::max(high, offset + size);
+    buf.at.offset = live.add(buf.bytes, buf.last_step);
+    high = std::max(high, buf.at.offset + aligned(buf.bytes));
   }
   return high;
 }

@@ -54,11 +54,13 @@ class builder {
     for (const auto& e : net_.edges) ++uses_[e.from];
     groups_ = fuse(net_, w.owner, w.algorithms, uses_);
     layouts_ = choose_layouts(net_, groups_, w.algorithms);
+    list_layers();
     link_messages();
   }
 
   constexpr built_plan build() {
     plan_.in_flight = wish_.in_flight;
+    plan_.steps.reserve(n_ + 2 * plan_.messages.size());
     plan_.groups = groups_.list;
     plan_.owner = meta::array<int>(n_);
     for (int l = 0; l < n_; ++l) plan_.owner[l] = wish_.owner[l];
@@ -77,6 +79,20 @@ class builder {
     for (const auto& e : net_.into(anchor)) f(e.from);
     if (g >= 0 && groups_.list[g].residual >= 0)
       f(net_.into(groups_.list[g].residual)[groups_.list[g].residual_operand].from);
+  }
+
+  /// Sorts the layers by rank.
+  constexpr void list_layers() {
+    const int ranks = static_cast<int>(wish_.devices.size());
+    begin_ = meta::array<int>(ranks + 1);
+    for (const int rank : wish_.owner) ++begin_[rank + 1];
+    for (int r = 0; r < ranks; ++r) begin_[r + 1] += begin_[r];
+    layers_ = meta::array<int>(n_);
+    meta::array<int> filled(ranks);
+    for (int l = 0; l < n_; ++l) {
+      const int rank = wish_.owner[l];
+      layers_[begin_[rank] + filled[rank]++] = l;
+    }
   }
 
   /// One message for each tensor and each other rank that reads it; those of a tensor lie together, in `sent_`.
@@ -138,6 +154,7 @@ class builder {
     rank_program out{.rank = rank};
     out.first_step = plan_.steps.size();
     out.first_segment = plan_.segments.size();
+    own_ = {layers_.data() + begin_[rank], static_cast<std::size_t>(begin_[rank + 1] - begin_[rank])};
     list_instances(rank);
     list_steps(rank, out);
     find_lives(out);
@@ -158,12 +175,12 @@ class builder {
                             .bytes = tensor::bytes(net_.layers[l].output, layouts_[l]),
                             .received = received});
     };
-    for (int l = 0; l < n_; ++l)
-      if (wish_.owner[l] == rank && visible(l)) {
+    for (const int l : own_)
+      if (visible(l)) {
         each_operand(l, [&](int t) { hold(t, wish_.owner[t] != rank); });
         hold(l, false);
       }
-    alias(net_, instances_, index_, [&](int l) { return wish_.owner[l] == rank && visible(l); });
+    alias(net_, instances_, index_, own_);
   }
 
   constexpr void list_steps(int rank, rank_program& out) {
@@ -173,9 +190,8 @@ class builder {
       if (plan_.steps.size() > begin) plan_.segments.push_back({begin, plan_.steps.size()});
       begin = plan_.steps.size();
     };
-    for (int l = 0; l < n_; ++l) {
-      if (wish_.owner[l] != rank) continue;
-      ++out.layers;
+    out.layers = static_cast<int>(own_.size());
+    for (const int l : own_) {
       out.macs += net_.layers[l].macs;
       if (!visible(l)) continue;
       const auto whole = tensor::whole(net_.layers[l].output);
@@ -285,8 +301,8 @@ class builder {
       }
     }
     out.last_buffer = plan_.buffers.size();
-    out.frame_bytes = lay_out(plan_.buffers, out.first_buffer, out.last_buffer, space::frame);
-    out.scratch_bytes = lay_out(plan_.buffers, out.first_buffer, out.last_buffer, space::scratch);
+    out.frame_bytes = lay_out(plan_.buffers, out, space::frame);
+    out.scratch_bytes = lay_out(plan_.buffers, out, space::scratch);
   }
 
   /// Scratch of the kernel whose result is layer l: its own, and what it converts there in the order of operands, result.
@@ -351,8 +367,10 @@ class builder {
   fusion_groups groups_;
   meta::array<tensor::layout> layouts_;  ///< of each layer's output
   meta::array<int> sent_;                ///< first message of each tensor
+  meta::array<int> layers_, begin_;      ///< layers by rank, and where each rank's begin
   built_plan plan_;
   // Of the rank being built:
+  std::span<const int> own_;  ///< its layers
   meta::array<instance> instances_;
   meta::array<int> index_;  ///< instance of each layer's output, or -1
   meta::array<life> lives_;

@@ -132,23 +132,18 @@ constexpr bool places_match(const plan_view& p, const graph::network_view& net) 
 constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& net) {
   for (const auto& r : p.ranks) {
     for (const auto where : {space::frame, space::scratch}) {
-      live_blocks live;
+      live_blocks live(r.first_step, r.last_step, r.last_buffer - r.first_buffer);
       const auto limit = where == space::frame ? r.frame_bytes : r.scratch_bytes;
       int before = r.first_step;
       for (int b = r.first_buffer; b < r.last_buffer; ++b) {
         const auto& buf = p.buffers[b];
         if (buf.at.where != where) continue;
         if (buf.first_step < before || buf.last_step < buf.first_step || buf.last_step >= r.last_step) return false;
-        if (buf.at.offset < 0 || buf.at.offset % alignment || buf.at.offset + buf.bytes > limit) return false;
+        if (buf.at.offset < 0 || buf.at.offset % alignment || buf.bytes < 0 || buf.at.offset + buf.bytes > limit) return false;
         if (buf.layer >= 0 && buf.bytes < tensor::bytes(net.layers[buf.layer].output, buf.at.layout)) return false;
         before = buf.first_step;
         live.advance(buf.first_step);
-        const std::int64_t from = buf.at.offset, to = from + buf.bytes;
-        const live_blocks::block *above = live.begin(), *end = live.end();
-        while (above != end && above->from < from) ++above;
-        if (above != live.begin() && above[-1].to > from) return false;
-        if (above != end && above->from < to) return false;
-        live.insert(static_cast<int>(above - live.begin()), {from, to, buf.last_step});
+        if (buf.bytes > 0 && !live.add_at(buf.at.offset, buf.bytes, buf.last_step)) return false;
       }
     }
     int segment = r.first_segment;

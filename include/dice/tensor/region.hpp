@@ -19,9 +19,7 @@ struct region {
 
 /// The region that covers all of a tensor of shape `s`.
 constexpr region whole(const shape& s) {
-  region r;
-  for (int a = 0; a < region::axes; ++a) r.end[a] = a < s.rank ? s[a] : 1;
-  return r;
+  return {.end = {s.dim[0], s.dim[1], s.dim[2], s.dim[3]}};  // 1 past the rank
 }
 
 constexpr bool empty(const region& r) {

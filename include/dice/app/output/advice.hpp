@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/app/forecast.hpp"
+#include "dice/app/outlook.hpp"
 #include "dice/app/output/explanation.hpp"
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/prediction.hpp"

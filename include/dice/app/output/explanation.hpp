@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dice/app/clock_shift.hpp"
-#include "dice/app/forecast.hpp"
+#include "dice/app/outlook.hpp"
 #include "dice/app/output/json.hpp"
 #include "dice/app/output/plan.hpp"
 #include "dice/app/output/profile.hpp"

@@ -1,17 +1,19 @@
 #pragma once
 
-#include "dice/kernels/accelerator.hpp"
 #include "dice/meta/library.hpp"
 #include "dice/platform/unit.hpp"
 
-#include <memory>
+namespace dice::kernels {
 
-namespace dice::kernels::gpu {
+struct opened_accelerator;
+
+namespace gpu {
 
 /// Opens the GPU of a unit. Throws std::runtime_error.
-DICE_API std::unique_ptr<accelerator> open(const platform::unit& on);
+DICE_API opened_accelerator open(const platform::unit& on);
 
-}  // namespace dice::kernels::gpu
+}  // namespace gpu
+}  // namespace dice::kernels
 
 #if defined(DICE_HEADER_ONLY) && defined(DICE_WITH_CUDNN)
 #include "dice/kernels/cudnn/open.ipp"

@@ -5,8 +5,8 @@
 
 namespace dice::kernels::gpu {
 
-DICE_API std::unique_ptr<accelerator> open(const platform::unit& on) {
-  return std::make_unique<device>(on.gpu_index, on.precision);
+DICE_API opened_accelerator open(const platform::unit& on) {
+  return {std::make_unique<device>(on.gpu_index, on.precision)};
 }
 
 }  // namespace dice::kernels::gpu

@@ -37,7 +37,7 @@ constexpr functions functions_for(Backend, const ops::conv& op, graph::shapes in
   if (kind == plain) return of(convolutions<plain, 0, 0>{});
   if (kind == depthwise) return of(convolutions<depthwise, 0, 0>{});
   if (cost::winograd::sizes(op, in[0]) > 0) {
-    const auto is = [&](int height, int width) { return op.kernel == std::array{height, width}; };
+    const auto is = [&](int rows, int columns) { return op.kernel == std::array{rows, columns}; };
     if (is(3, 3)) return of(convolutions<blocked, 3, 3>{});
     if (is(5, 5)) return of(convolutions<blocked, 5, 5>{});
     if (is(1, 7)) return of(convolutions<blocked, 1, 7>{});
