@@ -118,6 +118,8 @@ endif()
 dice_add_interface(header_only)
 target_link_libraries(${target} INTERFACE ${dice_parts} Threads::Threads xtensor)
 target_compile_definitions(${target} INTERFACE DICE_HEADER_ONLY)
+# A target that links this and dice::dice is an error.
+set_target_properties(${target} PROPERTIES INTERFACE_DICE_FORM header_only COMPATIBLE_INTERFACE_STRING DICE_FORM)
 include("${CMAKE_CURRENT_LIST_DIR}/DiceLibrary.cmake")
 
 if(dice_cuda MATCHES "^(AUTO|ON)$")

@@ -22,7 +22,17 @@
 #include <thread>
 #include <vector>
 
+#ifdef DICE_LIBRARY  // in tests that link it
+#include "dice/meta/library_id.hpp"
+#endif
+
 namespace toy {
+
+#ifdef DICE_LIBRARY
+inline constexpr const char* library = dice::library_id;
+#else
+inline constexpr const char* library = nullptr;
+#endif
 
 inline constexpr int elements = 64;
 using values = std::vector<float>;
@@ -173,7 +183,8 @@ class program {
             .cores = {},
             .hosts = {},
             .threads = {.watch = watch, .keep = toy::keep},
-            .open = open_};
+            .open = open_,
+            .library = library};
   }
 
   /// Rank r computes on an accelerator, as `by` opens it.

@@ -11,7 +11,11 @@
     "dice: link dice::dice (or dice::header_only) in CMake, compile with what pkg-config --cflags dice says, or define DICE_HEADER_ONLY"
 #endif
 
+#ifdef _GLIBCXX_DEBUG  // other containers, which may be a source file's own wish
+#define DICE_JOIN_NAMES(version, library) dice_library_##version##_##library##_debug_containers
+#else
 #define DICE_JOIN_NAMES(version, library) dice_library_##version##_##library
+#endif
 #define DICE_LIBRARY_NAME(version, library) DICE_JOIN_NAMES(version, library)
 #define DICE_LIBRARY_ID DICE_LIBRARY_NAME(DICE_VERSION, DICE_LIBRARY)
 

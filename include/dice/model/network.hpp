@@ -14,6 +14,7 @@
 //   template <int Id> using layer;                              the layer type of an id
 #pragma once
 
+#include "dice/meta/view.hpp"
 #include "dice/model/operator.hpp"
 #include "dice/tensor/tensor.hpp"
 
@@ -128,8 +129,9 @@ template <class Net> consteval tables<Net> tabulate() {
                             .onnx_name = Net::template layer<Id>::onnx_name,
                             .op = Net::template layer<Id>::op.onnx,
                             .output = Net::template layer<Id>::result}...}}};
-    const std::span<const int> operands[]{Net::template layer<Id>::operands...};
-    const std::span<const parameter> parameters[]{Net::template layer<Id>::parameters...};
+    const meta::view<int> operands[]{{Net::template layer<Id>::operands.data(), Net::template layer<Id>::operands.size()}...};
+    const meta::view<parameter> parameters[]{
+        {Net::template layer<Id>::parameters.data(), Net::template layer<Id>::parameters.size()}...};
     int at = 0;
     for (int l = 0; l < Net::size; ++l) {
       t.layers[l].first_edge = at;
@@ -141,9 +143,9 @@ template <class Net> consteval tables<Net> tabulate() {
       t.layers[l].edges = at - t.layers[l].first_edge;
       for (const auto& p : parameters[l]) t.layers[l].parameter_bytes += p.extents.bytes();
     }
-    for (const bool fits : {describe(Net::template layer<Id>::op,
-                                     {t.carried.data() + t.layers[Id].first_edge, operands[Id].size()}, t.layers[Id],
-                                     t.edges.data() + t.layers[Id].first_edge)...})
+    const shapes carried = t.carried;
+    for (const bool fits : {describe(Net::template layer<Id>::op, carried.subspan(t.layers[Id].first_edge, t.layers[Id].edges),
+                                     t.layers[Id], t.edges.data() + t.layers[Id].first_edge)...})
       t.fit = t.fit && fits;
     return t;
   }
