@@ -22,7 +22,12 @@ execute_process(COMMAND "${CMAKE_COMMAND}" -E env LC_ALL=C "${CMAKE_CXX_COMPILER
 if(dice_failed)
   message(FATAL_ERROR "dice: the compiler '${CMAKE_CXX_COMPILER}' does not say what it is (-dM -E):\n${dice_failure}")
 endif()
-string(REGEX REPLACE "#define (__OPTIMIZE__|__OPTIMIZE_SIZE__|__NO_INLINE__|NDEBUG)[^\n]*\n" "" dice_macros "${dice_macros}")
+# What depends on optimisation or on nothing is left out; the order depends on the folder's name.
+string(REGEX REPLACE "#define (__OPTIMIZE__|__OPTIMIZE_SIZE__|__NO_INLINE__|__USE_EXTERN_INLINES|__USE_FORTIFY_LEVEL|_FORTIFY_SOURCE|NDEBUG)[^\n]*\n"
+  "" dice_macros "${dice_macros}")
+string(REGEX REPLACE "[][;]" "." dice_macros "${dice_macros}")
+string(REPLACE "\n" ";" dice_macros "${dice_macros}")
+list(SORT dice_macros)
 string(SHA1 dice_macros "${dice_macros} ${Boost_VERSION_STRING} ${xtensor_VERSION} ${MPI_CXX_INCLUDE_DIRS}")
 string(SUBSTRING "${dice_macros}" 0 8 dice_macros)
 set(dice_library_id "${DICE_BOARD}_${dice_macros}")
@@ -44,7 +49,9 @@ function(dice_compiled_once target)
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
   if(DICE_IS_INSTALLED OR NOT PROJECT_IS_TOP_LEVEL)
     # Compiled when a target needs it, and without the warnings that the project's own flags may bring up.
-    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    if(DICE_IS_INSTALLED OR NOT DICE_INSTALL)
+      set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
     target_compile_options(${target} PRIVATE -w)
     if(DICE_LIBRARY_OPTIMISED)
       # Kernels take some thirty times as long without.

@@ -188,8 +188,7 @@ class Side:
 
     def program(self):
         """The size of digits, and what it loads."""
-        self.build_digits()
-        call(["cmake", "--build", self.folder / "project", "--target", "fixed"])
+        call([*self.build_digits(), "fixed"])
         fixed = self.digits.with_name("fixed")
         call(["strip", "-o", self.folder / "stripped", fixed])
         # The kernel's own page is no library.
@@ -260,7 +259,9 @@ def tell(found, clang):
         if case == "program" and before:
             limits = {key: before[key] * times for key, times in GROWTH.items()}
         if not now:
-            rows.append([case, "left out: there is no CUDA here" if case == "gpu" else "left out", "", "", ""])
+            rows.append([case, "left out: there is no CUDA here" if case == "gpu" else "nothing to measure", "", "", ""])
+            if case != "gpu":
+                beyond.append(f"{case}: nothing was measured")
             continue
         for key, title in TITLES.items():
             if key not in now:
@@ -276,6 +277,8 @@ def compilers(only):
     found = {"g++": shutil.which("g++-12") or shutil.which("g++"), "clang": shutil.which("clang++-14") or shutil.which("clang++")}
     if only and not found[only]:
         sys.exit(f"--compiler {only}: there is none here")
+    if not any(found.values()):
+        sys.exit("there is neither g++ nor clang here")
     return {name: path for name, path in found.items() if path and only in (None, name)}
 
 

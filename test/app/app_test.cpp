@@ -4,7 +4,6 @@
 #include "convolutions.hpp"
 #include "dice/app/clock_shift.hpp"
 #include "dice/app/command_line.hpp"
-#include "dice/app/mapping_choice.hpp"
 #include "dice/app/measure.hpp"
 #include "dice/app/output/explanation.hpp"
 #include "dice/app/output/plan.hpp"
@@ -62,15 +61,6 @@ TEST(version, is_the_same_in_identifiers) {
   std::string identifier = DICE_TEXT(DICE_VERSION);
   std::replace(identifier.begin(), identifier.end(), '_', '.');
   EXPECT_EQ(identifier, version);
-}
-
-TEST(program, files_that_were_compiled_in_two_ways) {
-  auto p = one().view();
-  EXPECT_EQ(app::choose_mapping(p, "", "--mapping").mistake, "");
-  static const char other = 0;
-  p.library = &other;
-  const auto mistake = app::choose_mapping(p, "", "--mapping").mistake;
-  EXPECT_NE(mistake.find("DICE_HEADER_ONLY"), std::string::npos) << mistake;
 }
 
 TEST(command_line, options) {

@@ -31,6 +31,16 @@ if "$cxx" -I. $flags "$example/digits.cpp" -o mixed $("$pkg_config" --libs dice)
   exit 1
 fi
 grep 'undefined reference to `dice_library_.*_another_board' mixed.log
+# Nor with a file that was compiled without a library.
+echo '#include <dice/meta/library_id.hpp>' >without.cpp
+# shellcheck disable=SC2046
+"$cxx" $("$pkg_config" --cflags dice-header-only) -c without.cpp
+# shellcheck disable=SC2046
+if "$cxx" -I. $("$pkg_config" --cflags dice) "$example/digits.cpp" without.o -o mixed $("$pkg_config" --libs dice) 2>mixed.log; then
+  echo "a program links that was compiled in both ways"
+  exit 1
+fi
+grep 'dice_header_only_and_library_in_one_program' mixed.log
 # Nor does one compile that does not say which.
 # shellcheck disable=SC2001,SC2046
 if "$cxx" -I. $(echo "$flags" | sed 's/-DDICE_LIBRARY=[^ ]*//') -fsyntax-only "$example/digits.cpp" 2>unsaid.log; then

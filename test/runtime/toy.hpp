@@ -22,17 +22,7 @@
 #include <thread>
 #include <vector>
 
-#ifdef DICE_LIBRARY  // in tests that link it
-#include "dice/meta/library_id.hpp"
-#endif
-
 namespace toy {
-
-#ifdef DICE_LIBRARY
-inline constexpr const char* library = dice::library_id;
-#else
-inline constexpr const char* library = nullptr;
-#endif
 
 inline constexpr int elements = 64;
 using values = std::vector<float>;
@@ -183,8 +173,7 @@ class program {
             .cores = {},
             .hosts = {},
             .threads = {.watch = watch, .keep = toy::keep},
-            .open = open_,
-            .library = library};
+            .open = open_};
   }
 
   /// Rank r computes on an accelerator, as `by` opens it.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "dice/app/options.hpp"
-#include "dice/meta/library_id.hpp"
 #include "dice/runtime/other_mapping.hpp"
 
 #include <memory>
@@ -13,7 +12,7 @@ namespace dice::app {
 /// A program under the mapping that was given, or as it is if none was or if it is wrong.
 struct mapping_choice {
   std::unique_ptr<const runtime::other_mapping> other;
-  std::string mistake;  ///< of what was given or of how the program was built, or ""
+  std::string mistake;  ///< of what was given or ""
 
   const runtime::program& of(const runtime::program& own) const { return other ? other->program() : own; }
 };
@@ -21,12 +20,6 @@ struct mapping_choice {
 /// `option` is what the mapping was given as, `given` its value; empty: none.
 [[gnu::cold]] inline mapping_choice choose_mapping(const runtime::program& own, std::string_view given, const char* option) {
   mapping_choice out;
-  if (own.library != library_id) {  // the linker cannot tell: each function has one definition or the other
-    out.mistake =
-        "some files of this program were compiled with DICE_HEADER_ONLY, others for dice's library; compile all of them in one "
-        "of the two ways (in CMake: link either dice::header_only or dice::dice)";
-    return out;
-  }
   try {
     if (given.empty()) return out;
     if (!own.remap) throw usage_error("this program was compiled for its own mapping alone (DICE_FIXED_MAPPING)");

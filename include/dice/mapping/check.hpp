@@ -15,6 +15,7 @@ namespace dice::placement {
 enum class mistake : unsigned char {
   none,
   not_a_network,
+  damaged_header,
   no_mapping,  ///< best_mapping found none
   not_a_mapping,
   other_split,

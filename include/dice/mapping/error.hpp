@@ -5,6 +5,7 @@
 
 namespace dice::remedy {
 struct pass_the_network_struct_of_a_header_made_by_onnx2hpp;
+struct make_the_header_anew_with_onnx2hpp;
 struct write_mapping_of_dev_and_layers;
 struct split_the_network_passed_to_main;
 struct write_each_dev_followed_by_its_layers;
@@ -39,6 +40,7 @@ template <class Error> struct no_mapping final {};
 /// How many more layers have the same mistake; left out where there is none.
 template <int Layers> struct and_others final {};
 template <class T, class Remedy> struct not_a_network;
+template <class Layer, class Remedy> struct damaged_header;
 template <class T, class Remedy> struct not_a_mapping;
 template <class Network, class Remedy> struct split_of_another_network;
 template <int Position, class Remedy> struct misplaced_entry;

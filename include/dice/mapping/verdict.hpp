@@ -23,6 +23,8 @@ template <class Error> auto reason_of(error::no_mapping<Error>) -> failing<Error
 
 template <class Net, class Map> consteval finding find() {
   if constexpr (!graph::network_type<Net>) return {mistake::not_a_network};
+  else if constexpr (constexpr int damaged = graph::detail::table<Net>.damaged; damaged >= 0)
+    return {.what = mistake::damaged_header, .number = damaged};
   else if constexpr (is_none<Map>) return {mistake::no_mapping};
   else return check(written<Net, Map>, graph::view_of<Net>);
 }
@@ -68,6 +70,9 @@ template <class Net, class Map> consteval auto verdict() {
   if constexpr (f.what == none) return failing<int>{};
   else if constexpr (f.what == not_a_network)
     return failing<error::not_a_network<Net, remedy::pass_the_network_struct_of_a_header_made_by_onnx2hpp>>{};
+  else if constexpr (f.what == damaged_header)
+    return failing<
+        error::damaged_header<typename Net::template layer<f.number>, remedy::make_the_header_anew_with_onnx2hpp>>{};
   else if constexpr (f.what == no_mapping) return decltype(detail::reason_of(Map{})){};
   else if constexpr (f.what == not_a_mapping)
     return failing<error::not_a_mapping<Map, remedy::write_mapping_of_dev_and_layers>>{};

@@ -20,15 +20,22 @@
 #define DICE_LIBRARY_ID DICE_LIBRARY_NAME(DICE_VERSION, DICE_LIBRARY)
 
 extern "C" const char DICE_LIBRARY_ID;
+extern "C" const char dice_header_only_and_library_in_one_program;
 
 namespace dice {
-inline constexpr const char* library_id = &DICE_LIBRARY_ID;
+inline constexpr const char* library_id[] = {&DICE_LIBRARY_ID, &dice_header_only_and_library_in_one_program};
 }
 
 #else
 
+// The same name for something that linkers take for no such thing (a variable of each thread): files that were compiled
+// without the library do not link with files that were compiled for it.
+extern "C" {
+[[gnu::weak, gnu::used, gnu::visibility("hidden")]] thread_local char dice_header_only_and_library_in_one_program = 1;
+}
+
 namespace dice {
-inline constexpr const char* library_id = nullptr;
+inline constexpr const char* const* library_id = nullptr;
 }
 
 #endif

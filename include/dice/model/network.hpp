@@ -94,7 +94,7 @@ struct network_view {
 
 namespace detail {
 
-/// Writes what operator `op` says of a layer, whose names, output and edges are there; whether they fit to it. A template on
+/// Writes what operator `op` says of a layer, whose names, output and edges are there. Returns whether they fit to it. A template on
 /// the operator alone: one on the layer costs a compiler 90 KB for each.
 template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info& layer, edge* edges) {
   layer.macs = graph::macs(op, in, layer.output);
@@ -120,7 +120,7 @@ template <class Net> struct tables {
   std::array<layer_info, Net::size> layers{};
   std::array<edge, edge_count<Net>()> edges{};
   std::array<tensor::shape, edge_count<Net>()> carried{};
-  bool fit = true;
+  int damaged = -1;  ///< the first layer that does not fit to its operands or its place, or -1
 };
 
 template <class Net> consteval tables<Net> tabulate() {
@@ -136,7 +136,7 @@ template <class Net> consteval tables<Net> tabulate() {
     for (int l = 0; l < Net::size; ++l) {
       t.layers[l].first_edge = at;
       for (const int from : operands[l]) {
-        if (from < 0 || from >= l) return t.fit = false, t;
+        if (from < 0 || from >= l) return t.damaged = l, t;
         t.edges[at] = {from, l};
         t.carried[at++] = t.layers[from].output;
       }
@@ -144,9 +144,11 @@ template <class Net> consteval tables<Net> tabulate() {
       for (const auto& p : parameters[l]) t.layers[l].parameter_bytes += p.extents.bytes();
     }
     const shapes carried = t.carried;
-    for (const bool fits : {describe(Net::template layer<Id>::op, carried.subspan(t.layers[Id].first_edge, t.layers[Id].edges),
-                                     t.layers[Id], t.edges.data() + t.layers[Id].first_edge)...})
-      t.fit = t.fit && fits;
+    const bool fit[]{Net::template layer<Id>::id == Id &&
+                     describe(Net::template layer<Id>::op, carried.subspan(t.layers[Id].first_edge, t.layers[Id].edges),
+                              t.layers[Id], t.edges.data() + t.layers[Id].first_edge)...};
+    for (int l = 0; l < Net::size && t.damaged < 0; ++l)
+      if (!fit[l]) t.damaged = l;
     return t;
   }
   (std::make_integer_sequence<int, Net::size>{});
@@ -155,7 +157,7 @@ template <class Net> consteval tables<Net> tabulate() {
 template <class Net> inline constexpr tables<Net> table = tabulate<Net>();
 
 template <class Net> consteval network_view view() {
-  static_assert(table<Net>.fit, "the generated header is damaged: a layer's shape or operands do not fit");
+  static_assert(table<Net>.damaged < 0, "the generated header is damaged: a layer's shape or operands do not fit");
   return {table<Net>.layers, table<Net>.edges, table<Net>.carried};
 }
 

@@ -74,7 +74,7 @@ struct program {
   /// This program under a mapping that is given as text, or in a file of this name; null: there are to be no others. Throws
   /// app::usage_error.
   owned_mapping (*remap)(const program& own, std::string_view given) = nullptr;
-  const char* library = nullptr;         ///< a symbol of the library for which the program was compiled; null without one
+  const char* const* library = nullptr;  ///< symbols of the library for which the program was compiled; null without one
 
   int ranks() const { return static_cast<int>(plan.ranks.size()); }
   /// How a fusion group is computed.

@@ -36,16 +36,6 @@ class live_blocks {
     insert(below, from, from + size, until);
     return from;
   }
-  /// Adds `bytes` at address `from`, a multiple of the alignment; false if some of them are in use.
-  constexpr bool add_at(std::int64_t from, std::int64_t bytes, int until) {
-    int below = packed_;
-    if (from < all_[below].to) return false;
-    while (all_[all_[below].after].from < from) below = all_[below].after;
-    const std::int64_t to = from + aligned(bytes);
-    if (all_[below].to > from || all_[all_[below].after].from < to) return false;
-    insert(below, from, to, until);
-    return true;
-  }
 
  private:
   struct block {

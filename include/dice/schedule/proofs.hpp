@@ -132,7 +132,7 @@ constexpr bool places_match(const plan_view& p, const graph::network_view& net) 
 constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& net) {
   for (const auto& r : p.ranks) {
     for (const auto where : {space::frame, space::scratch}) {
-      live_blocks live(r.first_step, r.last_step, r.last_buffer - r.first_buffer);
+      meta::array<int> live;  // looked at one by one, unlike where the offsets come from
       const auto limit = where == space::frame ? r.frame_bytes : r.scratch_bytes;
       int before = r.first_step;
       for (int b = r.first_buffer; b < r.last_buffer; ++b) {
@@ -142,8 +142,16 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
         if (buf.at.offset < 0 || buf.at.offset % alignment || buf.bytes < 0 || buf.at.offset + buf.bytes > limit) return false;
         if (buf.layer >= 0 && buf.bytes < tensor::bytes(net.layers[buf.layer].output, buf.at.layout)) return false;
         before = buf.first_step;
-        live.advance(buf.first_step);
-        if (buf.bytes > 0 && !live.add_at(buf.at.offset, buf.bytes, buf.last_step)) return false;
+        const auto from = buf.at.offset, to = from + buf.bytes;
+        int kept = 0;
+        for (const int l : live) {
+          const auto& other = p.buffers[l];
+          if (other.last_step < buf.first_step) continue;
+          if (other.at.offset < to && from < other.at.offset + other.bytes) return false;
+          live[kept++] = l;
+        }
+        live.truncate(kept);
+        live.push_back(b);
       }
     }
     int segment = r.first_segment;

@@ -77,6 +77,7 @@ constexpr mistake_words words_of(mistake what) {
       return {"layer_without_kernel", "run it on a unit whose backend has this operator"};
     case mistake::none:
     case mistake::not_a_network:
+    case mistake::damaged_header:
     case mistake::no_mapping:
       break;
   }
