@@ -230,9 +230,10 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(told("mapping<dev<0>, layers<rang<image, conv1>>>"),
             "line 1, column 24: layer_of_another_network: 'rang' is no layer of the network sample (did you mean 'range'?); "
             "name layers of the network passed to main");
-  EXPECT_EQ(told("mapping<dev<0>, layers<range<sample::image<7>, scores<\"x\">>>>"),
-            "line 1, column 30: layer_of_another_network: 'sample::image<7>' is no layer of the network sample (did you mean "
-            "'image'?); name layers of the network passed to main");
+  EXPECT_EQ(
+      told("mapping<dev<0>, layers<range<sample::image<7>, scores<\"x\">>>>"),
+      "line 1, column 30: layer_of_another_network: 'sample::image<7>' is no layer of the network sample (did you mean "
+      "'image'?); name layers of the network passed to main");
   EXPECT_EQ(told("mapping<dev<0>, layers<range<relu1, conv1>>>"),
             "line 1, column 30: range_backwards: 'relu1' comes after 'conv1'; swap first and last");
   EXPECT_EQ(told("split<sample::network, points<relu1::id, 40>, dev<0>>"),
@@ -303,9 +304,8 @@ TEST(MappingText, SaysWhatWasExpected) {
 }
 
 TEST(MappingText, WhatBeginsAsAMappingIsNoFile) {
-  for (const char* text :
-       {"mapping<", "split<net", " dice::mapping <dev<0>>", "using plan = dice::mapping<", "/* mine */ split<",
-        "\xef\xbb\xbfmapping<"})
+  for (const char* text : {"mapping<", "split<net", " dice::mapping <dev<0>>", "using plan = dice::mapping<",
+                           "/* mine */ split<", "\xef\xbb\xbfmapping<"})
     EXPECT_TRUE(place::is_mapping_text(text)) << text;
   for (const char* text :
        {"", "mapping", "mapping.txt", "./mapping<", "split", "splits<", "using", "using x = y", "/", "a b", "::"})

@@ -119,8 +119,7 @@ template <class Net, class Map> consteval auto verdict() {
       using unit = typename platform::dev_traits<E>::unit_type;
       if constexpr (f.what == not_a_unit)
         return failing<error::not_a_unit<unit, remedy::write_cpu_or_cores_or_threads_or_gpu>>{};
-      else
-        return failing<error::unit_without_backend<unit, remedy::link_dice_cudnn_or_use_a_cpu_unit>>{};
+      else return failing<error::unit_without_backend<unit, remedy::link_dice_cudnn_or_use_a_cpu_unit>>{};
     } else {
       using layer = decltype(detail::pick<f.index>(E{}));
       if constexpr (f.what == backwards)

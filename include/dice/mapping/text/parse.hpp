@@ -23,7 +23,7 @@ inline constexpr int most_entries = 4096, most_cores = 1024, most_layer_entries 
 struct text_mapping {
   std::vector<char> text;
   std::list<std::string> hosts;  ///< of on<…>
-  std::string_view network;  ///< its name, the namespace of its layers
+  std::string_view network;      ///< its name, the namespace of its layers
   graph::network_view net;
   owned_mapping is;
   // Parts of the text, by entry, and by element of is.lists, is.limits and is.points.
