@@ -120,7 +120,10 @@ TEST(command_line, refusals_name_the_option) {
 }
 
 TEST(command_line, help_names_all_options_and_tensors) {
-  const auto text = app::help(one().view(), "/a/b/program");
+  auto program = one().view();
+  EXPECT_EQ(app::help(program, "program").find("--mapping"), std::string::npos);  // it knows no others
+  program.remap = [](const runtime::program&, std::string_view) { return runtime::owned_mapping{}; };
+  const auto text = app::help(program, "/a/b/program");
   for (const auto& o : app::detail::option_table())
     EXPECT_NE(text.find("  " + std::string(o.name)), std::string::npos) << o.name;
   EXPECT_NE(text.find("mpirun -n 2 ./program"), std::string::npos);

@@ -7,6 +7,8 @@
 #include "dice/weights/packed.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -275,6 +277,43 @@ TEST(Engine, AStartThatFailsThrowsWithoutAThreadLeft) {
   f.options.in_flight = 5;
   EXPECT_THROW(stream_job(f.program, f.options), dice::engine_error);
 }
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DICE_TEST_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define DICE_TEST_SANITIZED
+#endif
+#endif
+#ifndef DICE_TEST_SANITIZED  // whose memory has no such limits
+// There is room for the stacks of one or two threads.
+TEST(Engine, AThreadThatCannotBeStarted) {
+  constexpr std::size_t stack = std::size_t{1} << 30;
+  fixture f(placements[3]);
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  ASSERT_GT(pages, 0u);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  pthread_attr_t usual, large;
+  ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(::pthread_getattr_default_np(&large), 0);
+  ::pthread_attr_setstacksize(&large, stack);
+  ASSERT_EQ(::pthread_setattr_default_np(&large), 0);
+  const rlimit tight{pages * static_cast<std::size_t>(::getpagesize()) + stack * 5 / 2, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
+  std::string error;
+  try {
+    const stream_job job(f.program, f.options);
+  } catch (const dice::engine_error& e) {
+    error = e.what();
+  }
+  ::setrlimit(RLIMIT_AS, &before);
+  ::pthread_setattr_default_np(&usual);
+  EXPECT_EQ(error.find("dice: no thread for rank 2: "), 0u) << error;
+  const stream_job job(f.program, f.options);  // and now there is
+}
+#endif
 
 TEST(Engine, PushedAfterTheEnd) {
   fixture f(placements[0]);

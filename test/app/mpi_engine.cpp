@@ -1,7 +1,9 @@
-// Engines over MPI, as a program has them that uses MPI itself: mpi_engine [funneled]. Exits 0 if all went as it should.
+// Engines over MPI, as a program has them that uses MPI itself: mpi_engine [funneled|mappings]. Exits 0 if all went as it
+// should.
 #include "runtime/toy.hpp"
 
 #include "dice/app/stream_job.hpp"
+#include "dice/runtime/other_mapping.hpp"
 
 #include <boost/mpi/collectives/all_reduce.hpp>
 
@@ -69,6 +71,36 @@ void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, i
   require(boost::mpi::all_reduce(ranks, 1, std::plus<>()) == ranks.size(), "the communicator afterwards");
 }
 
+/// The toy with all layers in one rank ("one"), or in two.
+class mapped final : public dice::runtime::other_mapping {
+ public:
+  explicit mapped(std::string_view given)
+      : toy_(toy::diamond(), given == "one" ? std::vector<int>(10) : std::vector<int>{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4),
+        program_(toy_.view()) {}
+  const dice::runtime::program& program() const override { return program_; }
+  std::span<const dice::platform::device> devices() const override { return {}; }
+
+ private:
+  const toy::program toy_;
+  const dice::runtime::program program_;
+};
+
+/// One of two processes is given a mapping of one rank, the other one of two: both are told.
+void give_mappings(bool one) {
+  const toy::program toy(toy::diamond(), std::vector<int>(10), 4);
+  auto program = toy.view();
+  program.remap = [](const dice::runtime::program&, std::string_view given) {
+    return dice::runtime::owned_mapping{std::make_unique<const mapped>(given)};
+  };
+  try {
+    dice::app::stream_job job(program, {.mapping = one ? "one" : "two"});
+  } catch (const dice::engine_error& e) {
+    require(std::string(e.what()).find(": another mapping, or another program; ") != std::string::npos, e.what());
+    return;
+  }
+  throw std::runtime_error("an engine ran under a mapping that the other process does not have");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -86,6 +118,10 @@ int main(int argc, char** argv) {
         return 0;
       }
       throw std::runtime_error("an engine ran at MPI_THREAD_FUNNELED");
+    }
+    if (argc > 1) {
+      for (const int first : {0, 1}) give_mappings(world.rank() == first);
+      return 0;
     }
     // Ranks in another order than the world's.
     const auto ranks = world.split(0, world.size() - world.rank());

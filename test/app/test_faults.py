@@ -101,8 +101,7 @@ class Options(Fault):
                     again = [f"{name}={right}" if optional or right else name]
                     self.check(name, "twice", *base, *again, *again)
                 for word in wrong:
-                    told = "its own mapping alone" if name == "--mapping" else f"'{word}'"  # of the toy
-                    self.check(name, told, *([f"{name}={word}"] if optional else [name, word]))
+                    self.check(name, f"'{word}'", *([f"{name}={word}"] if optional else [name, word]))
                 self.check("", "", name + "x", *([right] if right else []))
 
     def check(self, name, text, *words):

@@ -67,6 +67,34 @@ class Mappings(unittest.TestCase):
             done = run(*FRAMES, "--mapping", str(file), "--json", str(file))
             self.assertIn("is read, and would be written", done.stderr)
 
+    def test_pipes(self):
+        done = subprocess.run(["bash", "-c", '"$0" --plan=json --mapping <(sleep 0.2; echo "$1")', DIGITS, OWN], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stdout, run("--plan=json").stdout, done.stderr)
+        done = subprocess.run([DIGITS, "--plan=json", "--mapping", "/dev/stdin"], input=OWN, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stdout, run("--plan=json").stdout, done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = os.path.join(folder, "pipe")
+            os.mkfifo(pipe)
+            self.refused(f"'{pipe}' is a pipe that nobody wrote to; write mapping<…>", "--plan", "--mapping", pipe)
+            with subprocess.Popen(["bash", "-c", 'sleep 0.2; echo "$1" > "$0"', pipe, OWN]):
+                self.assertEqual(run("--plan=json", "--mapping", pipe).stdout, run("--plan=json").stdout)
+
+    def test_help_whatever_the_mapping_is(self):
+        for option, words in (("--help", "  --mapping MAPPING  "), ("--version", "dice ")):
+            done = run(option, "--mapping", "mapping<3>")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn(words, done.stdout)
+        done = run("--help", program=TOY)
+        self.assertIn("  --input ", done.stdout)
+        self.assertNotIn("--mapping", done.stdout)
+
+    def test_cores_and_threads_that_no_system_has(self):
+        done = run(*FRAMES, "--mapping", "mapping<dev<0, cores<2147483647>>, layers<all>>")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("cannot use core 2147483647 of the 1 ", done.stderr)
+        self.refused("line 1, column 16: too_many_threads: 'threads<100000>' asks for 100000 threads; ask for at most 1024 threads",
+                     "--plan", "--mapping", "mapping<dev<0, threads<100000>>, layers<all>>")
+
     def written(self, folder, text):
         file = pathlib.Path(folder, "text")
         file.write_text(text)
@@ -113,7 +141,12 @@ class Mappings(unittest.TestCase):
                                  ((four, ["--mapping", "mapping<>"]), "--mapping: line 1, column 9: misplaced_entry: "),
                                  ((["--mapping", "mapping<>"], ["--mapping", "mapping<>"]), "--mapping: line 1, column 9: misplaced_entry: "),
                                  ((["--mapping", OWN], ["--mapping", "missing.txt"]), "--mapping: 'missing.txt' cannot be read: "),
-                                 ((["--mapping", OWN], ["--mapping", MAPPINGS[4]]), "runs the plan ")):
+                                 ((["--mapping", OWN], ["--mapping", MAPPINGS[4]]), "runs the plan "),
+                                 ((["--mapping", MAPPINGS[0]], ["--mapping", OWN]), ": another mapping, or another program; "),
+                                 ((["--mapping", OWN], ["--mapping", MAPPINGS[0]]), ": another mapping, or another program; "),
+                                 (([], ["--mapping", MAPPINGS[0]]), ": another mapping, or another program; "),
+                                 ((["--mapping", MAPPINGS[0]], ["--mapping", MAPPINGS[0]]),
+                                  "this program's plan has 1 rank, started with 2: run it without mpirun")):
             start, last = by(*processes)
             done = run(*last, by=start)
             self.assertNotEqual(done.returncode, 0)

@@ -129,6 +129,7 @@ TEST(MappingText, MistakesAreThoseOfTheTypes) {
   SAME(mapping<dev<0, cores<1, -2, 1>>, layers<all>>);
   SAME(mapping<dev<0, cores<1, 2, 1>>, layers<all>>);
   SAME(mapping<dev<0, threads<0>>, layers<all>>);
+  SAME(mapping<dev<0, threads<1025>>, layers<all>>);
   SAME(mapping<dev<0, gpu_at<-1>>, layers<all>>);
   SAME(mapping<dev<0, gpu>, layers<all>>);
   SAME(mapping<dev<0, gpu_at<2>>, layers<all>>);
@@ -200,6 +201,8 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(told("mapping<dev<0>>"),
             "line 1, column 15: misplaced_entry: the last device has no layers after it; write each dev followed by its "
             "layers");
+  for (const char* text : {"mapping<>", "mapping<in_flight<3>>", "split<network, points<>, in_flight<2>>"})
+    EXPECT_NE(told(text).find(": misplaced_entry: there is no device; "), std::string::npos) << told(text);
   EXPECT_EQ(
       told("mapping<layers<all>>"),
       "line 1, column 9: misplaced_entry: 'layers<all>' has no device before it; write each dev followed by its layers");
@@ -227,6 +230,10 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(told("mapping<dev<0>, layers<rang<image, conv1>>>"),
             "line 1, column 24: layer_of_another_network: 'rang' is no layer of the network sample (did you mean 'range'?); "
             "name layers of the network passed to main");
+  EXPECT_EQ(
+      told("mapping<dev<0>, layers<range<sample::image<7>, scores<\"x\">>>>"),
+      "line 1, column 30: layer_of_another_network: 'sample::image<7>' is no layer of the network sample (did you mean "
+      "'image'?); name layers of the network passed to main");
   EXPECT_EQ(told("mapping<dev<0>, layers<range<relu1, conv1>>>"),
             "line 1, column 30: range_backwards: 'relu1' comes after 'conv1'; swap first and last");
   EXPECT_EQ(told("split<sample::network, points<relu1::id, 40>, dev<0>>"),
@@ -248,6 +255,7 @@ TEST(MappingText, ReadsBlanksCommentsNamesAndTheEnd) {
   for (const char* text :
        {"mapping<dev<0>,layers<all>>", " \t\r\n mapping < dev < 0 > , layers < all > > ; \n",
         "mapping<dev<0>, layers<all>>;", "using plan = dice::mapping<dice::dev<0, dice::cpu>, dice::layers<dice::all>>;\n",
+        "\xef\xbb\xbfmapping<dev<0>, layers<all>>",
         "// all on one\nusing /* a name */ plan = mapping<dev<0>, // the only one\n layers</* all */all>>;// that is it",
         "::dice::mapping<::dice::dev<0>, layers<::sample::image, sample :: conv1, from<relu1>>>"})
     EXPECT_EQ(told(text), "none") << text;
@@ -271,7 +279,11 @@ TEST(MappingText, SaysWhatWasExpected) {
   EXPECT_EQ(error("mapping<dev<0, cpu, memory<5_MB>>>"), "line 1, column 28: '5_MB': write _KiB, _MiB or _GiB");
   EXPECT_EQ(error("mapping<dev<0, cpu, memory<lots>>>"), "line 1, column 28: expected bytes, as 512_MiB, found 'lots'");
   EXPECT_EQ(error("mapping<dev<0, cpu, on<pi>>>"), "line 1, column 24: expected a host's name in quotes, found 'pi'");
-  EXPECT_EQ(error("mapping<dev<0, cpu, on<\"pi>>>"), "line 1, column 24: this string does not end, or has a \\");
+  EXPECT_EQ(error("mapping<dev<0, cpu, on<\"pi>>>"),
+            "line 1, column 24: this string does not end, or has a \\ before what is neither \" nor \\");
+  EXPECT_EQ(error("mapping<dev<0, cpu, on<\"pi\\n\">>>"),
+            "line 1, column 24: this string does not end, or has a \\ before what is neither \" nor \\");
+  EXPECT_EQ(error("\xef\xbb\xbfmapping<3>"), "line 1, column 9: expected dev<…>, layers<…> or in_flight<…>, found '3'");
   EXPECT_EQ(error("mapping<dev<0>, layers<range<image>>>"),
             "line 1, column 35: expected ',' after the first layer of a range, found '>'");
   EXPECT_EQ(error("mapping<dev<0>, layers<all>, in_flight<2000000>>"), "line 1, column 40: '2000000' is beyond 1000000");
@@ -292,8 +304,8 @@ TEST(MappingText, SaysWhatWasExpected) {
 }
 
 TEST(MappingText, WhatBeginsAsAMappingIsNoFile) {
-  for (const char* text :
-       {"mapping<", "split<net", " dice::mapping <dev<0>>", "using plan = dice::mapping<", "/* mine */ split<"})
+  for (const char* text : {"mapping<", "split<net", " dice::mapping <dev<0>>", "using plan = dice::mapping<",
+                           "/* mine */ split<", "\xef\xbb\xbfmapping<"})
     EXPECT_TRUE(place::is_mapping_text(text)) << text;
   for (const char* text :
        {"", "mapping", "mapping.txt", "./mapping<", "split", "splits<", "using", "using x = y", "/", "a b", "::"})
@@ -326,7 +338,7 @@ TEST(MappingText, RandomMappingsComeBackAsTheyWere) {
           break;
       }
       if (below(2)) d.memory_limit = 1 + static_cast<std::int64_t>(draw()) * below(1 << 20);
-      if (below(2)) d.host = r % 2 ? "pi-a.lan" : "nano";
+      if (below(2)) d.host = r % 2 ? "pi-a.lan" : "na\"n\\o";
       devices.push_back(d);
     }
     const int in_flight = 1 + below(20);
@@ -348,7 +360,7 @@ TEST(MappingText, SplitsAndLimitsComeBack) {
   for (const char* text :
        {"dice::split<sample::network, dice::points<3, 5>,\n    dice::dev<1, dice::cpu>,\n    dice::dev<0, dice::threads<2>, "
         "dice::memory<5>, dice::memory<4>>,\n    dice::in_flight<2>,\n    dice::dev<2, dice::gpu_at<1>, "
-        "dice::precision<dice::fp16>, dice::on<\"a\">>>",
+        "dice::precision<dice::fp16>, dice::on<\"a\\\\\\\"\">>>",
         "dice::mapping<\n    dice::in_flight<4>,\n    dice::dev<0, dice::gpu>, dice::layers<sample::relu1, "
         "dice::range<sample::image, sample::conv1>>>"})
     EXPECT_EQ(place::write(parse(text).values(), net::name, view), text);

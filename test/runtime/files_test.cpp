@@ -242,6 +242,12 @@ TEST(affinity, of_units) {
   EXPECT_NE(many.warning.find("; remedy"), std::string::npos);
   ::setenv("OMP_NUM_THREADS", "1", 1);
   EXPECT_EQ(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "").threads, 1);
+  for (const char* wish : {"100000", "99999999999999999999"}) {
+    ::setenv("OMP_NUM_THREADS", wish, 1);
+    const auto most = runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "");
+    EXPECT_EQ(most.threads, 1024);
+    EXPECT_NE(most.warning.find("; 1024 threads are started"), std::string::npos) << most.warning;
+  }
   ::unsetenv("OMP_NUM_THREADS");
 
   const int last[] = {before.back()};
@@ -254,4 +260,9 @@ TEST(affinity, of_units) {
   EXPECT_NE(half.warning.find("core 100000"), std::string::npos) << half.warning;
   EXPECT_EQ(half.cores, std::vector<int>{before[0]});
   ASSERT_TRUE(runtime::use_cores(before));
+  const int none[] = {2147483647};
+  const auto lacking = runtime::engage({unit::kind::cores, 1, 0}, none, 1, usable, "");
+  EXPECT_NE(lacking.warning.find("core 2147483647"), std::string::npos) << lacking.warning;
+  EXPECT_EQ(lacking.threads, 1);
+  EXPECT_EQ(runtime::usable_cores(), before);
 }

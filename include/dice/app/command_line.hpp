@@ -414,6 +414,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
                shape(l.output);
   out += "\n\nOptions:\n";
   for (const auto& o : detail::option_table()) {
+    if (o.name == "--mapping" && !program.remap) continue;
     std::string left = "  " + std::string(o.name);
     if (o.how == detail::takes::value) left += " " + std::string(o.value);
     if (o.how == detail::takes::perhaps) left += "[=" + std::string(o.value) + "]";

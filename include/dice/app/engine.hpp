@@ -162,10 +162,10 @@ template <graph::network_type Net> class engine {
   std::unique_ptr<app::stream_job> job_;
 };
 
-/// Starts network Net under mapping Map. One rank, and all ranks with `o.by` in_process, run in this process without MPI;
-/// else every process of MPI_COMM_WORLD calls it, and MPI is started if the program has not done so. Throws engine_error,
-/// the same in all ranks, where the start fails, and std::runtime_error if MPI runs at a lower level than
-/// engine_thread_level.
+/// Starts network Net under mapping Map. One rank (unless `o.mapping` is given to several processes), and all ranks with
+/// `o.by` in_process, run in this process without MPI; else every process of MPI_COMM_WORLD calls it, and MPI is started if
+/// the program has not done so. Throws engine_error, the same in all ranks, where the start fails, and std::runtime_error if
+/// MPI runs at a lower level than engine_thread_level.
 template <class Net, class Map>
 requires app::right<Net, Map> engine<Net> start(const engine_options& o = {}) {
   return engine<Net>(std::make_unique<app::stream_job>(app::program_of<Net, Map>, o));

@@ -48,7 +48,7 @@ class member {
   const std::string& host() const { return host_; }
   /// "rank 1 (host b)", or "host b" where there is but one rank.
   std::string place(int rank, const std::string& host) const {
-    return program_.ranks() == 1 ? "host " + host : "rank " + std::to_string(rank) + " (host " + host + ")";
+    return ranks_.size() == 1 ? "host " + host : "rank " + std::to_string(rank) + " (host " + host + ")";
   }
   std::string place() const { return place(rank(), host_); }
 
@@ -122,10 +122,10 @@ class member {
       record in(told[k]);
       const auto version = in.get(), host = in.get();
       if (k == 0) first_version = version, first_host = host;
-      const auto compare = [&](const char* what, const std::string& other, const std::string& zero) {
+      const auto compare = [&](const char* what, const std::string& other, const std::string& zero, const char* why = "") {
         if (other == zero || !difference.empty()) return false;
         difference = place(static_cast<int>(k), host) + " runs " + what + other + ", " + place(0, first_host) + " " + what +
-                     zero + "; start the same program with the same options on all hosts";
+                     zero + why + "; start the same program with the same options on all hosts";
         return true;
       };
       compare("dice ", version, first_version);
@@ -136,16 +136,21 @@ class member {
       for (std::size_t i = 0; i < alike.size(); ++i) {
         const auto value = in.get();
         if (k == 0) first.push_back(value);
-        if (k > 0 && !first.empty() && compare(alike[i].first, value, first[i])) code = i < own ? 1 : 2;
+        if (k > 0 && !first.empty() &&
+            compare(alike[i].first, value, first[i], i == 0 ? ": another mapping, or another program" : ""))
+          code = i < own ? 1 : 2;
       }
     }
     sharers_ = std::max(sharers_, 1);
     if (!first_usage.empty()) return {first_usage, 2};
     if (!difference.empty()) return {difference, code};
     if (const int wanted = program_.ranks(); wanted != ranks_.size()) {
-      const auto n = std::to_string(wanted);
-      return {"this program's plan has " + n + " ranks, started with " + std::to_string(ranks_.size()) +
-                  ": start it with mpirun -n " + n +
+      const auto n = std::to_string(wanted), found = std::to_string(ranks_.size());
+      if (wanted == 1)
+        return {"this program's plan has 1 rank, started with " + found +
+                    ": run it without mpirun (an engine: with engine_options::by in_process)",
+                2};
+      return {"this program's plan has " + n + " ranks, started with " + found + ": start it with mpirun -n " + n +
                   " PROGRAM …, or run all ranks in one process (--transport in-process, engine_options::by)",
               2};
     }

@@ -11,11 +11,15 @@
 #include "dice/runtime/tasks.hpp"
 #include "dice/schedule/dynamic_plan.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,12 +35,32 @@ namespace dice::app {
   const auto fail = [&](const std::string& why) {
     throw usage_error("'" + std::string(given) + "' " + why + "; write mapping<…> or split<…>, or name a file that has it");
   };
-  errno = 0;
-  std::ifstream in(std::string(given), std::ios::binary);
+  const auto require = [&](bool done) {
+    if (!done) fail(std::string("cannot be read: ") + std::strerror(errno));
+  };
+  struct file {
+    int number;
+    ~file() {
+      if (number >= 0) ::close(number);
+    }
+  } const in{::open(std::string(given).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  require(in.number >= 0);
+  struct stat about {};
+  require(::fstat(in.number, &about) == 0);
+  pollfd it{in.number, POLLIN, 0};
+  // Who writes to a pipe may open it later than who reads; without one, reading ends at once.
+  if (S_ISFIFO(about.st_mode)) ::poll(&it, 1, 2000);
   std::string text(placement::most_text + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!in && !in.eof()) fail(std::string("cannot be read: ") + (errno ? std::strerror(errno) : "unknown reason"));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const auto n = ::read(in.number, text.data() + size, text.size() - size);
+    if (n == 0) break;
+    if (n > 0) size += static_cast<std::size_t>(n);
+    else if (errno == EAGAIN) ::poll(&it, 1, -1);
+    else require(errno == EINTR);
+  }
+  if (S_ISFIFO(about.st_mode) && size == 0) fail("is a pipe that nobody wrote to");
+  text.resize(size);
   if (text.size() > placement::most_text) fail("has more than " + std::to_string(placement::most_text) + " bytes");
   return text;
 }

@@ -115,10 +115,12 @@ inline int run_threads(const runtime::program& p, const options& o, const foreca
     std::vector<partition::placed_rank> placed;
     std::optional<forecast> other_forecast;
     try {
-      if (usage.empty()) o = parse(p, arguments);
+      o = parse(p, arguments);
+      if (o.help || o.version) usage.clear();  // whatever the mapping is
+      else if (!usage.empty()) o = {};
       if (usage.empty() && f && chosen.other) f = &other_forecast.emplace(detail::forecast_for(*f, *chosen.other, placed));
     } catch (const usage_error& e) {
-      usage = e.what();
+      if (usage.empty()) usage = e.what();
     }
     const bool first = launched_rank() == 0;
     if (usage.empty() && !o.search.empty() && !f)
@@ -131,8 +133,9 @@ inline int run_threads(const runtime::program& p, const options& o, const foreca
       return 0;
     }
 #ifdef DICE_WITH_MPI
-    // Who lacks a file with the mapping tells the others.
-    const bool by_mpi = (p.ranks() > 1 || !chosen.mistake.empty()) && o.by != transport::in_process;
+    // Others may have been given another mapping, which they are told; so does who lacks a file with the mapping.
+    const bool by_mpi =
+        (p.ranks() > 1 || !chosen.mistake.empty() || (own.remap && launched_size() > 1)) && o.by != transport::in_process;
 #else
     const bool by_mpi = false;
 #endif

@@ -43,8 +43,8 @@ class stream_job {
   using writer = std::function<void(float* to, std::int64_t elements)>;
   using listener = std::function<void(std::int64_t frame, const float* from)>;
 
-  /// All ranks in this process if the plan has one or options.by says so, else one of MPI_COMM_WORLD. Throws engine_error,
-  /// and std::runtime_error where MPI's level does not do.
+  /// All ranks in this process if the plan has one (unless options.mapping is given to several processes) or options.by
+  /// says so, else one of MPI_COMM_WORLD. Throws engine_error, and std::runtime_error where MPI's level does not do.
   stream_job(const runtime::program& p, const engine_options& o);
 #ifdef DICE_WITH_MPI
   /// One rank of `ranks`, which is duplicated.

@@ -134,17 +134,26 @@ class stream_job::ranks {
 
   void start(bool processes) {
     running_ = static_cast<int>(workers_.size());
-    for (auto& w : workers_) w->thread = std::thread([this, &w = *w, processes] { work(w, processes); });
+    std::size_t begun = 0;
+    try {
+      for (; begun < workers_.size(); ++begun)
+        workers_[begun]->thread = std::thread([this, &w = *workers_[begun], processes] { work(w, processes); });
+    } catch (const std::exception& e) {
+      no_thread_ = "no thread for rank " + std::to_string(hub_ ? static_cast<int>(begun) : rank()) + ": " + e.what();
+      if (hub_) hub_->stop();
+      else work(*workers_[begun++], processes);  // so that the other processes are told
+    }
     std::exception_ptr error;
-    for (auto& w : workers_) {
+    for (std::size_t i = 0; i < begun; ++i) {
       try {
-        w->started.get_future().get();
+        workers_[i]->started.get_future().get();
       } catch (...) {
         error = std::current_exception();  // all ranks have the same
       }
     }
-    if (!error) return;
+    if (!error && no_thread_.empty()) return;
     join();
+    if (hub_ && !no_thread_.empty()) fail(no_thread_);
     std::rethrow_exception(error);
   }
 
@@ -180,12 +189,14 @@ class stream_job::ranks {
     --running_;
   }
 
+  /// Throws what the start fails with, unless it is empty.
+  static void fail(const std::string& error) {
+    if (!error.empty()) throw engine_error("dice: " + error, -1, {}, -1, {}, error);
+  }
+
   /// The stages before frames flow: each fails in all ranks alike.
   void prepare(member& me) {
-    const auto fail = [](const std::string& error) {
-      if (!error.empty()) throw engine_error("dice: " + error, -1, {}, -1, {}, error);
-    };
-    auto usage = chosen_.mistake;
+    auto usage = hub_ || no_thread_.empty() ? chosen_.mistake : no_thread_;  // threads of a hub may read it too early
     if (usage.empty() && options_.in_flight > program_.plan.in_flight)
       usage = "in_flight = " + std::to_string(options_.in_flight) + " is more than the plan allows, " +
               std::to_string(program_.plan.in_flight) + "; lower it, or add dice::in_flight<" +
@@ -270,13 +281,15 @@ class stream_job::ranks {
   std::vector<std::unique_ptr<worker>> workers_;
   std::mutex mutex_, joining_;
   std::exception_ptr error_;
+  std::string no_thread_;  ///< why one could not be started
   std::atomic<int> running_{0};
 };
 
 #ifdef DICE_WITH_MPI
 DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o) {
   auto chosen = choose_mapping(p, o.mapping, "engine_options::mapping");
-  const bool several = chosen.of(p).ranks() > 1 || (!chosen.mistake.empty() && launched_size() > 1);
+  // Other processes may have been given a mapping of several ranks, and then wait for this one.
+  const bool several = chosen.of(p).ranks() > 1 || (!o.mapping.empty() && launched_size() > 1);
   if (several && o.by != transport::in_process) {
     detail::require_mpi();
     ranks_ = std::make_unique<ranks>(p, std::move(chosen), o, MPI_COMM_WORLD);

@@ -27,6 +27,7 @@ enum class mistake : unsigned char {
   core_negative,
   no_core,
   too_few_threads,
+  too_many_threads,
   gpu_negative,
   no_backend,
   not_a_limit,
@@ -101,6 +102,8 @@ constexpr mistake as_mistake(platform::unit_check::mistake what) {
       return mistake::no_core;
     case from::too_few_threads:
       return mistake::too_few_threads;
+    case from::too_many_threads:
+      return mistake::too_many_threads;
     case from::gpu_negative:
       return mistake::gpu_negative;
     case from::no_backend:

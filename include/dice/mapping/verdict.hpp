@@ -92,6 +92,8 @@ template <class Net, class Map> consteval auto verdict() {
     return failing<error::no_core_listed<f.number, remedy::list_cores_by_numbers_from_0_on>>{};
   else if constexpr (f.what == too_few_threads)
     return failing<error::too_few_threads<f.number, remedy::ask_for_at_least_one_thread>>{};
+  else if constexpr (f.what == too_many_threads)
+    return failing<error::too_many_threads<f.number, remedy::ask_for_at_most_1024_threads>>{};
   else if constexpr (f.what == gpu_negative)
     return failing<error::gpu_number_negative<f.number, remedy::write_cpu_or_cores_or_threads_or_gpu>>{};
   else if constexpr (f.what == not_a_limit)
@@ -122,8 +124,7 @@ template <class Net, class Map> consteval auto verdict() {
       using unit = typename platform::dev_traits<E>::unit_type;
       if constexpr (f.what == not_a_unit)
         return failing<error::not_a_unit<unit, remedy::write_cpu_or_cores_or_threads_or_gpu>>{};
-      else
-        return failing<error::unit_without_backend<unit, remedy::link_dice_cudnn_or_use_a_cpu_unit>>{};
+      else return failing<error::unit_without_backend<unit, remedy::link_dice_cudnn_or_use_a_cpu_unit>>{};
     } else {
       using layer = decltype(detail::pick<f.index>(E{}));
       if constexpr (f.what == backwards)

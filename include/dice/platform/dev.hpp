@@ -46,6 +46,7 @@ struct unit_check {
     core_negative,
     no_core,
     too_few_threads,
+    too_many_threads,
     no_backend,
     gpu_negative
   };
@@ -69,6 +70,7 @@ constexpr unit_check check_unit(const unit& on, std::span<const int> cores, bool
       break;
     case unit::kind::threads:
       if (on.count <= 0) return {too_few_threads, on.count};
+      if (on.count > most_threads) return {too_many_threads, on.count};
       break;
     case unit::kind::gpu:
       if (on.gpu_index < 0) return {gpu_negative, on.gpu_index};

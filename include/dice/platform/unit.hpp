@@ -29,6 +29,8 @@ enum class numbers : unsigned char { float32, tf32, fp16, bf16 };
 /// Kinds of processors, each with a backend of its own.
 enum class processor : unsigned char { cpu, gpu };
 
+inline constexpr int most_threads = 1024;  ///< of a unit
+
 /// A unit as a value.
 struct unit {
   enum class kind : unsigned char { cpu, cores, threads, gpu };

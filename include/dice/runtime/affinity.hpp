@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <span>
 #include <string>
@@ -13,11 +14,14 @@
 
 namespace dice::runtime {
 
+inline constexpr int most_core = 1 << 20;  ///< no system has a core of this number
+
 /// Cores that the calling thread may use, ascending; empty if the system does not tell.
 inline std::vector<int> usable_cores() {
   std::vector<int> out;
-  for (int limit = 1024; limit <= 1 << 20; limit *= 4) {
+  for (int limit = 1024; limit <= most_core; limit *= 4) {
     cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(limit));
+    if (!set) break;
     const auto bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(limit));
     const bool told = ::sched_getaffinity(0, bytes, set) == 0;
     for (int c = 0; told && c < limit; ++c)
@@ -28,15 +32,18 @@ inline std::vector<int> usable_cores() {
   return out;
 }
 
-/// Lets the calling thread, and those that it starts later, run on `cores` only. False if the system refuses.
+/// Lets the calling thread, and those that it starts later, run on `cores` only; those from most_core on are left out. False
+/// if the system refuses.
 inline bool use_cores(std::span<const int> cores) {
   int limit = 1024;
   for (int c : cores)
-    if (c >= limit) limit = c + 1;
+    if (c >= limit && c < most_core) limit = c + 1;
   cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(limit));
+  if (!set) return false;
   const auto bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(limit));
   CPU_ZERO_S(bytes, set);
-  for (int c : cores) CPU_SET_S(static_cast<std::size_t>(c), bytes, set);
+  for (int c : cores)
+    if (c < limit) CPU_SET_S(static_cast<std::size_t>(c), bytes, set);
   const bool done = ::sched_setaffinity(0, bytes, set) == 0;
   CPU_FREE(set);
   return done;
@@ -84,9 +91,12 @@ inline crew engage(const platform::unit& u, std::span<const int> listed, int sha
       break;
     case kind::cpu: {
       const char* wish = std::getenv("OMP_NUM_THREADS");
-      const int wanted = wish ? std::atoi(wish) : 0;
-      out.threads = wanted > 0 ? wanted : usable / sharers > 1 ? usable / sharers : 1;
+      const long wanted = wish ? std::strtol(wish, nullptr, 10) : 0;
+      out.threads = wanted > 0             ? static_cast<int>(std::min<long>(wanted, platform::most_threads))
+                    : usable / sharers > 1 ? usable / sharers
+                                           : 1;
       if (wanted > usable) out.warning = few(usable) + ", but OMP_NUM_THREADS says " + std::to_string(wanted) + remedy;
+      if (wanted > out.threads) out.warning += "; " + std::to_string(out.threads) + " threads are started";
       else if (wanted <= 0 && usable == 1 && online > 1) out.warning = few(usable) + remedy;
       break;
     }

@@ -30,11 +30,11 @@ class hub {
   int size() const { return size_; }
   bool is_stopped() const { return stopped_.load(std::memory_order_acquire); }
 
-  /// Prints the first message and wakes everybody.
-  void stop(const std::string& message) {
+  /// Prints the first message, if it is not empty, and wakes everybody.
+  void stop(const std::string& message = {}) {
     quit();
     if (stopped_.exchange(true)) return;
-    std::fprintf(stderr, "%s\n", message.c_str());
+    if (!message.empty()) std::fprintf(stderr, "%s\n", message.c_str());
     for (auto& m : mailboxes_) m.ring();
     const std::lock_guard lock(mutex_);
     changed_.notify_all();

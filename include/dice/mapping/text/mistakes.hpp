@@ -43,6 +43,8 @@ constexpr mistake_words words_of(mistake what) {
       return {"no_core_listed", "list cores by numbers from 0 on"};
     case mistake::too_few_threads:
       return {"too_few_threads", "ask for at least one thread"};
+    case mistake::too_many_threads:
+      return {"too_many_threads", "ask for at most 1024 threads"};
     case mistake::gpu_negative:
       return {"gpu_number_negative", "write cpu or cores or threads or gpu"};
     case mistake::no_backend:
@@ -134,7 +136,7 @@ class teller {
   std::string misplaced() {
     if (f_.position >= m_.is.entries.size()) {
       at_ = m_.whole.substr(m_.whole.size() - 1);
-      return m_.is.entries.empty() ? "there is no device" : "the last device has no layers after it";
+      return count_devices(m_.values()) == 0 ? "there is no device" : "the last device has no layers after it";
     }
     const auto part = wrong(m_.entries[entry_]);
     switch (here().what) {
@@ -214,6 +216,7 @@ class teller {
       case mistake::no_core:
         return wrong(unit()) + " lists no core for " + rank;
       case mistake::too_few_threads:
+      case mistake::too_many_threads:
         return wrong(unit()) + " asks for " + number() + " threads";
       case mistake::gpu_negative:
         return wrong(unit()) + " is GPU " + number();

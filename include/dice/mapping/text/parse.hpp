@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,8 @@ inline constexpr int most_entries = 4096, most_cores = 1024, most_layer_entries 
 /// A mapping that was given as text, right or wrong, and where its parts stand there. Moved, not copied.
 struct text_mapping {
   std::vector<char> text;
-  std::string_view network;  ///< its name, the namespace of its layers
+  std::list<std::string> hosts;  ///< of on<…>
+  std::string_view network;      ///< its name, the namespace of its layers
   graph::network_view net;
   owned_mapping is;
   // Parts of the text, by entry, and by element of is.lists, is.limits and is.points.
@@ -155,7 +157,7 @@ class parser {
       in_.require('>', "after a number of bytes");
     } else if (word == "on") {
       in_.require('<', "after on");
-      out = {.what = what::host, .host = in_.string("a host's name in quotes")};
+      out = {.what = what::host, .host = to_.hosts.emplace_back(in_.string("a host's name in quotes"))};
       in_.require('>', "after a host's name");
     } else if (word == "precision") {
       in_.require('<', "after precision");
@@ -226,9 +228,16 @@ class parser {
   };
   named layer() { return layer(in_.read_path("a layer")); }
   named layer(const path& p) {
-    in_.pass_arguments();
-    if (p.count == 1) return {id_of(p.names[0]), p.all};
-    return {p.count == 2 && p.names[0] == to_.network ? id_of(p.names[1]) : -1, p.all};
+    // No layer is a template.
+    if (in_.pass_arguments()) {
+      const auto whole = in_.since(static_cast<std::size_t>(p.all.data() - to_.text.data()));
+      return {-1, id_of(p) < 0 ? p.all : whole};
+    }
+    return {id_of(p), p.all};
+  }
+  int id_of(const path& p) const {
+    if (p.count == 1) return id_of(p.names[0]);
+    return p.count == 2 && p.names[0] == to_.network ? id_of(p.names[1]) : -1;
   }
 
   /// Its network and points<…>.
@@ -277,6 +286,13 @@ class parser {
 
 }  // namespace detail
 
+namespace detail {
+/// A text without the byte order mark that some editors begin it with.
+[[gnu::cold]] inline std::string_view without_mark(std::string_view text) {
+  return text.substr(text.starts_with("\xef\xbb\xbf") ? 3 : 0);
+}
+}  // namespace detail
+
 /// The mapping that `text` is for network `net` of this name: `mapping<…>` or `split<…>` in the words of docs/dsl.md, with
 /// `dice::` and the network's name before its layers or without; after `using NAME =` and before `;`, if they are there, and
 /// with comments. Names are not looked at beyond that: check() finds mistakes. Throws mapping_error. `network` and `net` are
@@ -285,6 +301,7 @@ class parser {
   if (text.size() > most_text)
     throw mapping_error("the text has " + std::to_string(text.size()) + " bytes; a mapping has at most " +
                         std::to_string(most_text));
+  text = detail::without_mark(text);
   text_mapping out;
   out.text.assign(text.begin(), text.end());
   out.network = network, out.net = net;
@@ -295,6 +312,7 @@ class parser {
 /// Whether a text begins as a mapping or split does, and is no file's name.
 [[gnu::cold]] inline bool is_mapping_text(std::string_view text) {
   try {
+    text = detail::without_mark(text);
     text_mapping nothing;
     nothing.text.assign(text.begin(), text.end());
     return detail::parser(nothing).begins_as_mapping();

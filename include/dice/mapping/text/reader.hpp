@@ -144,27 +144,31 @@ class reader {
     if (value < -most || value > most) fail(begin, quoted(since(begin)) + " is too large");
     return value * (std::int64_t{1} << shift);
   }
-  /// "…", without escapes.
-  std::string_view string(const char* what) {
+  /// "…", in which \" and \\ stand for " and \.
+  std::string string(const char* what) {
     if (!take('"')) expect(what);
-    const auto end = text_.find_first_of("\"\\\n", at_);
-    if (end == std::string_view::npos || text_[end] != '"') fail(at_ - 1, "this string does not end, or has a \\");
-    const auto out = text_.substr(at_, end - at_);
-    end_ = at_ = end + 1;
+    std::string out;
+    const auto begin = at_ - 1;
+    for (; peek() != '"'; out += text_[at_++]) {
+      if (peek() == '\\' && at_ + 1 < text_.size() && (text_[at_ + 1] == '"' || text_[at_ + 1] == '\\')) ++at_;
+      else if (at_ == text_.size() || peek() == '\n' || peek() == '\\')
+        fail(begin, "this string does not end, or has a \\ before what is neither \" nor \\");
+    }
+    end_ = ++at_;
     return out;
   }
-  /// Passes over <…>, if it is next, whatever is in it.
-  void pass_arguments() {
+  /// Passes over <…>, if it is next, whatever is in it. Whether it was.
+  bool pass_arguments() {
     const auto begin = at();
     for (std::size_t depth = 0;;) {
       skip();
       if (at_ == text_.size() && depth > 0) fail(begin, "this '<' has no '>'");
       const char next = peek();
       if (next == '<') ++depth;
-      if (depth == 0) return;
+      if (depth == 0) return false;
       if (next == '"') string("");
       else end_ = ++at_;
-      if (next == '>' && --depth == 0) return;
+      if (next == '>' && --depth == 0) return true;
     }
   }
 
