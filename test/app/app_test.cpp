@@ -11,6 +11,7 @@
 #include "dice/app/output/results.hpp"
 #include "dice/app/program.hpp"
 #include "dice/app/record.hpp"
+#include "dice/runtime/other_mapping.hpp"
 #include "dice/runtime/recorder.hpp"
 
 #include <gtest/gtest.h>
