@@ -297,7 +297,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("onnx2hpp", type=pathlib.Path)
     parser.add_argument("--before", type=pathlib.Path, metavar="DIR", help="another checkout of dice")
-    parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("work"), metavar="DIR", help="for all that is made (work)")
+    parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build_compile_time"), metavar="DIR", help="for all that is made (build_compile_time)")
     parser.add_argument("--only", nargs="+", choices=list(CASES), metavar="CASE", help="only these; a library that is in DIR is taken as it is")
     parser.add_argument("--compiler", choices=["g++", "clang"], help="only this one")
     parser.add_argument("--rounds", type=int, default=2, metavar="N", help="of each measurement, of which the least counts (2)")
