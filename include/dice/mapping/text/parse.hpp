@@ -284,13 +284,11 @@ class parser {
   std::vector<int> by_name_;
 };
 
-}  // namespace detail
-
-namespace detail {
 /// A text without the byte order mark that some editors begin it with.
 [[gnu::cold]] inline std::string_view without_mark(std::string_view text) {
   return text.substr(text.starts_with("\xef\xbb\xbf") ? 3 : 0);
 }
+
 }  // namespace detail
 
 /// The mapping that `text` is for network `net` of this name: `mapping<…>` or `split<…>` in the words of docs/dsl.md, with
