@@ -87,7 +87,7 @@ TEST(command_line, options) {
   EXPECT_EQ(o.random, std::numeric_limits<std::uint64_t>::max());
   EXPECT_TRUE(o.gather);
   EXPECT_EQ(o.by, app::transport::in_process);
-  EXPECT_EQ(parse(one(), {"--input", "x=y.npy"}).inputs[0].file, "x=y.npy");  // no input of that name: all is the file
+  EXPECT_EQ(parse(one(), {"--input", "./x=y.npy"}).inputs[0].file, "./x=y.npy");
   EXPECT_EQ(parse(one(), {"--plan=json"}).plan, app::plan_form::json);
   EXPECT_EQ(parse(one(), {"--plan"}).plan, app::plan_form::text);
 }
@@ -116,7 +116,8 @@ TEST(command_line, refusals_name_the_option) {
   EXPECT_NE(error_of(one(), {"--input"}).find("missing"), std::string::npos);
   EXPECT_NE(error_of(one(), {"--input="}).find("missing"), std::string::npos);
   EXPECT_NE(error_of(one(), {"--framse", "1"}).find("--frames?"), std::string::npos);
-  EXPECT_NE(error_of(one(), {"-h"}).find("--help"), std::string::npos);
+  EXPECT_NE(error_of(one(), {"-x"}).find("--help"), std::string::npos);
+  EXPECT_NE(error_of(one(), {"--input", "x=y.npy"}).find("no input 'x', its input is in.0"), std::string::npos);
   EXPECT_NE(error_of(one(), {}).find("--random SEED"), std::string::npos);
 }
 

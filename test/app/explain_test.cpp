@@ -88,8 +88,9 @@ TEST(explain, advises_the_best_mapping_with_times_as_seen) {
   constexpr double slow_fps = predicted<sample::network, on_slow, lab>.throughput;
   // All took twice what was predicted: what would be best is half as fast as predicted, and the gain is the same.
   const auto text = advice<on_slow>(run_of<on_slow>(2));
-  EXPECT_NE(text.find("This mapping would do " + app::detail::number_text(best_fps / 2, "%.4g frames/s") +
-                      app::detail::number_text((best_fps / slow_fps - 1) * 100, " (%.0f %% more)")),
+  EXPECT_NE(text.find("This mapping would do " + app::detail::number_text(best_fps / 2, "%.4g frames/s, ") +
+                      app::detail::number_text((best_fps / slow_fps - 1) * 100, "%.0f %% more than the ") +
+                      app::detail::number_text(slow_fps / 2, "%.4g that this one could")),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("using deployment = dice::mapping<"), std::string::npos);

@@ -260,7 +260,7 @@ TEST(input_files, of_a_folder) {
       all.add(at);
       FAIL();
     } catch (const runtime::file_error& e) {
-      EXPECT_TELLS(std::string(e.what()), at + "/d.png' is no .npy file and no JPEG or PNG picture");
+      EXPECT_TELLS(std::string(e.what()), at + "/d.png' is neither a .npy file nor a JPEG or PNG picture");
     }
   }
   fs::remove(files.path / "d.png");

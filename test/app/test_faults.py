@@ -234,8 +234,9 @@ class Files(Fault):
 
     @unittest.skipUnless(MPIRUN, "no mpirun")
     def test_on_the_full_disk_of_another_rank(self):
-        done = self.run_program("--random", 1, "--output", "/dev/full", owner="0,0,0,0,0,1,1,1,1,1", ranks=2, by="mpi")
+        done = self.run_program("--random", 1, "--top", 1, "--output", "/dev/full", owner="0,0,0,0,0,1,1,1,1,1", ranks=2, by="mpi")
         self.assert_fails(done, 1, "rank 1 (host ", "'/dev/full'", "No space left on device")
+        self.assertEqual(done.stdout, "")
 
 
 def catches(pid, number):

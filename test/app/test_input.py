@@ -113,7 +113,7 @@ class Pictures(Case):
         self.assert_fails(self.start(DIGITS, "--input", "cut.png", by=by), 1, "'cut.png' is cut short")
         self.assert_fails(self.start(DIGITS, "--input", "pictures/00.png", "--input", "flip.png"), 1, "frame 1, layer 'picture': 'flip.png'",
                           "a checksum is wrong")
-        self.assert_fails(self.start(DIGITS, "--input", "text.jpg"), 1, "'text.jpg' is no .npy file and no JPEG or PNG picture")
+        self.assert_fails(self.start(DIGITS, "--input", "text.jpg"), 1, "'text.jpg' is neither a .npy file nor a JPEG or PNG picture")
         self.assert_fails(self.start(DIGITS, "--input", "pictures", "--resize", "none"), 1, "'pictures/01.png' has 16×16 pixels")
         self.assert_fails(self.start(DIGITS, "--input", "pictures", "--layout", "nhwc"), 1, "(1, 1, 8, 8): it has 8 channels")
         self.assert_fails(self.start(DIGITS, "--input", EXAMPLE / "digits_in.npy", "--mean", "0.5"), 2, "no input has any")

@@ -57,8 +57,11 @@ class Mappings(unittest.TestCase):
             file = pathlib.Path(folder, "mapping<")
             file.write_text("// on one device\n" + MAPPINGS[2] + "\n\n// and what is predicted of it\n")
             self.works("--mapping", str(file))
-            self.refused("line 1, column 1: not_a_mapping: 'nothing' is neither", "--plan", "--mapping", self.written(folder, "nothing"))
-            self.refused("line 1, column 1: expected mapping<…> or split<…>, found the end", "--plan", "--mapping", self.written(folder, ""))
+            for text, mistake in [("nothing", "line 1, column 1: not_a_mapping: 'nothing' is neither"),
+                                  ("", "line 1, column 1: expected mapping<…> or split<…>, found the end"),
+                                  ("mapping<dev<0>, layers<to<conv1>>>", "layer_without_device: layer 'relu1'")]:
+                given = self.written(folder, text)
+                self.refused(f"'{given}': {mistake}", "--plan", "--mapping", given)
             self.refused(f"'{folder}' cannot be read: Is a directory; write mapping<…> or split<…>, or name a file", "--mapping", folder)
             self.refused("'none' cannot be read: No such file or directory; write", "--mapping", "none", "--plan")
             long = self.written(folder, " " * (2 << 20))
@@ -91,7 +94,7 @@ class Mappings(unittest.TestCase):
     def test_cores_and_threads_that_no_system_has(self):
         done = run(*FRAMES, "--mapping", "mapping<dev<0, cores<2147483647>>, layers<all>>")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("cannot use core 2147483647 of the 1 ", done.stderr)
+        self.assertIn("cannot use core 2147483647, which its unit lists", done.stderr)
         self.refused("line 1, column 16: too_many_threads: 'threads<100000>' asks for 100000 threads; ask for at most 1024 threads",
                      "--plan", "--mapping", "mapping<dev<0, threads<100000>>, layers<all>>")
 

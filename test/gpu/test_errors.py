@@ -56,8 +56,11 @@ class Errors(unittest.TestCase):
             command = [MPIRUN, '--oversubscribe', '--bind-to', 'none', '-n', '2', *command]
         else:
             command += ['--transport', 'in-process']
-        return subprocess.run(command, env={**os.environ, 'DICE_EMULATED_GPU': broken, 'OMP_NUM_THREADS': '1'},
+        done = subprocess.run(command, env={**os.environ, 'DICE_EMULATED_GPU': broken, 'OMP_NUM_THREADS': '1'},
                               capture_output=True, text=True, timeout=60)
+        # What AddressSanitizer says of the emulated threads of a block.
+        done.stderr = re.sub(r"==\d+==WARNING: ASan doesn't fully support makecontext/swapcontext.*\n", '', done.stderr)
+        return done
 
     def setUp(self):
         self.folder = tempfile.mkdtemp()

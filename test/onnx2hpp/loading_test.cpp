@@ -266,7 +266,7 @@ TEST(Damage, EndsInAMessageNeverInACrash) {
   }
   const auto done = tool({folder.write("m.onnx", good.substr(0, good.size() / 2)), "-o", folder.path});
   EXPECT_EQ(done.code, 1);
-  EXPECT_NE(done.err.find("is no ONNX model or is damaged"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("\": it is not an ONNX model, or it is damaged"), std::string::npos) << done.err;
 }
 
 }  // namespace

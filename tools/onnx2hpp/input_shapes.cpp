@@ -98,7 +98,7 @@ class resolver {
     if (!v.shape || v.shape->empty() || v.shape->front().value > 0 || v.shape->front().symbol.empty()) return;
     const auto& symbol = v.shape->front().symbol;
     if (known_.symbols.emplace(symbol, 1).second)
-      out_.note(fmt::format("the symbolic dimension {} becomes 1 (-d {}=N for another)", quote(symbol), symbol));
+      out_.note(fmt::format("the symbolic dimension {} becomes 1 (-d {}=NUMBER for another)", quote(symbol), symbol));
   }
 
   std::optional<shape> resolve(const value_info& v) {
@@ -140,7 +140,7 @@ class resolver {
       wanted += (i ? "x" : "") + ((*v.shape)[i].value > 0 ? std::to_string((*v.shape)[i].value) : i == 0 ? "1" : "N");
     tell(v, fmt::format("its dimension {} is {}", a, e.symbol.empty() ? "not known" : "the symbol " + quote(e.symbol)),
          e.symbol.empty() ? fmt::format("fix it with -i {}:{}", v.name, wanted)
-                          : fmt::format("fix it with -d {}=N or -i {}:{}", e.symbol, v.name, wanted));
+                          : fmt::format("fix it with -d {}=NUMBER or -i {}:{}", e.symbol, v.name, wanted));
     return -1;
   }
 

@@ -49,10 +49,10 @@ class loader {
     // A refusal is told below, in our own words.
     const google::protobuf::LogSilencer silent;
     if (bytes.size() > std::numeric_limits<int>::max())
-      throw file_error("the model's graph (without its tensors) is over 2 GiB");
+      throw file_error("its graph (without its tensors) is over 2 GiB");
     if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-      throw file_error("the file is no ONNX model or is damaged");
-    if (!proto.has_graph()) throw file_error("the file is no ONNX model: it holds no graph");
+      throw file_error("it is not an ONNX model, or it is damaged");
+    if (!proto.has_graph()) throw file_error("it is not an ONNX model: it holds no graph");
     out_.ir_version = proto.ir_version();
     read_opsets(proto.opset_import(), out_.opsets);
     read(proto.graph());
@@ -102,7 +102,7 @@ class loader {
     } else {
       unknown_field(f, 11, [&](const std::string& bytes) {
         onnx::AttributeProto a;
-        if (!a.ParseFromString(bytes)) throw file_error("the file is no ONNX model or is damaged (a function's attribute)");
+        if (!a.ParseFromString(bytes)) throw file_error("it is not an ONNX model, or it is damaged (a function's attribute)");
         out.defaults[a.name()] = read(a);
       });
     }
@@ -331,6 +331,13 @@ class loader {
 
 }  // namespace
 
-model load_model(const std::filesystem::path& path) { return loader(path).load(); }
+model load_model(const std::filesystem::path& path) {
+  loader from(path);
+  try {
+    return from.load();
+  } catch (const file_error& e) {
+    throw file_error(fmt::format("{}: {}", quote(path.string()), e.what()));
+  }
+}
 
 }  // namespace onnx2hpp

@@ -182,7 +182,7 @@ class walker {
   }
 
   [[noreturn]] void damaged(std::size_t at, const char* why) const {
-    throw file_error(fmt::format("the file is no ONNX model or is damaged: {} (at byte {} of {})", why, at, file_.size()));
+    throw file_error(fmt::format("it is not an ONNX model, or it is damaged: {} (at byte {} of {})", why, at, file_.size()));
   }
 
   std::span<const std::byte> file_;

@@ -6,6 +6,8 @@
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/program.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -72,6 +74,10 @@ struct parsing {
             return checked({l, std::string(text.substr(at + 1))});
         }
     }
+    if (const auto at = text.find('='); ids.size() == 1 && at != std::string_view::npos && at < text.find('/') &&
+                                        ::access(std::string(text).c_str(), F_OK) != 0)
+      fail("the network has no " + std::string(kind) + " '" + std::string(text.substr(0, at)) + "', its " + kind + " is " +
+           list(inputs) + "; a file of this name is ./" + std::string(text));
     if (ids.size() == 1) return checked({ids[0], std::string(text)});
     if (ids.empty()) fail(std::string("the network has no ") + kind);
     fail("'" + std::string(text) + "' must be NAME=FILE, since the network has several " + kind + "s: " + list(inputs));
@@ -296,7 +302,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   options out;
   std::vector<std::string_view> seen;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view word = arguments[i];
+    const std::string_view given_word = arguments[i], word = given_word == "-h" ? "--help" : given_word;
     const auto equals = word.substr(0, 2) == "--" ? word.find('=') : std::string_view::npos;
     const auto name = word.substr(0, equals);
     const auto table = detail::option_table();
@@ -388,7 +394,8 @@ inline std::string_view nearest_option(std::string_view wrong) {
   if (out.by == transport::mpi) {
 #ifndef DICE_WITH_MPI
     throw usage_error(
-        "--transport mpi: this program was built without MPI; build it with dice::mpi, or use --transport in-process");
+        "--transport mpi: this program was built without MPI; build it where CMake finds Boost.MPI, or with what pkg-config "
+        "says, or use --transport in-process");
 #endif
   }
   return out;

@@ -76,8 +76,9 @@ namespace dice::app {
   const bool alone = found.ranks.devices.size() == 1 && p.ranks() > 1;
   out.advice =
       (alone ? "No mapping on several devices is better than one device alone, which would do " : "This mapping would do ") +
-      detail::number_text(found.expected.throughput, "%.4g frames/s") + detail::number_text(gain * 100, " (%.0f %% more)") +
-      ", with times as they were measured here:\n" + mapping;
+      detail::number_text(found.expected.throughput, "%.4g frames/s") + ", " +
+      detail::number_text(gain * 100, "%.0f %% more than the ") +
+      detail::number_text(1 / slowest, "%.4g that this one could, both with times as they were measured here:\n") + mapping;
   out.advice_json = "\"better\": {\"frames_per_s\": " + json_number(found.expected.throughput) +
                     ", \"gain\": " + json_number(gain) + ", \"mapping\": " + json_string(mapping) + "}";
   return out;

@@ -161,11 +161,13 @@ class rank_job {
         if (holder(f.layer) == rank_) require_writable(f.file);
       for (const auto* file : {&options_.json, &options_.trace, &options_.profile})
         if (rank_ == 0 && !file->empty()) require_writable(*file);
-      const bool lists =
-          options_.top > 0 && std::any_of(program_.layers.layers.begin(), program_.layers.layers.end(), [&](const auto& l) {
-            return l.is_output && holder(static_cast<int>(&l - program_.layers.layers.data())) == rank_;
-          });
-      if (lists && !options_.labels.empty()) labels_ = read_labels(options_.labels);
+      for (int l = 0; l < program_.layers.size(); ++l) {
+        if (options_.labels.empty() || !layer(l).is_output || holder(l) != rank_) continue;
+        if (labels_.empty()) labels_ = read_labels(options_.labels);
+        if (const auto n = layer(l).output.elements(); static_cast<std::int64_t>(labels_.size()) < n)
+          warning += (warning.empty() ? "" : "; ") + ("has " + std::to_string(labels_.size())) + " labels for the " +
+                     std::to_string(n) + " numbers of output '" + name(l) + "'";
+      }
     });
     record mine;
     mine.put(warning);
@@ -370,12 +372,14 @@ class rank_job {
     if (rank_ == 0 && !options_.trace.empty()) then([&] { runtime::write_text(options_.trace, trace_text(traces)); });
     if (rank_ == 0 && !options_.profile.empty())
       then([&] { runtime::write_text(options_.profile, profile_json(program_, frames_, profile)); });
-    // Printed when all files are there: who reads may go away.
+    // Printed when all files of all ranks are there: who reads may go away. The figures first, then what other ranks print.
+    if (const int code = agree(error)) return code;
+    if (rank_ == 0) then([&] { print(report_table(all)); });
+    if (const int code = agree(error)) return code;
     if (options_.top > 0 && options_.streamed() < 0) then([&] { list_top(); });
     for (const auto& f : options_.expected)
       if (holder(f.layer) == rank_) then([&] { compare(f); });
     if (rank_ == 0 && !options_.profile.empty()) then([&] { print(profile_table(program_, profile)); });
-    if (rank_ == 0) then([&] { print(report_table(all)); });
     if (!page.empty()) then([&] { print("\n" + page); });
     return agree(error);
   }

@@ -69,7 +69,7 @@ namespace dice::app {
 class remapped final : public runtime::other_mapping {
  public:
   /// `given` is the mapping as text, or a file that has it. Throws usage_error, whose text does not name the option.
-  [[gnu::cold]] remapped(const runtime::program& of, std::string_view given) : remapped(of, parsed(of, given)) {}
+  [[gnu::cold]] remapped(const runtime::program& of, std::string_view given) : remapped(of, given, parsed(of, given)) {}
   remapped(const remapped&) = delete;
   remapped& operator=(const remapped&) = delete;
 
@@ -77,12 +77,12 @@ class remapped final : public runtime::other_mapping {
   std::span<const platform::device> devices() const override { return plan_.devices(); }
 
  private:
-  remapped(const runtime::program& of, placement::text_mapping mapping)
+  remapped(const runtime::program& of, std::string_view given, placement::text_mapping mapping)
       : mapping_(std::move(mapping)), plan_(of.layers, mapping_.values(), of.tables->algorithms), program_(of) {
-    require(plan_.mistake());
+    require(plan_.mistake(), given);
     const auto& layers = *of.tables;
     const auto plan = plan_.view();
-    require(check_kernels(plan, plan_.devices(), [&](auto by, int layer) { return layers.computes(by, layer); }));
+    require(check_kernels(plan, plan_.devices(), [&](auto by, int layer) { return layers.computes(by, layer); }), given);
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
       const int anchor = plan.groups[g].anchor;
       kernels_.push_back(layers.kernel(plan_.backend_of(plan.groups[g]), anchor, plan_.algorithms()[g]));
@@ -104,11 +104,15 @@ class remapped final : public runtime::other_mapping {
     try {
       return placement::parse(text, of.network, of.layers);
     } catch (const placement::mapping_error& e) {
-      throw usage_error(e.what());
+      throw usage_error(place_of(given) + e.what());
     }
   }
-  void require(const placement::finding& mistake) const {
-    if (mistake) throw usage_error(placement::tell(mapping_, mistake));
+  /// The file that is to blame, if the mapping is in one.
+  static std::string place_of(std::string_view given) {
+    return placement::is_mapping_text(given) ? "" : "'" + std::string(given) + "': ";
+  }
+  void require(const placement::finding& mistake, std::string_view given) const {
+    if (mistake) throw usage_error(place_of(given) + placement::tell(mapping_, mistake));
   }
 
   placement::text_mapping mapping_;

@@ -162,7 +162,10 @@ inline int run_threads(const runtime::program& p, const options& o, const foreca
     if (const int n = launched_size(); n > 1)
       return detail::refuse_alone(
           p.ranks() == 1 ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
-                         : "--transport in-process: all ranks run in one process; start it without mpirun");
+          : o.by == transport::in_process
+              ? "--transport in-process: all ranks run in one process; start it without mpirun"
+              : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
+                "it where CMake finds Boost.MPI, or with what pkg-config says");
     const runtime::interrupts ends("dice: error: ", "");
     return detail::run_threads(p, o, f);
   } catch (const usage_error& e) {

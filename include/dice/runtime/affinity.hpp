@@ -80,8 +80,8 @@ inline crew engage(const platform::unit& u, std::span<const int> listed, int sha
       }
       out.threads = out.cores.empty() ? u.count : static_cast<int>(out.cores.size());
       if (!lacking.empty())
-        out.warning = "cannot use core " + lacking + " of the " + std::to_string(u.count) +
-                      " that its unit lists; cores here are 0 to " + std::to_string(online - 1);
+        out.warning =
+            "cannot use core " + lacking + ", which its unit lists; cores here are 0 to " + std::to_string(online - 1);
       break;
     }
     case kind::threads:

@@ -121,18 +121,18 @@ class file {
   [[gnu::cold]] void check(std::string_view network, const graph::weights_file& wanted) {
     const std::int64_t size = in_.size();
     unsigned char length[8];
-    if (size < 10 || !in_.read(length, 8, 0)) fail("is no safetensors file: it has " + std::to_string(size) + " bytes");
+    if (size < 10 || !in_.read(length, 8, 0)) fail("is not a safetensors file: it has " + std::to_string(size) + " bytes; take the one that onnx2hpp wrote");
     std::uint64_t header = 0;
     for (int i = 7; i >= 0; --i) header = header << 8 | length[i];
     if (header < 2 || header > static_cast<std::uint64_t>(longest_header))
-      fail("is no safetensors file: its header would have " + std::to_string(header) + " bytes");
+      fail("is not a safetensors file: its header would have " + std::to_string(header) + " bytes; take the one that onnx2hpp wrote");
     if (static_cast<std::int64_t>(header) > size - 8)
-      fail("is cut short or no safetensors file: its header should have " + std::to_string(header) +
+      fail("is cut short, or is not a safetensors file: its header should have " + std::to_string(header) +
            " bytes, the file has " + std::to_string(size));
     std::string text(header, '\0');
     if (!in_.read(text.data(), text.size(), 8)) fail(std::string("cannot be read: ") + std::strerror(errno));
     const auto digest = detail::metadata(text, "dice_digest");
-    if (!digest) fail("is no safetensors file: its header is damaged");
+    if (!digest) fail("is not a safetensors file: its header is damaged; copy it anew, or let onnx2hpp write it again");
     const std::string remedy = "; take the " + std::string(wanted.file) + " that onnx2hpp wrote together with the header";
     if (digest->empty()) fail("was not written by onnx2hpp: its header has no dice_digest" + remedy);
     if (*digest != wanted.digest)

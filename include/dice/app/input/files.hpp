@@ -138,7 +138,7 @@ class input_files {
       const auto beginning = beginning_of(path);
       if (is_picture(beginning)) return add_picture(path);
       if (!beginning.empty() && !is_npy(beginning))
-        throw runtime::file_error("'" + path + "' is no .npy file and no JPEG or PNG picture");
+        throw runtime::file_error("'" + path + "' is neither a .npy file nor a JPEG or PNG picture; write frames with numpy.save");
     }
     tensors_.push_back(runtime::read_frames(path, one_, what_));
     const auto& all = tensors_.back();
