@@ -42,7 +42,7 @@ class Figures(Case):
                 pairs = collections.Counter((begins[i]["pid"], ends[i]["pid"]) for i in begins)
                 self.assertEqual(pairs, collections.Counter({p: FRAMES * n for p, n in collections.Counter(
                     (m["from"], m["to"]) for m in messages).items()}))
-                slack = 0 if by == "threads" else 1000  # µs, of clocks compared by messages
+                slack = 0 if by == "threads" else 20000  # µs, of clocks compared by messages on a machine with other work
                 for i in begins:
                     self.assertGreaterEqual(ends[i]["ts"] - begins[i]["ts"], -slack)
 
