@@ -4,11 +4,11 @@
 
 namespace dice::kernels {
 
-using enum host::direct_kind;
+using enum openmp::direct_kind;
 
-template struct compiled<openmp, host::convolutions<plain, 0, 0>>;
-template struct compiled<openmp, host::convolutions<blocked, 0, 0>>;
-template struct compiled<openmp, host::convolutions<depthwise, 0, 0>>;
-template cost::algorithm compiled<openmp, ops::conv>::variant(const task&, int);
+template struct compiled<openmp::backend, openmp::convolutions<plain, 0, 0>>;
+template struct compiled<openmp::backend, openmp::convolutions<blocked, 0, 0>>;
+template struct compiled<openmp::backend, openmp::convolutions<depthwise, 0, 0>>;
+template algorithm::choice compiled<openmp::backend, ops::conv>::variant(const task&, int);
 
 }  // namespace dice::kernels

@@ -4,9 +4,9 @@
 
 namespace dice::kernels {
 
-using enum host::direct_kind;
+using enum openmp::direct_kind;
 
-template struct compiled<openmp, host::convolutions<blocked, 3, 3>>;
-template struct compiled<openmp, host::convolutions<blocked, 5, 5>>;
+template struct compiled<openmp::backend, openmp::convolutions<blocked, 3, 3>>;
+template struct compiled<openmp::backend, openmp::convolutions<blocked, 5, 5>>;
 
 }  // namespace dice::kernels

@@ -4,11 +4,11 @@
 
 namespace dice::kernels {
 
-using enum host::direct_kind;
+using enum openmp::direct_kind;
 
-template struct compiled<openmp, host::convolutions<blocked, 1, 3>>;
-template struct compiled<openmp, host::convolutions<blocked, 3, 1>>;
-template struct compiled<openmp, host::convolutions<blocked, 1, 7>>;
-template struct compiled<openmp, host::convolutions<blocked, 7, 1>>;
+template struct compiled<openmp::backend, openmp::convolutions<blocked, 1, 3>>;
+template struct compiled<openmp::backend, openmp::convolutions<blocked, 3, 1>>;
+template struct compiled<openmp::backend, openmp::convolutions<blocked, 1, 7>>;
+template struct compiled<openmp::backend, openmp::convolutions<blocked, 7, 1>>;
 
 }  // namespace dice::kernels

@@ -1,2 +1,2 @@
 // Other mappings of a program's network, as text.
-#include "dice/app/remap.ipp"
+#include "dice/assembly/remap.ipp"

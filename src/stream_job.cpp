@@ -1,2 +1,2 @@
 // Engines.
-#include "dice/app/stream_job.ipp"
+#include "dice/job/stream_job.ipp"

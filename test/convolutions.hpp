@@ -1,7 +1,7 @@
 // A network written by hand in the form that onnx2hpp generates: two 3×3 convolutions that Winograd's algorithm computes.
 #pragma once
 
-#include <dice/model/model.hpp>
+#include <dice/graph/graph.hpp>
 
 namespace convolutions {
 

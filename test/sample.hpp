@@ -2,7 +2,7 @@
 // of shapes, small enough to check by eye.
 #pragma once
 
-#include <dice/model/model.hpp>
+#include <dice/graph/graph.hpp>
 
 namespace sample {
 

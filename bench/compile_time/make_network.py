@@ -86,7 +86,7 @@ def header(net, ranks):
             back = cuts[ranks - 1] - 1
             owned += f", net::{net.names[back - 1]}, net::{net.names[back]}"
         rows.append(f"dice::dev<{r}, dice::cpu>, dice::layers<{owned}>")
-    return ("#pragma once\n\n#include <dice/model/model.hpp>\n\nnamespace net {\n\ntemplate <int Id> struct layer_at;\n\n"
+    return ("#pragma once\n\n#include <dice/graph/graph.hpp>\n\nnamespace net {\n\ntemplate <int Id> struct layer_at;\n\n"
             + "\n".join(net.text) + f"""
 struct network final {{
   static constexpr int size = {net.size};

@@ -42,8 +42,8 @@ int main() {
   for (const auto best : {partition::objective::throughput, partition::objective::latency, partition::objective::energy}) {
     partition::wish wish;
     wish.aim.best = best, wish.aim.in_order = IN_ORDER;
-    const auto problem = partition::problem_of(partition::setting_of<whole, lab>);
-    const auto found = partition::find_best(partition::setting_of<whole, lab>, wish);
+    const auto problem = cost::problem_of(cost::setting_of<whole, lab>);
+    const auto found = partition::find_best(cost::setting_of<whole, lab>, wish);
     for (const int d : found.ranks.devices) std::printf("%d ", problem.devices[d].host);
     std::printf(";");
     for (const int rank : found.ranks.owner) std::printf(" %d", rank);

@@ -10,7 +10,7 @@
 // Exit status 3: the seconds are over, and the last line says with which shape to go on. bench/gpu/engines.py sums up.
 #include "probe.hpp"
 
-#include <dice/cost/cudnn.hpp>
+#include <dice/algorithm/cudnn.hpp>
 #include <dice/kernels/cudnn/detail/convolutions.hpp>
 
 #include <chrono>
@@ -138,7 +138,7 @@ class probes {
   bool all_of(int number, const layer& l) {
     for (const bool channels_last : {false, true})
       for (const int follows : {0, 1, 2}) one(number, l, channels_last, follows);
-    if (bench_ && !late() && cost::is_depthwise(l.op, l.in)) own(number, l);
+    if (bench_ && !late() && algorithm::is_depthwise(l.op, l.in)) own(number, l);
     return !late();
   }
   bool late() const { return clock_type::now() > end_; }

@@ -38,7 +38,7 @@ void add(const std::string& name, const Op& op, const std::vector<tensor::shape>
         (name + (as == layout::plain ? "/plain" : "/blocked")).c_str(),
         [=](benchmark::State& state) {
           const auto result = graph::infer(op, in);
-          const auto how = cost::choose_openmp(op, in, result);
+          const auto how = algorithm::choose_openmp(op, in, result);
           std::vector<memory> all;
           std::vector<const float*> inputs, weights;
           std::int64_t bytes = tensor::bytes(result, as), scratch = tensor::bytes(result, layout::blocked);
@@ -55,7 +55,7 @@ void add(const std::string& name, const Op& op, const std::vector<tensor::shape>
                                     .parameters = weights.data(),
                                     .packed = nullptr,
                                     .scratch = reinterpret_cast<std::byte*>(work.get())};
-          for (auto _ : state) kernels::kernel<kernels::openmp, Op>::run(what, at);
+          for (auto _ : state) kernels::kernel<kernels::openmp::backend, Op>::run(what, at);
           state.SetBytesProcessed(state.iterations() * bytes);
         })
         ->Unit(benchmark::kMicrosecond)

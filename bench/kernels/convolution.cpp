@@ -59,8 +59,8 @@ class by_dice {
  public:
   by_dice(const layer& l, const float* weights, const float* bias)
       : layer_(l),
-        how_(cost::choose_openmp(l.op, {&l.in, 1}, result_)),
-        stored_(how_.works == cost::form::first ? tensor::layout::plain : tensor::layout::blocked),
+        how_(algorithm::choose_openmp(l.op, {&l.in, 1}, result_)),
+        stored_(how_.works == algorithm::form::first ? tensor::layout::plain : tensor::layout::blocked),
         input_(random(tensor::elements(l.in, stored_))) {
     const std::vector<const float*> parameters{weights, bias};
     by_.pack(what_, parameters, packed_.get());
@@ -77,10 +77,10 @@ class by_dice {
 
   std::string algorithm() const {
     if (how_.variant > 0) {
-      const cost::winograd w(how_.variant, op_, layer_.in, result_);
+      const algorithm::winograd w(how_.variant, op_, layer_.in, result_);
       return "F(" + by(w.y.outputs, w.x.outputs) + ")";
     }
-    return cost::convolution(op_, layer_.in, result_).depthwise ? "depthwise" : "direct";
+    return algorithm::convolution(op_, layer_.in, result_).depthwise ? "depthwise" : "direct";
   }
 
  private:
@@ -91,9 +91,9 @@ class by_dice {
     return op;
   }();
   tensor::shape result_ = layer_.result();
-  cost::algorithm how_;
+  algorithm::choice how_;
   tensor::layout stored_;
-  kernels::functions by_ = kernels::functions_for(kernels::openmp{}, op_, {&layer_.in, 1}, result_);
+  kernels::functions by_ = kernels::functions_for(kernels::openmp::backend{}, op_, {&layer_.in, 1}, result_);
   kernels::task what_{.op = &op_,
                       .inputs = {&layer_.in, 1},
                       .result = result_,

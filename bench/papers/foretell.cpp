@@ -15,17 +15,17 @@ template <class Measured> using computer = board<"computer", ram<16_GiB>, proces
 using lab = cluster<host<"h1", computer<PROFILE::h1>>, host<"h2", computer<PROFILE::h2>>, PROFILE::h1_h2>;
 
 int main() {
-  const auto problem = partition::problem_of(partition::setting_of<whole, lab>);
-  const auto tell = [&](const meta::array<partition::stage>& stages) {
+  const auto problem = cost::problem_of(cost::setting_of<whole, lab>);
+  const auto tell = [&](const meta::array<cost::stage>& stages) {
     int last = -1;  // layer
     for (int l = 0; l < problem.piece_of.size(); ++l)
       if (problem.piece_of[l] < stages[0].last) last = l;
-    const auto expected = partition::predict(problem, stages);
+    const auto expected = cost::predict(problem, stages);
     std::printf("%d %d %.6g %.6g\n", stages[0].device, stages.size() == 1 ? -1 : last, expected.throughput,
                 expected.latency * 1e3);
   };
   for (int cut = 1; cut < problem.pieces; ++cut) {
-    meta::array<partition::stage> stages;
+    meta::array<cost::stage> stages;
     stages.push_back({0, 0, cut}), stages.push_back({1, cut, problem.pieces});
     // Only cuts that no layer's id crosses can be written as to<…> and from<…>.
     bool in_order = true;
@@ -35,7 +35,7 @@ int main() {
     if (in_order) tell(stages);
   }
   for (const int device : {0, 1}) {
-    meta::array<partition::stage> alone;
+    meta::array<cost::stage> alone;
     alone.push_back({device, 0, problem.pieces});
     tell(alone);
   }

@@ -3,8 +3,8 @@
 
 #include "machine.hpp"
 
-#include <dice/app/output/trace.hpp>
-#include <dice/app/program.hpp>
+#include <dice/assembly/program_of.hpp>
+#include <dice/report/trace.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -19,16 +19,16 @@ struct work {
   std::int64_t products = 0;  ///< as computed: fewer than the layer's by Winograd's algorithm
 };
 
-template <class Net, class Layer> work work_of(const dice::cost::algorithm& how, std::int64_t macs) {
+template <class Net, class Layer> work work_of(const dice::algorithm::choice& how, std::int64_t macs) {
   if constexpr (std::is_same_v<std::remove_cvref_t<decltype(Layer::op)>, dice::ops::conv>) {
     constexpr auto& op = Layer::op;
     constexpr auto in = Net::template layer<Layer::operands[0]>::result;
     const auto window = std::to_string(op.kernel[0]) + "x" + std::to_string(op.kernel[1]);
     if (how.variant > 0) {
-      const dice::cost::winograd w(how.variant, op, in, Layer::result);
+      const dice::algorithm::winograd w(how.variant, op, in, Layer::result);
       return {"Winograd " + window, w.images * w.rows * w.columns * w.points() * w.channels * w.out_channels};
     }
-    const bool depthwise = dice::cost::convolution(op, in, Layer::result).depthwise;
+    const bool depthwise = dice::algorithm::convolution(op, in, Layer::result).depthwise;
     return {(depthwise ? "depthwise " : "direct ") + window, macs};
   } else {
     return {std::string(Layer::op.onnx), macs};
@@ -81,7 +81,7 @@ template <class Net> void print(const dice::runtime::program& p) {
     std::printf(
         "%s {\"name\": \"%s\", \"ids\": [%s], \"kind\": \"%s\", \"macs\": %lld, \"products\": %lld, "
         "\"weight_bytes\": %lld, \"moved_bytes\": %lld}",
-        before, dice::app::group_text(p, g).c_str(), ids.c_str(), w.kind.c_str(), number(anchor.macs), number(w.products),
+        before, dice::report::group_text(p, g).c_str(), ids.c_str(), w.kind.c_str(), number(anchor.macs), number(w.products),
         number(how.packed_bytes > 0 ? how.packed_bytes : anchor.parameter_bytes), number(moved_bytes(p, s)));
     before = ",\n";
   }

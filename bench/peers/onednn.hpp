@@ -5,7 +5,7 @@
 
 #include "onednn_convolution.hpp"
 
-#include <dice/app/program.hpp>
+#include <dice/assembly/program_of.hpp>
 #include <dice/dice.hpp>
 
 #include <omp.h>

@@ -1,7 +1,7 @@
 // oneDNN's ways to compute a convolution of dice.
 #pragma once
 
-#include <dice/model/model.hpp>
+#include <dice/graph/graph.hpp>
 
 #include <dnnl.hpp>
 

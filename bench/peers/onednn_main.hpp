@@ -45,7 +45,7 @@ template <class Net> int main(int argc, char** argv) try {
     return dice::main<Net, plan<Net>>(argc - 1, argv + 1);
   }
   if (argc == 2 && std::string_view(argv[1]) == "layers")
-    return layers::print<Net>(dice::app::program_of<Net, plan<Net>>), 0;
+    return layers::print<Net>(dice::assembly::program_of<Net, plan<Net>>), 0;
   if (argc == 2 && std::string_view(argv[1]) == "machine") return layers::print_machine(), 0;
   if (argc != 7) {
     std::cerr << "usage: PROGRAM dice … | layers | machine | PROGRAM auto|tune WEIGHTS IN.npy OUT.npy THREADS SECONDS\n";
@@ -53,7 +53,7 @@ template <class Net> int main(int argc, char** argv) try {
   }
   omp_set_num_threads(std::stoi(argv[5]));
   const double measured = std::stod(argv[6]);
-  const auto& program = dice::app::program_of<Net, plan<Net>>;
+  const auto& program = dice::assembly::program_of<Net, plan<Net>>;
   const auto shape_of = [&](std::string_view op) {
     for (const auto& l : program.layers.layers)
       if (l.op == op) return l.output;

@@ -3,7 +3,7 @@
 // weights and the places of tensors within a frame's buffer are those of the plan, so that only the running differs.
 #pragma once
 
-#include <dice/app/program.hpp>
+#include <dice/assembly/program_of.hpp>
 #include <dice/runtime/executor.hpp>
 #include <dice/runtime/npy.hpp>
 #include <dice/runtime/source.hpp>
@@ -126,7 +126,7 @@ inline int main(const runtime::program& p, int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int frames = std::stoi(argv[2]), warmup = std::stoi(argv[3]);
-  app::start_team(1, {});
+  assembly::start_team(1, {});
   std::vector<runtime::tensor> pictures;
   runtime::tensor result;
   for (const auto& layer : p.layers.layers) {

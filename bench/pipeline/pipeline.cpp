@@ -23,6 +23,6 @@ using plan = mapping<dev<0, cpu>, layers<to<net::block1_1_relu>>,               
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "by-hand")
-    return by_hand::main(app::program_of<net::network, plan>, argc, argv);
+    return by_hand::main(assembly::program_of<net::network, plan>, argc, argv);
   return dice::main<net::network, plan>(argc, argv);
 }

@@ -15,7 +15,7 @@ namespace {
 using two = dice::mapping<dice::dev<0, dice::threads<1>>, dice::layers<dice::to<digits::pool2>>,
                           dice::dev<1, dice::threads<1>>, dice::layers<dice::from<digits::conv3>>>;
 using one = dice::mapping<dice::dev<0, dice::threads<1>>, dice::layers<dice::all>>;
-const dice::engine_options in_process{.by = dice::app::transport::in_process};
+const dice::engine_options in_process{.by = dice::job::transport::in_process};
 
 using tensor = dice::runtime::tensor;
 const tensor pictures = xt::load_npy<float>(EXAMPLE "/digits_in.npy");

@@ -1,7 +1,7 @@
 // Streams whose ranks are threads of this process: what goes in comes out, in order, whatever the program's threads do.
 #include "runtime/toy.hpp"
 
-#include "dice/app/stream_job.hpp"
+#include "dice/job/stream_job.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/needs.hpp"
 #include "dice/weights/packed.hpp"
@@ -20,13 +20,13 @@
 
 namespace {
 
-using dice::app::stream_job;
+using dice::job::stream_job;
 
 struct fixture {
   explicit fixture(std::vector<int> owner, toy::network net = toy::diamond(), int in_flight = 4)
       : toy(std::move(net), std::move(owner), in_flight), program(toy.view()) {
     options.weights = "/tmp/dice_engine_" + std::to_string(::getpid()) + ".safetensors";
-    options.by = dice::app::transport::in_process;
+    options.by = dice::job::transport::in_process;
     toy.write_weights(options.weights, toy.digest);
     toy::failing_after = -1;
     toy::jitter = 0;

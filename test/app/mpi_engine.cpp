@@ -2,7 +2,7 @@
 // should.
 #include "runtime/toy.hpp"
 
-#include "dice/app/stream_job.hpp"
+#include "dice/job/stream_job.hpp"
 #include "dice/runtime/other_mapping.hpp"
 
 #include <boost/mpi/collectives/all_reduce.hpp>
@@ -30,7 +30,7 @@ void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, i
   toy.write_weights(options.weights, toy.digest);
   std::string failure;
   {
-    dice::app::stream_job job(program, options, ranks);
+    dice::job::stream_job job(program, options, ranks);
     ::unlink(options.weights.c_str());
     std::thread source;
     if (job.holds(0))
@@ -93,7 +93,7 @@ void give_mappings(bool one) {
     return dice::runtime::owned_mapping{std::make_unique<const mapped>(given)};
   };
   try {
-    dice::app::stream_job job(program, {.mapping = one ? "one" : "two"});
+    dice::job::stream_job job(program, {.mapping = one ? "one" : "two"});
   } catch (const dice::engine_error& e) {
     require(std::string(e.what()).find(": another mapping, or another program; ") != std::string::npos, e.what());
     return;
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
     if (funneled) {
       const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
       try {
-        dice::app::stream_job job(toy.view(), {}, world);
+        dice::job::stream_job job(toy.view(), {}, world);
       } catch (const std::runtime_error& e) {
         require(std::string(e.what()).find("MPI_THREAD_FUNNELED") != std::string::npos, e.what());
         return 0;

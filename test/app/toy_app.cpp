@@ -5,8 +5,8 @@
 #include "runtime/fake_accelerator.hpp"
 #include "runtime/toy.hpp"
 
-#include "dice/app/launcher.hpp"
 #include "dice/app/run.hpp"
+#include "dice/job/launcher.hpp"
 
 #include <csignal>
 #include <cstdlib>
@@ -23,7 +23,7 @@ std::string environment(const char* name, const char* otherwise) {
 std::string for_rank(const char* name, std::string otherwise) {
   const auto text = environment(name, "");
   const auto at = text.find('=');
-  return at != std::string::npos && std::atoi(text.c_str()) == dice::app::launched_rank() ? text.substr(at + 1) : otherwise;
+  return at != std::string::npos && std::atoi(text.c_str()) == dice::job::launched_rank() ? text.substr(at + 1) : otherwise;
 }
 
 void fail_hard(const dice::kernels::task&, const dice::kernels::buffers&) { std::raise(SIGKILL); }

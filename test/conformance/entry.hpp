@@ -29,8 +29,8 @@ struct part {
 };
 
 template <class Network, class Map> constexpr const dice::runtime::program* program() {
-  static_assert(dice::app::right<Network, Map>);
-  return &dice::app::program_of<Network, Map>;
+  static_assert(dice::assembly::valid<Network, Map>);
+  return &dice::assembly::program_of<Network, Map>;
 }
 
 template <class Network, std::uint32_t Seed> entry make(const char* name, std::vector<int> inputs) {

@@ -3,11 +3,11 @@
 // In OUT it writes header and weights of each case that onnx2hpp takes, part_0.cpp … with their programs, and three lists
 // (first line: TITLE): passing.txt, left_out.txt with reasons, and constants.txt, of what onnx2hpp computes itself.
 #include "cases.hpp"
-#include "convert.hpp"
-#include "emit.hpp"
-#include "names.hpp"
-#include "pending_file.hpp"
-#include "sha256.hpp"
+#include "graph/convert.hpp"
+#include "emit/emit.hpp"
+#include "graph/names.hpp"
+#include "emit/pending_file.hpp"
+#include "emit/sha256.hpp"
 #include "tolerance.hpp"
 
 #include <fmt/format.h>

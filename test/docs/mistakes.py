@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mistakes.py ROOT: each mistake in a mapping that include/dice/mapping/error.hpp names has a case in test/compile_fail, and
+"""mistakes.py ROOT: each mistake in a mapping that include/dice/placement/error.hpp names has a case in test/compile_fail, and
 docs/dsl.md has the message of one of its cases; those of include/dice/partition/error.hpp have a test and a row in
 docs/partitioning.md."""
 import pathlib
@@ -33,7 +33,7 @@ def untold(errors, page, tests):
 def main(root):
     root = pathlib.Path(root)
     cases = [re.search(r'^// expect: (.*)$', case.read_text(), re.M)[1] for case in (root / 'test/compile_fail').glob('*.cpp')]
-    wrong = missing((root / 'include/dice/mapping/error.hpp').read_text(), (root / 'docs/dsl.md').read_text(), cases)
+    wrong = missing((root / 'include/dice/placement/error.hpp').read_text(), (root / 'docs/dsl.md').read_text(), cases)
     tests = [*(root / 'test/compile_fail').glob('*.cpp'), root / 'test/partition/mapping_test.cpp']
     wrong += untold((root / 'include/dice/partition/error.hpp').read_text(), (root / 'docs/partitioning.md').read_text(),
                     '\n'.join(test.read_text() for test in tests))

@@ -16,7 +16,7 @@
 
 namespace {
 
-namespace gpu = dice::kernels::gpu;
+namespace cudnn = dice::kernels::cudnn;
 using dice::platform::numbers;
 using emulated::noise;
 using test::error_of;
@@ -26,11 +26,11 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 /// A convolution with 1 × 1 filters that copies its input.
 struct copying {
   static constexpr std::int64_t channels = 8, pixels = 81;
-  gpu::convolution what{.x = {1, channels, 9, 9}, .w = {channels, channels, 1, 1}, .y = {1, channels, 9, 9}};
+  cudnn::convolution what{.x = {1, channels, 9, 9}, .w = {channels, channels, 1, 1}, .y = {1, channels, 9, 9}};
   std::vector<float> x = noise(channels * pixels);
   emulated::numbers dx{x}, dw{unit()}, dy{channels * pixels}, room{1 << 18};
 
-  gpu::operands operands() const {
+  cudnn::operands operands() const {
     return {.x = dx.at(), .w = dw.at(), .y = dy.at(), .workspace = reinterpret_cast<std::byte*>(room.at()), .room = 1 << 20};
   }
   static std::vector<float> unit() {
@@ -48,33 +48,33 @@ class backend : public emulated::gpu_test {
   }
   /// Why there is no engine for `c`.
   std::string refusal(const copying& c) {
-    gpu::convolutions all(on);
+    cudnn::convolutions all(on);
     EXPECT_FALSE(all.run(c.what, c.operands()));
     return error_of([&] { all.refuse(c.what, c.operands().room); });
   }
   std::map<std::string, int>& errors = emulated::now().errors;
-  gpu::setting on;
+  cudnn::setting on;
 };
 
 TEST_F(backend, engines_that_fail_are_left_out) {
   const copying c;
   for (const auto* failing : {"cudnnBackendExecute#1", "cudnnBackendFinalize:plan#1", "cudnnBackendFinalize:heuristics#1"})
     for (const int code : {3000, 4000, 5000}) {
-      gpu::convolutions all(on);
+      cudnn::convolutions all(on);
       on.chosen = {};  // by the one before
       errors[failing] = code;
       EXPECT_TRUE(all.run(c.what, c.operands())) << failing << code;
       EXPECT_TRUE(errors.empty()) << failing << code;
       emulated::expect_near(c.dy.get(), c.x);
     }
-  gpu::convolutions all(on);
+  cudnn::convolutions all(on);
   errors["cudnnBackendExecute"] = CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED;  // no other will do better
   EXPECT_TRUE(has(error_of([&] { all.run(c.what, c.operands()); }), "a part of cuDNN is missing"));
 }
 
 TEST_F(backend, a_gpu_that_is_lost_is_no_engines_fault) {
   const copying c;
-  gpu::convolutions all(on);
+  cudnn::convolutions all(on);
   errors["kernel#1"] = cudaErrorIllegalAddress;
   EXPECT_TRUE(has(error_of([&] { all.run(c.what, c.operands()); }), "a kernel has failed"));
   emulated::reset();
@@ -112,7 +112,7 @@ TEST_F(backend, products_that_fail_are_left_out) {
   std::vector<float> expected(columns);
   for (std::size_t n = 0; n < expected.size(); ++n)
     for (std::size_t k = 0; k < x.size(); ++k) expected[n] += x[k] * w[n * x.size() + k];
-  gpu::products all(on);
+  cudnn::products all(on);
   errors["cublasLtMatmul"] = CUBLAS_STATUS_EXECUTION_FAILED;
   all.run({dy.at(), dx.at(), dw.at(), nullptr, 1, columns, depth, {}}, reinterpret_cast<std::byte*>(room.at()), 1 << 18);
   emulated::expect_near(dy.get(), expected);
@@ -124,7 +124,7 @@ TEST_F(backend, relu_keeps_nan) {
   const emulated::numbers bias(std::vector<float>(copying::channels, NAN));
   auto at = c.operands();
   at.bias = bias.at();
-  gpu::convolutions all(on);
+  cudnn::convolutions all(on);
   ASSERT_TRUE(all.run(c.what, at));
   for (const auto y : c.dy.get()) EXPECT_TRUE(std::isnan(y));
 }
@@ -136,23 +136,23 @@ TEST_F(backend, ranks_as_threads_do_not_disturb_each_other) {
   std::thread other([&] {
     EXPECT_EQ(error_of([&] {
                 while (!done) {
-                  gpu::device d(0);
+                  cudnn::device d(0);
                   d.memory(256);
                   d.record([&] {
-                    gpu::current->on.awake = true;
-                    EXPECT_TRUE(gpu::current->convolutions.run(c.what, c.operands()));
+                    cudnn::current->on.awake = true;
+                    EXPECT_TRUE(cudnn::current->convolutions.run(c.what, c.operands()));
                   });
                 }
               }),
               "none");
   });
   {
-    gpu::device d(0);
+    cudnn::device d(0);
     auto* const x = reinterpret_cast<float*>(d.memory(4));
     int calls = 0;
     const auto slow = [&] {
       ++calls;
-      gpu::current->start(gpu::elements{x, x, 1, nullptr, nullptr, 1, 1, {}});
+      cudnn::current->start(cudnn::elements{x, x, 1, nullptr, nullptr, 1, 1, {}});
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     };
     for (int i = 0; i < 10; ++i) d.record(slow);
@@ -163,11 +163,11 @@ TEST_F(backend, ranks_as_threads_do_not_disturb_each_other) {
 }
 
 TEST_F(backend, a_recording_that_another_thread_broke_is_tried_again) {
-  gpu::device d(0);
+  cudnn::device d(0);
   auto* const x = reinterpret_cast<float*>(d.memory(4));
   int calls = 0, bad = 2;
   const auto body = [&] {
-    gpu::current->start(gpu::elements{x, x, 1, nullptr, nullptr, 1, 1, {}});
+    cudnn::current->start(cudnn::elements{x, x, 1, nullptr, nullptr, 1, 1, {}});
     if (++calls >= 2 && bad-- > 0) std::thread(cudaDeviceSynchronize).join();
   };
   d.start(d.record(body));
@@ -180,9 +180,9 @@ TEST_F(backend, host_memory_counts_where_the_gpu_uses_it) {
   auto& machine = emulated::now();
   machine.total = 1000;
   const dice::kernels::accelerator::wish wish{1 << 20, 1 << 20, 0};
-  EXPECT_TRUE(has(error_of([&] { gpu::device(0).expect(wish); }), "0 KiB are free"));
+  EXPECT_TRUE(has(error_of([&] { cudnn::device(0).expect(wish); }), "0 KiB are free"));
   machine.integrated = true;
-  gpu::device d(0);
+  cudnn::device d(0);
   EXPECT_EQ(error_of([&] { d.expect(wish); }), "none");
   EXPECT_TRUE(has(error_of([&] { d.expect({std::int64_t{1} << 50, 0, 0}); }), " are free"));
   machine.total = 100;  // others take it
@@ -190,7 +190,7 @@ TEST_F(backend, host_memory_counts_where_the_gpu_uses_it) {
 }
 
 TEST_F(backend, waiting_leaves_no_error) {
-  gpu::device d(0);
+  cudnn::device d(0);
   emulated::numbers x(1 << 20);
   d.copy_in(reinterpret_cast<std::byte*>(x.at()), d.staging(4 << 20), 4 << 20, true);
   const auto mark = d.mark();
@@ -199,9 +199,9 @@ TEST_F(backend, waiting_leaves_no_error) {
 
 TEST_F(backend, only_tf32_is_tf32) {
   for (const auto precision : {numbers::float32, numbers::tf32, numbers::fp16, numbers::bf16}) {
-    gpu::device d(0, precision);
+    cudnn::device d(0, precision);
     d.record([] {});
-    EXPECT_EQ(gpu::current->on.tf32, precision == numbers::tf32);
+    EXPECT_EQ(cudnn::current->on.tf32, precision == numbers::tf32);
   }
 }
 
@@ -210,7 +210,7 @@ TEST(choices, are_saved_by_many_at_once) {
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < 8; ++rank)
     ranks.emplace_back([=] {
-      gpu::choices mine;
+      cudnn::choices mine;
       mine.open(path, "a GPU");
       for (int i = 0; i < 20; ++i) {
         mine.put("key " + std::to_string(rank) + "." + std::to_string(i), "value");
@@ -218,7 +218,7 @@ TEST(choices, are_saved_by_many_at_once) {
       }
     });
   for (auto& r : ranks) r.join();
-  gpu::choices all;
+  cudnn::choices all;
   all.open(path, "a GPU");
   for (int rank = 0; rank < 8; ++rank)
     for (int i = 0; i < 20; ++i) EXPECT_TRUE(all.find("key " + std::to_string(rank) + "." + std::to_string(i)));

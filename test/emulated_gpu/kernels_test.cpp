@@ -12,7 +12,7 @@
 
 namespace {
 
-namespace gpu = dice::kernels::gpu;
+namespace cudnn = dice::kernels::cudnn;
 using emulated::expect_near;
 using emulated::noise;
 using emulated::numbers;
@@ -20,25 +20,25 @@ using kernels = emulated::gpu_test;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-float f(gpu::function how, float a, float b, float x) {
+float f(cudnn::function how, float a, float b, float x) {
   switch (how) {
-    case gpu::function::none:
+    case cudnn::function::none:
       return x;
-    case gpu::function::relu:
+    case cudnn::function::relu:
       return std::max(x, 0.0f);
-    case gpu::function::leaky_relu:
+    case cudnn::function::leaky_relu:
       return x < 0 ? a * x : x;
-    case gpu::function::elu:
+    case cudnn::function::elu:
       return x < 0 ? a * (std::exp(x) - 1) : x;
-    case gpu::function::clip:
+    case cudnn::function::clip:
       return std::min(std::max(x, a), b);
-    case gpu::function::sigmoid:
+    case cudnn::function::sigmoid:
       return 1 / (1 + std::exp(-x));
-    case gpu::function::tanh:
+    case cudnn::function::tanh:
       return std::tanh(x);
-    case gpu::function::hard_sigmoid:
+    case cudnn::function::hard_sigmoid:
       return std::min(std::max(a * x + b, 0.0f), 1.0f);
-    case gpu::function::hard_swish:
+    case cudnn::function::hard_swish:
       return x * std::min(std::max(x / 6 + 0.5f, 0.0f), 1.0f);
   }
   return 0;
@@ -48,14 +48,14 @@ TEST_F(kernels, elements_with_every_function) {
   const int images = 2, channels = 3, pixels = 37, n = images * channels * pixels;
   const auto x = noise(n, 1, -4, 4), scale = noise(channels, 2), shift = noise(channels, 3), residual = noise(n, 4);
   const numbers dx(x), dscale(scale), dshift(shift), dresidual(residual), dy(n);
-  for (int how = 0; how <= static_cast<int>(gpu::function::hard_swish); ++how)
+  for (int how = 0; how <= static_cast<int>(cudnn::function::hard_swish); ++how)
     for (int parts = 0; parts < 8; ++parts) {
       const bool scales = parts & 1, shifts = parts & 2, adds = parts & 4;
-      const auto function = static_cast<gpu::function>(how);
-      const gpu::ending end{function, 0.3f, 0.6f, adds ? dresidual.at() : nullptr};
-      ASSERT_EQ(gpu::start(gpu::elements{dy.at(), dx.at(), n, scales ? dscale.at() : nullptr, shifts ? dshift.at() : nullptr,
-                                         channels, pixels, end},
-                           stream),
+      const auto function = static_cast<cudnn::function>(how);
+      const cudnn::ending end{function, 0.3f, 0.6f, adds ? dresidual.at() : nullptr};
+      ASSERT_EQ(cudnn::start(cudnn::elements{dy.at(), dx.at(), n, scales ? dscale.at() : nullptr,
+                                             shifts ? dshift.at() : nullptr, channels, pixels, end},
+                             stream),
                 cudaSuccess);
       std::vector<float> expected;
       for (int i = 0; i < n; ++i) {
@@ -70,11 +70,12 @@ TEST_F(kernels, elements_with_every_function) {
 TEST_F(kernels, nan_passes_functions) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const numbers x(std::vector<float>{nan, 1}), y(2);
-  for (int how = 0; how <= static_cast<int>(gpu::function::hard_swish); ++how) {
-    ASSERT_EQ(gpu::start(
-                  gpu::elements{y.at(), x.at(), 2, nullptr, nullptr, 1, 1, {static_cast<gpu::function>(how), 0, 1, nullptr}},
-                  stream),
-              cudaSuccess);
+  for (int how = 0; how <= static_cast<int>(cudnn::function::hard_swish); ++how) {
+    ASSERT_EQ(
+        cudnn::start(
+            cudnn::elements{y.at(), x.at(), 2, nullptr, nullptr, 1, 1, {static_cast<cudnn::function>(how), 0, 1, nullptr}},
+            stream),
+        cudaSuccess);
     EXPECT_TRUE(std::isnan(y.get()[0])) << how;
     EXPECT_FALSE(std::isnan(y.get()[1])) << how;
   }
@@ -83,17 +84,18 @@ TEST_F(kernels, nan_passes_functions) {
 TEST_F(kernels, pairs_with_broadcasting) {
   const int extent[] = {2, 5, 7};
   const auto a = noise(2 * 5 * 7, 1), b = noise(5, 2, 0.5f, 2);
-  for (const auto op : {gpu::arithmetic::plus, gpu::arithmetic::minus, gpu::arithmetic::times, gpu::arithmetic::over}) {
+  for (const auto op :
+       {cudnn::arithmetic::plus, cudnn::arithmetic::minus, cudnn::arithmetic::times, cudnn::arithmetic::over}) {
     const numbers da(a), db(b);
-    gpu::binary p{da.at(), da.at(), db.at(), op, 70, 3, {2, 5, 7}, {35, 7, 1}, {0, 1, 0}, {}};  // in place
-    ASSERT_EQ(gpu::start(p, stream), cudaSuccess);
+    cudnn::binary p{da.at(), da.at(), db.at(), op, 70, 3, {2, 5, 7}, {35, 7, 1}, {0, 1, 0}, {}};  // in place
+    ASSERT_EQ(cudnn::start(p, stream), cudaSuccess);
     std::vector<float> expected;
     for (int i = 0; i < 70; ++i) {
       const float x = a[at(i)], z = b[at(i / 7 % extent[1])];
-      expected.push_back(op == gpu::arithmetic::plus    ? x + z
-                         : op == gpu::arithmetic::minus ? x - z
-                         : op == gpu::arithmetic::times ? x * z
-                                                        : x / z);
+      expected.push_back(op == cudnn::arithmetic::plus    ? x + z
+                         : op == cudnn::arithmetic::minus ? x - z
+                         : op == cudnn::arithmetic::times ? x * z
+                                                          : x / z);
     }
     expect_near(da.get(), expected);
   }
@@ -102,33 +104,36 @@ TEST_F(kernels, pairs_with_broadcasting) {
 TEST_F(kernels, gather_pads_slices_transposes_and_enlarges) {
   const auto x = noise(3 * 5);
   const numbers dx(x);
-  for (const auto outside : {gpu::beyond::value, gpu::beyond::edge, gpu::beyond::reflect}) {
+  for (const auto outside : {cudnn::beyond::value, cudnn::beyond::edge, cudnn::beyond::reflect}) {
     const numbers dy(7 * 8);
-    ASSERT_EQ(
-        gpu::start(gpu::gather{dy.at(), dx.at(), 56, 2, {7, 8}, {1, 1}, {-2, -1}, {1, 1}, {3, 5}, {5, 1}, outside, 9, {}},
-                   stream),
-        cudaSuccess);
+    ASSERT_EQ(cudnn::start(
+                  cudnn::gather{dy.at(), dx.at(), 56, 2, {7, 8}, {1, 1}, {-2, -1}, {1, 1}, {3, 5}, {5, 1}, outside, 9, {}},
+                  stream),
+              cudaSuccess);
     std::vector<float> expected;
     const auto place = [&](int q, int n) {
-      return outside == gpu::beyond::edge ? std::clamp(q, 0, n - 1) : q < 0 ? -q : q >= n ? 2 * (n - 1) - q : q;
+      return outside == cudnn::beyond::edge ? std::clamp(q, 0, n - 1) : q < 0 ? -q : q >= n ? 2 * (n - 1) - q : q;
     };
     for (int r = -2; r < 5; ++r)
       for (int c = -1; c < 7; ++c) {
         const bool inside = r >= 0 && r < 3 && c >= 0 && c < 5;
-        expected.push_back(!inside && outside == gpu::beyond::value ? 9 : x[at(place(r, 3) * 5 + place(c, 5))]);
+        expected.push_back(!inside && outside == cudnn::beyond::value ? 9 : x[at(place(r, 3) * 5 + place(c, 5))]);
       }
     expect_near(dy.get(), expected);
   }
   const numbers turned(15), every(4), large(6 * 10);
-  ASSERT_EQ(gpu::start(gpu::gather{turned.at(), dx.at(), 15, 2, {5, 3}, {1, 1}, {0, 0}, {1, 1}, {5, 3}, {1, 5}, {}, 0, {}},
-                       stream),
-            cudaSuccess);
   ASSERT_EQ(
-      gpu::start(gpu::gather{every.at(), dx.at(), 4, 2, {2, 2}, {2, -3}, {0, 4}, {1, 1}, {3, 5}, {5, 1}, {}, 0, {}}, stream),
+      cudnn::start(cudnn::gather{turned.at(), dx.at(), 15, 2, {5, 3}, {1, 1}, {0, 0}, {1, 1}, {5, 3}, {1, 5}, {}, 0, {}},
+                   stream),
       cudaSuccess);
-  ASSERT_EQ(gpu::start(gpu::gather{large.at(), dx.at(), 60, 2, {6, 10}, {1, 1}, {0, 0}, {2, 2}, {3, 5}, {5, 1}, {}, 0, {}},
-                       stream),
-            cudaSuccess);
+  ASSERT_EQ(
+      cudnn::start(cudnn::gather{every.at(), dx.at(), 4, 2, {2, 2}, {2, -3}, {0, 4}, {1, 1}, {3, 5}, {5, 1}, {}, 0, {}},
+                   stream),
+      cudaSuccess);
+  ASSERT_EQ(
+      cudnn::start(cudnn::gather{large.at(), dx.at(), 60, 2, {6, 10}, {1, 1}, {0, 0}, {2, 2}, {3, 5}, {5, 1}, {}, 0, {}},
+                   stream),
+      cudaSuccess);
   std::vector<float> expected;
   for (int i = 0; i < 15; ++i) expected.push_back(x[at(i % 3 * 5 + i / 3)]);
   expect_near(turned.get(), expected);
@@ -141,7 +146,7 @@ TEST_F(kernels, gather_pads_slices_transposes_and_enlarges) {
 TEST_F(kernels, rows_lie_apart) {
   const auto x = noise(3 * 5);
   const numbers dx(x), dy(3 * 8);
-  ASSERT_EQ(gpu::start(gpu::rows{dy.at(), dx.at(), 3, 5, 8}, stream), cudaSuccess);
+  ASSERT_EQ(cudnn::start(cudnn::rows{dy.at(), dx.at(), 3, 5, 8}, stream), cudaSuccess);
   const auto y = dy.get();
   for (int i = 0; i < 24; ++i) {
     if (i % 8 < 5) EXPECT_EQ(y[at(i)], x[at(i / 8 * 5 + i % 8)]);
@@ -154,8 +159,8 @@ TEST_F(kernels, blocked_layout_and_back) {
     const int images = 2, pixels = 9, blocks = (channels + 15) / 16;
     const auto x = noise(images * channels * pixels);
     const numbers dx(x), blocked(images * blocks * 16 * pixels), back(images * channels * pixels);
-    ASSERT_EQ(gpu::start(gpu::convert{blocked.at(), dx.at(), images, channels, pixels, true}, stream), cudaSuccess);
-    ASSERT_EQ(gpu::start(gpu::convert{back.at(), blocked.at(), images, channels, pixels, false}, stream), cudaSuccess);
+    ASSERT_EQ(cudnn::start(cudnn::convert{blocked.at(), dx.at(), images, channels, pixels, true}, stream), cudaSuccess);
+    ASSERT_EQ(cudnn::start(cudnn::convert{back.at(), blocked.at(), images, channels, pixels, false}, stream), cudaSuccess);
     expect_near(back.get(), x, 0);
     const auto b = blocked.get();
     for (int n = 0; n < images; ++n)
@@ -171,16 +176,16 @@ TEST_F(kernels, pooling) {
   const auto x = noise(planes * ih * iw);
   const numbers dx(x);
   // The last one has a row beyond the padding, as ceil_mode makes it.
-  for (const auto& p : {gpu::pool{nullptr, nullptr, planes, ih, iw, 4, 3, {3, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}, {}, {}},
-                        gpu::pool{nullptr, nullptr, planes, ih, iw, 9, 5, {3, 3}, {1, 1}, {1, 2}, {1, 1, 1, 1}, {}, {}},
-                        gpu::pool{nullptr, nullptr, planes, ih, iw, 5, 4, {3, 3}, {2, 2}, {1, 1}, {1, 1, 0, 1}, {}, {}}})
-    for (const auto how : {gpu::pooling::largest, gpu::pooling::mean_inside, gpu::pooling::mean_padded}) {
+  for (const auto& p : {cudnn::pool{nullptr, nullptr, planes, ih, iw, 4, 3, {3, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}, {}, {}},
+                        cudnn::pool{nullptr, nullptr, planes, ih, iw, 9, 5, {3, 3}, {1, 1}, {1, 2}, {1, 1, 1, 1}, {}, {}},
+                        cudnn::pool{nullptr, nullptr, planes, ih, iw, 5, 4, {3, 3}, {2, 2}, {1, 1}, {1, 1, 0, 1}, {}, {}}})
+    for (const auto how : {cudnn::pooling::largest, cudnn::pooling::mean_inside, cudnn::pooling::mean_padded}) {
       const int n = planes * p.out_height * p.out_width;
       const auto residual = noise(n, 5);
       const numbers dy(n), dresidual(residual);
       auto q = p;
       q.y = dy.at(), q.x = dx.at(), q.how = how, q.end.residual = dresidual.at();
-      ASSERT_EQ(gpu::start(q, stream), cudaSuccess);
+      ASSERT_EQ(cudnn::start(q, stream), cudaSuccess);
       std::vector<float> expected;
       for (int i = 0; i < n; ++i) {
         const int ox = i % p.out_width, oy = i / p.out_width % p.out_height, plane = i / p.out_width / p.out_height;
@@ -196,8 +201,8 @@ TEST_F(kernels, pooling) {
         float sum = 0, largest = -std::numeric_limits<float>::infinity();
         for (const float v : window) sum += v, largest = std::max(largest, v);
         const float mean =
-            sum / static_cast<float>(how == gpu::pooling::mean_padded ? padded : static_cast<int>(window.size()));
-        expected.push_back((how == gpu::pooling::largest ? largest : mean) + residual[at(i)]);
+            sum / static_cast<float>(how == cudnn::pooling::mean_padded ? padded : static_cast<int>(window.size()));
+        expected.push_back((how == cudnn::pooling::largest ? largest : mean) + residual[at(i)]);
       }
       expect_near(dy.get(), expected);
     }
@@ -207,8 +212,8 @@ TEST_F(kernels, nan_wins_in_pooling) {
   auto x = noise(9);
   x[4] = std::numeric_limits<float>::quiet_NaN();
   const numbers dx(x), dy(1);
-  for (const auto how : {gpu::pooling::largest, gpu::pooling::mean_inside}) {
-    ASSERT_EQ(gpu::start(gpu::pool{dy.at(), dx.at(), 1, 3, 3, 1, 1, {3, 3}, {1, 1}, {1, 1}, {}, how, {}}, stream),
+  for (const auto how : {cudnn::pooling::largest, cudnn::pooling::mean_inside}) {
+    ASSERT_EQ(cudnn::start(cudnn::pool{dy.at(), dx.at(), 1, 3, 3, 1, 1, {3, 3}, {1, 1}, {1, 1}, {}, how, {}}, stream),
               cudaSuccess);
     EXPECT_TRUE(std::isnan(dy.get()[0]));
   }
@@ -227,22 +232,22 @@ TEST_F(kernels, depthwise_of_all_windows) {
       const auto x = noise(images * channels * ih * iw), weights = noise(channels * w.kh * w.kw, 2),
                  bias = noise(channels, 3);
       const numbers dx(x), dw(weights), db(bias), dy(n);
-      ASSERT_EQ(gpu::start(gpu::depthwise{dy.at(),
-                                          dx.at(),
-                                          dw.at(),
-                                          biased ? db.at() : nullptr,
-                                          images,
-                                          channels,
-                                          ih,
-                                          iw,
-                                          oh,
-                                          ow,
-                                          {w.kh, w.kw},
-                                          {w.stride, w.stride},
-                                          {w.dilation, w.dilation},
-                                          {w.pad, w.pad},
-                                          {gpu::function::relu, 0, 0, nullptr}},
-                           stream),
+      ASSERT_EQ(cudnn::start(cudnn::depthwise{dy.at(),
+                                              dx.at(),
+                                              dw.at(),
+                                              biased ? db.at() : nullptr,
+                                              images,
+                                              channels,
+                                              ih,
+                                              iw,
+                                              oh,
+                                              ow,
+                                              {w.kh, w.kw},
+                                              {w.stride, w.stride},
+                                              {w.dilation, w.dilation},
+                                              {w.pad, w.pad},
+                                              {cudnn::function::relu, 0, 0, nullptr}},
+                             stream),
                 cudaSuccess);
       std::vector<float> expected;
       for (int i = 0; i < n; ++i) {
@@ -268,15 +273,15 @@ TEST_F(kernels, products_of_odd_shapes) {
           const auto x = noise(rows * depth), w = noise(columns * depth, 2), bias = noise(columns, 3),
                      z = noise(rows * columns, 4);
           const numbers dx(x, skip), dw(w), db(bias), dz(z), dy(rows * columns);
-          ASSERT_EQ(gpu::start(gpu::matrix{dy.at(),
-                                           dx.at(),
-                                           dw.at(),
-                                           skip ? nullptr : db.at(),
-                                           rows,
-                                           columns,
-                                           depth,
-                                           {gpu::function::relu, 0, 0, dz.at()}},
-                               stream),
+          ASSERT_EQ(cudnn::start(cudnn::matrix{dy.at(),
+                                               dx.at(),
+                                               dw.at(),
+                                               skip ? nullptr : db.at(),
+                                               rows,
+                                               columns,
+                                               depth,
+                                               {cudnn::function::relu, 0, 0, dz.at()}},
+                                 stream),
                     cudaSuccess);
           std::vector<float> expected;
           for (int i = 0; i < rows * columns; ++i) {
@@ -299,8 +304,9 @@ TEST_F(kernels, products_with_weights_of_16_bits) {
         emulated::write(emulated::number::f16, half.data(), static_cast<std::int64_t>(i), w[i]);
       ASSERT_EQ(cudaMemcpy(dw.at(), half.data(), half.size() * 2, cudaMemcpyHostToDevice), cudaSuccess);
       const auto* weights = reinterpret_cast<const unsigned short*>(dw.at());
-      ASSERT_EQ(gpu::start(gpu::half_matrix{dy.at(), dx.at(), weights, nullptr, rows, columns, depth, false, {}}, stream),
-                cudaSuccess);
+      ASSERT_EQ(
+          cudnn::start(cudnn::half_matrix{dy.at(), dx.at(), weights, nullptr, rows, columns, depth, false, {}}, stream),
+          cudaSuccess);
       std::vector<float> expected(rows * columns);
       for (int i = 0; i < rows * columns; ++i)
         for (int k = 0; k < depth; ++k) expected[at(i)] += x[at(i / columns * depth + k)] * w[at(i % columns * depth + k)];
@@ -313,7 +319,7 @@ TEST_F(kernels, a_classifier_takes_seconds) {
   const auto x = noise(depth);
   const numbers dx(x), dw(std::int64_t{columns} * depth), dy(columns);
   ASSERT_EQ(cudaMemsetAsync(dw.at(), 0, std::size_t{columns} * depth * sizeof(float), stream), cudaSuccess);
-  ASSERT_EQ(gpu::start(gpu::matrix{dy.at(), dx.at(), dw.at(), nullptr, 1, columns, depth, {}}, stream), cudaSuccess);
+  ASSERT_EQ(cudnn::start(cudnn::matrix{dy.at(), dx.at(), dw.at(), nullptr, 1, columns, depth, {}}, stream), cudaSuccess);
   expect_near(dy.get(), std::vector<float>(columns, 0.0f));
 }
 
@@ -321,7 +327,7 @@ TEST_F(kernels, means_over_any_axes) {
   // Of 4 × 5 × 6 × 7 over axes 1 and 3.
   const auto x = noise(4 * 5 * 6 * 7);
   const numbers dx(x), dy(24);
-  ASSERT_EQ(gpu::start(gpu::reduce{dy.at(), dx.at(), 24, 35, 2, {4, 6}, {210, 7}, 2, {5, 7}, {42, 1}, {}}, stream),
+  ASSERT_EQ(cudnn::start(cudnn::reduce{dy.at(), dx.at(), 24, 35, 2, {4, 6}, {210, 7}, 2, {5, 7}, {42, 1}, {}}, stream),
             cudaSuccess);
   std::vector<float> expected;
   for (int i = 0; i < 24; ++i) {
@@ -338,7 +344,7 @@ TEST_F(kernels, softmax_along_the_middle) {
       const int outer = 2;
       const auto x = noise(outer * size * inner, 1, -30, 30);
       const numbers dx(x), dy(outer * size * inner);
-      ASSERT_EQ(gpu::start(gpu::softmax{dy.at(), dx.at(), outer, size, inner, {}}, stream), cudaSuccess);
+      ASSERT_EQ(cudnn::start(cudnn::softmax{dy.at(), dx.at(), outer, size, inner, {}}, stream), cudaSuccess);
       std::vector<float> expected(x.size());
       for (int o = 0; o < outer; ++o)
         for (int j = 0; j < inner; ++j) {
@@ -358,7 +364,7 @@ TEST_F(kernels, normalization_across_channels) {
     const int images = 2, channels = 7, pixels = 6, n = images * channels * pixels;
     const auto x = noise(n, 1, -3, 3);
     const numbers dx(x), dy(n);
-    ASSERT_EQ(gpu::start(gpu::lrn{dy.at(), dx.at(), images, channels, pixels, size, 0.4f, 0.75f, 1.5f, {}}, stream),
+    ASSERT_EQ(cudnn::start(cudnn::lrn{dy.at(), dx.at(), images, channels, pixels, size, 0.4f, 0.75f, 1.5f, {}}, stream),
               cudaSuccess);
     std::vector<float> expected;
     for (int i = 0; i < n; ++i) {
@@ -372,6 +378,6 @@ TEST_F(kernels, normalization_across_channels) {
   }
 }
 
-TEST_F(kernels, tell_for_what_they_are_built) { EXPECT_EQ(gpu::built_for(), std::string("emulated")); }
+TEST_F(kernels, tell_for_what_they_are_built) { EXPECT_EQ(cudnn::built_for(), std::string("emulated")); }
 
 }  // namespace

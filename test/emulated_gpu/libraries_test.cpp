@@ -16,7 +16,7 @@
 
 namespace {
 
-namespace gpu = dice::kernels::gpu;
+namespace cudnn = dice::kernels::cudnn;
 using emulated::expect_near;
 using emulated::noise;
 using emulated::numbers;
@@ -25,18 +25,18 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 std::int64_t size_of(const std::array<std::int64_t, 4>& s) { return s[0] * s[1] * s[2] * s[3]; }
 
 /// Fills in the result's extents.
-gpu::convolution made(gpu::convolution c) {
+cudnn::convolution made(cudnn::convolution c) {
   c.y = {c.x[0], c.w[0], 0, 0};
   for (std::size_t k = 0; k < 2; ++k)
     c.y[k + 2] = (c.x[k + 2] + c.pads[k] + c.pads[k + 2] - c.dilations[k] * (c.w[k + 2] - 1) - 1) / c.strides[k] + 1;
   return c;
 }
 /// Index of an element in memory.
-std::size_t place(const gpu::convolution& c, const std::array<std::int64_t, 4>& s, std::int64_t n, std::int64_t ch,
+std::size_t place(const cudnn::convolution& c, const std::array<std::int64_t, 4>& s, std::int64_t n, std::int64_t ch,
                   std::int64_t y, std::int64_t x) {
   return at(c.channels_last ? ((n * s[2] + y) * s[3] + x) * s[1] + ch : ((n * s[1] + ch) * s[2] + y) * s[3] + x);
 }
-std::vector<float> loops(const gpu::convolution& c, const std::vector<float>& x, const std::vector<float>& w,
+std::vector<float> loops(const cudnn::convolution& c, const std::vector<float>& x, const std::vector<float>& w,
                          const std::vector<float>& z, const std::vector<float>& bias) {
   std::vector<float> out(at(size_of(c.y)));
   const auto outputs = c.w[0] / (c.x[1] / c.w[1]);
@@ -72,11 +72,11 @@ class libraries : public emulated::gpu_test {
     cudnnDestroy(handle);
     gpu_test::TearDown();
   }
-  gpu::target here() const { return {handle, nullptr}; }
+  cudnn::target here() const { return {handle, nullptr}; }
 
   /// Where the tensors of one lie.
   struct tensors {
-    explicit tensors(const gpu::convolution& c)
+    explicit tensors(const cudnn::convolution& c)
         : x(noise(size_of(c.x))),
           w(noise(size_of(c.w), 2)),
           z(noise(size_of(c.y), 3)),
@@ -89,12 +89,12 @@ class libraries : public emulated::gpu_test {
     std::vector<float> x, w, z, bias;
     numbers dx, dw, dz, dbias, dy;
   };
-  gpu::descriptor pack_of(const gpu::convolution& c, const tensors& t, void* workspace, int skip = 0) {
-    gpu::descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    std::vector<std::int64_t> ids{gpu::names::x, gpu::names::w, gpu::names::y};
+  cudnn::descriptor pack_of(const cudnn::convolution& c, const tensors& t, void* workspace, int skip = 0) {
+    cudnn::descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    std::vector<std::int64_t> ids{cudnn::names::x, cudnn::names::w, cudnn::names::y};
     std::vector<void*> where{t.dx.at() + skip, t.dw.at(), t.dy.at()};
-    if (c.residual) ids.push_back(gpu::names::z), where.push_back(t.dz.at());
-    if (c.bias) ids.push_back(gpu::names::bias), where.push_back(t.dbias.at());
+    if (c.residual) ids.push_back(cudnn::names::z), where.push_back(t.dz.at());
+    if (c.bias) ids.push_back(cudnn::names::bias), where.push_back(t.dbias.at());
     pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
     pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(where.size()),
              where.data());
@@ -102,21 +102,21 @@ class libraries : public emulated::gpu_test {
     pack.finalize("take tensors");
     return pack;
   }
-  cudnnStatus_t execute(const gpu::execution_plan& p, const gpu::convolution& c, const tensors& t) {
+  cudnnStatus_t execute(const cudnn::execution_plan& p, const cudnn::convolution& c, const tensors& t) {
     const numbers room((p.workspace + 3) / 4 + 1);
     const auto pack = pack_of(c, t, room.at());
     return cudnnBackendExecute(handle, p.execution.get(), pack.get());
   }
   /// Plans by the first engines that work.
-  std::vector<gpu::execution_plan> plans(const gpu::convolution& c, std::size_t most = 3) {
-    std::vector<gpu::execution_plan> out;
-    const auto graph = gpu::graph_of(here(), c);
+  std::vector<cudnn::execution_plan> plans(const cudnn::convolution& c, std::size_t most = 3) {
+    std::vector<cudnn::execution_plan> out;
+    const auto graph = cudnn::graph_of(here(), c);
     for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-      for (const auto& configuration : gpu::configurations(here(), graph, mode)) {
+      for (const auto& configuration : cudnn::configurations(here(), graph, mode)) {
         if (out.size() == most) return out;
         try {
-          out.push_back(gpu::plan_of(here(), configuration));
-        } catch (const gpu::cudnn_error& e) {
+          out.push_back(cudnn::plan_of(here(), configuration));
+        } catch (const cudnn::cudnn_error& e) {
           if (e.category() != 3000) throw;
         }
       }
@@ -126,8 +126,8 @@ class libraries : public emulated::gpu_test {
 };
 
 TEST_F(libraries, convolutions_of_all_kinds) {
-  const gpu::convolution plain{.x = {1, 8, 14, 14}, .w = {16, 8, 3, 3}, .pads = {1, 1, 1, 1}};
-  std::vector<gpu::convolution> all;
+  const cudnn::convolution plain{.x = {1, 8, 14, 14}, .w = {16, 8, 3, 3}, .pads = {1, 1, 1, 1}};
+  std::vector<cudnn::convolution> all;
   const auto add = [&](auto change) {
     auto c = plain;
     change(c);
@@ -155,7 +155,7 @@ TEST_F(libraries, convolutions_of_all_kinds) {
     EXPECT_FALSE(made_plans.empty()) << &c - all.data();
     for (const auto& p : made_plans) {
       ASSERT_EQ(cudaMemsetAsync(t.dy.at(), 0xff, expected.size() * sizeof(float), stream), cudaSuccess);
-      ASSERT_EQ(execute(p, c, t), CUDNN_STATUS_SUCCESS) << gpu::last_words();
+      ASSERT_EQ(execute(p, c, t), CUDNN_STATUS_SUCCESS) << cudnn::last_words();
       expect_near(t.dy.get(), expected, 1e-4f);
     }
   }
@@ -177,36 +177,37 @@ TEST_F(libraries, vgg_layers_take_seconds) {
 TEST_F(libraries, an_engine_that_was_written_down_is_found_again) {
   const auto c = made({.x = {1, 64, 28, 28}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .bias = true, .relu = true});
   const tensors t(c);
-  const auto graph = gpu::graph_of(here(), c);
-  const auto found = gpu::configurations(here(), graph, CUDNN_HEUR_MODE_A);
+  const auto graph = cudnn::graph_of(here(), c);
+  const auto found = cudnn::configurations(here(), graph, CUDNN_HEUR_MODE_A);
   ASSERT_FALSE(found.empty());
   int planned = 0, with_knobs = 0;
-  for (const auto& configuration : found) with_knobs += !gpu::choice_of(configuration).knobs.empty();
+  for (const auto& configuration : found) with_knobs += !cudnn::choice_of(configuration).knobs.empty();
   EXPECT_GT(with_knobs, 10);  // the same engines in other ways
   for (const auto& configuration : found) {
-    const auto choice = gpu::choice_of(configuration);
-    std::unique_ptr<gpu::execution_plan> first, again;
+    const auto choice = cudnn::choice_of(configuration);
+    std::unique_ptr<cudnn::execution_plan> first, again;
     try {
-      first = std::make_unique<gpu::execution_plan>(gpu::plan_of(here(), configuration));
-      again = std::make_unique<gpu::execution_plan>(gpu::plan_of(here(), gpu::configuration_of(here(), graph, choice)));
-    } catch (const gpu::cudnn_error& e) {
+      first = std::make_unique<cudnn::execution_plan>(cudnn::plan_of(here(), configuration));
+      again =
+          std::make_unique<cudnn::execution_plan>(cudnn::plan_of(here(), cudnn::configuration_of(here(), graph, choice)));
+    } catch (const cudnn::cudnn_error& e) {
       ASSERT_EQ(e.category(), 3000) << e.what();
       continue;
     }
     EXPECT_EQ(first->workspace, again->workspace);
-    EXPECT_EQ(gpu::choice_of(gpu::configuration_of(here(), graph, choice)), choice);
+    EXPECT_EQ(cudnn::choice_of(cudnn::configuration_of(here(), graph, choice)), choice);
     if (++planned > 3) break;
-    ASSERT_EQ(execute(*again, c, t), CUDNN_STATUS_SUCCESS) << gpu::last_words();
+    ASSERT_EQ(execute(*again, c, t), CUDNN_STATUS_SUCCESS) << cudnn::last_words();
     expect_near(t.dy.get(), loops(c, t.x, t.w, t.z, t.bias), 1e-4f);
   }
   EXPECT_GT(planned, 0);
-  EXPECT_THROW(gpu::configuration_of(here(), graph, {99999, {}}), gpu::cudnn_error);
+  EXPECT_THROW(cudnn::configuration_of(here(), graph, {99999, {}}), cudnn::cudnn_error);
 }
 
 TEST_F(libraries, half_precision_in_memory) {
   const std::int64_t channels = 16, pixels = 16;
   const auto tensor_of = [](std::int64_t id, std::vector<std::int64_t> dims) {
-    gpu::descriptor out(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+    cudnn::descriptor out(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     out.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_DATA_HALF);
     out.set(CUDNN_ATTR_TENSOR_DIMENSIONS, dims);
     out.set(CUDNN_ATTR_TENSOR_STRIDES,
@@ -218,7 +219,7 @@ TEST_F(libraries, half_precision_in_memory) {
   };
   const auto x = tensor_of(1, {1, channels, 4, 4}), w = tensor_of(2, {channels, channels, 1, 1}),
              y = tensor_of(3, {1, channels, 4, 4});
-  gpu::descriptor how(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  cudnn::descriptor how(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   const auto mode = CUDNN_CROSS_CORRELATION;
   how.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT);
   how.set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
@@ -228,7 +229,7 @@ TEST_F(libraries, half_precision_in_memory) {
   for (const auto name : {CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS})
     how.set(name, std::vector<std::int64_t>{0, 0});
   how.finalize("describe a convolution");
-  std::vector<gpu::descriptor> operations;
+  std::vector<cudnn::descriptor> operations;
   auto& o = operations.emplace_back(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
   o.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, how);
   o.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, x);
@@ -237,10 +238,10 @@ TEST_F(libraries, half_precision_in_memory) {
   o.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 0.5f);
   o.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0.0f);
   o.finalize("describe a convolution");
-  const auto graph = gpu::graph_of(here(), operations);
-  const auto found = gpu::configurations(here(), graph, CUDNN_HEUR_MODE_A);
+  const auto graph = cudnn::graph_of(here(), operations);
+  const auto found = cudnn::configurations(here(), graph, CUDNN_HEUR_MODE_A);
   ASSERT_FALSE(found.empty());
-  const auto p = gpu::plan_of(here(), found[0]);
+  const auto p = cudnn::plan_of(here(), found[0]);
 
   // Every x is 2, weights are 1 for the first output and 1.5 for the others.
   const std::vector<std::uint16_t> xs(at(channels * pixels), 0x4000);
@@ -249,13 +250,13 @@ TEST_F(libraries, half_precision_in_memory) {
   const numbers dx(channels * pixels / 2), dw(channels * channels / 2), dy(channels * pixels / 2), room(p.workspace / 4 + 1);
   cudaMemcpy(dx.at(), xs.data(), xs.size() * 2, cudaMemcpyHostToDevice);
   cudaMemcpy(dw.at(), ws.data(), ws.size() * 2, cudaMemcpyHostToDevice);
-  gpu::descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  cudnn::descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   void *where[] = {dx.at(), dw.at(), dy.at()}, *workspace = room.at();
   pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::vector<std::int64_t>{1, 2, 3});
   pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, where);
   pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
   pack.finalize("take tensors");
-  ASSERT_EQ(cudnnBackendExecute(handle, p.execution.get(), pack.get()), CUDNN_STATUS_SUCCESS) << gpu::last_words();
+  ASSERT_EQ(cudnnBackendExecute(handle, p.execution.get(), pack.get()), CUDNN_STATUS_SUCCESS) << cudnn::last_words();
   ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   cudaMemcpy(ys.data(), dy.at(), ys.size() * 2, cudaMemcpyDeviceToHost);
   for (std::size_t i = 0; i < ys.size(); ++i) EXPECT_EQ(ys[i], i % at(channels) == 0 ? 0x4c00 : 0x4e00) << i;  // 16 and 24
@@ -266,7 +267,7 @@ TEST_F(libraries, mistakes_with_pointers_are_refused) {
       made({.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .bias = true, .channels_last = true});
   const tensors t(c);
   auto all = plans(c, 30);
-  const auto hungry = std::find_if(all.begin(), all.end(), [](const gpu::execution_plan& p) { return p.workspace > 0; });
+  const auto hungry = std::find_if(all.begin(), all.end(), [](const cudnn::execution_plan& p) { return p.workspace > 0; });
   ASSERT_NE(hungry, all.end());
   const auto run = [&](void* workspace, int skip) {
     const auto pack = pack_of(c, t, workspace, skip);
@@ -274,7 +275,7 @@ TEST_F(libraries, mistakes_with_pointers_are_refused) {
   };
   const numbers room(hungry->workspace / 4 + 1), small(hungry->workspace / 4 - 1);
   EXPECT_EQ(run(nullptr, 0), CUDNN_STATUS_EXECUTION_FAILED);
-  EXPECT_NE(gpu::last_words().find("workspace"), std::string::npos);
+  EXPECT_NE(cudnn::last_words().find("workspace"), std::string::npos);
   EXPECT_EQ(run(small.at(), 0), CUDNN_STATUS_EXECUTION_FAILED);
   EXPECT_EQ(run(room.at(), 1), CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER);
   EXPECT_EQ(run(room.at(), 4), CUDNN_STATUS_EXECUTION_FAILED);  // beyond the end
@@ -312,12 +313,12 @@ TEST_F(libraries, errors_of_cudnn_that_were_asked_for) {
   errors.clear();
   EXPECT_FALSE(plans(c).empty());
   errors["cudnnBackendFinalize:graph"] = CUDNN_STATUS_INTERNAL_ERROR;
-  EXPECT_THROW(plans(c), gpu::cudnn_error);
+  EXPECT_THROW(plans(c), cudnn::cudnn_error);
   errors.clear();
   errors["cudnnCreate"] = CUDNN_STATUS_NOT_INITIALIZED;
   cudnnHandle_t none = nullptr;
   EXPECT_EQ(cudnnCreate(&none), CUDNN_STATUS_NOT_INITIALIZED);
-  EXPECT_NE(gpu::last_words(), "");
+  EXPECT_NE(cudnn::last_words(), "");
   errors.clear();
   emulated::now().devices = 0;
   EXPECT_EQ(cudnnCreate(&none), CUDNN_STATUS_NOT_INITIALIZED);
@@ -327,9 +328,9 @@ TEST_F(libraries, mistakes_in_graphs_are_the_real_librarys_to_find) {
   auto c = made({.x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}, .pads = {1, 1, 1, 1}});
   c.y[2] += 1;
   try {
-    gpu::graph_of(here(), c);
+    cudnn::graph_of(here(), c);
     FAIL() << "a result of the wrong shape was taken";
-  } catch (const gpu::cudnn_error& e) {
+  } catch (const cudnn::cudnn_error& e) {
     EXPECT_EQ(e.category(), 2000) << e.what();
   }
 }

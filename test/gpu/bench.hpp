@@ -20,7 +20,7 @@ class gpu_bench {
     return one;
   }
 
-  dice::kernels::gpu::device& device() { return device_; }
+  dice::kernels::cudnn::device& device() { return device_; }
   /// Forgets what was put.
   void clear() { used_ = 0, again_ = {}; }
   /// Memory of the GPU, at a multiple of 256.
@@ -38,7 +38,7 @@ class gpu_bench {
   }
   /// Whenever kernels run, they are preceded by a copy of n elements.
   void again(float* to, const float* from, std::size_t n) {
-    again_ = [=] { dice::kernels::gpu::copy(to, from, static_cast<std::int64_t>(n)); };
+    again_ = [=] { dice::kernels::cudnn::copy(to, from, static_cast<std::int64_t>(n)); };
   }
   /// Runs what body calls, recorded as a job.
   void run(const std::function<void()>& body) {
@@ -62,7 +62,7 @@ class gpu_bench {
 
  private:
   static constexpr std::int64_t size = std::int64_t{512} << 20, staged = std::int64_t{64} << 20;
-  dice::kernels::gpu::device device_{0};
+  dice::kernels::cudnn::device device_{0};
   std::byte* const memory_ = device_.memory(size);
   std::byte* const staging_ = device_.staging(staged);
   std::int64_t used_ = 0;

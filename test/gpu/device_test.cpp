@@ -12,7 +12,7 @@
 namespace {
 
 using namespace dice;
-using kernels::gpu::device;
+using kernels::cudnn::device;
 using ::test::error_of;
 
 void wait(device& d) {
@@ -53,8 +53,8 @@ TEST(device, keeps_the_order) {
     jobs[s] = d.record([=] {
       auto* const x = reinterpret_cast<const float*>(in[s]);
       auto* const y = reinterpret_cast<float*>(out[s]);
-      kernels::gpu::current->start(
-          kernels::gpu::elements{y, x, n, nullptr, nullptr, 1, 1, {kernels::gpu::function::leaky_relu, 2, 0, x}});
+      kernels::cudnn::current->start(
+          kernels::cudnn::elements{y, x, n, nullptr, nullptr, 1, 1, {kernels::cudnn::function::leaky_relu, 2, 0, x}});
     });
   std::int64_t marks[2] = {-1, -1};
   const auto check = [&](int frame) {
@@ -83,7 +83,7 @@ TEST(device, measures_kernels) {
   d.upload(there, bytes(zeros), 4 << 20);
   auto* const x = reinterpret_cast<float*>(there);
   const auto times = d.times([&] {
-    kernels::gpu::current->start(kernels::gpu::elements{x, x, 1 << 20, nullptr, nullptr, 1, 1, {}});
+    kernels::cudnn::current->start(kernels::cudnn::elements{x, x, 1 << 20, nullptr, nullptr, 1, 1, {}});
   });
   EXPECT_GE(times.size(), 5u);
   for (const auto t : times) EXPECT_GT(t, 0);

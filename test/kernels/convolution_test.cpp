@@ -15,7 +15,7 @@ TYPED_TEST(convolution, equals_pytorch) { check<TypeParam, ops::conv>("conv", 18
 
 #ifdef DICE_COMPARES
 
-constexpr bool can_halve = !std::is_same_v<compared, kernels::cudnn>;
+constexpr bool can_halve = !std::is_same_v<compared, kernels::cudnn::backend>;
 
 problem<ops::conv> problem_of(const ops::conv& op, const shape& in) {
   shape weights{op.channels, in[1] / op.group, op.kernel[0], op.kernel[1]};
@@ -93,7 +93,7 @@ TEST(convolution_compared, halves) {
   if (!can_halve) GTEST_SKIP() << "this backend takes no pooling into a convolution";
   const auto halved = [](const ops::conv& op, const shape& in, const ending& activation) {
     auto p = problem_of(op, in);
-    ASSERT_TRUE(cost::choose<compared::value>(op, graph::shapes(p.in), p.result()).halves) << text(op, in);
+    ASSERT_TRUE(algorithm::choose<compared::value>(op, graph::shapes(p.in), p.result()).halves) << text(op, in);
     p.halves = true;
     compare(p, text(op, in) + ", halved", activation);
   };
@@ -124,7 +124,7 @@ TEST(convolution_compared, halves) {
   // Bands, the last of odd height.
   const ops::conv wide{.channels = 16, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
   const shape large{1, 3, 333, 259};
-  const cost::convolution form(wide, large, graph::infer(wide, graph::shapes(&large, 1)));
+  const algorithm::convolution form(wide, large, graph::infer(wide, graph::shapes(&large, 1)));
   ASSERT_GT(form.bands(), 1);
   ASSERT_EQ(form.band % 2, 0);
   halved(wide, large, ops::relu{});
@@ -203,11 +203,12 @@ TEST(convolution_compared, pointwise) {
 TEST(convolution_compared, bands) {
   const ops::conv op{.channels = 11, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
   const shape in{2, 40, 120, 90}, result = graph::infer(op, {&in, 1});
-  ASSERT_GT(cost::convolution(op, in, result).bands(), 2);
+  ASSERT_GT(algorithm::convolution(op, in, result).bands(), 2);
   compare_conv(op, in, ops::relu{}, true);
   const ops::conv strided{.channels = 5, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .bias = true};
-  ASSERT_GT(cost::convolution(strided, {1, 64, 121, 91}, graph::infer(strided, std::array{shape{1, 64, 121, 91}})).bands(),
-            1);
+  ASSERT_GT(
+      algorithm::convolution(strided, {1, 64, 121, 91}, graph::infer(strided, std::array{shape{1, 64, 121, 91}})).bands(),
+      1);
   compare_conv(strided, {1, 64, 121, 91});
   compare_conv({.channels = 24, .kernel = {1, 1}}, {1, 512, 21, 23});
 }

@@ -6,14 +6,16 @@ namespace {
 
 using namespace harness;
 
-template <class Backend> struct group : ::testing::Test { static constexpr bool on_gpu = cost::is_cudnn(Backend::value); };
+template <class Backend> struct group : ::testing::Test {
+  static constexpr bool on_gpu = algorithm::is_cudnn(Backend::value);
+};
 TYPED_TEST_SUITE(group, backends);
 
 /// The kernel of Layer on Backend.
 template <class Backend, class Layer>
 constexpr kernels::entry alone = kernels::entry_for<Backend>(Layer::op, graph::view_of<sample::network>.operands(Layer::id),
                                                              Layer::result,
-                                                             cost::algorithms<sample::network, Backend::value>[Layer::id]);
+                                                             algorithm::choices<sample::network, Backend::value>[Layer::id]);
 
 std::vector<float> run(const kernels::entry& group, [[maybe_unused]] bool on_gpu,
                        const std::vector<std::vector<float>>& inputs, const std::vector<std::vector<float>>& parameters) {
@@ -67,7 +69,8 @@ TYPED_TEST(group, single_layers) {
   const auto x = values(192, 1), weights = values(108, 2), bias = values(4, 3);
   const auto op = sample::conv1::op;
   const problem<ops::conv> p{.op = op, .in = {{1, 3, 8, 8}}, .inputs = {x}, .parameters = {weights, bias}, .residual = {}};
-  EXPECT_LE(error(run(alone<TypeParam, sample::conv1>, this->on_gpu, {x}, {weights, bias}), compute<kernels::reference>(p)),
+  EXPECT_LE(error(run(alone<TypeParam, sample::conv1>, this->on_gpu, {x}, {weights, bias}),
+                  compute<kernels::reference::backend>(p)),
             tolerance);
 
   const auto y = values(128, 4), w = values(1280, 5), b = values(10, 6);
@@ -88,8 +91,8 @@ constexpr bool complete = has_all<
     ops::dropout, ops::elu, ops::flatten, ops::gemm, ops::global_average_pool, ops::hard_sigmoid, ops::hard_swish,
     ops::identity, ops::leaky_relu, ops::lrn, ops::mat_mul, ops::max_pool, ops::mul, ops::pad, ops::reduce_mean, ops::relu,
     ops::reshape, ops::resize, ops::sigmoid, ops::slice, ops::softmax, ops::sub, ops::sum, ops::tanh, ops::transpose>();
-static_assert(complete<kernels::reference>);
-static_assert(!kernels::has_kernel<kernels::reference, ops::input>);
+static_assert(complete<kernels::reference::backend>);
+static_assert(!kernels::has_kernel<kernels::reference::backend, ops::input>);
 #ifdef DICE_COMPARES
 static_assert(complete<compared>);
 #endif

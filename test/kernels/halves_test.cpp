@@ -9,10 +9,10 @@ using namespace harness;
 
 template <class Backend> struct halves : ::testing::Test {
   /// What rounding to 11 or 8 bits may cost, of the largest result.
-  static constexpr double rounding = std::is_same_v<Backend, kernels::cudnn_bf16> ? 3e-2 : 4e-3;
+  static constexpr double rounding = std::is_same_v<Backend, kernels::cudnn::bf16> ? 3e-2 : 4e-3;
 
   template <class Op> static void near(problem<Op> p, const std::string& what, const ending& activation = {}) {
-    const auto expected = compute<kernels::reference>(p, activation);
+    const auto expected = compute<kernels::reference::backend>(p, activation);
     for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
       p.layout = layout;
       const auto e = error(compute<Backend>(p, activation), expected);
@@ -22,7 +22,7 @@ template <class Backend> struct halves : ::testing::Test {
     }
   }
 };
-using both = ::testing::Types<kernels::cudnn_fp16, kernels::cudnn_bf16>;
+using both = ::testing::Types<kernels::cudnn::fp16, kernels::cudnn::bf16>;
 TYPED_TEST_SUITE(halves, both);
 
 TYPED_TEST(halves, convolutions) {
@@ -55,9 +55,9 @@ TYPED_TEST(halves, products) {
 TYPED_TEST(halves, others) {
   const ops::conv grouped{.channels = 12, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .group = 3, .bias = true};
   const auto p = make(grouped, {{1, 6, 8, 8}}, {{12, 2, 3, 3}, {12}});
-  EXPECT_LE(error(compute<TypeParam>(p), compute<kernels::reference>(p)), 1e-4);
+  EXPECT_LE(error(compute<TypeParam>(p), compute<kernels::reference::backend>(p)), 1e-4);
   const auto q = make(ops::max_pool{.kernel = {3, 3}, .strides = {2, 2}}, {{1, 6, 9, 9}});
-  EXPECT_EQ(compute<TypeParam>(q), compute<kernels::reference>(q));
+  EXPECT_EQ(compute<TypeParam>(q), compute<kernels::reference::backend>(q));
 }
 
 }  // namespace

@@ -32,18 +32,18 @@ using tensor::shape;
 
 // The backend that is compared with the reference.
 #if defined(DICE_TESTS_GPU)
-using compared = kernels::cudnn;
+using compared = kernels::cudnn::backend;
 #define DICE_COMPARES
 #elif defined(DICE_WITH_OPENMP)
-using compared = kernels::openmp;
+using compared = kernels::openmp::backend;
 #define DICE_COMPARES
 #endif
 #if defined(DICE_TESTS_GPU)
 using backends = ::testing::Types<compared>;  // the reference is tested without
 #elif defined(DICE_COMPARES)
-using backends = ::testing::Types<kernels::reference, compared>;
+using backends = ::testing::Types<kernels::reference::backend, compared>;
 #else
-using backends = ::testing::Types<kernels::reference>;
+using backends = ::testing::Types<kernels::reference::backend>;
 #endif
 
 /// Numbers in [low, high) that depend on the seed; make_expected.py makes the same.
@@ -154,7 +154,7 @@ struct job {
   /// The scratch as the plan counts it.
   std::int64_t scratch() const {
     auto work = (what.how.scratch_bytes + 63) / 64 * 64;
-    const auto held = [&](const shape& s, tensor::layout as) { work += cost::converted_bytes(s, layout_of(s), as); };
+    const auto held = [&](const shape& s, tensor::layout as) { work += algorithm::converted_bytes(s, layout_of(s), as); };
     const auto in = what.how.reads(layout_of(what.result)), out = what.how.writes(layout_of(what.result));
     for (const auto& s : what.inputs) held(s, in);
     held(output, out);
@@ -265,7 +265,7 @@ inline std::vector<float> compute_there(const job& j) {
 
 /// What Backend computes by `algorithm`, followed by `e`.
 template <class Backend, class Op>
-std::vector<float> compute(const problem<Op>& p, const ending& e, const cost::algorithm& algorithm) {
+std::vector<float> compute(const problem<Op>& p, const ending& e, const algorithm::choice& algorithm) {
   SCOPED_TRACE(p.op.onnx);
   const shape result = p.result();
   const job j{.what = {.op = &p.op,
@@ -285,14 +285,14 @@ std::vector<float> compute(const problem<Op>& p, const ending& e, const cost::al
               .layout = p.layout,
               .threads = p.threads};
 #ifdef DICE_TESTS_GPU
-  if constexpr (cost::is_cudnn(Backend::value)) return compute_there(j);
+  if constexpr (algorithm::is_cudnn(Backend::value)) return compute_there(j);
 #endif
   return compute_here(j);
 }
 
 /// By the algorithm that is chosen for it.
 template <class Backend, class Op> std::vector<float> compute(const problem<Op>& p, const ending& e = {}) {
-  return compute<Backend>(p, e, cost::choose<Backend::value>(p.op, graph::shapes(p.in), p.result()));
+  return compute<Backend>(p, e, algorithm::choose<Backend::value>(p.op, graph::shapes(p.in), p.result()));
 }
 
 /// max |a - b| / max |b|; infinite if any element is NaN in one of them alone, or infinite.
@@ -334,14 +334,14 @@ template <class Op> problem<Op> with_residual(problem<Op> p) {
 
 /// What the reference computes; a group that halves as two operators.
 template <class Op> std::vector<float> expected_of(problem<Op> p, const ending& e) {
-  if (!p.halves) return compute<kernels::reference>(p, e);
+  if (!p.halves) return compute<kernels::reference::backend>(p, e);
   p.halves = false;
   problem<ops::max_pool> pool{.op = {.kernel = {2, 2}, .strides = {2, 2}},
                               .in = {p.result()},
-                              .inputs = {compute<kernels::reference>(p, e)},
+                              .inputs = {compute<kernels::reference::backend>(p, e)},
                               .parameters = {},
                               .residual = {}};
-  return compute<kernels::reference>(pool);
+  return compute<kernels::reference::backend>(pool);
 }
 
 #ifdef DICE_COMPARES
@@ -349,7 +349,7 @@ template <class Op> std::vector<float> expected_of(problem<Op> p, const ending& 
 template <class Op> void compare(problem<Op> p, const std::string& what, const ending& e = {}) {
   const auto expected = expected_of(p, e);
   for (const int threads : {1, 2, 3}) {
-    if (threads > 1 && std::is_same_v<compared, kernels::cudnn>) break;
+    if (threads > 1 && std::is_same_v<compared, kernels::cudnn::backend>) break;
     p.threads = threads;
     SCOPED_TRACE(what);
     for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {

@@ -34,7 +34,7 @@ template <class Backend> std::vector<float> concat_in_place(const problem<ops::c
   if (second) std::copy(p.inputs[1].begin(), p.inputs[1].end(), output.begin() + 18);
   const kernels::task what{.op = &p.op, .inputs = p.in, .result = p.result()};
 #ifdef DICE_TESTS_GPU
-  if constexpr (std::is_same_v<Backend, kernels::cudnn>) {
+  if constexpr (std::is_same_v<Backend, kernels::cudnn::backend>) {
     auto& there = gpu_bench::get();
     there.clear();
     float* const at = there.put(output);

@@ -27,7 +27,7 @@ struct kind {
   double sum;  ///< of the packed numbers, each multiplied by a random one
 };
 
-// If a sum differs, raise cost::packed_form, and take the numbers that the test prints, and that form.
+// If a sum differs, raise algorithm::packed_form, and take the numbers that the test prints, and that form.
 constexpr int form = 1;
 constexpr kind kinds[] = {
     {"direct", {.channels = 37, .kernel = {3, 3}, .bias = true}, {1, 20, 9, 9}, 0, 34752, 9.18602126425},
@@ -53,7 +53,7 @@ constexpr kind kinds[] = {
 void check(const kind& k) {
   const graph::shapes in(&k.in, 1);
   const auto result = graph::infer(k.op, in);
-  const auto how = cost::variant_openmp(k.op, in, result, k.variant);
+  const auto how = algorithm::variant_openmp(k.op, in, result, k.variant);
   std::minstd_rand engine(1);
   std::uniform_real_distribution<float> values(-1, 1);
   const auto random = [&](std::int64_t n) {
@@ -66,7 +66,7 @@ void check(const kind& k) {
   const auto bias = random(k.op.channels);
   const std::vector<const float*> from{weights.data(), bias.data()};
   std::vector<float> packed(static_cast<std::size_t>(bytes / 4), 7.0f);
-  kernels::functions_for(kernels::openmp{}, k.op, in, result)
+  kernels::functions_for(kernels::openmp::backend{}, k.op, in, result)
       .pack({.op = &k.op, .inputs = in, .result = result, .how = how}, from, reinterpret_cast<std::byte*>(packed.data()));
   double sum = 0, magnitude = 0;
   for (const double x : packed) {
@@ -79,7 +79,7 @@ void check(const kind& k) {
 }
 
 TEST(packed, is_of_the_form_that_its_number_says) {
-  EXPECT_EQ(cost::packed_form, form) << "the numbers above are those of another form";
+  EXPECT_EQ(algorithm::packed_form, form) << "the numbers above are those of another form";
   for (const auto& k : kinds) check(k);
 }
 
@@ -87,7 +87,7 @@ TEST(packed, all_sizes_of_winograd_are_watched) {
   for (int h = 1; h <= 9; ++h)
     for (int w = 1; w <= 9; ++w) {
       const ops::conv op{.channels = 32, .kernel = {h, w}};
-      for (int size = 1; size <= cost::winograd::sizes(op, {1, 32, 32, 32}); ++size)
+      for (int size = 1; size <= algorithm::winograd::sizes(op, {1, 32, 32, 32}); ++size)
         EXPECT_TRUE(std::any_of(std::begin(kinds), std::end(kinds),
                                 [&](const kind& k) { return k.op.kernel == op.kernel && k.variant == size; }))
             << h << 'x' << w << ", size " << size;

@@ -95,7 +95,7 @@ TEST(team, stays_bound_when_kernels_are_small) {
     ASSERT_TRUE(team::pin(cores));
     for (const std::int64_t items : {2, 1, 3, 1000, 2}) {
       std::atomic<std::int64_t> done{0};
-      host::parallel_for(items, host::grain, [&](std::int64_t begin, std::int64_t end) { done += end - begin; });
+      openmp::parallel_for(items, openmp::grain, [&](std::int64_t begin, std::int64_t end) { done += end - begin; });
       EXPECT_EQ(done, items);
     }
     int last = -1;

@@ -8,13 +8,13 @@ namespace {
 using namespace harness;
 
 /// The size of Winograd's algorithm of that number, 0 being the direct convolution.
-cost::algorithm forced(int size, const problem<ops::conv>& p) {
-  cost::algorithm out{.works = cost::form::blocked, .converts = true, .variant = size};
+algorithm::choice forced(int size, const problem<ops::conv>& p) {
+  algorithm::choice out{.works = algorithm::form::blocked, .converts = true, .variant = size};
   if (size > 0) {
-    const cost::winograd form(size, p.op, p.in[0], p.result());
+    const algorithm::winograd form(size, p.op, p.in[0], p.result());
     out.packed_bytes = form.packed_bytes(), out.scratch_bytes = form.scratch_bytes();
   } else {
-    const cost::convolution form(p.op, p.in[0], p.result());
+    const algorithm::convolution form(p.op, p.in[0], p.result());
     out.packed_bytes = form.packed_bytes(), out.scratch_bytes = form.scratch_bytes();
   }
   return out;
@@ -29,15 +29,15 @@ void compare_all(const ops::conv& op, const shape& in) {
     if (p.halves && (op.kernel[0] != op.kernel[1] || output.elements() == 0)) continue;
     if (last == end::residual) p = with_residual(p);
     const auto expected = expected_of(p, ops::relu{});
-    const int sizes = cost::winograd::sizes(op, in);
+    const int sizes = algorithm::winograd::sizes(op, in);
     ASSERT_GT(sizes, 0);
     for (int size = 0; size <= sizes; ++size)
       for (const int threads : {1, 2, 3})
         for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
           p.threads = threads, p.layout = layout;
           // Larger tiles multiply rounding errors by more.
-          EXPECT_LE(error(compute<kernels::openmp>(p, ops::relu{}, forced(size, p)), expected),
-                    size + cost::winograd::least_pairs(op.kernel) > 3 ? 5e-5 : tolerance)
+          EXPECT_LE(error(compute<kernels::openmp::backend>(p, ops::relu{}, forced(size, p)), expected),
+                    size + algorithm::winograd::least_pairs(op.kernel) > 3 ? 5e-5 : tolerance)
               << in[0] << 'x' << in[1] << 'x' << in[2] << 'x' << in[3] << " to " << op.channels << ", " << op.kernel[0]
               << 'x' << op.kernel[1] << ", size " << size << ", threads " << threads;
         }
@@ -69,7 +69,7 @@ TEST(winograd, not_a_number) {
     p.halves = halves;
     const auto expected = expected_of(p, ops::relu{});
     for (int size = 1; size <= 3; ++size) {
-      const auto found = compute<kernels::openmp>(p, ops::relu{}, forced(size, p));
+      const auto found = compute<kernels::openmp::backend>(p, ops::relu{}, forced(size, p));
       const auto columns = static_cast<std::size_t>(p.output()[3]), far = columns / 3;
       for (std::size_t i = 0; i < found.size(); ++i) {
         ASSERT_TRUE(std::isnan(found[i]) || !std::isnan(expected[i])) << i;
@@ -83,7 +83,7 @@ TEST(winograd, not_a_number) {
 TEST(winograd, blocks) {
   const ops::conv op{.channels = 16, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
   const shape in{1, 16, 61, 175}, result = graph::infer(op, {&in, 1});
-  const cost::winograd form(3, op, in, result);
+  const algorithm::winograd form(3, op, in, result);
   ASSERT_LT(form.block_columns, form.columns);
   ASSERT_LT(form.block_rows, form.rows);
   compare_all(op, in);

@@ -21,15 +21,15 @@ template <class Network, int V> struct forced {
 
 /// The last variant of each layer of Network.
 template <class Network> inline constexpr auto last_variants = []<int... Id>(std::integer_sequence<int, Id...>) {
-  return std::array{dice::cost::variants<dice::cost::backend::openmp>(Network::template layer<Id>::op,
-                                                                     dice::graph::view_of<Network>.operands(Id)) -
+  return std::array{dice::algorithm::variants<dice::algorithm::backend::openmp>(Network::template layer<Id>::op,
+                                                                                dice::graph::view_of<Network>.operands(Id)) -
                     1 ...};
 }
 (std::make_integer_sequence<int, Network::size>{});
 
 }  // namespace mappings
 
-template <class Network, int V> struct dice::cost::tuned<mappings::forced<Network, V>> {
+template <class Network, int V> struct dice::algorithm::tuned<mappings::forced<Network, V>> {
   static constexpr std::string_view digest = Network::weights.digest;
   static constexpr auto variants = [] {
     auto out = mappings::last_variants<Network>;

@@ -10,7 +10,7 @@ namespace onnx2hpp_test {
 /// Compiles the header with its network's table, in a program that includes much else before.
 inline outcome compile(const std::filesystem::path& folder, const std::string& name, const std::string& checks = "") {
   std::ofstream(folder / "t.cpp")
-      << "#include <bits/stdc++.h>\n#include <dice/model/model.hpp>\n#include <complex.h>\n#include <unistd.h>\n#include "
+      << "#include <bits/stdc++.h>\n#include <dice/graph/graph.hpp>\n#include <complex.h>\n#include <unistd.h>\n#include "
          "<fcntl.h>\n#include <time.h>\n"
       << "#include <signal.h>\n#include <sys/stat.h>\n#include <sys/socket.h>\n#include <termios.h>\n"
       << "#include \"" << name << ".hpp\"\n"

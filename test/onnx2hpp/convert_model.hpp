@@ -1,11 +1,11 @@
 /// Runs the parts of onnx2hpp inside the test.
 #pragma once
 
-#include "convert.hpp"
-#include "model.hpp"
+#include "graph/convert.hpp"
+#include "read/model.hpp"
 #include "model_builder.hpp"
-#include "names.hpp"
-#include "weights.hpp"
+#include "graph/names.hpp"
+#include "emit/weights.hpp"
 
 #include <gtest/gtest.h>
 #include <cstdint>

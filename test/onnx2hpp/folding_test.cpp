@@ -1,7 +1,7 @@
 // What vanishes: BatchNormalization, Dropout, Identity, constants; and what must not.
 #include "convert_model.hpp"
 
-#include "dice/model/ops.hpp"
+#include "dice/graph/ops.hpp"
 
 #include <cstdint>
 

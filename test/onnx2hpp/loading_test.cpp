@@ -3,7 +3,7 @@
 #include "run_tool.hpp"
 
 #include "diagnostics.hpp"
-#include "dice/model/ops.hpp"
+#include "dice/graph/ops.hpp"
 
 #include <cstdint>
 #include <limits>

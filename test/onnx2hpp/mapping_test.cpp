@@ -69,7 +69,7 @@ TEST(Mapping, IsAType) {
   const auto compiled = compile(f.out, "net", R"(
       #include "net_mapping.hpp"
       #undef I  // of <complex.h>; Boost.Hana has one of its own
-      #include <dice/mapping/mapping.hpp>
+      #include <dice/placement/mapping.hpp>
       static_assert(::std::is_same_v<net::mapped, ::dice::mapping<
           ::dice::dev<0, ::dice::cores<1, 2, 3>, ::dice::on<"edge01">>,
           ::dice::layers<::dice::range<net::x, net::act_Relu1>>,

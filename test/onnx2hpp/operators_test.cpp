@@ -1,7 +1,7 @@
 // Each operator's attributes and shapes after import, against values worked out by hand from ONNX's operator pages.
 #include "convert_model.hpp"
 
-#include "dice/model/ops.hpp"
+#include "dice/graph/ops.hpp"
 
 #include <cstdint>
 

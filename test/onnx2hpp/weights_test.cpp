@@ -1,7 +1,7 @@
 // The weights file: safetensors that strict readers accept, 64-byte aligned, with its identity.
 #include "convert_model.hpp"
+#include "emit/sha256.hpp"
 #include "run_tool.hpp"
-#include "sha256.hpp"
 
 #include <nlohmann/json.hpp>
 

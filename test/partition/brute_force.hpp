@@ -9,9 +9,9 @@ namespace test {
 
 /// Calls f with every sequence of stages that cover the pieces: on different devices (`in_order`: each later than the one
 /// before), and if `repeats` those of up to 4 stages in which a device comes again, though not at once.
-inline void each_mapping(const dice::partition::problem& p, bool in_order, bool repeats,
-                         const std::function<void(const dice::meta::array<dice::partition::stage>&)>& f) {
-  dice::meta::array<dice::partition::stage> stages;
+inline void each_mapping(const dice::cost::problem& p, bool in_order, bool repeats,
+                         const std::function<void(const dice::meta::array<dice::cost::stage>&)>& f) {
+  dice::meta::array<dice::cost::stage> stages;
   const std::function<void(int, bool, bool)> extend = [&](int first, bool distinct, bool ordered) {
     if (first == p.pieces) {
       if (distinct ? ordered || !in_order : repeats && stages.size() <= 4) f(stages);
@@ -34,13 +34,13 @@ inline void each_mapping(const dice::partition::problem& p, bool in_order, bool 
 }
 
 /// The smallest value of all mappings that keep to the goal's and the devices' limits; infinite if none does.
-inline double best_value(const dice::partition::problem& p, const dice::partition::goal& g) {
-  double best = dice::partition::infinity;
+inline double best_value(const dice::cost::problem& p, const dice::partition::goal& g) {
+  double best = dice::cost::infinity;
   each_mapping(p, g.in_order, g.repeats, [&](const auto& stages) {
-    const auto expected = dice::partition::predict(p, stages);
+    const auto expected = dice::cost::predict(p, stages);
     if (!dice::partition::keeps(expected, g)) return;
     for (const auto& s : stages)
-      if (dice::partition::memory_of(p, stages, s.device) > p.devices[s.device].memory_limit) return;
+      if (dice::cost::memory_of(p, stages, s.device) > p.devices[s.device].memory_limit) return;
     best = std::min(best, dice::partition::value_of(g.best, expected));
   });
   return best;

@@ -33,7 +33,7 @@ TEST(roofline, is_the_longer_of_computing_and_moving) {
 }
 
 TEST(pieces, are_what_one_kernel_computes) {
-  const part::problem p = part::problem_of(part::setting_of<net, two>);
+  const cost::problem p = cost::problem_of(cost::setting_of<net, two>);
   // conv1 with relu1, and conv2 with add1 and relu2; the others alone.
   EXPECT_EQ(p.piece_of[1], p.piece_of[2]);
   EXPECT_EQ(p.piece_of[3], p.piece_of[5]);
@@ -47,7 +47,7 @@ TEST(pieces, are_what_one_kernel_computes) {
   EXPECT_EQ(p.crossing[0], 0);
   EXPECT_EQ(p.crossing[p.pieces], 0);
   // What is fused costs nothing besides.
-  const auto& s = part::setting_of<net, two>;
+  const auto& s = cost::setting_of<net, two>;
   const auto& c = p.kinds[0];
   EXPECT_EQ(c.seconds[p.piece_of[1] + 1] - c.seconds[p.piece_of[1]], s.seconds[0][1]);
 }
@@ -57,7 +57,7 @@ template <int Id, class A = dev<0, cpu>, class B = dev<1, cpu>>
 using cut = mapping<A, layers<to<at<Id - 1>>>, B, layers<from<at<Id>>>>;
 
 TEST(predicted, follows_its_equations) {
-  const auto& s = part::setting_of<net, two>;
+  const auto& s = cost::setting_of<net, two>;
   const double before = s.seconds[0][1], x = 1e-6 + 4 * 256 / 0.5e9;
   double after = 0;
   for (std::size_t l : {3, 6, 7, 8, 10}) after += s.seconds[1][l];
@@ -79,7 +79,7 @@ TEST(predicted, counts_what_messages_take_of_processors) {
                                    sending<us<9>, gbytes_per_s<1>>, receiving<ms<0.03>, mbit_per_s<32>>>>;
   using pair = cluster<host<"s", sender>, host<"q", receiver>, connection<gbytes_per_s<0.5>, us<1>>>;
   constexpr auto without = predicted<net, cut<3>, two>, with = predicted<net, cut<3>, pair>;
-  const auto& s = part::setting_of<net, pair>;
+  const auto& s = cost::setting_of<net, pair>;
   const double sends = 70e-6 + 4 * 256 / 2e6, receives = 30e-6 + 4 * 256 / 4e6;
   double before = s.seconds[0][1] + sends, after = receives;
   for (std::size_t l : {3, 6, 7, 8, 10}) after += s.seconds[1][l];
@@ -170,9 +170,9 @@ template <class Value> double best_of_all(Value value) {
 }
 
 TEST(best_mapping, is_as_good_as_the_best_of_all_cuts) {
-  const auto period = [](const part::prediction& p) { return p.period; };
-  const auto latency = [](const part::prediction& p) { return p.latency; };
-  const auto energy = [](const part::prediction& p) { return p.energy; };
+  const auto period = [](const cost::prediction& p) { return p.period; };
+  const auto latency = [](const cost::prediction& p) { return p.latency; };
+  const auto energy = [](const cost::prediction& p) { return p.energy; };
   EXPECT_DOUBLE_EQ((predicted<net, dice::best_mapping<net, two>, two>.period), best_of_all(period));
   EXPECT_DOUBLE_EQ((predicted<net, dice::best_mapping<net, two, dice::latency>, two>.latency), best_of_all(latency));
   EXPECT_DOUBLE_EQ((predicted<net, dice::best_mapping<net, two, dice::energy>, two>.energy), best_of_all(energy));
@@ -212,7 +212,7 @@ template <class Cluster, class... W> int same_at_run_time() {
   using map = dice::best_mapping<net, Cluster, W...>;
   constexpr auto& wanted = placement::of<net, map>;
   constexpr auto expected = predicted<net, map, Cluster>;
-  const auto& setting = part::setting_of<net, Cluster>;
+  const auto& setting = cost::setting_of<net, Cluster>;
   const auto found = part::find_best(setting, part::wish_of<W...>());
   EXPECT_TRUE(std::equal(wanted.owner.begin(), wanted.owner.end(), found.ranks.owner.begin(), found.ranks.owner.end()));
   EXPECT_EQ(found.ranks.devices.size(), static_cast<int>(wanted.devices.size()));
@@ -242,7 +242,7 @@ TEST(find_best, finds_what_best_mapping_does) {
 }
 
 TEST(find_best, tells_limits_that_can_be_kept) {
-  const auto& setting = part::setting_of<net, two>;
+  const auto& setting = cost::setting_of<net, two>;
   int told = 0;
   for (const auto objective : {part::objective::throughput, part::objective::latency, part::objective::energy})
     for (const bool repeats : {false, true})
@@ -270,7 +270,7 @@ TEST(find_best, tells_limits_that_can_be_kept) {
   EXPECT_GT(told, 0);
   // The same at compile time.
   const auto why = part::find_best(setting, part::wish_of<memory_limit<2000>>()).why;
-  constexpr auto named = part::why_none(part::setting_of<net, two>, part::problem_of(part::setting_of<net, two>),
+  constexpr auto named = part::why_none(cost::setting_of<net, two>, cost::problem_of(cost::setting_of<net, two>),
                                         part::wish_of<memory_limit<2000>>());
   EXPECT_EQ(why.value, named.value);
   static_assert(
@@ -280,11 +280,11 @@ TEST(find_best, tells_limits_that_can_be_kept) {
 }
 
 TEST(find_best, takes_costs_that_were_changed) {
-  const auto& setting = part::setting_of<net, two>;
-  auto p = part::problem_of(setting);
+  const auto& setting = cost::setting_of<net, two>;
+  auto p = cost::problem_of(setting);
   for (auto& kind : p.kinds)
     for (double& t : kind.seconds) t *= 2;
-  part::complete(p);
+  cost::complete(p);
   part::wish w;
   w.aim.best = part::objective::latency;
   EXPECT_NEAR(part::find_best(setting, p, w).expected.latency, 2 * part::find_best(setting, w).expected.latency, 1e-9);
@@ -320,7 +320,7 @@ template <meta::fixed_string Unit> struct measured_on : measured { static conste
 TEST(best_mapping, compares_units_with_those_of_profiles) {
   using namespace part;
   constexpr auto other = []<class On>(std::string_view measured, On) {
-    return part::detail::other_unit(measured, platform::unit_traits<On>::value);
+    return cost::detail::other_unit(measured, platform::unit_traits<On>::value);
   };
   static_assert(other("cpu", gpu{}) && other("gpu", cpu{}) && other("gpu_at<1>, precision<tf32>", threads<1>{}));
   static_assert(other("threads<4>", cores<0, 1>{}) && other("cores<0, 1, 2>", threads<2>{}) &&

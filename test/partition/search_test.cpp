@@ -36,7 +36,7 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int most_devic
     devices_of[h] = 1 + (below(3) == 0) + (below(9) == 0);
     first_of[h] = p.kinds.size();
     for (int d = 0; d < devices_of[h]; ++d) {
-      costs c;
+      dice::cost::costs c;
       const bool like_another = below(2) && p.kinds.size() > 0;
       double sum = 0;
       std::int64_t w = 0;

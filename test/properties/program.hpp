@@ -91,7 +91,7 @@ int check(const std::string& program, const std::string& folder, const char* tra
 }
 
 /// Runs Network under Map as an engine, with a thread for each input and output here; 0 if all results are right.
-template <class Network, class Map> int check_engine(const std::string& folder, dice::app::transport by) {
+template <class Network, class Map> int check_engine(const std::string& folder, dice::job::transport by) {
   constexpr std::size_t frames = 40;
   auto engine = dice::start<Network, Map>({.by = by});
   std::atomic<int> failures{0};
@@ -152,10 +152,10 @@ template <class Network, std::uint32_t Seed>
 int check_form(const std::string& program, const std::string& folder, const std::string& form) {
   using all = dealt<Network, few<Seed>, Seed, 5>;
   if (form == "mpi") return check<Network, all>(program, folder, "mpi");
-  if (form == "engine_mpi") return check_engine<Network, all>(folder, dice::app::transport::mpi);
+  if (form == "engine_mpi") return check_engine<Network, all>(folder, dice::job::transport::mpi);
   if (form == "engine")
-    return check_engine<Network, mappings::even<Network, 1>>(folder, dice::app::transport::automatic) |
-           check_engine<Network, all>(folder, dice::app::transport::in_process);
+    return check_engine<Network, mappings::even<Network, 1>>(folder, dice::job::transport::automatic) |
+           check_engine<Network, all>(folder, dice::job::transport::in_process);
   return 2;
 }
 

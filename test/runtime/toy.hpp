@@ -118,7 +118,7 @@ class program {
  public:
   program(network net, std::vector<int> owner, int in_flight) : net_(std::move(net)), owner_(std::move(owner)) {
     const int n = static_cast<int>(net_.size());
-    std::vector<dice::cost::algorithm> by_layer(net_.size());
+    std::vector<dice::algorithm::choice> by_layer(net_.size());
     int ranks = 0;
     for (int l = 0; l < n; ++l) {
       const auto& spec = net_[l];

@@ -4,8 +4,8 @@
 #include "../convolutions.hpp"
 #include "../error_of.hpp"
 #include "../sample.hpp"
-#include "dice/mapping/text/mistakes.hpp"
-#include "dice/mapping/text/parse.hpp"
+#include "dice/placement/text/mistakes.hpp"
+#include "dice/placement/text/parse.hpp"
 #include "dice/schedule/schedule.hpp"
 #ifdef DICE_TEST_DIGITS
 #include "digits.hpp"
@@ -48,12 +48,12 @@ struct planned {
   placement::text_mapping mapping;
   schedule::dynamic_plan plan;
 
-  planned(std::string_view text, std::string_view name, const graph::network_view& net, const cost::algorithm_tables& tables)
+  planned(std::string_view text, std::string_view name, const graph::network_view& net, const algorithm::tables& tables)
       : mapping(placement::parse(text, name, net)), plan(net, mapping.values(), tables) {}
   std::string mistake() const { return plan.mistake() ? placement::tell(mapping, plan.mistake()) : "none"; }
 };
 template <class Net> planned plan(const char* text) {
-  return {text, Net::name, graph::view_of<Net>, cost::tables_of<Net, cost::bit(cost::backend_of({}))>};
+  return {text, Net::name, graph::view_of<Net>, algorithm::tables_of<Net, algorithm::bit(algorithm::backend_of({}))>};
 }
 
 template <class Net, class Map> void expect_same(const char* text) {
@@ -68,7 +68,7 @@ template <class Net, class Map> void expect_same(const char* text) {
     EXPECT_EQ(a.variant, b.variant);
     EXPECT_EQ(a.packed_bytes, b.packed_bytes);
     EXPECT_EQ(a.scratch_bytes, b.scratch_bytes);
-    EXPECT_EQ(p.plan.backend_of(wanted.groups[g]), cost::backend_of(platform::unit{}));
+    EXPECT_EQ(p.plan.backend_of(wanted.groups[g]), algorithm::backend_of(platform::unit{}));
   }
   constexpr auto& devices = placement::of<Net, Map>.devices;
   ASSERT_EQ(p.plan.units().size(), devices.size());
@@ -129,16 +129,16 @@ TEST(DynamicPlan, MemoryLimitsAreKeptOrTold) {
 
 TEST(DynamicPlan, UnitsNeedABackendOfTheProgram) {
   using net = sample::network;
-  const auto first = [](std::string_view text, const cost::algorithm_tables& tables) {
+  const auto first = [](std::string_view text, const algorithm::tables& tables) {
     return planned(text, net::name, graph::view_of<net>, tables).mistake();
   };
   const auto told =
       "line 1, column 16: unit_without_backend: 'gpu' has no backend in this program; link dice cudnn or use a "
       "cpu unit";
-  auto tables = cost::tables_of<net, cost::bit(cost::backend_of({}))>;
+  auto tables = algorithm::tables_of<net, algorithm::bit(algorithm::backend_of({}))>;
   EXPECT_EQ(first("mapping<dev<0, gpu>, layers<image>>", tables), told);
   // A program that has one, but not with all precisions.
-  tables.chosen[static_cast<std::size_t>(cost::backend::cudnn)] = cost::algorithms_of<net, cost::backend::cudnn>;
+  tables.chosen[static_cast<std::size_t>(algorithm::backend::cudnn)] = algorithm::choices_of<net, algorithm::backend::cudnn>;
   EXPECT_EQ(first("mapping<dev<0, gpu>, layers<all>>", tables), "none");
   EXPECT_EQ(first("mapping<dev<0, gpu, precision<fp16>>, layers<all>>", tables), told);
   tables.chosen = {};
@@ -231,13 +231,13 @@ TEST(DynamicPlan, RandomTextsBecomePlansThatAreSoundAndMoveTheRightValues) {
     for (int l = 0; l < net.size(); ++l) names.push_back("layer" + std::to_string(l));
     for (std::size_t l = 0; l < names.size(); ++l) net.layers[l].name = names[l];
     std::mt19937 draw(seed);
-    std::vector<cost::algorithm> algorithms(net.layers.size());
+    std::vector<algorithm::choice> algorithms(net.layers.size());
     for (auto& a : algorithms)
       a = {.packed_bytes = static_cast<std::int64_t>(draw() % 3) * 100,
            .scratch_bytes = static_cast<std::int64_t>(draw() % 3) * 100,
            .halves = draw() % 3 != 0};
-    cost::algorithm_tables tables;
-    tables.chosen[static_cast<std::size_t>(cost::backend_of({}))] = algorithms;
+    algorithm::tables tables;
+    tables.chosen[static_cast<std::size_t>(algorithm::backend_of({}))] = algorithms;
     const random_mapping m(seed, net.view());
     const planned p(m.text, "net", net.view(), tables);
     ASSERT_EQ(p.mistake(), "none") << m.text;

@@ -14,10 +14,10 @@
 namespace {
 
 using namespace dice;
-using cost::form;
+using algorithm::form;
 
 struct made : test::network {
-  std::vector<cost::algorithm> algorithms;
+  std::vector<algorithm::choice> algorithms;
   std::vector<int> owner;
 
   /// The layer just added is computed so, by that rank.

@@ -22,8 +22,8 @@ using convolutions::wide;
 template <std::int64_t Bytes> using within = mapping<dev<0, cpu, memory<Bytes>>, layers<all>>;
 template <class Map> constexpr auto& algorithms = schedule::detail::algorithm_table<net, Map>;
 template <class Map> constexpr std::int64_t peak = schedule::plan_of<net, Map>.ranks[0].peak_bytes;
-constexpr auto packed = cost::algorithms<net, cost::backend::openmp>;
-constexpr auto smallest = cost::smallest_algorithms<net, cost::backend::openmp>;
+constexpr auto packed = algorithm::choices<net, algorithm::backend::openmp>;
+constexpr auto smallest = algorithm::smallest_choices<net, algorithm::backend::openmp>;
 
 using free = mapping<dev<0, cpu>, layers<all>>;
 static_assert(algorithms<free>[wide::id].variant > 0 && algorithms<free>[narrow::id].variant > 0);
@@ -54,7 +54,7 @@ TEST(Limits, NothingIsReplacedInVain) {
   const auto view = graph::view_of<net>;
   const std::vector<int> owner(view.layers.size(), 0);
   const std::vector<platform::device> devices{{0, {}, 100}};
-  std::vector<cost::algorithm> fast(view.layers.size()), small = fast;
+  std::vector<algorithm::choice> fast(view.layers.size()), small = fast;
   fast[wide::id].packed_bytes = 2000;
   small[wide::id] = {.packed_bytes = 1000, .scratch_bytes = 1 << 20};
   auto chosen = fast;
@@ -68,15 +68,15 @@ TEST(Limits, NothingIsReplacedInVain) {
 TEST(Limits, WorkingMemoryIsGivenUp) {
   const auto view = graph::view_of<net>;
   const std::vector<int> owner(view.layers.size(), 0);
-  const std::vector<cost::algorithm> small(view.layers.size());
+  const std::vector<algorithm::choice> small(view.layers.size());
   auto fast = small;
   fast[wide::id].scratch_bytes = 8 << 20, fast[narrow::id].scratch_bytes = 1 << 20;
-  const auto within = [&](std::int64_t limit, std::vector<cost::algorithm>& chosen) {
+  const auto within = [&](std::int64_t limit, std::vector<algorithm::choice>& chosen) {
     const std::vector<platform::device> devices{{0, {}, limit}};
     chosen = fast;
     return schedule::build_within_limits({view, owner, devices, chosen, 1}, chosen, small).ranks[0].peak_bytes;
   };
-  std::vector<cost::algorithm> chosen;
+  std::vector<algorithm::choice> chosen;
   const auto all = within(std::int64_t{1} << 30, chosen);
   EXPECT_EQ(chosen[wide::id].scratch_bytes, 8 << 20);
   const auto less = within(all - 1, chosen);
@@ -97,7 +97,7 @@ TEST(Limits, RandomPlansKeepTheirLimits) {
     std::vector<int> owner(view.layers.size());
     for (auto& o : owner) o = static_cast<int>(draw() % 2);
     owner[0] = 0, owner[1] = 1;
-    std::vector<cost::algorithm> fast(view.layers.size()), small = fast;
+    std::vector<algorithm::choice> fast(view.layers.size()), small = fast;
     for (std::size_t l = 0; l < fast.size(); ++l) {
       small[l].packed_bytes = 1 + static_cast<std::int64_t>(draw() % 1000);
       fast[l].packed_bytes = small[l].packed_bytes * (1 + static_cast<std::int64_t>(draw() % 4));

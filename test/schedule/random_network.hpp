@@ -2,7 +2,7 @@
 // and outputs. Made without any operator's code, so that what they show of a plan owes nothing to it.
 #pragma once
 
-#include "dice/model/network.hpp"
+#include "dice/graph/network.hpp"
 
 #include <cstdint>
 #include <random>

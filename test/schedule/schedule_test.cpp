@@ -45,9 +45,9 @@ constexpr auto plan_split =
 static_assert(plan_split<1>.ranks[0].slots == 1 && plan_split<2>.ranks[1].slots == 2 && plan_split<9>.ranks[0].slots == 3);
 
 /// Algorithms of any kind: those that work on blocks convert, and Concats do so only if their inputs begin at whole blocks.
-std::vector<cost::algorithm> some_algorithms(const graph::network_view& net, unsigned seed) {
+std::vector<algorithm::choice> some_algorithms(const graph::network_view& net, unsigned seed) {
   std::mt19937 draw(seed);
-  std::vector<cost::algorithm> out(net.layers.size());
+  std::vector<algorithm::choice> out(net.layers.size());
   const auto below = [&](unsigned n) { return static_cast<std::int64_t>(draw() % n); };
   for (int l = 0; l < net.size(); ++l) {
     auto& a = out[static_cast<std::size_t>(l)];
@@ -63,7 +63,8 @@ std::vector<cost::algorithm> some_algorithms(const graph::network_view& net, uns
         blocks = blocks && s.rank == 4 && s[1] % 16 == 0;
       }
     if (blocks)
-      a.works = std::array{cost::form::plain, cost::form::blocked, cost::form::first, cost::form::either}[draw() % 4];
+      a.works = std::array{algorithm::form::plain, algorithm::form::blocked, algorithm::form::first,
+                           algorithm::form::either}[draw() % 4];
   }
   return out;
 }
@@ -72,7 +73,7 @@ struct drawn {
   test::random_network net;
   std::vector<int> owner;
   std::vector<platform::device> devices;
-  std::vector<cost::algorithm> algorithms;
+  std::vector<algorithm::choice> algorithms;
   int in_flight;
 
   drawn(unsigned seed, int size) : net(seed, size) {
@@ -236,7 +237,7 @@ TEST(Schedule, PeakIsWeightsAndArena) {
   const auto net = graph::view_of<sample::network>;
   const std::vector<int> owner(net.layers.size(), 0);
   const std::vector<platform::device> devices{{0, {}, -1}};
-  std::vector<cost::algorithm> algorithms(net.layers.size());
+  std::vector<algorithm::choice> algorithms(net.layers.size());
   const auto plain = schedule::build({net, owner, devices, algorithms, 1});
   EXPECT_EQ(plain.ranks[0].weight_bytes, 4 * (4 * 3 * 9 + 4 + 4 * 4 + 10 * 128 + 10));
   EXPECT_EQ(plain.ranks[0].peak_bytes, plain.ranks[0].weight_bytes + plain.ranks[0].arena_bytes);
@@ -290,7 +291,7 @@ TEST(Schedule, PoolingJoinsAConvolution) {
     owner[static_cast<std::size_t>(pool)] = with.pool_rank;
     std::vector<platform::device> devices{{0, {}, -1}};
     if (with.pool_rank) devices.push_back({1, {}, -1});
-    std::vector<cost::algorithm> algorithms(net.layers.size());
+    std::vector<algorithm::choice> algorithms(net.layers.size());
     algorithms[1].halves = with.halves;
     const auto plan = schedule::build({net.view(), owner, devices, algorithms, 1});
     EXPECT_TRUE(schedule::sound(plan.view(), net.view()));
@@ -327,7 +328,7 @@ TEST(Schedule, GrowingConcatsShareOneBuffer) {
   net.add_output(last);
   const std::vector<int> owner(net.layers.size(), 0);
   const std::vector<platform::device> devices{{0, {}, -1}};
-  const std::vector<cost::algorithm> algorithms(net.layers.size());
+  const std::vector<algorithm::choice> algorithms(net.layers.size());
   const auto plan = schedule::build({net.view(), owner, devices, algorithms, 1});
   EXPECT_TRUE(schedule::sound(plan.view(), net.view()));
   EXPECT_EQ(test::simulation(net.view(), plan.view(), algorithms, 2, 1).run(), "");

@@ -3,8 +3,8 @@
 // executor's rules.
 #pragma once
 
-#include "dice/cost/algorithm.hpp"
-#include "dice/model/network.hpp"
+#include "dice/algorithm/choice.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/schedule/program.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline dice::tensor::layout other(dice::tensor::layout l) {
 class simulation {
  public:
   simulation(const dice::graph::network_view& net, const dice::schedule::plan_view& plan,
-             std::span<const dice::cost::algorithm> algorithms, int frames, unsigned seed)
+             std::span<const dice::algorithm::choice> algorithms, int frames, unsigned seed)
       : net_(net), plan_(plan), algorithms_(algorithms), frames_(frames), draw_(seed) {
     for (const auto& r : plan.ranks) {
       memory_.emplace_back(static_cast<std::size_t>(r.arena_bytes / 4));
@@ -187,7 +187,7 @@ class simulation {
           require(p.layout == dice::tensor::layout::plain || dice::tensor::has_blocks(shape), "no such layout");
           require(p.layout == as || !dice::tensor::has_blocks(shape) || how.converts,
                   "a kernel cannot read what it is given");
-          working += dice::cost::converted_bytes(shape, p.layout, as);
+          working += dice::algorithm::converted_bytes(shape, p.layout, as);
         };
         for (std::size_t k = 0; k < reads.size(); ++k)
           held(reads[k], place_of(k),
@@ -246,7 +246,7 @@ class simulation {
   };
   dice::graph::network_view net_;
   dice::schedule::plan_view plan_;
-  std::span<const dice::cost::algorithm> algorithms_;  // of each layer as the anchor of a group
+  std::span<const dice::algorithm::choice> algorithms_;  // of each layer as the anchor of a group
   int frames_;
   std::mt19937 draw_;
   std::vector<std::vector<symbol>> memory_;

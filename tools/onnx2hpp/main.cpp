@@ -1,11 +1,11 @@
 // onnx2hpp: an ONNX network as a C++ header.
-#include "convert.hpp"
-#include "emit.hpp"
-#include "model.hpp"
-#include "names.hpp"
+#include "emit/emit.hpp"
+#include "emit/pending_file.hpp"
+#include "emit/sha256.hpp"
+#include "graph/convert.hpp"
+#include "graph/names.hpp"
 #include "options.hpp"
-#include "pending_file.hpp"
-#include "sha256.hpp"
+#include "read/model.hpp"
 
 #include "dice/runtime/interrupt.hpp"
 

@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "names.hpp"
+#include "graph/names.hpp"
 
 #include "dice/version.hpp"
 

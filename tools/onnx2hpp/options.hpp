@@ -1,7 +1,7 @@
 #pragma once
 
-#include "convert.hpp"
 #include "diagnostics.hpp"
+#include "graph/convert.hpp"
 
 #include <filesystem>
 #include <string>

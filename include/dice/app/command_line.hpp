@@ -5,6 +5,7 @@
 #include "dice/meta/nearest.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/program.hpp"
+#include "dice/runtime/usage_error.hpp"
 
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ struct parsing {
   options& out;
   std::string_view name;
 
-  [[noreturn]] void fail(const std::string& what) const { throw usage_error(std::string(name) + ": " + what); }
+  [[noreturn]] void fail(const std::string& what) const { throw runtime::usage_error(std::string(name) + ": " + what); }
 
   template <class T> T number(std::string_view text, T least, T most, const char* kind, std::string_view whole = {}) const {
     T value{};
@@ -223,7 +224,7 @@ inline std::span<const option> option_table() {
       option{"--transport", takes::value, "mpi|in-process", false, "ranks as MPI processes, or as threads of this process",
              [](parsing& p, std::string_view v) {
                if (v != "mpi" && v != "in-process") p.fail("'" + std::string(v) + "' is neither mpi nor in-process");
-               p.out.by = v == "mpi" ? transport::mpi : transport::in_process;
+               p.out.by = v == "mpi" ? job::transport::mpi : job::transport::in_process;
              }},
       option{"--cuda-aware", takes::nothing, "", false,
              "hand MPI the GPU's own memory, not copies in the host's; for an MPI that was built with CUDA",
@@ -258,7 +259,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   return found.best();
 }
 
-/// No file that is written may be one that is read, or another one that is written. Throws usage_error.
+/// No file that is written may be one that is read, or another one that is written. Throws runtime::usage_error.
 [[gnu::cold]] inline void require_different_files(const options& o) {
   std::vector<std::string> reads{o.mapping, o.weights, o.packed, o.labels},
       writes{o.json, o.trace, o.profile, o.tune, o.measure, o.pack};
@@ -270,10 +271,10 @@ inline std::string_view nearest_option(std::string_view wrong) {
     const auto among = [&](auto first, auto last) {
       return std::any_of(first, last, [&](const auto& other) { return runtime::is_same_file(*file, other); });
     };
-    if (*file == "-") throw usage_error("nothing is written to '-'; name a file (./- for one of that name)");
+    if (*file == "-") throw runtime::usage_error("nothing is written to '-'; name a file (./- for one of that name)");
     if (among(reads.begin(), reads.end()))
-      throw usage_error("'" + *file + "' is read, and would be written; name another file");
-    if (among(writes.begin(), file)) throw usage_error("'" + *file + "' would be written twice; name two files");
+      throw runtime::usage_error("'" + *file + "' is read, and would be written; name another file");
+    if (among(writes.begin(), file)) throw runtime::usage_error("'" + *file + "' would be written twice; name two files");
   }
 }
 
@@ -297,7 +298,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   return out;
 }
 
-/// Parses the command line. Throws usage_error.
+/// Parses the command line. Throws runtime::usage_error.
 [[gnu::cold]] inline options parse(const runtime::program& program, std::span<const char* const> arguments) {
   options out;
   std::vector<std::string_view> seen;
@@ -309,8 +310,9 @@ inline std::string_view nearest_option(std::string_view wrong) {
     const auto found = std::find_if(table.begin(), table.end(), [&](const auto& o) { return o.name == name; });
     if (found == table.end()) {
       const auto guess = detail::nearest_option(name);
-      throw usage_error((word.substr(0, 1) == "-" ? "unknown option '" : "unexpected argument '") + std::string(word) +
-                        "'; " + (guess.empty() ? "--help lists the options" : "did you mean " + std::string(guess) + "?"));
+      throw runtime::usage_error((word.substr(0, 1) == "-" ? "unknown option '" : "unexpected argument '") +
+                                 std::string(word) + "'; " +
+                                 (guess.empty() ? "--help lists the options" : "did you mean " + std::string(guess) + "?"));
     }
     detail::parsing p{program, out, found->name};
     if (!found->repeatable && std::find(seen.begin(), seen.end(), found->name) != seen.end())
@@ -335,35 +337,35 @@ inline std::string_view nearest_option(std::string_view wrong) {
   if (!out.pack.empty()) {
     for (const auto& name : seen)
       if (name != "--pack" && name != "--mapping" && name != "--weights" && name != "--transport")
-        throw usage_error("--pack writes weights and runs no frames; leave " + std::string(name));
+        throw runtime::usage_error("--pack writes weights and runs no frames; leave " + std::string(name));
     detail::require_different_files(out);
     return out;
   }
-  if (given("--packed") && given("--weights")) throw usage_error("--packed holds all weights; leave --weights");
+  if (given("--packed") && given("--weights")) throw runtime::usage_error("--packed holds all weights; leave --weights");
   if (!out.tune.empty()) {
     for (const auto& name : seen)
       if (name != "--tune" && name != "--mapping" && name != "--json" && name != "--transport")
-        throw usage_error("--tune measures kernels and runs no frames; leave " + std::string(name));
+        throw runtime::usage_error("--tune measures kernels and runs no frames; leave " + std::string(name));
     const auto& units = program.units;
     if (!program.threads.start ||
         std::none_of(units.begin(), units.end(), [](const platform::unit& u) { return u.on() == platform::processor::cpu; }))
-      throw usage_error("--tune: no rank of this program computes by OpenMP, so there is nothing to choose");
+      throw runtime::usage_error("--tune: no rank of this program computes by OpenMP, so there is nothing to choose");
     detail::require_different_files(out);
     return out;
   }
   if (!out.measure.empty()) {
     for (const auto& name : seen)
       if (name != "--measure" && name != "--mapping" && name != "--weights" && name != "--packed" && name != "--transport")
-        throw usage_error("--measure runs no frames; leave " + std::string(name));
+        throw runtime::usage_error("--measure runs no frames; leave " + std::string(name));
     detail::require_different_files(out);
     return out;
   }
-  if (given("--tolerance") && out.expected.empty()) throw usage_error("--tolerance belongs to --expect FILE");
-  if (given("--labels") && out.top == 0) throw usage_error("--labels belongs to --top K");
+  if (given("--tolerance") && out.expected.empty()) throw runtime::usage_error("--tolerance belongs to --expect FILE");
+  if (given("--labels") && out.top == 0) throw runtime::usage_error("--labels belongs to --top K");
   if (out.streamed() >= 0) {
     const auto inputs =
         std::count_if(program.layers.layers.begin(), program.layers.layers.end(), [](const auto& l) { return l.is_input; });
-    const auto fail = [](const char* what) { throw usage_error(std::string("--input -: ") + what); };
+    const auto fail = [](const char* what) { throw runtime::usage_error(std::string("--input -: ") + what); };
     if (inputs > 1) fail("the standard input feeds networks of one input, this one has several; give files");
     if (out.inputs.size() > 1) fail("the standard input stands alone; give no other --input");
     if (out.warmup > 0) fail("its frames come only once, so none is for --warmup");
@@ -383,17 +385,17 @@ inline std::string_view nearest_option(std::string_view wrong) {
       if (!layer.is_input || std::any_of(out.inputs.begin(), out.inputs.end(), [&](const auto& f) { return f.layer == l; }))
         continue;
       const bool only = out.inputs.empty();
-      throw usage_error((only ? "no frames given" : "no frames given for input " + std::string(layer.onnx_name)) +
-                        "; give them with --input " + (only ? "" : std::string(layer.onnx_name) + "=") +
-                        "FILE.npy, or make random ones with --random SEED");
+      throw runtime::usage_error((only ? "no frames given" : "no frames given for input " + std::string(layer.onnx_name)) +
+                                 "; give them with --input " + (only ? "" : std::string(layer.onnx_name) + "=") +
+                                 "FILE.npy, or make random ones with --random SEED");
     }
-  if (out.cuda_aware && (program.ranks() == 1 || out.by == transport::in_process))
-    throw usage_error("--cuda-aware: this run has no messages by MPI; leave the option");
+  if (out.cuda_aware && (program.ranks() == 1 || out.by == job::transport::in_process))
+    throw runtime::usage_error("--cuda-aware: this run has no messages by MPI; leave the option");
   if (out.cuda_aware && !program.open)
-    throw usage_error("--cuda-aware: no rank of this plan computes on a GPU; leave the option");
-  if (out.by == transport::mpi) {
+    throw runtime::usage_error("--cuda-aware: no rank of this plan computes on a GPU; leave the option");
+  if (out.by == job::transport::mpi) {
 #ifndef DICE_WITH_MPI
-    throw usage_error(
+    throw runtime::usage_error(
         "--transport mpi: this program was built without MPI; build it where CMake finds Boost.MPI, or with what pkg-config "
         "says, or use --transport in-process");
 #endif

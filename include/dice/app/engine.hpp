@@ -1,9 +1,9 @@
 // A network that a program owns: it pushes frames and takes results while the ranks compute.
 #pragma once
 
-#include "dice/app/program.hpp"
-#include "dice/app/stream_job.hpp"
-#include "dice/app/verdict.hpp"
+#include "dice/assembly/program_of.hpp"
+#include "dice/assembly/verdict.hpp"
+#include "dice/job/stream_job.hpp"
 
 #include <xtensor/xadapt.hpp>
 
@@ -81,7 +81,7 @@ template <graph::network_type Net> class engine {
   using only_output = typename app::detail::only_layer<Net, app::detail::only<Net, false>()>::type;
 
   /// For dice::start.
-  explicit engine(std::unique_ptr<app::stream_job> job) : job_(std::move(job)) {}
+  explicit engine(std::unique_ptr<job::stream_job> job) : job_(std::move(job)) {}
 
   /// Whether frames for `Layer` enter in this process.
   template <class Layer = only_input>
@@ -142,7 +142,7 @@ template <graph::network_type Net> class engine {
   void wait() { job_->wait(); }
 
  private:
-  template <class Layer, class Frame> static app::stream_job::writer writer(Frame&& frame) {
+  template <class Layer, class Frame> static job::stream_job::writer writer(Frame&& frame) {
     if constexpr (!xt::is_xexpression<std::remove_cvref_t<Frame>>::value) {
       static_assert(std::invocable<Frame&, decltype(app::detail::view<Layer>(static_cast<float*>(nullptr)))>,
                     "a frame is an xtensor expression, or a function that takes a view and writes to it");
@@ -159,7 +159,7 @@ template <graph::network_type Net> class engine {
     }
   }
 
-  std::unique_ptr<app::stream_job> job_;
+  std::unique_ptr<job::stream_job> job_;
 };
 
 /// Starts network Net under mapping Map. One rank (unless `o.mapping` is given to several processes), and all ranks with
@@ -167,20 +167,20 @@ template <graph::network_type Net> class engine {
 /// the program has not done so. Throws engine_error, the same in all ranks, where the start fails, and std::runtime_error if
 /// MPI runs at a lower level than engine_thread_level.
 template <class Net, class Map>
-requires app::right<Net, Map> engine<Net> start(const engine_options& o = {}) {
-  return engine<Net>(std::make_unique<app::stream_job>(app::program_of<Net, Map>, o));
+requires assembly::valid<Net, Map> engine<Net> start(const engine_options& o = {}) {
+  return engine<Net>(std::make_unique<job::stream_job>(assembly::program_of<Net, Map>, o));
 }
 
 #ifdef DICE_WITH_MPI
 /// The same over the processes of `ranks`, which all call it; the engine works on a duplicate.
 template <class Net, class Map>
-requires app::right<Net, Map> engine<Net> start(MPI_Comm ranks, const engine_options& o = {}) {
-  return engine<Net>(std::make_unique<app::stream_job>(app::program_of<Net, Map>, o, ranks));
+requires assembly::valid<Net, Map> engine<Net> start(MPI_Comm ranks, const engine_options& o = {}) {
+  return engine<Net>(std::make_unique<job::stream_job>(assembly::program_of<Net, Map>, o, ranks));
 }
 #endif
 
 /// Chosen for a mapping with a mistake: naming its return type is the error that the user reads.
 template <class Net, class Map, class... Any>
-requires(!app::right<Net, Map>) decltype(app::verdict<Net, Map>()()) start(const Any&...);
+requires(!assembly::valid<Net, Map>) decltype(assembly::verdict<Net, Map>()()) start(const Any&...);
 
 }  // namespace dice

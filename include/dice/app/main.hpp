@@ -1,20 +1,20 @@
 #pragma once
 
-#include "dice/app/forecast.hpp"
-#include "dice/app/program.hpp"
+#include "dice/advice/cluster_model.hpp"
 #include "dice/app/run.hpp"
-#include "dice/app/verdict.hpp"
-#include "dice/partition/predicted.hpp"
+#include "dice/assembly/program_of.hpp"
+#include "dice/assembly/verdict.hpp"
+#include "dice/cost/predicted.hpp"
 
 #include <type_traits>
 
 namespace dice {
 namespace app {
 
-/// The first mistake of a mapping or cluster, as app::verdict; Cluster may be void.
+/// The first mistake of a mapping or cluster, as assembly::verdict; Cluster may be void.
 template <class Net, class Map, class Cluster> consteval auto verdict_on() {
-  if constexpr (std::is_void_v<Cluster> || !right<Net, Map>) return verdict<Net, Map>();
-  else return partition::detail::prediction_verdict<Net, Map, Cluster>();
+  if constexpr (std::is_void_v<Cluster> || !assembly::valid<Net, Map>) return assembly::verdict<Net, Map>();
+  else return cost::detail::prediction_verdict<Net, Map, Cluster>();
 }
 /// Whether they have no mistake.
 template <class Net, class Map, class Cluster>
@@ -22,8 +22,8 @@ concept right_on = std::is_same_v<decltype(verdict_on<Net, Map, Cluster>()()), i
 
 /// What the program of right mapping Map knows of right cluster Cluster.
 template <class Net, class Map, class Cluster>
-inline constexpr forecast forecast_of{partition::setting_of<Net, Cluster>, partition::detail::ranks<Net, Map, Cluster>,
-                                      &predicted_text, &advised, &searched_text};
+inline constexpr advice::cluster_model forecast_of{cost::setting_of<Net, Cluster>, cost::detail::ranks<Net, Map, Cluster>,
+                                                   &advice::predicted_text, &advice::advised, &advice::searched_text};
 
 }  // namespace app
 
@@ -35,8 +35,8 @@ inline constexpr forecast forecast_of{partition::setting_of<Net, Cluster>, parti
 template <class Net, class Map, class Cluster = void>
 requires app::right_on<Net, Map, Cluster>
 int main(int argc, char** argv) {
-  if constexpr (std::is_void_v<Cluster>) return app::run(app::program_of<Net, Map>, nullptr, argc, argv);
-  else return app::run(app::program_of<Net, Map>, &app::forecast_of<Net, Map, Cluster>, argc, argv);
+  if constexpr (std::is_void_v<Cluster>) return app::run(assembly::program_of<Net, Map>, nullptr, argc, argv);
+  else return app::run(assembly::program_of<Net, Map>, &app::forecast_of<Net, Map, Cluster>, argc, argv);
 }
 
 /// Chosen for a mapping or cluster with a mistake: naming its return type is the error that the user reads.

@@ -1,20 +1,13 @@
 #pragma once
 
-#include "dice/app/transport.hpp"
-#include "dice/runtime/program.hpp"
+#include "dice/job/transport.hpp"
 
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace dice::app {
-
-/// Wrong usage: exit code 2. The text names the option and the remedy.
-struct usage_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// A file for a graph input or output, by its layer's id.
 struct named_file {
@@ -42,7 +35,7 @@ struct options {
   std::vector<float> mean, deviation;  ///< of pictures: one number, or one a channel; empty: not said
   bool channels_last = false;
   resize_mode resize = resize_mode::crop;
-  transport by = transport::automatic;
+  job::transport by = job::transport::automatic;
 
   /// The graph input that the standard input feeds (`--input -`), or -1.
   int streamed() const {

@@ -1,26 +1,26 @@
 // What every rank does from its start to its end; the same for processes and for threads.
 #pragma once
 
-#include "dice/app/clock_shift.hpp"
+#include "dice/advice/assessment.hpp"
+#include "dice/advice/cluster_model.hpp"
+#include "dice/advice/explanation.hpp"
 #include "dice/app/command_line.hpp"
-#include "dice/app/forecast.hpp"
 #include "dice/app/input/files.hpp"
 #include "dice/app/input/standard.hpp"
-#include "dice/app/measure.hpp"
-#include "dice/app/member.hpp"
-#include "dice/app/outlook.hpp"
-#include "dice/app/output/explanation.hpp"
-#include "dice/app/output/live_results.hpp"
-#include "dice/app/output/print.hpp"
-#include "dice/app/output/profile.hpp"
-#include "dice/app/output/report.hpp"
-#include "dice/app/output/results.hpp"
-#include "dice/app/output/trace.hpp"
-#include "dice/app/record.hpp"
+#include "dice/app/live_results.hpp"
+#include "dice/app/results.hpp"
 #include "dice/channels/channel.hpp"
+#include "dice/job/clock_shift.hpp"
+#include "dice/job/rank_session.hpp"
+#include "dice/job/record.hpp"
+#include "dice/measure/measure.hpp"
+#include "dice/report/profile.hpp"
+#include "dice/report/summary.hpp"
+#include "dice/report/trace.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/sink.hpp"
 #include "dice/runtime/source.hpp"
+#include "dice/text/print.hpp"
 
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ class rank_job {
   /// `usage` is what is wrong with the command line here, or empty; then `o` counts for nothing.
   /// `f` may be null.
   rank_job(const runtime::program& p, const options& o, std::string usage, channels::communicator& ranks, bool processes,
-           const forecast* f)
+           const advice::cluster_model* f)
       : program_(p),
         options_(o),
         usage_(std::move(usage)),
@@ -56,7 +56,8 @@ class rank_job {
     try {
       if (const int code = introduce()) return code;
       if (!options_.measure.empty()) {
-        const auto error = measurement(program_, options_, me_, ranks_).run();
+        const auto error =
+            measure::measurement(program_, {options_.measure, options_.weights, options_.packed}, me_, ranks_).run();
         return error.empty() ? 0 : refuse(error, 1);
       }
       for (auto stage : {&rank_job::prepare, &rank_job::allocate, &rank_job::compute, &rank_job::finish})
@@ -65,7 +66,7 @@ class rank_job {
     } catch (const channels::stopped&) {
       return 1;
     } catch (const std::exception& e) {
-      ranks_.stop("dice: error: " + me_.place() + ": " + cause(e));
+      ranks_.stop("dice: error: " + me_.place() + ": " + job::cause(e));
       return 1;
     }
   }
@@ -100,7 +101,7 @@ class rank_job {
     const auto first = me_.agree(error);
     return first.empty() ? 0 : refuse(first, 1);
   }
-  template <class F> static std::string attempt(F f) { return member::attempt(f); }
+  template <class F> static std::string attempt(F f) { return job::rank_session::attempt(f); }
 
   /// Do we all run the same program with the same options? Files may differ between hosts.
   int introduce() {
@@ -127,7 +128,7 @@ class rank_job {
   /// Threads, weights and files.
   [[gnu::cold]] int prepare() {
     std::string warning;
-    record counts;
+    job::record counts;
     const auto error = attempt([&] {
       warning = me_.equip(options_.weights, options_.packed, in_flight());
       for (int l = 0; l < program_.layers.size(); ++l) {
@@ -143,7 +144,7 @@ class rank_job {
         if (files.frames() == 0) continue;
         source_.add(l, files.frames(), [&files](std::int64_t frame, float* to) { files.read(frame, to); });
         warning += (warning.empty() || files.warning().empty() ? "" : "; ") + files.warning();
-        record pictures;
+        job::record pictures;
         for (const auto& picture : files.pictures()) pictures.put(picture);
         counts.put(name(l));
         counts.put(files.frames());
@@ -169,7 +170,7 @@ class rank_job {
                      std::to_string(n) + " numbers of output '" + name(l) + "'";
       }
     });
-    record mine;
+    job::record mine;
     mine.put(warning);
     mine.put(me_.host());
     mine.put(counts.text());
@@ -182,11 +183,11 @@ class rank_job {
   [[gnu::cold]] int count_frames(const std::vector<std::string>& all) {
     std::string first, difference;
     for (std::size_t r = 0; r < all.size(); ++r) {
-      record in(all[r]);
+      job::record in(all[r]);
       const auto warning = in.get(), host = in.get(), counts = in.get();
       if (rank_ == 0 && !warning.empty())
         std::fprintf(stderr, "dice: warning: %s %s\n", me_.place(static_cast<int>(r), host).c_str(), warning.c_str());
-      for (record c(counts); c.more();) {
+      for (job::record c(counts); c.more();) {
         const auto input = c.get();
         const auto n = c.get_number();
         if (given_ == 0) given_ = n, first = input;
@@ -194,7 +195,7 @@ class rank_job {
           difference = "input '" + first + "' has " + std::to_string(given_) + " frames, input '" + input + "' has " +
                        std::to_string(n) + "; give as many for each";
         std::vector<std::string> pictures;
-        for (record p(c.get()); p.more();) pictures.push_back(p.get());
+        for (job::record p(c.get()); p.more();) pictures.push_back(p.get());
         if (pictures_.empty()) pictures_ = pictures;
       }
     }
@@ -274,7 +275,7 @@ class rank_job {
       const int l = me_.executor().layer();
       const auto where =
           l < 0 ? "" : std::string(", ") + phase + std::to_string(me_.executor().frame()) + ", layer '" + name(l) + "'";
-      ranks_.stop("dice: error: " + me_.place() + where + ": " + cause(e));
+      ranks_.stop("dice: error: " + me_.place() + where + ": " + job::cause(e));
       return 1;
     }
   }
@@ -330,10 +331,10 @@ class rank_job {
 
   /// Results and figures go where they are wanted.
   [[gnu::cold]] int finish() {
-    const clock_shift clock(clock_, ask_clock());
-    const auto parts = ranks_.all_gather(report_part(me_.host(), figures_, clock,
-                                                     program_.plan.ranks[static_cast<std::size_t>(rank_)].peak_bytes,
-                                                     me_.accelerator_memory()));
+    const job::clock_shift clock(clock_, ask_clock());
+    const auto parts = ranks_.all_gather(
+        report::summary_part(me_.host(), figures_, clock, program_.plan.ranks[static_cast<std::size_t>(rank_)].peak_bytes,
+                             me_.accelerator_memory()));
     for (int l = 0; l < program_.layers.size(); ++l) {
       if (!kept(l) || holder(l) == program_.plan.owner[static_cast<std::size_t>(l)]) continue;
       if (here(l)) ranks_.send_block(holder(l), sink_.result(l).data(), frames_ * layer(l).output.bytes());
@@ -342,9 +343,9 @@ class rank_job {
                              frames_ * layer(l).output.bytes());
     }
     std::vector<std::string> all_profiles, traces, passages;
-    if (profiles()) all_profiles = ranks_.all_gather(profile_part(*recorder_, me_.host()));
-    if (options_.explain) passages = to_first(passages_part(*recorder_, clock));
-    if (!options_.trace.empty()) traces = to_first(trace_part(program_, rank_, me_.host(), *recorder_, clock));
+    if (profiles()) all_profiles = ranks_.all_gather(report::profile_part(*recorder_, me_.host()));
+    if (options_.explain) passages = to_first(report::passages_part(*recorder_, clock));
+    if (!options_.trace.empty()) traces = to_first(report::trace_part(program_, rank_, me_.host(), *recorder_, clock));
     if (!options_.trace.empty() && recorder_->untold() > 0)
       std::fprintf(stderr,
                    "dice: warning: %s: --trace has the first %zu events only, and not the %lld after them; give fewer "
@@ -359,43 +360,44 @@ class rank_job {
     else
       for (const auto& f : options_.outputs)
         if (holder(f.layer) == rank_) then([&] { runtime::write_npy(f.file, sink_.result(f.layer)); });
-    report all;
+    report::summary all;
     std::string page;
-    const auto profile = merge_profiles(all_profiles);
+    const auto profile = report::merge_profiles(all_profiles);
     if (rank_ == 0)
       then([&] {
-        all = merge(parts, frames_);
-        auto figures = options_.json.empty() ? std::string() : report_json(all);
-        if (options_.explain) page = explain(seen(program_, all, profile, passages, in_flight()), figures);
+        all = report::merge(parts, frames_);
+        auto figures = options_.json.empty() ? std::string() : report::summary_json(all);
+        if (options_.explain) page = explain(report::seen(program_, all, profile, passages, in_flight()), figures);
         if (!options_.json.empty()) runtime::write_text(options_.json, figures);
       });
-    if (rank_ == 0 && !options_.trace.empty()) then([&] { runtime::write_text(options_.trace, trace_text(traces)); });
+    if (rank_ == 0 && !options_.trace.empty())
+      then([&] { runtime::write_text(options_.trace, report::trace_text(traces)); });
     if (rank_ == 0 && !options_.profile.empty())
-      then([&] { runtime::write_text(options_.profile, profile_json(program_, frames_, profile)); });
+      then([&] { runtime::write_text(options_.profile, report::profile_json(program_, frames_, profile)); });
     // Printed when all files of all ranks are there: who reads may go away. The figures first, then what other ranks print.
     if (const int code = agree(error)) return code;
-    if (rank_ == 0) then([&] { print(report_table(all)); });
+    if (rank_ == 0) then([&] { text::print(report::summary_table(all)); });
     if (const int code = agree(error)) return code;
     if (options_.top > 0 && options_.streamed() < 0) then([&] { list_top(); });
     for (const auto& f : options_.expected)
       if (holder(f.layer) == rank_) then([&] { compare(f); });
-    if (rank_ == 0 && !options_.profile.empty()) then([&] { print(profile_table(program_, profile)); });
-    if (!page.empty()) then([&] { print("\n" + page); });
+    if (rank_ == 0 && !options_.profile.empty()) then([&] { text::print(report::profile_table(program_, profile)); });
+    if (!page.empty()) then([&] { text::print("\n" + page); });
     return agree(error);
   }
 
   /// The page about a run; the same is added to `figures`, the content of --json, unless that is empty.
-  [[gnu::cold]] std::string explain(const seen_run& run, std::string& figures) const {
+  [[gnu::cold]] std::string explain(const report::seen_run& run, std::string& figures) const {
     if (!(run.period > 0)) return "There is nothing to explain: the run took no time. Give more frames.\n";
-    std::optional<outlook> ahead;  // once for both: it may take long
+    std::optional<advice::assessment> ahead;  // once for both: it may take long
     if (forecast_) ahead = forecast_->advise(*forecast_, program_, run);
     const auto* known = ahead ? &*ahead : nullptr;
-    if (!figures.empty()) figures.insert(figures.rfind('}'), ",\n " + explained_json(program_, run, known));
-    return explained_text(program_, run, known);
+    if (!figures.empty()) figures.insert(figures.rfind('}'), ",\n " + advice::explained_json(program_, run, known));
+    return advice::explained_text(program_, run, known);
   }
 
   /// How rank 0's clock differs from this one now. Collective.
-  clock_shift::sample ask_clock() {
+  job::clock_shift::sample ask_clock() {
     const auto offset = ranks_.clock_offset();
     return {runtime::now(), offset};
   }
@@ -420,7 +422,7 @@ class rank_job {
   void list_top() {
     for (int l = 0; l < program_.layers.size(); ++l)
       if (layer(l).is_output && holder(l) == rank_)
-        print(top_text(listed_name(l), sink_.result(l), frames_, options_.top, labels_, pictures_));
+        text::print(top_text(listed_name(l), sink_.result(l), frames_, options_.top, labels_, pictures_));
   }
   /// How --top calls output `l`: nothing, if it is the only one.
   std::string listed_name(int l) const {
@@ -434,7 +436,7 @@ class rank_job {
     const double error = relative_error(sink_.result(f.layer), expected_.at(f.layer));
     char text[96];
     std::snprintf(text, sizeof text, ": error %.3g (max |a-b| / max |b|), tolerance %.3g", error, options_.tolerance);
-    print(name(f.layer) + text + "\n");
+    text::print(name(f.layer) + text + "\n");
     if (!(error <= options_.tolerance))
       throw std::runtime_error("output '" + name(f.layer) + "' is not as '" + f.file + "' expects" + text);
   }
@@ -444,8 +446,8 @@ class rank_job {
   const std::string usage_;
   channels::communicator& ranks_;
   const int rank_;
-  member me_;
-  const forecast* const forecast_;
+  job::rank_session me_;
+  const advice::cluster_model* const forecast_;
   std::map<int, input_files> files_;   ///< of the graph inputs here
   std::vector<std::string> pictures_;  ///< by frame, of all ranks
   std::optional<picture_form> form_;   ///< of a stream's frames, if they are to be normalised
@@ -454,7 +456,7 @@ class rank_job {
   std::map<int, runtime::tensor> expected_;
   std::vector<std::string> labels_;
   std::int64_t given_ = 0, frames_ = 0;
-  clock_shift::sample clock_;  ///< before the first frame
+  job::clock_shift::sample clock_;  ///< before the first frame
   runtime::figures figures_;
   std::optional<runtime::recorder> recorder_;
   live_results live_{figures_, sink_};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/app/forecast.hpp"
+#include "dice/advice/cluster_model.hpp"
 #include "dice/meta/library.hpp"
 #include "dice/runtime/program.hpp"
 
@@ -8,7 +8,7 @@ namespace dice::app {
 
 /// The run-time half of dice::main: runs the program as its command line says; `f` may be null. Exit code: 0 done, 1 failed,
 /// 2 wrong usage.
-DICE_API int run(const runtime::program& p, const forecast* f, int argc, char** argv);
+DICE_API int run(const runtime::program& p, const advice::cluster_model* f, int argc, char** argv);
 
 }  // namespace dice::app
 

@@ -2,19 +2,20 @@
 #pragma once
 
 #include "dice/app/run.hpp"
+#include "dice/runtime/usage_error.hpp"
 
 #include "dice/app/command_line.hpp"
-#include "dice/app/launcher.hpp"
-#include "dice/app/mapping_choice.hpp"
-#include "dice/app/output/draw.hpp"
-#include "dice/app/output/plan.hpp"
-#include "dice/app/output/print.hpp"
-#include "dice/app/output/steps.hpp"
-#include "dice/app/pack.hpp"
 #include "dice/app/rank.hpp"
-#include "dice/app/tune.hpp"
 #include "dice/channels/channels.hpp"
+#include "dice/job/launcher.hpp"
+#include "dice/job/mapping_choice.hpp"
+#include "dice/measure/pack.hpp"
+#include "dice/measure/tune.hpp"
+#include "dice/report/draw.hpp"
+#include "dice/report/plan.hpp"
+#include "dice/report/steps.hpp"
 #include "dice/runtime/interrupt.hpp"
+#include "dice/text/print.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -32,32 +33,32 @@ namespace detail {
 /// A refusal without MPI. Of processes that mpirun started together only the first speaks, and before the others end: mpirun
 /// ends all when one is gone.
 inline int refuse_alone(const std::string& what) {
-  if (launched_rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  if (job::launched_rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
   else std::fprintf(stderr, "dice: error: %s\n", what.c_str());
   return 2;
 }
 
 /// The plan in one of its forms, none of which is plan_form::none; with predictions if there is a forecast.
-inline std::string plan_as(const runtime::program& p, const forecast* f, plan_form form) {
+inline std::string plan_as(const runtime::program& p, const advice::cluster_model* f, plan_form form) {
   switch (form) {
     case plan_form::steps:
-      return plan_steps(p);
+      return report::plan_steps(p);
     case plan_form::dot:
-      return plan_dot(p);
+      return report::plan_dot(p);
     case plan_form::svg:
-      return plan_svg(p);
+      return report::plan_svg(p);
     default:
       break;
   }
   const bool json = form == plan_form::json;
-  auto out = plan_text(p, json);
+  auto out = report::plan_text(p, json);
   if (f && json) out.insert(out.rfind('}'), ",\n " + f->plan(*f, p, json));
   else if (f) out += f->plan(*f, p, json);
   return out;
 }
 
 /// All ranks as threads of this process.
-inline int run_threads(const runtime::program& p, const options& o, const forecast* f) {
+inline int run_threads(const runtime::program& p, const options& o, const advice::cluster_model* f) {
   channels::in_process::hub hub(p.ranks());
   std::vector<int> codes(static_cast<std::size_t>(p.ranks()), 1);
   const auto work = [&](int rank) {
@@ -80,23 +81,24 @@ inline int run_threads(const runtime::program& p, const options& o, const foreca
   return 0;
 }
 
-/// What is known of the cluster, for the ranks of another mapping; `ranks` has to stay. Throws usage_error.
-[[gnu::cold]] inline forecast forecast_for(const forecast& own, const runtime::other_mapping& other,
-                                           std::vector<partition::placed_rank>& ranks) {
+/// What is known of the cluster, for the ranks of another mapping; `ranks` has to stay. Throws runtime::usage_error.
+[[gnu::cold]] inline advice::cluster_model forecast_for(const advice::cluster_model& own,
+                                                        const runtime::other_mapping& other,
+                                                        std::vector<cost::placed_rank>& ranks) {
   const auto& cluster = own.setting.cluster;
   ranks.resize(other.devices().size());
-  partition::place_ranks(other.devices(), cluster, ranks.data());
-  if (const int r = partition::misplaced_rank(ranks, cluster); r >= 0) {
+  cost::place_ranks(other.devices(), cluster, ranks.data());
+  if (const int r = cost::misplaced_rank(ranks, cluster); r >= 0) {
     const auto& device = other.devices()[static_cast<std::size_t>(r)];
     const auto rank = "rank " + std::to_string(r);
     const int host = ranks[static_cast<std::size_t>(r)].on_host;
     if (host < 0)
-      throw usage_error("--mapping: rank_on_unknown_host: " + rank + " is on '" + std::string(device.host) +
-                        "', no host of the cluster; tie the rank to a host of the cluster");
-    throw usage_error("--mapping: unit_not_on_host: host '" +
-                      std::string(cluster.hosts[static_cast<std::size_t>(host)].name) + "' has no unit " +
-                      placement::unit_text(device.on, device.cores, "") + ", which " + rank +
-                      " is to have; choose a unit that the board of this host has");
+      throw runtime::usage_error("--mapping: rank_on_unknown_host: " + rank + " is on '" + std::string(device.host) +
+                                 "', no host of the cluster; tie the rank to a host of the cluster");
+    throw runtime::usage_error("--mapping: unit_not_on_host: host '" +
+                               std::string(cluster.hosts[static_cast<std::size_t>(host)].name) + "' has no unit " +
+                               placement::unit_text(device.on, device.cores, "") + ", which " + rank +
+                               " is to have; choose a unit that the board of this host has");
   }
   auto out = own;
   out.ranks = ranks;
@@ -105,50 +107,50 @@ inline int run_threads(const runtime::program& p, const options& o, const foreca
 
 }  // namespace detail
 
-[[gnu::cold]] DICE_API int run(const runtime::program& own, const forecast* f, int argc, char** argv) {
+[[gnu::cold]] DICE_API int run(const runtime::program& own, const advice::cluster_model* f, int argc, char** argv) {
   try {
     const std::span<const char* const> arguments(argv + (argc > 0), static_cast<std::size_t>(argc > 0 ? argc - 1 : 0));
-    const auto chosen = choose_mapping(own, mapping_argument(arguments), "--mapping");
+    const auto chosen = job::choose_mapping(own, mapping_argument(arguments), "--mapping");
     const auto& p = chosen.of(own);
     options o;
     std::string usage = chosen.mistake;
-    std::vector<partition::placed_rank> placed;
-    std::optional<forecast> other_forecast;
+    std::vector<cost::placed_rank> placed;
+    std::optional<advice::cluster_model> other_forecast;
     try {
       o = parse(p, arguments);
       if (o.help || o.version) usage.clear();  // whatever the mapping is
       else if (!usage.empty()) o = {};
       if (usage.empty() && f && chosen.other) f = &other_forecast.emplace(detail::forecast_for(*f, *chosen.other, placed));
-    } catch (const usage_error& e) {
+    } catch (const runtime::usage_error& e) {
       if (usage.empty()) usage = e.what();
     }
-    const bool first = launched_rank() == 0;
+    const bool first = job::launched_rank() == 0;
     if (usage.empty() && !o.search.empty() && !f)
       usage = "--search: this program knows no cluster; give dice::main one as its third argument";
     if (usage.empty() && (o.help || o.version || o.plan != plan_form::none || !o.search.empty())) {
-      if (first && o.help) print(help(p, argc > 0 ? argv[0] : "program"));
-      if (first && o.version) print("dice " + std::string(p.version) + "\n");
-      if (first && o.plan != plan_form::none && !o.help && !o.version) print(detail::plan_as(p, f, o.plan));
-      else if (first && !o.search.empty() && !o.help && !o.version) print(f->search(*f, p, o.search));
+      if (first && o.help) text::print(help(p, argc > 0 ? argv[0] : "program"));
+      if (first && o.version) text::print("dice " + std::string(p.version) + "\n");
+      if (first && o.plan != plan_form::none && !o.help && !o.version) text::print(detail::plan_as(p, f, o.plan));
+      else if (first && !o.search.empty() && !o.help && !o.version) text::print(f->search(*f, p, o.search));
       return 0;
     }
 #ifdef DICE_WITH_MPI
     // Others may have been given another mapping, which they are told; so does who lacks a file with the mapping.
-    const bool by_mpi =
-        (p.ranks() > 1 || !chosen.mistake.empty() || (own.remap && launched_size() > 1)) && o.by != transport::in_process;
+    const bool by_mpi = (p.ranks() > 1 || !chosen.mistake.empty() || (own.remap && job::launched_size() > 1)) &&
+                        o.by != job::transport::in_process;
 #else
     const bool by_mpi = false;
 #endif
-    if (!usage.empty() && !(by_mpi && launched_size() > 1)) return detail::refuse_alone(usage);
+    if (!usage.empty() && !(by_mpi && job::launched_size() > 1)) return detail::refuse_alone(usage);
     if (!o.tune.empty() || !o.pack.empty()) {
-      if (launched_size() > 1)
+      if (job::launched_size() > 1)
         return detail::refuse_alone(std::string(o.pack.empty() ? "--tune" : "--pack") +
                                     ": one process works for all ranks, one after the other; start it without mpirun");
       const runtime::interrupts ends("dice: error: ", "");
-      o.pack.empty() ? tune(p, o) : pack(p, o);
+      o.pack.empty() ? measure::tune(p, o.tune, o.json) : measure::pack(p, o.weights, o.pack);
       return 0;
     }
-    if (p.pack_at_start && usage.empty() && o.packed.empty() && o.weights.empty()) pack_at_first_start(p);
+    if (p.pack_at_start && usage.empty() && o.packed.empty() && o.weights.empty()) measure::pack_at_first_start(p);
 #ifdef DICE_WITH_MPI
     if (by_mpi) {
       channels::mpi::session session(argc, argv);
@@ -159,16 +161,16 @@ inline int run_threads(const runtime::program& p, const options& o, const foreca
       return rank_job(p, o, usage, ranks, true, f).run();
     }
 #endif
-    if (const int n = launched_size(); n > 1)
+    if (const int n = job::launched_size(); n > 1)
       return detail::refuse_alone(
           p.ranks() == 1 ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
-          : o.by == transport::in_process
+          : o.by == job::transport::in_process
               ? "--transport in-process: all ranks run in one process; start it without mpirun"
               : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
                 "it where CMake finds Boost.MPI, or with what pkg-config says");
     const runtime::interrupts ends("dice: error: ", "");
     return detail::run_threads(p, o, f);
-  } catch (const usage_error& e) {
+  } catch (const runtime::usage_error& e) {
     return detail::refuse_alone(e.what());
   } catch (const std::exception& e) {
     std::fprintf(stderr, "dice: error: %s\n", e.what());

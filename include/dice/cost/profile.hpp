@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dice/cost/time.hpp"
-#include "dice/model/network.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/platform/board.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 // How long a layer takes on a processor, from stated rates.
 #pragma once
 
-#include "dice/model/network.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/platform/board.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The formula of each activation, of one number or of a vector of them. Comparisons are written so that NaN passes.
 #pragma once
 
+#include "dice/graph/activation.hpp"
 #include "dice/kernels/detail/vector.hpp"
-#include "dice/model/activation.hpp"
 
 namespace dice::kernels {
 

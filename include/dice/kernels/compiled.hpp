@@ -1,7 +1,7 @@
 // What kernels/kernel.hpp declares of each kernel, for those who compile kernels.
 #pragma once
 
-#include "dice/cost/table.hpp"
+#include "dice/algorithm/table.hpp"
 #include "dice/kernels/kernel.hpp"
 
 namespace dice::kernels {
@@ -17,8 +17,8 @@ template <class Backend, class Op> void compiled<Backend, Op>::pack(const task& 
   if constexpr (packs) kernel<Backend, Op>::pack(t, from, to);
 }
 
-template <class Backend, class Op> cost::algorithm compiled<Backend, Op>::variant(const task& t, int number) {
-  return cost::variant<Backend::value>(t.as<Op>(), t.inputs, t.result, number);
+template <class Backend, class Op> algorithm::choice compiled<Backend, Op>::variant(const task& t, int number) {
+  return algorithm::variant<Backend::value>(t.as<Op>(), t.inputs, t.result, number);
 }
 
 }  // namespace dice::kernels

@@ -3,7 +3,7 @@
 //
 // A backend is a folder with one class template specialisation per operator:
 //
-//   template <> struct kernel<openmp, ops::conv> {
+//   template <> struct kernel<openmp::backend, ops::conv> {
 //     static void run(const task& t, const buffers& b);             // on a CPU it neither allocates nor throws
 //     static void pack(const task& t, source from, std::byte* to);  // only if packed_bytes > 0
 //   };
@@ -12,9 +12,9 @@
 // lacks is refused at compile time, naming layer and backend.
 #pragma once
 
-#include "dice/cost/algorithm.hpp"
-#include "dice/model/activation.hpp"
-#include "dice/model/operator.hpp"
+#include "dice/algorithm/choice.hpp"
+#include "dice/graph/activation.hpp"
+#include "dice/graph/operator.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,13 +22,8 @@
 
 namespace dice::kernels {
 
-/// A backend as a type.
-template <cost::backend Backend> struct tag final { static constexpr cost::backend value = Backend; };
-using reference = tag<cost::backend::reference>;
-using openmp = tag<cost::backend::openmp>;
-using cudnn = tag<cost::backend::cudnn>;
-using cudnn_fp16 = tag<cost::backend::cudnn_fp16>;
-using cudnn_bf16 = tag<cost::backend::cudnn_bf16>;
+/// A backend as a type. Each folder names its own: openmp::backend.
+template <algorithm::backend Backend> struct tag final { static constexpr algorithm::backend value = Backend; };
 
 /// The kernel of operator `Op` in backend `Backend`.
 template <class Backend, class Op> struct kernel;
@@ -47,7 +42,7 @@ struct task {
   bool residual = false;                      ///< a tensor of the result's shape is added to it; the last of buffers::inputs
   graph::activation activation{};             ///< and this applied to the sum
   bool halves = false;                        ///< and the largest of each 2 × 2 elements is what is written
-  cost::algorithm how{};                      ///< how the anchor is computed
+  algorithm::choice how{};                    ///< how the anchor is computed
   std::span<const tensor::layout> layouts{};  ///< of buffers::inputs; empty: all plain
   tensor::layout output = tensor::layout::plain;  ///< of what is written
 
@@ -74,7 +69,7 @@ struct functions {
   /// Writes the weights as task::how says; null where there is nothing to pack.
   void (*pack)(const task&, source from, std::byte* to) = nullptr;
   /// Of several algorithms that a task can be computed by, number 0, 1 …; null where there is but one.
-  cost::algorithm (*variant)(const task&, int number) = nullptr;
+  algorithm::choice (*variant)(const task&, int number) = nullptr;
 };
 
 /// What the runtime holds for a group: its kernel, what that computes, and by how many algorithms it can.
@@ -90,7 +85,7 @@ struct entry {
 template <class Backend, class Op> struct compiled {
   static void run(const task&, const buffers&);
   static void pack(const task&, source from, std::byte* to);
-  static cost::algorithm variant(const task&, int number);
+  static algorithm::choice variant(const task&, int number);
 };
 
 }  // namespace dice::kernels

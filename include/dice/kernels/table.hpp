@@ -1,7 +1,7 @@
 // Which functions compute a layer: known without the kernels themselves.
 #pragma once
 
-#include "dice/cost/table.hpp"
+#include "dice/algorithm/table.hpp"
 #include "dice/kernels/kernel.hpp"
 #include "dice/kernels/openmp/convolutions.hpp"
 #include "dice/kernels/operators.hpp"
@@ -15,7 +15,7 @@ namespace dice::kernels {
 #ifdef DICE_WITH_CUDNN
 template <class Backend> inline constexpr bool is_here = true;
 #else
-template <class Backend> inline constexpr bool is_here = !cost::is_cudnn(Backend::value);
+template <class Backend> inline constexpr bool is_here = !algorithm::is_cudnn(Backend::value);
 #endif
 
 /// Whether `Backend` can compute the fusion group of anchor `Op`, as far as is known here.
@@ -33,11 +33,11 @@ constexpr functions functions_for(Backend, const Op&, graph::shapes, const tenso
 /// where they are.
 template <class Backend, class Op>
 requires computes<Backend, Op>
-constexpr entry entry_for(const Op& op, graph::shapes in, const tensor::shape& result, const cost::algorithm& how) {
+constexpr entry entry_for(const Op& op, graph::shapes in, const tensor::shape& result, const algorithm::choice& how) {
   entry e{.what = {.op = &op, .inputs = in, .result = result, .how = how}};
   if constexpr (is_here<Backend>) {
     e.by = functions_for(Backend{}, op, in, result);
-    e.variants = cost::variants<Backend::value>(op, in);
+    e.variants = algorithm::variants<Backend::value>(op, in);
     if (how.packed_bytes == 0) e.by.pack = nullptr;
     if (e.variants == 1) e.by.variant = nullptr;
   }

@@ -1,53 +1,17 @@
-// Names that the compiler prints for a mistake in a cluster, or for a wish that no mapping meets.
+// Names that the compiler prints for wishes of best_mapping that are wrong, or that no mapping meets.
 #pragma once
 
-#include "dice/platform/rate.hpp"
-
-#include <cstdint>
-
 namespace dice::remedy {
-struct write_cluster_of_hosts_and_connections;
-struct write_board_of_a_name_and_ram_and_processors;
-struct give_the_board_a_processor;
-struct write_processor_of_a_unit_and_its_rates_or_a_profile;
-struct give_gflops_and_gbytes_per_s_or_a_profile;
-struct give_rates_above_0_and_no_more_idle_than_busy_watts;
-struct give_the_board_its_ram;
-struct give_each_host_a_name_of_its_own;
-struct name_two_different_hosts_of_the_cluster;
-struct give_connections_a_speed_above_0_and_no_negative_time;
-struct state_each_connection_once;
-struct add_a_connection_of_every_pair_or_between_these;
-struct make_the_profile_anew_from_this_model;
-struct measure_a_plan_that_has_all_layers_on_this_kind_of_unit;
-struct give_the_profile_of_this_unit_or_name_the_unit_measured;
 struct give_each_processor_watts;
 struct write_one_objective_and_limits;
 struct give_limits_above_0;
 struct relax_this_limit_or_add_devices;
 struct build_with_the_backend_of_a_processor_of_the_cluster;
 struct give_the_order_with_in_order;
-struct choose_a_unit_that_the_board_of_this_host_has;
-struct tie_the_rank_to_a_host_of_the_cluster;
 }  // namespace dice::remedy
 
 /// Incomplete on purpose: naming one of these is the error.
 namespace dice::error {
-template <class T, class Remedy> struct not_a_cluster;
-template <class Host, class Remedy> struct not_a_board;
-template <class Host, class Remedy> struct board_without_processor;
-template <class Processor, class Remedy> struct not_a_processor;
-template <class Processor, class Remedy> struct rate_missing;
-template <class Processor, class Remedy> struct rate_not_positive;
-template <class Host, class Remedy> struct ram_missing;
-template <class Host, class SameName, class Remedy> struct host_twice;
-template <class Connection, class Remedy> struct connection_of_unknown_host;
-template <class Connection, class Remedy> struct connection_rate_not_positive;
-template <class Connection, class Again, class Remedy> struct connection_twice;
-template <class HostA, class HostB, class Remedy> struct hosts_without_connection;
-template <class Profile, class Network, class Remedy> struct profile_of_another_network;
-template <class Profile, class Layer, class Remedy> struct profile_without_layer;
-template <class Profile, class Processor, class Remedy> struct profile_of_another_unit;
 template <class Processor, class Remedy> struct watts_missing;
 template <class T, class Remedy> struct not_a_wish;
 template <class Wishes, class Remedy> struct limit_not_positive;
@@ -55,6 +19,4 @@ template <class Cluster, class Remedy> struct no_usable_processor;
 template <class Cluster, class Remedy> struct too_many_kinds_of_hosts;
 /// No mapping keeps to Limit, given the other limits; the most or least that one can have is Nearest.
 template <class Limit, class Nearest, class Remedy> struct no_mapping_within;
-template <int Rank, class Host, class Remedy> struct unit_not_on_host;
-template <int Rank, class Remedy> struct rank_on_unknown_host;
 }  // namespace dice::error

@@ -1,11 +1,11 @@
 // The search at run time: what best_mapping does at compile time, for a wish that came later.
 #pragma once
 
-#include "dice/mapping/place.hpp"
+#include "dice/cost/setting.hpp"
 #include "dice/partition/feasible.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/partition/search.hpp"
-#include "dice/partition/setting.hpp"
+#include "dice/placement/place.hpp"
 #include "dice/schedule/build.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace dice::partition {
 struct finding {
   meta::array<stage> stages;  ///< in order, on devices of the problem
   prediction expected{};      ///< memory is the plan's own figure
-  assignment ranks;
+  cost::assignment ranks;
   int rounds = 0;               ///< searches, until the plan kept to the limits
   bool too_many_kinds = false;  ///< of hosts, for a search in any order
   nearest why{};                ///< if there is none for another reason
@@ -35,9 +35,9 @@ template <class T> constexpr std::span<const T> span_of(const meta::array<T>& of
 }
 
 /// The plan of the mapping that `a` is.
-constexpr schedule::built_plan plan_of(const setting& s, const problem& p, const assignment& a) {
+constexpr schedule::built_plan plan_of(const cost::setting& s, const problem& p, const cost::assignment& a) {
   meta::array<platform::device> devices;
-  meta::array<cost::algorithm> algorithms;
+  meta::array<algorithm::choice> algorithms;
   const auto processor = [&](int rank) { return static_cast<std::size_t>(p.devices[a.devices[rank]].processor); };
   for (int r = 0; r < a.devices.size(); ++r) devices.push_back({.rank = r, .on = s.cluster.processors[processor(r)].on});
   for (int l = 0; l < a.owner.size(); ++l)
@@ -58,7 +58,8 @@ struct needs {
   meta::array<rank_memory> ranks;
   std::int64_t most = 0;
 };
-constexpr needs needs_of(const setting& s, const problem& p, const meta::array<stage>& stages, const assignment& a) {
+constexpr needs needs_of(const cost::setting& s, const problem& p, const meta::array<stage>& stages,
+                         const cost::assignment& a) {
   needs out;
   for (const auto& r : plan_of(s, p, a).ranks) {
     const int device = a.devices[r.rank];
@@ -70,7 +71,7 @@ constexpr needs needs_of(const setting& s, const problem& p, const meta::array<s
 
 /// The best mapping of p, the problem of setting s, whose plan keeps to `limits`, bytes by processor; does not say why there
 /// is none.
-constexpr finding find_within(const setting& s, problem p, const goal& g, const meta::array<std::int64_t>& limits,
+constexpr finding find_within(const cost::setting& s, problem p, const goal& g, const meta::array<std::int64_t>& limits,
                               int most) {
   finding out;
   auto counted = limits;
@@ -105,7 +106,7 @@ constexpr finding find_within(const setting& s, problem p, const goal& g, const 
 }
 
 /// A memory limit, as it is told, that a mapping can keep to.
-constexpr std::int64_t enough_memory(const setting& s, problem p, goal g, int most) {
+constexpr std::int64_t enough_memory(const cost::setting& s, problem p, goal g, int most) {
   g.best = objective::peak_memory;
   set_limits(p, span_of(limits_of(s.cluster)));
   solution found = search(p, g, most).best;
@@ -124,7 +125,7 @@ constexpr std::int64_t enough_memory(const setting& s, problem p, goal g, int mo
 
 /// Why no mapping of p, the problem of setting s, has a plan that keeps to the limits of the wish: the first limit that
 /// cannot be kept together with those before it, in the order memory, frames/s, latency.
-constexpr nearest why_none(const setting& s, const problem& p, const wish& w, int most = most_routes) {
+constexpr nearest why_none(const cost::setting& s, const problem& p, const wish& w, int most = most_routes) {
   const auto limits = detail::limits_of(s.cluster, w.memory);
   goal g = w.aim;
   g.best = objective::throughput, g.most_period = g.most_latency = infinity;
@@ -143,12 +144,12 @@ constexpr nearest why_none(const setting& s, const problem& p, const wish& w, in
 
 /// The best mapping of p, the problem of setting s, whose costs may have been changed since: as best_mapping finds it, with
 /// a plan that keeps to the limits of the wish. Beyond `most` routes it gives up.
-constexpr finding find_best(const setting& s, const problem& p, const wish& w, int most = most_routes) {
+constexpr finding find_best(const cost::setting& s, const problem& p, const wish& w, int most = most_routes) {
   finding out = detail::find_within(s, p, w.aim, detail::limits_of(s.cluster, w.memory), most);
   if (out.empty() && !out.too_many_kinds) out.why = why_none(s, p, w, most);
   return out;
 }
-constexpr finding find_best(const setting& s, const wish& w, int most = most_routes) {
+constexpr finding find_best(const cost::setting& s, const wish& w, int most = most_routes) {
   return find_best(s, problem_of(s), w, most);
 }
 

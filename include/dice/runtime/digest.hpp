@@ -68,7 +68,7 @@ inline std::string plan_digest(const program& p) {
     }
   }
   return {{"dice", std::string(p.version)},
-          {"form", std::to_string(cost::packed_form)},
+          {"form", std::to_string(algorithm::packed_form)},
           {"weights", std::string(p.weights.digest)},
           {"plan", f.text()}};
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "dice/cost/algorithm.hpp"
+#include "dice/algorithm/choice.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/kernels/kernel.hpp"
-#include "dice/model/network.hpp"
 #include "dice/platform/dev.hpp"
 #include "dice/platform/unit.hpp"
 #include "dice/schedule/program.hpp"
@@ -33,17 +33,17 @@ struct team {
 /// What plans of other mappings are made from: a network's layers, each alone, by backend and id; empty for backends that a
 /// program has not.
 struct layer_tables {
-  cost::algorithm_tables algorithms;
+  algorithm::tables algorithms;
   /// With no variants where the backend cannot compute the layer.
-  std::array<std::span<const kernels::entry>, cost::backends> kernels{};
+  std::array<std::span<const kernels::entry>, algorithm::backends> kernels{};
   std::span<const std::span<const graph::parameter>> parameters{};
   kernels::opened_accelerator (*open)(const platform::unit& on) = nullptr;  ///< as in program
 
-  constexpr bool computes(cost::backend by, int layer) const {
+  constexpr bool computes(algorithm::backend by, int layer) const {
     return kernels[static_cast<std::size_t>(by)][static_cast<std::size_t>(layer)].variants > 0;
   }
   /// A layer as `by` computes it, how `how` says.
-  constexpr kernels::entry kernel(cost::backend by, int layer, const cost::algorithm& how) const {
+  constexpr kernels::entry kernel(algorithm::backend by, int layer, const algorithm::choice& how) const {
     auto out = kernels[static_cast<std::size_t>(by)][static_cast<std::size_t>(layer)];
     out.what.how = how;
     if (how.packed_bytes == 0) out.by.pack = nullptr;
@@ -72,13 +72,13 @@ struct program {
   bool pack_at_start = false;            ///< without packed weights the first start writes them
   const layer_tables* tables = nullptr;  ///< for other mappings
   /// This program under a mapping that is given as text, or in a file of this name; null: there are to be no others. Throws
-  /// app::usage_error.
+  /// runtime::usage_error.
   owned_mapping (*remap)(const program& own, std::string_view given) = nullptr;
   const char* const* library = nullptr;  ///< symbols of the library for which the program was compiled; null without one
 
   int ranks() const { return static_cast<int>(plan.ranks.size()); }
   /// How a fusion group is computed.
-  constexpr const cost::algorithm& algorithm(std::size_t group) const { return kernels[group].what.how; }
+  constexpr const algorithm::choice& algorithm(std::size_t group) const { return kernels[group].what.how; }
 };
 
 }  // namespace dice::runtime

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "dice/graph/network.hpp"
 #include "dice/kernels/kernel.hpp"
-#include "dice/model/network.hpp"
 #include "dice/schedule/program.hpp"
 
 #include <algorithm>

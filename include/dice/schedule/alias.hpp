@@ -1,8 +1,8 @@
 // Which tensors share memory: views lie within their operand, and what a Concat joins lies within its result.
 #pragma once
 
+#include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
-#include "dice/model/network.hpp"
 
 #include <cstddef>
 #include <cstdint>

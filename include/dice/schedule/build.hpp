@@ -1,9 +1,9 @@
 // From a placement to all ranks' programs: one implementation for compile time and run time.
 #pragma once
 
-#include "dice/cost/algorithm.hpp"
+#include "dice/algorithm/choice.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
-#include "dice/model/network.hpp"
 #include "dice/platform/dev.hpp"
 #include "dice/schedule/alias.hpp"
 #include "dice/schedule/arena.hpp"
@@ -22,7 +22,7 @@ struct wish {
   graph::network_view net;
   std::span<const int> owner;  ///< rank of each layer
   std::span<const platform::device> devices;
-  std::span<const cost::algorithm> algorithms;
+  std::span<const algorithm::choice> algorithms;
   int in_flight = 1;
 };
 
@@ -311,7 +311,7 @@ class builder {
     std::int64_t bytes = aligned(how.scratch_bytes);
     if (!how.converts) return bytes;
     const auto held = [&](int t, tensor::layout as) {
-      bytes += cost::converted_bytes(net_.layers[t].output, layouts_[t], as);
+      bytes += algorithm::converted_bytes(net_.layers[t].output, layouts_[t], as);
     };
     const int operands = net_.layers[groups_.list[groups_.of_layer[l]].anchor].edges;
     int k = 0;

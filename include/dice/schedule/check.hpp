@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/mapping/verdict.hpp"
+#include "dice/placement/verdict.hpp"
 #include "dice/schedule/static_plan.hpp"
 
 namespace dice::schedule {

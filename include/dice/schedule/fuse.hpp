@@ -1,9 +1,9 @@
 // Fusion groups: which layers one kernel computes together.
 #pragma once
 
-#include "dice/cost/algorithm.hpp"
+#include "dice/algorithm/choice.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
-#include "dice/model/network.hpp"
 #include "dice/schedule/program.hpp"
 
 #include <span>
@@ -21,7 +21,7 @@ struct fusion_groups {
 /// rank and nobody else reads what lies between. A group runs where its last layer stands in the order of ids, so that all
 /// it reads is ready. `uses[l]` counts the edges out of layer l; pooling is absorbed where `algorithms` can.
 constexpr fusion_groups fuse(const graph::network_view& net, std::span<const int> owner,
-                             std::span<const cost::algorithm> algorithms, const meta::array<int>& uses) {
+                             std::span<const algorithm::choice> algorithms, const meta::array<int>& uses) {
   const int n = net.size();
   meta::array<group> found;
   meta::array<int> of(n, -1);

@@ -1,9 +1,9 @@
 // In which order the elements of each tensor lie: chosen with the kernels, one layout for all ranks that hold the tensor.
 #pragma once
 
-#include "dice/cost/algorithm.hpp"
+#include "dice/algorithm/choice.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
-#include "dice/model/network.hpp"
 #include "dice/schedule/fuse.hpp"
 #include "dice/schedule/program.hpp"
 
@@ -30,7 +30,7 @@ constexpr bool keeps_blocks(const graph::network_view& net, int l) {
 /// works so and one that reads it does; views of other shapes, the graph's inputs and outputs and kernels that cannot
 /// convert need plain ones. So conversions stand only between kernels that work in different layouts.
 constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& net, const fusion_groups& groups,
-                                                     std::span<const cost::algorithm> algorithms) {
+                                                     std::span<const algorithm::choice> algorithms) {
   const int n = net.size();
   const auto group_of = [&](int l) -> const group* {
     const int g = groups.of_layer[l];
@@ -49,8 +49,8 @@ constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& 
       blocked[l] = blocked[net.into(l)[0].from] && detail::keeps_blocks(net, l);
     } else if (const group* g = group_of(l)) {
       const auto& how = algorithms[g->anchor];
-      if (how.works == cost::form::either) each_operand(*g, [&](int t) { blocked[l] |= blocked[t]; });
-      else blocked[l] = how.works != cost::form::plain;
+      if (how.works == algorithm::form::either) each_operand(*g, [&](int t) { blocked[l] |= blocked[t]; });
+      else blocked[l] = how.works != algorithm::form::plain;
     }
   }
   // As those that read them need them or like them, views from their readers on.

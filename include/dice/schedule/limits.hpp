@@ -2,10 +2,10 @@
 // others take their place.
 #pragma once
 
-#include "dice/cost/algorithm.hpp"
-#include "dice/cost/backend.hpp"
-#include "dice/mapping/check.hpp"
+#include "dice/algorithm/backend.hpp"
+#include "dice/algorithm/choice.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/placement/check.hpp"
 #include "dice/schedule/build.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace detail {
 /// Of rank `rank`'s layers, replaces those algorithms that save most bytes of weights until `bytes` are saved, or all that
 /// save any; where none does, those with the most working memory, of which an arena has room for the largest. False if there
 /// was none.
-constexpr bool shrink(const wish& w, std::span<cost::algorithm> chosen, std::span<const cost::algorithm> smallest, int rank,
-                      std::int64_t bytes) {
+constexpr bool shrink(const wish& w, std::span<algorithm::choice> chosen, std::span<const algorithm::choice> smallest,
+                      int rank, std::int64_t bytes) {
   bool any = false;
   while (bytes > 0) {
     std::int64_t most = 0;
@@ -51,15 +51,15 @@ constexpr bool shrink(const wish& w, std::span<cost::algorithm> chosen, std::spa
 /// The plan of `w`, whose algorithms are `chosen`. While a rank exceeds its device's memory limit, as few of its layers as
 /// needed get the algorithms of `smallest`, first those that save most; `chosen` becomes what the plan is for. A rank that
 /// cannot be kept within its limit gets the smaller of both plans, which says what it needs.
-constexpr built_plan build_within_limits(const wish& w, std::span<cost::algorithm> chosen,
-                                         std::span<const cost::algorithm> smallest) {
+constexpr built_plan build_within_limits(const wish& w, std::span<algorithm::choice> chosen,
+                                         std::span<const algorithm::choice> smallest) {
   const auto exceeded = [&](const rank_program& r) {
     const auto limit = w.devices[static_cast<std::size_t>(r.rank)].memory_limit;
     return limit < 0 ? 0 : std::max<std::int64_t>(r.peak_bytes - limit, 0);
   };
   built_plan out = build(w);
   meta::array<std::int64_t> peaks;
-  meta::array<cost::algorithm> fastest;
+  meta::array<algorithm::choice> fastest;
   for (const auto& r : out.ranks) peaks.push_back(r.peak_bytes);
   for (const auto& a : chosen) fastest.push_back(a);
   // Other algorithms change the arena, too, so what is saved shows in the next plan only.
@@ -84,11 +84,11 @@ constexpr built_plan build_within_limits(const wish& w, std::span<cost::algorith
 namespace detail {
 
 /// Writes the algorithm of each layer, of those that the backend of its rank has.
-constexpr void select(const std::array<std::span<const cost::algorithm>, cost::backends>& from, const wish& w,
-                      std::span<cost::algorithm> to) {
+constexpr void select(const std::array<std::span<const algorithm::choice>, algorithm::backends>& from, const wish& w,
+                      std::span<algorithm::choice> to) {
   for (std::size_t l = 0; l < to.size(); ++l) {
     const auto& device = w.devices[static_cast<std::size_t>(w.owner[l])];
-    to[l] = from[static_cast<std::size_t>(cost::backend_of(device.on))][l];
+    to[l] = from[static_cast<std::size_t>(algorithm::backend_of(device.on))][l];
   }
 }
 
@@ -97,13 +97,13 @@ constexpr void select(const std::array<std::span<const cost::algorithm>, cost::b
 /// The plan of `w` with algorithms of `all`, within its devices' memory limits where it can be; `all` has those of all
 /// devices' backends, and the smallest ones if a device has a limit. `chosen`, the algorithms of `w`, become those of the
 /// plan.
-constexpr built_plan build(const wish& w, const cost::algorithm_tables& all, std::span<cost::algorithm> chosen) {
+constexpr built_plan build(const wish& w, const algorithm::tables& all, std::span<algorithm::choice> chosen) {
   detail::select(all.chosen, w, chosen);
   bool limited = false;
   for (const auto& d : w.devices) limited = limited || d.memory_limit >= 0;
   if (!limited) return build(w);
-  meta::array<cost::algorithm> smallest(static_cast<int>(chosen.size()));
-  const std::span<cost::algorithm> written(smallest.data(), chosen.size());
+  meta::array<algorithm::choice> smallest(static_cast<int>(chosen.size()));
+  const std::span<algorithm::choice> written(smallest.data(), chosen.size());
   detail::select(all.smallest, w, written);
   return build_within_limits(w, chosen, written);
 }

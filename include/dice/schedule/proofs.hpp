@@ -2,8 +2,8 @@
 // searches.
 #pragma once
 
+#include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
-#include "dice/model/network.hpp"
 #include "dice/schedule/arena.hpp"
 #include "dice/schedule/layouts.hpp"
 #include "dice/schedule/program.hpp"
@@ -139,7 +139,8 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
         const auto& buf = p.buffers[b];
         if (buf.at.where != where) continue;
         if (buf.first_step < before || buf.last_step < buf.first_step || buf.last_step >= r.last_step) return false;
-        if (buf.at.offset < 0 || buf.at.offset % alignment || buf.bytes < 0 || buf.at.offset + buf.bytes > limit) return false;
+        if (buf.at.offset < 0 || buf.at.offset % alignment || buf.bytes < 0 || buf.at.offset + buf.bytes > limit)
+          return false;
         if (buf.layer >= 0 && buf.bytes < tensor::bytes(net.layers[buf.layer].output, buf.at.layout)) return false;
         before = buf.first_step;
         const auto from = buf.at.offset, to = from + buf.bytes;

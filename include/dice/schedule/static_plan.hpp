@@ -1,9 +1,9 @@
 // The plan of a mapping, computed and proved at compile time.
 #pragma once
 
-#include "dice/cost/backend.hpp"
-#include "dice/cost/table.hpp"
-#include "dice/mapping/placement.hpp"
+#include "dice/algorithm/backend.hpp"
+#include "dice/algorithm/table.hpp"
+#include "dice/placement/placement.hpp"
 #include "dice/schedule/limits.hpp"
 #include "dice/schedule/proofs.hpp"
 
@@ -41,24 +41,24 @@ template <class To, class From> constexpr void copy(To& to, const From& from) {
   for (int i = 0; i < from.size(); ++i) to[static_cast<std::size_t>(i)] = from[i];
 }
 
-template <class Net> using algorithms_of = std::array<cost::algorithm, Net::size>;
+template <class Net> using algorithms_of = std::array<algorithm::choice, Net::size>;
 
 /// The tables of backend B, if a device of the mapping needs them.
-template <class Net, class Map, cost::backend B> constexpr void add_tables(cost::algorithm_tables& to) {
+template <class Net, class Map, algorithm::backend B> constexpr void add_tables(algorithm::tables& to) {
   constexpr const auto& devices = placement::of<Net, Map>.devices;
-  constexpr auto uses = [](const platform::device& d) { return cost::backend_of(d.on) == B; };
+  constexpr auto uses = [](const platform::device& d) { return algorithm::backend_of(d.on) == B; };
   constexpr auto limited = [](const platform::device& d) { return d.memory_limit >= 0; };
   if constexpr (std::any_of(devices.begin(), devices.end(), uses)) {
-    to.chosen[static_cast<std::size_t>(B)] = cost::algorithms<Net, B>;
+    to.chosen[static_cast<std::size_t>(B)] = algorithm::choices<Net, B>;
     if constexpr (std::any_of(devices.begin(), devices.end(), limited))
-      to.smallest[static_cast<std::size_t>(B)] = cost::smallest_algorithms<Net, B>;
+      to.smallest[static_cast<std::size_t>(B)] = algorithm::smallest_choices<Net, B>;
   }
 }
 
-template <class Net, class Map> constexpr cost::algorithm_tables tables() {
-  cost::algorithm_tables out;
-  [&]<int... B>(std::integer_sequence<int, B...>) { (add_tables<Net, Map, static_cast<cost::backend>(B)>(out), ...); }
-  (std::make_integer_sequence<int, cost::backends>{});
+template <class Net, class Map> constexpr algorithm::tables tables() {
+  algorithm::tables out;
+  [&]<int... B>(std::integer_sequence<int, B...>) { (add_tables<Net, Map, static_cast<algorithm::backend>(B)>(out), ...); }
+  (std::make_integer_sequence<int, algorithm::backends>{});
   return out;
 }
 
@@ -128,8 +128,9 @@ inline constexpr bool proved = [] {
 
 }  // namespace detail
 
-/// The plan of mapping Map, which the checks of `mapping` have found right, for network Net, as it is built. Checks of mappings
-/// ask this one: a compiler that frees memory between functions (g++) then need not hold what the proofs take beside it.
+/// The plan of mapping Map, which the checks of `mapping` have found right, for network Net, as it is built. Checks of
+/// mappings ask this one: a compiler that frees memory between functions (g++) then need not hold what the proofs take
+/// beside it.
 template <class Net, class Map> inline constexpr plan_view draft_of = detail::stored<Net, Map>.view();
 
 /// The same, proved sound.

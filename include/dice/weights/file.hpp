@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/model/network.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/weights/detail/json.hpp"
 #include "dice/weights/error.hpp"
 
@@ -121,11 +121,13 @@ class file {
   [[gnu::cold]] void check(std::string_view network, const graph::weights_file& wanted) {
     const std::int64_t size = in_.size();
     unsigned char length[8];
-    if (size < 10 || !in_.read(length, 8, 0)) fail("is not a safetensors file: it has " + std::to_string(size) + " bytes; take the one that onnx2hpp wrote");
+    if (size < 10 || !in_.read(length, 8, 0))
+      fail("is not a safetensors file: it has " + std::to_string(size) + " bytes; take the one that onnx2hpp wrote");
     std::uint64_t header = 0;
     for (int i = 7; i >= 0; --i) header = header << 8 | length[i];
     if (header < 2 || header > static_cast<std::uint64_t>(longest_header))
-      fail("is not a safetensors file: its header would have " + std::to_string(header) + " bytes; take the one that onnx2hpp wrote");
+      fail("is not a safetensors file: its header would have " + std::to_string(header) +
+           " bytes; take the one that onnx2hpp wrote");
     if (static_cast<std::int64_t>(header) > size - 8)
       fail("is cut short, or is not a safetensors file: its header should have " + std::to_string(header) +
            " bytes, the file has " + std::to_string(size));

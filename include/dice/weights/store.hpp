@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/model/network.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/weights/block.hpp"
 #include "dice/weights/file.hpp"
 

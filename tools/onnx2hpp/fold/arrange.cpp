@@ -1,5 +1,5 @@
 // Constants put together anew: Concat, Gather, Expand, Tile, Split, Range.
-#include "broadcast.hpp"
+#include "fold/broadcast.hpp"
 
 #include <fmt/format.h>
 

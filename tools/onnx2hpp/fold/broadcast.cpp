@@ -1,4 +1,4 @@
-#include "broadcast.hpp"
+#include "fold/broadcast.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Constants that nodes state or that follow from shapes: Constant, ConstantOfShape, Shape, Size.
-#include "broadcast.hpp"
+#include "fold/broadcast.hpp"
 
 #include <algorithm>
 

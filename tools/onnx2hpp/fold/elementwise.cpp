@@ -1,6 +1,6 @@
 // Arithmetic on constants, element by element with broadcasting. Integers are exact, reals are computed in double and
 // rounded to their type.
-#include "broadcast.hpp"
+#include "fold/broadcast.hpp"
 
 #include <algorithm>
 #include <cmath>

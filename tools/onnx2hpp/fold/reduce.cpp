@@ -1,5 +1,5 @@
 // Reductions of constants.
-#include "broadcast.hpp"
+#include "fold/broadcast.hpp"
 
 #include <algorithm>
 #include <cmath>

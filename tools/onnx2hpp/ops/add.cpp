@@ -1,6 +1,6 @@
-#include "binary.hpp"
+#include "ops/binary.hpp"
 
-#include "dice/model/ops/add.hpp"
+#include "dice/graph/ops/add.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "window.hpp"
+#include "ops/window.hpp"
 
-#include "dice/model/ops/average_pool.hpp"
+#include "dice/graph/ops/average_pool.hpp"
 
 namespace onnx2hpp {
 

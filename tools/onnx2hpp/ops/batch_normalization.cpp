@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/batch_normalization.hpp"
+#include "dice/graph/ops/batch_normalization.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/detail/binary.hpp"
+#include "dice/graph/ops/detail/binary.hpp"
 
 #include <type_traits>
 

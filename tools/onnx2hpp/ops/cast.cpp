@@ -1,4 +1,4 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/clip.hpp"
+#include "dice/graph/ops/clip.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/concat.hpp"
+#include "dice/graph/ops/concat.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "window.hpp"
+#include "ops/window.hpp"
 
-#include "dice/model/ops/conv.hpp"
+#include "dice/graph/ops/conv.hpp"
 
 #include <fmt/format.h>
 

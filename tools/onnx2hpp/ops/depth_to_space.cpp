@@ -1,7 +1,7 @@
 // DepthToSpace and SpaceToDepth: blocks between channels and pixels. A Transpose of six axes between two Reshapes, which
 // move nothing.
-#include "permute.hpp"
-#include "reshape.hpp"
+#include "ops/permute.hpp"
+#include "ops/reshape.hpp"
 
 namespace onnx2hpp {
 namespace {

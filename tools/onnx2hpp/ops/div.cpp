@@ -1,6 +1,6 @@
-#include "binary.hpp"
+#include "ops/binary.hpp"
 
-#include "dice/model/ops/div.hpp"
+#include "dice/graph/ops/div.hpp"
 
 namespace onnx2hpp {
 

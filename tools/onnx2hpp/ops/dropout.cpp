@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/dropout.hpp"
+#include "dice/graph/ops/dropout.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/elu.hpp"
+#include "dice/graph/ops/elu.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/flatten.hpp"
+#include "dice/graph/ops/flatten.hpp"
 
 namespace onnx2hpp {
 

@@ -1,7 +1,7 @@
 // Gather of an activation by constant indices that are evenly spaced: a Slice, and a Reshape for a single index without an
 // axis. torchvision's pretrained Inception takes its colour channels so.
-#include "reshape.hpp"
-#include "slice.hpp"
+#include "ops/reshape.hpp"
+#include "ops/slice.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "binary.hpp"
+#include "ops/binary.hpp"
 
-#include "dice/model/ops/gemm.hpp"
+#include "dice/graph/ops/gemm.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/global_average_pool.hpp"
+#include "dice/graph/ops/global_average_pool.hpp"
 
 namespace onnx2hpp {
 

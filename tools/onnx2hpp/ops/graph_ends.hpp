@@ -1,6 +1,6 @@
 #pragma once
 
-#include "network.hpp"
+#include "graph/network.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/hard_sigmoid.hpp"
+#include "dice/graph/ops/hard_sigmoid.hpp"
 
 namespace onnx2hpp {
 

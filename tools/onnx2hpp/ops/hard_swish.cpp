@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/hard_swish.hpp"
+#include "dice/graph/ops/hard_swish.hpp"
 
 namespace onnx2hpp {
 

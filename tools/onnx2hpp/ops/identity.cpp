@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/identity.hpp"
+#include "dice/graph/ops/identity.hpp"
 
 namespace onnx2hpp {
 

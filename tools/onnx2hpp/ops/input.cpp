@@ -1,6 +1,6 @@
-#include "graph_ends.hpp"
+#include "ops/graph_ends.hpp"
 
-#include "dice/model/ops/input.hpp"
+#include "dice/graph/ops/input.hpp"
 
 namespace onnx2hpp {
 

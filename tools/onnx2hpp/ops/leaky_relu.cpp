@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/leaky_relu.hpp"
+#include "dice/graph/ops/leaky_relu.hpp"
 
 namespace onnx2hpp {
 

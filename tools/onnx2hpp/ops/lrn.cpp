@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/lrn.hpp"
+#include "dice/graph/ops/lrn.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "reshape.hpp"
+#include "ops/reshape.hpp"
 
-#include "dice/model/ops/mat_mul.hpp"
+#include "dice/graph/ops/mat_mul.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "window.hpp"
+#include "ops/window.hpp"
 
-#include "dice/model/ops/max_pool.hpp"
+#include "dice/graph/ops/max_pool.hpp"
 
 namespace onnx2hpp {
 

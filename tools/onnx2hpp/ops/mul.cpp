@@ -1,6 +1,6 @@
-#include "binary.hpp"
+#include "ops/binary.hpp"
 
-#include "dice/model/ops/mul.hpp"
+#include "dice/graph/ops/mul.hpp"
 
 namespace onnx2hpp {
 

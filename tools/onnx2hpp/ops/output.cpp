@@ -1,6 +1,6 @@
-#include "graph_ends.hpp"
+#include "ops/graph_ends.hpp"
 
-#include "dice/model/ops/output.hpp"
+#include "dice/graph/ops/output.hpp"
 
 namespace onnx2hpp {
 

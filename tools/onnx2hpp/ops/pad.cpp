@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/pad.hpp"
+#include "dice/graph/ops/pad.hpp"
 
 #include <fmt/format.h>
 

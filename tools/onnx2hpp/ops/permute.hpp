@@ -1,7 +1,7 @@
 #pragma once
 
-#include "constant.hpp"
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
+#include "read/constant.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/reduce_mean.hpp"
+#include "dice/graph/ops/reduce_mean.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/relu.hpp"
+#include "dice/graph/ops/relu.hpp"
 
 namespace onnx2hpp {
 

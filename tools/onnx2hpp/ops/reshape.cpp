@@ -1,7 +1,7 @@
 // Reshape, Squeeze and Unsqueeze: the same elements with another shape.
-#include "reshape.hpp"
+#include "ops/reshape.hpp"
 
-#include "dice/model/ops/reshape.hpp"
+#include "dice/graph/ops/reshape.hpp"
 
 #include <fmt/format.h>
 

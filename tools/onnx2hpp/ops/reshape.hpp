@@ -1,6 +1,6 @@
 #pragma once
 
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
 namespace onnx2hpp {
 

@@ -1,7 +1,7 @@
 // Resize and its forerunner Upsample, of the nearest neighbour and by whole numbers.
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/resize.hpp"
+#include "dice/graph/ops/resize.hpp"
 
 #include <fmt/format.h>
 

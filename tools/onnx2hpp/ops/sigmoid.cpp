@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/sigmoid.hpp"
+#include "dice/graph/ops/sigmoid.hpp"
 
 namespace onnx2hpp {
 

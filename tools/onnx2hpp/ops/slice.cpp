@@ -1,4 +1,4 @@
-#include "slice.hpp"
+#include "ops/slice.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/slice.hpp"
+#include "dice/graph/ops/slice.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/softmax.hpp"
+#include "dice/graph/ops/softmax.hpp"
 
 namespace onnx2hpp {
 

@@ -1,6 +1,6 @@
-#include "binary.hpp"
+#include "ops/binary.hpp"
 
-#include "dice/model/ops/sub.hpp"
+#include "dice/graph/ops/sub.hpp"
 
 namespace onnx2hpp {
 

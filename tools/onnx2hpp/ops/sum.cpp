@@ -1,6 +1,6 @@
-#include "binary.hpp"
+#include "ops/binary.hpp"
 
-#include "dice/model/ops/sum.hpp"
+#include "dice/graph/ops/sum.hpp"
 
 namespace onnx2hpp {
 

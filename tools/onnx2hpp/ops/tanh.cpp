@@ -1,6 +1,6 @@
-#include "node_context.hpp"
+#include "graph/node_context.hpp"
 
-#include "dice/model/ops/tanh.hpp"
+#include "dice/graph/ops/tanh.hpp"
 
 namespace onnx2hpp {
 

@@ -1,7 +1,7 @@
-#include "binary.hpp"
-#include "permute.hpp"
+#include "ops/binary.hpp"
+#include "ops/permute.hpp"
 
-#include "dice/model/ops/transpose.hpp"
+#include "dice/graph/ops/transpose.hpp"
 
 #include <algorithm>
 #include <cstring>

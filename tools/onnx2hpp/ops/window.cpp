@@ -1,4 +1,4 @@
-#include "window.hpp"
+#include "ops/window.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "dice/app/input/picture_form.hpp"
-#include "dice/app/launcher.hpp"
 #include "dice/channels/channel.hpp"
+#include "dice/job/launcher.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/npy.hpp"
@@ -35,7 +35,7 @@ namespace dice::app {
   const bool is_null = ::fstat(STDIN_FILENO, &given) == 0 && ::stat("/dev/null", &none) == 0 && S_ISCHR(given.st_mode) &&
                        given.st_rdev == none.st_rdev;
   const auto n = std::to_string(rank);
-  if (is_null && launched_size() > 1)  // what mpirun gives those that it does not feed
+  if (is_null && job::launched_size() > 1)  // what mpirun gives those that it does not feed
     return "--input -: mpirun feeds the standard input to one rank, rank 0 unless told, and input '" + input +
            "' is in rank " + n + "; start it with mpirun --stdin " + n;
   if (::isatty(STDIN_FILENO))

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::add> : gpu::binary_kernel<ops::add, gpu::arithmetic::plus> {};
+template <> struct kernel<cudnn::backend, ops::add> : cudnn::binary_kernel<ops::add, cudnn::arithmetic::plus> {};
 
 }  // namespace dice::kernels

@@ -4,11 +4,12 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::batch_normalization> : gpu::base<ops::batch_normalization> {
+template <> struct kernel<cudnn::backend, ops::batch_normalization> : cudnn::base<ops::batch_normalization> {
   static void compute(const ops::batch_normalization&, graph::shapes in, const tensor::shape& result, const call& c,
-                      const gpu::ending& e) {
-    gpu::current->start(gpu::elements{c.output, c.inputs[0], gpu::count(result.elements()), c.parameters[0], c.parameters[1],
-                                      gpu::count(in[0][1]), gpu::count(in[0].product(2, in[0].rank)), e});
+                      const cudnn::ending& e) {
+    cudnn::current->start(cudnn::elements{c.output, c.inputs[0], cudnn::count(result.elements()), c.parameters[0],
+                                          c.parameters[1], cudnn::count(in[0][1]),
+                                          cudnn::count(in[0].product(2, in[0].rank)), e});
   }
 };
 

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::clip> : gpu::activation_kernel<ops::clip> {};
+template <> struct kernel<cudnn::backend, ops::clip> : cudnn::activation_kernel<ops::clip> {};
 
 }  // namespace dice::kernels

@@ -10,58 +10,58 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::conv> : gpu::base<ops::conv> {
+template <> struct kernel<cudnn::backend, ops::conv> : cudnn::base<ops::conv> {
   static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c,
-                      const gpu::ending& e) {
-    cost::is_depthwise(op, in[0]) ? by_channel(op, in[0], result, c, e) : by_cudnn(op, in[0], result, c, e);
+                      const cudnn::ending& e) {
+    algorithm::is_depthwise(op, in[0]) ? by_channel(op, in[0], result, c, e) : by_cudnn(op, in[0], result, c, e);
   }
 
  private:
   static void by_channel(const ops::conv& op, const tensor::shape& in, const tensor::shape& result, const call& c,
-                         const gpu::ending& e) {
-    using gpu::count;
-    const auto x = gpu::image_of(in), y = gpu::image_of(result);
-    gpu::current->start(gpu::depthwise{c.output,
-                                       c.inputs[0],
-                                       c.parameters[0],
-                                       op.bias ? c.parameters[1] : nullptr,
-                                       count(x[0]),
-                                       count(x[1]),
-                                       count(x[2]),
-                                       count(x[3]),
-                                       count(y[2]),
-                                       count(y[3]),
-                                       {op.kernel[0], op.kernel[1]},
-                                       {op.strides[0], op.strides[1]},
-                                       {op.dilations[0], op.dilations[1]},
-                                       {op.pads[0], op.pads[1]},
-                                       e});
+                         const cudnn::ending& e) {
+    using cudnn::count;
+    const auto x = cudnn::image_of(in), y = cudnn::image_of(result);
+    cudnn::current->start(cudnn::depthwise{c.output,
+                                           c.inputs[0],
+                                           c.parameters[0],
+                                           op.bias ? c.parameters[1] : nullptr,
+                                           count(x[0]),
+                                           count(x[1]),
+                                           count(x[2]),
+                                           count(x[3]),
+                                           count(y[2]),
+                                           count(y[3]),
+                                           {op.kernel[0], op.kernel[1]},
+                                           {op.strides[0], op.strides[1]},
+                                           {op.dilations[0], op.dilations[1]},
+                                           {op.pads[0], op.pads[1]},
+                                           e});
   }
 
   /// As much of what follows the convolution as cuDNN has engines for goes with it, the rest into a kernel of dice's own.
   static void by_cudnn(const ops::conv& op, const tensor::shape& in, const tensor::shape& result, const call& c,
-                       const gpu::ending& e) {
-    gpu::convolution wish;
-    wish.x = gpu::image_of(in), wish.y = gpu::image_of(result);
+                       const cudnn::ending& e) {
+    cudnn::convolution wish;
+    wish.x = cudnn::image_of(in), wish.y = cudnn::image_of(result);
     wish.w = {op.channels, in[1] / op.group, op.kernel[0], op.kernel[1]};
     wish.strides = op.strides, wish.dilations = op.dilations, wish.pads = op.pads;
-    const gpu::workspace work(c.scratch, c.how.scratch_bytes);
-    gpu::operands at{.x = c.inputs[0], .w = c.parameters[0], .y = c.output, .workspace = work.at, .room = work.bytes};
-    wish.bias = op.bias, wish.residual = e.residual, wish.relu = e.f == gpu::function::relu;
+    const cudnn::workspace work(c.scratch, c.how.scratch_bytes);
+    cudnn::operands at{.x = c.inputs[0], .w = c.parameters[0], .y = c.output, .workspace = work.at, .room = work.bytes};
+    wish.bias = op.bias, wish.residual = e.residual, wish.relu = e.f == cudnn::function::relu;
     at.bias = op.bias ? c.parameters[1] : nullptr, at.residual = e.residual;
     wish.alignment = alignment_of({at.x, at.w, at.y, at.bias, at.residual});
     auto rest = e;
-    if (wish.relu) rest.f = gpu::function::none;
+    if (wish.relu) rest.f = cudnn::function::none;
     rest.residual = nullptr;
-    if (gpu::current->convolutions.run(wish, at)) return gpu::finish(c.output, result.elements(), rest);
+    if (cudnn::current->convolutions.run(wish, at)) return cudnn::finish(c.output, result.elements(), rest);
 
     wish.bias = wish.residual = wish.relu = false;
     at.bias = at.residual = nullptr;
-    if (!gpu::current->convolutions.run(wish, at)) gpu::current->convolutions.refuse(wish, at.room);
-    if (op.bias || e.residual || e.f != gpu::function::none)
-      gpu::current->start(gpu::elements{c.output, c.output, gpu::count(result.elements()), nullptr,
-                                        op.bias ? c.parameters[1] : nullptr, gpu::count(wish.y[1]),
-                                        gpu::count(wish.y[2] * wish.y[3]), e});
+    if (!cudnn::current->convolutions.run(wish, at)) cudnn::current->convolutions.refuse(wish, at.room);
+    if (op.bias || e.residual || e.f != cudnn::function::none)
+      cudnn::current->start(cudnn::elements{c.output, c.output, cudnn::count(result.elements()), nullptr,
+                                            op.bias ? c.parameters[1] : nullptr, cudnn::count(wish.y[1]),
+                                            cudnn::count(wish.y[2] * wish.y[3]), e});
   }
 
   /// The largest power of two, up to 16, at multiples of which all lie: views may begin at any element.

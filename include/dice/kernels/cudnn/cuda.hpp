@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// "12.4" of 12040.
 inline std::string version_text(int version) {
@@ -120,4 +120,4 @@ inline bool has_ended() {
   return cudaGetDevice(&device) == cudaErrorCudartUnloading;
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// See kernels::accelerator. A template, so that programs without GPU ranks do not compile it: as a class it would be in
 /// each, for g++ guesses where virtual calls go.
@@ -220,7 +220,7 @@ template <class = void> class basic_device final : public accelerator {
     check(cudaEventRecord(computed_.get(), from.get()), doing);
     check(cudaStreamWaitEvent(to.get(), computed_.get(), 0), doing);
   }
-  void check(cudaError_t code, const char* doing) const { gpu::check(code, index_, doing); }
+  void check(cudaError_t code, const char* doing) const { cudnn::check(code, index_, doing); }
   void make(event& e) const { check(cudaEventCreateWithFlags(e.put(), cudaEventDisableTiming), "make an event"); }
   static int driver() {
     int version = 0;
@@ -234,7 +234,7 @@ template <class = void> class basic_device final : public accelerator {
     check(cudaMalloc(one.put(), 256), "give memory");
     check(cudaMemsetAsync(one.get(), 0, 256, jobs_.get()), "write");
     auto* const x = static_cast<float*>(one.get());
-    const auto code = gpu::start(elements{x, x, 1, nullptr, nullptr, 1, 1, {}}, jobs_.get());
+    const auto code = cudnn::start(elements{x, x, 1, nullptr, nullptr, 1, 1, {}}, jobs_.get());
     if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
       cudaGetLastError();
       throw std::runtime_error(place() + ": its compute capability is " + std::to_string(about.major) + "." +
@@ -305,4 +305,4 @@ template <class = void> class basic_device final : public accelerator {
 
 using device = basic_device<>;
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

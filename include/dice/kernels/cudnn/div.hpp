@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::div> : gpu::binary_kernel<ops::div, gpu::arithmetic::over> {};
+template <> struct kernel<cudnn::backend, ops::div> : cudnn::binary_kernel<ops::div, cudnn::arithmetic::over> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::dropout> : gpu::copy_kernel<ops::dropout> {};
+template <> struct kernel<cudnn::backend, ops::dropout> : cudnn::copy_kernel<ops::dropout> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::elu> : gpu::activation_kernel<ops::elu> {};
+template <> struct kernel<cudnn::backend, ops::elu> : cudnn::activation_kernel<ops::elu> {};
 
 }  // namespace dice::kernels

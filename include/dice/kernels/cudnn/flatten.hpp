@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::flatten> : gpu::copy_kernel<ops::flatten> {};
+template <> struct kernel<cudnn::backend, ops::flatten> : cudnn::copy_kernel<ops::flatten> {};
 
 }  // namespace dice::kernels

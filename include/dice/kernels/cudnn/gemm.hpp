@@ -4,9 +4,9 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::gemm> : gpu::base<ops::gemm> {
-  static void compute(const ops::gemm& op, graph::shapes in, const tensor::shape&, const call& c, const gpu::ending& e) {
-    gpu::multiply(c, op.bias ? c.parameters[1] : nullptr, in[0][0], op.columns, op.depth, e);
+template <> struct kernel<cudnn::backend, ops::gemm> : cudnn::base<ops::gemm> {
+  static void compute(const ops::gemm& op, graph::shapes in, const tensor::shape&, const call& c, const cudnn::ending& e) {
+    cudnn::multiply(c, op.bias ? c.parameters[1] : nullptr, in[0][0], op.columns, op.depth, e);
   }
 };
 

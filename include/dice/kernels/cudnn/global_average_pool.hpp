@@ -4,12 +4,12 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::global_average_pool> : gpu::base<ops::global_average_pool> {
+template <> struct kernel<cudnn::backend, ops::global_average_pool> : cudnn::base<ops::global_average_pool> {
   static void compute(const ops::global_average_pool&, graph::shapes in, const tensor::shape& result, const call& c,
-                      const gpu::ending& e) {
+                      const cudnn::ending& e) {
     ops::reduce_mean pixels;
     for (std::size_t a = 2; a < pixels.over.size(); ++a) pixels.over[a] = true;
-    kernel<cudnn, ops::reduce_mean>::compute(pixels, in, result, c, e);
+    kernel<cudnn::backend, ops::reduce_mean>::compute(pixels, in, result, c, e);
   }
 };
 

@@ -14,9 +14,9 @@
 #include <type_traits>
 
 namespace dice::kernels {
-namespace gpu {
+namespace cudnn {
 
-template <class Backend> inline constexpr bool is_bf16 = std::is_same_v<Backend, cudnn_bf16>;
+template <class Backend> inline constexpr bool is_bf16 = std::is_same_v<Backend, cudnn::bf16>;
 
 /// A number of 16 bits, as bits.
 template <class Backend> std::uint16_t halved(float x) {
@@ -35,7 +35,7 @@ template <class Backend> std::uint16_t halved(float x) {
 template <class Backend>
 struct half_conv : base<ops::conv, half_conv<Backend>>, detail::packing<half_conv<Backend>, ops::conv> {
   static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int, source from, std::byte* to) {
-    const cost::half_convolution form(op, in[0], result);
+    const algorithm::half_convolution form(op, in[0], result);
     const auto channels = in[0][1];
     std::memset(to, 0, static_cast<std::size_t>(form.packed_bytes()));
     auto* const weights = reinterpret_cast<std::uint16_t*>(to);
@@ -47,8 +47,8 @@ struct half_conv : base<ops::conv, half_conv<Backend>>, detail::packing<half_con
   }
 
   static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c, const ending& e) {
-    if (!cost::half_convolution::serves(op)) return kernel<cudnn, ops::conv>::compute(op, in, result, c, e);
-    const cost::half_convolution form(op, in[0], result);
+    if (!algorithm::half_convolution::serves(op)) return kernel<cudnn::backend, ops::conv>::compute(op, in, result, c, e);
+    const algorithm::half_convolution form(op, in[0], result);
     const workspace all(c.scratch, c.how.scratch_bytes);
     auto* const x = reinterpret_cast<unsigned short*>(all.at);
     auto* const y = reinterpret_cast<unsigned short*>(all.at + form.input_bytes());
@@ -92,13 +92,13 @@ struct half_product : base<Op, half_product<Backend, Op>>, detail::packing<half_
   static std::int64_t bias_at(const Op& op) { return (2 * op.columns * op.depth + 3) / 4 * 4; }
 };
 
-}  // namespace gpu
+}  // namespace cudnn
 
-template <> struct kernel<cudnn_fp16, ops::conv> : gpu::half_conv<cudnn_fp16> {};
-template <> struct kernel<cudnn_bf16, ops::conv> : gpu::half_conv<cudnn_bf16> {};
-template <> struct kernel<cudnn_fp16, ops::gemm> : gpu::half_product<cudnn_fp16, ops::gemm> {};
-template <> struct kernel<cudnn_bf16, ops::gemm> : gpu::half_product<cudnn_bf16, ops::gemm> {};
-template <> struct kernel<cudnn_fp16, ops::mat_mul> : gpu::half_product<cudnn_fp16, ops::mat_mul> {};
-template <> struct kernel<cudnn_bf16, ops::mat_mul> : gpu::half_product<cudnn_bf16, ops::mat_mul> {};
+template <> struct kernel<cudnn::fp16, ops::conv> : cudnn::half_conv<cudnn::fp16> {};
+template <> struct kernel<cudnn::bf16, ops::conv> : cudnn::half_conv<cudnn::bf16> {};
+template <> struct kernel<cudnn::fp16, ops::gemm> : cudnn::half_product<cudnn::fp16, ops::gemm> {};
+template <> struct kernel<cudnn::bf16, ops::gemm> : cudnn::half_product<cudnn::bf16, ops::gemm> {};
+template <> struct kernel<cudnn::fp16, ops::mat_mul> : cudnn::half_product<cudnn::fp16, ops::mat_mul> {};
+template <> struct kernel<cudnn::bf16, ops::mat_mul> : cudnn::half_product<cudnn::bf16, ops::mat_mul> {};
 
 }  // namespace dice::kernels

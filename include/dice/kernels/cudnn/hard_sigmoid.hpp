@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::hard_sigmoid> : gpu::activation_kernel<ops::hard_sigmoid> {};
+template <> struct kernel<cudnn::backend, ops::hard_sigmoid> : cudnn::activation_kernel<ops::hard_sigmoid> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::hard_swish> : gpu::activation_kernel<ops::hard_swish> {};
+template <> struct kernel<cudnn::backend, ops::hard_swish> : cudnn::activation_kernel<ops::hard_swish> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::identity> : gpu::copy_kernel<ops::identity> {};
+template <> struct kernel<cudnn::backend, ops::identity> : cudnn::copy_kernel<ops::identity> {};
 
 }  // namespace dice::kernels

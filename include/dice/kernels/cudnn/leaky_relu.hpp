@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::leaky_relu> : gpu::activation_kernel<ops::leaky_relu> {};
+template <> struct kernel<cudnn::backend, ops::leaky_relu> : cudnn::activation_kernel<ops::leaky_relu> {};
 
 }  // namespace dice::kernels

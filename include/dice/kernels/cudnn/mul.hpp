@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::mul> : gpu::binary_kernel<ops::mul, gpu::arithmetic::times> {};
+template <> struct kernel<cudnn::backend, ops::mul> : cudnn::binary_kernel<ops::mul, cudnn::arithmetic::times> {};
 
 }  // namespace dice::kernels

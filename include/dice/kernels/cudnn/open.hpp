@@ -7,12 +7,12 @@ namespace dice::kernels {
 
 struct opened_accelerator;
 
-namespace gpu {
+namespace cudnn {
 
 /// Opens the GPU of a unit. Throws std::runtime_error.
 DICE_API opened_accelerator open(const platform::unit& on);
 
-}  // namespace gpu
+}  // namespace cudnn
 }  // namespace dice::kernels
 
 #if defined(DICE_HEADER_ONLY) && defined(DICE_WITH_CUDNN)

@@ -3,10 +3,8 @@
 #include "dice/kernels/cudnn/device.hpp"
 #include "dice/kernels/cudnn/open.hpp"
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
-DICE_API opened_accelerator open(const platform::unit& on) {
-  return {std::make_unique<device>(on.gpu_index, on.precision)};
-}
+DICE_API opened_accelerator open(const platform::unit& on) { return {std::make_unique<device>(on.gpu_index, on.precision)}; }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

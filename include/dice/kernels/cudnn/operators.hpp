@@ -1,11 +1,17 @@
 // The operators that the backend computes.
 #pragma once
 
+#include "dice/graph/ops.hpp"
 #include "dice/kernels/kernel.hpp"
 #include "dice/meta/type_list.hpp"
-#include "dice/model/ops.hpp"
 
 namespace dice::kernels {
+
+namespace cudnn {
+using backend = tag<algorithm::backend::cudnn>;
+using fp16 = tag<algorithm::backend::cudnn_fp16>;
+using bf16 = tag<algorithm::backend::cudnn_bf16>;
+}  // namespace cudnn
 
 using cudnn_operators =
     meta::type_list<ops::add, ops::average_pool, ops::batch_normalization, ops::clip, ops::concat, ops::conv, ops::div,
@@ -16,23 +22,23 @@ using cudnn_operators =
 
 template <class Op>
 requires meta::contains<cudnn_operators, Op>
-inline constexpr bool has_kernel<cudnn, Op> = true;
+inline constexpr bool has_kernel<cudnn::backend, Op> = true;
 
 /// Those that precision<fp16> and precision<bf16> compute in numbers of 16 bits, all others as in float32.
 using cudnn_half_operators = meta::type_list<ops::conv, ops::gemm, ops::mat_mul>;
 
-template <class Op> inline constexpr bool has_kernel<cudnn_fp16, Op> = has_kernel<cudnn, Op>;
-template <class Op> inline constexpr bool has_kernel<cudnn_bf16, Op> = has_kernel<cudnn, Op>;
+template <class Op> inline constexpr bool has_kernel<cudnn::fp16, Op> = has_kernel<cudnn::backend, Op>;
+template <class Op> inline constexpr bool has_kernel<cudnn::bf16, Op> = has_kernel<cudnn::backend, Op>;
 
 template <class Op>
 requires(!meta::contains<cudnn_half_operators, Op>) constexpr functions
-    functions_for(cudnn_fp16, const Op& op, graph::shapes in, const tensor::shape& result) {
-  return functions_for(cudnn{}, op, in, result);
+    functions_for(cudnn::fp16, const Op& op, graph::shapes in, const tensor::shape& result) {
+  return functions_for(cudnn::backend{}, op, in, result);
 }
 template <class Op>
 requires(!meta::contains<cudnn_half_operators, Op>) constexpr functions
-    functions_for(cudnn_bf16, const Op& op, graph::shapes in, const tensor::shape& result) {
-  return functions_for(cudnn{}, op, in, result);
+    functions_for(cudnn::bf16, const Op& op, graph::shapes in, const tensor::shape& result) {
+  return functions_for(cudnn::backend{}, op, in, result);
 }
 
 }  // namespace dice::kernels

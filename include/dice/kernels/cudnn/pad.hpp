@@ -4,16 +4,16 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::pad> : gpu::base<ops::pad> {
+template <> struct kernel<cudnn::backend, ops::pad> : cudnn::base<ops::pad> {
   static void compute(const ops::pad& op, graph::shapes in, const tensor::shape& result, const call& c,
-                      const gpu::ending& e) {
-    auto p = gpu::gather_of(in[0], result, c, e);
-    for (int a = 0; a < result.rank; ++a) p.add[a] = -gpu::count(op.before[static_cast<std::size_t>(a)]);
+                      const cudnn::ending& e) {
+    auto p = cudnn::gather_of(in[0], result, c, e);
+    for (int a = 0; a < result.rank; ++a) p.add[a] = -cudnn::count(op.before[static_cast<std::size_t>(a)]);
     p.value = op.value;
-    p.outside = op.mode == ops::padding::edge      ? gpu::beyond::edge
-                : op.mode == ops::padding::reflect ? gpu::beyond::reflect
-                                                   : gpu::beyond::value;
-    gpu::current->start(p);
+    p.outside = op.mode == ops::padding::edge      ? cudnn::beyond::edge
+                : op.mode == ops::padding::reflect ? cudnn::beyond::reflect
+                                                   : cudnn::beyond::value;
+    cudnn::current->start(p);
   }
 };
 

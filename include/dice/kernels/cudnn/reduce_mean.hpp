@@ -4,32 +4,32 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::reduce_mean> : gpu::base<ops::reduce_mean> {
+template <> struct kernel<cudnn::backend, ops::reduce_mean> : cudnn::base<ops::reduce_mean> {
   static void compute(const ops::reduce_mean& op, graph::shapes in, const tensor::shape& result, const call& c,
-                      const gpu::ending& e) {
-    gpu::reduce p{.y = c.output,
-                  .x = c.inputs[0],
-                  .outputs = gpu::count(result.elements()),
-                  .size = 1,
-                  .kept_rank = 0,
-                  .kept_extent = {},
-                  .kept_stride = {},
-                  .over_rank = 0,
-                  .over_extent = {},
-                  .over_stride = {},
-                  .end = e};
+                      const cudnn::ending& e) {
+    cudnn::reduce p{.y = c.output,
+                    .x = c.inputs[0],
+                    .outputs = cudnn::count(result.elements()),
+                    .size = 1,
+                    .kept_rank = 0,
+                    .kept_extent = {},
+                    .kept_stride = {},
+                    .over_rank = 0,
+                    .over_extent = {},
+                    .over_stride = {},
+                    .end = e};
     // Neighbouring axes of one kind are joined.
     const auto add = [](int& rank, int* extent, int* stride, int n, int step) {
       if (rank > 0 && stride[rank - 1] == step * n) extent[rank - 1] *= n, stride[rank - 1] = step;
       else extent[rank] = n, stride[rank++] = step;
     };
     for (int a = 0; a < in[0].rank; ++a) {
-      const int n = gpu::count(in[0][a]), step = gpu::count(in[0].product(a + 1, in[0].rank));
+      const int n = cudnn::count(in[0][a]), step = cudnn::count(in[0].product(a + 1, in[0].rank));
       if (n == 1) continue;
       if (!op.over[static_cast<std::size_t>(a)]) add(p.kept_rank, p.kept_extent, p.kept_stride, n, step);
       else p.size *= n, add(p.over_rank, p.over_extent, p.over_stride, n, step);
     }
-    gpu::current->start(p);
+    cudnn::current->start(p);
   }
 };
 

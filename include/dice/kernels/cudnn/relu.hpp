@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::relu> : gpu::activation_kernel<ops::relu> {};
+template <> struct kernel<cudnn::backend, ops::relu> : cudnn::activation_kernel<ops::relu> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::reshape> : gpu::copy_kernel<ops::reshape> {};
+template <> struct kernel<cudnn::backend, ops::reshape> : cudnn::copy_kernel<ops::reshape> {};
 
 }  // namespace dice::kernels

@@ -4,12 +4,12 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::resize> : gpu::base<ops::resize> {
+template <> struct kernel<cudnn::backend, ops::resize> : cudnn::base<ops::resize> {
   static void compute(const ops::resize& op, graph::shapes in, const tensor::shape& result, const call& c,
-                      const gpu::ending& e) {
-    auto p = gpu::gather_of(in[0], result, c, e);
-    for (int a = 0; a < result.rank; ++a) p.divide[a] = gpu::count(op.factors[static_cast<std::size_t>(a)]);
-    gpu::current->start(p);
+                      const cudnn::ending& e) {
+    auto p = cudnn::gather_of(in[0], result, c, e);
+    for (int a = 0; a < result.rank; ++a) p.divide[a] = cudnn::count(op.factors[static_cast<std::size_t>(a)]);
+    cudnn::current->start(p);
   }
 };
 

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::sigmoid> : gpu::activation_kernel<ops::sigmoid> {};
+template <> struct kernel<cudnn::backend, ops::sigmoid> : cudnn::activation_kernel<ops::sigmoid> {};
 
 }  // namespace dice::kernels

@@ -4,15 +4,15 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::slice> : gpu::base<ops::slice> {
+template <> struct kernel<cudnn::backend, ops::slice> : cudnn::base<ops::slice> {
   static void compute(const ops::slice& op, graph::shapes in, const tensor::shape& result, const call& c,
-                      const gpu::ending& e) {
-    auto p = gpu::gather_of(in[0], result, c, e);
+                      const cudnn::ending& e) {
+    auto p = cudnn::gather_of(in[0], result, c, e);
     for (int a = 0; a < result.rank; ++a) {
-      p.multiply[a] = gpu::count(op.steps[static_cast<std::size_t>(a)]);
-      p.add[a] = gpu::count(op.starts[static_cast<std::size_t>(a)]);
+      p.multiply[a] = cudnn::count(op.steps[static_cast<std::size_t>(a)]);
+      p.add[a] = cudnn::count(op.starts[static_cast<std::size_t>(a)]);
     }
-    gpu::current->start(p);
+    cudnn::current->start(p);
   }
 };
 

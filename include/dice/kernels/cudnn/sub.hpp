@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::sub> : gpu::binary_kernel<ops::sub, gpu::arithmetic::minus> {};
+template <> struct kernel<cudnn::backend, ops::sub> : cudnn::binary_kernel<ops::sub, cudnn::arithmetic::minus> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::tanh> : gpu::activation_kernel<ops::tanh> {};
+template <> struct kernel<cudnn::backend, ops::tanh> : cudnn::activation_kernel<ops::tanh> {};
 
 }  // namespace dice::kernels

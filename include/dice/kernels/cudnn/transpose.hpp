@@ -4,15 +4,15 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<cudnn, ops::transpose> : gpu::base<ops::transpose> {
+template <> struct kernel<cudnn::backend, ops::transpose> : cudnn::base<ops::transpose> {
   static void compute(const ops::transpose& op, graph::shapes in, const tensor::shape& result, const call& c,
-                      const gpu::ending& e) {
-    auto p = gpu::gather_of(in[0], result, c, e);
+                      const cudnn::ending& e) {
+    auto p = cudnn::gather_of(in[0], result, c, e);
     for (int a = 0; a < result.rank; ++a) {
       const int from = op.perm[static_cast<std::size_t>(a)];
-      p.inside[a] = gpu::count(in[0][from]), p.stride[a] = gpu::count(in[0].product(from + 1, in[0].rank));
+      p.inside[a] = cudnn::count(in[0][from]), p.stride[a] = cudnn::count(in[0].product(from + 1, in[0].rank));
     }
-    gpu::current->start(p);
+    cudnn::current->start(p);
   }
 };
 

@@ -109,7 +109,7 @@ template <bool Vectors> epilogue epilogue_of(const graph::activation& f) {
 
 /// One execution as a kernel sees it: all operands and the result in the layouts in which it works.
 struct call : buffers {
-  const cost::algorithm& how;
+  const algorithm::choice& how;
   tensor::layout result;  ///< of the output
 };
 

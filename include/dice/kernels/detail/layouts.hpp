@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/cost/algorithm.hpp"
+#include "dice/algorithm/choice.hpp"
 #include "dice/kernels/detail/epilogue.hpp"
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace dice::kernels::detail {
 
-/// Calls f(call, residual) with every tensor in the layout in which the task is computed (cost::algorithm), those that are
+/// Calls f(call, residual) with every tensor in the layout in which the task is computed (algorithm::choice), those that are
 /// stored in another one in the scratch: convert(layout, shape, from, to) writes them there, and the output back. `output`
 /// is the shape of what is written, which is the result's unless the group has pooling.
 template <class Convert, class F>
@@ -20,7 +20,7 @@ void in_its_layouts(const task& t, const tensor::shape& output, const call& c, c
   std::byte* at = c.scratch + (t.how.scratch_bytes + 63) / 64 * 64;
   // The operand in layout `as`: where it lies, or converted into the scratch.
   const auto held = [&](const float* x, const tensor::shape& s, layout from, layout as) {
-    const auto bytes = cost::converted_bytes(s, from, as);
+    const auto bytes = algorithm::converted_bytes(s, from, as);
     if (bytes == 0) return x;
     float* to = reinterpret_cast<float*>(at);
     at += bytes;
@@ -28,13 +28,13 @@ void in_its_layouts(const task& t, const tensor::shape& output, const call& c, c
     return static_cast<const float*>(to);
   };
   const auto count = t.inputs.size();
-  std::array<const float*, cost::most_converted> inputs;
+  std::array<const float*, algorithm::most_converted> inputs;
   for (std::size_t k = 0; k < count; ++k) inputs[k] = held(c.inputs[k], t.inputs[k], stored(k), t.how.reads(t.output));
   call own{c};
   own.inputs = inputs.data();
   own.result = tensor::has_blocks(t.result) ? t.how.writes(t.output) : layout::plain;
   if (residual) residual = held(residual, t.result, stored(count), own.result);
-  const bool elsewhere = cost::converted_bytes(output, t.output, own.result) > 0;
+  const bool elsewhere = algorithm::converted_bytes(output, t.output, own.result) > 0;
   if (elsewhere) own.output = reinterpret_cast<float*>(at);
   f(own, residual);
   if (elsewhere) convert(t.output, output, own.output, c.output);

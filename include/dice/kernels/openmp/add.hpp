@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::add> : host::binary_kernel<ops::add, detail::plus> {};
+template <> struct kernel<openmp::backend, ops::add> : openmp::binary_kernel<ops::add, detail::plus> {};
 
 }  // namespace dice::kernels

@@ -5,11 +5,11 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::average_pool> : host::base<ops::average_pool> {
+template <> struct kernel<openmp::backend, ops::average_pool> : openmp::base<ops::average_pool> {
   static void compute(const ops::average_pool& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    host::pool<detail::plus>(op, in[0], result, c, e, 0, op.count_include_pad,
-                             [](detail::vec sum, float scale) { return sum * scale; });
+    openmp::pool<detail::plus>(op, in[0], result, c, e, 0, op.count_include_pad,
+                               [](detail::vec sum, float scale) { return sum * scale; });
   }
 };
 

@@ -6,18 +6,18 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::batch_normalization> : host::base<ops::batch_normalization> {
+template <> struct kernel<openmp::backend, ops::batch_normalization> : openmp::base<ops::batch_normalization> {
   static void compute(const ops::batch_normalization&, graph::shapes, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     using namespace detail;
     const bool blocked = c.result == tensor::layout::blocked;
     const auto channels = result[1];
     const auto of_row = [&](const float* parameter, std::int64_t row) {
-      if (!blocked) return host::lanes(parameter[row % channels]);
+      if (!blocked) return openmp::lanes(parameter[row % channels]);
       const auto first = row % tensor::blocks(channels) * tensor::block;
-      return host::lanes(parameter + first, channels - first);
+      return openmp::lanes(parameter + first, channels - first);
     };
-    host::each_row(result, c.result, e, [&](std::int64_t row, std::int64_t at, std::int64_t end) {
+    openmp::each_row(result, c.result, e, [&](std::int64_t row, std::int64_t at, std::int64_t end) {
       const auto a = of_row(c.parameters[0], row), b = of_row(c.parameters[1], row);
       for (; at < end; at += tensor::block)
         for (std::int64_t p = 0; p < tensor::block && at + p < end; p += width) {

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::clip> : host::activation_kernel<ops::clip> {};
+template <> struct kernel<openmp::backend, ops::clip> : openmp::activation_kernel<ops::clip> {};
 
 }  // namespace dice::kernels

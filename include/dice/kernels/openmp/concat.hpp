@@ -7,7 +7,7 @@
 namespace dice::kernels {
 
 /// An input that lies at its place in the output already is left alone.
-template <> struct kernel<openmp, ops::concat> : host::base<ops::concat> {
+template <> struct kernel<openmp::backend, ops::concat> : openmp::base<ops::concat> {
   static void compute(const ops::concat& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     const auto outer = result.product(0, op.axis), row = tensor::elements(result, c.result) / outer;
@@ -18,10 +18,10 @@ template <> struct kernel<openmp, ops::concat> : host::base<ops::concat> {
       float* to = c.output + start;
       start += part;
       if (outer == 1 && from == to) continue;
-      host::parallel_elements(outer * part, [&](std::int64_t begin, std::int64_t end) {
+      openmp::parallel_elements(outer * part, [&](std::int64_t begin, std::int64_t end) {
         for (auto at = begin; at < end;) {
           const auto column = at % part, n = std::min(part - column, end - at);
-          host::copy(to + at / part * row + column, from + at, n);
+          openmp::copy(to + at / part * row + column, from + at, n);
           at += n;
         }
       });

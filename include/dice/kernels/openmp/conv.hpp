@@ -10,27 +10,28 @@
 namespace dice::kernels {
 
 /// Convolutions of one kind.
-template <host::direct_kind Kind, int Height, int Width>
-struct kernel<openmp, host::convolutions<Kind, Height, Width>>
-    : detail::kernel_entry<kernel<openmp, host::convolutions<Kind, Height, Width>>, ops::conv, true, host::converted>,
-      detail::packing<kernel<openmp, host::convolutions<Kind, Height, Width>>, ops::conv> {
+template <openmp::direct_kind Kind, int Height, int Width>
+struct kernel<openmp::backend, openmp::convolutions<Kind, Height, Width>>
+    : detail::kernel_entry<kernel<openmp::backend, openmp::convolutions<Kind, Height, Width>>, ops::conv, true,
+                           openmp::converted>,
+      detail::packing<kernel<openmp::backend, openmp::convolutions<Kind, Height, Width>>, ops::conv> {
   static constexpr bool winograd = Height > 0;
 
-  /// `variant`: the size of Winograd's algorithm (cost::winograd), 0 for the direct convolution.
+  /// `variant`: the size of Winograd's algorithm (algorithm::winograd), 0 for the direct convolution.
   static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant, source from,
                       std::byte* to) {
     if constexpr (winograd)
       if (variant > 0)
-        return host::transform_weights<Height, Width>({variant, op, in[0], result}, from, op.bias,
-                                                      reinterpret_cast<float*>(to));
-    host::prepare_direct(op, {op, in[0], result}, from, reinterpret_cast<float*>(to));
+        return openmp::transform_weights<Height, Width>({variant, op, in[0], result}, from, op.bias,
+                                                        reinterpret_cast<float*>(to));
+    openmp::prepare_direct(op, {op, in[0], result}, from, reinterpret_cast<float*>(to));
   }
   static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     if constexpr (winograd)
       if (const int variant = c.how.variant; variant > 0)
-        return host::convolve<Height, Width>({variant, op, in[0], result}, c, e);
-    host::direct<Kind>({op, in[0], result}, c, e);
+        return openmp::convolve<Height, Width>({variant, op, in[0], result}, c, e);
+    openmp::direct<Kind>({op, in[0], result}, c, e);
   }
 };
 

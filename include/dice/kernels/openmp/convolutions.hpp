@@ -2,20 +2,21 @@
 // layers need, and with --tune or other mappings all that a layer can have.
 #pragma once
 
-#include "dice/cost/convolution.hpp"
-#include "dice/cost/winograd.hpp"
+#include "dice/algorithm/convolution.hpp"
+#include "dice/algorithm/winograd.hpp"
+#include "dice/graph/ops/conv.hpp"
 #include "dice/kernels/kernel.hpp"
-#include "dice/model/ops/conv.hpp"
+#include "dice/kernels/openmp/operators.hpp"
 
 #include <array>
 #include <concepts>
 
 namespace dice::kernels {
-namespace host {
+namespace openmp {
 
 /// How a direct convolution reads its input: planes, blocks of channels, or each block for itself.
 enum class direct_kind : unsigned char { plain, blocked, depthwise };
-constexpr direct_kind kind_of(const cost::convolution& f) {
+constexpr direct_kind kind_of(const algorithm::convolution& f) {
   return f.depthwise ? direct_kind::depthwise : f.plain ? direct_kind::plain : direct_kind::blocked;
 }
 
@@ -23,12 +24,12 @@ constexpr direct_kind kind_of(const cost::convolution& f) {
 /// 0 × 0.
 template <direct_kind Kind, int Height, int Width> struct convolutions {};
 
-}  // namespace host
+}  // namespace openmp
 
 /// The functions of this convolution's kind. A template, so that who does not compute by OpenMP refers to none.
-template <std::same_as<openmp> Backend>
+template <std::same_as<openmp::backend> Backend>
 constexpr functions functions_for(Backend, const ops::conv& op, graph::shapes in, const tensor::shape& result) {
-  using namespace host;
+  using namespace openmp;
   using enum direct_kind;
   const auto of = []<class Kind>(Kind) {
     return functions{&compiled<Backend, Kind>::run, &compiled<Backend, Kind>::pack, &compiled<Backend, ops::conv>::variant};
@@ -36,7 +37,7 @@ constexpr functions functions_for(Backend, const ops::conv& op, graph::shapes in
   const auto kind = kind_of({op, in[0], result});
   if (kind == plain) return of(convolutions<plain, 0, 0>{});
   if (kind == depthwise) return of(convolutions<depthwise, 0, 0>{});
-  if (cost::winograd::sizes(op, in[0]) > 0) {
+  if (algorithm::winograd::sizes(op, in[0]) > 0) {
     const auto is = [&](int rows, int columns) { return op.kernel == std::array{rows, columns}; };
     if (is(3, 3)) return of(convolutions<blocked, 3, 3>{});
     if (is(5, 5)) return of(convolutions<blocked, 5, 5>{});

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::div> : host::binary_kernel<ops::div, detail::over> {};
+template <> struct kernel<openmp::backend, ops::div> : openmp::binary_kernel<ops::div, detail::over> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::dropout> : host::copy_kernel<ops::dropout> {};
+template <> struct kernel<openmp::backend, ops::dropout> : openmp::copy_kernel<ops::dropout> {};
 
 }  // namespace dice::kernels

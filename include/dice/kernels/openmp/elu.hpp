@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::elu> : host::activation_kernel<ops::elu> {};
+template <> struct kernel<openmp::backend, ops::elu> : openmp::activation_kernel<ops::elu> {};
 
 }  // namespace dice::kernels

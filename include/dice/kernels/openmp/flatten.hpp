@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::flatten> : host::copy_kernel<ops::flatten> {};
+template <> struct kernel<openmp::backend, ops::flatten> : openmp::copy_kernel<ops::flatten> {};
 
 }  // namespace dice::kernels

@@ -4,12 +4,12 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::global_average_pool> : host::base<ops::global_average_pool> {
+template <> struct kernel<openmp::backend, ops::global_average_pool> : openmp::base<ops::global_average_pool> {
   static void compute(const ops::global_average_pool&, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     ops::reduce_mean pixels;
     for (std::size_t a = 2; a < pixels.over.size(); ++a) pixels.over[a] = true;
-    kernel<openmp, ops::reduce_mean>::compute(pixels, in, result, c, e);
+    kernel<openmp::backend, ops::reduce_mean>::compute(pixels, in, result, c, e);
   }
 };
 

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::hard_sigmoid> : host::activation_kernel<ops::hard_sigmoid> {};
+template <> struct kernel<openmp::backend, ops::hard_sigmoid> : openmp::activation_kernel<ops::hard_sigmoid> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::hard_swish> : host::activation_kernel<ops::hard_swish> {};
+template <> struct kernel<openmp::backend, ops::hard_swish> : openmp::activation_kernel<ops::hard_swish> {};
 
 }  // namespace dice::kernels

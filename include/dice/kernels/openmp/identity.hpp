@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::identity> : host::copy_kernel<ops::identity> {};
+template <> struct kernel<openmp::backend, ops::identity> : openmp::copy_kernel<ops::identity> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::leaky_relu> : host::activation_kernel<ops::leaky_relu> {};
+template <> struct kernel<openmp::backend, ops::leaky_relu> : openmp::activation_kernel<ops::leaky_relu> {};
 
 }  // namespace dice::kernels

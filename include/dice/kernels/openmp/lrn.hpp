@@ -7,7 +7,7 @@
 
 namespace dice::kernels {
 
-namespace host {
+namespace openmp {
 
 /// v to the power -beta; by square roots for the exponent that networks use.
 inline vec inverse_power(vec v, float beta) {
@@ -23,15 +23,15 @@ inline vec inverse_power(vec v, float beta) {
   return load(lane);
 }
 
-}  // namespace host
+}  // namespace openmp
 
-template <> struct kernel<openmp, ops::lrn> : host::base<ops::lrn> {
+template <> struct kernel<openmp::backend, ops::lrn> : openmp::base<ops::lrn> {
   static void compute(const ops::lrn& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     using namespace detail;
     const std::int64_t channels = in[0][1], size = in[0].product(2, in[0].rank);
     const float scale = op.alpha / static_cast<float>(op.size);
-    host::parallel_for(in[0][0] * channels, (op.size + 16) * size, [&](std::int64_t begin, std::int64_t end) {
+    openmp::parallel_for(in[0][0] * channels, (op.size + 16) * size, [&](std::int64_t begin, std::int64_t end) {
       for (auto row = begin; row < end; ++row) {
         const auto k = row % channels;
         const auto first = std::max<std::int64_t>(0, k - (op.size - 1) / 2), stop = std::min(channels, k + op.size / 2 + 1);
@@ -48,7 +48,7 @@ template <> struct kernel<openmp, ops::lrn> : host::base<ops::lrn> {
             const vec x = get(j);
             squares = fma(x, x, squares);
           }
-          const vec y = get(k) * host::inverse_power(fma(squares, splat(scale), splat(op.bias)), op.beta);
+          const vec y = get(k) * openmp::inverse_power(fma(squares, splat(scale), splat(op.bias)), op.beta);
           n == width ? store(to + i, y) : store_first(to + i, y, n);
         }
       }

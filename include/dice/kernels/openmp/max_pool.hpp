@@ -6,14 +6,14 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::max_pool> : host::base<ops::max_pool> {
+template <> struct kernel<openmp::backend, ops::max_pool> : openmp::base<ops::max_pool> {
   struct join {
     detail::vec operator()(detail::vec a, detail::vec b) const { return detail::larger(a, b); }
   };
   static void compute(const ops::max_pool& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    host::pool<join>(op, in[0], result, c, e, -std::numeric_limits<float>::infinity(), false,
-                     [](detail::vec largest, float) { return largest; });
+    openmp::pool<join>(op, in[0], result, c, e, -std::numeric_limits<float>::infinity(), false,
+                       [](detail::vec largest, float) { return largest; });
   }
 };
 

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::mul> : host::binary_kernel<ops::mul, detail::times> {};
+template <> struct kernel<openmp::backend, ops::mul> : openmp::binary_kernel<ops::mul, detail::times> {};
 
 }  // namespace dice::kernels

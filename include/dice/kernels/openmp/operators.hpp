@@ -1,11 +1,15 @@
 // The operators that the backend computes.
 #pragma once
 
+#include "dice/graph/ops.hpp"
 #include "dice/kernels/kernel.hpp"
 #include "dice/meta/type_list.hpp"
-#include "dice/model/ops.hpp"
 
 namespace dice::kernels {
+
+namespace openmp {
+using backend = tag<algorithm::backend::openmp>;
+}
 
 using openmp_operators =
     meta::type_list<ops::add, ops::average_pool, ops::batch_normalization, ops::clip, ops::concat, ops::conv, ops::div,
@@ -16,6 +20,6 @@ using openmp_operators =
 
 template <class Op>
 requires meta::contains<openmp_operators, Op>
-inline constexpr bool has_kernel<openmp, Op> = true;
+inline constexpr bool has_kernel<openmp::backend, Op> = true;
 
 }  // namespace dice::kernels

@@ -7,7 +7,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::pad> : host::base<ops::pad> {
+template <> struct kernel<openmp::backend, ops::pad> : openmp::base<ops::pad> {
   /// Index in an axis of extent n that index i beyond it repeats; -1 for the constant.
   static std::int64_t source(ops::padding mode, std::int64_t i, std::int64_t n) {
     if (mode == ops::padding::edge) return std::clamp<std::int64_t>(i, 0, n - 1);
@@ -25,7 +25,7 @@ template <> struct kernel<openmp, ops::pad> : host::base<ops::pad> {
     tensor::shape outer = result;
     if (last >= 0) outer[last] = 1;
 
-    host::parallel_for(outer.elements(), columns, [&](std::int64_t begin, std::int64_t end) {
+    openmp::parallel_for(outer.elements(), columns, [&](std::int64_t begin, std::int64_t end) {
       for (auto row = begin; row < end; ++row) {
         float* to = c.output + row * columns;
         auto p = detail::position(row, outer);
@@ -44,7 +44,7 @@ template <> struct kernel<openmp, ops::pad> : host::base<ops::pad> {
           to[x] = at < 0 ? op.value : from[at];
         };
         for (std::int64_t x = 0; x < first; ++x) beyond(x);
-        if (stop > first) host::copy(to + first, from + first - before, stop - first);
+        if (stop > first) openmp::copy(to + first, from + first - before, stop - first);
         for (auto x = stop; x < columns; ++x) beyond(x);
       }
     });

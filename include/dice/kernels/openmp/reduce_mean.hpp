@@ -9,7 +9,7 @@ namespace dice::kernels {
 
 /// Neighbouring axes of one kind (kept or reduced) are joined. If the last is reduced, each output is a sum of its elements;
 /// else each vector of outputs is a sum of vectors. A blocked tensor is one of five axes, of which the pixels' are reduced.
-template <> struct kernel<openmp, ops::reduce_mean> : host::base<ops::reduce_mean> {
+template <> struct kernel<openmp::backend, ops::reduce_mean> : openmp::base<ops::reduce_mean> {
   static void compute(const ops::reduce_mean& op, graph::shapes in, const tensor::shape&, const call& c,
                       const detail::epilogue& e) {
     using namespace detail;
@@ -20,7 +20,7 @@ template <> struct kernel<openmp, ops::reduce_mean> : host::base<ops::reduce_mea
       if (joined.rank > 0 && over[joined.rank - 1] == reduce) joined[joined.rank - 1] *= extent;
       else over[joined.rank] = reduce, joined.push_back(extent);
     };
-    if (c.how.works == cost::form::blocked) {
+    if (c.how.works == algorithm::form::blocked) {
       add(in[0][0] * tensor::blocks(in[0][1]), false), add(in[0].product(2, in[0].rank), true), add(tensor::block, false);
     } else {
       for (int a = 0; a < in[0].rank; ++a) add(in[0][a], op.over[static_cast<std::size_t>(a)]);
@@ -49,19 +49,19 @@ template <> struct kernel<openmp, ops::reduce_mean> : host::base<ops::reduce_mea
     };
 
     if (over[last]) {
-      host::parallel_for(outputs, runs * n, [&](std::int64_t begin, std::int64_t end) {
+      openmp::parallel_for(outputs, runs * n, [&](std::int64_t begin, std::int64_t end) {
         for (auto i = begin; i < end; ++i)
-          c.output[i] = static_cast<float>(each_run(i, 0.0, [&](const float* x) { return host::total(x, n); })) * scale;
+          c.output[i] = static_cast<float>(each_run(i, 0.0, [&](const float* x) { return openmp::total(x, n); })) * scale;
       });
     } else {
       const auto parts = (row + width - 1) / width;
-      host::parallel_for(outputs / row * parts, runs * n * width, [&](std::int64_t begin, std::int64_t end) {
+      openmp::parallel_for(outputs / row * parts, runs * n * width, [&](std::int64_t begin, std::int64_t end) {
         for (auto i = begin; i < end; ++i) {
           const auto column = i % parts * width, count = row - column;
           const vec all = each_run(i / parts, vec{}, [&](const float* x) {
             x += column;
-            if (count < width) return host::total(n, [&](std::int64_t k) { return load_first(x + k * row, count); });
-            return host::total(n, [&](std::int64_t k) { return load(x + k * row); });
+            if (count < width) return openmp::total(n, [&](std::int64_t k) { return load_first(x + k * row, count); });
+            return openmp::total(n, [&](std::int64_t k) { return load(x + k * row); });
           });
           float* to = c.output + i / parts * row + column;
           count < width ? store_first(to, all * scale, count) : store(to, all * scale);

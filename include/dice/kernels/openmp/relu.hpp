@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::relu> : host::activation_kernel<ops::relu> {};
+template <> struct kernel<openmp::backend, ops::relu> : openmp::activation_kernel<ops::relu> {};
 
 }  // namespace dice::kernels

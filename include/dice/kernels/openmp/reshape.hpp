@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::reshape> : host::copy_kernel<ops::reshape> {};
+template <> struct kernel<openmp::backend, ops::reshape> : openmp::copy_kernel<ops::reshape> {};
 
 }  // namespace dice::kernels

@@ -7,7 +7,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::resize> : host::base<ops::resize> {
+template <> struct kernel<openmp::backend, ops::resize> : openmp::base<ops::resize> {
   /// to[factor x + k] = from[x] for k < factor, of Lanes neighbouring elements each. Constants become vector instructions.
   template <std::int64_t Lanes, class Factor>
   static void spread(float* to, const float* from, std::int64_t n, Factor factor) {
@@ -23,7 +23,7 @@ template <> struct kernel<openmp, ops::resize> : host::base<ops::resize> {
     tensor::shape rows = result;
     if (last >= 0) rows[last] = 1;
 
-    host::parallel_for(rows.elements(), columns * factor * Lanes, [&](std::int64_t begin, std::int64_t end) {
+    openmp::parallel_for(rows.elements(), columns * factor * Lanes, [&](std::int64_t begin, std::int64_t end) {
       for (auto row = begin; row < end; ++row) {
         auto p = detail::position(row, rows);
         for (int a = 0; a < last; ++a) p[a] /= op.factors[static_cast<std::size_t>(a)];

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::sigmoid> : host::activation_kernel<ops::sigmoid> {};
+template <> struct kernel<openmp::backend, ops::sigmoid> : openmp::activation_kernel<ops::sigmoid> {};
 
 }  // namespace dice::kernels

@@ -6,7 +6,7 @@
 
 namespace dice::kernels {
 
-namespace host {
+namespace openmp {
 
 /// y = exp(x) / Σ exp(x) over n neighbouring elements.
 inline void softmax_row(float* y, const float* x, std::int64_t n) {
@@ -56,25 +56,25 @@ inline void softmax_columns(float* y, const float* x, std::int64_t n, std::int64
   for (std::int64_t i = 0; i < n; ++i) put(y + i * pitch, get(y + i * pitch) / total);
 }
 
-}  // namespace host
+}  // namespace openmp
 
-template <> struct kernel<openmp, ops::softmax> : host::base<ops::softmax> {
+template <> struct kernel<openmp::backend, ops::softmax> : openmp::base<ops::softmax> {
   static void compute(const ops::softmax& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     using detail::width;
     const auto outer = in[0].product(0, op.first), n = in[0].product(op.first, op.last);
     const auto inner = in[0].product(op.last, in[0].rank);
     const auto blocks = (inner + width - 1) / width;
-    host::parallel_for(outer * blocks, 8 * n * std::min<std::int64_t>(inner, width),
-                       [&](std::int64_t begin, std::int64_t end) {
-                         for (auto i = begin; i < end; ++i) {
-                           const auto column = i % blocks * width, at = i / blocks * n * inner + column;
-                           if (inner == 1) host::softmax_row(c.output + at, c.inputs[0] + at, n);
-                           else
-                             host::softmax_columns(c.output + at, c.inputs[0] + at, n, inner,
-                                                   std::min<std::int64_t>(width, inner - column));
-                         }
-                       });
+    openmp::parallel_for(outer * blocks, 8 * n * std::min<std::int64_t>(inner, width),
+                         [&](std::int64_t begin, std::int64_t end) {
+                           for (auto i = begin; i < end; ++i) {
+                             const auto column = i % blocks * width, at = i / blocks * n * inner + column;
+                             if (inner == 1) openmp::softmax_row(c.output + at, c.inputs[0] + at, n);
+                             else
+                               openmp::softmax_columns(c.output + at, c.inputs[0] + at, n, inner,
+                                                       std::min<std::int64_t>(width, inner - column));
+                           }
+                         });
     e(c.output, result.elements());
   }
 };

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::sub> : host::binary_kernel<ops::sub, detail::minus> {};
+template <> struct kernel<openmp::backend, ops::sub> : openmp::binary_kernel<ops::sub, detail::minus> {};
 
 }  // namespace dice::kernels

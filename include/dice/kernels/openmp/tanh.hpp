@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::tanh> : host::activation_kernel<ops::tanh> {};
+template <> struct kernel<openmp::backend, ops::tanh> : openmp::activation_kernel<ops::tanh> {};
 
 }  // namespace dice::kernels

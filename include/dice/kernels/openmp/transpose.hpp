@@ -4,12 +4,12 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<openmp, ops::transpose> : host::base<ops::transpose> {
+template <> struct kernel<openmp::backend, ops::transpose> : openmp::base<ops::transpose> {
   static void compute(const ops::transpose& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    host::strided view;
+    openmp::strided view;
     for (int a = 0; a < result.rank; ++a) view.push_back(result[a], in[0].product(op.perm[a] + 1, in[0].rank));
-    host::gather(c.output, c.inputs[0], view);
+    openmp::gather(c.output, c.inputs[0], view);
     e(c.output, result.elements());
   }
 };

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::add> : plain::binary_kernel<ops::add, detail::plus> {};
+template <> struct kernel<reference::backend, ops::add> : reference::binary_kernel<ops::add, detail::plus> {};
 
 }  // namespace dice::kernels

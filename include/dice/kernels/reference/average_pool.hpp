@@ -6,10 +6,10 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::average_pool> : plain::base<ops::average_pool> {
+template <> struct kernel<reference::backend, ops::average_pool> : reference::base<ops::average_pool> {
   static void compute(const ops::average_pool& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    plain::windows(op, in[0], result, c.inputs[0], c.output, [&](float& y, auto window) {
+    reference::windows(op, in[0], result, c.inputs[0], c.output, [&](float& y, auto window) {
       double total = 0;
       std::int64_t inside = 0;
       const std::int64_t padded = window([&](float x) { total += x, ++inside; });

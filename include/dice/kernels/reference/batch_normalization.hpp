@@ -6,7 +6,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::batch_normalization> : plain::base<ops::batch_normalization> {
+template <> struct kernel<reference::backend, ops::batch_normalization> : reference::base<ops::batch_normalization> {
   static void compute(const ops::batch_normalization&, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     const auto n = result.elements(), size = in[0].product(2, in[0].rank), channels = in[0][1];

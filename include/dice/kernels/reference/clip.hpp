@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::clip> : plain::activation_kernel<ops::clip> {};
+template <> struct kernel<reference::backend, ops::clip> : reference::activation_kernel<ops::clip> {};
 
 }  // namespace dice::kernels

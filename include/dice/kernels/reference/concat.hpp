@@ -7,7 +7,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::concat> : plain::base<ops::concat> {
+template <> struct kernel<reference::backend, ops::concat> : reference::base<ops::concat> {
   static void compute(const ops::concat& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     for (std::size_t k = 0; k < in.size(); ++k) {

@@ -6,7 +6,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::conv> : plain::base<ops::conv> {
+template <> struct kernel<reference::backend, ops::conv> : reference::base<ops::conv> {
   static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     const bool flat = in[0].rank == 3;

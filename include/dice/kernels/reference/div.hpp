@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::div> : plain::binary_kernel<ops::div, detail::over> {};
+template <> struct kernel<reference::backend, ops::div> : reference::binary_kernel<ops::div, detail::over> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::dropout> : plain::copy_kernel<ops::dropout> {};
+template <> struct kernel<reference::backend, ops::dropout> : reference::copy_kernel<ops::dropout> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::elu> : plain::activation_kernel<ops::elu> {};
+template <> struct kernel<reference::backend, ops::elu> : reference::activation_kernel<ops::elu> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::flatten> : plain::copy_kernel<ops::flatten> {};
+template <> struct kernel<reference::backend, ops::flatten> : reference::copy_kernel<ops::flatten> {};
 
 }  // namespace dice::kernels

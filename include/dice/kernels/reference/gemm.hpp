@@ -4,11 +4,11 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::gemm> : plain::base<ops::gemm> {
+template <> struct kernel<reference::backend, ops::gemm> : reference::base<ops::gemm> {
   static void compute(const ops::gemm& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    plain::multiply(c.inputs[0], c.parameters[0], op.bias ? c.parameters[1] : nullptr, c.output, in[0][0], op.columns,
-                    op.depth);
+    reference::multiply(c.inputs[0], c.parameters[0], op.bias ? c.parameters[1] : nullptr, c.output, in[0][0], op.columns,
+                        op.depth);
     e(c.output, result.elements());
   }
 };

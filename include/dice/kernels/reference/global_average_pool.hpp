@@ -6,7 +6,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::global_average_pool> : plain::base<ops::global_average_pool> {
+template <> struct kernel<reference::backend, ops::global_average_pool> : reference::base<ops::global_average_pool> {
   static void compute(const ops::global_average_pool&, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     const auto planes = in[0].product(0, 2), size = in[0].product(2, in[0].rank);

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::hard_sigmoid> : plain::activation_kernel<ops::hard_sigmoid> {};
+template <> struct kernel<reference::backend, ops::hard_sigmoid> : reference::activation_kernel<ops::hard_sigmoid> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::hard_swish> : plain::activation_kernel<ops::hard_swish> {};
+template <> struct kernel<reference::backend, ops::hard_swish> : reference::activation_kernel<ops::hard_swish> {};
 
 }  // namespace dice::kernels

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::identity> : plain::copy_kernel<ops::identity> {};
+template <> struct kernel<reference::backend, ops::identity> : reference::copy_kernel<ops::identity> {};
 
 }  // namespace dice::kernels

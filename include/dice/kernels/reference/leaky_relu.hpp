@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::leaky_relu> : plain::activation_kernel<ops::leaky_relu> {};
+template <> struct kernel<reference::backend, ops::leaky_relu> : reference::activation_kernel<ops::leaky_relu> {};
 
 }  // namespace dice::kernels

@@ -7,7 +7,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::lrn> : plain::base<ops::lrn> {
+template <> struct kernel<reference::backend, ops::lrn> : reference::base<ops::lrn> {
   static void compute(const ops::lrn& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     const std::int64_t channels = in[0][1], size = in[0].product(2, in[0].rank);

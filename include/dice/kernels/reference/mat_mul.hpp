@@ -4,10 +4,11 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::mat_mul> : plain::base<ops::mat_mul> {
+template <> struct kernel<reference::backend, ops::mat_mul> : reference::base<ops::mat_mul> {
   static void compute(const ops::mat_mul& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    plain::multiply(c.inputs[0], c.parameters[0], nullptr, c.output, in[0].product(0, in[0].rank - 1), op.columns, op.depth);
+    reference::multiply(c.inputs[0], c.parameters[0], nullptr, c.output, in[0].product(0, in[0].rank - 1), op.columns,
+                        op.depth);
     e(c.output, result.elements());
   }
 };

@@ -7,10 +7,10 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::max_pool> : plain::base<ops::max_pool> {
+template <> struct kernel<reference::backend, ops::max_pool> : reference::base<ops::max_pool> {
   static void compute(const ops::max_pool& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    plain::windows(op, in[0], result, c.inputs[0], c.output, [](float& y, auto window) {
+    reference::windows(op, in[0], result, c.inputs[0], c.output, [](float& y, auto window) {
       y = -std::numeric_limits<float>::infinity();
       window([&](float x) {
         if (x > y || std::isnan(x)) y = x;  // NaN wins, as in PyTorch

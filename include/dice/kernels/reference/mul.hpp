@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::mul> : plain::binary_kernel<ops::mul, detail::times> {};
+template <> struct kernel<reference::backend, ops::mul> : reference::binary_kernel<ops::mul, detail::times> {};
 
 }  // namespace dice::kernels

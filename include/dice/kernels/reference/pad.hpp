@@ -7,7 +7,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::pad> : plain::base<ops::pad> {
+template <> struct kernel<reference::backend, ops::pad> : reference::base<ops::pad> {
   static void compute(const ops::pad& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     const auto n = result.elements();

@@ -7,7 +7,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::reduce_mean> : plain::base<ops::reduce_mean> {
+template <> struct kernel<reference::backend, ops::reduce_mean> : reference::base<ops::reduce_mean> {
   static void compute(const ops::reduce_mean& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     // Kept and reduced axes as two tensors of the input's rank: any axis has extent 1 in one of them.

@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::relu> : plain::activation_kernel<ops::relu> {};
+template <> struct kernel<reference::backend, ops::relu> : reference::activation_kernel<ops::relu> {};
 
 }  // namespace dice::kernels

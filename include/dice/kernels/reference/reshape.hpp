@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::reshape> : plain::copy_kernel<ops::reshape> {};
+template <> struct kernel<reference::backend, ops::reshape> : reference::copy_kernel<ops::reshape> {};
 
 }  // namespace dice::kernels

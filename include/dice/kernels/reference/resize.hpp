@@ -7,7 +7,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::resize> : plain::base<ops::resize> {
+template <> struct kernel<reference::backend, ops::resize> : reference::base<ops::resize> {
   static void compute(const ops::resize& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     const auto n = result.elements();

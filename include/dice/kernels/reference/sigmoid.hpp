@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::sigmoid> : plain::activation_kernel<ops::sigmoid> {};
+template <> struct kernel<reference::backend, ops::sigmoid> : reference::activation_kernel<ops::sigmoid> {};
 
 }  // namespace dice::kernels

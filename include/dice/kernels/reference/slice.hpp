@@ -7,7 +7,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::slice> : plain::base<ops::slice> {
+template <> struct kernel<reference::backend, ops::slice> : reference::base<ops::slice> {
   static void compute(const ops::slice& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     const auto n = result.elements();

@@ -7,7 +7,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::softmax> : plain::base<ops::softmax> {
+template <> struct kernel<reference::backend, ops::softmax> : reference::base<ops::softmax> {
   static void compute(const ops::softmax& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     const auto outer = in[0].product(0, op.first), size = in[0].product(op.first, op.last);

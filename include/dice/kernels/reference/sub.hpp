@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::sub> : plain::binary_kernel<ops::sub, detail::minus> {};
+template <> struct kernel<reference::backend, ops::sub> : reference::binary_kernel<ops::sub, detail::minus> {};
 
 }  // namespace dice::kernels

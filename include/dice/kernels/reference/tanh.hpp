@@ -4,6 +4,6 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::tanh> : plain::activation_kernel<ops::tanh> {};
+template <> struct kernel<reference::backend, ops::tanh> : reference::activation_kernel<ops::tanh> {};
 
 }  // namespace dice::kernels

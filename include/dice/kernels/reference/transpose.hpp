@@ -7,7 +7,7 @@
 
 namespace dice::kernels {
 
-template <> struct kernel<reference, ops::transpose> : plain::base<ops::transpose> {
+template <> struct kernel<reference::backend, ops::transpose> : reference::base<ops::transpose> {
   static void compute(const ops::transpose& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     const auto n = result.elements();

@@ -1,7 +1,7 @@
 // Kernels of single elements, and those that move them.
 #include "dice/kernels/cudnn/cuda/launch.cuh"
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 __global__ void each_element(elements p) {
   const int i = thread_index();
@@ -92,4 +92,4 @@ cudaError_t start(const convert& p, cudaStream_t on) {
 
 const char* built_for() { return DICE_CUDA_BUILT_FOR; }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// Bits of a number of 16 bits as a number, and the way back, to the nearest, of two to the even one.
 __device__ inline float wide(unsigned short bits, bool bf16) {
@@ -80,4 +80,4 @@ cudaError_t start(const half_matrix& p, cudaStream_t on) {
   return launch_warps(aligned ? each_half_product<true> : each_half_product<false>, p, p.rows * p.columns, on);
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -3,11 +3,11 @@
 // and have at most 2^30 elements.
 #pragma once
 
-#include "dice/model/activation.hpp"
+#include "dice/graph/activation.hpp"
 
 #include <cuda_runtime_api.h>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 inline constexpr int most_axes = 8;
 
@@ -178,4 +178,4 @@ cudaError_t start(const lrn&, cudaStream_t);
 /// The compute capabilities that the library has code for, as nvcc was told: "75;80;90".
 const char* built_for();
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -6,7 +6,7 @@
 
 #include <cuda_runtime.h>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// Lanes of a warp on all GPUs.
 constexpr int warp = 32;
@@ -94,4 +94,4 @@ __device__ inline void put(float* y, int i, float x, const ending& e) {
   y[i] = apply(e.f, e.a, e.b, x);
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -1,7 +1,7 @@
 // Kernels in which the lanes of a warp compute one result together, and LRN.
 #include "dice/kernels/cudnn/cuda/launch.cuh"
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// Rows of x that a warp multiplies with the same weights.
 constexpr int rows_at_once = 4;
@@ -97,4 +97,4 @@ cudaError_t start(const lrn& p, cudaStream_t on) {
   return launch_each(each_normalized, p, p.images * p.channels * p.pixels, on);
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

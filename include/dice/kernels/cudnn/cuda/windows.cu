@@ -1,7 +1,7 @@
 // Kernels of sliding windows: pooling and depthwise convolution.
 #include "dice/kernels/cudnn/cuda/launch.cuh"
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 __global__ void each_pooled(pool p) {
   const int i = thread_index();
@@ -62,4 +62,4 @@ cudaError_t start(const depthwise& p, cudaStream_t on) {
   return launch_each(each_depthwise<0, 0>, p, n, on);
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

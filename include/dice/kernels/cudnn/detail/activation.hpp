@@ -2,7 +2,7 @@
 
 #include "dice/kernels/cudnn/detail/base.hpp"
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// y = op(x) for each element. Nothing is fused with an activation, so that `e` is empty.
 template <class Op> struct activation_kernel : base<Op> {
@@ -13,4 +13,4 @@ template <class Op> struct activation_kernel : base<Op> {
   }
 };
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

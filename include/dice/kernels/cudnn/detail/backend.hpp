@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// cuDNN refused; `status` is one of CUDNN_STATUS_NOT_SUPPORTED… where it cannot compute what was asked for.
 struct cudnn_error : std::runtime_error {
@@ -156,4 +156,4 @@ class descriptor {
   cudnnBackendDescriptor_t handle_ = nullptr;
 };
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

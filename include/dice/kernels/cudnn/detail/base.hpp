@@ -1,10 +1,11 @@
 // What all kernels of the backend begin with: the GPU that records them, operands in plain layout, and how they end.
 #pragma once
 
-#include "dice/cost/cudnn.hpp"
+#include "dice/algorithm/cudnn.hpp"
 #include "dice/kernels/cudnn/cuda/kernels.hpp"
 #include "dice/kernels/cudnn/detail/convolutions.hpp"
 #include "dice/kernels/cudnn/detail/products.hpp"
+#include "dice/kernels/cudnn/operators.hpp"
 #include "dice/kernels/detail/epilogue.hpp"
 #include "dice/kernels/detail/layouts.hpp"
 #include "dice/kernels/kernel.hpp"
@@ -12,22 +13,22 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// Kernels are recorded by the device that this is, on the thread that does so: on its stream, with its libraries.
 struct recording {
   setting on;
-  gpu::convolutions convolutions{on};
-  gpu::products products{on};
+  cudnn::convolutions convolutions{on};
+  cudnn::products products{on};
 
-  template <class Parameters> void start(const Parameters& p) { on.check(gpu::start(p, on.stream), "compute"); }
+  template <class Parameters> void start(const Parameters& p) { on.check(cudnn::start(p, on.stream), "compute"); }
 };
 inline thread_local recording* current = nullptr;
 
 /// An activation as an ending.
 inline ending ending_of(const graph::activation& f) { return {.f = f.is, .a = f.a, .b = f.b}; }
 
-/// As the CUDA kernels count; cost::choose_cudnn has seen to it that it fits.
+/// As the CUDA kernels count; algorithm::choose_cudnn has seen to it that it fits.
 constexpr int count(std::int64_t n) { return static_cast<int>(n); }
 
 /// Elements end as `e` says, where a kernel could not see to it itself.
@@ -43,7 +44,7 @@ inline void copy(float* to, const float* from, std::int64_t n) {
 }
 
 /// Gives Kernel its run(), by Kernel::compute(op, inputs, result, call, ending), which may throw std::runtime_error.
-template <class Op, class Kernel = kernel<cudnn, Op>> struct base {
+template <class Op, class Kernel = kernel<cudnn::backend, Op>> struct base {
   static void run(const task& t, const buffers& b) {
     const auto to_layout = [](tensor::layout as, const tensor::shape& s, const float* from, float* to) {
       current->start(
@@ -58,4 +59,4 @@ template <class Op, class Kernel = kernel<cudnn, Op>> struct base {
   }
 };
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

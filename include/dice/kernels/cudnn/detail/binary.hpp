@@ -2,7 +2,7 @@
 
 #include "dice/kernels/cudnn/detail/base.hpp"
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// An operand of a binary operator.
 struct operand {
@@ -51,4 +51,4 @@ template <class Op, arithmetic F> struct binary_kernel : base<Op> {
   }
 };
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// Lines of "key = value" under an identity, which names all that the values depend on: they count only where it is the
 /// same. The file is not trusted: whoever reads a value checks it.
@@ -73,4 +73,4 @@ class choices {
   bool changed_ = false;
 };
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

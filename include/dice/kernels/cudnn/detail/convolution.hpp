@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// y = relu(convolve(x, w) + z + b), as far as they are wanted. Tensors have four axes.
 struct convolution {
@@ -115,4 +115,4 @@ inline descriptor graph_of(const target& on, const convolution& c) {
   return graph_of(on, operations);
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// Where the tensors of a convolution lie; those that it has not are null. Working memory: `room` bytes, at a multiple of
 /// 256.
@@ -116,8 +116,8 @@ class convolutions {
     if (!handle_) {
       const std::lock_guard held(alone());
       check_versions();
-      gpu::check(cudnnCreate(&handle_), "start");
-      gpu::check(cudnnSetStream(handle_, on_.stream), "start");
+      cudnn::check(cudnnCreate(&handle_), "start");
+      cudnn::check(cudnnSetStream(handle_, on_.stream), "start");
     }
     return {handle_, nullptr};
   }
@@ -222,7 +222,7 @@ class convolutions {
              places.data());
     pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
     pack.finalize("take tensors");
-    gpu::check(cudnnBackendExecute(handle_, p.execution.get(), pack.get()), "compute");
+    cudnn::check(cudnnBackendExecute(handle_, p.execution.get(), pack.get()), "compute");
   }
 
   static constexpr std::size_t most_measured = 32;
@@ -231,4 +231,4 @@ class convolutions {
   std::deque<known> known_;
 };
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -2,7 +2,7 @@
 
 #include "dice/kernels/cudnn/detail/base.hpp"
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// y = x, with another shape.
 template <class Op> struct copy_kernel : base<Op> {
@@ -14,4 +14,4 @@ template <class Op> struct copy_kernel : base<Op> {
   }
 };
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// For which GPU cuDNN is asked: that of a handle; or, on a machine without one, that of a finalized DEVICEPROP descriptor.
 struct target {
@@ -121,4 +121,4 @@ inline execution_plan plan_of(const target& on, const descriptor& configuration)
   return out;
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// While it lives nobody else on the host holds the same file, thread or process. It waits for ten seconds at most, and does
 /// without where no such file can be: what it guards is better done beside others than not at all.
@@ -28,4 +28,4 @@ class file_lock {
   int file_;
 };
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

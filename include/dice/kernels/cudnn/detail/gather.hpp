@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// The elements of `in` from which those of a result are copied, axis by axis; each axis of the result as it is, at first.
 inline gather gather_of(const tensor::shape& in, const tensor::shape& result, const call& c, const ending& e) {
@@ -28,4 +28,4 @@ inline gather gather_of(const tensor::shape& in, const tensor::shape& result, co
   return p;
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

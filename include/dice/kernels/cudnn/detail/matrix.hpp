@@ -2,7 +2,7 @@
 
 #include "dice/kernels/cudnn/detail/base.hpp"
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// The part of a scratch of `room` bytes that begins at a multiple of 256, as libraries want it; as large wherever it lies.
 struct workspace {
@@ -10,7 +10,7 @@ struct workspace {
   std::int64_t bytes = 0;
 
   workspace(std::byte* scratch, std::int64_t room) {
-    constexpr auto slack = cost::cudnn_workspace::alignment;
+    constexpr auto slack = algorithm::cudnn_workspace::alignment;
     if (room <= slack) return;
     at = scratch + -reinterpret_cast<std::uintptr_t>(scratch) % slack, bytes = room - slack;
   }
@@ -24,4 +24,4 @@ inline void multiply(const call& c, const float* bias, std::int64_t rows, std::i
                         work.at, work.bytes);
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -3,7 +3,7 @@
 #include "dice/kernels/cudnn/detail/base.hpp"
 #include "dice/kernels/cudnn/detail/window.hpp"
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 template <class Op>
 void pool_windows(const Op& op, const tensor::shape& in, const tensor::shape& result, const call& c, pooling how,
@@ -17,4 +17,4 @@ void pool_windows(const Op& op, const tensor::shape& in, const tensor::shape& re
   current->start(p);
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

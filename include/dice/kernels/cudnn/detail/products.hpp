@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 using lt_operation = owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
 using lt_layout = owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
@@ -194,4 +194,4 @@ class products {
   std::vector<std::pair<std::string, way>> known_;
 };
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -5,7 +5,7 @@
 #include <exception>
 #include <mutex>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// Held by who records kernels, and by who makes or destroys what CUDA waits for the whole GPU for: that would break what
 /// another thread records, and ranks may be threads. Never destroyed: a GPU may be used until the program ends.
@@ -44,4 +44,4 @@ template <class Body> executable recorded(const setting& on, int times, const Bo
   return job;
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

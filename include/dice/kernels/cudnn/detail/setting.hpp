@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// A GPU on which kernels are recorded: what they have to know of it.
 struct setting {
@@ -17,7 +17,7 @@ struct setting {
   bool tf32 = false;      ///< float32 may be rounded to TF32, eight bits of exponent and ten of fraction
   bool awake = false;     ///< its clocks are up
 
-  void check(cudaError_t code, const char* doing) const { gpu::check(code, gpu, doing); }
+  void check(cudaError_t code, const char* doing) const { cudnn::check(code, gpu, doing); }
   /// After an error of one way to compute: throws if the GPU does nothing more.
   void go_on() const {
     cudaGetLastError();
@@ -25,4 +25,4 @@ struct setting {
   }
 };
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

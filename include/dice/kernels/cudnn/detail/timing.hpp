@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace dice::kernels::gpu {
+namespace dice::kernels::cudnn {
 
 /// The least of so many times that run() takes on the stream, in milliseconds. Throws std::runtime_error.
 template <class Run> float fastest_of(int times, const setting& on, const Run& run) {
@@ -42,4 +42,4 @@ template <class Run> float time_of(setting& on, const Run& run) {
   return fastest_of(3, on, launch) / static_cast<float>(repeats);
 }
 
-}  // namespace dice::kernels::gpu
+}  // namespace dice::kernels::cudnn

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// y = op(x) for each element.
 template <class Op> struct activation_kernel : base<Op> {
@@ -18,4 +18,4 @@ template <class Op> struct activation_kernel : base<Op> {
   }
 };
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

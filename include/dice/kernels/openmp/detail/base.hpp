@@ -2,15 +2,16 @@
 // the scratch where they are stored in others.
 #pragma once
 
-#include "dice/cost/openmp.hpp"
+#include "dice/algorithm/openmp.hpp"
 #include "dice/kernels/detail/layouts.hpp"
 #include "dice/kernels/detail/transpose.hpp"
 #include "dice/kernels/openmp/detail/parallel.hpp"
+#include "dice/kernels/openmp/operators.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// Writes a tensor of shape `s` in the other layout: To is that of `to`. Blocked, lanes beyond the channels become 0.
 template <tensor::layout To> DICE_SHARED void convert(const tensor::shape& s, const float* from, float* to) {
@@ -46,7 +47,7 @@ template <tensor::layout To> DICE_SHARED void convert(const tensor::shape& s, co
   });
 }
 
-/// Calls f(call, epilogue) with every tensor in the layout in which the task is computed (cost::algorithm).
+/// Calls f(call, epilogue) with every tensor in the layout in which the task is computed (algorithm::choice).
 struct converted {
   template <class F> static void call(const task& t, const detail::call& c, const epilogue& e, const F& f) {
     tensor::shape output = t.result;
@@ -64,6 +65,6 @@ struct converted {
 };
 
 /// `base<Op>` gives a kernel its run().
-template <class Op> using base = kernel_entry<kernel<openmp, Op>, Op, true, converted>;
+template <class Op> using base = kernel_entry<kernel<openmp::backend, Op>, Op, true, converted>;
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// A tensor of `rank` axes and two operands broadcast to it: extents, and the operands' strides (0 where they repeat).
 /// Neighbouring axes along which both operands go on evenly are joined, so that equal shapes and scalars leave one axis, and
@@ -83,7 +83,7 @@ DICE_SHARED void binary_plain(float* y, const operand& a, const operand& b, cons
   });
 }
 
-/// The same, all blocked, of operands that cost::broadcasts_blocks and broadcasts_channels allow.
+/// The same, all blocked, of operands that algorithm::broadcasts_blocks and broadcasts_channels allow.
 template <class F>
 DICE_SHARED void binary_blocked(float* y, const operand& a, const operand& b, const tensor::shape& result,
                                 const epilogue& e) {
@@ -126,4 +126,4 @@ template <class Op, class F> struct binary_kernel : base<Op> {
   }
 };
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

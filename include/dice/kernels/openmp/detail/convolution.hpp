@@ -1,4 +1,5 @@
-// Direct convolution, see cost::convolution: register tiles of pixels × output channels over the input, in place or padded.
+// Direct convolution, see algorithm::convolution: register tiles of pixels × output channels over the input, in place or
+// padded.
 //
 // Loops, from the outside: chunks of tiles whose input stays in the second-level cache; blocks of output channels; parts of
 // the input channels whose weights stay in that cache while the tiles go over them; tiles.
@@ -11,11 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// One band of one image, ready to be computed.
 struct band {
-  const cost::convolution* form;
+  const algorithm::convolution* form;
   const float* input;  ///< padded, or in place
   const float *weights, *bias;
   const std::ptrdiff_t* taps;  ///< offsets in elements
@@ -118,4 +119,4 @@ template <int Lanes> DICE_SHARED void convolve(const band& b, std::int64_t threa
   });
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 inline void copy(float* to, const float* from, std::int64_t n) {
   std::memmove(to, from, static_cast<std::size_t>(n) * sizeof(float));
@@ -21,4 +21,4 @@ template <class Op> struct copy_kernel : base<Op> {
   }
 };
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

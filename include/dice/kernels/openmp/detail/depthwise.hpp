@@ -1,18 +1,18 @@
 // Depthwise convolution of a blocked tensor: a block of channels, as vectors, slides over the input in place.
 #pragma once
 
-#include "dice/cost/convolution.hpp"
+#include "dice/algorithm/convolution.hpp"
 #include "dice/kernels/openmp/detail/parallel.hpp"
 #include "dice/kernels/openmp/detail/tile.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// A row of output pixels of one vector of channels, and the rows of input and weights under it.
 struct depthwise_row {
-  const cost::convolution* form;
+  const algorithm::convolution* form;
   const float* input;    ///< the block's plane, at the vector's lanes
   const float* weights;  ///< (tap, channel of the block), at the vector's lanes
   vec bias;
@@ -87,7 +87,7 @@ template <int Stride> DICE_SHARED void depthwise_pixels(const depthwise_row& r) 
 }
 
 /// All images and channels. `packed`: weights (block, tap, channel), then the bias.
-inline void depthwise(const cost::convolution& form, const float* input, const float* packed, float* output,
+inline void depthwise(const algorithm::convolution& form, const float* input, const float* packed, float* output,
                       const epilogue& e) {
   const auto row = form.x.stride == 1   ? &depthwise_pixels<1>
                    : form.x.stride == 2 ? &depthwise_pixels<2>
@@ -110,4 +110,4 @@ inline void depthwise(const cost::convolution& form, const float* input, const f
                 });
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

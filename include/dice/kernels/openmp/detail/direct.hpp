@@ -1,4 +1,4 @@
-// Direct convolution of a whole tensor: its weights as cost::convolution says, bands of its padded input, its threads.
+// Direct convolution of a whole tensor: its weights as algorithm::convolution says, bands of its padded input, its threads.
 #pragma once
 
 #include "dice/kernels/openmp/convolutions.hpp"
@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// Packs the weights, in the order in which they lie there.
-inline void prepare_direct(const ops::conv& op, const cost::convolution& f, source from, float* to) {
+inline void prepare_direct(const ops::conv& op, const algorithm::convolution& f, source from, float* to) {
   const auto taps = f.taps(), channels = f.group_channels;
   float* const bias = to + f.weight_elements();
   std::fill_n(to, f.packed_bytes() / tensor::element_bytes, 0.0f);
@@ -26,7 +26,7 @@ inline void prepare_direct(const ops::conv& op, const cost::convolution& f, sour
       own[o] = from[0] + (first_out + o) * channels * taps;
       if (op.bias) bias[first_out + o] = from[1][first_out + o];
     }
-    const auto reads = f.depthwise ? cost::convolution::range{0, 1} : f.reads(b);
+    const auto reads = f.depthwise ? algorithm::convolution::range{0, 1} : f.reads(b);
     float* w = to + b * (f.depthwise ? 1 : f.depth) * taps * block;
     for (auto first = reads.from; first < reads.to;) {  // blocks of input channels
       const auto last = std::min(reads.to, (first / f.lanes + 1) * f.lanes);
@@ -40,7 +40,7 @@ inline void prepare_direct(const ops::conv& op, const cost::convolution& f, sour
 }
 
 /// Planes or blocks: `Lanes` elements lie side by side.
-template <int Lanes> void dense(const cost::convolution& f, const call& c, const epilogue& e) {
+template <int Lanes> void dense(const algorithm::convolution& f, const call& c, const epilogue& e) {
   const float* weights = reinterpret_cast<const float*>(c.packed);
   // The scratch: offsets of the taps, then the padded input. One tap has the offset 0.
   const std::ptrdiff_t zero = 0;
@@ -81,10 +81,10 @@ template <int Lanes> void dense(const cost::convolution& f, const call& c, const
   });
 }
 
-template <direct_kind Kind> void direct(const cost::convolution& f, const call& c, const epilogue& e) {
+template <direct_kind Kind> void direct(const algorithm::convolution& f, const call& c, const epilogue& e) {
   if constexpr (Kind == direct_kind::depthwise)
     depthwise(f, c.inputs[0], reinterpret_cast<const float*>(c.packed), c.output, e);
   else dense<Kind == direct_kind::plain ? 1 : block>(f, c, e);
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

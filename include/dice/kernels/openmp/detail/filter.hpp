@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 using namespace detail;
 
@@ -116,4 +116,4 @@ template <int Pairs> struct filter<Pairs, 1> {
   static constexpr std::array<std::array<double, 1>, 1> weights() { return {{{1}}}; }
 };
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

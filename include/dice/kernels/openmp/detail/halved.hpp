@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// Computes thread `thread`'s part of a band, of `threads`. Its first row is an even one.
 template <int Lanes> DICE_SHARED void convolve_halved(const band& b, std::int64_t thread, std::int64_t threads) {
@@ -61,4 +61,4 @@ template <int Lanes> DICE_SHARED void convolve_halved(const band& b, std::int64_
   });
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// y[r][n] = Σ_k x[r][k] w[n][k] (+ bias[n]) for Rows × 4 outputs; rows of x and w lie `depth` apart, of y `pitch`.
 template <int Rows>
@@ -82,4 +82,4 @@ DICE_SHARED inline void multiply(const float* x, const float* w, const float* bi
   });
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

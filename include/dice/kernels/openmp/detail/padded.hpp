@@ -1,12 +1,12 @@
-// The padded copy of a convolution's input: cost::convolution's phases, of planes or of blocks of channels.
+// The padded copy of a convolution's input: algorithm::convolution's phases, of planes or of blocks of channels.
 #pragma once
 
-#include "dice/cost/convolution.hpp"
+#include "dice/algorithm/convolution.hpp"
 #include "dice/kernels/openmp/detail/copy.hpp"
 
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// to[i] = from[i · step] for i < n, of pixels of Lanes elements; step 2 of single elements, the usual one, by vectors.
 template <int Lanes> void copy_strided(float* to, const float* from, std::int64_t step, std::int64_t n) {
@@ -22,7 +22,8 @@ template <int Lanes> void copy_strided(float* to, const float* from, std::int64_
 
 /// Writes the padded phases of one plane or block for the band of output rows that begins with `first`.
 template <int Lanes>
-DICE_SHARED void pad(const cost::convolution& form, std::int64_t first, std::int64_t rows, const float* from, float* to) {
+DICE_SHARED void pad(const algorithm::convolution& form, std::int64_t first, std::int64_t rows, const float* from,
+                     float* to) {
   for (std::int64_t py = 0; py < form.y.phases; ++py)
     for (std::int64_t px = 0; px < form.x.phases; ++px, to += form.phase_size * Lanes) {
       // Columns [begin, end) of the phase lie in the input.
@@ -46,4 +47,4 @@ DICE_SHARED void pad(const cost::convolution& form, std::int64_t first, std::int
     }
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

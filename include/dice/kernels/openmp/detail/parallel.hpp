@@ -7,7 +7,7 @@
 #include <cstdint>
 
 /// Namespace of what the OpenMP kernels share.
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 using namespace detail;
 
@@ -58,4 +58,4 @@ template <class F> void parallel_elements(std::int64_t n, const F& f) {
   parallel_for((n + line - 1) / line, line, [&](std::int64_t a, std::int64_t b) { f(a * line, std::min(n, b * line)); });
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

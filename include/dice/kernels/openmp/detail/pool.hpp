@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// One axis of a pooling window.
 struct pool_axis {
@@ -124,4 +124,4 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
   });
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// Calls f(row, begin, end) for stretches of elements, each of one channel (plain) or one block of channels (blocked): `row`
 /// counts these over all images. Then the epilogue.
@@ -38,4 +38,4 @@ struct lanes {
   lanes(const float* from, std::int64_t channels) { std::copy_n(from, std::min(tensor::block, channels), of); }
 };
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// A view of a tensor: extents and strides (of any sign) in elements. Neighbouring axes that go on evenly are joined.
 struct strided {
@@ -71,4 +71,4 @@ DICE_SHARED inline void gather(float* to, const float* from, strided view) {
   });
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// Sum of the vectors get(0) to get(n - 1): four sums side by side, and sums of those, so that rounding errors grow less.
 template <class Get> vec total(std::int64_t n, const Get& get) {
@@ -28,4 +28,4 @@ inline float total(const float* x, std::int64_t n) {
   return sum(all + load_first(x + n / width * width, n % width));
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

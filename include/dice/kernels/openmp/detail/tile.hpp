@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 using namespace detail;
 
@@ -164,4 +164,4 @@ template <int Lanes> tile_function tile_of(std::int64_t pixels, std::int64_t blo
   return table[blocks > 1 ? 1 : 0][static_cast<std::size_t>(pixels - 1)];
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

@@ -1,8 +1,8 @@
-// Winograd's convolution, see cost::winograd. For each block of tiles all threads first transform the input, a vector of
-// channels at a time, and then each multiplies and finishes blocks of output channels.
+// Winograd's convolution, see algorithm::winograd. For each block of tiles all threads first transform the input, a vector
+// of channels at a time, and then each multiplies and finishes blocks of output channels.
 #pragma once
 
-#include "dice/cost/winograd.hpp"
+#include "dice/algorithm/winograd.hpp"
 #include "dice/kernels/openmp/detail/convolution.hpp"
 #include "dice/kernels/openmp/detail/filter.hpp"
 #include "dice/kernels/openmp/detail/parallel.hpp"
@@ -12,14 +12,14 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dice::kernels::host {
+namespace dice::kernels::openmp {
 
 /// Tiles side by side that are transformed at once.
 inline constexpr std::int64_t tile_run = 8;
 
 /// Tiles that are computed together. Transformed they lie as (point, block of channels, tile, channel).
 struct tile_block {
-  const cost::winograd* form;
+  const algorithm::winograd* form;
   std::int64_t first_row, first_column, rows, columns;  ///< of tiles
 
   std::int64_t tiles() const { return rows * columns; }
@@ -166,7 +166,7 @@ template <class Y, class X>
 void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_t begin, std::int64_t end,
                      std::int64_t first, std::int64_t blocks) {
   constexpr int points = Y::inputs * X::inputs;
-  alignas(64) float sums[points * cost::winograd::pitch(tile_blocks, cost::winograd::most_tiles)];
+  alignas(64) float sums[points * algorithm::winograd::pitch(tile_blocks, algorithm::winograd::most_tiles)];
   const auto& f = *b.form;
   const auto step = b.tiles() * block, plane = (end - begin) * block;
   const auto from = f.pitch(f.in_blocks(), b.tiles()), to = f.pitch(blocks, end - begin);  // points
@@ -201,7 +201,7 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
 /// another thread has written comes slowly where the two do not share a cache. The other blocks are computed by all threads
 /// together, kept in the same block by barriers.
 template <class Y, class X>
-DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int64_t thread, std::int64_t threads,
+DICE_SHARED void winograd_part(const algorithm::winograd& f, const call& c, std::int64_t thread, std::int64_t threads,
                                const epilogue& e) {
   const float* weights = reinterpret_cast<const float*>(c.packed);
   float* scratch = reinterpret_cast<float*>(c.scratch);
@@ -249,19 +249,19 @@ DICE_SHARED void winograd_part(const cost::winograd& f, const call& c, std::int6
 }
 
 /// Calls f.template operator()<Y, X>() with the filters of `w`, whose window is Height × Width.
-template <int Height, int Width, class F> void with_filters(const cost::winograd& w, const F& f) {
+template <int Height, int Width, class F> void with_filters(const algorithm::winograd& w, const F& f) {
   const auto call = [&]<int Pairs>() { f.template operator()<filter<Pairs, Height>, filter<Pairs, Width>>(); };
   if constexpr (Height == 3 && Width == 3) {
     if (w.pairs == 1) return call.template operator()<1>();
     if (w.pairs == 2) return call.template operator()<2>();
     call.template operator()<3>();
   } else {
-    call.template operator()<cost::winograd::least_pairs({Height, Width})>();
+    call.template operator()<algorithm::winograd::least_pairs({Height, Width})>();
   }
 }
 
 /// The convolution `f` by all threads.
-template <int Height, int Width> void convolve(const cost::winograd& f, const call& c, const epilogue& e) {
+template <int Height, int Width> void convolve(const algorithm::winograd& f, const call& c, const epilogue& e) {
   const auto work = f.weight_elements() / width * f.rows * f.columns;
   team::run(threads_for(work, work), [&](std::int64_t t, std::int64_t n) {
     with_filters<Height, Width>(f, [&]<class Y, class X>() { winograd_part<Y, X>(f, c, t, n, e); });
@@ -270,7 +270,8 @@ template <int Height, int Width> void convolve(const cost::winograd& f, const ca
 
 /// Transforms weights (out_channels, channels, kh, kw) in double precision, a block of output channels at a time; pads the
 /// bias.
-template <int Height, int Width> void transform_weights(const cost::winograd& f, source from, bool with_bias, float* to) {
+template <int Height, int Width>
+void transform_weights(const algorithm::winograd& f, source from, bool with_bias, float* to) {
   using doubles = double __attribute__((vector_size(block * sizeof(double))));
   using floats = float __attribute__((vector_size(block * sizeof(float))));
   with_filters<Height, Width>(f, [&]<class Y, class X>() {
@@ -305,4 +306,4 @@ template <int Height, int Width> void transform_weights(const cost::winograd& f,
     to[f.weight_elements() + o] = with_bias && o < f.out_channels ? from[1][o] : 0;
 }
 
-}  // namespace dice::kernels::host
+}  // namespace dice::kernels::openmp

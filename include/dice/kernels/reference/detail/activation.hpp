@@ -1,14 +1,15 @@
 #pragma once
 
+#include "dice/graph/ops.hpp"
 #include "dice/kernels/detail/epilogue.hpp"
-#include "dice/model/ops.hpp"
+#include "dice/kernels/reference/operators.hpp"
 
 #include <cstdint>
 
-namespace dice::kernels::plain {
+namespace dice::kernels::reference {
 
 /// Namespace of what the reference kernels share. `base<Op>` gives a kernel its run().
-template <class Op> using base = detail::kernel_entry<kernel<reference, Op>, Op, false>;
+template <class Op> using base = detail::kernel_entry<kernel<reference::backend, Op>, Op, false>;
 
 /// y = op(x) for each element.
 template <class Op> struct activation_kernel : base<Op> {
@@ -21,4 +22,4 @@ template <class Op> struct activation_kernel : base<Op> {
   }
 };
 
-}  // namespace dice::kernels::plain
+}  // namespace dice::kernels::reference

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace dice::kernels::plain {
+namespace dice::kernels::reference {
 
 /// Element of `x` (shape `s`) that broadcasting puts at position `p` of a tensor of `rank` axes.
 inline float broadcast(const float* x, const tensor::shape& s, const detail::index& p, int rank) {
@@ -31,4 +31,4 @@ template <class Op, class F> struct binary_kernel : base<Op> {
   }
 };
 
-}  // namespace dice::kernels::plain
+}  // namespace dice::kernels::reference

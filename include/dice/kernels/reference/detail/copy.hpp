@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace dice::kernels::plain {
+namespace dice::kernels::reference {
 
 /// y = x, with another shape.
 template <class Op> struct copy_kernel : base<Op> {
@@ -15,4 +15,4 @@ template <class Op> struct copy_kernel : base<Op> {
   }
 };
 
-}  // namespace dice::kernels::plain
+}  // namespace dice::kernels::reference

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace dice::kernels::plain {
+namespace dice::kernels::reference {
 
 /// y[r][n] = Σ_k x[r][k] w[n][k] + bias[n], bias may be null.
 inline void multiply(const float* x, const float* w, const float* bias, float* y, std::int64_t rows, std::int64_t columns,
@@ -17,4 +17,4 @@ inline void multiply(const float* x, const float* w, const float* bias, float* y
     }
 }
 
-}  // namespace dice::kernels::plain
+}  // namespace dice::kernels::reference

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace dice::kernels::plain {
+namespace dice::kernels::reference {
 
 /// Calls take(output element, window): `window(f)` calls f(input element) for each element under the window that lies in
 /// the input, and returns how many lie in the padded input.
@@ -29,4 +29,4 @@ void windows(const Op& op, const tensor::shape& in, const tensor::shape& result,
         });
 }
 
-}  // namespace dice::kernels::plain
+}  // namespace dice::kernels::reference

@@ -1,0 +1,85 @@
+// The parts of --explain that need a cluster: what was to be expected of a run, and which mapping would be faster.
+#pragma once
+
+#include "dice/advice/assessment.hpp"
+#include "dice/advice/cluster_model.hpp"
+#include "dice/advice/explanation.hpp"
+#include "dice/advice/prediction.hpp"
+#include "dice/cost/setting.hpp"
+#include "dice/partition/find.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/text/json.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace dice::advice {
+
+/// What is predicted of the program's mapping.
+[[gnu::cold]] inline predicted_costs foreseen(const cluster_model& f, const runtime::program& p) {
+  const auto problem = cost::problem_of(f.setting, p.plan, f.ranks);
+  predicted_costs out;
+  out.expected = cost::predict(f.setting, p.plan, f.ranks);
+  for (const auto& g : p.plan.groups) {
+    const int piece = problem.piece_of[g.anchor];
+    out.group_seconds.push_back(problem.time(g.rank, piece, piece + 1));
+  }
+  for (int a = 0; a < p.ranks(); ++a)
+    for (int b = 0; b < p.ranks(); ++b) out.links.push_back(problem.link(a, b));
+  const auto stages = cost::stages_of(problem, p.plan);
+  out.message_seconds.resize(static_cast<std::size_t>(p.ranks()));
+  for (int k = 0; k < stages.size(); ++k)
+    out.message_seconds[static_cast<std::size_t>(stages[k].device)] += cost::message_time(problem, stages, k);
+  return out;
+}
+
+namespace detail {
+
+/// Sums of what was measured and predicted.
+struct ratio {
+  double measured = 0, expected = 0;
+  bool known() const { return measured > 0 && expected > 0; }
+  double value() const { return measured / expected; }
+};
+
+/// The problem of finding a mapping, with times as they were seen: those of a kind of processor that computed, and of links
+/// whose messages were seen as they arrived, by how much they differed from what was predicted; other processors by the mean
+/// of these.
+[[gnu::cold]] inline cost::problem as_seen(const cluster_model& f, const runtime::program& p, const report::seen_run& run,
+                                           const predicted_costs& expected) {
+  auto out = cost::problem_of(f.setting);
+  std::vector<ratio> kinds(static_cast<std::size_t>(out.kinds.size()));
+  ratio all, links;
+  for (int r = 0; r < p.ranks(); ++r) {
+    ratio mine{run.busy[static_cast<std::size_t>(r)], 0};
+    for (const auto& s : run.stages)
+      if (s.rank == r) mine.expected += expected_of(expected, s);
+    all.measured += mine.measured, all.expected += mine.expected;
+    std::vector<bool> counted(kinds.size());
+    for (const auto& d : out.devices) {
+      const auto& placed = f.ranks[static_cast<std::size_t>(r)];
+      const auto kind = static_cast<std::size_t>(d.kind);
+      if (d.host != placed.on_host || counted[kind] ||
+          cost::share_of(f.setting.cluster, static_cast<std::size_t>(d.processor), placed) <= 0)
+        continue;
+      counted[kind] = true;
+      kinds[kind].measured += mine.measured, kinds[kind].expected += mine.expected;
+    }
+  }
+  for (const auto& l : run.links)
+    if (!seen_late(run, l)) links.measured += l.seconds, links.expected += expected_of(expected, p, l);
+  for (int k = 0; k < out.kinds.size(); ++k) {
+    const auto& own = kinds[static_cast<std::size_t>(k)];
+    const double times = own.known() ? own.value() : all.known() ? all.value() : 1;
+    for (auto& s : out.kinds[k].seconds) s *= times;
+  }
+  if (links.known())
+    for (auto& l : out.links) l.seconds *= links.value(), l.bytes_per_s /= links.value();
+  cost::complete(out);
+  return out;
+}
+
+}  // namespace detail
+}  // namespace dice::advice

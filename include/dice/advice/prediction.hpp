@@ -1,0 +1,155 @@
+// What --plan and --search print of predictions.
+#pragma once
+
+#include "dice/advice/cluster_model.hpp"
+#include "dice/advice/search_progress.hpp"
+#include "dice/cost/setting.hpp"
+#include "dice/partition/find.hpp"
+#include "dice/partition/objectives.hpp"
+#include "dice/placement/place.hpp"
+#include "dice/placement/text/write.hpp"
+#include "dice/report/plan.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/runtime/usage_error.hpp"
+#include "dice/text/json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dice::advice {
+
+namespace detail {
+
+/// Stages and transfers in order, and what they come to. `name(d)` is what device d is called, `host(d)` where it is.
+[[gnu::cold]] inline std::string prediction_table(const cost::problem& p, const meta::array<cost::stage>& stages,
+                                                  const cost::prediction& expected,
+                                                  const std::function<std::string(int)>& name,
+                                                  const std::function<std::string(int)>& host) {
+  std::vector<std::vector<std::string>> lines{{"", "host", "ms"}};
+  if (p.handles) lines[0].push_back("and for messages");
+  lines[0].push_back("of the period");
+  const auto add = [&](const std::string& what, const std::string& where, double seconds, double more) {
+    lines.push_back({what, where, text::number_text(seconds * 1e3, "%.3f")});
+    if (p.handles) lines.back().push_back(more > 0 ? text::number_text(more * 1e3, "%.3f") : "");
+    lines.back().push_back(expected.period > 0 ? text::number_text((seconds + more) / expected.period * 100, "%.0f %%")
+                                               : "–");
+  };
+  for (int k = 0; k < stages.size(); ++k) {
+    const auto& s = stages[k];
+    if (k > 0) {
+      const int before = stages[k - 1].device;
+      add(name(before) + " to " + name(s.device) + ", " + text::bytes_text(p.crossing[s.first]),
+          host(before) + " to " + host(s.device), p.transfer(p.link(before, s.device), s.first), 0);
+    }
+    add(name(s.device), host(s.device), p.time(s.device, s.first, s.last), cost::message_time(p, stages, k));
+  }
+  return text::table_text(lines, 2) + "\n" + text::number_text(expected.throughput, "%.4g frames/s, ") +
+         text::number_text(expected.latency * 1e3, "%.4g ms from a frame's entry to its results, ") +
+         (expected.energy > 0 ? text::number_text(expected.energy, "%.4g J a frame, ") : "") + "at most " +
+         text::bytes_text(expected.memory) + " in a rank\n";
+}
+
+/// A mapping as C++ to paste: the rank of each layer, devices in order of rank.
+[[gnu::cold]] inline std::string mapping_text(const runtime::program& p, std::span<const int> owner,
+                                              std::span<const platform::device> devices, int in_flight) {
+  const auto mapping = placement::mapping_of(owner, devices, in_flight);
+  return "using deployment = " + placement::write(mapping.values(), p.network, p.layers) + ";\n";
+}
+
+/// Beyond, a search gives up.
+inline constexpr int most_routes_at_run_time = 20000;
+
+inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "latency", "energy", "peak_memory"};
+
+/// "energy,at_least_fps=25,at_most_latency=40,memory_limit=512,in_order,repeats" (ms, MiB). Throws runtime::usage_error.
+[[gnu::cold]] inline partition::wish wish_of_text(std::string_view text) {
+  partition::wish out;
+  const auto fail = [](const std::string& what) { throw runtime::usage_error("--search: " + what); };
+  while (!text.empty()) {
+    const auto word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const auto name = word.substr(0, word.find('='));
+    const auto number = [&] {
+      double value = 0;
+      const auto digits = word.substr(std::min(name.size() + 1, word.size()));
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      if (error != std::errc() || end != digits.data() + digits.size() || !(value > 0 && value < 1e12))
+        fail("'" + std::string(word) + "': write " + std::string(name) + "=N with a number above 0");
+      return value;
+    };
+    const auto objective = std::find(objective_names.begin(), objective_names.end(), word);
+    if (objective != objective_names.end())
+      out.aim.best = static_cast<partition::objective>(objective - objective_names.begin());
+    else if (word == "in_order") out.aim.in_order = true;
+    else if (word == "repeats") out.aim.repeats = true;
+    else if (name == "at_least_fps") out.fps = std::max(out.fps, number()), out.aim.most_period = 1 / out.fps;
+    else if (name == "at_most_latency") out.aim.most_latency = std::min(out.aim.most_latency, number() * 1e-3);
+    else if (name == "memory_limit") out.memory = std::min(out.memory, static_cast<std::int64_t>(number() * (1 << 20)));
+    else
+      fail("'" + std::string(word) +
+           "' is no objective or limit; write throughput, latency, energy or peak_memory, and with commas between them "
+           "at_least_fps=N, at_most_latency=MS, memory_limit=MIB, in_order, repeats");
+  }
+  return out;
+}
+
+/// Why the cluster has no mapping for the wish, in the units of wish_of_text.
+[[gnu::cold]] inline std::string no_mapping_text(const platform::cluster_view& cluster, const partition::wish& w,
+                                                 const partition::nearest& why) {
+  std::string limit, nearest;
+  const auto name = [&](const char* word, double wanted, double possible) {
+    limit = word + text::number_text(wanted, "%.6g"), nearest = word + text::number_text(possible, "%.6g");
+  };
+  if (why.what == partition::obstacle::fps) {
+    name("at_least_fps=", w.fps, partition::told(why.value, false));
+  } else if (why.what == partition::obstacle::latency) {
+    name("at_most_latency=", w.aim.most_latency * 1e3, partition::told(why.value * 1e3, true));
+  } else {
+    std::int64_t ram = 0;
+    for (const auto& p : cluster.processors) ram = std::max(ram, p.memory);
+    const auto mib = [](double bytes) {  // as it was before it became whole bytes
+      const double exact = (bytes + 0.5) / (1 << 20), digits = exact < 1 ? 1e-6 : 1e-4;
+      return std::round(exact / digits) * digits;
+    };
+    name("memory_limit=", mib(static_cast<double>(w.memory)), mib(why.value));
+    if (ram <= w.memory)
+      limit = "the cluster's ram, " + text::number_text(mib(static_cast<double>(ram)), "%.6g MiB at most");
+  }
+  return "no mapping keeps to " + limit + "; the " + (why.what == partition::obstacle::fps ? "most" : "least") +
+         " that one can have is " + nearest + " (relax this limit, or add devices)";
+}
+
+/// The mapping that was found for `problem`, as C++, and what is predicted of it, each line after `begin`.
+[[gnu::cold]] inline std::string found_text(const cluster_model& f, const runtime::program& p, const cost::problem& problem,
+                                            const partition::finding& found, std::string_view begin) {
+  const auto host = [&](int d) {
+    return std::string(f.setting.cluster.hosts[static_cast<std::size_t>(problem.devices[d].host)].name);
+  };
+  const auto& devices = found.ranks.devices;
+  std::vector<platform::device> written;
+  for (const int d : devices) {
+    const auto& on = f.setting.cluster.processors[static_cast<std::size_t>(problem.devices[d].processor)];
+    const auto& at = f.setting.cluster.hosts[static_cast<std::size_t>(problem.devices[d].host)];
+    written.push_back({.rank = static_cast<int>(written.size()), .on = on.on, .host = at.name, .cores = on.cores});
+  }
+  const auto name = [&](int d) {
+    return "rank " + std::to_string(std::find(devices.begin(), devices.end(), d) - devices.begin());
+  };
+  const std::span<const int> owner(found.ranks.owner.data(), static_cast<std::size_t>(found.ranks.owner.size()));
+  auto table = prediction_table(problem, found.stages, found.expected, name, host);
+  for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1)
+    if (table[at] != '\n') table.insert(at, begin);
+  return mapping_text(p, owner, written, placement::default_in_flight(devices.size())) + "\n" + table;
+}
+
+}  // namespace detail
+}  // namespace dice::advice

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "dice/tensor/layout.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace dice::algorithm {
+
+enum class backend : std::uint8_t {
+  reference,
+  openmp,
+  cudnn,
+  cudnn_fp16,  ///< the same with convolutions and products in numbers of 16 bits
+  cudnn_bf16
+};
+inline constexpr int backends = 5;  ///< how many there are
+constexpr bool is_cudnn(backend b) { return b >= backend::cudnn; }
+/// In a set of backends.
+constexpr unsigned bit(backend b) { return 1u << static_cast<unsigned>(b); }
+
+/// Number of the forms in which the kernels of all backends pack weights: raised whenever one of them writes other bytes for
+/// the same algorithm, so that files of packed weights from before are refused (test/kernels/packed_test.cpp notices).
+inline constexpr int packed_form = 1;
+
+/// Most operands that a kernel converts: it keeps their places in an array.
+inline constexpr std::size_t most_converted = 64;
+
+/// In which layouts a kernel reads its operands and writes its result, those of them that have a blocked one.
+enum class form : std::uint8_t {
+  plain,    ///< plain all
+  blocked,  ///< blocked all
+  first,    ///< plain operands, blocked result: convolutions of a few channels
+  either,   ///< one layout for all, that of the result
+};
+
+/// How a backend computes one fusion group, as a value: what the plan must know of it.
+struct choice {
+  std::int64_t packed_bytes = 0;   ///< weights in the form that the kernel reads; 0: it reads the plain file in place
+  std::int64_t scratch_bytes = 0;  ///< working memory in the arena during the step, for any number of threads
+  form works = form::plain;
+  bool converts = false;  ///< operands and results of the other layout are converted in further scratch
+  int variant = 0;        ///< the kernel's own number for what was chosen
+  bool halves = false;    ///< can end with the largest of each 2 × 2 results (graph::fusion)
+
+  /// Layout in which the kernel reads operands and the residual's operand, for a result that is stored in layout `stored`.
+  constexpr tensor::layout reads(tensor::layout stored) const {
+    if (works == form::either) return stored;
+    return works == form::blocked ? tensor::layout::blocked : tensor::layout::plain;
+  }
+  constexpr tensor::layout writes(tensor::layout stored) const {
+    if (works == form::either) return stored;
+    return works == form::plain ? tensor::layout::plain : tensor::layout::blocked;
+  }
+};
+
+/// How each backend computes the layers of a network as the anchors of groups, by id; empty for backends that are not used.
+struct tables {
+  std::array<std::span<const choice>, backends> chosen{};
+  std::array<std::span<const choice>, backends> smallest{};  ///< with the smallest weights or working memory
+};
+
+/// Bytes of scratch in which a tensor of shape `s` that is stored as `from` is held as `to`; 0 if it need not be.
+constexpr std::int64_t converted_bytes(const tensor::shape& s, tensor::layout from, tensor::layout to) {
+  if (from == to || !tensor::has_blocks(s)) return 0;
+  if (s[0] == 1 && s.product(2, s.rank) == 1 && s[1] % tensor::block == 0) return 0;  // both are one
+  return (tensor::bytes(s, to) + 63) / 64 * 64;
+}
+
+}  // namespace dice::algorithm

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "dice/algorithm/choice.hpp"
+#include "dice/algorithm/convolution.hpp"
+#include "dice/algorithm/forms.hpp"
+#include "dice/algorithm/winograd.hpp"
+#include "dice/graph/graph.hpp"
+
+namespace dice::algorithm {
+
+/// How the OpenMP backend computes `op`: without packed weights and scratch where no overload says otherwise.
+template <class Op> constexpr choice choose_openmp(const Op& op, graph::shapes in, const tensor::shape& result) {
+  if (in.size() > most_converted) return {};
+  return {.works = form_of(op, in, result), .converts = true};
+}
+
+/// Variants that the OpenMP backend has for `op`: 0 … n - 1, of which 0 has the smallest weights.
+template <class Op> constexpr int variants_openmp(const Op&, graph::shapes) { return 1; }
+template <class Op> constexpr choice variant_openmp(const Op& op, graph::shapes in, const tensor::shape& result, int) {
+  return choose_openmp(op, in, result);
+}
+
+/// The direct convolution, and the sizes of Winograd's algorithm.
+constexpr int variants_openmp(const ops::conv& op, graph::shapes in) { return 1 + winograd::sizes(op, in[0]); }
+constexpr choice variant_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant) {
+  const convolution direct(op, in[0], result);
+  // Images whose rows the kernel knows, and tiles of even extents: all of a convolution's variants or none.
+  const bool halves = in[0].rank == 4 && !direct.depthwise && direct.y.out == result[2] && direct.x.out == result[3] &&
+                      (winograd::sizes(op, in[0]) == 0 || op.kernel[0] == op.kernel[1]);
+  if (variant > 0) {
+    const winograd w(variant, op, in[0], result);
+    return {.packed_bytes = w.packed_bytes(),
+            .scratch_bytes = w.scratch_bytes(),
+            .works = form::blocked,
+            .converts = true,
+            .variant = variant,
+            .halves = halves};
+  }
+  return {.packed_bytes = direct.packed_bytes(),
+          .scratch_bytes = direct.scratch_bytes(),
+          .works = direct.plain ? form::first : form::blocked,
+          .converts = true,
+          .halves = halves};
+}
+
+constexpr choice choose_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result) {
+  return variant_openmp(op, in, result, winograd::best(op, in[0], result).variant);
+}
+
+}  // namespace dice::algorithm

@@ -1,0 +1,115 @@
+#pragma once
+
+#include "dice/algorithm/cudnn.hpp"
+#include "dice/algorithm/openmp.hpp"
+#include "dice/algorithm/reference.hpp"
+#include "dice/algorithm/tuned.hpp"
+#include "dice/graph/graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <utility>
+
+namespace dice::algorithm {
+
+/// How backend B computes `op` on inputs of shapes `in` with an output of shape `result`.
+template <backend B, class Op> constexpr choice choose(const Op& op, graph::shapes in, const tensor::shape& result) {
+  if constexpr (B == backend::openmp) return choose_openmp(op, in, result);
+  else if constexpr (B == backend::cudnn) return choose_cudnn(op, in, result);
+  else if constexpr (is_cudnn(B)) return choose_half(op, in, result);
+  else return choose_reference(op, in, result);
+}
+
+/// Variants of backend B for `op`, 0 … n - 1, of which 0 has the smallest weights; and one of them.
+template <backend B, class Op> constexpr int variants(const Op& op, graph::shapes in) {
+  if constexpr (B == backend::openmp) return variants_openmp(op, in);
+  else return 1;
+}
+template <backend B, class Op>
+constexpr choice variant(const Op& op, graph::shapes in, const tensor::shape& result, int number) {
+  if constexpr (B == backend::openmp) return variant_openmp(op, in, result, number);
+  else return choose<B>(op, in, result);
+}
+
+namespace detail {
+
+/// Whether Net has a table that --tune made for it.
+template <class Net> consteval bool has_table() {
+  if constexpr (is_tuned<Net>) {
+    using table = tuned<Net>;
+    constexpr bool fits = table::digest == Net::weights.digest && table::variants.size() == Net::size;
+    static_assert(fits,
+                  "the table that --tune made is for another network: delete the file that TUNED names, build, and run "
+                  "the program with --tune FILE");
+    return fits;
+  }
+  return false;
+}
+
+/// With the variant that --tune measured, or as it is chosen if that is negative.
+template <backend B, class Op>
+constexpr choice measured(const Op& op, graph::shapes in, const tensor::shape& result, int number) {
+  return number >= 0 ? variant<B>(op, in, result, number) : choose<B>(op, in, result);
+}
+
+template <backend B, class Op> constexpr choice smallest(const Op& op, graph::shapes in, const tensor::shape& result) {
+  if constexpr (is_cudnn(B)) return without_workspace<B>(op, in, result);
+  else return variant<B>(op, in, result, 0);
+}
+
+}  // namespace detail
+
+/// How backend B computes each layer of Net as the anchor of a group, by id.
+template <class Net, backend B>
+inline constexpr std::array<choice, Net::size> choices = []<int... Id>(std::integer_sequence<int, Id...>) {
+  constexpr auto& net = graph::view_of<Net>;
+  if constexpr (B == backend::openmp && detail::has_table<Net>()) {
+    constexpr auto& numbers = tuned<Net>::variants;
+    constexpr bool fits[]{numbers[Id] < variants<B>(Net::template layer<Id>::op, net.operands(Id))...};
+    static_assert(
+        std::find(std::begin(fits), std::end(fits), false) == std::end(fits),
+        "the table that --tune made has a variant that its layer has not: delete the file that TUNED names, build, "
+        "and run the program with --tune FILE");
+    return std::array<choice, Net::size>{
+        detail::measured<B>(Net::template layer<Id>::op, net.operands(Id), Net::template layer<Id>::result, numbers[Id])...};
+  } else {
+    return std::array<choice, Net::size>{
+        choose<B>(Net::template layer<Id>::op, net.operands(Id), Net::template layer<Id>::result)...};
+  }
+}
+(std::make_integer_sequence<int, Net::size>{});
+
+/// The same with the smallest weights or working memory, for devices without room for those.
+template <class Net, backend B>
+inline constexpr std::array<choice, Net::size> smallest_choices = []<int... Id>(std::integer_sequence<int, Id...>) {
+  return std::array<choice, Net::size>{detail::smallest<B>(Net::template layer<Id>::op, graph::view_of<Net>.operands(Id),
+                                                           Net::template layer<Id>::result)...};
+}
+(std::make_integer_sequence<int, Net::size>{});
+
+/// The same as plain values.
+template <class Net, backend B> inline constexpr std::span<const choice> choices_of = choices<Net, B>;
+
+namespace detail {
+
+template <class Net, unsigned Set, backend B> constexpr void add_tables(tables& to) {
+  if constexpr ((Set & bit(B)) != 0) {
+    to.chosen[static_cast<std::size_t>(B)] = choices<Net, B>;
+    to.smallest[static_cast<std::size_t>(B)] = smallest_choices<Net, B>;
+  }
+}
+
+}  // namespace detail
+
+/// The tables of a set of backends.
+template <class Net, unsigned Set> inline constexpr tables tables_of = []<int... B>(std::integer_sequence<int, B...>) {
+  tables out;
+  (detail::add_tables<Net, Set, static_cast<backend>(B)>(out), ...);
+  return out;
+}
+(std::make_integer_sequence<int, backends>{});
+
+}  // namespace dice::algorithm

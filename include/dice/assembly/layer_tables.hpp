@@ -1,0 +1,92 @@
+// The layers of a network alone, as values: what mappings at run time need.
+#pragma once
+
+#include "dice/algorithm/table.hpp"
+#include "dice/assembly/team.hpp"
+#include "dice/graph/network.hpp"
+#include "dice/kernels/cudnn/open.hpp"
+#include "dice/kernels/table.hpp"
+#include "dice/runtime/program.hpp"
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace dice::assembly {
+
+namespace detail {
+
+/// A layer computed alone by backend B; its pack is there if one of the two ways has something to pack.
+template <algorithm::backend B, class Op>
+constexpr kernels::entry alone(const Op& op, graph::shapes in, const tensor::shape& result, const algorithm::choice& chosen,
+                               const algorithm::choice& smallest) {
+  if constexpr (kernels::computes<kernels::tag<B>, Op>)
+    return kernels::entry_for<kernels::tag<B>>(op, in, result, chosen.packed_bytes ? chosen : smallest);
+  else return {.variants = 0};
+}
+
+/// Whether backend B has a kernel for each layer of Net.
+template <class Net, algorithm::backend B>
+inline constexpr auto computes_of = []<int... Id>(std::integer_sequence<int, Id...>) {
+  return std::array{kernels::computes<kernels::tag<B>, std::remove_cvref_t<decltype(Net::template layer<Id>::op)>>...};
+}
+(std::make_integer_sequence<int, Net::size>{});
+
+template <class Net, algorithm::backend B>
+inline constexpr std::array<kernels::entry, Net::size> kernels_of = []<int... Id>(std::integer_sequence<int, Id...>) {
+  return std::array<kernels::entry, Net::size>{alone<B>(Net::template layer<Id>::op, graph::view_of<Net>.operands(Id),
+                                                        Net::template layer<Id>::result, algorithm::choices<Net, B>[Id],
+                                                        algorithm::smallest_choices<Net, B>[Id])...};
+}
+(std::make_integer_sequence<int, Net::size>{});
+
+template <class Net> inline constexpr auto parameters_of = []<int... Id>(std::integer_sequence<int, Id...>) {
+  return std::array{std::span<const graph::parameter>(Net::template layer<Id>::parameters)...};
+}
+(std::make_integer_sequence<int, Net::size>{});
+
+/// The function that opens the GPU of a rank.
+constexpr auto opener() -> decltype(runtime::program::open) {
+#ifdef DICE_WITH_CUDNN
+  return &kernels::cudnn::open;
+#else
+  return &open_no_gpu;
+#endif
+}
+
+template <class Net, unsigned Set, algorithm::backend B> constexpr void add_kernels(runtime::layer_tables& to) {
+  if constexpr ((Set & algorithm::bit(B)) != 0) {
+    to.kernels[static_cast<std::size_t>(B)] = kernels_of<Net, B>;
+    if constexpr (algorithm::is_cudnn(B)) to.open = opener();
+  }
+}
+
+template <class Net, unsigned Set, algorithm::backend B> constexpr bool computes(int layer) {
+  if constexpr ((Set & algorithm::bit(B)) != 0) return computes_of<Net, B>[static_cast<std::size_t>(layer)];
+  else return false;
+}
+
+}  // namespace detail
+
+/// Whether backend `by` of a set has a kernel for a layer of network Net: known without the tables.
+template <class Net, unsigned Set> constexpr bool computes(algorithm::backend by, int layer) {
+  return [&]<int... B>(std::integer_sequence<int, B...>) {
+    return ((static_cast<algorithm::backend>(B) == by &&
+             detail::computes<Net, Set, static_cast<algorithm::backend>(B)>(layer)) ||
+            ...);
+  }
+  (std::make_integer_sequence<int, algorithm::backends>{});
+}
+
+/// The tables of network Net for a set of backends; they refer to no other.
+template <class Net, unsigned Set>
+inline constexpr runtime::layer_tables layer_tables_of = []<int... B>(std::integer_sequence<int, B...>) {
+  runtime::layer_tables out{.algorithms = algorithm::tables_of<Net, Set>, .parameters = detail::parameters_of<Net>};
+  (detail::add_kernels<Net, Set, static_cast<algorithm::backend>(B)>(out), ...);
+  return out;
+}
+(std::make_integer_sequence<int, algorithm::backends>{});
+
+}  // namespace dice::assembly

@@ -1,0 +1,95 @@
+// From types back to values: what the runtime gets of a network and a mapping.
+#pragma once
+
+#include "dice/assembly/remap.hpp"
+#include "dice/assembly/team.hpp"
+#include "dice/assembly/verdict.hpp"
+#include "dice/meta/library_id.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/runtime/tasks.hpp"
+#include "dice/schedule/static_plan.hpp"
+#include "dice/version.hpp"
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace dice::assembly {
+
+namespace detail {
+
+/// Values of a program, by fusion group and by rank.
+template <std::size_t Groups, std::size_t Ranks> struct tables {
+  std::array<kernels::entry, Groups> kernels{};
+  std::array<std::span<const graph::parameter>, Groups> parameters{};
+  std::array<platform::unit, Ranks> units{};
+  std::array<std::span<const int>, Ranks> cores{};
+  std::array<std::string_view, Ranks> hosts{};
+};
+
+/// Layouts of what the groups read, in the order of the plan's operands.
+template <class Net, class Map>
+inline constexpr auto layouts =
+    runtime::layouts_of<schedule::plan_of<Net, Map>.operands.size()>(schedule::plan_of<Net, Map>.operands);
+
+template <class Net, class Map> consteval auto tabulate() {
+  constexpr const auto& plan = schedule::plan_of<Net, Map>;
+  constexpr const auto& devices = placement::of<Net, Map>.devices;
+  constexpr const auto& layers = layer_tables_for<Net, Map>;
+  tables<plan.groups.size(), plan.ranks.size()> out;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const int anchor = plan.groups[g].anchor;
+    const auto l = static_cast<std::size_t>(anchor);
+    out.kernels[g] = layers.kernel(algorithm::backend_of(devices[static_cast<std::size_t>(plan.groups[g].rank)].on), anchor,
+                                   schedule::detail::algorithm_table<Net, Map>[l]);
+    out.parameters[g] = layers.parameters[l];
+  }
+  runtime::add_plan(out.kernels, layouts<Net, Map>, plan, graph::view_of<Net>);
+  for (std::size_t r = 0; r < devices.size(); ++r)
+    out.units[r] = devices[r].on, out.cores[r] = devices[r].cores, out.hosts[r] = devices[r].host;
+  return out;
+}
+
+template <class Net, class Map> inline constexpr auto table = tabulate<Net, Map>();
+
+}  // namespace detail
+
+/// Where dice_add_network makes weights files; empty outside its builds.
+#ifdef DICE_NETWORKS_DIR
+inline constexpr std::string_view networks_folder = DICE_NETWORKS_DIR;
+#else
+inline constexpr std::string_view networks_folder{};
+#endif
+
+/// The program of network Net under the right mapping Map.
+template <class Net, class Map>
+inline constexpr runtime::program program_of{
+    .version = version,
+    .network = Net::name,
+    .layers = graph::view_of<Net>,
+    .plan = schedule::plan_of<Net, Map>,
+    .kernels = detail::table<Net, Map>.kernels,
+    .parameters = detail::table<Net, Map>.parameters,
+    .weights = Net::weights,
+    .weights_folder = networks_folder,
+    .units = detail::table<Net, Map>.units,
+    .cores = detail::table<Net, Map>.cores,
+    .hosts = detail::table<Net, Map>.hosts,
+    .threads = threads,
+    .open = layer_tables_for<Net, Map>.open,
+#ifdef DICE_PACK_AT_START
+    .pack_at_start = true,
+#endif
+#ifndef DICE_FIXED_MAPPING
+    .tables = &layer_tables_for<Net, Map>,
+    .remap = &remap,
+#endif
+    .library = library_id,
+};
+
+}  // namespace dice::assembly
+
+#ifdef DICE_HEADER_ONLY
+#include "dice/kernels/kernels.hpp"
+#endif

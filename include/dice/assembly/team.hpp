@@ -1,0 +1,32 @@
+// What a program takes of the backends beside their kernels.
+#pragma once
+
+#include "dice/meta/library.hpp"
+#include "dice/runtime/program.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace dice::assembly {
+
+/// The threads of the backend that computes on CPUs.
+DICE_API void start_team(int threads, std::span<const int> cores);
+DICE_API void watch_team(std::span<kernels::interval> times);
+DICE_API void keep_team(void (*body)(void*), void* with);
+DICE_API void each_of_team(void (*body)(void*, std::int64_t, std::int64_t), void* with);
+
+#ifdef DICE_WITH_OPENMP
+inline constexpr runtime::team threads{
+    .start = &start_team, .watch = &watch_team, .keep = &keep_team, .each = &each_of_team};
+#else
+inline constexpr runtime::team threads{};
+#endif
+
+/// In place of kernels::cudnn::open where there is no CUDA: throws.
+[[noreturn]] DICE_API kernels::opened_accelerator open_no_gpu(const platform::unit&);
+
+}  // namespace dice::assembly
+
+#ifdef DICE_HEADER_ONLY
+#include "dice/assembly/team.ipp"
+#endif

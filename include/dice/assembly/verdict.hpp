@@ -1,0 +1,43 @@
+// The last check of a mapping, which needs the kernels: every fusion group has one in its rank's backend.
+#pragma once
+
+#include "dice/algorithm/backend.hpp"
+#include "dice/assembly/check_kernels.hpp"
+#include "dice/assembly/layer_tables.hpp"
+#include "dice/placement/error.hpp"
+#include "dice/schedule/check.hpp"
+
+#include <type_traits>
+
+namespace dice::assembly {
+
+/// The backends of right mapping Map and that for CPUs: those for which a program has kernels. With one of cuDNN's all;
+/// without, the program refers to nothing of CUDA's.
+template <class Net, class Map>
+inline constexpr unsigned backends_of = [] {
+  using enum algorithm::backend;
+  unsigned out = algorithm::bit(algorithm::backend_of({}));
+  for (const auto& d : placement::of<Net, Map>.devices) out |= algorithm::bit(algorithm::backend_of(d.on));
+  constexpr unsigned gpu = algorithm::bit(cudnn) | algorithm::bit(cudnn_fp16) | algorithm::bit(cudnn_bf16);
+  return out & gpu ? out | gpu : out;
+}();
+
+/// The layers of Net, for Map and other mappings.
+template <class Net, class Map> inline constexpr const auto& layer_tables_for = layer_tables_of<Net, backends_of<Net, Map>>;
+
+/// A null pointer to a function whose return type is the named error for the mapping's first mistake, or int if it has none.
+template <class Net, class Map> consteval auto verdict() {
+  if constexpr (!std::is_same_v<decltype(schedule::verdict<Net, Map>()()), int>) return schedule::verdict<Net, Map>();
+  else if constexpr (constexpr auto f = check_kernels(schedule::draft_of<Net, Map>, placement::of<Net, Map>.devices,
+                                                      computes<Net, backends_of<Net, Map>>);
+                     f)
+    return static_cast<error::layer_without_kernel<typename Net::template layer<f.number>,
+                                                   remedy::run_it_on_a_unit_whose_backend_has_this_operator> (*)()>(nullptr);
+  else return static_cast<int (*)()>(nullptr);
+}
+
+/// Whether mapping Map is right for network Net.
+template <class Net, class Map>
+concept valid = std::is_same_v<decltype(verdict<Net, Map>()()), int>;
+
+}  // namespace dice::assembly

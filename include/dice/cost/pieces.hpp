@@ -1,0 +1,151 @@
+// From networks, mappings and clusters as values to problems.
+#pragma once
+
+#include "dice/algorithm/choice.hpp"
+#include "dice/cost/problem.hpp"
+#include "dice/cost/time.hpp"
+#include "dice/graph/network.hpp"
+#include "dice/meta/array.hpp"
+#include "dice/platform/cluster.hpp"
+#include "dice/schedule/fuse.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+namespace dice::cost {
+
+/// Layers that one kernel computes, and single ones, in the order of their last layers: topological.
+struct piece_list {
+  int count = 0;
+  meta::array<int> of_layer;
+};
+
+namespace detail {
+
+constexpr meta::array<int> uses_of(const graph::network_view& net) {
+  meta::array<int> uses(net.size());
+  for (const auto& e : net.edges) ++uses[e.from];
+  return uses;
+}
+
+/// Whether layer l's output lies in its operands' memory: a view, or a Concat of tensors that are computed in place.
+constexpr bool is_alias(const graph::network_view& net, int l) {
+  if (net.layers[static_cast<std::size_t>(l)].view >= 0) return true;
+  bool joins = !net.into(l).empty();
+  for (const auto& e : net.into(l)) joins = joins && e.joins >= 0;
+  return joins;
+}
+
+/// Whether layer l is computed with another one before it.
+constexpr bool follows(const schedule::fusion_groups& groups, int l) {
+  return groups.of_layer[l] >= 0 && groups.list[groups.of_layer[l]].anchor != l;
+}
+
+}  // namespace detail
+
+/// The pieces when layers are on ranks `owner`.
+constexpr piece_list pieces_of(const graph::network_view& net, const schedule::fusion_groups& groups) {
+  piece_list out;
+  meta::array<int> of_group(groups.list.size(), -1);
+  out.of_layer = meta::array<int>(net.size(), -1);
+  for (int l = 0; l < net.size(); ++l) {
+    const int g = groups.of_layer[l];
+    if (g < 0) out.of_layer[l] = out.count++;
+    else if (groups.list[g].output() == l) of_group[g] = out.count++;
+  }
+  for (int l = 0; l < net.size(); ++l)
+    if (const int g = groups.of_layer[l]; g >= 0) out.of_layer[l] = of_group[g];
+  return out;
+}
+
+/// Fills in what a problem knows of the network: pieces, and what crosses each cut.
+constexpr void set_network(problem& p, const graph::network_view& net, const piece_list& pieces) {
+  p.pieces = pieces.count;
+  p.piece_of = pieces.of_layer;
+  p.crossing = meta::array<std::int64_t>(pieces.count + 1);
+  p.messages = meta::array<int>(pieces.count + 1);
+  meta::array<int> last(net.size(), -1);  // piece that reads each tensor last
+  for (const auto& e : net.edges) last[e.from] = std::max(last[e.from], pieces.of_layer[e.to]);
+  for (int l = 0; l < net.size(); ++l) {
+    const int made = pieces.of_layer[l];
+    if (last[l] <= made) continue;
+    const auto bytes = net.layers[static_cast<std::size_t>(l)].output.bytes();
+    p.crossing[made + 1] += bytes, ++p.messages[made + 1];
+    p.crossing[last[l] + 1] -= bytes, --p.messages[last[l] + 1];
+  }
+  for (int k = 0; k < pieces.count; ++k) p.crossing[k + 1] += p.crossing[k], p.messages[k + 1] += p.messages[k];
+}
+
+/// The time of the pieces where layer l takes seconds[l] and is computed in groups as `groups` says.
+constexpr void set_seconds(costs& c, const piece_list& pieces, const schedule::fusion_groups& groups,
+                           std::span<const double> seconds) {
+  c.seconds = meta::array<double>(pieces.count + 1);
+  for (int l = 0; l < pieces.of_layer.size(); ++l)
+    if (!detail::follows(groups, l)) c.seconds[pieces.of_layer[l] + 1] += seconds[static_cast<std::size_t>(l)];
+  for (int k = 0; k < pieces.count; ++k) c.seconds[k + 1] += c.seconds[k];
+}
+
+/// Fills in the memory of pieces whose layers are computed as algorithms[l] says, in groups as `groups` says.
+constexpr void set_memory(costs& c, const graph::network_view& net, const piece_list& pieces,
+                          const schedule::fusion_groups& groups, std::span<const algorithm::choice> algorithms) {
+  const int n = net.size(), count = pieces.count;
+  c.weights = meta::array<std::int64_t>(count + 1);
+  c.live = meta::array<std::int64_t>(count);
+  meta::array<int> last(n);  // piece until which a tensor's memory holds it
+  for (int l = n - 1; l >= 0; --l) {
+    last[l] = std::max(last[l], pieces.of_layer[l]);
+    if (detail::is_alias(net, l))
+      for (const auto& e : net.into(l)) last[e.from] = std::max(last[e.from], last[l]);
+    else
+      for (const auto& e : net.into(l)) last[e.from] = std::max(last[e.from], pieces.of_layer[l]);
+  }
+  // What is there from one piece on, or no longer: summed up at the end.
+  meta::array<std::int64_t> change(count + 1);
+  for (int l = 0; l < n; ++l) {
+    const auto& layer = net.layers[static_cast<std::size_t>(l)];
+    const auto& how = algorithms[static_cast<std::size_t>(l)];
+    const int k = pieces.of_layer[l];
+    if (!detail::follows(groups, l)) {
+      c.weights[k + 1] += how.packed_bytes ? how.packed_bytes : layer.parameter_bytes;
+      c.live[k] += how.scratch_bytes;
+    }
+    const bool within = groups.of_layer[l] >= 0 && groups.list[groups.of_layer[l]].output() != l;
+    if (!within && !detail::is_alias(net, l)) change[k] += layer.output.bytes(), change[last[l] + 1] -= layer.output.bytes();
+  }
+  std::int64_t tensors = 0;
+  for (int k = 0; k < count; ++k) {
+    tensors += change[k];
+    c.live[k] += tensors;
+    c.weights[k + 1] += c.weights[k];
+  }
+}
+
+/// Fills in what messages take of the time of processor `on`.
+constexpr void set_messages(costs& c, const problem& p, const platform::processor_info& on) {
+  const auto times = [&](const platform::link& by) {
+    meta::array<double> out(p.pieces + 1);
+    for (int k = 0; k <= p.pieces && by.bytes_per_s > 0; ++k) out[k] = p.transfer(by, k);
+    return out;
+  };
+  c.sending = times(on.sending), c.receiving = times(on.receiving);
+}
+
+/// Fills in hosts and connections.
+constexpr void set_hosts(problem& p, const platform::cluster_view& c) {
+  p.hosts = c.size();
+  p.links.reserve(p.hosts * p.hosts);
+  for (const auto& l : c.links) p.links.push_back(l);
+  for (int h = 0; h < p.hosts; ++h) {
+    int like = h;
+    for (int other = 0; other < h && like == h; ++other) {
+      bool same = c.hosts[static_cast<std::size_t>(h)].kind == c.hosts[static_cast<std::size_t>(other)].kind;
+      for (int to = 0; to < p.hosts; ++to)
+        if (to != h && to != other) same = same && c.between(h, to) == c.between(other, to);
+      if (same) like = p.host_kind[other];
+    }
+    p.host_kind.push_back(like);
+  }
+}
+
+}  // namespace dice::cost

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "dice/cost/check.hpp"
+#include "dice/cost/setting_of.hpp"
+#include "dice/placement/placement.hpp"
+#include "dice/schedule/check.hpp"
+#include "dice/schedule/static_plan.hpp"
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+namespace dice {
+namespace cost {
+
+namespace detail {
+
+template <class Net, class Map, class Cluster> consteval auto placed() {
+  constexpr const auto& devices = placement::of<Net, Map>.devices;
+  std::array<placed_rank, devices.size()> out{};
+  place_ranks(devices, platform::cluster_values<Cluster>::view, out.data());
+  return out;
+}
+
+/// The ranks of right mapping Map on right cluster Cluster.
+template <class Net, class Map, class Cluster> inline constexpr auto ranks = placed<Net, Map, Cluster>();
+
+/// A null pointer to a function whose return type is the named error for the first mistake of Map or Cluster, or int.
+template <class Net, class Map, class Cluster> consteval auto prediction_verdict() {
+  if constexpr (!std::is_same_v<decltype(schedule::verdict<Net, Map>()()), int>) return schedule::verdict<Net, Map>();
+  else if constexpr (!std::is_same_v<decltype(verdict<Net, Cluster>()()), int>) return verdict<Net, Cluster>();
+  else if constexpr (constexpr int r = misplaced_rank(ranks<Net, Map, Cluster>, platform::cluster_values<Cluster>::view);
+                     r >= 0) {
+    constexpr int h = ranks<Net, Map, Cluster>[static_cast<std::size_t>(r)].on_host;
+    if constexpr (h < 0) return failing<error::rank_on_unknown_host<r, remedy::tie_the_rank_to_a_host_of_the_cluster>>{};
+    else
+      return failing<
+          error::unit_not_on_host<r, typename at_in<typename platform::cluster_traits<Cluster>::hosts>::template type<h>,
+                                  remedy::choose_a_unit_that_the_board_of_this_host_has>>{};
+  } else {
+    return failing<int>{};
+  }
+}
+
+template <class Net, class Map, class Cluster>
+using prediction_or_error = std::conditional_t<std::is_same_v<decltype(prediction_verdict<Net, Map, Cluster>()()), int>,
+                                               prediction, decltype(prediction_verdict<Net, Map, Cluster>()())>;
+
+template <class Net, class Map, class Cluster> constexpr auto predict_mapping() {
+  if constexpr (std::is_same_v<prediction_or_error<Net, Map, Cluster>, prediction>)
+    return predict(setting_of<Net, Cluster>, schedule::plan_of<Net, Map>, ranks<Net, Map, Cluster>);
+}
+
+}  // namespace detail
+}  // namespace cost
+
+/// What is predicted of mapping Map of network Net on cluster Cluster: a cost::prediction with throughput (frames/s),
+/// latency (s), energy (J a frame), memory (bytes, of the rank with most). Ranks without on<…> take the hosts in order. A
+/// mistake in Map or Cluster makes its type an incomplete one that names it.
+template <class Net, class Map, class Cluster>
+inline constexpr cost::detail::prediction_or_error<Net, Map, Cluster> predicted =
+    cost::detail::predict_mapping<Net, Map, Cluster>();
+
+}  // namespace dice

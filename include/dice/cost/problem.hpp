@@ -1,0 +1,181 @@
+// A network on a cluster as the searches see it: pieces in a row, devices, and what each costs where.
+#pragma once
+
+#include "dice/meta/array.hpp"
+#include "dice/platform/connection.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace dice::cost {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// What the pieces cost on a kind of processor. A stage of pieces [a, b) takes seconds[b] - seconds[a].
+struct costs {
+  meta::array<double> seconds;             ///< of the pieces before each, up to the end
+  meta::array<std::int64_t> weights;       ///< their bytes, likewise
+  meta::array<std::int64_t> live;          ///< by piece: bytes of all tensors, and of working memory, while it is computed
+  meta::array<double> sending, receiving;  ///< s of its time for what crosses the cut before each piece, over the network
+  std::int64_t most = 0;                   ///< bytes that no stage on it exceeds
+  double share = 0;                        ///< what it can do of problem::rest in 1 s, at most, in s
+};
+
+/// Something that may be given a stage.
+struct device {
+  int host = 0;
+  int processor = 0;  ///< in the cluster; of a rank: its number
+  int kind = 0;       ///< into problem::kinds
+  double busy_watts = 0, idle_watts = 0;
+  std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();  ///< bytes
+};
+
+/// Pieces are layers that one kernel computes (schedule::fuse), or one layer, in topological order: a network is cut between
+/// them only. A tensor that crosses a cut is charged to it once, on the connection between the devices beside the cut, as if
+/// it were relayed, wherever it is needed in the end.
+struct problem {
+  int pieces = 0;
+  meta::array<int> piece_of;           ///< by layer
+  meta::array<std::int64_t> crossing;  ///< bytes of the tensors that cross the cut before each piece
+  meta::array<int> messages;           ///< how many these are
+  meta::array<costs> kinds;
+  meta::array<device> devices;
+  int hosts = 0;
+  meta::array<platform::link> links;  ///< host a to host b at a · hosts + b
+  meta::array<int> host_kind;         ///< by host: the first host that is like it, with the same board and connections
+  meta::array<double> rest;           ///< s from each piece on, each piece on the device fastest for it
+  bool handles = false;               ///< whether messages take time of any kind
+  int slots = 3;                      ///< copies of a tensor that is sent or received: frames in a rank at once
+
+  constexpr double time(int d, int first, int last) const {
+    const auto& s = kinds[devices[d].kind].seconds;
+    return s[last] - s[first];
+  }
+  constexpr const platform::link& link(int a, int b) const { return links[devices[a].host * hosts + devices[b].host]; }
+  /// Of the tensors that cross the cut before `piece`.
+  constexpr double transfer(const platform::link& by, int piece) const { return by.time(crossing[piece], messages[piece]); }
+  /// What they take of the time of the device that sends, or receives, them.
+  constexpr double sending(int d, const platform::link& by, int piece) const {
+    return by.within_host ? 0 : kinds[devices[d].kind].sending[piece];
+  }
+  constexpr double receiving(int d, const platform::link& by, int piece) const {
+    return by.within_host ? 0 : kinds[devices[d].kind].receiving[piece];
+  }
+};
+
+/// Computes what follows from the rest of p: costs::most and share, problem::rest and handles.
+constexpr void complete(problem& p) {
+  meta::array<double> least(p.pieces, infinity);
+  for (const auto& d : p.devices)
+    for (int k = 0; k < p.pieces; ++k)
+      least[k] = std::min(least[k], p.kinds[d.kind].seconds[k + 1] - p.kinds[d.kind].seconds[k]);
+  p.rest = meta::array<double>(p.pieces + 1);
+  for (int k = p.pieces - 1; k >= 0; --k) p.rest[k] = p.rest[k + 1] + least[k];
+  std::int64_t crossing = 0;
+  for (const auto bytes : p.crossing) crossing = std::max(crossing, bytes);
+  p.handles = false;
+  for (auto& c : p.kinds) {
+    for (auto* of : {&c.sending, &c.receiving}) {
+      if (of->empty()) *of = meta::array<double>(p.pieces + 1);
+      for (const double t : *of) p.handles = p.handles || t > 0;
+    }
+    c.most = c.weights[p.pieces] + 2 * p.slots * crossing;
+    c.share = 0;
+    std::int64_t live = 0;
+    for (int k = 0; k < p.pieces; ++k) {
+      const double t = c.seconds[k + 1] - c.seconds[k];
+      if (t > 0) c.share = std::max(c.share, std::min(1.0, least[k] / t));
+      live = std::max(live, c.live[k]);
+    }
+    c.most += live;
+  }
+}
+
+/// No mapping has a shorter period, in s: all devices share the work, each piece as fast as the fastest device does it.
+constexpr double least_period(const problem& p) {
+  double share = 0;
+  for (const auto& d : p.devices) share += p.kinds[d.kind].share;
+  return share > 0 ? p.rest[0] / share * (1 - 1e-9) : 0;
+}
+
+/// Pieces [first, last) on a device.
+struct stage {
+  int device = -1, first = 0, last = 0;
+};
+
+/// What is predicted of a mapping.
+struct prediction {
+  double throughput = 0;    ///< frames/s, with enough frames in flight
+  double latency = 0;       ///< s from a frame's entry to its last output, when it is alone
+  double energy = 0;        ///< J a frame of all devices of the mapping, at that throughput
+  std::int64_t memory = 0;  ///< bytes: the most that a device has to hold
+  double period = 0;        ///< 1 / throughput, in s
+};
+
+/// A solution of the search: stages in order; none if there is no mapping within the limits.
+struct solution {
+  meta::array<stage> stages;
+  prediction expected{};
+  constexpr bool empty() const { return stages.empty(); }
+};
+
+/// Bytes of a device with stages `of`: weights, the largest sum of live tensors, and all copies of what it sends and
+/// receives.
+constexpr std::int64_t memory_of(const problem& p, const meta::array<stage>& stages, int device) {
+  std::int64_t weights = 0, live = 0, channels = 0;
+  for (const auto& s : stages) {
+    if (s.device != device) continue;
+    const auto& c = p.kinds[p.devices[device].kind];
+    weights += c.weights[s.last] - c.weights[s.first];
+    for (int k = s.first; k < s.last; ++k) live = std::max(live, c.live[k]);
+    channels += p.crossing[s.first] + p.crossing[s.last];
+  }
+  return weights + live + p.slots * channels;
+}
+
+/// What messages take of the time of stage k's device, in s.
+constexpr double message_time(const problem& p, const meta::array<stage>& stages, int k) {
+  const auto& s = stages[k];
+  double out = 0;
+  if (k > 0) out += p.receiving(s.device, p.link(stages[k - 1].device, s.device), s.first);
+  if (k + 1 < stages.size()) out += p.sending(s.device, p.link(s.device, stages[k + 1].device), s.last);
+  return out;
+}
+
+/// The prediction for stages in order, adjacent ones on different devices. With t(d) the time of all stages of device d,
+/// o(d) that which sending and receiving takes of its time, and x(c) that of the tensors that cross cut c:
+///   period  = max(max t(d) + o(d), max x(c))     the slowest stage, where a transfer is one, too
+///   latency = Σ t(d) + Σ x(c)                    x is from end to end, o is part of it
+///   energy  = Σ (busy(d) · (t(d) + o(d)) + idle(d) · (period - t(d) - o(d)))
+constexpr prediction predict(const problem& p, const meta::array<stage>& stages) {
+  prediction out;
+  meta::array<double> busy(p.devices.size());
+  meta::array<int> used(p.devices.size());
+  for (int k = 0; k < stages.size(); ++k) {
+    const auto& s = stages[k];
+    if (k > 0) {
+      const int before = stages[k - 1].device;
+      const auto& link = p.link(before, s.device);
+      const double x = p.transfer(link, s.first);
+      out.latency += x;
+      out.period = std::max(out.period, x);
+      busy[before] += p.sending(before, link, s.first), busy[s.device] += p.receiving(s.device, link, s.first);
+    }
+    const double t = p.time(s.device, s.first, s.last);
+    busy[s.device] += t, used[s.device] = 1;
+    out.latency += t;
+  }
+  for (double t : busy) out.period = std::max(out.period, t);
+  for (int d = 0; d < p.devices.size(); ++d) {
+    if (!used[d]) continue;
+    const auto& about = p.devices[d];
+    out.energy += about.busy_watts * busy[d] + about.idle_watts * (out.period - busy[d]);
+    out.memory = std::max(out.memory, memory_of(p, stages, d));
+  }
+  out.throughput = out.period > 0 ? 1 / out.period : infinity;
+  return out;
+}
+
+}  // namespace dice::cost

@@ -1,0 +1,47 @@
+// A network on a cluster, from types to values.
+#pragma once
+
+#include "dice/algorithm/backend.hpp"
+#include "dice/algorithm/table.hpp"
+#include "dice/cost/profile.hpp"
+#include "dice/cost/setting.hpp"
+#include "dice/meta/type_list.hpp"
+#include "dice/platform/cluster.hpp"
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace dice::cost {
+
+namespace detail {
+
+/// Network Net on a right cluster, as values.
+template <class Net, class Cluster> struct tables {
+  using values = platform::cluster_values<Cluster>;
+  template <class... P> static constexpr auto seconds_of(meta::type_list<P...>) {
+    return std::array<std::span<const double>, sizeof...(P)>{layer_seconds<Net, P>...};
+  }
+  template <class... P> static constexpr auto algorithms_of(meta::type_list<P...>) {
+    return std::array<std::span<const algorithm::choice>, sizeof...(P)>{
+        algorithm::choices_of<Net, algorithm::backend_of(platform::processor_traits<P>::value.on)>...};
+  }
+  template <class... P> static constexpr auto usable_of(meta::type_list<P...>) {
+    return std::array<bool, sizeof...(P)>{platform::has_cudnn ||
+                                          platform::processor_traits<P>::value.on.on() == platform::processor::cpu...};
+  }
+  using processors = typename values::processors;
+  static constexpr auto seconds = seconds_of(processors{});
+  static constexpr auto algorithms = algorithms_of(processors{});
+  static constexpr auto usable = usable_of(processors{});
+};
+
+}  // namespace detail
+
+/// Network Net on cluster Cluster, which is right (cost::verdict).
+template <class Net, class Cluster>
+inline constexpr setting setting_of{graph::view_of<Net>, platform::cluster_values<Cluster>::view,
+                                    detail::tables<Net, Cluster>::seconds, detail::tables<Net, Cluster>::algorithms,
+                                    detail::tables<Net, Cluster>::usable};
+
+}  // namespace dice::cost

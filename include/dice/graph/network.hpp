@@ -1,0 +1,170 @@
+// A generated network (onnx2hpp) as types, and the same network as plain values.
+//
+// A generated layer is a final struct with the members
+//   static constexpr int id;                                    its position, 0 … size - 1, after all its operands
+//   static constexpr std::string_view name, onnx_name;          its C++ identifier, and the model's name for it
+//   static constexpr ops::<operator> op;                        the attributes
+//   static constexpr std::array<int, N> operands;               ids of the layers whose outputs it reads
+//   static constexpr std::array<graph::parameter, M> parameters;
+//   static constexpr tensor::shape result;                      shape of its output
+// and a generated network a final struct with
+//   static constexpr int size;                                  number of layers, graph inputs and outputs included
+//   static constexpr std::string_view name;
+//   static constexpr graph::weights_file weights;
+//   template <int Id> using layer;                              the layer type of an id
+#pragma once
+
+#include "dice/graph/operator.hpp"
+#include "dice/meta/view.hpp"
+#include "dice/tensor/tensor.hpp"
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace dice::graph {
+
+/// A constant tensor of a layer: its place in the data section of the weights file (bytes, 64-byte aligned) and its shape.
+struct parameter {
+  std::int64_t offset = 0;
+  tensor::shape extents{};
+};
+
+/// The weights file that belongs to a network.
+struct weights_file {
+  std::string_view file;    ///< name without folder
+  std::string_view digest;  ///< SHA-256 of the data section, hexadecimal; also in the file's header
+  std::int64_t bytes = 0;   ///< size of the data section
+};
+
+template <class T>
+concept layer_type = requires {
+  { T::id } -> std::convertible_to<int>;
+  { T::name } -> std::convertible_to<std::string_view>;
+  { T::result } -> std::convertible_to<tensor::shape>;
+  T::op;
+  T::operands;
+  T::parameters;
+};
+
+template <class T>
+concept network_type = requires {
+  { T::size } -> std::convertible_to<int>;
+  { T::name } -> std::convertible_to<std::string_view>;
+  { T::weights } -> std::convertible_to<weights_file>;
+  typename T::template layer<0>;
+};
+
+/// One layer as a value.
+struct layer_info {
+  std::string_view name, onnx_name, op;
+  tensor::shape output;
+  int first_edge = 0, edges = 0;  ///< its operands in network_view::edges
+  std::int64_t macs = 0, parameter_bytes = 0;
+  std::int64_t view = -1;  ///< offset in elements at which the output lies within operand 0, or -1
+  fusion fuses{};
+  bool in_place = false;  ///< the output may overwrite operand 0
+  bool is_input = false, is_output = false;
+};
+
+/// Layer `to` reads the output of layer `from`.
+struct edge {
+  int from = 0, to = 0;
+  std::int64_t joins = -1;  ///< offset in elements at which `from` lies within the output of `to`, or -1 (Concat)
+};
+
+/// A network as values: layers in order of their ids, edges in order of `to` and of the operands.
+struct network_view {
+  std::span<const layer_info> layers;
+  std::span<const edge> edges;
+  std::span<const tensor::shape> carried{};  ///< shapes of what the edges carry; may be empty where no kernel is called
+
+  constexpr int size() const { return static_cast<int>(layers.size()); }
+  constexpr std::span<const edge> into(int layer) const {
+    return edges.subspan(layers[layer].first_edge, layers[layer].edges);
+  }
+  /// Shapes of the layer's operands, in their order.
+  constexpr shapes operands(int layer) const {
+    return carried.empty() ? shapes{} : carried.subspan(layers[layer].first_edge, layers[layer].edges);
+  }
+};
+
+namespace detail {
+
+/// Writes what operator `op` says of a layer, whose names, output and edges are there. Returns whether they fit to it. A
+/// template on the operator alone: one on the layer costs a compiler 90 KB for each.
+template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info& layer, edge* edges) {
+  layer.macs = graph::macs(op, in, layer.output);
+  layer.view = graph::view(op, in, layer.output);
+  layer.fuses = graph::fuses(op, in);
+  layer.in_place = graph::in_place(op);
+  layer.is_input = layer.op == "Input";
+  layer.is_output = layer.op == "Output";
+  for (int k = 0; k < layer.edges; ++k) edges[k].joins = graph::joins(op, k, in, layer.output);
+  return infer(op, in) == layer.output;
+}
+
+template <class Net> constexpr int edge_count() {
+  return []<int... Id>(std::integer_sequence<int, Id...>) {
+    int n = 0;
+    for (const auto edges : {Net::template layer<Id>::operands.size()...}) n += static_cast<int>(edges);
+    return n;
+  }
+  (std::make_integer_sequence<int, Net::size>{});
+}
+
+template <class Net> struct tables {
+  std::array<layer_info, Net::size> layers{};
+  std::array<edge, edge_count<Net>()> edges{};
+  std::array<tensor::shape, edge_count<Net>()> carried{};
+  int damaged = -1;  ///< the first layer that does not fit to its operands or its place, or -1
+};
+
+template <class Net> consteval tables<Net> tabulate() {
+  return []<int... Id>(std::integer_sequence<int, Id...>) {
+    tables<Net> t{.layers{{{.name = Net::template layer<Id>::name,
+                            .onnx_name = Net::template layer<Id>::onnx_name,
+                            .op = Net::template layer<Id>::op.onnx,
+                            .output = Net::template layer<Id>::result}...}}};
+    const meta::view<int> operands[]{
+        {Net::template layer<Id>::operands.data(), Net::template layer<Id>::operands.size()}...};
+    const meta::view<parameter> parameters[]{
+        {Net::template layer<Id>::parameters.data(), Net::template layer<Id>::parameters.size()}...};
+    int at = 0;
+    for (int l = 0; l < Net::size; ++l) {
+      t.layers[l].first_edge = at;
+      for (const int from : operands[l]) {
+        if (from < 0 || from >= l) return t.damaged = l, t;
+        t.edges[at] = {from, l};
+        t.carried[at++] = t.layers[from].output;
+      }
+      t.layers[l].edges = at - t.layers[l].first_edge;
+      for (const auto& p : parameters[l]) t.layers[l].parameter_bytes += p.extents.bytes();
+    }
+    const shapes carried = t.carried;
+    const bool fit[]{Net::template layer<Id>::id == Id &&
+                     describe(Net::template layer<Id>::op, carried.subspan(t.layers[Id].first_edge, t.layers[Id].edges),
+                              t.layers[Id], t.edges.data() + t.layers[Id].first_edge)...};
+    for (int l = 0; l < Net::size && t.damaged < 0; ++l)
+      if (!fit[l]) t.damaged = l;
+    return t;
+  }
+  (std::make_integer_sequence<int, Net::size>{});
+}
+
+template <class Net> inline constexpr tables<Net> table = tabulate<Net>();
+
+template <class Net> consteval network_view view() {
+  static_assert(table<Net>.damaged < 0, "the generated header is damaged: a layer's shape or operands do not fit");
+  return {table<Net>.layers, table<Net>.edges, table<Net>.carried};
+}
+
+}  // namespace detail
+
+/// The network Net as values.
+template <network_type Net> inline constexpr network_view view_of = detail::view<Net>();
+
+}  // namespace dice::graph

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+
+#include <string_view>
+
+namespace dice::ops {
+
+/// y = x · a[c] + b[c] per channel c (axis 1): inference form of ONNX BatchNormalization, its four statistics joined at
+/// conversion. Parameter 0: a (C); parameter 1: b (C).
+struct batch_normalization {
+  static constexpr std::string_view onnx = "BatchNormalization";
+  static constexpr bool in_place = true;
+
+  constexpr graph::fusion fuses(graph::shapes) const { return {.takes_activation = true}; }
+};
+
+}  // namespace dice::ops

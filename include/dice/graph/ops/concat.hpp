@@ -1,0 +1,46 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace dice::ops {
+
+/// Inputs joined along `axis` (≥ 0). ONNX Concat.
+struct concat {
+  static constexpr std::string_view onnx = "Concat";
+  int axis = 1;
+
+  constexpr tensor::shape infer(graph::shapes in) const {
+    tensor::shape out = in[0];
+    graph::require(axis >= 0 && axis < out.rank, "the axis is not one of the input's");
+    for (const auto& s : in.subspan(1)) {
+      graph::require(s.rank == out.rank, "the inputs differ in rank");
+      for (int a = 0; a < out.rank; ++a) graph::require(a == axis || s[a] == out[a], "the inputs differ beside the axis");
+      out[axis] += s[axis];
+    }
+    return out;
+  }
+  /// First index along `axis` of input k.
+  constexpr std::int64_t start(int k, graph::shapes in) const {
+    std::int64_t at = 0;
+    for (int i = 0; i < k; ++i) at += in[i][axis];
+    return at;
+  }
+  constexpr tensor::region needs(int k, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    tensor::region r = out;
+    if (axis < tensor::region::axes) {
+      const auto at = start(k, in), extent = in[k][axis];
+      r.begin[axis] = std::clamp<std::int64_t>(out.begin[axis] - at, 0, extent);
+      r.end[axis] = std::clamp<std::int64_t>(out.end[axis] - at, r.begin[axis], extent);
+    }
+    return r;
+  }
+  constexpr std::int64_t joins(int k, graph::shapes in, const tensor::shape& result) const {
+    return result.product(0, axis) == 1 ? start(k, in) * result.product(axis + 1, result.rank) : -1;
+  }
+};
+
+}  // namespace dice::ops

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+#include "dice/graph/ops/detail/window.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace dice::ops {
+
+/// Convolution over H and W (or W alone for tensors of rank 3; then index 1 of each pair counts and index 0 holds 1, 1, 1,
+/// pads 0). Parameter 0: weights (channels, C / group, kh, kw); parameter 1, if `bias`: (channels). ONNX Conv.
+struct conv {
+  static constexpr std::string_view onnx = "Conv";
+  std::int64_t channels = 0;  ///< of the output
+  std::array<int, 2> kernel{1, 1}, strides{1, 1}, dilations{1, 1};
+  std::array<int, 4> pads{};  ///< top, left, bottom, right
+  std::int64_t group = 1;
+  bool bias = false;
+
+  constexpr detail::window window() const { return {kernel, strides, dilations, pads}; }
+  constexpr tensor::shape infer(graph::shapes in) const {
+    graph::require(in[0].rank >= 3 && group > 0 && in[0][1] % group == 0 && channels % group == 0,
+                   "the channels are not divisible by the groups");
+    return window().infer(in[0], channels);
+  }
+  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    tensor::region r = window().needs(out, in[0]);
+    const auto in_group = in[0][1] / group, out_group = channels / group;
+    r.begin[1] = out.begin[1] / out_group * in_group;
+    r.end[1] = ((out.end[1] - 1) / out_group + 1) * in_group;
+    return r;
+  }
+  constexpr std::int64_t macs(graph::shapes in, const tensor::shape& result) const {
+    return result.elements() * (in[0][1] / group) * kernel[0] * kernel[1];
+  }
+  constexpr graph::fusion fuses(graph::shapes) const { return {.takes_residual = true, .takes_activation = true}; }
+};
+
+}  // namespace dice::ops

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "dice/graph/error.hpp"
+#include "dice/tensor/tensor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace dice::ops::detail {
+
+/// A sliding window over the axes H and W (axes 2 and 3; for tensors of rank 3, W alone: index 1 of each pair).
+struct window {
+  std::array<int, 2> kernel, strides, dilations;
+  std::array<int, 4> pads;  ///< top, left, bottom, right
+  bool ceil_mode = false;
+
+  constexpr std::int64_t reach(int i) const { return (kernel[i] - std::int64_t{1}) * dilations[i] + 1; }
+
+  /// Output extent along axis i (0: H, 1: W) of an input of extent n. ONNX Conv and MaxPool, "output shape"; with ceil_mode
+  /// a last window that would start in the end padding is dropped, and a window less than a stride too large is one output,
+  /// as PyTorch and ONNX Runtime do.
+  constexpr std::int64_t extent(int i, std::int64_t n) const {
+    const std::int64_t room = n + pads[i] + pads[i + 2] - reach(i);
+    graph::require(kernel[i] > 0 && strides[i] > 0 && dilations[i] > 0, "kernel, strides and dilations must be positive");
+    graph::require(room >= 0 || (ceil_mode && room > -strides[i]), "the window is larger than the padded input");
+    if (room < 0) return 1;
+    std::int64_t out = room / strides[i] + 1;
+    if (ceil_mode && room % strides[i] != 0 && out * strides[i] < n + pads[i]) ++out;
+    return out;
+  }
+  /// Input interval [begin, end) along axis i under outputs [from, to), clipped to the input's extent n.
+  constexpr void under(int i, std::int64_t from, std::int64_t to, std::int64_t n, std::int64_t& begin,
+                       std::int64_t& end) const {
+    begin = std::clamp<std::int64_t>(from * strides[i] - pads[i], 0, n);
+    end = std::clamp<std::int64_t>((to - 1) * strides[i] - pads[i] + reach(i), begin, n);
+  }
+  /// Shape (N, channels, …) of the output.
+  constexpr tensor::shape infer(const tensor::shape& in, std::int64_t channels) const {
+    graph::require(in.rank == 3 || in.rank == 4, "expected a tensor of rank 3 (N, C, W) or 4 (N, C, H, W)");
+    tensor::shape out = in;
+    out[1] = channels;
+    for (int a = 2; a < in.rank; ++a) out[a] = extent(a - in.rank + 2, in[a]);
+    return out;
+  }
+  /// Input region under the output region, over all channels [0, C).
+  constexpr tensor::region needs(const tensor::region& out, const tensor::shape& in) const {
+    tensor::region r = out;
+    r.begin[1] = 0, r.end[1] = in[1];
+    for (int a = 2; a < in.rank; ++a) under(a - in.rank + 2, out.begin[a], out.end[a], in[a], r.begin[a], r.end[a]);
+    return r;
+  }
+};
+
+}  // namespace dice::ops::detail

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+#include "dice/graph/ops/detail/reshape.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace dice::ops {
+
+/// Axes before `axis` (0 ≤ axis ≤ rank) joined into one, the others into a second. ONNX Flatten.
+struct flatten {
+  static constexpr std::string_view onnx = "Flatten";
+  int axis = 1;
+
+  constexpr tensor::shape infer(graph::shapes in) const {
+    graph::require(axis >= 0 && axis <= in[0].rank, "the axis is not one of the input's");
+    return {in[0].product(0, axis), in[0].product(axis, in[0].rank)};
+  }
+  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
+    return detail::reshaped(out, in[0], result);
+  }
+  constexpr std::int64_t view(graph::shapes, const tensor::shape&) const { return 0; }
+};
+
+}  // namespace dice::ops

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace dice::ops {
+
+/// y = x Wᵀ + b for x of shape (rows, k). Parameter 0: W (columns, k), transposed and scaled at conversion; parameter 1, if
+/// `bias`: (columns). ONNX Gemm with constant B and C.
+struct gemm {
+  static constexpr std::string_view onnx = "Gemm";
+  std::int64_t columns = 0, depth = 0;
+  bool bias = false;
+
+  constexpr tensor::shape infer(graph::shapes in) const {
+    graph::require(in[0].rank == 2 && in[0][1] == depth, "expected an input of shape (rows, k) with the k of the weights");
+    return {in[0][0], columns};
+  }
+  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    tensor::region r = tensor::whole(in[0]);
+    r.begin[0] = out.begin[0], r.end[0] = out.end[0];
+    return r;
+  }
+  constexpr std::int64_t macs(graph::shapes, const tensor::shape& result) const { return result.elements() * depth; }
+  constexpr graph::fusion fuses(graph::shapes) const { return {.takes_residual = true, .takes_activation = true}; }
+};
+
+}  // namespace dice::ops

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+
+#include <string_view>
+
+namespace dice::ops {
+
+/// y = max(0, min(1, alpha x + beta)). ONNX HardSigmoid.
+struct hard_sigmoid {
+  static constexpr std::string_view onnx = "HardSigmoid";
+  static constexpr bool in_place = true;
+  float alpha = 0.2f, beta = 0.5f;
+
+  constexpr graph::fusion fuses(graph::shapes) const {
+    return {.function = {graph::activation::kind::hard_sigmoid, alpha, beta}, .rises = alpha >= 0};
+  }
+};
+
+}  // namespace dice::ops

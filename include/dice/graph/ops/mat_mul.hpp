@@ -1,0 +1,32 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace dice::ops {
+
+/// y = x Wᵀ over the last axis of x, shape (…, k). Parameter 0: W (columns, k), transposed at conversion. ONNX MatMul by a
+/// constant matrix.
+struct mat_mul {
+  static constexpr std::string_view onnx = "MatMul";
+  std::int64_t columns = 0, depth = 0;
+
+  constexpr tensor::shape infer(graph::shapes in) const {
+    tensor::shape out = in[0];
+    graph::require(out.rank >= 1 && out[out.rank - 1] == depth, "the last axis of the input is not the k of the weights");
+    out[out.rank - 1] = columns;
+    return out;
+  }
+  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    tensor::region r = out;
+    const int last = in[0].rank - 1;
+    if (last < tensor::region::axes) r.begin[last] = 0, r.end[last] = depth;
+    return r;
+  }
+  constexpr std::int64_t macs(graph::shapes, const tensor::shape& result) const { return result.elements() * depth; }
+  constexpr graph::fusion fuses(graph::shapes) const { return {.takes_residual = true, .takes_activation = true}; }
+};
+
+}  // namespace dice::ops

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace dice::ops {
+
+/// A graph output: what the caller receives.
+struct output {
+  static constexpr std::string_view onnx = "Output";
+  constexpr std::int64_t view(graph::shapes, const tensor::shape&) const { return 0; }
+};
+
+}  // namespace dice::ops

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace dice::ops {
+
+/// What Pad writes outside the input.
+enum class padding : std::uint8_t { constant, reflect, edge };
+
+/// Input extended by `before[a]` and `after[a]` elements along axis a; negative amounts remove. ONNX Pad.
+struct pad {
+  static constexpr std::string_view onnx = "Pad";
+  std::array<std::int64_t, tensor::max_rank> before{}, after{};
+  padding mode = padding::constant;
+  float value = 0;  ///< with padding::constant
+
+  constexpr tensor::shape infer(graph::shapes in) const {
+    tensor::shape out = in[0];
+    for (int a = 0; a < out.rank; ++a) {
+      graph::require(mode != padding::reflect || (before[a] < in[0][a] && after[a] < in[0][a]),
+                     "reflected padding must be smaller than the axis");
+      out[a] += before[a] + after[a];
+      graph::require(out[a] > 0, "nothing is left of an axis");
+    }
+    return out;
+  }
+  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
+    tensor::region r = tensor::whole(in[0]);
+    if (mode == padding::constant)
+      for (int a = 0; a < result.rank && a < tensor::region::axes; ++a) {
+        r.begin[a] = std::clamp<std::int64_t>(out.begin[a] - before[a], 0, in[0][a]);
+        r.end[a] = std::clamp<std::int64_t>(out.end[a] - before[a], r.begin[a], in[0][a]);
+      }
+    return r;
+  }
+};
+
+}  // namespace dice::ops

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+#include "dice/graph/ops/detail/reshape.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace dice::ops {
+
+/// The same elements in the same order with another shape, known at conversion. ONNX Reshape, Squeeze, Unsqueeze.
+struct reshape {
+  static constexpr std::string_view onnx = "Reshape";
+  tensor::shape to{};
+
+  constexpr tensor::shape infer(graph::shapes in) const {
+    graph::require(to.elements() == in[0].elements(), "the new shape has another number of elements");
+    return to;
+  }
+  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
+    return detail::reshaped(out, in[0], result);
+  }
+  constexpr std::int64_t view(graph::shapes, const tensor::shape&) const { return 0; }
+};
+
+}  // namespace dice::ops

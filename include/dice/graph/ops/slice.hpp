@@ -1,0 +1,48 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace dice::ops {
+
+/// Every steps[a]-th element of axis a from index starts[a] on, extents[a] of them; steps may be negative. Normalised at
+/// conversion: all indices lie in the input. ONNX Slice.
+struct slice {
+  static constexpr std::string_view onnx = "Slice";
+  std::array<std::int64_t, tensor::max_rank> starts{}, steps{1, 1, 1, 1, 1, 1, 1, 1};
+  tensor::shape extents{};
+
+  constexpr tensor::shape infer(graph::shapes in) const {
+    graph::require(extents.rank == in[0].rank, "the slice has another rank than the input");
+    for (int a = 0; a < extents.rank; ++a) {
+      const auto last = starts[a] + (extents[a] - 1) * steps[a];
+      graph::require(extents[a] > 0 && std::min(starts[a], last) >= 0 && std::max(starts[a], last) < in[0][a],
+                     "the slice is empty or leaves the input");
+    }
+    return extents;
+  }
+  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    tensor::region r = tensor::whole(in[0]);
+    for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a) {
+      const auto first = starts[a] + out.begin[a] * steps[a], last = starts[a] + (out.end[a] - 1) * steps[a];
+      r.begin[a] = std::min(first, last), r.end[a] = std::max(first, last) + 1;
+    }
+    return r;
+  }
+  /// Contiguous when every axis outside the innermost one that is cut has extent 1 in the output.
+  constexpr std::int64_t view(graph::shapes in, const tensor::shape&) const {
+    std::int64_t offset = 0;
+    for (int a = 0; a < extents.rank; ++a) {
+      offset += starts[a] * in[0].product(a + 1, in[0].rank);
+      if (extents[a] == in[0][a] && steps[a] == 1) continue;
+      if (extents.product(0, a) != 1 || (extents[a] > 1 && steps[a] != 1)) return -1;
+    }
+    return offset;
+  }
+};
+
+}  // namespace dice::ops

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "dice/graph/operator.hpp"
+
+#include <string_view>
+
+namespace dice::ops {
+
+/// exp(x) / Σ exp(x), the sum over axes [first, last) together (0 ≤ first < last ≤ rank). ONNX Softmax: last = first + 1
+/// from opset 13 on, last = rank before.
+struct softmax {
+  static constexpr std::string_view onnx = "Softmax";
+  int first = 1, last = 2;
+
+  constexpr tensor::shape infer(graph::shapes in) const {
+    graph::require(0 <= first && first <= last && last <= in[0].rank, "the axis is not one of the input's");
+    return in[0];
+  }
+  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    tensor::region r = out;
+    for (int a = first; a < last && a < tensor::region::axes; ++a) r.begin[a] = 0, r.end[a] = in[0][a];
+    return r;
+  }
+};
+
+}  // namespace dice::ops

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "dice/runtime/other_mapping.hpp"
+#include "dice/runtime/usage_error.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace dice::job {
+
+/// A program under the mapping that was given, or as it is if none was or if it is wrong.
+struct mapping_choice {
+  std::unique_ptr<const runtime::other_mapping> other;
+  std::string mistake;  ///< of what was given or ""
+
+  const runtime::program& of(const runtime::program& own) const { return other ? other->program() : own; }
+};
+
+/// `option` is what the mapping was given as, `given` its value; empty: none.
+[[gnu::cold]] inline mapping_choice choose_mapping(const runtime::program& own, std::string_view given, const char* option) {
+  mapping_choice out;
+  try {
+    if (given.empty()) return out;
+    if (!own.remap) throw runtime::usage_error("this program was compiled for its own mapping alone (DICE_FIXED_MAPPING)");
+    out.other = own.remap(own, given).it;
+  } catch (const runtime::usage_error& e) {
+    out.mistake = std::string(option) + ": " + e.what();
+  }
+  return out;
+}
+
+}  // namespace dice::job

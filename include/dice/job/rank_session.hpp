@@ -1,0 +1,311 @@
+// A rank among the ranks of its job: what they agree on before frames flow. The same for dice::main and engines.
+#pragma once
+
+#include "dice/channels/channel.hpp"
+#include "dice/channels/patience.hpp"
+#include "dice/job/launcher.hpp"
+#include "dice/job/record.hpp"
+#include "dice/runtime/affinity.hpp"
+#include "dice/runtime/digest.hpp"
+#include "dice/runtime/executor.hpp"
+#include "dice/weights/packed.hpp"
+#include "dice/weights/search.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dice::job {
+
+inline std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "unknown";
+}
+
+/// What an exception says, never empty.
+inline std::string cause(const std::exception& e) {
+  const std::string text = dynamic_cast<const std::bad_alloc*>(&e) ? "out of memory" : e.what();
+  return text.empty() ? "unknown error" : text;
+}
+
+/// One rank of a job. Where functions are collective, every rank calls them in the same order.
+class rank_session {
+ public:
+  /// `processes`: the ranks are processes, not threads of this one.
+  rank_session(const runtime::program& p, channels::communicator& ranks, bool processes)
+      : program_(p), ranks_(ranks), processes_(processes), host_(host_name()) {}
+
+  int rank() const { return ranks_.rank(); }
+  const std::string& host() const { return host_; }
+  /// "rank 1 (host b)", or "host b" where there is but one rank.
+  std::string place(int rank, const std::string& host) const {
+    return ranks_.size() == 1 ? "host " + host : "rank " + std::to_string(rank) + " (host " + host + ")";
+  }
+  std::string place() const { return place(rank(), host_); }
+
+  /// How a stage went, the same in every rank.
+  struct outcome {
+    std::string error;  ///< empty: well
+    int code = 0;       ///< for the program's exit
+  };
+
+  /// Every rank tells how its stage went (empty: well) and `more`, which `all` gets from all ranks. The first error with its
+  /// rank, or "". Collective.
+  std::string agree(const std::string& error, const std::string& more, std::vector<std::string>& all) {
+    record mine;
+    mine.put(error);
+    mine.put(host_);
+    mine.put(more);
+    const auto told = ranks_.all_gather(mine.text());
+    all.clear();
+    std::string first;
+    for (std::size_t r = 0; r < told.size(); ++r) {
+      record in(told[r]);
+      const auto text = in.get(), host = in.get();
+      all.push_back(in.get());
+      if (!text.empty() && first.empty())
+        first = program_.ranks() == 1 ? text : place(static_cast<int>(r), host) + ": " + text;
+    }
+    return first;
+  }
+  std::string agree(const std::string& error) {
+    std::vector<std::string> ignored;
+    return agree(error, {}, ignored);
+  }
+
+  /// Calls f; the text of what it throws, or "".
+  template <class F> static std::string attempt(F f) {
+    try {
+      f();
+      return {};
+    } catch (const channels::stopped&) {
+      throw;
+    } catch (const std::exception& e) {
+      return cause(e);
+    }
+  }
+
+  /// What must be alike in all ranks: how a message calls it, and its value here.
+  using property = std::pair<const char*, std::string>;
+
+  /// Do we all run the same program in the same way, on the right number of ranks? `usage` is what is wrong with the command
+  /// line here, or empty; `options` are compared beside the program. Collective.
+  [[gnu::cold]] outcome introduce(const std::string& usage, const std::vector<property>& options) {
+    const auto may = runtime::usable_cores();
+    std::string mask;
+    for (int c : may) mask += std::to_string(c) + ",";
+    const auto r = static_cast<std::size_t>(rank());
+    const bool shares = r < program_.units.size() && program_.units[r].what == platform::unit::kind::cpu;
+    std::vector<property> alike{{"the plan ", runtime::plan_digest(program_)},
+                                {"a network with the weights ", std::string(program_.weights.digest.substr(0, 16))}};
+    const auto own = alike.size();
+    alike.insert(alike.end(), options.begin(), options.end());
+    record mine;  // begins with the version and the host: what follows may be something else in another version
+    for (const std::string& field : {std::string(program_.version), host_, usage, shares ? mask : std::string()})
+      mine.put(field);
+    for (const auto& [what, value] : alike) mine.put(value);
+    const auto told = ranks_.all_gather(mine.text());
+    std::string first_usage, difference, first_version, first_host;
+    std::vector<std::string> first;
+    int code = 1;
+    sharers_ = 0;
+    for (std::size_t k = 0; k < told.size(); ++k) {
+      record in(told[k]);
+      const auto version = in.get(), host = in.get();
+      if (k == 0) first_version = version, first_host = host;
+      const auto compare = [&](const char* what, const std::string& other, const std::string& zero, const char* why = "") {
+        if (other == zero || !difference.empty()) return false;
+        difference = place(static_cast<int>(k), host) + " runs " + what + other + ", " + place(0, first_host) + " " + what +
+                     zero + why + "; start the same program with the same options on all hosts";
+        return true;
+      };
+      compare("dice ", version, first_version);
+      if (version != program_.version) continue;
+      const auto wrong = in.get(), cores = in.get();
+      if (!wrong.empty() && first_usage.empty()) first_usage = wrong;
+      sharers_ += shares && cores == mask && host == host_;
+      for (std::size_t i = 0; i < alike.size(); ++i) {
+        const auto value = in.get();
+        if (k == 0) first.push_back(value);
+        if (k > 0 && !first.empty() &&
+            compare(alike[i].first, value, first[i], i == 0 ? ": another mapping, or another program" : ""))
+          code = i < own ? 1 : 2;
+      }
+    }
+    sharers_ = std::max(sharers_, 1);
+    if (!first_usage.empty()) return {first_usage, 2};
+    if (!difference.empty()) return {difference, code};
+    if (const int wanted = program_.ranks(); wanted != ranks_.size()) {
+      const auto n = std::to_string(wanted), found = std::to_string(ranks_.size());
+      if (wanted == 1)
+        return {"this program's plan has 1 rank, started with " + found +
+                    ": run it without mpirun (an engine: with engine_options::by in_process)",
+                2};
+      return {"this program's plan has " + n + " ranks, started with " + found + ": start it with mpirun -n " + n +
+                  " PROGRAM …, or run all ranks in one process (--transport in-process, engine_options::by)",
+              2};
+    }
+    return {};
+  }
+
+  /// Starts the calling thread's team for this rank's unit. Returns a warning, or "".
+  std::string start_threads() {
+    const auto r = static_cast<std::size_t>(rank());
+    if (r >= program_.units.size()) return {};
+    const auto cores = r < program_.cores.size() ? program_.cores[r] : std::span<const int>{};
+    const auto online = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    const bool launched = processes_ && launched_size() > 0;
+    const auto crew =
+        runtime::engage(program_.units[r], cores, sharers_, online, launched ? "; start with mpirun --bind-to none" : "");
+    threads_ = crew.threads;
+    if (program_.threads.start) program_.threads.start(crew.threads, crew.cores);
+    return crew.warning;
+  }
+
+  /// Starts the calling thread's team for this rank's unit, or opens its accelerator, and maps its weights or copies them
+  /// there: from the file `packed`; or, if neither is named, from that beside the program; or packs them from the file
+  /// `plain`, by default where --weights looks. Returns a warning, or "". Throws.
+  [[gnu::cold]] std::string equip(const std::string& plain, const std::string& packed, int in_flight) {
+    auto warning = start_threads();
+    if (const auto other = host_elsewhere(); !other.empty()) warning += (warning.empty() ? "" : "; ") + other;
+    if (const auto r = static_cast<std::size_t>(rank());
+        program_.open && r < program_.units.size() && program_.units[r].on() == platform::processor::gpu)
+      open_accelerator(program_.units[r], in_flight);
+    const auto needs = runtime::needs_of(program_);
+    const auto& own = needs[static_cast<std::size_t>(rank())];
+    weights_path_ = packed.empty() && plain.empty() ? weights::packed_beside() : packed;
+    std::string unfit;  // why the file beside the program does not serve
+    if (!weights_path_.empty()) try {
+        const weights::packed_file file(weights_path_, runtime::packed_identity(program_), needs);
+        store_ = accelerator_ ? uploaded(own, [&](auto put) { file.each_piece(rank(), own, put); }) : file.map(rank(), own);
+        if (accelerator_) accelerator_->remember_beside(weights_path_);
+        return warning;
+      } catch (const weights::error& e) {
+        if (!packed.empty()) throw;
+        unfit = e.what();
+      }
+    try {
+      weights_path_ = weights::find(program_.weights, plain, program_.weights_folder);
+    } catch (const weights::error& e) {
+      if (unfit.empty()) throw;
+      throw weights::error(unfit + "; " + e.what());
+    }
+    if (!unfit.empty()) warning += (warning.empty() ? "" : "; ") + ("packs its weights at start, for " + unfit);
+    const weights::file file(weights_path_, program_.network, program_.weights);
+    store_ =
+        accelerator_ ? uploaded(own, [&](auto put) { weights::each_stored(file, own, put); }) : weights::store(file, own);
+    if (accelerator_) accelerator_->remember_beside(weights_path_);
+    return warning;
+  }
+
+  /// The file that equip() found.
+  const std::string& weights_path() const { return weights_path_; }
+
+  /// Whether messages travel from and to the memory of GPUs, which the MPI must be able to do. Collective; an error as
+  /// agree() gives it. An MPI that is not able may end the program instead, of which a warning speaks.
+  [[gnu::cold]] std::string try_gpu_messages() {
+    constexpr std::int64_t n = 4096;
+    std::vector<std::byte> sent(n, static_cast<std::byte>(rank() + 1)), received(n);
+    std::byte *from = sent.data(), *to = received.data(), *staged = nullptr;
+    auto error = agree(attempt([&] {
+      if (!accelerator_) return;
+      from = accelerator_->memory(n), to = accelerator_->memory(n), staged = accelerator_->staging(n);
+      accelerator_->upload(from, sent.data(), n);
+      finish();
+    }));
+    if (!error.empty()) return error;
+    if (rank() == 0 && !ranks_.claims_gpu_memory())
+      std::fprintf(
+          stderr,
+          "dice: warning: this MPI does not say that it was built with CUDA, which is tried now; if the program ends "
+          "here, leave --cuda-aware\n");
+    ranks_.pass_around(from, to, n);
+    return agree(attempt([&] {
+      if (accelerator_) {
+        accelerator_->copy_out(staged, to, n, false);
+        finish();
+        received.assign(staged, staged + n);
+      }
+      const auto before = static_cast<std::byte>((rank() + ranks_.size() - 1) % ranks_.size() + 1);
+      if (std::any_of(received.begin(), received.end(), [&](std::byte b) { return b != before; }))
+        throw std::runtime_error("this MPI loses what lies in the memory of GPUs; leave --cuda-aware");
+    }));
+  }
+
+  /// Memory for the frames and the channels; `gpu_messages`: messages lie in the memory of the accelerator. Collective; an
+  /// error as agree() gives it. `warning` becomes one of this rank's, or "".
+  std::string connect(int in_flight, bool gpu_messages, std::string& warning) {
+    return agree(attempt([&] {  // nothing that can fail in one rank alone comes before ranks_.connect
+      end_ = ranks_.connect(runtime::paths_of(program_.plan, in_flight));
+      executor_.emplace(program_, rank(), store_, *end_, in_flight, accelerator_.get(), gpu_messages);
+      if (accelerator_) warning = accelerator_->remember();
+    }));
+  }
+  /// What the rank's accelerator tells of its memory; no name if it has none.
+  kernels::accelerator::memory_figures accelerator_memory() const {
+    return accelerator_ ? accelerator_->told() : kernels::accelerator::memory_figures{};
+  }
+  runtime::executor& executor() { return *executor_; }
+  int threads() const { return threads_; }
+  channels::endpoint& end() { return *end_; }
+
+ private:
+  /// A warning if on<…> ties this rank to another host, or "".
+  std::string host_elsewhere() const {
+    const auto r = static_cast<std::size_t>(rank());
+    if (!processes_ || r >= program_.hosts.size() || program_.hosts[r].empty()) return {};
+    const auto short_name = [](std::string_view name) { return name.substr(0, name.find('.')); };
+    if (short_name(program_.hosts[r]) == short_name(host_)) return {};
+    return "is meant for host '" + std::string(program_.hosts[r]) +
+           "', as on<> says; start it there (mpirun --rankfile, or the order of --host), or change the mapping";
+  }
+
+  /// Opens it and asks whether it has room for what the plan says, before any weight is read.
+  void open_accelerator(const platform::unit& on, int in_flight) {
+    accelerator_ = program_.open(on).it;
+    const auto& me = program_.plan.ranks[static_cast<std::size_t>(rank())];
+    std::int64_t workspace = 0;
+    for (std::size_t g = 0; g < program_.plan.groups.size(); ++g)
+      if (program_.plan.groups[g].rank == rank()) workspace = std::max(workspace, program_.algorithm(g).scratch_bytes);
+    accelerator_->expect({me.weight_bytes, runtime::slots_of(me, in_flight) * me.frame_bytes + me.scratch_bytes, workspace});
+  }
+
+  /// Waits until the accelerator has done all that was started. Throws.
+  void finish() {
+    channels::patience patience;
+    for (const auto end = accelerator_->mark(); !accelerator_->reached(end);) patience.pause();
+  }
+
+  /// Weights in the accelerator's memory; read(put) hands them over.
+  template <class Read> weights::store uploaded(std::span<const weights::need> needs, Read read) {
+    std::byte* const to = accelerator_->memory(weights::stored_bytes(needs));
+    read([&](std::int64_t offset, const std::byte* from, std::int64_t bytes) {
+      accelerator_->upload(to + offset, from, bytes);
+      return true;
+    });
+    return {weights::mapped(), to, needs};
+  }
+
+  const runtime::program& program_;
+  channels::communicator& ranks_;
+  const bool processes_;
+  const std::string host_;
+  int threads_ = 1;  ///< of its team
+  int sharers_ = 1;  ///< ranks whose unit is `cpu` that may use the very same cores
+  std::string weights_path_;
+  std::unique_ptr<kernels::accelerator> accelerator_;  ///< or null
+  weights::store store_;
+  std::unique_ptr<channels::endpoint> end_;
+  std::optional<runtime::executor> executor_;
+};
+
+}  // namespace dice::job

@@ -1,0 +1,80 @@
+// What an engine does, without the network's types: the ranks of this process, each in a thread of its own.
+#pragma once
+
+#include "dice/job/engine_error.hpp"
+#include "dice/job/transport.hpp"
+#include "dice/meta/library.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/runtime/tensor.hpp"
+
+#ifdef DICE_WITH_MPI
+#include "dice/channels/mpi/mpi.hpp"
+#endif
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace dice {
+
+/// How an engine runs.
+struct engine_options {
+  std::string mapping{};  ///< another than the program's own, as text or in a file (see --mapping); empty: its own
+  std::string weights{};  ///< the .safetensors file; empty: where --weights looks by default
+  std::string packed{};   ///< the file that --pack wrote, in place of `weights`; both empty: that beside the program, if any
+  int in_flight = 0;      ///< frames under way at most; 0: as many as the plan allows
+  int queue = 0;          ///< frames, and results, that wait beside those; 0: as many as may be in flight
+  job::transport by =
+      job::transport::automatic;  ///< in_process: all ranks as threads of this process; else MPI if there are several
+  std::function<void(const std::string&)> warn{};  ///< gets warnings (in one rank); without it they go to stderr
+};
+
+#ifdef DICE_WITH_MPI
+/// The level of MPI_Init_thread that engines of several ranks need: their threads communicate while the program's do.
+inline constexpr int engine_thread_level = MPI_THREAD_MULTIPLE;
+#endif
+
+namespace job {
+
+/// A running stream. Constructed collectively: by every process of the job.
+class stream_job {
+ public:
+  using writer = std::function<void(float* to, std::int64_t elements)>;
+  using listener = std::function<void(std::int64_t frame, const float* from)>;
+
+  /// All ranks in this process if the plan has one (unless options.mapping is given to several processes) or options.by
+  /// says so, else one of MPI_COMM_WORLD. Throws engine_error, and std::runtime_error where MPI's level does not do.
+  stream_job(const runtime::program& p, const engine_options& o);
+#ifdef DICE_WITH_MPI
+  /// One rank of `ranks`, which is duplicated.
+  stream_job(const runtime::program& p, const engine_options& o, MPI_Comm ranks);
+#endif
+  stream_job(const stream_job&) = delete;
+  stream_job& operator=(const stream_job&) = delete;
+  ~stream_job();
+
+  /// Whether graph input or output `layer` is in a rank of this process.
+  bool holds(int layer) const;
+  int rank() const;
+
+  bool push(int layer, writer frame, bool waits);
+  bool take(int layer, runtime::tensor& into);
+  void listen(int layer, listener f);
+  void close();
+  void stop();
+  void drain();
+  bool ended() const;
+  void wait();
+
+ private:
+  class ranks;
+  std::unique_ptr<ranks> ranks_;
+};
+
+}  // namespace job
+}  // namespace dice
+
+#ifdef DICE_HEADER_ONLY
+#include "dice/job/stream_job.ipp"
+#endif

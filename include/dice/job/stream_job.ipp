@@ -1,0 +1,319 @@
+#pragma once
+
+#include "dice/channels/channels.hpp"
+#include "dice/job/launcher.hpp"
+#include "dice/job/mapping_choice.hpp"
+#include "dice/job/rank_session.hpp"
+#include "dice/job/stream_job.hpp"
+#include "dice/runtime/stream.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace dice::job {
+
+#ifdef DICE_WITH_MPI
+namespace detail {
+
+/// Sees to it that MPI runs at the level that engines need: starts it where the program did not (it then ends with the
+/// program). Throws std::runtime_error.
+inline void require_mpi() {
+  const auto refuse = [](int level) {
+    const char* names[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"};
+    const int known[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+    for (int i = 0; i < 4; ++i)
+      if (known[i] == level)
+        throw std::runtime_error(
+            std::string("MPI runs at the level ") + names[i] +
+            "; an engine needs MPI_THREAD_MULTIPLE: ask MPI_Init_thread (or boost::mpi::environment) for it");
+    throw std::runtime_error("MPI runs at an unknown level; an engine needs MPI_THREAD_MULTIPLE");
+  };
+  int ended = 0, begun = 0, level = 0;
+  MPI_Finalized(&ended);
+  if (ended) throw std::runtime_error("MPI has been finalized; start engines before that");
+  MPI_Initialized(&begun);
+  if (!begun) {
+    static const boost::mpi::environment environment(boost::mpi::threading::multiple, false);
+  }
+  MPI_Query_thread(&level);
+  if (level < engine_thread_level) refuse(level);
+}
+
+}  // namespace detail
+#endif
+
+/// The ranks of this process.
+class stream_job::ranks {
+ public:
+  /// All ranks in this process. Throws engine_error.
+  ranks(const runtime::program& own, mapping_choice m, const engine_options& o)
+      : chosen_(std::move(m)), program_(chosen_.of(own)), options_(o) {
+    hub_ = std::make_unique<channels::in_process::hub>(program_.ranks());
+    for (int r = 0; r < program_.ranks(); ++r) add(std::make_unique<channels::in_process::communicator>(*hub_, r));
+    start(false);
+  }
+#ifdef DICE_WITH_MPI
+  /// One rank of `ranks`, which is duplicated. Throws engine_error, and std::runtime_error where MPI's level does not do.
+  ranks(const runtime::program& own, mapping_choice m, const engine_options& o, MPI_Comm processes)
+      : chosen_(std::move(m)), program_(chosen_.of(own)), options_(o) {
+    detail::require_mpi();
+    add(std::make_unique<channels::mpi::communicator>(processes));
+    start(true);
+  }
+#endif
+  ranks(const ranks&) = delete;
+  ranks& operator=(const ranks&) = delete;
+  ~ranks() {
+    close();
+    for (auto& w : workers_) w->out.unbounded(true);  // nobody takes any more
+    join();
+  }
+
+  const runtime::program& program() const { return program_; }
+  bool holds(int layer) const { return worker_of(layer) != nullptr; }
+  int rank() const { return hub_ ? 0 : workers_.front()->ranks->rank(); }
+
+  bool push(int layer, runtime::push_source::writer frame, bool waits) {
+    return at(layer).in.push(layer, std::move(frame), waits);
+  }
+  bool take(int layer, runtime::tensor& into) { return at(layer).out.take(layer, into); }
+  void listen(int layer, runtime::result_sink::listener f) { at(layer).out.listen(layer, std::move(f)); }
+
+  void close() {
+    for (auto& w : workers_) w->in.close();
+  }
+  void stop() {
+    for (auto& w : workers_) w->in.stop();
+  }
+  void drain() {
+    for (auto& w : workers_) w->out.unbounded(true);  // or frames would wait for a program that waits here
+    struct again {
+      ranks& job;
+      ~again() {
+        for (auto& w : job.workers_) w->out.unbounded(false);
+      }
+    } const bounded{*this};
+    for (auto& w : workers_) w->in.drain();
+  }
+  bool ended() const { return running_ == 0; }
+  void wait() {
+    for (auto& w : workers_) w->out.unbounded(true);
+    join();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  struct worker {
+    worker(std::unique_ptr<channels::communicator> c, std::size_t queue) : ranks(std::move(c)), in(queue), out(queue) {}
+    std::unique_ptr<channels::communicator> ranks;
+    runtime::push_source in;
+    runtime::result_sink out;
+    std::promise<void> started;
+    std::thread thread;
+  };
+
+  const graph::layer_info& layer(int l) const { return program_.layers.layers[static_cast<std::size_t>(l)]; }
+  int in_flight() const { return options_.in_flight > 0 ? options_.in_flight : program_.plan.in_flight; }
+
+  void add(std::unique_ptr<channels::communicator> ranks) {
+    const int queue = options_.queue > 0 ? options_.queue : in_flight();
+    workers_.push_back(std::make_unique<worker>(std::move(ranks), static_cast<std::size_t>(queue)));
+  }
+
+  void start(bool processes) {
+    running_ = static_cast<int>(workers_.size());
+    std::size_t begun = 0;
+    try {
+      for (; begun < workers_.size(); ++begun)
+        workers_[begun]->thread = std::thread([this, &w = *workers_[begun], processes] { work(w, processes); });
+    } catch (const std::exception& e) {
+      no_thread_ = "no thread for rank " + std::to_string(hub_ ? static_cast<int>(begun) : rank()) + ": " + e.what();
+      if (hub_) hub_->stop();
+      else work(*workers_[begun++], processes);  // so that the other processes are told
+    }
+    std::exception_ptr error;
+    for (std::size_t i = 0; i < begun; ++i) {
+      try {
+        workers_[i]->started.get_future().get();
+      } catch (...) {
+        error = std::current_exception();  // all ranks have the same
+      }
+    }
+    if (!error && no_thread_.empty()) return;
+    join();
+    if (hub_ && !no_thread_.empty()) fail(no_thread_);
+    std::rethrow_exception(error);
+  }
+
+  /// What a rank's thread does from its start to its end.
+  void work(worker& w, bool processes) {
+    rank_session me(program_, *w.ranks, processes);
+    bool started = false;
+    std::exception_ptr error;
+    try {
+      prepare(me);
+      for (int l = 0; l < program_.layers.size(); ++l) {
+        if (program_.plan.owner[static_cast<std::size_t>(l)] != me.rank()) continue;
+        if (layer(l).is_input) w.in.add(l);
+        if (layer(l).is_output) w.out.add(l, layer(l).output);
+      }
+      w.in.on_change([&end = me.end()] { end.wake(); });
+      w.out.on_change([&end = me.end()] { end.wake(); });
+      w.started.set_value();
+      started = true;
+      stream(w, me);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    w.in.on_change({});  // the endpoint goes
+    w.out.on_change({});
+    if (!started) return w.started.set_exception(error);
+    w.in.fail(error ? error : std::make_exception_ptr(std::logic_error("a frame was pushed after the stream's end")));
+    w.out.end(error);
+    if (error) {
+      const std::lock_guard lock(mutex_);
+      error_ = error;
+    }
+    --running_;
+  }
+
+  /// Throws what the start fails with, unless it is empty.
+  static void fail(const std::string& error) {
+    if (!error.empty()) throw engine_error("dice: " + error, -1, {}, -1, {}, error);
+  }
+
+  /// The stages before frames flow: each fails in all ranks alike.
+  void prepare(rank_session& me) {
+    auto usage = hub_ || no_thread_.empty() ? chosen_.mistake : no_thread_;  // threads of a hub may read it too early
+    if (usage.empty() && options_.in_flight > program_.plan.in_flight)
+      usage = "in_flight = " + std::to_string(options_.in_flight) + " is more than the plan allows, " +
+              std::to_string(program_.plan.in_flight) + "; lower it, or add dice::in_flight<" +
+              std::to_string(options_.in_flight) + "> to the mapping";
+    if (usage.empty() && !options_.packed.empty() && !options_.weights.empty())
+      usage = "both packed and weights name a file; leave one, since packed holds all weights";
+    fail(me.introduce(usage, {{"with in_flight = ", std::to_string(in_flight())}}).error);
+    std::string warning;
+    std::vector<std::string> warnings;
+    const auto error = rank_session::attempt([&] { warning = me.equip(options_.weights, options_.packed, in_flight()); });
+    fail(me.agree(error, warning.empty() ? warning : me.place() + " " + warning, warnings));
+    const auto warn = [&](const std::string& text) {
+      if (text.empty()) return;
+      if (options_.warn) options_.warn(text);
+      else std::fprintf(stderr, "dice: warning: %s\n", text.c_str());
+    };
+    for (const auto& text : warnings)
+      if (me.rank() == 0) warn(text);
+    std::string late;
+    fail(me.connect(in_flight(), false, late));
+    if (!late.empty()) warn(me.place() + ": " + late);
+  }
+
+  /// Frames, and the end that all ranks come to. Throws engine_error.
+  void stream(worker& w, rank_session& me) {
+    runtime::figures figures;
+    std::string why, where;
+    std::int64_t frame = -1;
+    try {
+      me.executor().stream(&w.in, &w.out, figures);
+    } catch (const channels::stopped&) {
+    } catch (const std::exception& e) {
+      why = cause(e);
+    } catch (...) {
+      why = "an exception that is no std::exception";
+    }
+    if (!why.empty()) {
+      if (const int l = me.executor().layer(); l >= 0)
+        where = std::string(layer(l).onnx_name), frame = me.executor().frame();
+      me.executor().give_up();
+    }
+    me.end().settle();
+    record mine;
+    mine.put(why);
+    mine.put(me.host());
+    mine.put(where);
+    mine.put(frame);
+    const auto told = w.ranks->all_gather(mine.text());
+    for (std::size_t r = 0; r < told.size(); ++r) {
+      record in(told[r]);
+      const auto text = in.get(), host = in.get(), name = in.get();
+      const auto number = in.get_number();
+      if (text.empty()) continue;
+      const auto place = me.place(static_cast<int>(r), host) + (number < 0 ? "" : ", frame " + std::to_string(number)) +
+                         (name.empty() ? "" : ", layer '" + name + "'");
+      throw engine_error("dice: " + place + ": " + text, static_cast<int>(r), host, number, name, text);
+    }
+  }
+
+  void join() {
+    const std::lock_guard lock(joining_);
+    for (auto& w : workers_)
+      if (w->thread.joinable()) w->thread.join();
+  }
+
+  worker* worker_of(int layer) const {
+    const int owner = program_.plan.owner[static_cast<std::size_t>(layer)];
+    if (hub_) return workers_[static_cast<std::size_t>(owner)].get();
+    return workers_.front()->ranks->rank() == owner ? workers_.front().get() : nullptr;
+  }
+  worker& at(int l) const {
+    if (auto* w = worker_of(l)) return *w;
+    throw std::logic_error("rank " + std::to_string(rank()) + " does not hold '" + std::string(layer(l).onnx_name) +
+                           "', rank " + std::to_string(program_.plan.owner[static_cast<std::size_t>(l)]) +
+                           " does; use the engine there");
+  }
+
+  const mapping_choice chosen_;
+  const runtime::program& program_;
+  const engine_options options_;
+  std::unique_ptr<channels::in_process::hub> hub_;
+  std::vector<std::unique_ptr<worker>> workers_;
+  std::mutex mutex_, joining_;
+  std::exception_ptr error_;
+  std::string no_thread_;  ///< why one could not be started
+  std::atomic<int> running_{0};
+};
+
+#ifdef DICE_WITH_MPI
+DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o) {
+  auto chosen = choose_mapping(p, o.mapping, "engine_options::mapping");
+  // Other processes may have been given a mapping of several ranks, and then wait for this one.
+  const bool several = chosen.of(p).ranks() > 1 || (!o.mapping.empty() && launched_size() > 1);
+  if (several && o.by != transport::in_process) {
+    detail::require_mpi();
+    ranks_ = std::make_unique<ranks>(p, std::move(chosen), o, MPI_COMM_WORLD);
+  } else {
+    ranks_ = std::make_unique<ranks>(p, std::move(chosen), o);
+  }
+}
+DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o, MPI_Comm processes)
+    : ranks_(std::make_unique<ranks>(p, choose_mapping(p, o.mapping, "engine_options::mapping"), o, processes)) {}
+#else
+DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o)
+    : ranks_(std::make_unique<ranks>(p, choose_mapping(p, o.mapping, "engine_options::mapping"), o)) {}
+#endif
+DICE_API stream_job::~stream_job() = default;
+
+DICE_API bool stream_job::holds(int layer) const { return ranks_->holds(layer); }
+DICE_API int stream_job::rank() const { return ranks_->rank(); }
+DICE_API bool stream_job::push(int layer, writer frame, bool waits) { return ranks_->push(layer, std::move(frame), waits); }
+DICE_API bool stream_job::take(int layer, runtime::tensor& into) { return ranks_->take(layer, into); }
+DICE_API void stream_job::listen(int layer, listener f) { ranks_->listen(layer, std::move(f)); }
+DICE_API void stream_job::close() { ranks_->close(); }
+DICE_API void stream_job::stop() { ranks_->stop(); }
+DICE_API void stream_job::drain() { ranks_->drain(); }
+DICE_API bool stream_job::ended() const { return ranks_->ended(); }
+DICE_API void stream_job::wait() { ranks_->wait(); }
+
+}  // namespace dice::job

@@ -1,0 +1,422 @@
+// --measure: what every layer takes on the unit of every rank, and what the connections between hosts do, as a profile for
+// onnx2hpp --profile.
+#pragma once
+
+#include "dice/channels/channel.hpp"
+#include "dice/job/launcher.hpp"
+#include "dice/job/rank_session.hpp"
+#include "dice/job/record.hpp"
+#include "dice/measure/measured.hpp"
+#include "dice/measure/message_time.hpp"
+#include "dice/measure/trial.hpp"
+#include "dice/meta/median.hpp"
+#include "dice/platform/connection.hpp"
+#include "dice/report/plan.hpp"
+#include "dice/runtime/figures.hpp"
+#include "dice/runtime/npy.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/runtime/recorder.hpp"
+#include "dice/text/json.hpp"
+#include "dice/text/print.hpp"
+#include "dice/weights/search.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dice::measure {
+
+namespace detail {
+
+/// Of `times`: the median, if the thread had its core all the time. If it had not, since a container or a hot board has it
+/// for a part of every few milliseconds only, the mean: those that were cut short tell too little, and those that wait too
+/// much.
+inline double typical(const std::vector<std::int64_t>& times, bool undisturbed) {
+  std::vector<double> all;
+  double sum = 0;
+  for (const auto t : times) all.push_back(static_cast<double>(t)), sum += all.back();
+  return undisturbed ? meta::median(std::move(all)) : sum / static_cast<double>(all.size());
+}
+
+/// Nanoseconds for which the calling thread had a core.
+inline std::int64_t thread_time() {
+  timespec t{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+/// Latency and bandwidth of messages of `bytes[i]`, ascending, that take `seconds[i]`: the median slope of all pairs (Theil
+/// 1950, Sen 1968), since small messages may pass a link faster than its rate, in a burst; and the median of what is left of
+/// the smaller half.
+inline platform::link fitted(const std::vector<double>& bytes, const std::vector<double>& seconds) {
+  std::vector<double> slopes, rest;
+  for (std::size_t k = 0; k < bytes.size(); ++k)
+    for (std::size_t j = 0; j < k; ++j) slopes.push_back((seconds[k] - seconds[j]) / (bytes[k] - bytes[j]));
+  const double slope = slopes.empty() ? 0 : meta::median(slopes);
+  const double per_byte = slope > 0 ? slope : seconds.back() / bytes.back();
+  for (std::size_t k = 0; k < (bytes.size() + 1) / 2; ++k) rest.push_back(seconds[k] - per_byte * bytes[k]);
+  return {.bytes_per_s = 1 / per_byte, .seconds = std::max(meta::median(rest), 0.0)};
+}
+
+}  // namespace detail
+
+/// One rank's part in --measure. Ranks of one host measure one after the other, hosts side by side; then pairs of hosts send
+/// each other messages, pair after pair, and at last compute meanwhile. Needs no frames; weights only if there are GPU
+/// ranks.
+class measurement {
+ public:
+  /// What is written, and where weights are read from; empty: where they are looked for.
+  struct files {
+    std::string out, weights, packed;
+  };
+  measurement(const runtime::program& p, const files& f, job::rank_session& me, channels::communicator& ranks)
+      : program_(p), files_(f), me_(me), ranks_(ranks), rank_(ranks.rank()) {}
+
+  /// What went wrong, the same in every rank, or "". Rank 0 has written the file then, and printed it.
+  [[gnu::cold]] std::string run() {
+    for (auto stage : {&measurement::prepare, &measurement::measure_units, &measurement::measure_connections,
+                       &measurement::measure_messages})
+      if (const auto error = (this->*stage)(); !error.empty()) return error;
+    return me_.agree(job::rank_session::attempt([&] {
+      if (rank_ != 0) return;
+      runtime::write_text(files_.out, measured_json(program_, measured_));
+      text::print(measured_table(program_, measured_));
+    }));
+  }
+
+ private:
+  bool on_gpu(int rank) const {
+    const auto r = static_cast<std::size_t>(rank);
+    return r < program_.units.size() && program_.units[r].on() == platform::processor::gpu;
+  }
+  /// A line of progress from rank 0: to a terminal, or to mpirun, which hands it on.
+  void tell(const std::string& what) const {
+    if (rank_ == 0 && (::isatty(STDERR_FILENO) || job::launched_size() > 1))
+      std::fprintf(stderr, "dice: %s\n", what.c_str());
+  }
+
+  /// Whether a file is that of the weights, though they may not be read now.
+  [[gnu::cold]] bool is_weights(const std::string& file) const {
+    try {
+      return runtime::is_same_file(file, weights::find(program_.weights, files_.weights, program_.weights_folder)) ||
+             runtime::is_same_file(file, me_.weights_path());
+    } catch (const weights::error&) {
+      return false;
+    }
+  }
+
+  /// Threads and GPUs, and who is where.
+  [[gnu::cold]] std::string prepare() {
+    std::string warning;
+    const auto error = job::rank_session::attempt([&] {
+      if (rank_ == 0) runtime::require_writable(files_.out);
+      if (program_.open) warning = me_.equip(files_.weights, files_.packed, program_.plan.in_flight);
+      else warning = me_.start_threads();
+      data_.resize(static_cast<std::size_t>(sizes.back()));
+      if (rank_ == 0 && is_weights(files_.out))
+        throw runtime::file_error("'" + files_.out + "' holds the weights, and would be written; name another file");
+    });
+    job::record mine;
+    mine.put(me_.host());
+    mine.put(report::unit_text(program_, rank_));
+    std::vector<std::string> all;
+    auto first = me_.agree(error, mine.text(), all);
+    if (first.empty() && program_.open) {
+      std::string more;
+      first = me_.connect(program_.plan.in_flight, false, more);
+      if (!more.empty()) warning += (warning.empty() ? "" : "; ") + more;
+    }
+    if (!first.empty()) return first;
+    if (!warning.empty()) std::fprintf(stderr, "dice: warning: %s: %s\n", me_.place().c_str(), warning.c_str());
+    for (const auto& text : all) {
+      job::record in(text);
+      hosts_.push_back(in.get()), units_.push_back(in.get());
+    }
+    return {};
+  }
+
+  /// Ranks of this rank's host before it: how many go first.
+  int turn(int rank) const {
+    return static_cast<int>(std::count(hosts_.begin(), hosts_.begin() + rank, hosts_[static_cast<std::size_t>(rank)]));
+  }
+  /// Whether an earlier rank has the same unit on the same host; GPU ranks have their own layers each.
+  bool again(int rank) const {
+    for (int r = 0; r < rank && !on_gpu(rank); ++r)
+      if (hosts_[static_cast<std::size_t>(r)] == hosts_[static_cast<std::size_t>(rank)] &&
+          units_[static_cast<std::size_t>(r)] == units_[static_cast<std::size_t>(rank)])
+        return true;
+    return false;
+  }
+
+  [[gnu::cold]] std::string measure_units() {
+    int turns = 0;
+    for (int r = 0; r < ranks_.size(); ++r) turns = std::max(turns, turn(r) + 1);
+    for (int t = 0; t < turns; ++t) {
+      std::string now;
+      for (int r = 0; r < ranks_.size(); ++r)
+        if (turn(r) == t && !again(r))
+          now += (now.empty() ? "" : ", ") + (units_[static_cast<std::size_t>(r)] + " of ") +
+                 hosts_[static_cast<std::size_t>(r)];
+      if (now.empty()) continue;
+      tell("measuring " + now);
+      job::record mine;
+      const auto error = job::rank_session::attempt([&] {
+        if (turn(rank_) != t || again(rank_)) return;
+        const auto ms = on_gpu(rank_) ? gpu_times() : cpu_times();
+        mine.put(on_gpu(rank_) ? me_.accelerator_memory().name : detail::cpu_name());
+        mine.put(on_gpu(rank_) ? 0 : me_.threads());
+        for (const double v : ms) mine.put(text::json_number(v));
+      });
+      std::vector<std::string> all;
+      if (const auto first = me_.agree(error, mine.text(), all); !first.empty()) return first;
+      for (std::size_t r = 0; r < all.size(); ++r)
+        if (!all[r].empty()) add(r, all[r]);
+    }
+    return {};
+  }
+
+  /// Ranks of one GPU become one unit.
+  [[gnu::cold]] void add(std::size_t rank, const std::string& text) {
+    job::record in(text);
+    measured_unit u{hosts_[rank], units_[rank], in.get(), 0, {}};
+    u.threads = static_cast<int>(in.get_number());
+    while (in.more()) u.ms.push_back(std::stod(in.get()));
+    for (auto& other : measured_.units)
+      if (other.host == u.host && other.unit == u.unit) {
+        for (std::size_t g = 0; g < u.ms.size(); ++g)
+          if (u.ms[g] >= 0) other.ms[g] = u.ms[g];
+        return;
+      }
+    measured_.units.push_back(std::move(u));
+  }
+
+  static double milliseconds(const detail::trial& t, const weights::block& others) {
+    constexpr std::int64_t enough = 200'000'000, disturbed = 1'000'000'000;  // ns
+    constexpr std::size_t least = 9, most = 20000;                           // runs
+    std::vector<std::int64_t> times;
+    const auto begin = runtime::now(), had = detail::thread_time();
+    const auto run_until = [&](std::int64_t end) {
+      while (times.size() < most && (times.size() < least || runtime::now() - begin < end))
+        times.push_back(t.time(0, others));
+    };
+    run_until(enough);
+    // Asked once only: where time runs out, the system takes the core at calls like this one, and not within the layer.
+    const bool whole = detail::thread_time() - had > (runtime::now() - begin) / 100 * 97;
+    if (!whole) run_until(disturbed);
+    return detail::typical(times, whole) * 1e-6;
+  }
+
+  /// Milliseconds of every group that a CPU rank computes, on this rank's threads.
+  [[gnu::cold]] std::vector<double> cpu_times() const {
+    std::vector<double> out(program_.plan.groups.size(), -1);
+    std::vector<std::pair<std::string, double>> known;  // kinds that have variants
+    std::int64_t bytes = 0;  // of the whole network: which of them a mapping gives to this unit is not known
+    for (const auto& r : program_.plan.ranks) bytes += r.weight_bytes;
+    const weights::block others(std::min(bytes, std::int64_t{256} << 20));
+    others.touch();
+    std::size_t done = 0;
+    auto body = [&] {
+      const bool shows = ::isatty(STDERR_FILENO);
+      for (const auto& s : program_.plan.steps) {
+        if (s.what != schedule::action::compute) continue;
+        const auto g = static_cast<std::size_t>(s.group);
+        if (on_gpu(program_.plan.groups[g].rank)) continue;
+        if (shows)
+          std::fprintf(stderr, "\r\033[Krank %d: layer %zu of %zu, %s", rank_, ++done, out.size(),
+                       std::string(detail::layer_of(program_, g)).c_str());
+        const auto kind = program_.kernels[g].by.variant
+                              ? detail::kind_of(program_, s) + " " + std::to_string(program_.algorithm(g).variant)
+                              : std::string();
+        const auto same = std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.first == kind; });
+        if (!kind.empty() && same != known.end()) {
+          out[g] = same->second;
+          continue;
+        }
+        const detail::trial t(program_, s, {program_.algorithm(g)});
+        t.run(0);
+        out[g] = milliseconds(t, others);
+        known.emplace_back(kind, out[g]);
+      }
+      if (shows) std::fprintf(stderr, "\r\033[K");
+    };
+    if (program_.threads.keep) program_.threads.keep([](void* f) { (*static_cast<decltype(body)*>(f))(); }, &body);
+    else body();
+    // What has no step of its own lies where it is needed already.
+    std::vector<bool> has_step(out.size());
+    for (const auto& s : program_.plan.steps)
+      if (s.what == schedule::action::compute) has_step[static_cast<std::size_t>(s.group)] = true;
+    for (std::size_t g = 0; g < out.size(); ++g)
+      if (!has_step[g] && !on_gpu(program_.plan.groups[g].rank)) out[g] = 0;
+    return out;
+  }
+
+  /// Milliseconds of this rank's own groups, each alone on its GPU.
+  [[gnu::cold]] std::vector<double> gpu_times() const {
+    std::vector<double> out(program_.plan.groups.size(), -1);
+    runtime::recorder recorder(out.size(), 1, false, true);
+    me_.executor().record(&recorder);
+    me_.executor().record(nullptr);
+    for (std::size_t g = 0; g < out.size(); ++g)
+      if (program_.plan.groups[g].rank == rank_)
+        out[g] = recorder.samples()[g].empty() ? 0 : detail::typical(recorder.samples()[g], true) * 1e-6;
+    return out;
+  }
+
+  /// Of each host.
+  std::vector<int> first_ranks() const {
+    std::vector<int> out;
+    for (int r = 0; r < ranks_.size(); ++r)
+      if (turn(r) == 0) out.push_back(r);
+    return out;
+  }
+  const std::string& host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
+
+  /// From each host to the next one, and from the last one to the first.
+  [[gnu::cold]] std::string measure_messages() {
+    const auto first = first_ranks();
+    if (first.size() < 2) return {};
+    const auto receiver = [&](std::size_t k) { return first[(k + 1) % first.size()]; };
+    std::vector<channels::path> paths;
+    for (std::size_t k = 0; k < first.size(); ++k) {
+      const int a = first[k], b = receiver(k);
+      const auto add = [&](int from, int to, std::int64_t bytes) {
+        paths.push_back({from, to, 100 + static_cast<int>(paths.size()), bytes});
+      };
+      for (const auto size : detail::handled_sizes) add(a, b, size);
+      add(a, b, 1), add(b, a, 1);
+    }
+    constexpr int each = detail::handled_sizes.size() + 2;
+    std::unique_ptr<channels::endpoint> end;
+    if (const auto wrong = me_.agree(job::rank_session::attempt([&] { end = ranks_.connect(paths); })); !wrong.empty())
+      return wrong;
+    for (std::size_t k = 0; k < first.size(); ++k) {
+      const int a = first[k], b = receiver(k), path = static_cast<int>(k) * each;
+      tell("measuring what messages from " + host(a) + " to " + host(b) + " take of their cores");
+      job::record mine;
+      const auto error = job::rank_session::attempt([&] {
+        if (rank_ != a && rank_ != b) return;
+        detail::message_trial trial(*end, path, path + each - 2, rank_ == a, data_.data());
+        for (const double t : trial.run(connection_between(host(a), host(b)))) mine.put(text::json_number(t));
+      });
+      std::vector<std::string> all;
+      if (const auto wrong = me_.agree(error, mine.text(), all); !wrong.empty()) return wrong;
+      messages_of(host(a)).sending = handled(all[static_cast<std::size_t>(a)]);
+      messages_of(host(b)).receiving = handled(all[static_cast<std::size_t>(b)]);
+    }
+    return me_.agree(job::rank_session::attempt([&] { end->settle(); }));
+  }
+
+  platform::link connection_between(const std::string& a, const std::string& b) const {
+    for (const auto& c : measured_.connections)
+      if ((c.from == a && c.to == b) || (c.from == b && c.to == a))
+        return {.bytes_per_s = c.mbit_per_s * 1e6 / 8, .seconds = c.us * 1e-6};
+    return {};
+  }
+  measured_messages& messages_of(const std::string& host) {
+    for (auto& m : measured_.messages)
+      if (m.host == host) return m;
+    measured_.messages.push_back({host, {}, {}});
+    return measured_.messages.back();
+  }
+  static platform::link handled(const std::string& text) {
+    job::record in(text);
+    std::vector<double> bytes, seconds;
+    while (in.more())
+      bytes.push_back(static_cast<double>(detail::handled_sizes[bytes.size()])), seconds.push_back(std::stod(in.get()));
+    return seconds.back() > 0 ? detail::fitted(bytes, seconds) : platform::link{};
+  }
+
+  /// Between the first ranks of all pairs of hosts, and between the first two of each host.
+  [[gnu::cold]] std::string measure_connections() {
+    const auto first = first_ranks();
+    std::vector<std::pair<int, int>> pairs;
+    for (std::size_t a = 0; a < first.size(); ++a) {
+      for (int r = 0; r < ranks_.size(); ++r)
+        if (turn(r) == 1 && hosts_[static_cast<std::size_t>(r)] == hosts_[static_cast<std::size_t>(first[a])])
+          pairs.emplace_back(first[a], r);
+      for (std::size_t b = a + 1; b < first.size(); ++b) pairs.emplace_back(first[a], first[b]);
+    }
+    for (const auto& pair : pairs) {
+      const int a = pair.first, b = pair.second;
+      const auto &from = hosts_[static_cast<std::size_t>(a)], &to = hosts_[static_cast<std::size_t>(b)];
+      tell("measuring messages " + (from == to ? "within " + from : "between " + from + " and " + to));
+      platform::link found;
+      const auto error = job::rank_session::attempt([&] {
+        if (rank_ == a) found = ping(b);
+        if (rank_ == b) pong(a);
+      });
+      job::record mine;
+      mine.put(text::json_number(found.seconds * 1e6));
+      mine.put(text::json_number(found.bytes_per_s * 8e-6));
+      std::vector<std::string> all;
+      if (const auto wrong = me_.agree(error, mine.text(), all); !wrong.empty()) return wrong;
+      job::record in(all[static_cast<std::size_t>(a)]);
+      const double us = std::stod(in.get()), speed = std::stod(in.get());
+      measured_.connections.push_back({from, to, us, speed});
+    }
+    return {};
+  }
+
+  /// So many messages of so many bytes there and back come next; none: no more.
+  struct batch {
+    std::int64_t rounds = 0, bytes = 0;
+  };
+
+  static constexpr std::array<std::int64_t, 7> sizes{1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22};
+
+  /// What messages of several sizes take to the other rank: half of the time there and back, the median of many.
+  [[gnu::cold]] platform::link ping(int other) {
+    constexpr double enough = 0.05, slow = 0.4;  // s
+    const auto median = [&](const batch& b) {
+      ranks_.send_block(other, &b, sizeof b);
+      std::vector<double> times;
+      for (std::int64_t k = 0; k < b.rounds; ++k) {
+        const auto from = runtime::now();
+        ranks_.send_block(other, data_.data(), b.bytes);
+        ranks_.receive_block(other, data_.data(), b.bytes);
+        times.push_back(static_cast<double>(std::max<std::int64_t>(runtime::now() - from, 1)) * 1e-9);
+      }
+      return meta::median(std::move(times));
+    };
+    std::vector<double> bytes, seconds;
+    for (const auto size : sizes) {
+      const auto rounds = static_cast<std::int64_t>(std::clamp(enough / median({3, size}), 3.0, 500.0));
+      const double there_and_back = median({rounds, size});
+      bytes.push_back(static_cast<double>(size)), seconds.push_back(there_and_back / 2);
+      if (there_and_back > slow && bytes.size() >= 3) break;
+    }
+    const batch none;
+    ranks_.send_block(other, &none, sizeof none);
+    return detail::fitted(bytes, seconds);
+  }
+  [[gnu::cold]] void pong(int other) {
+    for (batch b;;) {
+      ranks_.receive_block(other, &b, sizeof b);
+      if (b.rounds == 0) return;
+      for (std::int64_t k = 0; k < b.rounds; ++k) {
+        ranks_.receive_block(other, data_.data(), b.bytes);
+        ranks_.send_block(other, data_.data(), b.bytes);
+      }
+    }
+  }
+
+  const runtime::program& program_;
+  const files files_;
+  job::rank_session& me_;
+  channels::communicator& ranks_;
+  const int rank_;
+  std::vector<std::string> hosts_, units_;  ///< by rank
+  std::vector<std::byte> data_;             ///< of messages
+  measurements measured_;
+};
+
+}  // namespace dice::measure

@@ -1,0 +1,126 @@
+// What messages take of the time of the ranks that send and receive them: for --measure.
+#pragma once
+
+#include "dice/channels/channel.hpp"
+#include "dice/channels/patience.hpp"
+#include "dice/platform/connection.hpp"
+#include "dice/runtime/figures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace dice::measure::detail {
+
+using clock = std::int64_t (*)();  ///< in ns
+
+/// Something to compute, in pieces of equal work that take some 0.2 ms.
+class even_work {
+ public:
+  explicit even_work(clock now) : now_(now) {
+    constexpr std::int64_t wanted = 200'000;  // ns
+    auto fastest = std::numeric_limits<std::int64_t>::max();
+    for (int k = 0; k < 20; ++k) {
+      const auto from = now_();
+      piece();
+      fastest = std::min(fastest, std::max<std::int64_t>(now_() - from, 1));
+    }
+    turns_ = std::max<std::int64_t>(1, turns_ * wanted / fastest);
+  }
+  void piece() {
+    double x = kept_;
+    for (std::int64_t k = 0; k < turns_; ++k) x = x * 0.999999 + 1e-6;
+    kept_ = x;
+  }
+  /// Seconds of each piece while there is nothing else to do.
+  double seconds_alone() {
+    constexpr std::int64_t enough = 300'000'000;  // ns: many of the periods in which a container gets its share of a core
+    const auto from = now_();
+    std::int64_t pieces = 0;
+    for (; now_() - from < enough; ++pieces) piece();
+    return static_cast<double>(now_() - from) * 1e-9 / static_cast<double>(pieces);
+  }
+
+ private:
+  clock now_;
+  std::int64_t turns_ = 20000;
+  volatile double kept_ = 0;
+};
+
+/// Sizes of messages, in bytes: ascending.
+inline constexpr std::array<std::int64_t, 4> handled_sizes{1 << 14, 1 << 16, 1 << 18, 1 << 20};
+/// How many of these sizes pass `by` quickly enough to be measured.
+inline std::size_t handled_on(const platform::link& by) {
+  constexpr double most = 0.2;  // s
+  std::size_t n = 2;
+  while (n < handled_sizes.size() && by.time(handled_sizes[n], 1) < most) ++n;
+  return n;
+}
+
+/// One end of messages of which both ends know the link: this rank computes as a stage would, looks after its messages in
+/// between, and sees by how much less it gets done in the same time. That counts whatever the messages take of its core, in
+/// MPI, in system calls and in interrupts.
+class message_trial {
+ public:
+  /// Paths `first`, `first` + 1, … of `end` lead to the other rank, one for each size; a `back` one in the other direction.
+  message_trial(channels::endpoint& end, int first, int back, bool sends, std::byte* data, clock now = &runtime::now)
+      : end_(end), first_(first), back_(back), sends_(sends), data_(data), now_(now), work_(now) {}
+
+  /// Seconds that each message takes, by size. Both ends call it.
+  std::vector<double> run(const platform::link& by) {
+    std::vector<double> out;
+    for (std::size_t k = 0; k < handled_on(by); ++k) out.push_back(one(first_ + static_cast<int>(k), rounds(by, k)));
+    return out;
+  }
+
+ private:
+  static std::int64_t rounds(const platform::link& by, std::size_t size) {
+    constexpr double enough = 0.6;  // s
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(enough / by.time(handled_sizes[size], 1)), 4, 1000);
+  }
+
+  double one(int path, std::int64_t count) {
+    meet();
+    double alone = work_.seconds_alone();
+    meet();
+    const auto from = now_();
+    std::int64_t pieces = 0;
+    for (std::int64_t k = 0; k < count; ++k) {
+      if (sends_) end_.start_send(path, 0, data_);
+      else end_.start_receive(path, 0, data_);
+      do {
+        work_.piece(), ++pieces;
+        end_.progress();
+      } while (!(sends_ ? end_.sent(path, 0) : end_.received(path, 0)));
+    }
+    const double all = static_cast<double>(now_() - from) * 1e-9;
+    meet();
+    alone = (alone + work_.seconds_alone()) / 2;
+    return std::max(0.0, (all - static_cast<double>(pieces) * alone) / static_cast<double>(count));
+  }
+
+  /// A byte there and back.
+  void meet() {
+    const auto pass = [&](bool mine, int path) {
+      if (mine) end_.start_send(path, 0, &signal_);
+      else end_.start_receive(path, 0, &signal_);
+      channels::patience p;
+      for (end_.progress(); !(mine ? end_.sent(path, 0) : end_.received(path, 0)); end_.progress()) p.pause();
+    };
+    pass(sends_, back_);
+    pass(!sends_, back_ + 1);
+  }
+
+  channels::endpoint& end_;
+  const int first_, back_;
+  const bool sends_;
+  std::byte* data_;
+  clock now_;
+  std::byte signal_{};
+  even_work work_;
+};
+
+}  // namespace dice::measure::detail

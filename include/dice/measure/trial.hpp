@@ -1,0 +1,144 @@
+// A layer computed for its time alone: for --tune and --measure.
+#pragma once
+
+#include "dice/algorithm/choice.hpp"
+#include "dice/kernels/kernel.hpp"
+#include "dice/runtime/figures.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/tensor/tensor.hpp"
+#include "dice/weights/block.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dice::measure {
+
+namespace detail {
+
+/// Random numbers in -1 … 1, the same each time.
+inline weights::block random_block(std::int64_t bytes) {
+  weights::block out(bytes);
+  std::minstd_rand engine(1);
+  std::uniform_real_distribution<float> values(-1, 1);
+  std::generate_n(reinterpret_cast<float*>(out.data()), bytes / 4, [&] { return values(engine); });
+  return out;
+}
+
+/// Reads one of `parts` parts of a block through the caches.
+inline void read_through(const weights::block& b, std::int64_t part, std::int64_t parts) {
+  const auto begin = [&](std::int64_t k) { return b.bytes() / 64 * k / parts * 64; };
+  for (auto i = begin(part); i < begin(part + 1); i += 64)
+    static_cast<void>(*reinterpret_cast<const volatile char*>(b.data() + i));
+}
+
+/// A step of the plan with memory and weights of its own, to be computed in each of `ways`.
+class trial {
+ public:
+  trial(const runtime::program& p, const schedule::step& s, const std::vector<algorithm::choice>& ways)
+      : kernel_(p.kernels[static_cast<std::size_t>(s.group)].by), threads_(p.threads) {
+    const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
+    const auto shape = [&](int l) { return p.layers.layers[static_cast<std::size_t>(l)].output; };
+    std::int64_t converted = 0;  // room for each tensor in the other layout
+    const auto bytes = [&](const dice::tensor::shape& of, dice::tensor::layout layout) {
+      converted += (dice::tensor::bytes(of, dice::tensor::layout::blocked) + 63) / 64 * 64;
+      return dice::tensor::bytes(of, layout);
+    };
+    for (int k = 0; k < s.operands; ++k) {
+      const auto edges = p.layers.into(group.anchor);
+      const auto i = static_cast<std::size_t>(k);
+      const auto layout = p.plan.operands[static_cast<std::size_t>(s.first_operand + k)].layout;
+      inputs_.push_back(random_block(bytes(i < edges.size() ? shape(edges[i].from) : shape(group.anchor), layout)));
+      input_pointers_.push_back(reinterpret_cast<const float*>(inputs_.back().data()));
+    }
+    output_ = weights::block(bytes(shape(group.anchor), s.output.layout));
+    for (const auto& q : p.parameters[static_cast<std::size_t>(s.group)]) {
+      parameters_.push_back(random_block(q.extents.bytes()));
+      plain_.push_back(reinterpret_cast<const float*>(parameters_.back().data()));
+    }
+    std::int64_t most = 0;
+    for (const auto& how : ways) {
+      ways_.push_back(p.kernels[static_cast<std::size_t>(s.group)].what);
+      ways_.back().how = how;
+      packed_.emplace_back(how.packed_bytes);
+      if (how.packed_bytes > 0) kernel_.pack(ways_.back(), plain_, packed_.back().data());
+      most = std::max(most, (how.scratch_bytes + 63) / 64 * 64);
+    }
+    scratch_ = weights::block(most + converted);
+    scratch_.touch();
+  }
+
+  std::size_t ways() const { return ways_.size(); }
+  void run(std::size_t way) const {
+    const bool packed = ways_[way].how.packed_bytes > 0;
+    kernel_.run(ways_[way], {.inputs = input_pointers_.data(),
+                             .output = reinterpret_cast<float*>(output_.data()),
+                             .parameters = packed ? nullptr : plain_.data(),
+                             .packed = packed ? packed_[way].data() : nullptr,
+                             .scratch = scratch_.data()});
+  }
+  /// Nanoseconds of a run with the weights where they lie when a frame comes to them: behind the rank's others, of which
+  /// `others` is a stand-in. All threads read them, and so are awake, as they are between two layers.
+  std::int64_t time(std::size_t way, const weights::block& others) const {
+    auto read = [&](std::int64_t part, std::int64_t parts) {
+      read_through(others, part, parts);
+      for (const auto& in : inputs_) read_through(in, part, parts);  // the layer before has just written it
+    };
+    if (threads_.each)
+      threads_.each([](void* f, std::int64_t k, std::int64_t n) { (*static_cast<decltype(read)*>(f))(k, n); }, &read);
+    else read(0, 1);
+    const auto from = runtime::now();
+    run(way);
+    return runtime::now() - from;
+  }
+
+ private:
+  const kernels::functions kernel_;
+  const runtime::team& threads_;
+  std::vector<kernels::task> ways_;
+  std::vector<weights::block> inputs_, parameters_, packed_;
+  std::vector<const float*> input_pointers_, plain_;
+  weights::block output_, scratch_;
+};
+
+/// All that the time of a step with several variants depends on. Those are convolutions with stride and dilation 1 and one
+/// group, which their shapes describe.
+inline std::string kind_of(const runtime::program& p, const schedule::step& s) {
+  const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
+  const auto layer = [&](int l) -> auto& { return p.layers.layers[static_cast<std::size_t>(l)]; };
+  std::string out(layer(group.anchor).op);
+  const auto add = [&](const dice::tensor::shape& of) {
+    for (int a = 0; a < of.rank; ++a) out += (a ? 'x' : ' ') + std::to_string(of[a]);
+  };
+  for (const auto& e : p.layers.into(group.anchor)) add(layer(e.from).output);
+  add(layer(group.anchor).output);
+  for (const auto& q : p.parameters[static_cast<std::size_t>(s.group)]) add(q.extents);
+  if (group.residual >= 0) out += " +";
+  if (group.activation >= 0) out += " " + std::string(layer(group.activation).op);
+  if (group.pool >= 0) out += " halved";
+  for (int k = 0; k < s.operands; ++k)
+    out += " " + std::to_string(static_cast<int>(p.plan.operands[static_cast<std::size_t>(s.first_operand + k)].layout));
+  return out + " " + std::to_string(static_cast<int>(s.output.layout));
+}
+
+/// What the system calls this machine's CPU, or the board, in letters that a comment may have.
+inline std::string cpu_name() {
+  std::string out, line;
+  std::ifstream cpus("/proc/cpuinfo"), board("/proc/device-tree/model");
+  const auto take = [&](const std::string& text) {
+    for (const char c : text)
+      if (c >= ' ' && c <= '~' && c != '\\') out += c;
+  };
+  while (out.empty() && std::getline(cpus, line))
+    if (line.rfind("model name", 0) == 0 && line.find(": ") != std::string::npos) take(line.substr(line.find(": ") + 2));
+  if (out.empty() && std::getline(board, line)) take(line);
+  return out.empty() ? "unknown" : out;
+}
+
+}  // namespace detail
+}  // namespace dice::measure

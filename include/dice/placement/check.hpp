@@ -1,0 +1,204 @@
+// The checks of a mapping as values. Of several mistakes the first in this order is named: mapping, form, ranks, units and
+// limits, wrong entries (foreign, backwards, empty, points), two devices, no device.
+#pragma once
+
+#include "dice/graph/network.hpp"
+#include "dice/meta/array.hpp"
+#include "dice/placement/written.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dice::placement {
+
+/// Those of docs/dsl.md#mistakes, in its order.
+enum class mistake : unsigned char {
+  none,
+  not_a_network,
+  damaged_header,
+  no_mapping,  ///< best_mapping found none
+  not_a_mapping,
+  other_split,
+  misplaced_entry,
+  rank_twice,
+  rank_missing,
+  not_a_unit,
+  core_twice,
+  core_negative,
+  no_core,
+  too_few_threads,
+  too_many_threads,
+  gpu_negative,
+  no_backend,
+  not_a_limit,
+  precision,
+  memory_not_positive,
+  in_flight,
+  foreign,
+  backwards,
+  empty_list,
+  point_outside,
+  points_unordered,
+  points_count,
+  two_devices,
+  no_device,
+  memory_less_than_plan,  ///< this and the next are found by schedule and app
+  no_kernel,
+};
+
+/// The first mistake.
+struct finding {
+  mistake what = mistake::none;
+  int position = 0;        ///< of the entry in the mapping
+  int index = 0;           ///< in the entry: of the interval or limit
+  int number = 0;          ///< rank, core, threads, GPU, frames, point, points or layer id
+  int more = 0;            ///< points_count: devices; two_devices, no_device: layers beside the first
+  std::int64_t bytes = 0;  ///< memory_less_than_plan: what the rank needs
+
+  constexpr explicit operator bool() const { return what != mistake::none; }
+  friend constexpr bool operator==(const finding&, const finding&) = default;
+};
+
+namespace detail {
+
+constexpr finding check_form(const written_mapping& m) {
+  bool wants_layers = false;
+  int at = 0;
+  for (const auto& e : m.entries) {
+    const bool right = e.what == entry::kind::layers ? wants_layers : e.what != entry::kind::other && !wants_layers;
+    if (!right) return {mistake::misplaced_entry, at, 0, at};
+    if (e.what != entry::kind::in_flight) wants_layers = m.is == form::mapping && e.what == entry::kind::dev;
+    ++at;
+  }
+  if (wants_layers || count_devices(m) == 0) return {mistake::misplaced_entry, at, 0, at};
+  return {};
+}
+
+constexpr finding check_ranks(const written_mapping& m) {
+  const auto& all = m.entries;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < i && all[i].what == entry::kind::dev; ++j)
+      if (all[j].what == entry::kind::dev && all[i].dev.rank == all[j].dev.rank)
+        return {mistake::rank_twice, static_cast<int>(i), 0, all[i].dev.rank};
+  const int n = count_devices(m);
+  meta::array<char> has(n);
+  for (const auto& e : all)
+    if (e.what == entry::kind::dev && e.dev.rank >= 0 && e.dev.rank < n) has[e.dev.rank] = 1;
+  for (int r = 0; r < n; ++r)
+    if (!has[r]) return {mistake::rank_missing, 0, 0, r};
+  return {};
+}
+
+constexpr mistake as_mistake(platform::unit_check::mistake what) {
+  using from = platform::unit_check::mistake;
+  switch (what) {
+    case from::not_a_unit:
+      return mistake::not_a_unit;
+    case from::core_twice:
+      return mistake::core_twice;
+    case from::core_negative:
+      return mistake::core_negative;
+    case from::no_core:
+      return mistake::no_core;
+    case from::too_few_threads:
+      return mistake::too_few_threads;
+    case from::too_many_threads:
+      return mistake::too_many_threads;
+    case from::gpu_negative:
+      return mistake::gpu_negative;
+    case from::no_backend:
+      return mistake::no_backend;
+    case from::none:
+      break;
+  }
+  return mistake::none;
+}
+
+constexpr finding check_device(const platform::written_dev& d, int at, bool gpus) {
+  using limit = platform::limit::kind;
+  if (!d.is_unit) return {mistake::not_a_unit, at};
+  const auto unit = platform::check_unit(d.on, d.cores, gpus);
+  if (const auto what = as_mistake(unit.what); what != mistake::none)
+    return {what, at, 0, what == mistake::no_core ? d.rank : unit.value};
+  int index = 0, precisions = 0;
+  bool positive = true;
+  for (const auto& l : d.limits) {
+    if (l.what == limit::none) return {mistake::not_a_limit, at, index, d.rank};
+    precisions += l.what == limit::precision;
+    positive = positive && (l.what != limit::memory || l.bytes > 0);
+    ++index;
+  }
+  if (precisions > (d.on.on() == platform::processor::gpu ? 1 : 0)) return {mistake::precision, at, 0, d.rank};
+  if (!positive) return {mistake::memory_not_positive, at, 0, d.rank};
+  return {};
+}
+
+constexpr finding check_units(const written_mapping& m, bool gpus) {
+  int at = 0;
+  for (const auto& e : m.entries) {
+    if (e.what == entry::kind::dev)
+      if (const auto f = check_device(e.dev, at, gpus)) return f;
+    if (e.what == entry::kind::in_flight && e.frames < 1) return {mistake::in_flight, at, 0, e.frames};
+    ++at;
+  }
+  return {};
+}
+
+constexpr finding check_lists(const written_mapping& m) {
+  finding backwards, empty;
+  int at = 0, rank = 0;
+  for (const auto& e : m.entries) {
+    if (e.what == entry::kind::dev) rank = e.dev.rank;
+    if (e.what == entry::kind::layers && e.lists.empty() && !empty) empty = {mistake::empty_list, at, 0, rank};
+    int index = 0;
+    for (const auto& list : e.lists) {
+      if (list.first < 0 || list.last < 0) return {mistake::foreign, at, index};
+      if (list.first > list.last && !backwards) backwards = {mistake::backwards, at, index};
+      ++index;
+    }
+    ++at;
+  }
+  return backwards ? backwards : empty;
+}
+
+constexpr finding check_points(const written_mapping& m, int layers) {
+  for (std::size_t i = 0; i < m.points.size(); ++i)
+    if (m.points[i] <= 0 || m.points[i] >= layers) return {mistake::point_outside, 0, static_cast<int>(i), m.points[i]};
+  for (std::size_t i = 1; i < m.points.size(); ++i)
+    if (m.points[i] <= m.points[i - 1]) return {mistake::points_unordered, 0, static_cast<int>(i), m.points[i]};
+  const int points = static_cast<int>(m.points.size()), devices = count_devices(m);
+  if (points + 1 != devices) return {mistake::points_count, 0, 0, points, devices};
+  return {};
+}
+
+constexpr finding check_layers(const written_mapping& m, int layers) {
+  meta::array<int> devices(layers), last(layers, -1);  // how many list each layer, and the latest that does
+  int at = 0;
+  for (const auto& e : m.entries) {
+    for (const auto& list : e.lists)
+      for (int l = list.first; l <= list.last; ++l)
+        if (last[l] != at) last[l] = at, ++devices[l];
+    ++at;
+  }
+  finding two{mistake::two_devices, 0, 0, 0, -1}, none{mistake::no_device, 0, 0, 0, -1};
+  for (int l = layers - 1; l >= 0; --l) {
+    if (devices[l] > 1) two.number = l, ++two.more;
+    if (devices[l] == 0) none.number = l, ++none.more;
+  }
+  return two.more >= 0 ? two : none.more >= 0 ? none : finding{};
+}
+
+}  // namespace detail
+
+/// The first mistake of a mapping for network `net`; `gpus`: whether GPUs have a backend.
+constexpr finding check(const written_mapping& m, const graph::network_view& net, bool gpus = platform::has_cudnn) {
+  if (m.is == form::none) return {mistake::not_a_mapping};
+  if (!m.of_this_network) return {mistake::other_split};
+  if (const auto f = detail::check_form(m)) return f;
+  if (const auto f = detail::check_ranks(m)) return f;
+  if (const auto f = detail::check_units(m, gpus)) return f;
+  if (const auto f = detail::check_lists(m)) return f;
+  return m.is == form::split ? detail::check_points(m, net.size()) : detail::check_layers(m, net.size());
+}
+
+}  // namespace dice::placement

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "dice/meta/array.hpp"
+#include "dice/placement/written.hpp"
+
+#include <cstddef>
+
+namespace dice::placement {
+
+/// A mapping as values that owns them. Moved, not copied: entries point to their parts.
+struct owned_mapping {
+  form is = form::mapping;
+  bool of_this_network = true;
+  meta::array<entry> entries;  // a std::vector costs the compiler ten times as much
+  meta::array<interval> lists;
+  meta::array<platform::limit> limits;
+  meta::array<int> cores, points;
+
+  owned_mapping() = default;
+  owned_mapping(owned_mapping&&) = default;
+  owned_mapping& operator=(owned_mapping&&) = default;
+
+  /// Points entries to their parts, which were added in the order of entries: as many lists and limits as their views count,
+  /// and cores as their units count.
+  void settle() {
+    std::size_t list = 0, limit = 0, core = 0;
+    for (auto& e : entries) {
+      e.lists.first = lists.data() + list, list += e.lists.count;
+      e.dev.limits.first = limits.data() + limit, limit += e.dev.limits.count;
+      if (e.dev.on.what != platform::unit::kind::cores) continue;
+      const auto n = static_cast<std::size_t>(e.dev.on.count);
+      e.dev.cores = {cores.data() + core, n}, core += n;
+    }
+  }
+  written_mapping values() const {
+    return {is,
+            of_this_network,
+            {entries.data(), static_cast<std::size_t>(entries.size())},
+            {points.data(), static_cast<std::size_t>(points.size())}};
+  }
+};
+
+}  // namespace dice::placement

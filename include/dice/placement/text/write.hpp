@@ -1,0 +1,129 @@
+// A mapping as C++.
+#pragma once
+
+#include "dice/graph/network.hpp"
+#include "dice/placement/place.hpp"
+#include "dice/placement/text/owned.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dice::placement {
+
+/// "cpu", "cores<0, 1>", "threads<4>", "gpu", "gpu_at<1>", with `dice` before it.
+[[gnu::cold]] inline std::string unit_text(const platform::unit& on, std::span<const int> cores, std::string_view dice) {
+  std::string out(dice), list;
+  switch (on.what) {
+    case platform::unit::kind::cpu:
+      return out + "cpu";
+    case platform::unit::kind::cores:
+      for (const int core : cores) list += (list.empty() ? "" : ", ") + std::to_string(core);
+      return out + "cores<" + list + ">";
+    case platform::unit::kind::threads:
+      return out + "threads<" + std::to_string(on.count) + ">";
+    case platform::unit::kind::gpu:
+      break;
+  }
+  return out + (on.gpu_index ? "gpu_at<" + std::to_string(on.gpu_index) + ">" : "gpu");
+}
+
+/// "tf32", "fp16", "bf16"; "" for float32.
+constexpr std::string_view precision_text(platform::numbers n) {
+  switch (n) {
+    case platform::numbers::tf32:
+      return "tf32";
+    case platform::numbers::fp16:
+      return "fp16";
+    case platform::numbers::bf16:
+      return "bf16";
+    case platform::numbers::float32:
+      break;
+  }
+  return "";
+}
+
+namespace detail {
+
+[[gnu::cold]] inline std::string device_text(const platform::written_dev& d) {
+  std::string out = "dice::dev<" + std::to_string(d.rank) + ", " + unit_text(d.on, d.cores, "dice::");
+  for (const auto& l : d.limits) {
+    if (l.what == platform::limit::kind::memory) out += ", dice::memory<" + std::to_string(l.bytes) + ">";
+    if (l.what == platform::limit::kind::host) {
+      out += ", dice::on<\"";
+      for (const char c : l.host) out += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+      out += "\">";
+    }
+    if (l.what == platform::limit::kind::precision)
+      out += ", dice::precision<dice::" + std::string(precision_text(l.precision)) + ">";
+  }
+  return out + ">";
+}
+
+}  // namespace detail
+
+/// A mapping without mistakes as C++, from its first word to its last `>`. `network` is the namespace of its layers.
+[[gnu::cold]] inline std::string write(const written_mapping& m, std::string_view network, const graph::network_view& net) {
+  const auto layer = [&](int l) {
+    return std::string(network) + "::" + std::string(net.layers[static_cast<std::size_t>(l)].name);
+  };
+  std::string out = "dice::mapping<\n    ";
+  if (m.is == form::split) {
+    out = "dice::split<" + std::string(network) + "::network, dice::points<";
+    for (std::size_t i = 0; i < m.points.size(); ++i) out += (i ? ", " : "") + std::to_string(m.points[i]);
+    out += ">,\n    ";
+  }
+  bool first = true;
+  for (const auto& e : m.entries) {
+    if (e.what == entry::kind::layers) {
+      out += ", dice::layers<";
+      bool alone = true;
+      for (const auto& list : e.lists) {
+        out += (alone ? "" : ", ") + (list.first == list.last
+                                          ? layer(list.first)
+                                          : "dice::range<" + layer(list.first) + ", " + layer(list.last) + ">");
+        alone = false;
+      }
+      out += ">";
+      continue;
+    }
+    if (!first) out += ",\n    ";
+    first = false;
+    out += e.what == entry::kind::dev ? detail::device_text(e.dev) : "dice::in_flight<" + std::to_string(e.frames) + ">";
+  }
+  return out + ">";
+}
+
+/// The mapping that a placement stands for: the rank of each layer, devices in order of rank. Its hosts are those of
+/// `devices`, to be kept.
+[[gnu::cold]] inline owned_mapping mapping_of(std::span<const int> owner, std::span<const platform::device> devices,
+                                              int in_flight) {
+  using limit = platform::limit;
+  owned_mapping out;
+  for (const auto& d : devices) {
+    entry dev{.what = entry::kind::dev, .dev{.rank = d.rank, .on = d.on}};
+    const auto add = [&](const limit& l) { out.limits.push_back(l), ++dev.dev.limits.count; };
+    if (d.memory_limit >= 0) add({.what = limit::kind::memory, .bytes = d.memory_limit});
+    if (d.on.precision != platform::numbers::float32) add({.what = limit::kind::precision, .precision = d.on.precision});
+    if (!d.host.empty()) add({.what = limit::kind::host, .host = d.host});
+    dev.dev.on.precision = platform::numbers::float32;
+    for (const int core : d.cores) out.cores.push_back(core);
+    out.entries.push_back(dev);
+    entry list{.what = entry::kind::layers};
+    const int layers = static_cast<int>(owner.size());
+    for (int l = 0; l < layers; ++l) {
+      if (owner[static_cast<std::size_t>(l)] != d.rank) continue;
+      const int from = l;
+      while (l + 1 < layers && owner[static_cast<std::size_t>(l) + 1] == d.rank) ++l;
+      out.lists.push_back({from, l}), ++list.lists.count;
+    }
+    out.entries.push_back(list);
+  }
+  if (in_flight != default_in_flight(static_cast<int>(devices.size())))
+    out.entries.push_back({.what = entry::kind::in_flight, .frames = in_flight});
+  out.settle();
+  return out;
+}
+
+}  // namespace dice::placement

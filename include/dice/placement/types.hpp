@@ -1,0 +1,85 @@
+// From the types that users write to values.
+#pragma once
+
+#include "dice/graph/network.hpp"
+#include "dice/placement/dsl.hpp"
+#include "dice/placement/written.hpp"
+
+#include <concepts>
+#include <type_traits>
+
+namespace dice::placement {
+
+namespace detail {
+
+template <class Net, class L> constexpr int id_in() {
+  if constexpr (requires {
+                  { L::id } -> std::convertible_to<int>;
+                }) {
+    if constexpr (L::id >= 0 && L::id < Net::size)
+      if constexpr (std::is_same_v<typename Net::template layer<L::id>, L>) return L::id;
+  }
+  return -1;
+}
+/// The id of layer L; -1 if it is none of network Net.
+template <class Net, class L> inline constexpr int id_of = id_in<Net, L>();
+
+template <class Net, class L> constexpr bool belongs() { return id_of<Net, L> >= 0; }
+
+template <class Net, class T> inline constexpr interval interval_of{id_of<Net, T>, id_of<Net, T>};
+template <class Net, class A, class B> inline constexpr interval interval_of<Net, range<A, B>>{id_of<Net, A>, id_of<Net, B>};
+template <class Net, class A> inline constexpr interval interval_of<Net, from<A>>{id_of<Net, A>, Net::size - 1};
+template <class Net, class A> inline constexpr interval interval_of<Net, to<A>>{0, id_of<Net, A>};
+template <class Net> inline constexpr interval interval_of<Net, all>{0, Net::size - 1};
+
+// One more than there are: arrays have at least one element.
+template <class Net, class... T> inline constexpr interval lists_of[]{interval_of<Net, T>..., {}};
+
+template <class Net, class E> inline constexpr entry entry_of{};
+template <class Net, int Rank, class Unit, class... Limits>
+inline constexpr entry entry_of<Net, dev<Rank, Unit, Limits...>>{
+    .what = entry::kind::dev, .dev = platform::dev_traits<dev<Rank, Unit, Limits...>>::written};
+template <class Net, class... T>
+inline constexpr entry entry_of<Net, layers<T...>>{.what = entry::kind::layers, .lists{lists_of<Net, T...>, sizeof...(T)}};
+template <class Net, int N> inline constexpr entry entry_of<Net, in_flight<N>>{.what = entry::kind::in_flight, .frames = N};
+
+template <class Net, class... E> inline constexpr entry entries_in[]{entry_of<Net, E>..., {}};
+template <int... P> inline constexpr int points_in[]{P..., 0};
+
+}  // namespace detail
+
+/// What a mapping or split is made of; `is` says what T is.
+template <class T> struct entries_of {
+  static constexpr form is = form::none;
+  template <class> static constexpr written_mapping values{};
+};
+template <class... E> struct entries_of<mapping<E...>> {
+  static constexpr form is = form::mapping;
+  template <class Net>
+  static constexpr written_mapping values{form::mapping, true, {detail::entries_in<Net, E...>, sizeof...(E)}, {}};
+};
+template <class Of, int... P, class... D> struct entries_of<split<Of, points<P...>, D...>> {
+  static constexpr form is = form::split;
+  using network = Of;
+  template <class Net>
+  static constexpr written_mapping values{form::split,
+                                          std::is_same_v<Net, Of>,
+                                          {detail::entries_in<Net, D...>, sizeof...(D)},
+                                          {detail::points_in<P...>, sizeof...(P)}};
+};
+
+/// A `struct deployment : mapping<…> {}` counts as the mapping it derives from.
+template <class... E> mapping<E...> base_mapping(const mapping<E...>*);
+template <class N, class P, class... D> split<N, P, D...> base_mapping(const split<N, P, D...>*);
+template <class T> T base_mapping(...);
+template <class T> struct normal {
+  template <class U> static auto ask(const U* p) -> decltype(base_mapping(p));
+  template <class U> static U ask(...);
+  using type = decltype(ask<T>(nullptr));
+};
+template <class T> using entries = entries_of<typename normal<T>::type>;
+
+/// Mapping Map for network Net as values.
+template <class Net, class Map> inline constexpr written_mapping written = entries<Map>::template values<Net>;
+
+}  // namespace dice::placement

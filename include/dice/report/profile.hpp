@@ -1,0 +1,125 @@
+// --profile: what each layer takes on the rank that computes it.
+#pragma once
+
+#include "dice/job/record.hpp"
+#include "dice/report/plan.hpp"
+#include "dice/report/trace.hpp"
+#include "dice/runtime/recorder.hpp"
+#include "dice/text/json.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace dice::report {
+
+/// Times of one fusion group.
+struct group_profile {
+  int group = 0;
+  double median_ms = 0;
+  double spread_ms = 0;  ///< interquartile range: half of the frames lie within it
+  double share = 0;      ///< of the rank's computing
+};
+
+/// One rank's profile.
+struct rank_profile {
+  std::string host;
+  std::vector<group_profile> groups;  ///< in the order of computation
+};
+
+/// A rank's durations, for all_gather.
+inline std::string profile_part(const runtime::recorder& r, const std::string& host) {
+  job::record out;
+  out.put(host);
+  for (std::size_t g = 0; g < r.samples().size(); ++g) {
+    auto all = r.samples()[g];
+    if (all.empty()) continue;
+    std::sort(all.begin(), all.end());
+    std::int64_t sum = 0;
+    for (auto t : all) sum += t;
+    const auto at = [&](std::size_t quarter) { return all[(all.size() - 1) * quarter / 4]; };
+    out.put(static_cast<std::int64_t>(g));
+    out.put(at(2));
+    out.put(at(3) - at(1));
+    out.put(sum);
+  }
+  return out.text();
+}
+
+[[gnu::cold]] inline std::vector<rank_profile> merge_profiles(const std::vector<std::string>& parts) {
+  std::vector<rank_profile> out;
+  for (const auto& part : parts) {
+    job::record in(part);
+    rank_profile r{in.get(), {}};
+    double all = 0;
+    while (in.more()) {
+      group_profile g;
+      g.group = static_cast<int>(in.get_number());
+      g.median_ms = static_cast<double>(in.get_number()) * 1e-6;
+      g.spread_ms = static_cast<double>(in.get_number()) * 1e-6;
+      g.share = static_cast<double>(in.get_number());
+      all += g.share;
+      r.groups.push_back(g);
+    }
+    for (auto& g : r.groups) g.share = all > 0 ? g.share / all : 0;
+    out.push_back(r);
+  }
+  return out;
+}
+
+/// The content of --profile: {"network", "frames", "ranks": [{"rank", "host", "unit", "layers": [{"id", "name", "operator",
+/// "ids", "macs", "median_ms", "spread_ms", "share"}]}]}. An entry is a fusion group: "ids" are its layers, "id" and
+/// "operator" are of the one that gives it its work.
+[[gnu::cold]] inline std::string profile_json(const runtime::program& p, std::int64_t frames,
+                                              const std::vector<rank_profile>& ranks) {
+  std::string out =
+      "{\"network\": " + text::json_string(p.network) + ", \"frames\": " + std::to_string(frames) + ",\n \"ranks\": [";
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    out += (r ? ",\n  " : "\n  ");
+    out += "{\"rank\": " + std::to_string(r) + ", \"host\": " + text::json_string(ranks[r].host) +
+           ", \"unit\": " + text::json_string(unit_text(p, static_cast<int>(r))) + ", \"layers\": [";
+    bool first = true;
+    for (const auto& g : ranks[r].groups) {
+      const auto& group = p.plan.groups[static_cast<std::size_t>(g.group)];
+      const auto& anchor = p.layers.layers[static_cast<std::size_t>(group.anchor)];
+      std::string ids;
+      std::int64_t macs = 0;
+      for (int l : group.layers())
+        if (l >= 0)
+          ids += (ids.empty() ? "" : ", ") + std::to_string(l), macs += p.layers.layers[static_cast<std::size_t>(l)].macs;
+      out += (first ? "\n   " : ",\n   ");
+      first = false;
+      out += "{\"id\": " + std::to_string(group.anchor) +
+             ", \"name\": " + text::json_string(group_text(p, static_cast<std::size_t>(g.group))) +
+             ", \"operator\": " + text::json_string(anchor.op) + ", \"ids\": [" + ids +
+             "], \"macs\": " + std::to_string(macs) + ", \"median_ms\": " + text::json_number(g.median_ms) +
+             ", \"spread_ms\": " + text::json_number(g.spread_ms) + ", \"share\": " + text::json_number(g.share) + "}";
+    }
+    out += "]}";
+  }
+  return out + "]}\n";
+}
+
+/// The same as a table.
+[[gnu::cold]] inline std::string profile_table(const runtime::program& p, const std::vector<rank_profile>& ranks) {
+  const auto number = [](const char* format, double v) {
+    char text[48];
+    std::snprintf(text, sizeof text, format, v);
+    return std::string(text);
+  };
+  std::vector<std::vector<std::string>> lines{{"rank", "layer", "operator", "median ms", "spread ms", "share", "GMAC/s"}};
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    for (const auto& g : ranks[r].groups) {
+      const auto& anchor =
+          p.layers.layers[static_cast<std::size_t>(p.plan.groups[static_cast<std::size_t>(g.group)].anchor)];
+      lines.push_back(
+          {std::to_string(r), group_text(p, static_cast<std::size_t>(g.group)), std::string(anchor.op),
+           number("%.3f", g.median_ms), number("%.3f", g.spread_ms), number("%.1f %%", 100 * g.share),
+           anchor.macs > 0 && g.median_ms > 0 ? number("%.1f", static_cast<double>(anchor.macs) / g.median_ms * 1e-6) : ""});
+    }
+  return text::table_text(lines, 3);
+}
+
+}  // namespace dice::report

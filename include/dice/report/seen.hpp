@@ -1,0 +1,143 @@
+// A run as it was measured: what each stage and link took for a frame.
+#pragma once
+
+#include "dice/job/clock_shift.hpp"
+#include "dice/job/record.hpp"
+#include "dice/meta/median.hpp"
+#include "dice/report/profile.hpp"
+#include "dice/report/summary.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/runtime/recorder.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dice::report {
+
+/// Groups in a row on one rank.
+struct seen_stage {
+  int rank = 0;
+  std::vector<std::size_t> groups;
+  double seconds = 0;  ///< measured, for a frame
+};
+/// All messages of a frame from one rank to another.
+struct seen_link {
+  int from = 0, to = 0, messages = 0;
+  std::int64_t bytes = 0;
+  double seconds = 0;       ///< measured, for a frame
+  std::int64_t frames = 0;  ///< in which all of them were seen
+};
+/// A run as it was measured.
+struct seen_run {
+  std::vector<seen_stage> stages;
+  std::vector<seen_link> links;
+  std::vector<double> busy;  ///< by rank: s of computing for a frame
+  std::vector<double> idle;  ///< by rank: the part of the time in which it waits
+  std::vector<std::string> hosts;
+  double period = 0, latency = 0;  ///< s a frame; the median
+  std::int64_t frames = 0;
+  int in_flight = 1;
+};
+
+/// What a rank did for messages, for all_gather. Its times become those of rank 0's clock.
+inline std::string passages_part(const runtime::recorder& r, const job::clock_shift& clock) {
+  std::vector<std::int64_t> out;
+  for (const auto& e : r.passages())
+    out.insert(out.end(), {static_cast<std::int64_t>(e.is), e.what, e.frame, clock(e.begin)});
+  job::record all;
+  all.put(out);
+  return all.text();
+}
+
+namespace detail {
+
+/// What each link takes for a frame: messages between two ranks pass one after the other, when they are sent and there is
+/// room for them, so that each takes from then, or from the arrival of the one before, to its own arrival. The median of all
+/// frames.
+[[gnu::cold]] inline std::vector<seen_link> links_of(const runtime::program& p, const std::vector<std::string>& parts) {
+  using kind = runtime::recorder::kind;
+  struct passage {
+    std::int64_t begun = 0, arrived = 0;
+    bool sent = false;
+    std::size_t frame = 0;
+  };
+  std::vector<std::vector<std::int64_t>> told;
+  std::size_t frames = 0;
+  for (const auto& part : parts) {
+    told.push_back(job::record(part).get_numbers());
+    for (std::size_t k = 0; k + 3 < told.back().size(); k += 4)
+      frames = std::max(frames, static_cast<std::size_t>(told.back()[k + 2]) + 1);
+  }
+  std::vector<passage> passages(p.plan.messages.size() * frames);  // by message and frame
+  for (const auto& numbers : told)
+    for (std::size_t k = 0; k + 3 < numbers.size(); k += 4) {
+      const auto is = static_cast<kind>(numbers[k]);
+      const auto frame = static_cast<std::size_t>(numbers[k + 2]);
+      auto& at = passages[static_cast<std::size_t>(numbers[k + 1]) * frames + frame];
+      at.frame = frame;
+      if (is == kind::receive) at.arrived = numbers[k + 3];
+      else at.begun = at.begun == 0 ? numbers[k + 3] : std::max(at.begun, numbers[k + 3]);
+      at.sent = at.sent || is == kind::send;
+    }
+  std::vector<seen_link> out;
+  for (const auto& m : p.plan.messages) {
+    auto same = std::find_if(out.begin(), out.end(), [&](const auto& l) { return l.from == m.from && l.to == m.to; });
+    if (same == out.end()) same = out.insert(out.end(), {m.from, m.to});
+    ++same->messages, same->bytes += m.bytes;
+  }
+  for (auto& l : out) {
+    std::vector<passage> line;
+    for (std::size_t m = 0; m < p.plan.messages.size(); ++m)
+      if (p.plan.messages[m].from == l.from && p.plan.messages[m].to == l.to)
+        for (std::size_t f = 0; f < frames; ++f)
+          if (const auto& at = passages[m * frames + f]; at.sent && at.arrived != 0) line.push_back(at);
+    std::sort(line.begin(), line.end(), [](const auto& x, const auto& y) { return x.begun < y.begun; });
+    std::vector<double> of_frame(frames), whole;
+    std::vector<int> seen(frames);  // messages; a recorder that is full knows no more
+    std::int64_t before = INT64_MIN;
+    for (const auto& at : line) {
+      of_frame[at.frame] += static_cast<double>(std::max<std::int64_t>(at.arrived - std::max(at.begun, before), 0));
+      before = std::max(before, at.arrived);
+      ++seen[at.frame];
+    }
+    for (std::size_t f = 0; f < frames; ++f)
+      if (seen[f] == l.messages) whole.push_back(of_frame[f]);
+    l.frames = static_cast<std::int64_t>(whole.size());
+    if (!whole.empty()) l.seconds = meta::median(std::move(whole)) * 1e-9;
+  }
+  return out;
+}
+
+}  // namespace detail
+
+/// What all ranks told of a run.
+[[gnu::cold]] inline seen_run seen(const runtime::program& p, const summary& r, const std::vector<rank_profile>& profiles,
+                                   const std::vector<std::string>& passages, int in_flight) {
+  seen_run out;
+  out.links = detail::links_of(p, passages), out.frames = r.frames, out.in_flight = in_flight;
+  out.period = r.frames > 0 ? r.seconds / static_cast<double>(r.frames) : 0;
+  out.latency = r.latency(0.5) * 1e-3;
+  for (const auto& rank : r.ranks) {
+    out.busy.push_back(rank.compute_ms * 1e-3), out.hosts.push_back(rank.host);
+    out.idle.push_back(out.period > 0 ? std::min(rank.wait_ms * 1e-3 / out.period, 1.0) : 0);
+  }
+  std::vector<double> seconds(p.plan.groups.size());
+  for (std::size_t k = 0; k < profiles.size(); ++k)
+    for (const auto& g : profiles[k].groups) seconds[static_cast<std::size_t>(g.group)] = g.share * out.busy[k];
+  std::vector<std::size_t> order(p.plan.groups.size());
+  for (std::size_t g = 0; g < order.size(); ++g) order[g] = g;
+  std::sort(order.begin(), order.end(),
+            [&](auto a, auto b) { return p.plan.groups[a].output() < p.plan.groups[b].output(); });
+  for (const auto g : order) {
+    const int rank = p.plan.groups[g].rank;
+    if (out.stages.empty() || out.stages.back().rank != rank) out.stages.push_back({rank, {}, 0});
+    out.stages.back().groups.push_back(g), out.stages.back().seconds += seconds[g];
+  }
+  return out;
+}
+
+}  // namespace dice::report

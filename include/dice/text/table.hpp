@@ -1,0 +1,52 @@
+// Numbers and tables for people. Here and elsewhere, functions that make texts once are cold: compiled for size, each costs
+// half the compile time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace dice::text {
+
+/// "512 B", "1.5 KiB", "12.0 MiB".
+inline std::string bytes_text(std::int64_t bytes) {
+  char out[32];
+  if (bytes < 10240) std::snprintf(out, sizeof out, "%lld B", static_cast<long long>(bytes));
+  else if (bytes < (10 << 20)) std::snprintf(out, sizeof out, "%.1f KiB", static_cast<double>(bytes) / 1024);
+  else std::snprintf(out, sizeof out, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return out;
+}
+
+/// A number as printf writes it in the form `form`.
+inline std::string number_text(double value, const char* form) {
+  char out[128];
+  std::snprintf(out, sizeof out, form, value);
+  return out;
+}
+
+/// Lines of cells, columns as wide as their widest cell; the first `left` columns are aligned to the left.
+[[gnu::cold]] inline std::string table_text(const std::vector<std::vector<std::string>>& lines, std::size_t left) {
+  const auto width_of = [](const std::string& s) {  // UTF-8: code points
+    return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+  };
+  std::vector<std::size_t> widths;
+  for (const auto& line : lines) {
+    widths.resize(std::max(widths.size(), line.size()));
+    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], width_of(line[c]));
+  }
+  std::string out;
+  for (const auto& line : lines) {
+    std::string text;
+    for (std::size_t c = 0; c < line.size(); ++c) {
+      const std::string pad(widths[c] - width_of(line[c]), ' ');
+      text += (c ? "  " : "") + (c < left ? line[c] + pad : pad + line[c]);
+    }
+    out += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  }
+  return out;
+}
+
+}  // namespace dice::text

@@ -1,6 +1,0 @@
-// The threads of the backend for CPUs, and the library's name, to which programs refer.
-#include "dice/app/backends.ipp"
-#include "dice/meta/library_id.hpp"
-
-const char DICE_LIBRARY_ID = 0;
-const char dice_header_only_and_library_in_one_program = 0;

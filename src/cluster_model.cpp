@@ -1,0 +1,2 @@
+// Predictions, searches and advice.
+#include "dice/advice/cluster_model.ipp"

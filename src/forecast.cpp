@@ -1,2 +1,0 @@
-// Predictions, searches and advice.
-#include "dice/app/forecast.ipp"

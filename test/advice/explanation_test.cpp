@@ -1,0 +1,259 @@
+// What --explain advises after a run of which all figures are known.
+#include "runtime/toy.hpp"
+
+#include "dice/advice/advice.hpp"
+#include "dice/app/command_line.hpp"
+#include "dice/app/main.hpp"
+#include "dice/partition/partition.hpp"
+#include "dice/app/rank.hpp"
+#include "dice/channels/channels.hpp"
+
+#include "sample.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+using namespace dice;
+
+namespace {
+
+using slow = board<"slow", ram<1_GiB>, processor<threads<1>, gflops<1>, gbytes_per_s<1>>>;
+using quick = board<"quick", ram<1_GiB>, processor<threads<1>, gflops<3>, gbytes_per_s<3>>>;
+using lab = cluster<host<"s", slow>, host<"q", quick>, connection<gbytes_per_s<50>, us<0.01>>>;
+using on_slow = mapping<dev<0, threads<1>, on<"s">>, layers<all>>;
+using on_quick = mapping<dev<0, threads<1>, on<"q">>, layers<all>>;
+using best = best_mapping<sample::network, lab, throughput>;
+
+/// A run of Map in which all took `times` what was predicted, and messages `link_times`.
+template <class Map> report::seen_run run_of(double times, double link_times = 1) {
+  const auto& f = app::forecast_of<sample::network, Map, lab>;
+  const auto& p = assembly::program_of<sample::network, Map>;
+  report::summary figures;
+  figures.frames = 10;
+  const auto expected = advice::foreseen(f, p);
+  std::vector<report::rank_profile> profiles(p.plan.ranks.size());
+  figures.ranks.resize(profiles.size());
+  std::vector<double> sums(profiles.size());
+  for (std::size_t g = 0; g < p.plan.groups.size(); ++g)
+    sums[static_cast<std::size_t>(p.plan.groups[g].rank)] += expected.group_seconds[g];
+  for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
+    const auto r = static_cast<std::size_t>(p.plan.groups[g].rank);
+    profiles[r].groups.push_back({static_cast<int>(g), 0, 0, expected.group_seconds[g] / sums[r]});
+  }
+  const double period = expected.expected.period * times;
+  figures.seconds = 10 * period;
+  for (std::size_t r = 0; r < sums.size(); ++r) {
+    figures.ranks[r].host = "h" + std::to_string(r);
+    figures.ranks[r].compute_ms = sums[r] * times * 1e3;
+    figures.ranks[r].wait_ms = (period - sums[r] * times) * 1e3;
+  }
+  auto out = report::seen(p, figures, profiles, {}, p.plan.in_flight);
+  for (auto& l : out.links)
+    l.seconds = link_times * expected.links[static_cast<std::size_t>(l.from * p.ranks() + l.to)].time(l.bytes, l.messages);
+  return out;
+}
+
+template <class Map> advice::assessment outlook_of(const report::seen_run& run) {
+  return advice::advised(app::forecast_of<sample::network, Map, lab>, assembly::program_of<sample::network, Map>, run);
+}
+template <class Map> std::string advice(const report::seen_run& run, bool json = false) {
+  const auto all = outlook_of<Map>(run);
+  return json ? all.advice_json : all.advice;
+}
+
+TEST(explain, what_was_foreseen_sums_up) {
+  const auto run = run_of<on_slow>(1);
+  ASSERT_EQ(run.stages.size(), 1u);
+  EXPECT_NEAR(run.stages[0].seconds, (predicted<sample::network, on_slow, lab>.latency), 1e-12);
+  const auto ahead = outlook_of<on_slow>(run);
+  const auto text = advice::explained_text(assembly::program_of<sample::network, on_slow>, run, &ahead);
+  EXPECT_NE(text.find("rank 0 on h0"), std::string::npos) << text;
+  EXPECT_NE(text.find("What limits: rank 0 on h0, which computes 100 % of the time."), std::string::npos) << text;
+}
+
+TEST(explain, advises_the_best_mapping_with_times_as_seen) {
+  constexpr double best_fps = predicted<sample::network, best, lab>.throughput;
+  constexpr double slow_fps = predicted<sample::network, on_slow, lab>.throughput;
+  // All took twice what was predicted: what would be best is half as fast as predicted, and the gain is the same.
+  const auto text = advice<on_slow>(run_of<on_slow>(2));
+  EXPECT_NE(text.find("This mapping would do " + text::number_text(best_fps / 2, "%.4g frames/s, ") +
+                      text::number_text((best_fps / slow_fps - 1) * 100, "%.0f %% more than the ") +
+                      text::number_text(slow_fps / 2, "%.4g that this one could")),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("using deployment = dice::mapping<"), std::string::npos);
+  const auto json = advice<on_slow>(run_of<on_slow>(2), true);
+  EXPECT_EQ(json.find("\"better\": {\"frames_per_s\": " + text::json_number(best_fps / 2)), 0u) << json;
+}
+
+TEST(explain, the_best_mapping_has_none_better) {
+  EXPECT_EQ(advice<best>(run_of<best>(1)), "No other mapping on this cluster is predicted to gain more than 3 %.\n");
+  EXPECT_EQ(advice<best>(run_of<best>(1), true), "\"better\": null");
+  auto run = run_of<best>(1);
+  run.period *= 1.5;  // frames that wait for one another do not make another mapping better
+  EXPECT_EQ(advice<best>(run, true), "\"better\": null");
+}
+
+TEST(explain, one_device_may_be_the_best) {
+  ASSERT_EQ((assembly::program_of<sample::network, best>.ranks()), 2);
+  auto run = run_of<best>(1, 1e6);  // messages took a million times what was predicted, and the ranks waited for them
+  run.period = run.links[0].seconds, run.idle.assign(2, 0.99);
+  const auto text = advice<best>(run);
+  EXPECT_EQ(text.find("No mapping on several devices is better than one device alone, which would do "), 0u) << text;
+  EXPECT_NE(text.find("dice::on<\"q\">"), std::string::npos);
+  run.idle.assign(2, 0.01);  // they never waited: messages only seem slow
+  EXPECT_EQ(advice<best>(run).find("No other mapping"), 0u);
+}
+
+/// The words of the line of `text` that begins with this, but for those of the beginning.
+std::vector<std::string> words_after(const std::string& text, const std::string& beginning) {
+  const auto at = text.find("\n" + beginning);
+  if (at == std::string::npos) return {};
+  std::istringstream line(text.substr(at + 1 + beginning.size(), text.find('\n', at + 1) - at - 1 - beginning.size()));
+  return {std::istream_iterator<std::string>(line), {}};
+}
+
+TEST(explain, time_that_messages_take) {
+  using one = board<"one", ram<1_GiB>,
+                    processor<threads<1>, gflops<1>, gbytes_per_s<1>, sending<us<200>, gbytes_per_s<0.01>>,
+                              receiving<us<300>, gbytes_per_s<0.02>>>>;
+  using two = cluster<host<"a", one>, host<"b", one>, connection<gbytes_per_s<50>, us<0.01>>>;
+  using halves =
+      mapping<dev<0, threads<1>>, layers<range<sample::network::layer<0>, sample::network::layer<2>>>, dev<1, threads<1>>,
+              layers<range<sample::network::layer<3>, sample::network::layer<sample::network::size - 1>>>>;
+  auto run = run_of<halves>(1);
+  const auto ahead =
+      advice::advised(app::forecast_of<sample::network, halves, two>, assembly::program_of<sample::network, halves>, run);
+  ASSERT_EQ(ahead.expected.message_seconds.size(), 2u);
+  ASSERT_EQ(run.links.size(), 1u);
+  const auto bytes = static_cast<double>(run.links[0].bytes);
+  const double sends = 200e-6 * run.links[0].messages + bytes / 1e7;
+  EXPECT_NEAR(ahead.expected.message_seconds[0], sends, 1e-12);
+  EXPECT_NEAR(ahead.expected.message_seconds[1], 300e-6 * run.links[0].messages + bytes / 2e7, 1e-12);
+  run.period = 10e-3, run.busy = {6e-3, 2e-3}, run.idle = {0.3, 0.8};  // rank 0 has 1 ms left, rank 1 nothing
+  const auto& p = assembly::program_of<sample::network, halves>;
+  const auto text = advice::explained_text(p, run, &ahead);
+  EXPECT_EQ(words_after(text, "  seeing to messages and frames"),
+            (std::vector<std::string>{text::number_text(sends * 1e3, "%.3f"), "1.000", "10", "%"}))
+      << text;
+  const auto json = advice::explained_json(p, run, &ahead);
+  EXPECT_NE(json.find("\"predicted_message_s\": [" + text::json_number(sends) + ", "), std::string::npos) << json;
+}
+
+struct zeros {
+  static constexpr std::string_view digest = sample::network::weights.digest;
+  static constexpr std::array<double, sample::network::size> ms{};
+};
+
+TEST(explain, nothing_is_better_than_no_time) {
+  using still = cluster<host<"s", board<"still", ram<1_GiB>, processor<threads<1>, profile<zeros>>>>>;
+  report::seen_run run;
+  run.busy = {0}, run.idle = {0}, run.hosts = {"h"}, run.period = 1e-6;
+  const auto ahead = advice::advised(app::forecast_of<sample::network, on_slow, still>,
+                                     assembly::program_of<sample::network, on_slow>, run);
+  EXPECT_EQ(ahead.advice.find("No other mapping on this cluster"), 0u) << ahead.advice;
+  EXPECT_EQ(ahead.advice_json, "\"better\": null");
+}
+
+/// Ranks that are threads; the clock of rank 1 is 10 s further behind each time when it is asked.
+class drifting final : public channels::communicator {
+ public:
+  drifting(channels::in_process::hub& hub, int rank) : ranks_(hub, rank) {}
+  int rank() const override { return ranks_.rank(); }
+  int size() const override { return ranks_.size(); }
+  std::vector<std::string> all_gather(const std::string& text) override { return ranks_.all_gather(text); }
+  std::int64_t clock_offset() override { return rank() * asked_++ * 10'000'000'000; }
+  std::unique_ptr<channels::endpoint> connect(std::span<const channels::path> paths) override {
+    return ranks_.connect(paths);
+  }
+  void send_block(int to, const void* data, std::int64_t bytes) override { ranks_.send_block(to, data, bytes); }
+  void receive_block(int from, void* data, std::int64_t bytes) override { ranks_.receive_block(from, data, bytes); }
+  void stop(const std::string& message) override { ranks_.stop(message); }
+
+ private:
+  channels::in_process::communicator ranks_;
+  std::int64_t asked_ = 0;
+};
+
+struct scratch {
+  scratch() { std::filesystem::create_directory(path); }
+  ~scratch() { std::filesystem::remove_all(path); }
+  std::string read(const char* name) const {
+    std::stringstream out;
+    out << std::ifstream(path / name).rdbuf();
+    return out.str();
+  }
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / ("dice_explain_" + std::to_string(::getpid()));
+};
+
+TEST(clocks, are_asked_again_at_the_end) {
+  const scratch folder;
+  const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 6);  // frames enter on rank 0 and leave on rank 1
+  const std::string weights = folder.path / "toy.safetensors", json = folder.path / "x.json";
+  toy.write_weights(weights, toy.digest);
+  const auto program = toy.view();
+  const auto o = app::parse(program, std::vector<const char*>{"--random", "1", "--frames", "100", "--weights",
+                                                              weights.c_str(), "--json", json.c_str()});
+  toy::jitter = 2000;
+  channels::in_process::hub hub(2);
+  testing::internal::CaptureStdout();
+  int codes[2] = {-1, -1};
+  const auto work = [&](int rank) {
+    drifting ranks(hub, rank);
+    codes[rank] = app::rank_job(program, o, {}, ranks, false, nullptr).run();
+  };
+  std::thread first(work, 0), second(work, 1);
+  first.join(), second.join();
+  testing::internal::GetCapturedStdout();
+  toy::jitter = 0;
+  EXPECT_EQ(codes[0] + codes[1], 0);
+  const auto told = folder.read("x.json");
+  const auto ms = [&](const std::string& name) {
+    return std::stod(told.substr(told.find("\"" + name + "\": ") + name.size() + 4));
+  };
+  EXPECT_LT(ms("min"), 2500) << told;  // a frame seems to take 0 to 10 s, evenly
+  EXPECT_NEAR(ms("median"), 5000, 2000);
+  EXPECT_GT(ms("max"), 7500);
+}
+
+/// Files and page are of one search.
+TEST(explain, looks_for_better_mappings_once) {
+  const scratch folder;
+  const toy::program toy(toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 6);
+  const std::string weights = folder.path / "toy.safetensors", json = folder.path / "x.json";
+  toy.write_weights(weights, toy.digest);
+  static int asked = 0;
+  auto f = app::forecast_of<sample::network, on_slow, lab>;
+  f.advise = [](const advice::cluster_model&, const runtime::program& p, const report::seen_run&) {
+    ++asked;
+    advice::assessment out{{}, "It would be better.\n", "\"better\": 7"};
+    out.expected.group_seconds.resize(p.plan.groups.size(), 1e-3);
+    out.expected.links.resize(static_cast<std::size_t>(p.ranks() * p.ranks()), {1e9, 1e-6});
+    out.expected.message_seconds.resize(static_cast<std::size_t>(p.ranks()));
+    return out;
+  };
+  const std::vector<const char*> words{"x",         "--explain",     "--transport", "in-process",
+                                       "--weights", weights.c_str(), "--json",      json.c_str()};
+  testing::internal::CaptureStdout();
+  const int code = app::run(toy.view(), &f, static_cast<int>(words.size()), const_cast<char**>(words.data()));
+  const auto page = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(asked, 1);
+  EXPECT_NE(page.find("It would be better."), std::string::npos) << page;
+  EXPECT_NE(folder.read("x.json").find("\"better\": 7"), std::string::npos);
+}
+
+}  // namespace

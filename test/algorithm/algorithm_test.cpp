@@ -1,0 +1,132 @@
+// Backends' algorithms as values: bytes, and the layout of convolutions in bounds.
+#include "sample.hpp"
+
+#include <dice/algorithm/algorithm.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace {
+
+using namespace dice;
+using tensor::shape;
+
+constexpr algorithm::choice of(const ops::conv& op, const shape& in) {
+  return algorithm::choose_openmp(op, std::array{in}, graph::infer(op, std::array{in}));
+}
+
+// The plan of a cluster is one for all its boards: these numbers must come out the same on each of them.
+constexpr ops::conv three{.channels = 64, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
+static_assert(of(three, {1, 3, 224, 224}).packed_bytes == (3 * 9 * 64 + 64) * 4);
+static_assert(of(three, {1, 3, 224, 224}).scratch_bytes == 128 + 3 * (226 * 225 + 1) * 4);
+// A few channels are read from a plain input, plane by plane; more in blocks.
+static_assert(of(three, {1, 3, 224, 224}).works == algorithm::form::first &&
+              of(three, {1, 16, 4, 4}).works == algorithm::form::blocked);
+// 10 output channels are a block of 16. 1x1 reads the input in place, and so does a window that never leaves it.
+constexpr ops::conv point{.channels = 10};
+static_assert(of(point, {1, 5, 7, 7}).packed_bytes == (5 * 16 + 16) * 4 && of(point, {1, 5, 7, 7}).scratch_bytes == 0);
+static_assert(of({.channels = 8, .kernel = {1, 3}}, {1, 20, 9, 9}).scratch_bytes == 64);  // offsets of three taps
+// A block of output channels reads the channels of its groups: 24 outputs a group, of 2 inputs.
+constexpr algorithm::convolution grouped({.channels = 72, .group = 3}, {1, 6, 5, 5}, {1, 72, 5, 5});
+static_assert(grouped.reads(0).size() == 2 && grouped.reads(1).from == 0 && grouped.reads(1).to == 4 && grouped.depth == 4);
+// Depthwise convolution needs no scratch, and nine weights a channel.
+constexpr ops::conv depthwise{.channels = 20, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = 20};
+static_assert(of(depthwise, {1, 20, 8, 8}).packed_bytes == 32 * 10 * 4 && of(depthwise, {1, 20, 8, 8}).scratch_bytes == 0);
+// 3x3 of many channels goes by Winograd's algorithm, in tiles as large as pay: none on tiny maps.
+constexpr int pairs(std::int64_t channels, std::int64_t size) {
+  const ops::conv op{.channels = channels, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
+  return algorithm::winograd::best(op, {1, channels, size, size}, {1, channels, size, size}).variant;
+}
+static_assert(pairs(64, 224) == 3 && pairs(256, 28) == 2 && pairs(8, 224) == 0 && pairs(512, 3) == 0);
+static_assert(algorithm::winograd::best({.channels = 64, .kernel = {3, 3}, .strides = {2, 2}}, {1, 64, 9, 9}, {1, 64, 4, 4})
+                  .variant == 0);
+constexpr algorithm::winograd four(2, {.channels = 40, .kernel = {3, 3}}, {1, 20, 58, 58}, {1, 40, 56, 56});
+static_assert(four.packed_bytes() == (36 * 20 * 48 + 48) * 4 && four.rows == 14 && four.block_tiles() == 28);
+static_assert(four.blocks() > 4 && four.scratch_bytes() == 4 * 36 * (2 * 28 + 1) * 16 * 4);
+// The scratch stays small however large the image is.
+static_assert(of(three, {1, 64, 1000, 1000}).scratch_bytes < 3 * algorithm::convolution::band_bytes);
+
+// Operators without an overload need nothing.
+static_assert(algorithm::choose_openmp(ops::gemm{.columns = 3, .depth = 2}, {}, {}).packed_bytes == 0);
+static_assert(algorithm::choose_reference(three, {}, {}).scratch_bytes == 0);
+
+using sample::network;
+constexpr auto& table = algorithm::choices<network, algorithm::backend::openmp>;
+static_assert(table.size() == network::size &&
+              algorithm::choices_of<network, algorithm::backend::openmp>.data() == table.data());
+
+TEST(cost, tables_hold_the_choice_for_each_layer) {
+  for (std::size_t l = 0; l < table.size(); ++l) {
+    const bool convolution = l == 1 || l == 3;
+    EXPECT_EQ(table[l].packed_bytes > 0, convolution) << l;
+    EXPECT_EQ(table[l].scratch_bytes > 0, l == 1) << l;  // conv2 is 1x1
+    const auto& plain = algorithm::choices<network, algorithm::backend::reference>[l];
+    EXPECT_EQ(plain.packed_bytes + plain.scratch_bytes, 0) << l;
+  }
+}
+
+TEST(cost, cpu_units_have_a_backend) {
+#ifdef DICE_WITH_OPENMP
+  constexpr auto expected = algorithm::backend::openmp;
+#else
+  constexpr auto expected = algorithm::backend::reference;
+#endif
+  EXPECT_EQ(algorithm::backend_of({.what = platform::unit::kind::cores, .count = 2}), expected);
+  EXPECT_EQ(algorithm::backend_of({.what = platform::unit::kind::gpu}), algorithm::backend::cudnn);
+}
+
+// CUDA kernels count in 32 bits, and one channel is padded to eight.
+TEST(cost, halves_have_a_limit) {
+  const ops::conv op{.channels = 1};
+  const shape in{1, 1, 1 << 14, 1 << 13}, large{1, 1, 1 << 14, 1 << 14};
+  EXPECT_GT(algorithm::choose_half(op, std::array{in}, in).scratch_bytes, std::int64_t{4} << 30);
+  EXPECT_NO_THROW(algorithm::choose_cudnn(op, std::array{large}, large));
+  EXPECT_THROW(algorithm::choose_half(op, std::array{large}, large), graph::model_error);
+}
+
+// Each output pixel and tap of a band: the element that the kernel reads lies in the channel's plane, is the one that the
+// definition of convolution names, and no two outputs are the same pixel.
+TEST(cost, convolution_layout_names_the_right_elements) {
+  int seen = 0;
+  for (const int size : {1, 5, 8, 13})
+    for (const int kernel : {1, 2, 3, 5})
+      for (const int stride : {1, 2, 3, 5})
+        for (const int dilation : {1, 2, 3})
+          for (const int before : {0, 1, 4})
+            for (const int after : {0, 2}) {
+              const ops::conv op{.channels = 3,
+                                 .kernel = {kernel, 1 + kernel / 2},
+                                 .strides = {stride, 1 + stride / 2},
+                                 .dilations = {dilation, 1 + dilation % 2},
+                                 .pads = {before, after, after, before}};
+              const shape in{1, 2, size, size + 3};
+              if (size + before + after < (kernel - 1) * dilation + 1) continue;
+              if (size + 3 + before + after < kernel / 2 * (1 + dilation % 2) + 1) continue;
+              const shape result = graph::infer(op, std::array{in});
+              const algorithm::convolution form(op, in, result);
+              if (form.in_place) continue;
+              ++seen;
+              EXPECT_GE(form.pitch, form.x.out);
+              EXPECT_GE(form.band * form.bands(), form.y.out);
+              for (std::int64_t ky = 0; ky < form.y.kernel; ++ky)
+                for (std::int64_t kx = 0; kx < form.x.kernel; ++kx)
+                  for (std::int64_t y = 0; y < form.band; ++y)
+                    for (std::int64_t x = 0; x < form.x.out; ++x) {
+                      const auto at = y * form.pitch + x + form.tap(ky, kx);
+                      ASSERT_LT(at, form.plane);
+                      // The phase and position within it that `at` is, by rows of `pitch`.
+                      const auto phase = at / form.phase_size, place = at % form.phase_size;
+                      const auto py = phase / form.x.phases, px = phase % form.x.phases;
+                      auto row = place / form.pitch, column = place % form.pitch;
+                      if (column < form.x.place(kx)) --row, column += form.pitch;  // zeros shared with the row before
+                      ASSERT_EQ(form.y.source(py, row), y * op.strides[0] + ky * op.dilations[0] - op.pads[0]);
+                      ASSERT_EQ(form.x.source(px, column), x * op.strides[1] + kx * op.dilations[1] - op.pads[1]);
+                    }
+            }
+  EXPECT_GT(seen, 500);
+}
+
+}  // namespace

@@ -1,0 +1,95 @@
+// Region rules against the elements that an operator touches: what the rule does not name may change, and the region of the
+// result stays as it is. The reference kernels tell.
+#include "kernels/harness.hpp"
+
+#include <array>
+#include <cstdint>
+#include <random>
+
+namespace {
+
+using namespace harness;
+using tensor::region;
+
+bool inside(const region& r, const shape& s, std::int64_t element) {
+  for (int a = s.rank - 1; a >= 0; --a) {
+    const auto i = element % s[a];
+    element /= s[a];
+    if (a < region::axes && (i < r.begin[a] || i >= r.end[a])) return false;
+  }
+  return true;
+}
+
+template <class Op> void needs_all_it_touches(const problem<Op>& p) {
+  const auto expected = compute<kernels::reference::backend>(p);
+  const auto result = p.result();
+  std::mt19937 draw(7);
+  std::int64_t spared = 0;
+  for (int n = 0; n < 50; ++n) {
+    region part = tensor::whole(result);
+    for (int a = 0; a < std::min(result.rank, region::axes); ++a) {
+      const auto extent = static_cast<unsigned>(result[a]);
+      part.begin[a] = draw() % extent;
+      part.end[a] = part.begin[a] + 1 + draw() % (extent - static_cast<unsigned>(part.begin[a]));
+    }
+    auto other = p;
+    for (std::size_t k = 0; k < p.in.size(); ++k) {
+      const auto needed = graph::needs(p.op, static_cast<int>(k), part, graph::shapes(p.in), result);
+      EXPECT_TRUE(tensor::empty(needed) || tensor::contains(tensor::whole(p.in[k]), needed)) << p.op.onnx;
+      for (std::size_t i = 0; i < other.inputs[k].size(); ++i)
+        if (!inside(needed, p.in[k], static_cast<std::int64_t>(i)))
+          other.inputs[k][i] += static_cast<float>(1 + draw() % 100), ++spared;
+    }
+    const auto found = compute<kernels::reference::backend>(other);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (inside(part, result, static_cast<std::int64_t>(i))) {
+        ASSERT_EQ(found[i], expected[i]) << p.op.onnx << ", element " << i;
+      }
+  }
+  EXPECT_GT(spared, 0) << p.op.onnx << " needs everything: this shows nothing";
+}
+
+TEST(Regions, HoldWhatOperatorsTouch) {
+  for (const int stride : {1, 2, 3})
+    for (const int dilation : {1, 2}) {
+      needs_all_it_touches(make(ops::conv{.channels = 4,
+                                          .kernel = {3, 2},
+                                          .strides = {stride, 2},
+                                          .dilations = {1, dilation},
+                                          .pads = {1, 2, 0, 1},
+                                          .group = 2},
+                                {{1, 4, 9, 10}}, {{4, 2, 3, 2}}));
+      needs_all_it_touches(make(
+          ops::max_pool{
+              .kernel = {2, 3}, .strides = {stride, 2}, .dilations = {dilation, 1}, .pads = {1, 1, 0, 1}, .ceil_mode = true},
+          {{1, 3, 9, 10}}));
+      needs_all_it_touches(
+          make(ops::average_pool{.kernel = {2, 3}, .strides = {2, stride}, .dilations = {1, dilation}, .pads = {0, 1, 1, 1}},
+               {{1, 3, 9, 10}}));
+    }
+  needs_all_it_touches(make(ops::conv{.channels = 3, .kernel = {1, 3}, .pads = {0, 1, 0, 1}}, {{1, 2, 12}}, {{3, 2, 1, 3}}));
+  needs_all_it_touches(make(ops::global_average_pool{}, {{2, 3, 4, 4}}));
+  needs_all_it_touches(make(ops::gemm{.columns = 5, .depth = 6}, {{4, 6}}, {{5, 6}}));
+  needs_all_it_touches(make(ops::mat_mul{.columns = 5, .depth = 6}, {{2, 3, 6}}, {{5, 6}}));
+  needs_all_it_touches(make(ops::softmax{.first = 1, .last = 2}, {{3, 4, 5}}));
+  needs_all_it_touches(make(ops::softmax{.first = 2, .last = 4}, {{2, 3, 4, 5}}));
+  needs_all_it_touches(make(ops::lrn{.size = 3}, {{1, 9, 2, 2}}));
+  needs_all_it_touches(make(ops::lrn{.size = 4}, {{1, 9, 2, 2}}));
+  needs_all_it_touches(make(ops::pad{.before = {0, 0, 2, -1}, .after = {0, 1, -2, 3}}, {{1, 2, 6, 5}}));
+  needs_all_it_touches(
+      make(ops::slice{.starts = {0, 7, 1, 0}, .steps = {1, -2, 1, 3}, .extents = {1, 4, 3, 2}}, {{1, 8, 4, 6}}));
+  needs_all_it_touches(make(ops::transpose{.perm = {0, 2, 3, 1}}, {{1, 3, 4, 5}}));
+  needs_all_it_touches(make(ops::transpose{.perm = {4, 1, 0, 3, 2}}, {{2, 3, 2, 3, 4}}));
+  needs_all_it_touches(make(ops::concat{.axis = 1}, {{1, 3, 4, 4}, {1, 2, 4, 4}, {1, 4, 4, 4}}));
+  needs_all_it_touches(make(ops::concat{.axis = 3}, {{1, 3, 4, 4}, {1, 3, 4, 1}}));
+  needs_all_it_touches(make(ops::reduce_mean{.over = {false, false, true, true}, .keep = true}, {{2, 3, 4, 5}}));
+  needs_all_it_touches(make(ops::reduce_mean{.over = {false, true, false, true}, .keep = false}, {{2, 3, 4, 5}}));
+  needs_all_it_touches(make(ops::add{}, {{2, 3, 4, 5}, {3, 1, 5}}));
+  needs_all_it_touches(make(ops::sum{}, {{1, 3, 4, 1}, {2, 1, 1, 5}, {4, 1}}));
+  needs_all_it_touches(make(ops::relu{}, {{2, 3, 4, 5}}));
+  needs_all_it_touches(make(ops::resize{.factors = {1, 1, 2, 3}}, {{2, 3, 4, 5}}));
+  needs_all_it_touches(make(ops::flatten{.axis = 1}, {{3, 2, 2}}));
+  needs_all_it_touches(make(ops::reshape{.to = {3, 4, 5}}, {{3, 2, 2, 5}}));
+}
+
+}  // namespace

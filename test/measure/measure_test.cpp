@@ -1,0 +1,44 @@
+// Figures of measurements, without measuring.
+#include "dice/measure/measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+using namespace dice;
+
+TEST(measure, typical_time) {
+  EXPECT_EQ(measure::detail::typical({5}, true), 5);
+  EXPECT_EQ(measure::detail::typical({5, 1000, 6, 4, 5}, true), 5);
+  // Without a core for most of the time each tenth run waits.
+  std::vector<std::int64_t> cut;
+  for (int k = 0; k < 1000; ++k) cut.push_back(k % 10 == 9 ? 9'100'000 : 100'000);
+  EXPECT_EQ(measure::detail::typical(cut, true), 100'000);
+  EXPECT_NEAR(measure::detail::typical(cut, false), 1'000'000, 1);
+}
+
+TEST(measure, latency_and_bandwidth) {
+  const std::vector<double> bytes{1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 4e6};
+  std::vector<double> seconds;
+  for (const double b : bytes) seconds.push_back(150e-6 + b / 12e6);
+  auto link = measure::detail::fitted(bytes, seconds);
+  EXPECT_NEAR(link.seconds, 150e-6, 1e-9);
+  EXPECT_NEAR(link.bytes_per_s, 12e6, 1);
+  seconds[0] = 20e-6, seconds[1] = 40e-6, seconds[5] *= 1.5;  // a burst, and a disturbance
+  link = measure::detail::fitted(bytes, seconds);
+  EXPECT_NEAR(link.seconds, 150e-6, 80e-6);
+  EXPECT_NEAR(link.bytes_per_s, 12e6, 0.6e6);
+  link = measure::detail::fitted({1e3}, {1e-3});  // a link that is so slow that one size is enough
+  EXPECT_NEAR(link.bytes_per_s, 1e6, 1);
+  EXPECT_NEAR(link.seconds, 0, 1e-12);
+  link = measure::detail::fitted({1e3, 4e3}, {2e-3, 1e-3});  // nonsense has no negative speed
+  EXPECT_GT(link.bytes_per_s, 0);
+  EXPECT_GE(link.seconds, 0);
+}
+
+TEST(measure, names) {
+  EXPECT_EQ(measure::detail::word("pi-a.local"), "pi_a_local");
+  EXPECT_EQ(measure::detail::word("cores<0, 1>"), "cores_0_1");
+  EXPECT_EQ(measure::detail::word("--"), "");
+}

@@ -1,0 +1,433 @@
+// Mappings as text mean what the same words mean as types, mistakes too.
+#include "../error_of.hpp"
+#include "../sample.hpp"
+#include "dice/placement/mapping.hpp"
+#include "dice/placement/text/mistakes.hpp"
+#include "dice/placement/text/parse.hpp"
+#include "dice/placement/text/write.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace dice;
+using net = sample::network;
+namespace place = dice::placement;
+constexpr auto& view = graph::view_of<net>;
+
+struct foreign final {
+  static constexpr int id = 3;
+};
+struct other_network final {};
+
+place::text_mapping parse(std::string_view text) { return place::parse(text, net::name, view); }
+/// What is said of the first mistake of a text, or "none".
+std::string told(std::string_view text) {
+  return test::error_of([&] {
+    const auto m = parse(text);
+    if (const auto f = place::check(m.values(), view)) throw std::runtime_error(place::tell(m, f));
+  });
+}
+
+struct placed {
+  std::vector<int> owner;
+  std::vector<platform::device> devices;
+  int in_flight;
+};
+placed placed_by(const place::written_mapping& m, int layers = net::size) {
+  placed out{std::vector<int>(static_cast<std::size_t>(layers)),
+             std::vector<platform::device>(static_cast<std::size_t>(place::count_devices(m))), 0};
+  out.in_flight = place::place(m, layers, out.owner.data(), out.devices.data());
+  return out;
+}
+
+void expect_same(const platform::device& a, const platform::device& b) {
+  EXPECT_EQ(a.rank, b.rank);
+  EXPECT_EQ(a.on.what, b.on.what);
+  EXPECT_EQ(a.on.count, b.on.count);
+  EXPECT_EQ(a.on.gpu_index, b.on.gpu_index);
+  EXPECT_EQ(a.on.precision, b.on.precision);
+  EXPECT_EQ(a.memory_limit, b.memory_limit);
+  EXPECT_EQ(a.host, b.host);
+  EXPECT_TRUE(std::equal(a.cores.begin(), a.cores.end(), b.cores.begin(), b.cores.end()));
+}
+
+template <class Error> std::string name_of() { return __PRETTY_FUNCTION__; }
+
+/// Holds what a type means against what its words mean as text.
+template <class Map> void expect_same(const char* text) {
+  SCOPED_TRACE(text);
+  ASSERT_EQ(test::error_of([&] { parse(text); }), "none");
+  const auto m = parse(text);
+  const auto f = place::check(m.values(), view);
+  constexpr auto& wanted = place::found<net, Map>;
+  EXPECT_EQ(f, wanted) << static_cast<int>(f.what) << " for " << static_cast<int>(wanted.what);
+  if constexpr (wanted) {  // what the compiler names is what the text names
+    const auto type = name_of<std::remove_pointer_t<decltype(place::verdict<net, Map>())>>();
+    const auto words = place::words_of(f.what);
+    std::string remedy(words.remedy);
+    std::replace(remedy.begin(), remedy.end(), ' ', '_');
+    EXPECT_NE(type.find("error::" + std::string(words.name) + "<"), std::string::npos) << type;
+    EXPECT_NE(type.find("remedy::" + remedy + ">"), std::string::npos) << type;
+    const auto said = place::tell(m, f);
+    EXPECT_NE(said.find(std::string(words.name) + ": "), std::string::npos) << said;
+    EXPECT_EQ(said.rfind("; " + std::string(words.remedy)), said.size() - words.remedy.size() - 2) << said;
+    if (f.more && f.what != place::mistake::points_count) {
+      EXPECT_NE(type.find("and_others<" + std::to_string(f.more) + ">"), std::string::npos) << type;
+      EXPECT_NE(said.find(std::to_string(f.more) + " other"), std::string::npos) << said;
+    }
+  } else {
+    constexpr auto& right = place::of<net, Map>;
+    const auto p = placed_by(m.values());
+    EXPECT_TRUE(std::equal(right.owner.begin(), right.owner.end(), p.owner.begin(), p.owner.end()));
+    ASSERT_EQ(right.devices.size(), p.devices.size());
+    for (std::size_t r = 0; r < p.devices.size(); ++r) expect_same(right.devices[r], p.devices[r]);
+    EXPECT_EQ(right.in_flight, p.in_flight);
+  }
+}
+#define SAME(...) expect_same<__VA_ARGS__>(#__VA_ARGS__)
+
+TEST(MappingText, RightMappingsPlaceAsTheirTypes) {
+  SAME(mapping<dev<0>, layers<all>>);
+  SAME(dice::mapping<dice::dev<0, dice::cpu>, dice::layers<dice::all>>);
+  SAME(mapping<dev<0>, layers<range<sample::image, sample::relu1>, sample::conv1, to<sample::relu1>>, dev<1>,
+               layers<from<sample::conv2>, sample::conv2>>);
+  SAME(mapping<dev<1, threads<2>>, layers<to<sample::relu1>>, dev<0, cores<3, 1>, memory<1_GiB>>,
+               layers<from<sample::conv2>>>);
+  SAME(mapping<dev<0, cpu, memory<2_MiB>, memory<1500>, on<"a">>, layers<all>, in_flight<5>>);
+  SAME(mapping<in_flight<3>, dev<0, cores<0>, on<"pi-a.local">, memory<7_KiB>>, layers<::sample::image, all>>);
+  SAME(split<sample::network, points<3, 5>, dev<2>, dev<0>, dev<1>>);
+  SAME(split<sample::network, points<sample::conv2::id>, dev<0>, dev<1>, in_flight<7>>);
+}
+
+TEST(MappingText, MistakesAreThoseOfTheTypes) {
+  SAME(layers<all>);
+  SAME(split<other_network, points<0>, int>);
+  SAME(mapping<>);
+  SAME(mapping<dev<0>>);
+  SAME(mapping<dev<0>, dev<0>, layers<>>);
+  SAME(mapping<layers<all>, dev<0>>);
+  SAME(mapping<dev<0>, in_flight<2>, layers<all>>);
+  SAME(mapping<dev<0>, layers<all>, cores<1, 2>>);
+  SAME(split<sample::network, points<0>, layers<all>>);
+  SAME(split<sample::network, points<0>, dev<1, int>, dev<1>>);
+  SAME(mapping<dev<0, int>, layers<>, dev<0>, layers<>>);
+  SAME(mapping<dev<-1>, layers<all>>);
+  SAME(mapping<dev<0>, layers<sample::image>, dev<2>, layers<from<sample::conv1>>>);
+  SAME(mapping<dev<0, int>, layers<foreign>>);
+  SAME(mapping<dev<0, cores<>>, layers<all>>);
+  SAME(mapping<dev<0, cores<1, -2, 1>>, layers<all>>);
+  SAME(mapping<dev<0, cores<1, 2, 1>>, layers<all>>);
+  SAME(mapping<dev<0, threads<0>>, layers<all>>);
+  SAME(mapping<dev<0, threads<1025>>, layers<all>>);
+  SAME(mapping<dev<0, gpu_at<-1>>, layers<all>>);
+  SAME(mapping<dev<0, gpu>, layers<all>>);
+  SAME(mapping<dev<0, gpu_at<2>>, layers<all>>);
+  SAME(mapping<dev<0, cpu, memory<5>, int>, layers<foreign>>);
+  SAME(mapping<dev<0, cpu, precision<cpu>>, layers<all>>);
+  SAME(mapping<dev<0, cpu, precision<fp16>>, layers<all>>);
+  SAME(mapping<dev<0, cpu, memory<0>>, layers<foreign>>);
+  SAME(mapping<dev<0, cpu, memory<-3>>, layers<all>>);
+  SAME(mapping<dev<0>, layers<foreign>, in_flight<0>>);
+  SAME(mapping<dev<0>, layers<all>, in_flight<-3>>);
+  SAME(mapping<dev<0>, layers<>, dev<1>, layers<range<sample::conv2, sample::conv1>, foreign>>);
+  SAME(mapping<dev<0>, layers<all, range<sample::conv2, int>>>);
+  SAME(mapping<dev<0>, layers<range<foreign, int>>>);
+  SAME(mapping<dev<0>, layers<from<foreign>>>);
+  SAME(mapping<dev<0>, layers<sample::image, to<foreign>>>);
+  SAME(mapping<dev<0>, layers<>, dev<1>, layers<all, range<sample::conv2, sample::conv1>>>);
+  SAME(mapping<dev<0>, layers<>, dev<1>, layers<all, all>>);
+  SAME(split<sample::network, points<1, 0>, dev<0>>);
+  SAME(split<sample::network, points<12>, dev<0>>);
+  SAME(split<sample::network, points<2, 3, 3>, dev<0>>);
+  SAME(split<sample::network, points<2>, dev<0>>);
+  SAME(split<sample::network, points<>, dev<0>, dev<1>>);
+  SAME(mapping<dev<0>, layers<sample::image>, dev<1>, layers<sample::image>>);
+  SAME(mapping<dev<0>, layers<all>, dev<1>, layers<sample::add1, sample::conv1>>);
+  SAME(mapping<dev<0>, layers<all>, dev<1>, layers<all>, dev<2>, layers<sample::image>>);
+  SAME(mapping<dev<0>, layers<to<sample::conv1>, from<sample::conv2>>>);
+  SAME(mapping<dev<0>, layers<sample::conv1>>);
+}
+
+// test/compile_fail has every mistake, with a twin that has none.
+TEST(MappingText, TheCasesThatDoNotCompileAreMistakesAsText) {
+  int cases = 0;
+  for (const auto& file : std::filesystem::directory_iterator(DICE_COMPILE_FAIL)) {
+    if (file.path().extension() != ".cpp") continue;
+    std::ostringstream read;
+    read << std::ifstream(file.path()).rdbuf();
+    const auto source = read.str();
+    const auto between = [&](const std::string& begin, const char* end) {
+      const auto at = source.find(begin);
+      if (at == std::string::npos) return std::string();
+      return source.substr(at + begin.size(), source.find(end, at + begin.size()) - at - begin.size());
+    };
+    const auto name = between("// expect: dice::error::", "<");
+    const auto wrong = between("#ifdef MISTAKE\nusing plan = ", "\n#"), right = between("#else\nusing plan = ", "\n#");
+    if (wrong.empty() || right.empty() || source.find("sample::network, plan>(") == std::string::npos ||
+        name == "memory_limit_less_than_plan" || name == "precision_not_possible")
+      continue;  // not of this room, or of builds with GPUs
+    ++cases;
+    SCOPED_TRACE(file.path());
+    EXPECT_NE(told(wrong).find(name + ": "), std::string::npos) << told(wrong);
+    EXPECT_EQ(told(right), "none");
+  }
+  EXPECT_GE(cases, 25);
+}
+
+TEST(MappingText, TellsWhatWhereAndTheRemedy) {
+  EXPECT_EQ(told("maping<dev<0>>"),
+            "line 1, column 1: not_a_mapping: 'maping<dev<0>>' is neither mapping<…> nor split<…> (did you mean "
+            "'mapping'?); write mapping of dev and layers");
+  EXPECT_EQ(told("split<vgg::network, points<a::b::id>, dev<0>>"),
+            "line 1, column 7: split_of_another_network: 'vgg::network' is not the network sample; split the network passed "
+            "to main");
+  EXPECT_EQ(told("mapping<dev<0>, layrs<all>>"),
+            "line 1, column 17: misplaced_entry: 'layrs<all>' is no entry (did you mean 'layers'?); write each dev followed "
+            "by its layers");
+  EXPECT_EQ(told("mapping<\n  dev<0>,\n  dev<1>>"),
+            "line 3, column 3: misplaced_entry: 'dev<1>' stands where the layers of the device before it are expected; "
+            "write each dev followed by its layers");
+  EXPECT_EQ(told("mapping<dev<0>>"),
+            "line 1, column 15: misplaced_entry: the last device has no layers after it; write each dev followed by its "
+            "layers");
+  for (const char* text : {"mapping<>", "mapping<in_flight<3>>", "split<network, points<>, in_flight<2>>"})
+    EXPECT_NE(told(text).find(": misplaced_entry: there is no device; "), std::string::npos) << told(text);
+  EXPECT_EQ(
+      told("mapping<layers<all>>"),
+      "line 1, column 9: misplaced_entry: 'layers<all>' has no device before it; write each dev followed by its layers");
+  EXPECT_EQ(told("split<network, points<3>, dev<0>, layers<all>>"),
+            "line 1, column 35: misplaced_entry: 'layers<all>' stands in a split, whose points say which layers a device "
+            "has; write each dev followed by its layers");
+  EXPECT_EQ(told("mapping<dev<0>, layers<image>, dev<0>, layers<from<conv1>>>"),
+            "line 1, column 32: rank_used_twice: two devices have rank 0; give each device a rank of its own");
+  EXPECT_EQ(told("mapping<dev<1>, layers<all>>"),
+            "rank_missing: no device has rank 0; number the ranks from 0 without gaps");
+  EXPECT_EQ(told("mapping<dev<0, dice::cpuu>, layers<all>>"),
+            "line 1, column 16: not_a_unit: 'dice::cpuu' is no unit (did you mean 'cpu'?); write cpu or cores or threads or "
+            "gpu");
+  EXPECT_EQ(told("mapping<dev<0, cores<4, 4>>, layers<all>>"),
+            "line 1, column 16: core_listed_twice: 'cores<4, 4>' has core 4 twice; list each core once");
+  EXPECT_EQ(told("mapping<dev<0, cpu, memry<3>>, layers<all>>"),
+            "line 1, column 21: not_a_limit: 'memry<3>' is no limit (did you mean 'memory'?); write memory or precision or "
+            "on a host");
+  EXPECT_EQ(told("mapping<dev<0>, layers<all>, in_flight<0>>"),
+            "line 1, column 30: too_few_frames_in_flight: 'in_flight<0>' lets no frame in; let at least one frame be in "
+            "flight");
+  EXPECT_EQ(told("mapping<dev<0>, layers<image, range<conv1, sample::con2>>>"),
+            "line 1, column 44: layer_of_another_network: 'sample::con2' is no layer of the network sample (did you mean "
+            "'conv2'?); name layers of the network passed to main");
+  EXPECT_EQ(told("mapping<dev<0>, layers<rang<image, conv1>>>"),
+            "line 1, column 24: layer_of_another_network: 'rang' is no layer of the network sample (did you mean 'range'?); "
+            "name layers of the network passed to main");
+  EXPECT_EQ(
+      told("mapping<dev<0>, layers<range<sample::image<7>, scores<\"x\">>>>"),
+      "line 1, column 30: layer_of_another_network: 'sample::image<7>' is no layer of the network sample (did you mean "
+      "'image'?); name layers of the network passed to main");
+  EXPECT_EQ(told("mapping<dev<0>, layers<range<relu1, conv1>>>"),
+            "line 1, column 30: range_backwards: 'relu1' comes after 'conv1'; swap first and last");
+  EXPECT_EQ(told("split<sample::network, points<relu1::id, 40>, dev<0>>"),
+            "line 1, column 42: split_point_out_of_range: point 40 is not between 0 and 12, the number of layers; keep "
+            "points between 0 and the number of layers");
+  EXPECT_EQ(told("mapping<dev<0>, layers<all>, dev<1>, layers<relu1>>"),
+            "line 1, column 38: layer_on_two_devices: layer 'relu1' is in the lists of ranks 0 and 1; remove it from one of "
+            "the layer lists");
+  EXPECT_EQ(told("mapping<dev<0>, layers<all>, dev<1>, layers<relu1, fc1>>"),
+            "line 1, column 38: layer_on_two_devices: layer 'relu1' is in the lists of ranks 0 and 1, and 1 other is in two "
+            "lists, too; remove it from one of the layer lists");
+  EXPECT_EQ(told("mapping<dev<0>, layers<to<relu1>, from<add1>>>"),
+            "layer_without_device: layer 'conv2' is in no list; add it to a layers list");
+  EXPECT_EQ(told("mapping<dev<0>, layers<to<relu1>>>"),
+            "layer_without_device: layer 'conv2' and 8 others are in no list; add it to a layers list");
+}
+
+TEST(MappingText, ReadsBlanksCommentsNamesAndTheEnd) {
+  for (const char* text :
+       {"mapping<dev<0>,layers<all>>", " \t\r\n mapping < dev < 0 > , layers < all > > ; \n",
+        "mapping<dev<0>, layers<all>>;", "using plan = dice::mapping<dice::dev<0, dice::cpu>, dice::layers<dice::all>>;\n",
+        "\xef\xbb\xbfmapping<dev<0>, layers<all>>",
+        "// all on one\nusing /* a name */ plan = mapping<dev<0>, // the only one\n layers</* all */all>>;// that is it",
+        "::dice::mapping<::dice::dev<0>, layers<::sample::image, sample :: conv1, from<relu1>>>"})
+    EXPECT_EQ(told(text), "none") << text;
+}
+
+TEST(MappingText, SaysWhatWasExpected) {
+  const auto error = [](std::string_view text) { return test::error_of([&] { parse(text); }); };
+  EXPECT_EQ(error(""), "line 1, column 1: expected mapping<…> or split<…>, found the end of the text");
+  EXPECT_EQ(error("using plan mapping<>"), "line 1, column 12: expected '=' after the mapping's name, found 'mapping'");
+  EXPECT_EQ(error("mapping"), "line 1, column 8: expected '<' after mapping, found the end of the text");
+  EXPECT_EQ(error("mapping<3>"), "line 1, column 9: expected dev<…>, layers<…> or in_flight<…>, found '3'");
+  EXPECT_EQ(error("mapping<dev>"), "line 1, column 12: expected '<' after dev, found '>'");
+  EXPECT_EQ(error("mapping<dev<cpu>>"), "line 1, column 13: expected a rank (a whole number), found 'cpu'");
+  EXPECT_EQ(error("mapping<dev<0 cpu>>"), "line 1, column 15: expected '>' or ',' after a part of dev<…>, found 'cpu'");
+  EXPECT_EQ(error("mapping<dev<0, >>"),
+            "line 1, column 16: expected a unit: cpu, cores<…>, threads<N>, gpu or gpu_at<N>, found '>'");
+  EXPECT_EQ(error("mapping<dev<99999999999>>"), "line 1, column 13: '99999999999' is beyond 2147483647");
+  EXPECT_EQ(error("mapping<dev<-99999999999>>"), "line 1, column 13: '-99999999999' is beyond -2147483648");
+  EXPECT_EQ(error("mapping<dev<99999999999999999999>>"), "line 1, column 13: '99999999999999999999' is beyond 2147483647");
+  EXPECT_EQ(error("mapping<dev<0, cpu, memory<9000000000_GiB>>>"), "line 1, column 28: '9000000000_GiB' is too large");
+  EXPECT_EQ(error("mapping<dev<0, cpu, memory<5_MB>>>"), "line 1, column 28: '5_MB': write _KiB, _MiB or _GiB");
+  EXPECT_EQ(error("mapping<dev<0, cpu, memory<lots>>>"), "line 1, column 28: expected bytes, as 512_MiB, found 'lots'");
+  EXPECT_EQ(error("mapping<dev<0, cpu, on<pi>>>"), "line 1, column 24: expected a host's name in quotes, found 'pi'");
+  EXPECT_EQ(error("mapping<dev<0, cpu, on<\"pi>>>"),
+            "line 1, column 24: this string does not end, or has a \\ before what is neither \" nor \\");
+  EXPECT_EQ(error("mapping<dev<0, cpu, on<\"pi\\n\">>>"),
+            "line 1, column 24: this string does not end, or has a \\ before what is neither \" nor \\");
+  EXPECT_EQ(error("\xef\xbb\xbfmapping<3>"), "line 1, column 9: expected dev<…>, layers<…> or in_flight<…>, found '3'");
+  EXPECT_EQ(error("mapping<dev<0>, layers<range<image>>>"),
+            "line 1, column 35: expected ',' after the first layer of a range, found '>'");
+  EXPECT_EQ(error("mapping<dev<0>, layers<all>, in_flight<2000000>>"), "line 1, column 40: '2000000' is beyond 1000000");
+  EXPECT_EQ(error("mapping<dev<0>,\n  layers<all>"),
+            "line 2, column 14: expected '>' or ',' after an entry, found the end of the text");
+  EXPECT_EQ(error("mapping<dev<0>, layers<all>> mapping"),
+            "line 1, column 30: expected the end of the text after the mapping, found 'mapping'");
+  EXPECT_EQ(error("mapping</* dev"), "line 1, column 9: this comment does not end");
+  EXPECT_EQ(error("mapping<foo<bar<1>, dev<0>>"),
+            "line 1, column 28: expected '>' or ',' after an entry, found the end of the text");
+  EXPECT_EQ(error("mapping<foo<bar<1>"), "line 1, column 12: this '<' has no '>'");
+  EXPECT_EQ(error("/* ü */ mapping<ü>"), "line 1, column 17: expected dev<…>, layers<…> or in_flight<…>, found '\\xc3'");
+  EXPECT_EQ(error("split<sample::network, 3>"), "line 1, column 24: expected points<…>, found '3'");
+  EXPECT_EQ(error("split<sample::network, points<con2::id>, dev<0>>"),
+            "line 1, column 31: 'con2::id' is no layer's id in the network sample");
+  EXPECT_EQ(error("split<sample::network, points<conv2>, dev<0>>"),
+            "line 1, column 31: expected a layer's id, as 3 or sample::conv3::id, found 'conv2'");
+}
+
+TEST(MappingText, WhatBeginsAsAMappingIsNoFile) {
+  for (const char* text : {"mapping<", "split<net", " dice::mapping <dev<0>>", "using plan = dice::mapping<",
+                           "/* mine */ split<", "\xef\xbb\xbfmapping<"})
+    EXPECT_TRUE(place::is_mapping_text(text)) << text;
+  for (const char* text :
+       {"", "mapping", "mapping.txt", "./mapping<", "split", "splits<", "using", "using x = y", "/", "a b", "::"})
+    EXPECT_FALSE(place::is_mapping_text(text)) << text;
+}
+
+// A mapping that is drawn, written, read and written again.
+TEST(MappingText, RandomMappingsComeBackAsTheyWere) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 draw(seed);
+    const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
+    const int ranks = 1 + below(5);
+    std::vector<int> owner(net::size);
+    for (int l = 0; l < net::size; ++l) owner[static_cast<std::size_t>(l)] = l < ranks ? l : below(ranks);
+    std::vector<platform::device> devices;
+    const std::vector<int> numbers{3, 1, 4, 15, 9, 2, 6};
+    for (int r = 0; r < ranks; ++r) {
+      platform::device d{.rank = r};
+      using kind = platform::unit::kind;
+      switch (below(3)) {
+        case 0:
+          break;
+        case 1:
+          d.on = {kind::threads, 1 + below(9)};
+          break;
+        case 2:
+          d.cores = std::span(numbers).first(static_cast<std::size_t>(1 + below(7)));
+          d.on = {kind::cores, static_cast<int>(d.cores.size())};
+          break;
+      }
+      if (below(2)) d.memory_limit = 1 + static_cast<std::int64_t>(draw()) * below(1 << 20);
+      if (below(2)) d.host = r % 2 ? "pi-a.lan" : "na\"n\\o";
+      devices.push_back(d);
+    }
+    const int in_flight = 1 + below(20);
+    const auto drawn = place::mapping_of(owner, devices, in_flight);
+    EXPECT_FALSE(place::check(drawn.values(), view));
+    const auto text = place::write(drawn.values(), net::name, view);
+    const auto read = parse("using plan = " + text + ";\n");
+    ASSERT_FALSE(place::check(read.values(), view)) << text;
+    const auto p = placed_by(read.values());
+    EXPECT_EQ(p.owner, owner);
+    ASSERT_EQ(p.devices.size(), devices.size());
+    for (std::size_t r = 0; r < devices.size(); ++r) expect_same(p.devices[r], devices[r]);
+    EXPECT_EQ(p.in_flight, in_flight);
+    EXPECT_EQ(place::write(read.values(), net::name, view), text);
+  }
+}
+
+TEST(MappingText, SplitsAndLimitsComeBack) {
+  for (const char* text :
+       {"dice::split<sample::network, dice::points<3, 5>,\n    dice::dev<1, dice::cpu>,\n    dice::dev<0, dice::threads<2>, "
+        "dice::memory<5>, dice::memory<4>>,\n    dice::in_flight<2>,\n    dice::dev<2, dice::gpu_at<1>, "
+        "dice::precision<dice::fp16>, dice::on<\"a\\\\\\\"\">>>",
+        "dice::mapping<\n    dice::in_flight<4>,\n    dice::dev<0, dice::gpu>, dice::layers<sample::relu1, "
+        "dice::range<sample::image, sample::conv1>>>"})
+    EXPECT_EQ(place::write(parse(text).values(), net::name, view), text);
+}
+
+std::string repeated(const std::string& what, std::size_t times) {
+  std::string out;
+  out.reserve(what.size() * times);
+  for (std::size_t i = 0; i < times; ++i) out += what;
+  return out;
+}
+
+TEST(MappingText, HostileTextsAreRefusedSoon) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::size_t most = place::most_text;
+  const std::string nul(1, '\0');
+  for (const std::string& text : {
+           std::string(most, '<'),
+           "mapping" + std::string(most - 7, '<'),
+           "mapping<" + repeated("a<", most / 2 - 8),
+           "mapping<dev<0>, layers<" + repeated("range<", most / 6 - 8),
+           "mapping<dev<0, " + repeated("cores<", most / 6 - 8),
+           "mapping<" + repeated("dev<0>,", most / 7 - 8),
+           "mapping<" + repeated("dev<0>,layers<all>,", 2047) + "dev<0>,layers<all>>",
+           "mapping<dev<0>,layers<" + repeated("all,", most / 4 - 20),
+           "mapping<dev<0>,layers<" + repeated("all,", static_cast<std::size_t>(place::most_layer_entries - 2)) +
+               "all>,dev<1>,layers<all>>",
+           "mapping<dev<0,cores<" + repeated("1,", most / 2 - 20),
+           "mapping<dev<0>,layers<" + std::string(most - 40, 'x') + ">>",
+           "mapping<" + repeated("x::", most / 3 - 20) + "y>",
+           "split<network,points<" + repeated("1,", most / 2 - 20),
+           std::string(most, ' '),
+           std::string(most, '\n') + "x",
+           repeated("/*", most / 2),
+           repeated("//\n", most / 3),
+           "mapping<dev<" + std::string(most - 20, '9') + ">>",
+           nul,
+           "mapping<" + nul + ">",
+           "mapping<dev<0>,layers<all>>" + nul,
+           "mapping<dev<0, cpu, on<\"" + nul + "\">>, layers<all>, " + nul,
+           std::string("\xff\xfe\xfd"),
+       }) {
+    const auto said = told(text);
+    EXPECT_NE(said, "none") << text.substr(0, 40);
+    EXPECT_LT(said.size(), 400u) << said;
+    place::is_mapping_text(text);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+
+  // Pieces of mappings in any order, and mappings with bytes replaced.
+  const std::vector<std::string> pieces{"mapping", "split",    "dev",    "layers", "<",     ">",      ",",
+                                        "0",       "1",        "-1",     "cpu",    "cores", "memory", "range",
+                                        "image",   "sample::", "scores", "all",    ";",     "\"",     "in_flight",
+                                        "points",  "network",  "::",     "id",     "_MiB",  " "};
+  const std::string whole =
+      "split<sample::network, points<relu1::id>, dev<0, cores<1>, memory<1_MiB>, on<\"a\">>, dev<1, gpu>>";
+  std::mt19937 draw(1);
+  for (int i = 0; i < 20000; ++i) {
+    std::string text;
+    if (i % 2) {
+      for (unsigned n = draw() % 30; n > 0; --n) text += pieces[draw() % pieces.size()];
+    } else {
+      text = whole;
+      for (unsigned n = 1 + draw() % 3; n > 0; --n) text[draw() % text.size()] = static_cast<char>(draw());
+    }
+    told(text), place::is_mapping_text(text);
+  }
+}
+
+}  // namespace

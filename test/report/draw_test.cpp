@@ -1,0 +1,247 @@
+// The drawing of a plan and its list of steps, read back and held against the plan and the network.
+#include "dot_reader.hpp"
+#include "runtime/toy.hpp"
+#include "schedule/random_network.hpp"
+
+#include "dice/report/draw.hpp"
+#include "dice/report/steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <deque>
+#include <random>
+#include <set>
+#include <sstream>
+
+using namespace dice;
+
+namespace {
+
+/// A random network whose names are a trial for quotes, and a plan of it with each layer on a random rank.
+struct drawn {
+  drawn(unsigned seed, int size, int ranks, bool in_slices) : net(seed, size) {
+    std::mt19937 draw(seed);
+    const char* const twists[] = {"", "\"", "\\", "\\n", "&lt;", "{a|b}", "<b>", "ü×·", "];", "\\\"", "&", "->"};
+    const int n = net.view().size();
+    for (int l = 0; l < n; ++l) {
+      names.push_back("n" + std::to_string(l) + twists[draw() % std::size(twists)]);
+      net.layers[static_cast<std::size_t>(l)].name = names.back();
+      owner.push_back(l < ranks ? l : in_slices ? l * ranks / n : static_cast<int>(draw() % static_cast<unsigned>(ranks)));
+    }
+    for (int r = 0; r < ranks; ++r) devices.push_back({r, {}, -1});
+    algorithms.resize(net.layers.size());
+    plan = schedule::build({net.view(), owner, devices, algorithms, 4});
+  }
+  runtime::program program() const {
+    return {.version = "1",
+            .network = "\"twisted\" & \\N",
+            .layers = net.view(),
+            .plan = plan.view(),
+            .kernels = {},
+            .parameters = {},
+            .weights = {},
+            .weights_folder = {},
+            .units = {},
+            .cores = {},
+            .hosts = {},
+            .threads = {}};
+  }
+  int rank(int l) const { return owner[static_cast<std::size_t>(l)]; }
+
+  test::random_network net;
+  std::deque<std::string> names;
+  std::vector<int> owner;
+  std::vector<platform::device> devices;
+  std::vector<algorithm::choice> algorithms;
+  schedule::built_plan plan;
+};
+
+/// Names of the layers that a node shows: before the two blanks of each line.
+std::vector<std::string> layers_in(const std::string& label) {
+  std::vector<std::string> out;
+  std::istringstream lines(label);
+  for (std::string line; std::getline(lines, line);) {
+    if (const auto end = line.find("  "); end != std::string::npos)
+      out.push_back(line.substr(out.empty() ? 0 : 2, end - (out.empty() ? 0 : 2)));
+  }
+  return out;
+}
+
+void check(const drawn& d) {
+  const auto p = d.program();
+  const auto graph = test::dot_reader(report::plan_dot(p)).result;
+  const auto view = d.net.view();
+  EXPECT_EQ(graph.clusters.size(), d.devices.size() + 1);
+  EXPECT_NE(graph.clusters.at("").at("label").find(p.network), std::string::npos);
+  for (const auto& r : p.plan.ranks) {
+    const auto& label = graph.clusters.at("cluster_" + std::to_string(r.rank)).at("label");
+    for (const auto& text : {"rank " + std::to_string(r.rank) + " · cpu\n", "weights " + text::bytes_text(r.weight_bytes),
+                             "peak memory " + text::bytes_text(r.peak_bytes), report::detail::macs_text(r.macs)})
+      EXPECT_NE(label.find(text), std::string::npos) << label;
+  }
+  // Every layer is in one node, on its rank, together with its fusion group.
+  std::map<std::string, std::string> node_of;
+  std::set<std::string> points;
+  for (const auto& [id, node] : graph.nodes) {
+    if (node.has.count("shape")) {
+      points.insert(id);
+      continue;
+    }
+    for (const auto& name : layers_in(node.has.at("label"))) EXPECT_TRUE(node_of.emplace(name, id).second) << name;
+  }
+  ASSERT_EQ(node_of.size(), d.names.size());
+  const auto node = [&](int l) { return node_of.at(d.names[static_cast<std::size_t>(l)]); };
+  for (int l = 0; l < view.size(); ++l) EXPECT_EQ(graph.nodes.at(node(l)).cluster, "cluster_" + std::to_string(d.rank(l)));
+  std::size_t grouped = 0;
+  for (const auto& g : p.plan.groups)
+    for (int l : g.layers()) {
+      if (l < 0 || l == g.anchor) continue;
+      EXPECT_EQ(node(l), node(g.anchor));
+      ++grouped;
+    }
+  EXPECT_EQ(graph.nodes.size(), d.names.size() - grouped + points.size());
+
+  // One bold edge for each message, with its tag and size, and all arrows of the network, no other.
+  std::map<std::string, std::string> source;  // of a point
+  std::set<std::pair<std::string, std::string>> arrows, bold, wanted, messages;
+  for (const auto& e : graph.edges) {
+    ASSERT_TRUE(graph.nodes.count(e.from) && graph.nodes.count(e.to));
+    const bool is_bold = e.has.count("style") && e.has.at("style") == "bold";
+    EXPECT_EQ(is_bold, graph.nodes.at(e.from).cluster != graph.nodes.at(e.to).cluster);
+    if (is_bold) {
+      EXPECT_TRUE(bold.emplace(e.from + " " + graph.nodes.at(e.to).cluster, e.has.at("label")).second);
+    }
+    if (points.count(e.to)) source[e.to] = e.from;
+  }
+  for (const auto& e : graph.edges)
+    if (!points.count(e.to)) arrows.emplace(points.count(e.from) ? source.at(e.from) : e.from, e.to);
+  for (const auto& e : view.edges)
+    if (node(e.from) != node(e.to)) wanted.emplace(node(e.from), node(e.to));
+  for (const auto& m : p.plan.messages)
+    messages.emplace(node(m.layer) + " cluster_" + std::to_string(m.to),
+                     "  tag " + std::to_string(m.tag) + " · " + text::bytes_text(m.bytes));
+  EXPECT_EQ(arrows, wanted);
+  EXPECT_EQ(bold, messages);
+}
+
+double luminance(const std::string& colour) {  // WCAG 2
+  double out = 0;
+  const double weight[] = {0.2126, 0.7152, 0.0722};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double c = std::stoi(colour.substr(1 + 2 * i, 2), nullptr, 16) / 255.0;
+    out += weight[i] * (c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4));
+  }
+  return out;
+}
+double contrast(const std::string& a, const std::string& b) {
+  const double x = luminance(a), y = luminance(b);
+  return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+}
+
+}  // namespace
+
+TEST(draw, random_plans) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    check(drawn(seed, 12 + static_cast<int>(seed), 1 + static_cast<int>(seed) % 8, seed % 2));
+  }
+}
+
+TEST(draw, a_large_network) {
+  check(drawn(7, 910, 1, true));
+  check(drawn(8, 910, 8, true));
+  check(drawn(9, 910, 8, false));
+}
+
+TEST(draw, text_is_shown_as_it_is) {
+  EXPECT_EQ(report::detail::dot_string("a\"b\\N&lt;\nc\x01\x7f ü"), R"("a\"b\\N&amp;lt;\nc   ü")");
+  EXPECT_EQ(report::detail::dot_string("\\"), R"("\\")");
+  EXPECT_EQ(report::detail::macs_text(9999), "9999 MAC");
+  EXPECT_EQ(report::detail::macs_text(123456), "123.5 kMAC");
+  EXPECT_EQ(report::detail::macs_text(19'632'062'464), "19632.1 MMAC");
+}
+
+TEST(draw, colours_are_readable) {
+  for (const auto& own : report::detail::palette) {
+    EXPECT_GE(contrast(own.line, "#ffffff"), 4.5) << own.line;
+    for (const auto& other : report::detail::palette)
+      EXPECT_GE(contrast(own.line, other.fill), 4.5) << own.line << " on " << other.fill;
+    EXPECT_GE(luminance(own.fill), 0.8) << own.fill << " is no light grey in print";
+  }
+}
+
+TEST(draw, svg) {
+  if (std::system("dot -V >/dev/null 2>&1") != 0) GTEST_SKIP() << "Graphviz is not installed";
+  for (const auto& [size, ranks] : {std::pair(60, 1), std::pair(910, 8)}) {
+    const drawn d(5, size, ranks, true);
+    const auto nodes = test::dot_reader(report::plan_dot(d.program())).result.nodes.size();
+    const auto svg = report::plan_svg(d.program());
+    std::size_t found = 0;
+    for (auto at = svg.find("class=\"node\""); at != std::string::npos; at = svg.find("class=\"node\"", at + 1)) ++found;
+    EXPECT_EQ(found, nodes);
+    EXPECT_NE(svg.find("</svg>"), std::string::npos);
+    EXPECT_NE(svg.find("&quot;twisted&quot; &amp; \\N"), std::string::npos) << svg.substr(0, 2000);
+  }
+}
+
+TEST(steps, a_small_plan) {
+  // in → scale → packed → sum of both → out, the third on rank 1.
+  const toy::program p(
+      {{toy::op::input, {}}, {toy::op::scale, {0}}, {toy::op::packed, {1}}, {toy::op::sum, {1, 2}}, {toy::op::output, {3}}},
+      {0, 0, 1, 0, 0}, 2);
+  EXPECT_EQ(report::plan_steps(p.view()), R"(rank 0: arena 1280 B = 2 frames × 512 B + scratch 256 B
+  segment  step  action   layers  from                            to
+  1        1     enter    l0      source                          scratch+0
+           2     compute  l1      l0 at scratch+0                 frame+256
+           3     send     l1      frame+256                       rank 1, tag 1, 256 B
+  2        4     receive  l2      rank 1, tag 1, 256 B            frame+0
+           5     compute  l3      l1 at frame+256, l2 at frame+0  scratch+0
+           6     leave    l4      scratch+0                       sink
+
+  buffer  place      size   steps
+  l0      scratch+0  256 B  1 … 2
+  l2      frame+0    256 B  1 … 5
+  l1      frame+256  256 B  2 … 6
+  l3      scratch+0  256 B  5 … 6
+
+rank 1: arena 1280 B = 2 frames × 512 B + scratch 256 B
+  segment  step  action   layers  from                  to
+  1        1     receive  l1      rank 0, tag 1, 256 B  frame+0
+           2     compute  l2      l1 at frame+0         frame+256
+           3     send     l2      frame+256             rank 0, tag 1, 256 B
+
+  buffer             place      size   steps
+  l1                 frame+0    256 B  1 … 2
+  l2                 frame+256  256 B  2 … 3
+  (kernel's memory)  scratch+0  256 B  2
+)");
+}
+
+TEST(steps, of_every_plan) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const drawn d(seed, 80, 1 + static_cast<int>(seed) % 4, seed % 2);
+    const auto text = report::plan_steps(d.program());
+    std::map<std::string, int> actions;
+    std::istringstream lines(text);
+    int ranks = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ranks += line.rfind("rank ", 0) == 0;
+      for (const char* action : {"enter", "receive", "compute", "send", "leave"})
+        if (line.find(std::string("  ") + action + " ") < 30) ++actions[action];
+    }
+    std::map<std::string, int> wanted;
+    for (const auto& s : d.plan.steps) {
+      const char* const names[] = {"receive", "enter", "compute", "leave", "send"};
+      ++wanted[names[static_cast<int>(s.what)]];
+    }
+    EXPECT_EQ(ranks, d.plan.ranks.size());
+    EXPECT_EQ(actions, wanted);
+  }
+}
+
+TEST(steps, tell_the_layout_of_a_tensor) {
+  EXPECT_EQ(report::detail::place_text({schedule::space::frame, 64, tensor::layout::blocked}), "frame+64 blocked");
+}

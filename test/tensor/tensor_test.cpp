@@ -1,0 +1,21 @@
+#include "dice/tensor/tensor.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace dice;
+
+TEST(shape, counts_elements_and_compares) {
+  constexpr tensor::shape s{2, 3, 4, 5};
+  static_assert(s.rank == 4 && s.elements() == 120 && s.product(2, s.rank) == 20 && s.bytes() == 480);
+  static_assert(s == tensor::shape{2, 3, 4, 5} && !(s == tensor::shape{2, 3, 20}));
+  EXPECT_EQ(tensor::shape{}.elements(), 1);  // a scalar
+}
+
+TEST(layout, blocks_are_of_sixteen_channels) {
+  const tensor::shape s{1, 20, 3, 3};
+  EXPECT_EQ(tensor::blocks(20), 2);
+  EXPECT_TRUE(tensor::has_blocks(s));
+  EXPECT_FALSE(tensor::has_blocks(tensor::shape{1, 20}));
+  EXPECT_EQ(tensor::bytes(s, tensor::layout::plain), 20 * 9 * 4);
+  EXPECT_EQ(tensor::bytes(s, tensor::layout::blocked), 32 * 9 * 4);
+}

@@ -1,0 +1,35 @@
+// The texts that onnx2hpp writes. All follow from the network alone: the same model gives the same bytes.
+#pragma once
+
+#include "emit/weights.hpp"
+#include "graph/network.hpp"
+#include "import/mapping.hpp"
+#include "import/profile.hpp"
+
+#include <string>
+
+namespace onnx2hpp {
+
+/// The C++ header; `model_digest` is the SHA-256 of the model's file.
+std::string emit_header(const network& net, const weights_layout& layout, const std::string& name,
+                        const std::string& model_digest, const std::string& weights_digest);
+/// The header of the mapping, NAME::mapped.
+std::string emit_mapping(const network& net, const std::vector<mapped_rank>& ranks, const std::string& name,
+                         const std::string& model_digest);
+/// The header of what was measured, NAME_profile.
+std::string emit_profile(const profile& measured, const std::string& name, const std::string& model_digest);
+/// The report, JSON.
+std::string emit_report(const network& net, const std::string& name);
+/// A graph for Graphviz.
+std::string emit_dot(const network& net, const std::string& name);
+/// A table for people.
+std::string emit_list(const network& net);
+
+/// The first lines of a header.
+std::string notice(const std::string& model_digest);
+/// Bytes of the parameters of a layer.
+std::int64_t parameter_bytes(const layer& l);
+/// A shape as 1x3x224x224.
+std::string written(const shape& s);
+
+}  // namespace onnx2hpp

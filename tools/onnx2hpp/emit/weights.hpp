@@ -1,0 +1,34 @@
+// The weights file: safetensors with each tensor at a multiple of 64 bytes and an identity in its header.
+#pragma once
+
+#include "emit/pending_file.hpp"
+#include "graph/network.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace onnx2hpp {
+
+/// Where each parameter of each layer lies in the data section. Equal ones of several layers are stored once.
+struct weights_layout {
+  struct tensor {
+    std::string name;
+    std::int64_t offset = 0, bytes = 0;
+    const parameter* source = nullptr;
+  };
+  std::vector<tensor> tensors;                     ///< in order of their offsets
+  std::vector<std::vector<std::int64_t>> offsets;  ///< for each layer, of its parameters
+  std::int64_t bytes = 0;                          ///< of the data section
+};
+
+/// Refers to the parameters of `net`, which must stay.
+weights_layout lay_out_weights(const network& net);
+
+/// SHA-256 of the data section.
+std::string data_digest(const weights_layout& layout);
+
+/// Writes the file; the SHA-256 of its data section.
+std::string write_weights(const weights_layout& layout, const std::string& network_name, pending_file& out);
+
+}  // namespace onnx2hpp

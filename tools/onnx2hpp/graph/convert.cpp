@@ -1,0 +1,300 @@
+#include "graph/convert.hpp"
+
+#include "graph/graph_order.hpp"
+#include "graph/inline_functions.hpp"
+#include "graph/input_shapes.hpp"
+#include "graph/node_context.hpp"
+#include "graph/passes.hpp"
+#include "ops/graph_ends.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <set>
+
+namespace onnx2hpp {
+
+namespace {
+
+constexpr std::int64_t first_opset = 7, last_opset = 23, first_ir = 3, last_ir = 11;
+
+class converter {
+ public:
+  converter(const model& m, const conversion& wish, const messages& out) : model_(m), wish_(wish), out_(out) {}
+
+  network run() {
+    check_versions();
+    try {
+      nodes_ = inline_functions(model_);
+    } catch (const conversion_error& e) {
+      problems_.insert(problems_.end(), e.problems.begin(), e.problems.end());
+      throw conversion_error(problems_);
+    }
+    for (const auto& n : nodes_) {
+      net_.node_names.push_back(n.name);
+      if (!n.outputs.empty()) net_.node_names.push_back(n.outputs[0]);
+    }
+    const auto outputs = choose_outputs();
+    const auto order = order_nodes(nodes_, outputs, problems_);
+    make_inputs(inputs_cut_off(order, outputs));
+    for (const auto& [name, t] : model_.initializers) {
+      value& v = values_[name];
+      if (t.error.empty()) v = {value::kind::constant, -1, t.value};
+      else v = {value::kind::missing, -1, {}, "the initializer cannot be read: " + t.error};
+    }
+    for (auto i : order) convert_node(nodes_[i]);
+    // What is left is computed from itself, which has been told.
+    for (const auto& n : nodes_)
+      for (const auto& o : n.outputs) values_.emplace(o, value{});
+    for (const auto& name : outputs) make_output(name);
+    if (!problems_.empty()) throw conversion_error(problems_);
+    // Layers of which only the shape was read count as no readers.
+    drop_unused(net_);
+    if (wish_.fold) {
+      fold_batch_normalization(net_);
+      drop_unused(net_);
+    }
+    if (const auto left = nodes_.size() - order.size(); left > 0)
+      out_.detail(fmt::format("{} nodes are left out: no output is computed from them", left));
+    return std::move(net_);
+  }
+
+ private:
+  void check_versions() {
+    if (model_.ir_version < first_ir)
+      problems_.push_back({.reason = fmt::format("the model has the IR version {}; supported are {} to {}",
+                                                 model_.ir_version, first_ir, last_ir),
+                           .remedy = "export it anew, or convert it with onnx.version_converter"});
+    if (model_.ir_version > last_ir)
+      out_.warning(fmt::format("the model has the IR version {}; known are {} to {}", model_.ir_version, first_ir, last_ir));
+    const auto opset = model_.opsets.find("");
+    if (opset == model_.opsets.end())
+      problems_.push_back({.reason = "the model imports no version of the standard operators", .remedy = "export it anew"});
+    else check_opset(opset->second);
+  }
+
+  void check_opset(std::int64_t version) {
+    if (version >= first_opset && version <= last_opset) return;
+    problems_.push_back(
+        {.reason = fmt::format("the model uses opset {}; supported are {} to {}", version, first_opset, last_opset),
+         .remedy = "export it with one of these, or convert it with onnx.version_converter"});
+  }
+
+  std::vector<std::string> choose_outputs() {
+    std::vector<std::string> names = wish_.outputs;
+    if (names.empty())
+      for (const auto& v : model_.outputs) names.push_back(v.name);
+    if (names.empty()) problems_.push_back({.reason = "the model has no output", .remedy = "name some with --outputs"});
+    for (const auto& name : wish_.outputs) {
+      const bool known =
+          std::ranges::any_of(nodes_, [&](const node& n) { return std::ranges::count(n.outputs, name) > 0; }) ||
+          std::ranges::any_of(model_.inputs, [&](const value_info& v) { return v.name == name; });
+      if (!known) throw usage_error(fmt::format("--outputs: the model has no value {}", quote(name)));
+    }
+    return names;
+  }
+
+  /// Inputs that only the part behind --outputs reads: without these options they stay, read or not.
+  std::set<std::string> inputs_cut_off(const std::vector<std::size_t>& order,
+                                       const std::vector<std::string>& outputs) const {
+    std::set<std::string> out;
+    if (wish_.outputs.empty()) return out;
+    for (const auto& v : model_.inputs) out.insert(v.name);
+    for (auto i : order)
+      for (const auto& name : nodes_[i].inputs) out.erase(name);
+    for (const auto& name : outputs) out.erase(name);
+    for (const auto& name : out) out_.note(fmt::format("the input {} is left out: no output needs it", quote(name)));
+    return out;
+  }
+
+  void make_inputs(const std::set<std::string>& left_out) {
+    auto [shapes, symbols] = input_shapes(model_, left_out, wish_, out_, problems_);
+    symbols_ = std::move(symbols);
+    for (const auto& v : model_.inputs) {
+      if (left_out.contains(v.name)) continue;
+      const auto known = shapes.find(v.name);
+      value made;
+      if (known != shapes.end()) {
+        net_.layers.push_back({input_operation(known->second), {}, {}, v.name, known->second});
+        made = {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
+      }
+      if (!values_.emplace(v.name, made).second)
+        problems_.push_back(
+            {.reason = fmt::format("two inputs have the name {}", quote(v.name)), .remedy = "give each value its own name"});
+    }
+    for (const auto& n : nodes_)
+      for (const auto& o : n.outputs)
+        if (!o.empty() && (values_.contains(o) || model_.initializers.contains(o)))
+          problems_.push_back(problem_of(n, "its output " + quote(o) + " has the name of an input or initializer",
+                                         "give each value its own name"));
+  }
+
+  void convert_node(const node& n) {
+    node_context context(n, net_, values_, wish_.fold);
+    bool failed = true;
+    const auto before = net_.layers.size();
+    try {
+      run(n, context);
+      context.require_all_read();
+      failed = false;
+    } catch (const refusal& r) {
+      problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? cut_hint(n) : r.remedy));
+    } catch (const unknown_input&) {
+    }
+    if (failed) net_.layers.erase(net_.layers.begin() + static_cast<std::ptrdiff_t>(before), net_.layers.end());
+    for (auto& [name, v] : context.results())
+      if (!failed && !name.empty()) values_[name] = std::move(v);
+    for (std::size_t k = 0; k < n.outputs.size(); ++k)
+      if (!n.outputs[k].empty() && !values_.contains(n.outputs[k]))
+        values_[n.outputs[k]] =
+            failed
+                ? assumed(n, n.outputs[k])
+                : value{value::kind::missing, -1, {}, fmt::format("output {} of {} is not supported", k, n.operator_name)};
+  }
+
+  void run(const node& n, node_context& context) {
+    if (!n.domain.empty())
+      context.refuse(n.opset == 0 ? fmt::format("the domain {} is not imported", quote(n.domain))
+                                  : fmt::format("operators of the domain {} are not supported", quote(n.domain)));
+    const auto& importers = registry::importers();
+    const auto& folders = registry::folders();
+    const auto imports = importers.find(n.operator_name);
+    const auto folds = folders.find(n.operator_name);
+    if (imports == importers.end() && folds == folders.end()) context.refuse("the operator is not supported");
+    if (n.opset < first_opset || n.opset > last_opset) {
+      // Told for the model already, unless a function has another one.
+      if (const auto all = model_.opsets.find(""); all == model_.opsets.end() || all->second == n.opset)
+        throw unknown_input{};
+      context.refuse(fmt::format("its function uses this opset; supported are {} to {}", first_opset, last_opset));
+    }
+    const auto since = imports != importers.end() ? imports->second.since : folds->second.since;
+    if (n.opset < since) context.refuse(fmt::format("the operator exists from opset {} on", since));
+    bool constants = true;
+    for (int k = 0; k < context.inputs(); ++k) constants = constants && (!context.given(k) || context.is_constant(k));
+    if (folds != folders.end() && (constants || folds->second.needs_shape)) {
+      folds->second.run(context);
+      return charge(n, context);
+    }
+    if (imports == importers.end())
+      context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
+    if (constants) context.refuse("all its inputs are constants, on which this operator is not supported");
+    imports->second.run(context);
+  }
+
+  /// Counts what folding reads and makes: a small model can ask for any amount of both.
+  void charge(const node& n, node_context& context) {
+    static constexpr const char* readers_of_parts[] = {"Gather", "Shape", "Size", "Slice", "Split"};
+    const bool reads_all = std::ranges::find(readers_of_parts, n.operator_name) == std::end(readers_of_parts);
+    std::set<const void*> owners;
+    std::size_t bytes = 0;
+    for (const auto& name : n.inputs)
+      if (const auto v = values_.find(name); v != values_.end() && owners.insert(v->second.data.owner.get()).second)
+        bytes += reads_all ? v->second.data.bytes.size() : 0;
+    bool computed = false;
+    for (const auto& [name, v] : context.results())
+      if (v.is == value::kind::constant && !owners.contains(v.data.owner.get()))
+        computed = true, bytes += v.data.bytes.size();
+    if (computed) folded_bytes_ += bytes;
+    if (folded_bytes_ > most_folded_bytes) context.refuse("with it, computing the model's constants takes over 4 GiB");
+  }
+
+  /// The value just before a node that cannot be converted, as an end of the graph.
+  std::string cut_hint(const node& n) const {
+    for (const auto& name : n.inputs) {
+      const auto v = values_.find(name);
+      if (v == values_.end() || v->second.is != value::kind::layer) continue;
+      const auto i = static_cast<std::size_t>(v->second.index);
+      if (is_input(net_.layers[i])) continue;  // or assumed
+      return fmt::format("cut the graph before it with --outputs {}", plain(name) ? name : quote(name));
+    }
+    return "export the model without it";
+  }
+
+  /// A name that needs no quotes in a shell.
+  static bool plain(const std::string& name) {
+    return std::ranges::all_of(
+        name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_./:-+@%", c); });
+  }
+
+  /// After a problem, conversion goes on to find others: with the shape that the model declares, if it does.
+  value assumed(const node& n, const std::string& name) {
+    const auto declared = model_.values.find(name);
+    std::optional<shape> s = declared == model_.values.end() ? std::nullopt : declared_shape(declared->second, symbols_);
+    if (!s && keeps_shape(n))
+      for (const auto& in : n.inputs)
+        if (const auto v = values_.find(in); v != values_.end() && v->second.is == value::kind::layer) {
+          s = net_.layers[static_cast<std::size_t>(v->second.index)].result;
+          break;
+        }
+    if (!s) return {};
+    net_.layers.push_back({input_operation(*s), {}, {}, name, *s});
+    return {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
+  }
+
+  /// Unsupported operators known to give the shape of their first input.
+  static bool keeps_shape(const node& n) {
+    static constexpr const char* known[] = {"Abs",
+                                            "Celu",
+                                            "Elu",
+                                            "Erf",
+                                            "Exp",
+                                            "Gelu",
+                                            "GroupNormalization",
+                                            "InstanceNormalization",
+                                            "LayerNormalization",
+                                            "Log",
+                                            "LpNormalization",
+                                            "Mish",
+                                            "Neg",
+                                            "PRelu",
+                                            "Reciprocal",
+                                            "Selu",
+                                            "Softplus",
+                                            "Softsign",
+                                            "Sqrt",
+                                            "ThresholdedRelu"};
+    return std::ranges::any_of(known, [&](const char* k) { return n.operator_name == k; });
+  }
+
+  void make_output(const std::string& name) {
+    const auto v = values_.find(name);
+    const auto tell = [&](std::string reason) {
+      problems_.push_back({.node = "output " + quote(name),
+                           .reason = std::move(reason),
+                           .remedy = "leave it out with --outputs and the names of the others"});
+    };
+    if (v == values_.end()) return tell("it is produced nowhere");
+    switch (v->second.is) {
+      case value::kind::layer: {
+        const shape s = net_.layers[static_cast<std::size_t>(v->second.index)].result;
+        net_.layers.push_back({output_operation(), {v->second.index}, {}, name, s});
+        break;
+      }
+      case value::kind::constant:
+        return tell("it is a constant of the model");
+      case value::kind::missing:
+        return tell(v->second.reason);
+      case value::kind::unknown:
+        break;
+    }
+  }
+
+  const model& model_;
+  const conversion& wish_;
+  const messages& out_;
+  std::vector<problem> problems_;
+  std::vector<node> nodes_;
+  std::map<std::string, value> values_;
+  symbol_extents symbols_;
+  static constexpr std::size_t most_folded_bytes = std::size_t{1} << 32;
+  std::size_t folded_bytes_ = 0;
+  network net_;
+};
+
+}  // namespace
+
+network convert(const model& m, const conversion& wish, const messages& out) { return converter(m, wish, out).run(); }
+
+}  // namespace onnx2hpp

@@ -1,0 +1,175 @@
+#include "graph/input_shapes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace onnx2hpp {
+
+namespace {
+
+constexpr std::int64_t largest_input = std::int64_t{1} << 34;
+
+std::string written(const std::vector<extent>& s) {
+  std::string out;
+  for (const auto& e : s)
+    out += (out.empty() ? "" : "x") + (e.value >= 0 ? std::to_string(e.value) : e.symbol.empty() ? "?" : e.symbol);
+  return out;
+}
+
+class resolver {
+ public:
+  resolver(const model& m, const std::set<std::string>& left_out, const conversion& wish, const messages& out,
+           std::vector<problem>& problems)
+      : model_(m), left_out_(left_out), wish_(wish), out_(out), problems_(problems) {}
+
+  known_inputs run() {
+    check_usage();
+    known_.symbols = wish_.dimensions;
+    for (const auto& v : model_.inputs)
+      if (const auto* dims = fixed(v)) compare(v, *dims);
+    for (const auto& v : model_.inputs)
+      if (!left_out_.contains(v.name) && !fixed(v)) close_batch(v);
+    for (const auto& v : model_.inputs) {
+      if (left_out_.contains(v.name)) continue;
+      if (!v.tensor || v.type != element::float32) {
+        tell(v, v.tensor ? "its elements are " + name_of(v.type) + "; frames are float32" : "it is no tensor",
+             "export the model with float32 inputs");
+        continue;
+      }
+      if (const auto s = resolve(v)) known_.shapes[v.name] = *s;
+    }
+    return std::move(known_);
+  }
+
+ private:
+  void check_usage() const {
+    for (const auto& [name, dims] : wish_.inputs)
+      if (std::ranges::none_of(model_.inputs, [&name = name](const value_info& v) { return v.name == name; }))
+        throw usage_error(fmt::format("-i: the model has no input {}; its inputs are {}", quote(name), input_names()));
+    std::set<std::string> symbols;
+    for (const auto& v : model_.inputs)
+      if (v.shape)
+        for (const auto& e : *v.shape)
+          if (!e.symbol.empty()) symbols.insert(e.symbol);
+    for (const auto& [name, value] : wish_.dimensions)
+      if (!symbols.contains(name)) {
+        std::string known;
+        for (const auto& s : symbols) known += (known.empty() ? "; they have " : ", ") + quote(s);
+        throw usage_error(fmt::format("-d: the model's inputs have no symbolic dimension {}{}", quote(name), known));
+      }
+  }
+
+  std::string input_names() const {
+    std::string out;
+    for (const auto& v : model_.inputs) out += (out.empty() ? "" : ", ") + quote(v.name);
+    return out.empty() ? "none" : out;
+  }
+
+  void tell(const value_info& v, std::string reason, std::string remedy) {
+    problems_.push_back({.node = "input " + quote(v.name), .reason = std::move(reason), .remedy = std::move(remedy)});
+  }
+
+  /// What -i gives for an input.
+  const std::vector<std::int64_t>* fixed(const value_info& v) const {
+    const auto found = std::ranges::find(wish_.inputs, v.name, [](const auto& entry) { return entry.first; });
+    return found == wish_.inputs.end() ? nullptr : &found->second;
+  }
+
+  /// A shape that -i fixes beside the declared one; it says what the symbols are for other tensors, too.
+  void compare(const value_info& v, const std::vector<std::int64_t>& dims) {
+    if (!v.shape) return;
+    if (v.shape->size() != dims.size())
+      throw usage_error(fmt::format("-i: the input {} has {} axes ({})", quote(v.name), v.shape->size(), written(*v.shape)));
+    for (std::size_t a = 0; a < dims.size(); ++a) {
+      const extent& e = (*v.shape)[a];
+      if (e.value > 0 && e.value != dims[a])
+        out_.warning(fmt::format("input {}: the model declares {}", quote(v.name), written(*v.shape)));
+      if (e.symbol.empty()) continue;
+      const auto known = known_.symbols.emplace(e.symbol, dims[a]).first;
+      if (known->second != dims[a])
+        out_.warning(fmt::format("input {}: the symbolic dimension {} is {} elsewhere", quote(v.name), quote(e.symbol),
+                                 known->second));
+    }
+  }
+
+  /// The first extent is the batch: 1 where it is a symbol of which nothing is said.
+  void close_batch(const value_info& v) {
+    if (!v.shape || v.shape->empty() || v.shape->front().value > 0 || v.shape->front().symbol.empty()) return;
+    const auto& symbol = v.shape->front().symbol;
+    if (known_.symbols.emplace(symbol, 1).second)
+      out_.note(fmt::format("the symbolic dimension {} becomes 1 (-d {}=NUMBER for another)", quote(symbol), symbol));
+  }
+
+  std::optional<shape> resolve(const value_info& v) {
+    std::vector<std::int64_t> dims;
+    if (const auto* given = fixed(v)) {
+      dims = *given;
+    } else if (!v.shape) {
+      tell(v, "its shape is not known", fmt::format("give it: -i {}:1x3x224x224 (for example)", v.name));
+      return {};
+    } else {
+      for (std::size_t a = 0; a < v.shape->size(); ++a) dims.push_back(extent_of(v, a));
+      if (std::ranges::count(dims, -1) > 0) return {};
+    }
+    if (dims.size() > dice::tensor::max_rank) {
+      tell(v, fmt::format("it has {} axes; supported are at most {}", dims.size(), dice::tensor::max_rank),
+           "export the model with fewer");
+      return {};
+    }
+    if (const auto n = element_count(dims); n < 1 || n > largest_input) {
+      tell(v, "it is empty or larger than 64 GiB", "export the model with another shape, or fix it with -i");
+      return {};
+    }
+    shape out;
+    for (auto d : dims) out.push_back(d);
+    return out;
+  }
+
+  /// The extent of axis a, or -1 after telling why it is not known.
+  std::int64_t extent_of(const value_info& v, std::size_t a) {
+    const extent& e = (*v.shape)[a];
+    if (e.value > 0) return e.value;
+    if (const auto d = known_.symbols.find(e.symbol); !e.symbol.empty() && d != known_.symbols.end()) return d->second;
+    if (a == 0) {
+      out_.note(fmt::format("input {}: its open first dimension becomes 1", quote(v.name)));
+      return 1;
+    }
+    std::string wanted;
+    for (std::size_t i = 0; i < v.shape->size(); ++i)
+      wanted += (i ? "x" : "") + ((*v.shape)[i].value > 0 ? std::to_string((*v.shape)[i].value) : i == 0 ? "1" : "N");
+    tell(v, fmt::format("its dimension {} is {}", a, e.symbol.empty() ? "not known" : "the symbol " + quote(e.symbol)),
+         e.symbol.empty() ? fmt::format("fix it with -i {}:{}", v.name, wanted)
+                          : fmt::format("fix it with -d {}=NUMBER or -i {}:{}", e.symbol, v.name, wanted));
+    return -1;
+  }
+
+  const model& model_;
+  const std::set<std::string>& left_out_;
+  const conversion& wish_;
+  const messages& out_;
+  std::vector<problem>& problems_;
+  known_inputs known_;
+};
+
+}  // namespace
+
+known_inputs input_shapes(const model& m, const std::set<std::string>& left_out, const conversion& wish, const messages& out,
+                          std::vector<problem>& problems) {
+  return resolver(m, left_out, wish, out, problems).run();
+}
+
+std::optional<shape> declared_shape(const value_info& v, const symbol_extents& symbols) {
+  if (!v.shape || v.type != element::float32 || v.shape->size() > dice::tensor::max_rank) return {};
+  shape out;
+  std::vector<std::int64_t> dims;
+  for (const auto& e : *v.shape) {
+    const auto known = symbols.find(e.symbol);
+    dims.push_back(e.value > 0 ? e.value : known != symbols.end() ? known->second : -1);
+    out.push_back(dims.back());
+  }
+  const auto n = element_count(dims);
+  return n < 1 || n > largest_input ? std::nullopt : std::optional(out);
+}
+
+}  // namespace onnx2hpp

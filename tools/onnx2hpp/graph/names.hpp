@@ -1,0 +1,32 @@
+#pragma once
+
+#include "graph/network.hpp"
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace onnx2hpp {
+
+/// Makes C++ identifiers of any texts, each unlike those before and unlike `taken`.
+class identifiers {
+ public:
+  explicit identifiers(std::unordered_set<std::string> taken = {}) : taken_(std::move(taken)) {}
+  /// `kind` stands for a text without letters and digits, and before one that begins with a digit.
+  std::string make(const std::string& text, const std::string& kind);
+
+ private:
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> next_;
+};
+
+/// Gives each layer a C++ identifier of its own, made from its name in the model: graph inputs and outputs choose first.
+void name_layers(network& net);
+
+/// A namespace for a model whose file has the given stem.
+std::string namespace_for(const std::string& stem);
+
+/// Why `name` cannot be a namespace of a generated header; empty if it can.
+std::string why_no_namespace(const std::string& name);
+
+}  // namespace onnx2hpp

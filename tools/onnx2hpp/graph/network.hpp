@@ -1,0 +1,51 @@
+// The network between import and output: layers in order, each reading earlier ones.
+#pragma once
+
+#include "graph/operation.hpp"
+#include "read/constant.hpp"
+
+#include "dice/tensor/tensor.hpp"
+
+#include <string>
+#include <vector>
+
+namespace onnx2hpp {
+
+using dice::tensor::shape;
+
+/// A constant of a layer as the layer wants it: float32, made from `source` when it is written.
+struct parameter {
+  const char* role;  ///< "weight", "bias" …: part of its name in the weights file
+  constant source;
+  shape extents;               ///< after the transposition
+  bool transposed = false;     ///< `source` is a matrix (columns of the result, rows)
+  double scale = 1;            ///< of all elements
+  std::vector<double> rows{};  ///< if not empty: a factor for each index of the result's first axis
+};
+
+struct layer {
+  operation op;
+  std::vector<int> operands;  ///< indices of earlier layers
+  std::vector<parameter> parameters;
+  std::string onnx_name;  ///< of the node; of the value for inputs, outputs and unnamed nodes
+  shape result;
+  std::string identifier{};
+  std::string output{};  ///< first output of the node
+};
+
+struct network {
+  std::vector<layer> layers;
+  std::vector<std::string> node_names{};  ///< names and first outputs of the model's nodes, also of those that are no layers
+
+  std::vector<shape> operand_shapes(const layer& l) const {
+    std::vector<shape> out;
+    for (int k : l.operands) out.push_back(layers[static_cast<std::size_t>(k)].result);
+    return out;
+  }
+  std::int64_t macs(const layer& l) const { return l.op.macs(operand_shapes(l), l.result); }
+};
+
+inline bool is_input(const layer& l) { return l.op.onnx_name() == "Input"; }
+inline bool is_output(const layer& l) { return l.op.onnx_name() == "Output"; }
+
+}  // namespace onnx2hpp

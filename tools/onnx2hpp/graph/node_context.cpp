@@ -1,0 +1,199 @@
+#include "graph/node_context.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace onnx2hpp {
+
+namespace {
+
+/// Tensors up to 64 GiB: no 64-bit product of extents, windows and weights can overflow then.
+constexpr std::int64_t largest_tensor = std::int64_t{1} << 34;
+constexpr std::int64_t largest_filter = std::int64_t{1} << 28;
+
+void check_size(const shape& s) {
+  std::int64_t n = 1;
+  for (int a = 0; a < s.rank; ++a) {
+    if (s[a] < 1) node_context::refuse("its output would be empty");
+    if (s[a] > largest_tensor / n) node_context::refuse("its output would be larger than 64 GiB");
+    n *= s[a];
+  }
+}
+
+}  // namespace
+
+bool node_context::given(int k) const { return k < inputs() && !node_.inputs[static_cast<std::size_t>(k)].empty(); }
+
+const value& node_context::at(int k) const {
+  if (!given(k)) refuse(fmt::format("its input {} is left out", k));
+  const std::string& name = node_.inputs[static_cast<std::size_t>(k)];
+  const auto found = values_.find(name);
+  if (found == values_.end()) refuse(fmt::format("its input {} is produced nowhere", quote(name)), "export the model anew");
+  if (found->second.is == value::kind::unknown) throw unknown_input{};
+  if (found->second.is == value::kind::missing)
+    refuse(fmt::format("its input {} is not available: {}", quote(name), found->second.reason));
+  return found->second;
+}
+
+const value& node_context::use(int k) const {
+  used_.insert(k);
+  return at(k);
+}
+
+bool node_context::is_constant(int k) const { return given(k) && at(k).is == value::kind::constant; }
+
+const constant& node_context::data(int k, const char* what) const {
+  const value& v = use(k);
+  if (v.is != value::kind::constant)
+    refuse(fmt::format("its {} is computed at run time ({})", what, quote(node_.inputs[static_cast<std::size_t>(k)])),
+           "export the model with constant weights and shapes");
+  return v.data;
+}
+
+std::vector<std::int64_t> node_context::integers(int k, const char* what) const {
+  const constant& c = data(k, what);
+  if (c.elements() > 1 << 20) refuse(fmt::format("its {} has {} elements", what, c.elements()));
+  return onnx2hpp::integers(c);
+}
+
+std::vector<double> node_context::reals(int k, const char* what) const { return onnx2hpp::reals(data(k, what)); }
+
+double node_context::real(int k, const char* what) const {
+  const constant& c = data(k, what);
+  if (c.elements() != 1) refuse(fmt::format("its {} has {} elements, expected one", what, c.elements()));
+  return onnx2hpp::reals(c)[0];
+}
+
+int node_context::activation(int k) const {
+  const value& v = use(k);
+  if (v.is != value::kind::layer)
+    refuse(fmt::format("its input {} is a constant", quote(node_.inputs[static_cast<std::size_t>(k)])));
+  return v.index;
+}
+
+const attribute* node_context::find(const char* name) {
+  read_.insert(name);
+  const auto found = node_.attributes.find(name);
+  return found == node_.attributes.end() || found->second.type == attribute::kind::none ? nullptr : &found->second;
+}
+
+bool node_context::has(const char* name) const {
+  const auto found = node_.attributes.find(name);
+  return found != node_.attributes.end() && found->second.type != attribute::kind::none;
+}
+
+namespace {
+
+const attribute* typed(const attribute* a, attribute::kind type, const char* name) {
+  if (a && a->type != type) node_context::refuse(fmt::format("its attribute {} has a wrong type", name));
+  return a;
+}
+
+}  // namespace
+
+std::int64_t node_context::integer(const char* name, std::int64_t otherwise) {
+  const auto* a = typed(find(name), attribute::kind::integer, name);
+  return a ? a->i : otherwise;
+}
+
+float node_context::real(const char* name, float otherwise) {
+  const auto* a = typed(find(name), attribute::kind::real, name);
+  return a ? a->f : otherwise;
+}
+
+std::string node_context::text(const char* name, const char* otherwise) {
+  const auto* a = typed(find(name), attribute::kind::text, name);
+  return a ? a->s : otherwise;
+}
+
+std::vector<std::int64_t> node_context::integers(const char* name, std::vector<std::int64_t> otherwise) {
+  const auto* a = typed(find(name), attribute::kind::integers, name);
+  return a ? a->ints : std::move(otherwise);
+}
+
+std::vector<double> node_context::reals(const char* name) {
+  const auto* a = typed(find(name), attribute::kind::reals, name);
+  return a ? std::vector<double>(a->floats.begin(), a->floats.end()) : std::vector<double>();
+}
+
+void node_context::ignore(std::initializer_list<const char*> names) {
+  for (const char* n : names) read_.insert(n);
+}
+
+void node_context::require_all_read() const {
+  for (const auto& [name, a] : node_.attributes)
+    if (!read_.contains(name) && a.type != attribute::kind::none)
+      refuse(fmt::format("the operator has no attribute {} at this opset", quote(name)));
+  for (int k = 0; k < inputs(); ++k)
+    if (given(k) && !used_.contains(k)) refuse(fmt::format("the operator has no input {} at this opset", k));
+}
+
+int node_context::axis(std::int64_t axis, int rank, bool cut) {
+  const std::int64_t end = cut ? rank + 1 : rank;
+  if (axis < -rank || axis >= end) refuse(fmt::format("its axis {} is none of the {} of the input", axis, rank));
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+int node_context::small(std::int64_t n, const char* what) {
+  if (n < -(1 << 24) || n > 1 << 24) refuse(fmt::format("its {} {} is out of range", what, n));
+  return static_cast<int>(n);
+}
+
+int node_context::add(operation op, std::vector<int> operands, std::vector<parameter> parameters) {
+  std::vector<shape> in;
+  for (int k : operands) in.push_back(shape_of(k));
+  for (const auto& p : parameters) {
+    check_size(p.extents);
+    if (p.extents.rank > 0 && p.extents.product(1, p.extents.rank) > largest_filter) refuse("its weights are too large");
+  }
+  shape result;
+  try {
+    result = op.infer(in);
+  } catch (const std::logic_error& e) {  // dice::graph::model_error, or std::length_error of a shape
+    std::string shapes;
+    for (const auto& s : in) shapes += (shapes.empty() ? "" : ", ") + literal(s);
+    refuse(fmt::format("{} (input {})", e.what(), shapes));
+  }
+  check_size(result);
+  net_.layers.push_back({std::move(op), std::move(operands), std::move(parameters), node_.name, result});
+  auto& l = net_.layers.back();
+  if (!node_.outputs.empty()) l.output = node_.outputs[0];
+  if (l.onnx_name.empty()) l.onnx_name = l.output;
+  return static_cast<int>(net_.layers.size()) - 1;
+}
+
+void node_context::result(int index) {
+  if (!node_.outputs.empty()) results_[node_.outputs[0]] = {value::kind::layer, index};
+}
+
+void node_context::result(constant c, int k) {
+  if (c.dims.size() > most_axes) refuse(fmt::format("its output has {} axes", c.dims.size()));
+  if (k < static_cast<int>(node_.outputs.size()))
+    results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::constant, -1, std::move(c)};
+}
+
+void node_context::pass() {
+  if (!node_.outputs.empty()) results_[node_.outputs[0]] = use(0);
+}
+
+std::map<std::string, registry::entry>& registry::importers() {
+  static std::map<std::string, entry> table;
+  return table;
+}
+
+std::map<std::string, registry::entry>& registry::folders() {
+  static std::map<std::string, entry> table;
+  return table;
+}
+
+shape shape_of(const constant& c) {
+  if (c.rank() > dice::tensor::max_rank)
+    node_context::refuse(
+        fmt::format("a constant of it has {} axes; dice's tensors have at most {}", c.rank(), dice::tensor::max_rank));
+  shape out;
+  for (auto d : c.dims) out.push_back(d);
+  return out;
+}
+
+}  // namespace onnx2hpp

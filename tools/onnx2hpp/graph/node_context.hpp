@@ -1,0 +1,136 @@
+// What an importer (ops/<operator>.cpp) and a folder (fold/*.cpp) see of the node they convert.
+#pragma once
+
+#include "diagnostics.hpp"
+#include "graph/network.hpp"
+#include "read/model.hpp"
+
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace onnx2hpp {
+
+/// What a name of the model stands for.
+struct value {
+  enum class kind {
+    layer,     ///< the output of layer `index`
+    constant,  ///< `data`
+    missing,   ///< not available, for `reason`
+    unknown,   ///< follows from a problem that has been told
+  };
+  kind is = kind::unknown;
+  int index = -1;
+  constant data{};
+  std::string reason{};
+};
+
+/// Thrown when an input is of kind unknown.
+struct unknown_input {};
+
+/// One node being converted. Inputs are counted from 0; an input may be left out ("" or too few).
+class node_context {
+ public:
+  node_context(const node& n, network& net, const std::map<std::string, value>& values, bool fold)
+      : node_(n), net_(net), values_(values), fold_(fold) {}
+
+  [[noreturn]] static void refuse(std::string reason, std::string remedy = "") {
+    throw refusal{std::move(reason), std::move(remedy)};
+  }
+  static void require(bool holds, const char* reason) {
+    if (!holds) refuse(reason);
+  }
+
+  const node& self() const { return node_; }
+  std::int64_t opset() const { return node_.opset; }
+  /// Whether nodes that do nothing at inference may vanish.
+  bool fold() const { return fold_; }
+
+  int inputs() const { return static_cast<int>(node_.inputs.size()); }
+  bool given(int k) const;
+  bool is_constant(int k) const;
+  /// Input k, a constant; `what` it is, for the refusal if it is computed at run time.
+  const constant& data(int k, const char* what) const;
+  /// Its elements, of an integer or real constant.
+  std::vector<std::int64_t> integers(int k, const char* what) const;
+  std::vector<double> reals(int k, const char* what) const;
+  /// A constant with one element.
+  double real(int k, const char* what) const;
+  /// The layer that computes input k, or a refusal if it is a constant.
+  int activation(int k) const;
+  const shape& shape_of(int layer) const { return net_.layers[static_cast<std::size_t>(layer)].result; }
+
+  bool has(const char* attribute) const;
+  std::int64_t integer(const char* attribute, std::int64_t otherwise);
+  float real(const char* attribute, float otherwise);
+  std::string text(const char* attribute, const char* otherwise);
+  std::vector<std::int64_t> integers(const char* attribute, std::vector<std::int64_t> otherwise = {});
+  std::vector<double> reals(const char* attribute);
+  const attribute* find(const char* name);
+  /// Says that input k has no influence here.
+  void ignore_input(int k) { used_.insert(k); }
+  /// Says that `names` have no influence here.
+  void ignore(std::initializer_list<const char*> names);
+  /// Refuses the node if it has inputs or attributes that were neither read nor ignored: what they mean would be lost.
+  void require_all_read() const;
+  /// `axis`, counted from the end if negative, of a tensor with `rank` axes; `up_to` rank - 1 (or rank, for cuts between
+  /// axes).
+  static int axis(std::int64_t axis, int rank, bool cut = false);
+  /// A small number that the model states.
+  static int small(std::int64_t n, const char* what);
+
+  /// Adds a layer that reads `operands`; its index. Refuses what the operator's shape rule refuses.
+  int add(operation op, std::vector<int> operands, std::vector<parameter> parameters = {});
+  /// Output 0 is what layer `index` computes.
+  void result(int index);
+  /// Output k is a constant.
+  void result(constant c, int k = 0);
+  /// Output 0 is input 0, whatever that is.
+  void pass();
+  std::map<std::string, value>& results() { return results_; }
+
+ private:
+  const value& at(int k) const;
+  const value& use(int k) const;
+
+  const node& node_;
+  network& net_;
+  const std::map<std::string, value>& values_;
+  bool fold_;
+  std::set<std::string> read_;  ///< attributes
+  mutable std::set<int> used_;  ///< inputs
+  std::map<std::string, value> results_;
+};
+
+using handler = void (*)(node_context&);
+
+/// Converters of operators, found by name.
+struct registry {
+  struct entry {
+    handler run = nullptr;
+    int since = 1;             ///< opset that introduced the operator
+    bool needs_shape = false;  ///< folders: inputs may be activations, only their shapes are read
+  };
+  static std::map<std::string, entry>& importers();
+  static std::map<std::string, entry>& folders();
+};
+
+/// Makes an operator known: importers turn a node into layers …
+struct importer {
+  importer(const char* operator_name, handler run, int since = 1) {
+    registry::importers()[operator_name] = {run, since, false};
+  }
+};
+/// … and folders compute nodes of constants.
+struct folder {
+  folder(const char* operator_name, handler run, int since = 1, bool needs_shape = false) {
+    registry::folders()[operator_name] = {run, since, needs_shape};
+  }
+};
+
+/// The extents of a constant as a tensor's shape; refuses more than 8 axes.
+shape shape_of(const constant& c);
+
+}  // namespace onnx2hpp

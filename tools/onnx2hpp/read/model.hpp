@@ -1,0 +1,81 @@
+// An ONNX model as plain values, without protobuf.
+#pragma once
+
+#include "read/constant.hpp"
+#include "read/file_map.hpp"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace onnx2hpp {
+
+/// A tensor of the model, or why it cannot be read.
+struct stored_tensor {
+  constant value;
+  std::string error;
+};
+
+struct attribute {
+  enum class kind { none, real, integer, text, reals, integers, texts, tensor, other };
+  kind type = kind::none;
+  float f = 0;
+  std::int64_t i = 0;
+  std::string s;
+  std::vector<float> floats;
+  std::vector<std::int64_t> ints;
+  std::vector<std::string> strings;
+  stored_tensor t;
+  std::string refers_to;  ///< in a function: the attribute of the call whose value it has
+};
+
+using opset_versions = std::map<std::string, std::int64_t>;  ///< by domain; the standard one is ""
+
+struct node {
+  std::string name, operator_name, domain, overload;
+  std::vector<std::string> inputs, outputs;
+  std::map<std::string, attribute> attributes;
+  std::int64_t opset = 0;  ///< version of its domain; 0: none is imported
+};
+
+/// A model-local function: nodes that stand for one operator.
+struct function {
+  std::string name, domain, overload;
+  std::vector<std::string> inputs, outputs, attributes;
+  std::map<std::string, attribute> defaults;
+  std::vector<node> nodes;
+};
+
+/// An extent of a declared shape: a number, a symbol, or unknown (negative, no symbol).
+struct extent {
+  std::int64_t value = -1;
+  std::string symbol;
+};
+
+struct value_info {
+  std::string name;
+  element type = element::none;
+  bool tensor = false;                       ///< not a sequence, map or optional
+  std::optional<std::vector<extent>> shape;  ///< none: not even the rank is known
+};
+
+struct model {
+  std::int64_t ir_version = 0;
+  opset_versions opsets;
+  std::vector<node> nodes;
+  std::vector<function> functions;
+  std::map<std::string, stored_tensor> initializers;
+  std::vector<value_info> inputs;  ///< without initializers
+  std::vector<value_info> outputs;
+  std::map<std::string, value_info> values;           ///< what the model declares of its inner values
+  std::vector<std::filesystem::path> external_files;  ///< that hold tensors
+  std::shared_ptr<const file_map> file;
+};
+
+/// Reads `path`. Throws file_error if it cannot be read or is no model.
+model load_model(const std::filesystem::path& path);
+
+}  // namespace onnx2hpp
