@@ -4,9 +4,9 @@
 #include "dice/advice/advice.hpp"
 #include "dice/app/command_line.hpp"
 #include "dice/app/main.hpp"
-#include "dice/partition/partition.hpp"
 #include "dice/app/rank.hpp"
 #include "dice/channels/channels.hpp"
+#include "dice/partition/partition.hpp"
 
 #include "sample.hpp"
 
@@ -146,7 +146,7 @@ TEST(explain, time_that_messages_take) {
   run.period = 10e-3, run.busy = {6e-3, 2e-3}, run.idle = {0.3, 0.8};  // rank 0 has 1 ms left, rank 1 nothing
   const auto& p = assembly::program_of<sample::network, halves>;
   const auto text = advice::explained_text(p, run, &ahead);
-  EXPECT_EQ(words_after(text, "  seeing to messages and frames"),
+  EXPECT_EQ(words_after(text, "  handling messages and frames"),
             (std::vector<std::string>{text::number_text(sends * 1e3, "%.3f"), "1.000", "10", "%"}))
       << text;
   const auto json = advice::explained_json(p, run, &ahead);

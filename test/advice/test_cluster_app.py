@@ -108,7 +108,7 @@ class Searches(unittest.TestCase):
 
     def test_refuses_with_the_reason(self):
         for wish, code, words in (
-                ("speed", 2, "'speed' is no objective or limit; write throughput, latency, energy or peak_memory"),
+                ("speed", 2, "'speed' is not an objective or limit; write throughput, latency, energy or peak_memory"),
                 ("at_least_fps", 2, "'at_least_fps': write at_least_fps=N with a number above 0"),
                 ("at_least_fps=-1", 2, "'at_least_fps=-1': write at_least_fps=N"),
                 ("memory_limit=x", 2, "'memory_limit=x': write memory_limit=N"),

@@ -95,7 +95,7 @@ class Explain(unittest.TestCase):
         self.assertEqual((figures["frames"], len(told["stages"]), len(told["links"])), (50, 2, 1))
         self.assertTrue(0 < told["links"][0]["measured_s"] < 1)
         self.assertIn("\n" + told["limit"] + "\n", text)
-        for part in ["rank 0 on ", ": conv1 … pool2", "  seeing to messages and frames ", "  messages to rank 1 on ", ", 2048 B",
+        for part in ["rank 0 on ", ": conv1 … pool2", "  handling messages and frames ", "  messages to rank 1 on ", ", 2048 B",
                      "of the period", "Idle: rank 0 on ",
                      "This program knows no cluster"]:
             self.assertIn(part, text)
@@ -157,7 +157,7 @@ class Explain(unittest.TestCase):
 
     def test_refusals(self):
         self.assertIn("give files", self.explain(DIGITS, "--transport", "in-process", "--input", "-", code=2))
-        self.assertIn("leave --explain", self.explain(DIGITS, "--measure", "x.json", code=2))
+        self.assertIn("omit --explain", self.explain(DIGITS, "--measure", "x.json", code=2))
 
 
 if __name__ == "__main__":

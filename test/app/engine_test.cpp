@@ -247,7 +247,7 @@ TEST(Engine, WhatTheProgramsFunctionsThrowEndsTheStream) {
     job.wait();
     FAIL();
   } catch (const dice::engine_error& e) {
-    EXPECT_EQ(e.cause(), "an exception that is no std::exception");
+    EXPECT_EQ(e.cause(), "an exception that is not a std::exception");
     EXPECT_EQ(e.layer(), "out.9");
   }
 }

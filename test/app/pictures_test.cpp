@@ -269,7 +269,7 @@ TEST(input_files, of_a_folder) {
   all.add(folder + "crop.npy");
   all.add(folder + "colour.png");
   EXPECT_EQ(all.frames(), 5);
-  EXPECT_EQ(all.warning(), "skips in the folder '" + at + "' what is no .npy, JPEG or PNG file: 'f.txt', 'g'");
+  EXPECT_EQ(all.warning(), "skips in the folder '" + at + "' what is not a .npy, JPEG or PNG file: 'f.txt', 'g'");
   EXPECT_EQ(all.pictures(), (std::vector<std::string>{at + "/a.JPG", at + "/b.png", "", "", folder + "colour.png"}));
   const auto given = runtime::read_frames(folder + "crop.npy", {1, 3, 16, 16}, "reference");
   std::vector<std::vector<float>> read(5, std::vector<float>(given.size()));

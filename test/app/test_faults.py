@@ -162,7 +162,7 @@ class Files(Fault):
         for option in ("--input", "--weights", "--packed", "--expect"):
             self.refused(self.program(option, "pipe"), 1, "'pipe'")
         done = subprocess.run(self.program("--weights", "/dev/zero"), capture_output=True, text=True, timeout=LIMIT)
-        self.assertIn("dice: error: weights file '/dev/zero' is no regular file", done.stderr)
+        self.assertIn("dice: error: weights file '/dev/zero' is not a regular file", done.stderr)
 
     def test_weights_cut_anywhere(self):
         whole = (self.folder / "toy.safetensors").read_bytes()

@@ -89,7 +89,7 @@ class Pictures(Case):
                 self.assertEqual([(f[1], f[2], f[4]) for f in found],
                                  [(str(i), f"(pictures/{i % 16:02}.png):", self.names[i % 16]) for i in range(18)])
                 self.assertIn("dice: warning: rank 0 (host ", done.stderr.decode())
-                self.assertIn(") skips in the folder 'pictures' what is no .npy, JPEG or PNG file: 'notes.txt'\n", done.stderr.decode())
+                self.assertIn(") skips in the folder 'pictures' what is not a .npy, JPEG or PNG file: 'notes.txt'\n", done.stderr.decode())
 
     def test_all_kinds_in_order(self):
         np.save(self.folder / "first.npy", np.load(EXAMPLE / "digits_in.npy")[:3])

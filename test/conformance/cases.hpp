@@ -22,7 +22,7 @@ std::vector<std::string> case_names(const std::filesystem::path& data);
 /// Throws std::runtime_error if the model cannot be read.
 test_case read_case(const std::filesystem::path& data, const std::string& name);
 
-/// The value of input or output `declared` in `file` (input_0.pb); without a type of element if it is no tensor but a
+/// The value of input or output `declared` in `file` (input_0.pb); without a type of element if it is not a tensor but a
 /// sequence.
 onnx::TensorProto read_tensor(const test_case& c, const std::string& file, const onnx::ValueInfoProto& declared);
 

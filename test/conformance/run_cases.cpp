@@ -32,7 +32,7 @@ values read(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   onnx::TensorProto t;
   if (!t.ParseFromIstream(&in) || t.data_type() != onnx::TensorProto::FLOAT)
-    throw std::runtime_error(path + " is no tensor of float32");
+    throw std::runtime_error(path + " is not a tensor of float32");
   values out{{t.dims().begin(), t.dims().end()}, {t.float_data().begin(), t.float_data().end()}};
   if (t.has_raw_data()) {
     out.data.resize(t.raw_data().size() / sizeof(float));

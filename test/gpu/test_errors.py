@@ -165,7 +165,7 @@ class Errors(unittest.TestCase):
     def test_cuda_aware_without_messages(self):
         done = self.run_program(self.folder, '', '--random', '1', '--cuda-aware')
         self.assertEqual((done.returncode, done.stderr),
-                         (2, 'dice: error: --cuda-aware: this run has no messages by MPI; leave the option\n'))
+                         (2, 'dice: error: --cuda-aware: this run has no messages by MPI; omit the option\n'))
 
     def test_no_place_for_choices(self):
         os.mkdir(f'{self.folder}/weights.safetensors.Emulated-GPU.kernels')

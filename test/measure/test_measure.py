@@ -124,9 +124,9 @@ class Measure(unittest.TestCase):
     def test_refusals(self):
         for arguments, code, text in [(["--measure", self.folder / "none" / "x.json"], 1, "cannot be written"),
                                       (["--measure", self.folder], 1, "cannot be written"),
-                                      (["--measure", self.file, "--random", "1"], 2, "leave --random"),
-                                      (["--measure", self.file, "--frames", "3"], 2, "leave --frames"),
-                                      (["--measure", self.file, "--tune", "x.hpp"], 2, "leave --measure")]:
+                                      (["--measure", self.file, "--random", "1"], 2, "omit --random"),
+                                      (["--measure", self.file, "--frames", "3"], 2, "omit --frames"),
+                                      (["--measure", self.file, "--tune", "x.hpp"], 2, "omit --measure")]:
             with self.subTest(arguments):
                 done = self.run_program(DIGITS, "--transport", "in-process", *arguments)
                 self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)

@@ -64,13 +64,13 @@ class Packed(Case):
         self.pack("p", TWO)
         data = (self.folder / "p").read_bytes()
         header = data[:data.index(b"\0")]
-        cases = {b"": "no file that --pack wrote", b"x" * 5000: "no file that --pack wrote", data[:4095]: "no file that --pack",
+        cases = {b"": "not written by --pack", b"x" * 5000: "not written by --pack", data[:4095]: "not written by --pack",
                  data[:4096]: "cut short: 4096 bytes, expected ", data[:-1]: "cut short", data + b"0": "too long",
-                 self.plain.read_bytes() * 10: "no file that --pack wrote",
-                 b"\x1b" * 4096 + data[4096:]: "no file that --pack", header[:60] + b"\x1b" * 9000: "belong to another build"}
+                 self.plain.read_bytes() * 10: "not written by --pack",
+                 b"\x1b" * 4096 + data[4096:]: "not written by --pack", header[:60] + b"\x1b" * 9000: "belong to another build"}
         for i in range(0, len(header)):
             cases[header[:i] + bytes([header[i] ^ 1]) + data[i + 1:]] = \
-                "no file that --pack wrote" if i < len("dice packed weights\n") else "belong to another build"
+                "not written by --pack" if i < len("dice packed weights\n") else "belong to another build"
         for content, text in cases.items():
             (self.folder / "wrong").write_bytes(content)
             done = self.run_program("--random", 1, "--packed", "wrong", owner=TWO, ranks=2)
@@ -118,14 +118,14 @@ class Packed(Case):
         packed.write_bytes(b"damaged")
         is_left()
         self.plain.unlink()  # nothing that serves: both are told
-        self.assert_fails(self.run_program("--random", 1), 1, str(packed) + "' are no file that --pack wrote", "weights file not found")
+        self.assert_fails(self.run_program("--random", 1), 1, str(packed) + "' were not written by --pack", "weights file not found")
         self.plain.write_bytes(weights)
         packed.unlink()
         packed.mkdir()
-        self.assertIn("is no regular file", self.check())
+        self.assertIn("is not a regular file", self.check())
         packed.rmdir()
         os.mkfifo(packed)  # that nobody writes to
-        self.assertIn("is no regular file", self.check())
+        self.assertIn("is not a regular file", self.check())
         packed.unlink()
         self.assertEqual(self.check(), "")
 
@@ -133,8 +133,8 @@ class Packed(Case):
         mpirun = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
         before = sorted(self.folder.iterdir())
         for arguments, environment, code, text in [
-                (["--pack", "p", "--random", 1], {}, 2, "leave --random"), (["--pack", "p", "--packed", "q"], {}, 2, "leave --packed"),
-                (["--random", 1, "--packed", "p", "--weights", "q"], {}, 2, "leave --weights"),
+                (["--pack", "p", "--random", 1], {}, 2, "omit --random"), (["--pack", "p", "--packed", "q"], {}, 2, "omit --packed"),
+                (["--random", 1, "--packed", "p", "--weights", "q"], {}, 2, "omit --weights"),
                 (["--pack", "w", "--weights", "w"], {}, 2, "'w' is read"), (["--pack", "p"], mpirun, 2, "without mpirun"),
                 (["--random", 1, "--packed", "in.npy", "--json", "in.npy"], {}, 2, "'in.npy' is read"),
                 (["--pack", "toy.safetensors"], {}, 1, "holds the weights"), (["--pack", "no/p"], {}, 1, "cannot be written"),

@@ -61,7 +61,7 @@ class Tune(unittest.TestCase):
         for arguments, environment, code, texts in [
                 (["--tune", self.folder / "none" / "x.hpp"], {}, 1, ["cannot be written"]),
                 (["--tune", self.folder], {}, 1, ["cannot be written"]),
-                (["--tune", self.table, "--random", "1"], {}, 2, ["leave --random"]),
+                (["--tune", self.table, "--random", "1"], {}, 2, ["omit --random"]),
                 (["--tune", self.table, "--json", self.table], {}, 2, ["written twice"]),
                 (["--tune", self.table], {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}, 2, ["without mpirun"])]:
             with self.subTest(arguments):

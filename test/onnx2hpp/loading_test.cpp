@@ -160,7 +160,7 @@ TEST(ExternalData, OutsideTheModelsFolderIsRefused) {
                {"up/secret.bin", "a link that leaves"},
                {"none.bin", "cannot be found"},
                {".", "not a regular file"},
-               {"", "no file name"}};
+               {"", "not a file name"}};
   for (const auto& c : cases) {
     const auto m = outer.save("inner/m.onnx", external(c.location));
     const auto done = tool({m, "-o", outer.path / "out"});

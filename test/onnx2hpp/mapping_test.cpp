@@ -193,9 +193,9 @@ TEST(Mapping, EveryMistakeIsTold) {
          R"("mapping.json": key "edge01_arm0": its list has object)");
   for (const char* whole : {"{}", "[]", "7", "null", R"([["Conv1"]])", R"([{"edge01_arm0": ["Conv1"]}])"})
     expect(whole, R"("mapping.json": it is )");
-  expect("{\"edge01_arm0\":\n [\"Conv1\",,]}", R"("mapping.json": it is no JSON: wrong at line 2, column 11; )");
+  expect("{\"edge01_arm0\":\n [\"Conv1\",,]}", R"("mapping.json": it is not JSON: wrong at line 2, column 11; )");
   for (const char* text : {"", "{", "{\"edge01_arm0\": [\"Conv1", "{\"\xff\": []}", "{\"a\": nan}"})
-    expect(text, R"("mapping.json": it is no JSON: wrong at line 1, )");
+    expect(text, R"("mapping.json": it is not JSON: wrong at line 1, )");
   expect(R"({"edge01_arm0": [1e999]})", R"("mapping.json": a number after ": edge01_arm0" is not finite)");
   expect(std::string(100000, '['), R"("mapping.json": it is nested too deeply)");
 }

@@ -416,7 +416,7 @@ TEST(DepthToSpace, IsATransposeBetweenReshapes) {
   set(node_of(c), "blocksize", 2);
   EXPECT_EQ(result(convert(c)), (shape{1, 12, 2, 3}));
   node_of(c).mutable_attribute(0)->set_i(4);
-  EXPECT_NE(problems(c).find("no multiple of blocksize"), std::string::npos);
+  EXPECT_NE(problems(c).find("not a multiple of blocksize"), std::string::npos);
 }
 
 TEST(Others, WhatAnOperatorLacksAtAnOpsetIsRefused) {

@@ -176,10 +176,10 @@ TEST(Profile, EveryMistakeIsTold) {
     m[json::json_pointer(at)] = value;
     expect_text(m.dump(), line, remedy);
   };
-  expect_text("", ": it is no JSON: wrong at line 1, column 1");
-  expect_text("{\n]", ": it is no JSON: wrong at line 2, column 1");
+  expect_text("", ": it is not JSON: wrong at line 1, column 1");
+  expect_text("{\n]", ": it is not JSON: wrong at line 2, column 1");
   for (const char* text : {"[]", "{}", "null", "7", R"({"units": [], "digest": 3, "network": "net"})"})
-    expect_text(text, ": it is no file that a program wrote with --measure", "give the file of --measure");
+    expect_text(text, ": it is not a file that a program wrote with --measure", "give the file of --measure");
   expect("/digest", std::string(64, '0'), ": it was measured with another network: \"net\" with the digest \"000",
          "measure this");
   expect("/units", json::array(), ": it has no units");
@@ -192,13 +192,13 @@ TEST(Profile, EveryMistakeIsTold) {
   auto text = f.measured().dump();
   expect_text(text.replace(text.find("12.5"), 4, "1e999"), ": a number after \"conv: ms\" is not finite");
   text = f.measured().dump();
-  expect_text(text.replace(text.find("12.5"), 4, "NaN"), ": it is no JSON: wrong at line 1, column ");
+  expect_text(text.replace(text.find("12.5"), 4, "NaN"), ": it is not JSON: wrong at line 1, column ");
   auto without = f.measured();
   without["units"][0].erase("layers");
   expect_text(without.dump(), unit + "it has no layers");
-  expect("/units/0/layers", 7, unit + "layers is no list but 7");
+  expect("/units/0/layers", 7, unit + "layers is not a list but 7");
   expect("/units/0/layers/0", 7, unit + "layer is missing in place of a text");
-  expect("/units/0/missing", 7, unit + "missing is no list but 7");
+  expect("/units/0/missing", 7, unit + "missing is not a list but 7");
   expect("/units/0/missing", {7}, unit + "missing has 7 in place of a text");
   expect("/units/0", 7, ": unit 0: name is missing");
   expect("/units/0/name", 7, ": unit 0: name is 7 in place of a text");
@@ -212,7 +212,7 @@ TEST(Profile, EveryMistakeIsTold) {
   expect("/units/0/sending", {{"us", 1}}, unit + "sending: gbytes_per_s is missing in place of a number above 0");
   expect("/units/0/receiving", {{"us", -1}, {"gbytes_per_s", 1}}, unit + "receiving: us is -1 in place of a number from 0");
   expect("/units/0/sending", 7, unit + "sending: us is missing");
-  expect("/connections", 7, ": connections is no list but 7");
+  expect("/connections", 7, ": connections is not a list but 7");
   expect("/connections/0/from", 7, ": connection 0: from is 7 in place of a text");
   expect("/connections/0/us", -1, ": connection 0: us is -1 in place of a number from 0");
   expect("/connections/0/mbit_per_s", 0, ": connection 0: mbit_per_s is 0 in place of a number above 0");

@@ -192,9 +192,10 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(told("split<vgg::network, points<a::b::id>, dev<0>>"),
             "line 1, column 7: split_of_another_network: 'vgg::network' is not the network sample; split the network passed "
             "to main");
-  EXPECT_EQ(told("mapping<dev<0>, layrs<all>>"),
-            "line 1, column 17: misplaced_entry: 'layrs<all>' is no entry (did you mean 'layers'?); write each dev followed "
-            "by its layers");
+  EXPECT_EQ(
+      told("mapping<dev<0>, layrs<all>>"),
+      "line 1, column 17: misplaced_entry: 'layrs<all>' is not an entry (did you mean 'layers'?); write each dev followed "
+      "by its layers");
   EXPECT_EQ(told("mapping<\n  dev<0>,\n  dev<1>>"),
             "line 3, column 3: misplaced_entry: 'dev<1>' stands where the layers of the device before it are expected; "
             "write each dev followed by its layers");
@@ -213,26 +214,29 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
             "line 1, column 32: rank_used_twice: two devices have rank 0; give each device a rank of its own");
   EXPECT_EQ(told("mapping<dev<1>, layers<all>>"),
             "rank_missing: no device has rank 0; number the ranks from 0 without gaps");
-  EXPECT_EQ(told("mapping<dev<0, dice::cpuu>, layers<all>>"),
-            "line 1, column 16: not_a_unit: 'dice::cpuu' is no unit (did you mean 'cpu'?); write cpu or cores or threads or "
-            "gpu");
+  EXPECT_EQ(
+      told("mapping<dev<0, dice::cpuu>, layers<all>>"),
+      "line 1, column 16: not_a_unit: 'dice::cpuu' is not a unit (did you mean 'cpu'?); write cpu or cores or threads or "
+      "gpu");
   EXPECT_EQ(told("mapping<dev<0, cores<4, 4>>, layers<all>>"),
             "line 1, column 16: core_listed_twice: 'cores<4, 4>' has core 4 twice; list each core once");
-  EXPECT_EQ(told("mapping<dev<0, cpu, memry<3>>, layers<all>>"),
-            "line 1, column 21: not_a_limit: 'memry<3>' is no limit (did you mean 'memory'?); write memory or precision or "
-            "on a host");
+  EXPECT_EQ(
+      told("mapping<dev<0, cpu, memry<3>>, layers<all>>"),
+      "line 1, column 21: not_a_limit: 'memry<3>' is not a limit (did you mean 'memory'?); write memory or precision or "
+      "on a host");
   EXPECT_EQ(told("mapping<dev<0>, layers<all>, in_flight<0>>"),
             "line 1, column 30: too_few_frames_in_flight: 'in_flight<0>' lets no frame in; let at least one frame be in "
             "flight");
   EXPECT_EQ(told("mapping<dev<0>, layers<image, range<conv1, sample::con2>>>"),
-            "line 1, column 44: layer_of_another_network: 'sample::con2' is no layer of the network sample (did you mean "
+            "line 1, column 44: layer_of_another_network: 'sample::con2' is not a layer of the network sample (did you mean "
             "'conv2'?); name layers of the network passed to main");
-  EXPECT_EQ(told("mapping<dev<0>, layers<rang<image, conv1>>>"),
-            "line 1, column 24: layer_of_another_network: 'rang' is no layer of the network sample (did you mean 'range'?); "
-            "name layers of the network passed to main");
+  EXPECT_EQ(
+      told("mapping<dev<0>, layers<rang<image, conv1>>>"),
+      "line 1, column 24: layer_of_another_network: 'rang' is not a layer of the network sample (did you mean 'range'?); "
+      "name layers of the network passed to main");
   EXPECT_EQ(
       told("mapping<dev<0>, layers<range<sample::image<7>, scores<\"x\">>>>"),
-      "line 1, column 30: layer_of_another_network: 'sample::image<7>' is no layer of the network sample (did you mean "
+      "line 1, column 30: layer_of_another_network: 'sample::image<7>' is not a layer of the network sample (did you mean "
       "'image'?); name layers of the network passed to main");
   EXPECT_EQ(told("mapping<dev<0>, layers<range<relu1, conv1>>>"),
             "line 1, column 30: range_backwards: 'relu1' comes after 'conv1'; swap first and last");
@@ -298,7 +302,7 @@ TEST(MappingText, SaysWhatWasExpected) {
   EXPECT_EQ(error("/* ü */ mapping<ü>"), "line 1, column 17: expected dev<…>, layers<…> or in_flight<…>, found '\\xc3'");
   EXPECT_EQ(error("split<sample::network, 3>"), "line 1, column 24: expected points<…>, found '3'");
   EXPECT_EQ(error("split<sample::network, points<con2::id>, dev<0>>"),
-            "line 1, column 31: 'con2::id' is no layer's id in the network sample");
+            "line 1, column 31: 'con2::id' is not a layer's id in the network sample");
   EXPECT_EQ(error("split<sample::network, points<conv2>, dev<0>>"),
             "line 1, column 31: expected a layer's id, as 3 or sample::conv3::id, found 'conv2'");
 }

@@ -106,8 +106,8 @@ TEST(frames, of_files_that_are_wrong) {
   const auto shaped = [](const std::string& shape) {
     return "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
   };
-  refused("", "no .npy file");
-  refused(std::string("\x93NUMPY\x01\0", 8), "no .npy file");
+  refused("", "not a .npy file");
+  refused(std::string("\x93NUMPY\x01\0", 8), "not a .npy file");
   refused(npy(shaped("(2, 3)"), 6, 3), "version 3");
   refused(npy(shaped("(2, 3)"), 5), "cut short");
   refused(npy(shaped("(2, 3)"), 7), "damaged");

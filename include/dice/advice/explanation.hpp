@@ -89,7 +89,7 @@ inline double other_seconds(const report::seen_run& run, std::size_t r) {
     const auto r = static_cast<std::size_t>(s.rank);
     if (first_of_rank &&
         std::any_of(run.links.begin(), run.links.end(), [&](const auto& l) { return l.from == s.rank || l.to == s.rank; }))
-      add("  seeing to messages and frames", f ? expected.message_seconds[r] : 0, detail::other_seconds(run, r));
+      add("  handling messages and frames", f ? expected.message_seconds[r] : 0, detail::other_seconds(run, r));
     for (const auto& l : run.links)
       if (first_of_rank && l.from == s.rank)
         add("  messages to " + detail::rank_at(run, l.to) + ", " + text::bytes_text(l.bytes),

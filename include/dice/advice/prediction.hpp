@@ -96,7 +96,7 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
     else if (name == "memory_limit") out.memory = std::min(out.memory, static_cast<std::int64_t>(number() * (1 << 20)));
     else
       fail("'" + std::string(word) +
-           "' is no objective or limit; write throughput, latency, energy or peak_memory, and with commas between them "
+           "' is not an objective or limit; write throughput, latency, energy or peak_memory, and with commas between them "
            "at_least_fps=N, at_most_latency=MS, memory_limit=MIB, in_order, repeats");
   }
   return out;

@@ -236,7 +236,8 @@ inline std::span<const option> option_table() {
             constexpr std::array<std::string_view, 6> forms{"-", "", "json", "steps", "dot", "svg"};  // those of plan_form
             const auto found = std::find(forms.begin() + 1, forms.end(), v);
             if (found == forms.end())
-              p.fail("'" + std::string(v) + "' is no form of a plan; write --plan, or --plan= with json, steps, dot or svg");
+              p.fail("'" + std::string(v) +
+                     "' is not a form of a plan; write --plan, or --plan= with json, steps, dot or svg");
             p.out.plan = static_cast<plan_form>(found - forms.begin());
           }},
       option{
@@ -337,15 +338,15 @@ inline std::string_view nearest_option(std::string_view wrong) {
   if (!out.pack.empty()) {
     for (const auto& name : seen)
       if (name != "--pack" && name != "--mapping" && name != "--weights" && name != "--transport")
-        throw runtime::usage_error("--pack writes weights and runs no frames; leave " + std::string(name));
+        throw runtime::usage_error("--pack writes weights and runs no frames; omit " + std::string(name));
     detail::require_different_files(out);
     return out;
   }
-  if (given("--packed") && given("--weights")) throw runtime::usage_error("--packed holds all weights; leave --weights");
+  if (given("--packed") && given("--weights")) throw runtime::usage_error("--packed holds all weights; omit --weights");
   if (!out.tune.empty()) {
     for (const auto& name : seen)
       if (name != "--tune" && name != "--mapping" && name != "--json" && name != "--transport")
-        throw runtime::usage_error("--tune measures kernels and runs no frames; leave " + std::string(name));
+        throw runtime::usage_error("--tune measures kernels and runs no frames; omit " + std::string(name));
     const auto& units = program.units;
     if (!program.threads.start ||
         std::none_of(units.begin(), units.end(), [](const platform::unit& u) { return u.on() == platform::processor::cpu; }))
@@ -356,7 +357,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   if (!out.measure.empty()) {
     for (const auto& name : seen)
       if (name != "--measure" && name != "--mapping" && name != "--weights" && name != "--packed" && name != "--transport")
-        throw runtime::usage_error("--measure runs no frames; leave " + std::string(name));
+        throw runtime::usage_error("--measure runs no frames; omit " + std::string(name));
     detail::require_different_files(out);
     return out;
   }
@@ -369,7 +370,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
     if (inputs > 1) fail("the standard input feeds networks of one input, this one has several; give files");
     if (out.inputs.size() > 1) fail("the standard input stands alone; give no other --input");
     if (out.warmup > 0) fail("its frames come only once, so none is for --warmup");
-    if (out.gather) fail("results go out where they are made, as they come; leave --gather");
+    if (out.gather) fail("results go out where they are made, as they come; omit --gather");
     if (out.explain) fail("--explain is for a given number of frames; give files, or --random SEED");
     if (given("--resize")) fail("its frames are of the input's size; --resize is for pictures");
   }
@@ -390,9 +391,9 @@ inline std::string_view nearest_option(std::string_view wrong) {
                                  "FILE.npy, or make random ones with --random SEED");
     }
   if (out.cuda_aware && (program.ranks() == 1 || out.by == job::transport::in_process))
-    throw runtime::usage_error("--cuda-aware: this run has no messages by MPI; leave the option");
+    throw runtime::usage_error("--cuda-aware: this run has no messages by MPI; omit the option");
   if (out.cuda_aware && !program.open)
-    throw runtime::usage_error("--cuda-aware: no rank of this plan computes on a GPU; leave the option");
+    throw runtime::usage_error("--cuda-aware: no rank of this plan computes on a GPU; omit the option");
   if (out.by == job::transport::mpi) {
 #ifndef DICE_WITH_MPI
     throw runtime::usage_error(

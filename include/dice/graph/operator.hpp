@@ -38,7 +38,7 @@ template <class Op> constexpr fusion fuses(const Op& op, shapes in) {
   else return {};
 }
 
-/// Offset in elements at which the output lies within input 0 unmoved, or -1 if it is no view.
+/// Offset in elements at which the output lies within input 0 unmoved, or -1 if it is not a view.
 template <class Op> constexpr std::int64_t view(const Op& op, shapes in, const tensor::shape& result) {
   if constexpr (requires { op.view(in, result); }) return op.view(in, result);
   else return -1;

@@ -227,7 +227,7 @@ class rank_session {
       std::fprintf(
           stderr,
           "dice: warning: this MPI does not say that it was built with CUDA, which is tried now; if the program ends "
-          "here, leave --cuda-aware\n");
+          "here, omit --cuda-aware\n");
     ranks_.pass_around(from, to, n);
     return agree(attempt([&] {
       if (accelerator_) {
@@ -237,7 +237,7 @@ class rank_session {
       }
       const auto before = static_cast<std::byte>((rank() + ranks_.size() - 1) % ranks_.size() + 1);
       if (std::any_of(received.begin(), received.end(), [&](std::byte b) { return b != before; }))
-        throw std::runtime_error("this MPI loses what lies in the memory of GPUs; leave --cuda-aware");
+        throw std::runtime_error("this MPI loses what lies in the memory of GPUs; omit --cuda-aware");
     }));
   }
 

@@ -231,7 +231,7 @@ class stream_job::ranks {
     } catch (const std::exception& e) {
       why = cause(e);
     } catch (...) {
-      why = "an exception that is no std::exception";
+      why = "an exception that is not a std::exception";
     }
     if (!why.empty()) {
       if (const int l = me.executor().layer(); l >= 0)

@@ -51,7 +51,7 @@ inline std::string_view layer_of(const runtime::program& p, std::size_t group) {
   return p.layers.layers[static_cast<std::size_t>(p.plan.groups[group].anchor)].name;
 }
 
-/// `text` with what is no letter or digit as "_".
+/// `text` with what is not a letter or digit as "_".
 inline std::string word(std::string_view text) {
   std::string out;
   for (const char c : text)

@@ -21,7 +21,7 @@ namespace dice::partition {
 
 namespace detail {
 
-/// The first type that is no objective or limit.
+/// The first type that is not an objective or limit.
 template <class... T> struct first_wrong { using type = void; };
 template <class T, class... Rest> struct first_wrong<T, Rest...> : first_wrong<Rest...> {};
 template <class T, class... Rest>

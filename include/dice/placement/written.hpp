@@ -16,7 +16,7 @@ struct interval {
 /// An entry of a mapping or split.
 struct entry {
   enum class kind : unsigned char { other, dev, layers, in_flight };
-  kind what = kind::other;       ///< other: it is no entry
+  kind what = kind::other;       ///< other: it is not an entry
   platform::written_dev dev{};   ///< of dev<…>
   meta::view<interval> lists{};  ///< of layers<…>
   int frames = 0;                ///< of in_flight<…>

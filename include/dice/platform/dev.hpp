@@ -117,7 +117,7 @@ template <int Rank, class Unit, class... Limits> inline constexpr bool is_dev<de
 /// A limit of a dev as a value.
 struct limit {
   enum class kind : unsigned char { none, memory, precision, host };
-  kind what = kind::none;                ///< none: it is no limit
+  kind what = kind::none;                ///< none: it is not a limit
   std::int64_t bytes = 0;                ///< of memory<…>
   numbers precision = numbers::float32;  ///< of precision<…>
   std::string_view host{};               ///< of on<…>

@@ -75,7 +75,7 @@ inline std::string type_name(std::string_view code) {
     fail(std::string("cannot be opened: ") + std::strerror(errno) + " (" + what + ")");
   unsigned char head[12] = {};
   in.read(reinterpret_cast<char*>(head), 12);
-  if (in.gcount() < 10 || std::memcmp(head, "\x93NUMPY", 6) != 0) fail("is no .npy file; write it with numpy.save");
+  if (in.gcount() < 10 || std::memcmp(head, "\x93NUMPY", 6) != 0) fail("is not a .npy file; write it with numpy.save");
   const int version = head[6];
   if (version != 1 && version != 2)
     fail("is of .npy version " + std::to_string(version) + ", which dice does not read; write it with numpy.save");

@@ -21,7 +21,7 @@ inline std::vector<std::size_t> stacked(const dice::tensor::shape& one, std::int
   return out;
 }
 
-/// Frames of shape `one` in a tensor of shape `all`: 0 or more; -1 if it is no such stack.
+/// Frames of shape `one` in a tensor of shape `all`: 0 or more; -1 if it is not such a stack.
 template <class Shape> std::int64_t frames_in(const Shape& all, const dice::tensor::shape& one) {
   const std::int64_t leading = one.rank < 1 ? 1 : one[0];
   if (all.size() != static_cast<std::size_t>(one.rank < 1 ? 1 : one.rank)) return -1;

@@ -54,7 +54,7 @@ class opened {
       return;
     }
     ::close(fd_);
-    fail(known ? "is no regular file; " + remedy : "cannot be read: " + why);
+    fail(known ? "is not a regular file; " + remedy : "cannot be read: " + why);
   }
   opened(const opened&) = delete;
   opened& operator=(const opened&) = delete;

@@ -53,7 +53,7 @@ class packed_file {
     std::string found(layout_.text.size(), '\0');
     if (in_.size() < packed_layout::header || !in_.read(found.data(), found.size(), 0) ||
         found.compare(0, first.size(), first) != 0)
-      in_.fail("are no file that --pack wrote" + remedy);
+      in_.fail("were not written by --pack" + remedy);
     auto at = first.size();
     for (const auto& [name, value] : wanted) {
       const auto line = name + ' ' + value + '\n';

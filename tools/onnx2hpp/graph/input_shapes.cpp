@@ -33,7 +33,7 @@ class resolver {
     for (const auto& v : model_.inputs) {
       if (left_out_.contains(v.name)) continue;
       if (!v.tensor || v.type != element::float32) {
-        tell(v, v.tensor ? "its elements are " + name_of(v.type) + "; frames are float32" : "it is no tensor",
+        tell(v, v.tensor ? "its elements are " + name_of(v.type) + "; frames are float32" : "it is not a tensor",
              "export the model with float32 inputs");
         continue;
       }

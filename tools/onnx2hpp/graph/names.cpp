@@ -111,7 +111,7 @@ void name_layers(network& net) {
 std::string why_no_namespace(const std::string& name) {
   if (name.empty()) return "it is empty";
   if (!is_letter(name[0]) || !std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; }))
-    return "it is no C++ identifier of ASCII letters, digits and underscores that begins with a letter";
+    return "it is not a C++ identifier of ASCII letters, digits and underscores that begins with a letter";
   if (name.find("__") != std::string::npos) return "names with two underscores in a row belong to the compiler";
   if (name.size() > longest) return "it is longer than " + std::to_string(longest) + " characters";
   if (is_keyword(name)) return "it is a C++ keyword";

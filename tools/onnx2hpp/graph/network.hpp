@@ -35,7 +35,8 @@ struct layer {
 
 struct network {
   std::vector<layer> layers;
-  std::vector<std::string> node_names{};  ///< names and first outputs of the model's nodes, also of those that are no layers
+  std::vector<std::string>
+      node_names{};  ///< names and first outputs of the model's nodes, also of those that are not layers
 
   std::vector<shape> operand_shapes(const layer& l) const {
     std::vector<shape> out;

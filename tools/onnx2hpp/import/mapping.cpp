@@ -79,7 +79,7 @@ std::string with_underscores(std::string name) {
   return name;
 }
 
-/// The layers that each name fits: none where the node is no layer.
+/// The layers that each name fits: none where the node is not a layer.
 std::map<std::string, std::set<int>> layers_by_name(const network& net) {
   std::map<std::string, std::set<int>> out;
   for (const auto& name : net.node_names) out[name], out[with_underscores(name)];

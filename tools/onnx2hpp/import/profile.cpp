@@ -28,7 +28,7 @@ class profile_reader {
     const json* digest = find(root, "digest");
     const json* network = find(root, "network");
     if (!units || !units->is_array() || !digest || !digest->is_string() || !network || !network->is_string())
-      return tell(file, "it is no file that a program wrote with --measure: it lacks network, digest or units",
+      return tell(file, "it is not a file that a program wrote with --measure: it lacks network, digest or units",
                   "give the file of --measure");
     if (*digest != digest_)
       return tell(file,
@@ -74,7 +74,7 @@ class profile_reader {
   const json& elements(const json& value, const std::string& where, const char* member) {
     static const json none = json::array();
     if (value.is_array()) return value;
-    tell(where, fmt::format("{} is no list but {}", member, shown(value)));
+    tell(where, fmt::format("{} is not a list but {}", member, shown(value)));
     return none;
   }
 

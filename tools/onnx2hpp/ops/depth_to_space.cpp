@@ -17,7 +17,7 @@ void depth_to_space(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const auto b = block_size(n, in);
-  n.require(in[1] % (b * b) == 0, "its channels are no multiple of blocksize²");
+  n.require(in[1] % (b * b) == 0, "its channels are not a multiple of blocksize²");
   const auto mode = n.opset() < 11 ? "DCR" : n.text("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") n.refuse("its mode is " + quote(mode) + "; supported are DCR and CRD");
   const auto channels = in[1] / (b * b);
@@ -32,7 +32,7 @@ void space_to_depth(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const auto b = block_size(n, in);
-  n.require(in[2] % b == 0 && in[3] % b == 0, "its height or width is no multiple of blocksize");
+  n.require(in[2] % b == 0 && in[3] % b == 0, "its height or width is not a multiple of blocksize");
   const int split = reshape_layer(n, x, {in[0], in[1], in[2] / b, b, in[3] / b, b});
   const int moved = transpose_layer(n, split, {0, 3, 5, 1, 2, 4});
   n.result(reshape_layer(n, moved, {in[0], in[1] * b * b, in[2] / b, in[3] / b}));

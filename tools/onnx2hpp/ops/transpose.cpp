@@ -56,10 +56,10 @@ std::vector<std::size_t> read_perm(node_context& n, int rank) {
   std::vector<std::size_t> out;
   for (auto p : perm) {
     n.require(p >= 0 && p < rank && std::ranges::find(out, static_cast<std::size_t>(p)) == out.end(),
-              "its perm is no permutation of the input's axes");
+              "its perm is not a permutation of the input's axes");
     out.push_back(static_cast<std::size_t>(p));
   }
-  n.require(static_cast<int>(out.size()) == rank, "its perm is no permutation of the input's axes");
+  n.require(static_cast<int>(out.size()) == rank, "its perm is not a permutation of the input's axes");
   return out;
 }
 

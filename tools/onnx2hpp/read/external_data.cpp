@@ -18,7 +18,7 @@ std::shared_ptr<const file_map> external_data::open(const std::string& location)
     throw file_error(fmt::format("its external data {} {}", quote(location), why));
   };
   const fs::path relative = location;
-  if (location.empty() || location.find('\0') != std::string::npos) refuse("is no file name");
+  if (location.empty() || location.find('\0') != std::string::npos) refuse("is not a file name");
   if (relative.is_absolute()) refuse("is an absolute path; it must lie in the model's folder");
   if (std::ranges::find(relative, "..") != relative.end()) refuse("leaves the model's folder");
   std::error_code failed;

@@ -9,7 +9,7 @@ namespace onnx2hpp {
 /// A file mapped for reading.
 class file_map {
  public:
-  /// Throws file_error when `path` cannot be read or is no regular file.
+  /// Throws file_error when `path` cannot be read or is not a regular file.
   explicit file_map(const std::filesystem::path& path);
   file_map(const file_map&) = delete;
   file_map& operator=(const file_map&) = delete;

@@ -56,7 +56,7 @@ json read_json(const std::filesystem::path& file, const json::parser_callback_t&
   } catch (const json::parse_error& e) {
     const auto before = std::string_view(text).substr(0, e.byte ? e.byte - 1 : 0);
     const auto line = std::ranges::count(before, '\n') + 1;
-    throw file_error(fmt::format("{}: it is no JSON: wrong at line {}, column {}; correct it, or write it anew",
+    throw file_error(fmt::format("{}: it is not JSON: wrong at line {}, column {}; correct it, or write it anew",
                                  quote(file.string()), line, before.size() - (before.rfind('\n') + 1) + 1));
   } catch (const json::out_of_range&) {
     throw file_error(fmt::format("{}: a number after {} is not finite; correct it, or write the file anew",

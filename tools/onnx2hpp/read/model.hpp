@@ -75,7 +75,7 @@ struct model {
   std::shared_ptr<const file_map> file;
 };
 
-/// Reads `path`. Throws file_error if it cannot be read or is no model.
+/// Reads `path`. Throws file_error if it cannot be read or is not a model.
 model load_model(const std::filesystem::path& path);
 
 }  // namespace onnx2hpp

@@ -73,7 +73,7 @@ class walker {
   explicit walker(std::span<const std::byte> file) : file_(file) {}
 
   std::string rewrite(message m, std::size_t begin, std::size_t end, int depth) const {
-    // A message deeper than that is no model; protobuf's parser has the same limit.
+    // A message deeper than that is not a model; protobuf's parser has the same limit.
     if (depth > 100) damaged(begin, "messages are nested too deeply");
     if (m == message::tensor) return rewrite_tensor(begin, end);
     std::string out;

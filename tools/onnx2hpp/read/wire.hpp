@@ -17,7 +17,7 @@ struct blob {
 /// a `blob` as raw_data; training information and metadata are left out. Throws file_error if `file` is damaged.
 std::string skeleton(std::span<const std::byte> file);
 
-/// Reads what skeleton() wrote; false if `raw_data` is no blob.
+/// Reads what skeleton() wrote; false if `raw_data` is not a blob.
 bool read_blob(const std::string& raw_data, blob& out);
 
 }  // namespace onnx2hpp

@@ -62,7 +62,7 @@ class input_files {
     if (samples_.size() == before) throw runtime::file_error("the folder '" + path + "' holds no .npy, JPEG or PNG file");
     if (!skipped.empty())
       warning_ += (warning_.empty() ? "" : "; ") +
-                  ("skips in the folder '" + path + "' what is no .npy, JPEG or PNG file: ") + skipped;
+                  ("skips in the folder '" + path + "' what is not a .npy, JPEG or PNG file: ") + skipped;
   }
 
   /// Frames in all. Throws file_error if the pictures fill no whole number of them.
@@ -138,7 +138,8 @@ class input_files {
       const auto beginning = beginning_of(path);
       if (is_picture(beginning)) return add_picture(path);
       if (!beginning.empty() && !is_npy(beginning))
-        throw runtime::file_error("'" + path + "' is neither a .npy file nor a JPEG or PNG picture; write frames with numpy.save");
+        throw runtime::file_error("'" + path +
+                                  "' is neither a .npy file nor a JPEG or PNG picture; write frames with numpy.save");
     }
     tensors_.push_back(runtime::read_frames(path, one_, what_));
     const auto& all = tensors_.back();

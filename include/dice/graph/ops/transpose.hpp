@@ -17,7 +17,7 @@ struct transpose {
     tensor::shape out = in[0];
     unsigned seen = 0;
     for (int a = 0; a < out.rank; ++a) {
-      graph::require(perm[a] >= 0 && perm[a] < out.rank && !(seen >> perm[a] & 1), "perm is no permutation of the axes");
+      graph::require(perm[a] >= 0 && perm[a] < out.rank && !(seen >> perm[a] & 1), "perm is not a permutation of the axes");
       seen |= 1u << perm[a];
       out[a] = in[0][perm[a]];
     }

@@ -141,7 +141,7 @@ class teller {
     const auto part = wrong(m_.entries[entry_]);
     switch (here().what) {
       case entry::kind::other:
-        return part + " is no entry" +
+        return part + " is not an entry" +
                guess(m_.entries[entry_], std::array<std::string_view, 3>{"dev", "layers", "in_flight"});
       case entry::kind::layers:
         return part + (m_.is.is == form::split ? " stands in a split, whose points say which layers a device has"
@@ -157,7 +157,7 @@ class teller {
     meta::nearest found(last_name(name));
     for (const auto& l : m_.net.layers) found.look_at(l.name);
     for (const std::string_view word : {"range", "from", "to", "all"}) found.look_at(word);
-    return wrong(name) + " is no layer of the network " + std::string(m_.network) + guess(found);
+    return wrong(name) + " is not a layer of the network " + std::string(m_.network) + guess(found);
   }
   std::string backwards() {
     const auto& of = here().lists[index_];
@@ -207,7 +207,7 @@ class teller {
       case mistake::rank_missing:
         return "no device has " + rank;
       case mistake::not_a_unit:
-        return wrong(unit()) + " is no unit" +
+        return wrong(unit()) + " is not a unit" +
                guess(unit(), std::array<std::string_view, 5>{"cpu", "cores", "threads", "gpu", "gpu_at"});
       case mistake::core_twice:
         return wrong(unit()) + " has core " + number() + " twice";
@@ -224,14 +224,14 @@ class teller {
         return wrong(unit()) + " has no backend in this program";
       case mistake::not_a_limit: {
         const auto part = m_.limits[static_cast<std::size_t>(here().dev.limits.begin() - m_.is.limits.data()) + index_];
-        return wrong(part) + " is no limit" + guess(part, std::array<std::string_view, 3>{"memory", "precision", "on"});
+        return wrong(part) + " is not a limit" + guess(part, std::array<std::string_view, 3>{"memory", "precision", "on"});
       }
       case mistake::precision:
         at_ = m_.entries[entry_];
         return rank + " computes on a CPU, or has two precisions";
       case mistake::memory_not_positive:
         at_ = m_.entries[entry_];
-        return "the limit of " + rank + " is no positive number of bytes";
+        return "the limit of " + rank + " is not a positive number of bytes";
       case mistake::in_flight:
         return wrong(m_.entries[entry_]) + " lets no frame in";
       case mistake::foreign:

@@ -268,7 +268,7 @@ class parser {
       in_.fail(begin, "expected a layer's id, as 3 or " + std::string(to_.network) + "::conv3::id, found " + quoted(p.all));
     if (!to_.is.of_this_network) return 0;  // that is the mistake
     const int id = p.count == 2 || p.names[0] == to_.network ? id_of(p.names[last - 1]) : -1;
-    if (id < 0) in_.fail(begin, quoted(p.all) + " is no layer's id in the network " + std::string(to_.network));
+    if (id < 0) in_.fail(begin, quoted(p.all) + " is not a layer's id in the network " + std::string(to_.network));
     return id;
   }
 
@@ -307,7 +307,7 @@ class parser {
   return out;
 }
 
-/// Whether a text begins as a mapping or split does, and is no file's name.
+/// Whether a text begins as a mapping or split does, and is not the name of a file.
 [[gnu::cold]] inline bool is_mapping_text(std::string_view text) {
   try {
     text = detail::without_mark(text);

@@ -14,7 +14,7 @@
 
 namespace dice::placement {
 
-/// A text is no mapping; says in which line and column, what was expected there, and what was found.
+/// A text is not a mapping; says in which line and column, what was expected there, and what was found.
 struct mapping_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

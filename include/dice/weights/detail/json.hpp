@@ -98,8 +98,8 @@ class json_walker {
   std::size_t at_ = 0;
 };
 
-/// The string `key` in `__metadata__` of a safetensors header: nothing if the header is no JSON object, "" if it has no such
-/// string.
+/// The string `key` in `__metadata__` of a safetensors header: nothing if the header is not a JSON object, "" if it has no
+/// such string.
 inline std::optional<std::string> metadata(std::string_view header, std::string_view key) {
   std::string found;
   json_walker walk(header);
