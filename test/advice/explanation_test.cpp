@@ -39,7 +39,7 @@ using best = best_mapping<sample::network, lab, throughput>;
 
 /// A run of Map in which all took `times` what was predicted, and messages `link_times`.
 template <class Map> report::seen_run run_of(double times, double link_times = 1) {
-  const auto& f = app::forecast_of<sample::network, Map, lab>;
+  const auto& f = app::cluster_model_of<sample::network, Map, lab>;
   const auto& p = assembly::program_of<sample::network, Map>;
   report::summary figures;
   figures.frames = 10;
@@ -67,7 +67,7 @@ template <class Map> report::seen_run run_of(double times, double link_times = 1
 }
 
 template <class Map> advice::assessment outlook_of(const report::seen_run& run) {
-  return advice::advised(app::forecast_of<sample::network, Map, lab>, assembly::program_of<sample::network, Map>, run);
+  return advice::advised(app::cluster_model_of<sample::network, Map, lab>, assembly::program_of<sample::network, Map>, run);
 }
 template <class Map> std::string advice(const report::seen_run& run, bool json = false) {
   const auto all = outlook_of<Map>(run);
@@ -135,8 +135,8 @@ TEST(explain, time_that_messages_take) {
       mapping<dev<0, threads<1>>, layers<range<sample::network::layer<0>, sample::network::layer<2>>>, dev<1, threads<1>>,
               layers<range<sample::network::layer<3>, sample::network::layer<sample::network::size - 1>>>>;
   auto run = run_of<halves>(1);
-  const auto ahead =
-      advice::advised(app::forecast_of<sample::network, halves, two>, assembly::program_of<sample::network, halves>, run);
+  const auto ahead = advice::advised(app::cluster_model_of<sample::network, halves, two>,
+                                     assembly::program_of<sample::network, halves>, run);
   ASSERT_EQ(ahead.expected.message_seconds.size(), 2u);
   ASSERT_EQ(run.links.size(), 1u);
   const auto bytes = static_cast<double>(run.links[0].bytes);
@@ -162,7 +162,7 @@ TEST(explain, nothing_is_better_than_no_time) {
   using still = cluster<host<"s", board<"still", ram<1_GiB>, processor<threads<1>, profile<zeros>>>>>;
   report::seen_run run;
   run.busy = {0}, run.idle = {0}, run.hosts = {"h"}, run.period = 1e-6;
-  const auto ahead = advice::advised(app::forecast_of<sample::network, on_slow, still>,
+  const auto ahead = advice::advised(app::cluster_model_of<sample::network, on_slow, still>,
                                      assembly::program_of<sample::network, on_slow>, run);
   EXPECT_EQ(ahead.advice.find("No other mapping on this cluster"), 0u) << ahead.advice;
   EXPECT_EQ(ahead.advice_json, "\"better\": null");
@@ -236,7 +236,7 @@ TEST(explain, looks_for_better_mappings_once) {
   const std::string weights = folder.path / "toy.safetensors", json = folder.path / "x.json";
   toy.write_weights(weights, toy.digest);
   static int asked = 0;
-  auto f = app::forecast_of<sample::network, on_slow, lab>;
+  auto f = app::cluster_model_of<sample::network, on_slow, lab>;
   f.advise = [](const advice::cluster_model&, const runtime::program& p, const report::seen_run&) {
     ++asked;
     advice::assessment out{{}, "It would be better.\n", "\"better\": 7"};

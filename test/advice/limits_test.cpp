@@ -1,5 +1,5 @@
 // What limits a run, from what was seen of it.
-#include "runtime/toy.hpp"
+#include "report/one.hpp"
 
 #include "dice/advice/explanation.hpp"
 #include "dice/job/clock_shift.hpp"
@@ -16,18 +16,6 @@
 #include <vector>
 
 using namespace dice;
-
-namespace {
-
-const toy::program& one() {
-  static const toy::program p(toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 6);
-  return p;
-}
-
-/// A clock that keeps its distance to rank 0's.
-job::clock_shift steady(std::int64_t offset) { return {{0, offset}, {1'000'000'000, offset}}; }
-
-}  // namespace
 
 /// A run of one()'s plan: two ranks with messages both ways.
 TEST(explain, links_and_limits) {

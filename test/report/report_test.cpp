@@ -1,5 +1,5 @@
 // The printed plan and figures, and what is seen of a run, without running anything.
-#include "runtime/toy.hpp"
+#include "report/one.hpp"
 
 #include "dice/job/clock_shift.hpp"
 #include "dice/report/plan.hpp"
@@ -14,18 +14,6 @@
 #include <vector>
 
 using namespace dice;
-
-namespace {
-
-const toy::program& one() {
-  static const toy::program p(toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 6);
-  return p;
-}
-
-/// A clock that keeps its distance to rank 0's.
-job::clock_shift steady(std::int64_t offset) { return {{0, offset}, {1'000'000'000, offset}}; }
-
-}  // namespace
 
 TEST(plan, text) {
   const auto text = report::plan_text(one().view(), false);

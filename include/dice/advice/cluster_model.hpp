@@ -29,7 +29,7 @@ struct cluster_model {
   std::string (*search)(const cluster_model&, const runtime::program&, std::string_view wish) = nullptr;
 };
 
-/// What forecasts refer to.
+/// What cluster models refer to.
 DICE_API std::string predicted_text(const cluster_model& f, const runtime::program& p, bool json);
 DICE_API assessment advised(const cluster_model& f, const runtime::program& p, const report::seen_run& run);
 DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view wish);

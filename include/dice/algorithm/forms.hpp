@@ -1,4 +1,4 @@
-// In which layouts the OpenMP kernels work; convolutions apart, whose form goes with their algorithm (cost/openmp.hpp).
+// In which layouts the OpenMP kernels work; convolutions apart, whose form goes with their algorithm (algorithm/openmp.hpp).
 #pragma once
 
 #include "dice/algorithm/choice.hpp"

@@ -22,8 +22,9 @@ concept right_on = std::is_same_v<decltype(verdict_on<Net, Map, Cluster>()()), i
 
 /// What the program of right mapping Map knows of right cluster Cluster.
 template <class Net, class Map, class Cluster>
-inline constexpr advice::cluster_model forecast_of{cost::setting_of<Net, Cluster>, cost::detail::ranks<Net, Map, Cluster>,
-                                                   &advice::predicted_text, &advice::advised, &advice::searched_text};
+inline constexpr advice::cluster_model cluster_model_of{cost::setting_of<Net, Cluster>,
+                                                        cost::detail::ranks<Net, Map, Cluster>, &advice::predicted_text,
+                                                        &advice::advised, &advice::searched_text};
 
 }  // namespace app
 
@@ -36,7 +37,7 @@ template <class Net, class Map, class Cluster = void>
 requires app::right_on<Net, Map, Cluster>
 int main(int argc, char** argv) {
   if constexpr (std::is_void_v<Cluster>) return app::run(assembly::program_of<Net, Map>, nullptr, argc, argv);
-  else return app::run(assembly::program_of<Net, Map>, &app::forecast_of<Net, Map, Cluster>, argc, argv);
+  else return app::run(assembly::program_of<Net, Map>, &app::cluster_model_of<Net, Map, Cluster>, argc, argv);
 }
 
 /// Chosen for a mapping or cluster with a mistake: naming its return type is the error that the user reads.

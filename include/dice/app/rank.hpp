@@ -49,7 +49,7 @@ class rank_job {
         ranks_(ranks),
         rank_(ranks.rank()),
         me_(p, ranks, processes),
-        forecast_(f) {}
+        cluster_(f) {}
 
   /// Runs it; returns the exit code, the same in every rank.
   int run() {
@@ -390,7 +390,7 @@ class rank_job {
   [[gnu::cold]] std::string explain(const report::seen_run& run, std::string& figures) const {
     if (!(run.period > 0)) return "There is nothing to explain: the run took no time. Give more frames.\n";
     std::optional<advice::assessment> ahead;  // once for both: it may take long
-    if (forecast_) ahead = forecast_->advise(*forecast_, program_, run);
+    if (cluster_) ahead = cluster_->advise(*cluster_, program_, run);
     const auto* known = ahead ? &*ahead : nullptr;
     if (!figures.empty()) figures.insert(figures.rfind('}'), ",\n " + advice::explained_json(program_, run, known));
     return advice::explained_text(program_, run, known);
@@ -447,7 +447,7 @@ class rank_job {
   channels::communicator& ranks_;
   const int rank_;
   job::rank_session me_;
-  const advice::cluster_model* const forecast_;
+  const advice::cluster_model* const cluster_;
   std::map<int, input_files> files_;   ///< of the graph inputs here
   std::vector<std::string> pictures_;  ///< by frame, of all ranks
   std::optional<picture_form> form_;   ///< of a stream's frames, if they are to be normalised

@@ -38,7 +38,7 @@ inline int refuse_alone(const std::string& what) {
   return 2;
 }
 
-/// The plan in one of its forms, none of which is plan_form::none; with predictions if there is a forecast.
+/// The plan in one of its forms, none of which is plan_form::none; with predictions if there is a cluster.
 inline std::string plan_as(const runtime::program& p, const advice::cluster_model* f, plan_form form) {
   switch (form) {
     case plan_form::steps:
@@ -82,9 +82,9 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
 }
 
 /// What is known of the cluster, for the ranks of another mapping; `ranks` has to stay. Throws runtime::usage_error.
-[[gnu::cold]] inline advice::cluster_model forecast_for(const advice::cluster_model& own,
-                                                        const runtime::other_mapping& other,
-                                                        std::vector<cost::placed_rank>& ranks) {
+[[gnu::cold]] inline advice::cluster_model cluster_model_for(const advice::cluster_model& own,
+                                                             const runtime::other_mapping& other,
+                                                             std::vector<cost::placed_rank>& ranks) {
   const auto& cluster = own.setting.cluster;
   ranks.resize(other.devices().size());
   cost::place_ranks(other.devices(), cluster, ranks.data());
@@ -115,12 +115,12 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
     options o;
     std::string usage = chosen.mistake;
     std::vector<cost::placed_rank> placed;
-    std::optional<advice::cluster_model> other_forecast;
+    std::optional<advice::cluster_model> other_model;
     try {
       o = parse(p, arguments);
       if (o.help || o.version) usage.clear();  // whatever the mapping is
       else if (!usage.empty()) o = {};
-      if (usage.empty() && f && chosen.other) f = &other_forecast.emplace(detail::forecast_for(*f, *chosen.other, placed));
+      if (usage.empty() && f && chosen.other) f = &other_model.emplace(detail::cluster_model_for(*f, *chosen.other, placed));
     } catch (const runtime::usage_error& e) {
       if (usage.empty()) usage = e.what();
     }
