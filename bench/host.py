@@ -1,11 +1,11 @@
-"""What the benchmarks' drivers share: mpirun, tables, and what a figure needs beside it."""
+"""What the benchmarks' drivers share: mpirun, tables, and the machine's state that belongs to a figure."""
 import json
 import os
 import pathlib
 import statistics
 import time
 
-# As root, in a container; ranks are bound by those who ask for it.
+# As root, in a container; callers bind ranks if they want to.
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 
 MOST_BUSY = 0.2  # of one core
@@ -17,21 +17,21 @@ def cores():
 
 
 def cpu_seconds():
-    """CPU time that the machine has spent on anything."""
+    """The CPU seconds that the whole machine has used."""
     numbers = [int(n) for n in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
     ticks = sum(numbers[:3]) + sum(numbers[5:8])  # user, nice, system; irq, softirq, steal
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def busy(seconds=1.0):
-    """How many cores were at work in the next seconds, on average; the load average still counts the build before."""
+    """The average number of busy cores during the next seconds; the load average would still count the build before."""
     before = cpu_seconds()
     time.sleep(seconds)
     return (cpu_seconds() - before) / seconds
 
 
 def machine():
-    """The CPU's name, the cores in use, and how many of the machine's were busy."""
+    """The CPU's name, the cores in use, and how many of the machine's cores were busy."""
     lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
     name = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), os.uname().machine)
     return {"cpu": name, "cores": len(cores()), "busy": busy()}
@@ -53,7 +53,7 @@ def spread(values):
 
 
 def table(titles, rows):
-    """Print rows in columns, the first to the left."""
+    """Print rows in columns, the first one left-aligned."""
     lines = [titles, *rows]
     widths = [max(len(str(line[i])) for line in lines) for i in range(len(titles))]
     for line in lines:

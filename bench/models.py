@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """models.py NETWORK -o FILE.onnx: networks as PyTorch exports them, with seeded weights, for 1x3x224x224 (inception_v3: 299x299).
 
-Needs NumPy and ONNX (Debian: python3-numpy python3-onnx). Not trained: what they cost is right, what they answer means nothing.
+Needs NumPy and ONNX (Debian: python3-numpy python3-onnx). Not trained: their cost is right, their results mean nothing.
 """
 import argparse
 

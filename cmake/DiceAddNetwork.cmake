@@ -2,26 +2,25 @@
 #                  [MAPPING FILE PLATFORM FILE] [PROFILE FILE…] [TUNED FILE])
 # dice_add_network(NAME HEADER NAME.hpp [TUNED FILE])
 #
-# Gives the target dice::network::NAME.  Linked to a program it adds the folder of NAME.hpp to the includes, in which the
-# namespace NAME has the network.  The first form runs onnx2hpp when the program is built, again when the model (or a file
-# of external data that it names) changes; INPUT, DIM and OUTPUTS are its -i, -d and --outputs; OPTIONS, by default -q, are
-# handed on as they are.  The second form takes a header made before, with its .safetensors beside it: boards need no
-# onnx2hpp.
+# Makes the target dice::network::NAME. Programs that link it can include NAME.hpp, which has the network in the namespace
+# NAME. The first form runs onnx2hpp when the program is built, and again when the model (or a file of external data that it
+# names) changes; INPUT, DIM and OUTPUTS are its -i, -d and --outputs; OPTIONS, by default -q, are passed on unchanged. The
+# second form takes an existing header, with its .safetensors beside it: boards need no onnx2hpp.
 #
-# MAPPING and PLATFORM, AutoDiCE's files, make NAME_mapping.hpp beside NAME.hpp; PROFILE, what programs of this network write
-# with --measure FILE, NAME_profile.hpp. A file of PROFILE that is not there yet is left out.
+# MAPPING and PLATFORM, AutoDiCE's files, make NAME_mapping.hpp beside NAME.hpp; PROFILE, files that programs of this network
+# write with --measure FILE, make NAME_profile.hpp. PROFILE files that do not exist yet are skipped.
 #
-# TUNED names the header that a program of this network writes with --tune FILE: it is included by all that links the
-# network. As long as there is none, programs are built without.
+# TUNED names the header that a program of this network writes with --tune FILE: all programs that link the network include
+# it. Until it exists, programs are built without it.
 #
-# NAME is an identifier of C++ that can be a namespace.  Relative paths are relative to the current source folder.  All
-# networks of a build are made in <build>/dice_networks; programs have this path as DICE_NETWORKS_DIR and find the weights
-# there when they lie neither beside the program nor in the working folder.
+# NAME is a C++ identifier that can be a namespace. Relative paths are relative to the current source folder. All networks of
+# a build are made in <build>/dice_networks; programs have this path as DICE_NETWORKS_DIR and find the weights there if these
+# lie neither beside the program nor in the working folder.
 #
 # Variable: DICE_ONNX2HPP, the converter to run where dice's own is not built.
 include_guard(GLOBAL)
 
-# Says whether a program runs on the machine that builds.
+# Validator for find_program: rejects a program that does not run on the build machine.
 function(dice_runs_here result program)
   execute_process(COMMAND "${program}" --version RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
   if(NOT status STREQUAL "0")
@@ -35,7 +34,7 @@ function(dice_find_onnx2hpp out)
   elseif(TARGET dice::onnx2hpp)
     set(${out} dice::onnx2hpp PARENT_SCOPE)
   else()
-    # Cross-compiling: an installed dice's own may be for the machine that builds or for the one that is built for.
+    # Cross-compiling: the onnx2hpp of an installed dice may be for the build machine or for the target.
     find_program(DICE_ONNX2HPP onnx2hpp HINTS "${DICE_TOOLS_DIR}" NO_CMAKE_FIND_ROOT_PATH VALIDATOR dice_runs_here
       DOC "dice's converter, for the machine that builds")
     if(NOT DICE_ONNX2HPP)
@@ -46,7 +45,7 @@ function(dice_find_onnx2hpp out)
   endif()
 endfunction()
 
-# Appends a word to a list for COMMAND, which gets it as it is: "a;b", "$<x>".
+# Appends a word to a list for COMMAND, which gets it unchanged even if it is "a;b" or "$<x>".
 function(dice_append_word list word)
   string(REPLACE "$<" "$<1:$><" word "${word}")
   string(REPLACE ";" "\\;" word "${word}")
@@ -124,7 +123,7 @@ function(dice_add_network name)
       foreach(file IN LISTS arg_${kind})
         get_filename_component(file "${file}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
         get_source_file_property(generated "${file}" GENERATED)
-        file(GLOB ignored CONFIGURE_DEPENDS "${file}")  # a build after --measure has made it configures anew
+        file(GLOB ignored CONFIGURE_DEPENDS "${file}")  # the first build with the file configures again
         if(EXISTS "${file}" OR generated)
           dice_append_word(options "--${option}=${file}")
           list(APPEND read "${file}")
@@ -164,7 +163,7 @@ function(dice_add_network name)
   target_link_libraries(dice_network_${name} INTERFACE dice::core)
   if(arg_TUNED)
     get_filename_component(table "${arg_TUNED}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
-    file(GLOB tuned CONFIGURE_DEPENDS "${table}")  # a build after --tune has made it configures anew
+    file(GLOB tuned CONFIGURE_DEPENDS "${table}")  # the first build with the file configures again
     if(tuned)
       target_compile_options(dice_network_${name} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include \"${table}\">")
     else()

@@ -1,6 +1,6 @@
 # dice_add_test(NAME SOURCES a.cpp… [LIBS target…] [TIMEOUT seconds] [PROCESSORS n])
 #
-# A GoogleTest program of dice's own tests: linked with dice::core and LIBS, every case a test of ctest.
+# Adds a GoogleTest program to dice's own tests: linked with dice::core and LIBS, each case a ctest test.
 include_guard(GLOBAL)
 
 find_package(GTest REQUIRED)  # Debian: libgtest-dev
@@ -9,10 +9,10 @@ include(GoogleTest)
 add_library(dice_warnings INTERFACE)
 target_compile_options(dice_warnings INTERFACE -Wall -Wextra -Wshadow)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(dice_warnings INTERFACE -Wno-restrict)  # of "a" + std::string() (its bug 105651)
+  target_compile_options(dice_warnings INTERFACE -Wno-restrict)  # wrong for "a" + std::string() (GCC bug 105651)
 endif()
 
-# For tests that include what dice's library is made of, beside the library.
+# For tests that link dice's library and also include its internal headers.
 add_library(dice_internals INTERFACE)
 target_link_libraries(dice_internals INTERFACE dice::dice ${dice_parts})
 

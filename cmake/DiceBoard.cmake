@@ -1,5 +1,5 @@
-# dice_board_flags(OUT): the compiler's flags for the CPU of DICE_BOARD, see docs/building.md; an error for a name that is not
-# known, or of another architecture than the compiler's.
+# dice_board_flags(OUT): the compiler's flags for the CPU of DICE_BOARD, see docs/building.md; an error if the name is
+# unknown or the board has another architecture than the compiler's target.
 include_guard(GLOBAL)
 
 function(dice_board_flags out)

@@ -3,10 +3,10 @@
 # newer).
 #
 # Two static libraries: libdice_cuda.a, dice's own CUDA kernels, which nvcc compiles for all GPUs of DICE_CUDA_ARCHITECTURES,
-# and libdice_gpu.a, the rest of the backend, compiled as dice's library is.  A dice that was installed where CUDA is brings
-# both: then programs need no nvcc.
+# and libdice_gpu.a, the rest of the backend, compiled like dice's library. A dice installed from a build with CUDA has both:
+# then programs need no nvcc.
 #
-# After find_package(CUDAToolkit). Sets dice_has_cuda to what was found, or to what is missing.
+# Requires an earlier find_package(CUDAToolkit). Sets dice_has_cuda to what was found, or to what is missing.
 set(DICE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}" CACHE FILEPATH "C++ compiler that nvcc calls: CUDA 11 takes g++ up to version 11")
 mark_as_advanced(DICE_CUDA_HOST_COMPILER)
 set(DICE_CUDA_ARCHITECTURES all CACHE STRING "GPUs to build dice's CUDA kernels for: all that nvcc knows, or a list such as 75;87")
@@ -54,13 +54,13 @@ else()
     list(TRANSFORM numbers REPLACE "compute_" "")
   endif()
   list(SORT numbers COMPARE NATURAL)
-  # Machine code for each, and for GPUs yet to come the newest in the form that the driver compiles.
+  # Machine code for each, and PTX for the newest, which the driver compiles for future GPUs.
   set(code "")
   foreach(number IN LISTS numbers)
     list(APPEND code -gencode arch=compute_${number},code=sm_${number})
   endforeach()
   list(GET numbers -1 newest)
-  string(REGEX REPLACE "[^0-9]" "" newest "${newest}")  # code for 90a would serve no other
+  string(REGEX REPLACE "[^0-9]" "" newest "${newest}")  # code for 90a runs on no other GPU
   list(APPEND code -gencode arch=compute_${newest},code=compute_${newest})
   list(JOIN numbers ", " built_for)
 
@@ -88,7 +88,7 @@ dice_add_interface(cudnn_headers)
 target_link_libraries(${target} INTERFACE dice::core "${dice_cuda_library}" "${DICE_CUDNN_LIBRARY}" CUDA::cublasLt CUDA::cudart_static)
 target_include_directories(${target} SYSTEM INTERFACE "${DICE_CUDNN_INCLUDE_DIR}" ${CUDAToolkit_INCLUDE_DIRS})
 target_compile_definitions(${target} INTERFACE DICE_WITH_CUDNN)
-# A program whose plan has no GPU rank refers to none of these libraries, and then loads none.
+# A program whose plan has no GPU rank refers to none of these libraries, so it loads none.
 target_link_options(${target} INTERFACE "LINKER:--as-needed")
 if(TARGET dice_cuda_kernels)
   add_dependencies(${target} dice_cuda_kernels)

@@ -7,11 +7,13 @@ set(DICE_INSTALLED_SOURCES "${CMAKE_INSTALL_DATADIR}/dice/src")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/diceConfig.cmake.in" "${PROJECT_BINARY_DIR}/diceConfig.cmake"
   INSTALL_DESTINATION "${dice_package_dir}"
   PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR DICE_INSTALLED_SOURCES)
-# The library serves the board of its build, its sources and the headers every architecture.  Before 1.0 a new minor version may break.
+# The library is for the board of its build; its sources and the headers are for every architecture. Before 1.0, a new minor
+# version may break programs.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/diceConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 
-foreach(target IN ITEMS dice_core dice_openmp dice_cudnn_headers dice_mpi dice_dice)
+foreach(part IN ITEMS core ${dice_backends} cudnn_headers mpi dice)
+  set(target dice_${part})
   if(TARGET ${target})
     get_target_property(sets ${target} INTERFACE_HEADER_SETS)
     list(TRANSFORM sets REPLACE "(.+)" "FILE_SET;\\1;DESTINATION;${CMAKE_INSTALL_INCLUDEDIR}")
@@ -33,12 +35,12 @@ install(TARGETS dice_library ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 if(TARGET dice_gpu)
   install(TARGETS dice_gpu ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
-# For programs that are built for another board, or with CUDA where dice was not.
+# For programs built for another board, or with CUDA if dice was built without.
 install(DIRECTORY "${DICE_SOURCE_DIR}/" DESTINATION "${DICE_INSTALLED_SOURCES}" FILES_MATCHING PATTERN "*.cpp")
 install(DIRECTORY "${DICE_INCLUDE_DIR}/dice/kernels/cudnn/cuda" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/dice/kernels/cudnn"
   FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh")
 if(TARGET dice_cuda_kernels)
-  # Part of `all` whether or not a program here links them: installed dice brings them to machines without nvcc.
+  # Part of `all` whether or not a program here links them: an installed dice has them for machines without nvcc.
   set_property(TARGET dice_cuda_kernels PROPERTY EXCLUDE_FROM_ALL OFF)
   install(FILES "${dice_cuda_library}" DESTINATION "${dice_package_dir}")
 endif()

@@ -2,11 +2,11 @@
 # compiler, board and backends of its own build; for any other combination the project that uses dice compiles it in its own
 # build, from the sources in DICE_SOURCE_DIR.
 #
-# Included by DiceTargets.cmake.  Sets dice_library_id: an identifier of compiler, board and backends that the library defines
-# and programs refer to, so that those of different kinds do not link (include/dice/meta/library_id.hpp).
+# Included by DiceTargets.cmake. Sets dice_library_id: an identifier of compiler, board and backends that the library defines
+# and programs refer to, so that mismatched ones do not link (include/dice/meta/library_id.hpp).
 
-# The macros that say what the compiler is, with its standard library and its flags, and what CPU it compiles for; and the
-# libraries whose headers it compiles: the same for the same code.
+# What identifies the compiled code: the compiler's macros for itself, its standard library, its flags and its target CPU,
+# and the versions of the libraries whose headers it compiles.
 option(DICE_LIBRARY_OPTIMISED "Compile dice's library with -O2 in a project's builds that do not optimise" ON)
 mark_as_advanced(DICE_LIBRARY_OPTIMISED)
 file(WRITE "${CMAKE_BINARY_DIR}/CMakeFiles/dice_macros.cpp" "#include <version>\n")
@@ -22,7 +22,7 @@ execute_process(COMMAND "${CMAKE_COMMAND}" -E env LC_ALL=C "${CMAKE_CXX_COMPILER
 if(dice_failed)
   message(FATAL_ERROR "dice: the compiler '${CMAKE_CXX_COMPILER}' does not say what it is (-dM -E):\n${dice_failure}")
 endif()
-# What depends on optimisation or on nothing is left out; the order depends on the folder's name.
+# Macros that depend on optimisation or do not matter are left out; sorted, since their order depends on the folder's name.
 string(REGEX REPLACE "#define (__OPTIMIZE__|__OPTIMIZE_SIZE__|__NO_INLINE__|__USE_EXTERN_INLINES|__USE_FORTIFY_LEVEL|_FORTIFY_SOURCE|NDEBUG)[^\n]*\n"
   "" dice_macros "${dice_macros}")
 string(REGEX REPLACE "[][;]" "." dice_macros "${dice_macros}")
@@ -31,7 +31,7 @@ list(SORT dice_macros)
 string(SHA1 dice_macros "${dice_macros} ${Boost_VERSION_STRING} ${xtensor_VERSION} ${MPI_CXX_INCLUDE_DIRS}")
 string(SUBSTRING "${dice_macros}" 0 8 dice_macros)
 set(dice_library_id "${DICE_BOARD}_${dice_macros}")
-foreach(part IN ITEMS openmp mpi pictures)
+foreach(part IN ITEMS ${dice_backends} mpi pictures)
   if(TARGET dice::${part})
     string(APPEND dice_library_id "_${part}")
   endif()
@@ -39,22 +39,22 @@ endforeach()
 string(MAKE_C_IDENTIFIER "${dice_library_id}" dice_library_id)
 string(REGEX REPLACE "^_+" "" dice_library_id "${dice_library_id}")
 
-# What the targets of the library have in common.
+# Common settings of the library's targets.
 function(dice_compiled_once target)
-  # One by one: sources say `using enum` in namespaces that others use.
+  # No unity build: sources have `using enum` in namespaces that other sources use.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
   target_link_libraries(${target} PUBLIC dice::core PRIVATE Threads::Threads)
   target_compile_definitions(${target} PRIVATE DICE_LIBRARY=${dice_library_id})
-  # Sections: a program takes only what it calls.
+  # Sections, so that a program links only what it calls.
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
   if(DICE_IS_INSTALLED OR NOT PROJECT_IS_TOP_LEVEL)
-    # Compiled when a target needs it, and without the warnings that the project's own flags may bring up.
+    # Compiled when a target needs it, and without the warnings that the project's own flags may cause.
     if(DICE_IS_INSTALLED OR NOT DICE_INSTALL)
       set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
     target_compile_options(${target} PRIVATE -w)
     if(DICE_LIBRARY_OPTIMISED)
-      # Kernels take some thirty times as long without.
+      # Without this, kernels take about thirty times as long.
       target_compile_options(${target} PRIVATE "$<$<OR:$<CONFIG:>,$<CONFIG:Debug>>:-O2>")
     endif()
   endif()
@@ -67,11 +67,11 @@ if(DICE_IS_INSTALLED AND dice_library_id STREQUAL "${DICE_INSTALLED_LIBRARY_ID}"
   set(dice_has_library "installed")
 else()
   set(dice_sources cluster_model reference remap run stream_job team)
-  if(TARGET dice::openmp)
-    list(APPEND dice_sources openmp openmp_direct openmp_winograd openmp_winograd_lines)
-  endif()
+  foreach(backend IN LISTS dice_backends)
+    list(APPEND dice_sources ${dice_${backend}_SOURCES})
+  endforeach()
   list(TRANSFORM dice_sources REPLACE "(.+)" "${DICE_SOURCE_DIR}/\\1.cpp")
-  # What is no kernel: a quarter less time to compile than with -O3, and digits runs as fast.
+  # Everything but kernels: compiles in a quarter less time than with -O3, and digits runs as fast.
   foreach(source IN ITEMS cluster_model remap run stream_job)
     set_source_files_properties("${DICE_SOURCE_DIR}/${source}.cpp" PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
   endforeach()
@@ -82,15 +82,17 @@ else()
   set(dice_has_library "compiled here")
 endif()
 
-# What programs need of it: which backends there are, and what it links; not what it is compiled with.
+# What programs need from it: which backends it has and what it links, but not how it is compiled.
 dice_add_interface(dice)
 target_link_libraries(${target} INTERFACE dice_library Threads::Threads xtensor)
 target_compile_definitions(${target} INTERFACE DICE_LIBRARY=${dice_library_id})
 set_target_properties(${target} PROPERTIES INTERFACE_DICE_FORM library COMPATIBLE_INTERFACE_STRING DICE_FORM)
-if(TARGET dice::openmp)
-  target_link_libraries(${target} INTERFACE "$<LINK_ONLY:OpenMP::OpenMP_CXX>")
-  target_compile_definitions(${target} INTERFACE DICE_WITH_OPENMP)
-endif()
+foreach(backend IN LISTS dice_backends)
+  foreach(linked IN LISTS dice_${backend}_LINK)
+    target_link_libraries(${target} INTERFACE "$<LINK_ONLY:${linked}>")
+  endforeach()
+  target_compile_definitions(${target} INTERFACE ${dice_${backend}_definition})
+endforeach()
 if(TARGET dice::mpi)
   target_link_libraries(${target} INTERFACE "$<LINK_ONLY:Boost::mpi>" "$<LINK_ONLY:Boost::serialization>" MPI::MPI_CXX)
   target_compile_definitions(${target} INTERFACE DICE_WITH_MPI)

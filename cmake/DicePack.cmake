@@ -1,9 +1,9 @@
 # dice_pack(TARGET [AT_START])
 #
-# After TARGET, a program of dice::main, is linked, it writes its weights as its kernels read them: <program>.packed beside
-# it, which it takes from then on (docs/running.md#packed-weights).  TARGET is one of the same CMakeLists.txt, and runs on
-# the machine that builds; when cross-compiling, by CMAKE_CROSSCOMPILING_EMULATOR.  Without an emulator, or with AT_START, the
-# program writes the file on the board, when it is first started there.
+# After linking, TARGET, a program of dice::main, writes its weights as its kernels read them to <program>.packed beside it,
+# and uses this file from then on (docs/running.md#packed-weights). TARGET must be from the same CMakeLists.txt and run on
+# the build machine; when cross-compiling, under CMAKE_CROSSCOMPILING_EMULATOR. Without an emulator, or with AT_START, the
+# program writes the file on the board when it is first started there.
 include_guard(GLOBAL)
 
 function(dice_pack target)
@@ -17,7 +17,7 @@ function(dice_pack target)
     add_custom_command(TARGET ${target} POST_BUILD COMMAND "${CMAKE_COMMAND}" -E rm -f "$<TARGET_FILE:${target}>.packed")
     return()
   endif()
-  # CMake puts the program's path and its emulator in place of the target.
+  # CMake replaces the target by the program's path and its emulator.
   add_custom_command(TARGET ${target} POST_BUILD COMMAND ${target} --pack "$<TARGET_FILE:${target}>.packed"
     COMMENT "packs the weights of ${target}" VERBATIM)
   set_property(TARGET ${target} APPEND PROPERTY ADDITIONAL_CLEAN_FILES "$<TARGET_FILE:${target}>.packed")

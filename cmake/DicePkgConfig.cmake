@@ -1,5 +1,5 @@
-# dice.pc, by which pkg-config knows what dice::dice is, dice-header-only.pc, dice::header_only, and dice-cudnn.pc, dice::cudnn.
-# They find dice's own files from where they lie themselves.
+# Files for pkg-config: dice.pc is dice::dice, dice-header-only.pc is dice::header_only, dice-cudnn.pc is dice::cudnn. They
+# find dice's own files relative to themselves.
 file(RELATIVE_PATH dice_pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" dice_pc_prefix "${dice_pc_prefix}")
 foreach(folder IN ITEMS includedir libdir bindir)
@@ -10,7 +10,7 @@ endforeach()
 list(JOIN dice_limits_${CMAKE_CXX_COMPILER_ID} " " dice_pc_limits)
 list(JOIN dice_cpu_flags " " dice_pc_cpu)
 
-# dice_pc_words(NAME words…): dice_pc_NAME as it is written to a .pc file: folders as -I, libraries as -L and -l.
+# dice_pc_words(NAME words…): sets dice_pc_NAME to the words as a .pc file has them: folders as -I, libraries as -L and -l.
 function(dice_pc_words name)
   set(words ${ARGN})
   list(REMOVE_DUPLICATES words)
@@ -25,21 +25,22 @@ function(dice_pc_words name)
   set(dice_pc_${name} "${words}" PARENT_SCOPE)
 endfunction()
 
-# What the library was compiled with, and programs link.
+# What the library was compiled with, and what programs link.
 set(definitions "")
 set(folders ${Boost_INCLUDE_DIRS})
 set(libraries "")
 set(mpi_folders "")
-set(dice_pc_openmp "")
-foreach(part IN ITEMS openmp mpi pictures)
+foreach(part IN ITEMS ${dice_backends} mpi pictures)
   if(TARGET dice_${part})
     get_target_property(words dice_${part} INTERFACE_COMPILE_DEFINITIONS)
     list(APPEND definitions ${words})
   endif()
 endforeach()
-if(TARGET dice_openmp)
-  set(dice_pc_openmp "${OpenMP_CXX_FLAGS}")
-endif()
+set(dice_pc_backends "")
+foreach(backend IN LISTS dice_backends)
+  list(APPEND dice_pc_backends ${dice_${backend}_FLAGS})
+endforeach()
+list(JOIN dice_pc_backends " " dice_pc_backends)
 if(TARGET dice_mpi)
   set(mpi_folders ${MPI_CXX_INCLUDE_DIRS})
   list(APPEND libraries -L${Boost_LIBRARY_DIRS} -lboost_mpi -lboost_serialization ${MPI_CXX_LIBRARIES})

@@ -1,9 +1,9 @@
-# The targets of dice.  Included by dice's own CMakeLists.txt and by the installed diceConfig.cmake, with the folder of the
-# headers in DICE_INCLUDE_DIR and that of the library's sources in DICE_SOURCE_DIR: both make the same targets, from what is
+# The targets of dice. Included by dice's own CMakeLists.txt and by the installed diceConfig.cmake, with the headers' folder
+# in DICE_INCLUDE_DIR and the folder of the library's sources in DICE_SOURCE_DIR: both make the same targets, from what is
 # found where a program is built.
 #
 #   dice::dice           the library, compiled once for compiler, board and backends (DiceLibrary.cmake), and what programs
-#                        need of it
+#                        need from it
 #   dice::header_only    the same without a library: all of dice is compiled with each program
 #   dice::cudnn          GPU ranks, beside dice::dice: see DICE_CUDA (DiceCuda.cmake)
 #   dice::cudnn_headers  GPU ranks, beside dice::header_only; only with CUDA
@@ -15,12 +15,12 @@
 #   dice::mpi       channels by MPI; only if MPI and Boost.MPI were found
 #   dice::pictures  JPEG and PNG files as input; only if stb and its compiled library were found (Debian: libstb-dev)
 #
-# Variables: DICE_BOARD (native unless said, when cross-compiling generic; DiceBoard.cmake) and DICE_CUDA:
+# Variables: DICE_BOARD (default: native, when cross-compiling generic; DiceBoard.cmake) and DICE_CUDA:
 #   AUTO       dice::cudnn if CUDA and cuDNN are found
 #   ON         the same, and an error if they are not
 #   OFF        no dice::cudnn: a mapping with a GPU rank does not compile
-#   ELSEWHERE  a dice::cudnn without CUDA: such a mapping compiles here, for hosts of its CPU ranks; the hosts of its GPU
-#              ranks have programs with CUDA
+#   ELSEWHERE  a dice::cudnn without CUDA: such a mapping compiles here for the hosts of its CPU ranks; the hosts of its
+#              GPU ranks need programs built with CUDA
 if(POLICY CMP0167)
   cmake_policy(SET CMP0167 NEW)  # Boost's own package file, not CMake's module
 endif()
@@ -34,7 +34,7 @@ set(DICE_BOARD ${dice_default_board} CACHE STRING "Board to build for: native, g
 set(DICE_CUDA AUTO CACHE STRING "GPU ranks: AUTO, ON, OFF or ELSEWHERE")
 set_property(CACHE DICE_CUDA PROPERTY STRINGS AUTO ON OFF ELSEWHERE)
 
-# Third-party packages are found anew in every directory that asks for dice: imported targets are seen only there and below.
+# Finds third-party packages again in every directory that asks for dice: imported targets are visible only there and below.
 find_package(Threads REQUIRED)
 find_package(xtensor REQUIRED)
 find_package(OpenMP QUIET COMPONENTS CXX)
@@ -70,12 +70,26 @@ macro(dice_add_interface name)
 endmacro()
 
 set(dice_parts dice::core)
+set(dice_backends "")  # those found
+
+# dice_add_backend(NAME LINK target… SOURCES name… FLAGS flag…): the target dice::NAME, a backend with the kernels of
+# include/dice/kernels/NAME that dice's library contains, compiled from src/<name>.cpp.  It defines DICE_WITH_<NAME>.
+# FLAGS are what pkg-config says for LINK.
+macro(dice_add_backend name)
+  cmake_parse_arguments(dice_${name} "" "" "LINK;SOURCES;FLAGS" ${ARGN})
+  dice_add_interface(${name})
+  target_link_libraries(${target} INTERFACE dice::core ${dice_${name}_LINK})
+  string(TOUPPER "DICE_WITH_${name}" dice_${name}_definition)
+  target_compile_definitions(${target} INTERFACE ${dice_${name}_definition})
+  list(APPEND dice_parts dice::${name})
+  list(APPEND dice_backends ${name})
+endmacro()
 
 dice_add_interface(core)
 target_include_directories(${target} INTERFACE "${DICE_INCLUDE_DIR}")
 target_link_libraries(${target} INTERFACE Boost::headers)
 target_compile_features(${target} INTERFACE cxx_std_20)
-# A plan is computed while compiling: some hundred layers go beyond the compilers' usual limits.
+# Plans are computed at compile time: a few hundred layers exceed the compilers' default limits.
 set(dice_limits_GNU -fconstexpr-ops-limit=4294967296 -fconstexpr-loop-limit=16777216)
 set(dice_limits_Clang -fconstexpr-steps=2147483647 -fbracket-depth=4096)
 target_compile_options(${target} INTERFACE
@@ -83,12 +97,10 @@ target_compile_options(${target} INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:${dice_limits_Clang}>")
 
 if(TARGET OpenMP::OpenMP_CXX)
-  dice_add_interface(openmp)
-  target_link_libraries(${target} INTERFACE dice::core OpenMP::OpenMP_CXX)
-  target_compile_definitions(${target} INTERFACE DICE_WITH_OPENMP)
+  dice_add_backend(openmp LINK OpenMP::OpenMP_CXX SOURCES openmp openmp_direct openmp_winograd openmp_winograd_lines
+    FLAGS ${OpenMP_CXX_FLAGS})
   dice_board_flags(dice_cpu_flags)
   target_compile_options(${target} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${dice_cpu_flags}>")
-  list(APPEND dice_parts dice::openmp)
   set(dice_has_openmp "OpenMP ${OpenMP_CXX_VERSION}, CPU ${DICE_BOARD}")
 else()
   set(dice_has_openmp "no OpenMP (slow kernels of one thread; clang needs libomp, Debian: libomp-dev)")

@@ -1,6 +1,6 @@
-# Toolchain file for boards of 64-bit ARM: Debian's g++-aarch64-linux-gnu. Libraries are those in CMAKE_SYSROOT or
-# CMAKE_FIND_ROOT_PATH; without either, Debian's packages :arm64 on this machine. Programs of the build, tests among them,
-# run by qemu-user-static, if it is there.
+# Toolchain file for boards of 64-bit ARM: Debian's g++-aarch64-linux-gnu. Libraries come from CMAKE_SYSROOT or
+# CMAKE_FIND_ROOT_PATH; without either, from Debian's :arm64 packages on this machine. Programs of the build, including
+# tests, run under qemu-user-static if it is installed.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -12,7 +12,7 @@
 #include "dice/kernels/cudnn/flatten.hpp"
 #include "dice/kernels/cudnn/gemm.hpp"
 #include "dice/kernels/cudnn/global_average_pool.hpp"
-#include "dice/kernels/cudnn/halves.hpp"
+#include "dice/kernels/cudnn/half_precision.hpp"
 #include "dice/kernels/cudnn/hard_sigmoid.hpp"
 #include "dice/kernels/cudnn/hard_swish.hpp"
 #include "dice/kernels/cudnn/identity.hpp"

@@ -1,4 +1,4 @@
-// The kernels of the OpenMP backend but for convolutions.
+// The kernels of the OpenMP backend except for convolutions.
 #include "dice/kernels/compiled.hpp"
 #include "dice/kernels/openmp/add.hpp"
 #include "dice/kernels/openmp/average_pool.hpp"

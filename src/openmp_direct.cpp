@@ -1,4 +1,4 @@
-// Direct convolutions by OpenMP.
+// Direct convolutions of the OpenMP backend.
 #include "dice/kernels/compiled.hpp"
 #include "dice/kernels/openmp/conv.hpp"
 

@@ -1,4 +1,4 @@
-// Convolutions by OpenMP with windows for which Winograd's algorithm has sizes, square ones.
+// Convolutions of the OpenMP backend with square windows for which Winograd's algorithm is implemented.
 #include "dice/kernels/compiled.hpp"
 #include "dice/kernels/openmp/conv.hpp"
 

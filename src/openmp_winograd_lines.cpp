@@ -1,4 +1,4 @@
-// The same with windows of one row or column.
+// Convolutions of the OpenMP backend with windows of one row or column for which Winograd's algorithm is implemented.
 #include "dice/kernels/compiled.hpp"
 #include "dice/kernels/openmp/conv.hpp"
 

@@ -1,2 +1,2 @@
-// Other mappings of a program's network, as text.
+// Plans for other mappings, given as text.
 #include "dice/assembly/remap.ipp"

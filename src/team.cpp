@@ -1,4 +1,4 @@
-// The threads of the backend for CPUs, and the library's name, to which programs refer.
+// The threads of the OpenMP backend, and the library's id, to which programs refer.
 #include "dice/assembly/team.ipp"
 #include "dice/meta/library_id.hpp"
 

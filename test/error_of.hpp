@@ -1,4 +1,4 @@
-// The message of what a function throws.
+// The message of the exception that a function throws.
 #pragma once
 
 #include <exception>

@@ -1,5 +1,5 @@
-// A network written by hand in the form that onnx2hpp generates: a residual block, a view, a concat and two outputs' worth
-// of shapes, small enough to check by eye.
+// A network written by hand in the form that onnx2hpp generates: a residual block, a view, a Concat and two outputs of
+// different shapes, small enough to check by eye.
 #pragma once
 
 #include <dice/graph/graph.hpp>

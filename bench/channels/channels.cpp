@@ -1,6 +1,5 @@
 // Messages between two ranks by a dice channel and by raw MPI_Isend and MPI_Irecv, in turn. Prints a line of JSON for each
-// size and round: microseconds of a one-way trip (half a ping-pong) and of each message of a stream with `window` under way.
-// mpirun -n 2 ./channels ROUNDS
+// size and round: microseconds of a one-way trip (half a ping-pong) and of each message of a stream with `window` in flight.
 #include <dice/channels/channels.hpp>
 #include <dice/runtime/figures.hpp>
 #include <dice/weights/block.hpp>
@@ -21,7 +20,7 @@ using namespace dice;
 constexpr int window = 8;
 enum path { there, back, done };  ///< rank 0 to 1, 1 to 0, and 1 to 0 with a few bytes
 
-/// Ends of the three paths by raw MPI.
+/// The ends of the three paths, with raw MPI.
 class raw {
  public:
   raw(MPI_Comm world, int bytes) : world_(world), bytes_(bytes) {
@@ -44,7 +43,7 @@ class raw {
   std::array<std::array<MPI_Request, window>, 3> requests_;
 };
 
-/// The same by dice.
+/// The same with dice.
 class channel {
  public:
   channel(channels::communicator& ranks, int bytes)
@@ -64,7 +63,7 @@ class channel {
   std::unique_ptr<channels::endpoint> end_;
 };
 
-/// Microseconds of a one-way trip, the mean of `count` round trips.
+/// Microseconds of a one-way trip: the mean of `count` round trips.
 template <class Ends> double latency(Ends& ends, int rank, int count, std::byte* memory) {
   MPI_Barrier(MPI_COMM_WORLD);
   const auto begin = runtime::now();
@@ -116,7 +115,7 @@ int main(int argc, char** argv) {
     const int count = std::clamp((64 << 20) / bytes, 8, 4000);
     raw by_mpi(MPI_COMM_WORLD, bytes);
     channel by_dice(ranks, bytes);
-    for (int round = -1; round < rounds; ++round) {  // the first warms up
+    for (int round = -1; round < rounds; ++round) {  // the first round is a warm-up
       const std::array<double, 4> us{latency(by_mpi, ranks.rank(), count, memory.data()),
                                      latency(by_dice, ranks.rank(), count, memory.data()),
                                      stream(by_mpi, ranks.rank(), count, memory.data(), bytes),

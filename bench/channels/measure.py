@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """measure.py PROGRAM [--rounds N] [--json FILE]: latency and bandwidth of dice's channels against raw MPI.
 
-Two ranks of this machine, each bound to a core where there are two. Latency is half a ping-pong; bandwidth that of a stream
-with 8 messages under way. Figures are medians over the rounds, in which both take turns.
+Two ranks of this machine, each bound to a core if there are two. Latency is half a ping-pong; bandwidth is measured in a
+stream with 8 messages in flight. Figures are medians over the rounds, in which both take turns.
 """
 import argparse
 import json

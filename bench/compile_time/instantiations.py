@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """instantiations.py COMPILE_COMMANDS --networks DIR [--write]: holds dice's template instantiations to limits.json.
 
-With clang 14 and without generating code: the umbrella header; what the example of handwritten digits (DIR has digits.hpp)
-instantiates beyond it; and what the plan of 344 layers on 8 ranks does beyond the header of the room `schedule`, with the steps
-of its longest constant evaluation. Counts do not depend on the machine, only on compiler and packages.
+Compiled by clang 14 without generating code: the umbrella header; what the example of handwritten digits (DIR has
+digits.hpp) instantiates beyond it; and what the plan of 344 layers on 8 ranks instantiates beyond the header of the room
+`schedule`, with the steps of its longest constant evaluation. Counts do not depend on the machine, only on compiler and
+packages.
 
-Exit status 1 if a count is more than a tenth beyond its limit, with what grew; 77 if there is no clang 14.
---write measures anew and writes limits.json: what a change that is worth its price comes with.
+Exit status 1 if a count is more than a tenth beyond its limit, with what grew; 77 if there is no clang 14. --write measures
+again and writes limits.json: for changes that are worth the increase.
 """
 import argparse
 import collections
@@ -35,7 +36,7 @@ NO_LIMIT = 2**31 - 1
 
 
 def clang14():
-    """The compiler and its version, or nothing."""
+    """The compiler and its version, or None."""
     for name in "clang++-14", "clang++":
         if path := shutil.which(name):
             version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
@@ -45,8 +46,8 @@ def clang14():
 
 
 def arguments_of(commands):
-    """Where a user of dice::dice is compiled, without the options of one compiler or machine, and without CUDA, which only
-    some have."""
+    """The directory and arguments with which a user of dice::dice is compiled, without options of a single compiler or
+    machine, and without CUDA, which not every machine has."""
     entry = next(e for e in json.loads(pathlib.Path(commands).read_text()) if e["file"].endswith("compile_time/probe.cpp"))
     words, out = iter(shlex.split(entry["command"])), ["-std=c++20", "-fopenmp", "-DNDEBUG", "-fbracket-depth=4096"]
     for word in words:
@@ -63,7 +64,7 @@ def run(compiler, arguments, source, steps, folder):
 
 
 def owner(name):
-    """dice::schedule::build<…>::f is of dice::schedule, std::array<…> of std."""
+    """The owner of a name: dice::schedule::build<…>::f belongs to dice::schedule, std::array<…> to std."""
     parts = re.match(r"[\w:]*", name)[0].split("::")
     return "::".join(parts[:2]) if parts[0] == "dice" and len(parts) > 2 else parts[0] or "others"
 
@@ -98,7 +99,7 @@ def longest_evaluation(compiler, arguments, source):
 
 
 def grown(case, key, found, limit):
-    """What to say of counts by owner that are beyond their limit; "" if they are not."""
+    """What to report of counts by owner that exceed their limit; "" if they do not."""
     total, most = sum(found.values()), sum(limit.values())
     if total <= most * GROWTH:
         return ""
@@ -108,7 +109,7 @@ def grown(case, key, found, limit):
 
 
 def compare(measured, limits):
-    """Lines on what is beyond the limits."""
+    """Lines about what exceeds the limits."""
     lines = [grown(case, key, counts[key], limits[case][key]) for case, counts in measured.items() for key in counts]
     return [line for line in lines if line]
 

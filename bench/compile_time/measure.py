@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""measure.py ONNX2HPP [options]: what compiling with dice takes, beside its budgets (budgets.py); exit status 1 beyond one.
+"""measure.py ONNX2HPP [options]: the costs of compiling with dice, compared with their budgets (budgets.py); exit status 1
+if one is exceeded.
 
-dice is installed and used by a stranger's project (project/), with g++ and, if it is there, with clang:
+dice is installed and used by a separate project (project/), with g++ and, if installed, with clang:
 
   digits       examples/digits, 2 ranks
   vgg19        VGG-19, 8 ranks
@@ -16,11 +17,12 @@ dice is installed and used by a stranger's project (project/), with g++ and, if 
   program      the size of digits without symbols and without other mappings (DICE_FIXED_MAPPING), and how many shared libraries it
                loads
 
-Of the first seven one compiler process is measured, the library was compiled before: its user seconds (it is one thread: what a
-core needs that it has for itself) and its peak memory. Of the next three the whole command is, on the wall. Figures are the least of the rounds.
+For the first seven a single compiler process is measured, with the library compiled before: its user seconds (it has one
+thread, so this is its time on a core of its own) and its peak memory. For the next three it is the wall time of the whole
+command. Figures are the minimum of the rounds.
 
---before measures another checkout in turn with this one, and holds the program's size and libraries to its. Headers of networks are those that
-ONNX2HPP makes.
+--before measures another checkout in turn with this one, and limits the program's size and libraries by that checkout's.
+ONNX2HPP makes the headers of networks.
 """
 import argparse
 import json
@@ -65,7 +67,7 @@ class Refused(Exception):
 
 
 def call(command, folder=None):
-    """Run a command; its standard output. What it said if it fails."""
+    """Run a command; returns its standard output, or raises what it printed if it fails."""
     done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True)
     if done.returncode:
         raise Refused(f"{' '.join(map(str, command))}: exit {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
@@ -73,7 +75,7 @@ def call(command, folder=None):
 
 
 def timed(*commands):
-    """Wall seconds of commands, one after the other, and CPU seconds of them and what they start."""
+    """Wall seconds of commands, one after the other, and CPU seconds of them and their children."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     for command in commands:
         call(command)
@@ -90,7 +92,7 @@ def replaced(text, words):
 
 
 def slices(ranks):
-    """The mapping `plan` of `whole` in as many layers for each rank."""
+    """The mapping `plan` of `whole` with the same number of layers on each rank."""
     rows = ",\n    ".join(f"dice::dev<{r}, dice::cpu>, dice::layers<dice::range<whole::layer<whole::size * {r} / {ranks}>, "
                           f"whole::layer<whole::size * {r + 1} / {ranks} - 1>>>" for r in range(ranks))
     return f"using plan = dice::mapping<\n    {rows}>;"
@@ -117,7 +119,7 @@ class Side:
               "-DDICE_BUILD_ONNX2HPP=OFF", "-DDICE_CUDA=OFF"])
 
     def library(self):
-        """Compiles the library anew; nothing if this checkout has none."""
+        """Compiles the library again; returns None if this checkout has none."""
         shutil.rmtree(self.build, ignore_errors=True)
         self.configure()
         if "dice_library" not in call(["cmake", "--build", self.build, "--target", "help"]):
@@ -158,13 +160,13 @@ class Side:
         return figures if only_check else {**figures, "object_mib": result.stat().st_size / 2**20}
 
     def search(self):
-        """What best_mapping takes beyond the mapping that it finds written by hand."""
-        network, cluster, wish = SEARCH
+        """What best_mapping costs beyond its result written by hand."""
+        network, cluster, objective = SEARCH
         checked = [*self.commands["digits"], f"-I{self.networks}"]
         if not hasattr(self, "found"):
-            self.found = searches.found_mappings(checked, network, cluster, self.folder)[searches.WISHES.index(wish)]
+            self.found = searches.found_mappings(checked, network, cluster, self.folder)[searches.OBJECTIVES.index(objective)]
         hand, found = (self.compile(searches.source(network, cluster, plan), only_check=True)
-                       for plan in (self.found, f"best_mapping<whole, lab, {wish}>"))
+                       for plan in (self.found, f"best_mapping<whole, lab, {objective}>"))
         return {"user_seconds": found["user_seconds"] - hand["user_seconds"], "by_hand_user_seconds": hand["user_seconds"],
                 "peak_mib": found["peak_mib"]}
 
@@ -177,26 +179,26 @@ class Side:
                 DIGITS / "digits_out.npy", *options]
 
     def change(self):
-        """A layer of digits goes to the other rank; built and run."""
+        """Moves a layer of digits to the other rank; builds and runs it."""
         call(self.build_digits())
         return timed(self.build_digits(MOVED), self.run_digits())
 
     def remap(self):
-        """The same by an option."""
+        """The same by --mapping."""
         call(self.build_digits())
         return timed(self.run_digits("--mapping", MAPPING))
 
     def program(self):
-        """The size of digits, and what it loads."""
+        """The size of digits, and the number of shared libraries that it loads."""
         call([*self.build_digits(), "fixed"])
         fixed = self.digits.with_name("fixed")
         call(["strip", "-o", self.folder / "stripped", fixed])
-        # The kernel's own page is no library.
+        # The kernel's vdso is not a library.
         loaded = [line for line in call(["ldd", fixed]).splitlines() if "vdso" not in line]
         return {"size_kib": (self.folder / "stripped").stat().st_size / 1024, "libraries": len(loaded)}
 
 
-# What is measured, by name: a function of a Side that returns figures, or nothing where there is nothing to measure.
+# What is measured, by name: a function of a Side that returns figures, or None if there is nothing to measure.
 CASES = {
     "library": Side.library,
     "digits": lambda side: side.compile((DIGITS / "digits.cpp").read_text()),
@@ -214,12 +216,12 @@ ONCE = ("library", "program")
 
 
 def least(figures):
-    """Of several rounds."""
+    """The minimum of several rounds."""
     return {key: min(f[key] for f in figures) for key in figures[0]} if figures else None
 
 
 def measure(sides, cases, rounds):
-    """{case: [figures of each side, or nothing]}; sides in turn."""
+    """{case: [figures of each side, or None]}; sides take turns."""
     found = {}
     for case in cases:
         rows = [[] for _ in sides]
@@ -252,7 +254,7 @@ def told(value):
 
 
 def tell(found, clang):
-    """Print the table; what goes beyond a budget."""
+    """Print the table; returns the cases that exceed a budget."""
     rows, beyond = [], []
     for case, (before, now) in found.items():
         limits = {key: most * (CLANG if clang else 1) for key, most in BUDGETS.get(case, {}).items()}
@@ -283,7 +285,7 @@ def compilers(only):
 
 
 def headers(compile_one):
-    """Each room's umbrella header alone."""
+    """Measures each room's umbrella header by itself."""
     rows = []
     for folder in sorted(path for path in (ROOT / "include/dice").iterdir() if path.is_dir()):
         umbrella = folder / f"{folder.name}.hpp" if folder.name != "app" else ROOT / "include/dice/dice.hpp"

@@ -1,2 +1,2 @@
-// Never compiled: CMake works out from it with which arguments a user of dice::dice is compiled.
+// Never compiled: it gives the command line with which CMake compiles a user of dice::dice.
 int main() {}

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """searches.py COMPILE_COMMANDS ONNX2HPP [--json FILE]: what best_mapping adds to the compile time of a program.
 
-VGG-19, ResNet-101 and DenseNet-121, whose headers are made in --networks once, on 24 devices in a given order, on 8 of three kinds in free
-order, and on 8 of which two have a slower connection; "messages": processors with sending<> and receiving<>. For three objectives a
-program with best_mapping and predicted<> is compiled, checked only, and the same with the mapping that it finds written by hand. With g++, and
-with clang if it is there: CPU seconds of the compiler that the first takes longer, the least of the rounds; the compiler is one thread.
+Networks are VGG-19, ResNet-101 and DenseNet-121 (headers are made once, in --networks), on 24 devices in a given order, on 8
+of three kinds in any order, and on 8 of which two have a slower connection; "messages": processors with sending<> and
+receiving<>. For three objectives it compiles (syntax only) a program with best_mapping and predicted<>, and the same with
+the resulting mapping written by hand. With g++, and with clang if installed, the figure is the difference in the compiler's
+CPU seconds, the minimum of the rounds; the compiler has one thread.
 """
 import argparse
 import json
@@ -24,7 +25,7 @@ import host  # noqa: E402
 
 NETWORKS = ["vgg19", "resnet101", "densenet121"]
 MOST = BUDGETS["best_mapping"]["user_seconds"]
-WISHES = ["throughput", "latency", "energy"]
+OBJECTIVES = ["throughput", "latency", "energy"]
 SPEEDS = [(24, 8, 7.3, 3), (13.6, 4, 6.0, 2.5), (52, 12, 11.0, 4)]  # gflops, gbytes_per_s, watts
 PROGRAM = """#include <dice/partition/partition.hpp>
 #include "NETWORK.hpp"
@@ -35,15 +36,15 @@ BOARDSusing lab = cluster<HOSTS, connection<mbit_per_s<940>, us<150>>LINKS>;
 using plan = PLAN;
 static_assert(predicted<whole, plan, lab>.throughput > 0);
 """
-# Prints for each wish the hosts of the ranks, and the rank of each layer.
+# Prints for each request the hosts of the ranks, and the rank of each layer.
 FINDER = """
 #include <cstdio>
 int main() {
   for (const auto best : {partition::objective::throughput, partition::objective::latency, partition::objective::energy}) {
-    partition::wish wish;
-    wish.aim.best = best, wish.aim.in_order = IN_ORDER;
+    partition::request request;
+    request.aim.best = best, request.aim.in_order = IN_ORDER;
     const auto problem = cost::problem_of(cost::setting_of<whole, lab>);
-    const auto found = partition::find_best(cost::setting_of<whole, lab>, wish);
+    const auto found = partition::find_best(cost::setting_of<whole, lab>, request);
     for (const int d : found.ranks.devices) std::printf("%d ", problem.devices[d].host);
     std::printf(";");
     for (const int rank : found.ranks.owner) std::printf(" %d", rank);
@@ -76,7 +77,7 @@ def source(network, name, plan):
 
 
 def found_mappings(command, network, name, folder):
-    """The mappings that best_mapping finds, as if written by hand, in the order of WISHES."""
+    """The mappings that best_mapping finds, as if written by hand, in the order of OBJECTIVES."""
     file, program = folder / "find.cpp", folder / "find"
     head, _ = source(network, name, "int").split("using plan")
     file.write_text(head + FINDER.replace("IN_ORDER", str("order" in name).lower()))
@@ -121,7 +122,7 @@ def make_header(onnx2hpp, network, folder):
 
 
 def compilers(commands, networks):
-    """{name: command}, as a user's program is compiled, without code."""
+    """{name: command} with which a user's program is compiled, without generating code."""
     entry = next(e for e in json.loads(commands.read_text()) if e["file"].endswith("compile_time/probe.cpp"))
     words = shlex.split(entry["command"])
     common = [w for w in words[1:] if w.startswith(("-D", "-I", "-m", "-fopenmp"))] + ["-std=c++20", "-fsyntax-only", f"-I{networks}"]
@@ -157,15 +158,15 @@ def main():
             for network in given.of:
                 for name in CLUSTERS:
                     more, by_hand = {}, {}
-                    for wish, plan in zip(WISHES, mappings[network, name]):
-                        best = f"best_mapping<whole, lab, {wish}{', in_order' if 'order' in name else ''}>"
+                    for objective, plan in zip(OBJECTIVES, mappings[network, name]):
+                        best = f"best_mapping<whole, lab, {objective}{', in_order' if 'order' in name else ''}>"
                         hand, found = (min(cpu_seconds(command, source(network, name, p), folder) for _ in range(given.rounds))
                                        for p in (plan, best))
-                        by_hand[wish], more[wish] = hand, found - hand
+                        by_hand[objective], more[objective] = hand, found - hand
                     figures.append({"compiler": compiler, "network": network, "cluster": name, "by_hand": by_hand, "more": more})
-                    rows.append([compiler, network, name, f"{max(by_hand.values()):.1f}", *(f"{more[w]:+.1f}" for w in WISHES)])
+                    rows.append([compiler, network, name, f"{max(by_hand.values()):.1f}", *(f"{more[w]:+.1f}" for w in OBJECTIVES)])
                     print("measured:", *rows[-1], file=sys.stderr, flush=True)
-    host.table(["compiler", "network", "devices", "by hand", *WISHES], rows)
+    host.table(["compiler", "network", "devices", "by hand", *OBJECTIVES], rows)
     host.write(given.json, here, figures=figures)
     beyond = [f for f in figures if "slower" not in f["cluster"] and max(f["more"].values()) > MOST]
     print(f"{len(beyond)} of {len(figures)} take more than {MOST:g} s longer" if beyond else f"none takes more than {MOST:g} s longer"

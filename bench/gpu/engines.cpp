@@ -1,13 +1,14 @@
 // cuDNN's engines for the convolutions of nine networks (bench/kernels/convolutions.inc), and dice's own kernel for those of
-// single channels: as JSON, one a line, with their notes, working memory, the time to prepare them and to run. At most 32
-// for each (--most), a quarter as many of those with tensor cores; none that reduces precision or is not deterministic.
+// single channels: as JSON, one per line, with their notes, working memory, and times to prepare and to run. At most 32 for
+// each (--most), and a quarter as many with tensor cores; none that reduces precision or is not deterministic.
 //
 //   probe_engines [--networks A,B] [--from SHAPE] [--shapes N] [--seconds S] [--most N] [--no-tensor-cores]
 //                 [--workspace MIB] [--quick]
 //   probe_engines --properties FILE …        without a GPU: what cuDNN plans for the one that FILE describes; no times
 //   probe_engines --write-properties FILE    only writes that file
 //
-// Exit status 3: the seconds are over, and the last line says with which shape to go on. bench/gpu/engines.py sums up.
+// Exit status 3: the time is over, and the last line names the shape with which to continue. bench/gpu/engines.py
+// summarizes.
 #include "probe.hpp"
 
 #include <dice/algorithm/cudnn.hpp>
@@ -54,7 +55,7 @@ struct note {
   cudnnBackendNumericalNote_t what;
   const char* name;
   bool precise;  ///< sums of float32 products, in the same order each time
-  bool plain;    ///< of the numbers themselves, not of transformed ones
+  bool plain;    ///< computes with the numbers themselves, not with transformed ones
 };
 constexpr note notes[] = {{CUDNN_NUMERICAL_NOTE_TENSOR_CORE, "TENSOR_CORE", true, false},
                           {CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS, "DOWN_CONVERT_INPUTS", false, false},
@@ -75,7 +76,7 @@ struct candidate {
   bool precise = true, plain = true, tensor_cores = false;
 };
 
-/// What cuDNN has for the graph, each once, those first that compute plainly.
+/// cuDNN's engines for the graph, without duplicates, those that compute plainly first.
 std::vector<candidate> candidates(const gpu::target& on, const gpu::descriptor& graph) {
   std::vector<candidate> out;
   constexpr std::pair<cudnnBackendHeurMode_t, const char*> modes[] = {
@@ -104,7 +105,7 @@ class probes {
  public:
   explicit probes(const probe::arguments& a)
       : most_(static_cast<int>(a.number("--most", 32))),
-        most_with_tensor_cores_(a["--no-tensor-cores"].empty() ? most_ / 4 : 0),
+        max_with_tensor_cores_(a["--no-tensor-cores"].empty() ? most_ / 4 : 0),
         end_(clock_type::now() + std::chrono::seconds(static_cast<std::int64_t>(a.number("--seconds", 1e6)))),
         quick_(!a["--quick"].empty()) {
     if (const auto file = a["--properties"]; !file.empty()) {
@@ -131,10 +132,10 @@ class probes {
     d.finalize("tell the GPU's properties");
     std::string text(static_cast<std::size_t>(d.count(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR)), ' ');
     d.get(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, static_cast<std::int64_t>(text.size()), text.data());
-    return text.c_str();  // without the 0 at its end
+    return text.c_str();  // without the terminating 0
   }
 
-  /// Whether the seconds were enough.
+  /// Returns whether the time sufficed.
   bool all_of(int number, const layer& l) {
     for (const bool channels_last : {false, true})
       for (const int follows : {0, 1, 2}) one(number, l, channels_last, follows);
@@ -195,7 +196,7 @@ class probes {
     int tried[2] = {};
     for (const auto& k : all) {
       if (late()) return;
-      if (!k.precise || tried[k.tensor_cores]++ >= (k.tensor_cores ? most_with_tensor_cores_ : most_)) continue;
+      if (!k.precise || tried[k.tensor_cores]++ >= (k.tensor_cores ? max_with_tensor_cores_ : most_)) continue;
       probe::line out;
       begin(out, number, l).say("variant", variants[follows]).say("layout", channels_last ? "NHWC" : "NCHW");
       out.say("mode", k.mode).say("place", k.place).say("engine", gpu::text_of(k.choice)).say("notes", k.notes);
@@ -222,8 +223,8 @@ class probes {
     }
   }
 
-  /// What is written always lies at the beginning, so that all operands stay random numbers: working memory, which is
-  /// returned, and results.
+  /// Whatever is written lies at the beginning, so that all operands stay random numbers: results, and working memory, which
+  /// is returned.
   std::byte* begin_memory(std::int64_t results) {
     if (4 * results > results_room) throw std::runtime_error("too large results");
     bench_->clear();
@@ -232,7 +233,7 @@ class probes {
     return workspace;
   }
 
-  /// How far the results are from those of the first engine that computes plainly.
+  /// Compares the results with those of the first engine that computes plainly.
   void compare(probe::line& out, const candidate& k, std::int64_t results) {
     if (!k.plain && expected_.empty()) return;
     const auto got = bench_->get(y_, results);
@@ -295,7 +296,7 @@ class probes {
     gpu::check(cudnnBackendExecute(handle_, p.execution.get(), pack.get()), "compute");
   }
 
-  int most_, most_with_tensor_cores_;
+  int most_, max_with_tensor_cores_;
   clock_type::time_point end_;
   bool quick_;
   std::int64_t room_ = 0;
@@ -306,7 +307,7 @@ class probes {
   std::vector<float> expected_;
 };
 
-/// Whether one of "a+b" is among "a,c", or nothing is wanted.
+/// Whether one of "a+b" is in "a,c"; also if the latter is empty.
 bool wanted(const std::string& among, std::string networks) {
   if (among.empty()) return true;
   networks = "+" + networks + "+";

@@ -3,8 +3,8 @@
 
 Tables: for each shape the best float32 engine for NCHW and for NHWC, and the best with tensor cores, of convolution, bias
 and ReLU; sums over all shapes for each of {conv, conv+bias+relu, conv+residual+bias+relu}; what limits of working memory
-cost; dice's kernel for single channels beside cuDNN's best; and for fully connected layers beside cuBLASLt's best.
-Without times (--properties) the engines are only counted.
+cost; dice's kernel for single channels compared with cuDNN's best; and its kernel for fully connected layers compared with
+cuBLASLt's best. Without times (--properties) the engines are only counted.
 """
 import argparse
 import collections
@@ -18,17 +18,17 @@ import host  # noqa: E402
 
 VARIANTS = ["conv", "conv+bias+relu", "conv+residual+bias+relu"]
 LIMITS = [0, 8, 64, 512]  # MiB
-WORST = 1e-4  # of the largest result, from those of an engine without transforms
+WORST = 1e-4  # relative to the largest result, compared with an engine without transforms
 
 
 def read(paths):
-    """All records of the files; of a shape that was measured twice the last."""
+    """All records of the files; the last one of a shape that was measured twice."""
     convolutions, products, other = {}, [], []
     for path in paths:
         for line in path.read_text().splitlines():
             try:
                 r = json.loads(line)
-            except ValueError:  # the last line of a program that was stopped
+            except ValueError:  # an incomplete last line of a stopped program
                 continue
             if "engine" in r:
                 convolutions[r["shape"], r["variant"], r["layout"], r["engine"]] = r
@@ -44,7 +44,7 @@ def ms_of(r):
 
 
 def quickest(records, **wanted):
-    """The quickest of the records that have these values and are right; None if there is none."""
+    """The fastest of the records that have these values and are right; None if there is none."""
     fit = [r for r in records if all(r.get(k) == v for k, v in wanted.items()) and ms_of(r) < math.inf
            and r.get("difference", 0) <= (1e-2 if r.get("tensor_cores") else WORST)]
     return min(fit, key=ms_of, default=None)

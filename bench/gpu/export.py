@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """export.py FOLDER NAME…: networks of test/networks/architectures.py from PyTorch, with seeded weights: for each NAME.onnx,
-NAME_in.npy, NAME_out.npy and NAME.pt, the module itself. Left alone if they are there."""
+NAME_in.npy, NAME_out.npy and NAME.pt, the module itself. Existing files are kept."""
 import pathlib
 import sys
 import warnings
@@ -34,7 +34,7 @@ def main():
         np.save(folder / f"{name}_in.npy", given.numpy())
         np.save(folder / f"{name}_out.npy", wanted.numpy())
         torch.save(net, folder / f"{name}.pt")
-        draft.rename(path)  # last: what is there is whole
+        draft.rename(path)  # last, so that an existing file is complete
         print(f"{name}: {path.stat().st_size / 1e6:.1f} MB", flush=True)
 
 

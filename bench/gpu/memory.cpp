@@ -1,5 +1,5 @@
-// How much of a GPU's memory each step takes that a rank's start is made of, beyond what is asked for: lines of JSON with
-// the bytes that are free less afterwards.
+// How much of a GPU's memory each step of a rank's start takes beyond what it asks for: lines of JSON with the bytes by
+// which free memory shrinks.
 #include "probe.hpp"
 
 #include <dice/kernels/cudnn/detail/convolutions.hpp>
@@ -20,7 +20,7 @@ std::size_t free_now() {
 int main() try {
   std::size_t before = 0, total = 0;
   probe::bench::check(cudaMemGetInfo(&before, &total), "tell its free memory");
-  // What nvidia-smi shows as used beyond other processes' is this context's.
+  // What nvidia-smi shows as used, less other processes' memory, is this context's.
   probe::line().say("step", "context (and other processes)").say("bytes", total - before).say("total", total);
   const auto told = [&](const char* step) {
     probe::bench::check(cudaDeviceSynchronize(), "compute");

@@ -4,18 +4,18 @@
     peers.py --programs DIR --models DIR [--libraries DIR:…] [--rounds N] [--seconds S] [--engines NAME,…] [--json FILE]
              [NETWORK…]
 
-The folder of programs has full_NETWORK (test/gpu/run builds them), that of models what export.py wrote. PyTorch computes as
-it is (eager), as a CUDA graph with the copies in it (graph), the same with batch normalisation folded (folded), each also
-with channels last (…_nhwc), and by torch.compile with max-autotune and frozen weights (compile). It has a process for the
-first six and one for compile, which wait while others are measured.
+The folder of programs has full_NETWORK (test/gpu/run builds them), that of models what export.py wrote. PyTorch runs in
+eager mode (eager), as a CUDA graph that includes the copies (graph), the same with batch normalisation folded (folded), each
+also with channels last (…_nhwc), and with torch.compile, max-autotune and frozen weights (compile). One process serves the
+first six and another one compile; they wait while others are measured.
 
-Latency is that of a frame by itself, from the host's memory to the host's memory. Throughput is that of frames one after the
-other: for dice as many under way as its plan has, for PyTorch ten enqueued at a time. In turn, round after round; a figure
-is the median of a measurement's frames, then of the rounds.
+Latency is for a single frame, from host memory to host memory. Throughput is for a sequence of frames: dice has as many in
+flight as its plan allows, PyTorch has ten enqueued at a time. Engines take turns, round after round; a figure is the median
+of a measurement's frames, then of the rounds.
 
-FILE keeps what was measured: another call measures which of the engines that it asks for are not in it, without dice again.
-Exit status 1 if a network fails, or dice's output differs from PyTorch's own on the CPU in float64 by more than 1e-4 of its
-largest number; 3 if an engine was not ready in time, which another call tries again.
+FILE keeps all measurements: another call measures only those requested engines that it lacks, and dice not again. Exit
+status 1 if a network fails, or dice's output differs from PyTorch's own on the CPU in float64 by more than 1e-4 of its
+largest number; 3 if an engine was not ready in time; another call tries it again.
 """
 import argparse
 import json
@@ -43,13 +43,13 @@ MOST_ERROR = 1e-4
 # PyTorch's side: peers.py --serve NETWORK MODELS DEVICE ENGINE…
 
 def age_ms():
-    """Since this process was started; it counts in hundredths of a second."""
+    """Milliseconds since this process was started, with a resolution of 1/100 s."""
     began = int(open("/proc/self/stat").read().rsplit(")", 1)[1].split()[19]) / os.sysconf("SC_CLK_TCK")
     return 1000 * (time.clock_gettime(time.CLOCK_BOOTTIME) - began)
 
 
 def ready(torch, net, engine, given, device):
-    """(runs a frame, waits for it, the host's memory with its result)."""
+    """(function that runs a frame, function that waits for it, host memory with its result)."""
     last = torch.channels_last if engine.endswith("nhwc") else torch.contiguous_format
     kind = engine.split("_")[0]
     if kind == "folded":
@@ -121,7 +121,7 @@ def serve(name, models, device, *engines):
             error = float((result - wanted).abs().max() / wanted.abs().max())
             known[engine] = run, wait
             say(engine=engine, error=error, age_ms=age_ms(), load_ms=1000 * (time.perf_counter() - begin))
-        except Exception as problem:  # one way that does not work is no reason to leave the others
+        except Exception as problem:  # if one mode fails, still measure the others
             say(engine=engine, failed=f"{type(problem).__name__}: {problem}"[:500])
     say(all=True, version=torch.__version__)
     for line in sys.stdin:
@@ -143,7 +143,7 @@ def serve(name, models, device, *engines):
         else:
             n = 0
             while time.perf_counter() < begin + seconds:
-                for _ in range(10):  # not more ahead of the GPU than this
+                for _ in range(10):  # do not get further ahead of the GPU
                     run()
                 wait()
                 n += 10
@@ -153,7 +153,7 @@ def serve(name, models, device, *engines):
 # The side that measures
 
 class Server:
-    """A process of PyTorch's, asked line by line."""
+    """A PyTorch process that answers line by line."""
 
     def __init__(self, given, name, engines, log):
         self.used = gpu_used()
@@ -164,7 +164,7 @@ class Server:
         self.selector.register(self.process.stdout, selectors.EVENT_READ)
 
     def read(self, seconds):
-        """The next line; None if it does not come."""
+        """The next line; None if none comes in time."""
         end = time.monotonic() + seconds
         while b"\n" not in self.rest:
             if not self.selector.select(max(0, end - time.monotonic())):
@@ -190,7 +190,7 @@ class Server:
 
 
 def gpu_used():
-    """Bytes of the GPU's memory that all processes use; 0 if nobody tells."""
+    """Bytes of GPU memory that all processes use; 0 if unknown."""
     try:
         told = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
                               capture_output=True, text=True, timeout=20)
@@ -200,7 +200,7 @@ def gpu_used():
 
 
 def rss_of(pid):
-    """The most memory of the host that a process had."""
+    """The peak host memory of a process."""
     for line in open(f"/proc/{pid}/status"):
         if line.startswith("VmHWM"):
             return int(line.split()[1]) * 1024
@@ -208,7 +208,8 @@ def rss_of(pid):
 
 
 def dice(given, name, *options, watch=False):
-    """Runs the program of a network; what it printed, its figures, and with `watch` the most GPU memory in use meanwhile."""
+    """Runs the program of a network; returns its output, its figures, and with `watch` the peak GPU memory in use
+    meanwhile."""
     with tempfile.TemporaryDirectory() as scratch:
         figures = pathlib.Path(scratch) / "figures.json"
         command = [given.programs / f"full_{name}", "--input", given.models / f"{name}_in.npy", "--json", figures, *options]
@@ -233,7 +234,7 @@ def dice(given, name, *options, watch=False):
 
 
 def dice_begins(given, name):
-    """Its first starts, memory and error."""
+    """Measures the first starts, memory and error of a network."""
     def start():
         begin = time.perf_counter()
         dice(given, name, "--frames", 1)
@@ -260,7 +261,7 @@ def dice_round(given, name, frame_ms):
 
 
 def measure(given, name, found, log):
-    """Adds to {engine: figures} of a network what it lacks; an engine that is not ready in time is left out."""
+    """Adds missing engines to {engine: figures} of a network; skips engines that are not ready in time."""
     rounds, servers, begun = {}, {}, []
     alone = "dice" in found
     try:
@@ -277,16 +278,16 @@ def measure(given, name, found, log):
                     found["version"] = told["version"]
                     break
                 engine = told.pop("engine")
-                if "failed" not in told:  # of the process so far: the first engine's are its own
+                if "failed" not in told:  # figures of the process so far: only the first engine's are its own
                     servers[engine] = server
                     told |= {"first_start_ms": told["age_ms"], "host_bytes": rss_of(server.process.pid),
                              "gpu_bytes": max(0, gpu_used() - server.used)}
                 found[engine] = told
             else:
-                time.sleep(1)  # one that has ended is seen to have
+                time.sleep(1)  # so that the end of a process is noticed
                 ended = server.process.poll()
                 server.end()
-                for engine in group:  # none of them can be asked any more
+                for engine in group:  # their process has ended
                     servers.pop(engine, None)
                     found.pop(engine, None)
                     if ended is not None:
@@ -374,7 +375,7 @@ def main():
             try:
                 results[name] = measure(given, name, dict(results.get(name, {})), log)
                 host.write(given.json, here, rounds=given.rounds, seconds=given.seconds, results=results)
-            except Exception as problem:  # the others may do
+            except Exception as problem:  # the other networks may work
                 failed.append(f"{name}: {type(problem).__name__}: {problem}")
     complete = {name: found for name, found in results.items() if "dice" in found}
     tables(complete)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Networks divided between the GPU and the CPU of one machine: frames/s and latency at several cuts, beside each unit alone.
+"""Networks divided between the GPU and the CPU of one machine: frames/s and latency at several cuts, and on each unit alone.
 
     pipeline.py --programs DIR --models DIR [--libraries DIR:…] [--rounds N] [--seconds S] [--json FILE] NETWORK…
 
 The folder of programs has full_NETWORK and split_NETWORK_… (test/gpu/run builds them): split_x_gpu_2_cpu computes two
-eighths of the layers on the GPU and then the others on the CPU. Both ranks are threads of one process. In turn, round after
-round; a figure is the median of the rounds. Exit status 1 if an output differs by more than 1e-4.
+eighths of the layers on the GPU and then the others on the CPU. Both ranks are threads of one process. Programs take turns,
+round after round; a figure is the median of the rounds. Exit status 1 if an output differs by more than 1e-4.
 """
 import argparse
 import json

@@ -1,4 +1,4 @@
-// What the probes of a GPU share: memory full of random numbers, the time that work takes, lines of JSON.
+// What the GPU probes share: memory full of random numbers, timing, lines of JSON.
 #pragma once
 
 #include <dice/kernels/cudnn/cuda/kernels.hpp>
@@ -68,7 +68,7 @@ class bench {
   struct times {
     float alone = 0, in_graph = 0;  ///< milliseconds; 0: not measured
   };
-  /// Of one `run`, which enqueues on the stream: by itself, and as one of ten in a graph unless that takes longer than
+  /// Times one `run`, which enqueues on the stream: by itself, and as one of ten in a graph unless that takes longer than
   /// `most`.
   template <class Run> times measure(const Run& run, float most, bool quick) {
     times out{least(quick ? 1 : 2, run), 0};
@@ -93,7 +93,7 @@ class bench {
   static void check(cudaError_t code, const char* doing) { gpu::check(code, 0, doing); }
 
  private:
-  /// The least milliseconds of so many runs, after one that does not count.
+  /// The minimum milliseconds of `runs` runs, after one that does not count.
   template <class Run> float least(int runs, const Run& run) {
     gpu::event begin, end;
     check(cudaEventCreate(begin.put()), "measure kernels");
@@ -161,7 +161,7 @@ class line {
   std::ostringstream text_;
 };
 
-/// --name value, or "" if it is not there; flags are "1".
+/// --name value, or "" if it is missing; flags are "1".
 class arguments {
  public:
   arguments(int argc, char** argv, std::vector<std::string_view> values, std::vector<std::string_view> flags) {

@@ -1,6 +1,6 @@
-// Fully connected layers of well-known networks, one frame: dice's own kernel beside all of cuBLASLt's algorithms that it
-// proposes, as JSON, one a line. Weights come from memory, as in a network: runs take them in turn from several copies, more
-// than the GPU's cache holds.
+// Fully connected layers of well-known networks, one frame: dice's own kernel and all algorithms that cuBLASLt proposes, as
+// JSON, one per line. Weights come from memory, as in a network: runs take turns with several copies, more than the GPU's
+// cache holds.
 //
 //   probe_products [--most N] [--quick]
 #include "probe.hpp"
@@ -48,7 +48,7 @@ void measure(probe::bench& on, cublasLtHandle_t handle, const product& p, int mo
   on.clear();
   const auto size = std::int64_t{p.depth} * p.columns;
   constexpr std::int64_t room = std::int64_t{32} << 20, results_room = std::int64_t{1} << 20;
-  auto* const workspace = on.room(room);  // what is written comes first, so that the rest stays random
+  auto* const workspace = on.room(room);  // memory that is written comes first, so that the rest stays random
   auto* const y = on.numbers(results_room / 4);
   auto* const x = on.numbers(std::int64_t{p.rows} * p.depth);
   auto* const bias = on.numbers(p.columns);
@@ -89,14 +89,15 @@ void measure(probe::bench& on, cublasLtHandle_t handle, const product& p, int mo
   check(cublasLtMatrixLayoutCreate(of_x.put(), CUDA_R_32F, depth, rows, p.depth));
   check(cublasLtMatrixLayoutCreate(of_y.put(), CUDA_R_32F, columns, rows, p.columns));
   for (const std::int64_t limit : {std::int64_t{0}, room}) {
-    gpu::lt_preference wish;
-    check(cublasLtMatmulPreferenceCreate(wish.put()));
+    gpu::lt_preference preference;
+    check(cublasLtMatmulPreferenceCreate(preference.put()));
     const auto bytes = static_cast<std::uint64_t>(limit);
-    check(cublasLtMatmulPreferenceSetAttribute(wish.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes));
+    check(cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
+                                               sizeof bytes));
     std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<std::size_t>(most));
     int count = 0;
     if (cublasLtMatmulAlgoGetHeuristic(handle, operation.get(), of_weights.get(), of_x.get(), of_y.get(), of_y.get(),
-                                       wish.get(), most, found.data(), &count) != CUBLAS_STATUS_SUCCESS)
+                                       preference.get(), most, found.data(), &count) != CUBLAS_STATUS_SUCCESS)
       count = 0;
     for (int i = 0; i < count; ++i) {
       const auto& f = found[static_cast<std::size_t>(i)];
@@ -132,7 +133,7 @@ int main(int argc, char** argv) try {
   check(cublasLtCreate(&handle));
   probe::line().say("gpu", on.name()).say("cublaslt", cublasLtGetVersion()).say("cache", on.cache());
   double left = a.number("--shapes", 1e9);
-  // The small ones first, so that a quick try has some.
+  // The small ones first, so that a quick run has some.
   for (auto p = std::rbegin(all); p != std::rend(all) && left >= 1; ++p)
     if (!quick || p->columns < 4096) measure(on, handle, *p, static_cast<int>(a.number("--most", 16)), quick), --left;
   cublasLtDestroy(handle);

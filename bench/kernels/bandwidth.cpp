@@ -1,7 +1,7 @@
-// GB/s, read and written, of operators that move more than they compute, on plain and on blocked tensors; what must be
-// converted counts as time alone. Beside them, a copy of the same size.
-// OMP_NUM_THREADS=1 ./bench_bandwidth
-#include <dice/kernels/kernels.hpp>
+// GB/s, read and written, of operators that move more than they compute, on plain and on blocked tensors; conversions count
+// as time only. For comparison, a copy of the same size. OMP_NUM_THREADS=1 ./bench_bandwidth
+#include <dice/kernels/compiled.hpp>
+#include <dice/kernels/openmp/openmp.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -55,7 +55,7 @@ void add(const std::string& name, const Op& op, const std::vector<tensor::shape>
                                     .parameters = weights.data(),
                                     .packed = nullptr,
                                     .scratch = reinterpret_cast<std::byte*>(work.get())};
-          for (auto _ : state) kernels::kernel<kernels::openmp::backend, Op>::run(what, at);
+          for (auto _ : state) kernels::compiled<kernels::openmp::backend, Op>::run(what, at);
           state.SetBytesProcessed(state.iterations() * bytes);
         })
         ->Unit(benchmark::kMicrosecond)

@@ -1,6 +1,6 @@
-// The distinct convolutions of nine networks (convolutions.inc), with bias and Relu, batch 1: the least time, GFLOP/s by the
-// products of a direct convolution, their share of what multiply-adds in registers reach, and dice's algorithm. Beside them
-// oneDNN's fastest implementation of the same, in the layouts that it likes; both in turn, run after run.
+// The distinct convolutions of nine networks (convolutions.inc), with bias and Relu, batch 1: the minimum time, GFLOP/s
+// counted as for a direct convolution, their share of the peak of multiply-adds in registers, and dice's algorithm. For
+// comparison, oneDNN's fastest implementation in the layouts that it prefers; both take turns, run after run.
 // OMP_NUM_THREADS=1 ./bench_convolution [--benchmark_filter=resnet101] [--benchmark_format=json]
 #include "machine.hpp"
 
@@ -36,7 +36,7 @@ constexpr layer layers[] = {
 
 std::string by(std::int64_t a, std::int64_t b) { return std::to_string(a) + "x" + std::to_string(b); }
 
-/// "resnet50+resnet101/64>256,56x56,1x1": networks, channels, extents, window, and what else is not usual.
+/// "resnet50+resnet101/64>256,56x56,1x1": networks, channels, extents, window, and uncommon attributes.
 std::string name_of(const layer& l) {
   const auto& o = l.op;
   return std::string(l.networks) + "/" + std::to_string(l.in[1]) + ">" + std::to_string(o.channels) + "," +
@@ -54,7 +54,7 @@ block_of<float> random(std::int64_t elements) {
   return m;
 }
 
-/// A layer by dice, ready to run.
+/// A layer computed by dice, ready to run.
 class by_dice {
  public:
   by_dice(const layer& l, const float* weights, const float* bias)
@@ -139,7 +139,7 @@ class by_onednn {
   void run() {
     for (auto& w : ways_) w.least = std::min(w.least, bench::time([&] { run(w); }));
   }
-  /// Its name, and the least time of all runs.
+  /// The fastest implementation's name, and its minimum time.
   std::pair<std::string, double> fastest() const {
     const auto& w =
         *std::min_element(ways_.begin(), ways_.end(), [](const way& a, const way& b) { return a.least < b.least; });
@@ -202,7 +202,7 @@ void convolution(benchmark::State& state, const layer& l, double peak, std::vect
   state.SetLabel(how);
 }
 
-/// To the standard error, so that JSON stays JSON.
+/// Prints to stderr, so that the JSON stays valid.
 void summarize(std::vector<ratio>& ratios) {
   if (ratios.empty()) return;
   double logarithms = 0;

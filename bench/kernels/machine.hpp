@@ -1,7 +1,8 @@
-// What this machine can do, measured: multiply-adds in registers, and reading memory of each level.
+// This machine's measured limits: multiply-adds in registers, and reads from each level of memory.
 #pragma once
 
-#include <dice/kernels/kernels.hpp>
+#include <dice/kernels/compiled.hpp>
+#include <dice/kernels/openmp/openmp.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -21,7 +22,7 @@ struct free_memory {
 };
 template <class T> using block_of = std::unique_ptr<T[], free_memory>;
 
-/// `count` elements of T, undefined, 64-byte aligned, with room for a vector behind them.
+/// `count` uninitialised elements of T, 64-byte aligned, with room for a vector after them.
 template <class T> block_of<T> allocate(std::int64_t count) {
   const auto bytes = (static_cast<std::size_t>(count) * sizeof(T) + 127) / 64 * 64;
   auto* p = static_cast<T*>(std::aligned_alloc(64, bytes));
@@ -40,7 +41,7 @@ template <class F> double time(const F& f) {
   return seconds() - begin;
 }
 
-/// The least of what f takes, tried for `budget` seconds and five times at least.
+/// The minimum time of f, which runs for `budget` seconds and at least five times.
 template <class F> double least(double budget, const F& f) {
   double best = std::numeric_limits<double>::max();
   const double end = seconds() + budget;
@@ -51,7 +52,7 @@ template <class F> double least(double budget, const F& f) {
 /// Sums that the compiler must keep.
 inline volatile float kept;
 
-/// FLOP/s of independent multiply-adds in registers, two operations each, on so many threads.
+/// FLOP/s of independent multiply-adds in registers, two operations each, on `threads` threads.
 inline double peak(int threads) {
   using namespace dice::kernels;
   constexpr int sums = 12, rounds = 20'000;
@@ -71,7 +72,7 @@ inline double peak(int threads) {
   return 2.0 * sums * rounds * detail::width * threads / once;
 }
 
-/// Bytes/s at which so many threads together read `bytes` bytes over and over, each its own part.
+/// Bytes/s at which `threads` threads together read `bytes` bytes over and over, each its own part.
 inline double bandwidth(std::int64_t bytes, int threads) {
   using namespace dice::kernels;
   constexpr int sums = 8, step = sums * detail::width;
@@ -97,15 +98,15 @@ inline double bandwidth(std::int64_t bytes, int threads) {
   return static_cast<double>(part * threads * rounds) * sizeof(float) / once;
 }
 
-/// One level of memory: what holds up to `holds` bytes for all threads, and how fast it is read.
+/// One level of memory: it holds up to `holds` bytes for all threads; and how fast it is read.
 struct level {
   const char* name;
   std::int64_t holds;
   double bytes_per_second;
 };
 
-/// Bytes of the first core's cache of level 2 or 3, as Linux tells (sysconf() of glibc 2.36 gives AMD's third level 12 times
-/// too large); without such a cache, 0.
+/// Bytes of the first core's cache of level 2 or 3, as Linux reports them (sysconf() of glibc 2.36 makes AMD's third level
+/// 12 times too large); 0 without such a cache.
 inline std::int64_t cache_bytes(int of_level) {
   for (int i = 0;; ++i) {
     const auto folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i);
@@ -117,8 +118,8 @@ inline std::int64_t cache_bytes(int of_level) {
   }
 }
 
-/// Second- and third-level cache, and memory, for so many threads, each with a second level of its own. A level is read
-/// where it is half full (the third an eighth: others may share it), memory far beyond the caches.
+/// Second- and third-level cache, and memory, for `threads` threads with a second-level cache each. Reads fill half of a
+/// level (an eighth of the third, which others may share), and far exceed the caches for memory.
 inline std::vector<level> levels(int threads) {
   const std::int64_t l2 = std::max<std::int64_t>(cache_bytes(2), 256 << 10) * threads, l3 = cache_bytes(3);
   std::vector<level> out{{"L2", l2 / 2, bandwidth(l2 / 2, threads)}};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""summary.py FILE: what bench_convolution --benchmark_out=FILE wrote, by network and by kind of convolution: how many, their
-share of peak and oneDNN's time / dice's (geometric means), and where that is least."""
+"""summary.py FILE: summarizes what bench_convolution --benchmark_out=FILE wrote, by network and by kind of convolution: the
+count, the share of peak, oneDNN's time / dice's (geometric means), and where that is smallest."""
 import json
 import pathlib
 import statistics

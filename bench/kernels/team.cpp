@@ -1,5 +1,4 @@
-// What it costs a team's threads to begin and end a job together, and to meet in it: dice's own way beside OpenMP's.
-// OMP_NUM_THREADS=2 ./bench_team
+// The time of a team's threads to begin and end a job together, and to meet in it: dice's own implementation and OpenMP's.
 #include <dice/kernels/openmp/team.hpp>
 
 #include <benchmark/benchmark.h>

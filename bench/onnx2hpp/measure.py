@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """measure.py ONNX2HPP --models DIR [--json FILE]: time and memory of the converter, for models of several sizes.
 
-The models are made in DIR unless they are there. Of each, the second of two conversions counts: the file is in the page cache.
-Heap is the largest sample of the process's own memory (RssAnon, each millisecond), which leaves out the mapped model.
-Exit status 1 if a model goes beyond its budget.
+The models are made in DIR unless they exist. Each is converted twice, and the second time counts, when the file is in the
+page cache. Heap is the largest sample of the process's own memory (RssAnon, each millisecond), which excludes the mapped
+model. Exit status 1 if a model exceeds its budget.
 """
 import argparse
 import os
@@ -22,7 +22,7 @@ BUDGETS = {"vgg19": {"seconds": 2.0, "heap_mib": 150 / 1.048576}, "densenet121":
 
 
 def find(name, folder):
-    """The model's path; it is made if need be."""
+    """The model's path; makes the model if it is missing."""
     if name == "digits":
         return ROOT / "examples/digits/digits.onnx"
     path = folder / f"{name}.onnx"

@@ -1,8 +1,8 @@
 // Frames that arrive at a rate, on two hosts: mpirun -n 2 arrivals pipeline|greedy WEIGHTS RATE FRAMES FASTER. They arrive
-// at rank 0. The pipeline cuts the network behind layer LAST; greedy gives each frame as a whole to a host that is free, to
-// rank FASTER if both are, or lets it wait for one. Prints frames/s from the first arrival to the last result, and median
-// and 95th percentile of the ms from arrival to result. The hosts must share a clock, as those of test/testbed do. dp
-// defines NETWORK, HEADER and LAST, and includes this.
+// at rank 0. The pipeline cuts the network after layer LAST; greedy gives each whole frame to a free host, to rank FASTER if
+// both are free, or lets it wait for one. Prints frames/s from the first arrival to the last result, and median and 95th
+// percentile of the ms from arrival to result. The hosts must share a clock, as those of test/testbed do. dp defines
+// NETWORK, HEADER and LAST, and includes this.
 #include <dice/engine.hpp>
 
 #include HEADER
@@ -50,7 +50,7 @@ struct traffic {
   }
 };
 
-/// When all are ready: the beginning, the same everywhere.
+/// The time to begin, the same everywhere, once all are ready.
 steady::time_point agreed_begin(const boost::mpi::communicator& world) {
   world.barrier();
   std::int64_t at = (steady::now() + 200ms).time_since_epoch() / 1ns;
@@ -90,7 +90,8 @@ void run_pipeline(const boost::mpi::communicator& world, const engine_options& o
   engine.wait();
 }
 
-// Greedy: rank 0 sends frames, rank 1 answers each; no bytes are the end. Waiting by naps leaves the core to the kernels.
+// Greedy: rank 0 sends frames, rank 1 answers each; an empty message is the end. Waiting ranks sleep, to leave the core to
+// the kernels.
 
 void greedy_there(MPI_Comm comm, engine<whole>& engine, std::vector<float>& picture) {
   const auto wait_for = [](MPI_Request request, std::chrono::microseconds nap) {

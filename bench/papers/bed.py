@@ -1,4 +1,4 @@
-"""What the commands of this folder share: networks, programs that are built for them, and the hosts of test/testbed."""
+"""What the commands of this folder share: networks, programs built for them, and the hosts of test/testbed."""
 import argparse
 import array
 import json
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {{ return dice::main<whole, plan{lab}>(argc, arg
 
 
 def call(command, log=None, **how):
-    """Run a command; its standard output. Ends this program with what it said if it fails."""
+    """Run a command; returns its standard output. If it fails, prints what it said and ends this program."""
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT if log else subprocess.PIPE,
                           text=True, **how)
     if log:
@@ -50,7 +50,7 @@ def show(text=""):
 
 
 def parser(doc, default, known=NETWORKS, paper=False):
-    """The options of all commands; `default` are the networks if none is named."""
+    """The options of all commands; `default`: the networks if none is named."""
     def network(name):
         if name not in known:
             raise argparse.ArgumentTypeError(f"there is no {name}; choose from {', '.join(known)}")
@@ -79,12 +79,13 @@ def cell(number, form="{:.2f}"):
 
 
 def hosts_of(plan):
-    """The ranks' hosts, in the order of the ranks, of what Bed.plan returns."""
+    """The ranks' hosts, in the order of the ranks, from the result of Bed.plan."""
     return tuple(host for _, host in sorted({(s["rank"], s["host"]) for s in plan["predicted"]["stages"]}))
 
 
 class Bed:
-    """Hosts h1, h2, … on one machine, and programs for them in folder `work`. Ends with the hosts gone: use it by `with`."""
+    """Hosts h1, h2, … on one machine, and programs for them in folder `work`. Use it by `with`, which removes the hosts at
+    the end."""
 
     def __init__(self, work, networks):
         if os.geteuid() != 0:
@@ -110,7 +111,7 @@ class Bed:
         call([TESTBED, "down"])
 
     def frame(self, network):
-        """Make models/NETWORK.npy, a random frame: one, so that it takes no memory to speak of."""
+        """Make models/NETWORK.npy, a random frame: a single one, so that it takes little memory."""
         shape = json.loads((self.work / f"models/{network}.json").read_text())["inputs"][0]["shape"]
         head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {tuple(shape)}, }}".encode().ljust(117) + b"\n"
         seeded = random.Random(1)
@@ -131,30 +132,31 @@ class Bed:
 
     def add_source(self, target, network, text):
         file = self.work / f"src/{target}.cpp"
-        if not file.exists() or file.read_text() != text:  # else what was built stays
+        if not file.exists() or file.read_text() != text:  # else the existing build stays valid
             file.write_text(text)
         self.programs[target] = network
 
     def add_ranks(self, network, *lasts):
-        """A program whose ranks end with these layers, the last one with the network's; its name, NETWORK_LAST_… or NETWORK_all."""
+        """Adds a program whose ranks end with these layers, the last one with the network's; returns its name,
+        NETWORK_LAST_… or NETWORK_all."""
         target = "_".join(map(str, (network, *(lasts or ["all"]))))
         ranges = zip((0, *(last + 1 for last in lasts)), (*lasts, len(self.layers[network]) - 1))
         self.add(target, network, "using plan = mapping<" + ", ".join(
             f"dev<{k}, threads<1>>, layers<range<whole::layer<{a}>, whole::layer<{b}>>>" for k, (a, b) in enumerate(ranges)) + ">;")
         return target
 
-    def add_best(self, target, network, profile, hosts, links=None, wish="throughput"):
-        """A program of best_mapping on `hosts`, {name: as which it was measured} in the profile of this name, with the links between
-        all of them as they were measured, too, unless given."""
+    def add_best(self, target, network, profile, hosts, links=None, objective="throughput"):
+        """Adds a program of best_mapping on `hosts`, {name: host in the profile of this name}; unless given, `links` are the
+        profile's links between all of them."""
         names, space = [*hosts], f"{network}_{profile}"
         links = links or ", ".join(f"{space}::{a}_{b}" for i, a in enumerate(names) for b in names[i + 1:])
         units = ", ".join(f'host<"{name}", computer<{space}::{unit}>>' for name, unit in hosts.items())
         self.add(target, network, "template <class Measured> using computer = "
                  f'board<"computer", ram<16_GiB>, processor<threads<1>, profile<Measured>>>;\nusing lab = cluster<{units}, {links}>;\n'
-                 f"using plan = best_mapping<whole, lab, {wish}>;", "lab", f'#include "{space}.hpp"')
+                 f"using plan = best_mapping<whole, lab, {objective}>;", "lab", f'#include "{space}.hpp"')
 
     def up(self, shares, *link):
-        """Hosts h1 … with these percentages of a core each, and links as `testbed up` has them."""
+        """Starts hosts h1 … with these percentages of a core each, and links given as for `testbed up`."""
         if self.up_as == (shares, link):
             return
         call([TESTBED, "up", len(shares), *link])
@@ -163,7 +165,7 @@ class Bed:
         self.up_as = shares, link
 
     def start(self, target, hosts, *options):
-        """Run a program with a rank on each of `hosts`; its output."""
+        """Run a program with a rank on each of `hosts`; returns its output."""
         if len(hosts) == 1:
             return call([TESTBED, "run", "-h", hosts[0], self.work / f"build/{target}", *options])
         file = self.work / "hosts"
@@ -172,7 +174,7 @@ class Bed:
                      self.work / f"build/{target}", *options])
 
     def profile(self, target, hosts, name):
-        """Measure with a program, and make src/NETWORK_NAME.hpp of it, where the namespace is NETWORK_NAME."""
+        """Measure with a program, and convert the profile to src/NETWORK_NAME.hpp, in the namespace NETWORK_NAME."""
         network, file = self.programs[target], self.work / f"profiles/{self.programs[target]}_{name}.json"
         self.start(target, hosts, "--measure", file)
         folder = self.work / "profiles" / f"{network}_{name}"
@@ -182,11 +184,11 @@ class Bed:
         return json.loads(file.read_text())
 
     def plan(self, target):
-        """What --plan=json says."""
+        """The output of --plan=json."""
         return json.loads(call([self.work / f"build/{target}", "--plan=json"]))
 
     def report(self, target, hosts, frames):
-        """What --json says of a run."""
+        """The figures of a run by --json."""
         file = self.work / "run.json"
         model = self.work / f"models/{self.programs[target]}"
         self.start(target, hosts, "--weights", f"{model}.safetensors", "--input", f"{model}.npy", "--warmup", 5, "--frames", frames,

@@ -1,5 +1,5 @@
-// What is predicted of all cuts of a network on the hosts h1 and h2, as they were measured, one line each: the first device,
-// the id of the last layer on it (-1: all are), frames/s, ms of a frame alone. Then "best" and frames/s of best_mapping.
+// Predictions for all cuts of a network on the hosts h1 and h2, as they were measured, one line each: the first device, the
+// id of its last layer (-1: it has all), frames/s, ms of a frame by itself. Then "best" and the frames/s of best_mapping.
 // predictions defines NETWORK, HEADER, PROFILE and PROFILE_HEADER, and includes this.
 #include <dice/partition/partition.hpp>
 
@@ -27,7 +27,7 @@ int main() {
   for (int cut = 1; cut < problem.pieces; ++cut) {
     meta::array<cost::stage> stages;
     stages.push_back({0, 0, cut}), stages.push_back({1, cut, problem.pieces});
-    // Only cuts that no layer's id crosses can be written as to<…> and from<…>.
+    // Only cuts that keep the order of ids can be written as to<…> and from<…>.
     bool in_order = true;
     int last = -1;
     for (int l = 0; l < problem.piece_of.size(); ++l)

@@ -1,17 +1,17 @@
-"""Frames that arrive at a rate, as they would fare by what was measured of stages, links and hosts: see dp."""
+"""Simulates frames that arrive at a rate, from measured times of stages, links and hosts: see dp."""
 import statistics
 
 
 def told(latencies, rate):
-    """frames/s from the first arrival to the last result, and the median of the s from arrival to result."""
+    """frames/s from the first arrival to the last result, and the median of the seconds from arrival to result."""
     last = max(k / rate + latency for k, latency in enumerate(latencies))
     return len(latencies) / last, statistics.median(latencies)
 
 
 def pipeline(stages, in_flight, rate, frames, messages=None):
-    """`stages` are the s that each stage and each link between two takes for a frame, in their order; each has one frame at a time, and
-    all have at most `in_flight`, beyond which frames wait to enter. For the s of `messages` each is busy besides, which the frame does
-    not wait for: what a link takes has that in it."""
+    """`stages` are the seconds that each stage, and each link between two, takes for a frame, in order. Each holds one frame
+    at a time, and all together at most `in_flight`; further frames wait to enter. Each is also busy for its seconds in
+    `messages`, which the frame does not wait for: a link's time includes them."""
     free, left = [0.0] * len(stages), []
     busy = [a + b for a, b in zip(stages, messages or [0] * len(stages))]
     for k in range(frames):
@@ -24,8 +24,8 @@ def pipeline(stages, in_flight, rate, frames, messages=None):
 
 
 def greedy(hosts, rate, frames):
-    """`hosts` are the s that each takes for a whole frame, the transfer to it included, the fastest first. A frame goes to the
-    first one that is free, in the order of arrival, or waits for one."""
+    """`hosts` are the seconds that each takes for a whole frame, including the transfer to it, fastest first. Frames go, in
+    the order of arrival, to the first free host, or wait for one."""
     free, latencies = [0.0] * len(hosts), []
     for k in range(frames):
         now = max(k / rate, min(free))

@@ -3,8 +3,8 @@
 
 ENGINE is onnxruntime, openvino, ncnn or compile (torch.compile); MODELS the folder with NAME.onnx, NAME_in.npy and
 NAME_out.npy (ncnn: NAME.ncnn.param and .bin by pnnx). Prints a line of JSON: milliseconds to load, of the first and of each
-later run, from the start of the process to the first result, memory above that of the imported library, the largest error,
-and how many cores others used meanwhile.
+later run, and from the start of the process to the first result; memory beyond that of the imported library; the largest
+error; and how many cores others used meanwhile.
 """
 import json
 import os
@@ -17,13 +17,13 @@ WARMUP, LEAST_FRAMES = 5, 10
 
 
 def cpu_ticks():
-    """Seconds of CPU time that the machine has spent."""
+    """The CPU seconds that the whole machine has used."""
     numbers = [int(n) for n in open("/proc/stat").readline().split()[1:]]
     return (sum(numbers[:3]) + sum(numbers[5:8])) / os.sysconf("SC_CLK_TCK")
 
 
 def age_ms():
-    """Since the process was started; it counts in hundredths of a second."""
+    """Milliseconds since the process was started, with a resolution of 1/100 s."""
     began = int(open("/proc/self/stat").read().rsplit(")", 1)[1].split()[19]) / os.sysconf("SC_CLK_TCK")
     return 1000 * (time.clock_gettime(time.CLOCK_BOOTTIME) - began)
 
@@ -33,7 +33,7 @@ def peak_bytes():
 
 
 def frames_of(seconds, least):
-    """Numbers from 0 on, for so many seconds and at least so many."""
+    """Counts from 0, for `seconds` seconds and at least `least` times."""
     began, n = time.perf_counter(), 0
     while n < least or time.perf_counter() < began + seconds:
         yield n

@@ -1,4 +1,4 @@
-// What a network's groups have to do, as dice computes them, and what the machine can: as JSON, for bench/peers/roofline.
+// The work of a network's groups, as dice computes them, and the machine's limits: as JSON, for bench/peers/roofline.
 #pragma once
 
 #include "machine.hpp"
@@ -16,7 +16,7 @@ namespace layers {
 
 struct work {
   std::string kind;
-  std::int64_t products = 0;  ///< as computed: fewer than the layer's by Winograd's algorithm
+  std::int64_t products = 0;  ///< as computed: Winograd's algorithm needs fewer than the layer has
 };
 
 template <class Net, class Layer> work work_of(const dice::algorithm::choice& how, std::int64_t macs) {
@@ -35,7 +35,8 @@ template <class Net, class Layer> work work_of(const dice::algorithm::choice& ho
   }
 }
 
-/// Bytes that a compute step reads and writes beside the weights. What lies in a Concat's result already is neither.
+/// Bytes that a compute step reads and writes besides the weights. Operands that are already in a Concat's result count as
+/// neither.
 inline std::int64_t moved_bytes(const dice::runtime::program& p, const dice::schedule::step& s) {
   using namespace dice;
   const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
@@ -60,7 +61,8 @@ inline std::int64_t moved_bytes(const dice::runtime::program& p, const dice::sch
   return joined ? 2 * read : read + result;
 }
 
-/// {"layers": [{"name", "ids", "kind", "macs", "products", "weight_bytes", "moved_bytes"}]}, a group each, in their order.
+/// {"layers": [{"name", "ids", "kind", "macs", "products", "weight_bytes", "moved_bytes"}]}, one entry per group, in their
+/// order.
 template <class Net> void print(const dice::runtime::program& p) {
   const char* before = "{\"layers\": [\n";
   for (const auto& s : p.plan.steps) {

@@ -1,6 +1,5 @@
-// A network of dice in oneDNN's hands, group by group: convolutions by its own choice, or by the fastest of its algorithms
-// as measured at the start, Winograd among them. Layouts are oneDNN's; residual sums and activations are its
-// post-operations.
+// Computes a network of dice by oneDNN, group by group. Convolutions use its own choice, or the fastest of its algorithms as
+// measured at the start, including Winograd. Layouts are oneDNN's; residual sums and activations are its post-operations.
 #pragma once
 
 #include "onednn_convolution.hpp"
@@ -32,7 +31,7 @@ inline double seconds() {
 }
 inline tag plain(std::size_t rank) { return rank == 4 ? tag::nchw : rank == 2 ? tag::nc : tag::x; }
 
-/// Runs network Net. Throws dnnl::error, and std::runtime_error for layers that are not known here.
+/// Runs network Net. Throws dnnl::error, and std::runtime_error for unsupported layers.
 template <class Net> class engine {
  public:
   /// `tune`: measure all of oneDNN's algorithms for each convolution.
@@ -40,7 +39,7 @@ template <class Net> class engine {
       : program_(program),
         tune_(tune),
         file_(weights, program.network, program.weights),
-        store_(file_, needs()),
+        store_(file_, items()),
         values_(Net::size),
         last_use_(Net::size, -1) {
     const auto& groups = program_.plan.groups;
@@ -58,7 +57,7 @@ template <class Net> class engine {
     result_ = value(program_.layers.into(output_)[0].from);
   }
 
-  /// One frame of the only input to the only output, both plain.
+  /// Computes one frame from the only input to the only output, both plain.
   void run(const float* in, float* out) {
     const auto& first = values_[static_cast<std::size_t>(input_)];
     std::memcpy(first.get_data_handle(), in, first.get_desc().get_size());
@@ -78,8 +77,8 @@ template <class Net> class engine {
 
   static desc of(const memory::dims& d, tag t) { return {d, memory::data_type::f32, t}; }
 
-  std::vector<dice::weights::need> needs() const {
-    std::vector<dice::weights::need> out;
+  std::vector<dice::weights::item> items() const {
+    std::vector<dice::weights::item> out;
     for (const auto& parameters : program_.parameters) out.push_back({.parameters = parameters});
     return out;
   }
@@ -89,14 +88,14 @@ template <class Net> class engine {
     for (const auto& e : program_.layers.into(g.anchor)) f(e.from);
     if (g.residual >= 0) f(program_.layers.into(g.residual)[static_cast<std::size_t>(g.residual_operand)].from);
   }
-  /// The tensor that a view is of.
+  /// The tensor of which t is a view, or t itself.
   int root(int t) const {
     while (program_.layers.layers[static_cast<std::size_t>(t)].view >= 0) t = program_.layers.into(t)[0].from;
     return t;
   }
   const shape& shape_of(int t) const { return program_.layers.layers[static_cast<std::size_t>(t)].output; }
 
-  /// Tensor t as oneDNN holds it; a view that flattens comes plain.
+  /// Tensor t as oneDNN holds it; a view that flattens is plain.
   memory value(int t) {
     const int from = root(t);
     memory m = values_[static_cast<std::size_t>(from)];
@@ -109,7 +108,7 @@ template <class Net> class engine {
     std::memset(m.get_data_handle(), 0, d.get_size());
     return m;
   }
-  /// m in the layout `wanted`, reordered for each frame if it has another.
+  /// m in the layout `wanted`, reordered for each frame if necessary.
   memory in(memory m, const desc& wanted) {
     if (m.get_desc() == wanted) return m;
     memory to = zeros(wanted);
@@ -220,7 +219,7 @@ template <class Net> class engine {
     if (group().pool >= 0) pool(dnnl::algorithm::pooling_max, to, dims(shape_of(group().output())), {2, 2}, {2, 2}, {0, 0});
   }
 
-  /// Seconds that a candidate takes, with the reorder of its input if it needs one: the least of some runs.
+  /// The minimum seconds of a candidate over some runs, including the reorder of its input if it needs one.
   double time(const dnnl::convolution_forward::primitive_desc& p, memory source, const memory& w, const memory& b) {
     memory from = zeros(p.src_desc()), to = zeros(p.dst_desc()), packed = once(w, p.weights_desc());
     dnnl::convolution_forward run(p);
@@ -237,7 +236,7 @@ template <class Net> class engine {
 
   void pool(dnnl::algorithm by, const memory& source, const memory::dims& result, const memory::dims& strides,
             const memory::dims& kernel, const memory::dims& before) {
-    memory::dims behind(2);  // as much as the last windows reach over
+    memory::dims behind(2);  // as far as the last windows reach beyond the input
     for (std::size_t a = 0; a < 2; ++a)
       behind[a] = std::max<memory::dim>(
           0, (result[a + 2] - 1) * strides[a] + kernel[a] - source.get_desc().dims()[a + 2] - before[a]);
@@ -252,7 +251,7 @@ template <class Net> class engine {
     pool(by, value(from), dims(result), {op.strides[0], op.strides[1]}, {op.kernel[0], op.kernel[1]},
          {op.pads[0], op.pads[1]});
   }
-  /// Over height and width.
+  /// The mean over height and width.
   void mean(int from, const shape& result) {
     const auto source = value(from);
     const auto d = source.get_desc().dims();
@@ -278,7 +277,7 @@ template <class Net> class engine {
     put(to);
   }
 
-  /// x · a + b: mean 0, variance 1.
+  /// x · a + b: batch normalization with mean 0 and variance 1.
   void normalize(int from) {
     using dnnl::normalization_flags;
     const auto source = value(from);

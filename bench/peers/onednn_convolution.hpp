@@ -1,4 +1,4 @@
-// oneDNN's ways to compute a convolution of dice.
+// oneDNN's implementations of a convolution of dice.
 #pragma once
 
 #include <dice/graph/graph.hpp>
@@ -15,18 +15,18 @@ using dnnl::memory;
 
 inline memory::dims dims(const dice::tensor::shape& s) { return {s.dim, s.dim + s.rank}; }
 
-/// A float32 tensor in the layout that oneDNN likes.
+/// A float32 tensor in the layout that oneDNN prefers.
 inline memory::desc any(const memory::dims& d) { return {d, memory::data_type::f32, memory::format_tag::any}; }
 
-/// Extents of the weights, of a convolution of so many input channels.
+/// Extents of the weights of a convolution with `channels` input channels.
 inline memory::dims kernel_dims(const dice::ops::conv& op, std::int64_t channels) {
   const auto oc = op.channels, g = op.group;
   if (g > 1) return {g, oc / g, channels / g, op.kernel[0], op.kernel[1]};
   return {oc, channels, op.kernel[0], op.kernel[1]};
 }
 
-/// How oneDNN can compute `op`: its own choice, or with `all` each of its implementations but the plain loops, if
-/// there are others; Winograd's are among them. Bias and weights are in the layouts that it likes.
+/// How oneDNN can compute `op`: its own choice, or with `all` each of its implementations, including Winograd's, but plain
+/// loops only if there are no others. Bias and weights are in the layouts that it prefers.
 inline std::vector<dnnl::convolution_forward::primitive_desc> candidates(const dnnl::engine& engine,
                                                                          const dice::ops::conv& op,
                                                                          const memory::desc& source,
@@ -46,7 +46,7 @@ inline std::vector<dnnl::convolution_forward::primitive_desc> candidates(const d
       do
         if (!all || std::string(p.impl_info_str()).find("ref") == std::string::npos) out.push_back(p);
       while (all && p.next_impl());
-    } catch (const dnnl::error&) {  // not by this algorithm
+    } catch (const dnnl::error&) {  // this algorithm does not support it
     }
   }
   if (all && out.empty()) return candidates(engine, op, source, result, attributes, false);

@@ -1,5 +1,5 @@
-// main of a program of bench/peers: `dice …` is dice::main on one rank, `layers` and `machine` print what layers.hpp says,
-// `auto|tune WEIGHTS IN.npy OUT.npy THREADS SECONDS` is oneDNN; it prints what engine.py prints.
+// main of a program of bench/peers: `dice …` is dice::main on one rank, `layers` and `machine` print the JSON of layers.hpp,
+// `auto|tune WEIGHTS IN.npy OUT.npy THREADS SECONDS` runs oneDNN and prints the same as engine.py.
 #pragma once
 
 #include "layers.hpp"
@@ -29,7 +29,7 @@ inline double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Seconds of CPU time that the machine has spent.
+/// The CPU seconds that the whole machine has used.
 inline double machine_seconds() {
   std::FILE* file = std::fopen("/proc/stat", "r");
   double n[8]{};
@@ -70,7 +70,7 @@ template <class Net> int main(int argc, char** argv) try {
   peer.run(in.data(), out.data());
   const double first = seconds();
   std::vector<double> times;
-  const auto frames = [&](std::size_t least) {  // for so many seconds, and at least so many
+  const auto frames = [&](std::size_t least) {  // for `measured` seconds, and at least `least` frames
     times.clear();
     for (const double began = seconds(); times.size() < least || seconds() < began + measured;) {
       const double before = seconds();

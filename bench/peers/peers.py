@@ -22,7 +22,7 @@ def add_arguments(parser):
 
 
 def understood(parser, given):
-    """Networks and the working folder that the arguments mean."""
+    """The networks and the working folder from the arguments."""
     if unknown := [n for n in given.networks if n not in NETWORKS]:
         parser.error(f"no network {', '.join(unknown)}; there are {', '.join(NETWORKS)}")
     if not shutil.which("cmake") or not list(pathlib.Path("/usr/include").glob("**/dnnl.hpp")):
@@ -31,7 +31,7 @@ def understood(parser, given):
 
 
 def call(command, log=None, **more):
-    """Runs a command; its output. What it prints goes to the file `log` if there is one."""
+    """Runs a command; returns its output. With `log`, the output also goes to that file."""
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **more)
     if log:
         log.write_text(done.stdout + done.stderr)
@@ -46,7 +46,7 @@ def progress(text):
 
 
 def build(work, targets, *definitions):
-    """Programs of the folder's CMakeLists.txt, in work/build."""
+    """Builds programs of this folder's CMakeLists.txt, in work/build."""
     print("builds", *targets, flush=True)
     call(["cmake", "-S", HERE, "-B", work / "build", "-DCMAKE_BUILD_TYPE=Release", f"-DDICE_PEERS_MODELS={work / 'models'}",
           *definitions])
@@ -54,7 +54,7 @@ def build(work, targets, *definitions):
 
 
 def prepare(work, networks):
-    """Environment, models and programs, if they are not there."""
+    """Makes environment, models and programs, unless they exist."""
     python, models = work / "venv/bin/python", work / "models"
     stamp, wanted = work / "venv/.requirements", (HERE / "requirements.txt").read_text()
     models.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def prepare(work, networks):
 
 
 def quiet(patience):
-    """Waits until nobody else computes, so many seconds at most."""
+    """Waits until the machine is idle, at most `patience` seconds."""
     end = time.monotonic() + patience
     while time.monotonic() < end and host.busy() > host.MOST_BUSY:
         pass
@@ -97,14 +97,14 @@ def threads_of(text):
 
 
 def run_dice(work, name, threads, *options):
-    """What the network's program prints when it runs its own picture, with the weights that prepare packed beside it."""
+    """The output of the network's program on its own picture, with the packed weights that prepare() put beside it."""
     return call([work / f"build/peer_{name}", "dice", "--input", work / f"models/{name}_in.npy", *options],
                 env={**os.environ, "OMP_NUM_THREADS": str(threads)})
 
 
 def layer_times(work, name, threads, seconds=2):
-    """The network's groups in their order, as the program's `layers` prints them, each with its least "ms" of some frames;
-    and the least ms of a whole frame, measured apart."""
+    """The network's groups in their order, as the program's `layers` prints them, each with its minimum "ms" over some
+    frames; and the minimum ms of a whole frame, measured separately."""
     file = work / "layers.json"
 
     def latency(frames):

@@ -1,6 +1,6 @@
 // The program as one would write it without dice's runtime and channels: each rank calls its kernels one after another,
-// hands its result on by MPI_Isend and takes the next by MPI_Irecv, with two buffers of each in turn. Kernels, packed
-// weights and the places of tensors within a frame's buffer are those of the plan, so that only the running differs.
+// sends its result by MPI_Isend and receives the next input by MPI_Irecv, with two buffers of each in turn. Kernels, packed
+// weights and the places of tensors within a frame's buffer are those of the plan, so that only the execution differs.
 #pragma once
 
 #include <dice/assembly/program_of.hpp>
@@ -31,14 +31,13 @@ class stage {
       : me_(p.plan.ranks[static_cast<std::size_t>(rank)]), memory_(2 * me_.frame_bytes + me_.scratch_bytes) {
     memory_.touch();
     std::vector<int> groups;
-    const auto needs = runtime::needs_of(p, rank, groups);
-    weights_ = weights::store(weights::file(weights::find(p.weights, "", p.weights_folder), p.network, p.weights), needs);
+    const auto items = runtime::weights_of(p, rank, groups);
+    weights_ = weights::store(weights::file(weights::find(p.weights, "", p.weights_folder), p.network, p.weights), items);
     for (int s = me_.first_step; s < me_.last_step; ++s)
       for (int slot : {0, 1}) add(p, p.plan.steps[static_cast<std::size_t>(s)], slot, groups);
   }
 
-  /// Runs `frames` frames; `pictures` are handed in in turn. Returns seconds from the first frame's entry to the last
-  /// result.
+  /// Runs `frames` frames; `pictures` enter in turn. Returns seconds from the first frame's entry to the last result.
   double run(int frames, const std::vector<runtime::tensor>& pictures, runtime::tensor& result) {
     std::array<MPI_Request, 2> sending{MPI_REQUEST_NULL, MPI_REQUEST_NULL}, receiving = sending;
     for (int f = 0; f < 2 && f < frames; ++f) receive(f, receiving);
@@ -58,7 +57,7 @@ class stage {
     }
     std::int64_t end = runtime::now();
     MPI_Waitall(2, sending.data(), MPI_STATUSES_IGNORE);
-    // All ranks are on one host, and have one clock.
+    // All ranks are on one host and share a clock.
     MPI_Allreduce(MPI_IN_PLACE, &begin, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &end, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
     return static_cast<double>(end - begin) * 1e-9;

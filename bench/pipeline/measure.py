@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""measure.py FOLDER [--frames N] [--rounds N] [--json FILE]: frames/s of FOLDER/pipeline_1, _2 and _4, one thread a rank.
+"""measure.py FOLDER [--frames N] [--rounds N] [--json FILE]: frames/s of FOLDER/pipeline_1, _2 and _4, with one thread per
+rank.
 
-Against what the ranks' kernels allow: 1 / slowest rank where there is a core for each, which is then bound to it; with more
-ranks than cores also cores / sum of all ranks, whose kernels are then timed with one frame in flight, so that they do not take
-cores from each other. And, on 1 and 2 ranks, against the same program by raw MPI (by_hand.hpp). Programs run in turn, round
-after round; figures are medians over the rounds, ± half the distance between the quartiles; "time / by hand" is the median of
-each round's ratio. Exit status 1 if dice takes more than 2 % longer than by hand, or computes something else.
+They are compared with what the ranks' kernels allow: 1 / slowest rank if there is a core for each, to which ranks are then
+bound. With more ranks than cores, also cores / sum of all ranks, whose kernels are then timed with one frame in flight, so
+that they do not compete for cores. On 1 and 2 ranks, also with the same program in raw MPI (by_hand.hpp). Programs run in
+turn, round after round; figures are medians over the rounds, ± half the distance between the quartiles; "time / by hand" is
+the median of each round's ratio. Exit status 1 if dice takes more than 2 % longer than by hand, or computes different
+results.
 """
 import argparse
 import json
@@ -46,7 +48,7 @@ def by_hand(folder, ranks, frames, *more):
 
 
 def cpu_ms(folder, frames, arguments):
-    """CPU milliseconds per frame on one rank, without the start: a figure that others on the machine hardly disturb."""
+    """CPU milliseconds per frame on one rank, without the start: other load on the machine hardly affects them."""
     used = []
     for count in frames // 4, frames:
         child = subprocess.Popen([f"{folder}/pipeline_1", *(str(a) for a in arguments(count))], stdout=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-// ResNet-18 on RANKS ranks: by dice::main, or with `by-hand` as the first argument by by_hand::main.
+// ResNet-18 on RANKS ranks: with dice::main, or, if the first argument is `by-hand`, with by_hand::main.
 #include "by_hand.hpp"
 
 #include <dice/dice.hpp>

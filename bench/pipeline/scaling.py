@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Scaling on one board: one rank with 1 … N threads, and two ranks of one thread each against one rank of two threads.
+"""Scaling on one board: one rank with 1 … N threads, and two ranks with one thread each against one rank with two threads.
 
     scaling.py [--work DIR] [--rounds N] [--json FILE] [NETWORK…]
 
-The two ranks are cut where the slower of them is fastest, by the times of the layers on one thread; mpirun binds each to a
-core. Frames/s of the two with as many frames in flight as the plan has, latency with one. Programs run in turn, round after
-round, each when the machine is idle; figures are medians over the rounds, ± half the distance between the quartiles in
-percent. --work is that of bench/peers/run.
+The cut between the two ranks makes the slower one as fast as possible, by the layers' times on one thread; mpirun binds each
+to a core. Frames/s of the two are measured with as many frames in flight as the plan allows, latency with one. Programs run
+in turn, round after round, each when the machine is idle; figures are medians over the rounds, ± half the distance between
+the quartiles in percent. --work is that of bench/peers/run.
 """
 import argparse
 import json
@@ -23,7 +23,7 @@ SECONDS = 2  # of each run, about
 
 
 def cut(groups):
-    """The last layer of the first of two ranks, and the ms of both, with the slower of them as fast as can be."""
+    """The last layer of the first of two ranks, and the ms of both, for the cut at which the slower one is fastest."""
     best = None
     for last in sorted(max(group["ids"]) for group in groups)[:-1]:
         if any(min(group["ids"]) <= last < max(group["ids"]) for group in groups):
@@ -46,7 +46,7 @@ def one_rank(work, name, threads, frames):
 
 
 def two_ranks(work, name, frames):
-    """Frames/s with several frames in flight, latency of one alone."""
+    """Frames/s with several frames in flight, latency with one."""
     file = work / "run.json"
 
     def run(*options):

@@ -1,4 +1,4 @@
-// Six small layers on three ranks, so that the data come back to every rank that has been left.
+// Six small layers on three ranks, so that the data come back to every rank that they have left.
 #include <dice/dice.hpp>
 
 #include "back_and_forth.hpp"

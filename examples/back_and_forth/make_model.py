@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Write back_and_forth.onnx, features.npy and scores.npy, always the same.
+"""Write back_and_forth.onnx, features.npy and scores.npy, reproducibly.
 
     make_model.py [--out DIR]
 
-Needs NumPy and ONNX (Debian: python3-numpy python3-onnx). The weights are random numbers of a seed. The scores are computed
-here in float64 by NumPy alone, without ONNX and without dice.
+Needs NumPy and ONNX (Debian: python3-numpy python3-onnx). The weights are random numbers from a fixed seed. The scores are
+computed here in float64 with NumPy only, without ONNX and without dice.
 """
 import argparse
 import pathlib

@@ -3,9 +3,9 @@
 
     train.py [--out DIR] [--epochs N]
 
-Needs PyTorch, scikit-learn and ONNX (Debian: python3-torch python3-sklearn python3-onnx). Takes some ten seconds on one core.
-The data are UCI's "Optical Recognition of Handwritten Digits" as scikit-learn ships them: 1797 pictures of 8×8 pixels with
-16 levels. A fifth of each class, chosen by a seed, is kept for the test and never trained on.
+Needs PyTorch, scikit-learn and ONNX (Debian: python3-torch python3-sklearn python3-onnx). Takes some ten seconds on one
+core. The data are UCI's "Optical Recognition of Handwritten Digits" as scikit-learn ships them: 1797 pictures of 8×8 pixels
+with 16 levels. A fifth of each class, chosen with a fixed seed, is kept for the test and never used for training.
 """
 import argparse
 import collections

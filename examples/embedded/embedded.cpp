@@ -1,5 +1,5 @@
-// A program with a life of its own that has a network inside: a camera's thread pushes pictures, answers are printed as they
-// come, and the ranks talk by MPI about other things meanwhile.
+// A program that uses a network besides its other work: a camera's thread pushes pictures, results are printed as they come,
+// and meanwhile the ranks exchange other MPI messages.
 #include <dice/engine.hpp>
 
 #include "digits.hpp"
@@ -39,7 +39,7 @@ class camera {
 };
 
 int main(int argc, char** argv) try {
-  // The engine's threads send and receive while main does: MPI must allow it. (Without this line dice would start MPI.)
+  // The engine's threads send and receive while main does: MPI must allow it. (Without this line, dice would start MPI.)
   const mpi::environment environment(argc, argv, mpi::threading::level(dice::engine_thread_level));
   const mpi::communicator world;
   if (argc != 2) {
@@ -47,7 +47,7 @@ int main(int argc, char** argv) try {
     return 2;
   }
 
-  std::optional<camera> eye;                                // lives longer than the engine, which reads from it
+  std::optional<camera> eye;                                      // outlives the engine, which reads from it
   auto engine = dice::start<digits::network, deployment>(world);  // in all ranks; works on a duplicate of `world`
 
   std::jthread source;
@@ -57,13 +57,13 @@ int main(int argc, char** argv) try {
       try {
         for (std::size_t k = 0; k < eye.pictures(); ++k) {
           camera::wait();
-          // The engine calls the function when the frame enters, perhaps after the source's end: the picture goes straight to
-          // its place in the network. push() waits while the pipeline is full; where pictures may be lost, try_push() says so.
+          // The engine calls the function when the frame enters, perhaps after this thread's end: the picture goes straight
+          // to its place in the network. push() waits while the pipeline is full; use try_push() if pictures may be dropped.
           engine.push([&eye, k](auto view) { eye.grab(k, view); });
         }
         engine.close();
       } catch (const dice::engine_error&) {
-        // Another rank failed, or this one: wait() tells.
+        // Another rank failed, or this one: wait() throws the cause.
       }
     });
   }
@@ -76,13 +76,13 @@ int main(int argc, char** argv) try {
       std::fflush(stdout);
     });
 
-  // What the program does besides: here the ranks tell each other every 10 ms whether there is anything left to do.
+  // The program's other work: here the ranks tell each other every 10 ms whether there is anything left to do.
   int beats = 0;
   while (!mpi::all_reduce(world, engine.ended(), std::logical_and<>())) {
     std::this_thread::sleep_for(10ms);
     ++beats;
   }
-  engine.wait();  // throws what ended it, if it was no close()
+  engine.wait();  // throws unless close() ended it
   std::printf("rank %d: %d beats beside the network\n", world.rank(), beats);
   return 0;
 } catch (const std::exception& e) {

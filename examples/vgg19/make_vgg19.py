@@ -4,8 +4,8 @@
     make_vgg19.py [--out DIR] [--seed N]
 
 Needs NumPy and ONNX (Debian: python3-numpy python3-onnx), no PyTorch. The weights are He-initialised, not trained: the
-network costs what VGG-19 costs, and its answers are those that NumPy computes here, but they name nothing in a picture.
-The three files take 575 MB.
+network costs the same as VGG-19, and its results equal those that NumPy computes here, but they recognise nothing in a
+picture. The three files take 575 MB.
 """
 import argparse
 import pathlib

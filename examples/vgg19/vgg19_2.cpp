@@ -1,4 +1,4 @@
-// VGG-19 on two ranks that have about as many multiplications each (9.3 and 10.3 of 19.6 billion).
+// VGG-19 on two ranks with about the same number of multiplications each (9.3 and 10.3 of 19.6 billion).
 #include <dice/dice.hpp>
 
 #include "vgg19.hpp"

@@ -1,5 +1,5 @@
-// VGG-19 on four ranks that have about as many multiplications each (4.7, 4.6, 4.6 and 5.7 of 19.6 billion); the last one
-// also keeps the fully connected layers, which are most of the weights.
+// VGG-19 on four ranks with about the same number of multiplications each (4.7, 4.6, 4.6 and 5.7 of 19.6 billion); the last
+// one also keeps the fully connected layers, which are most of the weights.
 #include <dice/dice.hpp>
 
 #include "vgg19.hpp"

@@ -1,4 +1,4 @@
-// A program that knows a cluster, for test_cluster_app.py.
+// A program with a cluster, for test_cluster_app.py.
 #include <dice/dice.hpp>
 
 #include "sample.hpp"
@@ -10,7 +10,7 @@ using slow = board<"slow", ram<1_GiB>, processor<cores<0, 1, 2, 3>, gflops<1>, g
 using quick = board<"quick", ram<1_GiB>, processor<threads<2>, gflops<3>, gbytes_per_s<2>, watts<8, 2>>>;
 using lab = cluster<host<"s", slow>, host<"q", quick>, connection<gbytes_per_s<0.5>, us<1>>>;
 using plan = best_mapping<sample::network, lab, throughput>;
-// The same with a word that best_mapping does not write.
+// A mapping with in_flight<…>, which best_mapping does not write.
 struct slower : mapping<dev<0, threads<2>, on<"q">>, layers<all>, in_flight<3>> {};
 
 int main(int argc, char** argv) {

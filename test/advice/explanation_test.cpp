@@ -1,4 +1,4 @@
-// What --explain advises after a run of which all figures are known.
+// What --explain advises after a run whose figures are all known.
 #include "runtime/toy.hpp"
 
 #include "dice/advice/advice.hpp"
@@ -37,13 +37,13 @@ using on_slow = mapping<dev<0, threads<1>, on<"s">>, layers<all>>;
 using on_quick = mapping<dev<0, threads<1>, on<"q">>, layers<all>>;
 using best = best_mapping<sample::network, lab, throughput>;
 
-/// A run of Map in which all took `times` what was predicted, and messages `link_times`.
+/// A run of Map in which computing took `times` × the predicted time, and messages `link_times` ×.
 template <class Map> report::seen_run run_of(double times, double link_times = 1) {
   const auto& f = app::cluster_model_of<sample::network, Map, lab>;
   const auto& p = assembly::program_of<sample::network, Map>;
   report::summary figures;
   figures.frames = 10;
-  const auto expected = advice::foreseen(f, p);
+  const auto expected = advice::predicted(f, p);
   std::vector<report::rank_profile> profiles(p.plan.ranks.size());
   figures.ranks.resize(profiles.size());
   std::vector<double> sums(profiles.size());
@@ -66,59 +66,59 @@ template <class Map> report::seen_run run_of(double times, double link_times = 1
   return out;
 }
 
-template <class Map> advice::assessment outlook_of(const report::seen_run& run) {
+template <class Map> advice::assessment assessment_of(const report::seen_run& run) {
   return advice::advised(app::cluster_model_of<sample::network, Map, lab>, assembly::program_of<sample::network, Map>, run);
 }
 template <class Map> std::string advice(const report::seen_run& run, bool json = false) {
-  const auto all = outlook_of<Map>(run);
-  return json ? all.advice_json : all.advice;
+  const auto all = assessment_of<Map>(run);
+  return json ? all.better.value : all.advice;
 }
 
-TEST(explain, what_was_foreseen_sums_up) {
+TEST(explain, what_was_predicted_sums_up) {
   const auto run = run_of<on_slow>(1);
   ASSERT_EQ(run.stages.size(), 1u);
   EXPECT_NEAR(run.stages[0].seconds, (predicted<sample::network, on_slow, lab>.latency), 1e-12);
-  const auto ahead = outlook_of<on_slow>(run);
+  const auto ahead = assessment_of<on_slow>(run);
   const auto text = advice::explained_text(assembly::program_of<sample::network, on_slow>, run, &ahead);
   EXPECT_NE(text.find("rank 0 on h0"), std::string::npos) << text;
-  EXPECT_NE(text.find("What limits: rank 0 on h0, which computes 100 % of the time."), std::string::npos) << text;
+  EXPECT_NE(text.find("Bottleneck: rank 0 on h0, which computes 100 % of the time."), std::string::npos) << text;
 }
 
 TEST(explain, advises_the_best_mapping_with_times_as_seen) {
   constexpr double best_fps = predicted<sample::network, best, lab>.throughput;
   constexpr double slow_fps = predicted<sample::network, on_slow, lab>.throughput;
-  // All took twice what was predicted: what would be best is half as fast as predicted, and the gain is the same.
+  // Everything took twice as long as predicted: the best mapping is half as fast as predicted, and the gain is the same.
   const auto text = advice<on_slow>(run_of<on_slow>(2));
-  EXPECT_NE(text.find("This mapping would do " + text::number_text(best_fps / 2, "%.4g frames/s, ") +
+  EXPECT_NE(text.find("This mapping would reach " + text::number_text(best_fps / 2, "%.4g frames/s, ") +
                       text::number_text((best_fps / slow_fps - 1) * 100, "%.0f %% more than the ") +
-                      text::number_text(slow_fps / 2, "%.4g that this one could")),
+                      text::number_text(slow_fps / 2, "%.4g of the present one")),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("using deployment = dice::mapping<"), std::string::npos);
   const auto json = advice<on_slow>(run_of<on_slow>(2), true);
-  EXPECT_EQ(json.find("\"better\": {\"frames_per_s\": " + text::json_number(best_fps / 2)), 0u) << json;
+  EXPECT_EQ(json.find("{\"frames_per_s\": " + text::json_number(best_fps / 2)), 0u) << json;
 }
 
 TEST(explain, the_best_mapping_has_none_better) {
   EXPECT_EQ(advice<best>(run_of<best>(1)), "No other mapping on this cluster is predicted to gain more than 3 %.\n");
-  EXPECT_EQ(advice<best>(run_of<best>(1), true), "\"better\": null");
+  EXPECT_EQ(advice<best>(run_of<best>(1), true), "null");
   auto run = run_of<best>(1);
   run.period *= 1.5;  // frames that wait for one another do not make another mapping better
-  EXPECT_EQ(advice<best>(run, true), "\"better\": null");
+  EXPECT_EQ(advice<best>(run, true), "null");
 }
 
 TEST(explain, one_device_may_be_the_best) {
   ASSERT_EQ((assembly::program_of<sample::network, best>.ranks()), 2);
-  auto run = run_of<best>(1, 1e6);  // messages took a million times what was predicted, and the ranks waited for them
+  auto run = run_of<best>(1, 1e6);  // messages took a million times as long as predicted, and the ranks waited for them
   run.period = run.links[0].seconds, run.idle.assign(2, 0.99);
   const auto text = advice<best>(run);
-  EXPECT_EQ(text.find("No mapping on several devices is better than one device alone, which would do "), 0u) << text;
+  EXPECT_EQ(text.find("No mapping on several devices is better than a single device, which would reach "), 0u) << text;
   EXPECT_NE(text.find("dice::on<\"q\">"), std::string::npos);
-  run.idle.assign(2, 0.01);  // they never waited: messages only seem slow
+  run.idle.assign(2, 0.01);  // they never waited, so messages only seem slow
   EXPECT_EQ(advice<best>(run).find("No other mapping"), 0u);
 }
 
-/// The words of the line of `text` that begins with this, but for those of the beginning.
+/// The words after `beginning` of the line of `text` that begins with it.
 std::vector<std::string> words_after(const std::string& text, const std::string& beginning) {
   const auto at = text.find("\n" + beginning);
   if (at == std::string::npos) return {};
@@ -149,7 +149,7 @@ TEST(explain, time_that_messages_take) {
   EXPECT_EQ(words_after(text, "  handling messages and frames"),
             (std::vector<std::string>{text::number_text(sends * 1e3, "%.3f"), "1.000", "10", "%"}))
       << text;
-  const auto json = advice::explained_json(p, run, &ahead);
+  const auto json = advice::explained_json(p, run, &ahead).json();
   EXPECT_NE(json.find("\"predicted_message_s\": [" + text::json_number(sends) + ", "), std::string::npos) << json;
 }
 
@@ -165,10 +165,10 @@ TEST(explain, nothing_is_better_than_no_time) {
   const auto ahead = advice::advised(app::cluster_model_of<sample::network, on_slow, still>,
                                      assembly::program_of<sample::network, on_slow>, run);
   EXPECT_EQ(ahead.advice.find("No other mapping on this cluster"), 0u) << ahead.advice;
-  EXPECT_EQ(ahead.advice_json, "\"better\": null");
+  EXPECT_EQ(ahead.better.value, "null");
 }
 
-/// Ranks that are threads; the clock of rank 1 is 10 s further behind each time when it is asked.
+/// Ranks as threads; rank 1's clock falls back by another 10 s each time it is asked.
 class drifting final : public channels::communicator {
  public:
   drifting(channels::in_process::hub& hub, int rank) : ranks_(hub, rank) {}
@@ -224,12 +224,12 @@ TEST(clocks, are_asked_again_at_the_end) {
   const auto ms = [&](const std::string& name) {
     return std::stod(told.substr(told.find("\"" + name + "\": ") + name.size() + 4));
   };
-  EXPECT_LT(ms("min"), 2500) << told;  // a frame seems to take 0 to 10 s, evenly
+  EXPECT_LT(ms("min"), 2500) << told;  // latencies seem to be spread evenly from 0 to 10 s
   EXPECT_NEAR(ms("median"), 5000, 2000);
   EXPECT_GT(ms("max"), 7500);
 }
 
-/// Files and page are of one search.
+/// The files and the page come from a single search.
 TEST(explain, looks_for_better_mappings_once) {
   const scratch folder;
   const toy::program toy(toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 6);

@@ -1,4 +1,4 @@
-// What limits a run, from what was seen of it.
+// The bottleneck of a run, from its measured figures.
 #include "report/one.hpp"
 
 #include "dice/advice/explanation.hpp"
@@ -24,7 +24,7 @@ TEST(explain, links_and_limits) {
   runtime::recorder recorder(p.plan.groups.size(), 1, false, false, true);
   const auto& messages = p.plan.messages;
   ASSERT_GE(messages.size(), 2u);
-  // Frames every 1000 ns: sent at once; there is room from 200 on; each is there 300 after the one before at the earliest.
+  // A frame every 1000 ns: sent at once, room from 200 on, each message arrives at least 300 after the one before.
   for (int f = 0; f < 5; ++f)
     for (std::size_t m = 0; m < messages.size(); ++m) {
       const auto id = static_cast<int>(m);
@@ -32,12 +32,12 @@ TEST(explain, links_and_limits) {
       recorder.add({f * 1000 + 200, f * 1000 + 200, f, id, kind::post});
       recorder.add({f * 1000 + 500, f * 1000 + 500, f, id, kind::receive});
     }
-  const auto links = report::detail::links_of(p, {report::passages_part(recorder, steady(7))});
+  const auto links = report::detail::links_of(p, {report::message_events_part(recorder, steady(7))});
   ASSERT_FALSE(links.empty());
   int counted = 0;
   for (const auto& l : links) {
     EXPECT_NE(l.from, l.to);
-    EXPECT_NEAR(l.seconds, 300e-9, 1e-12);  // from the room to the arrival; others of the link arrive at the same time
+    EXPECT_NEAR(l.seconds, 300e-9, 1e-12);  // from room to arrival; the link's other messages arrive at the same time
     counted += l.messages;
   }
   EXPECT_EQ(counted, static_cast<int>(messages.size()));
@@ -48,12 +48,12 @@ TEST(explain, links_and_limits) {
     run.busy = std::move(busy), run.idle = std::move(idle), run.links[0].seconds = link;
     return advice::detail::limit_text(p, run);
   };
-  EXPECT_EQ(limit({0.3e-3, 0.95e-3}, {0.6, 0.02}, 0.2e-3), "What limits: rank 1 on b, which computes 95 % of the time.");
+  EXPECT_EQ(limit({0.3e-3, 0.95e-3}, {0.6, 0.02}, 0.2e-3), "Bottleneck: rank 1 on b, which computes 95 % of the time.");
   EXPECT_EQ(
       limit({0.3e-3, 0.5e-3}, {0.6, 0.02}, 0.2e-3),
-      "What limits: rank 1 on b, which computes 50 % of the time, and hands on frames and messages for most of the rest.");
+      "Bottleneck: rank 1 on b, which computes 50 % of the time, and handles messages and frames for most of the rest.");
   EXPECT_EQ(limit({0.3e-3, 0.5e-3}, {0.6, 0.4}, 0.97e-3),
-            "What limits: messages from " + advice::detail::rank_at(run, links[0].from) + " to " +
+            "Bottleneck: messages from " + advice::detail::rank_at(run, links[0].from) + " to " +
                 advice::detail::rank_at(run, links[0].to) + ", which are under way 97 % of the time.");
   EXPECT_NE(limit({0.3e-3, 0.5e-3}, {0.6, 0.4}, 0.2e-3).find("allow more with dice::in_flight<12> in the mapping"),
             std::string::npos);
@@ -62,7 +62,7 @@ TEST(explain, links_and_limits) {
             std::string::npos);
 }
 
-/// Frames whose messages are not all known are none; the page says how many were.
+/// Frames are ignored unless all their messages are known; the page says how many are.
 TEST(explain, tells_how_many_frames_it_knows) {
   const auto p = one().view();
   using kind = runtime::recorder::kind;
@@ -75,10 +75,10 @@ TEST(explain, tells_how_many_frames_it_knows) {
     }
   report::summary figures;
   figures.frames = 10, figures.seconds = 1, figures.ranks.resize(2);
-  const auto run = report::seen(p, figures, {}, {report::passages_part(recorder, steady(0))}, 6);
+  const auto run = report::seen(p, figures, {}, {report::message_events_part(recorder, steady(0))}, 6);
   std::int64_t least = 10;
   for (const auto& l : run.links) least = std::min(least, l.frames);
   EXPECT_EQ(least, 4);
-  EXPECT_NE(advice::explained_text(p, run, nullptr).find("Messages: those of 4 of the 10 frames"), std::string::npos);
-  EXPECT_NE(advice::explained_json(p, run, nullptr).find("\"frames\": 4"), std::string::npos);
+  EXPECT_NE(advice::explained_text(p, run, nullptr).find("Message times cover 4 of the 10 frames"), std::string::npos);
+  EXPECT_NE(advice::explained_json(p, run, nullptr).json().find("\"frames\": 4"), std::string::npos);
 }

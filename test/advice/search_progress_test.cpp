@@ -1,4 +1,4 @@
-// What a terminal shows of a long search.
+// What a terminal shows during a long search.
 #include "dice/advice/search_progress.hpp"
 
 #include <gtest/gtest.h>
@@ -20,16 +20,16 @@ void tell(const dice::advice::search_progress& shown, std::chrono::milliseconds 
   shown.seen_by().tell(shown.seen_by().with, part);
 }
 
-/// Tells of three parts, the last one right after the second.
+/// Reports three parts, the last one right after the second.
 void search(std::FILE* to) {
   using namespace std::chrono_literals;
   dice::advice::search_progress shown(to, [] { return now; });
-  tell(shown, 1ms, 0.1);  // not yet: most searches are over at once
+  tell(shown, 1ms, 0.1);  // not shown yet: most searches end at once
   tell(shown, 100ms, 0.42);
   tell(shown, 1ms, 0.43);
 }
 
-/// What `terminal` shows, up to `size` bytes; waits for them ten seconds at most.
+/// What `terminal` shows, up to `size` bytes; waits at most ten seconds for them.
 std::string read(int terminal, std::size_t size) {
   std::string text;
   for (pollfd ready{terminal, POLLIN, 0}; text.size() < size && ::poll(&ready, 1, 10'000) > 0;) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_cluster_app.py CLUSTER_APP TOY_APP: what programs with a cluster print of predictions, the search at run time, and
+"""test_cluster_app.py CLUSTER_APP TOY_APP: the predictions that programs with a cluster print, the search at run time, and
 on<>. MPIRUN names mpirun, or is empty."""
 import json
 import os
@@ -29,7 +29,7 @@ class Plans(unittest.TestCase):
         table, mapping = text.split("Predicted on the cluster:\n")[1].split("\nusing deployment = ")
         self.assertRegex(table, r"host +ms +of the period\n")
         self.assertRegex(table, r"rank 0 +[sq] +\d+\.\d{3} +\d+ %\n")
-        self.assertRegex(table, r"[\d.e+]+ frames/s, [\d.e+-]+ ms from a frame's entry to its results, [\d.e+-]+ J a frame, at most")
+        self.assertRegex(table, r"[\d.e+]+ frames/s, [\d.e+-]+ ms from a frame's entry to its results, [\d.e+-]+ J per frame, at most")
         self.assertIn(' 100 %', table)
         self.assertRegex(mapping, r'^dice::mapping<\n    dice::dev<0, dice::(cores<0, 1, 2, 3>, dice::on<"s">|threads<2>, dice::on<"q">)>, '
                                   r'dice::layers<dice::range<sample::image, sample::\w+>')
@@ -53,7 +53,7 @@ class Plans(unittest.TestCase):
         self.assertNotIn("redicted", run("--plan", program=TOY).stdout)
         done = run("--search", program=TOY)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--search: this program knows no cluster; give dice::main one", done.stderr)
+        self.assertIn("--search: this program has no cluster; give dice::main one", done.stderr)
 
 
 class Searches(unittest.TestCase):
@@ -61,20 +61,20 @@ class Searches(unittest.TestCase):
         mapping = predicted("--plan").split("\nusing deployment = ")[1]
         self.assertEqual(predicted("--search").split("\n\n")[0], "using deployment = " + mapping.rstrip("\n"))
         self.assertEqual(predicted("--search"), predicted("--search=throughput"))
-        for line in predicted("--search").split("\n\n", 1)[1].splitlines():  # C++ as a whole
+        for line in predicted("--search").split("\n\n", 1)[1].splitlines():  # everything is valid C++
             self.assertRegex(line, r"^(// .*)?$")
 
-    def figures(self, wish):
-        text = predicted("--search=" + wish)
+    def figures(self, request):
+        text = predicted("--search=" + request)
         fps, ms, joule = (float(x) for x in re.search(r"([\d.e+]+) frames/s, ([\d.e+-]+) ms .*?, ([\d.e+-]+) J", text).groups())
         return fps, ms, joule, text.count("dice::dev<")
 
     def test_each_objective_is_best_in_its_own(self):
-        found = [self.figures(wish) for wish in ("throughput", "latency", "energy")]
+        found = [self.figures(request) for request in ("throughput", "latency", "energy")]
         self.assertEqual(found[0][0], max(f[0] for f in found))
         self.assertEqual(found[1][1], min(f[1] for f in found))
         self.assertEqual(found[2][2], min(f[2] for f in found))
-        self.assertEqual(found[1][3], 1)  # nothing is quicker than the quick host alone
+        self.assertEqual(found[1][3], 1)  # nothing is faster than the quick host by itself
 
     def test_keeps_to_limits(self):
         fps, ms, _, _ = self.figures("throughput")
@@ -86,36 +86,36 @@ class Searches(unittest.TestCase):
         self.figures("throughput,repeats")
 
     def test_tells_limits_that_can_be_kept(self):
-        for wish, limit in (("throughput", "at_least_fps=1e9"), ("latency", "at_most_latency=1e-06"),
+        for request, limit in (("throughput", "at_least_fps=1e9"), ("latency", "at_most_latency=1e-06"),
                             ("energy", "memory_limit=0.001"), ("energy,repeats", "at_least_fps=1e+06")):
-            done = run(f"--search={wish},{limit}")
+            done = run(f"--search={request},{limit}")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            told = re.fullmatch(r"dice: error: --search: no mapping keeps to (\w+)=([\d.e+-]+); the (most|least) that one can have is "
+            told = re.fullmatch(r"dice: error: --search: no mapping meets (\w+)=([\d.e+-]+); the (most|least) possible is "
                                 r"(\w+=[\d.e+-]+) \(relax this limit, or add devices\)\n", done.stderr)
             self.assertTrue(told, done.stderr)
             self.assertEqual(told[1], limit.split("=")[0])
             self.assertAlmostEqual(float(told[2]) / float(limit.split("=")[1]), 1, places=4)
             self.assertEqual(told[3], "most" if "fps" in limit else "least")
-            self.figures(f"{wish},{told[4]}")
+            self.figures(f"{request},{told[4]}")
 
     def test_counts_on_the_memory_of_the_plan(self):
         told = run("--search=memory_limit=0.0001").stderr
-        least = float(re.search(r"one can have is memory_limit=([\d.]+)", told)[1])  # MiB; differs between processors
+        least = float(re.search(r"the least possible is memory_limit=([\d.]+)", told)[1])  # MiB; differs between processors
         for objective in ("throughput", "latency", "energy", "peak_memory"):
             text = predicted(f"--search={objective},memory_limit={least * 1.1:.6f}")
-            number, unit = re.search(r"at most ([\d.]+) (B|KiB) in a rank", text).groups()
+            number, unit = re.search(r"at most ([\d.]+) (B|KiB) per rank", text).groups()
             self.assertLessEqual(float(number) * {"B": 2**-20, "KiB": 2**-10}[unit], least * 1.1)
 
     def test_refuses_with_the_reason(self):
-        for wish, code, words in (
+        for request, code, words in (
                 ("speed", 2, "'speed' is not an objective or limit; write throughput, latency, energy or peak_memory"),
                 ("at_least_fps", 2, "'at_least_fps': write at_least_fps=N with a number above 0"),
                 ("at_least_fps=-1", 2, "'at_least_fps=-1': write at_least_fps=N"),
                 ("memory_limit=x", 2, "'memory_limit=x': write memory_limit=N"),
-                ("at_least_fps=1e9", 1, "no mapping keeps to at_least_fps=1e+09; the most that one can have is at_least_fps=14"),
-                ("memory_limit=0.0001", 1, "no mapping keeps to memory_limit=0.0001; the least that one can have is memory_limit=0.0")):
-            done = run("--search=" + wish)
-            self.assertEqual((done.returncode, done.stdout), (code, ""), wish)
+                ("at_least_fps=1e9", 1, "no mapping meets at_least_fps=1e+09; the most possible is at_least_fps=14"),
+                ("memory_limit=0.0001", 1, "no mapping meets memory_limit=0.0001; the least possible is memory_limit=0.0")):
+            done = run("--search=" + request)
+            self.assertEqual((done.returncode, done.stdout), (code, ""), request)
             self.assertTrue(done.stderr.startswith("dice: error: --search: "), done.stderr)
             self.assertIn(words, done.stderr)
 
@@ -124,8 +124,8 @@ class Mappings(unittest.TestCase):
     def test_what_search_prints_is_a_mapping_as_it_is(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "mapping")
-            for wish in ("throughput", "latency", "energy,repeats"):
-                file.write_text(predicted("--search=" + wish))
+            for request in ("throughput", "latency", "energy,repeats"):
+                file.write_text(predicted("--search=" + request))
                 text = predicted("--plan", "--mapping", str(file))
                 self.assertEqual(text.split("\nusing deployment = ")[1].rstrip("\n"),
                                  file.read_text().split("using deployment = ")[1].split("\n\n")[0])
@@ -134,7 +134,7 @@ class Mappings(unittest.TestCase):
 
     def test_ranks_are_on_hosts_of_the_cluster(self):
         for mapping, words in (
-                ('mapping<dev<0, cpu, on<"x">>, layers<all>>', "rank_on_unknown_host: rank 0 is on 'x', no host of the cluster; tie"),
+                ('mapping<dev<0, cpu, on<"x">>, layers<all>>', "rank_on_unknown_host: rank 0 is on 'x', which is not a host of the cluster; tie"),
                 ('mapping<dev<0, threads<2>, on<"q">>, layers<to<relu1>>, dev<1, gpu>, layers<from<conv2>>>', "unit_without_backend: 'gpu'"),
                 ("mapping<dev<0>, layers<none>>", "layer_of_another_network")):
             done = run("--plan", "--mapping", mapping)
@@ -157,7 +157,7 @@ class Hosts(unittest.TestCase):
             for host in "sq":
                 self.assertIn(f"is meant for host '{host}', as on<> says; start it there (mpirun --rankfile, or the order of --host), "
                               "or change the mapping", done.stderr)
-            # Ranks that are threads of one process are all on its host: that is how a mapping is tried.
+            # Ranks as threads of one process are all on its host, so that a mapping can be tried.
             done = run("--random", "1", "--frames", "3", "--weights", str(weights), "--transport", "in-process")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertNotIn("is meant for host", done.stderr)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_explain.py DIGITS CLUSTER_APP TOY_APP: --explain of programs without and with a cluster, as they run."""
+"""test_explain.py DIGITS CLUSTER_APP TOY_APP: --explain in runs of programs without and with a cluster."""
 import json
 import os
 import pathlib
@@ -34,13 +34,14 @@ class Explain(unittest.TestCase):
         return done.stdout if code == 0 else done.stderr
 
     def toy(self, *arguments, owner="0,0,1,0,0,0,0,0,0,0", by=(), **environment):
-        """Of toy_app: its page, and what the file says. In a frame rank 1 has the second of eight kernels, unless said otherwise."""
+        """The page of toy_app, and the content of its file. Unless said otherwise, rank 1 has the second of a frame's eight
+        kernels."""
         subprocess.run([TOY, "--write-weights", self.folder / "toy.safetensors"], check=True)
         text = self.explain(*by, TOY, "--json", self.json, *arguments, TOY_OWNER=owner, **environment)
         return text, json.loads(self.json.read_text())
 
     def write_weights(self):
-        """Of the sample network: zeros."""
+        """Writes the sample network's weights, all zeros."""
         header = SAMPLE.read_text()
         digest = re.search(r'\.digest = "(\w+)"', header)[1]
         size = int(re.search(r"\.bytes = (\d+)", header)[1])
@@ -52,7 +53,7 @@ class Explain(unittest.TestCase):
         return self.folder / name
 
     def check(self, figures):
-        """What the page says is what the figures of the run are, and no more than the time that the program took."""
+        """Checks the page against the figures of the run; its times are not longer than the program took."""
         told = figures["explained"]
         self.assertAlmostEqual(told["period_s"] * figures["frames_per_second"], 1, delta=1e-3)
         self.assertLess(told["period_s"] * figures["frames"], self.seconds)
@@ -72,8 +73,8 @@ class Explain(unittest.TestCase):
         return told
 
     def check_toy(self, figures, frames=50):
-        """Its kernels take 0 to 2 ms at random: 1 ms in the mean, and what a busy machine adds. Messages to a rank that computes wait
-        for the end of a kernel."""
+        """Its kernels take 0 to 2 ms at random, 1 ms on average, plus what a busy machine adds. Messages to a rank that
+        computes wait until its kernel ends."""
         told = self.check(figures)
         self.assertEqual([(s["rank"], s["layers"]) for s in told["stages"]],
                          [(0, ["l1"]), (1, ["l2"]), (0, ["l3", "l4", "l5", "l6", "l7", "l8"])])
@@ -97,11 +98,11 @@ class Explain(unittest.TestCase):
         self.assertIn("\n" + told["limit"] + "\n", text)
         for part in ["rank 0 on ", ": conv1 … pool2", "  handling messages and frames ", "  messages to rank 1 on ", ", 2048 B",
                      "of the period", "Idle: rank 0 on ",
-                     "This program knows no cluster"]:
+                     "This program has no cluster"]:
             self.assertIn(part, text)
         self.assertNotIn("predicted ms", text)
         self.assertNotIn("better", told)
-        self.assertNotIn("Messages: those of", text)
+        self.assertNotIn("Message times cover", text)
 
     @unittest.skipUnless(MPIRUN, "needs mpirun")
     def test_by_mpi(self):
@@ -121,18 +122,18 @@ class Explain(unittest.TestCase):
         self.check_toy(figures, 30)
 
     def test_more_frames_than_are_kept(self):
-        """A rank keeps 200000 times of messages: 8 a frame, of three that it receives and two that it sends."""
+        """A rank keeps 200000 message times, 8 per frame here: it receives three messages and sends two."""
         owner, in_process = "0,0,1,0,1,0,1,0,0,0", ("--transport", "in-process")
         text, figures = self.toy(*in_process, "--frames", 30000, owner=owner)
         links = self.check_links(figures, 30000)
         known = min(link["frames"] for link in links)
         self.assertTrue(24900 <= known <= 25000, links)
-        self.assertIn(f"\nMessages: those of {known} of the 30000 frames;", text)
-        # What a trace loses, --explain does not.
+        self.assertIn(f"\nMessage times cover {known} of the 30000 frames;", text)
+        # Events that a trace drops are not lost for --explain.
         text, figures = self.toy(*in_process, "--frames", 21000, "--trace", "trace.json", owner=owner)
         self.assertEqual([link["frames"] for link in self.check_links(figures, 21000)], [21000, 21000])
-        self.assertNotIn("Messages: those of", text)
-        self.assertRegex(self.warnings, r"warning: rank 0 .*: --trace has the first 200000 events only, and not the \d+ after them")
+        self.assertNotIn("Message times cover", text)
+        self.assertRegex(self.warnings, r"warning: rank 0 .*: --trace has only the first 200000 events, and not the \d+ after them")
 
     def check_links(self, figures, frames):
         self.assertEqual(figures["frames"], frames)
@@ -151,7 +152,7 @@ class Explain(unittest.TestCase):
         self.assertIn("predicted ms", text)
         if told["better"]:
             self.assertIn(told["better"]["mapping"].split(">;")[0], text)
-            self.assertIn("with times as they were measured here", text)
+            self.assertIn("both predicted from the times measured here", text)
         else:
             self.assertIn("No other mapping on this cluster", text)
 

@@ -18,24 +18,24 @@ constexpr algorithm::choice of(const ops::conv& op, const shape& in) {
   return algorithm::choose_openmp(op, std::array{in}, graph::infer(op, std::array{in}));
 }
 
-// The plan of a cluster is one for all its boards: these numbers must come out the same on each of them.
+// All boards of a cluster share one plan: these numbers must be the same on each of them.
 constexpr ops::conv three{.channels = 64, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
 static_assert(of(three, {1, 3, 224, 224}).packed_bytes == (3 * 9 * 64 + 64) * 4);
 static_assert(of(three, {1, 3, 224, 224}).scratch_bytes == 128 + 3 * (226 * 225 + 1) * 4);
-// A few channels are read from a plain input, plane by plane; more in blocks.
+// Few channels are read from a plain input, plane by plane; many in blocks.
 static_assert(of(three, {1, 3, 224, 224}).works == algorithm::form::first &&
               of(three, {1, 16, 4, 4}).works == algorithm::form::blocked);
-// 10 output channels are a block of 16. 1x1 reads the input in place, and so does a window that never leaves it.
+// 10 output channels take a block of 16. 1x1 reads the input in place, and so does any window that never leaves it.
 constexpr ops::conv point{.channels = 10};
 static_assert(of(point, {1, 5, 7, 7}).packed_bytes == (5 * 16 + 16) * 4 && of(point, {1, 5, 7, 7}).scratch_bytes == 0);
 static_assert(of({.channels = 8, .kernel = {1, 3}}, {1, 20, 9, 9}).scratch_bytes == 64);  // offsets of three taps
 // A block of output channels reads the channels of its groups: 24 outputs a group, of 2 inputs.
 constexpr algorithm::convolution grouped({.channels = 72, .group = 3}, {1, 6, 5, 5}, {1, 72, 5, 5});
 static_assert(grouped.reads(0).size() == 2 && grouped.reads(1).from == 0 && grouped.reads(1).to == 4 && grouped.depth == 4);
-// Depthwise convolution needs no scratch, and nine weights a channel.
+// Depthwise convolution needs no scratch, and nine weights per channel.
 constexpr ops::conv depthwise{.channels = 20, .kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = 20};
 static_assert(of(depthwise, {1, 20, 8, 8}).packed_bytes == 32 * 10 * 4 && of(depthwise, {1, 20, 8, 8}).scratch_bytes == 0);
-// 3x3 of many channels goes by Winograd's algorithm, in tiles as large as pay: none on tiny maps.
+// 3x3 convolutions of many channels use Winograd's algorithm, with the tiles that pay most; not on tiny maps.
 constexpr int pairs(std::int64_t channels, std::int64_t size) {
   const ops::conv op{.channels = channels, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
   return algorithm::winograd::best(op, {1, channels, size, size}, {1, channels, size, size}).variant;
@@ -51,7 +51,7 @@ static_assert(of(three, {1, 64, 1000, 1000}).scratch_bytes < 3 * algorithm::conv
 
 // Operators without an overload need nothing.
 static_assert(algorithm::choose_openmp(ops::gemm{.columns = 3, .depth = 2}, {}, {}).packed_bytes == 0);
-static_assert(algorithm::choose_reference(three, {}, {}).scratch_bytes == 0);
+static_assert(algorithm::choose<algorithm::backend::reference>(three, {}, {}).scratch_bytes == 0);
 
 using sample::network;
 constexpr auto& table = algorithm::choices<network, algorithm::backend::openmp>;
@@ -78,7 +78,7 @@ TEST(cost, cpu_units_have_a_backend) {
   EXPECT_EQ(algorithm::backend_of({.what = platform::unit::kind::gpu}), algorithm::backend::cudnn);
 }
 
-// CUDA kernels count in 32 bits, and one channel is padded to eight.
+// CUDA kernels count in 32 bits, and a single channel is padded to eight.
 TEST(cost, halves_have_a_limit) {
   const ops::conv op{.channels = 1};
   const shape in{1, 1, 1 << 14, 1 << 13}, large{1, 1, 1 << 14, 1 << 14};
@@ -87,8 +87,8 @@ TEST(cost, halves_have_a_limit) {
   EXPECT_THROW(algorithm::choose_half(op, std::array{large}, large), graph::model_error);
 }
 
-// Each output pixel and tap of a band: the element that the kernel reads lies in the channel's plane, is the one that the
-// definition of convolution names, and no two outputs are the same pixel.
+// For each output pixel and tap of a band, the element that the kernel reads lies in the channel's plane and is the one that
+// the definition of convolution names; no two outputs are the same pixel.
 TEST(cost, convolution_layout_names_the_right_elements) {
   int seen = 0;
   for (const int size : {1, 5, 8, 13})
@@ -117,11 +117,11 @@ TEST(cost, convolution_layout_names_the_right_elements) {
                     for (std::int64_t x = 0; x < form.x.out; ++x) {
                       const auto at = y * form.pitch + x + form.tap(ky, kx);
                       ASSERT_LT(at, form.plane);
-                      // The phase and position within it that `at` is, by rows of `pitch`.
+                      // The phase of `at`, and its position there in rows of `pitch`.
                       const auto phase = at / form.phase_size, place = at % form.phase_size;
                       const auto py = phase / form.x.phases, px = phase % form.x.phases;
                       auto row = place / form.pitch, column = place % form.pitch;
-                      if (column < form.x.place(kx)) --row, column += form.pitch;  // zeros shared with the row before
+                      if (column < form.x.shift(kx)) --row, column += form.pitch;  // zeros shared with the row before
                       ASSERT_EQ(form.y.source(py, row), y * op.strides[0] + ky * op.dilations[0] - op.pads[0]);
                       ASSERT_EQ(form.x.source(px, column), x * op.strides[1] + kx * op.dilations[1] - op.pads[1]);
                     }

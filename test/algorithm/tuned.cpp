@@ -1,4 +1,4 @@
-// Compiled by tests only: a table of --tune for the network of test/convolutions.hpp, right or with a MISTAKE.
+// Compiled by tests only: a table of --tune for the network of test/convolutions.hpp, correct or with a MISTAKE.
 #include "convolutions.hpp"
 
 #include <dice/algorithm/tuned.hpp>
@@ -32,7 +32,7 @@ static_assert(table[1].packed_bytes ==
                                                              std::array{convolutions::image::result},
                                                              convolutions::narrow::result, 3)
                   .packed_bytes);
-// A memory limit is kept nevertheless.
+// Memory limits still hold.
 template <class... Limit> using within = mapping<dev<0, cpu, Limit...>, layers<all>>;
 static_assert(schedule::detail::algorithm_table<net, within<>>[1].variant == 3);
 constexpr auto peak = schedule::plan_of<net, within<>>.ranks[0].peak_bytes;

@@ -41,7 +41,7 @@ const toy::program& two() {
 }  // namespace
 
 #ifdef DICE_WITH_OPENMP
-// What a program computes is what its plan keeps within the device's memory limit.
+// A program uses the algorithms with which its plan stays within the device's memory limit.
 template <class... Limit>
 constexpr auto& programs = assembly::program_of<convolutions::network, mapping<dev<0, cpu, Limit...>, layers<all>>>;
 constexpr std::int64_t peak = programs<>.plan.ranks[0].peak_bytes;
@@ -115,7 +115,7 @@ TEST(command_line, refusals_name_the_option) {
 
 TEST(command_line, help_names_all_options_and_tensors) {
   auto program = one().view();
-  EXPECT_EQ(app::help(program, "program").find("--mapping"), std::string::npos);  // it knows no others
+  EXPECT_EQ(app::help(program, "program").find("--mapping"), std::string::npos);  // it has no other mappings
   program.remap = [](const runtime::program&, std::string_view) { return runtime::owned_mapping{}; };
   const auto text = app::help(program, "/a/b/program");
   for (const auto& o : app::detail::option_table())

@@ -37,7 +37,7 @@ TEST(Embedding, FramesInEveryForm) {
   const tensor kept = picture(1);
   engine.push(kept);                                               // copied
   engine.push(xt::view(pictures, xt::range(2, 3)));                // an expression
-  engine.push<digits::picture>([](auto to) { to = picture(3); });  // a function that fills the place itself
+  engine.push<digits::picture>([](auto to) { to = picture(3); });  // a function that writes the frame in place
   engine.push(xt::xtensor<double, 4>(picture(4)));                 // another number type
   engine.close();
   std::size_t k = 0;
@@ -47,7 +47,7 @@ TEST(Embedding, FramesInEveryForm) {
   EXPECT_TRUE(engine.ended());
 }
 
-// The mapping of a program is but the first one.
+// A program's mapping is only its default.
 TEST(Embedding, RunsUnderAnotherMapping) {
   auto options = in_process;
   options.mapping =

@@ -1,9 +1,9 @@
-// Streams whose ranks are threads of this process: what goes in comes out, in order, whatever the program's threads do.
+// Streams whose ranks are threads of this process: frames come out right and in order, whatever the program's threads do.
 #include "runtime/toy.hpp"
 
 #include "dice/job/stream_job.hpp"
 #include "dice/runtime/digest.hpp"
-#include "dice/runtime/needs.hpp"
+#include "dice/runtime/weights_of.hpp"
 #include "dice/weights/packed.hpp"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST(Engine, PackedWeights) {
     {
       std::ofstream out(f.options.packed, std::ios::binary);
       const dice::weights::file from(plain, f.program.network, f.program.weights);
-      dice::weights::write_packed(out, dice::runtime::packed_identity(f.program), dice::runtime::needs_of(f.program), from,
+      dice::weights::write_packed(out, dice::runtime::packed_identity(f.program), dice::runtime::weights_of(f.program), from,
                                   [](auto...) {});
     }
     ::unlink(plain.c_str());
@@ -100,7 +100,7 @@ TEST(Engine, PackedWeights) {
         EXPECT_EQ(f.numbers(result), f.expected(9, k));
       }
     }
-    f.options.weights = plain;  // both are too many
+    f.options.weights = plain;  // only one of the two may be given
     EXPECT_THROW(stream_job(f.program, f.options), dice::engine_error);
     ::unlink(f.options.packed.c_str());
     f.options.weights.clear();
@@ -285,8 +285,8 @@ TEST(Engine, AStartThatFailsThrowsWithoutAThreadLeft) {
 #define DICE_TEST_SANITIZED
 #endif
 #endif
-#ifndef DICE_TEST_SANITIZED  // whose memory has no such limits
-// There is room for the stacks of one or two threads.
+#ifndef DICE_TEST_SANITIZED  // sanitizers do not work under such memory limits
+// Memory suffices for the stacks of only one or two threads.
 TEST(Engine, AThreadThatCannotBeStarted) {
   constexpr std::size_t stack = std::size_t{1} << 30;
   fixture f(placements[3]);
@@ -311,7 +311,7 @@ TEST(Engine, AThreadThatCannotBeStarted) {
   ::setrlimit(RLIMIT_AS, &before);
   ::pthread_setattr_default_np(&usual);
   EXPECT_EQ(error.find("dice: no thread for rank 2: "), 0u) << error;
-  const stream_job job(f.program, f.options);  // and now there is
+  const stream_job job(f.program, f.options);  // now there is enough memory
 }
 #endif
 

@@ -1,5 +1,4 @@
-// Engines over MPI, as a program has them that uses MPI itself: mpi_engine [funneled|mappings]. Exits 0 if all went as it
-// should.
+// Engines over MPI, in a program that uses MPI itself: mpi_engine [funneled|mappings]. Exits 0 if everything worked.
 #include "runtime/toy.hpp"
 
 #include "dice/job/stream_job.hpp"
@@ -18,7 +17,7 @@ void require(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);
 }
 
-/// Pushes `frames` frames where they enter, compares the results where they come out.
+/// Pushes `frames` frames in the input's rank and compares the results in the output's rank.
 void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, int frames, int failing_after) {
   auto net = toy::diamond();
   net[6].what = toy::op::failing;
@@ -48,7 +47,7 @@ void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, i
         } catch (const dice::engine_error&) {
         }
       });
-    // Meanwhile the program's own messages, on the communicator that the engine was given.
+    // Meanwhile, messages of the program itself, on the communicator that the engine was given.
     for (int i = 0; i < 50; ++i)
       require(boost::mpi::all_reduce(ranks, i, std::plus<>()) == i * ranks.size(), "the program's own all_reduce");
     int taken = 0;
@@ -85,7 +84,7 @@ class mapped final : public dice::runtime::other_mapping {
   const dice::runtime::program program_;
 };
 
-/// One of two processes is given a mapping of one rank, the other one of two: both are told.
+/// One of two processes gets a mapping of one rank, the other a mapping of two: both get an error.
 void give_mappings(bool one) {
   const toy::program toy(toy::diamond(), std::vector<int>(10), 4);
   auto program = toy.view();

@@ -1,4 +1,4 @@
-// Pictures as frames: against what Pillow makes of them (pictures/make.py), and what no picture can be made of.
+// Pictures as frames: compared with Pillow's results (pictures/make.py), and pictures that are refused.
 #include "dice/app/input/pictures.hpp"
 #include "dice/app/input/files.hpp"
 
@@ -27,7 +27,7 @@ std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// An empty folder for the length of a test.
+/// An empty folder for the duration of a test.
 struct scratch {
   fs::path path = fs::temp_directory_path() / ("dice_pictures_" + std::to_string(::getpid()));
   scratch() {
@@ -36,7 +36,7 @@ struct scratch {
   }
   ~scratch() { fs::remove_all(path); }
   std::string write(const std::string& name, const std::string& bytes) const {
-    fs::remove(path / name);  // some file systems wait for the disk where a file is replaced
+    fs::remove(path / name);  // replacing a file makes some file systems wait for the disk
     std::ofstream(path / name, std::ios::binary) << bytes;
     return (path / name).string();
   }
@@ -69,7 +69,7 @@ TEST(pictures, are_as_pillow_makes_them) {
     const char *file, *reference;
     tensor::shape one;
     app::resize_mode resize;
-    double tolerance;  // of samples from 0 to 255: Pillow rounds to whole ones twice, other JPEG decoders round otherwise
+    double tolerance;  // for samples from 0 to 255: Pillow rounds to integers twice, other JPEG decoders round differently
   } const cases[] = {
       {"colour.png", "as_it_is", {1, 3, 36, 46}, app::resize_mode::none, 0.001},
       {"interlaced.png", "as_it_is", {1, 3, 36, 46}, app::resize_mode::crop, 0.001},
@@ -126,7 +126,7 @@ TEST(pictures, sizes) {
   const auto placed = [](int width, int height, int to_width, int to_height, app::resize_mode m) {
     app::picture_form f;
     f.width = to_width, f.height = to_height, f.resize = m;
-    const auto [x, y] = app::detail::place(width, height, f);
+    const auto [x, y] = app::detail::axes_of(width, height, f);
     return std::array{x.scaled, x.skipped(), x.margin(), y.scaled, y.skipped(), y.margin()};
   };
   using enum app::resize_mode;
@@ -134,7 +134,7 @@ TEST(pictures, sizes) {
   EXPECT_EQ(placed(500, 375, 224, 224, crop),
             (a{341, 58, 0, 256, 16, 0}));  // as torchvision: int(256 · 500 / 375), round(58.5)
   EXPECT_EQ(placed(375, 500, 224, 224, crop), (a{256, 16, 0, 341, 58, 0}));
-  EXPECT_EQ(placed(224, 224, 224, 224, crop), (a{224, 0, 0, 224, 0, 0}));  // taken as it is
+  EXPECT_EQ(placed(224, 224, 224, 224, crop), (a{224, 0, 0, 224, 0, 0}));  // unchanged
   EXPECT_EQ(placed(448, 100, 320, 160, crop), (a{819, 250, 0, 183, 12, 0}));
   EXPECT_EQ(placed(500, 375, 224, 100, stretch), (a{224, 0, 0, 100, 0, 0}));
   EXPECT_EQ(placed(500, 375, 224, 224, fit), (a{224, 0, 0, 168, 0, 28}));
@@ -157,7 +157,7 @@ TEST(pictures, fit_has_black_borders) {
     }
 }
 
-/// Every relation of sizes, also of very long pictures, keeps a picture of one colour as it is.
+/// Pictures of a single colour keep it at all ratios of sizes, even when they are very long.
 TEST(pictures, resizing_keeps_what_is_plain) {
   std::mt19937 random(7);
   const auto side = [&](int most) {
@@ -187,14 +187,14 @@ TEST(pictures, that_fit_no_input) {
   app::options o;
   EXPECT_TELLS(refusal({1, 10}, o), "input 'x', float32 (1, 10): they need channels, height and width");
   EXPECT_TELLS(refusal({1, 224, 224, 3}, o),
-               "it has 224 channels, pictures give 1 or 3; if channels come last, say --layout nhwc");
+               "it has 224 channels, but pictures give 1 or 3; if channels come last, use --layout nhwc");
   EXPECT_TELLS(refusal({1, 4, 8, 8}, o), "4 channels");
   o.mean = {1, 2, 3};
   EXPECT_TELLS(refusal({1, 1, 8, 8}, o), "--mean gives 3 numbers");
   EXPECT_EQ(refusal({3, 8, 8}, o), "");
   o.resize = app::resize_mode::none;
   const auto text = error_of(folder + "colour.png", form({1, 3, 8, 8}, o));
-  EXPECT_TELLS(text, "colour.png' has 46×36 pixels, the input 8×8");
+  EXPECT_TELLS(text, "colour.png' has 46×36 pixels, but the input has 8×8");
   EXPECT_TELLS(text, "--resize");
 }
 
@@ -217,16 +217,16 @@ TEST(pictures, that_are_damaged) {
       auto& byte = bytes[8 + random() % (bytes.size() - 8)];
       const auto before = byte;
       byte = static_cast<char>(byte ^ 1 << random() % 8);
-      const auto text = error_of(files.write(name, bytes), f);  // a JPEG may still be one, of other content
+      const auto text = error_of(files.write(name, bytes), f);  // a JPEG may still be valid, with other content
       if (std::string(name).ends_with(".png")) {
         EXPECT_NE(text, "") << name;
       }
       byte = before;
     }
   }
-  EXPECT_TELLS(error_of(files.write("bomb.png", content(folder + "bomb.png")), f), "its data are not those of 10×10 pixels");
+  EXPECT_TELLS(error_of(files.write("bomb.png", content(folder + "bomb.png")), f), "its data do not fit 10×10 pixels");
   EXPECT_TELLS(error_of(files.write("gif", "GIF89a" + std::string(100, 'x')), f),
-               "is damaged, or a kind of picture that is not read");
+               "is damaged or an unsupported kind of picture");
   EXPECT_TELLS(error_of((files.path / "none.png").string(), f), "none.png' cannot be read: No such file");
 }
 
@@ -238,7 +238,7 @@ TEST(pictures, that_are_too_large) {
       png[16 + i] = static_cast<char>(width >> (24 - 8 * i)), png[20 + i] = static_cast<char>(height >> (24 - 8 * i));
     const auto path = files.write("large.png", png);
     const auto size = std::to_string(width) + "×" + std::to_string(height);
-    EXPECT_TELLS(error_of(path, form({1, 3, 16, 16})), "large.png' has " + size + " pixels; up to 100 million are read");
+    EXPECT_TELLS(error_of(path, form({1, 3, 16, 16})), "large.png' has " + size + " pixels; the limit is 100 million");
     EXPECT_THROW(app::check_picture(path, form({1, 3, 16, 16})), runtime::file_error);
   }
 }
@@ -269,7 +269,7 @@ TEST(input_files, of_a_folder) {
   all.add(folder + "crop.npy");
   all.add(folder + "colour.png");
   EXPECT_EQ(all.frames(), 5);
-  EXPECT_EQ(all.warning(), "skips in the folder '" + at + "' what is not a .npy, JPEG or PNG file: 'f.txt', 'g'");
+  EXPECT_EQ(all.warning(), "skips files in the folder '" + at + "' that are not .npy, JPEG or PNG: 'f.txt', 'g'");
   EXPECT_EQ(all.pictures(), (std::vector<std::string>{at + "/a.JPG", at + "/b.png", "", "", folder + "colour.png"}));
   const auto given = runtime::read_frames(folder + "crop.npy", {1, 3, 16, 16}, "reference");
   std::vector<std::vector<float>> read(5, std::vector<float>(given.size()));
@@ -278,7 +278,7 @@ TEST(input_files, of_a_folder) {
   EXPECT_EQ(read[1], picture(at + "/b.png", form({1, 3, 16, 16})));
   EXPECT_TRUE(std::equal(read[2].begin(), read[2].end(), given.data()));
   EXPECT_EQ(read[2], read[3]);
-  fs::remove(files.path / "b.png");  // kept for frames that come again
+  fs::remove(files.path / "b.png");  // its samples are kept for repeated frames
   std::vector<float> again(given.size());
   all.read(1, again.data());
   EXPECT_EQ(again, read[1]);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""test_back_and_forth.py PROGRAM openmp|other: what examples/back_and_forth says of itself is so.
+"""test_back_and_forth.py PROGRAM openmp|other: what examples/back_and_forth says of itself is true.
 
-PROGRAM is that example. The page has the sizes of the OpenMP backend, on every board; those of another are not compared.
+PROGRAM is that example. The page shows the sizes of the OpenMP backend, which are the same on every board; sizes of other
+backends are not compared.
 """
 import pathlib
 import re
@@ -25,7 +26,8 @@ def printed(*arguments):
 
 
 def comparable(text):
-    """The words of each line; of another backend without sizes (but messages' of 2048 B), places in scratch, and kernels' memory."""
+    """The words of each line; for other backends without sizes (except messages' 2048 B), places in scratch, and kernels'
+    memory."""
     if OPENMP:
         return [line.split() for line in text.splitlines() if line.strip()]
     text = re.sub(r'\b(?!2048 B)[\d.]+ (B|KiB|MiB)\b', 'SIZE', text)
@@ -35,7 +37,7 @@ def comparable(text):
 
 class Readme(unittest.TestCase):
     def shown(self, command):
-        """The block that follows the block of a command."""
+        """The block after the block with a command."""
         text = (HERE / 'README.md').read_text()
         found = re.search(r'```sh\n' + re.escape(command) + r'\n```\n.*?```\n(.*?)```', text, re.DOTALL)
         self.assertIsNotNone(found, command)

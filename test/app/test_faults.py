@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_faults.py PROGRAM ONNX2HPP [unittest arguments]: what goes wrong outside of dice.
+"""test_faults.py PROGRAM ONNX2HPP [unittest arguments]: faults from outside of dice.
 
 Wrong values of every option, files that cannot be read or written, full disks, signals, ranks that die: each run ends in
 seconds with a message that names the cause, and leaves no file that was not there before.  PROGRAM is toy_app; MPIRUN
@@ -27,7 +27,7 @@ NOBODY = 65534
 
 NUMBERS = ["x", "-1", "0x10", "1 2", "1e400"]
 WHOLE = NUMBERS + ["1.5", "99999999999999999999"]
-# A word that the option takes, and words that it does not, by the name of its value in --help. Files: see Files.
+# For each kind of value in --help, a word that options accept and words that they refuse. Files: see Files.
 VALUES = {"N": ("1", WHOLE), "K": ("1", WHOLE), "SEED": ("1", WHOLE), "X": ("1", NUMBERS + ["nan"]),
           "X[,X,X]": ("1", ["x", "x,1", ",1", "1;2"]), "FILE": ("file", []), "[NAME=]FILE": ("file", []),
           "MAPPING": ("mapping<>", ["neither"]), "OBJECTIVE,LIMIT,…": ("energy", [])}  # wrong ones: test/partition
@@ -36,7 +36,7 @@ READ = {"--input", "--weights", "--packed", "--expect", "--labels"}
 
 
 def options():
-    """(name, value, whether it may be left out) of all options, from --help."""
+    """(name, value, whether the value may be omitted) of all options, from --help."""
     text = subprocess.run([test_program.PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout
     found = re.findall(r"^  (--[\w-]+)(?:(\[=)(\S+)\]| (\S+))?  +\S", text, re.MULTILINE)
     return [(name, optional or value, bool(opens)) for name, opens, optional, value in found]
@@ -57,7 +57,7 @@ def limit_files(size):
 
 
 class Fault(Case):
-    """What is in the folder stays, and nothing else is there afterwards."""
+    """Afterwards the folder has the same files as before, and no others."""
 
     def setUp(self):
         super().setUp()
@@ -116,7 +116,7 @@ class Options(Fault):
                              env={**os.environ, "TOY_NET": "two"})
 
     def test_a_file_with_two_uses(self):
-        """Nothing is written over what is read, or twice, by whatever name; devices may be."""
+        """No file that is read is overwritten, and none is written twice, by whatever name; devices may be."""
         (self.folder / "link").symlink_to("good.npy")
         (self.folder / "labels").write_text("name\n")
         good, random = ["--input", "good.npy"], ["--random", "1"]
@@ -130,7 +130,7 @@ class Options(Fault):
                             ([*random, "--output", "-"], "'-'"), ([*random, "--json=-"], "'-'")]:
             with self.subTest(words):
                 self.refused([test_program.PROGRAM, *words], 2, text)
-        self.refused([test_program.PROGRAM, *random, "--output", "toy.safetensors"], 1, "holds the weights")
+        self.refused([test_program.PROGRAM, *random, "--output", "toy.safetensors"], 1, "is a weights file")
         self.assert_done(self.run_program(*random, "--json", "/dev/null", "--trace", "/dev/null", "--output", "/dev/null"))
 
     @unittest.skipUnless(MPIRUN, "no mpirun")
@@ -148,7 +148,7 @@ class Files(Fault):
         return [test_program.PROGRAM, *random, *self.BASE.get(option, []), option, file, *more]
 
     def file_options(self):
-        # Those that run no frames are elsewhere: test_tune.py, test_pack.py.
+        # Options that run no frames are tested in test_tune.py and test_pack.py.
         return [name for name, value, _ in options() if value.endswith("FILE") and name not in ("--tune", "--pack")]
 
     def test_that_cannot_be_read(self):
@@ -158,7 +158,7 @@ class Files(Fault):
             for file in ("absent", "folder", "empty", "nowhere/file"):
                 with self.subTest(option=option, file=file):
                     self.refused(self.program(option, file), 1, f"'{file}'")
-        os.mkfifo(self.folder / "pipe")  # that nobody writes to
+        os.mkfifo(self.folder / "pipe")  # without a writer
         for option in ("--input", "--weights", "--packed", "--expect"):
             self.refused(self.program(option, "pipe"), 1, "'pipe'")
         done = subprocess.run(self.program("--weights", "/dev/zero"), capture_output=True, text=True, timeout=LIMIT)
@@ -174,7 +174,7 @@ class Files(Fault):
 
     @unittest.skipUnless(os.environ.get("DIGITS"), "the example digits is not built")
     def test_weights_of_another_version_of_the_model(self):
-        """Trained on: one weight differs."""
+        """The model trained further: one weight differs."""
         model = pathlib.Path(os.environ["DIGITS_ONNX"]).read_bytes()
         import onnx
         changed = onnx.load_from_string(model)
@@ -189,7 +189,7 @@ class Files(Fault):
         self.refused([*digits, "changed/digits.safetensors"], 1, "'changed/digits.safetensors' belongs to another model")
 
     def test_that_this_user_may_not_read_or_write(self):
-        """As another user, if this one may do anything."""
+        """Runs as another user if this one has all permissions."""
         program = self.folder / "program"
         shutil.copy(test_program.PROGRAM, program)
         shutil.copy(ONNX2HPP, self.folder / "onnx2hpp")
@@ -201,7 +201,7 @@ class Files(Fault):
         if subprocess.run([program, "--version"], preexec_fn=as_nobody, capture_output=True, cwd="/").returncode:
             self.skipTest("another user cannot run programs in " + str(self.folder))
         cases = [(option, "out") for option in set(self.file_options()) - READ]
-        if os.geteuid() == 0:  # another one could not compare what it may not read
+        if os.geteuid() == 0:  # another user could not compare files that it may not read
             cases += [(option, "toy.safetensors" if option == "--weights" else "good.npy") for option in READ]
             for file in ("toy.safetensors", "good.npy", "model.onnx"):
                 (self.folder / file).chmod(0)
@@ -225,7 +225,7 @@ class Files(Fault):
             with self.subTest(option):
                 self.refused(self.program(option, "/dev/full"), 1, "'/dev/full'", "No space left on device")
                 (self.folder / "old").write_text("old")
-                for file in ("old", "new"):  # neither the old contents nor a part of the new ones are lost or left
+                for file in ("old", "new"):  # the old contents are not lost, and no part of the new ones is left
                     for more in ([], ["--transport", "in-process"]):
                         env = {**os.environ, "TOY_OWNER": "0,0,0,0,0,1,1,1,1,1" if more else "0"}
                         frames = [] if option == "--measure" else ["--frames", "100"]
@@ -271,7 +271,7 @@ class Signals(Fault):
     OWNER = "0,0,0,0,0,1,1,1,1,1"
 
     def start(self, *words, by="", **how):
-        """A program that runs for hours, when it waits for signals."""
+        """A program that would run for hours, once it handles signals."""
         env = {**os.environ, "TOY_SLOW": "2000", "TOY_OWNER": self.OWNER if by else "0"}
         prefix = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-np", "2"] if by == "mpi" else []
         words = words or ["--random", "1", "--frames", "10000000", "--output", "o.npy", "--json", "run.json"]
@@ -295,7 +295,7 @@ class Signals(Fault):
             time.sleep(0.005)
 
     def end(self, process, kill):
-        """What the program says when `kill` is called."""
+        """What the program prints after `kill` is called."""
         before, began = self.contents(), time.monotonic()
         kill()
         out, err = process.communicate(timeout=LIMIT)
@@ -340,7 +340,7 @@ class Signals(Fault):
             self.wait_for(lambda: not any(map(alive, ranks.values())))
 
     def test_weights_cut_in_the_middle(self):
-        """They are mapped: what is gone cannot be read."""
+        """Weights are mapped: pages that are gone cannot be read."""
         process = self.start()
         self.wait_for(lambda: "toy.safetensors" in pathlib.Path(f"/proc/{process.pid}/maps").read_text())
         (self.folder / "toy.safetensors").write_bytes(b"")
@@ -367,8 +367,8 @@ class Signals(Fault):
         return caught
 
     def test_ctrl_c_while_a_file_is_written(self):
-        (self.folder / "o.npy").write_text("old")
-        for k in range(6):  # more and more of it, until it is caught
+        for k in range(6):  # more and more output, until the program is caught writing
+            (self.folder / "o.npy").write_text("old")
             process = subprocess.Popen([test_program.PROGRAM, "--random", "1", "--frames", str(50000 << k), "--output", "o.npy"],
                                        cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             if self.caught_writing(process, "o.npy.tmp*", process.send_signal):
@@ -405,7 +405,7 @@ def write_model(path, n, m):
 
 
 class Converter(Fault):
-    """Beside the tests of test/onnx2hpp."""
+    """In addition to the tests of test/onnx2hpp."""
 
     def setUp(self):
         super().setUp()
@@ -432,7 +432,7 @@ class Converter(Fault):
         for option in ("--dot", "--depfile"):
             self.converter_refused(2, f"{option}: the name is empty", option, "")
         self.refused([ONNX2HPP, "model.onnx", "-o", ""], 2, "-o: the name is empty", prefix="onnx2hpp: error:")
-        # A link: as root the device itself would be lost, if it were replaced.
+        # A link, since root would lose the device itself if it were replaced.
         (self.folder / "full").symlink_to("/dev/full")
         os.mkfifo(self.folder / "pipe")
         for special in ("full", "pipe"):

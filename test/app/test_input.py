@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""test_input.py TOY DIGITS [unittest arguments]: --input as a user has it: pictures and folders of them, and the standard input.
+"""test_input.py TOY DIGITS [unittest arguments]: --input as users call it: pictures and folders of them, and the standard
+input.
 
 TOY is toy_app, DIGITS the example of that name, or empty if programs read no pictures.  MPIRUN names mpirun, or is empty.
 """
@@ -64,7 +65,7 @@ def write_png(path, samples):
 
 
 class Pictures(Case):
-    """The digits, as pictures of their size and of twice their size."""
+    """The digits as pictures, in their own size and twice as large."""
 
     def setUp(self):
         super().setUp()
@@ -89,7 +90,7 @@ class Pictures(Case):
                 self.assertEqual([(f[1], f[2], f[4]) for f in found],
                                  [(str(i), f"(pictures/{i % 16:02}.png):", self.names[i % 16]) for i in range(18)])
                 self.assertIn("dice: warning: rank 0 (host ", done.stderr.decode())
-                self.assertIn(") skips in the folder 'pictures' what is not a .npy, JPEG or PNG file: 'notes.txt'\n", done.stderr.decode())
+                self.assertIn(") skips files in the folder 'pictures' that are not .npy, JPEG or PNG: 'notes.txt'\n", done.stderr.decode())
 
     def test_all_kinds_in_order(self):
         np.save(self.folder / "first.npy", np.load(EXAMPLE / "digits_in.npy")[:3])
@@ -170,7 +171,7 @@ class StandardInput(Case):
                     running.stdin.write(self.raw[256 * f:256 * (f + 1)])
                     running.stdin.flush()
                     self.assertIn(f"frame {f}: ", running.stdout.readline().decode())
-                self.assertEqual([p.name for p in self.folder.iterdir() if "out" in p.name], [])  # what is kept has no name yet
+                self.assertEqual([p.name for p in self.folder.iterdir() if "out" in p.name], [])  # the unfinished file has no name yet
                 running.stdin.close()
                 self.assertIn("5 frames in", running.stdout.readline().decode())
             self.assertEqual(running.returncode, 0)
@@ -195,7 +196,7 @@ class StandardInput(Case):
             np.testing.assert_array_equal(np.load(self.folder / "out.npy"), self.wanted[:14])
         self.assert_done(self.stream("--frames", 70, "--output", "out.npy"))
         self.assertEqual(np.load(self.folder / "out.npy").shape, (100, 32))
-        many = 400  # times 50
+        many = 400  # 400 times 50 frames
         done = self.stream("--output", "out.npy", owner=self.OWNERS[1], given=self.raw * many)
         self.assert_done(done)
         np.testing.assert_array_equal(np.load(self.folder / "out.npy"), np.tile(self.wanted, (many, 1)))
@@ -219,8 +220,8 @@ class StandardInput(Case):
                                   "the standard input ends within frame 49, after 253 of 256 bytes; a frame is float32 (2, 32)")
                 self.assertLess(time.monotonic() - began, 10)
         np.save(self.folder / "short.npy", self.wanted[:98])
-        self.assert_fails(self.stream("--expect", "short.npy"), 1, "--expect holds 49 frames, the stream has more")
-        self.assert_fails(self.stream("--expect", "wanted.npy", given=self.raw[:256]), 1, "holds 50 frames, the run has 1")
+        self.assert_fails(self.stream("--expect", "short.npy"), 1, "--expect holds 49 frames, but the stream has more")
+        self.assert_fails(self.stream("--expect", "wanted.npy", given=self.raw[:256]), 1, "holds 50 frames, but the run has 1")
 
     def test_a_rank_that_fails(self):
         for by in self.ways():
@@ -234,7 +235,7 @@ class StandardInput(Case):
                 self.assertEqual(p.wait(LIMIT), 1)
 
     def test_refusals(self):
-        for arguments, text in [(["--warmup", "1"], "--warmup"), (["--gather"], "--gather"), (["--input", "in.npy"], "no other --input"),
+        for arguments, text in [(["--warmup", "1"], "--warmup"), (["--gather"], "--gather"), (["--input", "in.npy"], "omit the other --input"),
                                 (["--resize", "fit"], "--resize")]:
             self.assert_fails(self.stream(*arguments), 2, "--input -:", text)
         self.assert_fails(self.stream("--mean", "0.5"), 1, "(2, 32): they need channels")
@@ -256,7 +257,7 @@ class StandardInput(Case):
         self.assert_fails(done, 2, "--input -: the standard input is a terminal")
 
     def test_numbers_of_pictures(self):
-        """--mean and --std are for streams, too."""
+        """--mean and --std also apply to streams."""
         if not DIGITS:
             self.skipTest("the example is not built")
         digits = np.load(EXAMPLE / "digits_in.npy")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """test_mapping.py DIGITS FOLDER TOY_APP: programs under mappings that they were not compiled for. FOLDER has frames and
-results of DIGITS; TOY_APP knows no other mappings. MPIRUN names mpirun, or is empty."""
+results of DIGITS; TOY_APP accepts no other mappings. MPIRUN names mpirun, or is empty."""
 import json
 import os
 import pathlib
@@ -66,9 +66,9 @@ class Mappings(unittest.TestCase):
             self.refused("'none' cannot be read: No such file or directory; write", "--mapping", "none", "--plan")
             long = self.written(folder, " " * (2 << 20))
             self.refused(f"'{long}' has more than 1048576 bytes; write", "--mapping", long)
-            # It is read, and not written.
+            # The file is read, so it must not be written.
             done = run(*FRAMES, "--mapping", str(file), "--json", str(file))
-            self.assertIn("is read, and would be written", done.stderr)
+            self.assertIn("is read by this run and would be overwritten", done.stderr)
 
     def test_pipes(self):
         done = subprocess.run(["bash", "-c", '"$0" --plan=json --mapping <(sleep 0.2; echo "$1")', DIGITS, OWN], capture_output=True, text=True, timeout=60)
@@ -117,7 +117,7 @@ class Mappings(unittest.TestCase):
         self.assertIn("--mapping: the value is missing", run("--plan", "--mapping").stderr)
         self.assertIn("--in-flight: 3 is more than the plan of this program allows, 1;",
                       run(*FRAMES, "--in-flight", "3", "--mapping", MAPPINGS[0]).stderr)
-        self.refused("this program was compiled for its own mapping alone", "--random", "1", "--mapping", OWN, program=TOY)
+        self.refused("this program was compiled for its own mapping only", "--random", "1", "--mapping", OWN, program=TOY)
 
     def test_what_else_programs_do(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""test_program.py PROGRAM [unittest arguments]: what a user of a program sees, by threads and by MPI.
+"""test_program.py PROGRAM [unittest arguments]: what users of a program see, with threads and with MPI.
 
-PROGRAM is toy_app; expected results are computed here anew, with numpy.  MPIRUN names mpirun, or is empty: only threads.
+PROGRAM is toy_app; expected results are computed here again, with numpy. MPIRUN names mpirun; if it is empty, only threads
+are used.
 """
 import json
 import os
@@ -99,7 +100,7 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def assert_fails(self, done, code, *texts):
-        """One message, that has all the texts."""
+        """There is a single message, and it contains all the texts."""
         self.assertEqual(done.stderr.count("dice: error:"), 1, done.stdout + done.stderr)
         message = next(line for line in done.stderr.splitlines() if "dice: error:" in line)
         self.assertTrue(message.startswith("dice: error:"), message)
@@ -329,12 +330,13 @@ class Refusals(Case):
             for by in self.ways(ranks):
                 done = self.run_program("--random", 1, "--output", "nowhere/o.npy", owner=owner, ranks=ranks, by=by)
                 self.assert_fails(done, 1, "nowhere/o.npy")
-        for option in ("--output", "--json"):  # known before the first frame
+        for option in ("--output", "--json"):  # detected before the first frame
             self.assert_fails(self.run_program("--random", 1, option, "nowhere/o", TOY_FAIL_AFTER=0), 1, "nowhere/o")
         self.assert_fails(self.run_program("--random", 1, "--frames", 4000, "--output", "/dev/full"), 1, "/dev/full")
 
     def test_an_output_that_nobody_reads(self):
-        """Files come first; what cannot be printed is an error, a reader that is gone ends the program as usual."""
+        """Files are written first. Output that cannot be printed is an error; a reader that vanishes ends the program as
+        usual."""
         files = [self.folder / "o.npy", self.folder / "run.json"]
         command = [PROGRAM, "--random", "1", "--top", "64", "--frames", "3000", "--output", files[0], "--json", files[1]]
         with open("/dev/full", "w") as full:
@@ -386,7 +388,7 @@ class Processes(Case):
             self.assert_fails(done, 1, "rank 1 (host ", text, "rank 0 (host ")
 
     def test_different_options(self):
-        """As an app file may state them. They would wait for each other's frames for ever."""
+        """As an app file may have them. Otherwise the ranks would wait for each other's frames forever."""
         for first, second, text in [(["--frames", "9"], ["--frames", "12"], "--frames 12, rank 0"),
                                     (["--warmup", "2"], [], "--warmup 0, rank 0"), (["--gather"], [], "--gather (no), rank 0"),
                                     ([], ["--in-flight", "1"], "--in-flight 1, rank 0"),

@@ -1,7 +1,7 @@
-// A program as dice::main makes one, of a toy network; what it is comes from the environment, so that one program serves all
-// tests: TOY_NET, TOY_OWNER (the rank of each layer), TOY_IN_FLIGHT, TOY_FAIL_AFTER, TOY_SLOW (µs), TOY_ACCELERATORS (yes:
-// ranks 0, 2, … compute on accelerators). TOY_VERSION and TOY_DIGEST may be "RANK=TEXT". With --write-weights FILE it writes
-// its weights and goes.
+// A program of dice::main with a toy network. Environment variables configure it, so that one program serves all tests:
+// TOY_NET, TOY_OWNER (the rank of each layer), TOY_IN_FLIGHT, TOY_FAIL_AFTER, TOY_SLOW (µs), TOY_ACCELERATORS (yes: ranks 0,
+// 2, … compute on accelerators). TOY_VERSION and TOY_DIGEST may be "RANK=TEXT". With --write-weights FILE it writes its
+// weights and exits.
 #include "runtime/fake_accelerator.hpp"
 #include "runtime/toy.hpp"
 
@@ -19,7 +19,7 @@ std::string environment(const char* name, const char* otherwise) {
   return text ? text : otherwise;
 }
 
-/// The text behind "RANK=" if that is this process's rank.
+/// The text after "RANK=" if RANK is this process's rank.
 std::string for_rank(const char* name, std::string otherwise) {
   const auto text = environment(name, "");
   const auto at = text.find('=');

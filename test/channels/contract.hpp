@@ -1,4 +1,4 @@
-// What every transport must do, as one rank of several: written once, run over threads and over MPI.
+// What every transport must do, as one rank of several; written once, run with threads and with MPI.
 #pragma once
 
 #include "dice/channels/channel.hpp"
@@ -31,7 +31,7 @@ inline void run(dice::channels::communicator& ranks) {
   }
   require(std::abs(ranks.clock_offset()) < 50'000'000, "clocks of one host differ by more than 50 ms");
 
-  // Every rank sends to every other on two paths, small and large, with slots that do not fit each other.
+  // Every rank sends to every other on two paths, small and large, whose slots differ between sender and receiver.
   std::vector<path> paths;
   for (int from = 0; from < n; ++from)
     for (int to = 0; to < n; ++to)

@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     contract::run(ranks);
     dice::channels::mpi::communicator in_pieces(MPI_COMM_WORLD, 1000);
     contract::run(in_pieces);
-    // A message beyond what MPI's int counts is refused, not cut.
+    // A message larger than MPI's int can count is refused, not truncated.
     const dice::channels::path large[] = {{0, 1, 1, std::int64_t{INT_MAX} + 1, 1, 1}};
     try {
       ranks.connect(large);

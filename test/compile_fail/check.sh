@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check.sh CASE.cpp COMPILER FLAGS…: with MISTAKE defined the case must end in one error that reads as its "expect:" line says,
-# on the line of its main, within ten lines of output; without, it must compile. A * in "expect:" stands for anything.
+# check.sh CASE.cpp COMPILER FLAGS…: with MISTAKE defined the case must give one error, which matches its "expect:" line, on
+# the line of its main, within ten lines of output; without it, the case must compile. A * in "expect:" matches anything.
 set -u
 case=$1
 shift

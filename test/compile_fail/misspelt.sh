@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# misspelt.sh LINES COMPILER FLAGS…: a layer that the mapping misspells is the first error, on its own line, within LINES lines
-# of output, and no line proposes anything but that layer: whatever is called so inside dice, the user's alias is not that.
+# misspelt.sh LINES COMPILER FLAGS…: a layer that the mapping misspells is the first error, on its own line, within LINES
+# lines of output. No line suggests anything but that layer, even if dice has the user's alias as a name inside.
 set -u
 most=$1
 shift
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for alias in deployment plan; do
-  cat >"$folder/app.cpp" <<END  # a file, for compilers show its lines
+  cat >"$folder/app.cpp" <<END  # a file, because compilers show its lines
 #include <prelude.hpp>
 using $alias = dice::mapping<
     dice::dev<0, dice::cpu>, dice::layers<dice::to<sample::relu1>>,

@@ -41,7 +41,7 @@ test_case read_case(const fs::path& data, const std::string& name) {
 onnx::TensorProto read_tensor(const test_case& c, const std::string& file, const onnx::ValueInfoProto& declared) {
   onnx::TensorProto t;
   if (!t.ParseFromString(read_file(c.folder / "test_data_set_0" / file))) t.Clear();
-  // Made with numpy, which has no bfloat16: its bits are stored as UINT16.
+  // The case was made with numpy, which has no bfloat16: its bits are stored as UINT16.
   const auto type = declared.type().tensor_type().elem_type();
   if (type == onnx::TensorProto::BFLOAT16 && t.data_type() == onnx::TensorProto::UINT16) t.set_data_type(type);
   return t;
@@ -55,10 +55,10 @@ onnx::ModelProto frozen(const test_case& c, const std::vector<int>& kept) {
     value = read_tensor(c, "input_" + std::to_string(k) + ".pb", c.inputs[k]);
     value.set_name(c.inputs[k].name());
   }
-  constexpr int first_opset = 7;  // that onnx2hpp reads
+  constexpr int first_opset = 7;  // the first that onnx2hpp reads
   for (const auto& o : model.opset_import())
     if (o.domain().empty() && o.version() < first_opset) {
-      onnx::shape_inference::InferShapes(model);  // the conversion asks for all shapes
+      onnx::shape_inference::InferShapes(model);  // the conversion needs all shapes
       return onnx::version_conversion::ConvertVersion(model, first_opset);
     }
   return model;

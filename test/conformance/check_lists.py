@@ -1,6 +1,6 @@
 """Compares the lists of cases as they are now with the committed ones: check_lists.py COMMITTED MADE NAME…
 
-Cases of a package of another version than the committed lists' may be new: they are told, and are no failure.
+If the package's version differs from that of the committed lists, new cases are reported but are no failure.
 """
 import os
 import sys

@@ -1,7 +1,7 @@
 // Turns ONNX's backend cases into networks of dice: conformance_prepare DATA OUT PARTS TITLE
 //
-// In OUT it writes header and weights of each case that onnx2hpp takes, part_0.cpp … with their programs, and three lists
-// (first line: TITLE): passing.txt, left_out.txt with reasons, and constants.txt, of what onnx2hpp computes itself.
+// In OUT it writes header and weights of each case that onnx2hpp accepts, part_0.cpp … with their programs, and three lists
+// (first line: TITLE): passing.txt, left_out.txt with reasons, and constants.txt for what onnx2hpp computes itself.
 #include "cases.hpp"
 #include "graph/convert.hpp"
 #include "emit/emit.hpp"
@@ -25,7 +25,7 @@ namespace {
 using namespace conformance;
 namespace fs = std::filesystem;
 
-/// Leaves a file that has this text already as it is: what is compiled from it stays, too.
+/// Leaves a file alone if it has this text already, so that what is compiled from it stays valid.
 void write_file(const fs::path& path, const std::string& text) {
   if (fs::exists(path) && read_file(path) == text) return;
   std::ofstream out(path, std::ios::binary);
@@ -47,7 +47,7 @@ struct outcome {
   std::vector<onnx2hpp::problem> problems{};
 };
 
-/// What onnx2hpp says to a model; `file` is written, and must stay while the outcome is used.
+/// What onnx2hpp makes of a model; `file` is written, and must exist while the outcome is used.
 outcome convert(const onnx::ModelProto& model, const fs::path& file) {
   outcome out;
   const auto bytes = model.SerializeAsString();
@@ -74,7 +74,7 @@ outcome convert(const test_case& c, const std::vector<int>& kept, const fs::path
   return out;
 }
 
-/// As many of the first float inputs as onnx2hpp takes stay inputs: what it wants as constants (weights, limits) comes last.
+/// Keeps as many of the first float inputs as onnx2hpp accepts: those that must be constants (weights, limits) come last.
 outcome convert(const test_case& c, const fs::path& file) {
   std::vector<int> kept;
   for (std::size_t k = 0; k < c.inputs.size(); ++k)
@@ -85,8 +85,8 @@ outcome convert(const test_case& c, const fs::path& file) {
   }
 }
 
-/// Why a case is left out: operators that dice has not, types of elements, or what onnx2hpp says first of a node. "" if it
-/// is not.
+/// Why a case is left out: operators that dice does not have, element types, or onnx2hpp's first complaint about a node. ""
+/// if the case is not left out.
 std::string reason(const test_case& c, const outcome& o) {
   std::set<std::string> unknown, constants_only;
   for (const auto& p : o.problems) {
@@ -105,8 +105,8 @@ std::string reason(const test_case& c, const outcome& o) {
   return p.node.empty() ? p.reason : p.node + ": " + p.reason;
 }
 
-/// Whether onnx2hpp computes the outputs itself when all inputs are constants, as `equal`; what differs; or "" if it does
-/// not. An output becomes the constant of an Add layer.
+/// With all inputs as constants: `equal` if onnx2hpp itself computes the expected outputs, what differs, or "" if it does
+/// not compute them. An output becomes the constant of an Add layer.
 std::string fold(const test_case& c, const fs::path& file) {
   const auto& outputs = c.model.graph().output();
   auto model = c.model;
@@ -152,13 +152,13 @@ std::string fold(const test_case& c, const fs::path& file) {
     const auto& [expected, error] = o.model.initializers.at(fmt::format("expected {}", k++));
     if (!error.empty()) return "";
     if (found.dims != expected.dims) return "another shape";
-    const auto near_float = [](double f, double e) { return near(f, static_cast<float>(e)); };  // the Add layer's is float32
+    const auto near_float = [](double f, double e) { return near(f, static_cast<float>(e)); };  // the constant is float32
     if (!std::ranges::equal(reals(found), reals(expected), near_float)) return "other values";
   }
   return "equal";
 }
 
-/// Writes the case's header and weights. The header's digest.
+/// Writes the case's header and weights; returns the header's digest.
 std::string write_network(const outcome& o, const std::string& name, const fs::path& folder) {
   const auto layout = onnx2hpp::lay_out_weights(*o.network);
   onnx2hpp::pending_file weights(folder / (name + ".safetensors"));
@@ -186,7 +186,7 @@ class preparation {
       passing_ += c.name + '\n';
       const auto identifier = onnx2hpp::namespace_for(c.name);
       add(o, identifier, c.name);
-      // Of two operands each is also a constant, where onnx2hpp takes that.
+      // Of two operands, each in turn also becomes a constant, if onnx2hpp accepts that.
       if (o.kept.size() == 2)
         for (int k : o.kept)
           if (const auto one = convert(c, {k}, out_ / "one.onnx"); one.network)
@@ -212,8 +212,8 @@ class preparation {
   void add(const outcome& o, const std::string& identifier, const std::string& name) {
     const auto header = write_network(o, identifier, out_);
     auto& p = parts_[programs_++ % parts_.size()];
-    // With the digest a part changes with its headers: build tools that look at times before all are written compile it
-    // anew.
+    // The digest changes a part together with its headers. Otherwise build tools that compare times before all files are
+    // written would not compile it again.
     p.includes += fmt::format("#include \"{}.hpp\"  // {}\n", identifier, header);
     p.entries += fmt::format("    conformance::make<{}::network, {}>(\"{}\", {{{}}}),\n", identifier, programs_, name,
                              fmt::join(o.kept, ", "));

@@ -21,7 +21,7 @@ namespace {
 
 using namespace dice;
 
-constexpr std::int64_t frames = 3;  // the same three times: several are in flight
+constexpr std::int64_t frames = 3;  // the same frame three times, so that several are in flight
 
 struct values {
   std::vector<std::int64_t> dims;
@@ -47,7 +47,7 @@ void require_shape(const values& v, const tensor::shape& wanted, const std::stri
     throw std::runtime_error(what + " has another shape");
 }
 
-/// The tensors of a case by layer: what goes into its graph inputs, or what must come out of its graph outputs.
+/// The tensors of a case by layer: the values of its graph inputs, or those expected of its graph outputs.
 using tensors = std::map<int, values>;
 
 struct feed final : runtime::source {
@@ -77,7 +77,7 @@ std::int64_t run_rank(const runtime::program& p, int rank, const std::string& we
                       const tensors& out, channels::communicator& ranks) {
   const weights::file file(weights_file, p.network, p.weights);
   std::vector<int> groups;
-  const auto needs = runtime::needs_of(p, rank, groups);
+  const auto needs = runtime::weights_of(p, rank, groups);
   const weights::store store(file, needs);
   const auto end = ranks.connect(runtime::paths_of(p.plan, p.plan.in_flight));
   runtime::executor executor(p, rank, store, *end, p.plan.in_flight);

@@ -1,4 +1,4 @@
-# cmake -DBOARDS=DiceBoard.cmake -P board_flags.cmake: what DICE_BOARD is for the compiler.
+# cmake -DBOARDS=DiceBoard.cmake -P board_flags.cmake: the compiler flags for each DICE_BOARD.
 cmake_minimum_required(VERSION 3.25)
 include("${BOARDS}")
 

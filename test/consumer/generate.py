@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """generate.py CMAKE GENERATOR FOLDER MODEL OUTSIDE option…: what dice_add_network makes, and when it makes it again.
 
-MODEL has an input `picture` and an output `scores`, which are renamed to what shells and CMake have a meaning for; the
-weights of OUTSIDE are in OUTSIDE.data.  Both are put in a folder with a blank in its name.
+MODEL has an input `picture` and an output `scores`, which are renamed to names with characters that shells and CMake
+interpret; the weights of OUTSIDE are in OUTSIDE.data.  Both are put in a folder with a blank in its name.
 """
 import json
 import os
@@ -18,7 +18,7 @@ shutil.rmtree(folder, ignore_errors=True)
 shutil.copytree(pathlib.Path(__file__).parent / "generate", folder)
 models, build = folder / "models of others", folder / "build"
 models.mkdir()
-# Names of the same length: the file's own lengths stay right.
+# The names keep their length, so that the lengths in the file stay right.
 renamed = pathlib.Path(model).read_bytes().replace(b"picture", b'-b;$<">').replace(b"scores", b"x;y $ ")
 (models / "names.onnx").write_bytes(renamed)
 shutil.copy(outside, models / "outside.onnx")
@@ -36,7 +36,7 @@ def run(*command):
 
 
 def made_anew():
-    """The networks that a build makes anew."""
+    """The networks that a build makes again."""
     def times():
         return {name: os.stat(path).st_mtime_ns if (path := build / "dice_networks" / f"{name}.hpp").exists() else 0
                 for name in ("names", "outside")}
@@ -75,7 +75,7 @@ expect(made_anew(), set(), "nothing changed after that")
 os.utime(models / "names.onnx")
 expect(made_anew(), {"names"}, "a model changed")
 
-# The table of TUNED: programs are built without it, with it as soon as it is there, and anew when it changes.
+# The table of TUNED: programs are built without it, then with it once it exists, and again when it changes.
 table = folder / "a table.hpp"
 for number in (0, 3, 5):
     if number:

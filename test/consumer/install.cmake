@@ -1,5 +1,5 @@
-# cmake -DBUILD=… -DPREFIX=… -DHEADERS=… -P install.cmake: installs the build elsewhere, moves that to PREFIX, and looks
-# whether all headers below HEADERS came along.
+# cmake -DBUILD=… -DPREFIX=… -DHEADERS=… -P install.cmake: installs the build elsewhere, moves the installation to PREFIX,
+# and checks that it has all headers below HEADERS.
 file(REMOVE_RECURSE "${PREFIX}" "${PREFIX}.first")
 execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${PREFIX}.first"
   COMMAND_ERROR_IS_FATAL ANY)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# pkg_config.sh LIBDIR PKG_CONFIG CXX EXAMPLE FOLDER MPIRUN…: compiles the example digits with nothing but what pkg-config
-# says of a dice that lies in LIBDIR, where it was moved to, and runs it: with the library, and without.
+# pkg_config.sh LIBDIR PKG_CONFIG CXX EXAMPLE FOLDER MPIRUN…: compiles the example digits with pkg-config's flags only, for a
+# dice that was moved and has its libraries in LIBDIR; runs it, with the library and without.
 set -eu
 libdir=$1 pkg_config=$2 cxx=$3 example=$4 folder=$5
 shift 5
@@ -23,7 +23,7 @@ case $flags in
   *) echo "the variable cpu is not in the flags: $flags"; exit 1 ;;
 esac
 
-# A program that was compiled for another library does not link, and the linker says which one is missing.
+# A program compiled for another library must not link, and the linker must say which one is missing.
 flags=$("$pkg_config" --cflags dice | sed 's/-DDICE_LIBRARY=[^ ]*/-DDICE_LIBRARY=another_board/')
 # shellcheck disable=SC2086,SC2046
 if "$cxx" -I. $flags "$example/digits.cpp" -o mixed $("$pkg_config" --libs dice) 2>mixed.log; then
@@ -31,7 +31,7 @@ if "$cxx" -I. $flags "$example/digits.cpp" -o mixed $("$pkg_config" --libs dice)
   exit 1
 fi
 grep 'undefined reference to `dice_library_.*_another_board' mixed.log
-# Nor with a file that was compiled without a library.
+# It must not link with a file compiled without a library, either.
 echo '#include <dice/meta/library_id.hpp>' >without.cpp
 # shellcheck disable=SC2046
 "$cxx" $("$pkg_config" --cflags dice-header-only) -c without.cpp
@@ -41,8 +41,7 @@ if "$cxx" -I. $("$pkg_config" --cflags dice) "$example/digits.cpp" without.o -o 
   exit 1
 fi
 grep 'dice_header_only_and_library_in_one_program' mixed.log
-# Nor does one compile that does not say which.
-# shellcheck disable=SC2001,SC2046
+# A program that does not say which of the two it uses must not compile.
 if "$cxx" -I. $(echo "$flags" | sed 's/-DDICE_LIBRARY=[^ ]*//') -fsyntax-only "$example/digits.cpp" 2>unsaid.log; then
   echo "a program compiles that says of no library"
   exit 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""readme.py ROOT FOLDER option…: README's commands that build and install dice, word for word but for folders and sudo.
+"""readme.py ROOT FOLDER option…: README's commands that build and install dice, verbatim except for folders and sudo.
 
 They build in FOLDER/build and install to FOLDER/prefix; the options are added where they configure.  An installed dice has
 GPU kernels if and only if CMake says that it found CUDA.

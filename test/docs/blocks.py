@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The code blocks of README.md, CONTRIBUTING.md and docs/*.md, and what becomes of them in the tests.
+"""The code blocks of README.md, CONTRIBUTING.md and docs/*.md, and what the tests do with them.
 
     blocks.py check ROOT                   every block has a known language, and a marker where it needs one
     blocks.py translation-unit ROOT OUT    writes the C++ blocks, each in a namespace of its own, as one source file
@@ -50,7 +50,7 @@ def pages(root):
 
 
 def pattern(line, differs):
-    """What a printed line must be to be this one of a page; `differs` finds what may be another."""
+    """A pattern for the printed lines that match this line of a page; text that `differs` finds may vary."""
     line = ' '.join(line.split())
     out, end = '', 0
     for found in re.finditer(differs, line) if differs else ():
@@ -59,7 +59,7 @@ def pattern(line, differs):
 
 
 def read_marker(text):
-    """(verb, argument, hidden lines) of a comment's text, or None if it is none of ours."""
+    """(verb, argument, hidden lines) of a comment's text, or None if it is no marker."""
     head, _, body = text.strip().partition('\n')
     if not head.startswith('code:'):
         return None
@@ -69,7 +69,7 @@ def read_marker(text):
 
 
 def read(page):
-    """The blocks of a page, and what is wrong with them."""
+    """The blocks of a page, and the mistakes in them."""
     blocks, wrong, marker, lines = [], [], None, page.read_text(encoding='utf-8').split('\n')
     at = 0
     while at < len(lines):
@@ -143,7 +143,7 @@ def translation_unit(blocks):
 
 
 def run(blocks, folder, root):
-    """Follows a page in `folder`, made empty. Returns what went wrong, or ''."""
+    """Follows a page in `folder`, which is emptied first. Returns what went wrong, or ''."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     printed = []

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""mistakes.py ROOT: each mistake in a mapping that include/dice/placement/error.hpp names has a case in test/compile_fail, and
-docs/dsl.md has the message of one of its cases; those of include/dice/partition/error.hpp have a test and a row in
+"""mistakes.py ROOT: each mistake that include/dice/placement/error.hpp names has a case in test/compile_fail, and
+docs/dsl.md has the message of one of its cases; each in include/dice/partition/error.hpp has a test and a row in
 docs/partitioning.md."""
 import pathlib
 import re
@@ -8,7 +8,7 @@ import sys
 
 
 def missing(errors, page, cases):
-    """What is missing. `errors`: text of error.hpp; `page`: of dsl.md; `cases`: the messages that the cases expect."""
+    """What is missing. `errors`: the text of error.hpp; `page`: of dsl.md; `cases`: the messages that the cases expect."""
     names = re.findall(r'struct (\w+);', errors[errors.index('namespace dice::error'):])
     lines = [re.sub(r'\s+', '', line) for line in page.split('\n')]
     out = [] if names else ['error.hpp names no mistake']

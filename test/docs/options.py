@@ -9,7 +9,7 @@ OPTION = re.compile(r'--[a-z][a-z-]+')
 
 
 def differences(page, text):
-    """What is in one alone. `page`: of Markdown; `text`: of --help, an option at the begin of each line."""
+    """What only one of the two has. `page`: Markdown; `text`: --help, each option at the beginning of a line."""
     rows = re.search(r'\| option \| meaning \|\n(.*?)\n\n', page, re.S)[1].split('\n')
     told = {name for row in rows for name in OPTION.findall(row.split(' | ')[0])}
     known = {name for line in text.split('\n') if line.startswith('  -') for name in OPTION.findall(line.strip().split('  ')[0])}

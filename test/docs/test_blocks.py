@@ -1,4 +1,4 @@
-"""That blocks.py and mistakes.py find what is wrong."""
+"""Tests that blocks.py and mistakes.py find mistakes."""
 import pathlib
 import tempfile
 import unittest

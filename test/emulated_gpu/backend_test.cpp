@@ -179,14 +179,14 @@ TEST_F(backend, a_recording_that_another_thread_broke_is_tried_again) {
 TEST_F(backend, host_memory_counts_where_the_gpu_uses_it) {
   auto& machine = emulated::now();
   machine.total = 1000;
-  const dice::kernels::accelerator::wish wish{1 << 20, 1 << 20, 0};
-  EXPECT_TRUE(has(error_of([&] { cudnn::device(0).expect(wish); }), "0 KiB are free"));
+  const dice::kernels::accelerator::memory_request wanted{1 << 20, 1 << 20, 0};
+  EXPECT_TRUE(has(error_of([&] { cudnn::device(0).expect(wanted); }), "0 KiB are free"));
   machine.integrated = true;
   cudnn::device d(0);
-  EXPECT_EQ(error_of([&] { d.expect(wish); }), "none");
+  EXPECT_EQ(error_of([&] { d.expect(wanted); }), "none");
   EXPECT_TRUE(has(error_of([&] { d.expect({std::int64_t{1} << 50, 0, 0}); }), " are free"));
   machine.total = 100;  // others take it
-  EXPECT_EQ(d.told().besides, 0);
+  EXPECT_EQ(d.memory_used().besides, 0);
 }
 
 TEST_F(backend, waiting_leaves_no_error) {

@@ -355,7 +355,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t d
 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a,
                                               cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
-                                              cublasLtMatmulPreference_t wish, int most,
+                                              cublasLtMatmulPreference_t asked, int most,
                                               cublasLtMatmulHeuristicResult_t out[], int* count) {
   *count = 0;
   if (const auto status = wanted("cublasLtMatmulAlgoGetHeuristic")) return *status;
@@ -363,7 +363,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
   if (most <= 0) return CUBLAS_STATUS_INVALID_VALUE;
   const auto p = problem_of(how, a, b, c, d);
   if (const auto status = p.judge(); status != CUBLAS_STATUS_SUCCESS) return status;
-  const auto w = get<preference>(*wish);
+  const auto w = get<preference>(*asked);
   algorithm next{magic, 1, 0, p.implementation(), {}};
   std::copy(std::begin(w.alignment), std::end(w.alignment), std::begin(next.alignment));
   if ((next.implementation & ~w.implementations) == 0)

@@ -1,5 +1,5 @@
-// The machine of the emulated CUDA runtime: each stream is a thread with a queue, events are marks in queues, memory of the
-// GPU is the host's. Where a program breaks CUDA's rules it gets CUDA's error.
+// The machine of the emulated CUDA runtime: each stream is a thread with a queue, events are marks in queues, GPU memory is
+// host memory. A program that breaks CUDA's rules gets CUDA's error.
 #pragma once
 
 #include "emulated.hpp"
@@ -26,7 +26,7 @@
 
 namespace emulated::cuda {
 
-/// Reached when all that was enqueued before it is done.
+/// Reached when everything enqueued before it is done.
 struct mark {
   bool reached = false;
   std::chrono::steady_clock::time_point at{};
@@ -38,14 +38,14 @@ struct node {
   bool is_kernel = false;
 };
 
-/// A stream's work as it is recorded: nodes in the order of the calls, which is one that the streams would keep.
+/// A stream's recorded work: nodes in the order of the calls, which the streams' dependencies allow.
 struct capture {
   cudaStream_t origin;
   cudaStreamCaptureMode mode;
   std::thread::id by;
   bool broken = false, ended = false;
   std::vector<node> nodes;
-  /// For each stream of the capture, how many nodes of each it comes after (as a number in `nodes`).
+  /// For each stream of the capture, how many nodes of every stream it comes after (as a number in `nodes`).
   using clock = std::map<cudaStream_t, std::size_t>;
   std::map<cudaStream_t, clock> clocks;
 };
@@ -59,7 +59,7 @@ struct task {
 }  // namespace emulated::cuda
 
 struct CUstream_st {
-  bool blocking = true;  ///< waits for the legacy stream, and that one for it
+  bool blocking = true;  ///< the legacy stream and this one wait for each other
   bool ends = false;
   std::deque<emulated::cuda::task> tasks;
   std::shared_ptr<emulated::cuda::mark> last;  ///< of what was enqueued last
@@ -68,16 +68,16 @@ struct CUstream_st {
 };
 struct CUevent_st {
   bool timed = true;
-  std::shared_ptr<emulated::cuda::mark> last;   ///< the record of it that counts; null: none
-  std::shared_ptr<emulated::cuda::capture> in;  ///< or it was captured,
-  emulated::cuda::capture::clock seen;          ///< after these nodes
+  std::shared_ptr<emulated::cuda::mark> last;   ///< its latest record; null: none
+  std::shared_ptr<emulated::cuda::capture> in;  ///< or the capture that recorded it,
+  emulated::cuda::capture::clock seen;          ///< after these of its nodes
 };
 struct CUgraph_st {
   std::vector<emulated::cuda::node> nodes;
 };
 struct CUgraphExec_st {
   std::vector<emulated::cuda::node> nodes;
-  std::shared_ptr<emulated::cuda::mark> last;  ///< launches of one do not overlap
+  std::shared_ptr<emulated::cuda::mark> last;  ///< its launches do not overlap
 };
 
 namespace emulated::cuda {
@@ -86,11 +86,11 @@ struct gpu {
   std::mutex mutex;
   std::condition_variable changed;
   emulated::machine machine;
-  std::map<std::string, int> calls;  ///< towards each "name#number"
+  std::map<std::string, int> calls;  ///< so far, for each "name#number"
   cudaError_t fault = cudaSuccess;
   std::map<const char*, std::size_t> device, pinned;
   std::size_t used = 0, others = 0;
-  std::set<cudaStream_t> streams;  ///< but the legacy one
+  std::set<cudaStream_t> streams;  ///< except for the legacy stream
   std::set<cudaEvent_t> events;
   std::set<cudaGraph_t> graphs;
   std::set<cudaGraphExec_t> executables;
@@ -170,7 +170,7 @@ inline cudaError_t state_now() {
   return g.machine.devices > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 
-/// After these errors a GPU does nothing more.
+/// After these errors a GPU refuses all further work.
 inline bool lasts(cudaError_t code) {
   switch (code) {
     case cudaErrorECCUncorrectable:
@@ -186,7 +186,7 @@ inline bool lasts(cudaError_t code) {
   }
 }
 
-/// A call of the runtime: `body` with the lock held, unless an error comes first.
+/// A call of the runtime: runs `body` with the lock held, unless there is an error already.
 template <class Body> cudaError_t call(const char* function, Body body, bool needs_device = true) {
   lock held(the().mutex);
   auto code = static_cast<cudaError_t>(injected_now(function));
@@ -197,7 +197,7 @@ template <class Body> cudaError_t call(const char* function, Body body, bool nee
   return code;
 }
 
-/// A call that gives something back: it does that after a fault, too.
+/// A call that releases something: it does so even after a fault.
 template <class Body> cudaError_t destroy(const char* function, Body body) {
   return call(
       function,
@@ -254,14 +254,14 @@ inline CUstream_st* find(cudaStream_t s) {
   return g.streams.count(s) ? s : nullptr;
 }
 
-/// Captures that go on.
+/// Captures in progress.
 inline std::set<capture*> captures() {
   std::set<capture*> out;
   for (auto* s : the().streams)
     if (s->into) out.insert(s->into.get());
   return out;
 }
-/// For calls that CUDA allows in no capture (of this process, of this thread: as the captures' modes say).
+/// The error of calls that CUDA forbids during captures (of the process or of the thread, as the captures' modes say).
 inline cudaError_t unsafe() {
   auto code = cudaSuccess;
   for (auto* c : captures())
@@ -322,7 +322,7 @@ inline bool lies_in(const std::map<const char*, std::size_t>& blocks, const void
 inline bool on_device(const void* p, std::size_t bytes) { return lies_in(the().device, p, bytes); }
 inline bool is_pinned(const void* p, std::size_t bytes) { return lies_in(the().pinned, p, bytes); }
 
-/// Memory whose contents are NaN, so that reading what nobody wrote shows. Its end is exact, for AddressSanitizer.
+/// Memory filled with NaN, so that reads of unwritten memory show. It ends exactly at its size, for AddressSanitizer.
 inline char* new_memory(std::size_t bytes) {
   void* at = nullptr;
   if (posix_memalign(&at, 256, bytes) != 0) return nullptr;
@@ -357,7 +357,7 @@ inline cudaError_t copy(lock& held, CUstream_st& s, void* to, const void* from, 
   cudaError_t code;
   if (from_pageable) {
     const auto* bytes_of = static_cast<const char*>(from);
-    std::vector<char> staged(bytes_of, bytes_of + bytes);  // the caller may change them once this returns
+    std::vector<char> staged(bytes_of, bytes_of + bytes);  // the caller may change the bytes once this returns
     code = put(s, {[=, staged = std::move(staged)] { std::memcpy(to, staged.data(), bytes); }});
   } else {
     code = put(s, {[=] { std::memmove(to, from, bytes); }});
@@ -400,7 +400,7 @@ inline cudaError_t give_back(lock& held, std::map<const char*, std::size_t>& blo
   if (const auto code = unsafe(); code != cudaSuccess) return code;
   auto i = blocks.find(static_cast<const char*>(at));
   if (i == blocks.end()) return cudaErrorInvalidValue;
-  for (auto* c : captures()) c->broken = true;  // whatever thread's
+  for (auto* c : captures()) c->broken = true;  // of all threads
   wait_for_all(held);
   if (&blocks == &the().device) the().used -= i->second;
   blocks.erase(i);

@@ -1,4 +1,4 @@
-// What was said of cuDNN's descriptors, and the graph that a plan is for, computed on the CPU.
+// The attributes of cuDNN's descriptors, and the graph of a plan, computed on the CPU.
 #pragma once
 
 #include "emulated.hpp"
@@ -23,7 +23,7 @@
 
 namespace emulated::cudnn {
 
-// What was said of descriptors
+// Attributes of descriptors
 
 struct record;
 using known = std::shared_ptr<record>;
@@ -33,11 +33,11 @@ struct attribute {
   std::int64_t count = 0;
   std::vector<known> parts;  ///< instead, of descriptors
 };
-/// A descriptor. It outlives the real one in the records of those that refer to it: nothing changes once it is finalized.
+/// A descriptor. Records that refer to it keep it after the real one is gone: once finalized it never changes.
 struct record {
   cudnnBackendDescriptorType_t type{};
   std::map<int, attribute> set;
-  known graph;  ///< that an engine, a configuration or a plan is for
+  known graph;  ///< the graph of an engine, a configuration or a plan
   bool finalized = false;
 
   const attribute* find(cudnnBackendAttributeName_t name) const {
@@ -55,7 +55,7 @@ struct record {
     if (a && a->bytes.size() >= sizeof(T)) std::memcpy(&otherwise, a->bytes.data(), sizeof(T));
     return otherwise;
   }
-  /// Of scales, which are float or double.
+  /// A scale, which may be float or double.
   double scale(cudnnBackendAttributeName_t name, double otherwise) const {
     const auto* a = find(name);
     if (!a) return otherwise;
@@ -136,7 +136,7 @@ struct tensor {
     walk(strides,
          [&](std::int64_t i, std::int64_t at) { emulated::write(*type, to, at, from[static_cast<std::size_t>(i)]); });
   }
-  /// Strides with which its values go along with another's elements.
+  /// Strides with which its values follow another's elements.
   extents along(const tensor& other) const {
     extents out(dims.size());
     std::int64_t stride = 1;
@@ -162,15 +162,15 @@ struct convolve {
       return std::array<std::int64_t, 2>{v[0], v[1]};
     };
     strides = pair(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES), dilations = pair(CUDNN_ATTR_CONVOLUTION_DILATIONS);
-    pads = pair(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS);  // those behind follow from the result's extents
+    pads = pair(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS);  // padding at the ends follows from the result's extents
     flipped = how.value(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION) == CUDNN_CONVOLUTION;
     alpha = static_cast<float>(r.scale(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1));
     beta = static_cast<float>(r.scale(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0));
   }
 
-  /// Input planes are copied with their padding, and taken apart into strides[0] × strides[1] planes of every so many-th
-  /// pixel: then each tap of the window is one long loop over all rows, which vectorises. Its results beyond a row's end are
-  /// junk.
+  /// Input planes are copied with their padding, and split into strides[0] × strides[1] planes that each hold every
+  /// strides[0]-th row and strides[1]-th column. Then each tap of the window is one long loop over all rows, which
+  /// vectorises. Results beyond a row's end are junk.
   values run(const tensor& xs, const tensor& ws, const tensor& ys, const values& x, const values& w,
              const values& before) const {
     const auto n_images = xs.dims[0], channels = ws.dims[1], groups = xs.dims[1] / channels, outputs = ws.dims[0] / groups;
@@ -256,7 +256,7 @@ struct pointwise {
     elu = number(CUDNN_ATTR_POINTWISE_ELU_ALPHA, 1), swish = number(CUDNN_ATTR_POINTWISE_SWISH_BETA, 1);
     alpha1 = static_cast<float>(r.scale(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, 1));
     alpha2 = static_cast<float>(r.scale(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, 1));
-    of(0, 0);  // throws if it is not known here
+    of(0, 0);  // throws if the function is not supported here
   }
 
   float of(float x, float b) const {
@@ -344,7 +344,7 @@ class program {
         if (!t->type) throw std::invalid_argument("a tensor's data type");
   }
 
-  /// Those in memory.
+  /// Its tensors in memory.
   std::vector<tensor> tensors() const {
     std::vector<tensor> out;
     for (const auto& o : operations_)

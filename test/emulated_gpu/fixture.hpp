@@ -1,4 +1,4 @@
-// What tests on the emulated GPU share: numbers in its memory, and a look at what is left over.
+// What tests on the emulated GPU share: numbers in its memory, and a check for leaks.
 #pragma once
 
 #include "emulated.hpp"
@@ -20,7 +20,7 @@ inline std::vector<float> noise(std::int64_t n, unsigned seed = 1, float low = -
   return out;
 }
 
-/// Floats in the GPU's memory, `skip` floats after where an allocation begins; NaN where nothing was put.
+/// Floats in the GPU's memory, `skip` floats after the start of an allocation; NaN unless something was put there.
 class numbers {
  public:
   explicit numbers(std::int64_t n, int skip = 0) : n_(static_cast<std::size_t>(n)), skip_(skip) {

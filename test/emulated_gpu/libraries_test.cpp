@@ -340,9 +340,9 @@ TEST_F(libraries, mistakes_in_graphs_are_the_real_librarys_to_find) {
 struct product {
   cublasLtMatmulDesc_t how = nullptr;
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, y = nullptr;
-  cublasLtMatmulPreference_t wish = nullptr;
+  cublasLtMatmulPreference_t preference = nullptr;
   ~product() {
-    cublasLtMatmulDescDestroy(how), cublasLtMatmulPreferenceDestroy(wish);
+    cublasLtMatmulDescDestroy(how), cublasLtMatmulPreferenceDestroy(preference);
     for (auto l : {a, b, y}) cublasLtMatrixLayoutDestroy(l);
   }
 };
@@ -369,16 +369,16 @@ TEST_F(libraries, products_with_bias_and_relu) {
           cublasLtMatrixLayoutCreate(l, CUDA_R_32F, at(rows), at(columns), rows);
         };
         layout(&p.a, ta ? depth : m, ta ? m : depth), layout(&p.b, tb ? n : depth, tb ? depth : n), layout(&p.y, m, n);
-        cublasLtMatmulPreferenceCreate(&p.wish);
+        cublasLtMatmulPreferenceCreate(&p.preference);
         cublasLtMatmulHeuristicResult_t found[4];
         int count = 0;
         const auto ask = [&] {
-          return cublasLtMatmulAlgoGetHeuristic(lt, p.how, p.a, p.b, p.y, p.y, p.wish, 4, found, &count);
+          return cublasLtMatmulAlgoGetHeuristic(lt, p.how, p.a, p.b, p.y, p.y, p.preference, 4, found, &count);
         };
         ASSERT_EQ(ask(), CUBLAS_STATUS_SUCCESS);
         EXPECT_EQ(count, 1);
         const std::uint64_t limit = 4 << 20;
-        cublasLtMatmulPreferenceSetAttribute(p.wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit);
+        cublasLtMatmulPreferenceSetAttribute(p.preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit);
         ASSERT_EQ(ask(), CUBLAS_STATUS_SUCCESS);
         ASSERT_EQ(count, 2);
         EXPECT_EQ(found[1].workspaceSize, limit);

@@ -1,4 +1,4 @@
-// Numbers of tensors in memory, as float and back.
+// Reads numbers of tensors in memory as float, and writes them back.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -26,7 +26,7 @@ inline void write(number n, void* to, std::int64_t i, float x) {
   else static_cast<__nv_bfloat16*>(to)[i] = __float2bfloat16_rn(x);
 }
 
-/// f(first, last) over parts of 0 … n, on two threads if there is much to do.
+/// Calls f(first, last) for parts of 0 … n, on two threads if there is much to do.
 inline void split(std::int64_t n, double operations, const std::function<void(std::int64_t, std::int64_t)>& f) {
   if (n < 2 || operations < 1e6) return f(0, n);
   std::thread other([&] { f(n / 2, n); });

@@ -1,4 +1,4 @@
-// What CUDA source needs where g++ compiles it for the CPU (with -include): a thread's position, shuffles between the lanes
+// What CUDA source needs when g++ compiles it for the CPU (with -include): a thread's position, shuffles between the lanes
 // of a warp, and kernels that are started on an emulated stream.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace emulated {
 cudaError_t each(std::function<void()> thread_body, int n, cudaStream_t);
 /// Starts one of n warps, likewise. The lanes of a warp run in turns, from one shuffle to the next.
 cudaError_t warps(std::function<void()> lane_body, int n, cudaStream_t);
-/// What lane (own ^ distance) gave; waits until all lanes that have not returned gave theirs. Ends the program outside
-/// warps().
+/// The value of lane (own ^ distance); waits until all lanes that have not returned have given theirs. Ends the program
+/// outside of warps().
 std::uint64_t exchange(std::uint64_t own, int distance);
 
 }  // namespace emulated

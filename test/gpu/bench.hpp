@@ -14,14 +14,14 @@ namespace harness {
 
 class gpu_bench {
  public:
-  /// The one of this process; opened at the first call, which throws std::runtime_error if there is no GPU.
+  /// The one of this process; opened by the first call, which throws std::runtime_error if there is no GPU.
   static gpu_bench& get() {
     static gpu_bench one;
     return one;
   }
 
   dice::kernels::cudnn::device& device() { return device_; }
-  /// Forgets what was put.
+  /// Frees all memory of room(), and forgets again().
   void clear() { used_ = 0, again_ = {}; }
   /// Memory of the GPU, at a multiple of 256.
   std::byte* room(std::int64_t bytes) {
@@ -36,7 +36,7 @@ class gpu_bench {
     device_.upload(at, reinterpret_cast<const std::byte*>(content.data()), bytes);
     return reinterpret_cast<float*>(at);
   }
-  /// Whenever kernels run, they are preceded by a copy of n elements.
+  /// From now on, a copy of n elements precedes each run of kernels.
   void again(float* to, const float* from, std::size_t n) {
     again_ = [=] { dice::kernels::cudnn::copy(to, from, static_cast<std::int64_t>(n)); };
   }

@@ -18,7 +18,7 @@ BENCH = ROOT / 'bench/gpu'
 SMALL = ROOT / 'test/networks/models/torch2.15'
 PROBES = ['probe_engines', 'probe_products', 'probe_memory']
 SPLITS = ['cpu', *(f'gpu_{n}_cpu' for n in (2, 4, 6, 7)), *(f'cpu_{n}_gpu' for n in (1, 2, 4))]  # split_NAME_…
-# Where CUDA's tools are when PATH does not say.
+# Where to find CUDA's tools if they are not on PATH.
 CUDA = [folder for folder in (os.environ.get('CUDA_HOME'), os.environ.get('CUDA_PATH'), '/usr/local/cuda',
                               *sorted(glob.glob('/usr/local/cuda-*'), reverse=True)) if folder]
 os.environ['PATH'] = ':'.join([os.environ.get('PATH', os.defpath), '/usr/local/nvidia/bin', *(
@@ -47,7 +47,7 @@ def library_path(t):
 
 
 def environment(t, command):
-    """For a command: what dice's programs need. Not PyTorch, which brings its own libraries."""
+    """The environment of commands that run dice's programs. Not for PyTorch, which brings its own libraries."""
     data = {'DICE_EXPECTED_JSON': str(ROOT / 'test/kernels/expected.json')}
     if t.emulated:
         return {**os.environ, **data, 'DICE_EMULATED_GPU': 'total=2G'}
@@ -59,7 +59,8 @@ def environment(t, command):
 
 
 def stop(process):
-    """Ends it and its children: politely first, for ninja's compilers are in groups of their own."""
+    """Ends a process and its children: first by SIGTERM, so that ninja ends its compilers, which have process groups of
+    their own."""
     for how in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, how)
@@ -70,10 +71,10 @@ def stop(process):
 
 @contextlib.contextmanager
 def undisturbed():
-    """Signals interrupt only afterwards, so that what was started meanwhile is known and stopped."""
+    """Delays signals to the end of the block, so that what was started in it is known and stopped."""
     come = []
     handlers = {of: signal.getsignal(of) for of in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    handlers = {of: handler for of, handler in handlers.items() if callable(handler)}  # the others are ignored
+    handlers = {of: handler for of, handler in handlers.items() if callable(handler)}  # other signals are ignored already
     for of in handlers:
         signal.signal(of, lambda *_: come.append(1))
     try:
@@ -86,8 +87,8 @@ def undisturbed():
 
 
 def call(t, command, env=None, allowed=(0,), most=None, to=None):
-    """Runs a command: its status, and its output, which goes to the stage's log (with `to` only its errors). It is killed
-    with its children at the stage's end, and after `most` seconds, which is a failure."""
+    """Runs a command; returns its status and its output, which goes to the stage's log (with `to` only its errors). The
+    command is killed with its children at the stage's end, or after `most` seconds, which is a failure."""
     command = [str(word) for word in command]
     name = pathlib.Path(command[0]).name
     print('$', *command, file=t.log, flush=True)
@@ -115,14 +116,14 @@ def call(t, command, env=None, allowed=(0,), most=None, to=None):
 
 
 def last_line(text):
-    """What tells most of an output: its first error, or else its last line."""
+    """The most telling line of an output: its first error, or else its last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if re.search(r'\b(error|Error|FAILED|CMake Error)\b', line)]
     return (errors or lines or [''])[0 if errors else -1][:200]
 
 
 def told(command):
-    """What a command prints, or '' if it is not there or fails."""
+    """The output of a command, or '' if it is missing or fails."""
     try:
         done = subprocess.run([str(w) for w in command], capture_output=True, text=True, timeout=120)
     except (OSError, subprocess.TimeoutExpired):
@@ -152,10 +153,10 @@ def libraries(t):
 
 @functools.cache
 def find_libraries(python):
-    """Where CUDA, cuDNN and cuBLASLt are: beside nvcc, in the system, or in Python packages, which have no names without a
-    version, so that CMake has to be told; its settings, and the folders of what programs load."""
+    """Finds CUDA, cuDNN and cuBLASLt: beside nvcc, in the system, or in Python packages. The latter have only file names
+    with a version, so CMake needs their paths: returns its settings, and the folders of libraries that programs load."""
     nvcc = [path for path in (shutil.which('nvcc'), *(f'{folder}/bin/nvcc' for folder in CUDA), '/usr/bin/nvcc') if path]
-    headers = ('include', 'targets/*/include')  # not beside what only calls the compiler
+    headers = ('include', 'targets/*/include')  # not where only a wrapper of the compiler lies
     toolkit = next((root for path in nvcc if (root := pathlib.Path(path).resolve().parents[1]) and any(
         file for folder in headers for file in root.glob(f'{folder}/cuda_runtime_api.h'))), None)
     arch = pathlib.Path('lib') / (sysconfig.get_config_var('MULTIARCH') or 'x86_64-linux-gnu')
@@ -171,7 +172,7 @@ def find_libraries(python):
                 if file.exists()]
 
     def find(header, library, packages):
-        """(folder of the header, file of the library) of one place that has both."""
+        """(folder of the header, file of the library) of a place that has both."""
         for root in roots(packages):
             at = first([root / 'include' / header, root / 'include' / arch.name / header])
             if at and files(root, library):
@@ -187,7 +188,7 @@ def find_libraries(python):
         places.append(cublas.parent)
         if not toolkit or toolkit not in cublas.resolve().parents:
             settings += [f'-DCUDA_cublasLt_LIBRARY={cublas}', f'-DCMAKE_CXX_FLAGS=-isystem {of_cublas}']
-    # cuDNN loads NVRTC for engines that it compiles.
+    # cuDNN loads NVRTC to compile engines.
     places += [f.parent for root in roots(['cu13', 'cu12', 'cuda_nvrtc']) for f in files(root, 'nvrtc')][:1]
     return Libraries(toolkit, cudnn, headers, cublas, settings, list(dict.fromkeys(places)))
 
@@ -224,19 +225,19 @@ def configure(t, *more):
 
 
 def mpirun(t):
-    """That of --with-mpi, or of the machine; None if there is none."""
+    """The mpirun of --with-mpi, or of the machine; None if there is none."""
     return (first([t.packed / 'bin/mpirun']) if t.packed else None) or shutil.which('mpirun')
 
 
 def make(t, *targets, settings=()):
-    """Builds what can be built of these; fails if something cannot."""
+    """Builds as many of these as possible; fails if one fails."""
     configure(t, *settings)
     call(t, ['cmake', '--build', t.build, '--parallel', t.jobs, '--target', *targets, '--',
              *(['-k', '0'] if shutil.which('ninja') else ['-k'])])
 
 
 def find(t, name, *folders):
-    """Where a program is; None if it is in none of these folders."""
+    """The path of a program; None if it is in none of these folders."""
     ending = '_emulated_gpu' if t.emulated else '_gpu'
     places = {'kernels': [f'{folder}test_kernels{ending}' for folder in ('', 'kernels_tests/', 'test/kernels/')]}.get(
         name, [name, *([f'test/networks/networks{ending}'] if name.startswith('small_') else [])])
@@ -244,7 +245,7 @@ def find(t, name, *folders):
 
 
 def elsewhere(t):
-    """Folders of programs that were built before."""
+    """The folders of programs that were built before."""
     return t.given, t.packed and t.packed / 'programs'
 
 
@@ -256,7 +257,7 @@ def program(t, name):
 
 
 def weights(t, name, path):
-    """--weights for a packed program, which does not find them where it was built."""
+    """--weights for a packed program, whose built-in path to them is not valid here."""
     if not t.packed or t.packed not in path.parents:
         return []
     folder = t.work / 'weights'

@@ -21,7 +21,7 @@ void wait(device& d) {
 }
 const std::byte* bytes(const std::vector<float>& v) { return reinterpret_cast<const std::byte*>(v.data()); }
 
-// More than the pieces in which weights travel, and not a multiple of them.
+// More than one of the pieces in which weights travel, and not a multiple of them.
 TEST(device, uploads_whole_blocks) {
   device d(0);
   std::vector<float> content(3'000'001);
@@ -33,13 +33,13 @@ TEST(device, uploads_whole_blocks) {
   d.copy_out(back, there, size, false);
   wait(d);
   EXPECT_EQ(0, std::memcmp(back, content.data(), static_cast<std::size_t>(size)));
-  EXPECT_EQ(d.told().memory, size);
-  EXPECT_GE(d.told().staging, size);
-  EXPECT_FALSE(d.told().name.empty());
+  EXPECT_EQ(d.memory_used().memory, size);
+  EXPECT_GE(d.memory_used().staging, size);
+  EXPECT_FALSE(d.memory_used().name.empty());
 }
 
-// Jobs and copies as offload starts them: each frame's input goes in apart from the job of the frame before, and its result
-// out apart from the next job.
+// Jobs and copies as offload starts them: each frame's input is copied independently of the job of the frame before, and its
+// result independently of the next job.
 TEST(device, keeps_the_order) {
   constexpr int n = 20000, frames = 50;
   constexpr std::int64_t size = n * sizeof(float);
@@ -98,7 +98,7 @@ TEST(device, refuses_what_is_not_there) {
   EXPECT_NE(text.find("(weights 1073741824 MiB, arena 1024 KiB, of which working memory of kernels 1 KiB)"),
             std::string::npos)
       << text;
-  EXPECT_NE(error_of([&] { d.memory(huge); }).find("it gives no 1073741824 MiB"), std::string::npos);
+  EXPECT_NE(error_of([&] { d.memory(huge); }).find("it cannot provide 1073741824 MiB"), std::string::npos);
   d.memory(1000);  // and goes on
 }
 

@@ -1,4 +1,5 @@
-// A program without CUDA, for the hosts of CPU ranks in a job whose GPU ranks have programs with it (DICE_CUDA=ELSEWHERE).
+// A program without CUDA, for hosts with only CPU ranks in a job whose GPU ranks run programs with CUDA
+// (DICE_CUDA=ELSEWHERE).
 #include "networks/mappings.hpp"
 
 #include "squeezenet_torch2_15.hpp"

@@ -1,4 +1,4 @@
-"""run --pack: what a machine with a GPU, but without Debian's packages and network, lacks to build and run dice."""
+"""run --pack: collects what a machine with a GPU, but without Debian's packages and network, lacks to build and run dice."""
 import pathlib
 import re
 import shutil
@@ -72,7 +72,7 @@ def pack(t):
                  '-DDICE_BUILD_EXAMPLES=OFF', '-DDICE_CUDA=OFF', *(['-G', 'Ninja'] if shutil.which('ninja') else [])])
         call(t, ['cmake', '--build', t.work / 'host', '--parallel', t.jobs, '--target', 'onnx2hpp'])
         converter = t.work / 'host/tools/onnx2hpp/onnx2hpp'
-    # The program with its libraries apart: they must not stand in for the machine's own.
+    # The program in a folder of its own with its libraries, which must not replace the machine's.
     copy(converter.parent, folder / 'lib/onnx2hpp', ['onnx2hpp'])
     for library in needed(converter):
         shutil.copy2(library.resolve(), folder / 'lib/onnx2hpp' / library.name)
@@ -90,7 +90,7 @@ def pack(t):
         to = folder / header.relative_to('/usr')
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(header, to)
-    copy(include / 'boost', folder / 'include/boost', ['hana', 'config'])  # other compilers include other parts
+    copy(include / 'boost', folder / 'include/boost', ['hana', 'config'])  # other compilers may include other parts
     arch = pathlib.Path('/usr/lib') / sysconfig.get_config_var('MULTIARCH')
     copy(arch, folder / 'lib', ['libgtest.a', 'libgtest_main.a'])
 
@@ -112,7 +112,7 @@ def pack(t):
         pack_programs(t, folder)
     size = sum(f.stat().st_size for f in folder.rglob('*') if f.is_file() and not f.is_symlink())
     print(f'{folder}: {size / 2**20:.1f} MiB')
-    most = 56  # with the checkout some 64, all that can be carried to some machines
+    most = 56  # with the checkout some 64, the most that some machines accept
     return 0 if size <= most * 2**20 else (
         f'run: that is more than {most} MiB; name the GPU (--architectures), or leave out --with-mpi or --programs')
 
@@ -121,7 +121,7 @@ def pack_mpi(t, folder, arch):
     """Open MPI and Boost.MPI, and a bin/mpirun that finds its parts here."""
     openmpi = pathlib.Path(told(['mpicxx', '--showme:libdirs']).split()[0])
     copy(pathlib.Path(told(['mpicxx', '--showme:incdirs']).split()[0]), folder / 'include/openmpi')
-    # Plugins for networks that a single machine has not want large libraries.
+    # Omit plugins that need large libraries, for networks that a single machine does not have.
     shutil.copytree(openmpi / 'openmpi3' if (openmpi / 'openmpi3').exists() else arch / 'openmpi/lib/openmpi3',
                     folder / 'lib/openmpi', dirs_exist_ok=True,
                     ignore=lambda _, names: [n for n in names if re.search(r'ucx|ofi|usnic|psm|portals|openib|lustre', n)])
@@ -148,11 +148,11 @@ def pack_mpi(t, folder, arch):
 
 def pack_programs(t, folder):
     """The programs that depend neither on the machine's PyTorch nor on where this checkout is, for common CPUs and GPUs."""
-    t.architectures, t.board = t.architectures or '80;90;100', 'x86-64-v3'  # 8.0 is for 8.6 and 8.9, too
+    t.architectures, t.board = t.architectures or '80;90;100', 'x86-64-v3'  # code for 8.0 also runs on 8.6 and 8.9
     t.build = t.work / 'build-packed'
     print('builds programs', flush=True)
     names = ['kernels', *PROBES, *(f'small_{name}' for name in t.small_names)]
-    make(t, *names, settings=['-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON', '-DDICE_STB_LIBRARY='])  # only what is there, too
+    make(t, *names, settings=['-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON', '-DDICE_STB_LIBRARY='])  # the machine may lack these
     place = folder / 'programs'
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()

@@ -1,8 +1,9 @@
-"""test_errors.py PROGRAM NETWORK MODEL: what goes wrong with a GPU is told in one line with rank, host and remedy, and the
-whole job ends.
+"""test_errors.py PROGRAM NETWORK MODEL: failures of a GPU are reported in one line with rank, host and remedy, and end the
+whole job.
 
 PROGRAM is networks_emulated_gpu, whose GPU is broken by DICE_EMULATED_GPU (test/emulated_gpu/emulated.hpp); NETWORK one of
-its networks, MODEL the path of its files without _in.npy. MPIRUN: by MPI, GPU rank and CPU rank; else both in one process.
+its networks, MODEL the path of its files without _in.npy. With MPIRUN, a GPU rank and a CPU rank run with MPI; otherwise
+both run in one process.
 """
 import os
 import re
@@ -15,14 +16,14 @@ import unittest
 PROGRAM, NETWORK, MODEL = sys.argv[1:4]
 MPIRUN = os.environ.get('MPIRUN')
 NO_CUDA = 'GPU 0: cannot be used: '
-ERRORS = {  # what is broken: what is told, as a pattern
+ERRORS = {  # what is broken: the message, as a pattern
     'driver=0': NO_CUDA + 'there is no NVIDIA driver; install one, or map this rank to cpu',
     'driver=12020': NO_CUDA + r'the NVIDIA driver is for CUDA 12\.2, this program for CUDA \d+\.\d+; install a newer driver',
     'devices=0': NO_CUDA + 'there is no GPU, or CUDA_VISIBLE_DEVICES hides all',
     'cudaGetDeviceCount=34': NO_CUDA + 'the library libcuda that was found is the one for linking only',
     'cudaGetDeviceCount=803': NO_CUDA + 'the NVIDIA driver and its library have different versions',
     'cudaGetDeviceCount=802': NO_CUDA + 'the GPU is not ready',
-    'cudaFree#1=46': NO_CUDA + 'others have the GPU for themselves',
+    'cudaFree#1=46': NO_CUDA + 'other processes use the GPU exclusively',
     'cudaFree#1=805': NO_CUDA + 'the CUDA MPS daemon does not answer',
     'cudaSetDevice=101': NO_CUDA + 'there is none of this number',
     'cudaLaunchKernel#1=209': r'GPU 0 \(Emulated GPU\): its compute capability is 9\.0, but this program has code for '
@@ -30,8 +31,8 @@ ERRORS = {  # what is broken: what is told, as a pattern
     'cudaLaunchKernel#1=222': r'GPU 0: cannot compute: .*have to be compiled; install a newer driver, or build for this GPU',
     'total=100K': r'GPU 0 \(Emulated GPU\): this rank needs \d+ KiB \(weights \d+ KiB, arena \d+ KiB, of which working '
                   r'memory of kernels \d+ KiB\), but of 100 KiB only \d+ KiB are free; give it fewer layers',
-    'cudaMalloc#2=2': r'GPU 0 \(Emulated GPU\): it gives no \d+ KiB; others use it, too',
-    'cudaHostAlloc#1=2': r'GPU 0 \(Emulated GPU\): the host gives it no \d+ KiB of pinned memory',
+    'cudaMalloc#2=2': r'GPU 0 \(Emulated GPU\): it cannot provide \d+ KiB; others use it, too',
+    'cudaHostAlloc#1=2': r'GPU 0 \(Emulated GPU\): the host cannot provide \d+ KiB of pinned memory',
     'cudnnCreate=1001': r"layer '[^']+': cuDNN cannot start: .*\(1001.*a part of cuDNN is missing",
     'cudnnCreate=1002': r"layer '[^']+': cuDNN cannot start: .*several versions of cuDNN are found",
     'cudnnCreate=1008': r"layer '[^']+': cuDNN cannot start: .*a part of cuDNN is missing",
@@ -40,9 +41,9 @@ ERRORS = {  # what is broken: what is told, as a pattern
     'cudnnBackendFinalize:plan=3000': r"layer '[^']+': cuDNN \d+ has no engine for this convolution in float32 on Emulated "
                                       r'GPU \(conv x1,3,\d+,\d+ .* NCHW .*\); allow it TF32 with precision<tf32>, or '
                                       'compute the layer on a CPU',
-    'kernel#9=700': r'GPU 0: cannot compute: a kernel has failed \(.*start the program anew',
+    'kernel#9=700': r'GPU 0: cannot compute: a kernel has failed \(.*start the program again',
     'cudaGraphLaunch#3=719': r'GPU 0: cannot compute: a kernel has failed',
-    'cudaGraphLaunch#3=999': r'GPU 0: cannot compute: the GPU does not answer any more; dmesg tells why \(Xid\)',
+    'cudaGraphLaunch#3=999': r'GPU 0: cannot compute: the GPU no longer responds; dmesg says why \(Xid\)',
     'cudaGraphLaunch#3=214': r"GPU 0: cannot compute: the GPU reports a fault of its hardware",
     'cudaGraphLaunch#3=702': r"GPU 0: cannot compute: a kernel ran longer than the display's watchdog allows",
     'cudaEventQuery#2=719': r'GPU 0: cannot compute: a kernel has failed',
@@ -58,7 +59,7 @@ class Errors(unittest.TestCase):
             command += ['--transport', 'in-process']
         done = subprocess.run(command, env={**os.environ, 'DICE_EMULATED_GPU': broken, 'OMP_NUM_THREADS': '1'},
                               capture_output=True, text=True, timeout=60)
-        # What AddressSanitizer says of the emulated threads of a block.
+        # AddressSanitizer's warning about the emulated threads of a block.
         done.stderr = re.sub(r"==\d+==WARNING: ASan doesn't fully support makecontext/swapcontext.*\n", '', done.stderr)
         return done
 
@@ -71,7 +72,7 @@ class Errors(unittest.TestCase):
         few = 'driver=0', 'total=100K', 'cudnnBackendFinalize:plan=3000', 'cudaGraphLaunch#3=719', 'cudaEventQuery#2=719'
         for broken, expected in ERRORS.items():
             if MPIRUN and broken not in few:
-                continue  # each takes seconds, and in process it is the same
+                continue  # each takes seconds, and is the same in process
             with self.subTest(broken):
                 done = self.run_program(self.folder, broken, '--random', '1', '--frames', '8')
                 told = [line for line in done.stderr.splitlines() if line.startswith('dice: error: ')]
@@ -80,7 +81,7 @@ class Errors(unittest.TestCase):
                 self.assertTrue(re.search(r'rank 0 \(host [^)]+\)[^:]*: .*' + expected, told[0]), told[0])
 
     def test_choices(self):
-        """A second start uses the choice of kernels; one that is stale or damaged is measured anew."""
+        """A second start uses the stored choice of kernels; if that is stale or damaged, kernels are measured again."""
         options = '--input', f'{MODEL}_in.npy', '--expect', f'{MODEL}_out.npy', '--tolerance', '1e-4'
         kept = f'{self.folder}/weights.safetensors.Emulated-GPU.kernels'
 
@@ -111,7 +112,7 @@ class Errors(unittest.TestCase):
 
     @unittest.skipIf(MPIRUN, 'one rank')
     def test_choices_of_products(self):
-        """The same of fully connected layers, which ResNet has."""
+        """The same for fully connected layers, which ResNet has."""
         network, model = NETWORK.replace('squeezenet', 'resnet'), MODEL.replace('squeezenet', 'resnet')
         folder = f'{self.folder}/resnet'
         os.mkdir(folder)
@@ -133,7 +134,7 @@ class Errors(unittest.TestCase):
         self.assertNotIn('lt 1 2 3', run())
 
     def test_elsewhere(self):
-        """A program without CUDA has the same plan, and serves for CPU ranks only."""
+        """A program without CUDA has the same plan, and works only for CPU ranks."""
         options = '--input', f'{MODEL}_in.npy', '--expect', f'{MODEL}_out.npy', '--tolerance', '1e-4'
         weights = '--weights', f'{self.folder}/weights.safetensors'
         elsewhere = os.environ['ELSEWHERE']
@@ -155,24 +156,24 @@ class Errors(unittest.TestCase):
 
     @unittest.skipUnless(MPIRUN, 'needs MPI')
     def test_cuda_aware(self):
-        """The emulated GPU's memory is the host's, so that any MPI is able to."""
+        """The emulated GPU's memory is host memory, so any MPI can handle it."""
         options = '--input', f'{MODEL}_in.npy', '--expect', f'{MODEL}_out.npy', '--tolerance', '1e-4', '--cuda-aware'
         done = self.run_program(self.folder, '', *options)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn('dice: warning: this MPI does not say that it was built with CUDA, which is tried now', done.stderr)
+        self.assertIn('dice: warning: this MPI does not say that it was built with CUDA; dice tries it now', done.stderr)
 
     @unittest.skipIf(MPIRUN, 'by MPI it has messages')
     def test_cuda_aware_without_messages(self):
         done = self.run_program(self.folder, '', '--random', '1', '--cuda-aware')
         self.assertEqual((done.returncode, done.stderr),
-                         (2, 'dice: error: --cuda-aware: this run has no messages by MPI; omit the option\n'))
+                         (2, 'dice: error: --cuda-aware: this run sends no messages by MPI; omit the option\n'))
 
     def test_no_place_for_choices(self):
         os.mkdir(f'{self.folder}/weights.safetensors.Emulated-GPU.kernels')
         done = self.run_program(self.folder, '', '--random', '1')
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"^dice: warning: rank 0 \(host [^)]+\): cannot write '.*\.kernels', so that each "
-                                      'start measures anew which kernels are fastest\n$')
+                                      'start measures again which kernels are fastest\n$')
 
 
 if __name__ == '__main__':

@@ -1,4 +1,4 @@
-"""test_run.py RUN: what test/gpu/run makes of stages that pass, fail, hang or are stopped, and how it goes on."""
+"""test_run.py RUN: how test/gpu/run handles stages that pass, fail, hang or are stopped, and how it continues."""
 import json
 import pathlib
 import signal
@@ -9,10 +9,10 @@ import tempfile
 import unittest
 
 SCRIPT = pathlib.Path(sys.argv[1])
-# A copy of the script with stages of a test's own.
+# A copy of the script with a test's own stages.
 DRIVER = '''
 import importlib.machinery, importlib.util, pathlib, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which who calls this may ignore
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the caller may ignore it
 script, stages, *sys.argv[1:] = sys.argv[1:]
 sys.path.insert(0, str(pathlib.Path(script).parent))
 loader = importlib.machinery.SourceFileLoader('run', script)
@@ -51,7 +51,7 @@ class Run(unittest.TestCase):
         self.assertEqual(self.run_stages(GOOD), (0, 'PASS: passed 1 of 1 stages', {'good': 'ok'}))
         self.assertEqual(self.known['good']['remark'], 'all is well')
         self.assertIn('all is well\n', (self.work / 'out/good.log').read_text())
-        self.assertEqual(self.run_stages(GOOD)[0], 0)  # which has nothing to do
+        self.assertEqual(self.run_stages(GOOD)[0], 0)  # there is nothing to do
 
     def test_failures_of_every_kind(self):
         stages = GOOD + '''
@@ -79,7 +79,7 @@ def left_out(t):
         self.assertEqual(self.run_stages(stages, 'good', 'left-out')[0], 2)
 
     def test_goes_on(self):
-        """Stages without a turn come first, then what was stopped; within a stage what passed is not repeated."""
+        """Stages without a turn come first, then stopped ones; items of a stage that passed are not repeated."""
         stages = '''
 def check(item, path):
     with open(path.parent / 'turns', 'a') as file:
@@ -105,7 +105,7 @@ def fails(t):
         self.assertEqual(self.run_stages(stages + late)[:2], (0, 'PASS: passed 3 of 3 stages'))
         self.assertEqual((self.work / 'turns').read_text().split(),
                          ['a', 'slow', 'broken', 'c', 'late', 'slow', 'b', 'broken'])
-        self.run_stages(stages, 'fails')  # that was ok: anew
+        self.run_stages(stages, 'fails')  # it had passed, so all of it runs again
         self.assertEqual((self.work / 'turns').read_text().split()[8:], ['broken', 'c'])
         (self.work / 'out/results.json').write_text('{}')
         (self.work / 'b').write_text('another program')
@@ -122,7 +122,7 @@ def waits(t):
             process = self.start(stages, '--out', self.work / 'all.tar.gz', 'good', 'waits')
             process.stdout.readline(), process.stdout.readline()
             log = self.work / 'out/waits.log'
-            while not (log.exists() and 'begun\n' in log.read_text()):  # seen before the command ends
+            while not (log.exists() and 'begun\n' in log.read_text()):  # the log is written before the command ends
                 self.assertIsNone(process.poll())
             process.send_signal(how)
             lines = process.communicate(timeout=30)[0].splitlines()

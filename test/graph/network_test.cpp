@@ -1,4 +1,4 @@
-// From a generated header to values, and headers that are damaged.
+// Values from generated headers, and damaged headers.
 #include "dice/graph/graph.hpp"
 
 #include <array>
@@ -9,8 +9,8 @@ namespace {
 
 using namespace dice;
 
-/// A convolution of 8 channels of an image, one pixel larger than the window on each side: 8 × 3 × 3, said to be
-/// 8 × 3 × `Width` and to read layer `From`.
+/// A convolution of 8 channels on an image that is one pixel larger than the window on each side: 8 × 3 × 3. The header says
+/// 8 × 3 × `Width`, and that it reads layer `From`.
 template <int Width, int From> struct small {
   static constexpr int size = 3;
   struct image {

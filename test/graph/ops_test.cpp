@@ -37,12 +37,12 @@ static_assert(graph::macs(ops::mat_mul{.columns = 6, .depth = 4}, std::array{sha
               2 * 3 * 6 * 4);
 static_assert(graph::macs(ops::gemm{.columns = 10, .depth = 4}, std::array{shape{3, 4}}, shape{3, 10}) == 3 * 10 * 4);
 static_assert(graph::macs(ops::max_pool{.kernel = {2, 2}}, std::array{shape{1, 4, 4, 4}}, shape{1, 4, 3, 3}) == 0);
-// ceil_mode keeps a last, partial window; one that would start in the end padding is dropped.
+// ceil_mode keeps a partial last window; a window that would start in the end padding is dropped.
 static_assert(infer(ops::max_pool{.kernel = {3, 3}, .strides = {2, 2}, .ceil_mode = true}, shape{1, 4, 13, 14}) ==
               shape{1, 4, 6, 7});
 static_assert(infer(ops::max_pool{.kernel = {2, 2}, .strides = {3, 3}, .pads = {1, 1, 1, 1}, .ceil_mode = true},
                     shape{1, 1, 5, 6}) == shape{1, 1, 2, 3});
-// A window larger than the input, by less than a stride, is one output.
+// A window that is larger than the input by less than a stride gives one output.
 static_assert(infer(ops::max_pool{.kernel = {3, 3}, .strides = {2, 2}, .ceil_mode = true}, shape{1, 1, 2, 3}) ==
               shape{1, 1, 1, 1});
 static_assert(infer(ops::average_pool{.kernel = {2, 2}, .strides = {2, 2}, .dilations = {2, 2}}, shape{1, 1, 7, 7}) ==
@@ -118,7 +118,7 @@ TEST(Ops, AWindowNeedsWhatItTouches) {
           for (std::int64_t end = y + 1; end <= out[2]; ++end) {
             region part = tensor::whole(out);
             part.begin[2] = y, part.end[2] = end, part.begin[3] = 1, part.end[3] = 4;
-            const auto needed = graph::needs(op, 0, part, std::array{in}, out), read = touched(op.window(), part, in);
+            const auto needed = graph::input_region(op, 0, part, std::array{in}, out), read = touched(op.window(), part, in);
             EXPECT_TRUE(tensor::contains(needed, read));
             EXPECT_TRUE(dilation > 1 || needed == read);  // a dilated window may skip the first row
           }
@@ -132,39 +132,41 @@ TEST(Ops, RegionsOfOtherOperators) {
     return r;
   };
   const auto part = box({0, 2, 1, 0}, {1, 6, 3, 4});
-  EXPECT_EQ(graph::needs(ops::relu{}, 0, part, std::array{shape{1, 8, 4, 4}}, shape{1, 8, 4, 4}), part);
-  // A channel range of a grouped convolution needs its groups' channels alone.
-  EXPECT_EQ(graph::needs(ops::conv{.channels = 8, .group = 4}, 0, box({0, 2, 0, 0}, {1, 4, 4, 4}),
-                         std::array{shape{1, 12, 4, 4}}, shape{1, 8, 4, 4}),
+  EXPECT_EQ(graph::input_region(ops::relu{}, 0, part, std::array{shape{1, 8, 4, 4}}, shape{1, 8, 4, 4}), part);
+  // A channel range of a grouped convolution needs only its groups' channels.
+  EXPECT_EQ(graph::input_region(ops::conv{.channels = 8, .group = 4}, 0, box({0, 2, 0, 0}, {1, 4, 4, 4}),
+                                std::array{shape{1, 12, 4, 4}}, shape{1, 8, 4, 4}),
             box({0, 3, 0, 0}, {1, 6, 4, 4}));
   // A pool needs the channels of its output.
-  EXPECT_EQ(graph::needs(ops::max_pool{.kernel = {2, 2}}, 0, part, std::array{shape{1, 8, 5, 5}}, shape{1, 8, 4, 4}),
+  EXPECT_EQ(graph::input_region(ops::max_pool{.kernel = {2, 2}}, 0, part, std::array{shape{1, 8, 5, 5}}, shape{1, 8, 4, 4}),
             box({0, 2, 1, 0}, {1, 6, 4, 5}));
-  EXPECT_EQ(graph::needs(ops::average_pool{.kernel = {2, 2}}, 0, part, std::array{shape{1, 8, 5, 5}}, shape{1, 8, 4, 4}),
-            box({0, 2, 1, 0}, {1, 6, 4, 5}));
-  EXPECT_EQ(graph::needs(ops::global_average_pool{}, 0, box({0, 2, 0, 0}, {1, 6, 1, 1}), std::array{shape{1, 8, 4, 4}},
-                         shape{1, 8, 1, 1}),
+  EXPECT_EQ(
+      graph::input_region(ops::average_pool{.kernel = {2, 2}}, 0, part, std::array{shape{1, 8, 5, 5}}, shape{1, 8, 4, 4}),
+      box({0, 2, 1, 0}, {1, 6, 4, 5}));
+  EXPECT_EQ(graph::input_region(ops::global_average_pool{}, 0, box({0, 2, 0, 0}, {1, 6, 1, 1}),
+                                std::array{shape{1, 8, 4, 4}}, shape{1, 8, 1, 1}),
             box({0, 2, 0, 0}, {1, 6, 4, 4}));
   // Second operand of a Concat along channels.
-  EXPECT_EQ(
-      graph::needs(ops::concat{.axis = 1}, 1, part, std::array{shape{1, 3, 4, 4}, shape{1, 5, 4, 4}}, shape{1, 8, 4, 4}),
-      box({0, 0, 1, 0}, {1, 3, 3, 4}));
+  EXPECT_EQ(graph::input_region(ops::concat{.axis = 1}, 1, part, std::array{shape{1, 3, 4, 4}, shape{1, 5, 4, 4}},
+                                shape{1, 8, 4, 4}),
+            box({0, 0, 1, 0}, {1, 3, 3, 4}));
   // An operand broadcast over H and W.
-  EXPECT_EQ(graph::needs(ops::mul{}, 1, part, std::array{shape{1, 8, 4, 4}, shape{1, 8, 1, 1}}, shape{1, 8, 4, 4}),
+  EXPECT_EQ(graph::input_region(ops::mul{}, 1, part, std::array{shape{1, 8, 4, 4}, shape{1, 8, 1, 1}}, shape{1, 8, 4, 4}),
             box({0, 2, 0, 0}, {1, 6, 1, 1}));
-  EXPECT_EQ(graph::needs(ops::transpose{.perm = {0, 2, 3, 1}}, 0, box({0, 1, 0, 2}, {1, 2, 4, 6}),
-                         std::array{shape{1, 8, 4, 4}}, shape{1, 4, 4, 8}),
+  EXPECT_EQ(graph::input_region(ops::transpose{.perm = {0, 2, 3, 1}}, 0, box({0, 1, 0, 2}, {1, 2, 4, 6}),
+                                std::array{shape{1, 8, 4, 4}}, shape{1, 4, 4, 8}),
             box({0, 2, 1, 0}, {1, 6, 2, 4}));
-  EXPECT_EQ(graph::needs(ops::slice{.starts = {0, 7, 0, 0}, .steps = {1, -2, 1, 1}, .extents = {1, 4, 4, 4}}, 0,
-                         box({0, 1, 0, 0}, {1, 3, 4, 4}), std::array{shape{1, 8, 4, 4}}, shape{1, 4, 4, 4}),
+  EXPECT_EQ(graph::input_region(ops::slice{.starts = {0, 7, 0, 0}, .steps = {1, -2, 1, 1}, .extents = {1, 4, 4, 4}}, 0,
+                                box({0, 1, 0, 0}, {1, 3, 4, 4}), std::array{shape{1, 8, 4, 4}}, shape{1, 4, 4, 4}),
             box({0, 3, 0, 0}, {1, 6, 4, 4}));
-  EXPECT_EQ(graph::needs(ops::lrn{.size = 4}, 0, part, std::array{shape{1, 8, 4, 4}}, shape{1, 8, 4, 4}),
+  EXPECT_EQ(graph::input_region(ops::lrn{.size = 4}, 0, part, std::array{shape{1, 8, 4, 4}}, shape{1, 8, 4, 4}),
             box({0, 1, 1, 0}, {1, 8, 3, 4}));
-  EXPECT_EQ(graph::needs(ops::resize{.factors = {1, 1, 2, 3}}, 0, box({0, 1, 3, 2}, {1, 2, 5, 6}),
-                         std::array{shape{1, 8, 4, 4}}, shape{1, 8, 8, 12}),
+  EXPECT_EQ(graph::input_region(ops::resize{.factors = {1, 1, 2, 3}}, 0, box({0, 1, 3, 2}, {1, 2, 5, 6}),
+                                std::array{shape{1, 8, 4, 4}}, shape{1, 8, 8, 12}),
             box({0, 1, 1, 0}, {1, 2, 3, 2}));
-  EXPECT_EQ(graph::needs(ops::flatten{}, 0, box({0, 3, 0, 0}, {1, 9, 1, 1}), std::array{shape{1, 8, 4, 4}}, shape{1, 128}),
-            tensor::whole(shape{1, 8, 4, 4}));
+  EXPECT_EQ(
+      graph::input_region(ops::flatten{}, 0, box({0, 3, 0, 0}, {1, 9, 1, 1}), std::array{shape{1, 8, 4, 4}}, shape{1, 128}),
+      tensor::whole(shape{1, 8, 4, 4}));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Region rules against the elements that an operator touches: what the rule does not name may change, and the region of the
-// result stays as it is. The reference kernels tell.
+// Region rules against the elements that an operator reads, by the reference kernels: elements outside of the rule's region
+// may change, and the region of the result stays the same.
 #include "kernels/harness.hpp"
 
 #include <array>
@@ -34,7 +34,7 @@ template <class Op> void needs_all_it_touches(const problem<Op>& p) {
     }
     auto other = p;
     for (std::size_t k = 0; k < p.in.size(); ++k) {
-      const auto needed = graph::needs(p.op, static_cast<int>(k), part, graph::shapes(p.in), result);
+      const auto needed = graph::input_region(p.op, static_cast<int>(k), part, graph::shapes(p.in), result);
       EXPECT_TRUE(tensor::empty(needed) || tensor::contains(tensor::whole(p.in[k]), needed)) << p.op.onnx;
       for (std::size_t i = 0; i < other.inputs[k].size(); ++i)
         if (!inside(needed, p.in[k], static_cast<std::int64_t>(i)))

@@ -1,4 +1,4 @@
-// What ranks tell one another.
+// What ranks send one another.
 #include "dice/job/clock_shift.hpp"
 #include "dice/job/record.hpp"
 
@@ -13,14 +13,14 @@
 using namespace dice;
 
 TEST(clock_shift, changes_evenly_between_two_samples) {
-  // A clock that was started long after rank 0's and is 20 ppm too fast: 1 ms more in 50 s.
+  // A clock that started long after rank 0's and is 20 ppm too fast: it gains 1 ms in 50 s.
   constexpr std::int64_t s = 1'000'000'000, far = 4'000'000 * s;
   const job::clock_shift clock({10 * s, far}, {60 * s, far - s / 1000});
   EXPECT_EQ(clock(10 * s), far + 10 * s);
   EXPECT_EQ(clock(60 * s), far + 60 * s - 1'000'000);
   EXPECT_EQ(clock(35 * s), far + 35 * s - 500'000);
   EXPECT_EQ(clock(12 * s), far + 12 * s - 40'000);
-  EXPECT_EQ(clock(9 * s), far + 9 * s);  // nothing is known of before and after
+  EXPECT_EQ(clock(9 * s), far + 9 * s);  // before and after, the shift is taken as constant
   EXPECT_EQ(clock(99 * s), far + 99 * s - 1'000'000);
   EXPECT_EQ(job::clock_shift({5, 7}, {5, 9})(5), 12);
   EXPECT_EQ(job::clock_shift({0, -3}, {1, -3})(5), 2);

@@ -38,7 +38,7 @@ void compare_conv(const ops::conv& op, const shape& in, const ending& activation
   compare(residual ? with_residual(p) : p, text(op, in), activation);
 }
 
-// Every window on maps of every size, channels in turn.
+// Every window on maps of every size, with varying numbers of channels.
 TEST(convolution_compared, equals_the_reference) {
   const std::array<int, 2> kernels[] = {{1, 1}, {2, 2}, {3, 3}, {5, 5}, {7, 7}, {1, 7}, {7, 1}};
   const std::array<int, 2> sizes[] = {{1, 1}, {7, 7}, {13, 17}, {14, 14}, {4, 33}};
@@ -88,13 +88,13 @@ TEST(convolution_compared, every_epilogue) {
   all(depthwise, {2, 12, 11, 9});
 }
 
-// Convolutions that end with the largest of each 2 × 2 results.
-TEST(convolution_compared, halves) {
+// Convolutions that end with the maximum of each 2 × 2 results.
+TEST(convolution_compared, pools_2x2) {
   if (!can_halve) GTEST_SKIP() << "this backend takes no pooling into a convolution";
   const auto halved = [](const ops::conv& op, const shape& in, const ending& activation) {
     auto p = problem_of(op, in);
-    ASSERT_TRUE(algorithm::choose<compared::value>(op, graph::shapes(p.in), p.result()).halves) << text(op, in);
-    p.halves = true;
+    ASSERT_TRUE(algorithm::choose<compared::value>(op, graph::shapes(p.in), p.result()).pools_2x2) << text(op, in);
+    p.pools_2x2 = true;
     compare(p, text(op, in) + ", halved", activation);
   };
   for (const int kernel : {1, 3, 5, 7})
@@ -154,23 +154,23 @@ TEST(convolution_compared, groups) {
                      {2, 17, size, size});
 }
 
-// NaN reaches the results whose windows have it, and the largest of which they are one, and no others.
+// NaN reaches only the results whose windows contain it, and the maxima over these results.
 TEST(convolution_compared, not_a_number) {
   const ops::conv op{.channels = 21, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
   for (const std::int64_t channels : {3, 18})
-    for (const bool halves : {false, true}) {
-      if (halves && !can_halve) continue;
+    for (const bool pools_2x2 : {false, true}) {
+      if (pools_2x2 && !can_halve) continue;
       auto p = problem_of(op, {1, channels, 9, 30});
-      p.halves = halves;
+      p.pools_2x2 = pools_2x2;
       p.inputs[0][4 * 30 + 17] = std::numeric_limits<float>::quiet_NaN();
       const auto expected = expected_of(p, ops::relu{});
       ASSERT_EQ(std::count_if(expected.begin(), expected.end(), [](float x) { return std::isnan(x); }),
-                21 * (halves ? 4 : 9));
+                21 * (pools_2x2 ? 4 : 9));
       compare(p, "NaN", ops::relu{});
     }
 }
 
-// Maps so large that threads share them by rows.
+// Maps large enough for threads to share them by rows.
 TEST(convolution_compared, large_depthwise) {
   for (const int stride : {1, 2})
     compare_conv(

@@ -34,7 +34,7 @@ template <class Backend, class Op> std::vector<float> of(const Op& op, std::vect
   return compute<Backend>(p);
 }
 
-// Relative error of each element, over the whole range: the tests above see only the largest values.
+// Relative error of each element, over the whole range: the tests above check only the largest values.
 TYPED_TEST(elementwise, exponentials_are_accurate) {
   std::vector<float> x;
   for (float v = 1e-20f; v < 90; v *= 1.01f) x.push_back(v), x.push_back(-v);

@@ -1,4 +1,4 @@
-// The cases of expected.json: operators' outputs by PyTorch (make_expected.py).
+// The cases of expected.json: operators' outputs as PyTorch computes them (make_expected.py).
 #pragma once
 
 #include "kernels/harness.hpp"
@@ -44,7 +44,7 @@ inline void read(const nlohmann::json& from, std::string_view name, ops::padding
     to = *it == "reflect" ? ops::padding::reflect : *it == "edge" ? ops::padding::edge : ops::padding::constant;
 }
 
-/// The operator with the attributes that it has of those in `from`.
+/// The operator with those of its attributes that are in `from`.
 template <class Op> Op attributes(const nlohmann::json& from) {
   Op op;
 #define DICE_READ(name) \

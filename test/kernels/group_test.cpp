@@ -7,7 +7,7 @@ namespace {
 using namespace harness;
 
 template <class Backend> struct group : ::testing::Test {
-  static constexpr bool on_gpu = algorithm::is_cudnn(Backend::value);
+  static constexpr bool on_gpu = algorithm::processor_of(Backend::value) == platform::processor::gpu;
 };
 TYPED_TEST_SUITE(group, backends);
 
@@ -83,7 +83,7 @@ TYPED_TEST(group, single_layers) {
   EXPECT_EQ(run(alone<TypeParam, sample::flatten1>, this->on_gpu, {y}, {}), y);
 }
 
-// Every operator but the graph's own inputs and outputs.
+// Every operator except the graph's inputs and outputs.
 template <class Backend, class... Op> constexpr bool has_all() { return (kernels::has_kernel<Backend, Op> && ...); }
 template <class Backend>
 constexpr bool complete = has_all<

@@ -1,5 +1,5 @@
-// Runs one operator on one backend as a fusion group, which is a value. Memory is exactly as large as the contract says, so
-// that a sanitizer sees any access beside it; scratch and output begin as NaN; guards stand around the output.
+// Runs one operator on one backend as a fusion group, given as values. Buffers are exactly as large as the contract says, so
+// that sanitizers see any access beyond them; scratch and output start as NaN; guards surround the output.
 #pragma once
 
 #include <dice/kernels/table.hpp>
@@ -39,7 +39,7 @@ using compared = kernels::openmp::backend;
 #define DICE_COMPARES
 #endif
 #if defined(DICE_TESTS_GPU)
-using backends = ::testing::Types<compared>;  // the reference is tested without
+using backends = ::testing::Types<compared>;  // the reference is tested without a GPU
 #elif defined(DICE_COMPARES)
 using backends = ::testing::Types<kernels::reference::backend, compared>;
 #else
@@ -58,7 +58,7 @@ inline std::vector<float> values(std::int64_t count, std::uint32_t seed, float l
   return out;
 }
 
-/// Memory at a multiple of 64 bytes that is as large as its content, so that a sanitizer sees accesses behind it.
+/// Memory aligned to 64 bytes and exactly as large as its content, so that sanitizers see accesses behind it.
 class buffer {
  public:
   explicit buffer(std::int64_t bytes, unsigned char fill = 0xff) : size_(static_cast<std::size_t>(bytes)) {
@@ -95,14 +95,14 @@ template <class Op> struct problem {
   std::vector<std::vector<float>> inputs, parameters;
   std::vector<float> residual;                    ///< empty: none
   bool in_place = false;                          ///< output over input 0
-  bool halves = false;                            ///< its fusion group ends with the largest of each 2 × 2 results
-  tensor::layout layout = tensor::layout::plain;  ///< of all tensors that can have it
+  bool pools_2x2 = false;                         ///< its fusion group ends with the maximum of each 2 × 2 results
+  tensor::layout layout = tensor::layout::plain;  ///< of all tensors that support it
   int threads = 1;
 
   shape result() const { return graph::infer(op, graph::shapes(in)); }
   shape output() const {
     shape out = result();
-    if (halves) out[2] /= 2, out[3] /= 2;
+    if (pools_2x2) out[2] /= 2, out[3] /= 2;
     return out;
   }
 };
@@ -119,7 +119,7 @@ inline std::vector<float> stored(const std::vector<float>& plain, const shape& s
   }
   return out;
 }
-/// The way back.
+/// The reverse of stored().
 inline std::vector<float> plain(const float* from, const shape& s, tensor::layout is) {
   if (is == tensor::layout::plain || !tensor::has_blocks(s)) return {from, from + s.elements()};
   std::vector<float> out(static_cast<std::size_t>(s.elements()));
@@ -132,7 +132,7 @@ inline std::vector<float> plain(const float* from, const shape& s, tensor::layou
   return out;
 }
 
-/// A problem as values, what computes it, and in which layouts: the same type for all operators.
+/// A problem as values, with its kernel and layouts: the same type for all operators.
 struct job {
   kernels::task what;  ///< without layouts
   kernels::functions by;
@@ -144,7 +144,7 @@ struct job {
   int threads;
 
   tensor::layout layout_of(const shape& s) const { return tensor::has_blocks(s) ? layout : tensor::layout::plain; }
-  /// Of the inputs and then of the residual.
+  /// The layouts of the inputs, then of the residual.
   std::vector<tensor::layout> layouts() const {
     std::vector<tensor::layout> out;
     for (const auto& s : what.inputs) out.push_back(layout_of(s));
@@ -243,7 +243,7 @@ inline std::vector<float> compute_there(const job& j) {
   std::fill_n(around.begin(), guard, 12345.0f), std::fill_n(around.end() - guard, guard, 12345.0f);
   float* const output = there.put(around);
   if (j.in_place) {
-    // A kernel runs more than once before it is recorded: each time on the input.
+    // A kernel runs several times before it is recorded, so each run needs the original input.
     there.again(output + guard, inputs[0], count);
     inputs[0] = output + guard;
   }
@@ -273,7 +273,7 @@ std::vector<float> compute(const problem<Op>& p, const ending& e, const algorith
                        .result = result,
                        .residual = !p.residual.empty(),
                        .activation = e.by,
-                       .halves = p.halves,
+                       .pools_2x2 = p.pools_2x2,
                        .how = algorithm,
                        .output = tensor::has_blocks(result) ? p.layout : tensor::layout::plain},
               .by = kernels::functions_for(Backend{}, p.op, p.in, result),
@@ -285,17 +285,17 @@ std::vector<float> compute(const problem<Op>& p, const ending& e, const algorith
               .layout = p.layout,
               .threads = p.threads};
 #ifdef DICE_TESTS_GPU
-  if constexpr (algorithm::is_cudnn(Backend::value)) return compute_there(j);
+  if constexpr (algorithm::processor_of(Backend::value) == platform::processor::gpu) return compute_there(j);
 #endif
   return compute_here(j);
 }
 
-/// By the algorithm that is chosen for it.
+/// With the algorithm that dice chooses for it.
 template <class Backend, class Op> std::vector<float> compute(const problem<Op>& p, const ending& e = {}) {
   return compute<Backend>(p, e, algorithm::choose<Backend::value>(p.op, graph::shapes(p.in), p.result()));
 }
 
-/// max |a - b| / max |b|; infinite if any element is NaN in one of them alone, or infinite.
+/// max |a - b| / max |b|; infinite if an element is NaN in only one of them, or infinite.
 inline double error(const std::vector<float>& a, const std::vector<float>& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double difference = 0, size = 0;
@@ -332,10 +332,10 @@ template <class Op> problem<Op> with_residual(problem<Op> p) {
   return p;
 }
 
-/// What the reference computes; a group that halves as two operators.
+/// What the reference computes; for a group with pooling, by two operators.
 template <class Op> std::vector<float> expected_of(problem<Op> p, const ending& e) {
-  if (!p.halves) return compute<kernels::reference::backend>(p, e);
-  p.halves = false;
+  if (!p.pools_2x2) return compute<kernels::reference::backend>(p, e);
+  p.pools_2x2 = false;
   problem<ops::max_pool> pool{.op = {.kernel = {2, 2}, .strides = {2, 2}},
                               .in = {p.result()},
                               .inputs = {compute<kernels::reference::backend>(p, e)},

@@ -27,7 +27,7 @@ TYPED_TEST(movement, views_are_copied) {
   copied(ops::reshape{.to = {7, 30}});
 }
 
-/// Concat of p whose inputs `0` and, if `second`, `1` lie at their places in the output already.
+/// Concat of p with inputs `0` and, if `second`, `1` already at their places in the output.
 template <class Backend> std::vector<float> concat_in_place(const problem<ops::concat>& p, bool second) {
   std::vector<float> output(static_cast<std::size_t>(p.result().elements()));
   std::copy(p.inputs[0].begin(), p.inputs[0].end(), output.begin());

@@ -1,4 +1,4 @@
-// The bytes in which convolutions pack their weights, as sums: files of packed weights outlive the program that wrote them.
+// Checks convolutions' packed weights by sums: files of packed weights outlive the program that wrote them.
 #include "dice/kernels/table.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct kind {
   double sum;  ///< of the packed numbers, each multiplied by a random one
 };
 
-// If a sum differs, raise algorithm::packed_form, and take the numbers that the test prints, and that form.
+// If a sum differs, increase algorithm::packed_form, and copy the numbers that the test prints, and that form, to here.
 constexpr int form = 1;
 constexpr kind kinds[] = {
     {"direct", {.channels = 37, .kernel = {3, 3}, .bias = true}, {1, 20, 9, 9}, 0, 34752, 9.18602126425},
@@ -73,7 +73,7 @@ void check(const kind& k) {
     const double part = x * values(engine);
     sum += part, magnitude += std::abs(part);
   }
-  // The instruction set changes rounding, not more.
+  // The instruction set may change only the rounding.
   EXPECT_TRUE(bytes == k.bytes && std::abs(sum - k.sum) <= 1e-6 * magnitude)
       << k.name << ": " << k.variant << ", " << bytes << ", " << std::setprecision(12) << sum;
 }

@@ -23,7 +23,7 @@ TYPED_TEST(pool, max_pool_keeps_nan_and_infinities) {
   EXPECT_TRUE(std::isnan(y[1]));
   EXPECT_TRUE(std::isnan(y[2]));
 
-  // Each element in turn, in windows at the border and between.
+  // Each element in turn, in windows at the border and inside.
   auto q = make(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {{1, 17, 3, 12}});
   const auto without = compute<TypeParam>(q);
   for (std::size_t at = 0; at < q.inputs[0].size(); at += 7) {

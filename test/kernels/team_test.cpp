@@ -21,7 +21,7 @@ using namespace dice::kernels;
 /// Runs f in a thread of its own: teams and bindings belong to threads.
 template <class F> void apart(F f) { std::thread(f).join(); }
 
-/// Calls f while this thread's team, of `threads`, stands by.
+/// Calls f inside keep() of this thread's team, of `threads` threads.
 template <class F> void kept(int threads, F f) {
   team::set_threads(threads);
   team::keep([](void* with) { (*static_cast<F*>(with))(); }, &f);
@@ -73,22 +73,22 @@ TEST(team, tells_when_its_threads_worked) {
 }
 
 TEST(team, is_bound_to_the_cores_listed) {
-  const auto allowed = team::allowed_cores();
+  const auto allowed = dice::kernels::usable_cores();
   ASSERT_FALSE(allowed.empty());
   apart([&] {
     EXPECT_TRUE(team::pin(allowed));
     EXPECT_EQ(team::available_threads(), static_cast<int>(allowed.size()));
     bool there = true;
 #pragma omp parallel reduction(&& : there)
-    there = team::allowed_cores() == std::vector{allowed[static_cast<std::size_t>(omp_get_thread_num())]};
+    there = dice::kernels::usable_cores() == std::vector{allowed[static_cast<std::size_t>(omp_get_thread_num())]};
     EXPECT_TRUE(there);
   });
-  EXPECT_EQ(team::allowed_cores(), allowed) << "another thread's binding has changed";
+  EXPECT_EQ(dice::kernels::usable_cores(), allowed) << "another thread's binding has changed";
 }
 
-// GCC's runtime ends threads that a team does without, and new ones are bound as the first thread is.
+// GCC's runtime ends threads that a team does not need; new threads are bound like the first thread.
 TEST(team, stays_bound_when_kernels_are_small) {
-  auto cores = team::allowed_cores();
+  auto cores = dice::kernels::usable_cores();
   const auto first = cores.front(), other = cores.back();
   cores = {first, first, first, other};
   apart([&] {
@@ -100,7 +100,7 @@ TEST(team, stays_bound_when_kernels_are_small) {
     }
     int last = -1;
 #pragma omp parallel
-    if (omp_get_thread_num() == 3) last = team::allowed_cores().front();
+    if (omp_get_thread_num() == 3) last = dice::kernels::usable_cores().front();
     EXPECT_EQ(last, other);
   });
 }
@@ -138,7 +138,7 @@ TEST(team, takes_over_the_units_of_a_thread_that_is_held_up) {
       team::share(16, t, n, [&](std::int64_t) {
         if (t == 1) ++by_second;
         else
-          while (by_second < 15) std::this_thread::yield();  // ends only if the other takes all but this
+          while (by_second < 15) std::this_thread::yield();  // ends only if the other thread takes all parts but this one
       });
     });
     EXPECT_GE(by_second, 15);
@@ -186,7 +186,7 @@ TEST(team, inside_a_job_is_of_one_thread) {
         team::barrier();
         ++calls[static_cast<std::size_t>(outer)];
       });
-      team::barrier();  // of the outer job, again
+      team::barrier();  // again the barrier of the outer job
       EXPECT_EQ(calls[0] + calls[1], 2);
     });
   });

@@ -1,4 +1,5 @@
-// Winograd's convolution: each size of tile, whatever the cost says, and the direct one beside it, against the reference.
+// Winograd's convolution with each tile size, whatever the cost model chooses, and the direct convolution, against the
+// reference.
 #include "kernels/harness.hpp"
 
 #include <string>
@@ -7,7 +8,7 @@ namespace {
 
 using namespace harness;
 
-/// The size of Winograd's algorithm of that number, 0 being the direct convolution.
+/// The choice with this number of a tile size for Winograd's algorithm; 0 is the direct convolution.
 algorithm::choice forced(int size, const problem<ops::conv>& p) {
   algorithm::choice out{.works = algorithm::form::blocked, .converts = true, .variant = size};
   if (size > 0) {
@@ -24,9 +25,9 @@ void compare_all(const ops::conv& op, const shape& in) {
   auto p = make(op, {in}, {{op.channels, in[1], op.kernel[0], op.kernel[1]}, {op.channels}});
   enum class end { plain, halved, residual };
   for (const auto last : {end::plain, end::halved, end::residual}) {
-    p.halves = last == end::halved;
+    p.pools_2x2 = last == end::halved;
     const auto output = p.output();
-    if (p.halves && (op.kernel[0] != op.kernel[1] || output.elements() == 0)) continue;
+    if (p.pools_2x2 && (op.kernel[0] != op.kernel[1] || output.elements() == 0)) continue;
     if (last == end::residual) p = with_residual(p);
     const auto expected = expected_of(p, ops::relu{});
     const int sizes = algorithm::winograd::sizes(op, in);
@@ -37,7 +38,7 @@ void compare_all(const ops::conv& op, const shape& in) {
           p.threads = threads, p.layout = layout;
           // Larger tiles multiply rounding errors by more.
           EXPECT_LE(error(compute<kernels::openmp::backend>(p, ops::relu{}, forced(size, p)), expected),
-                    size + algorithm::winograd::least_pairs(op.kernel) > 3 ? 5e-5 : tolerance)
+                    size + algorithm::winograd::min_pairs(op.kernel) > 3 ? 5e-5 : tolerance)
               << in[0] << 'x' << in[1] << 'x' << in[2] << 'x' << in[3] << " to " << op.channels << ", " << op.kernel[0]
               << 'x' << op.kernel[1] << ", size " << size << ", threads " << threads;
         }
@@ -60,13 +61,13 @@ TEST(winograd, equals_the_reference) {
   compare_all(op, {1, 17, 12, 18});
 }
 
-// NaN reaches all results that it reaches in the reference, and those of their tiles, but no others.
+// NaN reaches all results that it reaches in the reference, and others only in the tiles of these.
 TEST(winograd, not_a_number) {
   const ops::conv op{.channels = 21, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
   auto p = make(op, {{1, 18, 9, 30}}, {{21, 18, 3, 3}, {21}});
   p.inputs[0][4 * 30 + 17] = std::numeric_limits<float>::quiet_NaN();
-  for (const bool halves : {false, true}) {
-    p.halves = halves;
+  for (const bool pools_2x2 : {false, true}) {
+    p.pools_2x2 = pools_2x2;
     const auto expected = expected_of(p, ops::relu{});
     for (int size = 1; size <= 3; ++size) {
       const auto found = compute<kernels::openmp::backend>(p, ops::relu{}, forced(size, p));

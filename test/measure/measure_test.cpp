@@ -11,7 +11,7 @@ using namespace dice;
 TEST(measure, typical_time) {
   EXPECT_EQ(measure::detail::typical({5}, true), 5);
   EXPECT_EQ(measure::detail::typical({5, 1000, 6, 4, 5}, true), 5);
-  // Without a core for most of the time each tenth run waits.
+  // Without a core for most of the time, every tenth run waits.
   std::vector<std::int64_t> cut;
   for (int k = 0; k < 1000; ++k) cut.push_back(k % 10 == 9 ? 9'100'000 : 100'000);
   EXPECT_EQ(measure::detail::typical(cut, true), 100'000);
@@ -29,10 +29,10 @@ TEST(measure, latency_and_bandwidth) {
   link = measure::detail::fitted(bytes, seconds);
   EXPECT_NEAR(link.seconds, 150e-6, 80e-6);
   EXPECT_NEAR(link.bytes_per_s, 12e6, 0.6e6);
-  link = measure::detail::fitted({1e3}, {1e-3});  // a link that is so slow that one size is enough
+  link = measure::detail::fitted({1e3}, {1e-3});  // a link so slow that a single size is measured
   EXPECT_NEAR(link.bytes_per_s, 1e6, 1);
   EXPECT_NEAR(link.seconds, 0, 1e-12);
-  link = measure::detail::fitted({1e3, 4e3}, {2e-3, 1e-3});  // nonsense has no negative speed
+  link = measure::detail::fitted({1e3, 4e3}, {2e-3, 1e-3});  // even nonsensical times give no negative speed
   EXPECT_GT(link.bytes_per_s, 0);
   EXPECT_GE(link.seconds, 0);
 }

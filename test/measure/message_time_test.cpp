@@ -1,4 +1,4 @@
-// What messages take of a rank's time is found, by a clock that others on the machine do not disturb.
+// Finds the CPU time that messages cost a rank, by a clock that other load on the machine does not disturb.
 #include "dice/measure/message_time.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ std::int64_t time_of_thread() {
 
 constexpr int signals = static_cast<int>(detail::handled_sizes.size());
 
-/// An end whose every message needs four looks at it, each of which takes `each` plus `of_kib` for each KiB, a fourth of it.
+/// An endpoint whose messages each need four calls of progress(), each of which takes `each` plus a fourth of `of_kib` per
+/// KiB.
 class costly : public channels::endpoint {
  public:
   costly(double each, double of_kib) : each_(each), of_kib_(of_kib) {}
@@ -57,7 +58,8 @@ TEST(message_trial, tells_what_messages_take_at_both_ends) {
   costly end(200e-6, 5e-6);
   const platform::link by{.bytes_per_s = 50e6, .seconds = 1e-4};
   for (const bool sends : {true, false}) {
-    // Who else is on the machine makes its cores faster or slower from one moment to the next: one of a few trials is right.
+    // Other load on the machine makes its cores faster or slower from one moment to the next: one correct trial of a few is
+    // enough.
     bool right = false;
     std::string all;
     for (int trial = 0; trial < 5 && !right; ++trial) {

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""test_measure.py DIGITS TOY ONNX2HPP FOLDER INCLUDE COMPILER MODEL: --measure; its file becomes types that predict.
+"""test_measure.py DIGITS TOY ONNX2HPP FOLDER INCLUDE COMPILER MODEL: --measure; its file becomes types, which predictions
+use.
 
-DIGITS runs examples/digits, whose header is in FOLDER and whose model is MODEL; TOY is toy_app; INCLUDE is dice's folder.
+DIGITS runs examples/digits, whose header is in FOLDER and whose model is MODEL; TOY is toy_app; INCLUDE is dice's include
+folder.
 """
 import json
 import os
@@ -87,7 +89,7 @@ class Measure(unittest.TestCase):
 
     @unittest.skipUnless("MPIRUN" in os.environ, "needs mpirun")
     def test_two_hosts(self):
-        """They also tell what messages take of their cores."""
+        """They also report the CPU time of messages."""
         elsewhere = ["unshare", "--map-root-user", "--uts", "sh", "-c", 'hostname elsewhere; exec "$@"', "sh"]
         if subprocess.run([*elsewhere, "true"], capture_output=True).returncode:
             self.skipTest("no other host name: unshare --uts is not allowed here")
@@ -98,16 +100,16 @@ class Measure(unittest.TestCase):
         link, = told["connections"]
         self.assertEqual((link["from"], link["to"]), (here["host"], "elsewhere"))
         for a, b in ((here["host"], "elsewhere"), ("elsewhere", here["host"])):
-            self.assertIn(f"dice: measuring what messages from {a} to {b} take", done.stderr)
-        self.assertRegex(done.stdout, r"messages take of +us each sent +GB/s +us each received +GB/s")
+            self.assertIn(f"dice: measuring the CPU time of messages from {a} to {b}", done.stderr)
+        self.assertRegex(done.stdout, r"CPU time of messages +us each sent +GB/s +us each received +GB/s")
         for unit in told["units"]:
             for way in ("sending", "receiving"):
-                if way in unit:  # through shared memory they take too little to be seen at times
+                if way in unit:  # through shared memory, messages sometimes take too little time to be measured
                     self.assertGreaterEqual(unit[way]["us"], 0)
                     self.assertGreater(unit[way]["gbytes_per_s"], 0)
 
     def test_accelerators(self):
-        """An accelerator tells its rank's layers alone; the others are missing."""
+        """An accelerator measures only its rank's layers; the others are missing."""
         environment = {"TOY_OWNER": "0,0,0,0,0,1,1,1,1,1", "TOY_ACCELERATORS": "yes"}
         self.assertEqual(self.run_program(TOY, "--write-weights", "toy.safetensors", **environment).returncode, 0)
         told, _ = self.measure(TOY, "--transport", "in-process", "--weights", "toy.safetensors", **environment)
@@ -137,7 +139,7 @@ class Measure(unittest.TestCase):
         before = weights.read_bytes()
         done = self.run_program(TOY, "--measure", "toy.safetensors")
         self.assertEqual((done.returncode, weights.read_bytes()), (1, before))
-        self.assertIn("holds the weights", done.stderr)
+        self.assertIn("is a weights file", done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""test_pack.py PROGRAM [unittest arguments]: weights that --pack wrote, named and beside the program, right and wrong.
+"""test_pack.py PROGRAM [unittest arguments]: weights that --pack wrote, named on the command line or beside the program,
+valid and invalid.
 
-PROGRAM is toy_app; MPIRUN names mpirun, DIGITS the example digits, or they are empty.
+PROGRAM is toy_app; MPIRUN names mpirun, DIGITS the example digits; either may be empty.
 """
 import os
 import pathlib
@@ -33,7 +34,7 @@ class Packed(Case):
         return done.stdout
 
     def check(self, *arguments, **how):
-        """The results are those of plain weights, to the bit. What is said on stderr."""
+        """The results equal those of plain weights, to the bit. Returns stderr."""
         done = self.run_program("--input", "in.npy", "--expect", "wanted.npy", "--tolerance", 0, *arguments, **how)
         self.assert_done(done)
         return done.stderr
@@ -74,7 +75,7 @@ class Packed(Case):
         for content, text in cases.items():
             (self.folder / "wrong").write_bytes(content)
             done = self.run_program("--random", 1, "--packed", "wrong", owner=TWO, ranks=2)
-            message = self.assert_fails(done, 1, "packed weights 'wrong'", text, "write it anew with --pack wrong")
+            message = self.assert_fails(done, 1, "packed weights 'wrong'", text, "write it again with --pack wrong")
             self.assertTrue(message.isprintable(), message)
         for environment, text in [({"TOY_VERSION": "0=9.9"}, "has dice 9.9, the file has 'dice 1.2.3'"),
                                   ({"TOY_DIGEST": "0=" + "b" * 64}, "has weights b"),
@@ -103,28 +104,28 @@ class Packed(Case):
         self.assert_fails(self.run_program("--random", 1, "--weights", "absent", owner=TWO, ranks=2), 1, "'absent'")
         self.plain.write_bytes(weights)
         fails = self.run_program("--random", 1, "--json", "app.packed", owner=TWO, ranks=2)
-        self.assert_fails(fails, 1, "'app.packed' holds the weights")
+        self.assert_fails(fails, 1, "'app.packed' is a weights file")
 
         def is_left(**how):
             said = self.check(**how)
             self.assertEqual(said.count("\n"), how.get("ranks", 1), said)
-            self.assertIn(" packs its weights at start, for packed weights '" + str(packed), said)
-            self.assertIn("write it anew with --pack " + str(packed), said)
+            self.assertIn(" packs its weights at start, because packed weights '" + str(packed), said)
+            self.assertIn("write it again with --pack " + str(packed), said)
         for by in self.ways(2):
             with self.subTest(by):
-                self.pack(packed)  # of a program of one rank
+                self.pack(packed)  # packed for a program of one rank
                 is_left(owner=TWO, ranks=2, by=by)
                 self.assertEqual(self.check("--weights", "toy.safetensors", owner=TWO, ranks=2, by=by), "")
         packed.write_bytes(b"damaged")
         is_left()
-        self.plain.unlink()  # nothing that serves: both are told
+        self.plain.unlink()  # neither file is usable: both are reported
         self.assert_fails(self.run_program("--random", 1), 1, str(packed) + "' were not written by --pack", "weights file not found")
         self.plain.write_bytes(weights)
         packed.unlink()
         packed.mkdir()
         self.assertIn("is not a regular file", self.check())
         packed.rmdir()
-        os.mkfifo(packed)  # that nobody writes to
+        os.mkfifo(packed)  # without a writer
         self.assertIn("is not a regular file", self.check())
         packed.unlink()
         self.assertEqual(self.check(), "")
@@ -137,7 +138,7 @@ class Packed(Case):
                 (["--random", 1, "--packed", "p", "--weights", "q"], {}, 2, "omit --weights"),
                 (["--pack", "w", "--weights", "w"], {}, 2, "'w' is read"), (["--pack", "p"], mpirun, 2, "without mpirun"),
                 (["--random", 1, "--packed", "in.npy", "--json", "in.npy"], {}, 2, "'in.npy' is read"),
-                (["--pack", "toy.safetensors"], {}, 1, "holds the weights"), (["--pack", "no/p"], {}, 1, "cannot be written"),
+                (["--pack", "toy.safetensors"], {}, 1, "is a weights file"), (["--pack", "no/p"], {}, 1, "cannot be written"),
                 (["--pack", "p", "--weights", "absent"], {}, 1, "'absent' cannot be opened"),
                 (["--pack", "/dev/full"], {}, 1, "No space left on device")]:
             with self.subTest(arguments):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""test_tune.py PROGRAM FOLDER INCLUDE COMPILER: --tune on two ranks; its header compiles and is what the next build takes.
+"""test_tune.py PROGRAM FOLDER INCLUDE COMPILER: --tune on two ranks; its header compiles, and the next build uses it.
 
-PROGRAM runs examples/digits, whose header is in FOLDER; INCLUDE is dice's folder.
+PROGRAM runs examples/digits, whose header is in FOLDER; INCLUDE is dice's include folder.
 """
 import json
 import os
@@ -47,7 +47,7 @@ class Tune(unittest.TestCase):
             self.assertTrue(all(ms > 0 for ms in layer["ms"]))
             self.assertLessEqual(layer["ms"][layer["best"]], 1.03 * min(layer["ms"]))
         self.tune()  # over an existing file
-        # The next build takes the table, whatever is in it.
+        # The next build uses the table, whatever it says.
         wanted = ", ".join("1" if i in by_id else "-1" for i in range(len(self.variants())))
         self.table.write_text(re.sub(r"variants\{.*?\}", "variants{" + wanted + "}", self.table.read_text(), flags=re.S))
         checks = "".join(f"static_assert(dice::algorithm::choices<digits::network, dice::algorithm::backend::openmp>[{i}].variant == 1);\n"

@@ -11,7 +11,7 @@ using namespace dice;
 TEST(median, is_the_middle) {
   EXPECT_EQ(meta::median({3}), 3);
   EXPECT_EQ(meta::median({5, 1, 3}), 3);
-  EXPECT_EQ(meta::median({4, 1, 3, 2}), 3);  // of an even number the greater
+  EXPECT_EQ(meta::median({4, 1, 3, 2}), 3);  // of an even number, the larger of the middle two
 }
 
 TEST(nearest, finds_what_was_mistyped_and_nothing_far_away) {

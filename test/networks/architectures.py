@@ -141,8 +141,8 @@ class SqueezeNet(nn.Module):
 
 
 class Inception(nn.Module):
-    """One of each of Inception-v3's blocks A … E, with 5×5, 1×7 and 7×1, 1×3 and 3×1 convolutions, of as many channels
-    as Winograd's algorithm needs."""
+    """One of each of Inception-v3's blocks A … E, with 5×5, 1×7 and 7×1, 1×3 and 3×1 convolutions, with enough channels for
+    Winograd's algorithm."""
 
     def __init__(self, classes, width=16):
         super().__init__()
@@ -183,7 +183,7 @@ class Inception(nn.Module):
 
 
 class Yolo(nn.Module):
-    """Darknet's convolutions with batch normalisation and leaky 0.1, and 2×2 pooling ('M')."""
+    """Darknet's convolutions with batch normalisation and leaky ReLU of 0.1, and 2×2 pooling ('M')."""
     FULL = [(32, 3), 'M', (64, 3), 'M', (128, 3), (64, 1), (128, 3), 'M', (256, 3), (128, 1), (256, 3), 'M',
             (512, 3), (256, 1), (512, 3), (256, 1)]  # layers 0 … 15 of yolov2.cfg
 
@@ -224,7 +224,7 @@ def local_response_norm(x):
 
 
 class Operators(nn.Module):
-    """No network of anybody's: the operators that the families above do not have, with uncommon attributes."""
+    """Not a published network: it has the operators that the families above lack, with uncommon attributes."""
 
     def __init__(self, classes=7):
         super().__init__()

@@ -1,4 +1,4 @@
-// Networks whose layers are all computed by one variant, as if --tune had chosen it.
+// Networks whose layers all use one variant, as if --tune had chosen it.
 #pragma once
 
 #include <dice/dice.hpp>
@@ -10,8 +10,8 @@
 
 namespace mappings {
 
-/// Network with variant V of the OpenMP backend for each layer, or the last that the layer has: 0 is direct convolutions
-/// everywhere, from 1 on Winograd's algorithm where it can be, 3×3 windows with larger and larger tiles.
+/// Network with variant V of the OpenMP backend for each layer, or the layer's last variant. 0 is direct convolution
+/// everywhere; from 1 on, Winograd's algorithm wherever possible, with larger tiles for 3×3 windows.
 template <class Network, int V> struct forced {
   static constexpr int size = Network::size;
   static constexpr std::string_view name = Network::name;

@@ -66,7 +66,7 @@ def calibrate(net, shape, generator):
 
 
 def build(name, network, frames):
-    """The seeded network, its input frames and what PyTorch answers."""
+    """The seeded network, its input frames and PyTorch's results."""
     seed = zlib.crc32(name.encode()) & 0x7fffffff
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
@@ -104,13 +104,13 @@ def export_dynamo(net, frame, path, network):
         options['dynamic_shapes'] = ({0: torch.export.Dim('batch')},)
         frame = torch.cat([frame, frame])
     program = torch.onnx.export(net, (frame,), **options)
-    for node in program.model.graph.all_nodes():     # names folders of the machine, and is most of a small file
+    for node in program.model.graph.all_nodes():     # it contains local paths, and would be most of a small file
         node.metadata_props.pop('pkg.torch.onnx.stack_trace', None)
     program.save(str(path), external_data=True)
 
 
 def check(path, given):
-    """What ONNX Runtime answers."""
+    """ONNX Runtime's results."""
     import onnxruntime
     session = onnxruntime.InferenceSession(str(path), providers=['CPUExecutionProvider'])
     return np.concatenate([session.run(None, {session.get_inputs()[0].name: frame[None]})[0] for frame in given])

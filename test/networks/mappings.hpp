@@ -36,7 +36,7 @@ template <class Network, class On> struct even<Network, On, std::integer_sequenc
   using type = dice::mapping<typename On::template dev<0>, dice::layers<dice::all>>;
 };
 
-/// Ids of a network's layers, grouped by the rank that a seeded generator gives them to; every rank gets one at least.
+/// Ids of a network's layers, grouped by the ranks to which a seeded generator deals them; every rank gets at least one.
 template <int Size, int Ranks> struct deal {
   std::array<int, Size> ids{};
   std::array<int, Ranks + 1> first{};  ///< of rank r: ids[first[r]] … ids[first[r + 1] - 1]
@@ -68,7 +68,7 @@ template <class Network, int Ranks, std::uint32_t Seed> struct scattered {
 
 }  // namespace detail
 
-/// As many layers on each of so many ranks, in order of their ids.
+/// The same number of layers on each of `Ranks` ranks, in order of their ids.
 template <class Network, int Ranks, class On = on_cpus>
 using even = typename detail::even<Network, On, std::make_integer_sequence<int, Ranks>,
                                    std::make_integer_sequence<int, Ranks - 1>>::type;

@@ -53,7 +53,7 @@ class Sequence(nn.Module):
 
 
 class Decoder(nn.Module):
-    """What enlarges pictures: nearest neighbours by number or by size, blocks of channels."""
+    """Operators that enlarge pictures: nearest neighbours by factor or by size, depth to space."""
 
     def __init__(self):
         super().__init__()

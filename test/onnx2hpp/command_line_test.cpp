@@ -1,4 +1,4 @@
-// The program from outside: options, exit codes, files, refusals.
+// The program as users call it: options, exit codes, files, refusals.
 #include "run_tool.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(CommandLine, WritesThreeFilesNamedLikeTheModel) {
   const auto done = tool({m, "-o", folder.path / "new" / "out"});
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_EQ(done.out, "");
-  EXPECT_TRUE(contains(done.err, "onnx2hpp: note: the symbolic dimension \"batch\" becomes 1")) << done.err;
+  EXPECT_TRUE(contains(done.err, "onnx2hpp: note: the symbolic dimension \"batch\" is set to 1")) << done.err;
   EXPECT_EQ(files(folder.path / "new" / "out"),
             (std::set<std::string>{"my_net_2.hpp", "my_net_2.json", "my_net_2.safetensors"}));
 }
@@ -99,7 +99,7 @@ TEST(CommandLine, EveryOpenBatchHasANote) {
   b.node("Add", {"a", "b"}, {"y"});
   const scratch folder;
   const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
-  EXPECT_TRUE(contains(done.err, "input \"a\": its open") && contains(done.err, "input \"b\": its open")) << done.err;
+  EXPECT_TRUE(contains(done.err, "input \"a\": its unknown") && contains(done.err, "input \"b\": its unknown")) << done.err;
 }
 
 TEST(CommandLine, InputNamesMayHaveColons) {
@@ -336,12 +336,12 @@ TEST(Refusals, Versions) {
     const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
     return std::to_string(done.code) + done.err;
   };
-  EXPECT_TRUE(contains(err(6, 3), "the model uses opset 6; supported are 7 to 23"));
+  EXPECT_TRUE(contains(err(6, 3), "the model uses opset 6; opsets 7 to 23 are supported"));
   EXPECT_TRUE(contains(err(24, 11), "the model uses opset 24"));
   EXPECT_TRUE(contains(err(7, 2), "IR version 2"));
   EXPECT_EQ(err(7, 3), "0");
   EXPECT_EQ(err(23, 11), "0");
-  EXPECT_EQ(err(21, 12).rfind("0onnx2hpp: warning: the model has the IR version 12", 0), 0u);
+  EXPECT_EQ(err(21, 12).rfind("0onnx2hpp: warning: the model has IR version 12", 0), 0u);
 }
 
 TEST(Refusals, InputsThatAreNotFloat32) {
@@ -363,7 +363,7 @@ TEST(Files, FailuresLeaveNothingBehind) {
   EXPECT_FALSE(fs::exists(folder.path / "out"));
   folder.write("file", "");
   EXPECT_EQ(tool({m, "-o", folder.path / "file"}).code, 1);
-  // One of the files cannot be written: none is.
+  // If one of the files cannot be written, none is.
   fs::create_directories(folder.path / "out" / "net.json");
   const auto done = tool({m, "-o", folder.path / "out"});
   EXPECT_EQ(done.code, 1);

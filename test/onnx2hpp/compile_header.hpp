@@ -1,4 +1,4 @@
-/// Compiles what onnx2hpp made.
+/// Compiles the headers that onnx2hpp made.
 #pragma once
 
 #include "run_tool.hpp"
@@ -7,7 +7,7 @@
 
 namespace onnx2hpp_test {
 
-/// Compiles the header with its network's table, in a program that includes much else before.
+/// Compiles the header with its network's table, in a program that includes many other headers first.
 inline outcome compile(const std::filesystem::path& folder, const std::string& name, const std::string& checks = "") {
   std::ofstream(folder / "t.cpp")
       << "#include <bits/stdc++.h>\n#include <dice/graph/graph.hpp>\n#include <complex.h>\n#include <unistd.h>\n#include "

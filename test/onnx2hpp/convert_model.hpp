@@ -1,11 +1,11 @@
 /// Runs the parts of onnx2hpp inside the test.
 #pragma once
 
-#include "graph/convert.hpp"
-#include "read/model.hpp"
-#include "model_builder.hpp"
-#include "graph/names.hpp"
 #include "emit/weights.hpp"
+#include "graph/convert.hpp"
+#include "graph/names.hpp"
+#include "model_builder.hpp"
+#include "read/model.hpp"
 
 #include <gtest/gtest.h>
 #include <cstdint>
@@ -18,18 +18,18 @@ using dice::tensor::shape;
 using onnx2hpp::conversion;
 using onnx2hpp::network;
 
-inline network convert(const builder& b, const conversion& wish = {}) {
+inline network convert(const builder& b, const conversion& settings = {}) {
   const scratch folder;
   const auto model = onnx2hpp::load_model(folder.save("m.onnx", b));
-  auto net = onnx2hpp::convert(model, wish, onnx2hpp::messages(onnx2hpp::verbosity::quiet));
+  auto net = onnx2hpp::convert(model, settings, onnx2hpp::messages(onnx2hpp::verbosity::quiet));
   onnx2hpp::name_layers(net);
   return net;
 }
 
 /// All problems as one text; empty if the model converts.
-inline std::string problems(const builder& b, const conversion& wish = {}) {
+inline std::string problems(const builder& b, const conversion& settings = {}) {
   try {
-    convert(b, wish);
+    convert(b, settings);
   } catch (const onnx2hpp::conversion_error& e) {
     std::string out;
     for (const auto& p : e.problems)
@@ -54,7 +54,7 @@ template <class Op> const Op& first(const network& net) {
   throw std::logic_error("no such layer");
 }
 
-/// Elements of the data section of what is written for parameter k of the first layer with parameters.
+/// The elements written to the data section for parameter k of the first layer with parameters.
 inline std::vector<float> written(const network& net, std::size_t k = 0) {
   const scratch folder;
   onnx2hpp::pending_file file(folder.path / "w");

@@ -1,6 +1,6 @@
-"""Computes a generated network with PyTorch from what onnx2hpp wrote: the header's attributes and the weights file.
+"""Computes a generated network with PyTorch from onnx2hpp's output: the header's attributes and the weights file.
 
-An independent reading of both files: it shares no code with dice. Needs torch and numpy.
+It reads both files independently and shares no code with dice. Needs torch and numpy.
   evaluate.py NETWORK.hpp IN.npy OUT.npy     prints max |a - b| / max |b| and fails beyond 1e-4
 """
 import hashlib

@@ -1,4 +1,4 @@
-// What vanishes: BatchNormalization, Dropout, Identity, constants; and what must not.
+// What is folded away: BatchNormalization, Dropout, Identity, constants; and what must not be.
 #include "convert_model.hpp"
 
 #include "dice/graph/ops.hpp"
@@ -74,7 +74,7 @@ TEST(BatchNormalization, InTrainingIsRefused) {
   builder b(13);
   b.input("x", {1, 2}).output("y").weights("p", {2});
   b.node("BatchNormalization", {"x", "p", "p", "p", "p"}, {"y", "mean"}, "bn");
-  EXPECT_NE(problems(b).find("outputs of training"), std::string::npos);
+  EXPECT_NE(problems(b).find("training outputs"), std::string::npos);
   b.model.mutable_opset_import(0)->set_version(14);
   EXPECT_EQ(operators(convert(b)), "BatchNormalization");
   set(*b.graph().mutable_node(0), "training_mode", 1);
@@ -86,7 +86,7 @@ TEST(BatchNormalization, AloneAndTwice) {
   b.graph().mutable_node(0)->set_op_type("Relu");
   b.graph().mutable_node(0)->mutable_input()->Clear();
   b.graph().mutable_node(0)->add_input("x");
-  EXPECT_NE(problems(b).find("not one for each channel"), std::string::npos);
+  EXPECT_NE(problems(b).find("do not have one element for each channel"), std::string::npos);
   builder c = normalised();
   c.graph().mutable_output(0)->set_name("z");
   set(c.node("BatchNormalization", {"y", "scale", "shift", "mean", "var"}, {"z"}), "epsilon", 0.0f);
@@ -131,7 +131,7 @@ TEST(Constants, ShapeArithmeticOfTheOldExporter) {
   EXPECT_EQ(convert(b, {.dimensions = {{"batch", 5}}}).layers.back().result, (shape{5, 36}));
 }
 
-/// The elements of a constant that the nodes in `make` compute as "c", seen as what is added to the input.
+/// The elements of a constant "c" that the nodes of `make` compute; it is seen as what is added to the input.
 template <class Make> std::vector<float> folded(const std::vector<std::int64_t>& dims, Make make, int opset = 17) {
   builder b(opset);
   b.input("x", dims).output("y");
@@ -163,7 +163,7 @@ TEST(Constants, IntegersAreExact) {
             (floats{1, 3, 5}));
   EXPECT_EQ(folded({2},
                    [](builder& b) {
-                     // 2^53 + 1 is no double.
+                     // 2^53 + 1 is not representable as a double.
                      b.ints("a", {(1ll << 53) + 1, 4}).ints("b", {1ll << 53, 1}), b.node("Sub", {"a", "b"}, {"c"});
                    }),
             (floats{1, 3}));
@@ -227,7 +227,7 @@ TEST(Constants, ChoiceAndReduction) {
 }
 
 TEST(Constants, WithoutElementsTakeNoTime) {
-  // 2^39 rows of nothing.
+  // 2^39 empty rows.
   builder b;
   b.input("x", {2}).output("y").ints("none", {}).ints("one", {1});
   b.tensor("e", onnx::TensorProto::FLOAT, {1ll << 39, 0}).set_raw_data("");
@@ -331,8 +331,8 @@ TEST(Graph, NodesInAnyOrder) {
   c.node("Relu", {"a"}, {"b"});
   c.node("Relu", {"b"}, {"y"});
   const auto text = problems(c);
-  EXPECT_NE(text.find("from its own output"), std::string::npos);
-  EXPECT_EQ(text.find("produced nowhere"), std::string::npos) << text;
+  EXPECT_NE(text.find("depends on its own output"), std::string::npos);
+  EXPECT_EQ(text.find("no node produces"), std::string::npos) << text;
 }
 
 }  // namespace

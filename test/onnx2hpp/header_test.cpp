@@ -1,4 +1,4 @@
-// Generated headers compile, whatever names a model has, and hold what the model says.
+// Generated headers compile, whatever names a model has, and say the same as the model.
 #include "compile_header.hpp"
 
 #include <gtest/gtest.h>

@@ -224,7 +224,8 @@ TEST(Functions, ThatCallThemselvesAreRefused) {
 }
 
 TEST(Functions, ThatCallEachOtherWithoutEndAreRefused) {
-  // Thirty levels of ten calls each, and nothing at the bottom; what else is wrong is told as well.
+  // Thirty levels of functions with ten calls each, and an empty function at the bottom; other mistakes are reported as
+  // well.
   builder b(6);
   b.input("x", {1}).output("y");
   for (int level = 0; level < 30; ++level) {
@@ -256,7 +257,7 @@ TEST(Damage, EndsInAMessageNeverInACrash) {
     else
       for (int i = 0; i < 3; ++i) bad[random() % bad.size()] = static_cast<char>(random());
     const auto m = folder.write("m.onnx", bad);
-    // In this process: what crashes ends the test.
+    // Runs in this process, so that a crash ends the test.
     try {
       const auto net = onnx2hpp::convert(onnx2hpp::load_model(m), {}, onnx2hpp::messages(onnx2hpp::verbosity::quiet));
     } catch (const onnx2hpp::conversion_error& e) {

@@ -41,7 +41,7 @@ struct files {
     return tool({model, "-o", out, "--mapping", folder.write("mapping.json", mapping), "--platform",
                  folder.write("platform.txt", platform)});
   }
-  /// What is wrong, without the folder's name; nothing may be written then.
+  /// The error message, without the folder's name; nothing may be written then.
   std::string wrong(const std::string& mapping, const std::string& platform = hosts) const {
     auto done = map(mapping, platform);
     EXPECT_EQ(done.code, 1) << done.err;
@@ -68,7 +68,7 @@ TEST(Mapping, IsAType) {
   EXPECT_EQ(f.made().substr(0, f.made().find("#include")), header.substr(0, header.find("#include"))) << "the notice";
   const auto compiled = compile(f.out, "net", R"(
       #include "net_mapping.hpp"
-      #undef I  // of <complex.h>; Boost.Hana has one of its own
+      #undef I  // defined by <complex.h>; Boost.Hana has an I of its own
       #include <dice/placement/mapping.hpp>
       static_assert(::std::is_same_v<net::mapped, ::dice::mapping<
           ::dice::dev<0, ::dice::cores<1, 2, 3>, ::dice::on<"edge01">>,
@@ -82,7 +82,7 @@ TEST(Mapping, IsAType) {
 
 TEST(Mapping, LayersHaveManyNames) {
   const files f;
-  // The node's, its first output's, with _ for /, the identifier; inputs and outputs may be named.
+  // Layers by the node's name, its first output's, either with _ for /, or the identifier; inputs and outputs may be listed.
   for (const char* list : {R"("Conv1", "/act/Relu1", "Flatten1", "g", "fc1")", R"("conv1/out", "r", "f", "g", "y")",
                            R"("conv1_out", "_act_Relu1", "Flatten1", "g", "fc1")",
                            R"("Conv1", "act_Relu1", "Flatten1", "g", "fc1", "x", "y", "n", "d", "Norm1")"}) {
@@ -128,7 +128,7 @@ TEST(Mapping, NamesThatLookAlike) {
   b.input("x", {1, 2}).output("y");
   b.node("Relu", {"x"}, {"1"}, "a/b");
   b.node("Relu", {"1"}, {"2"}, "a_b");
-  b.node("Relu", {"2"}, {"y"}, "mapped");  // not the mapping's name
+  b.node("Relu", {"2"}, {"y"}, "mapped");  // must not clash with the mapping's name
   const files f(b);
   EXPECT_EQ(f.map(R"({"edge01_arm0": ["a/b"], "edge02_arm0": ["a_b", "mapped"]})").code, 0);
   EXPECT_TRUE(contains(f.made(), "layers<::dice::range<x, a_b>>")) << f.made();
@@ -166,36 +166,37 @@ TEST(Mapping, EveryMistakeIsTold) {
   expect(R"({"edge01_arm0": ["Conv1", "g", "Flatten1", "fc1"]})",
          R"("mapping.json": layer "/act/Relu1": it (act_Relu1) is in no list; add it to the list of a key)");
   expect(R"({"edge01_arm0": ["Conv1", )" + rest + R"(], "edge02_arm0": ["Conv1"]})",
-         R"("mapping.json": key "edge02_arm0": layer "Conv1": it is in the list of "edge01_arm0" already; remove)");
+         R"("mapping.json": key "edge02_arm0": layer "Conv1": it is already in the list of "edge01_arm0"; remove)");
   expect(R"({"edge01_arm0": ["Conv1", )" + rest + R"(], "edge02_arm0": ["conv1/out"]})",
-         R"("mapping.json": key "edge02_arm0": layer "conv1/out": it is in the list of "edge01_arm0" already as "Conv1"; )");
+         R"("mapping.json": key "edge02_arm0": layer "conv1/out": it is already in the list of "edge01_arm0" as "Conv1"; )");
   expect(R"({"edge01_arm0": ["Conv1", "Conv1", )" + rest + "]}",
          R"("mapping.json": key "edge01_arm0": layer "Conv1": it is)");
   expect(all_on("egde01_arm0"),
          R"("mapping.json": key "egde01_arm0": "platform.txt" has no host "egde01"; did you mean "edge01"?)");
   expect(all_on("edge02_arm04"),
-         R"("mapping.json": key "edge02_arm04": core 4 is none of host "edge02"; it has slots=0-3 in "platform.txt")");
-  expect(all_on("edge01_arm121"), R"("mapping.json": key "edge01_arm121": core 1 is there 2 times; name each core once)");
+         R"("mapping.json": key "edge02_arm04": host "edge02" has no core 4; it has slots=0-3 in "platform.txt")");
+  expect(all_on("edge01_arm121"), R"("mapping.json": key "edge01_arm121": core 1 is listed 2 times; name each core once)");
   expect(all_on("edge02_gpu"), R"("mapping.json": key "edge02_gpu": "platform.txt" has no gpu= for host "edge02"; )");
   for (const char* key : {"edge01", "edge01_", "edge01_arm", "edge01_cpu", "edge01_arm1x", "edge01_fpga0", "_arm0", "",
                           "_gpu", "edge01_gpu0", "edge01 arm0"})
     expect(all_on(key), R"("mapping.json": key ")" + std::string(key) + R"(": it names no processor; write HOST_cpu or)");
   expect(R"({"edge01_arm0": ["Conv1"], "edge01_arm0": [)" + rest + "]}",
-         R"("mapping.json": key "edge01_arm0": it is there twice; put its layers in one list)");
+         R"("mapping.json": key "edge01_arm0": it occurs twice; put its layers in one list)");
   expect(R"({"edge01_arm0": ["Conv1", )" + rest + R"(], "edge02_arm0": []})",
          R"("mapping.json": key "edge02_arm0": its list is empty; )");
   expect(R"({"edge01_arm0": ["Conv1", )" + rest + R"(], "edge02_arm0": ["Norm1", "Drop1"]})",
-         R"("mapping.json": key "edge02_arm0": none of its names is left as a layer)");
+         R"("mapping.json": key "edge02_arm0": none of its names is still a layer)");
   expect(R"({"edge01_arm0": ["Conv1", )" + rest + R"(], "edge02_arm0": "Conv1"})",
-         R"("mapping.json": key "edge02_arm0": it has "Conv1"; give it a list)");
-  expect(R"({"edge01_arm0": ["Conv1", 7, )" + rest + "]}", R"("mapping.json": key "edge01_arm0": its list has 7; give it)");
+         R"("mapping.json": key "edge02_arm0": its value is "Conv1"; give it a list)");
+  expect(R"({"edge01_arm0": ["Conv1", 7, )" + rest + "]}",
+         R"("mapping.json": key "edge01_arm0": its list contains 7; give it)");
   expect(R"({"edge01_arm0": ["Conv1", {"a": ["b"]}, )" + rest + "]}",
-         R"("mapping.json": key "edge01_arm0": its list has object)");
+         R"("mapping.json": key "edge01_arm0": its list contains object)");
   for (const char* whole : {"{}", "[]", "7", "null", R"([["Conv1"]])", R"([{"edge01_arm0": ["Conv1"]}])"})
     expect(whole, R"("mapping.json": it is )");
-  expect("{\"edge01_arm0\":\n [\"Conv1\",,]}", R"("mapping.json": it is not JSON: wrong at line 2, column 11; )");
+  expect("{\"edge01_arm0\":\n [\"Conv1\",,]}", R"("mapping.json": it is not JSON: error at line 2, column 11; )");
   for (const char* text : {"", "{", "{\"edge01_arm0\": [\"Conv1", "{\"\xff\": []}", "{\"a\": nan}"})
-    expect(text, R"("mapping.json": it is not JSON: wrong at line 1, )");
+    expect(text, R"("mapping.json": it is not JSON: error at line 1, )");
   expect(R"({"edge01_arm0": [1e999]})", R"("mapping.json": a number after ": edge01_arm0" is not finite)");
   expect(std::string(100000, '['), R"("mapping.json": it is nested too deeply)");
 }
@@ -210,11 +211,11 @@ TEST(Mapping, EveryMistakeOfThePlatformIsTold) {
         "edge01, arm, slots=0-3, gpu=", "edge01, , slots=0-3", "edge01 arm slots=0-3"}) {
     const auto err = f.wrong(R"({"edge01_gpu": )" + all, std::string("\n# hosts\n") + line + "\nedge01x, arm, slots=0-1\n");
     EXPECT_TRUE(
-        contains(err, "onnx2hpp: error: \"platform.txt\": line 3: it is \"" + std::string(line) + "\"; write HOST, "))
+        contains(err, "onnx2hpp: error: \"platform.txt\": line 3: it reads \"" + std::string(line) + "\"; write HOST, "))
         << err;
   }
   EXPECT_TRUE(contains(f.wrong(R"({"a_arm0": )" + all, "a, arm, slots=0-1\na, arm, slots=0-2"),
-                       "\"platform.txt\": line 2: host \"a\" is there twice; leave one of them out"));
+                       "\"platform.txt\": line 2: host \"a\" is listed twice; remove one of them"));
   EXPECT_TRUE(contains(f.wrong(R"({"a_arm0": )" + all, ""), "\"platform.txt\" has no host \"a\"; add it there"));
 }
 
@@ -223,7 +224,7 @@ TEST(Mapping, AllMistakesAtOnce) {
   const auto err = f.wrong(R"({"edge03_arm0": ["Konv1"], "edge01_arm99": ["fc1", "fc1"], "edge02_gpu": []})",
                            std::string(hosts) + "what\n");
   for (const char* part :
-       {"\"edge03\"", "\"Konv1\"", "core 9 is there 2 times", "core 9 is none", "layer \"fc1\": it is in",
+       {"\"edge03\"", "\"Konv1\"", "core 9 is listed 2 times", "has no core 9", "layer \"fc1\": it is already in",
         "has no gpu=", "its list is empty", "layer \"Conv1\": it is in no list", "line 6", "is not converted (1"})
     EXPECT_TRUE(contains(err, part)) << part << "\n" << err;
 }
@@ -258,7 +259,7 @@ TEST(Mapping, ReadsAndWritesNoFileTwice) {
   const auto here = tool({f.model, "-o", f.folder.path, "--mapping", f.folder.write("net_mapping.hpp", "{}"), "--platform",
                           f.folder.write("platform.txt", hosts)});
   EXPECT_EQ(here.code, 2);
-  EXPECT_TRUE(contains(here.err, "would be written over")) << here.err;
+  EXPECT_TRUE(contains(here.err, "would overwrite")) << here.err;
   ASSERT_EQ(f.map(R"({"edge01_arm0": ["Conv1", "/act/Relu1", "Flatten1", "g", "fc1"]})").code, 0);
   ASSERT_EQ(tool({f.model, "-o", f.out, "--mapping", f.folder.path / "mapping.json", "--platform",
                   f.folder.path / "platform.txt", "--depfile", f.out / "d"})

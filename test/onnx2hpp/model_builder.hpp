@@ -15,7 +15,7 @@
 
 namespace onnx2hpp_test {
 
-/// An attribute of any usual type, by its value's type.
+/// Sets an attribute; its type follows from the value's.
 inline void set(onnx::NodeProto& n, const std::string& name, std::int64_t value) {
   auto* a = n.add_attribute();
   a->set_name(name), a->set_type(onnx::AttributeProto::INT), a->set_i(value);
@@ -35,7 +35,7 @@ inline void set(onnx::NodeProto& n, const std::string& name, const std::vector<s
   for (auto v : values) a->add_ints(v);
 }
 
-/// {2} as a list of one.
+/// Sets a list, so that {2} is a list of one number.
 inline void set_list(onnx::NodeProto& n, const std::string& name, const std::vector<std::int64_t>& values) {
   set(n, name, values);
 }
@@ -114,7 +114,7 @@ class builder {
   }
 };
 
-/// A folder of its own that goes with the object.
+/// A temporary folder that lives as long as the object.
 class scratch {
  public:
   scratch() {

@@ -62,7 +62,7 @@ TEST(Conv, AutomaticPadding) {
       EXPECT_EQ(op.pads, (std::array{0, 0, 0, 0}));
       EXPECT_EQ(result(net), (shape{1, 1, 2, 2}));
     } else {
-      // In all (5-1)·1 + 4 - 5 = 3 rows and (3-1)·2 + 3 - 6 = 1 column.
+      // In total, (5-1)·1 + 4 - 5 = 3 rows and (3-1)·2 + 3 - 6 = 1 column of padding.
       EXPECT_EQ(op.pads, mode == std::string("SAME_UPPER") ? (std::array{1, 0, 2, 1}) : (std::array{2, 1, 1, 0}));
       EXPECT_EQ(result(net), (shape{1, 1, 5, 3}));
     }
@@ -150,7 +150,7 @@ TEST(Activations, Attributes) {
   set(node_of(e), "alpha", 0.5f);
   EXPECT_EQ(first<ops::elu>(convert(e)).alpha, 0.5f);
   for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish"}) EXPECT_EQ(operators(convert(one(op, {1, 2}))), op);
-  EXPECT_NE(problems(one("HardSwish", {1, 2}, 13)).find("exists from opset 14 on"), std::string::npos);
+  EXPECT_NE(problems(one("HardSwish", {1, 2}, 13)).find("exists only from opset 14 on"), std::string::npos);
 }
 
 TEST(Gemm, TransposesScalesAndSpreads) {
@@ -249,7 +249,7 @@ TEST(Shapes, ReshapeFlattenSqueezeUnsqueeze) {
   builder z(14);
   z.input("x", {1, 2}).output("y").ints("to", {0, 2});
   set(z.node("Reshape", {"x", "to"}, {"y"}), "allowzero", 1);
-  EXPECT_NE(problems(z).find("another number of elements"), std::string::npos);
+  EXPECT_NE(problems(z).find("cannot hold the 2 elements of its input"), std::string::npos);
   builder f = one("Flatten", {2, 3, 4});
   set(node_of(f), "axis", -1);
   EXPECT_EQ(result(convert(f)), (shape{6, 4}));
@@ -358,7 +358,7 @@ TEST(Gather, OfChannelsIsASlice) {
   EXPECT_NE(problems(b).find("not evenly spaced"), std::string::npos);
 }
 
-// As PyTorch writes nn.Upsample, and as its forerunners were written.
+// As PyTorch writes nn.Upsample, and as its predecessors did.
 TEST(Resize, RepeatsElements) {
   builder b;
   b.input("x", {1, 2, 3, 4}).output("y").floats("scales", {4}, {1, 1, 2, 3});
@@ -395,12 +395,12 @@ TEST(Resize, RefusesOtherReading) {
   };
   EXPECT_EQ(refusal(nullptr, "", 3), "");
   EXPECT_EQ(refusal("nearest_mode", "ceil", 1), "");
-  EXPECT_NE(refusal("mode", "linear", 2).find("its mode is \"linear\"; supported is nearest"), std::string::npos);
+  EXPECT_NE(refusal("mode", "linear", 2).find("its mode is \"linear\"; only nearest is supported"), std::string::npos);
   EXPECT_NE(refusal("nearest_mode", "ceil", 2).find("do not just repeat"), std::string::npos);
   EXPECT_NE(refusal("nearest_mode", "other", 2).find("its nearest_mode is \"other\""), std::string::npos);
   EXPECT_NE(refusal("coordinate_transformation_mode", "asymmetric", 3).find("do not just repeat"), std::string::npos);
-  EXPECT_NE(refusal("coordinate_transformation_mode", "align_corners", 2).find("\"align_corners\", not"), std::string::npos);
-  EXPECT_NE(refusal(nullptr, "", 1.5f).find("scales an axis by 1.5; supported are whole numbers"), std::string::npos);
+  EXPECT_NE(refusal("coordinate_transformation_mode", "align_corners", 2).find("\"align_corners\", which is not"), std::string::npos);
+  EXPECT_NE(refusal(nullptr, "", 1.5f).find("scales an axis by 1.5; only whole numbers are supported"), std::string::npos);
   EXPECT_NE(refusal(nullptr, "", 1e30f).find("out of range"), std::string::npos);
   EXPECT_NE(problems(one("Upsample", {1, 2}, 7)).find("it has 0 scales or sizes for 2 axes"), std::string::npos);
 }

@@ -1,4 +1,4 @@
-// --profile: what programs measured as types.
+// --profile: programs' measurements as types.
 #include "compile_header.hpp"
 
 #include <gtest/gtest.h>
@@ -100,14 +100,14 @@ TEST(Profile, WhatMayBeMissing) {
   auto& u = m["units"][0];
   u.erase("busy_watts"), u.erase("idle_watts"), m.erase("connections"), m.erase("dice");
   m["more"] = {1, 2}, u["more"] = "x", u["layers"][0]["more"] = nullptr;
-  u["missing"] = {"relu", "conv"};  // conv was measured nevertheless
+  u["missing"] = {"relu", "conv"};  // conv was measured anyway
   ASSERT_EQ(f.convert({m.dump()}).code, 0);
   EXPECT_TRUE(contains(f.made(), "ms{0.0, 12.5, -1.0, 0.0, 0.1, 0.0};")) << f.made();
   EXPECT_FALSE(contains(f.made(), "watts")) << f.made();
   EXPECT_FALSE(contains(f.made(), "using")) << f.made();
 }
 
-/// --measure writes no layers then.
+/// For such networks --measure writes no layers.
 TEST(Profile, NetworksOfViewsHaveNoTimes) {
   scratch folder;
   builder b;
@@ -176,46 +176,48 @@ TEST(Profile, EveryMistakeIsTold) {
     m[json::json_pointer(at)] = value;
     expect_text(m.dump(), line, remedy);
   };
-  expect_text("", ": it is not JSON: wrong at line 1, column 1");
-  expect_text("{\n]", ": it is not JSON: wrong at line 2, column 1");
+  expect_text("", ": it is not JSON: error at line 1, column 1");
+  expect_text("{\n]", ": it is not JSON: error at line 2, column 1");
   for (const char* text : {"[]", "{}", "null", "7", R"({"units": [], "digest": 3, "network": "net"})"})
-    expect_text(text, ": it is not a file that a program wrote with --measure", "give the file of --measure");
+    expect_text(text, ": it was not written by --measure", "give a file that a program wrote with --measure");
   expect("/digest", std::string(64, '0'), ": it was measured with another network: \"net\" with the digest \"000",
          "measure this");
   expect("/units", json::array(), ": it has no units");
   const std::string unit = ": unit \"pi_a_cores_0_1\": ", conv = unit + "layer \"conv\": ";
   expect("/units/0/layers/0/layer", "konv", unit + "layer \"konv\": the network has no such layer; did you mean \"conv\"?");
-  expect("/units/0/layers/0/layer", "fc", unit + "layer \"fc\": it is there twice");
+  expect("/units/0/layers/0/layer", "fc", unit + "layer \"fc\": it occurs twice");
   expect("/units/0/missing", {"konv"}, unit + "layer \"konv\": the network has no such layer");
   for (const json& ms : {json(-1), json(-1e-9), json("12"), json(), json(""), json::array(), json(1e300)})
-    expect("/units/0/layers/0/ms", ms, conv + "ms is ", " in place of a number from 0");
+    expect("/units/0/layers/0/ms", ms, conv + "ms must be a number of at least 0 and below 1e12, but is ");
   auto text = f.measured().dump();
   expect_text(text.replace(text.find("12.5"), 4, "1e999"), ": a number after \"conv: ms\" is not finite");
   text = f.measured().dump();
-  expect_text(text.replace(text.find("12.5"), 4, "NaN"), ": it is not JSON: wrong at line 1, column ");
+  expect_text(text.replace(text.find("12.5"), 4, "NaN"), ": it is not JSON: error at line 1, column ");
   auto without = f.measured();
   without["units"][0].erase("layers");
   expect_text(without.dump(), unit + "it has no layers");
-  expect("/units/0/layers", 7, unit + "layers is not a list but 7");
-  expect("/units/0/layers/0", 7, unit + "layer is missing in place of a text");
-  expect("/units/0/missing", 7, unit + "missing is not a list but 7");
-  expect("/units/0/missing", {7}, unit + "missing has 7 in place of a text");
-  expect("/units/0", 7, ": unit 0: name is missing");
-  expect("/units/0/name", 7, ": unit 0: name is 7 in place of a text");
+  expect("/units/0/layers", 7, unit + "layers must be a list, but is 7");
+  expect("/units/0/layers/0", 7, unit + "layer must be text, but is missing");
+  expect("/units/0/missing", 7, unit + "missing must be a list, but is 7");
+  expect("/units/0/missing", {7}, unit + "missing must contain text, but has 7");
+  expect("/units/0", 7, ": unit 0: name must be text, but is missing");
+  expect("/units/0/name", 7, ": unit 0: name must be text, but is 7");
   for (const char* member : {"host", "unit", "processor"})
-    expect((std::string("/units/0/") + member).c_str(), 7, unit + member + " is 7 in place of a text");
+    expect((std::string("/units/0/") + member).c_str(), 7, unit + member + " must be text, but is 7");
   for (const json& n : {json(-1), json(1.5), json("2"), json(1e10), json(std::uint64_t{1} << 40)})
     expect("/units/0/threads", n,
-           unit + "threads is " + (n.is_string() ? "\"2\"" : n.dump()) + " in place of a whole number");
-  expect("/units/0/busy_watts", -1, unit + "busy_watts is -1 in place of a number");
-  expect("/units/0/idle_watts", "2", unit + "idle_watts is \"2\" in place of a number");
-  expect("/units/0/sending", {{"us", 1}}, unit + "sending: gbytes_per_s is missing in place of a number above 0");
-  expect("/units/0/receiving", {{"us", -1}, {"gbytes_per_s", 1}}, unit + "receiving: us is -1 in place of a number from 0");
-  expect("/units/0/sending", 7, unit + "sending: us is missing");
-  expect("/connections", 7, ": connections is not a list but 7");
-  expect("/connections/0/from", 7, ": connection 0: from is 7 in place of a text");
-  expect("/connections/0/us", -1, ": connection 0: us is -1 in place of a number from 0");
-  expect("/connections/0/mbit_per_s", 0, ": connection 0: mbit_per_s is 0 in place of a number above 0");
+           unit + "threads must be a whole number of at least 0, but is " + (n.is_string() ? "\"2\"" : n.dump()));
+  expect("/units/0/busy_watts", -1, unit + "busy_watts must be a number of at least 0 and below 1e12, but is -1");
+  expect("/units/0/idle_watts", "2", unit + "idle_watts must be a number of at least 0 and below 1e12, but is \"2\"");
+  expect("/units/0/sending", {{"us", 1}},
+         unit + "sending: gbytes_per_s must be a number above 0 and below 1e12, but is missing");
+  expect("/units/0/receiving", {{"us", -1}, {"gbytes_per_s", 1}},
+         unit + "receiving: us must be a number of at least 0 and below 1e12, but is -1");
+  expect("/units/0/sending", 7, unit + "sending: us must be a number of at least 0 and below 1e12, but is missing");
+  expect("/connections", 7, ": connections must be a list, but is 7");
+  expect("/connections/0/from", 7, ": connection 0: from must be text, but is 7");
+  expect("/connections/0/us", -1, ": connection 0: us must be a number of at least 0 and below 1e12, but is -1");
+  expect("/connections/0/mbit_per_s", 0, ": connection 0: mbit_per_s must be a number above 0 and below 1e12, but is 0");
   expect_text(std::string(100000, '['), ": it is nested too deeply");
 }
 

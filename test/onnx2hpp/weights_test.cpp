@@ -1,4 +1,4 @@
-// The weights file: safetensors that strict readers accept, 64-byte aligned, with its identity.
+// The weights file: safetensors that strict readers accept, 64-byte aligned, with its digest.
 #include "convert_model.hpp"
 #include "emit/sha256.hpp"
 #include "run_tool.hpp"
@@ -73,7 +73,7 @@ TEST(Weights, ANetworkWithoutAnyHasAnEmptyFile) {
 }
 
 TEST(Weights, LongTransposedAndScaledOnes) {
-  // Longer than the blocks in which they are written.
+  // Longer than the blocks in which weights are written.
   constexpr std::int64_t rows = 3000, columns = 1100;
   builder b;
   b.input("x", {1, rows}).output("y");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_papers.py FOLDER: the simulations of bench/papers on cases worked out by hand; every command explains itself."""
+"""test_papers.py FOLDER: the simulations of bench/papers on cases worked out by hand; every command has a help text."""
 import pathlib
 import subprocess
 import sys
@@ -18,11 +18,11 @@ class Simulations(unittest.TestCase):
         self.assertAlmostEqual(got[1], seconds)
 
     def test_a_pipeline_with_time_to_spare(self):
-        # A frame a second, each done 0.9 s after it arrived: the third at 2.9 s.
+        # One frame per second, each done 0.9 s after it arrived: the third at 2.9 s.
         self.told(simulate.pipeline([0.3, 0.1, 0.5], 4, 1, 3), 3 / 2.9, 0.9)
 
     def test_a_link_that_limits_a_pipeline(self):
-        # All arrive at about once. The link ends with frame k at 0.2 + 0.5 (k + 1), the last stage 0.1 later.
+        # All arrive almost at once. The link is done with frame k at 0.2 + 0.5 (k + 1), the last stage 0.1 later.
         self.told(simulate.pipeline([0.2, 0.5, 0.1], 4, 1e9, 3), 3 / 1.8, 1.3)
 
     def test_messages_keep_stages_busy(self):
@@ -32,19 +32,21 @@ class Simulations(unittest.TestCase):
     def test_frames_in_flight_limit_a_pipeline(self):
         # One at a time: 0.8 s each.
         self.told(simulate.pipeline([0.2, 0.5, 0.1], 1, 1e9, 3), 3 / 2.4, 1.6)
-        # Two: the third enters at 0.8, when the first leaves; the link has it from 1.2, when the second is through, to 1.7.
+        # Two at a time: the third enters at 0.8, when the first leaves; it is on the link from 1.2, after the second, to
+        # 1.7.
         self.told(simulate.pipeline([0.2, 0.5, 0.1], 2, 1e9, 3), 3 / 1.8, 1.3)
-        # Two, and stages that are alike: frames leave at 3, 4, then 6 and 7, as the third enters at 3 and the fourth at 4.
+        # Two at a time through equal stages: frames leave at 3, 4, then 6 and 7, since the third enters at 3 and the fourth
+        # at 4.
         self.told(simulate.pipeline([1, 1, 1], 2, 1e9, 4), 4 / 7, 5)
 
     def test_greedy_takes_the_fastest_that_is_free(self):
-        # With time to spare the second host gets nothing.
+        # At a low rate the second host gets nothing.
         self.told(simulate.greedy([0.5, 0.1], 1, 3), 3 / 2.5, 0.5)
-        # At 0 and 1 frames go to the first host and the second. The first one is free again at 2, as the third arrives.
+        # The frames at 0 and 1 go to the first and the second host. The first is free again at 2, when the third arrives.
         self.told(simulate.greedy([2, 3], 1, 3), 3 / 4, 2)
 
     def test_greedy_waits_for_the_host_that_is_free_first(self):
-        # All at once: the first host ends at 1, 2, 3, 4, the second has one frame until 3.
+        # All arrive at once: the first host finishes frames at 1, 2, 3, 4, the second has one frame until 3.
         self.told(simulate.greedy([1, 3], 1e9, 4), 4 / 3, 2.5)
 
 

@@ -1,4 +1,4 @@
-// All mappings of a small problem, one after the other: the oracle of the searches. Shares with them only `predict`.
+// Enumerates all mappings of a small problem: the oracle of the searches, with which it shares only `predict`.
 #pragma once
 
 #include "dice/partition/search.hpp"
@@ -7,8 +7,8 @@
 
 namespace test {
 
-/// Calls f with every sequence of stages that cover the pieces: on different devices (`in_order`: each later than the one
-/// before), and if `repeats` those of up to 4 stages in which a device comes again, though not at once.
+/// Calls f with every sequence of stages that covers the pieces: on different devices (`in_order`: each later than the one
+/// before), and if `repeats` also those of up to 4 stages in which a device returns, but not at once.
 inline void each_mapping(const dice::cost::problem& p, bool in_order, bool repeats,
                          const std::function<void(const dice::meta::array<dice::cost::stage>&)>& f) {
   dice::meta::array<dice::cost::stage> stages;
@@ -33,7 +33,7 @@ inline void each_mapping(const dice::cost::problem& p, bool in_order, bool repea
   extend(0, true, true);
 }
 
-/// The smallest value of all mappings that keep to the goal's and the devices' limits; infinite if none does.
+/// The smallest value of all mappings within the goal's and the devices' limits; infinite if none does.
 inline double best_value(const dice::cost::problem& p, const dice::partition::goal& g) {
   double best = dice::cost::infinity;
   each_mapping(p, g.in_order, g.repeats, [&](const auto& stages) {

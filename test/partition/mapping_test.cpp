@@ -1,5 +1,5 @@
-// Pieces and costs of a network, predictions of its mappings, and best_mapping: against numbers made by hand, and against
-// all mappings of the network `sample`.
+// Pieces and costs of a network, predictions of its mappings, and best_mapping: against numbers computed by hand, and
+// against all mappings of the network `sample`.
 #include "dice/partition/partition.hpp"
 #include "sample.hpp"
 
@@ -12,7 +12,7 @@ namespace part = dice::partition;
 using net = sample::network;
 template <int Id> using at = net::layer<Id>;
 
-// 1 operation and 1 byte a second make times that are counts.
+// At 1 operation and 1 byte per second, times are counts.
 using slow = board<"slow", ram<1_GiB>, processor<cores<0, 1, 2, 3>, gflops<1>, gbytes_per_s<1>, watts<3, 1>>>;
 using quick = board<"quick", ram<1_GiB>, processor<cores<0, 1>, gflops<3>, gbytes_per_s<2>, watts<8, 2>>>;
 using wire = connection<gbytes_per_s<0.5>, us<1>>;
@@ -26,27 +26,27 @@ TEST(roofline, is_the_longer_of_computing_and_moving) {
   static_assert(view.layers[1].macs == macs);
   static_assert(cost::moved_bytes(view, 1) == bytes);
   static_assert(cost::roofline_seconds(view, 1, on) == 2 * macs / 2);
-  // relu1: moves its input and output.
+  // relu1: reads its input and writes its output.
   static_assert(cost::roofline_seconds(view, 2, on) == 4 * (256 + 256) / 5.0);
-  // Graph inputs, views, and Concats whose operands lie in place cost nothing.
+  // Graph inputs, views, and Concats with all operands in place cost nothing.
   static_assert(cost::roofline_seconds(view, 0, on) == 0 && cost::roofline_seconds(view, 9, on) == 0);
 }
 
 TEST(pieces, are_what_one_kernel_computes) {
   const cost::problem p = cost::problem_of(cost::setting_of<net, two>);
-  // conv1 with relu1, and conv2 with add1 and relu2; the others alone.
+  // conv1 and relu1 form one piece, and conv2, add1 and relu2; each other layer is a piece.
   EXPECT_EQ(p.piece_of[1], p.piece_of[2]);
   EXPECT_EQ(p.piece_of[3], p.piece_of[5]);
   EXPECT_EQ(p.pieces, net::size - 3);
-  // Between conv1 and conv2 relu1 crosses once, though two layers read it.
+  // Between conv1 and conv2 relu1's result crosses once, though two layers read it.
   EXPECT_EQ(p.crossing[p.piece_of[3]], 4 * 256);
   EXPECT_EQ(p.messages[p.piece_of[3]], 1);
-  // After pool1 what pool2 reads crosses, too.
+  // After pool1 the tensor that pool2 reads crosses, too.
   EXPECT_EQ(p.crossing[p.piece_of[7]], 4 * (64 + 256));
   EXPECT_EQ(p.messages[p.piece_of[7]], 2);
   EXPECT_EQ(p.crossing[0], 0);
   EXPECT_EQ(p.crossing[p.pieces], 0);
-  // What is fused costs nothing besides.
+  // Fused layers cost nothing extra.
   const auto& s = cost::setting_of<net, two>;
   const auto& c = p.kinds[0];
   EXPECT_EQ(c.seconds[p.piece_of[1] + 1] - c.seconds[p.piece_of[1]], s.seconds[0][1]);
@@ -87,7 +87,7 @@ TEST(predicted, counts_what_messages_take_of_processors) {
   EXPECT_DOUBLE_EQ(with.throughput, 1 / period);
   EXPECT_DOUBLE_EQ(with.latency, without.latency);
   EXPECT_DOUBLE_EQ(with.energy, 3 * before + 1 * (period - before) + 8 * after + 2 * (period - after));
-  // Between ranks of one host they take nothing.
+  // Between ranks of one host messages cost no time.
   using place = on<"s">;
   EXPECT_EQ((predicted<net, cut<3, dev<0, cpu, place>, dev<1, cpu, place>>, pair>.throughput),
             (predicted<net, cut<3, dev<0, cpu, place>, dev<1, cpu, place>>, two>.throughput));
@@ -145,7 +145,7 @@ template <class P> using profiled = cluster<host<"m", board<"m", ram<1_GiB>, pro
 
 TEST(predicted, takes_measured_times_where_there_is_a_profile) {
   EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, cpu>, layers<all>>, profiled<measured>>.latency), 16e-3);
-  // Of messages, too, and of power, unless they are stated.
+  // Profiles also give the costs of messages and the power, unless these are stated.
   constexpr auto of = []<class P>(P) { return platform::processor_traits<P>::value; };
   constexpr auto all = of(processor<cpu, profile<measured_messages>>{});
   static_assert(all.sending == platform::link{1e9} && all.receiving == platform::link{2e9, 1e-6});
@@ -156,7 +156,7 @@ TEST(predicted, takes_measured_times_where_there_is_a_profile) {
   static_assert(of(processor<cpu, profile<measured_messages>, watts<7>, stated>{}).sending == some.sending);
 }
 
-/// The best of all cuts in two and of both hosts alone.
+/// The best of all cuts in two and of each host by itself.
 template <class Value> double best_of_all(Value value) {
   double best = std::min(value(predicted<net, mapping<dev<0, cpu, on<"s">>, layers<all>>, two>),
                          value(predicted<net, mapping<dev<0, cpu, on<"q">>, layers<all>>, two>));
@@ -194,26 +194,27 @@ TEST(best_mapping, keeps_to_limits_or_says_which_one_it_cannot) {
                 fastest.throughput * 0.9);
   static_assert(
       std::is_same_v<best<throughput, at_least_fps<1e6>>,
-                     none<error::no_mapping_within<at_least_fps<1e6>, at_least_fps<part::told(fastest.throughput, false)>,
+                     none<error::no_mapping_within<at_least_fps<1e6>, at_least_fps<part::rounded(fastest.throughput, false)>,
                                                    remedy::relax_this_limit_or_add_devices>>>);
   constexpr auto quickest = predicted<net, best<dice::latency>, two>;
-  static_assert(std::is_same_v<best<throughput, at_most_latency<us<1>>>,
-                               none<error::no_mapping_within<at_most_latency<ms<1e-6 * 1e3>>,
-                                                             at_most_latency<ms<part::told(quickest.latency * 1e3, true)>>,
-                                                             remedy::relax_this_limit_or_add_devices>>>);
-  // Memory is the plan's: what the search counts on may be less, and is tried again with less.
+  static_assert(
+      std::is_same_v<best<throughput, at_most_latency<us<1>>>,
+                     none<error::no_mapping_within<at_most_latency<ms<1e-6 * 1e3>>,
+                                                   at_most_latency<ms<part::rounded(quickest.latency * 1e3, true)>>,
+                                                   remedy::relax_this_limit_or_add_devices>>>);
+  // Memory is the plan's. The search may underestimate it; then it tries again with a lower limit.
   constexpr auto smallest = predicted<net, best<peak_memory>, two>;
   using tight = best<throughput, memory_limit<smallest.memory>>;
   static_assert(predicted<net, tight, two>.memory <= smallest.memory);
 }
 
-/// The search at run time finds what best_mapping does; how many searches that took.
+/// Checks that the search at run time finds what best_mapping does; returns how many searches that took.
 template <class Cluster, class... W> int same_at_run_time() {
   using map = dice::best_mapping<net, Cluster, W...>;
   constexpr auto& wanted = placement::of<net, map>;
   constexpr auto expected = predicted<net, map, Cluster>;
   const auto& setting = cost::setting_of<net, Cluster>;
-  const auto found = part::find_best(setting, part::wish_of<W...>());
+  const auto found = part::find_best(setting, part::request_of<W...>());
   EXPECT_TRUE(std::equal(wanted.owner.begin(), wanted.owner.end(), found.ranks.owner.begin(), found.ranks.owner.end()));
   EXPECT_EQ(found.ranks.devices.size(), static_cast<int>(wanted.devices.size()));
   for (std::size_t r = 0; r < wanted.devices.size(); ++r)
@@ -227,7 +228,7 @@ template <class Cluster, class... W> int same_at_run_time() {
 TEST(find_best, finds_what_best_mapping_does) {
   EXPECT_EQ((same_at_run_time<two>()), 1);
   EXPECT_EQ((same_at_run_time<two, energy, at_least_fps<20000>>()), 1);
-  // Less than the quickest mapping takes, which may be more than the search counts; sizes differ between processors.
+  // Less than the fastest mapping needs, which may be more than the search assumes; sizes differ between processors.
   constexpr auto room =
       std::max(predicted<net, best<peak_memory>, two>.memory, predicted<net, best<dice::latency>, two>.memory - 1);
   using tight_slow = board<"slow", ram<room>, processor<cores<0, 1, 2, 3>, gflops<1>, gbytes_per_s<1>, watts<3, 1>>>;
@@ -247,31 +248,31 @@ TEST(find_best, tells_limits_that_can_be_kept) {
   for (const auto objective : {part::objective::throughput, part::objective::latency, part::objective::energy})
     for (const bool repeats : {false, true})
       for (std::int64_t bytes = 2000; bytes < 20000; bytes += 900) {
-        part::wish w{.aim = {.best = objective, .repeats = repeats}, .memory = bytes};
-        auto found = part::find_best(setting, w);
+        part::request r{.aim = {.best = objective, .repeats = repeats}, .memory = bytes};
+        auto found = part::find_best(setting, r);
         if (!found.empty()) {
           EXPECT_LE(found.expected.memory, bytes);
           continue;
         }
         ASSERT_EQ(found.why.what, part::obstacle::memory);
-        w.memory = static_cast<std::int64_t>(found.why.value), ++told;
-        EXPECT_FALSE(part::find_best(setting, w).empty()) << bytes << " " << w.memory;
-        w.aim.most_period = 1e-9;
-        found = part::find_best(setting, w);
+        r.memory = static_cast<std::int64_t>(found.why.value), ++told;
+        EXPECT_FALSE(part::find_best(setting, r).empty()) << bytes << " " << r.memory;
+        r.aim.max_period = 1e-9;
+        found = part::find_best(setting, r);
         ASSERT_EQ(found.why.what, part::obstacle::fps);
-        w.aim.most_period = 1 / part::told(found.why.value, false);
-        EXPECT_FALSE(part::find_best(setting, w).empty());
-        w.aim.most_latency = 1e-9;
-        found = part::find_best(setting, w);
+        r.aim.max_period = 1 / part::rounded(found.why.value, false);
+        EXPECT_FALSE(part::find_best(setting, r).empty());
+        r.aim.max_latency = 1e-9;
+        found = part::find_best(setting, r);
         ASSERT_EQ(found.why.what, part::obstacle::latency);
-        w.aim.most_latency = part::told(found.why.value, true);
-        EXPECT_FALSE(part::find_best(setting, w).empty());
+        r.aim.max_latency = part::rounded(found.why.value, true);
+        EXPECT_FALSE(part::find_best(setting, r).empty());
       }
   EXPECT_GT(told, 0);
   // The same at compile time.
-  const auto why = part::find_best(setting, part::wish_of<memory_limit<2000>>()).why;
+  const auto why = part::find_best(setting, part::request_of<memory_limit<2000>>()).why;
   constexpr auto named = part::why_none(cost::setting_of<net, two>, cost::problem_of(cost::setting_of<net, two>),
-                                        part::wish_of<memory_limit<2000>>());
+                                        part::request_of<memory_limit<2000>>());
   EXPECT_EQ(why.value, named.value);
   static_assert(
       std::is_same_v<best<memory_limit<2000>>,
@@ -285,9 +286,9 @@ TEST(find_best, takes_costs_that_were_changed) {
   for (auto& kind : p.kinds)
     for (double& t : kind.seconds) t *= 2;
   cost::complete(p);
-  part::wish w;
-  w.aim.best = part::objective::latency;
-  EXPECT_NEAR(part::find_best(setting, p, w).expected.latency, 2 * part::find_best(setting, w).expected.latency, 1e-9);
+  part::request r;
+  r.aim.best = part::objective::latency;
+  EXPECT_NEAR(part::find_best(setting, p, r).expected.latency, 2 * part::find_best(setting, r).expected.latency, 1e-9);
 }
 
 TEST(best_mapping, names_mistakes) {
@@ -314,7 +315,7 @@ TEST(best_mapping, names_mistakes) {
                                none<error::watts_missing<powerless, remedy::give_each_processor_watts>>>);
 }
 
-/// As onnx2hpp writes it.
+/// A profile as onnx2hpp writes it.
 template <meta::fixed_string Unit> struct measured_on : measured { static constexpr std::string_view unit = Unit.view(); };
 
 TEST(best_mapping, compares_units_with_those_of_profiles) {
@@ -381,7 +382,7 @@ TEST(best_mapping, names_mistakes_of_clusters) {
 #endif
 }
 
-/// A host of a kind of its own.
+/// A board that differs from all others.
 template <int K> using unlike = board<"u", ram<1_GiB>, processor<cpu, gflops<1 + K>, gbytes_per_s<1>>>;
 
 TEST(best_mapping, refuses_to_try_the_orders_of_too_many_kinds_of_hosts) {

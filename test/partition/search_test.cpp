@@ -1,4 +1,4 @@
-// The searches against all mappings, one after the other, of random problems.
+// The searches against an enumeration of all mappings, for random problems.
 #include "brute_force.hpp"
 
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@ namespace {
 
 using namespace dice::partition;
 
-/// Pieces, hosts of a few kinds with one to three devices, connections of a few speeds; few different numbers, so that many
+/// Pieces, hosts of a few kinds with one to three devices, connections of a few speeds; few distinct numbers, so that many
 /// mappings are equally good.
-problem random_problem(std::mt19937& draw, int pieces, int hosts, int most_devices) {
+problem random_problem(std::mt19937& draw, int pieces, int hosts, int max_devices) {
   const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
   problem p;
   p.pieces = pieces;
@@ -60,11 +60,11 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int most_devic
   p.hosts = hosts;
   for (int h = 0; h < hosts; ++h) kind_of_host.push_back(below(host_kinds));
   for (int h = 0; h < hosts; ++h)
-    for (int d = 0; d < devices_of[kind_of_host[h]] && p.devices.size() < most_devices; ++d) {
+    for (int d = 0; d < devices_of[kind_of_host[h]] && p.devices.size() < max_devices; ++d) {
       p.devices.push_back(kinds[first_of[kind_of_host[h]] + d]);
       p.devices[p.devices.size() - 1].host = h, p.devices[p.devices.size() - 1].processor = p.devices.size() - 1;
     }
-  // Connections by kinds of hosts, and at times one of its own.
+  // Connections by kinds of hosts; sometimes one connection differs.
   dice::meta::array<dice::platform::link> by_kind(host_kinds * host_kinds);
   for (auto& l : by_kind) l = {1.0 + below(8), static_cast<double>(below(3))};
   const dice::platform::link inside{50, 0.1, below(4) > 0};
@@ -96,12 +96,12 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int most_devic
 }
 
 void compare(const problem& p, const goal& g, unsigned seed, const effort& labels, double wanted) {
-  const auto found = search(p, g, most_routes, labels);
+  const auto found = search(p, g, max_routes, labels);
   ASSERT_FALSE(found.too_many_kinds);
   const auto about = [&] {
     return "seed " + std::to_string(seed) + ", objective " + std::to_string(static_cast<int>(g.best)) + ", in order " +
            std::to_string(g.in_order) + ", repeats " + std::to_string(g.repeats) + ", period " +
-           std::to_string(g.most_period) + ", latency " + std::to_string(g.most_latency) + ", labels " +
+           std::to_string(g.max_period) + ", latency " + std::to_string(g.max_latency) + ", labels " +
            std::to_string(labels.quick) + " " + std::to_string(labels.interval);
   };
   if (wanted == infinity) {
@@ -111,7 +111,7 @@ void compare(const problem& p, const goal& g, unsigned seed, const effort& label
   ASSERT_FALSE(found.best.empty()) << about();
   EXPECT_NEAR(value_of(g.best, found.best.expected), wanted, 1e-9 * wanted) << about();
   EXPECT_TRUE(keeps(found.best.expected, g)) << about();
-  // What it says of itself is what its stages give, and these are a mapping.
+  // Its predicted figures are those of its stages, and the stages are a mapping.
   int at = 0;
   for (const auto& s : found.best.stages) {
     EXPECT_EQ(s.first, at) << about();
@@ -147,16 +147,16 @@ TEST_P(search_equals_brute_force, of_random_problems) {
     for (const auto best : {objective::throughput, objective::latency, objective::energy, objective::peak_memory}) {
       goal g{.best = best, .in_order = GetParam()};
       compare(p, g, seed);
-      g.most_period = 1 + draw() % 40;
+      g.max_period = 1 + draw() % 40;
       compare(p, g, seed);
-      g.most_latency = 10 + draw() % 120;
+      g.max_latency = 10 + draw() % 120;
       compare(p, g, seed);
-      g.most_period = infinity;
+      g.max_period = infinity;
       compare(p, g, seed);
       if (p.pieces > 5) continue;
       g.repeats = true;
       compare(p, g, seed);
-      g.most_latency = infinity;
+      g.max_latency = infinity;
       compare(p, g, seed);
     }
   }
@@ -174,20 +174,20 @@ TEST(search, tells_how_much_is_done) {
       g.seen_by = &to;
       for (const effort labels : {effort{}, {0, 1000}, {0, 0}}) {
         parts.clear();
-        EXPECT_NEAR(value_of(best, search(p, g, most_routes, labels).best.expected), value_of(best, alone.expected),
+        EXPECT_NEAR(value_of(best, search(p, g, max_routes, labels).best.expected), value_of(best, alone.expected),
                     1e-9 * value_of(best, alone.expected));
         ASSERT_FALSE(parts.empty());
         EXPECT_TRUE(std::is_sorted(parts.begin(), parts.end()));
         EXPECT_GE(parts.front(), 0);
         EXPECT_LE(parts.back(), 1);
-        // Sums: also that the second phase of their search goes on.
+        // For sums, also check that the second phase of the search reports progress.
         const bool second = labels.quick == 0 && (best == objective::latency || best == objective::energy);
         EXPECT_GT(parts.back(), second && !repeats ? 0.56 : 0.0);
       }
     }
 }
 
-/// Times at random, which have most partial mappings worth keeping.
+/// Random times, with which most partial mappings are worth keeping.
 TEST(search, ways_agree_where_many_mappings_are_nearly_as_good) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 draw(seed);
@@ -203,9 +203,9 @@ TEST(search, ways_agree_where_many_mappings_are_nearly_as_good) {
     for (const auto best : {objective::latency, objective::energy})
       for (const bool in_order : {false, true}) {
         const goal g{.best = best, .in_order = in_order};
-        const double labels = value_of(best, search(p, g, most_routes, {INT_MAX, 0}).best.expected);
+        const double labels = value_of(best, search(p, g, max_routes, {INT_MAX, 0}).best.expected);
         for (const int interval : {1000, 0})
-          EXPECT_NEAR(value_of(best, search(p, g, most_routes, {0, interval}).best.expected), labels, 1e-9 * labels)
+          EXPECT_NEAR(value_of(best, search(p, g, max_routes, {0, interval}).best.expected), labels, 1e-9 * labels)
               << seed << " " << static_cast<int>(best) << in_order << " " << interval;
       }
   }

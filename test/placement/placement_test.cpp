@@ -14,7 +14,7 @@ namespace place = dice::placement;
 template <class Map> constexpr auto mistake = place::found<net, Map>.what;
 template <class Map> constexpr bool right = mistake<Map> == place::mistake::none;
 
-// The union of a list's entries; a layer twice in one list counts once.
+// A list is the union of its entries; a layer listed twice counts once.
 using overlapping = mapping<dev<0>, layers<range<sample::image, sample::relu1>, sample::conv1, to<sample::relu1>>, dev<1>,
                             layers<from<sample::conv2>, all, sample::conv2>>;
 static_assert(mistake<overlapping> == place::mistake::two_devices);
@@ -28,32 +28,33 @@ using reversed =
     mapping<dev<1, threads<2>>, layers<to<sample::relu1>>, dev<0, cores<3, 1>, memory<1_GiB>>, layers<from<sample::conv2>>>;
 static_assert(right<reversed>);
 static_assert(place::of<net, reversed>.owner[0] == 1 && place::of<net, reversed>.owner[11] == 0);
-static_assert(place::of<net, reversed>.devices[0].on.count == 2 &&
+static_assert(place::of<net, reversed>.devices[0].unit.count == 2 &&
               place::of<net, reversed>.devices[0].memory_limit == 1 << 30);
-static_assert(place::of<net, reversed>.devices[1].on.what == platform::unit::kind::threads);
+static_assert(place::of<net, reversed>.devices[1].unit.what == platform::unit::kind::threads);
 
-// Split points: id < p1 on the first device listed, and so on; its ranks too in any order.
+// Split points: layers with id < p1 go to the first device listed, and so on; ranks may be in any order here, too.
 using cut = split<net, points<3, 5>, dev<2>, dev<0>, dev<1>>;
 static_assert(right<cut>);
 static_assert(place::of<net, cut>.owner[2] == 2 && place::of<net, cut>.owner[3] == 0 && place::of<net, cut>.owner[4] == 0 &&
               place::of<net, cut>.owner[5] == 1);
 
-// Frames in flight: said, or two for each rank.
+// Frames in flight: as stated, or two for each rank.
 static_assert(place::of<net, mapping<dev<0>, layers<all>>>.in_flight == 1);
 static_assert(place::of<net, cut>.in_flight == 6);
 static_assert(place::of<net, split<net, points<3>, dev<0>, dev<1>, in_flight<7>>>.in_flight == 7);
 static_assert(place::of<net, mapping<in_flight<5>, dev<0>, layers<all>>>.in_flight == 5);
 
-// A name of one's own for a mapping.
+// A user's own name for a mapping.
 struct mine : mapping<dev<0>, layers<all>> {};
 static_assert(right<mine>);
 
-// Several limits: the smallest counts.
+// Of several limits, the smallest counts.
 static_assert(place::of<net, mapping<dev<0, cpu, memory<2_MiB>, memory<1_MiB>>, layers<all>>>.devices[0].memory_limit ==
               1 << 20);
 static_assert(3_KiB == 3072);
 
-// The order in which mistakes are named: network or mapping, ranks, units and limits, entries, two devices, no device.
+// The order in which mistakes are reported: network or mapping, ranks, units and limits, entries, layers on two devices,
+// layers without a device.
 struct foreign final {
   static constexpr int id = 3;
 };
@@ -89,7 +90,7 @@ static_assert(mistake<mapping<dev<0>, layers<from<foreign>>>> == E::foreign);
 static_assert(mistake<mapping<dev<0>, layers<int>>> == E::foreign);
 static_assert(mistake<mapping<dev<0, gpu_at<-1>>, layers<all>>> == E::gpu_negative);
 static_assert(mistake<mapping<dev<0>, layers<all>, in_flight<-3>>> == E::in_flight);
-// How many layers have the mistake beside the first.
+// The number of further layers with the mistake, after the first.
 static_assert(place::found<net, overlapping>.number == 0 && place::found<net, overlapping>.more == 2);
 static_assert(mistake<int> == E::not_a_mapping);
 static_assert(mistake<mapping<dev<-1>, layers<all>>> == E::rank_missing);

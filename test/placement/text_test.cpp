@@ -1,4 +1,4 @@
-// Mappings as text mean what the same words mean as types, mistakes too.
+// A mapping as text means the same as its words as a type; so do mistakes.
 #include "../error_of.hpp"
 #include "../sample.hpp"
 #include "dice/placement/mapping.hpp"
@@ -31,7 +31,7 @@ struct foreign final {
 struct other_network final {};
 
 place::text_mapping parse(std::string_view text) { return place::parse(text, net::name, view); }
-/// What is said of the first mistake of a text, or "none".
+/// The message for the first mistake of a text, or "none".
 std::string told(std::string_view text) {
   return test::error_of([&] {
     const auto m = parse(text);
@@ -47,16 +47,16 @@ struct placed {
 placed placed_by(const place::written_mapping& m, int layers = net::size) {
   placed out{std::vector<int>(static_cast<std::size_t>(layers)),
              std::vector<platform::device>(static_cast<std::size_t>(place::count_devices(m))), 0};
-  out.in_flight = place::place(m, layers, out.owner.data(), out.devices.data());
+  out.in_flight = place::assign(m, layers, out.owner.data(), out.devices.data());
   return out;
 }
 
 void expect_same(const platform::device& a, const platform::device& b) {
   EXPECT_EQ(a.rank, b.rank);
-  EXPECT_EQ(a.on.what, b.on.what);
-  EXPECT_EQ(a.on.count, b.on.count);
-  EXPECT_EQ(a.on.gpu_index, b.on.gpu_index);
-  EXPECT_EQ(a.on.precision, b.on.precision);
+  EXPECT_EQ(a.unit.what, b.unit.what);
+  EXPECT_EQ(a.unit.count, b.unit.count);
+  EXPECT_EQ(a.unit.index, b.unit.index);
+  EXPECT_EQ(a.unit.precision, b.unit.precision);
   EXPECT_EQ(a.memory_limit, b.memory_limit);
   EXPECT_EQ(a.host, b.host);
   EXPECT_TRUE(std::equal(a.cores.begin(), a.cores.end(), b.cores.begin(), b.cores.end()));
@@ -64,7 +64,7 @@ void expect_same(const platform::device& a, const platform::device& b) {
 
 template <class Error> std::string name_of() { return __PRETTY_FUNCTION__; }
 
-/// Holds what a type means against what its words mean as text.
+/// Compares the meaning of a type with that of its words as text.
 template <class Map> void expect_same(const char* text) {
   SCOPED_TRACE(text);
   ASSERT_EQ(test::error_of([&] { parse(text); }), "none");
@@ -159,7 +159,7 @@ TEST(MappingText, MistakesAreThoseOfTheTypes) {
   SAME(mapping<dev<0>, layers<sample::conv1>>);
 }
 
-// test/compile_fail has every mistake, with a twin that has none.
+// test/compile_fail has every mistake, each with a correct twin.
 TEST(MappingText, TheCasesThatDoNotCompileAreMistakesAsText) {
   int cases = 0;
   for (const auto& file : std::filesystem::directory_iterator(DICE_COMPILE_FAIL)) {
@@ -176,7 +176,7 @@ TEST(MappingText, TheCasesThatDoNotCompileAreMistakesAsText) {
     const auto wrong = between("#ifdef MISTAKE\nusing plan = ", "\n#"), right = between("#else\nusing plan = ", "\n#");
     if (wrong.empty() || right.empty() || source.find("sample::network, plan>(") == std::string::npos ||
         name == "memory_limit_less_than_plan" || name == "precision_not_possible")
-      continue;  // not of this room, or of builds with GPUs
+      continue;  // not in this room, or only in builds with GPUs
     ++cases;
     SCOPED_TRACE(file.path());
     EXPECT_NE(told(wrong).find(name + ": "), std::string::npos) << told(wrong);
@@ -281,7 +281,7 @@ TEST(MappingText, SaysWhatWasExpected) {
   EXPECT_EQ(error("mapping<dev<99999999999999999999>>"), "line 1, column 13: '99999999999999999999' is beyond 2147483647");
   EXPECT_EQ(error("mapping<dev<0, cpu, memory<9000000000_GiB>>>"), "line 1, column 28: '9000000000_GiB' is too large");
   EXPECT_EQ(error("mapping<dev<0, cpu, memory<5_MB>>>"), "line 1, column 28: '5_MB': write _KiB, _MiB or _GiB");
-  EXPECT_EQ(error("mapping<dev<0, cpu, memory<lots>>>"), "line 1, column 28: expected bytes, as 512_MiB, found 'lots'");
+  EXPECT_EQ(error("mapping<dev<0, cpu, memory<lots>>>"), "line 1, column 28: expected bytes, such as 512_MiB, found 'lots'");
   EXPECT_EQ(error("mapping<dev<0, cpu, on<pi>>>"), "line 1, column 24: expected a host's name in quotes, found 'pi'");
   EXPECT_EQ(error("mapping<dev<0, cpu, on<\"pi>>>"),
             "line 1, column 24: this string does not end, or has a \\ before what is neither \" nor \\");
@@ -304,7 +304,7 @@ TEST(MappingText, SaysWhatWasExpected) {
   EXPECT_EQ(error("split<sample::network, points<con2::id>, dev<0>>"),
             "line 1, column 31: 'con2::id' is not a layer's id in the network sample");
   EXPECT_EQ(error("split<sample::network, points<conv2>, dev<0>>"),
-            "line 1, column 31: expected a layer's id, as 3 or sample::conv3::id, found 'conv2'");
+            "line 1, column 31: expected a layer's id, such as 3 or sample::conv3::id, found 'conv2'");
 }
 
 TEST(MappingText, WhatBeginsAsAMappingIsNoFile) {
@@ -316,7 +316,7 @@ TEST(MappingText, WhatBeginsAsAMappingIsNoFile) {
     EXPECT_FALSE(place::is_mapping_text(text)) << text;
 }
 
-// A mapping that is drawn, written, read and written again.
+// A random mapping is written, read and written again.
 TEST(MappingText, RandomMappingsComeBackAsTheyWere) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE(seed);
@@ -334,11 +334,11 @@ TEST(MappingText, RandomMappingsComeBackAsTheyWere) {
         case 0:
           break;
         case 1:
-          d.on = {kind::threads, 1 + below(9)};
+          d.unit = {kind::threads, 1 + below(9)};
           break;
         case 2:
           d.cores = std::span(numbers).first(static_cast<std::size_t>(1 + below(7)));
-          d.on = {kind::cores, static_cast<int>(d.cores.size())};
+          d.unit = {kind::cores, static_cast<int>(d.cores.size())};
           break;
       }
       if (below(2)) d.memory_limit = 1 + static_cast<std::int64_t>(draw()) * below(1 << 20);
@@ -379,7 +379,7 @@ std::string repeated(const std::string& what, std::size_t times) {
 
 TEST(MappingText, HostileTextsAreRefusedSoon) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::size_t most = place::most_text;
+  const std::size_t most = place::max_text;
   const std::string nul(1, '\0');
   for (const std::string& text : {
            std::string(most, '<'),
@@ -390,7 +390,7 @@ TEST(MappingText, HostileTextsAreRefusedSoon) {
            "mapping<" + repeated("dev<0>,", most / 7 - 8),
            "mapping<" + repeated("dev<0>,layers<all>,", 2047) + "dev<0>,layers<all>>",
            "mapping<dev<0>,layers<" + repeated("all,", most / 4 - 20),
-           "mapping<dev<0>,layers<" + repeated("all,", static_cast<std::size_t>(place::most_layer_entries - 2)) +
+           "mapping<dev<0>,layers<" + repeated("all,", static_cast<std::size_t>(place::max_layer_entries - 2)) +
                "all>,dev<1>,layers<all>>",
            "mapping<dev<0,cores<" + repeated("1,", most / 2 - 20),
            "mapping<dev<0>,layers<" + std::string(most - 40, 'x') + ">>",
@@ -414,7 +414,7 @@ TEST(MappingText, HostileTextsAreRefusedSoon) {
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 
-  // Pieces of mappings in any order, and mappings with bytes replaced.
+  // Pieces of mappings in random order, and mappings with replaced bytes.
   const std::vector<std::string> pieces{"mapping", "split",    "dev",    "layers", "<",     ">",      ",",
                                         "0",       "1",        "-1",     "cpu",    "cores", "memory", "range",
                                         "image",   "sample::", "scores", "all",    ";",     "\"",     "in_flight",

@@ -1,4 +1,4 @@
-// Boards, connections and clusters as values, and each of their mistakes.
+// Boards, connections and clusters as values, and all their mistakes.
 #include "dice/platform/platform.hpp"
 
 #include <gtest/gtest.h>

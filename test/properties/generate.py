@@ -2,8 +2,8 @@
 """generate.py FOLDER SEED…: random networks as ONNX models, with frames and what NumPy computes from them.
 
 For each seed NAME.onnx, NAME_<graph input>.npy and NAME_<graph output>.npy, NAME being seed_SEED.  Branches, skips, Concats
-(also of a tensor with itself), views, several graph inputs and outputs, outputs in the middle, layers that nobody needs,
-batch sizes of 1 to 3.  The same seed gives the same files.
+(also of a tensor with itself), views, several graph inputs and outputs, outputs in the middle, unused layers, batch sizes of
+1 to 3.  The same seed gives the same files.
 """
 import pathlib
 import random
@@ -42,7 +42,7 @@ class Network:
         self.draw, self.numbers = random.Random(seed), np.random.RandomState(seed)
         self.inputs, self.outputs, self.nodes, self.constants = [], [], [], []
         self.read = set()
-        self.values = {}  # by tensor: its values, a frame each, in double precision
+        self.values = {}  # by tensor: its values for each frame, in double precision
         batch = self.draw.choice([1, 1, 2, 3])
         for k in range(self.draw.choice([1, 1, 2])):
             shape = [batch, self.draw.randint(1, 6), self.draw.randint(4, 9), self.draw.randint(4, 9)]
@@ -54,9 +54,9 @@ class Network:
             self.draw.choice(steps)()
         self.head()
         made = [t for t in self.values if t not in self.inputs]
-        loose = [t for t in made if t not in self.read]  # of which some stay, for nobody
+        loose = [t for t in made if t not in self.read]  # some of these stay unread
         ends = list(dict.fromkeys([made[-1], *loose[-3:-1], *self.draw.sample(made, self.draw.choice([0, 1]))]))
-        if seed % 4 == 1:  # a tensor that is two outputs, and an input that is one
+        if seed % 4 == 1:  # a tensor that is two outputs, and an input that is also an output
             ends += [made[-1], self.inputs[0]]
         for tensor in ends:
             name = f"out{len(self.outputs)}"
@@ -71,7 +71,7 @@ class Network:
         return self.values[tensor][0].shape
 
     def pick(self, fits=lambda shape: len(shape) == 4):
-        """A tensor whose shape fits, likelier a recent one that nobody has read."""
+        """A tensor whose shape fits, more likely a recent one that nobody has read."""
         found = [t for t in self.values if fits(self.shape(t))]
         unread = [t for t in found if t not in self.read]
         return self.draw.choice(unread[-2:] if unread and self.draw.random() < 0.7 else found)
@@ -82,7 +82,8 @@ class Network:
         return name
 
     def add(self, operator, inputs, function, constants=(), **attributes):
-        """A node; `function` is what it computes from the values of `inputs`. Left out if that hardly varies, or grows."""
+        """Adds a node; `function` computes its value from those of `inputs`. Skips it if the result hardly varies or grows
+        too large."""
         values = [function(*(self.values[i][f] for i in inputs)) for f in range(FRAMES)]
         if np.ptp(values) < 1e-3 or np.abs(values).max() > 1e3:
             return
@@ -93,7 +94,7 @@ class Network:
         self.nodes.append(helper.make_node(operator, inputs, [name], f"n{len(self.nodes)}", **attributes))
 
     def window(self, shape, kernel):
-        """strides, dilations, pads that leave something."""
+        """Strides, dilations and pads that leave an output."""
         strides = [self.draw.choice([1, 1, 2]) for _ in range(2)]
         dilations = [self.draw.choice([1, 1, 2]) if k < n else 1 for k, n in zip(kernel, shape[2:])]
         pads = [self.draw.randint(0, k // 2) for k in [*kernel, *kernel]]
@@ -149,7 +150,7 @@ class Network:
                  [p.astype(np.float32) for p in (scale, shift, mean, variance)], epsilon=1e-3)
 
     def join(self):
-        """Tensors alike but for one axis, or one tensor twice."""
+        """Joins tensors that differ in one axis only, or one tensor twice."""
         x = self.pick()
         axis = self.draw.choice([1, 1, 1, 2, 3])
         rest = lambda shape: len(shape) == 4 and all(shape[a] == self.shape(x)[a] for a in range(4) if a != axis)
@@ -161,7 +162,7 @@ class Network:
     def sum(self):
         x = self.pick(lambda shape: True)
         others = [t for t in self.values if self.shape(t) == self.shape(x) and t != x]
-        y = self.draw.choice(others or [x])  # x - x would hide what comes before
+        y = self.draw.choice(others or [x])  # x - x would hide errors of the layers before
         operator, function = self.draw.choice([("Add", np.add), ("Mul", np.multiply)] + [("Sub", np.subtract)] * bool(others))
         self.add(operator, [x, y], function)
 
@@ -181,7 +182,7 @@ class Network:
         self.add("Slice", [x], lambda v: v[index], [np.array([p]) for p in (begin, end, axis)])
 
     def nothing(self):
-        """Layers that move no bytes, or vanish."""
+        """Layers that move no bytes, or are folded away."""
         x = self.pick()
         b, c, h, w = self.shape(x)
         if self.draw.random() < 0.5:
@@ -195,7 +196,7 @@ class Network:
         self.add("Transpose", [x], lambda v: v.transpose(order), perm=order)
 
     def head(self):
-        """A classifier, as most networks end."""
+        """A classifier, with which most networks end."""
         x = self.pick()
         b, elements = self.shape(x)[0], int(np.prod(self.shape(x)[1:]))
         self.add("Flatten", [x], lambda v: v.reshape(b, -1), axis=1)

@@ -1,6 +1,6 @@
 // Random networks under random mappings, of types and of text: `program NETWORK FOLDER` runs all of one network in this
-// process on the frames that generate.py wrote to FOLDER, and compares with what it computed. `program NETWORK FOLDER FORM`
-// runs it in another form: by MPI, as an engine in this process, as an engine by MPI.
+// process on the frames that generate.py wrote to FOLDER, and compares the results with NumPy's. `program NETWORK FOLDER
+// FORM` runs it in another form: by MPI, as an engine in this process, as an engine by MPI.
 #pragma once
 
 #include "networks/mappings.hpp"
@@ -54,7 +54,7 @@ template <class Network> std::string file_of(const std::string& folder, std::str
   return folder + "/" + std::string(Network::name) + "_" + std::string(onnx_name) + ".npy";
 }
 
-/// Every layer on a random one of so many ranks, each of which has one, as text.
+/// Every layer on a random one of `ranks` ranks, each of which gets at least one, as text.
 template <class Network> std::string mapping_text(int ranks, std::mt19937& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   std::vector<std::string> layers(static_cast<std::size_t>(ranks));
@@ -107,7 +107,7 @@ template <class Network, class Map> int check_engine(const std::string& folder, 
     });
   };
   const auto attend = [&]<class Layer>(const Layer*) {
-    // Frame k, of those that come again and again.
+    // Frame k, counted through the repeated frames.
     const auto frame =
         [all = dice::runtime::tensor(xt::load_npy<float>(file_of<Network>(folder, Layer::onnx_name)))](std::size_t k) {
           const auto batch = static_cast<std::size_t>(Layer::result[0]), at = k % (all.shape(0) / batch) * batch;
@@ -144,10 +144,10 @@ template <class Network, class Map> int check_engine(const std::string& folder, 
   return failures ? 1 : 0;
 }
 
-/// Ranks of the mappings that do not have 1 or 8.
+/// The number of ranks of mappings with neither 1 nor 8.
 template <std::uint32_t Seed> inline constexpr int few = 2 + static_cast<int>(Seed % 6);
 
-/// The other forms, under one mapping.
+/// Runs one of the other forms, under one mapping.
 template <class Network, std::uint32_t Seed>
 int check_form(const std::string& program, const std::string& folder, const std::string& form) {
   using all = dealt<Network, few<Seed>, Seed, 5>;
@@ -159,7 +159,7 @@ int check_form(const std::string& program, const std::string& folder, const std:
   return 2;
 }
 
-/// Seeds of a network's mappings follow from its own.
+/// Runs all mappings; their seeds follow from the network's.
 template <class Network, std::uint32_t Seed> int check_all(const std::string& program, const std::string& folder) {
   int failures = 0;
   const auto one = [&](int code, const char* mapping) {

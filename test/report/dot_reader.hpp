@@ -1,5 +1,4 @@
-// Reads the DOT language as far as dice writes it, strictly: anything else is an exception. Labels are given as they are
-// shown.
+// Reads the subset of the DOT language that dice writes, strictly: anything else throws. Labels are returned as shown.
 #pragma once
 
 #include <cctype>
@@ -37,7 +36,7 @@ class dot_reader {
   dot_graph result;
 
  private:
-  /// The next word, quoted string (with its quotes) or sign; "" at the end.
+  /// The next word, quoted string (with its quotes) or punctuation; "" at the end.
   std::string next() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
     if (at_ == text_.size()) return "";

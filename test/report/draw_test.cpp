@@ -1,4 +1,4 @@
-// The drawing of a plan and its list of steps, read back and held against the plan and the network.
+// The drawing of a plan and its list of steps, read back and compared with the plan and the network.
 #include "dot_reader.hpp"
 #include "runtime/toy.hpp"
 #include "schedule/random_network.hpp"
@@ -20,7 +20,7 @@ using namespace dice;
 
 namespace {
 
-/// A random network whose names are a trial for quotes, and a plan of it with each layer on a random rank.
+/// A random network with names that are hard to quote, and a plan of it with each layer on a random rank.
 struct drawn {
   drawn(unsigned seed, int size, int ranks, bool in_slices) : net(seed, size) {
     std::mt19937 draw(seed);
@@ -104,7 +104,7 @@ void check(const drawn& d) {
     }
   EXPECT_EQ(graph.nodes.size(), d.names.size() - grouped + points.size());
 
-  // One bold edge for each message, with its tag and size, and all arrows of the network, no other.
+  // One bold edge for each message, with its tag and size, and exactly the arrows of the network.
   std::map<std::string, std::string> source;  // of a point
   std::set<std::pair<std::string, std::string>> arrows, bold, wanted, messages;
   for (const auto& e : graph.edges) {
@@ -243,5 +243,5 @@ TEST(steps, of_every_plan) {
 }
 
 TEST(steps, tell_the_layout_of_a_tensor) {
-  EXPECT_EQ(report::detail::place_text({schedule::space::frame, 64, tensor::layout::blocked}), "frame+64 blocked");
+  EXPECT_EQ(report::detail::address_text({schedule::space::frame, 64, tensor::layout::blocked}), "frame+64 blocked");
 }

@@ -12,5 +12,5 @@ inline const toy::program& one() {
   return p;
 }
 
-/// A clock that keeps its distance to rank 0's.
+/// A clock with a constant offset from rank 0's.
 inline dice::job::clock_shift steady(std::int64_t offset) { return {{0, offset}, {1'000'000'000, offset}}; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_draw.py PROGRAM: --plan=svg with programs named dot that do well, fail, or are not there.
+"""test_draw.py PROGRAM: --plan=svg with programs named dot that work, fail or do not exist.
 
 PROGRAM is toy_app. Nothing here needs Graphviz.
 """
@@ -44,7 +44,7 @@ class Svg(unittest.TestCase):
         self.assertEqual(drawn.stdout.splitlines(), ['<svg>-Tsvg', *lines])
 
     def test_more_than_a_pipe_holds(self):
-        """dot need not read to write, and may write much."""
+        """dot may write without reading, and may write much."""
         done = self.plan('svg', 'echo "<svg>"; i=0; while [ $i -lt 20000 ]; do echo "<g>0123456789</g>"; i=$((i+1)); done')
         self.assertEqual((done.returncode, len(done.stdout)), (0, 6 + 20000 * 18))
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""test_figures.py PROGRAM: what --trace and --profile write, by threads and by MPI.  PROGRAM is toy_app, as for test_program.py."""
+"""test_figures.py PROGRAM: what --trace and --profile write, with threads and with MPI.  PROGRAM is toy_app, as for
+test_program.py."""
 import collections
 import json
 import pathlib
@@ -30,13 +31,13 @@ class Figures(Case):
                 names = {e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
                 self.assertEqual([n.split(" (")[0] for n in sorted(names)], ["rank 0", "rank 1", "rank 2"])
                 slices = [e for e in events if e["ph"] == "X"]
-                # Every layer once for each frame, on its own rank; warm-up frames are not there.
+                # Every layer once for each frame, on its own rank; warm-up frames are excluded.
                 counts = collections.Counter((e["name"], e["pid"]) for e in slices)
                 for layer, rank in enumerate(map(int, OWNER.split(","))):
                     name = {0: "enter l0", 9: "leave l9"}.get(layer, f"l{layer}")
                     self.assertEqual(counts[name, rank], FRAMES, name)
                     self.assertEqual([r for r in range(RANKS) if counts[name, r]], [rank])
-                # Every message of every frame has its arrow, from the sender to the receiver and not back in time.
+                # Every message of every frame has its arrow, from sender to receiver and forward in time.
                 begins = {e["id"]: e for e in events if e["ph"] == "s"}
                 ends = {e["id"]: e for e in events if e["ph"] == "f"}
                 self.assertEqual(len(begins), FRAMES * len(messages))
@@ -44,7 +45,7 @@ class Figures(Case):
                 pairs = collections.Counter((begins[i]["pid"], ends[i]["pid"]) for i in begins)
                 self.assertEqual(pairs, collections.Counter({p: FRAMES * n for p, n in collections.Counter(
                     (m["from"], m["to"]) for m in messages).items()}))
-                slack = 0 if by == "threads" else 20000  # µs, of clocks compared by messages on a machine with other work
+                slack = 0 if by == "threads" else 20000  # µs: messages compare the clocks, on a busy machine
                 for i in begins:
                     self.assertGreaterEqual(ends[i]["ts"] - begins[i]["ts"], -slack)
 
@@ -61,7 +62,7 @@ class Figures(Case):
             calls = {(e["name"], e["args"]["frame"]): e for e in first if e["name"][:2] in
                      ("l" + digit for digit in "123456789")}
             self.assertEqual(len(second), len(calls))
-            for part in second:  # within the call of the first thread
+            for part in second:  # within the first thread's call
                 whole = calls[part["name"], part["args"]["frame"]]
                 self.assertLessEqual(whole["ts"], part["ts"])
                 self.assertLessEqual(part["ts"] + part["dur"], whole["ts"] + whole["dur"] + 1)

@@ -18,7 +18,22 @@ using namespace dice;
 
 namespace {
 
-/// Frames by toy::frame, results checked for order and value.
+/// Every receive gets `word` at once.
+struct announced final : channels::endpoint {
+  std::int64_t word = 0;
+  explicit announced(std::int64_t w) : word(w) {}
+  void start_send(int, int, const std::byte*) override {}
+  void start_receive(int, int, std::byte* to) override { std::memcpy(to, &word, sizeof word); }
+  bool sent(int, int) const override { return true; }
+  bool received(int, int) const override { return true; }
+  void progress() override {}
+  void wait() override {}
+  void wake() override {}
+  void settle() override {}
+  void quit() override {}
+};
+
+/// Feeds frames of toy::frame, and checks results for order and value.
 struct feed final : runtime::source {
   void fill(int layer, std::int64_t frame, float* to, std::int64_t n) override {
     const auto x = toy::frame(layer, frame);
@@ -71,7 +86,7 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
       try {
         const weights::file w(file.path, p.network, p.weights);
         std::vector<int> groups;
-        const auto needs = runtime::needs_of(p, r, groups);
+        const auto needs = runtime::weights_of(p, r, groups);
         const weights::store store(w, needs);
         const auto end = ranks.connect(runtime::paths_of(p.plan, in_flight));
         std::optional<toy::fake_accelerator> other;
@@ -119,7 +134,7 @@ std::vector<int> chain(int size, std::vector<int> starts) {
 
 }  // namespace
 
-/// On CPUs, on accelerators, and on both in turn, then also with messages in the accelerators' memory.
+/// With ranks on CPUs, on accelerators, and on both in turn; then also with messages in the accelerators' memory.
 struct executor : ::testing::TestWithParam<int> {
   void SetUp() override {
     constexpr bool (*kinds[])(int) = {[](int) { return false; }, [](int) { return true; }, [](int r) { return r % 2 == 0; }};
@@ -152,7 +167,7 @@ TEST_P(executor, several_inputs_and_outputs) {
                                         {3, 2, 1, 0, 1, 2, 3, 0}})
     EXPECT_TRUE(run({toy::two_by_two(), owner, 4}, 120, 5));
 }
-// The second input lies where the first one did, which has left just before.
+// The second input takes the memory of the first one, which has left just before.
 TEST_P(executor, an_input_that_is_an_output) {
   using toy::op;
   EXPECT_TRUE(run({{{op::input, {}},
@@ -176,7 +191,7 @@ TEST_P(executor, random_networks_on_random_ranks) {
     std::vector<int> owner(static_cast<std::size_t>(std::max(size, ranks)));
     for (auto& r : owner) r = static_cast<int>(rng() % static_cast<unsigned>(ranks));
     for (int r = 0; r < ranks; ++r) owner[rng() % owner.size()] = r;
-    std::vector<int> seen(static_cast<std::size_t>(ranks));  // ranks are dense
+    std::vector<int> seen(static_cast<std::size_t>(ranks));  // ranks must have no gaps
     for (int r : owner) seen[static_cast<std::size_t>(r)] = 1;
     if (std::count(seen.begin(), seen.end(), 1) != ranks) continue;
     toy::jitter = seed % 3 == 0 ? 40 : 0;
@@ -193,6 +208,23 @@ TEST_P(executor, eight_ranks_and_many_frames_in_flight) {
   std::vector<int> owner(net.size());
   for (std::size_t l = 0; l < owner.size(); ++l) owner[l] = static_cast<int>(l < 8 ? l : rng() % 8);
   EXPECT_TRUE(run({net, owner, 24}, 300, 10));
+}
+
+// Or the text of the failure would be hidden by that of a source which fails because the stream ends.
+TEST(frame_count, a_failure_elsewhere_comes_before_this_rank_s_own) {
+  const std::vector<channels::path> paths{{1, 0, 7, 8, 2, 2}, {0, 1, 7, 8, 2, 2}};
+  announced end(-1);
+  runtime::frame_count count(paths, 7, 0, 1, end);
+  count.post();
+  EXPECT_THROW(count.advance([]() -> std::int64_t { throw std::logic_error("own"); }), channels::stopped);
+}
+
+TEST(frame_count, without_inputs_there_is_none) {
+  announced end(0);
+  runtime::frame_count count({}, 7, 0, 0, end);
+  EXPECT_EQ(count.advance([] { return -1; }), std::nullopt);
+  runtime::frame_count one({}, 7, 0, 1, end);
+  EXPECT_EQ(one.advance([] { return 5; }), 5);
 }
 
 TEST_P(executor, a_failing_rank_ends_all) {

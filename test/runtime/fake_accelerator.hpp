@@ -1,5 +1,5 @@
-// An accelerator whose queues are threads of this process: copies in, jobs and copies out each run in their order, and
-// beside each other as far as the contract of kernels::accelerator allows, with pauses at random.
+// An accelerator whose queues are threads of this process: copies in, jobs and copies out each run in order, and in parallel
+// as far as the contract of kernels::accelerator allows, with random pauses.
 #pragma once
 
 #include "dice/kernels/accelerator.hpp"
@@ -79,7 +79,7 @@ class fake_accelerator final : public dice::kernels::accelerator {
   using counts = std::array<std::int64_t, 3>;
   struct task {
     std::function<void()> run;
-    counts after;  ///< so many of each queue's tasks must be done
+    counts after;  ///< how many tasks of each queue must be done before
   };
 
   std::byte* keep(std::int64_t bytes) {
@@ -124,7 +124,7 @@ class fake_accelerator final : public dice::kernels::accelerator {
 
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<std::function<void()>> recorded_;
-  counts put_{};  ///< the rank's thread alone
+  counts put_{};  ///< used only by the rank's thread
   std::vector<counts> marks_;
   std::mutex mutex_;
   std::condition_variable changed_;

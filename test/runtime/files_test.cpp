@@ -162,7 +162,7 @@ TEST(results, to_files) {
   EXPECT_NE(::stat((file.path + ".tmp" + std::to_string(::getpid())).c_str(), &s), 0);
 }
 
-// A disk that is full early, in the header, or before the last byte.
+// The disk is full from the start, in the header, or before the last byte.
 TEST(results, that_do_not_fit_leave_no_file) {
   const scratch file;
   runtime::tensor_sink sink;
@@ -230,7 +230,7 @@ TEST(frames, given_ones_come_in_turn) {
 }
 
 TEST(affinity, of_units) {
-  const auto before = runtime::usable_cores();
+  const auto before = kernels::usable_cores();
   ASSERT_FALSE(before.empty());
   const int usable = static_cast<int>(before.size());
   using platform::unit;
@@ -242,8 +242,8 @@ TEST(affinity, of_units) {
   EXPECT_NE(many.warning.find("; remedy"), std::string::npos);
   ::setenv("OMP_NUM_THREADS", "1", 1);
   EXPECT_EQ(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "").threads, 1);
-  for (const char* wish : {"100000", "99999999999999999999"}) {
-    ::setenv("OMP_NUM_THREADS", wish, 1);
+  for (const char* given : {"100000", "99999999999999999999"}) {
+    ::setenv("OMP_NUM_THREADS", given, 1);
     const auto most = runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "");
     EXPECT_EQ(most.threads, 1024);
     EXPECT_NE(most.warning.find("; 1024 threads are started"), std::string::npos) << most.warning;
@@ -253,16 +253,16 @@ TEST(affinity, of_units) {
   const int last[] = {before.back()};
   const auto one = runtime::engage({unit::kind::cores, 1, 0}, last, 1, usable, "");
   EXPECT_EQ(one.warning, "");
-  EXPECT_EQ(runtime::usable_cores(), std::vector<int>{before.back()});
-  ASSERT_TRUE(runtime::use_cores(before));
+  EXPECT_EQ(kernels::usable_cores(), std::vector<int>{before.back()});
+  ASSERT_TRUE(kernels::use_cores(before));
   const int beyond[] = {before[0], 100000};
   const auto half = runtime::engage({unit::kind::cores, 2, 0}, beyond, 1, usable, "");
   EXPECT_NE(half.warning.find("core 100000"), std::string::npos) << half.warning;
   EXPECT_EQ(half.cores, std::vector<int>{before[0]});
-  ASSERT_TRUE(runtime::use_cores(before));
+  ASSERT_TRUE(kernels::use_cores(before));
   const int none[] = {2147483647};
   const auto lacking = runtime::engage({unit::kind::cores, 1, 0}, none, 1, usable, "");
   EXPECT_NE(lacking.warning.find("core 2147483647"), std::string::npos) << lacking.warning;
   EXPECT_EQ(lacking.threads, 1);
-  EXPECT_EQ(runtime::usable_cores(), before);
+  EXPECT_EQ(kernels::usable_cores(), before);
 }

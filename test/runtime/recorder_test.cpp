@@ -6,21 +6,21 @@ using namespace dice;
 
 TEST(recorder, keeps_messages_whatever_else_there_is) {
   using kind = runtime::recorder::kind;
-  constexpr auto most = static_cast<int>(runtime::recorder::most_events);
+  constexpr auto most = static_cast<int>(runtime::recorder::max_events);
   runtime::recorder both(1, 1, true, false, true), explains(1, 1, false, true, true);
   for (auto* r : {&both, &explains})
     for (int f = 0; f < most; ++f)
       for (const auto is : {kind::compute, kind::wait, kind::enter, kind::send}) r->add({f, f, f, 0, is});
-  EXPECT_EQ(both.events().size(), runtime::recorder::most_events);
-  EXPECT_EQ(both.untold(), 3 * most);
+  EXPECT_EQ(both.events().size(), runtime::recorder::max_events);
+  EXPECT_EQ(both.dropped_events(), 3 * most);
   EXPECT_TRUE(explains.events().empty());
-  EXPECT_EQ(explains.untold(), 0);
+  EXPECT_EQ(explains.dropped_events(), 0);
   for (const auto* r : {&both, &explains}) {
     EXPECT_TRUE(r->sees_messages());
-    ASSERT_EQ(r->passages().size(), runtime::recorder::most_events);
-    EXPECT_EQ(r->passages().back().frame, most - 1);
+    ASSERT_EQ(r->message_events().size(), runtime::recorder::max_events);
+    EXPECT_EQ(r->message_events().back().frame, most - 1);
   }
   explains.add({most, most, most, 0, kind::send});
-  EXPECT_EQ(explains.passages().back().frame, most - 1);
+  EXPECT_EQ(explains.message_events().back().frame, most - 1);
   EXPECT_FALSE(runtime::recorder(1, 1, false, true).sees_messages());
 }

@@ -1,5 +1,6 @@
-// A network small enough to compute by hand, as the values that a compiled program holds: every tensor has 2×32 numbers; the
-// kernels are functions below; any placement over ranks. The expected results are computed here directly, layer by layer.
+// A network small enough to compute by hand, as the values of a compiled program. Every tensor has 2×32 numbers, the kernels
+// are the functions below, and any placement over ranks is possible. The expected results are computed here directly, layer
+// by layer.
 #pragma once
 
 #include "dice/runtime/figures.hpp"
@@ -27,11 +28,11 @@ namespace toy {
 inline constexpr int elements = 64;
 using values = std::vector<float>;
 
-/// A kernel's second thread, if there is one, works while the kernel lingers.
+/// The times of a kernel's second thread, if any, which works while the kernel lingers.
 inline thread_local std::span<dice::kernels::interval> watched;
 inline void watch(std::span<dice::kernels::interval> times) { watched = times; }
 
-/// Whether this thread's team stands by: kernels insist on it.
+/// Whether this thread is inside keep(): kernels insist on it.
 inline thread_local bool kept = false;
 inline void keep(void (*body)(void*), void* with) {
   struct guard {
@@ -41,7 +42,7 @@ inline void keep(void (*body)(void*), void* with) {
   body(with);
 }
 
-/// Microseconds that a kernel takes at random, so that ranks meet in all orders.
+/// The maximum random time of a kernel in µs, so that ranks meet in all orders.
 inline int jitter = 0;
 inline void linger() {
   if (!kept) throw std::logic_error("a kernel runs while its rank's team does not stand by");
@@ -58,7 +59,7 @@ inline void run_scale(const dice::kernels::task&, const dice::kernels::buffers& 
   linger();
   for (int i = 0; i < elements; ++i) c.output[i] = scale(c.inputs[0][i], c.parameters[0][i] + c.parameters[1][i]);
 }
-/// The same with packed weights: their sums, backwards; and working memory.
+/// The same with packed weights, which are the sums in reverse order, and with working memory.
 inline void pack(const dice::kernels::task&, dice::kernels::source from, std::byte* to) {
   for (int i = 0; i < elements; ++i) reinterpret_cast<float*>(to)[elements - 1 - i] = from[0][i] + from[1][i];
 }
@@ -73,7 +74,7 @@ inline void run_sum(const dice::kernels::task&, const dice::kernels::buffers& c)
   linger();
   for (int i = 0; i < elements; ++i) c.output[i] = sum(c.inputs[0][i], c.inputs[1][i]);
 }
-/// Fails when it has run `failing_after` times; -1: never.
+/// Fails after `failing_after` runs; -1: never.
 inline int failing_after = -1;
 inline void run_failing(const dice::kernels::task& t, const dice::kernels::buffers& c) {
   if (failing_after >= 0 && failing_after-- == 0) throw std::runtime_error("this kernel fails as it was told");
@@ -100,7 +101,7 @@ inline network two_by_two() {
 inline network random_network(unsigned seed, int size) {
   std::mt19937 rng(seed);
   network out{{op::input, {}}};
-  const auto before = [&] {  // mostly near ones
+  const auto before = [&] {  // mostly recent layers
     const int n = static_cast<int>(out.size());
     return n - 1 - static_cast<int>(rng() % static_cast<unsigned>(std::min(n, 4)));
   };
@@ -173,13 +174,13 @@ class program {
             .cores = {},
             .hosts = {},
             .threads = {.watch = watch, .keep = toy::keep},
-            .open = open_};
+            .open = openers_};
   }
 
   /// Rank r computes on an accelerator, as `by` opens it.
   void accelerate(int r, dice::kernels::opened_accelerator (*by)(const dice::platform::unit&)) {
     units_.at(static_cast<std::size_t>(r)) = {dice::platform::unit::kind::gpu, 0, 0};
-    open_ = by;
+    for (auto& open : openers_.values) open = by;
   }
 
   /// The weights' number `i` in the data section.
@@ -237,7 +238,7 @@ class program {
   dice::schedule::built_plan plan_;
   std::vector<dice::kernels::entry> kernels_;
   std::vector<std::span<const dice::graph::parameter>> group_parameters_;
-  dice::kernels::opened_accelerator (*open_)(const dice::platform::unit&) = nullptr;
+  dice::algorithm::by_backend<dice::kernels::opener> openers_;
 };
 
 /// Input numbers of a frame.

@@ -1,5 +1,5 @@
-// Mappings as text, planned at run time: the plan that the compiler makes of the same words as a type, sound and right for
-// random networks.
+// Plans of mappings as text, made at run time: they equal the compiler's plans of the same words as types, and are sound and
+// right for random networks.
 #include "dice/schedule/dynamic_plan.hpp"
 #include "../convolutions.hpp"
 #include "../error_of.hpp"
@@ -73,8 +73,8 @@ template <class Net, class Map> void expect_same(const char* text) {
   constexpr auto& devices = placement::of<Net, Map>.devices;
   ASSERT_EQ(p.plan.units().size(), devices.size());
   for (std::size_t r = 0; r < devices.size(); ++r) {
-    EXPECT_EQ(p.plan.units()[r].what, devices[r].on.what);
-    EXPECT_EQ(p.plan.units()[r].count, devices[r].on.count);
+    EXPECT_EQ(p.plan.units()[r].what, devices[r].unit.what);
+    EXPECT_EQ(p.plan.units()[r].count, devices[r].unit.count);
     EXPECT_EQ(p.plan.hosts()[r], devices[r].host);
     expect_equal(p.plan.cores()[r], devices[r].cores, "cores");
   }
@@ -89,8 +89,8 @@ TEST(DynamicPlan, IsThatOfTheCompiler) {
   SAME(sample, split<sample::network, points<2, 3, 5, 8>, dev<1>, dev<3>, dev<0>, dev<4>, dev<2>>);
   SAME(sample, mapping<dev<0, cpu, memory<1_MiB>>, layers<all>>);
   SAME(convolutions, mapping<dev<0>, layers<all>>);
-#ifdef DICE_WITH_OPENMP  // the reference has no choice
-  // With a limit that the fastest algorithms exceed by a byte.
+#ifdef DICE_WITH_OPENMP  // the reference has a single algorithm
+  // With a limit that the fastest algorithms exceed by one byte.
   using free = split<convolutions::network, points<2>, dev<0>, dev<1>>;
   constexpr auto limit = schedule::plan_of<convolutions::network, free>.ranks[1].peak_bytes - 1;
   expect_same<convolutions::network, split<convolutions::network, points<2>, dev<0>, dev<1, cpu, memory<limit>>>>(
@@ -109,7 +109,7 @@ TEST(DynamicPlan, IsThatOfTheCompilerForTheExample) {
 }
 #endif
 
-// With the algorithms that save memory where the fastest are too large, and with the rank that has too little.
+// If the fastest algorithms are too large, those that save memory are used; otherwise the rank with too little is named.
 TEST(DynamicPlan, MemoryLimitsAreKeptOrTold) {
   const auto free = plan<convolutions::network>("mapping<dev<0>, layers<all>>");
   const auto most = free.plan.view().ranks[0].peak_bytes;
@@ -121,8 +121,9 @@ TEST(DynamicPlan, MemoryLimitsAreKeptOrTold) {
   EXPECT_EQ(least.plan.mistake().what, placement::mistake::memory_less_than_plan);
   const auto needed = least.plan.mistake().bytes;
   EXPECT_LE(needed, most);
-  EXPECT_EQ(least.mistake(), "line 1, column 9: memory_limit_less_than_plan: rank 0 needs " + std::to_string(needed) +
-                                 " bytes at least, and may have 1; raise the limit or move layers to another device");
+  EXPECT_EQ(least.mistake(), "line 1, column 9: memory_limit_less_than_plan: rank 0 needs at least " +
+                                 std::to_string(needed) +
+                                 " bytes, and may have 1; raise the limit or move layers to another device");
   EXPECT_EQ(within(needed).mistake(), "none");
   EXPECT_LE(within(needed).plan.view().ranks[0].peak_bytes, needed);
 }
@@ -137,8 +138,8 @@ TEST(DynamicPlan, UnitsNeedABackendOfTheProgram) {
       "cpu unit";
   auto tables = algorithm::tables_of<net, algorithm::bit(algorithm::backend_of({}))>;
   EXPECT_EQ(first("mapping<dev<0, gpu>, layers<image>>", tables), told);
-  // A program that has one, but not with all precisions.
-  tables.chosen[static_cast<std::size_t>(algorithm::backend::cudnn)] = algorithm::choices_of<net, algorithm::backend::cudnn>;
+  // A program with a GPU backend, but not with all precisions.
+  tables.chosen[algorithm::backend::cudnn] = algorithm::choices_of<net, algorithm::backend::cudnn>;
   EXPECT_EQ(first("mapping<dev<0, gpu>, layers<all>>", tables), "none");
   EXPECT_EQ(first("mapping<dev<0, gpu, precision<fp16>>, layers<all>>", tables), told);
   tables.chosen = {};
@@ -156,7 +157,7 @@ TEST(DynamicPlan, IsMovedWithItsMapping) {
   EXPECT_EQ(moved.mistake(), "none");
 }
 
-/// A mapping of random layers as text, and what it means.
+/// A random mapping as text, and its meaning.
 struct random_mapping {
   std::string text;
   std::vector<int> owner;
@@ -220,7 +221,7 @@ struct random_mapping {
   std::mt19937 draw_;
 };
 
-// As in schedule_test.cpp, from text on. DICE_PROPERTY_PLANS in the environment asks for another number.
+// As in schedule_test.cpp, but starting from text. DICE_PROPERTY_PLANS in the environment sets another number of plans.
 TEST(DynamicPlan, RandomTextsBecomePlansThatAreSoundAndMoveTheRightValues) {
   const char* wanted = std::getenv("DICE_PROPERTY_PLANS");
   const auto plans = wanted ? static_cast<unsigned>(std::atoi(wanted)) : 1000u;
@@ -235,9 +236,9 @@ TEST(DynamicPlan, RandomTextsBecomePlansThatAreSoundAndMoveTheRightValues) {
     for (auto& a : algorithms)
       a = {.packed_bytes = static_cast<std::int64_t>(draw() % 3) * 100,
            .scratch_bytes = static_cast<std::int64_t>(draw() % 3) * 100,
-           .halves = draw() % 3 != 0};
+           .pools_2x2 = draw() % 3 != 0};
     algorithm::tables tables;
-    tables.chosen[static_cast<std::size_t>(algorithm::backend_of({}))] = algorithms;
+    tables.chosen[algorithm::backend_of({})] = algorithms;
     const random_mapping m(seed, net.view());
     const planned p(m.text, "net", net.view(), tables);
     ASSERT_EQ(p.mistake(), "none") << m.text;

@@ -1,4 +1,4 @@
-// Which tensors are blocked, in networks made by hand; each plan is sound and moves the right values.
+// Which tensors are blocked in networks made by hand; each plan is sound and moves the right values.
 #include "dice/schedule/schedule.hpp"
 #include "random_network.hpp"
 #include "simulate.hpp"
@@ -20,7 +20,7 @@ struct made : test::network {
   std::vector<algorithm::choice> algorithms;
   std::vector<int> owner;
 
-  /// The layer just added is computed so, by that rank.
+  /// Sets how the layer just added is computed, and by which rank.
   int how(form works, int rank = 0, bool converts = true) {
     algorithms.resize(layers.size()), owner.resize(layers.size(), rank);
     algorithms.back() = {.works = works, .converts = converts};
@@ -45,7 +45,7 @@ struct made : test::network {
     for (auto& o : plan.operands) expect_refused(plan, o);
     return plan;
   }
-  /// No proof for `at`, which is one of the plan's places, in the other layout.
+  /// Expects that the proofs fail if `at`, one of the plan's places, has the other layout.
   void expect_refused(const schedule::built_plan& plan, schedule::place& at) const {
     at.layout = test::other(at.layout);
     EXPECT_FALSE(schedule::places_match(plan.view(), view_of()));
@@ -73,7 +73,7 @@ std::vector<std::int64_t> working(const schedule::built_plan& p) {
 
 using bytes = std::vector<std::int64_t>;
 
-// From plain pictures to a plain result: the last layer alone converts.
+// From plain pictures to a plain result: only the last layer converts.
 TEST(Layouts, AChainStaysBlocked) {
   made net;
   net.conv({1, 24, 4, 4}, net.input({1, 3, 8, 8}), form::first);
@@ -126,7 +126,7 @@ TEST(Layouts, ConcatsOfWholeBlocksAreJoinedInPlace) {
   EXPECT_EQ(std::count_if(plan.buffers.begin(), plan.buffers.end(), holds), 1);
 }
 
-// The Concat works on plain tensors, so they are computed plain at their places and converted once, behind it.
+// The Concat needs plain tensors, so its operands are computed plain, in place, and converted once, after it.
 TEST(Layouts, OtherConcatsArePlain) {
   const two_joined net(24, form::plain);
   EXPECT_EQ(net.layouts(), "pppppp");
@@ -139,7 +139,7 @@ TEST(Layouts, LessThanABlockIsPlain) {
   EXPECT_EQ(net.layouts(), "pppp");
 }
 
-// One reader that cannot convert decides for all.
+// A single reader that cannot convert decides for all.
 TEST(Layouts, MessagesAreBlockedWhereBothRanksWorkSo) {
   for (const bool converts : {true, false}) {
     made net;

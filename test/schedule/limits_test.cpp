@@ -28,16 +28,16 @@ constexpr auto smallest = algorithm::smallest_choices<net, algorithm::backend::o
 using free = mapping<dev<0, cpu>, layers<all>>;
 static_assert(algorithms<free>[wide::id].variant > 0 && algorithms<free>[narrow::id].variant > 0);
 static_assert(smallest[wide::id].variant == 0 && smallest[wide::id].packed_bytes < packed[wide::id].packed_bytes);
-// With room for them nothing changes.
+// With enough room for the fastest algorithms, nothing changes.
 static_assert(peak<within<peak<free>>> == peak<free> && algorithms<within<peak<free>>>[wide::id].variant > 0);
-// One byte less: the layer that saves most.
+// With one byte less, the layer that saves most is replaced.
 using tight = within<peak<free> - 1>;
 static_assert(algorithms<tight>[wide::id].variant == 0 && algorithms<tight>[narrow::id].variant > 0);
 static_assert(peak<tight> < peak<free>);
-// One byte less than that: both.
+// With one byte less than that, both are.
 using tighter = within<peak<tight> - 1>;
 static_assert(algorithms<tighter>[wide::id].variant == 0 && algorithms<tighter>[narrow::id].variant == 0);
-// What cannot be kept is an error, which tells the least.
+// A limit that cannot be met is an error, which names the smallest possible one.
 using none = within<1>;
 static_assert(peak<none> == peak<tighter> && peak<tighter> < peak<tight>);
 static_assert(std::is_same_v<decltype(schedule::verdict<net, tighter>()()), int>);
@@ -58,13 +58,13 @@ TEST(Limits, NothingIsReplacedInVain) {
   fast[wide::id].packed_bytes = 2000;
   small[wide::id] = {.packed_bytes = 1000, .scratch_bytes = 1 << 20};
   auto chosen = fast;
-  const schedule::wish w{view, owner, devices, chosen, 1};
+  const schedule::plan_input w{view, owner, devices, chosen, 1};
   const auto p = schedule::build_within_limits(w, chosen, small);
   EXPECT_EQ(chosen[wide::id].packed_bytes, 2000);
   EXPECT_EQ(p.ranks[0].peak_bytes, schedule::build({view, owner, devices, fast, 1}).ranks[0].peak_bytes);
 }
 
-// Where no weights can be saved, working memory is: the largest first, and only what must be.
+// If no weights can be saved, working memory is reduced: the largest first, and no more than needed.
 TEST(Limits, WorkingMemoryIsGivenUp) {
   const auto view = graph::view_of<net>;
   const std::vector<int> owner(view.layers.size(), 0);
@@ -87,7 +87,7 @@ TEST(Limits, WorkingMemoryIsGivenUp) {
   EXPECT_EQ(chosen[narrow::id].scratch_bytes, 0);
 }
 
-// Random networks on two ranks under random limits: what can be kept is kept, and what chosen says is what the plan has.
+// Random networks on two ranks under random limits: limits are met where possible, and `chosen` matches the plan.
 TEST(Limits, RandomPlansKeepTheirLimits) {
   int kept = 0, failed = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {

@@ -1,5 +1,5 @@
 // Random networks as values: branches, skips, views, Concats that join and that do not, in-place operators, several inputs
-// and outputs. Made without any operator's code, so that what they show of a plan owes nothing to it.
+// and outputs. They use no operator's code, so that tests of plans do not depend on it.
 #pragma once
 
 #include "dice/graph/network.hpp"
@@ -28,7 +28,7 @@ struct network {
     layers.push_back(l);
     return layers.back();
   }
-  /// Layers `from` one after the other; their places are said if it `joins`.
+  /// Joins layers `from` in order; their places are given if it `joins` in place.
   dice::graph::layer_info& add_concat(dice::tensor::shape shape, const std::vector<int>& from, bool joins = true) {
     auto& l = add("Concat", shape, from);
     std::int64_t offset = 0;
@@ -52,12 +52,12 @@ struct random_network : network {
     std::mt19937 draw(seed);
     const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
     constexpr int pixels = 2;
-    // Some channels, or a block or more of them.
+    // A few channels, or one or more blocks of them.
     const auto image = [&] { return dice::tensor::shape{1, below(2) ? 1 + below(6) : 16 + 8 * below(4), pixels, 1}; };
     const int inputs = 1 + below(2);
     for (int i = 0; i < inputs; ++i) add("Input", image(), {}).is_input = true;
     while (this->size() < size) {
-      // Recent tensors are likelier to be read.
+      // Recent tensors are more likely to be read.
       const auto pick = [&] {
         const int n = this->size();
         return below(3) ? n - 1 - below(std::min(n, 4)) : below(n);
@@ -71,13 +71,13 @@ struct random_network : network {
           break;
         case 2:
           add("Relu", shape, {a}),
-              layers.back().fuses = {.function = {dice::graph::activation::kind::relu}, .rises = below(3) != 0},
+              layers.back().fuses = {.function = {dice::graph::activation::kind::relu}, .monotonic = below(3) != 0},
               layers.back().in_place = true;
           break;
         case 3:
           add("BatchNormalization", shape, {a}), layers.back().fuses.takes_activation = true, layers.back().in_place = true;
           break;
-        case 4: {  // a sum with some tensor of the same shape
+        case 4: {  // a sum with another tensor of the same shape
           std::vector<int> same;
           for (int i = 0; i < this->size(); ++i)
             if (layers[at(i)].output == shape) same.push_back(i);
@@ -97,12 +97,12 @@ struct random_network : network {
           break;
         }
         case 6:
-          add("MaxPool", shape, {a}), layers.back().fuses.halves = true;
+          add("MaxPool", shape, {a}), layers.back().fuses.pools_2x2 = true;
           break;
         case 7:
           add_view("Reshape", {shape.elements()}, a, 0);
           break;
-        default:  // some whole channels, seen in place
+        default:  // a view of some whole channels
           if (shape.rank == 4 && below(3)) {
             const int channels = static_cast<int>(shape[1]);
             const int part = channels < 16 || below(2) ? 1 + below(channels) : 16 * (1 + below(channels / 16));

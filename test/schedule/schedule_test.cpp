@@ -18,7 +18,7 @@ using dice::schedule::action;
 using dice::schedule::place;
 using dice::schedule::space;
 
-// The sample network on one rank: convolution, sum and activation are one step, the Concat's operands lie in place.
+// The sample network on one rank: convolution, sum and activation are one step, the Concat's operands are in place.
 using one = mapping<dev<0, cpu>, layers<all>>;
 constexpr auto plan_one = schedule::plan_of<sample::network, one>;
 static_assert(plan_one.messages.empty() && plan_one.segments.size() == 1);
@@ -28,7 +28,7 @@ static_assert(plan_one.groups.size() == 6);
 static_assert(plan_one.groups[1].anchor == sample::conv2::id && plan_one.groups[1].residual == sample::add1::id &&
               plan_one.groups[1].activation == sample::relu2::id && plan_one.groups[1].residual_operand == 1);
 
-// A-B-A with a skip: the sum is on another rank than its convolution, so nothing is fused across.
+// A-B-A with a skip: sum and convolution are on different ranks, so nothing is fused.
 using back = mapping<dev<0, cpu>, layers<to<sample::relu1>, sample::add1, from<sample::relu2>>, dev<1, cpu>,
                      layers<sample::conv2>, in_flight<3>>;
 constexpr auto plan_back = schedule::plan_of<sample::network, back>;
@@ -38,13 +38,13 @@ static_assert(plan_back.messages[0].bytes == 4 * 64 * 4 && plan_back.messages[1]
 static_assert(plan_back.ranks[0].last_segment - plan_back.ranks[0].first_segment == 2);
 static_assert(plan_back.ranks[0].slots == 3);
 
-// A rank that talks and has one segment: three frames' blocks, where as many are in flight.
+// A rank with messages and one segment needs three frames' blocks if as many are in flight.
 template <int Frames>
 constexpr auto plan_split =
     schedule::plan_of<sample::network, split<sample::network, points<4>, dev<0>, dev<1>, in_flight<Frames>>>;
 static_assert(plan_split<1>.ranks[0].slots == 1 && plan_split<2>.ranks[1].slots == 2 && plan_split<9>.ranks[0].slots == 3);
 
-/// Algorithms of any kind: those that work on blocks convert, and Concats do so only if their inputs begin at whole blocks.
+/// Random algorithms: those that work on blocks convert, but Concats only if their inputs begin at whole blocks.
 std::vector<algorithm::choice> some_algorithms(const graph::network_view& net, unsigned seed) {
   std::mt19937 draw(seed);
   std::vector<algorithm::choice> out(net.layers.size());
@@ -54,7 +54,7 @@ std::vector<algorithm::choice> some_algorithms(const graph::network_view& net, u
     a = {.packed_bytes = below(3) * 100,
          .scratch_bytes = below(3) ? 0 : below(300),
          .converts = below(4) != 0,
-         .halves = below(3) != 0};
+         .pools_2x2 = below(3) != 0};
     bool blocks = a.converts;
     const auto in = net.into(l);
     if (net.layers[static_cast<std::size_t>(l)].op == "Concat")
@@ -79,7 +79,7 @@ struct drawn {
   drawn(unsigned seed, int size) : net(seed, size) {
     std::mt19937 draw(seed + 1);
     const int n = static_cast<int>(net.layers.size()), ranks = std::min(n, 1 + static_cast<int>(draw() % 8));
-    const bool runs = draw() % 2;  // stretches of layers, or every layer anywhere
+    const bool runs = draw() % 2;  // runs of layers, or each layer by itself
     owner.resize(net.layers.size());
     for (int l = 0; l < n; ++l)
       owner[static_cast<std::size_t>(l)] =
@@ -93,7 +93,7 @@ struct drawn {
   schedule::built_plan plan() const { return schedule::build({net.view(), owner, devices, algorithms, in_flight}); }
 };
 
-// DICE_PROPERTY_PLANS in the environment asks for another number than the usual one.
+// DICE_PROPERTY_PLANS in the environment sets another number of plans.
 TEST(Schedule, RandomPlansAreSoundAndMoveTheRightValues) {
   const char* wanted = std::getenv("DICE_PROPERTY_PLANS");
   const auto plans = wanted ? static_cast<unsigned>(std::atoi(wanted)) : 3000u;
@@ -142,7 +142,7 @@ TEST(Schedule, ProofsRefuseDamagedPlans) {
     for (auto& b : small.buffers)
       if (b.layer >= 0) --b.bytes;
     EXPECT_FALSE(schedule::buffers_disjoint(small.view(), d.net.view()));
-    for (const auto& r : plan.ranks) {  // what its first step of the kind writes is read before
+    for (const auto& r : plan.ranks) {  // a step reads before the rank's first write
       auto late = plan;
       auto* first = std::find_if(late.steps.begin() + r.first_step, late.steps.begin() + r.last_step,
                                  [](const auto& s) { return s.what == action::send || s.what == action::compute; });
@@ -164,8 +164,7 @@ TEST(Schedule, ProofsRefuseDamagedPlans) {
   EXPECT_GT(broken, 100);
 }
 
-// Every place from which something is read, and every place of a received tensor that a step reads, in the other layout or
-// elsewhere.
+// Moves every place that is read, and every place of a received tensor that a step reads, or changes its layout.
 TEST(Schedule, PlacesThatDoNotMatchAreFound) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     const drawn d(seed * 17, 25);
@@ -232,7 +231,7 @@ TEST(Schedule, OverlapAndCyclesAreFound) {
   EXPECT_FALSE(schedule::no_wait_cycle(q.view()));
 }
 
-// Weights count as the kernels read them: packed where the algorithm packs.
+// Weights count as kernels read them: packed if the algorithm packs.
 TEST(Schedule, PeakIsWeightsAndArena) {
   const auto net = graph::view_of<sample::network>;
   const std::vector<int> owner(net.layers.size(), 0);
@@ -266,10 +265,10 @@ TEST(Schedule, CompileTimeAndRunTimeAgree) {
   for (std::size_t r = 0; r < a.ranks.size(); ++r) EXPECT_EQ(a.ranks[r].peak_bytes, b.ranks[r].peak_bytes);
 }
 
-// Convolution, activation and pooling are one group where the kernel can take the largest first.
+// Convolution, activation and pooling form one group if the kernel can take the maximum first.
 TEST(Schedule, PoolingJoinsAConvolution) {
   struct parts {
-    bool halves = true, rises = true, activation_first = true, residual = false, read_twice = false;
+    bool pools_2x2 = true, monotonic = true, activation_first = true, residual = false, read_twice = false;
     int pool_rank = 0;
   };
   const auto groups = [](const parts& with) {
@@ -278,13 +277,14 @@ TEST(Schedule, PoolingJoinsAConvolution) {
     net.add("Conv", {1, 8, 4, 4}, {0}).fuses = {.takes_residual = true, .takes_activation = true};
     if (with.residual) net.add("Add", {1, 8, 4, 4}, {0, 1}).fuses = {.takes_activation = true, .is_residual = true};
     const auto activation = [&](const tensor::shape& s) {
-      net.add("Relu", s, {net.size() - 1}).fuses = {.function = {dice::graph::activation::kind::relu}, .rises = with.rises};
+      net.add("Relu", s, {net.size() - 1}).fuses = {.function = {dice::graph::activation::kind::relu},
+                                                    .monotonic = with.monotonic};
     };
     if (with.activation_first) activation({1, 8, 4, 4});
-    net.add("MaxPool", {1, 8, 2, 2}, {net.size() - 1}).fuses.halves = true;
+    net.add("MaxPool", {1, 8, 2, 2}, {net.size() - 1}).fuses.pools_2x2 = true;
     const int pool = net.size() - 1;
     if (!with.activation_first) activation({1, 8, 2, 2});
-    net.add("MaxPool", {1, 8, 1, 1}, {net.size() - 1}).fuses.halves = true;  // a second one stands alone
+    net.add("MaxPool", {1, 8, 1, 1}, {net.size() - 1}).fuses.pools_2x2 = true;  // a second pooling is a group of its own
     net.add_output(net.size() - 1);
     if (with.read_twice) net.add_output(pool - 1);
     std::vector<int> owner(net.layers.size(), 0);
@@ -292,7 +292,7 @@ TEST(Schedule, PoolingJoinsAConvolution) {
     std::vector<platform::device> devices{{0, {}, -1}};
     if (with.pool_rank) devices.push_back({1, {}, -1});
     std::vector<algorithm::choice> algorithms(net.layers.size());
-    algorithms[1].halves = with.halves;
+    algorithms[1].pools_2x2 = with.pools_2x2;
     const auto plan = schedule::build({net.view(), owner, devices, algorithms, 1});
     EXPECT_TRUE(schedule::sound(plan.view(), net.view()));
     EXPECT_EQ(test::simulation(net.view(), plan.view(), algorithms, 3, 1).run(), "");
@@ -304,15 +304,15 @@ TEST(Schedule, PoolingJoinsAConvolution) {
   };
   EXPECT_EQ(groups({}), 2);
   EXPECT_EQ(groups({.activation_first = false}), 2);
-  EXPECT_EQ(groups({.rises = false, .activation_first = false}), 2);
-  EXPECT_EQ(groups({.rises = false}), 3);
-  EXPECT_EQ(groups({.halves = false}), 3);
+  EXPECT_EQ(groups({.monotonic = false, .activation_first = false}), 2);
+  EXPECT_EQ(groups({.monotonic = false}), 3);
+  EXPECT_EQ(groups({.pools_2x2 = false}), 3);
   EXPECT_EQ(groups({.residual = true}), 3);
   EXPECT_EQ(groups({.read_twice = true}), 3);
   EXPECT_EQ(groups({.pool_rank = 1}), 3);
 }
 
-// A Concat chain as DenseNet's: each joins all tensors so far; all of them lie in the last one.
+// A Concat chain as in DenseNet: each joins all tensors so far, and all of them lie in the last one.
 TEST(Schedule, GrowingConcatsShareOneBuffer) {
   test::network net;
   net.add("Input", {1, 8, 4, 4}, {}).is_input = true;

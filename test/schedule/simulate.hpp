@@ -1,6 +1,5 @@
-// Runs a plan on symbols: every element of every arena holds the name of the value that it should be, and each step checks
-// that what it reads is what the network means, in the layouts that it can read. Ranks advance in random order under the
-// executor's rules.
+// Runs a plan on symbols: every element of every arena holds the name of its value, and each step checks that it reads the
+// values that the network needs, in layouts that it supports. Ranks advance in random order under the executor's rules.
 #pragma once
 
 #include "dice/algorithm/choice.hpp"
@@ -42,7 +41,7 @@ class simulation {
     arrived_.resize(plan.messages.size());
   }
 
-  /// Empty if all frames came through and every value was right; else what went wrong.
+  /// Empty if all frames are done and every value was right; else what went wrong.
   std::string run() {
     std::vector<int> order(plan_.ranks.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
@@ -150,7 +149,7 @@ class simulation {
     using dice::schedule::action;
     switch (step.what) {
       case action::receive: {
-        // It arrived at some time since the frame's slot was free, and nothing may have overwritten it since.
+        // It may have arrived at any time since the frame's slot was free; nothing may have overwritten it since then.
         const auto& m = plan_.messages[z(step.message)];
         check(rank, m.at_receiver, frame, m.layer, "received data");
         break;
@@ -179,7 +178,7 @@ class simulation {
         if (g.residual >= 0) reads.push_back(net_.into(g.residual)[z(g.residual_operand)].from);
         require(static_cast<int>(reads.size()) == step.operands, "operands do not fit the group");
         const auto place_of = [&](std::size_t k) { return plan_.operands[z(step.first_operand) + k]; };
-        // What the kernel does not find in the layout in which it works is converted in further working memory.
+        // Operands in another layout than the kernel's are converted in additional working memory.
         const auto& how = algorithms_[z(g.anchor)];
         auto working = (how.scratch_bytes + 63) / 64 * 64;
         const auto held = [&](int layer, dice::schedule::place p, dice::tensor::layout as) {
@@ -212,7 +211,7 @@ class simulation {
     }
   }
 
-  /// Whether the frame that used frame f's slot before is through: its last segment done and all it sent taken over.
+  /// Whether the slot's previous frame is done: its last segment has run and all its messages have been taken over.
   bool slot_free(int rank, int f) const {
     const auto slots = plan_.ranks[z(rank)].slots;
     if (f < slots) return true;
@@ -221,8 +220,8 @@ class simulation {
     return done_[z(rank)].back() > f - slots;
   }
 
-  /// Takes messages over into free slots of their receivers, each at some time after its sending (`all`: now): the sender's
-  /// memory must still hold it then, and the receiver's may be written as soon as its slot is free.
+  /// Takes over messages into free slots of their receivers, each at some time after its sending (`all`: now). The sender's
+  /// memory must still hold the data then, and the receiver's may be written as soon as its slot is free.
   bool deliver(bool all) {
     bool any = false;
     for (std::size_t i = 0; i < pending_.size();) {

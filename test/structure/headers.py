@@ -2,9 +2,9 @@
 """headers.py ROOT FOLDER COMPILE_COMMANDS: each header in ROOT/include/dice/FOLDER compiles alone, without warnings.
 
 FOLDER is a room, a folder in a room with all below it, or "." for dice.hpp.  COMPILE_COMMANDS is CMake's list; the command
-that compiles probe.cpp is used.  Headers of libraries that this build has not found are left out; exit status 77 if these are
-all.  One header of dice that most of them include anyway is compiled only once, and put before those that include it: what
-they forgot to include is missed all the same, for it brings nothing that they do not bring themselves.
+that compiles probe.cpp is used.  Headers that need libraries that this build has not found are skipped; exit status 77 if
+all are. One header of dice that most of them include anyway is precompiled and put before those that include it. Missing
+includes are still found, since it brings nothing that these headers do not bring themselves.
 """
 import json
 import pathlib
@@ -26,7 +26,7 @@ OPTIONAL = [
 
 
 def direct(text):
-    """Headers that a text includes, whatever is defined."""
+    """Headers that a text includes unconditionally."""
     found, depth = [], 0
     for line in text.splitlines():
         if match := CONDITION.match(line):
@@ -52,7 +52,7 @@ def closures(base):
 
 
 def shared(headers, reached):
-    """The header of dice that spares most when it is compiled once for those that include it; None if that is little."""
+    """The header of dice that saves most if it is compiled once for those that include it; None if that is little."""
     def cost(one):
         return sum(1 if name.startswith("dice/") or "/" not in name else 50 for name in reached[one])  # libraries are large
 
@@ -86,7 +86,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         prefix = pathlib.Path(scratch) / "once.hpp"
         prefix.write_text(f'#include "{once}"\n')
-        if once:  # what is wrong with it, its own check tells
+        if once:  # its own check reports what is wrong with it
             subprocess.run([*words, "-x", "c++-header", prefix, "-o", f"{prefix}.gch"], cwd=probe["directory"],
                            capture_output=True)
         for name in headers:

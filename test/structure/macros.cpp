@@ -1,6 +1,6 @@
-// dice's headers after C's: many short and plain words are macros there (I, major, unix, linux, errno, MIN, …). Compiled
-// with the compiler's extensions, which define some more; that it compiles is the test. The libraries that dice uses come
-// first: some of them break on I themselves. A generated header needs none of them.
+// dice's headers after C's, where many short and plain words are macros (I, major, unix, linux, errno, MIN, …). It must
+// compile, with the compiler's extensions, which define some more. The libraries that dice uses come first, since some of
+// them fail on I themselves. A generated header needs none of them.
 #include <boost/hana.hpp>
 #include <xtensor/xnpy.hpp>
 #ifdef DICE_WITH_MPI

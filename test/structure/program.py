@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""program.py COMPILE_COMMANDS: dice.hpp includes no header of Boost.MPI, MPI, xtensor, CUDA, cuDNN, OpenMP or stb, nor dice's own
-implementations, and is compiled for no board. Nor does dice include those of the standard library's that take a compiler long
-(others of the standard library's may)."""
+"""program.py COMPILE_COMMANDS: dice.hpp includes no header of Boost.MPI, MPI, xtensor, CUDA, cuDNN, OpenMP or stb, nor
+dice's own implementations, and is compiled for no particular board. Nor does dice itself include those headers of the
+standard library that compile slowly (other standard headers may include them)."""
 import json
 import pathlib
 import re

@@ -3,8 +3,8 @@
 
 Rules: a room includes itself, `meta` and the rooms of its row; `detail/` is private to its room; the rooms that the table
 calls pure include nothing but the standard library and Boost.Hana; third-party libraries appear only where OWNERS says;
-headers do not include one another in a circle (an x.ipp apart, which x.hpp includes at its end where there is no library). No
-source file of the repository has more than 500 lines.
+headers do not include one another in a circle (except for an x.ipp, which x.hpp includes at its end if there is no library).
+No source file of the repository has more than 500 lines.
 """
 import pathlib
 import re
@@ -12,7 +12,7 @@ import sys
 
 ROW = re.compile(r"^\|\s*\d+\s*\|\s*`(\w+)/`\s*\|(.*)\|\s*([^|]*?)\s*\|\s*$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
-LONG = 500  # lines; beyond them a file is two
+LONG = 500  # lines; split files that are longer
 SOURCES = (".hpp", ".ipp", ".cpp", ".cu", ".cuh", ".py", ".cmake")
 
 STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes
@@ -57,7 +57,7 @@ def room_of(path):
 
 
 def check_file(base, path, allowed, pure):
-    """What is wrong with the includes of the file `path` (below `base` = include/dice)."""
+    """The mistakes in the includes of the file `path` (below `base` = include/dice)."""
     here, problems = room_of(path), []
     lines = (base / path).read_text(encoding="utf-8").splitlines()
     folder = path.parent.as_posix()
@@ -103,7 +103,7 @@ def check_file(base, path, allowed, pure):
 
 
 def cycles(base, files):
-    """Circles of includes, each as the headers in it."""
+    """Cycles of includes, each as a list of its headers."""
     graph = {}
     for path in files:
         names = (INCLUDE.match(line) for line in (base / path).read_text(encoding="utf-8").splitlines())

@@ -1,4 +1,4 @@
-"""test_headers.py COMPILER: the check of headers finds those that do not compile alone, and no others."""
+"""test_headers.py COMPILER: the check of headers finds exactly those that do not compile alone."""
 import json
 import pathlib
 import subprocess
@@ -15,7 +15,7 @@ HEADERS = {
 
 
 def found(extra, folder="room", flags=""):
-    """(exit status, output) of the check of `folder` in a tree with these headers more."""
+    """(exit status, output) of the check of `folder` in a tree with these additional headers."""
     with tempfile.TemporaryDirectory() as place:
         root = pathlib.Path(place)
         for name, text in {**HEADERS, **extra}.items():

@@ -1,4 +1,4 @@
-"""The check of the rooms refuses what it must and accepts what it may: small trees, each with one header that matters."""
+"""The check of the rooms refuses and accepts what it should: small trees, each with one header that matters."""
 import pathlib
 import tempfile
 import unittest
@@ -22,7 +22,7 @@ HEADERS = {"meta/meta.hpp": "", "tensor/shape.hpp": "", "tensor/detail/x.hpp": "
 
 
 def problems(extra, page=PAGE):
-    """What the check says about the tree with these headers more."""
+    """What the check says about the tree with these additional headers."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         (root / "docs").mkdir()

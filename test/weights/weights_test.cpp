@@ -79,7 +79,7 @@ TEST(weights_store, maps_and_packs) {
   const file_on_disk f(header());
   const weights::file w(f.path, "net", wanted);
   const graph::parameter plain[] = {{8192, {2, 8}}, {64, {3}}}, packed[] = {{0, {16}}, {40896, {16}}};
-  const std::vector<weights::need> needs{
+  const std::vector<weights::item> needs{
       {plain, 0, nullptr}, {packed, 64, reverse}, {{}, 0, nullptr}, {packed, 100, reverse}};
   const weights::store s(w, needs);
   EXPECT_EQ(s.plain(0)[0][5], 8192 / 4 + 5);
@@ -101,7 +101,7 @@ TEST(weights_store, refuses_what_lies_outside) {
   for (const graph::parameter& p :
        {graph::parameter{40960, {1}}, {40896, {17}}, {-64, {4}}, {32, {4}}, {0, {0}}, {64, {1 << 30, 1 << 30}}}) {
     const graph::parameter one[] = {p};
-    const std::vector<weights::need> needs{{one, 0, nullptr}};
+    const std::vector<weights::item> needs{{one, 0, nullptr}};
     EXPECT_THROW(weights::store(w, needs), weights::error);
   }
 }
@@ -109,7 +109,7 @@ TEST(weights_store, refuses_what_lies_outside) {
 TEST(weights_packed, maps_what_was_written) {
   const file_on_disk f(header());
   const graph::parameter plain[] = {{8192, {2, 8}}, {64, {3}}}, packed[] = {{0, {16}}, {40896, {16}}};
-  const std::vector<std::vector<weights::need>> ranks{
+  const std::vector<std::vector<weights::item>> ranks{
       {{plain, 0, nullptr}, {packed, 64, reverse}, {{}, 0, nullptr}}, {}, {{packed, 100, reverse}, {plain, 0, nullptr}}};
   const weights::identity identity{{"one", "1"}, {"two", "2"}};
   const auto path = f.path + ".packed";
@@ -136,7 +136,7 @@ TEST(weights_packed, maps_what_was_written) {
     for (int i = 0; i < 16; ++i)
       EXPECT_EQ(reinterpret_cast<const float*>(s.packed(1 - of_plain))[i], static_cast<float>(15 - i + 40896 / 4 + i));
   }
-  // Handed over in pieces, and packed anew: the same bytes.
+  // Handed over in pieces, and packed again: the same bytes.
   for (const int rank : {0, 1, 2}) {
     const auto& needs = ranks[static_cast<std::size_t>(rank)];
     std::vector<std::byte> read, packed_now(static_cast<std::size_t>(weights::stored_bytes(needs)));

@@ -8,7 +8,7 @@ namespace onnx2hpp {
 
 namespace {
 
-/// Appends c, or its escape if it is a character that a terminal would obey.
+/// Appends c, escaped if it is a control character.
 void append_printable(std::string& out, char c) {
   const auto code = static_cast<unsigned char>(c);
   if (c == '\n') out += "\\n";
@@ -19,7 +19,7 @@ void append_printable(std::string& out, char c) {
 void print(const char* kind, const std::string& text) {
   std::string line;
   for (char c : text) append_printable(line, c);
-  std::fputs(fmt::format("onnx2hpp: {}: {}\n", kind, line).c_str(), stderr);  // fmt::print throws where nobody can hear
+  std::fputs(fmt::format("onnx2hpp: {}: {}\n", kind, line).c_str(), stderr);  // fmt::print would throw if stderr is closed
 }
 
 }  // namespace

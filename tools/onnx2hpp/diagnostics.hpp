@@ -1,4 +1,4 @@
-// What can go wrong, and how it is told.
+// Errors and how they are reported.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace onnx2hpp {
 
-/// One reason why a model cannot be converted, or a file not be used. Empty members are left out of the message.
+/// One reason why a model cannot be converted or a file cannot be used. Empty members are left out of the message.
 struct problem {
   std::string node{};           ///< name of the node, or what else the problem is about
   std::string operator_name{};  ///< ONNX operator, with its domain unless that is the standard one
@@ -16,7 +16,7 @@ struct problem {
   std::string remedy{};
 };
 
-/// Every problem of a model, or of the files that go with it; `what` happens to the model then. Exit code 1.
+/// All problems of a model, or of the files that go with it; `what` is the consequence for the model. Exit code 1.
 struct conversion_error : std::runtime_error {
   explicit conversion_error(std::vector<problem> list, const char* what = "cannot be converted")
       : std::runtime_error(what), problems(std::move(list)) {}

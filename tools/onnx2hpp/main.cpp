@@ -50,16 +50,16 @@ void make_folder(const fs::path& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (!fs::is_directory(folder))
-    throw file_error(fmt::format("cannot make the folder {}: {}", quote(folder.string()), failed.message()));
+    throw file_error(fmt::format("cannot create the folder {}: {}", quote(folder.string()), failed.message()));
 }
 
-/// No file that is written may be another one, or one that is read.
+/// Throws usage_error if a file to write is also read, or would be written twice.
 void require_different(const options& opts, const std::string& name, const model& m) {
   std::vector<fs::path> paths = files_read(opts, m);
   const auto add = [&](const fs::path& path) {
     for (const auto& p : paths)
       if (fs::weakly_canonical(p) == fs::weakly_canonical(path))
-        throw usage_error(fmt::format("{} would be written over {}", quote(path.string()), quote(p.string())));
+        throw usage_error(fmt::format("{} would overwrite {}", quote(path.string()), quote(p.string())));
     paths.push_back(path);
   };
   for (const char* extension : {".hpp", ".safetensors", ".json"}) add(opts.folder / (name + extension));
@@ -96,7 +96,7 @@ void write_all(const options& opts, const model& m, const network& net, const st
   const auto digest = model_digest.get();
   if (!opts.mapping.empty()) open(opts.folder / (name + "_mapping.hpp")).write(emit_mapping(net, ranks, name, digest));
   if (!opts.profiles.empty()) open(opts.folder / (name + "_profile.hpp")).write(emit_profile(measured, name, digest));
-  // The header comes last: who waits for it finds all others.
+  // The header comes last: whoever waits for it finds all other files.
   open(header).write(emit_header(net, layout, name, digest, weights_digest));
   for (auto& f : files) f->close();
   std::vector<fs::path> done;
@@ -120,8 +120,8 @@ int run(int argc, char** argv) {
   const messages out(opts.level);
   try {
     const model m = load_model(opts.model);
-    opts.wish.outputs = read_outputs(opts.outputs, m);
-    network net = convert(m, opts.wish, out);
+    opts.settings.outputs = read_outputs(opts.outputs, m);
+    network net = convert(m, opts.settings, out);
     name_layers(net);
     const std::string name = opts.name.empty() ? namespace_for(opts.model.stem().string()) : opts.name;
     out.detail(fmt::format("{} layers, namespace {}", net.layers.size(), name));

@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* examples = R"(
 Writes NAME.hpp (layers as C++ types), NAME.safetensors (weights) and NAME.json (report) into DIR; with --mapping
-NAME_mapping.hpp (the mapping as NAME::mapped), with --profile NAME_profile.hpp (what was measured, in NAME_profile).
+also NAME_mapping.hpp (the mapping as NAME::mapped), with --profile also NAME_profile.hpp (the measurements, in
+NAME_profile).
 
 Examples:
   onnx2hpp vgg19.onnx
@@ -29,7 +30,7 @@ Examples:
   onnx2hpp vgg19.onnx --profile pi.json --profile jetson.json
   onnx2hpp vgg19.onnx --dot vgg19.dot && dot -Tsvg vgg19.dot -o vgg19.svg
 
-Exit codes: 0 done; 1 the model cannot be converted, or a file not be used or written; 2 wrong usage.)";
+Exit codes: 0 done; 1 the model cannot be converted, or a file cannot be used or written; 2 wrong usage.)";
 
 std::int64_t positive(const std::string& text, const char* option) {
   std::int64_t n = 0;
@@ -39,7 +40,7 @@ std::int64_t positive(const std::string& text, const char* option) {
   return n;
 }
 
-/// name:1x3x224x224, divided at the last colon.
+/// name:1x3x224x224, split at the last colon.
 std::pair<std::string, std::vector<std::int64_t>> read_input(const std::string& text) {
   const auto colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0)
@@ -69,7 +70,7 @@ options read_options(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   app.add_option("MODEL", model, "The network, an .onnx file")->required();
   const auto one = CLI::MultiOptionPolicy::Throw;
-  app.add_option("-o,--output-dir", folder, "Folder to write to; made if it is missing")
+  app.add_option("-o,--output-dir", folder, "Folder to write to; created if missing")
       ->type_name("DIR")
       ->multi_option_policy(one);
   auto* name = app.add_option("--name", out.name,
@@ -85,25 +86,25 @@ options read_options(int argc, char** argv) {
   app.add_option("--outputs", out.outputs, "End the network at these values instead of the graph's outputs")
       ->type_name("A,B")
       ->allow_extra_args(false);
-  app.add_option("--mapping", mapping, "Write AutoDiCE's mapping (JSON) as a type, too; with --platform")
+  app.add_option("--mapping", mapping, "Also write AutoDiCE's mapping (JSON) as a type; needs --platform")
       ->type_name("FILE")
       ->multi_option_policy(one);
-  app.add_option("--platform", platform, "The hosts of the mapping, one a line")
+  app.add_option("--platform", platform, "The hosts of the mapping, one per line")
       ->type_name("FILE")
       ->multi_option_policy(one);
-  app.add_option("--profile", profiles, "Write what a program measured with --measure as types, too (repeatable)")
+  app.add_option("--profile", profiles, "Also write what a program measured with --measure as types (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
   app.add_flag("--list-layers", out.list, "Print the layers as a table and write nothing");
-  app.add_option("--dot", dot, "Write the network as a graph for Graphviz, too")
+  app.add_option("--dot", dot, "Also write the network as a graph for Graphviz")
       ->type_name("FILE")
       ->multi_option_policy(one);
   app.add_flag("--no-fold", no_fold, "Keep BatchNormalization, Dropout and Identity as layers");
-  app.add_option("--depfile", depfile, "Write the files read as a dependency file for make, too")
+  app.add_option("--depfile", depfile, "Also write the files read as a dependency file for make")
       ->type_name("FILE")
       ->multi_option_policy(one);
   auto* q = app.add_flag("-q,--quiet", quiet, "Print errors only");
-  app.add_flag("-v,--verbose", verbose, "Print what is done")->excludes(q);
+  app.add_flag("-v,--verbose", verbose, "Also print details of the conversion")->excludes(q);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
@@ -111,7 +112,7 @@ options read_options(int argc, char** argv) {
     out.exit_code = app.exit(e);
     return std::cout.flush() ? out : throw file_error("cannot write to stdout");
   } catch (const CLI::ParseError& e) {
-    throw usage_error(fmt::format("{} (onnx2hpp --help tells more)", e.what()));
+    throw usage_error(fmt::format("{} (see onnx2hpp --help)", e.what()));
   }
   for (const auto& [option, value] :
        {std::pair{"-o", folder}, {"--dot", dot}, {"--depfile", depfile}, {"--mapping", mapping}, {"--platform", platform}})
@@ -123,20 +124,20 @@ options read_options(int argc, char** argv) {
   out.mapping = mapping, out.platform = platform;
   out.profiles.assign(profiles.begin(), profiles.end());
   out.level = quiet ? verbosity::quiet : verbose ? verbosity::verbose : verbosity::normal;
-  out.wish.fold = !no_fold;
+  out.settings.fold = !no_fold;
   if (name->count() > 0)
     if (const auto why = why_no_namespace(out.name); !why.empty())
       throw usage_error(fmt::format("--name {}: {}", quote(out.name), why));
   for (const auto& i : inputs) {
-    out.wish.inputs.push_back(read_input(i));
-    if (std::ranges::count(out.wish.inputs, out.wish.inputs.back().first, [](const auto& e) { return e.first; }) > 1)
-      throw usage_error(fmt::format("-i: {} is given twice", quote(out.wish.inputs.back().first)));
+    out.settings.inputs.push_back(read_input(i));
+    if (std::ranges::count(out.settings.inputs, out.settings.inputs.back().first, [](const auto& e) { return e.first; }) > 1)
+      throw usage_error(fmt::format("-i: {} is given twice", quote(out.settings.inputs.back().first)));
   }
   for (const auto& d : dimensions) {
     const auto equals = d.rfind('=');
     if (equals == std::string::npos || equals == 0)
       throw usage_error(fmt::format("-d: expected SYMBOL=N such as batch=1, found {}", quote(d)));
-    if (!out.wish.dimensions.emplace(d.substr(0, equals), positive(d.substr(equals + 1), "-d")).second)
+    if (!out.settings.dimensions.emplace(d.substr(0, equals), positive(d.substr(equals + 1), "-d")).second)
       throw usage_error(fmt::format("-d: {} is given twice", quote(d.substr(0, equals))));
   }
   return out;
@@ -149,7 +150,7 @@ std::vector<std::string> read_outputs(const std::vector<std::string>& given, con
   std::vector<std::string> out;
   for (const auto& text : given)
     for (std::size_t at = 0; at <= text.size();) {
-      // The longest name that ends at a comma, else up to the next one.
+      // The longest known name that ends at a comma, else the text up to the next comma.
       std::size_t end = text.size();
       while (end != std::string::npos && end > at && !known.contains(text.substr(at, end - at)))
         end = text.rfind(',', end - 1);
@@ -158,7 +159,7 @@ std::vector<std::string> read_outputs(const std::vector<std::string>& given, con
       at = end + 1;
     }
   for (const auto& name : out) {
-    if (name.empty()) throw usage_error("--outputs: expected names of values, divided by commas");
+    if (name.empty()) throw usage_error("--outputs: expected names of values, separated by commas");
     if (std::ranges::count(out, name) > 1) throw usage_error(fmt::format("--outputs: {} is given twice", quote(name)));
   }
   return out;

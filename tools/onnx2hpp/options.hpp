@@ -12,11 +12,11 @@ struct options {
   std::filesystem::path model, folder = ".", dot, depfile, mapping, platform;
   std::vector<std::filesystem::path> profiles;
   std::string name;  ///< namespace; empty: from the model's file
-  conversion wish;
-  std::vector<std::string> outputs;  ///< as given; read_outputs() divides them
+  conversion settings;
+  std::vector<std::string> outputs;  ///< as given; read_outputs() splits them
   bool list = false;
   verbosity level = verbosity::normal;
-  /// Set when there is nothing to convert: --help, --version or a wrong command line.
+  /// Set if there is nothing to convert: --help or --version.
   bool done = false;
   int exit_code = 0;
 };
@@ -24,7 +24,7 @@ struct options {
 /// Reads the command line; --help and --version print to stdout. Throws usage_error.
 options read_options(int argc, char** argv);
 
-/// Divides what --outputs gives at its commas; a name that has commas itself is found whole if the model has it.
+/// Splits the values of --outputs at commas; a name with commas stays whole if the model has it.
 std::vector<std::string> read_outputs(const std::vector<std::string>& given, const model& m);
 
 }  // namespace onnx2hpp

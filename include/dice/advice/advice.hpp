@@ -1,4 +1,4 @@
-// The parts of --explain that need a cluster: what was to be expected of a run, and which mapping would be faster.
+// The parts of --explain that need a cluster: what was predicted for a run, and which mapping would be faster.
 #pragma once
 
 #include "dice/advice/assessment.hpp"
@@ -17,8 +17,8 @@
 
 namespace dice::advice {
 
-/// What is predicted of the program's mapping.
-[[gnu::cold]] inline predicted_costs foreseen(const cluster_model& f, const runtime::program& p) {
+/// What is predicted for the program's mapping.
+[[gnu::cold]] inline predicted_costs predicted(const cluster_model& f, const runtime::program& p) {
   const auto problem = cost::problem_of(f.setting, p.plan, f.ranks);
   predicted_costs out;
   out.expected = cost::predict(f.setting, p.plan, f.ranks);
@@ -29,37 +29,36 @@ namespace dice::advice {
   for (int a = 0; a < p.ranks(); ++a)
     for (int b = 0; b < p.ranks(); ++b) out.links.push_back(problem.link(a, b));
   const auto stages = cost::stages_of(problem, p.plan);
-  out.message_seconds.resize(static_cast<std::size_t>(p.ranks()));
-  for (int k = 0; k < stages.size(); ++k)
-    out.message_seconds[static_cast<std::size_t>(stages[k].device)] += cost::message_time(problem, stages, k);
+  out.message_seconds.resize(p.ranks());
+  for (int k = 0; k < stages.size(); ++k) out.message_seconds[stages[k].device] += cost::message_time(problem, stages, k);
   return out;
 }
 
 namespace detail {
 
-/// Sums of what was measured and predicted.
+/// Sums of measured and of predicted times.
 struct ratio {
   double measured = 0, expected = 0;
   bool known() const { return measured > 0 && expected > 0; }
   double value() const { return measured / expected; }
 };
 
-/// The problem of finding a mapping, with times as they were seen: those of a kind of processor that computed, and of links
-/// whose messages were seen as they arrived, by how much they differed from what was predicted; other processors by the mean
-/// of these.
+/// The problem of finding a mapping, with its times corrected by the run. Processors of a kind that computed are scaled by
+/// their ratio of measured to predicted times, other kinds by that of all ranks, links by that of messages that were not
+/// seen late.
 [[gnu::cold]] inline cost::problem as_seen(const cluster_model& f, const runtime::program& p, const report::seen_run& run,
                                            const predicted_costs& expected) {
   auto out = cost::problem_of(f.setting);
   std::vector<ratio> kinds(static_cast<std::size_t>(out.kinds.size()));
   ratio all, links;
   for (int r = 0; r < p.ranks(); ++r) {
-    ratio mine{run.busy[static_cast<std::size_t>(r)], 0};
+    ratio mine{run.busy[r], 0};
     for (const auto& s : run.stages)
       if (s.rank == r) mine.expected += expected_of(expected, s);
     all.measured += mine.measured, all.expected += mine.expected;
     std::vector<bool> counted(kinds.size());
     for (const auto& d : out.devices) {
-      const auto& placed = f.ranks[static_cast<std::size_t>(r)];
+      const auto& placed = f.ranks[r];
       const auto kind = static_cast<std::size_t>(d.kind);
       if (d.host != placed.on_host || counted[kind] ||
           cost::share_of(f.setting.cluster, static_cast<std::size_t>(d.processor), placed) <= 0)
@@ -71,7 +70,7 @@ struct ratio {
   for (const auto& l : run.links)
     if (!seen_late(run, l)) links.measured += l.seconds, links.expected += expected_of(expected, p, l);
   for (int k = 0; k < out.kinds.size(); ++k) {
-    const auto& own = kinds[static_cast<std::size_t>(k)];
+    const auto& own = kinds[k];
     const double times = own.known() ? own.value() : all.known() ? all.value() : 1;
     for (auto& s : out.kinds[k].seconds) s *= times;
   }

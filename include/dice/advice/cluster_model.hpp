@@ -18,21 +18,21 @@ namespace dice::advice {
 struct assessment;
 
 /// The third argument of dice::main as values. Functions are pointers, so that programs without a cluster contain none of
-/// what they do.
+/// their code.
 struct cluster_model {
   cost::setting setting;
   std::span<const cost::placed_rank> ranks;  ///< of the program's mapping
-  /// What is predicted of the program's mapping, as text or as a member of a JSON object.
+  /// What is predicted for the program's mapping, as text or as a JSON object.
   std::string (*plan)(const cluster_model&, const runtime::program&, bool json) = nullptr;
   assessment (*advise)(const cluster_model&, const runtime::program&, const report::seen_run&) = nullptr;
-  /// The best mapping for a wish, as the command line has it. Throws runtime::usage_error.
-  std::string (*search)(const cluster_model&, const runtime::program&, std::string_view wish) = nullptr;
+  /// The best mapping for a request, as the command line has it. Throws runtime::usage_error.
+  std::string (*search)(const cluster_model&, const runtime::program&, std::string_view request) = nullptr;
 };
 
-/// What cluster models refer to.
+/// The functions that cluster models refer to.
 DICE_API std::string predicted_text(const cluster_model& f, const runtime::program& p, bool json);
 DICE_API assessment advised(const cluster_model& f, const runtime::program& p, const report::seen_run& run);
-DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view wish);
+DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view request);
 
 }  // namespace dice::advice
 

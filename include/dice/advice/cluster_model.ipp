@@ -1,4 +1,4 @@
-// What is predicted of a program's mapping, and better ones.
+// Predictions for a program's mapping, and better mappings.
 #pragma once
 
 #include "dice/advice/advice.hpp"
@@ -18,50 +18,51 @@ namespace dice::advice {
   const auto problem = cost::problem_of(f.setting, p.plan, f.ranks);
   const auto stages = cost::stages_of(problem, p.plan);
   const auto expected = cost::predict(f.setting, p.plan, f.ranks);
-  const auto host = [&](int rank) {
-    return std::string(
-        f.setting.cluster.hosts[static_cast<std::size_t>(f.ranks[static_cast<std::size_t>(rank)].on_host)].name);
-  };
+  const auto host = [&](int rank) { return std::string(f.setting.cluster.hosts[f.ranks[rank].on_host].name); };
   if (!json) {
     std::vector<platform::device> devices;  // without memory limits, which a program does not know
     for (const auto& r : f.ranks) {
-      const auto& at = f.setting.cluster.hosts[static_cast<std::size_t>(r.on_host)];
-      devices.push_back({.rank = static_cast<int>(devices.size()), .on = r.on, .host = at.name, .cores = r.cores});
+      const auto& at = f.setting.cluster.hosts[r.on_host];
+      devices.push_back({.rank = static_cast<int>(devices.size()), .unit = r.unit, .host = at.name, .cores = r.cores});
     }
     return "\nPredicted on the cluster:\n" +
            detail::prediction_table(
                problem, stages, expected, [](int r) { return "rank " + std::to_string(r); }, host) +
            "\n" + detail::mapping_text(p, p.plan.owner, devices, p.plan.in_flight);
   }
-  std::string out = "\"predicted\": {\"frames_per_s\": " + text::json_number(expected.throughput) +
-                    ", \"latency_s\": " + text::json_number(expected.latency) +
-                    ", \"energy_j\": " + text::json_number(expected.energy) +
-                    ", \"memory_bytes\": " + std::to_string(expected.memory) + ",\n  \"stages\": [";
+  text::json_array of_stages;
   for (int k = 0; k < stages.size(); ++k) {
     const auto& s = stages[k];
     const double x = k ? problem.transfer(problem.link(stages[k - 1].device, s.device), s.first) : 0;
-    out += (k ? ",\n   " : "\n   ") + ("{\"rank\": " + std::to_string(s.device)) +
-           ", \"host\": " + text::json_string(host(s.device)) +
-           ", \"received_bytes\": " + std::to_string(k ? problem.crossing[s.first] : 0) +
-           ", \"transfer_s\": " + text::json_number(x) +
-           ", \"compute_s\": " + text::json_number(problem.time(s.device, s.first, s.last)) +
-           ", \"message_s\": " + text::json_number(cost::message_time(problem, stages, k)) + "}";
+    of_stages.add(text::json_object()
+                      .add("rank", s.device)
+                      .add("host", host(s.device))
+                      .add("received_bytes", k ? problem.crossing[s.first] : 0)
+                      .add("transfer_s", x)
+                      .add("compute_s", problem.time(s.device, s.first, s.last))
+                      .add("message_s", cost::message_time(problem, stages, k)));
   }
-  return out + "]}";
+  return text::json_object()
+      .add("frames_per_s", expected.throughput)
+      .add("latency_s", expected.latency)
+      .add("energy_j", expected.energy)
+      .add("memory_bytes", expected.memory)
+      .add("stages", of_stages)
+      .json();
 }
 
 /// cluster_model::advise.
 [[gnu::cold]] DICE_API assessment advised(const cluster_model& f, const runtime::program& p, const report::seen_run& run) {
   constexpr double little = 0.03;  // a gain that is lost in the noise
-  assessment out{foreseen(f, p), {}, "\"better\": null"};
+  assessment out{predicted(f, p), {}, {"null"}};
   const auto problem = detail::as_seen(f, p, run, out.expected);
-  const auto found = partition::find_best(f.setting, problem, {}, detail::most_routes_at_run_time);
+  const auto found = partition::find_best(f.setting, problem, {}, detail::max_routes_at_run_time);
   if (found.empty()) {
     out.advice =
-        "Better mappings were not found: hosts of so many kinds have too many orders, or no plan fits their memory.\n";
+        "No better mapping was found: there are too many kinds of hosts to try all orders, or no plan fits their memory.\n";
     return out;
   }
-  // What the model makes of this mapping, as of the others: frames that wait for one another are no reason to change it.
+  // What the model predicts for this mapping, as for others: frames that wait for one another are no reason to change it.
   double slowest = 0;
   for (std::size_t r = 0; r < run.busy.size(); ++r)
     slowest = std::max(slowest, run.busy[r] + out.expected.message_seconds[r]);
@@ -75,33 +76,36 @@ namespace dice::advice {
   }
   const auto mapping = detail::found_text(f, p, problem, found, "");
   const bool alone = found.ranks.devices.size() == 1 && p.ranks() > 1;
-  out.advice =
-      (alone ? "No mapping on several devices is better than one device alone, which would do " : "This mapping would do ") +
-      text::number_text(found.expected.throughput, "%.4g frames/s") + ", " +
-      text::number_text(gain * 100, "%.0f %% more than the ") +
-      text::number_text(1 / slowest, "%.4g that this one could, both with times as they were measured here:\n") + mapping;
-  out.advice_json = "\"better\": {\"frames_per_s\": " + text::json_number(found.expected.throughput) +
-                    ", \"gain\": " + text::json_number(gain) + ", \"mapping\": " + text::json_string(mapping) + "}";
+  out.advice = (alone ? "No mapping on several devices is better than a single device, which would reach "
+                      : "This mapping would reach ") +
+               text::number_text(found.expected.throughput, "%.4g frames/s") + ", " +
+               text::number_text(gain * 100, "%.0f %% more than the ") +
+               text::number_text(1 / slowest, "%.4g of the present one, both predicted from the times measured here:\n") +
+               mapping;
+  out.better.value =
+      text::json_object().add("frames_per_s", found.expected.throughput).add("gain", gain).add("mapping", mapping).json();
   return out;
 }
 
 /// cluster_model::search.
 [[gnu::cold]] DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view text) {
-  const auto wish = detail::wish_of_text(text);
-  if (wish.aim.best == partition::objective::energy)
+  const auto request = detail::request_of_text(text);
+  if (request.aim.best == partition::objective::energy)
     for (std::size_t k = 0; k < f.setting.usable.size(); ++k)
       if (f.setting.usable[k] && !f.setting.cluster.processors[k].has_watts)
-        throw std::runtime_error("--search energy: a processor of the cluster has no watts<busy, idle>; give it to each");
+        throw std::runtime_error(
+            "--search energy: a processor of the cluster has no watts<busy, idle>; give each processor one");
   const auto problem = cost::problem_of(f.setting);
   const auto found = [&] {
     search_progress shown;
-    auto watched = wish;
+    auto watched = request;
     watched.aim.seen_by = &shown.seen_by();
-    return partition::find_best(f.setting, problem, watched, detail::most_routes_at_run_time);
+    return partition::find_best(f.setting, problem, watched, detail::max_routes_at_run_time);
   }();
   if (found.too_many_kinds)
-    throw std::runtime_error("--search: hosts of so many kinds have too many orders; add in_order, and list them in order");
-  if (found.empty()) throw std::runtime_error("--search: " + detail::no_mapping_text(f.setting.cluster, wish, found.why));
+    throw std::runtime_error(
+        "--search: there are too many kinds of hosts to try all orders; list the hosts in order, and add in_order");
+  if (found.empty()) throw std::runtime_error("--search: " + detail::no_mapping_text(f.setting.cluster, request, found.why));
   return detail::found_text(f, p, problem, found, "// ");
 }
 

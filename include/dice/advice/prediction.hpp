@@ -1,4 +1,4 @@
-// What --plan and --search print of predictions.
+// The predictions that --plan and --search print.
 #pragma once
 
 #include "dice/advice/cluster_model.hpp"
@@ -6,7 +6,7 @@
 #include "dice/cost/setting.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/objectives.hpp"
-#include "dice/placement/place.hpp"
+#include "dice/placement/assign.hpp"
 #include "dice/placement/text/write.hpp"
 #include "dice/report/plan.hpp"
 #include "dice/runtime/program.hpp"
@@ -29,17 +29,17 @@ namespace dice::advice {
 
 namespace detail {
 
-/// Stages and transfers in order, and what they come to. `name(d)` is what device d is called, `host(d)` where it is.
+/// Stages and transfers in order, and their totals. `name(d)` names device d, `host(d)` its host.
 [[gnu::cold]] inline std::string prediction_table(const cost::problem& p, const meta::array<cost::stage>& stages,
                                                   const cost::prediction& expected,
                                                   const std::function<std::string(int)>& name,
                                                   const std::function<std::string(int)>& host) {
   std::vector<std::vector<std::string>> lines{{"", "host", "ms"}};
-  if (p.handles) lines[0].push_back("and for messages");
+  if (p.messages_cost_time) lines[0].push_back("ms for messages");
   lines[0].push_back("of the period");
   const auto add = [&](const std::string& what, const std::string& where, double seconds, double more) {
     lines.push_back({what, where, text::number_text(seconds * 1e3, "%.3f")});
-    if (p.handles) lines.back().push_back(more > 0 ? text::number_text(more * 1e3, "%.3f") : "");
+    if (p.messages_cost_time) lines.back().push_back(more > 0 ? text::number_text(more * 1e3, "%.3f") : "");
     lines.back().push_back(expected.period > 0 ? text::number_text((seconds + more) / expected.period * 100, "%.0f %%")
                                                : "–");
   };
@@ -54,8 +54,8 @@ namespace detail {
   }
   return text::table_text(lines, 2) + "\n" + text::number_text(expected.throughput, "%.4g frames/s, ") +
          text::number_text(expected.latency * 1e3, "%.4g ms from a frame's entry to its results, ") +
-         (expected.energy > 0 ? text::number_text(expected.energy, "%.4g J a frame, ") : "") + "at most " +
-         text::bytes_text(expected.memory) + " in a rank\n";
+         (expected.energy > 0 ? text::number_text(expected.energy, "%.4g J per frame, ") : "") + "at most " +
+         text::bytes_text(expected.memory) + " per rank\n";
 }
 
 /// A mapping as C++ to paste: the rank of each layer, devices in order of rank.
@@ -65,14 +65,14 @@ namespace detail {
   return "using deployment = " + placement::write(mapping.values(), p.network, p.layers) + ";\n";
 }
 
-/// Beyond, a search gives up.
-inline constexpr int most_routes_at_run_time = 20000;
+/// With more routes, a search gives up.
+inline constexpr int max_routes_at_run_time = 20000;
 
 inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "latency", "energy", "peak_memory"};
 
 /// "energy,at_least_fps=25,at_most_latency=40,memory_limit=512,in_order,repeats" (ms, MiB). Throws runtime::usage_error.
-[[gnu::cold]] inline partition::wish wish_of_text(std::string_view text) {
-  partition::wish out;
+[[gnu::cold]] inline partition::request request_of_text(std::string_view text) {
+  partition::request out;
   const auto fail = [](const std::string& what) { throw runtime::usage_error("--search: " + what); };
   while (!text.empty()) {
     const auto word = text.substr(0, text.find(','));
@@ -91,55 +91,54 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
       out.aim.best = static_cast<partition::objective>(objective - objective_names.begin());
     else if (word == "in_order") out.aim.in_order = true;
     else if (word == "repeats") out.aim.repeats = true;
-    else if (name == "at_least_fps") out.fps = std::max(out.fps, number()), out.aim.most_period = 1 / out.fps;
-    else if (name == "at_most_latency") out.aim.most_latency = std::min(out.aim.most_latency, number() * 1e-3);
+    else if (name == "at_least_fps") out.fps = std::max(out.fps, number()), out.aim.max_period = 1 / out.fps;
+    else if (name == "at_most_latency") out.aim.max_latency = std::min(out.aim.max_latency, number() * 1e-3);
     else if (name == "memory_limit") out.memory = std::min(out.memory, static_cast<std::int64_t>(number() * (1 << 20)));
     else
       fail("'" + std::string(word) +
-           "' is not an objective or limit; write throughput, latency, energy or peak_memory, and with commas between them "
+           "' is not an objective or limit; write throughput, latency, energy or peak_memory, and after it, separated by "
+           "commas, "
            "at_least_fps=N, at_most_latency=MS, memory_limit=MIB, in_order, repeats");
   }
   return out;
 }
 
-/// Why the cluster has no mapping for the wish, in the units of wish_of_text.
-[[gnu::cold]] inline std::string no_mapping_text(const platform::cluster_view& cluster, const partition::wish& w,
+/// Why the cluster has no mapping for the request, in the units of request_of_text.
+[[gnu::cold]] inline std::string no_mapping_text(const platform::cluster_view& cluster, const partition::request& r,
                                                  const partition::nearest& why) {
   std::string limit, nearest;
   const auto name = [&](const char* word, double wanted, double possible) {
     limit = word + text::number_text(wanted, "%.6g"), nearest = word + text::number_text(possible, "%.6g");
   };
   if (why.what == partition::obstacle::fps) {
-    name("at_least_fps=", w.fps, partition::told(why.value, false));
+    name("at_least_fps=", r.fps, partition::rounded(why.value, false));
   } else if (why.what == partition::obstacle::latency) {
-    name("at_most_latency=", w.aim.most_latency * 1e3, partition::told(why.value * 1e3, true));
+    name("at_most_latency=", r.aim.max_latency * 1e3, partition::rounded(why.value * 1e3, true));
   } else {
     std::int64_t ram = 0;
     for (const auto& p : cluster.processors) ram = std::max(ram, p.memory);
-    const auto mib = [](double bytes) {  // as it was before it became whole bytes
+    const auto mib = [](double bytes) {  // as it was before it was rounded to whole bytes
       const double exact = (bytes + 0.5) / (1 << 20), digits = exact < 1 ? 1e-6 : 1e-4;
       return std::round(exact / digits) * digits;
     };
-    name("memory_limit=", mib(static_cast<double>(w.memory)), mib(why.value));
-    if (ram <= w.memory)
-      limit = "the cluster's ram, " + text::number_text(mib(static_cast<double>(ram)), "%.6g MiB at most");
+    name("memory_limit=", mib(static_cast<double>(r.memory)), mib(why.value));
+    if (ram <= r.memory)
+      limit = "the cluster's ram limit, " + text::number_text(mib(static_cast<double>(ram)), "%.6g MiB at most");
   }
-  return "no mapping keeps to " + limit + "; the " + (why.what == partition::obstacle::fps ? "most" : "least") +
-         " that one can have is " + nearest + " (relax this limit, or add devices)";
+  return "no mapping meets " + limit + "; the " + (why.what == partition::obstacle::fps ? "most" : "least") +
+         " possible is " + nearest + " (relax this limit, or add devices)";
 }
 
-/// The mapping that was found for `problem`, as C++, and what is predicted of it, each line after `begin`.
+/// The mapping that was found for `problem`, as C++, and its prediction, each line of that after `begin`.
 [[gnu::cold]] inline std::string found_text(const cluster_model& f, const runtime::program& p, const cost::problem& problem,
                                             const partition::finding& found, std::string_view begin) {
-  const auto host = [&](int d) {
-    return std::string(f.setting.cluster.hosts[static_cast<std::size_t>(problem.devices[d].host)].name);
-  };
+  const auto host = [&](int d) { return std::string(f.setting.cluster.hosts[problem.devices[d].host].name); };
   const auto& devices = found.ranks.devices;
   std::vector<platform::device> written;
   for (const int d : devices) {
-    const auto& on = f.setting.cluster.processors[static_cast<std::size_t>(problem.devices[d].processor)];
-    const auto& at = f.setting.cluster.hosts[static_cast<std::size_t>(problem.devices[d].host)];
-    written.push_back({.rank = static_cast<int>(written.size()), .on = on.on, .host = at.name, .cores = on.cores});
+    const auto& on = f.setting.cluster.processors[problem.devices[d].processor];
+    const auto& at = f.setting.cluster.hosts[problem.devices[d].host];
+    written.push_back({.rank = static_cast<int>(written.size()), .unit = on.unit, .host = at.name, .cores = on.cores});
   }
   const auto name = [&](int d) {
     return "rank " + std::to_string(std::find(devices.begin(), devices.end(), d) - devices.begin());

@@ -1,45 +1,35 @@
-// How far a long search is, on a terminal.
+// Shows on a terminal how far a long search is.
 #pragma once
 
 #include "dice/partition/goal.hpp"
+#include "dice/report/progress_line.hpp"
+#include "dice/text/table.hpp"
 
-#include <unistd.h>
 #include <chrono>
 #include <cstdio>
 
 namespace dice::advice {
 
-/// "searching: 42 %" on `to` if that is a terminal, at most ten times a second, and gone at the end.
+/// Shows "searching: 42 %" on `to` if that is a terminal.
 class search_progress {
   using clock = std::chrono::steady_clock;
 
  public:
-  /// `now` tells the time (tests have their own).
-  explicit search_progress(std::FILE* to = stderr, clock::time_point (*now)() = &clock::now)
-      : to_(::isatty(::fileno(to)) ? to : nullptr), now_(now) {}
+  /// `now` returns the time (tests pass their own).
+  explicit search_progress(std::FILE* to = stderr, clock::time_point (*now)() = &clock::now) : line_(to, now) {}
   search_progress(const search_progress&) = delete;
   search_progress& operator=(const search_progress&) = delete;
-  ~search_progress() {
-    if (shown_) std::fputs("\r\033[K", to_), std::fflush(to_);
-  }
 
-  /// Lives as long as this.
+  /// Lives as long as this object.
   const partition::watch& seen_by() const { return watch_; }
 
  private:
-  void tell(double part) {
-    const auto now = now_();
-    if (!to_ || now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now, shown_ = true;
-    std::fprintf(to_, "\r\033[Ksearching: %.0f %%", part * 100);
-    std::fflush(to_);
-  }
-
-  std::FILE* to_;
-  clock::time_point (*now_)();
-  clock::time_point last_ = now_();
-  bool shown_ = false;
-  partition::watch watch_{[](void* with, double part) { static_cast<search_progress*>(with)->tell(part); }, this};
+  report::progress_line line_;
+  partition::watch watch_{[](void* with, double part) {
+                            static_cast<search_progress*>(with)->line_.show(
+                                [&] { return "searching: " + text::number_text(part * 100, "%.0f %%"); });
+                          },
+                          this};
 };
 
 }  // namespace dice::advice

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dice/algorithm/backend.hpp"
 #include "dice/tensor/layout.hpp"
 
 #include <array>
@@ -9,41 +10,29 @@
 
 namespace dice::algorithm {
 
-enum class backend : std::uint8_t {
-  reference,
-  openmp,
-  cudnn,
-  cudnn_fp16,  ///< the same with convolutions and products in numbers of 16 bits
-  cudnn_bf16
-};
-inline constexpr int backends = 5;  ///< how many there are
-constexpr bool is_cudnn(backend b) { return b >= backend::cudnn; }
-/// In a set of backends.
-constexpr unsigned bit(backend b) { return 1u << static_cast<unsigned>(b); }
-
-/// Number of the forms in which the kernels of all backends pack weights: raised whenever one of them writes other bytes for
-/// the same algorithm, so that files of packed weights from before are refused (test/kernels/packed_test.cpp notices).
+/// Version of the forms in which the kernels of all backends pack weights: incremented whenever one of them writes different
+/// bytes for the same algorithm, so that older files of packed weights are rejected (test/kernels/packed_test.cpp notices).
 inline constexpr int packed_form = 1;
 
-/// Most operands that a kernel converts: it keeps their places in an array.
-inline constexpr std::size_t most_converted = 64;
+/// Most operands that a kernel converts: it keeps their addresses in an array.
+inline constexpr std::size_t max_converted = 64;
 
-/// In which layouts a kernel reads its operands and writes its result, those of them that have a blocked one.
+/// The layouts in which a kernel reads its operands and writes its result, for tensors that have a blocked layout.
 enum class form : std::uint8_t {
-  plain,    ///< plain all
-  blocked,  ///< blocked all
+  plain,    ///< all plain
+  blocked,  ///< all blocked
   first,    ///< plain operands, blocked result: convolutions of a few channels
   either,   ///< one layout for all, that of the result
 };
 
-/// How a backend computes one fusion group, as a value: what the plan must know of it.
+/// How a backend computes one fusion group, as a value: what the plan must know about it.
 struct choice {
   std::int64_t packed_bytes = 0;   ///< weights in the form that the kernel reads; 0: it reads the plain file in place
   std::int64_t scratch_bytes = 0;  ///< working memory in the arena during the step, for any number of threads
   form works = form::plain;
-  bool converts = false;  ///< operands and results of the other layout are converted in further scratch
-  int variant = 0;        ///< the kernel's own number for what was chosen
-  bool halves = false;    ///< can end with the largest of each 2 × 2 results (graph::fusion)
+  bool converts = false;   ///< operands and results of the other layout are converted in further scratch
+  int variant = 0;         ///< the kernel's own number for the chosen algorithm
+  bool pools_2x2 = false;  ///< can end with the largest of each 2 × 2 results (graph::fusion)
 
   /// Layout in which the kernel reads operands and the residual's operand, for a result that is stored in layout `stored`.
   constexpr tensor::layout reads(tensor::layout stored) const {
@@ -58,14 +47,14 @@ struct choice {
 
 /// How each backend computes the layers of a network as the anchors of groups, by id; empty for backends that are not used.
 struct tables {
-  std::array<std::span<const choice>, backends> chosen{};
-  std::array<std::span<const choice>, backends> smallest{};  ///< with the smallest weights or working memory
+  by_backend<std::span<const choice>> chosen{};
+  by_backend<std::span<const choice>> smallest{};  ///< with the smallest weights or working memory
 };
 
-/// Bytes of scratch in which a tensor of shape `s` that is stored as `from` is held as `to`; 0 if it need not be.
+/// Bytes of scratch for a copy in layout `to` of a tensor of shape `s` that is stored as `from`; 0 if no copy is needed.
 constexpr std::int64_t converted_bytes(const tensor::shape& s, tensor::layout from, tensor::layout to) {
   if (from == to || !tensor::has_blocks(s)) return 0;
-  if (s[0] == 1 && s.product(2, s.rank) == 1 && s[1] % tensor::block == 0) return 0;  // both are one
+  if (s[0] == 1 && s.product(2, s.rank) == 1 && s[1] % tensor::block == 0) return 0;  // both layouts are the same
   return (tensor::bytes(s, to) + 63) / 64 * 64;
 }
 

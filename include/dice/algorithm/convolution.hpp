@@ -10,12 +10,12 @@
 
 namespace dice::algorithm {
 
-/// Direct convolution, by blocks of output channels. Where the window leaves the input or jumps, the input's part under a
-/// band of output rows is first copied into scratch with its padding, split by the strides into phases (all rows and columns
-/// with the same remainder), one after the other. There, with rows `pitch` apart, output pixel (y, x) reads tap t at
+/// Direct convolution, by blocks of output channels. If the window leaves the input or has a stride, the part of the input
+/// under a band of output rows is first copied into scratch with its padding, split by the strides into phases (all rows and
+/// columns with the same remainder), one after the other. There, with rows `pitch` apart, output pixel (y, x) reads tap t at
 /// y · pitch + x + tap offset t, for every stride and dilation. Otherwise the input is read in place.
 struct convolution {
-  /// Bytes of a band of the padded input, beyond which another band is begun: what second-level caches hold.
+  /// Bytes of a band of the padded input beyond which a new band begins: what second-level caches hold.
   static constexpr std::int64_t band_bytes = 768 * 1024;
 
   /// One axis of the window: phases, and the extents in each.
@@ -40,7 +40,7 @@ struct convolution {
     }
     constexpr std::int64_t phase(std::int64_t tap) const { return tap % period; }
     /// Position of tap k within its phase.
-    constexpr std::int64_t place(std::int64_t tap) const { return tap * dilation / stride; }
+    constexpr std::int64_t shift(std::int64_t tap) const { return tap * dilation / stride; }
     /// Position in the unpadded input of element i of a phase; may lie outside.
     constexpr std::int64_t source(std::int64_t of_phase, std::int64_t i) const {
       return i * stride + of_phase * dilation % stride - pad;
@@ -56,11 +56,11 @@ struct convolution {
   std::int64_t images = 1, channels = 0, out_channels = 0, groups = 1;
   std::int64_t group_channels = 0, group_outputs = 0;  ///< of one group
   axis y, x;
-  bool depthwise = false;                  ///< each output channel reads one input channel, that of its own number
-  bool plain = false;                      ///< reads a plain input: a few channels would fill a small part of a block
+  bool depthwise = false;                  ///< each output channel reads only the input channel of its own number
+  bool plain = false;                      ///< reads a plain input: few channels would leave most of a block empty
   bool in_place = false;                   ///< no padded copy
-  std::int64_t lanes = tensor::block;      ///< channels that lie together in the input: those of a block, 1 in a plain one
-  std::int64_t overlap = 0;                ///< zeros that end a row and begin the next
+  std::int64_t lanes = tensor::block;      ///< adjacent channels in the input: a block, or 1 if it is plain
+  std::int64_t overlap = 0;                ///< zeros at the end of a row that also begin the next
   std::int64_t pitch = 0;                  ///< pixels between rows of a phase
   std::int64_t band = 0;                   ///< output rows per band
   std::int64_t phase_size = 0, plane = 0;  ///< pixels of a phase, of a block of channels with all its phases
@@ -78,7 +78,7 @@ struct convolution {
   }
   /// Offset in pixels of tap (ky, kx) from the output pixel, within the padded block.
   constexpr std::int64_t tap(std::int64_t ky, std::int64_t kx) const {
-    return (y.phase(ky) * x.phases + x.phase(kx)) * phase_size + y.place(ky) * pitch + x.place(kx);
+    return (y.phase(ky) * x.phases + x.phase(kx)) * phase_size + y.shift(ky) * pitch + x.shift(kx);
   }
   /// Bytes of the table of tap offsets, at the beginning of the scratch; one tap has the offset 0.
   constexpr std::int64_t table_bytes() const { return taps() == 1 ? 0 : (taps() * 8 + 63) / 64 * 64; }
@@ -120,14 +120,14 @@ struct convolution {
       }
       return;
     }
-    // No more than the halo, so that no two outputs are one pixel.
+    // No more than the halo, so that no two outputs share a pixel.
     if (x.stride == 1) overlap = std::min<std::int64_t>({op.pads[1], op.pads[3], x.halo});
     pitch = x.out + x.halo - overlap;
     const auto phases = y.phases * x.phases;
     const auto row = in_blocks() * lanes * phases * pitch * tensor::element_bytes;
     band = std::clamp<std::int64_t>(band_bytes / row - y.halo, std::min<std::int64_t>(y.out, 1 + 2 * y.halo), y.out);
     band = (y.out + bands() - 1) / bands();
-    if (band < y.out) band += band % 2;  // rows are halved in pairs
+    if (band < y.out) band += band % 2;  // pooling takes rows in pairs
     phase_size = (band + y.halo) * pitch + overlap;
     plane = phases * phase_size;
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/algorithm/choice.hpp"
+#include "dice/algorithm/chooser.hpp"
 #include "dice/graph/graph.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace dice::algorithm {
 /// program starts; the float32 engines of today's GPUs for plain tensors take little of it (docs/gpu.md).
 struct cudnn_workspace {
   static constexpr std::int64_t most = std::int64_t{64} << 20;  ///< bytes
-  static constexpr std::int64_t alignment = 256;                ///< of its begin; there is room to move it there
+  static constexpr std::int64_t alignment = 256;                ///< of its start; there is room to move it there
 
   /// Enough for the transformed weights, input and output of a Winograd convolution with tiles of 4 × 4 results, or for a
   /// copy of all tensors in another layout.
@@ -21,7 +21,7 @@ struct cudnn_workspace {
     const auto weights = op.channels * (in[1] / op.group) * op.kernel[0] * op.kernel[1];
     return limited(4 * (weights + in.elements() + result.elements()) * tensor::element_bytes);
   }
-  /// For sums of parts of each of rows × columns products.
+  /// For partial sums of each of rows × columns products.
   static constexpr std::int64_t of(std::int64_t rows, std::int64_t columns) {
     return limited(32 * rows * columns * tensor::element_bytes);
   }
@@ -30,7 +30,7 @@ struct cudnn_workspace {
   static constexpr std::int64_t limited(std::int64_t bytes) { return std::min(most, (bytes + 255) / 256 * 256) + alignment; }
 };
 
-/// Whether each output channel reads the one input channel of its number: dice's own kernel.
+/// Whether each output channel reads only the input channel of its number; dice's own kernel computes these.
 constexpr bool is_depthwise(const ops::conv& op, const tensor::shape& in) {
   return op.group == in[1] && op.channels == in[1] && op.group > 1;
 }
@@ -40,7 +40,7 @@ template <class Op> constexpr choice choose_cudnn(const Op&, graph::shapes in, c
   const auto small = [](const tensor::shape& s) { return s.elements() <= std::int64_t{1} << 30; };
   graph::require(small(result) && std::all_of(in.begin(), in.end(), small),
                  "a GPU rank takes tensors of at most 2^30 elements");
-  return {.converts = in.size() <= most_converted};
+  return {.converts = in.size() <= max_converted};
 }
 
 constexpr choice choose_cudnn(const ops::conv& op, graph::shapes in, const tensor::shape& result) {
@@ -54,8 +54,8 @@ constexpr choice choose_cudnn(const Op& op, graph::shapes, const tensor::shape& 
   return {.scratch_bytes = cudnn_workspace::of(result.elements() / op.columns, op.columns), .converts = true};
 }
 
-/// A convolution in numbers of 16 bits: tensors have their channels last, as many as are a multiple of eight, as tensor
-/// cores want them. It reads a copy of its input in the scratch, and leaves its sums there.
+/// A convolution in numbers of 16 bits: tensors have their channels last, padded to a multiple of eight, as tensor cores
+/// require. It reads a copy of its input in the scratch, and writes its sums there.
 struct half_convolution {
   std::int64_t images, channels, out_channels, in_pixels, out_pixels, taps;
 
@@ -67,7 +67,7 @@ struct half_convolution {
         out_pixels(result.product(2, result.rank)),
         taps(std::int64_t{op.kernel[0]} * op.kernel[1]) {}
 
-  /// Groups would have to be padded each: they are computed as without.
+  /// Each group would have to be padded, so convolutions with groups are computed as choose_cudnn says.
   static constexpr bool serves(const ops::conv& op) { return op.group == 1; }
   static constexpr std::int64_t padded(std::int64_t n) { return (n + 7) / 8 * 8; }
   static constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -89,25 +89,30 @@ constexpr choice choose_half(const ops::conv& op, graph::shapes in, const tensor
   const half_convolution form(op, in[0], result);
   constexpr std::int64_t most = std::int64_t{2} << 30;  // bytes
   graph::require(form.input_bytes() <= most && form.output_bytes() <= most,
-                 "a GPU rank takes tensors of at most 2^30 elements, in 16 bits with their channels in eights");
+                 "a GPU rank takes tensors of at most 2^30 elements, in 16 bits with padded channels");
   out.packed_bytes = form.packed_bytes();
   out.scratch_bytes += cudnn_workspace::alignment + form.input_bytes() + form.output_bytes();
   return out;
 }
-/// Weights in 16 bits, then the bias in 32; as the padding of W's rows would cost more than it gives, they have none.
+/// Weights in 16 bits, then the bias in 32; W's rows are not padded, which would cost more than it gains.
 template <class Op>
 requires std::same_as<Op, ops::gemm> || std::same_as<Op, ops::mat_mul>
 constexpr choice choose_half(const Op& op, graph::shapes, const tensor::shape&) {
   return {.packed_bytes = (2 * op.columns * op.depth + 3) / 4 * 4 + 4 * op.columns, .converts = true};
 }
 
-/// The same as backend B chooses without working memory for engines, for devices that have none to spare.
-template <backend B, class Op>
-constexpr choice without_workspace(const Op& op, graph::shapes in, const tensor::shape& result) {
-  const auto workspace = choose_cudnn(op, in, result).scratch_bytes;
-  auto out = B == backend::cudnn ? choose_cudnn(op, in, result) : choose_half(op, in, result);
-  out.scratch_bytes = std::max<std::int64_t>(0, out.scratch_bytes - workspace);
-  return out;
-}
+template <backend B>
+requires(processor_of(B) == platform::processor::gpu) struct chooser<B> {
+  template <class Op> static constexpr choice choose(const Op& op, graph::shapes in, const tensor::shape& result) {
+    return B == backend::cudnn ? choose_cudnn(op, in, result) : choose_half(op, in, result);
+  }
+  /// Without working memory for engines.
+  template <class Op> static constexpr choice smallest(const Op& op, graph::shapes in, const tensor::shape& result) {
+    auto out = choose(op, in, result);
+    const auto workspace = choose_cudnn(op, in, result).scratch_bytes;
+    out.scratch_bytes = std::max<std::int64_t>(0, out.scratch_bytes - workspace);
+    return out;
+  }
+};
 
 }  // namespace dice::algorithm

@@ -1,4 +1,5 @@
-// In which layouts the OpenMP kernels work; convolutions apart, whose form goes with their algorithm (algorithm/openmp.hpp).
+// The layouts in which the OpenMP kernels work, except for convolutions, whose form depends on their algorithm
+// (algorithm/openmp.hpp).
 #pragma once
 
 #include "dice/algorithm/choice.hpp"
@@ -9,7 +10,7 @@
 
 namespace dice::algorithm {
 
-/// Plain where no overload says otherwise; functions of single elements take them in any order.
+/// Plain where no overload says otherwise; elementwise functions work in any layout.
 template <class Op> constexpr form form_of(const Op& op, graph::shapes in, const tensor::shape&) {
   return graph::fuses(op, in).function ? form::either : form::plain;
 }
@@ -23,7 +24,7 @@ constexpr bool broadcasts_blocks(const tensor::shape& s, const tensor::shape& re
   if (s.elements() == 1 || s == result) return true;
   return s.rank == result.rank && s[1] == result[1] && (s[0] == 1 || s[0] == result[0]) && s.product(2, s.rank) == 1;
 }
-/// The same of a constant, which is plain: one element, or one for each channel.
+/// The same for a constant, which is plain: one element, or one for each channel.
 constexpr bool broadcasts_channels(const tensor::shape& s, const tensor::shape& result) {
   const int axis = s.rank - (result.rank - 1);  // that of the channels
   return s.elements() == 1 || (axis >= 0 && s[axis] == result[1] && s.elements() == result[1]);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/algorithm/choice.hpp"
+#include "dice/algorithm/chooser.hpp"
 #include "dice/algorithm/convolution.hpp"
 #include "dice/algorithm/forms.hpp"
 #include "dice/algorithm/winograd.hpp"
@@ -10,7 +10,7 @@ namespace dice::algorithm {
 
 /// How the OpenMP backend computes `op`: without packed weights and scratch where no overload says otherwise.
 template <class Op> constexpr choice choose_openmp(const Op& op, graph::shapes in, const tensor::shape& result) {
-  if (in.size() > most_converted) return {};
+  if (in.size() > max_converted) return {};
   return {.works = form_of(op, in, result), .converts = true};
 }
 
@@ -24,9 +24,9 @@ template <class Op> constexpr choice variant_openmp(const Op& op, graph::shapes 
 constexpr int variants_openmp(const ops::conv& op, graph::shapes in) { return 1 + winograd::sizes(op, in[0]); }
 constexpr choice variant_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant) {
   const convolution direct(op, in[0], result);
-  // Images whose rows the kernel knows, and tiles of even extents: all of a convolution's variants or none.
-  const bool halves = in[0].rank == 4 && !direct.depthwise && direct.y.out == result[2] && direct.x.out == result[3] &&
-                      (winograd::sizes(op, in[0]) == 0 || op.kernel[0] == op.kernel[1]);
+  // Only for images whose rows the kernel knows, and tiles of even extents; the same for all variants of a convolution.
+  const bool pools_2x2 = in[0].rank == 4 && !direct.depthwise && direct.y.out == result[2] && direct.x.out == result[3] &&
+                         (winograd::sizes(op, in[0]) == 0 || op.kernel[0] == op.kernel[1]);
   if (variant > 0) {
     const winograd w(variant, op, in[0], result);
     return {.packed_bytes = w.packed_bytes(),
@@ -34,17 +34,30 @@ constexpr choice variant_openmp(const ops::conv& op, graph::shapes in, const ten
             .works = form::blocked,
             .converts = true,
             .variant = variant,
-            .halves = halves};
+            .pools_2x2 = pools_2x2};
   }
   return {.packed_bytes = direct.packed_bytes(),
           .scratch_bytes = direct.scratch_bytes(),
           .works = direct.plain ? form::first : form::blocked,
           .converts = true,
-          .halves = halves};
+          .pools_2x2 = pools_2x2};
 }
 
 constexpr choice choose_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result) {
   return variant_openmp(op, in, result, winograd::best(op, in[0], result).variant);
 }
+
+template <> struct chooser<backend::openmp> {
+  static constexpr bool tunes = true;
+
+  template <class Op> static constexpr choice choose(const Op& op, graph::shapes in, const tensor::shape& result) {
+    return choose_openmp(op, in, result);
+  }
+  template <class Op> static constexpr int variants(const Op& op, graph::shapes in) { return variants_openmp(op, in); }
+  template <class Op>
+  static constexpr choice variant(const Op& op, graph::shapes in, const tensor::shape& result, int number) {
+    return variant_openmp(op, in, result, number);
+  }
+};
 
 }  // namespace dice::algorithm

@@ -2,7 +2,6 @@
 
 #include "dice/algorithm/cudnn.hpp"
 #include "dice/algorithm/openmp.hpp"
-#include "dice/algorithm/reference.hpp"
 #include "dice/algorithm/tuned.hpp"
 #include "dice/graph/graph.hpp"
 
@@ -17,20 +16,18 @@ namespace dice::algorithm {
 
 /// How backend B computes `op` on inputs of shapes `in` with an output of shape `result`.
 template <backend B, class Op> constexpr choice choose(const Op& op, graph::shapes in, const tensor::shape& result) {
-  if constexpr (B == backend::openmp) return choose_openmp(op, in, result);
-  else if constexpr (B == backend::cudnn) return choose_cudnn(op, in, result);
-  else if constexpr (is_cudnn(B)) return choose_half(op, in, result);
-  else return choose_reference(op, in, result);
+  return chooser<B>::choose(op, in, result);
 }
 
 /// Variants of backend B for `op`, 0 … n - 1, of which 0 has the smallest weights; and one of them.
 template <backend B, class Op> constexpr int variants(const Op& op, graph::shapes in) {
-  if constexpr (B == backend::openmp) return variants_openmp(op, in);
+  if constexpr (requires { chooser<B>::variants(op, in); }) return chooser<B>::variants(op, in);
   else return 1;
 }
 template <backend B, class Op>
 constexpr choice variant(const Op& op, graph::shapes in, const tensor::shape& result, int number) {
-  if constexpr (B == backend::openmp) return variant_openmp(op, in, result, number);
+  if constexpr (requires { chooser<B>::variant(op, in, result, number); })
+    return chooser<B>::variant(op, in, result, number);
   else return choose<B>(op, in, result);
 }
 
@@ -49,14 +46,20 @@ template <class Net> consteval bool has_table() {
   return false;
 }
 
-/// With the variant that --tune measured, or as it is chosen if that is negative.
+/// With variant `number`, which --tune measured, or as choose() says if `number` is negative.
 template <backend B, class Op>
 constexpr choice measured(const Op& op, graph::shapes in, const tensor::shape& result, int number) {
   return number >= 0 ? variant<B>(op, in, result, number) : choose<B>(op, in, result);
 }
 
+/// Whether --tune chooses among the variants of backend B.
+template <backend B>
+concept is_tunable = requires {
+  requires chooser<B>::tunes;
+};
+
 template <backend B, class Op> constexpr choice smallest(const Op& op, graph::shapes in, const tensor::shape& result) {
-  if constexpr (is_cudnn(B)) return without_workspace<B>(op, in, result);
+  if constexpr (requires { chooser<B>::smallest(op, in, result); }) return chooser<B>::smallest(op, in, result);
   else return variant<B>(op, in, result, 0);
 }
 
@@ -66,13 +69,12 @@ template <backend B, class Op> constexpr choice smallest(const Op& op, graph::sh
 template <class Net, backend B>
 inline constexpr std::array<choice, Net::size> choices = []<int... Id>(std::integer_sequence<int, Id...>) {
   constexpr auto& net = graph::view_of<Net>;
-  if constexpr (B == backend::openmp && detail::has_table<Net>()) {
+  if constexpr (detail::is_tunable<B> && detail::has_table<Net>()) {
     constexpr auto& numbers = tuned<Net>::variants;
     constexpr bool fits[]{numbers[Id] < variants<B>(Net::template layer<Id>::op, net.operands(Id))...};
-    static_assert(
-        std::find(std::begin(fits), std::end(fits), false) == std::end(fits),
-        "the table that --tune made has a variant that its layer has not: delete the file that TUNED names, build, "
-        "and run the program with --tune FILE");
+    static_assert(std::find(std::begin(fits), std::end(fits), false) == std::end(fits),
+                  "the table that --tune made has a variant that its layer does not have: delete the file that TUNED names, "
+                  "build, and run the program with --tune FILE");
     return std::array<choice, Net::size>{
         detail::measured<B>(Net::template layer<Id>::op, net.operands(Id), Net::template layer<Id>::result, numbers[Id])...};
   } else {
@@ -97,8 +99,8 @@ namespace detail {
 
 template <class Net, unsigned Set, backend B> constexpr void add_tables(tables& to) {
   if constexpr ((Set & bit(B)) != 0) {
-    to.chosen[static_cast<std::size_t>(B)] = choices<Net, B>;
-    to.smallest[static_cast<std::size_t>(B)] = smallest_choices<Net, B>;
+    to.chosen[B] = choices<Net, B>;
+    to.smallest[B] = smallest_choices<Net, B>;
   }
 }
 

@@ -12,12 +12,12 @@ namespace dice::algorithm {
 /// Convolutional Neural Networks", arXiv 1509.09308): along each axis of the window with k > 1 taps, F(m, k) computes m
 /// outputs from n = m + k - 1 inputs by n products instead of m · k, at the points 0, ∞ and ± each of `pairs` numbers, so
 /// that n = 2 · pairs + 2. An axis with one tap is left as it is. Tiles are computed in blocks of a few rows and columns,
-/// whose transformed inputs are the scratch; they stay in the caches while all output channels go over them.
+/// whose transformed inputs are the scratch; they stay in the caches while all output channels use them.
 struct winograd {
   /// Most tiles of a block.
-  static constexpr std::int64_t most_tiles = 28;
-  /// Most blocks whose transformed inputs the scratch holds at once, one for each of as many threads.
-  static constexpr std::int64_t most_spaces = 4;
+  static constexpr std::int64_t max_tiles = 28;
+  /// Most blocks whose transformed inputs the scratch holds at once, one per thread.
+  static constexpr std::int64_t max_spaces = 4;
 
   /// One axis of a tile.
   struct axis {
@@ -26,7 +26,7 @@ struct winograd {
     constexpr axis(int taps, int pairs) : inputs(taps == 1 ? 1 : 2 * pairs + 2), outputs(inputs - taps + 1) {}
   };
 
-  int variant = 0;  ///< which of sizes() it is, from 1 on; 0: the convolution is not computed so
+  int variant = 0;  ///< number of the size, from 1 to sizes(); 0: Winograd's algorithm is not used
   int pairs = 0;
   int kernel[2] = {1, 1};
   std::int64_t images = 1, channels = 0, out_channels = 0;
@@ -56,10 +56,10 @@ struct winograd {
   }
   /// Elements of the transformed inputs of a block of tiles: (point, block of channels, tile, channel).
   constexpr std::int64_t space() const { return points() * pitch(in_blocks(), block_tiles()); }
-  constexpr std::int64_t spaces() const { return std::min(most_spaces, blocks()); }
+  constexpr std::int64_t spaces() const { return std::min(max_spaces, blocks()); }
   constexpr std::int64_t scratch_bytes() const { return spaces() * space() * tensor::element_bytes; }
 
-  /// In how many sizes of tiles Winograd's algorithm can compute `op`: 3×3 in three, 5×5, 1×7, 7×1, 1×3 and 3×1 in one.
+  /// Number of tile sizes with which Winograd's algorithm can compute `op`: 3×3 in three, 5×5, 1×7, 7×1, 1×3 and 3×1 in one.
   static constexpr int sizes(const ops::conv& op, const tensor::shape& in) {
     if (in.rank != 4 || op.group != 1 || op.strides != std::array{1, 1} || op.dilations != std::array{1, 1} || in[1] < 16 ||
         op.channels < 16)
@@ -70,7 +70,7 @@ struct winograd {
     return line || (h == 5 && w == 5) ? 1 : 0;
   }
   /// The fewest pairs of points for a window: tiles of two outputs; of four for three taps along one axis only.
-  static constexpr int least_pairs(const std::array<int, 2>& taps) {
+  static constexpr int min_pairs(const std::array<int, 2>& taps) {
     const int most = std::max(taps[0], taps[1]);
     return most == 7 ? 3 : most == 5 || taps[0] != taps[1] ? 2 : 1;
   }
@@ -79,7 +79,7 @@ struct winograd {
   /// Size `v` (1 … sizes()) of a convolution.
   constexpr winograd(int v, const ops::conv& op, const tensor::shape& in, const tensor::shape& result)
       : variant(v),
-        pairs(least_pairs(op.kernel) + v - 1),
+        pairs(min_pairs(op.kernel) + v - 1),
         kernel{op.kernel[0], op.kernel[1]},
         images(in[0]),
         channels(in[1]),
@@ -94,16 +94,16 @@ struct winograd {
         x(kernel[1], pairs) {
     const auto parts = [](std::int64_t n, std::int64_t most) { return (n + most - 1) / most; };
     rows = parts(out_height, y.outputs), columns = parts(out_width, x.outputs);
-    block_columns = parts(columns, parts(columns, most_tiles));
-    block_rows = parts(rows, parts(rows, most_tiles / block_columns));
+    block_columns = parts(columns, parts(columns, max_tiles));
+    block_rows = parts(rows, parts(rows, max_tiles / block_columns));
   }
 
-  /// About how long it takes, in products at full speed: a transform along one axis takes as long as `in` products of a
-  /// channel of the input, `out` of the output; to read a weight from memory takes `load`. Fitted to one Zen 5 core.
+  /// Estimated time, in products at full speed: a transform along one axis takes as long as `in` products per input channel
+  /// and `out` per output channel; reading a weight from memory takes `load`. Fitted to one Zen 5 core.
   constexpr double time() const {
     constexpr double in[] = {0, 56, 108, 144}, out[] = {0, 58, 100, 136};
     const auto tiles = static_cast<double>(images * rows * columns), weights = static_cast<double>(weight_elements());
-    // Columns first, then the rows that they give; along one axis alone, what is read and written counts more.
+    // Columns first, then the rows that they give; along a single axis, reads and writes count more.
     const bool both = kernel[0] > 1 && kernel[1] > 1;
     const auto ins = both ? static_cast<double>(x.inputs + y.inputs) : 2,
                outs = both ? static_cast<double>(x.inputs + y.outputs) : 2;

@@ -64,13 +64,12 @@ struct parsing {
     const char* kind = inputs ? "input" : "output";
     std::vector<int> ids;
     for (int l = 0; l < program.layers.size(); ++l)
-      if (const auto& layer = program.layers.layers[static_cast<std::size_t>(l)]; inputs ? layer.is_input : layer.is_output)
-        ids.push_back(l);
+      if (const auto& layer = program.layers.layers[l]; inputs ? layer.is_input : layer.is_output) ids.push_back(l);
     for (auto at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
       const auto wanted = text.substr(0, at);
       for (const bool by_identifier : {false, true})
         for (int l : ids) {
-          const auto& layer = program.layers.layers[static_cast<std::size_t>(l)];
+          const auto& layer = program.layers.layers[l];
           if ((by_identifier ? layer.name : layer.onnx_name) == wanted)
             return checked({l, std::string(text.substr(at + 1))});
         }
@@ -78,22 +77,22 @@ struct parsing {
     if (const auto at = text.find('='); ids.size() == 1 && at != std::string_view::npos && at < text.find('/') &&
                                         ::access(std::string(text).c_str(), F_OK) != 0)
       fail("the network has no " + std::string(kind) + " '" + std::string(text.substr(0, at)) + "', its " + kind + " is " +
-           list(inputs) + "; a file of this name is ./" + std::string(text));
+           list(inputs) + "; for a file of this name write ./" + std::string(text));
     if (ids.size() == 1) return checked({ids[0], std::string(text)});
     if (ids.empty()) fail(std::string("the network has no ") + kind);
     fail("'" + std::string(text) + "' must be NAME=FILE, since the network has several " + kind + "s: " + list(inputs));
   }
   named_file checked(named_file f) const {
-    if (f.file.empty()) fail("the name of a file is missing");
+    if (f.file.empty()) fail("the file name is missing");
     return f;
   }
-  /// Adds a file of an output; only one each.
+  /// Adds the file of an output, which has only one.
   void add_once(std::vector<named_file>& to, std::string_view text) const {
     auto f = file(text, false);
     for (const auto& other : to)
       if (other.layer == f.layer)
-        fail("output " + std::string(program.layers.layers[static_cast<std::size_t>(f.layer)].onnx_name) +
-             " has two files, '" + other.file + "' and '" + f.file + "'; give one");
+        fail("output " + std::string(program.layers.layers[f.layer].onnx_name) + " has two files, '" + other.file +
+             "' and '" + f.file + "'; give one");
     to.push_back(std::move(f));
   }
 };
@@ -112,42 +111,38 @@ struct option {
 inline std::span<const option> option_table() {
   constexpr std::int64_t most = 1'000'000'000;
   static const std::array table{
-      option{
-          "--mapping", takes::value, "MAPPING", false,
-          "run the network under this mapping, not the program's own: mapping<…> or split<…> as in C++, or a file that has "
-          "it, as --search prints it",
-          [](parsing& p, std::string_view v) { p.out.mapping = v; }},
+      option{"--mapping", takes::value, "MAPPING", false,
+             "run the network under this mapping instead of the program's own: mapping<…> or split<…> as in C++, or a file "
+             "that contains it, such as the output of --search",
+             [](parsing& p, std::string_view v) { p.out.mapping = v; }},
       option{"--input", takes::value, "[NAME=]FILE", true,
              "frames for a graph input: a .npy file of float32 (N times the input's leading dimension is N frames), a JPEG "
-             "or PNG "
-             "picture, or a folder of these; several are read one after the other. - reads raw float32 frames from the "
-             "standard "
-             "input until it ends",
+             "or PNG picture, or a folder of these; several are read one after the other. - reads raw float32 frames from "
+             "the standard input until it ends",
              [](parsing& p, std::string_view v) { p.out.inputs.push_back(p.file(v, true)); }},
       option{"--mean", takes::value, "X[,X,X]", false,
-             "of pictures, whose samples go from 0 to 1 and become (sample - mean) / std; one number, or one a channel "
-             "(default: "
-             "ImageNet's for 3 channels, 0 for 1)",
+             "mean of pictures, whose samples from 0 to 1 become (sample - mean) / std; one number, or one per channel "
+             "(default: ImageNet's for 3 channels, 0 for 1)",
              [](parsing& p, std::string_view v) {
                p.out.mean = p.numbers(v, -std::numeric_limits<float>::max(), "a number, or three with commas between them");
              }},
-      option{"--std", takes::value, "X[,X,X]", false, "of pictures (default: ImageNet's for 3 channels, 1 for 1)",
+      option{"--std", takes::value, "X[,X,X]", false,
+             "standard deviation of pictures, likewise (default: ImageNet's for 3 channels, 1 for 1)",
              [](parsing& p, std::string_view v) {
                p.out.deviation =
                    p.numbers(v, std::numeric_limits<float>::min(), "a number above 0, or three with commas between them");
              }},
       option{"--layout", takes::value, "nchw|nhwc", false,
-             "where the input that pictures are for has its channels (default nchw)",
+             "the position of the channels in the input that gets the pictures (default nchw)",
              [](parsing& p, std::string_view v) {
                if (v != "nchw" && v != "nhwc") p.fail("'" + std::string(v) + "' is neither nchw nor nhwc");
                p.out.channels_last = v == "nhwc";
              }},
       option{"--resize", takes::value, "crop|stretch|fit|none", false,
-             "how pictures of another size come to the input's: the shorter side to 256/224 of it and the middle cut out "
-             "(default), "
-             "stretched, shrunk to fit with black borders, or refused",
+             "what to do with pictures of another size than the input's: scale the shorter side to 256/224 of the input's "
+             "and crop the centre (default), stretch, scale to fit with black borders, or refuse them",
              [](parsing& p, std::string_view v) {
-               constexpr std::array<std::string_view, 4> modes{"crop", "stretch", "fit", "none"};  // those of resize_mode
+               constexpr std::array<std::string_view, 4> modes{"crop", "stretch", "fit", "none"};  // resize_mode's order
                const auto found = std::find(modes.begin(), modes.end(), v);
                if (found == modes.end()) p.fail("'" + std::string(v) + "' is not crop, stretch, fit or none");
                p.out.resize = static_cast<resize_mode>(found - modes.begin());
@@ -156,24 +151,24 @@ inline std::span<const option> option_table() {
              "random frames for the inputs without a file (1, or as many as --frames says)",
              [](parsing& p, std::string_view v) {
                p.out.random =
-                   p.number<std::uint64_t>(v, 0, std::numeric_limits<std::uint64_t>::max(), "a whole number from 0 on");
+                   p.number<std::uint64_t>(v, 0, std::numeric_limits<std::uint64_t>::max(), "a whole number of at least 0");
              }},
       option{"--output", takes::value, "[NAME=]FILE", true,
              "write a graph output as .npy, frames joined along the leading dimension",
              [](parsing& p, std::string_view v) { p.add_once(p.out.outputs, v); }},
       option{"--gather", takes::nothing, "", false, "send results to rank 0, which writes and prints them",
              [](parsing& p, std::string_view) { p.out.gather = true; }},
-      option{"--frames", takes::value, "N", false, "frames in all; the given ones come over again in turn",
+      option{"--frames", takes::value, "N", false, "the total number of frames; the given ones repeat in turn",
              [](parsing& p, std::string_view v) {
                p.out.frames = p.number<std::int64_t>(v, 1, most, "a whole number from 1 to 1000000000");
              }},
-      option{"--warmup", takes::value, "N", false, "frames before those, in no figure and no output",
+      option{"--warmup", takes::value, "N", false, "frames to run before those, left out of figures and outputs",
              [](parsing& p, std::string_view v) {
                p.out.warmup = p.number<std::int64_t>(v, 0, most, "a whole number from 0 to 1000000000");
              }},
-      option{"--in-flight", takes::value, "N", false, "frames under way at once, at most as many as the plan allows",
+      option{"--in-flight", takes::value, "N", false, "the maximum number of frames in flight, no more than the plan allows",
              [](parsing& p, std::string_view v) {
-               const int n = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number from 1 on");
+               const int n = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number of at least 1");
                if (const int allowed = p.program.plan.in_flight; n > allowed)
                  p.fail(std::to_string(n) + " is more than the plan of this program allows, " + std::to_string(allowed) +
                         "; lower it, or add dice::in_flight<" + std::to_string(n) + "> to the mapping");
@@ -190,36 +185,36 @@ inline std::span<const option> option_table() {
              [](parsing& p, std::string_view v) { p.add_once(p.out.expected, v); }},
       option{"--tolerance", takes::value, "X", false, "for --expect (default 1e-4)",
              [](parsing& p, std::string_view v) {
-               p.out.tolerance = p.number<double>(v, 0, std::numeric_limits<double>::max(), "a number from 0 on");
+               p.out.tolerance = p.number<double>(v, 0, std::numeric_limits<double>::max(), "a number of at least 0");
              }},
       option{"--top", takes::value, "K", false, "print the K largest numbers of each output, for each frame",
              [](parsing& p, std::string_view v) {
-               p.out.top = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number from 1 on");
+               p.out.top = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number of at least 1");
              }},
-      option{"--labels", takes::value, "FILE", false, "names for --top, one a line",
+      option{"--labels", takes::value, "FILE", false, "names for --top, one per line",
              [](parsing& p, std::string_view v) { p.out.labels = v; }},
       option{"--json", takes::value, "FILE", false, "write speed, latency and the ranks' figures",
              [](parsing& p, std::string_view v) { p.out.json = v; }},
       option{"--trace", takes::value, "FILE", false, "write what every rank did when, for chrome://tracing or Perfetto",
              [](parsing& p, std::string_view v) { p.out.trace = v; }},
-      option{"--profile", takes::value, "FILE", false, "print what every layer takes, and write it as JSON",
+      option{"--profile", takes::value, "FILE", false, "print the time of every layer, and write it as JSON",
              [](parsing& p, std::string_view v) { p.out.profile = v; }},
       option{"--explain", takes::nothing, "", false,
-             "say why it is as fast as it is: what every stage and link took and was predicted to take, what limits, which "
-             "mapping would be faster (50 random frames, unless said otherwise)",
+             "explain the speed: the measured and predicted time of every stage and link, the bottleneck, and which mapping "
+             "would be faster (50 random frames, unless other options say otherwise)",
              [](parsing& p, std::string_view) { p.out.explain = true; }},
       option{"--tune", takes::value, "FILE", false,
              "run no frames: measure the ways to compute each convolution, write the fastest for the next build (TUNED in "
              "CMake)",
              [](parsing& p, std::string_view v) { p.out.tune = v; }},
-      option{
-          "--measure", takes::value, "FILE", false,
-          "run no frames: measure the layers of all CPU ranks on each of them, each GPU rank's on itself, and the messages "
-          "between hosts; write a profile for onnx2hpp --profile, which has all layers for a kind of unit only if its "
-          "ranks compute the whole network",
-          [](parsing& p, std::string_view v) { p.out.measure = v; }},
+      option{"--measure", takes::value, "FILE", false,
+             "run no frames: measure all CPU ranks' layers on each of these ranks, each GPU rank's layers on its GPU, and "
+             "messages between hosts; write a profile for onnx2hpp --profile, which has all layers of a kind of unit only "
+             "if its ranks compute the whole network",
+             [](parsing& p, std::string_view v) { p.out.measure = v; }},
       option{"--pack", takes::value, "FILE", false,
-             "run no frames: write the weights of all ranks as their kernels read them, for starts without work",
+             "run no frames: write the weights of all ranks as their kernels read them, so that later starts need not pack "
+             "them",
              [](parsing& p, std::string_view v) { p.out.pack = v; }},
       option{"--transport", takes::value, "mpi|in-process", false, "ranks as MPI processes, or as threads of this process",
              [](parsing& p, std::string_view v) {
@@ -227,25 +222,23 @@ inline std::span<const option> option_table() {
                p.out.by = v == "mpi" ? job::transport::mpi : job::transport::in_process;
              }},
       option{"--cuda-aware", takes::nothing, "", false,
-             "hand MPI the GPU's own memory, not copies in the host's; for an MPI that was built with CUDA",
+             "pass GPU memory to MPI, instead of copies in host memory; for an MPI that was built with CUDA",
              [](parsing& p, std::string_view) { p.out.cuda_aware = true; }},
       option{
           "--plan", takes::perhaps, "json|steps|dot|svg", false,
-          "print what each rank does, and run nothing: a table, JSON, all steps and buffers, a drawing (Graphviz' DOT, SVG)",
+          "print what each rank does, and run nothing: a table, JSON, all steps and buffers, a drawing (Graphviz DOT, SVG)",
           [](parsing& p, std::string_view v) {
-            constexpr std::array<std::string_view, 6> forms{"-", "", "json", "steps", "dot", "svg"};  // those of plan_form
+            constexpr std::array<std::string_view, 6> forms{"-", "", "json", "steps", "dot", "svg"};  // plan_form's order
             const auto found = std::find(forms.begin() + 1, forms.end(), v);
             if (found == forms.end())
               p.fail("'" + std::string(v) +
                      "' is not a form of a plan; write --plan, or --plan= with json, steps, dot or svg");
             p.out.plan = static_cast<plan_form>(found - forms.begin());
           }},
-      option{
-          "--search", takes::perhaps, "OBJECTIVE,LIMIT,…", false,
-          "print the best mapping for this program's cluster as C++, and run nothing: throughput (default), latency, energy "
-          "or "
-          "peak_memory; at_least_fps=N, at_most_latency=MS, memory_limit=MIB; in_order, repeats",
-          [](parsing& p, std::string_view v) { p.out.search = v.empty() ? "throughput" : v; }},
+      option{"--search", takes::perhaps, "OBJECTIVE,LIMIT,…", false,
+             "print the best mapping for this program's cluster as C++, and run nothing: throughput (default), latency, "
+             "energy or peak_memory; at_least_fps=N, at_most_latency=MS, memory_limit=MIB; in_order, repeats",
+             [](parsing& p, std::string_view v) { p.out.search = v.empty() ? "throughput" : v; }},
       option{"--help", takes::nothing, "", false, "print this", [](parsing& p, std::string_view) { p.out.help = true; }},
       option{"--version", takes::nothing, "", false, "print the version of dice",
              [](parsing& p, std::string_view) { p.out.version = true; }},
@@ -260,7 +253,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   return found.best();
 }
 
-/// No file that is written may be one that is read, or another one that is written. Throws runtime::usage_error.
+/// No file that is written may also be read, or be written twice. Throws runtime::usage_error.
 [[gnu::cold]] inline void require_different_files(const options& o) {
   std::vector<std::string> reads{o.mapping, o.weights, o.packed, o.labels},
       writes{o.json, o.trace, o.profile, o.tune, o.measure, o.pack};
@@ -272,16 +265,17 @@ inline std::string_view nearest_option(std::string_view wrong) {
     const auto among = [&](auto first, auto last) {
       return std::any_of(first, last, [&](const auto& other) { return runtime::is_same_file(*file, other); });
     };
-    if (*file == "-") throw runtime::usage_error("nothing is written to '-'; name a file (./- for one of that name)");
+    if (*file == "-") throw runtime::usage_error("output cannot go to '-'; name a file (./- for a file of that name)");
     if (among(reads.begin(), reads.end()))
-      throw runtime::usage_error("'" + *file + "' is read, and would be written; name another file");
-    if (among(writes.begin(), file)) throw runtime::usage_error("'" + *file + "' would be written twice; name two files");
+      throw runtime::usage_error("'" + *file + "' is read by this run and would be overwritten; name another file");
+    if (among(writes.begin(), file))
+      throw runtime::usage_error("'" + *file + "' would be written twice; name two different files");
   }
 }
 
 }  // namespace detail
 
-/// The value of --mapping, or "" if it is not given once. Whatever is wrong with the command line is for parse() to say.
+/// The value of --mapping, or "" unless it is given exactly once. Mistakes in the command line are left to parse().
 [[gnu::cold]] inline std::string_view mapping_argument(std::span<const char* const> arguments) {
   const auto table = detail::option_table();
   std::string_view out;
@@ -349,8 +343,8 @@ inline std::string_view nearest_option(std::string_view wrong) {
         throw runtime::usage_error("--tune measures kernels and runs no frames; omit " + std::string(name));
     const auto& units = program.units;
     if (!program.threads.start ||
-        std::none_of(units.begin(), units.end(), [](const platform::unit& u) { return u.on() == platform::processor::cpu; }))
-      throw runtime::usage_error("--tune: no rank of this program computes by OpenMP, so there is nothing to choose");
+        std::none_of(units.begin(), units.end(), [](const platform::unit& u) { return !u.is_accelerator(); }))
+      throw runtime::usage_error("--tune: no rank of this program computes with OpenMP, so there is nothing to tune");
     detail::require_different_files(out);
     return out;
   }
@@ -361,18 +355,18 @@ inline std::string_view nearest_option(std::string_view wrong) {
     detail::require_different_files(out);
     return out;
   }
-  if (given("--tolerance") && out.expected.empty()) throw runtime::usage_error("--tolerance belongs to --expect FILE");
-  if (given("--labels") && out.top == 0) throw runtime::usage_error("--labels belongs to --top K");
+  if (given("--tolerance") && out.expected.empty()) throw runtime::usage_error("--tolerance needs --expect FILE");
+  if (given("--labels") && out.top == 0) throw runtime::usage_error("--labels needs --top K");
   if (out.streamed() >= 0) {
     const auto inputs =
         std::count_if(program.layers.layers.begin(), program.layers.layers.end(), [](const auto& l) { return l.is_input; });
     const auto fail = [](const char* what) { throw runtime::usage_error(std::string("--input -: ") + what); };
-    if (inputs > 1) fail("the standard input feeds networks of one input, this one has several; give files");
-    if (out.inputs.size() > 1) fail("the standard input stands alone; give no other --input");
-    if (out.warmup > 0) fail("its frames come only once, so none is for --warmup");
-    if (out.gather) fail("results go out where they are made, as they come; omit --gather");
-    if (out.explain) fail("--explain is for a given number of frames; give files, or --random SEED");
-    if (given("--resize")) fail("its frames are of the input's size; --resize is for pictures");
+    if (inputs > 1) fail("this network has several inputs, the standard input can feed only one input; give files");
+    if (out.inputs.size() > 1) fail("the standard input cannot be combined with other inputs; omit the other --input");
+    if (out.warmup > 0) fail("its frames come only once, so none can be for warm-up; omit --warmup");
+    if (out.gather) fail("results are written as they come, by the rank that computes them; omit --gather");
+    if (out.explain) fail("--explain needs a fixed number of frames; give files, or --random SEED");
+    if (given("--resize")) fail("its frames already have the input's size; --resize is for pictures");
   }
   detail::require_different_files(out);
   if (out.explain && out.streamed() < 0) {
@@ -382,7 +376,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   }
   if (!out.random)
     for (int l = 0; l < program.layers.size(); ++l) {
-      const auto& layer = program.layers.layers[static_cast<std::size_t>(l)];
+      const auto& layer = program.layers.layers[l];
       if (!layer.is_input || std::any_of(out.inputs.begin(), out.inputs.end(), [&](const auto& f) { return f.layer == l; }))
         continue;
       const bool only = out.inputs.empty();
@@ -391,14 +385,14 @@ inline std::string_view nearest_option(std::string_view wrong) {
                                  "FILE.npy, or make random ones with --random SEED");
     }
   if (out.cuda_aware && (program.ranks() == 1 || out.by == job::transport::in_process))
-    throw runtime::usage_error("--cuda-aware: this run has no messages by MPI; omit the option");
-  if (out.cuda_aware && !program.open)
+    throw runtime::usage_error("--cuda-aware: this run sends no messages by MPI; omit the option");
+  if (out.cuda_aware && !program.has_accelerators())
     throw runtime::usage_error("--cuda-aware: no rank of this plan computes on a GPU; omit the option");
   if (out.by == job::transport::mpi) {
 #ifndef DICE_WITH_MPI
     throw runtime::usage_error(
-        "--transport mpi: this program was built without MPI; build it where CMake finds Boost.MPI, or with what pkg-config "
-        "says, or use --transport in-process");
+        "--transport mpi: this program was built without MPI; build it where CMake finds Boost.MPI, or with pkg-config's "
+        "flags, or use --transport in-process");
 #endif
   }
   return out;

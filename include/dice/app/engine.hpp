@@ -30,8 +30,7 @@ namespace detail {
 template <class Net, bool Inputs> consteval int only() {
   int id = -1, count = 0;
   for (int l = 0; l < graph::view_of<Net>.size(); ++l)
-    if (const auto& info = graph::view_of<Net>.layers[static_cast<std::size_t>(l)]; Inputs ? info.is_input : info.is_output)
-      id = l, ++count;
+    if (const auto& info = graph::view_of<Net>.layers[l]; Inputs ? info.is_input : info.is_output) id = l, ++count;
   return count == 1 ? id : -1;
 }
 template <class Net, int Id> struct only_layer { using type = typename Net::template layer<Id>; };
@@ -66,16 +65,16 @@ concept input_of = app::detail::is_input<Net, Layer>();
 template <class Layer, class Net>
 concept output_of = app::detail::is_output<Net, Layer>();
 
-/// A running network, made by dice::start. Every process of the job has one, and all are started, and end, together: start
-/// returns when all ranks are ready, and the destructor, like wait(), when the inputs' ranks have closed and all frames are
-/// done. Frames enter where the mapping has the graph input, results come out where it has the graph output; in other ranks
-/// the engine only computes. All functions but the destructor may be called from any thread. It may be moved, not copied.
+/// A running network, made by dice::start. Every process of the job has one; all start and end together. start() returns
+/// when all ranks are ready. The destructor, like wait(), returns when the ranks with inputs have closed and all frames are
+/// done. Frames enter in the rank of the graph input, results come out in the rank of the graph output; in other ranks the
+/// engine only computes. All functions but the destructor may be called from any thread. It may be moved, not copied.
 ///
-/// `Layer` names a graph input or output; it may be left out where the network has only one.
+/// `Layer` names a graph input or output; it may be omitted if the network has only one.
 template <graph::network_type Net> class engine {
  public:
   using tensor = runtime::tensor;  ///< a result: row-major float32 of the graph output's shape, batch included
-  /// The graph input (output) of a network with one; void if it has several.
+  /// The graph input (output) of a network with one; void if it has none or several.
   using only_input = typename app::detail::only_layer<Net, app::detail::only<Net, true>()>::type;
   /// \copydoc only_input
   using only_output = typename app::detail::only_layer<Net, app::detail::only<Net, false>()>::type;
@@ -92,33 +91,34 @@ template <graph::network_type Net> class engine {
   requires output_of<Layer, Net>
   bool gives() const { return job_->holds(Layer::id); }
 
-  /// Hands over one frame: a tensor or any xtensor expression of the input's shape, batch included, whose numbers become
-  /// float32 (a tensor that is moved is not copied until it enters), or a function that gets a view of that shape, in the
-  /// engine's thread, and writes the frame to its place (no copy at all). Waits while the queue is full. Throws
+  /// Hands over one frame. It is a tensor or any xtensor expression of the input's shape, batch included, whose numbers
+  /// become float32 (a moved tensor is copied only when it enters); or a function that the engine's thread calls with a view
+  /// of that shape, and that writes the frame in place (no copy at all). Waits while the queue is full. Throws
   /// std::invalid_argument for another shape, std::logic_error in a rank without that input or after close(), and
-  /// engine_error once the stream failed.
+  /// engine_error once the stream has failed.
   template <class Layer = only_input, class Frame>
   requires input_of<Layer, Net>
   void push(Frame&& frame) { job_->push(Layer::id, writer<Layer>(std::forward<Frame>(frame)), true); }
-  /// The same; false, and nothing done, if the queue is full.
+  /// The same, but returns false and does nothing if the queue is full.
   template <class Layer = only_input, class Frame>
   requires input_of<Layer, Net>
   bool try_push(Frame&& frame) { return job_->push(Layer::id, writer<Layer>(std::forward<Frame>(frame)), false); }
 
-  /// The next result, in the order of frames; waits for it. Nothing once the stream has ended. Throws std::logic_error in a
-  /// rank without that output, and engine_error if the stream failed, after the results from before.
+  /// Waits for the next result, in the order of frames; nullopt once the stream has ended. Throws std::logic_error in a rank
+  /// without that output, and engine_error if the stream failed, after all earlier results.
   template <class Layer = only_output>
   requires output_of<Layer, Net> std::optional<tensor> take() {
     tensor result;
     if (!job_->take(Layer::id, result)) return std::nullopt;
     return result;
   }
-  /// The same into `result`, whose memory is used again for results to come; false once the stream has ended.
+  /// The same into `result`, whose memory is reused for later results; false once the stream has ended.
   template <class Layer = only_output>
   requires output_of<Layer, Net>
   bool take(tensor& result) { return job_->take(Layer::id, result); }
   /// From now on results go to `f(frame, view)`, in order, in the engine's thread: frame counts from 0, view is an xtensor
-  /// view of the output's shape that holds during the call. The pipeline waits for f; what f throws ends the stream.
+  /// view of the output's shape that is valid during the call. The pipeline waits for f; an exception from f ends the
+  /// stream.
   template <class Layer = only_output, class F>
   requires output_of<Layer, Net>
   void on_result(F f) {
@@ -130,8 +130,8 @@ template <graph::network_type Net> class engine {
   /// Waits until all frames pushed in this process so far have left the network everywhere. Throws engine_error. Results
   /// queue up without bound meanwhile.
   void drain() { job_->drain(); }
-  /// No more frames from this process. Where all processes with inputs have closed, the stream ends when all frames are
-  /// done.
+  /// Declares that this process pushes no more frames. Once all processes with inputs have closed, the stream ends when all
+  /// frames are done.
   void close() { job_->close(); }
   /// Ends the stream at once, in all ranks, with frames unfinished: waiting functions throw engine_error.
   void stop() { job_->stop(); }
@@ -162,10 +162,10 @@ template <graph::network_type Net> class engine {
   std::unique_ptr<job::stream_job> job_;
 };
 
-/// Starts network Net under mapping Map. One rank (unless `o.mapping` is given to several processes), and all ranks with
-/// `o.by` in_process, run in this process without MPI; else every process of MPI_COMM_WORLD calls it, and MPI is started if
-/// the program has not done so. Throws engine_error, the same in all ranks, where the start fails, and std::runtime_error if
-/// MPI runs at a lower level than engine_thread_level.
+/// Starts network Net under mapping Map. A single rank (unless `o.mapping` is given to several processes), or all ranks with
+/// `o.by` in_process, run in this process without MPI. Otherwise every process of MPI_COMM_WORLD must call it, and it starts
+/// MPI if the program has not done so. Throws engine_error, the same in all ranks, if the start fails, and
+/// std::runtime_error if MPI runs at a lower level than engine_thread_level.
 template <class Net, class Map>
 requires assembly::valid<Net, Map> engine<Net> start(const engine_options& o = {}) {
   return engine<Net>(std::make_unique<job::stream_job>(assembly::program_of<Net, Map>, o));

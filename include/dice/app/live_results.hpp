@@ -17,11 +17,11 @@
 
 namespace dice::app {
 
-/// What is done with the results of a stream, whose number of frames is known only at its end: each is listed and written
-/// when it comes, and kept only where it is to be compared.
+/// Handles the results of a stream, whose number of frames is known only at its end: lists and writes each when it comes,
+/// and keeps only those to be compared.
 class live_results final : public runtime::sink {
  public:
-  /// The times at which results come go to `figures`; those to be compared to `kept`.
+  /// The times at which results come go to `figures`, results to be compared go to `kept`.
   live_results(runtime::figures& figures, runtime::tensor_sink& kept) : figures_(figures), kept_(kept) {}
 
   /// Lists the `k` largest numbers of output `layer`, named `name` or "", with their labels.
@@ -38,7 +38,7 @@ class live_results final : public runtime::sink {
   }
 
   void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
-    figures_.left.resize(static_cast<std::size_t>(frame + 1));
+    figures_.left.resize(frame + 1);
     figures_.left.back() = runtime::now();
     auto& out = outputs_[layer];
     if (out.top > 0)
@@ -46,7 +46,7 @@ class live_results final : public runtime::sink {
     if (out.file) out.file->add(from);
     if (out.kept < 0) return;
     if (frame >= out.kept)
-      throw runtime::file_error("--expect holds " + std::to_string(out.kept) + " frames, the stream has more");
+      throw runtime::file_error("--expect holds " + std::to_string(out.kept) + " frames, but the stream has more");
     kept_.take(layer, frame, from, elements);
   }
   /// Writes the files, after the last frame. Throws file_error.

@@ -20,7 +20,7 @@ template <class Net, class Map, class Cluster> consteval auto verdict_on() {
 template <class Net, class Map, class Cluster>
 concept right_on = std::is_same_v<decltype(verdict_on<Net, Map, Cluster>()()), int>;
 
-/// What the program of right mapping Map knows of right cluster Cluster.
+/// What the program of the valid mapping Map knows of the valid cluster Cluster.
 template <class Net, class Map, class Cluster>
 inline constexpr advice::cluster_model cluster_model_of{cost::setting_of<Net, Cluster>,
                                                         cost::detail::ranks<Net, Map, Cluster>, &advice::predicted_text,
@@ -29,10 +29,9 @@ inline constexpr advice::cluster_model cluster_model_of{cost::setting_of<Net, Cl
 }  // namespace app
 
 /// The main function of a program that runs network Net as mapping Map says: reads the command line (see --help), runs this
-/// process's rank (all ranks with --transport in-process), and returns the exit status: 0 done, 1 failed, 2 wrong usage.
-/// Net is the `network` of a header made by onnx2hpp, Map a `mapping` or `split`. Errors
-/// are messages on stderr, not exceptions. Cluster is what --plan and --explain predict and --search finds a mapping for; it
-/// need not be.
+/// process's rank (all ranks with --transport in-process), and returns the exit status: 0 done, 1 failed, 2 wrong usage. Net
+/// is the `network` of a header made by onnx2hpp, Map a `mapping` or `split`. Errors are messages on stderr, not exceptions.
+/// Cluster is optional: --plan and --explain predict for it, and --search finds a mapping for it.
 template <class Net, class Map, class Cluster = void>
 requires app::right_on<Net, Map, Cluster>
 int main(int argc, char** argv) {

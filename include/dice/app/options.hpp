@@ -15,7 +15,7 @@ struct named_file {
   std::string file;
 };
 
-/// How a picture comes to the input's size: see docs/running.md.
+/// How a picture is brought to the input's size: see docs/running.md.
 enum class resize_mode : unsigned char { crop, stretch, fit, none };
 /// What --plan prints.
 enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
@@ -32,7 +32,7 @@ struct options {
   std::optional<int> in_flight;
   double tolerance = 1e-4;
   int top = 0;
-  std::vector<float> mean, deviation;  ///< of pictures: one number, or one a channel; empty: not said
+  std::vector<float> mean, deviation;  ///< of pictures: one number, or one per channel; empty: not given
   bool channels_last = false;
   resize_mode resize = resize_mode::crop;
   job::transport by = job::transport::automatic;

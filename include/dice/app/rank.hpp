@@ -15,6 +15,7 @@
 #include "dice/job/record.hpp"
 #include "dice/measure/measure.hpp"
 #include "dice/report/profile.hpp"
+#include "dice/report/progress_line.hpp"
 #include "dice/report/summary.hpp"
 #include "dice/report/trace.hpp"
 #include "dice/runtime/npy.hpp"
@@ -39,8 +40,7 @@ namespace dice::app {
 /// One rank's part of a job.
 class rank_job {
  public:
-  /// `usage` is what is wrong with the command line here, or empty; then `o` counts for nothing.
-  /// `f` may be null.
+  /// `usage` is what is wrong with the command line here, or empty; unless it is empty, `o` is ignored. `f` may be null.
   rank_job(const runtime::program& p, const options& o, std::string usage, channels::communicator& ranks, bool processes,
            const advice::cluster_model* f)
       : program_(p),
@@ -66,18 +66,18 @@ class rank_job {
     } catch (const channels::stopped&) {
       return 1;
     } catch (const std::exception& e) {
-      ranks_.stop("dice: error: " + me_.place() + ": " + job::cause(e));
+      ranks_.stop("dice: error: " + me_.where_text() + ": " + job::cause(e));
       return 1;
     }
   }
 
  private:
-  const graph::layer_info& layer(int l) const { return program_.layers.layers[static_cast<std::size_t>(l)]; }
+  const graph::layer_info& layer(int l) const { return program_.layers.layers[l]; }
   std::string name(int l) const { return std::string(layer(l).onnx_name); }
-  bool here(int l) const { return program_.plan.owner[static_cast<std::size_t>(l)] == rank_; }
+  bool here(int l) const { return program_.plan.owner[l] == rank_; }
   /// The rank that has the results of output `l` at the end.
-  int holder(int l) const { return options_.gather ? 0 : program_.plan.owner[static_cast<std::size_t>(l)]; }
-  /// Whether the results of output `l` are wanted by anyone.
+  int holder(int l) const { return options_.gather ? 0 : program_.plan.owner[l]; }
+  /// Whether the results of output `l` are used.
   bool kept(int l) const {
     const auto names = [&](const std::vector<named_file>& files) {
       return std::any_of(files.begin(), files.end(), [&](const auto& f) { return f.layer == l; });
@@ -87,7 +87,7 @@ class rank_job {
 
   int in_flight() const { return options_.in_flight.value_or(program_.plan.in_flight); }
 
-  /// Prints `error` once, in rank 0, and sees to it that no rank goes before that: mpirun ends the others when one is gone.
+  /// Prints `error` once, in rank 0, and makes all ranks wait for that: mpirun ends the others once one has exited.
   int refuse(const std::string& error, int code) {
     if (rank_ == 0) {
       std::fprintf(stderr, "dice: error: %s\n", error.c_str());
@@ -103,7 +103,7 @@ class rank_job {
   }
   template <class F> static std::string attempt(F f) { return job::rank_session::attempt(f); }
 
-  /// Do we all run the same program with the same options? Files may differ between hosts.
+  /// Checks that all ranks run the same program with the same options. Files may differ between hosts.
   int introduce() {
     const auto number = [](const auto& n) { return n ? std::to_string(*n) : std::string("(none)"); };
     std::string wanted;
@@ -156,7 +156,7 @@ class rank_job {
       const auto require_writable = [&](const std::string& file) {
         runtime::require_writable(file);
         if (runtime::is_same_file(file, me_.weights_path()))
-          throw runtime::file_error("'" + file + "' holds the weights, and would be written; name another file");
+          throw runtime::file_error("'" + file + "' is a weights file and would be overwritten; name another file");
       };
       for (const auto& f : options_.outputs)
         if (holder(f.layer) == rank_) require_writable(f.file);
@@ -179,21 +179,21 @@ class rank_job {
     return first.empty() ? count_frames(all) : refuse(first, 1);
   }
 
-  /// Prints the warnings and finds the number of frames, from what all ranks told.
+  /// Prints the warnings and finds the number of frames, from what all ranks report.
   [[gnu::cold]] int count_frames(const std::vector<std::string>& all) {
     std::string first, difference;
     for (std::size_t r = 0; r < all.size(); ++r) {
       job::record in(all[r]);
       const auto warning = in.get(), host = in.get(), counts = in.get();
       if (rank_ == 0 && !warning.empty())
-        std::fprintf(stderr, "dice: warning: %s %s\n", me_.place(static_cast<int>(r), host).c_str(), warning.c_str());
+        std::fprintf(stderr, "dice: warning: %s %s\n", me_.where_text(static_cast<int>(r), host).c_str(), warning.c_str());
       for (job::record c(counts); c.more();) {
         const auto input = c.get();
         const auto n = c.get_number();
         if (given_ == 0) given_ = n, first = input;
         if (n != given_ && difference.empty())
           difference = "input '" + first + "' has " + std::to_string(given_) + " frames, input '" + input + "' has " +
-                       std::to_string(n) + "; give as many for each";
+                       std::to_string(n) + "; give the same number for each";
         std::vector<std::string> pictures;
         for (job::record p(c.get()); p.more();) pictures.push_back(p.get());
         if (pictures_.empty()) pictures_ = pictures;
@@ -233,11 +233,11 @@ class rank_job {
     std::string warning, error;
     if (options_.cuda_aware) error = me_.try_gpu_messages();
     if (error.empty()) error = me_.connect(in_flight(), options_.cuda_aware, warning);
-    if (!warning.empty()) std::fprintf(stderr, "dice: warning: %s: %s\n", me_.place().c_str(), warning.c_str());
+    if (!warning.empty()) std::fprintf(stderr, "dice: warning: %s: %s\n", me_.where_text().c_str(), warning.c_str());
     return error.empty() ? 0 : refuse(error, 1);
   }
 
-  /// What is to be done with the results of output `l` of a stream.
+  /// Prepares what `live_` does with the results of output `l` of a stream.
   void follow(int l) {
     if (options_.top > 0) live_.list(l, listed_name(l), options_.top, labels_);
     for (const auto& f : options_.outputs)
@@ -246,12 +246,12 @@ class rank_job {
       live_.keep(l, layer(l).output, runtime::frames_in(at->second.shape(), layer(l).output));
   }
 
-  /// --expect gives as many frames as the run has, or as were given.
+  /// Throws unless --expect has as many frames as the run, or as were given.
   void check_expected(int l, const runtime::tensor& t) const {
     const auto n = runtime::frames_in(t.shape(), layer(l).output);
     if (n == frames_ || n == given_) return;
-    throw runtime::file_error("--expect for output '" + name(l) + "' holds " + std::to_string(n) + " frames, the run has " +
-                              std::to_string(frames_));
+    throw runtime::file_error("--expect for output '" + name(l) + "' holds " + std::to_string(n) +
+                              " frames, but the run has " + std::to_string(frames_));
   }
 
   int compute() {
@@ -275,7 +275,7 @@ class rank_job {
       const int l = me_.executor().layer();
       const auto where =
           l < 0 ? "" : std::string(", ") + phase + std::to_string(me_.executor().frame()) + ", layer '" + name(l) + "'";
-      ranks_.stop("dice: error: " + me_.place() + where + ": " + job::cause(e));
+      ranks_.stop("dice: error: " + me_.where_text() + where + ": " + job::cause(e));
       return 1;
     }
   }
@@ -297,60 +297,51 @@ class rank_job {
       frames_ = std::max<std::int64_t>(frames_, std::stoll(n));
   }
 
-  /// Counts frames on a terminal, at most ten times a second, before handing them on.
+  /// Counts frames on a terminal before handing them on.
   class progress final : public runtime::sink {
    public:
-    progress(runtime::sink& next, std::int64_t frames, bool shows) : next_(next), frames_(frames), shows_(shows) {}
-    progress(const progress&) = delete;
-    progress& operator=(const progress&) = delete;
-    ~progress() override {
-      if (shows_) std::fprintf(stderr, "\r\033[K");
-    }
+    progress(runtime::sink& next, std::int64_t frames, bool shows)
+        : next_(next), frames_(frames), line_(shows ? stderr : nullptr) {}
     void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
       next_.take(layer, frame, from, elements);
-      if (!shows_) return;
-      const auto now = runtime::now();
-      if (now - last_ < 100'000'000) return;
-      last_ = now;
-      std::fprintf(stderr, "\rframe %lld of %lld", static_cast<long long>(frame + 1), static_cast<long long>(frames_));
+      line_.show([&] { return "frame " + std::to_string(frame + 1) + " of " + std::to_string(frames_); });
     }
 
    private:
     runtime::sink& next_;
-    std::int64_t frames_, last_ = 0;
-    bool shows_;
+    std::int64_t frames_;
+    report::progress_line line_;
   };
 
-  /// On a terminal, and only from the rank with the last graph output.
+  /// Only the rank with the last graph output does.
   bool shows_progress() const {
     int last = -1;
     for (int l = 0; l < program_.layers.size(); ++l)
       if (layer(l).is_output) last = l;
-    return last >= 0 && here(last) && ::isatty(STDERR_FILENO);
+    return last >= 0 && here(last);
   }
 
-  /// Results and figures go where they are wanted.
+  /// Sends, writes and prints results and figures.
   [[gnu::cold]] int finish() {
     const job::clock_shift clock(clock_, ask_clock());
     const auto parts = ranks_.all_gather(
-        report::summary_part(me_.host(), figures_, clock, program_.plan.ranks[static_cast<std::size_t>(rank_)].peak_bytes,
-                             me_.accelerator_memory()));
+        report::summary_part(me_.host(), figures_, clock, program_.plan.ranks[rank_].peak_bytes, me_.accelerator_memory()));
     for (int l = 0; l < program_.layers.size(); ++l) {
-      if (!kept(l) || holder(l) == program_.plan.owner[static_cast<std::size_t>(l)]) continue;
+      if (!kept(l) || holder(l) == program_.plan.owner[l]) continue;
       if (here(l)) ranks_.send_block(holder(l), sink_.result(l).data(), frames_ * layer(l).output.bytes());
       if (holder(l) == rank_)
-        ranks_.receive_block(program_.plan.owner[static_cast<std::size_t>(l)], sink_.result(l).data(),
-                             frames_ * layer(l).output.bytes());
+        ranks_.receive_block(program_.plan.owner[l], sink_.result(l).data(), frames_ * layer(l).output.bytes());
     }
-    std::vector<std::string> all_profiles, traces, passages;
+    std::vector<std::string> all_profiles, traces, message_events;
     if (profiles()) all_profiles = ranks_.all_gather(report::profile_part(*recorder_, me_.host()));
-    if (options_.explain) passages = to_first(report::passages_part(*recorder_, clock));
+    if (options_.explain) message_events = to_first(report::message_events_part(*recorder_, clock));
     if (!options_.trace.empty()) traces = to_first(report::trace_part(program_, rank_, me_.host(), *recorder_, clock));
-    if (!options_.trace.empty() && recorder_->untold() > 0)
+    if (!options_.trace.empty() && recorder_->dropped_events() > 0)
       std::fprintf(stderr,
-                   "dice: warning: %s: --trace has the first %zu events only, and not the %lld after them; give fewer "
+                   "dice: warning: %s: --trace has only the first %zu events, and not the %lld after them; give fewer "
                    "frames\n",
-                   me_.place().c_str(), runtime::recorder::most_events, static_cast<long long>(recorder_->untold()));
+                   me_.where_text().c_str(), runtime::recorder::max_events,
+                   static_cast<long long>(recorder_->dropped_events()));
     std::string error;
     const auto then = [&](auto f) {
       const auto e = attempt(f);
@@ -366,15 +357,16 @@ class rank_job {
     if (rank_ == 0)
       then([&] {
         all = report::merge(parts, frames_);
-        auto figures = options_.json.empty() ? std::string() : report::summary_json(all);
-        if (options_.explain) page = explain(report::seen(program_, all, profile, passages, in_flight()), figures);
-        if (!options_.json.empty()) runtime::write_text(options_.json, figures);
+        auto figures = report::summary_json(all);
+        if (options_.explain) page = explain(report::seen(program_, all, profile, message_events, in_flight()), figures);
+        if (!options_.json.empty()) runtime::write_text(options_.json, figures.json() + "\n");
       });
     if (rank_ == 0 && !options_.trace.empty())
       then([&] { runtime::write_text(options_.trace, report::trace_text(traces)); });
     if (rank_ == 0 && !options_.profile.empty())
       then([&] { runtime::write_text(options_.profile, report::profile_json(program_, frames_, profile)); });
-    // Printed when all files of all ranks are there: who reads may go away. The figures first, then what other ranks print.
+    // Print only when all ranks have written their files: the reader of the output may vanish. First the figures, then what
+    // other ranks print.
     if (const int code = agree(error)) return code;
     if (rank_ == 0) then([&] { text::print(report::summary_table(all)); });
     if (const int code = agree(error)) return code;
@@ -386,13 +378,13 @@ class rank_job {
     return agree(error);
   }
 
-  /// The page about a run; the same is added to `figures`, the content of --json, unless that is empty.
-  [[gnu::cold]] std::string explain(const report::seen_run& run, std::string& figures) const {
+  /// The page about a run; the same is added to `figures`, the content of --json.
+  [[gnu::cold]] std::string explain(const report::seen_run& run, text::json_object& figures) const {
     if (!(run.period > 0)) return "There is nothing to explain: the run took no time. Give more frames.\n";
     std::optional<advice::assessment> ahead;  // once for both: it may take long
     if (cluster_) ahead = cluster_->advise(*cluster_, program_, run);
     const auto* known = ahead ? &*ahead : nullptr;
-    if (!figures.empty()) figures.insert(figures.rfind('}'), ",\n " + advice::explained_json(program_, run, known));
+    figures.add("explained", advice::explained_json(program_, run, known));
     return advice::explained_text(program_, run, known);
   }
 
@@ -404,15 +396,15 @@ class rank_job {
 
   bool profiles() const { return !options_.profile.empty() || options_.explain; }
 
-  /// All ranks' texts, in rank 0. Collective; for long ones.
+  /// Gathers all ranks' texts in rank 0; for long texts. Collective.
   std::vector<std::string> to_first(std::string text) {
     const auto sizes = ranks_.all_gather(std::to_string(text.size()));
     std::vector<std::string> out(sizes.size());
     for (int r = 1; r < ranks_.size(); ++r) {
-      auto& theirs = out[static_cast<std::size_t>(r)];
+      auto& theirs = out[r];
       if (rank_ == r) ranks_.send_block(0, text.data(), static_cast<std::int64_t>(text.size()));
       if (rank_ != 0) continue;
-      theirs.resize(std::stoull(sizes[static_cast<std::size_t>(r)]));
+      theirs.resize(std::stoull(sizes[r]));
       ranks_.receive_block(r, theirs.data(), static_cast<std::int64_t>(theirs.size()));
     }
     out[0] = std::move(text);
@@ -424,7 +416,7 @@ class rank_job {
       if (layer(l).is_output && holder(l) == rank_)
         text::print(top_text(listed_name(l), sink_.result(l), frames_, options_.top, labels_, pictures_));
   }
-  /// How --top calls output `l`: nothing, if it is the only one.
+  /// The name of output `l` in the lines of --top: empty if it is the only output.
   std::string listed_name(int l) const {
     int outputs = 0;
     for (const auto& other : program_.layers.layers) outputs += other.is_output;
@@ -438,7 +430,7 @@ class rank_job {
     std::snprintf(text, sizeof text, ": error %.3g (max |a-b| / max |b|), tolerance %.3g", error, options_.tolerance);
     text::print(name(f.layer) + text + "\n");
     if (!(error <= options_.tolerance))
-      throw std::runtime_error("output '" + name(f.layer) + "' is not as '" + f.file + "' expects" + text);
+      throw std::runtime_error("output '" + name(f.layer) + "' differs from '" + f.file + "'" + text);
   }
 
   const runtime::program& program_;

@@ -1,4 +1,4 @@
-// What is done with the results: compared, listed.
+// Compares and lists results.
 #pragma once
 
 #include "dice/runtime/tensor.hpp"
@@ -15,8 +15,8 @@
 
 namespace dice::app {
 
-/// max |a - b| / max |b| (max |a - b| where b is 0 throughout); NaN if either holds one or a difference is none. Frames of
-/// `found` beyond those of `expected` are compared with them over again in turn.
+/// max |a - b| / max |b| (max |a - b| if b is all zeros); NaN if a number or a difference is NaN. If `found` has more frames
+/// than `expected`, those repeat in turn.
 inline double relative_error(const runtime::tensor& found, const runtime::tensor& expected) {
   double difference = 0, largest = 0;
   const auto n = found.size(), m = expected.size();
@@ -38,7 +38,7 @@ inline std::vector<std::string> read_labels(const std::string& path) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     out.push_back(line);
   }
-  if (in.bad() || out.empty()) throw std::runtime_error("labels file '" + path + "' holds no lines that can be read");
+  if (in.bad() || out.empty()) throw std::runtime_error("labels file '" + path + "' has no readable lines");
   return out;
 }
 
@@ -68,7 +68,7 @@ inline std::vector<std::string> read_labels(const std::string& path) {
   return out + "\n";
 }
 
-/// The same for each of `frames` frames; frame f is of the picture pictures[f], these over again in turn.
+/// The same for each of `frames` frames; frame f is of the picture pictures[f]; pictures repeat in turn.
 [[gnu::cold]] inline std::string top_text(const std::string& name, const runtime::tensor& all, std::int64_t frames, int k,
                                           const std::vector<std::string>& labels,
                                           const std::vector<std::string>& pictures = {}) {

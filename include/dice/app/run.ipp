@@ -30,15 +30,15 @@ namespace dice::app {
 
 namespace detail {
 
-/// A refusal without MPI. Of processes that mpirun started together only the first speaks, and before the others end: mpirun
-/// ends all when one is gone.
+/// A refusal without MPI. Of the processes that mpirun started only the first prints it, and before the others exit: mpirun
+/// ends all processes once one has exited.
 inline int refuse_alone(const std::string& what) {
   if (job::launched_rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
   else std::fprintf(stderr, "dice: error: %s\n", what.c_str());
   return 2;
 }
 
-/// The plan in one of its forms, none of which is plan_form::none; with predictions if there is a cluster.
+/// The plan in `form`, which is not plan_form::none; with predictions if there is a cluster.
 inline std::string plan_as(const runtime::program& p, const advice::cluster_model* f, plan_form form) {
   switch (form) {
     case plan_form::steps:
@@ -50,10 +50,13 @@ inline std::string plan_as(const runtime::program& p, const advice::cluster_mode
     default:
       break;
   }
-  const bool json = form == plan_form::json;
-  auto out = report::plan_text(p, json);
-  if (f && json) out.insert(out.rfind('}'), ",\n " + f->plan(*f, p, json));
-  else if (f) out += f->plan(*f, p, json);
+  if (form == plan_form::json) {
+    auto out = report::plan_json(p);
+    if (f) out.add("predicted", text::json_text{f->plan(*f, p, true)});
+    return out.json() + "\n";
+  }
+  auto out = report::plan_table(p);
+  if (f) out += f->plan(*f, p, false);
   return out;
 }
 
@@ -63,7 +66,7 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
   std::vector<int> codes(static_cast<std::size_t>(p.ranks()), 1);
   const auto work = [&](int rank) {
     channels::in_process::communicator ranks(hub, rank);
-    codes[static_cast<std::size_t>(rank)] = rank_job(p, o, {}, ranks, false, f).run();
+    codes[rank] = rank_job(p, o, {}, ranks, false, f).run();
   };
   if (p.ranks() == 1) {
     work(0);
@@ -81,7 +84,7 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
   return 0;
 }
 
-/// What is known of the cluster, for the ranks of another mapping; `ranks` has to stay. Throws runtime::usage_error.
+/// The program's cluster_model for the ranks of another mapping; `ranks` must outlive it. Throws runtime::usage_error.
 [[gnu::cold]] inline advice::cluster_model cluster_model_for(const advice::cluster_model& own,
                                                              const runtime::other_mapping& other,
                                                              std::vector<cost::placed_rank>& ranks) {
@@ -89,16 +92,15 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
   ranks.resize(other.devices().size());
   cost::place_ranks(other.devices(), cluster, ranks.data());
   if (const int r = cost::misplaced_rank(ranks, cluster); r >= 0) {
-    const auto& device = other.devices()[static_cast<std::size_t>(r)];
+    const auto& device = other.devices()[r];
     const auto rank = "rank " + std::to_string(r);
-    const int host = ranks[static_cast<std::size_t>(r)].on_host;
+    const int host = ranks[r].on_host;
     if (host < 0)
       throw runtime::usage_error("--mapping: rank_on_unknown_host: " + rank + " is on '" + std::string(device.host) +
-                                 "', no host of the cluster; tie the rank to a host of the cluster");
-    throw runtime::usage_error("--mapping: unit_not_on_host: host '" +
-                               std::string(cluster.hosts[static_cast<std::size_t>(host)].name) + "' has no unit " +
-                               placement::unit_text(device.on, device.cores, "") + ", which " + rank +
-                               " is to have; choose a unit that the board of this host has");
+                                 "', which is not a host of the cluster; tie the rank to a host of the cluster");
+    throw runtime::usage_error("--mapping: unit_not_on_host: host '" + std::string(cluster.hosts[host].name) +
+                               "' has no unit " + placement::unit_text(device.unit, device.cores, "") + ", which " + rank +
+                               " uses; choose a unit that the board of this host has");
   }
   auto out = own;
   out.ranks = ranks;
@@ -126,7 +128,7 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
     }
     const bool first = job::launched_rank() == 0;
     if (usage.empty() && !o.search.empty() && !f)
-      usage = "--search: this program knows no cluster; give dice::main one as its third argument";
+      usage = "--search: this program has no cluster; give dice::main one as its third argument";
     if (usage.empty() && (o.help || o.version || o.plan != plan_form::none || !o.search.empty())) {
       if (first && o.help) text::print(help(p, argc > 0 ? argv[0] : "program"));
       if (first && o.version) text::print("dice " + std::string(p.version) + "\n");
@@ -135,7 +137,7 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
       return 0;
     }
 #ifdef DICE_WITH_MPI
-    // Others may have been given another mapping, which they are told; so does who lacks a file with the mapping.
+    // Other processes may have another mapping, or may lack its file; they meet by MPI, so that all are told.
     const bool by_mpi = (p.ranks() > 1 || !chosen.mistake.empty() || (own.remap && job::launched_size() > 1)) &&
                         o.by != job::transport::in_process;
 #else
@@ -145,7 +147,7 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
     if (!o.tune.empty() || !o.pack.empty()) {
       if (job::launched_size() > 1)
         return detail::refuse_alone(std::string(o.pack.empty() ? "--tune" : "--pack") +
-                                    ": one process works for all ranks, one after the other; start it without mpirun");
+                                    ": one process handles all ranks, one after the other; start it without mpirun");
       const runtime::interrupts ends("dice: error: ", "");
       o.pack.empty() ? measure::tune(p, o.tune, o.json) : measure::pack(p, o.weights, o.pack);
       return 0;
@@ -167,7 +169,7 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
           : o.by == job::transport::in_process
               ? "--transport in-process: all ranks run in one process; start it without mpirun"
               : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
-                "it where CMake finds Boost.MPI, or with what pkg-config says");
+                "it where CMake finds Boost.MPI, or with pkg-config's flags");
     const runtime::interrupts ends("dice: error: ", "");
     return detail::run_threads(p, o, f);
   } catch (const runtime::usage_error& e) {

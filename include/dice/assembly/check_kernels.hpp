@@ -10,12 +10,12 @@
 
 namespace dice::assembly {
 
-/// The first layer that anchors a group for which its backend has no kernel; `computes(backend, layer)` says whether it has.
+/// The first anchor for which its rank's backend has no kernel; `computes(backend, layer)` says whether a backend has one.
 template <class Computes>
 constexpr placement::finding check_kernels(const schedule::plan_view& p, std::span<const platform::device> devices,
                                            const Computes& computes) {
   for (const auto& g : p.groups)
-    if (!computes(algorithm::backend_of(devices[static_cast<std::size_t>(g.rank)].on), g.anchor))
+    if (!computes(algorithm::backend_of(devices[g.rank].unit), g.anchor))
       return {.what = placement::mistake::no_kernel, .number = g.anchor};
   return {};
 }

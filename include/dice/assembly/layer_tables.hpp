@@ -1,10 +1,9 @@
-// The layers of a network alone, as values: what mappings at run time need.
+// The unfused layers of a network, as values: what mappings at run time need.
 #pragma once
 
 #include "dice/algorithm/table.hpp"
 #include "dice/assembly/team.hpp"
 #include "dice/graph/network.hpp"
-#include "dice/kernels/cudnn/open.hpp"
 #include "dice/kernels/table.hpp"
 #include "dice/runtime/program.hpp"
 
@@ -18,7 +17,7 @@ namespace dice::assembly {
 
 namespace detail {
 
-/// A layer computed alone by backend B; its pack is there if one of the two ways has something to pack.
+/// An unfused layer computed by backend B; its `pack` is set if one of the two choices packs weights.
 template <algorithm::backend B, class Op>
 constexpr kernels::entry alone(const Op& op, graph::shapes in, const tensor::shape& result, const algorithm::choice& chosen,
                                const algorithm::choice& smallest) {
@@ -47,24 +46,22 @@ template <class Net> inline constexpr auto parameters_of = []<int... Id>(std::in
 }
 (std::make_integer_sequence<int, Net::size>{});
 
-/// The function that opens the GPU of a rank.
-constexpr auto opener() -> decltype(runtime::program::open) {
-#ifdef DICE_WITH_CUDNN
-  return &kernels::cudnn::open;
-#else
-  return &open_no_gpu;
-#endif
+/// The function that opens the accelerator of a rank that computes by backend B; null for a CPU.
+template <algorithm::backend B> constexpr kernels::opener opener_of() {
+  if constexpr (algorithm::processor_of(B) == platform::processor::cpu) return nullptr;
+  else if constexpr (kernels::is_here<kernels::tag<B>>) return kernels::open_accelerator<kernels::tag<B>>;
+  else return &open_elsewhere;
 }
 
 template <class Net, unsigned Set, algorithm::backend B> constexpr void add_kernels(runtime::layer_tables& to) {
   if constexpr ((Set & algorithm::bit(B)) != 0) {
-    to.kernels[static_cast<std::size_t>(B)] = kernels_of<Net, B>;
-    if constexpr (algorithm::is_cudnn(B)) to.open = opener();
+    to.kernels[B] = kernels_of<Net, B>;
+    to.open[B] = opener_of<B>();
   }
 }
 
 template <class Net, unsigned Set, algorithm::backend B> constexpr bool computes(int layer) {
-  if constexpr ((Set & algorithm::bit(B)) != 0) return computes_of<Net, B>[static_cast<std::size_t>(layer)];
+  if constexpr ((Set & algorithm::bit(B)) != 0) return computes_of<Net, B>[layer];
   else return false;
 }
 
@@ -80,7 +77,7 @@ template <class Net, unsigned Set> constexpr bool computes(algorithm::backend by
   (std::make_integer_sequence<int, algorithm::backends>{});
 }
 
-/// The tables of network Net for a set of backends; they refer to no other.
+/// The tables of network Net for a set of backends; they refer to no other backend.
 template <class Net, unsigned Set>
 inline constexpr runtime::layer_tables layer_tables_of = []<int... B>(std::integer_sequence<int, B...>) {
   runtime::layer_tables out{.algorithms = algorithm::tables_of<Net, Set>, .parameters = detail::parameters_of<Net>};

@@ -1,4 +1,4 @@
-// From types back to values: what the runtime gets of a network and a mapping.
+// From types back to values: what the runtime gets from a network and a mapping.
 #pragma once
 
 #include "dice/assembly/remap.hpp"
@@ -41,13 +41,13 @@ template <class Net, class Map> consteval auto tabulate() {
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const int anchor = plan.groups[g].anchor;
     const auto l = static_cast<std::size_t>(anchor);
-    out.kernels[g] = layers.kernel(algorithm::backend_of(devices[static_cast<std::size_t>(plan.groups[g].rank)].on), anchor,
+    out.kernels[g] = layers.kernel(algorithm::backend_of(devices[plan.groups[g].rank].unit), anchor,
                                    schedule::detail::algorithm_table<Net, Map>[l]);
     out.parameters[g] = layers.parameters[l];
   }
   runtime::add_plan(out.kernels, layouts<Net, Map>, plan, graph::view_of<Net>);
   for (std::size_t r = 0; r < devices.size(); ++r)
-    out.units[r] = devices[r].on, out.cores[r] = devices[r].cores, out.hosts[r] = devices[r].host;
+    out.units[r] = devices[r].unit, out.cores[r] = devices[r].cores, out.hosts[r] = devices[r].host;
   return out;
 }
 
@@ -62,7 +62,7 @@ inline constexpr std::string_view networks_folder = DICE_NETWORKS_DIR;
 inline constexpr std::string_view networks_folder{};
 #endif
 
-/// The program of network Net under the right mapping Map.
+/// The program of network Net under the valid mapping Map.
 template <class Net, class Map>
 inline constexpr runtime::program program_of{
     .version = version,
@@ -89,7 +89,3 @@ inline constexpr runtime::program program_of{
 };
 
 }  // namespace dice::assembly
-
-#ifdef DICE_HEADER_ONLY
-#include "dice/kernels/kernels.hpp"
-#endif

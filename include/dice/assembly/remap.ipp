@@ -1,4 +1,4 @@
-// --mapping: the network of a program under a mapping that comes at run time.
+// --mapping: the network of a program under a mapping given at run time.
 #pragma once
 
 #include "dice/assembly/check_kernels.hpp"
@@ -29,12 +29,12 @@
 
 namespace dice::assembly {
 
-/// The mapping that `given` is, or that the file of this name has. Throws runtime::usage_error.
+/// The mapping's text: `given` itself, or the content of the file of this name. Throws runtime::usage_error.
 [[gnu::cold]] inline std::string mapping_text_of(std::string_view given) {
   if (placement::is_mapping_text(given)) return std::string(given);
   const auto fail = [&](const std::string& why) {
     throw runtime::usage_error("'" + std::string(given) + "' " + why +
-                               "; write mapping<…> or split<…>, or name a file that has it");
+                               "; write mapping<…> or split<…>, or name a file that contains it");
   };
   const auto require = [&](bool done) {
     if (!done) fail(std::string("cannot be read: ") + std::strerror(errno));
@@ -49,9 +49,9 @@ namespace dice::assembly {
   struct stat about {};
   require(::fstat(in.number, &about) == 0);
   pollfd it{in.number, POLLIN, 0};
-  // Who writes to a pipe may open it later than who reads; without one, reading ends at once.
+  // The writer may open a pipe later than the reader; without a writer, reading ends at once.
   if (S_ISFIFO(about.st_mode)) ::poll(&it, 1, 2000);
-  std::string text(placement::most_text + 1, '\0');
+  std::string text(placement::max_text + 1, '\0');
   std::size_t size = 0;
   while (size < text.size()) {
     const auto n = ::read(in.number, text.data() + size, text.size() - size);
@@ -62,7 +62,7 @@ namespace dice::assembly {
   }
   if (S_ISFIFO(about.st_mode) && size == 0) fail("is a pipe that nobody wrote to");
   text.resize(size);
-  if (text.size() > placement::most_text) fail("has more than " + std::to_string(placement::most_text) + " bytes");
+  if (text.size() > placement::max_text) fail("has more than " + std::to_string(placement::max_text) + " bytes");
   return text;
 }
 
@@ -88,17 +88,15 @@ class remapped final : public runtime::other_mapping {
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
       const int anchor = plan.groups[g].anchor;
       kernels_.push_back(layers.kernel(plan_.backend_of(plan.groups[g]), anchor, plan_.algorithms()[g]));
-      parameters_.push_back(layers.parameters[static_cast<std::size_t>(anchor)]);
+      parameters_.push_back(layers.parameters[anchor]);
     }
     for (const auto& o : plan.operands) layouts_.push_back(o.layout);
     runtime::add_plan(kernels_, layouts_, plan, of.layers);
     const auto units = plan_.units();
-    const bool gpus =
-        std::any_of(units.begin(), units.end(), [](const auto& u) { return u.on() == platform::processor::gpu; });
     program_.plan = plan, program_.kernels = kernels_, program_.parameters = parameters_;
     program_.units = units, program_.cores = plan_.cores(), program_.hosts = plan_.hosts();
-    program_.open = gpus ? layers.open : nullptr;
-    program_.pack_at_start = false;  // the file beside the program is for its own mapping
+    program_.open = layers.open;
+    program_.pack_at_start = false;  // the file next to the program is for its own mapping
   }
 
   static placement::text_mapping parsed(const runtime::program& of, std::string_view given) {
@@ -109,7 +107,7 @@ class remapped final : public runtime::other_mapping {
       throw runtime::usage_error(place_of(given) + e.what());
     }
   }
-  /// The file that is to blame, if the mapping is in one.
+  /// The file that an error names, if the mapping is in one.
   static std::string place_of(std::string_view given) {
     return placement::is_mapping_text(given) ? "" : "'" + std::string(given) + "': ";
   }

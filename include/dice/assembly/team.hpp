@@ -1,4 +1,4 @@
-// What a program takes of the backends beside their kernels.
+// What a program uses of the backends in addition to their kernels.
 #pragma once
 
 #include "dice/meta/library.hpp"
@@ -22,8 +22,8 @@ inline constexpr runtime::team threads{
 inline constexpr runtime::team threads{};
 #endif
 
-/// In place of kernels::cudnn::open where there is no CUDA: throws.
-[[noreturn]] DICE_API kernels::opened_accelerator open_no_gpu(const platform::unit&);
+/// In place of kernels::open_accelerator where the backend is not built in: throws.
+[[noreturn]] DICE_API kernels::opened_accelerator open_elsewhere(const platform::unit&);
 
 }  // namespace dice::assembly
 

@@ -21,7 +21,7 @@ DICE_API void keep_team(void (*body)(void*), void* with) { kernels::team::keep(b
 DICE_API void each_of_team(void (*body)(void*, std::int64_t, std::int64_t), void* with) { kernels::team::each(body, with); }
 #endif
 
-DICE_API kernels::opened_accelerator open_no_gpu(const platform::unit&) {
+DICE_API kernels::opened_accelerator open_elsewhere(const platform::unit&) {
   throw std::runtime_error(
       "this rank computes on a GPU, but its program was built without CUDA (DICE_CUDA=ELSEWHERE); build it here with "
       "-DDICE_CUDA=ON, or start this rank on a host whose program has it");

@@ -11,13 +11,13 @@
 
 namespace dice::assembly {
 
-/// The backends of right mapping Map and that for CPUs: those for which a program has kernels. With one of cuDNN's all;
-/// without, the program refers to nothing of CUDA's.
+/// The backends for which a program has kernels: those of the valid mapping Map and the one for CPUs. If one is cuDNN's, all
+/// of cuDNN's; if none is, the program refers to nothing of CUDA's.
 template <class Net, class Map>
 inline constexpr unsigned backends_of = [] {
   using enum algorithm::backend;
   unsigned out = algorithm::bit(algorithm::backend_of({}));
-  for (const auto& d : placement::of<Net, Map>.devices) out |= algorithm::bit(algorithm::backend_of(d.on));
+  for (const auto& d : placement::of<Net, Map>.devices) out |= algorithm::bit(algorithm::backend_of(d.unit));
   constexpr unsigned gpu = algorithm::bit(cudnn) | algorithm::bit(cudnn_fp16) | algorithm::bit(cudnn_bf16);
   return out & gpu ? out | gpu : out;
 }();
@@ -36,7 +36,7 @@ template <class Net, class Map> consteval auto verdict() {
   else return static_cast<int (*)()>(nullptr);
 }
 
-/// Whether mapping Map is right for network Net.
+/// Whether mapping Map is valid for network Net.
 template <class Net, class Map>
 concept valid = std::is_same_v<decltype(verdict<Net, Map>()()), int>;
 

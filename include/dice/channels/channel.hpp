@@ -1,6 +1,6 @@
 // The contract between runtime and transports. A transport gives each rank
-//   a communicator: the ranks of the job as this one sees them; for the start, the end and failures (collective, blocking);
-//   an endpoint: this rank's ends of all paths, for the frames (non-blocking, nothing allocated).
+//   a communicator: the ranks of the job, for start, end and failures (collective, blocking);
+//   an endpoint: this rank's ends of all paths, for frames (non-blocking, without allocation).
 #pragma once
 
 #include <cstddef>
@@ -38,23 +38,23 @@ class endpoint {
   /// Whether the last operation in the slot is done, as of the last progress(); true if there was none.
   virtual bool sent(int path, int slot) const = 0;
   virtual bool received(int path, int slot) const = 0;
-  /// Lets operations go on. Never waits. Throws stopped.
+  /// Advances the operations. Never blocks. Throws stopped.
   virtual void progress() = 0;
-  /// Waits a little, leaving the core to others: at most until some operation is done since the last progress() or wake() is
-  /// called. Throws stopped.
+  /// Blocks for a short time, leaving the core to others: at most until an operation is done since the last progress(), or
+  /// wake() is called. Throws stopped.
   virtual void wait() = 0;
   /// Ends a wait() of this rank. Any thread may call it.
   virtual void wake() = 0;
-  /// Collective, the last call of every rank that did not quit(): what was sent is received, and receives that nothing was
-  /// sent for are given up. Afterwards no operation is under way.
+  /// Collective, the last call of every rank that did not quit(): receives what was sent and cancels receives for which
+  /// nothing was sent. Afterwards no operation is under way.
   virtual void settle() = 0;
-  /// Gives up, because this rank failed or was stopped: afterwards no other rank touches the memory of its operations. What
-  /// comes next is communicator::stop.
+  /// Gives up, because this rank failed or was stopped: afterwards no other rank touches the memory of its operations. The
+  /// next call is communicator::stop.
   virtual void quit() = 0;
 };
 
-/// The ranks of a job, as one of them sees it. All functions but rank, size and stop are collective: every rank calls them
-/// in the same order.
+/// The ranks of a job, as one of them sees it. Functions are collective, that is, every rank calls them in the same order,
+/// except rank, size, stop, claims_gpu_memory and the two for blocks.
 class communicator {
  public:
   virtual ~communicator() = default;
@@ -64,18 +64,19 @@ class communicator {
   virtual std::vector<std::string> all_gather(const std::string& text) = 0;
   /// Nanoseconds to add to this rank's steady clock to get rank 0's.
   virtual std::int64_t clock_offset() = 0;
-  /// Ends of `paths`, the same list in every rank. Throws std::runtime_error if the transport cannot carry a path.
+  /// This rank's ends of `paths`, which must be the same list on every rank. Throws std::runtime_error if the transport
+  /// cannot carry a path.
   virtual std::unique_ptr<endpoint> connect(std::span<const path> paths) = 0;
-  /// Hands a block of known size from rank `from` to rank `to`; both call it, other ranks do not.
+  /// Transfer a block of known size: rank `from` calls send_block, rank `to` receive_block, other ranks neither.
   virtual void send_block(int to, const void* data, std::int64_t bytes) = 0;
   virtual void receive_block(int from, void* data, std::int64_t bytes) = 0;
-  /// Ends the job from this rank alone: `message` is printed once, on stderr. Other ranks are stopped, wherever they are.
-  /// Returns only where ranks are threads.
+  /// Ends the job, called by this rank only: prints `message` once on stderr and stops the other ranks, whatever they are
+  /// doing. Returns only if ranks are threads.
   virtual void stop(const std::string& message) = 0;
 
-  /// Whether it says that blocks and messages may lie in the memory of GPUs; it may be wrong both ways.
+  /// Whether the transport claims that blocks and messages may lie in GPU memory; the claim may be wrong either way.
   virtual bool claims_gpu_memory() const { return false; }
-  /// Sends to the next rank and receives from the one before, the last from the first; collective.
+  /// Sends to the next rank and receives from the previous one, in a ring; collective.
   virtual void pass_around(const void* /*data*/, void* /*received*/, std::int64_t /*bytes*/) {}
 };
 

@@ -5,9 +5,9 @@
 
 namespace dice::channels {
 
-/// What a rank does between two looks at its messages, and at its accelerator. At first it looks again at once: a short
-/// message on one host takes less than the system call of a yield. Then it offers its core to others, and then it sleeps,
-/// longer each time but at most 50 µs, so that a waiting rank does not slow the computing ones down.
+/// What a rank does between two polls of its messages and its accelerator. At first it polls again at once: a short message
+/// within a host takes less time than the system call of a yield. Then it yields its core, and then it sleeps, longer each
+/// time but at most 50 µs, so that a waiting rank does not slow down the computing ones.
 class patience {
  public:
   void reset() { turns_ = 0; }

@@ -1,4 +1,4 @@
-// The checks of a cluster for a network, as types.
+// Compile-time checks of a cluster for a network.
 #pragma once
 
 #include "dice/cost/error.hpp"
@@ -69,13 +69,14 @@ template <class Cluster> consteval auto cluster_verdict() {
   }
 }
 
-/// Whether the unit that a profile was measured on, as --measure writes it, cannot be `on`: one is a CPU and the other a
-/// GPU, or both tell their threads and these differ. How many `cpu` has is not known; other texts were written by hand.
+/// Whether the unit on which a profile was measured, as --measure writes it, cannot be `on`: one is a CPU and the other a
+/// GPU, or both state a number of threads and these differ. `cpu` states no number; any other text was written by hand and
+/// is accepted.
 constexpr bool other_unit(std::string_view measured, const platform::unit& on) {
   const bool gpu = measured.starts_with("gpu"), listed = measured.starts_with("cores<");
   const bool counted = measured.starts_with("threads<");
   if (!gpu && !listed && !counted && measured != "cpu") return false;
-  if (gpu != (on.on() == platform::processor::gpu)) return true;
+  if (gpu != (on.processor() == platform::processor::gpu)) return true;
   int count = listed ? 1 + static_cast<int>(std::count(measured.begin(), measured.end(), ',')) : 0;
   if (counted)
     for (const char c : measured)
@@ -88,14 +89,14 @@ template <class Measured> consteval bool of_another_unit(const platform::unit& o
   else return false;
 }
 
-/// Number of the first processor whose profile is wrong, or -1.
+/// Index of the first processor whose profile is wrong, or -1.
 template <class Net, class... P> consteval int wrong_profile(meta::type_list<P...>) {
   int at = 0, found = -1;
   const auto look = [&]<class Processor>(meta::type_list<Processor>) {
     using measured = typename platform::processor_traits<Processor>::measured;
     if constexpr (!std::is_void_v<measured>)
       if (found < 0 && (cost::check_profile<Net, measured>().what != cost::profile_mistake::none ||
-                        of_another_unit<measured>(platform::processor_traits<Processor>::value.on)))
+                        of_another_unit<measured>(platform::processor_traits<Processor>::value.unit)))
         found = at;
     ++at;
   };

@@ -1,4 +1,4 @@
-// From networks, mappings and clusters as values to problems.
+// Builds problems from networks, mappings and clusters, all as values.
 #pragma once
 
 #include "dice/algorithm/choice.hpp"
@@ -15,7 +15,8 @@
 
 namespace dice::cost {
 
-/// Layers that one kernel computes, and single ones, in the order of their last layers: topological.
+/// Pieces: groups of layers that one kernel computes, and single layers, in the order of their last layers, which is
+/// topological.
 struct piece_list {
   int count = 0;
   meta::array<int> of_layer;
@@ -31,20 +32,20 @@ constexpr meta::array<int> uses_of(const graph::network_view& net) {
 
 /// Whether layer l's output lies in its operands' memory: a view, or a Concat of tensors that are computed in place.
 constexpr bool is_alias(const graph::network_view& net, int l) {
-  if (net.layers[static_cast<std::size_t>(l)].view >= 0) return true;
+  if (net.layers[l].view >= 0) return true;
   bool joins = !net.into(l).empty();
   for (const auto& e : net.into(l)) joins = joins && e.joins >= 0;
   return joins;
 }
 
-/// Whether layer l is computed with another one before it.
+/// Whether layer l is computed together with an earlier layer.
 constexpr bool follows(const schedule::fusion_groups& groups, int l) {
   return groups.of_layer[l] >= 0 && groups.list[groups.of_layer[l]].anchor != l;
 }
 
 }  // namespace detail
 
-/// The pieces when layers are on ranks `owner`.
+/// The pieces of a network with fusion groups `groups`.
 constexpr piece_list pieces_of(const graph::network_view& net, const schedule::fusion_groups& groups) {
   piece_list out;
   meta::array<int> of_group(groups.list.size(), -1);
@@ -59,7 +60,7 @@ constexpr piece_list pieces_of(const graph::network_view& net, const schedule::f
   return out;
 }
 
-/// Fills in what a problem knows of the network: pieces, and what crosses each cut.
+/// Fills in a problem's data of the network: pieces, and what crosses each cut.
 constexpr void set_network(problem& p, const graph::network_view& net, const piece_list& pieces) {
   p.pieces = pieces.count;
   p.piece_of = pieces.of_layer;
@@ -70,29 +71,29 @@ constexpr void set_network(problem& p, const graph::network_view& net, const pie
   for (int l = 0; l < net.size(); ++l) {
     const int made = pieces.of_layer[l];
     if (last[l] <= made) continue;
-    const auto bytes = net.layers[static_cast<std::size_t>(l)].output.bytes();
+    const auto bytes = net.layers[l].output.bytes();
     p.crossing[made + 1] += bytes, ++p.messages[made + 1];
     p.crossing[last[l] + 1] -= bytes, --p.messages[last[l] + 1];
   }
   for (int k = 0; k < pieces.count; ++k) p.crossing[k + 1] += p.crossing[k], p.messages[k + 1] += p.messages[k];
 }
 
-/// The time of the pieces where layer l takes seconds[l] and is computed in groups as `groups` says.
+/// Fills in the time of the pieces, given seconds[l] for layer l and fusion groups `groups`.
 constexpr void set_seconds(costs& c, const piece_list& pieces, const schedule::fusion_groups& groups,
                            std::span<const double> seconds) {
   c.seconds = meta::array<double>(pieces.count + 1);
   for (int l = 0; l < pieces.of_layer.size(); ++l)
-    if (!detail::follows(groups, l)) c.seconds[pieces.of_layer[l] + 1] += seconds[static_cast<std::size_t>(l)];
+    if (!detail::follows(groups, l)) c.seconds[pieces.of_layer[l] + 1] += seconds[l];
   for (int k = 0; k < pieces.count; ++k) c.seconds[k + 1] += c.seconds[k];
 }
 
-/// Fills in the memory of pieces whose layers are computed as algorithms[l] says, in groups as `groups` says.
+/// Fills in the memory of the pieces, given algorithms[l] for layer l and fusion groups `groups`.
 constexpr void set_memory(costs& c, const graph::network_view& net, const piece_list& pieces,
                           const schedule::fusion_groups& groups, std::span<const algorithm::choice> algorithms) {
   const int n = net.size(), count = pieces.count;
   c.weights = meta::array<std::int64_t>(count + 1);
   c.live = meta::array<std::int64_t>(count);
-  meta::array<int> last(n);  // piece until which a tensor's memory holds it
+  meta::array<int> last(n);  // last piece during which a tensor's memory holds it
   for (int l = n - 1; l >= 0; --l) {
     last[l] = std::max(last[l], pieces.of_layer[l]);
     if (detail::is_alias(net, l))
@@ -100,11 +101,11 @@ constexpr void set_memory(costs& c, const graph::network_view& net, const piece_
     else
       for (const auto& e : net.into(l)) last[e.from] = std::max(last[e.from], pieces.of_layer[l]);
   }
-  // What is there from one piece on, or no longer: summed up at the end.
+  // Change in the bytes of live tensors at each piece; summed up at the end.
   meta::array<std::int64_t> change(count + 1);
   for (int l = 0; l < n; ++l) {
-    const auto& layer = net.layers[static_cast<std::size_t>(l)];
-    const auto& how = algorithms[static_cast<std::size_t>(l)];
+    const auto& layer = net.layers[l];
+    const auto& how = algorithms[l];
     const int k = pieces.of_layer[l];
     if (!detail::follows(groups, l)) {
       c.weights[k + 1] += how.packed_bytes ? how.packed_bytes : layer.parameter_bytes;
@@ -121,7 +122,7 @@ constexpr void set_memory(costs& c, const graph::network_view& net, const piece_
   }
 }
 
-/// Fills in what messages take of the time of processor `on`.
+/// Fills in the time that messages cost processor `on`.
 constexpr void set_messages(costs& c, const problem& p, const platform::processor_info& on) {
   const auto times = [&](const platform::link& by) {
     meta::array<double> out(p.pieces + 1);
@@ -139,7 +140,7 @@ constexpr void set_hosts(problem& p, const platform::cluster_view& c) {
   for (int h = 0; h < p.hosts; ++h) {
     int like = h;
     for (int other = 0; other < h && like == h; ++other) {
-      bool same = c.hosts[static_cast<std::size_t>(h)].kind == c.hosts[static_cast<std::size_t>(other)].kind;
+      bool same = c.hosts[h].kind == c.hosts[other].kind;
       for (int to = 0; to < p.hosts; ++to)
         if (to != h && to != other) same = same && c.between(h, to) == c.between(other, to);
       if (same) like = p.host_kind[other];

@@ -22,7 +22,7 @@ template <class Net, class Map, class Cluster> consteval auto placed() {
   return out;
 }
 
-/// The ranks of right mapping Map on right cluster Cluster.
+/// The ranks of valid mapping Map on valid cluster Cluster.
 template <class Net, class Map, class Cluster> inline constexpr auto ranks = placed<Net, Map, Cluster>();
 
 /// A null pointer to a function whose return type is the named error for the first mistake of Map or Cluster, or int.
@@ -31,7 +31,7 @@ template <class Net, class Map, class Cluster> consteval auto prediction_verdict
   else if constexpr (!std::is_same_v<decltype(verdict<Net, Cluster>()()), int>) return verdict<Net, Cluster>();
   else if constexpr (constexpr int r = misplaced_rank(ranks<Net, Map, Cluster>, platform::cluster_values<Cluster>::view);
                      r >= 0) {
-    constexpr int h = ranks<Net, Map, Cluster>[static_cast<std::size_t>(r)].on_host;
+    constexpr int h = ranks<Net, Map, Cluster>[r].on_host;
     if constexpr (h < 0) return failing<error::rank_on_unknown_host<r, remedy::tie_the_rank_to_a_host_of_the_cluster>>{};
     else
       return failing<
@@ -54,9 +54,9 @@ template <class Net, class Map, class Cluster> constexpr auto predict_mapping() 
 }  // namespace detail
 }  // namespace cost
 
-/// What is predicted of mapping Map of network Net on cluster Cluster: a cost::prediction with throughput (frames/s),
-/// latency (s), energy (J a frame), memory (bytes, of the rank with most). Ranks without on<…> take the hosts in order. A
-/// mistake in Map or Cluster makes its type an incomplete one that names it.
+/// The prediction for mapping Map of network Net on cluster Cluster: a cost::prediction with throughput (frames/s), latency
+/// (s), energy (J per frame) and memory (bytes, of the rank that needs most). Ranks without on<…> take the hosts in order.
+/// If Map or Cluster has a mistake, the type is an incomplete one that names it.
 template <class Net, class Map, class Cluster>
 inline constexpr cost::detail::prediction_or_error<Net, Map, Cluster> predicted =
     cost::detail::predict_mapping<Net, Map, Cluster>();

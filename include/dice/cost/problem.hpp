@@ -1,4 +1,4 @@
-// A network on a cluster as the searches see it: pieces in a row, devices, and what each costs where.
+// A network on a cluster as the searches see it: a sequence of pieces, devices, and what each piece costs on each device.
 #pragma once
 
 #include "dice/meta/array.hpp"
@@ -15,38 +15,38 @@ inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// What the pieces cost on a kind of processor. A stage of pieces [a, b) takes seconds[b] - seconds[a].
 struct costs {
-  meta::array<double> seconds;             ///< of the pieces before each, up to the end
-  meta::array<std::int64_t> weights;       ///< their bytes, likewise
-  meta::array<std::int64_t> live;          ///< by piece: bytes of all tensors, and of working memory, while it is computed
-  meta::array<double> sending, receiving;  ///< s of its time for what crosses the cut before each piece, over the network
-  std::int64_t most = 0;                   ///< bytes that no stage on it exceeds
-  double share = 0;                        ///< what it can do of problem::rest in 1 s, at most, in s
+  meta::array<double> seconds;             ///< s for all pieces before each one, and for all pieces
+  meta::array<std::int64_t> weights;       ///< bytes, summed in the same way
+  meta::array<std::int64_t> live;          ///< by piece: bytes of live tensors and working memory while it is computed
+  meta::array<double> sending, receiving;  ///< its time in s for what crosses the cut before each piece, over the network
+  std::int64_t most = 0;                   ///< upper bound of the bytes of any stage on it
+  double share = 0;                        ///< upper bound, in s, of the part of problem::rest that it can do in 1 s
 };
 
-/// Something that may be given a stage.
+/// A processor or rank that may be given stages.
 struct device {
   int host = 0;
-  int processor = 0;  ///< in the cluster; of a rank: its number
-  int kind = 0;       ///< into problem::kinds
+  int processor = 0;  ///< index in the cluster; for a rank: its number
+  int kind = 0;       ///< index into problem::kinds
   double busy_watts = 0, idle_watts = 0;
   std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();  ///< bytes
 };
 
-/// Pieces are layers that one kernel computes (schedule::fuse), or one layer, in topological order: a network is cut between
-/// them only. A tensor that crosses a cut is charged to it once, on the connection between the devices beside the cut, as if
-/// it were relayed, wherever it is needed in the end.
+/// Pieces are groups of layers that one kernel computes (schedule::fuse), or single layers, in topological order; a network
+/// is cut only between them. A tensor is charged once to each cut that it crosses, on the connection between the devices on
+/// both sides of the cut, as if it were relayed to its last reader.
 struct problem {
   int pieces = 0;
   meta::array<int> piece_of;           ///< by layer
   meta::array<std::int64_t> crossing;  ///< bytes of the tensors that cross the cut before each piece
-  meta::array<int> messages;           ///< how many these are
+  meta::array<int> messages;           ///< number of these tensors
   meta::array<costs> kinds;
   meta::array<device> devices;
   int hosts = 0;
   meta::array<platform::link> links;  ///< host a to host b at a · hosts + b
-  meta::array<int> host_kind;         ///< by host: the first host that is like it, with the same board and connections
-  meta::array<double> rest;           ///< s from each piece on, each piece on the device fastest for it
-  bool handles = false;               ///< whether messages take time of any kind
+  meta::array<int> host_kind;         ///< by host: the first host with the same board and connections
+  meta::array<double> rest;           ///< s for the pieces from each one on, each on its fastest device
+  bool messages_cost_time = false;    ///< whether messages cost time on any kind
   int slots = 3;                      ///< copies of a tensor that is sent or received: frames in a rank at once
 
   constexpr double time(int d, int first, int last) const {
@@ -54,9 +54,9 @@ struct problem {
     return s[last] - s[first];
   }
   constexpr const platform::link& link(int a, int b) const { return links[devices[a].host * hosts + devices[b].host]; }
-  /// Of the tensors that cross the cut before `piece`.
+  /// Time in s that `by` takes to transfer the tensors that cross the cut before `piece`.
   constexpr double transfer(const platform::link& by, int piece) const { return by.time(crossing[piece], messages[piece]); }
-  /// What they take of the time of the device that sends, or receives, them.
+  /// Time in s that sending, or receiving, them costs device d.
   constexpr double sending(int d, const platform::link& by, int piece) const {
     return by.within_host ? 0 : kinds[devices[d].kind].sending[piece];
   }
@@ -65,7 +65,7 @@ struct problem {
   }
 };
 
-/// Computes what follows from the rest of p: costs::most and share, problem::rest and handles.
+/// Derives costs::most and share, problem::rest and messages_cost_time from the other members of p.
 constexpr void complete(problem& p) {
   meta::array<double> least(p.pieces, infinity);
   for (const auto& d : p.devices)
@@ -75,11 +75,11 @@ constexpr void complete(problem& p) {
   for (int k = p.pieces - 1; k >= 0; --k) p.rest[k] = p.rest[k + 1] + least[k];
   std::int64_t crossing = 0;
   for (const auto bytes : p.crossing) crossing = std::max(crossing, bytes);
-  p.handles = false;
+  p.messages_cost_time = false;
   for (auto& c : p.kinds) {
     for (auto* of : {&c.sending, &c.receiving}) {
       if (of->empty()) *of = meta::array<double>(p.pieces + 1);
-      for (const double t : *of) p.handles = p.handles || t > 0;
+      for (const double t : *of) p.messages_cost_time = p.messages_cost_time || t > 0;
     }
     c.most = c.weights[p.pieces] + 2 * p.slots * crossing;
     c.share = 0;
@@ -93,8 +93,8 @@ constexpr void complete(problem& p) {
   }
 }
 
-/// No mapping has a shorter period, in s: all devices share the work, each piece as fast as the fastest device does it.
-constexpr double least_period(const problem& p) {
+/// Lower bound of the period in s: all devices share the work, each piece taking the time of its fastest device.
+constexpr double min_period(const problem& p) {
   double share = 0;
   for (const auto& d : p.devices) share += p.kinds[d.kind].share;
   return share > 0 ? p.rest[0] / share * (1 - 1e-9) : 0;
@@ -105,23 +105,23 @@ struct stage {
   int device = -1, first = 0, last = 0;
 };
 
-/// What is predicted of a mapping.
+/// The prediction for a mapping.
 struct prediction {
   double throughput = 0;    ///< frames/s, with enough frames in flight
-  double latency = 0;       ///< s from a frame's entry to its last output, when it is alone
-  double energy = 0;        ///< J a frame of all devices of the mapping, at that throughput
-  std::int64_t memory = 0;  ///< bytes: the most that a device has to hold
+  double latency = 0;       ///< s from a frame's entry to its last output, with no other frame in flight
+  double energy = 0;        ///< J per frame, for all devices of the mapping at that throughput
+  std::int64_t memory = 0;  ///< bytes of the device that needs most
   double period = 0;        ///< 1 / throughput, in s
 };
 
-/// A solution of the search: stages in order; none if there is no mapping within the limits.
+/// A solution of the search: stages in order; empty if there is no mapping within the limits.
 struct solution {
   meta::array<stage> stages;
   prediction expected{};
   constexpr bool empty() const { return stages.empty(); }
 };
 
-/// Bytes of a device with stages `of`: weights, the largest sum of live tensors, and all copies of what it sends and
+/// Bytes that `device` needs for its stages: weights, the largest sum of live tensors, and all copies of what it sends and
 /// receives.
 constexpr std::int64_t memory_of(const problem& p, const meta::array<stage>& stages, int device) {
   std::int64_t weights = 0, live = 0, channels = 0;
@@ -135,7 +135,7 @@ constexpr std::int64_t memory_of(const problem& p, const meta::array<stage>& sta
   return weights + live + p.slots * channels;
 }
 
-/// What messages take of the time of stage k's device, in s.
+/// Time in s that messages cost the device of stage k.
 constexpr double message_time(const problem& p, const meta::array<stage>& stages, int k) {
   const auto& s = stages[k];
   double out = 0;
@@ -145,9 +145,9 @@ constexpr double message_time(const problem& p, const meta::array<stage>& stages
 }
 
 /// The prediction for stages in order, adjacent ones on different devices. With t(d) the time of all stages of device d,
-/// o(d) that which sending and receiving takes of its time, and x(c) that of the tensors that cross cut c:
-///   period  = max(max t(d) + o(d), max x(c))     the slowest stage, where a transfer is one, too
-///   latency = Σ t(d) + Σ x(c)                    x is from end to end, o is part of it
+/// o(d) the time that sending and receiving costs d, and x(c) the time to transfer the tensors that cross cut c:
+///   period  = max(max t(d) + o(d), max x(c))     the slowest stage or transfer
+///   latency = Σ t(d) + Σ x(c)                    x is measured end to end and includes o
 ///   energy  = Σ (busy(d) · (t(d) + o(d)) + idle(d) · (period - t(d) - o(d)))
 constexpr prediction predict(const problem& p, const meta::array<stage>& stages) {
   prediction out;

@@ -1,4 +1,4 @@
-// A network on a cluster as values, and the problems that searches and predictions make of it.
+// A network on a cluster as values, and the problems that searches and predictions derive from it.
 #pragma once
 
 #include "dice/algorithm/choice.hpp"
@@ -19,11 +19,12 @@
 
 namespace dice::cost {
 
-/// What each processor of a cluster takes for each layer of a network: made at compile time, used there and at run time.
+/// The time that each processor of a cluster takes for each layer of a network: made at compile time, used then and at run
+/// time.
 struct setting {
   graph::network_view net;
   platform::cluster_view cluster;
-  std::span<const std::span<const double>> seconds;  ///< by processor, of each layer; 0 where another one has it
+  std::span<const std::span<const double>> seconds;  ///< by processor and layer; 0 if counted with another layer
   std::span<const std::span<const algorithm::choice>> algorithms;  ///< by processor, of each layer
   std::span<const bool> usable;                                    ///< by processor: its backend is built in
 };
@@ -35,15 +36,15 @@ constexpr problem problem_of(const setting& s) {
   const std::span<const int> owner(nobody.data(), static_cast<std::size_t>(nobody.size()));
   const auto uses = detail::uses_of(s.net);
   const auto fused = [&](std::size_t processor) { return schedule::fuse(s.net, owner, s.algorithms[processor], uses); };
-  // Pieces are what CPUs compute together: that is most.
+  // Pieces are the fusion groups of CPUs, which fuse the most.
   std::size_t cpu = 0;
   for (std::size_t k = 0; k < s.cluster.processors.size(); ++k)
-    if (s.cluster.processors[k].on.on() == platform::processor::cpu) cpu = k;
+    if (s.cluster.processors[k].unit.processor() == platform::processor::cpu) cpu = k;
   const piece_list pieces = pieces_of(s.net, fused(cpu));
   set_network(p, s.net, pieces);
   set_hosts(p, s.cluster);
   meta::array<int> kind_of(static_cast<int>(s.cluster.processors.size()), -1);
-  // Processors of one backend compute layers alike, in the same memory.
+  // Processors of one backend compute layers the same way and need the same memory.
   struct way {
     const algorithm::choice* algorithms = nullptr;
     schedule::fusion_groups groups;
@@ -59,7 +60,7 @@ constexpr problem problem_of(const setting& s) {
     return added;
   };
   for (int h = 0; h < s.cluster.size(); ++h) {
-    const auto& host = s.cluster.hosts[static_cast<std::size_t>(h)];
+    const auto& host = s.cluster.hosts[h];
     for (int k = 0; k < host.processors; ++k) {
       const int at = host.first_processor + k;
       const auto processor = static_cast<std::size_t>(at);
@@ -72,7 +73,7 @@ constexpr problem problem_of(const setting& s) {
         set_messages(c, p, s.cluster.processors[processor]);
         p.kinds.push_back(c);
       } else {
-        kind_of[at] = kind_of[s.cluster.hosts[static_cast<std::size_t>(host.kind)].first_processor + k];
+        kind_of[at] = kind_of[s.cluster.hosts[host.kind].first_processor + k];
       }
       const auto& about = s.cluster.processors[processor];
       p.devices.push_back({h, at, kind_of[at], about.busy_watts, about.idle_watts, about.memory});
@@ -84,48 +85,48 @@ constexpr problem problem_of(const setting& s) {
 
 /// A rank of a mapping: where it is, and what it computes with.
 struct placed_rank {
-  platform::unit on{};
+  platform::unit unit{};
   std::span<const int> cores{};
   int on_host = -1;  ///< -1: on no host of the cluster
 };
 
-/// The part of processor `k` that a unit has: 0 … 1.
+/// The part of processor `k` that `rank` uses: 0 … 1.
 constexpr double share_of(const platform::cluster_view& c, std::size_t k, const placed_rank& rank) {
-  const auto& host = c.hosts[static_cast<std::size_t>(rank.on_host)];
+  const auto& host = c.hosts[rank.on_host];
   const auto& about = c.processors[k];
-  const bool gpu = rank.on.on() == platform::processor::gpu;
-  if (about.on.on() != rank.on.on()) return 0;
-  if (gpu) return about.on.gpu_index == rank.on.gpu_index ? 1 : 0;
-  if (rank.on.count == 0) return 1;  // cpu: all
+  const bool gpu = rank.unit.processor() == platform::processor::gpu;
+  if (about.unit.processor() != rank.unit.processor()) return 0;
+  if (gpu) return about.unit.index == rank.unit.index ? 1 : 0;
+  if (rank.unit.count == 0) return 1;  // cpu: all
   int threads = 0, alike = 0;
   for (int i = 0; i < host.processors; ++i) {
-    const auto& other = c.processors[static_cast<std::size_t>(host.first_processor + i)];
-    if (other.on.on() == platform::processor::cpu) threads += other.on.count, ++alike;
+    const auto& other = c.processors[host.first_processor + i];
+    if (other.unit.processor() == platform::processor::cpu) threads += other.unit.count, ++alike;
   }
   const auto part = [](int some, int all) { return all > 0 ? std::min(1.0, static_cast<double>(some) / all) : 1.0; };
-  if (rank.cores.empty() || about.cores.empty() || alike == 1) return part(rank.on.count, threads);
+  if (rank.cores.empty() || about.cores.empty() || alike == 1) return part(rank.unit.count, threads);
   int some = 0;
   for (int core : rank.cores) some += std::find(about.cores.begin(), about.cores.end(), core) != about.cores.end();
   return part(some, static_cast<int>(about.cores.size()));
 }
 
-/// Where the ranks of a mapping are: on the host that on<…> names, else on the hosts in their order, and then from the first
-/// one again. Writes as many as there are devices.
+/// Places the ranks of a mapping: on the host that on<…> names, else on the hosts in turn, starting again after the last.
+/// Writes one entry for each device.
 constexpr void place_ranks(std::span<const platform::device> devices, const platform::cluster_view& c, placed_rank* out) {
   std::size_t next = 0;
   for (const auto& d : devices) {
-    *out = {d.on, d.cores, d.host.empty() ? static_cast<int>(next++ % c.hosts.size()) : -1};
+    *out = {d.unit, d.cores, d.host.empty() ? static_cast<int>(next++ % c.hosts.size()) : -1};
     for (std::size_t h = 0; h < c.hosts.size(); ++h)
       if (c.hosts[h].name == d.host) out->on_host = static_cast<int>(h);
     ++out;
   }
 }
 
-/// The first rank on no host, or with a unit that its host has not; -1 if there is none.
+/// The first rank on no host, or with a unit that its host lacks; -1 if there is none.
 constexpr int misplaced_rank(std::span<const placed_rank> ranks, const platform::cluster_view& c) {
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     if (ranks[r].on_host < 0) return static_cast<int>(r);
-    const auto& host = c.hosts[static_cast<std::size_t>(ranks[r].on_host)];
+    const auto& host = c.hosts[ranks[r].on_host];
     double share = 0;
     for (int k = 0; k < host.processors; ++k)
       share += share_of(c, static_cast<std::size_t>(host.first_processor + k), ranks[r]);
@@ -134,8 +135,8 @@ constexpr int misplaced_rank(std::span<const placed_rank> ranks, const platform:
   return -1;
 }
 
-/// The problem whose devices are the ranks of a plan, so that its stages can be predicted. A unit with a part of a
-/// processor's cores has that share of its rates, and one with several processors the sum.
+/// The problem whose devices are the ranks of a plan, so that its stages can be predicted. A unit with some of a processor's
+/// cores has that share of its rates, and one that spans several processors has the sum of theirs.
 constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, std::span<const placed_rank> ranks) {
   problem p;
   schedule::fusion_groups groups;
@@ -150,7 +151,7 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
   set_hosts(p, s.cluster);
   meta::array<double> seconds(s.net.size());
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const auto& host = s.cluster.hosts[static_cast<std::size_t>(ranks[r].on_host)];
+    const auto& host = s.cluster.hosts[ranks[r].on_host];
     device d{.host = ranks[r].on_host, .processor = static_cast<int>(r), .kind = static_cast<int>(r)};
     std::size_t with = 0;
     for (int l = 0; l < s.net.size(); ++l) {
@@ -158,7 +159,7 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
       bool any = false;
       for (int k = 0; k < host.processors; ++k) {
         const auto processor = static_cast<std::size_t>(host.first_processor + k);
-        const double share = share_of(s.cluster, processor, ranks[r]), t = s.seconds[processor][static_cast<std::size_t>(l)];
+        const double share = share_of(s.cluster, processor, ranks[r]), t = s.seconds[processor][l];
         if (share <= 0) continue;
         with = processor;
         if (t > 0) speed += share / t, any = true;
@@ -166,7 +167,7 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
       seconds[l] = any ? 1 / speed : 0;
     }
     for (int k = 0; k < host.processors; ++k) {
-      const auto& about = s.cluster.processors[static_cast<std::size_t>(host.first_processor + k)];
+      const auto& about = s.cluster.processors[host.first_processor + k];
       const double share = share_of(s.cluster, static_cast<std::size_t>(host.first_processor + k), ranks[r]);
       d.busy_watts += share * about.busy_watts, d.idle_watts += share * about.idle_watts;
     }
@@ -181,10 +182,10 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
   return p;
 }
 
-/// The stages of a plan: pieces in a row that are on one rank.
+/// The stages of a plan: consecutive pieces on the same rank.
 constexpr meta::array<stage> stages_of(const problem& p, const schedule::plan_view& plan) {
   meta::array<int> owner(p.pieces);
-  for (int l = 0; l < p.piece_of.size(); ++l) owner[p.piece_of[l]] = plan.owner[static_cast<std::size_t>(l)];
+  for (int l = 0; l < p.piece_of.size(); ++l) owner[p.piece_of[l]] = plan.owner[l];
   meta::array<stage> out;
   for (int k = 0; k < p.pieces; ++k) {
     if (out.empty() || out[out.size() - 1].device != owner[k]) out.push_back({owner[k], k, k});

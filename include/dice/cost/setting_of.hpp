@@ -16,7 +16,7 @@ namespace dice::cost {
 
 namespace detail {
 
-/// Network Net on a right cluster, as values.
+/// Network Net on a valid cluster, as values.
 template <class Net, class Cluster> struct tables {
   using values = platform::cluster_values<Cluster>;
   template <class... P> static constexpr auto seconds_of(meta::type_list<P...>) {
@@ -24,11 +24,11 @@ template <class Net, class Cluster> struct tables {
   }
   template <class... P> static constexpr auto algorithms_of(meta::type_list<P...>) {
     return std::array<std::span<const algorithm::choice>, sizeof...(P)>{
-        algorithm::choices_of<Net, algorithm::backend_of(platform::processor_traits<P>::value.on)>...};
+        algorithm::choices_of<Net, algorithm::backend_of(platform::processor_traits<P>::value.unit)>...};
   }
   template <class... P> static constexpr auto usable_of(meta::type_list<P...>) {
-    return std::array<bool, sizeof...(P)>{platform::has_cudnn ||
-                                          platform::processor_traits<P>::value.on.on() == platform::processor::cpu...};
+    return std::array<bool, sizeof...(P)>{
+        (platform::usable_processors & platform::bit(platform::processor_traits<P>::value.unit.processor())) != 0 ...};
   }
   using processors = typename values::processors;
   static constexpr auto seconds = seconds_of(processors{});
@@ -38,7 +38,7 @@ template <class Net, class Cluster> struct tables {
 
 }  // namespace detail
 
-/// Network Net on cluster Cluster, which is right (cost::verdict).
+/// Network Net on cluster Cluster, which must be valid (cost::verdict).
 template <class Net, class Cluster>
 inline constexpr setting setting_of{graph::view_of<Net>, platform::cluster_values<Cluster>::view,
                                     detail::tables<Net, Cluster>::seconds, detail::tables<Net, Cluster>::algorithms,

@@ -10,14 +10,14 @@
 namespace dice::cost {
 
 /// Bytes that layer `l` reads and writes for one frame if nothing stays in caches: operands, weights and output. Views and
-/// graph inputs and outputs move none, nor do joins whose operands are computed in place (Concat).
+/// graph inputs and outputs move none; neither does a Concat whose operands are computed in place.
 constexpr std::int64_t moved_bytes(const graph::network_view& net, int l) {
-  const auto& layer = net.layers[static_cast<std::size_t>(l)];
+  const auto& layer = net.layers[l];
   if (layer.is_input || layer.is_output || layer.view >= 0) return 0;
   std::int64_t in = 0;
   bool joins = layer.edges > 0;
   for (const auto& e : net.into(l)) {
-    in += net.layers[static_cast<std::size_t>(e.from)].output.bytes();
+    in += net.layers[e.from].output.bytes();
     joins = joins && e.joins >= 0;
   }
   return joins ? 0 : in + layer.parameter_bytes + layer.output.bytes();
@@ -26,7 +26,7 @@ constexpr std::int64_t moved_bytes(const graph::network_view& net, int l) {
 /// Time of layer `l` on processor `on`, in s: the roofline, the longer of computing and moving (Williams, Waterman,
 /// Patterson 2009: attainable = min(peak, bandwidth · intensity), with 2 operations for each multiply-accumulate).
 constexpr double roofline_seconds(const graph::network_view& net, int l, const platform::processor_info& on) {
-  const auto macs = net.layers[static_cast<std::size_t>(l)].macs;
+  const auto macs = net.layers[l].macs;
   return std::max(2 * static_cast<double>(macs) / on.flops, static_cast<double>(moved_bytes(net, l)) / on.bytes_per_s);
 }
 

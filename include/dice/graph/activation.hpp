@@ -6,7 +6,7 @@ namespace dice::graph {
 struct activation {
   enum class kind : unsigned char { none, relu, leaky_relu, elu, clip, sigmoid, tanh, hard_sigmoid, hard_swish };
   kind is = kind::none;
-  float a = 0, b = 0;  ///< its attributes, in the order of the operator's; 0 where it has none
+  float a = 0, b = 0;  ///< its attributes, in the operator's order; 0 if unused
 
   constexpr explicit operator bool() const { return is != kind::none; }
 };

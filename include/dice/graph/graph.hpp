@@ -1,4 +1,4 @@
-/// Umbrella of the room `graph`: operators, layers, networks. What a generated header includes.
+/// Umbrella of the room `graph`: operators, layers, networks. Generated headers include it.
 #pragma once
 
 #include "dice/graph/network.hpp"

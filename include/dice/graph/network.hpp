@@ -80,7 +80,7 @@ struct edge {
 struct network_view {
   std::span<const layer_info> layers;
   std::span<const edge> edges;
-  std::span<const tensor::shape> carried{};  ///< shapes of what the edges carry; may be empty where no kernel is called
+  std::span<const tensor::shape> carried{};  ///< shape of each edge's tensor; may be empty if no kernel is called
 
   constexpr int size() const { return static_cast<int>(layers.size()); }
   constexpr std::span<const edge> into(int layer) const {
@@ -94,8 +94,8 @@ struct network_view {
 
 namespace detail {
 
-/// Writes what operator `op` says of a layer, whose names, output and edges are there. Returns whether they fit to it. A
-/// template on the operator alone: one on the layer costs a compiler 90 KB for each.
+/// Fills in what operator `op` says about a layer, whose names, output and edges are already set. Returns whether its output
+/// has the shape that `op` infers. A template on the operator only: one on the layer would cost the compiler 90 KB for each.
 template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info& layer, edge* edges) {
   layer.macs = graph::macs(op, in, layer.output);
   layer.view = graph::view(op, in, layer.output);
@@ -120,7 +120,7 @@ template <class Net> struct tables {
   std::array<layer_info, Net::size> layers{};
   std::array<edge, edge_count<Net>()> edges{};
   std::array<tensor::shape, edge_count<Net>()> carried{};
-  int damaged = -1;  ///< the first layer that does not fit to its operands or its place, or -1
+  int damaged = -1;  ///< the first layer that does not match its operands or its position, or -1
 };
 
 template <class Net> consteval tables<Net> tabulate() {

@@ -1,5 +1,5 @@
-// How the core asks an operator. An operator is a literal struct of attributes in ops/<op>.hpp with a constant `onnx` (its
-// ONNX name) and any of the members below; what it leaves out has the default of an elementwise function of input 0.
+// The core's interface to operators. An operator is a literal struct of attributes in ops/<op>.hpp with a constant `onnx`
+// (its ONNX name) and any of the members below; those that it omits default to an elementwise function of input 0.
 #pragma once
 
 #include "dice/graph/error.hpp"
@@ -21,8 +21,9 @@ template <class Op> constexpr tensor::shape infer(const Op& op, shapes in) {
 
 /// The region of input `k` from which region `out` of the output (shape `result`) is computed.
 template <class Op>
-constexpr tensor::region needs(const Op& op, int k, const tensor::region& out, shapes in, const tensor::shape& result) {
-  if constexpr (requires { op.needs(k, out, in, result); }) return op.needs(k, out, in, result);
+constexpr tensor::region input_region(const Op& op, int k, const tensor::region& out, shapes in,
+                                      const tensor::shape& result) {
+  if constexpr (requires { op.input_region(k, out, in, result); }) return op.input_region(k, out, in, result);
   else return out;
 }
 
@@ -32,26 +33,26 @@ template <class Op> constexpr std::int64_t macs(const Op& op, shapes in, const t
   else return 0;
 }
 
-/// What it can absorb, and whether it can be absorbed.
+/// What the operator can absorb, and whether it can be absorbed.
 template <class Op> constexpr fusion fuses(const Op& op, shapes in) {
   if constexpr (requires { op.fuses(in); }) return op.fuses(in);
   else return {};
 }
 
-/// Offset in elements at which the output lies within input 0 unmoved, or -1 if it is not a view.
+/// Offset in elements of the output within input 0 if the output is a view of it; else -1.
 template <class Op> constexpr std::int64_t view(const Op& op, shapes in, const tensor::shape& result) {
   if constexpr (requires { op.view(in, result); }) return op.view(in, result);
   else return -1;
 }
 
-/// Offset in elements at which input `k` lies within the output unmoved, or -1: an operator all of whose inputs do so
-/// (Concat over the outermost axis that is not 1) costs nothing when its inputs are computed in place.
+/// Offset in elements at which input `k` lies as one piece within the output, or -1. If all inputs of an operator do (Concat
+/// over the outermost axis that is not 1), it costs nothing when they are computed in place.
 template <class Op> constexpr std::int64_t joins(const Op& op, int k, shapes in, const tensor::shape& result) {
   if constexpr (requires { op.joins(k, in, result); }) return op.joins(k, in, result);
   else return -1;
 }
 
-/// Whether the output may overwrite input 0: each element depends on the same element of it alone.
+/// Whether the output may overwrite input 0: each element depends only on the input element at the same position.
 template <class Op> constexpr bool in_place(const Op& op) {
   if constexpr (requires { op.in_place; }) return op.in_place;
   else return false;

@@ -6,11 +6,11 @@
 
 namespace dice::job {
 
-/// Moves times of this rank's steady clock to rank 0's. What is between the two was asked before the first frame and after
-/// the last one, for clocks drift (20 ppm are 1 ms in 50 s), and is taken to change evenly from the one to the other.
+/// Converts times of this rank's steady clock to rank 0's. The offset between the two was measured before the first frame
+/// and after the last one, since clocks drift (20 ppm are 1 ms in 50 s), and is interpolated linearly.
 class clock_shift {
  public:
-  /// By this rank's clock: when it was asked, and what to add.
+  /// When the offset was measured, by this rank's clock, and what to add to that clock.
   struct sample {
     std::int64_t at = 0, offset = 0;
   };

@@ -7,7 +7,7 @@
 
 namespace dice {
 
-/// Why an engine's stream ended before its time; the same in the engines of all ranks. what() tells all of it.
+/// Why an engine's stream ended early; the same in the engines of all ranks. what() includes all of the details below.
 class engine_error : public std::runtime_error {
  public:
   /// For engines.
@@ -19,7 +19,7 @@ class engine_error : public std::runtime_error {
         layer_(std::move(layer)),
         cause_(std::move(cause)) {}
 
-  /// The rank that failed, or -1 if it is the start that failed.
+  /// The rank that failed, or -1 if the start failed.
   int rank() const { return rank_; }
   /// That rank's host, or "".
   const std::string& host() const { return host_; }

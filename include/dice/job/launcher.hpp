@@ -15,7 +15,8 @@ inline int first_number(std::initializer_list<const char*> variables, int otherw
 
 }  // namespace detail
 
-/// Processes that mpirun started together with this one, as its environment tells without MPI; 0 if none did.
+/// Number of processes that mpirun started, this one included, read from the environment without MPI; 0 if mpirun did not
+/// start it.
 inline int launched_size() { return detail::first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 0); }
 /// This process's number among them.
 inline int launched_rank() { return detail::first_number({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0); }

@@ -46,34 +46,34 @@ class rank_session {
 
   int rank() const { return ranks_.rank(); }
   const std::string& host() const { return host_; }
-  /// "rank 1 (host b)", or "host b" where there is but one rank.
-  std::string place(int rank, const std::string& host) const {
+  /// "rank 1 (host b)", or "host b" if there is only one rank.
+  std::string where_text(int rank, const std::string& host) const {
     return ranks_.size() == 1 ? "host " + host : "rank " + std::to_string(rank) + " (host " + host + ")";
   }
-  std::string place() const { return place(rank(), host_); }
+  std::string where_text() const { return where_text(rank(), host_); }
 
   /// How a stage went, the same in every rank.
   struct outcome {
-    std::string error;  ///< empty: well
-    int code = 0;       ///< for the program's exit
+    std::string error;  ///< empty: no error
+    int code = 0;       ///< the program's exit code
   };
 
-  /// Every rank tells how its stage went (empty: well) and `more`, which `all` gets from all ranks. The first error with its
-  /// rank, or "". Collective.
+  /// Exchanges the error of each rank's stage (empty: none) and `more`, which `all` receives from all ranks. Returns the
+  /// first error with its rank, or "". Collective.
   std::string agree(const std::string& error, const std::string& more, std::vector<std::string>& all) {
     record mine;
     mine.put(error);
     mine.put(host_);
     mine.put(more);
-    const auto told = ranks_.all_gather(mine.text());
+    const auto answers = ranks_.all_gather(mine.text());
     all.clear();
     std::string first;
-    for (std::size_t r = 0; r < told.size(); ++r) {
-      record in(told[r]);
+    for (std::size_t r = 0; r < answers.size(); ++r) {
+      record in(answers[r]);
       const auto text = in.get(), host = in.get();
       all.push_back(in.get());
       if (!text.empty() && first.empty())
-        first = program_.ranks() == 1 ? text : place(static_cast<int>(r), host) + ": " + text;
+        first = program_.ranks() == 1 ? text : where_text(static_cast<int>(r), host) + ": " + text;
     }
     return first;
   }
@@ -94,13 +94,13 @@ class rank_session {
     }
   }
 
-  /// What must be alike in all ranks: how a message calls it, and its value here.
+  /// What must be the same in all ranks: its name in messages, and its value here.
   using property = std::pair<const char*, std::string>;
 
-  /// Do we all run the same program in the same way, on the right number of ranks? `usage` is what is wrong with the command
-  /// line here, or empty; `options` are compared beside the program. Collective.
+  /// Checks that all ranks run the same program in the same way, on the right number of ranks. `usage` says what is wrong
+  /// with the command line here, or is empty; `options` are compared in addition to the program. Collective.
   [[gnu::cold]] outcome introduce(const std::string& usage, const std::vector<property>& options) {
-    const auto may = runtime::usable_cores();
+    const auto may = kernels::usable_cores();
     std::string mask;
     for (int c : may) mask += std::to_string(c) + ",";
     const auto r = static_cast<std::size_t>(rank());
@@ -109,23 +109,23 @@ class rank_session {
                                 {"a network with the weights ", std::string(program_.weights.digest.substr(0, 16))}};
     const auto own = alike.size();
     alike.insert(alike.end(), options.begin(), options.end());
-    record mine;  // begins with the version and the host: what follows may be something else in another version
+    record mine;  // begins with the version and the host: what follows may differ in another version
     for (const std::string& field : {std::string(program_.version), host_, usage, shares ? mask : std::string()})
       mine.put(field);
     for (const auto& [what, value] : alike) mine.put(value);
-    const auto told = ranks_.all_gather(mine.text());
+    const auto answers = ranks_.all_gather(mine.text());
     std::string first_usage, difference, first_version, first_host;
     std::vector<std::string> first;
     int code = 1;
     sharers_ = 0;
-    for (std::size_t k = 0; k < told.size(); ++k) {
-      record in(told[k]);
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+      record in(answers[k]);
       const auto version = in.get(), host = in.get();
       if (k == 0) first_version = version, first_host = host;
       const auto compare = [&](const char* what, const std::string& other, const std::string& zero, const char* why = "") {
         if (other == zero || !difference.empty()) return false;
-        difference = place(static_cast<int>(k), host) + " runs " + what + other + ", " + place(0, first_host) + " " + what +
-                     zero + why + "; start the same program with the same options on all hosts";
+        difference = where_text(static_cast<int>(k), host) + " runs " + what + other + ", " + where_text(0, first_host) +
+                     " " + what + zero + why + "; start the same program with the same options on all hosts";
         return true;
       };
       compare("dice ", version, first_version);
@@ -164,28 +164,26 @@ class rank_session {
     const auto cores = r < program_.cores.size() ? program_.cores[r] : std::span<const int>{};
     const auto online = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
     const bool launched = processes_ && launched_size() > 0;
-    const auto crew =
+    const auto plan =
         runtime::engage(program_.units[r], cores, sharers_, online, launched ? "; start with mpirun --bind-to none" : "");
-    threads_ = crew.threads;
-    if (program_.threads.start) program_.threads.start(crew.threads, crew.cores);
-    return crew.warning;
+    threads_ = plan.threads;
+    if (program_.threads.start) program_.threads.start(plan.threads, plan.cores);
+    return plan.warning;
   }
 
-  /// Starts the calling thread's team for this rank's unit, or opens its accelerator, and maps its weights or copies them
-  /// there: from the file `packed`; or, if neither is named, from that beside the program; or packs them from the file
-  /// `plain`, by default where --weights looks. Returns a warning, or "". Throws.
+  /// Starts the calling thread's team for this rank's unit, or opens its accelerator, and maps its weights or copies them to
+  /// the accelerator: from the file `packed`; if neither file is named, from the one next to the program; else packs them
+  /// from the file `plain`, by default where --weights looks. Returns a warning, or "". Throws.
   [[gnu::cold]] std::string equip(const std::string& plain, const std::string& packed, int in_flight) {
     auto warning = start_threads();
     if (const auto other = host_elsewhere(); !other.empty()) warning += (warning.empty() ? "" : "; ") + other;
-    if (const auto r = static_cast<std::size_t>(rank());
-        program_.open && r < program_.units.size() && program_.units[r].on() == platform::processor::gpu)
-      open_accelerator(program_.units[r], in_flight);
-    const auto needs = runtime::needs_of(program_);
-    const auto& own = needs[static_cast<std::size_t>(rank())];
+    if (const auto r = static_cast<std::size_t>(rank()); program_.opener(r)) open_accelerator(r, in_flight);
+    const auto items = runtime::weights_of(program_);
+    const auto& own = items[rank()];
     weights_path_ = packed.empty() && plain.empty() ? weights::packed_beside() : packed;
-    std::string unfit;  // why the file beside the program does not serve
+    std::string unfit;  // why the file next to the program cannot be used
     if (!weights_path_.empty()) try {
-        const weights::packed_file file(weights_path_, runtime::packed_identity(program_), needs);
+        const weights::packed_file file(weights_path_, runtime::packed_identity(program_), items);
         store_ = accelerator_ ? uploaded(own, [&](auto put) { file.each_piece(rank(), own, put); }) : file.map(rank(), own);
         if (accelerator_) accelerator_->remember_beside(weights_path_);
         return warning;
@@ -199,7 +197,7 @@ class rank_session {
       if (unfit.empty()) throw;
       throw weights::error(unfit + "; " + e.what());
     }
-    if (!unfit.empty()) warning += (warning.empty() ? "" : "; ") + ("packs its weights at start, for " + unfit);
+    if (!unfit.empty()) warning += (warning.empty() ? "" : "; ") + ("packs its weights at start, because " + unfit);
     const weights::file file(weights_path_, program_.network, program_.weights);
     store_ =
         accelerator_ ? uploaded(own, [&](auto put) { weights::each_stored(file, own, put); }) : weights::store(file, own);
@@ -210,8 +208,8 @@ class rank_session {
   /// The file that equip() found.
   const std::string& weights_path() const { return weights_path_; }
 
-  /// Whether messages travel from and to the memory of GPUs, which the MPI must be able to do. Collective; an error as
-  /// agree() gives it. An MPI that is not able may end the program instead, of which a warning speaks.
+  /// Tests whether this MPI can send messages from and to GPU memory. Collective; returns an error as agree() does. An MPI
+  /// that cannot may end the program instead, so a warning is printed first.
   [[gnu::cold]] std::string try_gpu_messages() {
     constexpr std::int64_t n = 4096;
     std::vector<std::byte> sent(n, static_cast<std::byte>(rank() + 1)), received(n);
@@ -226,7 +224,7 @@ class rank_session {
     if (rank() == 0 && !ranks_.claims_gpu_memory())
       std::fprintf(
           stderr,
-          "dice: warning: this MPI does not say that it was built with CUDA, which is tried now; if the program ends "
+          "dice: warning: this MPI does not say that it was built with CUDA; dice tries it now. If the program ends "
           "here, omit --cuda-aware\n");
     ranks_.pass_around(from, to, n);
     return agree(attempt([&] {
@@ -237,22 +235,22 @@ class rank_session {
       }
       const auto before = static_cast<std::byte>((rank() + ranks_.size() - 1) % ranks_.size() + 1);
       if (std::any_of(received.begin(), received.end(), [&](std::byte b) { return b != before; }))
-        throw std::runtime_error("this MPI loses what lies in the memory of GPUs; omit --cuda-aware");
+        throw std::runtime_error("this MPI loses data in GPU memory; omit --cuda-aware");
     }));
   }
 
-  /// Memory for the frames and the channels; `gpu_messages`: messages lie in the memory of the accelerator. Collective; an
-  /// error as agree() gives it. `warning` becomes one of this rank's, or "".
+  /// Allocates memory for the frames and the channels; `gpu_messages`: messages are in the accelerator's memory. Collective;
+  /// returns an error as agree() does. Sets `warning` to a warning of this rank, or "".
   std::string connect(int in_flight, bool gpu_messages, std::string& warning) {
-    return agree(attempt([&] {  // nothing that can fail in one rank alone comes before ranks_.connect
+    return agree(attempt([&] {  // nothing that can fail in only one rank comes before ranks_.connect
       end_ = ranks_.connect(runtime::paths_of(program_.plan, in_flight));
       executor_.emplace(program_, rank(), store_, *end_, in_flight, accelerator_.get(), gpu_messages);
       if (accelerator_) warning = accelerator_->remember();
     }));
   }
-  /// What the rank's accelerator tells of its memory; no name if it has none.
+  /// What the rank's accelerator reports about its memory; an empty name if it has none.
   kernels::accelerator::memory_figures accelerator_memory() const {
-    return accelerator_ ? accelerator_->told() : kernels::accelerator::memory_figures{};
+    return accelerator_ ? accelerator_->memory_used() : kernels::accelerator::memory_figures{};
   }
   runtime::executor& executor() { return *executor_; }
   int threads() const { return threads_; }
@@ -269,10 +267,10 @@ class rank_session {
            "', as on<> says; start it there (mpirun --rankfile, or the order of --host), or change the mapping";
   }
 
-  /// Opens it and asks whether it has room for what the plan says, before any weight is read.
-  void open_accelerator(const platform::unit& on, int in_flight) {
-    accelerator_ = program_.open(on).it;
-    const auto& me = program_.plan.ranks[static_cast<std::size_t>(rank())];
+  /// Opens the accelerator and checks that it has room for what the plan needs, before any weight is read.
+  void open_accelerator(std::size_t r, int in_flight) {
+    accelerator_ = program_.opener(r)(program_.units[r]).it;
+    const auto& me = program_.plan.ranks[r];
     std::int64_t workspace = 0;
     for (std::size_t g = 0; g < program_.plan.groups.size(); ++g)
       if (program_.plan.groups[g].rank == rank()) workspace = std::max(workspace, program_.algorithm(g).scratch_bytes);
@@ -285,14 +283,14 @@ class rank_session {
     for (const auto end = accelerator_->mark(); !accelerator_->reached(end);) patience.pause();
   }
 
-  /// Weights in the accelerator's memory; read(put) hands them over.
-  template <class Read> weights::store uploaded(std::span<const weights::need> needs, Read read) {
-    std::byte* const to = accelerator_->memory(weights::stored_bytes(needs));
+  /// Copies weights to the accelerator's memory; read(put) passes them to `put`.
+  template <class Read> weights::store uploaded(std::span<const weights::item> items, Read read) {
+    std::byte* const to = accelerator_->memory(weights::stored_bytes(items));
     read([&](std::int64_t offset, const std::byte* from, std::int64_t bytes) {
       accelerator_->upload(to + offset, from, bytes);
       return true;
     });
-    return {weights::mapped(), to, needs};
+    return {weights::mapped(), to, items};
   }
 
   const runtime::program& program_;
@@ -300,7 +298,7 @@ class rank_session {
   const bool processes_;
   const std::string host_;
   int threads_ = 1;  ///< of its team
-  int sharers_ = 1;  ///< ranks whose unit is `cpu` that may use the very same cores
+  int sharers_ = 1;  ///< ranks whose unit is `cpu` that may use exactly the same cores
   std::string weights_path_;
   std::unique_ptr<kernels::accelerator> accelerator_;  ///< or null
   weights::store store_;

@@ -10,7 +10,8 @@
 
 namespace dice::job {
 
-/// Fields in a row as one text, for communicator::all_gather. Each is written with its length, so any bytes may be in it.
+/// A sequence of fields as one text, for communicator::all_gather. Each is written with its length, so it may hold any
+/// bytes.
 class record {
  public:
   record() = default;

@@ -20,11 +20,11 @@ namespace dice {
 
 /// How an engine runs.
 struct engine_options {
-  std::string mapping{};  ///< another than the program's own, as text or in a file (see --mapping); empty: its own
+  std::string mapping{};  ///< replaces the program's own; text or a file (see --mapping); empty: its own
   std::string weights{};  ///< the .safetensors file; empty: where --weights looks by default
-  std::string packed{};   ///< the file that --pack wrote, in place of `weights`; both empty: that beside the program, if any
-  int in_flight = 0;      ///< frames under way at most; 0: as many as the plan allows
-  int queue = 0;          ///< frames, and results, that wait beside those; 0: as many as may be in flight
+  std::string packed{};   ///< the file that --pack wrote, in place of `weights`; both empty: one next to the program
+  int in_flight = 0;      ///< most frames under way; 0: as many as the plan allows
+  int queue = 0;          ///< most frames, and results, that wait in addition; 0: as many as may be in flight
   job::transport by =
       job::transport::automatic;  ///< in_process: all ranks as threads of this process; else MPI if there are several
   std::function<void(const std::string&)> warn{};  ///< gets warnings (in one rank); without it they go to stderr
@@ -43,8 +43,9 @@ class stream_job {
   using writer = std::function<void(float* to, std::int64_t elements)>;
   using listener = std::function<void(std::int64_t frame, const float* from)>;
 
-  /// All ranks in this process if the plan has one (unless options.mapping is given to several processes) or options.by
-  /// says so, else one of MPI_COMM_WORLD. Throws engine_error, and std::runtime_error where MPI's level does not do.
+  /// Runs all ranks in this process if the plan has one rank (unless options.mapping is given to several processes) or
+  /// options.by says so, else one rank of MPI_COMM_WORLD. Throws engine_error, and std::runtime_error if MPI's thread level
+  /// is too low.
   stream_job(const runtime::program& p, const engine_options& o);
 #ifdef DICE_WITH_MPI
   /// One rank of `ranks`, which is duplicated.

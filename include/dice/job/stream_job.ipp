@@ -27,7 +27,7 @@ namespace dice::job {
 #ifdef DICE_WITH_MPI
 namespace detail {
 
-/// Sees to it that MPI runs at the level that engines need: starts it where the program did not (it then ends with the
+/// Ensures that MPI runs at the thread level that engines need: starts it if the program did not (it then ends with the
 /// program). Throws std::runtime_error.
 inline void require_mpi() {
   const auto refuse = [](int level) {
@@ -65,7 +65,7 @@ class stream_job::ranks {
     start(false);
   }
 #ifdef DICE_WITH_MPI
-  /// One rank of `ranks`, which is duplicated. Throws engine_error, and std::runtime_error where MPI's level does not do.
+  /// One rank of `ranks`, which is duplicated. Throws engine_error, and std::runtime_error if MPI's thread level is too low.
   ranks(const runtime::program& own, mapping_choice m, const engine_options& o, MPI_Comm processes)
       : chosen_(std::move(m)), program_(chosen_.of(own)), options_(o) {
     detail::require_mpi();
@@ -77,7 +77,7 @@ class stream_job::ranks {
   ranks& operator=(const ranks&) = delete;
   ~ranks() {
     close();
-    for (auto& w : workers_) w->out.unbounded(true);  // nobody takes any more
+    for (auto& w : workers_) w->out.unbounded(true);  // nobody takes results any more
     join();
   }
 
@@ -124,7 +124,7 @@ class stream_job::ranks {
     std::thread thread;
   };
 
-  const graph::layer_info& layer(int l) const { return program_.layers.layers[static_cast<std::size_t>(l)]; }
+  const graph::layer_info& layer(int l) const { return program_.layers.layers[l]; }
   int in_flight() const { return options_.in_flight > 0 ? options_.in_flight : program_.plan.in_flight; }
 
   void add(std::unique_ptr<channels::communicator> ranks) {
@@ -141,7 +141,7 @@ class stream_job::ranks {
     } catch (const std::exception& e) {
       no_thread_ = "no thread for rank " + std::to_string(hub_ ? static_cast<int>(begun) : rank()) + ": " + e.what();
       if (hub_) hub_->stop();
-      else work(*workers_[begun++], processes);  // so that the other processes are told
+      else work(*workers_[begun++], processes);  // so that the other processes learn of it
     }
     std::exception_ptr error;
     for (std::size_t i = 0; i < begun; ++i) {
@@ -165,7 +165,7 @@ class stream_job::ranks {
     try {
       prepare(me);
       for (int l = 0; l < program_.layers.size(); ++l) {
-        if (program_.plan.owner[static_cast<std::size_t>(l)] != me.rank()) continue;
+        if (program_.plan.owner[l] != me.rank()) continue;
         if (layer(l).is_input) w.in.add(l);
         if (layer(l).is_output) w.out.add(l, layer(l).output);
       }
@@ -177,7 +177,7 @@ class stream_job::ranks {
     } catch (...) {
       error = std::current_exception();
     }
-    w.in.on_change({});  // the endpoint goes
+    w.in.on_change({});  // the endpoint is about to go
     w.out.on_change({});
     if (!started) return w.started.set_exception(error);
     w.in.fail(error ? error : std::make_exception_ptr(std::logic_error("a frame was pushed after the stream's end")));
@@ -189,12 +189,12 @@ class stream_job::ranks {
     --running_;
   }
 
-  /// Throws what the start fails with, unless it is empty.
+  /// Throws engine_error with the error of the start, unless it is empty.
   static void fail(const std::string& error) {
     if (!error.empty()) throw engine_error("dice: " + error, -1, {}, -1, {}, error);
   }
 
-  /// The stages before frames flow: each fails in all ranks alike.
+  /// The stages before frames flow: each fails in all ranks or in none.
   void prepare(rank_session& me) {
     auto usage = hub_ || no_thread_.empty() ? chosen_.mistake : no_thread_;  // threads of a hub may read it too early
     if (usage.empty() && options_.in_flight > program_.plan.in_flight)
@@ -202,12 +202,12 @@ class stream_job::ranks {
               std::to_string(program_.plan.in_flight) + "; lower it, or add dice::in_flight<" +
               std::to_string(options_.in_flight) + "> to the mapping";
     if (usage.empty() && !options_.packed.empty() && !options_.weights.empty())
-      usage = "both packed and weights name a file; leave one, since packed holds all weights";
+      usage = "both packed and weights name a file; give only one, since packed holds all weights";
     fail(me.introduce(usage, {{"with in_flight = ", std::to_string(in_flight())}}).error);
     std::string warning;
     std::vector<std::string> warnings;
     const auto error = rank_session::attempt([&] { warning = me.equip(options_.weights, options_.packed, in_flight()); });
-    fail(me.agree(error, warning.empty() ? warning : me.place() + " " + warning, warnings));
+    fail(me.agree(error, warning.empty() ? warning : me.where_text() + " " + warning, warnings));
     const auto warn = [&](const std::string& text) {
       if (text.empty()) return;
       if (options_.warn) options_.warn(text);
@@ -217,10 +217,10 @@ class stream_job::ranks {
       if (me.rank() == 0) warn(text);
     std::string late;
     fail(me.connect(in_flight(), false, late));
-    if (!late.empty()) warn(me.place() + ": " + late);
+    if (!late.empty()) warn(me.where_text() + ": " + late);
   }
 
-  /// Frames, and the end that all ranks come to. Throws engine_error.
+  /// Runs the frames, then agrees with all ranks on how the stream ended. Throws engine_error.
   void stream(worker& w, rank_session& me) {
     runtime::figures figures;
     std::string why, where;
@@ -244,15 +244,16 @@ class stream_job::ranks {
     mine.put(me.host());
     mine.put(where);
     mine.put(frame);
-    const auto told = w.ranks->all_gather(mine.text());
-    for (std::size_t r = 0; r < told.size(); ++r) {
-      record in(told[r]);
+    const auto answers = w.ranks->all_gather(mine.text());
+    for (std::size_t r = 0; r < answers.size(); ++r) {
+      record in(answers[r]);
       const auto text = in.get(), host = in.get(), name = in.get();
       const auto number = in.get_number();
       if (text.empty()) continue;
-      const auto place = me.place(static_cast<int>(r), host) + (number < 0 ? "" : ", frame " + std::to_string(number)) +
-                         (name.empty() ? "" : ", layer '" + name + "'");
-      throw engine_error("dice: " + place + ": " + text, static_cast<int>(r), host, number, name, text);
+      const auto rank_text = me.where_text(static_cast<int>(r), host) +
+                             (number < 0 ? "" : ", frame " + std::to_string(number)) +
+                             (name.empty() ? "" : ", layer '" + name + "'");
+      throw engine_error("dice: " + rank_text + ": " + text, static_cast<int>(r), host, number, name, text);
     }
   }
 
@@ -263,15 +264,14 @@ class stream_job::ranks {
   }
 
   worker* worker_of(int layer) const {
-    const int owner = program_.plan.owner[static_cast<std::size_t>(layer)];
-    if (hub_) return workers_[static_cast<std::size_t>(owner)].get();
+    const int owner = program_.plan.owner[layer];
+    if (hub_) return workers_[owner].get();
     return workers_.front()->ranks->rank() == owner ? workers_.front().get() : nullptr;
   }
   worker& at(int l) const {
     if (auto* w = worker_of(l)) return *w;
     throw std::logic_error("rank " + std::to_string(rank()) + " does not hold '" + std::string(layer(l).onnx_name) +
-                           "', rank " + std::to_string(program_.plan.owner[static_cast<std::size_t>(l)]) +
-                           " does; use the engine there");
+                           "', rank " + std::to_string(program_.plan.owner[l]) + " does; use the engine there");
   }
 
   const mapping_choice chosen_;

@@ -2,7 +2,7 @@
 
 namespace dice::job {
 
-/// What carries the messages between ranks: MPI if there are several, MPI, or threads of one process.
+/// What carries the messages between ranks: MPI only if there are several, MPI, or threads of one process.
 enum class transport : unsigned char { automatic, mpi, in_process };
 
 }  // namespace dice::job

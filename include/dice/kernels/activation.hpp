@@ -4,11 +4,13 @@
 #include "dice/graph/activation.hpp"
 #include "dice/kernels/detail/vector.hpp"
 
+#include <limits>
+
 namespace dice::kernels {
 
 using function = graph::activation::kind;
 
-/// `f`, which is of kind F, of x. T is float or detail::vec.
+/// Applies `f`, which is of kind F, to x. T is float or detail::vec.
 template <function F, class T> [[gnu::always_inline]] inline T apply(const graph::activation& f, T x) {
   const auto between = [](T y, float from, float to) __attribute__((always_inline)) {
     const T low = from + T{}, high = to + T{};
@@ -49,6 +51,27 @@ template <class G> auto with_function(const graph::activation& f, const G& g) {
       break;
   }
   return g.template operator()<function::none>();
+}
+
+/// An activation as a slope below 0 and limits: min(max(x, slope · x, low), high) if `exact`.
+struct limits {
+  bool exact = true;
+  float slope = 1;  ///< 0 … 1
+  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+};
+constexpr limits limits_of(const graph::activation& f) {
+  switch (f.is) {
+    case function::none:
+      return {};
+    case function::relu:
+      return {.low = 0};
+    case function::clip:
+      return {.low = f.a, .high = f.b};
+    case function::leaky_relu:
+      return {.exact = f.a >= 0 && f.a <= 1, .slope = f.a};
+    default:
+      return {.exact = false};
+  }
 }
 
 }  // namespace dice::kernels

@@ -1,4 +1,4 @@
-// What kernels/kernel.hpp declares of each kernel, for those who compile kernels.
+// Defines what kernels/kernel.hpp declares for each kernel; included where kernels are compiled.
 #pragma once
 
 #include "dice/algorithm/table.hpp"
@@ -7,14 +7,17 @@
 namespace dice::kernels {
 
 template <class Backend, class Op> void compiled<Backend, Op>::run(const task& t, const buffers& b) {
-  kernel<Backend, Op>::run(t, b);
+  using own = kernel<Backend, Op>;
+  typename own::execution x(t, b);
+  own::compute(t.as<typename own::op_type>(), t.inputs, t.result, x.call, x.finish);
+  x.write_back();
 }
 
 template <class Backend, class Op> void compiled<Backend, Op>::pack(const task& t, source from, std::byte* to) {
-  constexpr bool packs = requires { kernel<Backend, Op>::pack(t, from, to); };
-  static_assert(
-      packs || !requires { &kernel<Backend, Op>::prepare; }, "this kernel prepares weights that nothing packs");
-  if constexpr (packs) kernel<Backend, Op>::pack(t, from, to);
+  using own = kernel<Backend, Op>;
+  const auto& op = t.as<typename own::op_type>();
+  if constexpr (requires { own::prepare(op, t.inputs, t.result, t.how.variant, from, to); })
+    own::prepare(op, t.inputs, t.result, t.how.variant, from, to);
 }
 
 template <class Backend, class Op> algorithm::choice compiled<Backend, Op>::variant(const task& t, int number) {

@@ -3,13 +3,15 @@
 //
 // A backend is a folder with one class template specialisation per operator:
 //
-//   template <> struct kernel<openmp::backend, ops::conv> {
-//     static void run(const task& t, const buffers& b);             // on a CPU it neither allocates nor throws
-//     static void pack(const task& t, source from, std::byte* to);  // only if packed_bytes > 0
+//   template <> struct kernel<openmp::backend, ops::conv> : openmp::base<ops::conv> {
+//     static void compute(op, shapes of the inputs, shape of the result, call, finish);
+//     static void prepare(op, shapes of the inputs, shape of the result, variant, from, to);  // only if it packs weights
 //   };
 //
-// and its operators.hpp lists them, so that who needs but their addresses does not compile them. An operator that a backend
-// lacks is refused at compile time, naming layer and backend.
+// The folder's base<Op> says what `call` and `finish` are: its `execution` makes them from a task and its buffers, in the
+// layouts in which the kernels work, and writes the output back. On a CPU compute() neither allocates nor throws. Each
+// folder's operators.hpp lists its kernels, so that code that only needs their addresses does not compile them. An operator
+// that a backend lacks is a compile-time error that names the layer and the backend.
 #pragma once
 
 #include "dice/algorithm/choice.hpp"
@@ -31,17 +33,28 @@ template <class Backend, class Op> struct kernel;
 /// Whether `Backend` has a kernel for `Op`.
 template <class Backend, class Op> inline constexpr bool has_kernel = false;
 
+/// Whether this program has the kernels of `Backend`. A program without them may have a plan in which other hosts use them
+/// (DICE_CUDA=ELSEWHERE).
+template <class Backend> inline constexpr bool is_here = true;
+
+struct opened_accelerator;  // kernels/accelerator.hpp
+
+/// The function that opens the accelerator of a unit, on which `Backend` computes; null for CPUs, and if this program does
+/// not have `Backend`. Throws std::runtime_error.
+using opener = opened_accelerator (*)(const platform::unit& on);
+template <class Backend> inline constexpr opener open_accelerator = nullptr;
+
 /// The anchor's parameters (plain, as in the weights file, each 64-byte aligned), in their order.
 using source = std::span<const float* const>;
 
-/// A fusion group as a value: all that its kernel must know of it. Tensors are float32.
+/// A fusion group as a value: all that its kernel must know about it. Tensors are float32.
 struct task {
   const void* op = nullptr;                   ///< the anchor's operator, of the type that the kernel is for
   graph::shapes inputs{};                     ///< of the anchor's operands, in their order
   tensor::shape result{};                     ///< of the anchor's result
   bool residual = false;                      ///< a tensor of the result's shape is added to it; the last of buffers::inputs
-  graph::activation activation{};             ///< and this applied to the sum
-  bool halves = false;                        ///< and the largest of each 2 × 2 elements is what is written
+  graph::activation activation{};             ///< then this is applied to the sum
+  bool pools_2x2 = false;                     ///< then only the largest of each 2 × 2 elements is written
   algorithm::choice how{};                    ///< how the anchor is computed
   std::span<const tensor::layout> layouts{};  ///< of buffers::inputs; empty: all plain
   tensor::layout output = tensor::layout::plain;  ///< of what is written
@@ -55,7 +68,7 @@ struct buffers {
   float* output;                   ///< may equal inputs[0] for operators with `in_place`; Concat's inputs may lie in it
   const float* const* parameters;  ///< the anchor's parameters; null when they were packed
   const std::byte* packed;         ///< what pack() wrote, 64-byte aligned; null when packed_bytes is 0
-  std::byte* scratch;  ///< scratch_bytes of the algorithm, and what it converts; 64-byte aligned, undefined content
+  std::byte* scratch;  ///< scratch_bytes of the algorithm, and converted tensors; 64-byte aligned, undefined content
 };
 
 /// When a thread worked, in nanoseconds of the steady clock; 0 to 0 if it did not.
@@ -68,11 +81,11 @@ struct functions {
   void (*run)(const task&, const buffers&) = nullptr;
   /// Writes the weights as task::how says; null where there is nothing to pack.
   void (*pack)(const task&, source from, std::byte* to) = nullptr;
-  /// Of several algorithms that a task can be computed by, number 0, 1 …; null where there is but one.
+  /// The algorithm of a number 0, 1 … that can compute a task; null if there is only one.
   algorithm::choice (*variant)(const task&, int number) = nullptr;
 };
 
-/// What the runtime holds for a group: its kernel, what that computes, and by how many algorithms it can.
+/// What the runtime holds for a group: its kernel's functions, what they compute, and how many algorithms they offer.
 struct entry {
   functions by{};
   task what{};

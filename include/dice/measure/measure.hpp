@@ -1,5 +1,5 @@
-// --measure: what every layer takes on the unit of every rank, and what the connections between hosts do, as a profile for
-// onnx2hpp --profile.
+// --measure: times every layer on the unit of every rank, and the messages between hosts; writes a profile for onnx2hpp
+// --profile.
 #pragma once
 
 #include "dice/channels/channel.hpp"
@@ -12,6 +12,7 @@
 #include "dice/meta/median.hpp"
 #include "dice/platform/connection.hpp"
 #include "dice/report/plan.hpp"
+#include "dice/report/progress_line.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/program.hpp"
@@ -37,9 +38,9 @@ namespace dice::measure {
 
 namespace detail {
 
-/// Of `times`: the median, if the thread had its core all the time. If it had not, since a container or a hot board has it
-/// for a part of every few milliseconds only, the mean: those that were cut short tell too little, and those that wait too
-/// much.
+/// The typical one of `times`: the median if the thread had its core all the time, else the mean. In a container or on a hot
+/// board a thread has its core only for a part of every few milliseconds: runs that fit into that part look too fast, the
+/// others too slow.
 inline double typical(const std::vector<std::int64_t>& times, bool undisturbed) {
   std::vector<double> all;
   double sum = 0;
@@ -47,16 +48,16 @@ inline double typical(const std::vector<std::int64_t>& times, bool undisturbed) 
   return undisturbed ? meta::median(std::move(all)) : sum / static_cast<double>(all.size());
 }
 
-/// Nanoseconds for which the calling thread had a core.
+/// CPU time of the calling thread, in ns.
 inline std::int64_t thread_time() {
   timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
-/// Latency and bandwidth of messages of `bytes[i]`, ascending, that take `seconds[i]`: the median slope of all pairs (Theil
-/// 1950, Sen 1968), since small messages may pass a link faster than its rate, in a burst; and the median of what is left of
-/// the smaller half.
+/// Latency and bandwidth that fit messages of `bytes[i]`, ascending, which take `seconds[i]`. Bandwidth is the median slope
+/// of all pairs (Theil 1950, Sen 1968), since a burst of small messages may pass a link faster than its rate. Latency is the
+/// median of what then remains of the smaller half's times.
 inline platform::link fitted(const std::vector<double>& bytes, const std::vector<double>& seconds) {
   std::vector<double> slopes, rest;
   for (std::size_t k = 0; k < bytes.size(); ++k)
@@ -69,19 +70,19 @@ inline platform::link fitted(const std::vector<double>& bytes, const std::vector
 
 }  // namespace detail
 
-/// One rank's part in --measure. Ranks of one host measure one after the other, hosts side by side; then pairs of hosts send
-/// each other messages, pair after pair, and at last compute meanwhile. Needs no frames; weights only if there are GPU
-/// ranks.
+/// One rank's part in --measure. Ranks of one host measure one after the other, different hosts at the same time. Then pairs
+/// of hosts exchange messages, pair after pair, and finally do so while they compute. Needs no frames, and weights only if
+/// there are GPU ranks.
 class measurement {
  public:
-  /// What is written, and where weights are read from; empty: where they are looked for.
+  /// The file to write, and the files to read weights from; empty: search the usual places.
   struct files {
     std::string out, weights, packed;
   };
   measurement(const runtime::program& p, const files& f, job::rank_session& me, channels::communicator& ranks)
       : program_(p), files_(f), me_(me), ranks_(ranks), rank_(ranks.rank()) {}
 
-  /// What went wrong, the same in every rank, or "". Rank 0 has written the file then, and printed it.
+  /// What went wrong, the same in every rank, or "" once rank 0 has written the file and printed it.
   [[gnu::cold]] std::string run() {
     for (auto stage : {&measurement::prepare, &measurement::measure_units, &measurement::measure_connections,
                        &measurement::measure_messages})
@@ -96,15 +97,15 @@ class measurement {
  private:
   bool on_gpu(int rank) const {
     const auto r = static_cast<std::size_t>(rank);
-    return r < program_.units.size() && program_.units[r].on() == platform::processor::gpu;
+    return r < program_.units.size() && program_.units[r].is_accelerator();
   }
-  /// A line of progress from rank 0: to a terminal, or to mpirun, which hands it on.
+  /// Prints a line of progress in rank 0, if stderr is a terminal or goes to mpirun, which forwards it.
   void tell(const std::string& what) const {
     if (rank_ == 0 && (::isatty(STDERR_FILENO) || job::launched_size() > 1))
       std::fprintf(stderr, "dice: %s\n", what.c_str());
   }
 
-  /// Whether a file is that of the weights, though they may not be read now.
+  /// Whether `file` is the weights file, even if that file cannot be read now.
   [[gnu::cold]] bool is_weights(const std::string& file) const {
     try {
       return runtime::is_same_file(file, weights::find(program_.weights, files_.weights, program_.weights_folder)) ||
@@ -114,29 +115,29 @@ class measurement {
     }
   }
 
-  /// Threads and GPUs, and who is where.
+  /// Starts threads and GPUs, and collects host and unit of every rank.
   [[gnu::cold]] std::string prepare() {
     std::string warning;
     const auto error = job::rank_session::attempt([&] {
       if (rank_ == 0) runtime::require_writable(files_.out);
-      if (program_.open) warning = me_.equip(files_.weights, files_.packed, program_.plan.in_flight);
+      if (program_.has_accelerators()) warning = me_.equip(files_.weights, files_.packed, program_.plan.in_flight);
       else warning = me_.start_threads();
-      data_.resize(static_cast<std::size_t>(sizes.back()));
+      data_.resize(sizes.back());
       if (rank_ == 0 && is_weights(files_.out))
-        throw runtime::file_error("'" + files_.out + "' holds the weights, and would be written; name another file");
+        throw runtime::file_error("'" + files_.out + "' is a weights file and would be overwritten; name another file");
     });
     job::record mine;
     mine.put(me_.host());
     mine.put(report::unit_text(program_, rank_));
     std::vector<std::string> all;
     auto first = me_.agree(error, mine.text(), all);
-    if (first.empty() && program_.open) {
+    if (first.empty() && program_.has_accelerators()) {
       std::string more;
       first = me_.connect(program_.plan.in_flight, false, more);
       if (!more.empty()) warning += (warning.empty() ? "" : "; ") + more;
     }
     if (!first.empty()) return first;
-    if (!warning.empty()) std::fprintf(stderr, "dice: warning: %s: %s\n", me_.place().c_str(), warning.c_str());
+    if (!warning.empty()) std::fprintf(stderr, "dice: warning: %s: %s\n", me_.where_text().c_str(), warning.c_str());
     for (const auto& text : all) {
       job::record in(text);
       hosts_.push_back(in.get()), units_.push_back(in.get());
@@ -144,16 +145,12 @@ class measurement {
     return {};
   }
 
-  /// Ranks of this rank's host before it: how many go first.
-  int turn(int rank) const {
-    return static_cast<int>(std::count(hosts_.begin(), hosts_.begin() + rank, hosts_[static_cast<std::size_t>(rank)]));
-  }
-  /// Whether an earlier rank has the same unit on the same host; GPU ranks have their own layers each.
+  /// The number of lower ranks on the host of `rank`: they measure first.
+  int turn(int rank) const { return static_cast<int>(std::count(hosts_.begin(), hosts_.begin() + rank, hosts_[rank])); }
+  /// Whether an earlier rank has the same unit on the same host. Never for GPU ranks: each measures its own layers.
   bool again(int rank) const {
     for (int r = 0; r < rank && !on_gpu(rank); ++r)
-      if (hosts_[static_cast<std::size_t>(r)] == hosts_[static_cast<std::size_t>(rank)] &&
-          units_[static_cast<std::size_t>(r)] == units_[static_cast<std::size_t>(rank)])
-        return true;
+      if (hosts_[r] == hosts_[rank] && units_[r] == units_[rank]) return true;
     return false;
   }
 
@@ -163,9 +160,7 @@ class measurement {
     for (int t = 0; t < turns; ++t) {
       std::string now;
       for (int r = 0; r < ranks_.size(); ++r)
-        if (turn(r) == t && !again(r))
-          now += (now.empty() ? "" : ", ") + (units_[static_cast<std::size_t>(r)] + " of ") +
-                 hosts_[static_cast<std::size_t>(r)];
+        if (turn(r) == t && !again(r)) now += (now.empty() ? "" : ", ") + (units_[r] + " of ") + hosts_[r];
       if (now.empty()) continue;
       tell("measuring " + now);
       job::record mine;
@@ -184,7 +179,7 @@ class measurement {
     return {};
   }
 
-  /// Ranks of one GPU become one unit.
+  /// Adds the times of a rank. Ranks of one GPU become one unit.
   [[gnu::cold]] void add(std::size_t rank, const std::string& text) {
     job::record in(text);
     measured_unit u{hosts_[rank], units_[rank], in.get(), 0, {}};
@@ -209,7 +204,8 @@ class measurement {
         times.push_back(t.time(0, others));
     };
     run_until(enough);
-    // Asked once only: where time runs out, the system takes the core at calls like this one, and not within the layer.
+    // Query the CPU time only once: the system preempts a thread with no time left at calls like this one, not within the
+    // layer.
     const bool whole = detail::thread_time() - had > (runtime::now() - begin) / 100 * 97;
     if (!whole) run_until(disturbed);
     return detail::typical(times, whole) * 1e-6;
@@ -219,20 +215,19 @@ class measurement {
   [[gnu::cold]] std::vector<double> cpu_times() const {
     std::vector<double> out(program_.plan.groups.size(), -1);
     std::vector<std::pair<std::string, double>> known;  // kinds that have variants
-    std::int64_t bytes = 0;  // of the whole network: which of them a mapping gives to this unit is not known
+    std::int64_t bytes = 0;  // of the whole network: which of its layers a mapping gives to this unit is not known
     for (const auto& r : program_.plan.ranks) bytes += r.weight_bytes;
     const weights::block others(std::min(bytes, std::int64_t{256} << 20));
     others.touch();
     std::size_t done = 0;
     auto body = [&] {
-      const bool shows = ::isatty(STDERR_FILENO);
+      report::progress_line line;
       for (const auto& s : program_.plan.steps) {
         if (s.what != schedule::action::compute) continue;
         const auto g = static_cast<std::size_t>(s.group);
         if (on_gpu(program_.plan.groups[g].rank)) continue;
-        if (shows)
-          std::fprintf(stderr, "\r\033[Krank %d: layer %zu of %zu, %s", rank_, ++done, out.size(),
-                       std::string(detail::layer_of(program_, g)).c_str());
+        ++done;
+        line.show_now([&] { return detail::progress_text(rank_, done, out.size(), detail::layer_of(program_, g)); });
         const auto kind = program_.kernels[g].by.variant
                               ? detail::kind_of(program_, s) + " " + std::to_string(program_.algorithm(g).variant)
                               : std::string();
@@ -246,20 +241,18 @@ class measurement {
         out[g] = milliseconds(t, others);
         known.emplace_back(kind, out[g]);
       }
-      if (shows) std::fprintf(stderr, "\r\033[K");
     };
-    if (program_.threads.keep) program_.threads.keep([](void* f) { (*static_cast<decltype(body)*>(f))(); }, &body);
-    else body();
-    // What has no step of its own lies where it is needed already.
+    program_.threads.run(body);
+    // Groups without a step of their own take no time: their result is already in place.
     std::vector<bool> has_step(out.size());
     for (const auto& s : program_.plan.steps)
-      if (s.what == schedule::action::compute) has_step[static_cast<std::size_t>(s.group)] = true;
+      if (s.what == schedule::action::compute) has_step[s.group] = true;
     for (std::size_t g = 0; g < out.size(); ++g)
       if (!has_step[g] && !on_gpu(program_.plan.groups[g].rank)) out[g] = 0;
     return out;
   }
 
-  /// Milliseconds of this rank's own groups, each alone on its GPU.
+  /// Milliseconds of this rank's own groups, each by itself on the GPU.
   [[gnu::cold]] std::vector<double> gpu_times() const {
     std::vector<double> out(program_.plan.groups.size(), -1);
     runtime::recorder recorder(out.size(), 1, false, true);
@@ -271,16 +264,16 @@ class measurement {
     return out;
   }
 
-  /// Of each host.
+  /// The first rank of each host.
   std::vector<int> first_ranks() const {
     std::vector<int> out;
     for (int r = 0; r < ranks_.size(); ++r)
       if (turn(r) == 0) out.push_back(r);
     return out;
   }
-  const std::string& host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
+  const std::string& host(int rank) const { return hosts_[rank]; }
 
-  /// From each host to the next one, and from the last one to the first.
+  /// Measures messages from each host to the next one, and from the last one to the first.
   [[gnu::cold]] std::string measure_messages() {
     const auto first = first_ranks();
     if (first.size() < 2) return {};
@@ -300,7 +293,7 @@ class measurement {
       return wrong;
     for (std::size_t k = 0; k < first.size(); ++k) {
       const int a = first[k], b = receiver(k), path = static_cast<int>(k) * each;
-      tell("measuring what messages from " + host(a) + " to " + host(b) + " take of their cores");
+      tell("measuring the CPU time of messages from " + host(a) + " to " + host(b));
       job::record mine;
       const auto error = job::rank_session::attempt([&] {
         if (rank_ != a && rank_ != b) return;
@@ -309,8 +302,8 @@ class measurement {
       });
       std::vector<std::string> all;
       if (const auto wrong = me_.agree(error, mine.text(), all); !wrong.empty()) return wrong;
-      messages_of(host(a)).sending = handled(all[static_cast<std::size_t>(a)]);
-      messages_of(host(b)).receiving = handled(all[static_cast<std::size_t>(b)]);
+      messages_of(host(a)).sending = handled(all[a]);
+      messages_of(host(b)).receiving = handled(all[b]);
     }
     return me_.agree(job::rank_session::attempt([&] { end->settle(); }));
   }
@@ -335,19 +328,18 @@ class measurement {
     return seconds.back() > 0 ? detail::fitted(bytes, seconds) : platform::link{};
   }
 
-  /// Between the first ranks of all pairs of hosts, and between the first two of each host.
+  /// Measures messages between the first ranks of all pairs of hosts, and between the first two ranks of each host.
   [[gnu::cold]] std::string measure_connections() {
     const auto first = first_ranks();
     std::vector<std::pair<int, int>> pairs;
     for (std::size_t a = 0; a < first.size(); ++a) {
       for (int r = 0; r < ranks_.size(); ++r)
-        if (turn(r) == 1 && hosts_[static_cast<std::size_t>(r)] == hosts_[static_cast<std::size_t>(first[a])])
-          pairs.emplace_back(first[a], r);
+        if (turn(r) == 1 && hosts_[r] == hosts_[first[a]]) pairs.emplace_back(first[a], r);
       for (std::size_t b = a + 1; b < first.size(); ++b) pairs.emplace_back(first[a], first[b]);
     }
     for (const auto& pair : pairs) {
       const int a = pair.first, b = pair.second;
-      const auto &from = hosts_[static_cast<std::size_t>(a)], &to = hosts_[static_cast<std::size_t>(b)];
+      const auto &from = hosts_[a], &to = hosts_[b];
       tell("measuring messages " + (from == to ? "within " + from : "between " + from + " and " + to));
       platform::link found;
       const auto error = job::rank_session::attempt([&] {
@@ -359,21 +351,21 @@ class measurement {
       mine.put(text::json_number(found.bytes_per_s * 8e-6));
       std::vector<std::string> all;
       if (const auto wrong = me_.agree(error, mine.text(), all); !wrong.empty()) return wrong;
-      job::record in(all[static_cast<std::size_t>(a)]);
+      job::record in(all[a]);
       const double us = std::stod(in.get()), speed = std::stod(in.get());
       measured_.connections.push_back({from, to, us, speed});
     }
     return {};
   }
 
-  /// So many messages of so many bytes there and back come next; none: no more.
+  /// Announces `rounds` round trips of messages of `bytes` bytes; without rounds: the end.
   struct batch {
     std::int64_t rounds = 0, bytes = 0;
   };
 
   static constexpr std::array<std::int64_t, 7> sizes{1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22};
 
-  /// What messages of several sizes take to the other rank: half of the time there and back, the median of many.
+  /// Times messages of several sizes to the other rank: half of the round trip, the median of many.
   [[gnu::cold]] platform::link ping(int other) {
     constexpr double enough = 0.05, slow = 0.4;  // s
     const auto median = [&](const batch& b) {

@@ -18,14 +18,14 @@
 
 namespace dice::measure {
 
-/// A unit of a host, and what the groups of the plan take on it.
+/// A unit of a host, and the times of the plan's groups on it.
 struct measured_unit {
   std::string host, unit, processor;
   int threads = 0;
-  std::vector<double> ms;  ///< by fusion group; negative: not measured, for it belongs to another kind of unit
+  std::vector<double> ms;  ///< by fusion group; negative: not measured, since it belongs to another kind of unit
 };
 
-/// What messages to other hosts take of a host's cores; no speed: nothing that could be measured.
+/// The CPU time that messages to other hosts cost a host; bandwidth 0: too little to measure.
 struct measured_messages {
   std::string host;
   platform::link sending{}, receiving{};
@@ -34,7 +34,7 @@ struct measured_messages {
 /// Messages between two hosts, or between two ranks of one.
 struct measured_connection {
   std::string from, to;
-  double us = 0, mbit_per_s = 0;  ///< of each message, and besides
+  double us = 0, mbit_per_s = 0;  ///< latency and bandwidth
 };
 
 /// All that a program measured.
@@ -46,12 +46,12 @@ struct measurements {
 
 namespace detail {
 
-/// The layer that a fusion group is named by.
+/// The layer that a fusion group is named after.
 inline std::string_view layer_of(const runtime::program& p, std::size_t group) {
-  return p.layers.layers[static_cast<std::size_t>(p.plan.groups[group].anchor)].name;
+  return p.layers.layers[p.plan.groups[group].anchor].name;
 }
 
-/// `text` with what is not a letter or digit as "_".
+/// `text` with all other characters than letters and digits replaced by "_": one for each run, none at the ends.
 inline std::string word(std::string_view text) {
   std::string out;
   for (const char c : text)
@@ -61,57 +61,55 @@ inline std::string word(std::string_view text) {
   return out;
 }
 
-/// Names for the units: their hosts', with the unit where a host has several.
+/// The name of a unit: that of its host, and of the unit if the host has several.
 inline std::string name_of(const measurements& m, const measured_unit& u) {
   const auto alike = std::count_if(m.units.begin(), m.units.end(), [&](const auto& o) { return o.host == u.host; });
   return word(u.host) + (alike > 1 ? "_" + word(u.unit) : "");
 }
 
-/// Of units that wait while their host's cores see to messages: not of GPUs.
-inline std::string messages_json(const measurements& all, const measured_unit& u) {
-  std::string out;
+/// Adds the message costs of a CPU unit, which waits while its host's cores handle messages; nothing for a GPU.
+inline void add_messages(text::json_object& to, const measurements& all, const measured_unit& u) {
   for (const auto& m : all.messages) {
     if (m.host != u.host || u.threads == 0) continue;
     for (const auto& [name, by] : {std::pair{"sending", m.sending}, {"receiving", m.receiving}})
       if (by.bytes_per_s > 0)
-        out += std::string(", \"") + name + "\": {\"us\": " + text::json_number(by.seconds * 1e6) +
-               ", \"gbytes_per_s\": " + text::json_number(by.bytes_per_s * 1e-9) + "}";
+        to.add(name, text::json_object().add("us", by.seconds * 1e6).add("gbytes_per_s", by.bytes_per_s * 1e-9));
   }
-  return out;
 }
 
 }  // namespace detail
 
 /// The form that docs/onnx2hpp.md describes.
 [[gnu::cold]] inline std::string measured_json(const runtime::program& p, const measurements& all) {
-  std::string out = "{\"dice\": " + text::json_string(p.version) + ", \"network\": " + text::json_string(p.network) +
-                    ",\n \"digest\": " + text::json_string(p.weights.digest) + ",\n \"units\": [";
-  for (std::size_t k = 0; k < all.units.size(); ++k) {
-    const auto& u = all.units[k];
-    std::string layers, missing;
+  text::json_array units, connections;
+  for (const auto& u : all.units) {
+    text::json_array layers, missing;
     for (std::size_t g = 0; g < u.ms.size(); ++g) {
-      const auto layer = text::json_string(detail::layer_of(p, g));
-      if (u.ms[g] < 0) missing += (missing.empty() ? "" : ", ") + layer;
-      else
-        layers += (layers.empty() ? "\n    " : ",\n    ") + ("{\"layer\": " + layer) +
-                  ", \"ms\": " + text::json_number(u.ms[g]) + "}";
+      const auto layer = detail::layer_of(p, g);
+      if (u.ms[g] < 0) missing.add(layer);
+      else layers.add(text::json_object().add("layer", layer).add("ms", u.ms[g]));
     }
-    out += (k ? ",\n  " : "\n  ") + ("{\"name\": " + text::json_string(detail::name_of(all, u))) +
-           ", \"host\": " + text::json_string(u.host) + ", \"unit\": " + text::json_string(u.unit) +
-           ", \"processor\": " + text::json_string(u.processor) + ", \"threads\": " + std::to_string(u.threads) +
-           detail::messages_json(all, u) + ", \"layers\": [" + layers + "]" +
-           (missing.empty() ? "" : ",\n   \"missing\": [" + missing + "]") + "}";
+    text::json_object unit;
+    unit.add("name", detail::name_of(all, u)).add("host", u.host).add("unit", u.unit).add("processor", u.processor);
+    unit.add("threads", u.threads);
+    detail::add_messages(unit, all, u);
+    unit.add("layers", layers);
+    if (!missing.empty()) unit.add("missing", missing);
+    units.add(unit);
   }
-  out += "],\n \"connections\": [";
-  for (std::size_t k = 0; k < all.connections.size(); ++k) {
-    const auto& c = all.connections[k];
-    out += (k ? ",\n  " : "\n  ") + ("{\"from\": " + text::json_string(c.from)) + ", \"to\": " + text::json_string(c.to) +
-           ", \"us\": " + text::json_number(c.us) + ", \"mbit_per_s\": " + text::json_number(c.mbit_per_s) + "}";
-  }
-  return out + "]}\n";
+  for (const auto& c : all.connections)
+    connections.add(text::json_object().add("from", c.from).add("to", c.to).add("us", c.us).add("mbit_per_s", c.mbit_per_s));
+  return text::json_object()
+             .add("dice", p.version)
+             .add("network", p.network)
+             .add("digest", p.weights.digest)
+             .add("units", units)
+             .add("connections", connections)
+             .json() +
+         "\n";
 }
 
-/// The same for people.
+/// The same as a table.
 [[gnu::cold]] inline std::string measured_table(const runtime::program& p, const measurements& all) {
   const auto number = [](const char* form, double v) {
     char text[48];
@@ -138,7 +136,7 @@ inline std::string messages_json(const measurements& all, const measured_unit& u
         {c.from == c.to ? "within " + c.from : c.from + " to " + c.to, number("%.1f", c.us), number("%.4g", c.mbit_per_s)});
   out += "\n" + text::table_text(lines, 1);
   if (all.messages.empty()) return out;
-  lines = {{"messages take of", "us each sent", "GB/s", "us each received", "GB/s"}};
+  lines = {{"CPU time of messages", "us each sent", "GB/s", "us each received", "GB/s"}};
   for (const auto& m : all.messages) {
     lines.push_back({m.host});
     for (const auto& by : {m.sending, m.receiving})

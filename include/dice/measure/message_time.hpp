@@ -1,4 +1,4 @@
-// What messages take of the time of the ranks that send and receive them: for --measure.
+// The CPU time that messages cost the ranks that send and receive them: for --measure.
 #pragma once
 
 #include "dice/channels/channel.hpp"
@@ -17,7 +17,7 @@ namespace dice::measure::detail {
 
 using clock = std::int64_t (*)();  ///< in ns
 
-/// Something to compute, in pieces of equal work that take some 0.2 ms.
+/// Something to compute, in equal pieces of some 0.2 ms.
 class even_work {
  public:
   explicit even_work(clock now) : now_(now) {
@@ -35,7 +35,7 @@ class even_work {
     for (std::int64_t k = 0; k < turns_; ++k) x = x * 0.999999 + 1e-6;
     kept_ = x;
   }
-  /// Seconds of each piece while there is nothing else to do.
+  /// Seconds per piece while there is nothing else to do.
   double seconds_alone() {
     constexpr std::int64_t enough = 300'000'000;  // ns: many of the periods in which a container gets its share of a core
     const auto from = now_();
@@ -60,16 +60,17 @@ inline std::size_t handled_on(const platform::link& by) {
   return n;
 }
 
-/// One end of messages of which both ends know the link: this rank computes as a stage would, looks after its messages in
-/// between, and sees by how much less it gets done in the same time. That counts whatever the messages take of its core, in
-/// MPI, in system calls and in interrupts.
+/// One end of messages over a link that both ends know. This rank computes as a stage would, handles its messages in
+/// between, and finds how much less it computes in the same time. That includes all that the messages cost its core: in MPI,
+/// in system calls and in interrupts.
 class message_trial {
  public:
-  /// Paths `first`, `first` + 1, … of `end` lead to the other rank, one for each size; a `back` one in the other direction.
+  /// Paths `first`, `first` + 1, … of `end` lead from the sender to the receiver, one for each size. Paths `back` and `back`
+  /// + 1 carry one byte there and back.
   message_trial(channels::endpoint& end, int first, int back, bool sends, std::byte* data, clock now = &runtime::now)
       : end_(end), first_(first), back_(back), sends_(sends), data_(data), now_(now), work_(now) {}
 
-  /// Seconds that each message takes, by size. Both ends call it.
+  /// CPU seconds of each message, by size. Both ends call it.
   std::vector<double> run(const platform::link& by) {
     std::vector<double> out;
     for (std::size_t k = 0; k < handled_on(by); ++k) out.push_back(one(first_ + static_cast<int>(k), rounds(by, k)));
@@ -102,7 +103,7 @@ class message_trial {
     return std::max(0.0, (all - static_cast<double>(pieces) * alone) / static_cast<double>(count));
   }
 
-  /// A byte there and back.
+  /// Waits for the other end: one byte there and back.
   void meet() {
     const auto pass = [&](bool mine, int path) {
       if (mine) end_.start_send(path, 0, &signal_);

@@ -1,4 +1,4 @@
-// A layer computed for its time alone: for --tune and --measure.
+// Computes a layer only to time it: for --tune and --measure.
 #pragma once
 
 #include "dice/algorithm/choice.hpp"
@@ -21,6 +21,12 @@ namespace dice::measure {
 
 namespace detail {
 
+/// "rank 1: layer 3 of 20, conv3".
+inline std::string progress_text(int rank, std::size_t layer, std::size_t layers, std::string_view name) {
+  return "rank " + std::to_string(rank) + ": layer " + std::to_string(layer) + " of " + std::to_string(layers) + ", " +
+         std::string(name);
+}
+
 /// Random numbers in -1 … 1, the same each time.
 inline weights::block random_block(std::int64_t bytes) {
   weights::block out(bytes);
@@ -41,9 +47,9 @@ inline void read_through(const weights::block& b, std::int64_t part, std::int64_
 class trial {
  public:
   trial(const runtime::program& p, const schedule::step& s, const std::vector<algorithm::choice>& ways)
-      : kernel_(p.kernels[static_cast<std::size_t>(s.group)].by), threads_(p.threads) {
-    const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
-    const auto shape = [&](int l) { return p.layers.layers[static_cast<std::size_t>(l)].output; };
+      : kernel_(p.kernels[s.group].by), threads_(p.threads) {
+    const auto& group = p.plan.groups[s.group];
+    const auto shape = [&](int l) { return p.layers.layers[l].output; };
     std::int64_t converted = 0;  // room for each tensor in the other layout
     const auto bytes = [&](const dice::tensor::shape& of, dice::tensor::layout layout) {
       converted += (dice::tensor::bytes(of, dice::tensor::layout::blocked) + 63) / 64 * 64;
@@ -52,18 +58,18 @@ class trial {
     for (int k = 0; k < s.operands; ++k) {
       const auto edges = p.layers.into(group.anchor);
       const auto i = static_cast<std::size_t>(k);
-      const auto layout = p.plan.operands[static_cast<std::size_t>(s.first_operand + k)].layout;
+      const auto layout = p.plan.operands[s.first_operand + k].layout;
       inputs_.push_back(random_block(bytes(i < edges.size() ? shape(edges[i].from) : shape(group.anchor), layout)));
       input_pointers_.push_back(reinterpret_cast<const float*>(inputs_.back().data()));
     }
     output_ = weights::block(bytes(shape(group.anchor), s.output.layout));
-    for (const auto& q : p.parameters[static_cast<std::size_t>(s.group)]) {
+    for (const auto& q : p.parameters[s.group]) {
       parameters_.push_back(random_block(q.extents.bytes()));
       plain_.push_back(reinterpret_cast<const float*>(parameters_.back().data()));
     }
     std::int64_t most = 0;
     for (const auto& how : ways) {
-      ways_.push_back(p.kernels[static_cast<std::size_t>(s.group)].what);
+      ways_.push_back(p.kernels[s.group].what);
       ways_.back().how = how;
       packed_.emplace_back(how.packed_bytes);
       if (how.packed_bytes > 0) kernel_.pack(ways_.back(), plain_, packed_.back().data());
@@ -82,8 +88,8 @@ class trial {
                              .packed = packed ? packed_[way].data() : nullptr,
                              .scratch = scratch_.data()});
   }
-  /// Nanoseconds of a run with the weights where they lie when a frame comes to them: behind the rank's others, of which
-  /// `others` is a stand-in. All threads read them, and so are awake, as they are between two layers.
+  /// Nanoseconds of a run with weights as cold as in a frame: all threads first read `others`, which stands for the rank's
+  /// other weights. So they are awake, too, as they are between two layers.
   std::int64_t time(std::size_t way, const weights::block& others) const {
     auto read = [&](std::int64_t part, std::int64_t parts) {
       read_through(others, part, parts);
@@ -106,27 +112,27 @@ class trial {
   weights::block output_, scratch_;
 };
 
-/// All that the time of a step with several variants depends on. Those are convolutions with stride and dilation 1 and one
-/// group, which their shapes describe.
+/// Everything that the time of a step with several variants depends on. Such steps are convolutions with stride and dilation
+/// 1 and one group, which their shapes describe.
 inline std::string kind_of(const runtime::program& p, const schedule::step& s) {
-  const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
-  const auto layer = [&](int l) -> auto& { return p.layers.layers[static_cast<std::size_t>(l)]; };
+  const auto& group = p.plan.groups[s.group];
+  const auto layer = [&](int l) -> auto& { return p.layers.layers[l]; };
   std::string out(layer(group.anchor).op);
   const auto add = [&](const dice::tensor::shape& of) {
     for (int a = 0; a < of.rank; ++a) out += (a ? 'x' : ' ') + std::to_string(of[a]);
   };
   for (const auto& e : p.layers.into(group.anchor)) add(layer(e.from).output);
   add(layer(group.anchor).output);
-  for (const auto& q : p.parameters[static_cast<std::size_t>(s.group)]) add(q.extents);
+  for (const auto& q : p.parameters[s.group]) add(q.extents);
   if (group.residual >= 0) out += " +";
   if (group.activation >= 0) out += " " + std::string(layer(group.activation).op);
   if (group.pool >= 0) out += " halved";
   for (int k = 0; k < s.operands; ++k)
-    out += " " + std::to_string(static_cast<int>(p.plan.operands[static_cast<std::size_t>(s.first_operand + k)].layout));
+    out += " " + std::to_string(static_cast<int>(p.plan.operands[s.first_operand + k].layout));
   return out + " " + std::to_string(static_cast<int>(s.output.layout));
 }
 
-/// What the system calls this machine's CPU, or the board, in letters that a comment may have.
+/// The system's name for this machine's CPU or board, without characters that could break a comment.
 inline std::string cpu_name() {
   std::string out, line;
   std::ifstream cpus("/proc/cpuinfo"), board("/proc/device-tree/model");

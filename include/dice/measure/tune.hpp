@@ -4,6 +4,7 @@
 
 #include "dice/measure/trial.hpp"
 #include "dice/report/plan.hpp"
+#include "dice/report/progress_line.hpp"
 #include "dice/runtime/affinity.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/npy.hpp"
@@ -26,7 +27,7 @@
 
 namespace dice::measure {
 
-/// How long the variants of a layer take, and of those of its rank that are like it.
+/// How long the variants of a layer take, and of all layers of its kind on its rank.
 struct tuned_layer {
   std::string kind;           ///< all that its time depends on
   std::vector<int> layers;    ///< ids
@@ -34,7 +35,7 @@ struct tuned_layer {
   int chosen = 0;             ///< the variant of this program
   std::vector<double> ms;     ///< by variant: a quarter of the runs took less
 
-  /// The fastest. Variants are in the order of their weights' sizes: a larger one must be 2 % faster.
+  /// The fastest. Variants are sorted by the size of their weights: a larger one must be 2 % faster.
   int best() const {
     std::size_t out = 0;
     for (std::size_t v = 1; v < ms.size(); ++v)
@@ -45,9 +46,9 @@ struct tuned_layer {
 
 namespace detail {
 
-/// The variants' times in milliseconds: lower quartiles, since others on the machine only ever add. Taken in turn, so that
-/// they hit all alike, each with the weights where they lie when a frame comes to them: behind the rank's others, of which
-/// `others` is a stand-in.
+/// The variants' times in milliseconds: lower quartiles, since other load on the machine only ever adds time. Variants run
+/// in turn, so that such load hits all alike, and with weights as cold as in a frame: `others` stands for the rank's other
+/// weights.
 [[gnu::cold]] inline std::vector<double> measure(const trial& t, const weights::block& others) {
   constexpr std::int64_t enough = 2'000'000'000;  // ns
   constexpr std::size_t least = 9, most = 101;    // rounds
@@ -65,17 +66,17 @@ namespace detail {
   return out;
 }
 
-/// Adds the layers of a rank that have a choice to `out`. The calling thread becomes that of the rank.
+/// Adds the layers of a rank that have several variants to `out`. The calling thread becomes the rank's.
 [[gnu::cold]] inline void tune_rank(const runtime::program& p, int rank, std::vector<tuned_layer>& out) {
-  const auto& me = p.plan.ranks[static_cast<std::size_t>(rank)];
+  const auto& me = p.plan.ranks[rank];
   const auto r = static_cast<std::size_t>(rank);
   std::vector<const schedule::step*> steps;  // one of each kind
   const auto first = out.size();
   for (int s = me.first_step; s < me.last_step; ++s) {
-    const auto& step = p.plan.steps[static_cast<std::size_t>(s)];
-    if (step.what != schedule::action::compute || !p.kernels[static_cast<std::size_t>(step.group)].by.variant) continue;
+    const auto& step = p.plan.steps[s];
+    if (step.what != schedule::action::compute || !p.kernels[step.group].by.variant) continue;
     const auto kind = kind_of(p, step);
-    const auto anchor = p.plan.groups[static_cast<std::size_t>(step.group)].anchor;
+    const auto anchor = p.plan.groups[step.group].anchor;
     const auto same = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
                                    [&](const tuned_layer& l) { return l.kind == kind; });
     if (same != out.end()) {
@@ -88,28 +89,24 @@ namespace detail {
   if (steps.empty()) return;
   const auto cores = r < p.cores.size() ? p.cores[r] : std::span<const int>{};
   const auto online = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-  const auto crew = runtime::engage(p.units[r], cores, 1, online, "");
-  if (!crew.warning.empty()) std::fprintf(stderr, "dice: warning: rank %d %s\n", rank, crew.warning.c_str());
-  p.threads.start(crew.threads, crew.cores);
+  const auto plan = runtime::engage(p.units[r], cores, 1, online, "");
+  if (!plan.warning.empty()) std::fprintf(stderr, "dice: warning: rank %d %s\n", rank, plan.warning.c_str());
+  p.threads.start(plan.threads, plan.cores);
   const weights::block others(std::min(me.weight_bytes, std::int64_t{256} << 20));
   others.touch();
   auto body = [&] {
-    const bool shows = ::isatty(STDERR_FILENO);
+    report::progress_line line;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       auto& l = out[first + i];
-      if (shows)
-        std::fprintf(stderr, "\r\033[Krank %d: layer %zu of %zu, %s", rank, i + 1, steps.size(),
-                     std::string(p.layers.layers[static_cast<std::size_t>(l.layers[0])].name).c_str());
-      l.threads = crew.threads;
-      const auto& entry = p.kernels[static_cast<std::size_t>(steps[i]->group)];
+      line.show_now([&] { return progress_text(rank, i + 1, steps.size(), p.layers.layers[l.layers[0]].name); });
+      l.threads = plan.threads;
+      const auto& entry = p.kernels[steps[i]->group];
       std::vector<algorithm::choice> variants;
       for (int v = 0; v < entry.variants; ++v) variants.push_back(entry.by.variant(entry.what, v));
       l.ms = measure(trial(p, *steps[i], std::move(variants)), others);
     }
-    if (shows) std::fprintf(stderr, "\r\033[K");
   };
-  if (p.threads.keep) p.threads.keep([](void* f) { (*static_cast<decltype(body)*>(f))(); }, &body);
-  else body();
+  p.threads.run(body);
 }
 
 /// A line for each layer: the variant of this program, the fastest, and the milliseconds of each.
@@ -119,8 +116,8 @@ inline std::vector<std::vector<std::string>> tuned_table(const runtime::program&
     for (auto v = lines[0].size() - 5; v < l.ms.size(); ++v) lines[0].push_back(std::to_string(v));
   for (const auto& l : all)
     for (const int id : l.layers) {
-      lines.push_back({std::string(p.layers.layers[static_cast<std::size_t>(id)].name), std::to_string(l.rank),
-                       std::to_string(l.threads), std::to_string(l.chosen), std::to_string(l.best())});
+      lines.push_back({std::string(p.layers.layers[id].name), std::to_string(l.rank), std::to_string(l.threads),
+                       std::to_string(l.chosen), std::to_string(l.best())});
       for (const double ms : l.ms) lines.back().push_back(text::json_number(ms));
     }
   return lines;
@@ -129,11 +126,11 @@ inline std::vector<std::vector<std::string>> tuned_table(const runtime::program&
 [[gnu::cold]] inline std::string tuned_header(const runtime::program& p, const std::vector<tuned_layer>& all) {
   std::vector<int> variants(p.layers.layers.size(), -1);
   for (const auto& l : all)
-    for (const int id : l.layers) variants[static_cast<std::size_t>(id)] = l.best();
+    for (const int id : l.layers) variants[id] = l.best();
   const std::string net(p.network);
   std::string out = "// Made by --tune of dice " + std::string(p.version) + " for the network " + net +
-                    ": do not edit. The next build takes it by dice_add_network(" + net +
-                    " … TUNED FILE).\n// CPU: " + cpu_name() + "\n//\n";
+                    ": do not edit. For the next build: dice_add_network(" + net + " … TUNED FILE).\n// CPU: " + cpu_name() +
+                    "\n//\n";
   std::string lines = text::table_text(tuned_table(p, all), 1);
   for (std::size_t at = 0, end; (end = lines.find('\n', at)) != std::string::npos; at = end + 1)
     out += "//   " + lines.substr(at, end + 1 - at);
@@ -147,21 +144,18 @@ inline std::vector<std::vector<std::string>> tuned_table(const runtime::program&
 }
 
 [[gnu::cold]] inline std::string tuned_json(const runtime::program& p, const std::vector<tuned_layer>& all) {
-  std::string out =
-      "{\"network\": " + text::json_string(p.network) + ", \"cpu\": " + text::json_string(cpu_name()) + ",\n \"layers\": [";
-  bool first = true;
+  text::json_array layers;
   for (const auto& l : all)
-    for (const int id : l.layers) {
-      out += (first ? "\n  " : ",\n  ") +
-             ("{\"layer\": " + text::json_string(p.layers.layers[static_cast<std::size_t>(id)].name)) +
-             ", \"id\": " + std::to_string(id) + ", \"rank\": " + std::to_string(l.rank) +
-             ", \"threads\": " + std::to_string(l.threads) + ", \"built\": " + std::to_string(l.chosen) +
-             ", \"best\": " + std::to_string(l.best()) + ", \"ms\": [";
-      for (std::size_t v = 0; v < l.ms.size(); ++v) out += (v ? ", " : "") + text::json_number(l.ms[v]);
-      out += "]}";
-      first = false;
-    }
-  return out + "]}\n";
+    for (const int id : l.layers)
+      layers.add(text::json_object()
+                     .add("layer", p.layers.layers[id].name)
+                     .add("id", id)
+                     .add("rank", l.rank)
+                     .add("threads", l.threads)
+                     .add("built", l.chosen)
+                     .add("best", l.best())
+                     .add("ms", text::json_array(l.ms)));
+  return text::json_object().add("network", p.network).add("cpu", cpu_name()).add("layers", layers).json() + "\n";
 }
 
 }  // namespace detail
@@ -173,7 +167,7 @@ inline std::vector<std::vector<std::string>> tuned_table(const runtime::program&
     if (!file->empty()) runtime::require_writable(*file);
   std::vector<tuned_layer> all;
   for (int rank = 0; rank < p.ranks(); ++rank) {
-    if (p.units[static_cast<std::size_t>(rank)].on() != platform::processor::cpu) continue;
+    if (p.units[rank].is_accelerator()) continue;
     std::exception_ptr error;
     std::thread([&] {  // a thread of its own for each rank: cores<…> binds it
       try {

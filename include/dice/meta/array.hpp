@@ -1,4 +1,4 @@
-// A growable array that constant expressions may use: clang 14 rejects std::vector of libstdc++ there.
+// A growable array for constant expressions, in which clang 14 rejects libstdc++'s std::vector.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ template <class T> class array {
     for (T *at = data_ + size_ - 1, *to = data_ + position; at != to; --at) *at = at[-1];
     data_[position] = value;
   }
-  /// Forgets elements from `size` on; never grows.
+  /// Drops the elements from `size` on; never grows.
   constexpr void truncate(int size) { size_ = std::min(size, size_); }
 
   constexpr T& operator[](int i) { return data_[i]; }

@@ -1,5 +1,5 @@
-// What depends on no network and no mapping is compiled once, into a library (CMake's dice::dice); with DICE_HEADER_ONLY
-// defined (dice::header_only) it is compiled with the program. It is declared in x.hpp and defined in x.ipp.
+// Code that depends on no network and no mapping is declared in x.hpp and defined in x.ipp. It is compiled once, into a
+// library (CMake's dice::dice), or with each program if DICE_HEADER_ONLY is defined (dice::header_only).
 #pragma once
 
 #ifdef DICE_HEADER_ONLY

@@ -6,7 +6,7 @@
 
 namespace dice::meta {
 
-/// The middle one, or of an even number the greater of the two; there is at least one.
+/// The middle value, or the greater of the two middle values if their number is even. `of` must not be empty.
 inline double median(std::vector<double> of) {
   const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
   std::nth_element(of.begin(), middle, of.end());

@@ -7,7 +7,7 @@
 
 namespace dice::meta {
 
-/// Looks among words for the one that a mistyped one was meant to be.
+/// Finds the word that a mistyped word was probably meant to be.
 class nearest {
  public:
   explicit nearest(std::string_view wrong) : wrong_(wrong), least_(wrong.size() < 4 ? 2 : 3) {}
@@ -15,11 +15,12 @@ class nearest {
   void look_at(std::string_view word) {
     if (const auto d = distance(word); d < least_) least_ = d, best_ = word;
   }
-  /// The word that is fewest letters away from it, at most two, or one if it is short; or "".
+  /// The word with the smallest distance, at most 2, or 1 if the mistyped word has fewer than 4 letters; "" if there is
+  /// none.
   std::string_view best() const { return best_; }
 
  private:
-  /// Letters to insert, remove or replace (Levenshtein), or 3 if they are more.
+  /// Number of letters to insert, remove or replace (Levenshtein); 3 if the lengths differ by more than 2.
   std::size_t distance(std::string_view word) {
     const auto longer = std::max(word.size(), wrong_.size()), shorter = std::min(word.size(), wrong_.size());
     if (longer - shorter > 2) return 3;

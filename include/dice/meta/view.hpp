@@ -4,7 +4,7 @@
 
 namespace dice::meta {
 
-/// Values that lie elsewhere, one after the other. A std::span costs a compiler 160 classes for each type of them.
+/// A view of contiguous values. A std::span costs the compiler 160 classes for each element type.
 template <class T> struct view {
   const T* first = nullptr;
   std::size_t count = 0;

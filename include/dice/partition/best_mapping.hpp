@@ -25,11 +25,11 @@ namespace detail {
 template <class... T> struct first_wrong { using type = void; };
 template <class T, class... Rest> struct first_wrong<T, Rest...> : first_wrong<Rest...> {};
 template <class T, class... Rest>
-requires(wish_of<T>().wrong) struct first_wrong<T, Rest...> {
+requires(request_of<T>().wrong) struct first_wrong<T, Rest...> {
   using type = T;
 };
 
-/// Number of the first usable processor without watts, or -1.
+/// Index of the first usable processor without watts, or -1.
 template <class Net, class Cluster> consteval int without_watts() {
   constexpr const auto& s = cost::setting_of<Net, Cluster>;
   for (std::size_t k = 0; k < s.usable.size(); ++k)
@@ -43,34 +43,34 @@ constexpr std::int64_t largest(std::span<const std::int64_t> of) {
   return out;
 }
 
-template <class Net, class Cluster, wish Wish> consteval auto none_verdict() {
-  constexpr nearest n = why_none(cost::setting_of<Net, Cluster>, problem_of(cost::setting_of<Net, Cluster>), Wish);
+template <class Net, class Cluster, request Request> consteval auto none_verdict() {
+  constexpr nearest n = why_none(cost::setting_of<Net, Cluster>, problem_of(cost::setting_of<Net, Cluster>), Request);
   if constexpr (n.what == obstacle::fps)
-    return cost::detail::failing<error::no_mapping_within<at_least_fps<Wish.fps>, at_least_fps<told(n.value, false)>,
+    return cost::detail::failing<error::no_mapping_within<at_least_fps<Request.fps>, at_least_fps<rounded(n.value, false)>,
                                                           remedy::relax_this_limit_or_add_devices>>{};
   else if constexpr (n.what == obstacle::latency)
-    return cost::detail::failing<
-        error::no_mapping_within<at_most_latency<ms<Wish.aim.most_latency * 1e3>>,
-                                 at_most_latency<ms<told(n.value * 1e3, true)>>, remedy::relax_this_limit_or_add_devices>>{};
+    return cost::detail::failing<error::no_mapping_within<at_most_latency<ms<Request.aim.max_latency * 1e3>>,
+                                                          at_most_latency<ms<rounded(n.value * 1e3, true)>>,
+                                                          remedy::relax_this_limit_or_add_devices>>{};
   else
-    return cost::detail::failing<error::no_mapping_within<memory_limit<largest(rank_limits<Net, Cluster, Wish.memory>)>,
+    return cost::detail::failing<error::no_mapping_within<memory_limit<largest(rank_limits<Net, Cluster, Request.memory>)>,
                                                           memory_limit<static_cast<std::int64_t>(n.value)>,
                                                           remedy::relax_this_limit_or_add_devices>>{};
 }
 
-/// A null pointer to a function whose return type is the mapping, or the named error why there is none.
+/// A null pointer to a function whose return type is the mapping, or the error that says why there is none.
 template <class Net, class Cluster, class... W> consteval auto best() {
-  constexpr wish w = wish_of<W...>();
+  constexpr request r = request_of<W...>();
   if constexpr (!graph::network_type<Net>)
     return cost::detail::failing<error::not_a_network<Net, remedy::pass_the_network_struct_of_a_header_made_by_onnx2hpp>>{};
   else if constexpr (constexpr auto v = cost::verdict<Net, Cluster>(); !std::is_same_v<decltype(v()), int>)
     return cost::verdict<Net, Cluster>();
-  else if constexpr (w.wrong)
+  else if constexpr (r.wrong)
     return cost::detail::failing<
         error::not_a_wish<typename first_wrong<W...>::type, remedy::write_one_objective_and_limits>>{};
-  else if constexpr (!w.positive)
+  else if constexpr (!r.positive)
     return cost::detail::failing<error::limit_not_positive<meta::type_list<W...>, remedy::give_limits_above_0>>{};
-  else if constexpr (constexpr int k = without_watts<Net, Cluster>(); w.aim.best == objective::energy && k >= 0)
+  else if constexpr (constexpr int k = without_watts<Net, Cluster>(); r.aim.best == objective::energy && k >= 0)
     return cost::detail::failing<error::watts_missing<typename cost::detail::at_in<typename cost::detail::tables<
                                                           Net, Cluster>::processors>::template type<(k < 0 ? 0 : k)>,
                                                       remedy::give_each_processor_watts>>{};
@@ -79,10 +79,10 @@ template <class Net, class Cluster, class... W> consteval auto best() {
     return cost::detail::failing<
         error::no_usable_processor<Cluster, remedy::build_with_the_backend_of_a_processor_of_the_cluster>>{};
   else {
-    using found = answer<Net, Cluster, w>;
+    using found = answer<Net, Cluster, r>;
     if constexpr (found::value.too_many_kinds)
       return cost::detail::failing<error::too_many_kinds_of_hosts<Cluster, remedy::give_the_order_with_in_order>>{};
-    else if constexpr (!found::found) return none_verdict<Net, Cluster, w>();
+    else if constexpr (!found::found) return none_verdict<Net, Cluster, r>();
     else return cost::detail::failing<typename written<Net, Cluster, found>::type>{};
   }
 }
@@ -96,11 +96,11 @@ template <class T> using mapping_or_error = std::conditional_t<is_mapping<T>, T,
 
 namespace dice {
 
-/// The best mapping of network Net on cluster Cluster, found at compile time: a `mapping` as if written by hand. `Wish` is
-/// an objective (throughput unless said; latency, energy, peak_memory), limits (memory_limit<bytes>, at_least_fps<N>,
-/// at_most_latency<ms<N>>), and perhaps in_order or repeats. If there is none, passing it to dice::main is a compile error
-/// that says why. Exact: see docs/partitioning.md.
-template <class Net, class Cluster, class... Wish>
-using best_mapping = partition::detail::mapping_or_error<decltype(partition::detail::best<Net, Cluster, Wish...>()())>;
+/// The best mapping of network Net on cluster Cluster, found at compile time: a `mapping` as if written by hand. `Request`
+/// is an objective (throughput by default; latency, energy, peak_memory), limits (memory_limit<bytes>, at_least_fps<N>,
+/// at_most_latency<ms<N>>), and optionally in_order or repeats. If there is no such mapping, passing it to dice::main is a
+/// compile error that says why. Exact: see docs/partitioning.md.
+template <class Net, class Cluster, class... Request>
+using best_mapping = partition::detail::mapping_or_error<decltype(partition::detail::best<Net, Cluster, Request...>()())>;
 
 }  // namespace dice

@@ -1,4 +1,4 @@
-// What no continuation of a partial mapping can be better than.
+// Lower bounds for the continuations of a partial mapping.
 #pragma once
 
 #include "dice/partition/goal.hpp"
@@ -9,7 +9,7 @@
 
 namespace dice::partition::detail {
 
-/// What the stages of a partial mapping come to: sums, and what is largest.
+/// Totals of the stages of a partial mapping: sums and maxima.
 struct sums {
   double period = 0, latency = 0;
   double work = 0, idle = 0;  ///< energy = work + idle · period: Σ (busy - idle) · t in J, Σ idle in W
@@ -24,14 +24,14 @@ class bounds {
       double energy = infinity;
       for (const auto& d : p.devices) {
         const double t = p.kinds[d.kind].seconds[k + 1] - p.kinds[d.kind].seconds[k];
-        // A device that comes in takes its idle power for the whole period, which is no shorter than t.
+        // A newly used device draws its idle power for the whole period, which is no shorter than t.
         energy = std::min(energy, (again ? d.busy_watts - d.idle_watts : d.busy_watts) * t);
       }
       rest_energy_[k] = rest_energy_[k + 1] + energy;
     }
   }
 
-  /// No mapping that continues s from piece k on has a smaller value.
+  /// Lower bound of the value of all mappings that continue s from piece k on.
   constexpr double least(const sums& s, int k) const {
     switch (g_.best) {
       case objective::throughput:
@@ -45,7 +45,7 @@ class bounds {
     }
   }
 
-  /// By piece: what those before it add to energy, or to latency, at least.
+  /// By piece: the least that the pieces before it add to energy or latency.
   constexpr meta::array<double> before(objective o) const {
     const auto& rest = o == objective::energy ? rest_energy_ : p_.rest;
     meta::array<double> out(rest.size());
@@ -56,7 +56,7 @@ class bounds {
  private:
   const problem& p_;
   const goal& g_;
-  meta::array<double> rest_energy_;  ///< from each piece on, each on the device best for it
+  meta::array<double> rest_energy_;  ///< J for the pieces from each one on, each on its best device
 };
 
 }  // namespace dice::partition::detail

@@ -1,4 +1,4 @@
-// The answer of a search at compile time, of fixed size, and the mapping that it is.
+// The result of a search at compile time, of fixed size, and the mapping type made from it.
 #pragma once
 
 #include "dice/cost/check.hpp"
@@ -23,14 +23,14 @@ namespace dice::partition {
 
 namespace detail {
 
-/// Most stages that best_mapping may choose.
-inline constexpr std::size_t most_stages = 64;
+/// Maximum number of stages that best_mapping may choose.
+inline constexpr std::size_t max_stages = 64;
 
-/// A solution for a network of so many layers, of fixed size.
+/// A solution of fixed size for a network of `Layers` layers.
 template <int Layers> struct choice {
-  std::array<stage, most_stages> stages{};
-  std::array<std::int64_t, most_stages> held{};               ///< bytes that the search counts for each stage's device
-  std::array<int, most_stages> processor{};                   ///< by rank
+  std::array<stage, max_stages> stages{};
+  std::array<std::int64_t, max_stages> held{};                ///< bytes that the search counts for each stage's device
+  std::array<int, max_stages> processor{};                    ///< by rank
   std::array<int, static_cast<std::size_t>(Layers)> owner{};  ///< by layer
   int count = 0, ranks = 0;                                   ///< 0: none
   bool too_many_kinds = false;
@@ -42,7 +42,7 @@ template <class Net, class Cluster> constexpr auto choose(const goal& g, std::sp
   const outcome found = search(p, g);
   choice<Net::size> out;
   out.too_many_kinds = found.too_many_kinds;
-  if (found.best.stages.size() > static_cast<int>(most_stages)) return out;
+  if (found.best.stages.size() > static_cast<int>(max_stages)) return out;
   for (const auto& s : found.best.stages) {
     const auto k = static_cast<std::size_t>(out.count++);
     out.stages[k] = s, out.stages[k].device = p.devices[s.device].processor;
@@ -50,7 +50,7 @@ template <class Net, class Cluster> constexpr auto choose(const goal& g, std::sp
   }
   if (out.count == 0) return out;
   const cost::assignment all = assign(p, found.best.stages);
-  for (const int device : all.devices) out.processor[static_cast<std::size_t>(out.ranks++)] = p.devices[device].processor;
+  for (const int device : all.devices) out.processor[out.ranks++] = p.devices[device].processor;
   std::copy(all.owner.begin(), all.owner.end(), out.owner.begin());
   return out;
 }
@@ -59,10 +59,10 @@ template <class Net, class Cluster> constexpr auto choose(const goal& g, std::sp
 struct run {
   int rank = 0, first = 0, last = 0;
 };
-/// What a chosen mapping is made of: the processor of each rank, and its layers in rows.
+/// The parts of a chosen mapping: the processor of each rank, and its runs of consecutive layers.
 template <std::size_t Runs> struct parts {
   int ranks = 0, runs = 0;
-  std::array<int, most_stages> processor{};
+  std::array<int, max_stages> processor{};
   std::array<run, Runs> rows{};
 };
 
@@ -71,10 +71,10 @@ template <int Layers> constexpr auto parts_of(const choice<Layers>& c) {
   out.ranks = c.ranks, out.processor = c.processor;
   for (int rank = 0; rank < out.ranks; ++rank)
     for (int l = 0; l < Layers; ++l) {
-      if (c.owner[static_cast<std::size_t>(l)] != rank) continue;
-      auto* before = out.runs ? &out.rows[static_cast<std::size_t>(out.runs - 1)] : nullptr;
+      if (c.owner[l] != rank) continue;
+      auto* before = out.runs ? &out.rows[out.runs - 1] : nullptr;
       if (before && before->rank == rank && before->last == l - 1) before->last = l;
-      else out.rows[static_cast<std::size_t>(out.runs++)] = {rank, l, l};
+      else out.rows[out.runs++] = {rank, l, l};
     }
   return out;
 }
@@ -93,7 +93,7 @@ template <class... A, class D, class L, class... Rest>
 struct joined_mapping<meta::type_list<A...>, meta::type_list<D, L>, Rest...>
     : joined_mapping<meta::type_list<A..., D, L>, Rest...> {};
 
-/// The mapping of the choice that Choice::value is.
+/// Choice::value as a mapping type.
 template <class Net, class Cluster, class Choice> struct written {
   static constexpr auto all = parts_of(Choice::value);
   using values = platform::cluster_values<Cluster>;
@@ -101,25 +101,24 @@ template <class Net, class Cluster, class Choice> struct written {
   template <int Rank>
   static constexpr int first_row = [] {
     int at = 0;
-    while (all.rows[static_cast<std::size_t>(at)].rank != Rank) ++at;
+    while (all.rows[at].rank != Rank) ++at;
     return at;
   }();
   template <int Rank>
   static constexpr int rows = [] {
     int n = 0;
-    for (int k = 0; k < all.runs; ++k) n += all.rows[static_cast<std::size_t>(k)].rank == Rank;
+    for (int k = 0; k < all.runs; ++k) n += all.rows[k].rank == Rank;
     return n;
   }();
   template <int Rank, int... K>
   static auto layers_of(std::integer_sequence<int, K...>)
-      -> layers<typename row<Net, all.rows[static_cast<std::size_t>(first_row<Rank> + K)].first,
-                             all.rows[static_cast<std::size_t>(first_row<Rank> + K)].last>::type...>;
+      -> layers<typename row<Net, all.rows[first_row<Rank> + K].first, all.rows[first_row<Rank> + K].last>::type...>;
   template <int Rank> struct entry {
-    static constexpr int processor = all.processor[static_cast<std::size_t>(Rank)];
+    static constexpr int processor = all.processor[Rank];
     using unit = typename platform::processor_traits<
         typename cost::detail::at_in<typename values::processors>::template type<processor>>::unit_type;
     using host = typename cost::detail::at_in<typename platform::cluster_traits<Cluster>::hosts>::template type<
-        values::view.host_of[static_cast<std::size_t>(processor)]>;
+        values::view.host_of[processor]>;
     using type = meta::type_list<dev<Rank, unit, typename tie<host>::type>,
                                  decltype(layers_of<Rank>(std::make_integer_sequence<int, rows<Rank>>{}))>;
   };

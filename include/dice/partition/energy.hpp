@@ -1,6 +1,6 @@
-// The search for least energy. Its idle part grows with the period, which the slowest stage alone decides, so that partial
-// mappings hardly ever are as good as others in all that counts. Within a narrow interval of periods they nearly are: the
-// search halves intervals until few partial mappings are left, or the interval is narrow (branch and bound).
+// The search for least energy. Idle energy grows with the period, which only the slowest stage determines, so a partial
+// mapping is rarely as good as another in every criterion. Within a narrow interval of periods it often nearly is: the
+// search halves intervals until few partial mappings are left or the interval is narrow (branch and bound).
 #pragma once
 
 #include "dice/partition/bounds.hpp"
@@ -18,22 +18,22 @@ namespace dice::partition::detail {
 
 class energy_search {
  public:
-  /// `latency` may be null if that has no limit. Beyond `most_labels` partial mappings an interval is halved.
+  /// `latency` may be null if latency has no limit. An interval with more than `max_labels` partial mappings is halved.
   constexpr energy_search(const problem& p, const routes& r, const goal& g, progress tell, const sum_rest* latency,
-                          int most_labels)
+                          int max_labels)
       : p_(p),
         r_(r),
         g_(g),
         tell_(tell),
         latency_(latency),
-        most_labels_(most_labels),
+        max_labels_(max_labels),
         transfers_(transfers_of(p, r)),
         before_(bounds(p, g, false).before(g.best)) {}
 
-  /// The best mapping, if it is better than `best`, which may be none; else `best`.
+  /// The best mapping, if it is better than `best`, which may be empty; else `best`.
   constexpr solution run(const solution& best) {
     best_ = best;
-    const double first = least_period(p_), last = std::min(longest(), g_.most_period);
+    const double first = min_period(p_), last = std::min(longest(), g_.max_period);
     brief_ = first > 0 ? 0 : last / 1024;
     visit(first, last);
     return best_;
@@ -42,7 +42,7 @@ class energy_search {
  private:
   static constexpr double narrow = 1.02;
 
-  /// Periods from … until, in s.
+  /// Searches periods from `from` to `until`, in s.
   constexpr void visit(double from, double until) {
     if (from > until) return;
     const int turn = visited_++;
@@ -52,9 +52,9 @@ class energy_search {
     const sum_rest rest(p_, r_, transfers_, before_, known, g_.best, from, until);
     if (rest.whole() >= known * (1 - label_search::rounding)) return;
     goal within = g_;
-    within.most_period = until;
+    within.max_period = until;
     const bool wide = until > std::max(from * narrow, brief_);
-    label_search search(p_, r_, within, tell, {latency_, &rest}, wide ? most_labels_ : INT_MAX);
+    label_search search(p_, r_, within, tell, {latency_, &rest}, wide ? max_labels_ : INT_MAX);
     meta::array<int> path, starts;
     if (search.run(known, path, starts))
       if (const solution found = along(p_, r_, g_.in_order, path, starts); found.expected.energy < known) best_ = found;
@@ -62,7 +62,7 @@ class energy_search {
     const double middle = until > 4 * from ? std::max(2 * from, brief_) : (from + until) / 2;
     visit(middle, until), visit(from, middle);
   }
-  /// No mapping that is of use has a longer period.
+  /// No useful mapping has a longer period.
   constexpr double longest() const {
     double out = 0;
     for (const double x : transfers_)
@@ -80,11 +80,11 @@ class energy_search {
   const goal& g_;
   progress tell_;
   const sum_rest* latency_;
-  int most_labels_;
+  int max_labels_;
   meta::array<double> transfers_;  ///< by link and cut
-  meta::array<double> before_;     ///< of each piece: J, at least
+  meta::array<double> before_;     ///< by piece: least J of the pieces before it
   solution best_{};
-  double brief_ = 0;  ///< shorter intervals are narrow
+  double brief_ = 0;  ///< intervals that end by then, in s, are narrow
   int visited_ = 0;
 };
 

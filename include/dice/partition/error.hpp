@@ -1,4 +1,4 @@
-// Names that the compiler prints for wishes of best_mapping that are wrong, or that no mapping meets.
+// Names that the compiler prints for requests to best_mapping that are wrong or that no mapping meets.
 #pragma once
 
 namespace dice::remedy {
@@ -14,9 +14,9 @@ struct give_the_order_with_in_order;
 namespace dice::error {
 template <class Processor, class Remedy> struct watts_missing;
 template <class T, class Remedy> struct not_a_wish;
-template <class Wishes, class Remedy> struct limit_not_positive;
+template <class Requests, class Remedy> struct limit_not_positive;
 template <class Cluster, class Remedy> struct no_usable_processor;
 template <class Cluster, class Remedy> struct too_many_kinds_of_hosts;
-/// No mapping keeps to Limit, given the other limits; the most or least that one can have is Nearest.
+/// No mapping meets Limit together with the other limits; Nearest is the nearest limit that one can meet.
 template <class Limit, class Nearest, class Remedy> struct no_mapping_within;
 }  // namespace dice::error

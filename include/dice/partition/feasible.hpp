@@ -1,4 +1,4 @@
-// Limits: those on what the search counts, which follow from what plans take, and the one that cannot be kept.
+// Limits: memory limits of the search, derived from what plans need, and which limit cannot be met.
 #pragma once
 
 #include "dice/partition/goal.hpp"
@@ -14,24 +14,24 @@
 
 namespace dice::partition {
 
-/// Searches at most until a plan keeps to its limits; a cluster whose boards are nearly full takes a few.
-inline constexpr int most_rounds = 12;
+/// Maximum number of searches until a plan keeps within its limits; clusters whose boards are nearly full take a few.
+inline constexpr int max_rounds = 12;
 
 inline constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-/// Sets the limits of the devices of p, by processor.
+/// Sets the memory limits of p's devices to `most`, which is by processor.
 constexpr void set_limits(problem& p, std::span<const std::int64_t> most) {
-  for (auto& d : p.devices) d.memory_limit = most[static_cast<std::size_t>(d.processor)];
+  for (auto& d : p.devices) d.memory_limit = most[d.processor];
 }
 
-/// A rank of a mapping that was found: bytes that the search counts, and that the plan takes.
+/// Memory of a rank of the mapping found: bytes that the search counts, and bytes that the plan needs.
 struct rank_memory {
   int processor = 0;
   std::int64_t counted = 0, planned = 0;
 };
 
-/// Tightens `counted`, limits by processor on what the search counts, by what the ranks' plan exceeds `limits` or the memory
-/// of a board, so that this mapping is not found again. False if the plan keeps to them.
+/// Tightens `counted`, the search's limits by processor, by the bytes by which the ranks' plan exceeds `limits` or the
+/// memory of a board, so that this mapping is not found again. Returns false if the plan keeps within them.
 constexpr bool tighten(std::span<std::int64_t> counted, std::span<const std::int64_t> limits,
                        const platform::cluster_view& cluster, const meta::array<rank_memory>& ranks) {
   meta::array<std::int64_t> before, on_host(cluster.size());
@@ -40,49 +40,49 @@ constexpr bool tighten(std::span<std::int64_t> counted, std::span<const std::int
   for (const auto& r : ranks) {
     const auto processor = static_cast<std::size_t>(r.processor);
     const int at = cluster.host_of[processor];
-    const auto& host = cluster.hosts[static_cast<std::size_t>(at)];
-    // Processors without memory of their own share that of their board.
+    const auto& host = cluster.hosts[at];
+    // Processors without their own memory share their board's.
     if (!cluster.processors[processor].own_memory) on_host[at] += r.planned;
     const auto excess = std::max(r.planned - limits[processor], on_host[at] - std::max(host.memory, limits[processor]));
     if (excess <= 0) continue;
     any = true;
-    for (const auto& other : cluster.hosts)  // hosts of one kind count as one another
+    for (const auto& other : cluster.hosts)  // hosts of one kind are interchangeable
       if (other.kind == host.kind)
-        counted[static_cast<std::size_t>(other.first_processor + r.processor - host.first_processor)] =
+        counted[other.first_processor + r.processor - host.first_processor] =
             std::min(before[r.processor], r.counted) - excess;
   }
   return any;
 }
 
-/// Bytes that the search has to be allowed if it finds nothing within the limits of p's devices, whatever else is wished; 0
-/// if it finds something.
-constexpr std::int64_t missing_memory(problem p, goal g, int most = most_routes) {
-  g.best = objective::throughput, g.most_period = g.most_latency = infinity;
+/// Memory limit in bytes that the search needs to find any mapping, ignoring objective and other limits; 0 if it finds one
+/// within the limits of p's devices.
+constexpr std::int64_t missing_memory(problem p, goal g, int most = max_routes) {
+  g.best = objective::throughput, g.max_period = g.max_latency = infinity;
   if (!search(p, g, most).best.empty()) return 0;
   for (auto& d : p.devices) d.memory_limit = no_limit;
   g.best = objective::peak_memory;
   return search(p, g, most).best.expected.memory;
 }
 
-/// The limit that cannot be kept, and the nearest that can.
+/// The limit that cannot be met, and the nearest one that can.
 enum class obstacle : unsigned char { memory, fps, latency };
 struct nearest {
   obstacle what = obstacle::memory;
   double value = 0;  ///< bytes, frames/s or s
 };
 
-/// Four significant digits of v, downwards or upwards, so that the number that is told can be kept to.
-constexpr double told(double v, bool up) {
+/// v rounded down or up to four significant digits, so that the number reported can be met.
+constexpr double rounded(double v, bool up) {
   double unit = 1;
   while (v / unit >= 10000) unit *= 10;
   while (v / unit < 1000 && v > 0) unit /= 10;
   const auto digits = static_cast<std::int64_t>(v / unit) + (up ? 1 : 0);
   return unit >= 1 ? static_cast<double>(digits) * unit : static_cast<double>(digits) / (1 / unit);
 }
-/// The same of MiB, as bytes.
-constexpr std::int64_t told_bytes(std::int64_t bytes) {
+/// Bytes rounded up to four significant digits in MiB.
+constexpr std::int64_t rounded_bytes(std::int64_t bytes) {
   constexpr double mib = 1 << 20;
-  return static_cast<std::int64_t>(told(static_cast<double>(bytes) / mib, true) * mib);
+  return static_cast<std::int64_t>(rounded(static_cast<double>(bytes) / mib, true) * mib);
 }
 
 }  // namespace dice::partition

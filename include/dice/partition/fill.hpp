@@ -1,12 +1,12 @@
-// The search for stages none of which takes longer, or holds more, than the least possible: each device is filled as far as
-// a cap allows, and the cap is lowered until nothing fits: the probes and the exact bisection of Pınar and Aykanat, "Fast
+// The search for the stages whose longest time, or largest memory, is least: each device is filled as far as a cap allows,
+// and the cap is lowered until nothing fits. These are the probes and the exact bisection of Pınar and Aykanat, "Fast
 // optimal load balancing algorithms for 1D partitioning" (2004), here over all orders of unequal devices, with transfers and
 // memory.
 //
-// A stage that begins later can end wherever one that begins earlier can, so that the latest beginning of each node is
-// enough: unless the earlier one ends before the later one begins. Then the later one's device may be left out, which is as
-// good where all connections are alike, no memory is short, and messages take no time of devices. Elsewhere a quick probe
-// tries those beginnings only that leave most time, and a whole one all of them, each up to the next that is no worse.
+// A stage that begins later can end wherever one that begins earlier can, so the latest start at each node is enough, unless
+// the earlier stage ends before the later one begins. Then the later stage's device can be skipped, which is as good if all
+// connections are alike, memory is never short and messages cost devices no time. Otherwise a quick probe tries only the
+// starts that leave the most time, and a whole probe tries all of them, each up to the next start that is no worse.
 #pragma once
 
 #include "dice/partition/goal.hpp"
@@ -19,11 +19,11 @@
 
 namespace dice::partition {
 
-/// What each stage and transfer has to keep to.
+/// Limits of each stage and transfer.
 struct caps {
   double period = infinity;                                        ///< s
   bool less_than = false;                                          ///< whether `period` itself is too long
-  std::int64_t memory = std::numeric_limits<std::int64_t>::max();  ///< bytes of each device, whose own limit counts, too
+  std::int64_t memory = std::numeric_limits<std::int64_t>::max();  ///< bytes of each device, besides its own limit
 
   constexpr bool holds(double seconds) const { return less_than ? seconds < period : seconds <= period; }
 };
@@ -39,30 +39,30 @@ constexpr meta::array<double> transfers_of(const problem& p, const routes& r) {
   return out;
 }
 
-/// What the device after edge e takes to receive what crosses the cut before piece `start`, in s.
+/// Time in s that the device after edge e needs to receive what crosses the cut before piece `start`.
 constexpr double received(const problem& p, const routes& r, int e, int start) {
   const int device = r.nodes[r.edges[e].to].device;
-  return p.handles && device >= 0 && start > 0 ? p.receiving(device, r.links[r.edges[e].link], start) : 0;
+  return p.messages_cost_time && device >= 0 && start > 0 ? p.receiving(device, r.links[r.edges[e].link], start) : 0;
 }
 
-/// Probes of one problem: is there a mapping within caps? Arrays are read by pointers, for compilers' sake.
+/// Probes of one problem: is there a mapping within caps? Arrays are read through pointers, which costs compilers less.
 class prober {
  public:
   constexpr prober(const problem& p, const routes& r, progress tell)
       : p_(p), r_(r), tell_(tell), transfers_(transfers_of(p, r)), live_(p.pieces + 1) {}
 
-  /// Whether the quick probe finds what there is: every device sends to all others alike, and memory is never short.
+  /// Whether the quick probe misses nothing: all connections are alike, memory is never short and messages cost no time.
   constexpr bool quick_is_whole(const caps& c) const {
-    if (p_.handles) return false;
+    if (p_.messages_cost_time) return false;
     for (int d = 0; d < p_.devices.size(); ++d)
       if (limited(d, c)) return false;
     return r_.links.size() <= 1;
   }
 
-  /// Finds a mapping, in path() and starts(); may miss those that are not the longest stages at each node.
+  /// Finds a mapping, given by path() and starts(); may miss mappings without the longest stage at each node.
   constexpr bool quick(const caps& c) {
     const int n = r_.nodes.size();
-    ++probes_, told(0);
+    ++probes_, report_progress(0);
     marks_ = meta::array<mark>(n);
     marks_[0] = {0, -1, -1, 0, 0};
     int best = -1, fewest = n;
@@ -78,7 +78,7 @@ class prober {
       int link = -1, end = 0;
       for (int e = node.first_edge; e < node.last_edge; ++e) {
         const auto& edge = r_.edges[e];
-        if (node.device >= 0 && p_.handles) {
+        if (node.device >= 0 && p_.messages_cost_time) {
           take_best(v, e, s, c);
           continue;
         }
@@ -107,9 +107,9 @@ class prober {
     marks_[0] = {0, -1, -1, 0, 0};
     const auto earliest = earliest_starts(c);
     if (earliest[0] > 0) return false;
-    meta::array<int> cover(width);  // by start: a later one that can do all that it can, beyond itself; p_.pieces: none
+    meta::array<int> cover(width);  // by start: a later one that covers it, see covers(); p_.pieces: none
     for (int v = 0; v < n; ++v) {
-      told(static_cast<double>(v) / n);
+      report_progress(static_cast<double>(v) / n);
       const auto& node = r_.nodes[v];
       int next = p_.pieces;
       for (int start = p_.pieces - 1; start >= 0; --start) {
@@ -141,18 +141,18 @@ class prober {
     return false;
   }
 
-  /// The mapping found: edges, and the piece at which the stage after each begins.
+  /// The mapping found: edges, and the first piece of the stage after each.
   constexpr const meta::array<int>& path() const { return path_; }
   constexpr const meta::array<int>& starts() const { return starts_; }
 
  private:
-  /// How a node is reached: the piece at which its stage begins, the edge, the mark before, the devices so far, and what its
-  /// device takes to receive.
+  /// How a node is reached: the first piece of its stage, the edge, the previous mark, the devices so far, and the time in s
+  /// that its device spends on receiving.
   struct mark {
     int start = -1, edge = -1, before = -1, devices = 0;
     double busy = 0;
   };
-  /// What a device can do from a piece on: ends before `beyond`.
+  /// What a device can compute from piece `first` on: stages that end before `beyond`.
   struct stretch {
     int device = -1, first = 0, beyond = 0;
     double busy = 0;
@@ -161,8 +161,8 @@ class prober {
     const std::int64_t* weights = nullptr;
   };
 
-  /// Nobody knows how many probes there will be: some 20.
-  constexpr void told(double part_of_probe) const {
+  /// The number of probes is not known in advance: about 20.
+  constexpr void report_progress(double part_of_probe) const {
     const double done = probes_ - 1 + part_of_probe;
     tell_(done / (done + 10));
   }
@@ -196,12 +196,13 @@ class prober {
            s.weights[end] - s.weights[s.first] + live_[end] + p_.slots * (p_.crossing[s.first] + p_.crossing[end]) <=
                s.limit;
   }
-  /// Whether the device has time to send over edge e, too, what crosses the cut at which its stage ends.
+  /// Whether the device also has time to send over edge e what crosses the cut at the end of its stage.
   constexpr bool sends(const stretch& s, int e, int end, const caps& c) const {
-    return !p_.handles ||
+    return !p_.messages_cost_time ||
            c.holds(s.busy + p_.time(s.device, s.first, end) + p_.sending(s.device, r_.links[r_.edges[e].link], end));
   }
-  /// Marks the node after edge e with the end of stage s that leaves its device most time, if that is more than so far.
+  /// Marks the node after edge e with the end of stage s that leaves the node's device most time, if that is more than so
+  /// far.
   constexpr void take_best(int v, int e, const stretch& s, const caps& c) {
     const auto& edge = r_.edges[e];
     auto& to = marks_[edge.to];
@@ -216,7 +217,8 @@ class prober {
       if (has > had || (has == had && (end > to.start || devices < to.devices))) to = {end, e, v, devices, busy};
     }
   }
-  /// By node: no stage of it that begins at an earlier piece leaves little enough, without memory, transfers and messages.
+  /// By node: the earliest start at which it and later devices can do the rest within `c`, ignoring memory, transfers and
+  /// messages.
   constexpr meta::array<int> earliest_starts(const caps& c) const {
     meta::array<int> out(r_.nodes.size());
     for (int v = r_.nodes.size() - 1; v >= 0; --v) {
@@ -234,11 +236,11 @@ class prober {
     }
     return out;
   }
-  /// Whether the stage of node v that begins at a, later than b, can end wherever the one from b can, if that is after a.
+  /// Whether a stage of node v from a on, later than b, can end at every piece after a at which one from b on can.
   constexpr bool covers(int v, int a, int b, const caps& c) const {
     const int device = r_.nodes[v].device, width = p_.pieces + 1;
     const auto& weights = p_.kinds[p_.devices[device].kind].weights;
-    return (!p_.handles || marks_[v * width + a].busy - marks_[v * width + b].busy <= p_.time(device, b, a)) &&
+    return (!p_.messages_cost_time || marks_[v * width + a].busy - marks_[v * width + b].busy <= p_.time(device, b, a)) &&
            (!limited(device, c) || p_.slots * p_.crossing[a] <= p_.slots * p_.crossing[b] + weights[a] - weights[b]);
   }
 
@@ -266,26 +268,26 @@ class prober {
 
 }  // namespace detail
 
-/// The search for bottlenecks of one problem.
+/// Minimises the bottleneck of one problem.
 class bottleneck_search {
  public:
   constexpr bottleneck_search(const problem& p, const routes& r, bool in_order, detail::progress tell = {})
       : p_(p), r_(r), in_order_(in_order), probe_(p, r, tell) {}
 
-  /// Some stages within `c`, as few as the quick probe knows; none if there are none.
+  /// Some stages within `c`, as few as the quick probe finds; empty if there are none.
   constexpr solution feasible(const caps& c) {
     if (probe_.quick(c) || (!probe_.quick_is_whole(c) && probe_.whole(c))) return found();
     return {};
   }
 
-  /// The stages whose slowest is fastest, within `c`.
+  /// The stages within `c` whose slowest one is fastest.
   constexpr solution fastest(caps c) {
     solution best = feasible(c);
     if (best.empty()) return best;
-    double infeasible = least_period(p_);
+    double infeasible = min_period(p_);
     for (c.less_than = true;;) {
       const double least = best.expected.period;
-      // By halves, then from one possible period to the next, and at last by whole probes.
+      // First bisection, then from one possible period to the next, and finally whole probes.
       c.period = least - infeasible > 1e-3 * least ? (least + infeasible) / 2 : least;
       if (probe_.quick(c)) best = found();
       else if (c.period < least) infeasible = c.period;
@@ -294,7 +296,7 @@ class bottleneck_search {
     }
   }
 
-  /// The stages that need the least memory in the device that needs most, within `c`.
+  /// The stages within `c` that need the least memory on the device that needs most.
   constexpr solution smallest(caps c) {
     solution best = feasible(c);
     if (best.empty()) return best;

@@ -1,11 +1,11 @@
-// The search at run time: what best_mapping does at compile time, for a wish that came later.
+// The search at run time: what best_mapping does at compile time, for a request given at run time.
 #pragma once
 
 #include "dice/cost/setting.hpp"
 #include "dice/partition/feasible.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/partition/search.hpp"
-#include "dice/placement/place.hpp"
+#include "dice/placement/assign.hpp"
 #include "dice/schedule/build.hpp"
 
 #include <algorithm>
@@ -21,9 +21,9 @@ struct finding {
   meta::array<stage> stages;  ///< in order, on devices of the problem
   prediction expected{};      ///< memory is the plan's own figure
   cost::assignment ranks;
-  int rounds = 0;               ///< searches, until the plan kept to the limits
+  int rounds = 0;               ///< searches until the plan kept within the limits
   bool too_many_kinds = false;  ///< of hosts, for a search in any order
-  nearest why{};                ///< if there is none for another reason
+  nearest why{};                ///< if there is no mapping for another reason
 
   constexpr bool empty() const { return stages.empty(); }
 };
@@ -34,33 +34,32 @@ template <class T> constexpr std::span<const T> span_of(const meta::array<T>& of
   return {of.data(), static_cast<std::size_t>(of.size())};
 }
 
-/// The plan of the mapping that `a` is.
+/// The plan of mapping `a`.
 constexpr schedule::built_plan plan_of(const cost::setting& s, const problem& p, const cost::assignment& a) {
   meta::array<platform::device> devices;
   meta::array<algorithm::choice> algorithms;
   const auto processor = [&](int rank) { return static_cast<std::size_t>(p.devices[a.devices[rank]].processor); };
-  for (int r = 0; r < a.devices.size(); ++r) devices.push_back({.rank = r, .on = s.cluster.processors[processor(r)].on});
-  for (int l = 0; l < a.owner.size(); ++l)
-    algorithms.push_back(s.algorithms[processor(a.owner[l])][static_cast<std::size_t>(l)]);
+  for (int r = 0; r < a.devices.size(); ++r) devices.push_back({.rank = r, .unit = s.cluster.processors[processor(r)].unit});
+  for (int l = 0; l < a.owner.size(); ++l) algorithms.push_back(s.algorithms[processor(a.owner[l])][l]);
   const auto all = [](const auto& of) { return std::span(of.data(), static_cast<std::size_t>(of.size())); };
   return schedule::build({s.net, all(a.owner), all(devices), all(algorithms), placement::default_in_flight(devices.size())});
 }
 
-/// Bytes that each processor's rank may have: its `ram`, and `most`.
+/// Memory limit in bytes of each processor's rank: the smaller of its `ram` and `most`.
 constexpr meta::array<std::int64_t> limits_of(const platform::cluster_view& c, std::int64_t most = no_limit) {
   meta::array<std::int64_t> out;
   for (const auto& p : c.processors) out.push_back(std::min(p.memory, most));
   return out;
 }
 
-/// What the ranks of a plan need, and the most that one does.
-struct needs {
+/// The memory that the ranks of a plan need, and the most that any one needs.
+struct planned_memory {
   meta::array<rank_memory> ranks;
   std::int64_t most = 0;
 };
-constexpr needs needs_of(const cost::setting& s, const problem& p, const meta::array<stage>& stages,
-                         const cost::assignment& a) {
-  needs out;
+constexpr planned_memory planned_memory_of(const cost::setting& s, const problem& p, const meta::array<stage>& stages,
+                                           const cost::assignment& a) {
+  planned_memory out;
   for (const auto& r : plan_of(s, p, a).ranks) {
     const int device = a.devices[r.rank];
     out.ranks.push_back({p.devices[device].processor, memory_of(p, stages, device), r.peak_bytes});
@@ -69,22 +68,22 @@ constexpr needs needs_of(const cost::setting& s, const problem& p, const meta::a
   return out;
 }
 
-/// The best mapping of p, the problem of setting s, whose plan keeps to `limits`, bytes by processor; does not say why there
-/// is none.
+/// The best mapping of p, the problem of setting s, whose plan keeps to `limits`, bytes by processor; if there is none, does
+/// not say why.
 constexpr finding find_within(const cost::setting& s, problem p, const goal& g, const meta::array<std::int64_t>& limits,
                               int most) {
   finding out;
   auto counted = limits;
   const auto take = [&](const solution& found) {
     out.ranks = assign(p, found.stages);
-    const auto memory = needs_of(s, p, found.stages, out.ranks);
+    const auto memory = planned_memory_of(s, p, found.stages, out.ranks);
     const std::span<std::int64_t> changed(counted.data(), static_cast<std::size_t>(counted.size()));
     if (tighten(changed, span_of(limits), s.cluster, memory.ranks)) return false;
     out.stages = found.stages, out.expected = found.expected;
     out.expected.memory = memory.most;
     return true;
   };
-  while (out.rounds++ < most_rounds) {
+  while (out.rounds++ < max_rounds) {
     set_limits(p, span_of(counted));
     const outcome found = search(p, g, most);
     out.too_many_kinds = found.too_many_kinds;
@@ -98,14 +97,14 @@ constexpr finding find_within(const cost::setting& s, problem p, const goal& g, 
     for (auto& bytes : counted) bytes = std::max(bytes, missing);  // plans may take less than the search counts
   }
   if (out.too_many_kinds) return out;
-  goal smallest = g;  // rather than none
+  goal smallest = g;  // better than nothing
   smallest.best = objective::peak_memory;
   set_limits(p, span_of(limits_of(s.cluster)));
   if (const auto found = search(p, smallest, most).best; !found.empty()) take(found);
   return out;
 }
 
-/// A memory limit, as it is told, that a mapping can keep to.
+/// A memory limit to report, rounded, that a mapping can meet.
 constexpr std::int64_t enough_memory(const cost::setting& s, problem p, goal g, int most) {
   g.best = objective::peak_memory;
   set_limits(p, span_of(limits_of(s.cluster)));
@@ -114,43 +113,43 @@ constexpr std::int64_t enough_memory(const cost::setting& s, problem p, goal g, 
     for (auto& d : p.devices) d.memory_limit = no_limit;
     found = search(p, g, most).best;
   }
-  if (found.empty()) {  // whatever else is wished
-    g.most_period = g.most_latency = infinity;
+  if (found.empty()) {  // ignoring the other limits
+    g.max_period = g.max_latency = infinity;
     found = search(p, g, most).best;
   }
-  return told_bytes(needs_of(s, p, found.stages, assign(p, found.stages)).most);
+  return rounded_bytes(planned_memory_of(s, p, found.stages, assign(p, found.stages)).most);
 }
 
 }  // namespace detail
 
-/// Why no mapping of p, the problem of setting s, has a plan that keeps to the limits of the wish: the first limit that
+/// Why no mapping of p, the problem of setting s, has a plan that keeps to the limits of the request: the first limit that
 /// cannot be kept together with those before it, in the order memory, frames/s, latency.
-constexpr nearest why_none(const cost::setting& s, const problem& p, const wish& w, int most = most_routes) {
-  const auto limits = detail::limits_of(s.cluster, w.memory);
-  goal g = w.aim;
-  g.best = objective::throughput, g.most_period = g.most_latency = infinity;
+constexpr nearest why_none(const cost::setting& s, const problem& p, const request& r, int most = max_routes) {
+  const auto limits = detail::limits_of(s.cluster, r.memory);
+  goal g = r.aim;
+  g.best = objective::throughput, g.max_period = g.max_latency = infinity;
   const finding fastest = detail::find_within(s, p, g, limits, most);
   if (!fastest.empty()) {
-    if (fastest.expected.period > w.aim.most_period) return {obstacle::fps, fastest.expected.throughput};
-    g.best = objective::latency, g.most_period = w.aim.most_period;
+    if (fastest.expected.period > r.aim.max_period) return {obstacle::fps, fastest.expected.throughput};
+    g.best = objective::latency, g.max_period = r.aim.max_period;
     const finding quickest = detail::find_within(s, p, g, limits, most);
     if (!quickest.empty()) {
-      if (quickest.expected.latency > w.aim.most_latency) return {obstacle::latency, quickest.expected.latency};
-      g.most_latency = w.aim.most_latency;
+      if (quickest.expected.latency > r.aim.max_latency) return {obstacle::latency, quickest.expected.latency};
+      g.max_latency = r.aim.max_latency;
     }
   }
   return {obstacle::memory, static_cast<double>(detail::enough_memory(s, p, g, most))};
 }
 
-/// The best mapping of p, the problem of setting s, whose costs may have been changed since: as best_mapping finds it, with
-/// a plan that keeps to the limits of the wish. Beyond `most` routes it gives up.
-constexpr finding find_best(const cost::setting& s, const problem& p, const wish& w, int most = most_routes) {
-  finding out = detail::find_within(s, p, w.aim, detail::limits_of(s.cluster, w.memory), most);
-  if (out.empty() && !out.too_many_kinds) out.why = why_none(s, p, w, most);
+/// The mapping that best_mapping would find for p, the problem of setting s, whose costs may have been changed since. Its
+/// plan keeps within the limits of the request. Gives up beyond `most` routes.
+constexpr finding find_best(const cost::setting& s, const problem& p, const request& r, int most = max_routes) {
+  finding out = detail::find_within(s, p, r.aim, detail::limits_of(s.cluster, r.memory), most);
+  if (out.empty() && !out.too_many_kinds) out.why = why_none(s, p, r, most);
   return out;
 }
-constexpr finding find_best(const cost::setting& s, const wish& w, int most = most_routes) {
-  return find_best(s, problem_of(s), w, most);
+constexpr finding find_best(const cost::setting& s, const request& r, int most = max_routes) {
+  return find_best(s, problem_of(s), r, most);
 }
 
 }  // namespace dice::partition

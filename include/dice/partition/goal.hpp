@@ -1,4 +1,4 @@
-// What a mapping should be best in, and what it has to keep to.
+// What to optimise in a mapping, and its limits.
 #pragma once
 
 #include "dice/partition/problem.hpp"
@@ -7,19 +7,19 @@ namespace dice::partition {
 
 enum class objective : unsigned char { throughput, latency, energy, peak_memory };
 
-/// Is told now and then which part of a search is done, 0 … 1.
+/// Receives progress reports: the part of a search that is done, 0 … 1.
 struct watch {
   void (*tell)(void* with, double part) = nullptr;
   void* with = nullptr;
 };
 
-/// What a mapping should be best in, and what it has to keep to; memory limits are the devices'.
+/// What to optimise in a mapping, and its limits, except memory limits, which belong to devices.
 struct goal {
   objective best = objective::throughput;
-  double most_period = infinity, most_latency = infinity;  ///< s
-  bool in_order = false;                                   ///< devices in the order of the cluster
-  bool repeats = false;                                    ///< a device may compute two of up to 4 stages
-  const watch* seen_by = nullptr;                          ///< may be null, and is at compile time
+  double max_period = infinity, max_latency = infinity;  ///< s
+  bool in_order = false;                                 ///< devices in the order of the cluster
+  bool repeats = false;                                  ///< a device may compute two of up to 4 stages
+  const watch* seen_by = nullptr;                        ///< may be null, and is at compile time
 };
 
 constexpr double value_of(objective o, const prediction& p) {
@@ -34,11 +34,11 @@ constexpr double value_of(objective o, const prediction& p) {
       return static_cast<double>(p.memory);
   }
 }
-constexpr bool keeps(const prediction& p, const goal& g) { return p.period <= g.most_period && p.latency <= g.most_latency; }
+constexpr bool keeps(const prediction& p, const goal& g) { return p.period <= g.max_period && p.latency <= g.max_latency; }
 
 namespace detail {
 
-/// Tells a watch of one of the searches that make up a whole one, which is the part from `from` to `until` of it.
+/// Reports one search's progress to the watch of a series of searches, as the part from `from` to `until` of the series.
 struct progress {
   const watch* to = nullptr;
   double from = 0, until = 1;
@@ -46,7 +46,7 @@ struct progress {
   constexpr void operator()(double part) const {
     if (to) to->tell(to->with, at(part));
   }
-  /// That of a phase from one part to another.
+  /// The progress of a phase: the part from `first` to `last` of this one.
   constexpr progress phase(double first, double last) const { return {to, at(first), at(last)}; }
   constexpr double at(double part) const { return from + part * (until - from); }
 };

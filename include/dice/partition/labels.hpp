@@ -1,6 +1,6 @@
-// The search for sums, and for what is bounded by sums: partial mappings are extended stage by stage, of which those are
-// kept that no other one is better than in all that counts (label setting; Martins 1984, "On a multicriteria shortest path
-// problem"). Exact for every objective and limit.
+// The search for objectives that are sums, and under limits on sums: partial mappings are extended stage by stage, and those
+// that no other one dominates are kept (label setting; Martins 1984, "On a multicriteria shortest path problem"). Exact for
+// every objective and limit.
 #pragma once
 
 #include "dice/partition/bounds.hpp"
@@ -18,7 +18,7 @@ namespace dice::partition {
 
 namespace detail {
 
-/// What the rest of a mapping takes at least. Costs more than what bounds say, and is worth it where these are too low.
+/// Lower bounds for the rest of a mapping. They cost more to compute than `bounds`, and pay where those are too low.
 struct rests {
   const sum_rest* latency = nullptr;  ///< for that objective or limit
   const sum_rest* energy = nullptr;   ///< for that objective
@@ -26,8 +26,8 @@ struct rests {
 
 class label_search {
  public:
-  /// Gives up beyond `most` labels. With rests.energy periods below its least one count as that, and g.most_period has to be
-  /// its longest one.
+  /// Gives up beyond `most` labels. With rests.energy, periods below its shortest one count as that one, and g.max_period
+  /// must be its longest one.
   constexpr label_search(const problem& p, const routes& r, const goal& g, progress tell, rests with = {},
                          int most = INT_MAX)
       : p_(p),
@@ -41,14 +41,15 @@ class label_search {
         transfers_(transfers_of(p, r)),
         heads_(r.nodes.size() * (p.pieces + 1), -1) {}
 
-  /// Sums of the same numbers in another order differ by less.
+  /// Sums of the same numbers in different orders differ by less (relative).
   static constexpr double rounding = 1e-12;
 
-  /// A better mapping than one whose value is `known`, as indices of edges, and where each stage begins; false if none is.
+  /// Finds a mapping better than value `known`, as indices of edges and the first piece of each stage; false if there is
+  /// none.
   constexpr bool run(double known, meta::array<int>& path, meta::array<int>& starts) {
     best_ = known * (1 - rounding);
     labels_.push_back({});
-    labels_[0].period = rest_ ? std::max(least_period(p_), rest_->least_period()) : least_period(p_);
+    labels_[0].period = rest_ ? std::max(min_period(p_), rest_->min_period()) : min_period(p_);
     heads_[0] = 0;
     for (int v = 0; v < r_.nodes.size() && finished(); ++v) {
       for (int first = 0; first < p_.pieces && finished(); ++first) {
@@ -68,20 +69,20 @@ class label_search {
   constexpr bool finished() const { return labels_.size() <= most_; }
 
  private:
-  /// A device whose stage begins at `start`, what the stages before it come to, and what it takes to receive.
+  /// A device whose stage begins at `start`, the totals of the stages before it, and the time in s that receiving costs it.
   struct label : sums {
     double busy = 0;
     int start = 0, edge = -1, before = -1, next = -1;
   };
 
   constexpr bool counts(objective o) const { return g_.best == o; }
-  /// Whether a is at least as good as b in all that counts.
+  /// Whether a is at least as good as b in every relevant criterion.
   constexpr bool covers(const label& a, const label& b) const {
     const bool energy = counts(objective::energy);
     const bool period = counts(objective::throughput) || energy;
     if (period && a.period > b.period) return false;
-    if ((period || g_.most_period < infinity) && a.busy > b.busy) return false;
-    if ((counts(objective::latency) || g_.most_latency < infinity) && a.latency > b.latency) return false;
+    if ((period || g_.max_period < infinity) && a.busy > b.busy) return false;
+    if ((counts(objective::latency) || g_.max_latency < infinity) && a.latency > b.latency) return false;
     if (energy && (a.work > b.work || a.idle > b.idle)) return false;
     return !counts(objective::peak_memory) || a.memory <= b.memory;
   }
@@ -104,7 +105,7 @@ class label_search {
       live = std::max(live, c.live[end - 1]);
       const auto held = c.weights[end] - c.weights[from.start] + live;
       // Each of these only grows with the end.
-      if (busy > g_.most_period || from.latency + t + rest[end] * (1 - rounding) > g_.most_latency || held > d.memory_limit)
+      if (busy > g_.max_period || from.latency + t + rest[end] * (1 - rounding) > g_.max_latency || held > d.memory_limit)
         return;
       label l = from;
       l.period = std::max(l.period, busy), l.latency += t, l.work += watts * busy, l.idle = held_power;
@@ -117,7 +118,7 @@ class label_search {
       if (memory > d.memory_limit) continue;
       l.memory = std::max(l.memory, memory);
       if (end == p_.pieces) {
-        if (l.latency <= g_.most_latency && bounds_.least(l, end) < best_)
+        if (l.latency <= g_.max_latency && bounds_.least(l, end) < best_)
           best_ = bounds_.least(l, end) * (1 - rounding), last_ = at;
         return;
       }
@@ -127,11 +128,11 @@ class label_search {
         const double x = transfers_[link * (p_.pieces + 1) + end];
         label next = l;
         next.period = std::max(next.period, x), next.latency += x;
-        if (p_.handles) {
+        if (p_.messages_cost_time) {
           const double sent = p_.sending(node.device, r_.links[link], end);
           next.period = std::max(next.period, busy + sent), next.work += watts * sent;
         }
-        if (next.period <= g_.most_period && in_time(next, r_.edges[e].to, end) &&
+        if (next.period <= g_.max_period && in_time(next, r_.edges[e].to, end) &&
             (rest_ ? sum(next) + rest_->from(r_.edges[e].to, end) : bounds_.least(next, end)) < best_)
           add(e, end, next);
       }
@@ -139,7 +140,7 @@ class label_search {
   }
 
   constexpr bool in_time(const label& l, int v, int start) const {
-    return (l.latency + (latency_ ? latency_->from(v, start) : p_.rest[start])) * (1 - rounding) <= g_.most_latency;
+    return (l.latency + (latency_ ? latency_->from(v, start) : p_.rest[start])) * (1 - rounding) <= g_.max_latency;
   }
   /// Latency or energy so far.
   constexpr double sum(const label& l) const { return counts(objective::latency) ? l.latency : l.work + l.idle * l.period; }
@@ -165,7 +166,7 @@ class label_search {
   const goal& g_;
   progress tell_;
   bounds bounds_;
-  const sum_rest *latency_, *rest_;  ///< rest_: of the objective; null: bounds_ has it
+  const sum_rest *latency_, *rest_;  ///< rest_: for the objective; null: bounds_ is used
   int most_;
   meta::array<double> transfers_;  ///< by link and cut
   meta::array<label> labels_;

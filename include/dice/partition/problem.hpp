@@ -1,4 +1,4 @@
-// The words of costs in which all searches are written.
+// The types of `cost` that all searches use.
 #pragma once
 
 #include "dice/cost/problem.hpp"

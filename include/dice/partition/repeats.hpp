@@ -1,5 +1,5 @@
-// Mappings in which a device computes more than one stage (h1 – h0 – h1), of up to four stages: all of them, less those that
-// a bound rules out.
+// Mappings of up to four stages in which a device computes more than one (h1 – h0 – h1): tries all that bounds do not rule
+// out.
 #pragma once
 
 #include "dice/partition/bounds.hpp"
@@ -14,8 +14,8 @@ namespace dice::partition::detail {
 
 class repeat_search {
  public:
-  static constexpr int most_stages = 4;
-  /// Sums of the same numbers in another order differ by less.
+  static constexpr int max_stages = 4;
+  /// Sums of the same numbers in different orders differ by less (relative).
   static constexpr double rounding = 1e-12;
 
   constexpr repeat_search(const problem& p, const goal& g, progress tell = {})
@@ -38,7 +38,7 @@ class repeat_search {
     }
   }
 
-  /// Stages that are better than a mapping whose value is `known`; none if there are none.
+  /// Stages that are better than a mapping whose value is `known`; empty if there are none.
   constexpr solution run(double known) {
     best_ = known;
     next({}, 0, false);
@@ -46,7 +46,7 @@ class repeat_search {
   }
 
  private:
-  /// What a device's stages so far come to.
+  /// Totals of a device's stages so far.
   struct use {
     int stages = 0;
     double seconds = 0;
@@ -55,11 +55,11 @@ class repeat_search {
 
   /// Whether a mapping that continues s from piece k on may be better than the best, and keep to the limits.
   constexpr bool promising(const sums& s, int k) const {
-    return s.period <= g_.most_period && s.latency + p_.rest[k] * (1 - rounding) <= g_.most_latency * (1 + rounding) &&
+    return s.period <= g_.max_period && s.latency + p_.rest[k] * (1 - rounding) <= g_.max_latency * (1 + rounding) &&
            bounds_.least(s, k) < best_;
   }
 
-  /// Of hosts that are like one another the first ones are taken first.
+  /// Whether `device` is in turn: hosts that are alike are used in their order.
   constexpr bool in_turn(int device) const {
     const int host = p_.devices[device].host;
     if (host_uses_[host]) return true;
@@ -71,7 +71,7 @@ class repeat_search {
   /// Tries all stages from piece `first` on.
   constexpr void next(const sums& before, int first, bool repeated) {
     const int last = stages_.empty() ? -1 : stages_[stages_.size() - 1].device;
-    const int left = most_stages - 1 - stages_.size();  // stages after this one
+    const int left = max_stages - 1 - stages_.size();  // stages after this one
     for (int device = 0; device < p_.devices.size(); ++device) {
       const bool again = uses_[device].stages > 0;
       if (device == last || !in_turn(device) || (left == 0 && !repeated && !again)) continue;
@@ -98,7 +98,7 @@ class repeat_search {
     }
   }
 
-  /// Tries all ends of a stage of `device`, which comes after stages that come to `before`, and takes `received` to receive.
+  /// Tries all ends of a stage of `device` after stages with totals `before`; receiving costs it `received` s.
   constexpr void each_end(const sums& before, int device, int first, double received, int left, bool repeated) {
     const auto& d = p_.devices[device];
     const auto& c = p_.kinds[d.kind];
@@ -116,17 +116,17 @@ class repeat_search {
       now.work += (d.busy_watts - d.idle_watts) * (received + t);
       const auto held = here.weights + here.live + p_.slots * here.channels;
       now.memory = std::max(now.memory, held);
-      if (held > d.memory_limit || !promising(now, end)) return;  // and so does every later end
+      if (held > d.memory_limit || !promising(now, end)) return;  // nor can any later end help
       here.channels += p_.crossing[end];
       const auto memory = held + p_.slots * p_.crossing[end];
       if (memory > d.memory_limit) continue;
       now.memory = std::max(now.memory, memory);
-      if (left == most_stages - 1) {
+      if (left == max_stages - 1) {
         const double rest = 1 - static_cast<double>(end) / p_.pieces;
         tell_((device + 1 - rest * rest * rest) / p_.devices.size());
       }
       sums later = now;
-      if (end < p_.pieces) {  // at most so many devices share the rest
+      if (end < p_.pieces) {  // at most `left` devices share the rest
         later.period = std::max(later.period, p_.rest[end] / left * (1 - rounding));
         later.memory = std::max(later.memory, rest_weights_[end] / left);
       }
@@ -139,7 +139,7 @@ class repeat_search {
   }
 
   constexpr void finish(bool repeated) {
-    if (!repeated) return;  // the other searches know those
+    if (!repeated) return;  // the other searches find those
     const auto expected = predict(p_, stages_);
     if (!keeps(expected, g_) || value_of(g_.best, expected) >= best_) return;
     best_ = value_of(g_.best, expected);
@@ -153,8 +153,8 @@ class repeat_search {
   meta::array<stage> stages_;
   meta::array<use> uses_;                   ///< by device
   meta::array<int> host_uses_;              ///< stages by host
-  meta::array<std::int64_t> rest_weights_;  ///< bytes from each piece on, each where it has fewest
-  meta::array<std::int64_t> last_live_;     ///< by kind and piece: the most that is live from there on
+  meta::array<std::int64_t> rest_weights_;  ///< bytes of the pieces from each one on, each where it has fewest
+  meta::array<std::int64_t> last_live_;     ///< by kind and piece: most live bytes from there on
   double best_ = infinity;
   solution found_;
 };

@@ -1,5 +1,5 @@
-// In which order devices may follow one another: a graph whose paths are all sequences of different devices, or one for each
-// class of sequences that cost the same.
+// The orders in which devices may follow one another: a graph whose paths are all sequences of different devices, or one
+// sequence for each class of equal cost.
 #pragma once
 
 #include "dice/partition/problem.hpp"
@@ -8,23 +8,23 @@
 
 namespace dice::partition {
 
-/// Nodes stand for "this device computes the next stage, after such devices", or, without a device, for "one of the devices
-/// from here on does"; node 0 is the beginning. Edges lead from each node to later ones.
+/// A node means "this device computes the next stage, after these devices" or, without a device, "one of the devices from
+/// here on does"; node 0 is the start. Edges lead to later nodes.
 struct routes {
   struct node {
     int device = -1;  ///< one of its kind
     int first_edge = 0, last_edge = 0;
-    int depth = 0;  ///< devices so far, this one included, of a search in any order
+    int depth = 0;  ///< in a search in any order: devices so far, including this one
   };
   struct edge {
     int to = 0;
-    int link = 0;            ///< from the device before, into `links`
-    int origin = 0;          ///< which host it is on: the subset of its processors that were used before, as bits
-    bool same_host = false;  ///< that of the device before
+    int link = 0;            ///< from the previous device, index into `links`
+    int origin = 0;          ///< bits of the host's processors in use before, which identify the host
+    bool same_host = false;  ///< as the previous device's
   };
   meta::array<node> nodes;
   meta::array<edge> edges;
-  meta::array<platform::link> links;  ///< different ones
+  meta::array<platform::link> links;  ///< without duplicates
   bool complete = true;               ///< false: there were more than `most` nodes
 
   constexpr int number_of(const platform::link& l) {
@@ -35,7 +35,7 @@ struct routes {
   }
 };
 
-/// Devices in the order of problem::devices, of which any may be left out.
+/// Devices in the order of problem::devices; any may be skipped.
 constexpr routes routes_in_order(const problem& p) {
   routes out;
   const int n = p.devices.size();
@@ -67,7 +67,7 @@ constexpr routes routes_in_order(const problem& p) {
 
 namespace detail {
 
-/// Where the last stage was, and a number for how many hosts of each kind have which of their processors in use.
+/// Where the last stage was, and a key for how many hosts of each kind use which of their processors.
 struct usage {
   int kind = -1, subset = 0, processor = -1;
   std::int64_t key = 0;
@@ -75,15 +75,15 @@ struct usage {
 
 /// Kinds of hosts, densely numbered, and the devices of the first host of each.
 struct host_kinds {
-  static constexpr int most_processors = 4;
-  static constexpr int subsets = 1 << most_processors;
+  static constexpr int max_processors = 4;
+  static constexpr int subsets = 1 << max_processors;
   meta::array<int> hosts;             ///< how many of each kind
   meta::array<int> first;             ///< one of each kind
   meta::array<int> second;            ///< another one, or -1
   meta::array<int> of_host;           ///< by host
-  meta::array<int> devices;           ///< kind · most_processors + number on the host; -1: none
-  meta::array<std::int64_t> weights;  ///< kind · subsets + subset: what one more host of these adds to a usage's key
-  bool fits = true;                   ///< no host has more processors, and keys are no larger than they can be
+  meta::array<int> devices;           ///< kind · max_processors + number on the host; -1: none
+  meta::array<std::int64_t> weights;  ///< kind · subsets + subset: what one more such host adds to a usage's key
+  bool fits = true;                   ///< no host has more than max_processors, and keys do not overflow
 };
 
 constexpr host_kinds kinds_of(const problem& p) {
@@ -100,21 +100,21 @@ constexpr host_kinds kinds_of(const problem& p) {
       if (out.second[k] < 0) out.second[k] = h;
     }
   }
-  out.devices = meta::array<int>(out.hosts.size() * host_kinds::most_processors, -1);
+  out.devices = meta::array<int>(out.hosts.size() * host_kinds::max_processors, -1);
   for (int k = 0; k < out.hosts.size(); ++k) {
     int at = 0;
     for (int d = 0; d < p.devices.size(); ++d) {
       if (p.devices[d].host != out.first[k]) continue;
-      if (at == host_kinds::most_processors) out.fits = false;
-      else out.devices[k * host_kinds::most_processors + at++] = d;
+      if (at == host_kinds::max_processors) out.fits = false;
+      else out.devices[k * host_kinds::max_processors + at++] = d;
     }
   }
-  // Mixed radix, above what tells the last stage.
-  std::int64_t weight = out.hosts.size() * host_kinds::subsets * host_kinds::most_processors;
+  // Mixed radix, above the digits of the last stage.
+  std::int64_t weight = out.hosts.size() * host_kinds::subsets * host_kinds::max_processors;
   out.weights = meta::array<std::int64_t>(out.hosts.size() * host_kinds::subsets);
   for (int k = 0; k < out.hosts.size(); ++k) {
     int processors = 0;
-    while (processors < host_kinds::most_processors && out.devices[k * host_kinds::most_processors + processors] >= 0)
+    while (processors < host_kinds::max_processors && out.devices[k * host_kinds::max_processors + processors] >= 0)
       ++processors;
     for (int subset = 1; subset < 1 << processors; ++subset) {
       out.weights[k * host_kinds::subsets + subset] = weight;
@@ -127,8 +127,8 @@ constexpr host_kinds kinds_of(const problem& p) {
 
 }  // namespace detail
 
-/// Devices in any order. Hosts of one kind count as one another, so that there are as many nodes as ways to have so many of
-/// each kind in use, times kinds; beyond `most` nodes it gives up.
+/// Devices in any order. Hosts of one kind are interchangeable, so there is a node for each combination of numbers of hosts
+/// in use by kind, times kinds; gives up beyond `most` nodes.
 constexpr routes routes_in_any_order(const problem& p, int most) {
   using kinds = detail::host_kinds;
   const kinds k = detail::kinds_of(p);
@@ -145,7 +145,7 @@ constexpr routes routes_in_any_order(const problem& p, int most) {
     if (v > 0 && out.nodes[v].depth != out.nodes[v - 1].depth) level = states.size();
     out.nodes[v].first_edge = out.edges.size();
     const auto add = [&](const detail::usage& from, int kind, int subset, int processor, bool same_host) {
-      const int device = k.devices[kind * kinds::most_processors + processor];
+      const int device = k.devices[kind * kinds::max_processors + processor];
       int by = 0;
       if (from.kind >= 0) {
         const int a = k.first[from.kind];
@@ -154,7 +154,7 @@ constexpr routes routes_in_any_order(const problem& p, int most) {
       }
       const int before = kind * kinds::subsets + subset, after = before | 1 << processor;
       const auto used = from.key + k.weights[after] - k.weights[before];
-      const std::int64_t key = used + (after * kinds::most_processors + processor);
+      const std::int64_t key = used + (after * kinds::max_processors + processor);
       int to = level;
       for (const auto* known = keys.data(); to < keys.size() && known[to] != key;) ++to;
       if (to == keys.size()) {
@@ -181,8 +181,8 @@ constexpr routes routes_in_any_order(const problem& p, int most) {
         const bool last = kind == from.kind && subset == from.subset;
         if (others == 0) continue;
         others -= last;
-        for (int processor = 0; processor < kinds::most_processors; ++processor) {
-          if (subset >> processor & 1 || k.devices[kind * kinds::most_processors + processor] < 0) continue;
+        for (int processor = 0; processor < kinds::max_processors; ++processor) {
+          if (subset >> processor & 1 || k.devices[kind * kinds::max_processors + processor] < 0) continue;
           if (last) add(from, kind, subset, processor, true);
           if (others > 0) add(from, kind, subset, processor, false);
         }
@@ -192,13 +192,13 @@ constexpr routes routes_in_any_order(const problem& p, int most) {
   return out;
 }
 
-/// Beyond `most` nodes incomplete.
+/// Incomplete beyond `most` nodes.
 constexpr routes routes_of(const problem& p, bool in_order, int most) {
   if (in_order) return routes_in_order(p);
   return routes_in_any_order(p, most);
 }
 
-/// The devices on the path along these edges: of hosts that are like one another the first ones.
+/// The devices on the path along these edges; of hosts that are alike, the first ones.
 constexpr meta::array<int> devices_along(const problem& p, const routes& r, const meta::array<int>& path, bool in_order) {
   meta::array<int> out;
   if (in_order) {
@@ -219,7 +219,7 @@ constexpr meta::array<int> devices_along(const problem& p, const routes& r, cons
       host = 0;
       while (k.of_host[host] != kind || used[host] != edge.origin || host == last) ++host;
     }
-    // As many devices into the host as `like` is into the first of its kind.
+    // The device with the same number on `host` as `like` has on its own host.
     int number = 0;
     for (int d = 0; d < like; ++d) number += p.devices[d].host == p.devices[like].host;
     used[host] |= 1 << number;
@@ -231,7 +231,7 @@ constexpr meta::array<int> devices_along(const problem& p, const routes& r, cons
   return out;
 }
 
-/// The solution whose stages are on the path along these edges, each of which begins at one of these pieces.
+/// The solution whose stages follow the path along these edges and begin at pieces `starts`.
 constexpr solution along(const problem& p, const routes& r, bool in_order, const meta::array<int>& path,
                          const meta::array<int>& starts) {
   solution out;

@@ -14,14 +14,13 @@
 
 namespace dice::partition {
 
-/// Ways to have so many hosts of each kind in use that the search looks at; 8 hosts of 3 kinds (3, 3 and 2) have 104, 16 of
-/// one kind 16.
-inline constexpr int most_routes = 1024;
+/// Maximum number of nodes of `routes`; 8 hosts of 3 kinds (3, 3 and 2) have 104 besides the start, 16 hosts of one kind 16.
+inline constexpr int max_routes = 1024;
 
-/// Partial mappings that a search of sums makes at most before it turns to what is dearer and drops more of them; no matter
-/// for the answer.
+/// Maximum number of partial mappings in a search for sums before it turns to more expensive bounds that rule out more. Does
+/// not change the result.
 struct effort {
-  int quick = 60;       ///< with quick bounds; networks on boards of a few kinds often take less
+  int quick = 60;       ///< with quick bounds; networks on boards of a few kinds often need fewer
   int interval = 1000;  ///< in an interval of periods that is not narrow
 };
 
@@ -33,7 +32,7 @@ struct outcome {
 
 namespace detail {
 
-/// Replaces `best` by the best device alone, if that is better.
+/// Replaces `best` by the best mapping to a single device, if that is better.
 constexpr void try_single(const problem& p, const goal& g, solution& best) {
   for (int d = 0; d < p.devices.size(); ++d) {
     solution alone;
@@ -60,18 +59,18 @@ constexpr void add_up(const problem& p, const routes& r, const goal& g, progress
     if (g.best == objective::energy) best = energy_search(p, r, g, second, latency, labels.interval).run(best);
     else run(second, {latency, nullptr}, INT_MAX);
   };
-  if (g.best == objective::energy && g.most_latency == infinity) return thoroughly(nullptr);
+  if (g.best == objective::energy && g.max_latency == infinity) return thoroughly(nullptr);
   const double known = g.best == objective::latency && !best.empty() ? best.expected.latency : infinity;
   const sum_rest latency(p, r, transfers_of(p, r), bounds(p, g, false).before(objective::latency),
-                         std::min(known, g.most_latency), objective::latency, 0, g.most_period);
+                         std::min(known, g.max_latency), objective::latency, 0, g.max_period);
   thoroughly(&latency);
 }
 
 }  // namespace detail
 
-/// The best mapping of p for g, among all that give intervals of pieces to different devices (and, if g repeats, those of up
-/// to four stages on any devices): exact.
-constexpr outcome search(const problem& p, const goal& g, int most = most_routes, const effort& labels = {}) {
+/// The best mapping of p for g, exactly, among all that give intervals of pieces to different devices (and, with g.repeats,
+/// those of up to four stages on any devices).
+constexpr outcome search(const problem& p, const goal& g, int most = max_routes, const effort& labels = {}) {
   outcome out;
   if (p.devices.empty()) return out;
   const routes r = routes_of(p, g.in_order, most);
@@ -79,16 +78,16 @@ constexpr outcome search(const problem& p, const goal& g, int most = most_routes
     out.too_many_kinds = true;
     return out;
   }
-  const caps within{.period = g.most_period};
+  const caps within{.period = g.max_period};
   const bool bottleneck = g.best == objective::throughput || g.best == objective::peak_memory;
-  const bool adds = !bottleneck || g.most_latency < infinity;
+  const bool adds = !bottleneck || g.max_latency < infinity;
   const double labelled = g.repeats ? 0.8 : 1, filled = adds ? 0.1 : labelled;
   bottleneck_search stages(p, r, g.in_order, {g.seen_by, 0, filled});
   if (g.best == objective::throughput) out.best = stages.fastest(within);
   else if (bottleneck) out.best = stages.smallest(within);
-  else out.best = stages.feasible(within);  // something to be better than
+  else out.best = stages.feasible(within);  // a value to improve on
   if (!out.best.empty() && !keeps(out.best.expected, g)) out.best = {};
-  if (!bottleneck || (g.most_latency < infinity && out.best.empty())) {
+  if (!bottleneck || (g.max_latency < infinity && out.best.empty())) {
     if (!bottleneck) detail::try_single(p, g, out.best);
     detail::add_up(p, r, g, {g.seen_by, filled, labelled}, labels, out.best);
   }

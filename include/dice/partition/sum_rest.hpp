@@ -10,7 +10,7 @@
 
 namespace dice::partition::detail {
 
-/// By node: what its device and all later ones can do of problem::rest in 1 s, at most, in s.
+/// By node: upper bound, in s, of the part of problem::rest that its device and all later ones can do in 1 s.
 constexpr meta::array<double> shares_of(const problem& p, const routes& r) {
   meta::array<double> out(r.nodes.size());
   for (int v = r.nodes.size() - 1; v >= 0; --v) {
@@ -21,30 +21,29 @@ constexpr meta::array<double> shares_of(const problem& p, const routes& r) {
   return out;
 }
 
-/// What the rest of a mapping adds at least to its latency, in s, or to its energy, in J, if its period is in an interval:
-/// with the idle power of the shortest one, no stage longer than the longest one, and of memory weights only. So it is a
-/// sum, whose least value is found backwards from the end; among the ends of a stage by a queue of those that may become
-/// the best.
+/// The least that the rest of a mapping adds to its latency, in s, or to its energy, in J, if its period is in an interval:
+/// with idle power for the shortest period, no stage longer than the longest period, and only weights as memory. So it is a
+/// sum, minimised backwards from the end; for each stage, a queue holds the ends that may become the best.
 class sum_rest {
  public:
-  /// `transfers`: by link and cut, in s; `before`: what is added at least before each piece. What ends in more than `most`
-  /// is left out.
+  /// `transfers`: by link and cut, in s; `before`: the least that is added before each piece. Rests that lead to more than
+  /// `most` are left out.
   constexpr sum_rest(const problem& p, const routes& r, const meta::array<double>& transfers,
-                     const meta::array<double>& before, double most, objective best, double least_period, double most_period)
+                     const meta::array<double>& before, double most, objective best, double min_period, double max_period)
       : width_(p.pieces + 1),
         energy_(best == objective::energy),
-        least_period_(least_period),
+        min_period_(min_period),
         from_(r.nodes.size() * width_, infinity),
         after_(r.nodes.size() * width_, infinity) {
     const auto shares = shares_of(p, r);
     const double limit = most * (1 + 1e-9);
-    meta::array<int> begins(r.nodes.size()), ends(r.nodes.size());  // by node: pieces from which something is worth while
+    meta::array<int> begins(r.nodes.size()), ends(r.nodes.size());  // by node: pieces from which a rest may be worthwhile
     lines store(width_);
     for (int v = r.nodes.size() - 1; v >= 0; --v) {
       const auto& node = r.nodes[v];
       const double share = shares[v] - (node.device < 0 ? 0 : p.kinds[p.devices[node.device].kind].share);
-      int first = node.device < 0 ? 0 : 1;  // of the pieces from which on what follows has time enough
-      while (first < p.pieces && p.rest[first] > most_period * share * (1 + 1e-9)) ++first;
+      int first = node.device < 0 ? 0 : 1;  // the first end after which later devices have enough time
+      while (first < p.pieces && p.rest[first] > max_period * share * (1 + 1e-9)) ++first;
       double* after = after_.data() + v * width_;
       for (int e = node.first_edge; e < node.last_edge; ++e) {
         const auto& edge = r.edges[e];
@@ -54,17 +53,17 @@ class sum_rest {
           double sum = next[k];
           if (sum >= after[k]) continue;
           if (node.device >= 0) {
-            if (x[k] > most_period) continue;
+            if (x[k] > max_period) continue;
             if (!energy_) sum += x[k];
           }
-          if (energy_ && p.handles && k > 0) sum += message_energy(p, r, v, e, k);
+          if (energy_ && p.messages_cost_time && k > 0) sum += message_energy(p, r, v, e, k);
           if (sum < after[k]) after[k] = sum;
         }
       }
       double* from = from_.data() + v * width_;
       if (node.device < 0)
         for (int k = 0; k < p.pieces; ++k) from[k] = after[k];
-      else begin_stages(p, p.devices[node.device], most_period, after, from, store);
+      else begin_stages(p, p.devices[node.device], max_period, after, from, store);
       int &begin = begins[v], &end = ends[v] = p.pieces;
       const double* done = before.data();
       for (; end > 0 && from[end - 1] + done[end - 1] >= limit; --end) from[end - 1] = infinity;
@@ -72,16 +71,16 @@ class sum_rest {
     }
   }
 
-  constexpr double least_period() const { return least_period_; }
-  /// A stage of node v that begins at piece `start`, less what it receives, and all after it.
+  constexpr double min_period() const { return min_period_; }
+  /// A stage of node v that begins at piece `start`, without its receiving, and all after it.
   constexpr double from(int v, int start) const { return from_[v * width_ + start]; }
   /// All after a stage of node v that ends before piece `end`, with the messages between.
   constexpr double after(int v, int end) const { return after_[v * width_ + end]; }
   constexpr double whole() const { return from_[0]; }
 
  private:
-  /// Ends of stages that may become the best one, those of stages that are no longer than the shortest period and the
-  /// others, in descending order, the best one first, with what they and all that follows add.
+  /// Ends of stages that may become the best one, in descending order, the best one first, with what they and all after them
+  /// add: `brief` for stages no longer than the shortest period, `longer` for the others.
   struct lines {
     meta::array<int> brief, longer;
     meta::array<double> brief_sum, long_sum;
@@ -90,7 +89,7 @@ class sum_rest {
 
   /// What a second of computing adds.
   constexpr double each(const device& d) const { return energy_ ? d.busy_watts - d.idle_watts : 1; }
-  /// Of the devices at both ends of edge e out of node v, for what crosses the cut before piece k > 0.
+  /// Energy in J that messages add on the devices at both ends of edge e out of node v, for the cut before piece k > 0.
   constexpr double message_energy(const problem& p, const routes& r, int v, int e, int k) const {
     if (r.links.empty()) return 0;
     const int a = r.nodes[v].device, b = r.nodes[r.edges[e].to].device;
@@ -98,15 +97,14 @@ class sum_rest {
     return (a < 0 ? 0 : each(p.devices[a]) * p.sending(a, link, k)) +
            (b < 0 ? 0 : each(p.devices[b]) * p.receiving(b, link, k));
   }
-  /// from[k] for stages of device d, by what is added after each end. Without calls, which cost compilers much.
-  constexpr void begin_stages(const problem& p, const device& d, double most_period, double* after, double* from,
+  /// Fills in from[k] for stages of device d, given what is added after each end. Has no calls, which are slow in compilers.
+  constexpr void begin_stages(const problem& p, const device& d, double max_period, double* after, double* from,
                               lines& store) {
     after[p.pieces] = 0;
     const double *seconds = p.kinds[d.kind].seconds.data(), watts = each(d);
-    const double idle = energy_ ? d.idle_watts : 0, busy = watts + idle, held = idle * least_period_,
-                 shortest = least_period_;
+    const double idle = energy_ ? d.idle_watts : 0, busy = watts + idle, held = idle * min_period_, shortest = min_period_;
     const std::int64_t* weights = p.kinds[d.kind].weights.data();
-    const bool limited = d.memory_limit < weights[p.pieces] || most_period < seconds[p.pieces];
+    const bool limited = d.memory_limit < weights[p.pieces] || max_period < seconds[p.pieces];
     int *brief = store.brief.data(), *longer = store.longer.data();
     double *brief_sum = store.brief_sum.data(), *long_sum = store.long_sum.data();
     int brief_first = 0, brief_last = 0, long_first = 0, long_last = 0;
@@ -121,10 +119,10 @@ class sum_rest {
       }
       while (brief_first < brief_last && brief[brief_first] > end) ++brief_first;
       if (limited) {
-        while (brief_first < brief_last && (seconds[brief[brief_first]] - begin > most_period ||
+        while (brief_first < brief_last && (seconds[brief[brief_first]] - begin > max_period ||
                                             weights[brief[brief_first]] - weights[k] > d.memory_limit))
           ++brief_first;
-        while (long_first < long_last && (seconds[longer[long_first]] - begin > most_period ||
+        while (long_first < long_last && (seconds[longer[long_first]] - begin > max_period ||
                                           weights[longer[long_first]] - weights[k] > d.memory_limit))
           ++long_first;
       }
@@ -144,7 +142,7 @@ class sum_rest {
 
   int width_;
   bool energy_;
-  double least_period_;
+  double min_period_;
   meta::array<double> from_, after_;  ///< by node and piece
 };
 

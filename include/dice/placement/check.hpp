@@ -1,4 +1,4 @@
-// The checks of a mapping as values. Of several mistakes the first in this order is named: mapping, form, ranks, units and
+// Checks a mapping given as values. Of several mistakes, it reports the first in this order: mapping, form, ranks, units and
 // limits, wrong entries (foreign, backwards, empty, points), two devices, no device.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace dice::placement {
 
-/// Those of docs/dsl.md#mistakes, in its order.
+/// The mistakes of docs/dsl.md#mistakes, in its order.
 enum class mistake : unsigned char {
   none,
   not_a_network,
@@ -42,7 +42,7 @@ enum class mistake : unsigned char {
   points_count,
   two_devices,
   no_device,
-  memory_less_than_plan,  ///< this and the next are found by schedule and app
+  memory_less_than_plan,  ///< this is found by schedule, the next by assembly
   no_kernel,
 };
 
@@ -52,7 +52,7 @@ struct finding {
   int position = 0;        ///< of the entry in the mapping
   int index = 0;           ///< in the entry: of the interval or limit
   int number = 0;          ///< rank, core, threads, GPU, frames, point, points or layer id
-  int more = 0;            ///< points_count: devices; two_devices, no_device: layers beside the first
+  int more = 0;            ///< points_count: devices; two_devices, no_device: layers after the first
   std::int64_t bytes = 0;  ///< memory_less_than_plan: what the rank needs
 
   constexpr explicit operator bool() const { return what != mistake::none; }
@@ -114,10 +114,10 @@ constexpr mistake as_mistake(platform::unit_check::mistake what) {
   return mistake::none;
 }
 
-constexpr finding check_device(const platform::written_dev& d, int at, bool gpus) {
+constexpr finding check_device(const platform::written_dev& d, int at, unsigned processors) {
   using limit = platform::limit::kind;
   if (!d.is_unit) return {mistake::not_a_unit, at};
-  const auto unit = platform::check_unit(d.on, d.cores, gpus);
+  const auto unit = platform::check_unit(d.unit, d.cores, processors);
   if (const auto what = as_mistake(unit.what); what != mistake::none)
     return {what, at, 0, what == mistake::no_core ? d.rank : unit.value};
   int index = 0, precisions = 0;
@@ -128,16 +128,16 @@ constexpr finding check_device(const platform::written_dev& d, int at, bool gpus
     positive = positive && (l.what != limit::memory || l.bytes > 0);
     ++index;
   }
-  if (precisions > (d.on.on() == platform::processor::gpu ? 1 : 0)) return {mistake::precision, at, 0, d.rank};
+  if (precisions > (d.unit.processor() == platform::processor::gpu ? 1 : 0)) return {mistake::precision, at, 0, d.rank};
   if (!positive) return {mistake::memory_not_positive, at, 0, d.rank};
   return {};
 }
 
-constexpr finding check_units(const written_mapping& m, bool gpus) {
+constexpr finding check_units(const written_mapping& m, unsigned processors) {
   int at = 0;
   for (const auto& e : m.entries) {
     if (e.what == entry::kind::dev)
-      if (const auto f = check_device(e.dev, at, gpus)) return f;
+      if (const auto f = check_device(e.dev, at, processors)) return f;
     if (e.what == entry::kind::in_flight && e.frames < 1) return {mistake::in_flight, at, 0, e.frames};
     ++at;
   }
@@ -172,7 +172,7 @@ constexpr finding check_points(const written_mapping& m, int layers) {
 }
 
 constexpr finding check_layers(const written_mapping& m, int layers) {
-  meta::array<int> devices(layers), last(layers, -1);  // how many list each layer, and the latest that does
+  meta::array<int> devices(layers), last(layers, -1);  // how many entries list each layer, and the last that does
   int at = 0;
   for (const auto& e : m.entries) {
     for (const auto& list : e.lists)
@@ -190,13 +190,14 @@ constexpr finding check_layers(const written_mapping& m, int layers) {
 
 }  // namespace detail
 
-/// The first mistake of a mapping for network `net`; `gpus`: whether GPUs have a backend.
-constexpr finding check(const written_mapping& m, const graph::network_view& net, bool gpus = platform::has_cudnn) {
+/// The first mistake of a mapping for network `net`; `processors`: those that have a backend.
+constexpr finding check(const written_mapping& m, const graph::network_view& net,
+                        unsigned processors = platform::usable_processors) {
   if (m.is == form::none) return {mistake::not_a_mapping};
   if (!m.of_this_network) return {mistake::other_split};
   if (const auto f = detail::check_form(m)) return f;
   if (const auto f = detail::check_ranks(m)) return f;
-  if (const auto f = detail::check_units(m, gpus)) return f;
+  if (const auto f = detail::check_units(m, processors)) return f;
   if (const auto f = detail::check_lists(m)) return f;
   return m.is == form::split ? detail::check_points(m, net.size()) : detail::check_layers(m, net.size());
 }

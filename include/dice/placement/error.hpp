@@ -35,10 +35,10 @@ struct run_it_on_a_unit_whose_backend_has_this_operator;
 
 /// Incomplete on purpose: naming one of these is the error.
 namespace dice::error {
-/// Stands for the mapping that best_mapping could not make, because of Error: complete, so that it can be passed on to where
-/// mistakes of mappings are told.
+/// Stands for the mapping that best_mapping could not find, because of Error. Complete, so that it can be passed on to the
+/// code that reports mistakes of mappings.
 template <class Error> struct no_mapping final {};
-/// How many more layers have the same mistake; left out where there is none.
+/// How many more layers have the same mistake; left out if there are none.
 template <int Layers> struct and_others final {};
 template <class T, class Remedy> struct not_a_network;
 template <class Layer, class Remedy> struct damaged_header;

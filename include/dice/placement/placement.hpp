@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/placement/place.hpp"
+#include "dice/placement/assign.hpp"
 #include "dice/placement/types.hpp"
 
 #include <array>
@@ -18,13 +18,13 @@ namespace detail {
 
 template <class Net, class Map> consteval auto placed() {
   table<Net::size, count_devices(written<Net, Map>)> t{};
-  t.in_flight = place(written<Net, Map>, Net::size, t.owner.data(), t.devices.data());
+  t.in_flight = assign(written<Net, Map>, Net::size, t.owner.data(), t.devices.data());
   return t;
 }
 
 }  // namespace detail
 
-/// The placement of a mapping that `check` finds right.
+/// The placement of a mapping in which `check` finds no mistake.
 template <class Net, class Map> inline constexpr auto of = detail::placed<Net, Map>();
 
 }  // namespace dice::placement

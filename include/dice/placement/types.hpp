@@ -21,7 +21,7 @@ template <class Net, class L> constexpr int id_in() {
   }
   return -1;
 }
-/// The id of layer L; -1 if it is none of network Net.
+/// The id of layer L; -1 if it is not in network Net.
 template <class Net, class L> inline constexpr int id_of = id_in<Net, L>();
 
 template <class Net, class L> constexpr bool belongs() { return id_of<Net, L> >= 0; }
@@ -32,7 +32,7 @@ template <class Net, class A> inline constexpr interval interval_of<Net, from<A>
 template <class Net, class A> inline constexpr interval interval_of<Net, to<A>>{0, id_of<Net, A>};
 template <class Net> inline constexpr interval interval_of<Net, all>{0, Net::size - 1};
 
-// One more than there are: arrays have at least one element.
+// One extra element, since arrays have at least one.
 template <class Net, class... T> inline constexpr interval lists_of[]{interval_of<Net, T>..., {}};
 
 template <class Net, class E> inline constexpr entry entry_of{};

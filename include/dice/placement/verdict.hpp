@@ -43,7 +43,7 @@ template <class A> struct ends<to<A>> : ends<A> {};
 
 template <int Index, class... E> auto pick(layers<E...>) -> ends<meta::type_at<Index, E...>>;
 
-/// The type of an entry of a mapping, or of a split behind its points.
+/// The type of an entry of a mapping, or of a split after its points.
 template <int Position, class... E>
 auto entry_at(const mapping<E...>*)
     -> std::remove_cvref_t<decltype(boost::hana::at_c<Position>(boost::hana::tuple_t<E...>))>;
@@ -51,7 +51,7 @@ template <int Position, class Net, class Points, class... E>
 auto entry_at(const split<Net, Points, E...>*)
     -> std::remove_cvref_t<decltype(boost::hana::at_c<Position>(boost::hana::tuple_t<E...>))>;
 
-/// The error Of with a layer and how many there are beside it.
+/// The error Of with a layer and the number of others.
 template <template <class...> class Of, class Layer, int More, class Remedy> constexpr auto of_layers() {
   if constexpr (More == 0) return failing<Of<Layer, Remedy>>{};
   else return failing<Of<Layer, error::and_others<More>, Remedy>>{};

@@ -1,4 +1,4 @@
-// A mapping as values, as it is written and right or wrong: what types become at compile time and texts at run time.
+// A mapping as values, exactly as written, right or wrong: made from types at compile time and from texts at run time.
 #pragma once
 
 #include "dice/meta/view.hpp"
@@ -8,7 +8,7 @@
 
 namespace dice::placement {
 
-/// Layers first … last, both included, by id; -1 in place of a layer that is not of the network.
+/// Layers first … last, both included, by id; -1 for a layer that is not in the network.
 struct interval {
   int first = 0, last = 0;
 };
@@ -32,7 +32,7 @@ struct written_mapping {
   std::span<const int> points{};  ///< of a split
 };
 
-/// Devices that it has.
+/// The number of devices in the mapping.
 constexpr int count_devices(const written_mapping& m) {
   int n = 0;
   for (const auto& e : m.entries) n += e.what == entry::kind::dev;

@@ -15,12 +15,12 @@
 
 namespace dice {
 
-/// Measured times that stand in for a processor's stated speeds: `Measured` is a struct of a header that onnx2hpp made from
-/// what --measure wrote, `profile<vgg19_profile::pi>`.
+/// Measured times that replace a processor's stated speeds: `Measured` is a struct of a header that onnx2hpp made from what
+/// --measure wrote, `profile<vgg19_profile::pi>`.
 template <class Measured> struct profile final {};
 
-/// What messages over the network take of a processor's time, in which it does not compute: us<…> of each, and
-/// gbytes_per_s<…> or mbit_per_s<…> of its bytes (the overhead o of LogP, Culler et al. 1993, with one for each byte, too).
+/// Processor time that messages over the network take, in which it does not compute: us<…> for each, and gbytes_per_s<…> or
+/// mbit_per_s<…> for its bytes (the overhead o of LogP, Culler et al. 1993, extended by one per byte).
 template <class... About> struct sending final {};
 template <class... About> struct receiving final {};
 
@@ -28,22 +28,22 @@ template <class... About> struct receiving final {};
 /// gbytes_per_s<…> or profile<…>, watts<busy, idle>, sending<…> and receiving<…>, and ram<…> if it has memory of its own.
 template <class Unit, class... About> struct processor final {};
 
-/// A kind of machine: ram<…>, its processors, and perhaps a connection<…> between them, which is shared memory of 5 GB/s and
-/// 2 µs unless said. A binary is built for each.
+/// A kind of machine: ram<…>, its processors, and optionally a connection<…> between them (by default, shared memory with 5
+/// GB/s and 2 µs). A binary is built for each.
 template <meta::fixed_string Name, class... About> struct board final {};
 
 namespace platform {
 
-/// Shared memory between the processors of a board that says nothing: what Open MPI's does on boards of today, rounded.
+/// Default connection between the processors of a board: what Open MPI's shared memory achieves on today's boards, rounded.
 inline constexpr link shared_memory{.bytes_per_s = 5e9, .seconds = 2e-6, .within_host = true};
 
 /// A processor as a value. Speeds are those of the whole processor.
 struct processor_info {
-  unit on{};
+  platform::unit unit{};
   std::span<const int> cores{};           ///< of cores<…>
-  double flops = 0, bytes_per_s = 0;      ///< floating-point operations and bytes a second; 0 where a profile tells
+  double flops = 0, bytes_per_s = 0;      ///< floating-point operations and bytes a second; 0 if a profile says
   double busy_watts = 0, idle_watts = 0;  ///< W
-  link sending{}, receiving{};            ///< time of its own that messages take; no speed: none
+  link sending{}, receiving{};            ///< processor time that messages take; speed 0: none
   std::int64_t memory = 0;                ///< bytes: its own or its board's
   bool own_memory = false, profiled = false, has_watts = false;
 };
@@ -86,7 +86,7 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
     }
     template <class M> constexpr void take(profile<M>) {
       info.profiled = true;
-      // What is stated counts more, wherever it stands.
+      // A stated value takes precedence, wherever it stands.
       if constexpr (requires { typename M::watts; })
         if (!info.has_watts) take(typename M::watts{});
       if constexpr (requires { typename M::sending; })
@@ -108,7 +108,7 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
   };
   static constexpr rates read = [] {
     rates r;
-    r.info.on = unit_traits<Unit>::value;
+    r.info.unit = unit_traits<Unit>::value;
     r.info.cores = unit_traits<Unit>::core_list;
     (r.take(About{}), ...);
     return r;
@@ -121,7 +121,7 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
   using measured = typename first_profile<About...>::type;  ///< of its profile, or void
   static constexpr processor_info value = read.info;
   static constexpr cluster_mistake check = [] {
-    // A GPU is right as a processor in a build without cuDNN: no mapping is made for it.
+    // A GPU is a valid processor in a build without cuDNN: no mapping is made for it.
     const auto unit = unit_mistake<Unit>.what;
     if (read.wrong || (unit != unit_check::mistake::none && unit != unit_check::mistake::no_backend))
       return cluster_mistake::wrong_unit;

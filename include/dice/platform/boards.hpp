@@ -1,8 +1,8 @@
-// Boards of today. gflops are peaks: cores times clock times what a core's vector units can do a cycle; cores, clocks and
-// the width of memories are those that their makers publish. gbytes_per_s are estimates, a third to two thirds of the
-// memory's peak. Watts are of a whole board; where no measurement is named they are the maker's power modes when busy, and a
-// guess when idle. So predictions are rough, and hopeful: dice's kernels reach 0.7 to 0.9 of the peak in large convolutions
-// on x86 (docs/performance.md). Where boards are at hand, state what was measured.
+// Today's boards. gflops are peaks: cores times clock times the operations of a core's vector units in a cycle; cores,
+// clocks and memory widths are as published by the makers. gbytes_per_s are estimates, a third to two thirds of the memory's
+// peak. Watts are for the whole board; where no measurement is cited, they are the maker's power mode when busy and a guess
+// when idle. So predictions are rough and optimistic: dice's kernels reach 0.7 to 0.9 of the peak in large convolutions on
+// x86 (docs/performance.md). If you have the boards, state measured values.
 #pragma once
 
 #include "dice/platform/board.hpp"
@@ -28,7 +28,7 @@ using jetson_nano =
     board<"jetson_nano", ram<4_GiB>, processor<cores<0, 1, 2, 3>, gflops<45.8>, gbytes_per_s<10>, watts<10, 2>>>;
 
 /// NVIDIA Jetson TX2, 8 GB: four Cortex-A57 (cores 0, 3, 4, 5) and two Denver 2 (cores 1, 2) at 2 GHz, one multiply-add of 4
-/// numbers a cycle; LPDDR4, 128 bits, 59.7 GB/s; 7.5 to 15 W. Its GPU as that of the Nano.
+/// numbers a cycle; LPDDR4, 128 bits, 59.7 GB/s; 7.5 to 15 W. For its GPU, see jetson_nano.
 using jetson_tx2 =
     board<"jetson_tx2", ram<8_GiB>, processor<cores<0, 3, 4, 5>, gflops<64>, gbytes_per_s<20>, watts<7.5, 1.5>>,
           processor<cores<1, 2>, gflops<32>, gbytes_per_s<20>, watts<5, 1>>>;

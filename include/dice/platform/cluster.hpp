@@ -1,4 +1,4 @@
-// Boards, hosts and the connections between them: what predictions and best_mapping are for.
+// Boards, hosts and the connections between them: the input of predictions and best_mapping.
 #pragma once
 
 #include "dice/meta/fixed_string.hpp"
@@ -17,7 +17,7 @@ namespace dice {
 /// A machine of kind Board, by the name under which mpirun starts ranks on it.
 template <meta::fixed_string Name, class Board> struct host final {};
 
-/// The machines at hand: host<…>s in the order in which ranks take them, and connection<…>s.
+/// The available machines: host<…>s in the order in which ranks take them, and connection<…>s.
 template <class... Entry> struct cluster final {};
 
 namespace platform {
@@ -90,7 +90,7 @@ template <class... Entry> struct cluster_traits<cluster<Entry...>> {
   }
   static constexpr auto names = names_of(hosts{});
 
-  /// Index of the connection between hosts a and b: the one that names them, else the one of every pair; -1 if none.
+  /// Index of the connection between hosts a and b: the one that names them, else the one for every pair; -1 if none.
   static constexpr int wire_between(std::size_t a, std::size_t b) {
     int general = -1;
     for (std::size_t w = 0; w < wires.size(); ++w) {
@@ -148,9 +148,7 @@ template <class... Entry> struct cluster_traits<cluster<Entry...>> {
  public:
   static constexpr cluster_finding check = check_all(hosts{});
   /// The connection between two different hosts, by their numbers.
-  static constexpr link link_between(std::size_t a, std::size_t b) {
-    return wires[static_cast<std::size_t>(wire_between(a, b))].value;
-  }
+  static constexpr link link_between(std::size_t a, std::size_t b) { return wires[wire_between(a, b)].value; }
 };
 
 namespace detail {
@@ -164,7 +162,7 @@ struct joined<meta::type_list<meta::type_list<A...>, meta::type_list<B...>, Rest
 
 }  // namespace detail
 
-/// A right cluster as values.
+/// A valid cluster as values.
 template <class Cluster> struct cluster_values;
 template <class... Entry> struct cluster_values<cluster<Entry...>> {
  private:
@@ -185,7 +183,7 @@ template <class... Entry> struct cluster_values<cluster<Entry...>> {
                                                       static_cast<int>(board_of<H>::values.size())}...};
     int at = 0;
     const auto set_kind = [&]<class Host>(meta::type_list<Host>) {
-      auto& mine = out[static_cast<std::size_t>(at)];
+      auto& mine = out[at];
       if (at > 0) mine.first_processor = (&mine)[-1].first_processor + (&mine)[-1].processors;
       int k = 0;
       const bool same[] = {std::is_same_v<board_of<Host>, board_of<H>>...};
@@ -210,8 +208,7 @@ template <class... Entry> struct cluster_values<cluster<Entry...>> {
   static constexpr auto host_list = [] {
     std::array<int, count> out{};
     for (std::size_t h = 0; h < hosts.size(); ++h)
-      for (int p = 0; p < hosts[h].processors; ++p)
-        out[static_cast<std::size_t>(hosts[h].first_processor + p)] = static_cast<int>(h);
+      for (int p = 0; p < hosts[h].processors; ++p) out[hosts[h].first_processor + p] = static_cast<int>(h);
     return out;
   }();
   static constexpr auto links = [] {

@@ -12,8 +12,8 @@ namespace dice {
 /// Names the two hosts of a connection.
 template <meta::fixed_string A, meta::fixed_string B> struct between final {};
 
-/// Speed and latency of the network: mbit_per_s<…> or gbytes_per_s<…>, and us<…> or ms<…>. Of every pair of hosts, or of
-/// those that between<…> names; the same in both directions, which do not disturb each other. In a board: between its
+/// Speed and latency of the network: mbit_per_s<…> or gbytes_per_s<…>, and us<…> or ms<…>. For every pair of hosts, or for
+/// the pair that between<…> names; the same in both directions, which do not slow each other. In a board: between its
 /// processors.
 template <class... About> struct connection final {};
 
@@ -22,8 +22,8 @@ namespace platform {
 /// A connection as a value.
 struct link {
   double bytes_per_s = 0;
-  double seconds = 0;        ///< of each message besides
-  bool within_host = false;  ///< memory that both ends share: messages take no time of the cores besides
+  double seconds = 0;        ///< added for each message
+  bool within_host = false;  ///< memory that both ends share: messages take no extra time of the cores
 
   /// Time of `bytes` in `messages` messages, in s: the latency–bandwidth model (Hockney 1994).
   constexpr double time(std::int64_t bytes, int messages) const {

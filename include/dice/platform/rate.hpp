@@ -26,11 +26,11 @@ template <platform::rate Value> struct gflops final {};
 template <platform::rate Value> struct gbytes_per_s final {};
 /// Speed of a connection in 10⁶ bits a second.
 template <platform::rate Value> struct mbit_per_s final {};
-/// Time in 10⁻⁶ s that each message takes besides: the latency of a connection, one way.
+/// Time in 10⁻⁶ s that is added for each message: the one-way latency of a connection.
 template <platform::rate Value> struct us final {};
 /// The same in 10⁻³ s.
 template <platform::rate Value> struct ms final {};
-/// Power that a processor takes while it computes, and while it waits, in W.
+/// Power that a processor draws while it computes, and while it waits, in W.
 template <platform::rate Busy, platform::rate Idle = 0> struct watts final {};
 /// Memory of a board, or of a processor that has its own, in bytes.
 template <std::int64_t Bytes> struct ram final {};

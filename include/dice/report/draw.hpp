@@ -25,7 +25,7 @@ namespace dice::report {
 
 namespace detail {
 
-/// `text` as a quoted string of the DOT language that is shown as it is, with line breaks; other control characters are
+/// `text` as a quoted string of the DOT language that is shown as it is, with line breaks; other control characters become
 /// blanks.
 inline std::string dot_string(std::string_view text) {
   std::string out = "\"";
@@ -67,7 +67,7 @@ inline std::string shape_text(const tensor::shape& s) {
   return out.empty() ? "scalar" : out;
 }
 
-/// The nodes of a drawing: one for each fusion group and each layer outside of them, by the id of its last layer.
+/// The nodes of a drawing: one for each fusion group and each layer outside of groups, named by the id of its last layer.
 struct nodes {
   std::vector<int> of_layer;
   std::vector<std::string> text;  ///< a line for each layer of the node; empty where there is none
@@ -77,9 +77,9 @@ struct nodes {
   std::iota(out.of_layer.begin(), out.of_layer.end(), 0);
   for (const auto& g : p.plan.groups)
     for (int l : g.layers())
-      if (l >= 0) out.of_layer[static_cast<std::size_t>(l)] = g.output();
+      if (l >= 0) out.of_layer[l] = g.output();
   for (std::size_t l = 0; l < out.text.size(); ++l) {
-    auto& text = out.text[static_cast<std::size_t>(out.of_layer[l])];
+    auto& text = out.text[out.of_layer[l]];
     text += (text.empty() ? "" : "\n+ ") + std::string(p.layers.layers[l].name) + "  " + std::string(p.layers.layers[l].op);
   }
   return out;
@@ -93,8 +93,8 @@ struct nodes {
   using detail::dot_string;
   const auto& edges = p.layers.edges;
   const auto nodes = detail::nodes_of(p);
-  const auto owner = [&](int l) { return p.plan.owner[static_cast<std::size_t>(l)]; };
-  const auto node = [&](int l) { return "l" + std::to_string(nodes.of_layer[static_cast<std::size_t>(l)]); };
+  const auto owner = [&](int l) { return p.plan.owner[l]; };
+  const auto node = [&](int l) { return "l" + std::to_string(nodes.of_layer[l]); };
 
   std::string arrows;
   for (const auto& e : edges)
@@ -115,7 +115,7 @@ struct nodes {
               " [label=" + dot_string("  tag " + std::to_string(msg.tag) + " · " + text::bytes_text(msg.bytes)) +
               ", style=bold, color=" + dark + ", fontcolor=" + dark + (fork ? ", dir=none];\n" : "];\n");
     if (!fork) continue;
-    points[static_cast<std::size_t>(msg.to)] +=
+    points[msg.to] +=
         "    " + end + " [shape=point, width=0.07, height=0.07, color=" + dark + ", fillcolor=" + dark + "];\n";
     for (const auto& r : readers) arrows += "  " + end + " -> " + r + ";\n";
   }
@@ -135,13 +135,13 @@ struct nodes {
            ", labeljust=l, style=\"filled,rounded\", color=" + dot_string(line) + ", fontcolor=" + dot_string(line) +
            ", fillcolor=" + dot_string(fill) + "];\n";
     for (int l : layers_of(p, r.rank)) {
-      const auto& text = nodes.text[static_cast<std::size_t>(l)];
-      const auto& layer = p.layers.layers[static_cast<std::size_t>(l)];
+      const auto& text = nodes.text[l];
+      const auto& layer = p.layers.layers[l];
       if (!text.empty())
         out += "    " + node(l) + " [label=" + dot_string(text + "\n" + detail::shape_text(layer.output)) +
                (layer.is_input || layer.is_output ? ", style=\"filled,rounded\"];\n" : "];\n");
     }
-    out += points[static_cast<std::size_t>(r.rank)] + "  }\n";
+    out += points[r.rank] + "  }\n";
   }
   return out + arrows + "}\n";
 }

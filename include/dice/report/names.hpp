@@ -1,4 +1,4 @@
-// How reports call units, layers and groups of them.
+// How reports name units, layers and groups of layers.
 #pragma once
 
 #include "dice/placement/text/write.hpp"
@@ -25,7 +25,7 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
   const auto& group = p.plan.groups[g];
   std::string out;
   for (int l : group.layers())
-    if (l >= 0) out += (out.empty() ? "" : "+") + std::string(p.layers.layers[static_cast<std::size_t>(l)].name);
+    if (l >= 0) out += (out.empty() ? "" : "+") + std::string(p.layers.layers[l].name);
   return out;
 }
 
@@ -39,7 +39,7 @@ inline std::vector<int> layers_of(const runtime::program& p, int rank) {
 
 /// "conv1 … pool3, fc1": runs of ids that follow each other.
 [[gnu::cold]] inline std::string runs_text(const runtime::program& p, const std::vector<int>& ids) {
-  const auto name = [&](int l) { return std::string(p.layers.layers[static_cast<std::size_t>(l)].name); };
+  const auto name = [&](int l) { return std::string(p.layers.layers[l].name); };
   constexpr int most = 6;
   std::string out;
   int runs = 0;

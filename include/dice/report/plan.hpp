@@ -1,4 +1,4 @@
-// What --plan prints: the plan from the program's values alone, without MPI, weights or a GPU.
+// What --plan prints: the plan from the program's values only, without MPI, weights or a GPU.
 #pragma once
 
 #include "dice/report/names.hpp"
@@ -13,32 +13,33 @@
 
 namespace dice::report {
 
-namespace detail {
-
-[[gnu::cold]] inline std::string plan_json(const runtime::program& p) {
-  std::string out = "{\"network\": " + text::json_string(p.network) +
-                    ", \"in_flight\": " + std::to_string(p.plan.in_flight) + ",\n \"ranks\": [";
-  for (std::size_t i = 0; i < p.plan.ranks.size(); ++i) {
-    const auto& r = p.plan.ranks[i];
-    out += (i ? ",\n  " : "\n  ");
-    out += "{\"rank\": " + std::to_string(r.rank) + ", \"unit\": " + text::json_string(unit_text(p, r.rank)) +
-           ", \"layers\": [";
-    bool first = true;
-    for (int l : layers_of(p, r.rank)) out += (first ? "" : ", ") + std::to_string(l), first = false;
-    out += "], \"macs\": " + std::to_string(r.macs) + ", \"weight_bytes\": " + std::to_string(r.weight_bytes) +
-           ", \"arena_bytes\": " + std::to_string(r.arena_bytes) + ", \"peak_bytes\": " + std::to_string(r.peak_bytes) + "}";
-  }
-  out += "],\n \"messages\": [";
-  for (std::size_t i = 0; i < p.plan.messages.size(); ++i) {
-    const auto& m = p.plan.messages[i];
-    out += (i ? ",\n  " : "\n  ");
-    out += "{\"from\": " + std::to_string(m.from) + ", \"to\": " + std::to_string(m.to) +
-           ", \"tag\": " + std::to_string(m.tag) + ", \"layer\": " + std::to_string(m.layer) +
-           ", \"bytes\": " + std::to_string(m.bytes) + "}";
-  }
-  return out + "]}\n";
+/// The plan as --plan=json has it.
+[[gnu::cold]] inline text::json_object plan_json(const runtime::program& p) {
+  text::json_array ranks, messages;
+  for (const auto& r : p.plan.ranks)
+    ranks.add(text::json_object()
+                  .add("rank", r.rank)
+                  .add("unit", unit_text(p, r.rank))
+                  .add("layers", text::json_array(layers_of(p, r.rank)))
+                  .add("macs", r.macs)
+                  .add("weight_bytes", r.weight_bytes)
+                  .add("arena_bytes", r.arena_bytes)
+                  .add("peak_bytes", r.peak_bytes));
+  for (const auto& m : p.plan.messages)
+    messages.add(text::json_object()
+                     .add("from", m.from)
+                     .add("to", m.to)
+                     .add("tag", m.tag)
+                     .add("layer", m.layer)
+                     .add("bytes", m.bytes));
+  return text::json_object()
+      .add("network", p.network)
+      .add("in_flight", p.plan.in_flight)
+      .add("ranks", ranks)
+      .add("messages", messages);
 }
 
+/// The same as a table.
 [[gnu::cold]] inline std::string plan_table(const runtime::program& p) {
   std::string out = "Network " + std::string(p.network) + ": " + std::to_string(p.layers.size()) + " layers on " +
                     std::to_string(p.ranks()) + (p.ranks() == 1 ? " rank, " : " ranks, ") +
@@ -69,18 +70,11 @@ namespace detail {
     out += "\nMessages of one frame:\n";
     lines = {{"layer", "from", "to", "tag", "size"}};
     for (const auto& m : p.plan.messages)
-      lines.push_back({std::string(p.layers.layers[static_cast<std::size_t>(m.layer)].name), std::to_string(m.from),
-                       std::to_string(m.to), std::to_string(m.tag), text::bytes_text(m.bytes)});
+      lines.push_back({std::string(p.layers.layers[m.layer].name), std::to_string(m.from), std::to_string(m.to),
+                       std::to_string(m.tag), text::bytes_text(m.bytes)});
     out += text::table_text(lines, 1);
   }
   return out;
-}
-
-}  // namespace detail
-
-/// The plan as text: a table, or one JSON object.
-inline std::string plan_text(const runtime::program& p, bool json) {
-  return json ? detail::plan_json(p) : detail::plan_table(p);
 }
 
 }  // namespace dice::report

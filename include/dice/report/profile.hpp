@@ -1,4 +1,4 @@
-// --profile: what each layer takes on the rank that computes it.
+// --profile: the time of each layer on the rank that computes it.
 #pragma once
 
 #include "dice/job/record.hpp"
@@ -71,35 +71,35 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
 
 /// The content of --profile: {"network", "frames", "ranks": [{"rank", "host", "unit", "layers": [{"id", "name", "operator",
 /// "ids", "macs", "median_ms", "spread_ms", "share"}]}]}. An entry is a fusion group: "ids" are its layers, "id" and
-/// "operator" are of the one that gives it its work.
+/// "operator" are those of its anchor.
 [[gnu::cold]] inline std::string profile_json(const runtime::program& p, std::int64_t frames,
                                               const std::vector<rank_profile>& ranks) {
-  std::string out =
-      "{\"network\": " + text::json_string(p.network) + ", \"frames\": " + std::to_string(frames) + ",\n \"ranks\": [";
+  text::json_array of_ranks;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    out += (r ? ",\n  " : "\n  ");
-    out += "{\"rank\": " + std::to_string(r) + ", \"host\": " + text::json_string(ranks[r].host) +
-           ", \"unit\": " + text::json_string(unit_text(p, static_cast<int>(r))) + ", \"layers\": [";
-    bool first = true;
+    text::json_array layers;
     for (const auto& g : ranks[r].groups) {
-      const auto& group = p.plan.groups[static_cast<std::size_t>(g.group)];
-      const auto& anchor = p.layers.layers[static_cast<std::size_t>(group.anchor)];
-      std::string ids;
+      const auto& group = p.plan.groups[g.group];
+      text::json_array ids;
       std::int64_t macs = 0;
       for (int l : group.layers())
-        if (l >= 0)
-          ids += (ids.empty() ? "" : ", ") + std::to_string(l), macs += p.layers.layers[static_cast<std::size_t>(l)].macs;
-      out += (first ? "\n   " : ",\n   ");
-      first = false;
-      out += "{\"id\": " + std::to_string(group.anchor) +
-             ", \"name\": " + text::json_string(group_text(p, static_cast<std::size_t>(g.group))) +
-             ", \"operator\": " + text::json_string(anchor.op) + ", \"ids\": [" + ids +
-             "], \"macs\": " + std::to_string(macs) + ", \"median_ms\": " + text::json_number(g.median_ms) +
-             ", \"spread_ms\": " + text::json_number(g.spread_ms) + ", \"share\": " + text::json_number(g.share) + "}";
+        if (l >= 0) ids.add(l), macs += p.layers.layers[l].macs;
+      layers.add(text::json_object()
+                     .add("id", group.anchor)
+                     .add("name", group_text(p, static_cast<std::size_t>(g.group)))
+                     .add("operator", p.layers.layers[group.anchor].op)
+                     .add("ids", ids)
+                     .add("macs", macs)
+                     .add("median_ms", g.median_ms)
+                     .add("spread_ms", g.spread_ms)
+                     .add("share", g.share));
     }
-    out += "]}";
+    of_ranks.add(text::json_object()
+                     .add("rank", r)
+                     .add("host", ranks[r].host)
+                     .add("unit", unit_text(p, static_cast<int>(r)))
+                     .add("layers", layers));
   }
-  return out + "]}\n";
+  return text::json_object().add("network", p.network).add("frames", frames).add("ranks", of_ranks).json() + "\n";
 }
 
 /// The same as a table.
@@ -112,8 +112,7 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
   std::vector<std::vector<std::string>> lines{{"rank", "layer", "operator", "median ms", "spread ms", "share", "GMAC/s"}};
   for (std::size_t r = 0; r < ranks.size(); ++r)
     for (const auto& g : ranks[r].groups) {
-      const auto& anchor =
-          p.layers.layers[static_cast<std::size_t>(p.plan.groups[static_cast<std::size_t>(g.group)].anchor)];
+      const auto& anchor = p.layers.layers[p.plan.groups[g.group].anchor];
       lines.push_back(
           {std::to_string(r), group_text(p, static_cast<std::size_t>(g.group)), std::string(anchor.op),
            number("%.3f", g.median_ms), number("%.3f", g.spread_ms), number("%.1f %%", 100 * g.share),

@@ -1,4 +1,4 @@
-// A run as it was measured: what each stage and link took for a frame.
+// A run as it was measured: the time of each stage and link for a frame.
 #pragma once
 
 #include "dice/job/clock_shift.hpp"
@@ -18,7 +18,7 @@
 
 namespace dice::report {
 
-/// Groups in a row on one rank.
+/// Consecutive groups on one rank.
 struct seen_stage {
   int rank = 0;
   std::vector<std::size_t> groups;
@@ -29,24 +29,24 @@ struct seen_link {
   int from = 0, to = 0, messages = 0;
   std::int64_t bytes = 0;
   double seconds = 0;       ///< measured, for a frame
-  std::int64_t frames = 0;  ///< in which all of them were seen
+  std::int64_t frames = 0;  ///< of which all messages were recorded
 };
 /// A run as it was measured.
 struct seen_run {
   std::vector<seen_stage> stages;
   std::vector<seen_link> links;
   std::vector<double> busy;  ///< by rank: s of computing for a frame
-  std::vector<double> idle;  ///< by rank: the part of the time in which it waits
+  std::vector<double> idle;  ///< by rank: the share of the time in which it waits
   std::vector<std::string> hosts;
   double period = 0, latency = 0;  ///< s a frame; the median
   std::int64_t frames = 0;
   int in_flight = 1;
 };
 
-/// What a rank did for messages, for all_gather. Its times become those of rank 0's clock.
-inline std::string passages_part(const runtime::recorder& r, const job::clock_shift& clock) {
+/// A rank's message events, for all_gather, in the time of rank 0's clock.
+inline std::string message_events_part(const runtime::recorder& r, const job::clock_shift& clock) {
   std::vector<std::int64_t> out;
-  for (const auto& e : r.passages())
+  for (const auto& e : r.message_events())
     out.insert(out.end(), {static_cast<std::int64_t>(e.is), e.what, e.frame, clock(e.begin)});
   job::record all;
   all.put(out);
@@ -55,29 +55,29 @@ inline std::string passages_part(const runtime::recorder& r, const job::clock_sh
 
 namespace detail {
 
-/// What each link takes for a frame: messages between two ranks pass one after the other, when they are sent and there is
-/// room for them, so that each takes from then, or from the arrival of the one before, to its own arrival. The median of all
-/// frames.
+/// The time of each link for a frame: the median of all frames. Messages between two ranks pass one after the other, once
+/// they are sent and the receiver has room for them. So each takes from then, or from the arrival of the one before, to its
+/// own arrival.
 [[gnu::cold]] inline std::vector<seen_link> links_of(const runtime::program& p, const std::vector<std::string>& parts) {
   using kind = runtime::recorder::kind;
-  struct passage {
+  struct transit {
     std::int64_t begun = 0, arrived = 0;
     bool sent = false;
     std::size_t frame = 0;
   };
-  std::vector<std::vector<std::int64_t>> told;
+  std::vector<std::vector<std::int64_t>> events;
   std::size_t frames = 0;
   for (const auto& part : parts) {
-    told.push_back(job::record(part).get_numbers());
-    for (std::size_t k = 0; k + 3 < told.back().size(); k += 4)
-      frames = std::max(frames, static_cast<std::size_t>(told.back()[k + 2]) + 1);
+    events.push_back(job::record(part).get_numbers());
+    for (std::size_t k = 0; k + 3 < events.back().size(); k += 4)
+      frames = std::max(frames, static_cast<std::size_t>(events.back()[k + 2]) + 1);
   }
-  std::vector<passage> passages(p.plan.messages.size() * frames);  // by message and frame
-  for (const auto& numbers : told)
+  std::vector<transit> transits(p.plan.messages.size() * frames);  // by message and frame
+  for (const auto& numbers : events)
     for (std::size_t k = 0; k + 3 < numbers.size(); k += 4) {
       const auto is = static_cast<kind>(numbers[k]);
       const auto frame = static_cast<std::size_t>(numbers[k + 2]);
-      auto& at = passages[static_cast<std::size_t>(numbers[k + 1]) * frames + frame];
+      auto& at = transits[static_cast<std::size_t>(numbers[k + 1]) * frames + frame];
       at.frame = frame;
       if (is == kind::receive) at.arrived = numbers[k + 3];
       else at.begun = at.begun == 0 ? numbers[k + 3] : std::max(at.begun, numbers[k + 3]);
@@ -90,14 +90,14 @@ namespace detail {
     ++same->messages, same->bytes += m.bytes;
   }
   for (auto& l : out) {
-    std::vector<passage> line;
+    std::vector<transit> line;
     for (std::size_t m = 0; m < p.plan.messages.size(); ++m)
       if (p.plan.messages[m].from == l.from && p.plan.messages[m].to == l.to)
         for (std::size_t f = 0; f < frames; ++f)
-          if (const auto& at = passages[m * frames + f]; at.sent && at.arrived != 0) line.push_back(at);
+          if (const auto& at = transits[m * frames + f]; at.sent && at.arrived != 0) line.push_back(at);
     std::sort(line.begin(), line.end(), [](const auto& x, const auto& y) { return x.begun < y.begun; });
     std::vector<double> of_frame(frames), whole;
-    std::vector<int> seen(frames);  // messages; a recorder that is full knows no more
+    std::vector<int> seen(frames);  // messages; a full recorder keeps no more
     std::int64_t before = INT64_MIN;
     for (const auto& at : line) {
       of_frame[at.frame] += static_cast<double>(std::max<std::int64_t>(at.arrived - std::max(at.begun, before), 0));
@@ -114,11 +114,11 @@ namespace detail {
 
 }  // namespace detail
 
-/// What all ranks told of a run.
+/// The run, from what all ranks report.
 [[gnu::cold]] inline seen_run seen(const runtime::program& p, const summary& r, const std::vector<rank_profile>& profiles,
-                                   const std::vector<std::string>& passages, int in_flight) {
+                                   const std::vector<std::string>& message_events, int in_flight) {
   seen_run out;
-  out.links = detail::links_of(p, passages), out.frames = r.frames, out.in_flight = in_flight;
+  out.links = detail::links_of(p, message_events), out.frames = r.frames, out.in_flight = in_flight;
   out.period = r.frames > 0 ? r.seconds / static_cast<double>(r.frames) : 0;
   out.latency = r.latency(0.5) * 1e-3;
   for (const auto& rank : r.ranks) {
@@ -127,7 +127,7 @@ namespace detail {
   }
   std::vector<double> seconds(p.plan.groups.size());
   for (std::size_t k = 0; k < profiles.size(); ++k)
-    for (const auto& g : profiles[k].groups) seconds[static_cast<std::size_t>(g.group)] = g.share * out.busy[k];
+    for (const auto& g : profiles[k].groups) seconds[g.group] = g.share * out.busy[k];
   std::vector<std::size_t> order(p.plan.groups.size());
   for (std::size_t g = 0; g < order.size(); ++g) order[g] = g;
   std::sort(order.begin(), order.end(),

@@ -12,15 +12,13 @@ namespace dice::report {
 
 namespace detail {
 
-/// "frame+2048", "scratch+0 blocked"; plain where nothing is said.
-inline std::string place_text(const schedule::place& at) {
+/// "frame+2048", "scratch+0 blocked"; without "blocked" it is plain.
+inline std::string address_text(const schedule::place& at) {
   return (at.where == schedule::space::frame ? "frame+" : "scratch+") + std::to_string(at.offset) +
          (at.layout == tensor::layout::blocked ? " blocked" : "");
 }
 
-inline std::string layer_name(const runtime::program& p, int l) {
-  return std::string(p.layers.layers[static_cast<std::size_t>(l)].name);
-}
+inline std::string layer_name(const runtime::program& p, int l) { return std::string(p.layers.layers[l].name); }
 
 /// "rank 2, tag 1, 2048 B": the other end of a message.
 inline std::string message_text(const schedule::message& m, int other) {
@@ -33,37 +31,36 @@ inline std::string message_text(const schedule::message& m, int other) {
   using enum schedule::action;
   switch (s.what) {
     case receive: {
-      const auto& m = p.plan.messages[static_cast<std::size_t>(s.message)];
-      return {"receive", name(s.layer), message_text(m, m.from), place_text(m.at_receiver)};
+      const auto& m = p.plan.messages[s.message];
+      return {"receive", name(s.layer), message_text(m, m.from), address_text(m.at_receiver)};
     }
     case enter:
-      return {"enter", name(s.layer), "source", place_text(s.output)};
+      return {"enter", name(s.layer), "source", address_text(s.output)};
     case leave:
-      return {"leave", name(s.layer), place_text(s.output), "sink"};
+      return {"leave", name(s.layer), address_text(s.output), "sink"};
     case send: {
-      const auto& m = p.plan.messages[static_cast<std::size_t>(s.message)];
-      return {"send", name(s.layer), place_text(m.at_sender), message_text(m, m.to)};
+      const auto& m = p.plan.messages[s.message];
+      return {"send", name(s.layer), address_text(m.at_sender), message_text(m, m.to)};
     }
     case compute:
       break;
   }
-  const auto& g = p.plan.groups[static_cast<std::size_t>(s.group)];
+  const auto& g = p.plan.groups[s.group];
   std::string layers, reads;
   for (int l : g.layers())
     if (l >= 0) layers += (layers.empty() ? "" : " + ") + name(l);
   std::vector<int> operands;  // in the order of the step's places
   for (const auto& e : p.layers.into(g.anchor)) operands.push_back(e.from);
-  if (g.residual >= 0) operands.push_back(p.layers.into(g.residual)[static_cast<std::size_t>(g.residual_operand)].from);
+  if (g.residual >= 0) operands.push_back(p.layers.into(g.residual)[g.residual_operand].from);
   for (int i = 0; i < s.operands; ++i)
-    reads += (i ? ", " : "") + name(operands[static_cast<std::size_t>(i)]) + " at " +
-             place_text(p.plan.operands[static_cast<std::size_t>(s.first_operand + i)]);
-  return {"compute", layers, reads, place_text(s.output)};
+    reads += (i ? ", " : "") + name(operands[i]) + " at " + address_text(p.plan.operands[s.first_operand + i]);
+  return {"compute", layers, reads, address_text(s.output)};
 }
 
 }  // namespace detail
 
 /// For each rank its segments' steps, numbered from 1, and its buffers with the steps during which they hold a value. Places
-/// are bytes from the beginning of the frame's block or of the scratch block.
+/// are byte offsets in the frame's block or the scratch block.
 [[gnu::cold]] inline std::string plan_steps(const runtime::program& p) {
   std::string out;
   for (const auto& r : p.plan.ranks) {
@@ -72,9 +69,9 @@ inline std::string message_text(const schedule::message& m, int other) {
            " + scratch " + text::bytes_text(r.scratch_bytes) + "\n";
     std::vector<std::vector<std::string>> lines{{"  segment", "step", "action", "layers", "from", "to"}};
     for (int g = r.first_segment; g < r.last_segment; ++g) {
-      const auto& segment = p.plan.segments[static_cast<std::size_t>(g)];
+      const auto& segment = p.plan.segments[g];
       for (int s = segment.first_step; s < segment.last_step; ++s) {
-        auto line = detail::step_cells(p, p.plan.steps[static_cast<std::size_t>(s)]);
+        auto line = detail::step_cells(p, p.plan.steps[s]);
         const bool first = s == segment.first_step;
         line.insert(line.begin(),
                     {first ? "  " + std::to_string(g - r.first_segment + 1) : "", std::to_string(s - r.first_step + 1)});
@@ -85,11 +82,11 @@ inline std::string message_text(const schedule::message& m, int other) {
     if (r.first_buffer == r.last_buffer) continue;
     lines = {{"  buffer", "place", "size", "steps"}};
     for (int b = r.first_buffer; b < r.last_buffer; ++b) {
-      const auto& buffer = p.plan.buffers[static_cast<std::size_t>(b)];
+      const auto& buffer = p.plan.buffers[b];
       const auto first = std::to_string(buffer.first_step - r.first_step + 1),
                  last = std::to_string(buffer.last_step - r.first_step + 1);
       lines.push_back({"  " + (buffer.layer < 0 ? std::string("(kernel's memory)") : detail::layer_name(p, buffer.layer)),
-                       detail::place_text(buffer.at), text::bytes_text(buffer.bytes),
+                       detail::address_text(buffer.at), text::bytes_text(buffer.bytes),
                        first == last ? first : first + " … " + last});
     }
     out += "\n" + text::table_text(lines, lines[0].size());

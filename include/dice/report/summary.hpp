@@ -1,4 +1,4 @@
-// The figures of a run: put together from all ranks, as JSON and as a table.
+// The figures of a run: merged from all ranks, as JSON and as a table.
 #pragma once
 
 #include "dice/job/clock_shift.hpp"
@@ -19,7 +19,7 @@
 
 namespace dice::report {
 
-/// Largest resident size of this process so far, in bytes; 0 if the system does not tell. Ranks that are threads share it.
+/// Largest resident size of this process so far, in bytes; 0 if the system does not say. Ranks that are threads share it.
 inline std::int64_t peak_rss_bytes() {
   std::ifstream in("/proc/self/status");
   for (std::string line; std::getline(in, line);)
@@ -27,7 +27,7 @@ inline std::int64_t peak_rss_bytes() {
   return 0;
 }
 
-/// What one rank tells of a run. Milliseconds are means per frame; bytes are of all frames.
+/// One rank's figures of a run. Milliseconds are means per frame; bytes are of all frames.
 struct rank_summary {
   std::string host;
   double compute_ms = 0, wait_ms = 0;
@@ -35,7 +35,7 @@ struct rank_summary {
   kernels::accelerator::memory_figures gpu{};  ///< no name: it computes on a CPU
 };
 
-/// What a whole run gives.
+/// The figures of a whole run.
 struct summary {
   std::int64_t frames = 0;
   double seconds = 0;              ///< from the first frame's entry to the last one's last output
@@ -43,7 +43,7 @@ struct summary {
   std::vector<rank_summary> ranks;
 
   double frames_per_second() const { return seconds > 0 ? static_cast<double>(frames) / seconds : 0; }
-  /// The latency below which the fraction `q` of the frames lie, between neighbours linear.
+  /// The latency below which the fraction `q` of the frames lies, with linear interpolation.
   double latency(double q) const {
     if (latency_ms.empty()) return 0;
     const double at = q * static_cast<double>(latency_ms.size() - 1);
@@ -53,7 +53,7 @@ struct summary {
   }
 };
 
-/// A rank's part, for all_gather. Its times become those of rank 0's clock.
+/// A rank's part, for all_gather, in the time of rank 0's clock.
 inline std::string summary_part(const std::string& host, const runtime::figures& f, const job::clock_shift& clock,
                                 std::int64_t planned, const kernels::accelerator::memory_figures& gpu) {
   job::record out;
@@ -109,28 +109,37 @@ inline std::string summary_part(const std::string& host, const runtime::figures&
 }
 
 /// The content of --json.
-[[gnu::cold]] inline std::string summary_json(const summary& r) {
-  std::string out = "{\"frames\": " + std::to_string(r.frames) +
-                    ",\n \"frames_per_second\": " + text::json_number(r.frames_per_second()) +
-                    ",\n \"latency_ms\": {\"min\": " + text::json_number(r.latency(0)) +
-                    ", \"median\": " + text::json_number(r.latency(0.5)) +
-                    ", \"p95\": " + text::json_number(r.latency(0.95)) + ", \"p99\": " + text::json_number(r.latency(0.99)) +
-                    ", \"max\": " + text::json_number(r.latency(1)) + "},\n \"ranks\": [";
+[[gnu::cold]] inline text::json_object summary_json(const summary& r) {
+  text::json_array ranks;
   for (std::size_t i = 0; i < r.ranks.size(); ++i) {
     const auto& k = r.ranks[i];
-    out += (i ? ",\n  " : "\n  ");
-    out += "{\"rank\": " + std::to_string(i) + ", \"host\": " + text::json_string(k.host) +
-           ", \"compute_ms\": " + text::json_number(k.compute_ms) + ", \"wait_ms\": " + text::json_number(k.wait_ms) +
-           ", \"bytes_sent\": " + std::to_string(k.bytes_sent) +
-           ", \"peak_rss_bytes\": " + std::to_string(k.peak_rss_bytes) +
-           ", \"planned_bytes\": " + std::to_string(k.planned_bytes);
+    auto rank = text::json_object()
+                    .add("rank", i)
+                    .add("host", k.host)
+                    .add("compute_ms", k.compute_ms)
+                    .add("wait_ms", k.wait_ms)
+                    .add("bytes_sent", k.bytes_sent)
+                    .add("peak_rss_bytes", k.peak_rss_bytes)
+                    .add("planned_bytes", k.planned_bytes);
     if (!k.gpu.name.empty())
-      out += ", \"gpu\": {\"name\": " + text::json_string(k.gpu.name) +
-             ", \"memory_bytes\": " + std::to_string(k.gpu.memory) + ", \"pinned_bytes\": " + std::to_string(k.gpu.staging) +
-             ", \"libraries_bytes\": " + std::to_string(k.gpu.besides) + "}";
-    out += "}";
+      rank.add("gpu", text::json_object()
+                          .add("name", k.gpu.name)
+                          .add("memory_bytes", k.gpu.memory)
+                          .add("pinned_bytes", k.gpu.staging)
+                          .add("libraries_bytes", k.gpu.besides));
+    ranks.add(rank);
   }
-  return out + "]}\n";
+  const auto latency = text::json_object()
+                           .add("min", r.latency(0))
+                           .add("median", r.latency(0.5))
+                           .add("p95", r.latency(0.95))
+                           .add("p99", r.latency(0.99))
+                           .add("max", r.latency(1));
+  return text::json_object()
+      .add("frames", r.frames)
+      .add("frames_per_second", r.frames_per_second())
+      .add("latency_ms", latency)
+      .add("ranks", ranks);
 }
 
 /// The table at the end of a run.
@@ -155,7 +164,7 @@ inline std::string summary_part(const std::string& host, const runtime::figures&
     if (const auto& gpu = r.ranks[i].gpu; !gpu.name.empty())
       out += "rank " + std::to_string(i) + " on " + gpu.name + ": " + text::bytes_text(gpu.memory) + " of its memory, " +
              text::bytes_text(gpu.besides) + " more for CUDA's libraries; " + text::bytes_text(gpu.staging) +
-             " of the host's pinned\n";
+             " of pinned host memory\n";
   return out;
 }
 

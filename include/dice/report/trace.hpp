@@ -15,9 +15,9 @@
 
 namespace dice::report {
 
-/// One rank's events, for trace_text. Times become those of rank 0's clock. The rank is a process of the trace
-/// with a row for each thread of its team, of which the first also sends and waits, and one for the messages as they arrive;
-/// an arrow leads from each sending to its arrival.
+/// One rank's events, for trace_text, in the time of rank 0's clock. The rank is a process of the trace with a row for each
+/// thread of its team, of which the first also sends and waits, and a row for arriving messages. An arrow leads from each
+/// message's sending to its arrival.
 [[gnu::cold]] inline std::string trace_part(const runtime::program& p, int rank, const std::string& host,
                                             const runtime::recorder& r, const job::clock_shift& clock) {
   using kind = runtime::recorder::kind;
@@ -28,10 +28,10 @@ namespace dice::report {
            ",\"args\":{\"name\":" + text::json_string(name) + "}},\n";
   };
   meta("process_name", 0, "rank " + std::to_string(rank) + " (" + host + ", " + unit_text(p, rank) + ")");
-  const int arrivals = std::max(1, static_cast<int>(r.team().size()));  // the row behind the threads'
+  const int arrivals = std::max(1, static_cast<int>(r.team().size()));  // the row after those of the threads
   for (int t = 0; t < arrivals; ++t) meta("thread_name", t, "thread " + std::to_string(t));
   meta("thread_name", arrivals, "messages arrive");
-  const auto layer = [&](int l) { return std::string(p.layers.layers[static_cast<std::size_t>(l)].name); };
+  const auto layer = [&](int l) { return std::string(p.layers.layers[l].name); };
   for (const auto& e : r.events()) {
     if (e.is == kind::post) continue;
     std::string name, more;
@@ -56,7 +56,7 @@ namespace dice::report {
         break;
       case kind::send:
       case kind::receive: {
-        const auto& m = p.plan.messages[static_cast<std::size_t>(e.what)];
+        const auto& m = p.plan.messages[e.what];
         const bool sends = e.is == kind::send;
         name = (sends ? "send " : "") + layer(m.layer) +
                (sends ? " to rank " + std::to_string(m.to) : " from rank " + std::to_string(m.from));
@@ -68,15 +68,15 @@ namespace dice::report {
     char times[96];
     std::snprintf(times, sizeof times, ",\"ts\":%.3f,\"dur\":%.3f", begin,
                   static_cast<double>(std::max<std::int64_t>(e.end - e.begin, 1000)) * 1e-3);
-    const auto place = of_rank + ",\"tid\":" + std::to_string(row);
-    out += "{\"ph\":\"X\",\"name\":" + text::json_string(name) + place + times;
+    const auto where = of_rank + ",\"tid\":" + std::to_string(row);
+    out += "{\"ph\":\"X\",\"name\":" + text::json_string(name) + where + times;
     if (e.frame >= 0) out += ",\"args\":{\"frame\":" + std::to_string(e.frame) + more + "}";
     out += "},\n";
     if (e.is != kind::send && e.is != kind::receive) continue;
     const auto id = e.frame * static_cast<std::int64_t>(p.plan.messages.size()) + e.what;
     std::snprintf(times, sizeof times, ",\"ts\":%.3f", begin);
     out += std::string("{\"ph\":\"") + (e.is == kind::send ? "s" : "f\",\"bp\":\"e") +
-           "\",\"cat\":\"message\",\"name\":\"message\",\"id\":" + std::to_string(id) + place + times + "},\n";
+           "\",\"cat\":\"message\",\"name\":\"message\",\"id\":" + std::to_string(id) + where + times + "},\n";
   }
   return out;
 }

@@ -1,10 +1,8 @@
-// The cores that a rank's thread may use, as the operating system tells.
+// The threads of a rank and their cores.
 #pragma once
 
+#include "dice/kernels/cores.hpp"
 #include "dice/platform/unit.hpp"
-
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,55 +12,20 @@
 
 namespace dice::runtime {
 
-inline constexpr int most_core = 1 << 20;  ///< no system has a core of this number
-
-/// Cores that the calling thread may use, ascending; empty if the system does not tell.
-inline std::vector<int> usable_cores() {
-  std::vector<int> out;
-  for (int limit = 1024; limit <= most_core; limit *= 4) {
-    cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(limit));
-    if (!set) break;
-    const auto bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(limit));
-    const bool told = ::sched_getaffinity(0, bytes, set) == 0;
-    for (int c = 0; told && c < limit; ++c)
-      if (CPU_ISSET_S(static_cast<std::size_t>(c), bytes, set)) out.push_back(c);
-    CPU_FREE(set);
-    if (told) break;
-  }
-  return out;
-}
-
-/// Lets the calling thread, and those that it starts later, run on `cores` only; those from most_core on are left out. False
-/// if the system refuses.
-inline bool use_cores(std::span<const int> cores) {
-  int limit = 1024;
-  for (int c : cores)
-    if (c >= limit && c < most_core) limit = c + 1;
-  cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(limit));
-  if (!set) return false;
-  const auto bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(limit));
-  CPU_ZERO_S(bytes, set);
-  for (int c : cores)
-    if (c < limit) CPU_SET_S(static_cast<std::size_t>(c), bytes, set);
-  const bool done = ::sched_setaffinity(0, bytes, set) == 0;
-  CPU_FREE(set);
-  return done;
-}
-
-/// How a rank computes on this host, and what is to be said about it.
-struct crew {
+/// How a rank computes on this host, and a warning about it.
+struct thread_plan {
   int threads = 1;
   std::vector<int> cores;  ///< to pin them to; empty: none
-  std::string warning;     ///< empty: all is as the unit says
+  std::string warning;     ///< empty: all is as the unit requires
 };
 
 /// Threads for unit `u` (with `listed` cores) in the calling thread, whose affinity is set for cores<…>. The cores of a
 /// `cpu` are shared by `sharers` ranks. `online` cores exist; `remedy` ends the warning.
-inline crew engage(const platform::unit& u, std::span<const int> listed, int sharers, int online,
-                   const std::string& remedy) {
+inline thread_plan engage(const platform::unit& u, std::span<const int> listed, int sharers, int online,
+                          const std::string& remedy) {
   using kind = platform::unit::kind;
-  crew out;
-  const auto may = usable_cores();
+  thread_plan out;
+  const auto may = kernels::usable_cores();
   const int usable = may.empty() ? 1 : static_cast<int>(may.size());
   const auto few = [&](int have) {
     return "may use " + std::to_string(have) + " of " + std::to_string(online) + (online == 1 ? " core" : " cores");
@@ -70,8 +33,8 @@ inline crew engage(const platform::unit& u, std::span<const int> listed, int sha
   switch (u.what) {
     case kind::cores: {
       std::string lacking;
-      use_cores(listed);
-      const auto got = usable_cores();
+      kernels::use_cores(listed);
+      const auto got = kernels::usable_cores();
       for (int c : listed) {
         bool there = false;
         for (int g : got) there |= g == c;
@@ -90,9 +53,9 @@ inline crew engage(const platform::unit& u, std::span<const int> listed, int sha
         out.warning = few(usable) + ", but its unit says " + std::to_string(u.count) + " threads" + remedy;
       break;
     case kind::cpu: {
-      const char* wish = std::getenv("OMP_NUM_THREADS");
-      const long wanted = wish ? std::strtol(wish, nullptr, 10) : 0;
-      out.threads = wanted > 0             ? static_cast<int>(std::min<long>(wanted, platform::most_threads))
+      const char* given = std::getenv("OMP_NUM_THREADS");
+      const long wanted = given ? std::strtol(given, nullptr, 10) : 0;
+      out.threads = wanted > 0             ? static_cast<int>(std::min<long>(wanted, platform::max_threads))
                     : usable / sharers > 1 ? usable / sharers
                                            : 1;
       if (wanted > usable) out.warning = few(usable) + ", but OMP_NUM_THREADS says " + std::to_string(wanted) + remedy;
@@ -100,7 +63,7 @@ inline crew engage(const platform::unit& u, std::span<const int> listed, int sha
       else if (wanted <= 0 && usable == 1 && online > 1) out.warning = few(usable) + remedy;
       break;
     }
-    case kind::gpu:
+    default:  // accelerators: the rank's one thread
       break;
   }
   return out;

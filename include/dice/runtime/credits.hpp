@@ -13,11 +13,11 @@
 
 namespace dice::runtime {
 
-/// The credits that a rank gives to others and takes from them, one for each frame that left, in order; at most `in_flight`
-/// of a path are under way.
+/// The credits that a rank sends to others and receives from them, one for each frame that has left, in order. At most
+/// `in_flight` are under way on a path.
 class credits {
  public:
-  /// `paths` are paths_of(plan, in_flight), of which credits are those with their tag.
+  /// `paths` are paths_of(plan, in_flight); those with credit_tag carry credits.
   credits(std::span<const channels::path> paths, int rank, channels::endpoint& end, int in_flight)
       : end_(end), in_flight_(in_flight) {
     for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -28,7 +28,8 @@ class credits {
     }
   }
 
-  /// Gives what is due for the first `left` frames, and takes what has come, of at most `frames`. Throws std::runtime_error.
+  /// Sends the credits due for the first `left` frames, and receives those that have arrived, for at most `frames` frames.
+  /// Throws std::runtime_error.
   void advance(std::int64_t left, std::int64_t frames) {
     for (auto& l : given_)
       while (l.begun < left && end_.sent(l.path, slot(l.begun))) {
@@ -45,7 +46,7 @@ class credits {
       }
     }
   }
-  /// Whether those of `frames` frames are given, have arrived, and are taken.
+  /// Whether all credits for `frames` frames are sent and received.
   bool idle(std::int64_t frames) const {
     for (const auto& l : given_) {
       if (l.begun < frames) return false;
@@ -54,7 +55,7 @@ class credits {
     }
     return std::all_of(taken_.begin(), taken_.end(), [&](const line& l) { return l.done == frames; });
   }
-  /// Frames of `most` that have left everywhere else, as far as known here.
+  /// How many frames, at most `most`, have left all other ranks, as far as known here.
   std::int64_t left(std::int64_t most) const {
     for (const auto& l : taken_) most = std::min(most, l.done);
     return most;
@@ -65,11 +66,11 @@ class credits {
     int path = 0;
     std::vector<std::int64_t> words{};  ///< the frames' numbers as they travel, by slot
     std::int64_t begun = 0;             ///< sent or posted to be received
-    std::int64_t done = 0;              ///< received: frames that left there
+    std::int64_t done = 0;              ///< received: frames that have left there
   };
 
   int slot(std::int64_t frame) const { return static_cast<int>(frame % in_flight_); }
-  static std::int64_t& word(line& l, int slot) { return l.words[static_cast<std::size_t>(slot)]; }
+  static std::int64_t& word(line& l, int slot) { return l.words[slot]; }
 
   channels::endpoint& end_;
   const int in_flight_;

@@ -31,8 +31,8 @@ class fingerprint {
   std::uint64_t hash_ = 14695981039346656037u;
 };
 
-/// Tells programs apart whose ranks cannot work together: FNV-1a over the layers' shapes and the plan, 16 hexadecimal
-/// digits. The kernels' packed forms are left out: ranks on different boards may differ in them.
+/// Distinguishes programs whose ranks cannot work together: FNV-1a over the layers' shapes and the plan, 16 hexadecimal
+/// digits. Leaves out the kernels' packed forms, which may differ between boards.
 inline std::string plan_digest(const program& p) {
   fingerprint f;
   const auto add = [&](auto v) { f.add(v); };
@@ -54,8 +54,8 @@ inline std::string plan_digest(const program& p) {
   return f.text();
 }
 
-/// What a file of packed weights must say of itself to serve this program, on boards of any kind: how kernels pack does not
-/// depend on the instruction set.
+/// The identity that a file of packed weights must state to fit this program, on boards of any kind: how kernels pack does
+/// not depend on the instruction set.
 [[gnu::cold]] inline weights::identity packed_identity(const program& p) {
   fingerprint f;
   f.add(plan_digest(p));

@@ -17,7 +17,7 @@ struct figures {
   std::int64_t waiting = 0;           ///< with no segment ready
   std::int64_t bytes_sent = 0;        ///< tensors, to other ranks
   std::vector<std::int64_t> entered;  ///< when each frame began to enter here; empty if the rank holds no graph input
-  std::vector<std::int64_t> left;     ///< when each frame's last graph output of this rank was there; empty likewise
+  std::vector<std::int64_t> left;     ///< when the last graph output of each frame was ready here; empty if there is none
 };
 
 }  // namespace dice::runtime

@@ -8,13 +8,13 @@ namespace dice::runtime {
 class source {
  public:
   virtual ~source() = default;
-  /// Writes the `elements` numbers of frame `frame` to `to`. May throw: the job then ends with the text.
+  /// Writes the `elements` numbers of frame `frame` to `to`. If it throws, the job ends with the exception's text.
   virtual void fill(int layer, std::int64_t frame, float* to, std::int64_t elements) = 0;
-  /// Whether fill() would not have to wait for that frame.
+  /// Whether fill() can write that frame without waiting.
   virtual bool ready(int /*layer*/, std::int64_t /*frame*/) { return true; }
-  /// How many frames there are in all, once that is known; else -1. Asked again and again, only where frames stream.
+  /// The total number of frames once it is known; until then -1. Polled, and only in streams.
   virtual std::int64_t total() { return -1; }
-  /// Told where frames stream: the first `frames` frames have left the network everywhere.
+  /// Called only in streams: the first `frames` frames have left the network on all ranks.
   virtual void retired(std::int64_t /*frames*/) {}
 };
 
@@ -22,9 +22,9 @@ class source {
 class sink {
  public:
   virtual ~sink() = default;
-  /// Takes the `elements` numbers of frame `frame` at `from`, which stay there only during the call.
+  /// Takes the `elements` numbers of frame `frame` at `from`, which is valid only during the call.
   virtual void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) = 0;
-  /// Whether take() would not have to wait for room.
+  /// Whether take() has room without waiting.
   virtual bool ready(int /*layer*/, std::int64_t /*frame*/) { return true; }
 };
 

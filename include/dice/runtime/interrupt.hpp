@@ -1,4 +1,4 @@
-// Ctrl-C and the like: a program that a signal ends says so, and leaves no file half-written.
+// Ctrl-C and similar: a program that is ended by a signal says so, and leaves no file half-written.
 #pragma once
 
 #include <signal.h>
@@ -25,44 +25,44 @@ struct ending {
 inline constexpr std::array endings{ending{SIGINT, "interrupted (SIGINT)"}, ending{SIGTERM, "terminated (SIGTERM)"},
                                     ending{SIGHUP, "the terminal is gone (SIGHUP)"},
                                     ending{SIGBUS, "a mapped file was cut short or cannot be read (SIGBUS)"}};
-/// What the handler says for each of them.
+/// What the handler prints for each signal.
 inline std::array<std::string, endings.size()> last_words;
 
-extern "C" inline void dice_end_by_signal(int number) {  // only what a handler may call
+extern "C" inline void dice_end_by_signal(int number) {  // calls only async-signal-safe functions
   for (const auto& path : unfinished)
     if (const char* at = path.load()) ::unlink(at);
   for (std::size_t i = 0; i < endings.size(); ++i)
     if (endings[i].signal == number) static_cast<void>(!::write(STDERR_FILENO, last_words[i].data(), last_words[i].size()));
-  ::raise(number);  // its default action once more, which ends the program when this returns
+  ::raise(number);  // with the default action restored: ends the program when the handler returns
 }
 
 }  // namespace detail
 
-/// While it lives, the file `path` is removed if the program is ended by a signal that an `interrupts` waits for.
+/// While it lives, the file `path` is removed if the program is ended by a signal that `interrupts` handles.
 class unfinished_file {
  public:
   explicit unfinished_file(std::string path) : path_(std::move(path)) {
-    for (auto& place : detail::unfinished)
-      if (const char* free = nullptr; place.compare_exchange_strong(free, path_.c_str())) {
-        place_ = &place;
+    for (auto& slot : detail::unfinished)
+      if (const char* free = nullptr; slot.compare_exchange_strong(free, path_.c_str())) {
+        slot_ = &slot;
         break;
       }
   }
   unfinished_file(const unfinished_file&) = delete;
   unfinished_file& operator=(const unfinished_file&) = delete;
   ~unfinished_file() {
-    if (place_) *place_ = nullptr;
+    if (slot_) *slot_ = nullptr;
   }
 
  private:
   const std::string path_;
-  std::atomic<const char*>* place_ = nullptr;
+  std::atomic<const char*>* slot_ = nullptr;
 };
 
 /// While it lives, SIGINT, SIGTERM, SIGHUP and SIGBUS remove the unfinished files, print `before`, which signal it is, and
-/// `after` (nothing if both are empty), and end the program as they would have; a file beyond its size limit is an error of
-/// writing, no signal. For main functions: signals that are ignored or that the program handles itself stay so. One at a
-/// time.
+/// `after` (nothing if both are empty), and then end the program as before. Exceeding the file size limit becomes a write
+/// error instead of a signal. For main functions; signals that the program ignores or handles itself are left alone. Only
+/// one object at a time.
 class interrupts {
  public:
   interrupts(const std::string& before, const std::string& after) {

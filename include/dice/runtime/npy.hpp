@@ -1,6 +1,6 @@
-// .npy files. xtensor writes them; they are read here into its containers, since its own reader (0.24) takes headers of 128
-// bytes and more for longer ones, accepts files that are cut short, allocates whatever the header says, and costs every
-// program 2 s of compile time.
+// .npy files. xtensor writes them; they are read here into its containers, since its own reader (0.24) misjudges the length
+// of headers of 128 bytes and more, accepts truncated files, allocates whatever the header says, and costs every program 2 s
+// of compile time.
 #pragma once
 
 #include "dice/runtime/interrupt.hpp"
@@ -25,7 +25,8 @@
 
 namespace dice::runtime {
 
-/// A file of frames that cannot be read, or is of the wrong type or shape; the text names it, what was expected and found.
+/// A file of frames that cannot be read, or is of the wrong type or shape; the text says which file, what was expected and
+/// what was found.
 struct file_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -33,10 +34,10 @@ struct file_error : std::runtime_error {
 namespace detail {
 
 struct npy_header {
-  std::string type;  ///< as it is written: "<f4"
+  std::string type;  ///< as written: "<f4"
   bool fortran = false;
   std::vector<std::int64_t> shape;
-  std::int64_t data = 0, bytes = 0;  ///< where the data begins, and how much there is
+  std::int64_t data = 0, bytes = 0;  ///< where the data begins, and how much of it there is
 };
 
 /// The text behind `'key':` in the dictionary of a header, without blanks before it.
@@ -51,7 +52,7 @@ inline std::string_view value_of(std::string_view header, std::string_view key) 
   return rest;
 }
 
-/// NumPy's name of a type in a header: "<f4" is float32. As it is written where it has no such name.
+/// NumPy's name of a type in a header: "<f4" gives "float32"; types without a name as written, in quotes.
 inline std::string type_name(std::string_view code) {
   if (code == "|b1") return "bool";
   int bytes = 0;
@@ -67,7 +68,7 @@ inline std::string type_name(std::string_view code) {
   return (code[0] == '>' ? "big-endian " : "") + kind + std::to_string(8 * bytes);
 }
 
-/// Reads the header of the file `path`, open as `in`; throws file_error. Nothing of the data is read.
+/// Reads the header of the file `path`, open as `in`; throws file_error. Does not read the data.
 [[gnu::cold]] inline npy_header read_npy_header(std::ifstream& in, const std::string& path, const std::string& what) {
   const auto fail = [&](const std::string& is) -> void { throw file_error("'" + path + "' " + is); };
   struct stat status {};
@@ -114,13 +115,14 @@ inline std::string type_name(std::string_view code) {
 
 }  // namespace detail
 
-/// Whether `path` is something else than a file to be read at will or replaced: a device, a pipe, a folder.
+/// Whether `path` is a device, a pipe or a folder rather than a regular file, which can be read at any position and
+/// replaced.
 inline bool is_special(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/// Whether writing `a` would replace `b`: not if they are devices or pipes.
+/// Whether writing `a` would replace `b`; false for devices and pipes.
 inline bool is_same_file(const std::string& a, const std::string& b) {
   struct stat first {};
   struct stat second {};
@@ -129,9 +131,9 @@ inline bool is_same_file(const std::string& a, const std::string& b) {
 }
 
 /// Reads a .npy file that holds frames of shape `one` joined along the leading dimension: float32, little-endian. `what`
-/// says what they are for ("input 'image'"). At least one frame. Throws file_error.
+/// says what they are for ("input 'image'"). Throws file_error, also if there is no frame.
 [[gnu::cold]] inline tensor read_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what) {
-  if (is_special(path)) throw file_error("'" + path + "' is a folder, a pipe or a device, no .npy file");
+  if (is_special(path)) throw file_error("'" + path + "' is a folder, a pipe or a device, not a .npy file");
   std::ifstream in(path, std::ios::binary);
   const auto h = detail::read_npy_header(in, path, what);
   std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
@@ -146,7 +148,7 @@ inline bool is_same_file(const std::string& a, const std::string& b) {
   const std::int64_t frame_bytes = one.bytes();
   if (frames > INT64_MAX / 2 / frame_bytes || h.bytes != frames * frame_bytes)
     throw file_error("'" + path + "' is cut short or damaged: " + std::to_string(h.bytes) +
-                     " bytes of data, its header states " + shape_text(h.shape) + " of 4 bytes each; write it anew");
+                     " bytes of data, its header states " + shape_text(h.shape) + " of 4 bytes each; write it again");
   const auto read = [&](auto of_layout) {
     auto all = decltype(of_layout)::from_shape(std::vector<std::size_t>(h.shape.begin(), h.shape.end()));
     in.seekg(h.data);
@@ -162,7 +164,7 @@ inline bool is_same_file(const std::string& a, const std::string& b) {
   }
 }
 
-/// Throws file_error if the file `path` cannot be written, as far as can be told beforehand.
+/// Throws file_error if the file `path` cannot be written, as far as can be known beforehand.
 inline void require_writable(const std::string& path) {
   const auto slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -173,8 +175,8 @@ inline void require_writable(const std::string& path) {
     throw file_error("'" + path + "' cannot be written: " + std::strerror(errno));
 }
 
-/// Calls write(path of a temporary file) and renames that to `path` when it is complete. What is special is written
-/// directly. Throws file_error.
+/// Calls write(path of a temporary file) and renames that to `path` when it is complete. Special files (is_special) are
+/// written directly. Throws file_error.
 template <class F> void replace_file(const std::string& path, F write) {
   const bool direct = is_special(path);
   const std::string temporary = direct ? path : path + ".tmp" + std::to_string(::getpid());

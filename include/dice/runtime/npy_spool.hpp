@@ -18,8 +18,8 @@
 
 namespace dice::runtime {
 
-/// A .npy file of frames whose number is known only at the end. Until then they lie in a file without a name in the same
-/// folder (/tmp if the file is a device or a pipe), so that nothing is left of a run that ends early.
+/// A .npy file of frames whose number is known only at the end. Until then they are in an unlinked file in the same folder
+/// (/tmp if the file is a device or a pipe), so that a run that ends early leaves nothing behind.
 class npy_spool {
  public:
   /// For frames of shape `one`. Throws file_error.
@@ -43,7 +43,7 @@ class npy_spool {
     if (std::fflush(file_.get()) != 0) fail();
     std::rewind(file_.get());
     std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape_text(stacked(one_, frames_)) + ", }";
-    header.resize((header.size() + 10 + 64) / 64 * 64 - 11, ' ');  // with what is before and behind it a multiple of 64
+    header.resize((header.size() + 10 + 64) / 64 * 64 - 11, ' ');  // so that all before the data is a multiple of 64
     header += '\n';
     const char size[] = {static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
     header = "\x93NUMPY\x01" + std::string(1, '\0') + std::string(size, 2) + header;

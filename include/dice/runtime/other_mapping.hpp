@@ -8,7 +8,7 @@
 
 namespace dice::runtime {
 
-/// A program's network under another mapping; owns what that program refers to.
+/// A program's network under another mapping; owns what program() refers to.
 class other_mapping {
  public:
   virtual ~other_mapping() = default;
@@ -16,7 +16,7 @@ class other_mapping {
   virtual std::span<const platform::device> devices() const = 0;
 };
 
-/// One that was made.
+/// Owns an other_mapping.
 struct owned_mapping {
   std::unique_ptr<const other_mapping> it;
 };

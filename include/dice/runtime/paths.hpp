@@ -4,7 +4,6 @@
 #include "dice/schedule/program.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +14,7 @@ inline std::vector<int> ranks_with(const schedule::plan_view& plan, schedule::ac
   std::vector<int> out;
   for (const auto& r : plan.ranks)
     for (int s = r.first_step; s < r.last_step; ++s)
-      if (plan.steps[static_cast<std::size_t>(s)].what == what) {
+      if (plan.steps[s].what == what) {
         out.push_back(r.rank);
         break;
       }
@@ -25,22 +24,18 @@ inline std::vector<int> ranks_with(const schedule::plan_view& plan, schedule::ac
 /// The tag of credits; messages have tags from 1 on.
 inline constexpr int credit_tag = 0;
 
-/// What a rank tells another one of a stream: how many frames there are in all, or that it failed. Each once at most.
-struct notices {
-  int path = 0;
-  std::array<std::int64_t, 2> words{};
-  int begun = 0, done = 0;
-};
+/// The tag of the notices of a stream (runtime/frame_count.hpp).
+inline int notice_tag(const schedule::plan_view& plan) { return static_cast<int>(plan.messages.size()) + 1; }
 
 /// Frames whose buffers exist at once in rank `r`, with at most `in_flight` frames under way.
 inline int slots_of(const schedule::rank_program& r, int in_flight) { return std::min(r.slots, in_flight); }
 
-/// The paths of a plan: its messages, in their order; then the credits, from each rank that holds a graph output to each
-/// other that holds a graph input, one for each frame that left; then the notices of a stream, from each rank to each other.
+/// The paths of a plan: its messages, in their order; then the credits, from each rank with a graph output to each other
+/// rank with a graph input, one for each frame that has left; then the notices of a stream, from each rank to each other.
 inline std::vector<channels::path> paths_of(const schedule::plan_view& plan, int in_flight) {
   constexpr std::int64_t word = sizeof(std::int64_t);
   std::vector<channels::path> out;
-  const auto slots = [&](int rank) { return slots_of(plan.ranks[static_cast<std::size_t>(rank)], in_flight); };
+  const auto slots = [&](int rank) { return slots_of(plan.ranks[rank], in_flight); };
   for (const auto& m : plan.messages) out.push_back({m.from, m.to, m.tag, m.bytes, slots(m.from), slots(m.to)});
   for (int from : ranks_with(plan, schedule::action::leave))
     for (int to : ranks_with(plan, schedule::action::enter))
@@ -48,7 +43,7 @@ inline std::vector<channels::path> paths_of(const schedule::plan_view& plan, int
   const int ranks = static_cast<int>(plan.ranks.size());
   for (int from = 0; from < ranks; ++from)
     for (int to = 0; to < ranks; ++to)
-      if (from != to) out.push_back({from, to, static_cast<int>(plan.messages.size()) + 1, word, 2, 2});
+      if (from != to) out.push_back({from, to, notice_tag(plan), word, 2, 2});
   return out;
 }
 

@@ -13,7 +13,7 @@ namespace dice::runtime {
 /// Collects the results of a rank's graph outputs, frames joined along the leading dimension.
 class tensor_sink final : public sink {
  public:
-  /// Keeps what output `layer` of shape `one` gives, for `frames` frames; outputs not added are dropped.
+  /// Keeps the results of output `layer` of shape `one` for `frames` frames. Outputs that were not added are dropped.
   void add(int layer, const dice::tensor::shape& one, std::int64_t frames) {
     results_[layer] = tensor::from_shape(stacked(one, frames));
   }

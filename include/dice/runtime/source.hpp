@@ -13,7 +13,7 @@
 namespace dice::runtime {
 
 /// `elements` numbers for frame `frame` of graph input `input`: sums of eight uniform numbers, scaled to mean 0 and variance
-/// 1, near enough to the normal distribution. Integer arithmetic and one product: the same bits on every board and rank.
+/// 1, close to a normal distribution. Integer arithmetic and one product give the same bits on every board and rank.
 inline void random_frame(std::uint64_t seed, int input, std::int64_t frame, float* to, std::int64_t elements) {
   const auto mix = [](std::uint64_t z) {  // SplitMix64's finaliser
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -35,7 +35,7 @@ inline void random_frame(std::uint64_t seed, int input, std::int64_t frame, floa
   }
 }
 
-/// Frames for the graph inputs of a rank: given ones over again in turn, or random ones.
+/// Frames for the graph inputs of a rank: given ones, repeated in turn, or random ones.
 class tensor_source final : public source {
  public:
   /// Writes a frame to `to`.
@@ -43,7 +43,7 @@ class tensor_source final : public source {
 
   /// `frames` frames for input `layer`, each written to its place by `read` when it enters.
   void add(int layer, std::int64_t frames, reader read) { inputs_[layer] = {frames, std::move(read)}; }
-  /// Random frames for input `layer`, the `ordinal`-th graph input; the first `ahead` are made at once.
+  /// Random frames for input `layer`, the `ordinal`-th graph input; the first `ahead` are made now.
   void add_random(int layer, const dice::tensor::shape& one, int ordinal, std::uint64_t seed, std::int64_t ahead) {
     const auto n = one.elements();
     std::vector<float> made(static_cast<std::size_t>(ahead * n));

@@ -1,4 +1,4 @@
-// Frames from and to a program whose threads run beside the rank's: bounded queues in between.
+// Bounded queues that carry frames between a rank's thread and the threads of its program.
 #pragma once
 
 #include "dice/runtime/frames.hpp"
@@ -20,7 +20,7 @@
 
 namespace dice::runtime {
 
-/// Thrown in the rank's thread when its program stops the stream.
+/// Thrown in the rank's thread when its program stops the stream early.
 struct stop_request : std::runtime_error {
   stop_request() : std::runtime_error("the program stopped the stream") {}
 };
@@ -34,14 +34,14 @@ class push_source final : public source {
   /// Holds up to `capacity` frames for each input.
   explicit push_source(std::size_t capacity) : capacity_(capacity) {}
   void add(int layer) { inputs_[layer]; }
-  /// What makes the rank's thread look again.
+  /// `wake` makes the rank's thread check again.
   void on_change(std::function<void()> wake) {
     const std::lock_guard lock(mutex_);
     wake_ = std::move(wake);
   }
 
-  /// Adds a frame for input `layer`. If there is no room: waits for it, or returns false when `waits` is false. Throws
-  /// std::logic_error after close(), and what fail() was given.
+  /// Adds a frame for input `layer`. If there is no room, waits for it, or returns false if `waits` is false. Throws
+  /// std::logic_error after close(), and the error given to fail().
   bool push(int layer, writer frame, bool waits) {
     std::unique_lock lock(mutex_);
     auto& in = inputs_.at(layer);
@@ -59,7 +59,7 @@ class push_source final : public source {
   void close() { set(closed_); }
   /// Ends the stream with the frames under way unfinished.
   void stop() { set(stopped_); }
-  /// Waits until all frames pushed so far have left the network everywhere. Throws what fail() was given.
+  /// Waits until all frames pushed so far have left the network on all ranks. Throws the error given to fail().
   void drain() {
     std::unique_lock lock(mutex_);
     std::int64_t wanted = 0;
@@ -67,7 +67,7 @@ class push_source final : public source {
     changed_.wait(lock, [&] { return error_ || retired_ >= wanted; });
     if (error_) std::rethrow_exception(error_);
   }
-  /// The stream is over: whoever waits throws `error`.
+  /// The stream is over: push() and drain() throw `error`, also where they wait.
   void fail(std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     error_ = std::move(error);
@@ -97,7 +97,7 @@ class push_source final : public source {
     for (const auto& [layer, in] : inputs_)
       if (in.pushed != pushed)
         throw std::runtime_error("the graph inputs got different numbers of frames, " + std::to_string(pushed) + " and " +
-                                 std::to_string(in.pushed) + "; push as many to each");
+                                 std::to_string(in.pushed) + "; push the same number to each");
     return pushed;
   }
   void retired(std::int64_t frames) override {
@@ -135,7 +135,7 @@ class push_source final : public source {
 /// called from any thread.
 class result_sink final : public sink {
  public:
-  /// Gets a frame's number and its result, which stays there only during the call.
+  /// Gets a frame's number and its result, which is valid only during the call.
   using listener = std::function<void(std::int64_t frame, const float* from)>;
 
   /// Holds up to `capacity` results of each output; then frames wait.
@@ -146,8 +146,8 @@ class result_sink final : public sink {
     wake_ = std::move(wake);
   }
 
-  /// The next result of output `layer`, in memory that may be `into`'s; waits for it. False when the stream is over. Throws
-  /// what end() was given when no result is left.
+  /// Waits for the next result of output `layer`; its memory is swapped with `into`'s for reuse. When no result is left:
+  /// false if the stream is over, or throws the error given to end().
   bool take(int layer, tensor& into) {
     std::unique_lock lock(mutex_);
     auto& out = outputs_.at(layer);
@@ -162,7 +162,7 @@ class result_sink final : public sink {
     wake();
     return true;
   }
-  /// From now on results of output `layer` go to `f`, in the rank's thread (those that wait already: in this one).
+  /// From now on, results of output `layer` go to `f`, in the rank's thread; those already waiting, in this thread.
   void listen(int layer, listener f) {
     std::unique_lock lock(mutex_);
     auto& out = outputs_.at(layer);
@@ -177,13 +177,13 @@ class result_sink final : public sink {
     out.call = std::move(f);
     wake();
   }
-  /// Whether there is room for any number of results.
+  /// Sets whether there is room for any number of results.
   void unbounded(bool yes) {
     const std::lock_guard lock(mutex_);
     unbounded_ = yes;
     wake();
   }
-  /// The stream is over; `error` tells why, or is null when all is done.
+  /// The stream is over; `error` says why, or is null if all frames are done.
   void end(std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     over_ = true;
@@ -201,7 +201,7 @@ class result_sink final : public sink {
     auto& out = outputs_.at(layer);
     ++out.frames;
     if (out.call) {
-      lock.unlock();  // nobody changes it once it is set
+      lock.unlock();  // it does not change once it is set
       out.call(frame, from);
       return;
     }

@@ -19,20 +19,20 @@ constexpr std::array<dice::tensor::layout, N> layouts_of(std::span<const schedul
   return out;
 }
 
-/// Adds to the anchors' kernels, by fusion group, what the plan makes of them: what follows the anchor, and the layouts of
-/// what they read (which stay in `layouts`, see layouts_of) and write.
+/// Completes the anchors' entries, by fusion group, with what the plan decides: what follows the anchor, and the layouts
+/// that they read (views of `layouts`, see layouts_of) and write.
 constexpr void add_plan(std::span<kernels::entry> all, std::span<const dice::tensor::layout> layouts,
                         const schedule::plan_view& plan, const graph::network_view& net) {
   for (std::size_t g = 0; g < all.size(); ++g) {
     const auto& group = plan.groups[g];
     auto& what = all[g].what;
     what.residual = group.residual >= 0;
-    if (group.activation >= 0) what.activation = net.layers[static_cast<std::size_t>(group.activation)].fuses.function;
-    what.halves = group.pool >= 0;
+    if (group.activation >= 0) what.activation = net.layers[group.activation].fuses.function;
+    what.pools_2x2 = group.pool >= 0;
   }
   for (const auto& s : plan.steps)
     if (s.what == schedule::action::compute) {
-      auto& what = all[static_cast<std::size_t>(s.group)].what;
+      auto& what = all[s.group].what;
       what.layouts = layouts.subspan(static_cast<std::size_t>(s.first_operand), static_cast<std::size_t>(s.operands));
       what.output = s.output.layout;
     }

@@ -1,4 +1,4 @@
-// Which tensors share memory: views lie within their operand, and what a Concat joins lies within its result.
+// Which tensors share memory: a view lies within its operand, and a Concat's operands lie within its result.
 #pragma once
 
 #include "dice/graph/network.hpp"
@@ -10,7 +10,7 @@
 
 namespace dice::schedule {
 
-/// A tensor as one rank holds it: `bytes` at `offset` within the memory of instance `parent`, or memory of its own (-1).
+/// A tensor on one rank: `bytes` at `offset` within the memory of instance `parent`, or with its own memory (-1).
 struct instance {
   int layer = -1;
   tensor::layout layout = tensor::layout::plain;
@@ -21,7 +21,7 @@ struct instance {
   bool joined = false;  ///< a Concat whose operands all lie in place: nothing to compute
 };
 
-/// Instance whose memory holds instance i, and the offset in bytes from its beginning.
+/// Instance whose memory holds instance i, and the offset in bytes from the beginning of that memory.
 struct root_of {
   int at = -1;
   std::int64_t offset = 0;
@@ -35,8 +35,8 @@ constexpr root_of find_root(const meta::array<instance>& all, int i) {
   return r;
 }
 
-/// Finds the views and the Concats joined in place of one rank, whose layers are `own`; both only where the layouts are the
-/// same. `index[l]` is the instance of layer l's output, or -1 where there is none.
+/// Finds one rank's views and Concats joined in place, both only where the layouts are the same. `own`: the rank's layers;
+/// `index[l]`: the instance of layer l's output, or -1 if there is none.
 constexpr void alias(const graph::network_view& net, meta::array<instance>& all, const meta::array<int>& index,
                      std::span<const int> own) {
   for (const int l : own)
@@ -44,13 +44,13 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
       all[index[l]].parent = index[net.into(l)[0].from];
       all[index[l]].offset = net.layers[l].view * tensor::element_bytes;
     }
-  // Later Concats first: of a chain that grows (DenseNet) the last holds all, and the earlier ones lie within it.
+  // Later Concats first: in a growing chain (DenseNet) the earlier ones lie within the last.
   for (std::size_t i = own.size(); i-- > 0;) {
     const int l = own[i];
     if (index[l] < 0) continue;
     const auto in = net.into(l);
     if (in.empty() || in[0].joins < 0) continue;
-    // Already in place one after the other within another tensor?
+    // Do the operands already lie one after the other within another tensor?
     const int whole = index[l];
     const auto first = find_root(all, index[in[0].from]);
     bool placed = all[whole].parent < 0 && first.at != whole;

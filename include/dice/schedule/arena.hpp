@@ -1,4 +1,4 @@
-// Offsets of buffers by their lifetimes.
+// Buffer offsets, assigned by lifetime.
 #pragma once
 
 #include "dice/meta/array.hpp"
@@ -12,22 +12,22 @@ namespace dice::schedule {
 
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// The blocks in use at one step of a walk over buffers in order of their first steps. Each block is as large as alignment
-/// makes it. Lists, by address and by last step: most of a plan's blocks live long, and a constant evaluation pays for each
-/// that it looks at or moves.
+/// The blocks in use at one step of a walk over buffers in order of their first steps. Block sizes are rounded up to the
+/// alignment. Linked lists by address and by last step: most blocks of a plan live long, and constant evaluation pays for
+/// each block that it visits or moves.
 class live_blocks {
  public:
   /// For a walk over steps [first, last) with at most `count` blocks.
   constexpr live_blocks(int first, int last, int count) : step_(first), first_(first), ending_(last - first) {
     all_.reserve(count + 1);
-    all_.push_back({.from = std::numeric_limits<std::int64_t>::max()});  // before the first and after the last
+    all_.push_back({.from = std::numeric_limits<std::int64_t>::max()});  // sentinel before the first and after the last
   }
-  /// Forgets what ends before `step`.
+  /// Removes the blocks that end before `step`.
   constexpr void advance(int step) {
     for (; step_ < step; ++step_)
       for (int b = ending_[step_ - first_]; b != 0; b = all_[b].next_ending) forget(b);
   }
-  /// Adds `bytes` at the lowest address with room for them, alive until step `until`. Returns the address.
+  /// Adds a block of `bytes` at the lowest address with room for it, alive until step `until`. Returns the address.
   constexpr std::int64_t add(std::int64_t bytes, int until) {
     const std::int64_t size = aligned(bytes);
     int below = packed_;
@@ -58,13 +58,13 @@ class live_blocks {
   }
 
   meta::array<block> all_;
-  int packed_ = 0;  ///< the last block below which there is no gap
+  int packed_ = 0;  ///< the highest block with no gap below it
   int step_, first_;
-  meta::array<int> ending_;  ///< by last step: one of those blocks, or 0
+  meta::array<int> ending_;  ///< by last step: the first block of its list, or 0
 };
 
-/// Gives every buffer of rank `r` in the space `where` an offset such that buffers alive at the same step do not overlap: first
-/// fit in order of first steps, in which the buffers must come. Returns the bytes needed.
+/// Assigns offsets to the buffers of rank `r` in space `where` so that buffers alive at the same step do not overlap: first
+/// fit in order of first steps, by which the buffers must be sorted. Returns the bytes needed.
 constexpr std::int64_t lay_out(meta::array<buffer>& buffers, const rank_program& r, space where) {
   live_blocks live(r.first_step, r.last_step, r.last_buffer - r.first_buffer);
   std::int64_t high = 0;

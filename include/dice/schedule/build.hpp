@@ -18,7 +18,7 @@
 namespace dice::schedule {
 
 /// What a plan is built from. `algorithms[l]` is how the backend of layer l's rank computes l as the anchor of a group.
-struct wish {
+struct plan_input {
   graph::network_view net;
   std::span<const int> owner;  ///< rank of each layer
   std::span<const platform::device> devices;
@@ -26,7 +26,7 @@ struct wish {
   int in_flight = 1;
 };
 
-/// A plan that owns its arrays. Not named `plan`, which g++ would propose to a user whose alias it did not take.
+/// A plan that owns its arrays. Not named `plan`: g++ would suggest that name to users whose alias it rejects.
 struct built_plan {
   int in_flight = 1;
   meta::array<rank_program> ranks;
@@ -50,26 +50,26 @@ namespace detail {
 /// Builds a plan rank by rank.
 class builder {
  public:
-  constexpr explicit builder(const wish& w) : wish_(w), net_(w.net), n_(w.net.size()), uses_(n_) {
+  constexpr explicit builder(const plan_input& in) : input_(in), net_(in.net), n_(in.net.size()), uses_(n_) {
     for (const auto& e : net_.edges) ++uses_[e.from];
-    groups_ = fuse(net_, w.owner, w.algorithms, uses_);
-    layouts_ = choose_layouts(net_, groups_, w.algorithms);
+    groups_ = fuse(net_, in.owner, in.algorithms, uses_);
+    layouts_ = choose_layouts(net_, groups_, in.algorithms);
     list_layers();
     link_messages();
   }
 
   constexpr built_plan build() {
-    plan_.in_flight = wish_.in_flight;
+    plan_.in_flight = input_.in_flight;
     plan_.steps.reserve(n_ + 2 * plan_.messages.size());
     plan_.groups = groups_.list;
     plan_.owner = meta::array<int>(n_);
-    for (int l = 0; l < n_; ++l) plan_.owner[l] = wish_.owner[l];
-    for (const auto& d : wish_.devices) add_rank(d.rank);
+    for (int l = 0; l < n_; ++l) plan_.owner[l] = input_.owner[l];
+    for (const auto& d : input_.devices) add_rank(d.rank);
     return static_cast<built_plan&&>(plan_);
   }
 
  private:
-  /// Whether layer l is a step's result (and no inner part of a fusion group).
+  /// Whether layer l is the result of a step (not inside a fusion group).
   constexpr bool visible(int l) const { return groups_.of_layer[l] < 0 || groups_.list[groups_.of_layer[l]].output() == l; }
 
   /// Calls f(t) for every tensor t that the step of layer l reads: the group's operands in the kernel's order.
@@ -83,33 +83,34 @@ class builder {
 
   /// Sorts the layers by rank.
   constexpr void list_layers() {
-    const int ranks = static_cast<int>(wish_.devices.size());
+    const int ranks = static_cast<int>(input_.devices.size());
     begin_ = meta::array<int>(ranks + 1);
-    for (const int rank : wish_.owner) ++begin_[rank + 1];
+    for (const int rank : input_.owner) ++begin_[rank + 1];
     for (int r = 0; r < ranks; ++r) begin_[r + 1] += begin_[r];
     layers_ = meta::array<int>(n_);
     meta::array<int> filled(ranks);
     for (int l = 0; l < n_; ++l) {
-      const int rank = wish_.owner[l];
+      const int rank = input_.owner[l];
       layers_[begin_[rank] + filled[rank]++] = l;
     }
   }
 
-  /// One message for each tensor and each other rank that reads it; those of a tensor lie together, in `sent_`.
+  /// One message for each tensor and each other rank that reads it; a tensor's messages are consecutive, from
+  /// `sent_[tensor]` on.
   constexpr void link_messages() {
-    const int ranks = static_cast<int>(wish_.devices.size());
+    const int ranks = static_cast<int>(input_.devices.size());
     meta::array<int> pair_tags(ranks * ranks);
-    // By tensor: the ranks that read it.
+    // For each tensor, the ranks that read it.
     meta::array<int> count(n_ + 1);
     for (int l = 0; l < n_; ++l)
-      if (visible(l)) each_operand(l, [&](int t) { count[t + 1] += wish_.owner[t] != wish_.owner[l]; });
+      if (visible(l)) each_operand(l, [&](int t) { count[t + 1] += input_.owner[t] != input_.owner[l]; });
     for (int t = 0; t < n_; ++t) count[t + 1] += count[t];
     meta::array<int> readers(count[n_]), filled(n_);
     for (int l = 0; l < n_; ++l)
       if (visible(l))
         each_operand(l, [&](int t) {
-          const int rank = wish_.owner[l];
-          if (wish_.owner[t] == rank) return;
+          const int rank = input_.owner[l];
+          if (input_.owner[t] == rank) return;
           for (int i = 0; i < filled[t]; ++i)
             if (readers[count[t] + i] == rank) return;
           readers[count[t] + filled[t]++] = rank;
@@ -118,7 +119,7 @@ class builder {
     for (int t = 0; t < n_; ++t) {
       sent_[t] = plan_.messages.size();
       for (int i = 0; i < filled[t]; ++i) {
-        const int to = readers[count[t] + i], from = wish_.owner[t];
+        const int to = readers[count[t] + i], from = input_.owner[t];
         plan_.messages.push_back({.from = from,
                                   .to = to,
                                   .tag = ++pair_tags[from * ranks + to],
@@ -177,7 +178,7 @@ class builder {
     };
     for (const int l : own_)
       if (visible(l)) {
-        each_operand(l, [&](int t) { hold(t, wish_.owner[t] != rank); });
+        each_operand(l, [&](int t) { hold(t, input_.owner[t] != rank); });
         hold(l, false);
       }
     alias(net_, instances_, index_, own_);
@@ -197,7 +198,7 @@ class builder {
       const auto whole = tensor::whole(net_.layers[l].output);
       bool fresh = true;
       each_operand(l, [&](int t) {
-        if (wish_.owner[t] == rank || arrived[t]) return;
+        if (input_.owner[t] == rank || arrived[t]) return;
         if (fresh) cut();
         fresh = false;
         arrived[t] = 1;
@@ -212,7 +213,7 @@ class builder {
       } else if (net_.layers[l].is_output) {
         plan_.steps.push_back({.what = action::leave, .layer = l, .part = whole});
       } else if (g >= 0) {
-        const auto& algorithm = wish_.algorithms[groups_.list[g].anchor];
+        const auto& algorithm = input_.algorithms[groups_.list[g].anchor];
         const auto plain = net_.layers[groups_.list[g].anchor].parameter_bytes;
         out.weight_bytes += algorithm.packed_bytes ? algorithm.packed_bytes : plain;
         if (!instances_[index_[l]].joined)
@@ -235,12 +236,12 @@ class builder {
       auto& own = life_at(step.layer);
       own.touch(s);
       if (step.what == action::receive) own.touch(out.first_step), own.received = true;  // posted ahead
-      if (step.what == action::send) own.touch(out.last_step - 1), own.sent = true;      // done at any time after
+      if (step.what == action::send) own.touch(out.last_step - 1), own.sent = true;      // may be done later
       if (step.what == action::compute) each_operand(step.layer, [&](int t) { life_at(t).touch(s); });
     }
   }
 
-  /// Lets a result take the memory of an operand that dies in the same step, where the operator allows.
+  /// Lets a result reuse the memory of an operand that dies in the same step, where the operator allows it.
   constexpr void overwrite(const rank_program& out) {
     for (int s = out.first_step; s < out.last_step; ++s) {
       const auto& step = plan_.steps[s];
@@ -251,7 +252,7 @@ class builder {
           instances_[from.at].bytes != instances_[result].bytes || instances_[from.at].layout != instances_[result].layout ||
           lives_[from.at].last != s || lives_[from.at].sent)
         continue;
-      // The result's root is its own: what lies within it (views, joined tensors) moves along.
+      // The result is its own root: tensors that lie within it (views, joined tensors) move along.
       instances_[result].parent = from.at;
       instances_[result].offset = 0;
       lives_[from.at].join(lives_[result]);
@@ -260,11 +261,11 @@ class builder {
   }
 
   constexpr void list_buffers(rank_program& out) {
-    // Segment of each step, to tell what lives within one.
+    // Segment of each step, to find what lives within one segment.
     meta::array<int> segment_of(out.last_step - out.first_step);
     for (int i = out.first_segment; i < out.last_segment; ++i)
       for (int s = plan_.segments[i].first_step; s < plan_.segments[i].last_step; ++s) segment_of[s - out.first_step] = i;
-    // Roots by their first steps (a counting sort).
+    // Sort roots by first step (counting sort).
     const int steps = out.last_step - out.first_step;
     meta::array<int> begin(steps + 2);
     for (const auto& l : lives_)
@@ -305,9 +306,9 @@ class builder {
     out.scratch_bytes = lay_out(plan_.buffers, out, space::scratch);
   }
 
-  /// Scratch of the kernel whose result is layer l: its own, and what it converts there in the order of operands, result.
+  /// Scratch bytes of the kernel whose result is layer l: its own, then the converted operands and the converted result.
   constexpr std::int64_t working_bytes(int l) const {
-    const auto& how = wish_.algorithms[groups_.list[groups_.of_layer[l]].anchor];
+    const auto& how = input_.algorithms[groups_.list[groups_.of_layer[l]].anchor];
     std::int64_t bytes = aligned(how.scratch_bytes);
     if (!how.converts) return bytes;
     const auto held = [&](int t, tensor::layout as) {
@@ -328,7 +329,7 @@ class builder {
     return p;
   }
 
-  /// Writes the places into steps and messages, and the totals.
+  /// Fills in the places in steps and messages, and the rank's totals.
   constexpr void settle(rank_program& out) {
     bool talks = false;
     for (int s = out.first_step; s < out.last_step; ++s) {
@@ -355,19 +356,19 @@ class builder {
     }
     // One segment: a frame arrives, one is computed, one leaves. Several: frames wait for other ranks in between.
     const int segments = out.last_segment - out.first_segment;
-    out.slots = !talks ? 1 : segments <= 1 ? std::min(3, wish_.in_flight) : wish_.in_flight;
+    out.slots = !talks ? 1 : segments <= 1 ? std::min(3, input_.in_flight) : input_.in_flight;
     out.arena_bytes = out.slots * out.frame_bytes + out.scratch_bytes;
     out.peak_bytes = out.weight_bytes + out.arena_bytes;
   }
 
-  const wish& wish_;
+  const plan_input& input_;
   const graph::network_view& net_;
   int n_;
   meta::array<int> uses_;
   fusion_groups groups_;
   meta::array<tensor::layout> layouts_;  ///< of each layer's output
   meta::array<int> sent_;                ///< first message of each tensor
-  meta::array<int> layers_, begin_;      ///< layers by rank, and where each rank's begin
+  meta::array<int> layers_, begin_;      ///< layers by rank, and the first one of each rank
   built_plan plan_;
   // Of the rank being built:
   std::span<const int> own_;  ///< its layers
@@ -379,7 +380,7 @@ class builder {
 
 }  // namespace detail
 
-/// The plan of a placement that is right (every layer on one of the devices, ranks dense and in order).
-constexpr built_plan build(const wish& w) { return detail::builder(w).build(); }
+/// The plan of a valid placement (every layer on one of the devices, ranks dense and in order).
+constexpr built_plan build(const plan_input& in) { return detail::builder(in).build(); }
 
 }  // namespace dice::schedule

@@ -5,8 +5,8 @@
 
 namespace dice::schedule {
 
-/// A null pointer to a function whose return type is the named error for the first mistake of the mapping, the memory limits
-/// included, or int if there is none.
+/// A null pointer to a function whose return type is the named error for the first mistake of the mapping, including its
+/// memory limits, or int if there is none.
 template <class Net, class Map> consteval auto verdict() {
   if constexpr (placement::found<Net, Map>) return placement::verdict<Net, Map>();
   else if constexpr (constexpr auto f = check_limits(draft_of<Net, Map>, placement::of<Net, Map>.devices); f)

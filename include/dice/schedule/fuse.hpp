@@ -17,16 +17,16 @@ struct fusion_groups {
   meta::array<int> of_layer;
 };
 
-/// Joins convolution (or another operator that can), residual sum, activation and pooling into one group where they share a
-/// rank and nobody else reads what lies between. A group runs where its last layer stands in the order of ids, so that all
-/// it reads is ready. `uses[l]` counts the edges out of layer l; pooling is absorbed where `algorithms` can.
+/// Joins a convolution (or another operator that allows it), residual sum, activation and pooling into one group if they
+/// share a rank and no other layer reads the tensors in between. A group runs at the position of its last layer, when all
+/// its operands are ready. `uses[l]` counts the edges out of layer l; pooling is absorbed if `algorithms` support it.
 constexpr fusion_groups fuse(const graph::network_view& net, std::span<const int> owner,
                              std::span<const algorithm::choice> algorithms, const meta::array<int>& uses) {
   const int n = net.size();
   meta::array<group> found;
   meta::array<int> of(n, -1);
-  // The group whose output is tensor t, if layer l is t's only reader and the group, with what its anchor fuses, `takes` it;
-  // else -1.
+  // The group whose output is tensor t, if layer l is t's only reader, is on the same rank, and takes(group, what its anchor
+  // fuses) holds; else -1.
   const auto host = [&](int t, int l, auto takes) {
     const int g = of[t];
     const bool joins = g >= 0 && uses[t] == 1 && owner[t] == owner[l] && found[g].output() == t;
@@ -45,15 +45,15 @@ constexpr fusion_groups fuse(const graph::network_view& net, std::span<const int
       const auto takes = [](const group& to, const graph::fusion& by) {
         return by.takes_residual && to.output() == to.anchor;
       };
-      // The later operand is the fresher one in the cache, and the other is ready before it.
+      // The later operand is fresher in the cache, and the other one is ready before it.
       const int later = in[0].from > in[1].from ? 0 : 1;
       g = host(in[later].from, l, takes);
       if (g >= 0) found[g].residual = l, found[g].residual_operand = 1 - later;
-    } else if (layer.fuses.halves) {
-      // The kernel applies the activation to the largest only.
+    } else if (layer.fuses.pools_2x2) {
+      // The kernel applies the activation only to the maximum.
       const auto takes = [&](const group& to, const graph::fusion&) {
-        return algorithms[to.anchor].halves && to.residual < 0 && to.pool < 0 &&
-               (to.activation < 0 || net.layers[to.activation].fuses.rises);
+        return algorithms[to.anchor].pools_2x2 && to.residual < 0 && to.pool < 0 &&
+               (to.activation < 0 || net.layers[to.activation].fuses.monotonic);
       };
       g = host(in[0].from, l, takes);
       if (g >= 0) found[g].pool = l;
@@ -64,7 +64,7 @@ constexpr fusion_groups fuse(const graph::network_view& net, std::span<const int
     }
     of[l] = g;
   }
-  // In the order of outputs.
+  // Sort by output.
   fusion_groups out;
   out.of_layer = meta::array<int>(n, -1);
   out.list.reserve(found.size());

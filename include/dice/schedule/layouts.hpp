@@ -1,4 +1,4 @@
-// In which order the elements of each tensor lie: chosen with the kernels, one layout for all ranks that hold the tensor.
+// The layout of each tensor: chosen to suit its kernels, the same on all ranks that hold the tensor.
 #pragma once
 
 #include "dice/algorithm/choice.hpp"
@@ -13,8 +13,8 @@ namespace dice::schedule {
 
 namespace detail {
 
-/// Whether layer l, a view, shows a blocked operand as it shows a plain one: channels from a block's first on, at the same
-/// offset. Lanes beyond its last channel may be the operand's.
+/// Whether layer l, a view, has the same offset in a blocked operand as in a plain one: its channels begin at a block. Lanes
+/// beyond its last channel may hold channels of the operand.
 constexpr bool keeps_blocks(const graph::network_view& net, int l) {
   const auto &in = net.layers[net.into(l)[0].from].output, &out = net.layers[l].output;
   if (in.rank != out.rank || !tensor::has_blocks(in)) return false;
@@ -26,9 +26,9 @@ constexpr bool keeps_blocks(const graph::network_view& net, int l) {
 
 }  // namespace detail
 
-/// The layout of each layer's output. A tensor of at least one block of channels is blocked if the kernel that makes it
-/// works so and one that reads it does; views of other shapes, the graph's inputs and outputs and kernels that cannot
-/// convert need plain ones. So conversions stand only between kernels that work in different layouts.
+/// The layout of each layer's output. A tensor with at least one block of channels is blocked if the kernel that writes it
+/// and one that reads it work on blocks; views of other shapes, graph inputs and outputs, and kernels that cannot convert
+/// need plain tensors. So conversions occur only between kernels that work in different layouts.
 constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& net, const fusion_groups& groups,
                                                      std::span<const algorithm::choice> algorithms) {
   const int n = net.size();
@@ -40,7 +40,7 @@ constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& 
     for (const auto& e : net.into(g.anchor)) f(e.from);
     if (g.residual >= 0) f(net.into(g.residual)[g.residual_operand].from);
   };
-  // As the kernels write them.
+  // Forward: as the kernels write them.
   meta::array<char> blocked(n);
   for (int l = 0; l < n; ++l) {
     const auto& layer = net.layers[l];
@@ -53,7 +53,7 @@ constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& 
       else blocked[l] = how.works != algorithm::form::plain;
     }
   }
-  // As those that read them need them or like them, views from their readers on.
+  // Backward: as their readers need or prefer them; views pass this on to their operands.
   meta::array<char> needed_plain(n), liked(n);
   for (int l = n - 1; l >= 0; --l) {
     if (liked[l] == 0 || needed_plain[l]) blocked[l] = 0;

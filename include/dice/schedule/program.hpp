@@ -28,7 +28,7 @@ enum class space : std::uint8_t {
   scratch,  ///< one copy: tensors that live within one segment, and kernels' working memory
 };
 
-/// Where a tensor (or a region of it) begins, bytes from the beginning of its space, and the order of its elements.
+/// Where a tensor (or a region of it) begins, in bytes from the beginning of its space, and the order of its elements.
 struct place {
   space where = space::scratch;
   std::int64_t offset = 0;
@@ -42,7 +42,7 @@ struct group {
   int residual_operand = -1;  ///< which operand of `residual` is not the anchor's output
   int rank = 0;
 
-  /// Those that it has, in the order of ids, and -1 for each that it lacks.
+  /// Its layers in order of ids, with -1 for each missing one.
   constexpr std::array<int, 4> layers() const {
     return {anchor, residual, std::min(activation, pool), std::max(activation, pool)};
   }
@@ -84,12 +84,12 @@ struct message {
   friend constexpr bool operator==(const message&, const message&) = default;
 };
 
-/// A stretch of a rank's memory and the steps of one frame during which it holds a value: what buffers_disjoint proves.
+/// A range of a rank's memory and the steps of one frame during which it holds a value; buffers_disjoint checks them.
 struct buffer {
   place at{};
   std::int64_t bytes = 0;
   int first_step = 0, last_step = 0;  ///< both included, in plan_view::steps
-  int layer = -1;                     ///< the tensor whose root it is; -1: a kernel's working memory
+  int layer = -1;                     ///< the tensor that owns the memory; -1: a kernel's working memory
   tensor::region part{};              ///< which region of that tensor it holds
   friend constexpr bool operator==(const buffer&, const buffer&) = default;
 };
@@ -110,7 +110,7 @@ struct rank_program {
   friend constexpr bool operator==(const rank_program&, const rank_program&) = default;
 };
 
-/// All ranks' programs. `in_flight` frames at most are between entry and last output at any time.
+/// All ranks' programs. At any time, at most `in_flight` frames are between entry and last output.
 struct plan_view {
   int in_flight = 1;
   std::span<const rank_program> ranks;

@@ -1,4 +1,4 @@
-// What must hold of every plan, checked on its values alone: at compile time for a mapping, at run time in tests and
+// Properties of every valid plan, checked on its values only: at compile time for a mapping, at run time in tests and
 // searches.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace dice::schedule {
 
-/// Every message is sent by one step of its sender and received by one step of its receiver, in one layout; its size is that
-/// of its tensor; no other message between the two ranks has its tag, and tags are positive.
+/// Every message is sent by one step of its sender and received by one step of its receiver, in one layout and with its
+/// tensor's size. Tags are positive and unique for each sender and receiver.
 constexpr bool messages_match(const plan_view& p, const graph::network_view& net) {
   const int n = static_cast<int>(p.messages.size()), ranks = static_cast<int>(p.ranks.size());
   meta::array<int> sends(n), receives(n);
@@ -48,9 +48,9 @@ constexpr bool messages_match(const plan_view& p, const graph::network_view& net
 
 namespace detail {
 
-/// The step of a rank in which tensor l is complete: the one that writes it, or for a view or a Concat joined in place,
-/// which have none, the last of its operands'; `never` if some part is not written. `written[l]` is the writing step or -1;
-/// the answer is remembered there.
+/// The step of a rank that completes tensor l: the one that writes it or, for a view or a Concat joined in place, the last
+/// one that writes an operand; `never` if some part is not written. `written[l]` is the writing step or -1, and caches the
+/// result.
 inline constexpr int never = std::numeric_limits<int>::max();
 constexpr int completed(int l, meta::array<int>& written, const graph::network_view& net) {
   if (written[l] >= 0) return written[l];
@@ -60,7 +60,7 @@ constexpr int completed(int l, meta::array<int>& written, const graph::network_v
   return written[l] = last;
 }
 
-/// Whether f(l, place) holds for every tensor l that a step reads, sends or hands out, at the place that the step says.
+/// Whether f(l, place) holds for every tensor l that a step reads, sends or outputs, with the place that the step states.
 template <class F> constexpr bool reads_all(const plan_view& p, const graph::network_view& net, const step& s, F f) {
   if (s.what == action::send) return f(s.layer, p.messages[s.message].at_sender);
   if (s.what == action::leave) return f(net.into(s.layer)[0].from, s.output);
@@ -72,8 +72,8 @@ template <class F> constexpr bool reads_all(const plan_view& p, const graph::net
   return g.residual < 0 || f(net.into(g.residual)[g.residual_operand].from, p.operands[k]);
 }
 
-/// Where a rank has tensor l written: `at[l]`, or `unknown` if no step writes it. Then it is a view or a Concat joined in
-/// place and lies where its operands do, `nowhere` if these do not fit together; the answer is remembered in `at[l]`.
+/// Where tensor l is written on a rank: `at[l]`, or its offset is `unknown` if no step writes l. Then l is a view or a
+/// Concat joined in place and lies where its operands do, `nowhere` if they do not match; `at[l]` caches the result.
 inline constexpr std::int64_t unknown = -1, nowhere = -2;
 constexpr place written_at(int l, meta::array<place>& at, const graph::network_view& net) {
   if (at[l].offset != unknown) return at[l];
@@ -95,7 +95,7 @@ constexpr place written_at(int l, meta::array<place>& at, const graph::network_v
 
 }  // namespace detail
 
-/// Whatever a step reads, sends or hands out was complete in its rank before: received there, entered, or computed.
+/// Everything that a step reads, sends or outputs was complete on its rank before: received, entered or computed there.
 constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view& net) {
   for (const auto& r : p.ranks) {
     meta::array<int> written(net.size(), -1);
@@ -111,8 +111,8 @@ constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view
   return true;
 }
 
-/// Whatever a step reads, sends or hands out it takes from where its rank has it written, in the layout in which it is
-/// written: views from within their operand, a Concat joined in place from where its operands lie one after the other.
+/// Every step reads, sends or outputs a tensor at the place and in the layout in which its rank wrote it: a view within its
+/// operand, a Concat joined in place where its operands lie one after the other.
 constexpr bool places_match(const plan_view& p, const graph::network_view& net) {
   for (const auto& r : p.ranks) {
     meta::array<place> at(net.size(), {.offset = detail::unknown});
@@ -127,12 +127,12 @@ constexpr bool places_match(const plan_view& p, const graph::network_view& net) 
   return true;
 }
 
-/// Buffers alive at the same step of a rank do not overlap and lie within its arena; each holds its region; what outlives a
-/// segment lies in the frame's block.
+/// Buffers alive at the same step of a rank do not overlap and lie within its arena; each is large enough for its tensor;
+/// what outlives a segment lies in the frame's block.
 constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& net) {
   for (const auto& r : p.ranks) {
     for (const auto where : {space::frame, space::scratch}) {
-      meta::array<int> live;  // looked at one by one, unlike where the offsets come from
+      meta::array<int> live;  // checked one by one, independently of live_blocks
       const auto limit = where == space::frame ? r.frame_bytes : r.scratch_bytes;
       int before = r.first_step;
       for (int b = r.first_buffer; b < r.last_buffer; ++b) {
@@ -165,17 +165,17 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
   return true;
 }
 
-/// No cycle of waits, whatever the number of frames. Within one frame, segments wait for the one before them in their rank
-/// and for those that send what they receive: that graph must have no cycle. Between frames, a segment waits only for older
-/// frames: for itself, for its rank's slot (held by a frame `slots` older) and for the window (`in_flight` older). So of all
-/// frames under way the oldest can always go on, given at least one slot and one frame in flight.
+/// No cycle of waits, whatever the number of frames. Within one frame, a segment waits for the previous segment of its rank
+/// and for those that send its messages: this graph must have no cycle. Between frames, a segment waits only for older
+/// frames: for itself, for its rank's slot (held by a frame `slots` older) and for the window (`in_flight` older). So the
+/// oldest frame under way can always proceed, given at least one slot and one frame in flight.
 constexpr bool no_wait_cycle(const plan_view& p) {
   if (p.in_flight < 1) return false;
   for (const auto& r : p.ranks)
     if (r.slots < 1) return false;
   const int segments = static_cast<int>(p.segments.size()), messages = static_cast<int>(p.messages.size());
   meta::array<int> receiver(messages, -1);  // segment that receives each message
-  meta::array<int> waits(segments);         // what each segment still waits for
+  meta::array<int> waits(segments);         // number of waits left for each segment
   for (const auto& r : p.ranks)
     for (int g = r.first_segment; g < r.last_segment; ++g) {
       waits[g] += g > r.first_segment;

@@ -38,20 +38,19 @@ template <sizes S> struct arrays {
 };
 
 template <class To, class From> constexpr void copy(To& to, const From& from) {
-  for (int i = 0; i < from.size(); ++i) to[static_cast<std::size_t>(i)] = from[i];
+  for (int i = 0; i < from.size(); ++i) to[i] = from[i];
 }
 
 template <class Net> using algorithms_of = std::array<algorithm::choice, Net::size>;
 
-/// The tables of backend B, if a device of the mapping needs them.
+/// Adds the tables of backend B if a device of the mapping needs them.
 template <class Net, class Map, algorithm::backend B> constexpr void add_tables(algorithm::tables& to) {
   constexpr const auto& devices = placement::of<Net, Map>.devices;
-  constexpr auto uses = [](const platform::device& d) { return algorithm::backend_of(d.on) == B; };
+  constexpr auto uses = [](const platform::device& d) { return algorithm::backend_of(d.unit) == B; };
   constexpr auto limited = [](const platform::device& d) { return d.memory_limit >= 0; };
   if constexpr (std::any_of(devices.begin(), devices.end(), uses)) {
-    to.chosen[static_cast<std::size_t>(B)] = algorithm::choices<Net, B>;
-    if constexpr (std::any_of(devices.begin(), devices.end(), limited))
-      to.smallest[static_cast<std::size_t>(B)] = algorithm::smallest_choices<Net, B>;
+    to.chosen[B] = algorithm::choices<Net, B>;
+    if constexpr (std::any_of(devices.begin(), devices.end(), limited)) to.smallest[B] = algorithm::smallest_choices<Net, B>;
   }
 }
 
@@ -62,19 +61,19 @@ template <class Net, class Map> constexpr algorithm::tables tables() {
   return out;
 }
 
-/// The plan; `chosen` becomes the algorithms with which its ranks keep to their memory limits.
+/// The plan; `chosen` becomes the algorithms that keep its ranks within their memory limits.
 template <class Net, class Map> constexpr built_plan compute(algorithms_of<Net>& chosen) {
   constexpr auto& where = placement::of<Net, Map>;
   return build({graph::view_of<Net>, where.owner, where.devices, chosen, where.in_flight}, tables<Net, Map>(), chosen);
 }
 
-/// Largest sizes that a plan can have: a network's layers and edges bound them.
+/// Upper bounds of a plan's sizes, from the network's layers and edges.
 template <class Net, class Map> constexpr sizes bounds() {
   constexpr auto n = static_cast<std::size_t>(Net::size), e = graph::view_of<Net>.edges.size();
   return {placement::of<Net, Map>.devices.size(), n + 1, n + 2 * e, 2 * e, n, e, 2 * n + e, n};
 }
 
-/// The plan in arrays of the largest size, and how much of them it fills; never part of a program.
+/// The plan in arrays of maximum size, and how much of them it fills; never part of a program.
 template <class Net, class Map> struct roomy {
   arrays<bounds<Net, Map>()> data;
   sizes used;
@@ -128,9 +127,8 @@ inline constexpr bool proved = [] {
 
 }  // namespace detail
 
-/// The plan of mapping Map, which the checks of `mapping` have found right, for network Net, as it is built. Checks of
-/// mappings ask this one: a compiler that frees memory between functions (g++) then need not hold what the proofs take
-/// beside it.
+/// The plan of valid mapping Map for network Net, before the proofs. Checks of mappings use this one: a compiler that frees
+/// memory between functions (g++) then does not need the memory of plan and proofs at once.
 template <class Net, class Map> inline constexpr plan_view draft_of = detail::stored<Net, Map>.view();
 
 /// The same, proved sound.

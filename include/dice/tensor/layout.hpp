@@ -9,12 +9,12 @@ namespace dice::tensor {
 /// Order of a tensor's elements in memory.
 enum class layout : std::uint8_t {
   plain,    ///< row-major, as ONNX: N, C, H, W
-  blocked,  ///< N, C / 16, H, W, 16: sixteen channels of a pixel lie together; lanes of the last block beyond C hold
-            ///< anything
+  blocked,  ///< N, C / 16, H, W, 16: the 16 channels of a block lie together for each pixel; in the last block, lanes beyond
+            ///< C hold arbitrary values
 };
 
-/// Channels of a block on every board, whatever its registers: a rank's binary may be built for other ones than its
-/// neighbour's, and the plan, its buffers and messages must be the same everywhere. Two vectors of AVX2, four of NEON.
+/// Channels of a block, the same on every board whatever its vector registers: ranks may have binaries for different CPUs,
+/// but must agree on the plan, its buffers and messages. Two AVX2 vectors, four NEON vectors.
 inline constexpr std::int64_t block = 16;
 
 /// Blocks of `channels` channels.

@@ -9,7 +9,7 @@
 
 namespace dice::text {
 
-/// Writes `text` to the standard output at once. Throws std::runtime_error.
+/// Writes `text` to standard output and flushes it. Throws std::runtime_error.
 inline void print(std::string_view text) {
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)

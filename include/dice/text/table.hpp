@@ -1,5 +1,5 @@
-// Numbers and tables for people. Here and elsewhere, functions that make texts once are cold: compiled for size, each costs
-// half the compile time.
+// Human-readable numbers and tables. Here and elsewhere, functions that make a text once are marked cold: the compiler
+// optimises them for size, which takes half the time.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@ inline std::string bytes_text(std::int64_t bytes) {
   return out;
 }
 
-/// A number as printf writes it in the form `form`.
+/// A number as printf formats it with `form`.
 inline std::string number_text(double value, const char* form) {
   char out[128];
   std::snprintf(out, sizeof out, form, value);
   return out;
 }
 
-/// Lines of cells, columns as wide as their widest cell; the first `left` columns are aligned to the left.
+/// Lines of cells, each column as wide as its widest cell; the first `left` columns are left-aligned.
 [[gnu::cold]] inline std::string table_text(const std::vector<std::vector<std::string>>& lines, std::size_t left) {
   const auto width_of = [](const std::string& s) {  // UTF-8: code points
     return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xc0) != 0x80; }));

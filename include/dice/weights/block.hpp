@@ -10,7 +10,7 @@
 
 namespace dice::weights {
 
-/// Anonymous memory, 64-byte aligned (page-aligned), in large pages where the system gives them. Owns it; movable.
+/// Anonymous memory, 64-byte aligned (page-aligned), in huge pages where the system provides them. Owns the memory; movable.
 class block {
  public:
   block() = default;
@@ -21,7 +21,7 @@ class block {
     if (at == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::byte*>(at);
     bytes_ = bytes;
-    ::madvise(at, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // a wish: failure costs nothing but speed
+    ::madvise(at, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // a hint: failure costs only speed
   }
   block(block&& other) noexcept { swap(other); }
   block& operator=(block&& other) noexcept {
@@ -34,7 +34,7 @@ class block {
 
   std::byte* data() const { return data_; }
   std::int64_t bytes() const { return bytes_; }
-  /// Writes every page, so that no page fault comes later.
+  /// Writes every page, so that no page faults occur later.
   void touch() const {
     if (data_) std::memset(data_, 0, static_cast<std::size_t>(bytes_));
   }

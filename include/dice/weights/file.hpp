@@ -18,7 +18,7 @@
 
 namespace dice::weights {
 
-/// A part of a file mapped read-only; unmapped at the end. Movable.
+/// A part of a file mapped read-only; the destructor unmaps it. Movable.
 class mapped {
  public:
   mapped() = default;
@@ -39,10 +39,10 @@ class mapped {
   std::size_t bytes_ = 0;
 };
 
-/// A regular file, open for reading. Of errors `what` is the beginning ("weights file").
+/// A regular file, open for reading. Its errors begin with `what` ("weights file").
 class opened {
  public:
-  /// Throws error; `remedy` says which file is to be named if that is none.
+  /// Throws error; its text has `remedy` if `path` is not a regular file.
   opened(const char* what, std::string path, const std::string& remedy) : what_(what), path_(std::move(path)) {
     fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe would wait for its writer
     if (fd_ < 0) fail(std::string("cannot be opened: ") + std::strerror(errno));
@@ -65,7 +65,7 @@ class opened {
 
   [[noreturn]] void fail(const std::string& why) const { throw error(std::string(what_) + " '" + path_ + "' " + why); }
 
-  /// Whether all of bytes [from, from + bytes) could be read.
+  /// Reads bytes [from, from + bytes). Returns whether all of them could be read.
   bool read(void* to, std::size_t bytes, std::int64_t from) const {
     for (std::size_t done = 0; done < bytes;) {
       const auto n = ::pread(fd_, static_cast<char*>(to) + done, bytes - done, from + static_cast<off_t>(done));
@@ -76,13 +76,13 @@ class opened {
     return true;
   }
 
-  /// Maps bytes [from, to), extended to whole pages. `start` gets where `from` lies. Throws error.
+  /// Maps bytes [from, to), extended to whole pages. Sets `start` to where `from` lies. Throws error.
   mapped map(std::int64_t from, std::int64_t to, const std::byte*& start) const {
     const std::int64_t page = ::sysconf(_SC_PAGESIZE), skip = from % page;
     const auto bytes = static_cast<std::size_t>(to - from + skip);
     void* at = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd_, static_cast<off_t>(from - skip));
     if (at == MAP_FAILED) fail(std::string("cannot be mapped: ") + std::strerror(errno));
-    ::madvise(at, bytes, MADV_HUGEPAGE);  // a wish: where the file system has them, faults and lookups get fewer
+    ::madvise(at, bytes, MADV_HUGEPAGE);  // a hint: where the file system supports it, faults and lookups get fewer
     ::madvise(at, bytes, MADV_WILLNEED);
     mapped out(at, bytes);
     start = out.data() + skip;
@@ -108,7 +108,7 @@ class file {
   const std::string& path() const { return in_.path(); }
   std::int64_t data_bytes() const { return bytes_; }
 
-  /// Maps bytes [from, to) of the data section, extended to whole pages. `start` gets where `from` lies. Throws error.
+  /// Maps bytes [from, to) of the data section, extended to whole pages. Sets `start` to where `from` lies. Throws error.
   mapped map(std::int64_t from, std::int64_t to, const std::byte*& start) const {
     return in_.map(data_ + from, data_ + to, start);
   }
@@ -134,7 +134,7 @@ class file {
     std::string text(header, '\0');
     if (!in_.read(text.data(), text.size(), 8)) fail(std::string("cannot be read: ") + std::strerror(errno));
     const auto digest = detail::metadata(text, "dice_digest");
-    if (!digest) fail("is not a safetensors file: its header is damaged; copy it anew, or let onnx2hpp write it again");
+    if (!digest) fail("is not a safetensors file: its header is damaged; copy it again, or let onnx2hpp write it again");
     const std::string remedy = "; take the " + std::string(wanted.file) + " that onnx2hpp wrote together with the header";
     if (digest->empty()) fail("was not written by onnx2hpp: its header has no dice_digest" + remedy);
     if (*digest != wanted.digest)
@@ -144,7 +144,7 @@ class file {
     bytes_ = wanted.bytes;
     if (size != data_ + bytes_)
       fail((size < data_ + bytes_ ? "is cut short: " : "is too long: ") + std::to_string(size) + " bytes, expected " +
-           std::to_string(data_ + bytes_) + "; copy it anew");
+           std::to_string(data_ + bytes_) + "; copy it again");
     if (data_ % 64) fail("has its data at byte " + std::to_string(data_) + ", not aligned to 64 bytes" + remedy);
   }
 

@@ -1,8 +1,8 @@
-// Files of packed weights: what kernels read, as it lies in memory, so that a program maps it and has no work at start.
+// Files of packed weights, as kernels read them in memory: a program maps such a file and has nothing to pack at start.
 //
-// A header of text, then for each rank a section with what each need takes, in their order. Sections begin at whole pages of
-// any board, needs (and the parameters of one that packs nothing) at multiples of 64 bytes. Where all this lies follows from
-// the program: the file has no table that could be wrong.
+// A text header, then a section for each rank with its items in their order. Sections begin at page boundaries of every
+// board, items (and the parameters of an item that is not packed) at multiples of 64 bytes. The program determines all
+// positions, so the file has no table that could be wrong.
 #pragma once
 
 #include "dice/weights/block.hpp"
@@ -22,34 +22,34 @@
 
 namespace dice::weights {
 
-/// Of what weights were packed, and by what: names and values, short texts without line breaks.
+/// Which weights were packed, and by what: names and values, short texts without line breaks.
 using identity = std::vector<std::pair<std::string, std::string>>;
 
-/// A file of packed weights as a program wants it.
+/// The file of packed weights that a program expects.
 struct packed_layout {
   static constexpr std::int64_t header = 4096, page = 65536;  ///< bytes; no board has larger pages
-  std::string text;                                           ///< that the header begins with; the rest is zeros
-  std::vector<std::int64_t> sections;                         ///< where that of each rank begins, and the end
+  std::string text;                                           ///< beginning of the header; the rest is zeros
+  std::vector<std::int64_t> sections;                         ///< where each rank's section begins, and the end
 
-  packed_layout(const identity& of, std::span<const std::vector<need>> ranks) : text(first_line) {
+  packed_layout(const identity& of, std::span<const std::vector<item>> ranks) : text(first_line) {
     for (const auto& [name, value] : of) text += name + ' ' + value + '\n';
     std::int64_t at = header;
-    for (const auto& needs : ranks) {
+    for (const auto& items : ranks) {
       sections.push_back(at = (at + page - 1) / page * page);
-      at += stored_bytes(needs);
+      at += stored_bytes(items);
     }
     sections.push_back(at);
   }
   static constexpr const char* first_line = "dice packed weights\n";
 };
 
-/// An open file of packed weights that is what the program wants.
+/// An open file of packed weights that matches the program.
 class packed_file {
  public:
   /// Throws error, whose text names the difference and the remedy.
-  [[gnu::cold]] packed_file(const std::string& path, const identity& wanted, std::span<const std::vector<need>> ranks)
+  [[gnu::cold]] packed_file(const std::string& path, const identity& wanted, std::span<const std::vector<item>> ranks)
       : layout_(wanted, ranks), in_("packed weights", path, "name a file that --pack wrote") {
-    const std::string remedy = "; write it anew with --pack " + path, first = packed_layout::first_line;
+    const std::string remedy = "; write it again with --pack " + path, first = packed_layout::first_line;
     std::string found(layout_.text.size(), '\0');
     if (in_.size() < packed_layout::header || !in_.read(found.data(), found.size(), 0) ||
         found.compare(0, first.size(), first) != 0)
@@ -67,21 +67,21 @@ class packed_file {
                " bytes, expected " + std::to_string(layout_.sections.back()) + remedy);
   }
 
-  /// Maps the section of rank `rank`, whose needs are `needs`. Throws error.
-  store map(int rank, std::span<const need> needs) const {
-    const auto begin = layout_.sections[static_cast<std::size_t>(rank)];
-    const auto bytes = stored_bytes(needs);
+  /// Maps the section of rank `rank`, which has `items`. Throws error.
+  store map(int rank, std::span<const item> items) const {
+    const auto begin = layout_.sections[rank];
+    const auto bytes = stored_bytes(items);
     const std::byte* start = nullptr;
     mapped pages;
     if (bytes > 0) pages = in_.map(begin, begin + bytes, start);
-    return store(std::move(pages), start, needs);
+    return store(std::move(pages), start, items);
   }
 
-  /// Hands the same to put(offset, from, bytes), a piece at a time, no more of which is mapped. Throws error.
-  template <class Put> void each_piece(int rank, std::span<const need> needs, Put put) const {
+  /// Passes the same section to put(offset, from, bytes) in pieces and maps only one piece at a time. Throws error.
+  template <class Put> void each_piece(int rank, std::span<const item> items, Put put) const {
     constexpr std::int64_t most = std::int64_t{32} << 20;
-    const auto begin = layout_.sections[static_cast<std::size_t>(rank)];
-    for (std::int64_t at = 0, all = stored_bytes(needs); at < all; at += most) {
+    const auto begin = layout_.sections[rank];
+    for (std::int64_t at = 0, all = stored_bytes(items); at < all; at += most) {
       const auto bytes = std::min(most, all - at);
       const std::byte* start = nullptr;
       const auto pages = in_.map(begin + at, begin + at + bytes, start);
@@ -90,7 +90,7 @@ class packed_file {
   }
 
  private:
-  /// At most 80 letters of what an unknown file has.
+  /// At most 80 characters of an unknown file's text, made printable.
   static std::string printable(std::string text) {
     text.resize(std::min<std::size_t>(text.size(), 80));
     std::replace_if(
@@ -104,7 +104,7 @@ class packed_file {
 
 namespace detail {
 
-/// Bytes on their way to a file in whole huge pages: written so, the page cache has them in such, and maps them in such.
+/// Writes bytes to a file in whole huge pages, so that the page cache holds and maps them as huge pages.
 class large_writes {
  public:
   explicit large_writes(std::ostream& out) : out_(out), buffer_(size) {}
@@ -132,14 +132,14 @@ class large_writes {
 
 }  // namespace detail
 
-/// Writes the file to `out`, a need at a time; `done` is called after each with the bytes so far and in all. The weights
-/// come from `from`. The state of `out` tells whether it went well. Throws error, std::bad_alloc.
+/// Writes the file to `out`, an item at a time, with weights from `from`; calls `done` after each with the bytes so far and
+/// in total. The state of `out` shows whether this succeeded. Throws error, std::bad_alloc.
 template <class F>
-[[gnu::cold]] void write_packed(std::ostream& out, const identity& of, std::span<const std::vector<need>> ranks,
+[[gnu::cold]] void write_packed(std::ostream& out, const identity& of, std::span<const std::vector<item>> ranks,
                                 const file& from, F done) {
   const packed_layout layout(of, ranks);
-  for (const auto& needs : ranks)
-    for (const auto& n : needs)
+  for (const auto& items : ranks)
+    for (const auto& n : items)
       if (n.packed_bytes && !n.pack)
         throw error(
             "this program cannot pack weights for GPU ranks, since it was built without CUDA; pack them with one that "
@@ -147,11 +147,11 @@ template <class F>
   detail::large_writes to(out);
   to.put(layout.text.data(), static_cast<std::int64_t>(layout.text.size()));
   to.align(packed_layout::header);
-  for (const auto& needs : ranks) {
+  for (const auto& items : ranks) {
     to.align(packed_layout::page);
-    each_stored(from, needs, [&](std::int64_t, const std::byte* bytes, std::int64_t count) {
+    each_stored(from, items, [&](std::int64_t, const std::byte* bytes, std::int64_t count) {
       to.put(bytes, count);
-      to.align(need::alignment);
+      to.align(item::alignment);
       done(to.at(), layout.sections.back());
       return static_cast<bool>(out);
     });

@@ -12,27 +12,27 @@
 
 namespace dice::weights {
 
-/// Path of the running program; empty if the system does not tell.
+/// Path of the running program; empty if it is unknown.
 inline std::string program_path() {
   char path[PATH_MAX];
   const auto n = ::readlink("/proc/self/exe", path, sizeof path);
   if (n <= 0 || n >= static_cast<ssize_t>(sizeof path)) return {};
   return std::string(path, static_cast<std::size_t>(n));
 }
-/// Its folder, without a slash at the end; empty likewise.
+/// Its folder, without a trailing slash; empty if it is unknown.
 inline std::string program_folder() {
   const auto path = program_path();
   return path.substr(0, std::min(path.rfind('/'), path.size()));
 }
 
-/// Path of the file of packed weights that belongs to the running program: beside it, its name with ".packed". Empty if
-/// there is none.
+/// Path of the running program's file of packed weights: beside the program, with its name and ".packed". Empty if there is
+/// none.
 inline std::string packed_beside() {
   const auto program = program_path(), path = program + ".packed";
   return !program.empty() && ::access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 
-/// Path of the weights file: `given` if not empty; else the first that exists of: beside the program, in the working
+/// Path of the weights file: `given` if not empty; else the first of these that exists: beside the program, in the working
 /// directory, in `build_folder` (skipped if empty). Throws error that lists where it looked.
 inline std::string find(const graph::weights_file& wanted, std::string_view given, std::string_view build_folder) {
   if (!given.empty()) return std::string(given);

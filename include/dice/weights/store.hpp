@@ -14,14 +14,14 @@
 
 namespace dice::weights {
 
-/// What one kernel wants of the weights file: its parameters in their order, and whether they are packed.
-struct need {
+/// What one kernel needs from the weights file: its parameters in their order, and whether they are packed.
+struct item {
   std::span<const graph::parameter> parameters;
   std::int64_t packed_bytes = 0;  ///< 0: the parameters stay where they lie in the file
   void (*pack)(const void* kernel, std::span<const float* const> from, std::byte* to) = nullptr;
-  const void* kernel = nullptr;  ///< handed to pack(): what knows the form in which they are packed
+  const void* kernel = nullptr;  ///< passed to pack(): determines the packed form
 
-  /// Bytes in a file of packed weights: what is packed, or the parameters, each a multiple of 64.
+  /// Bytes in a file of packed weights: of the packed form or of the parameters, each rounded up to a multiple of 64.
   constexpr std::int64_t stored_bytes() const {
     if (packed_bytes) return aligned(packed_bytes);
     std::int64_t out = 0;
@@ -32,72 +32,72 @@ struct need {
   static constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 };
 
-/// Bytes of all of them.
-constexpr std::int64_t stored_bytes(std::span<const need> needs) {
+/// Sum of stored_bytes() of all items.
+constexpr std::int64_t stored_bytes(std::span<const item> items) {
   std::int64_t out = 0;
-  for (const auto& n : needs) out += n.stored_bytes();
+  for (const auto& n : items) out += n.stored_bytes();
   return out;
 }
 
-/// A rank's weights: those read in place are mapped read-only, the others packed in one block or mapped as they were packed
-/// before. Maps nothing else.
+/// A rank's weights: those read in place are mapped read-only, the others packed in one block or mapped from a file of
+/// packed weights. Maps nothing else.
 class store {
  public:
   store() = default;
-  /// Maps and packs what `needs` lists, in that order. Throws error, std::bad_alloc.
-  store(const file& from, std::span<const need> needs) {
+  /// Maps and packs `items`, in that order. Throws error, std::bad_alloc.
+  store(const file& from, std::span<const item> items) {
     std::int64_t packed = 0;
-    for (const auto& n : needs) {
+    for (const auto& n : items) {
       for (const auto& p : n.parameters) check(from, p);
-      items_.push_back({static_cast<int>(pointers_.size()), nullptr});
+      locations_.push_back({static_cast<int>(pointers_.size()), nullptr});
       pointers_.resize(pointers_.size() + n.parameters.size());
-      packed += need::aligned(n.packed_bytes);
+      packed += item::aligned(n.packed_bytes);
     }
     packed_ = block(packed);
-    map_plain(from, needs);
+    map_plain(from, items);
     std::int64_t at = 0;
     std::vector<const float*> plain;
-    for (std::size_t i = 0; i < needs.size(); ++i) {
-      if (!needs[i].packed_bytes) continue;
-      // One parameter list at a time, and unmapped at once: the plain pages of packed weights never pile up.
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!items[i].packed_bytes) continue;
+      // One item at a time, unmapped immediately: the plain pages of packed weights never pile up.
       std::vector<mapped> pages;
       plain.clear();
-      for (const auto& p : needs[i].parameters) {
+      for (const auto& p : items[i].parameters) {
         const std::byte* start = nullptr;
         pages.push_back(from.map(p.offset, p.offset + p.extents.bytes(), start));
         plain.push_back(reinterpret_cast<const float*>(start));
       }
-      items_[i].packed = packed_.data() + at;
-      if (needs[i].pack) needs[i].pack(needs[i].kernel, plain, packed_.data() + at);
-      at += need::aligned(needs[i].packed_bytes);
+      locations_[i].packed = packed_.data() + at;
+      if (items[i].pack) items[i].pack(items[i].kernel, plain, packed_.data() + at);
+      at += item::aligned(items[i].packed_bytes);
     }
   }
 
-  /// What `needs` lists lies packed from `at` on, in `pages`, or elsewhere if they are none: as stored_bytes() says, one
-  /// after the other.
-  store(mapped pages, const std::byte* at, std::span<const need> needs) {
+  /// `items` lie one after the other from `at` on, with the sizes of stored_bytes(), in `pages` or, if that is empty, in
+  /// other memory.
+  store(mapped pages, const std::byte* at, std::span<const item> items) {
     mappings_.push_back(std::move(pages));
-    for (const auto& n : needs) {
-      items_.push_back({static_cast<int>(pointers_.size()), n.packed_bytes ? at : nullptr});
-      if (n.packed_bytes) at += need::aligned(n.packed_bytes);
+    for (const auto& n : items) {
+      locations_.push_back({static_cast<int>(pointers_.size()), n.packed_bytes ? at : nullptr});
+      if (n.packed_bytes) at += item::aligned(n.packed_bytes);
       for (const auto& p : n.parameters) {
         pointers_.push_back(reinterpret_cast<const float*>(at));
-        if (!n.packed_bytes) at += need::aligned(p.extents.bytes());
+        if (!n.packed_bytes) at += item::aligned(p.extents.bytes());
       }
     }
   }
 
-  /// The parameters of need `i`, in place; null if it is packed or has none.
+  /// The parameters of item `i`, in place; null if it is packed or has none.
   const float* const* plain(int i) const {
-    const auto& kept = items_[static_cast<std::size_t>(i)];
+    const auto& kept = locations_[i];
     if (kept.packed || kept.first >= static_cast<int>(pointers_.size())) return nullptr;
     return pointers_.data() + kept.first;
   }
-  /// What need `i` packed, or null.
-  const std::byte* packed(int i) const { return items_[static_cast<std::size_t>(i)].packed; }
+  /// The packed weights of item `i`, or null.
+  const std::byte* packed(int i) const { return locations_[i].packed; }
 
  private:
-  struct item {
+  struct location {
     int first;
     const std::byte* packed;
   };
@@ -111,17 +111,17 @@ class store {
   }
 
   /// Maps the parameters that are read in place; neighbours in the file share a mapping.
-  void map_plain(const file& from, std::span<const need> needs) {
+  void map_plain(const file& from, std::span<const item> items) {
     struct part {
       std::int64_t begin, end;
       std::size_t pointer;
     };
     std::vector<part> parts;
-    for (std::size_t i = 0; i < needs.size(); ++i)
-      if (!needs[i].packed_bytes)
-        for (std::size_t k = 0; k < needs[i].parameters.size(); ++k) {
-          const auto& p = needs[i].parameters[k];
-          parts.push_back({p.offset, p.offset + p.extents.bytes(), static_cast<std::size_t>(items_[i].first) + k});
+    for (std::size_t i = 0; i < items.size(); ++i)
+      if (!items[i].packed_bytes)
+        for (std::size_t k = 0; k < items[i].parameters.size(); ++k) {
+          const auto& p = items[i].parameters[k];
+          parts.push_back({p.offset, p.offset + p.extents.bytes(), static_cast<std::size_t>(locations_[i].first) + k});
         }
     std::sort(parts.begin(), parts.end(), [](const part& a, const part& b) { return a.begin < b.begin; });
     constexpr std::int64_t near = 4096;
@@ -135,24 +135,24 @@ class store {
     }
   }
 
-  std::vector<item> items_;
+  std::vector<location> locations_;
   std::vector<const float*> pointers_;
   std::vector<mapped> mappings_;
   block packed_;
 };
 
-/// Packs what `needs` lists, and hands it to put(offset, from, bytes) a need at a time, the offset as stored_bytes() says,
-/// until one returns false. Throws error, std::bad_alloc.
-template <class Put> [[gnu::cold]] void each_stored(const file& from, std::span<const need> needs, Put put) {
+/// Packs `items` one by one and passes them to put(offset, from, bytes), with offsets by stored_bytes(), until a call
+/// returns false. Throws error, std::bad_alloc.
+template <class Put> [[gnu::cold]] void each_stored(const file& from, std::span<const item> items, Put put) {
   std::int64_t begin = 0;
-  for (const auto& n : needs) {
+  for (const auto& n : items) {
     const store one(from, std::span(&n, 1));
     auto at = begin;
     if (one.packed(0) && !put(at, one.packed(0), n.packed_bytes)) return;
     for (std::size_t k = 0; !one.packed(0) && k < n.parameters.size(); ++k) {
       const auto bytes = n.parameters[k].extents.bytes();
       if (!put(at, reinterpret_cast<const std::byte*>(one.plain(0)[k]), bytes)) return;
-      at += need::aligned(bytes);
+      at += item::aligned(bytes);
     }
     begin += n.stored_bytes();
   }

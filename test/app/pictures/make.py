@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """make.py: writes the pictures of this folder, and what Pillow makes of them (needs Pillow and numpy; run once, with Pillow 13.0).
 
-The preprocessing is that of torchvision's presets for classification: Pillow's bilinear resizing of 8-bit samples, crop, / 255,
-(x - mean) / std.
+The preprocessing is the same as in torchvision's presets for classification: Pillow's bilinear resizing of 8-bit samples,
+crop, / 255, (x - mean) / std.
 """
 import pathlib
 import struct
@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 46, 36
 
 
 def scene():
-    """Colours in slow and fast waves, edges, and a little of everything at the borders; 16-bit samples."""
+    """Colours in slow and fast waves, edges, details at all borders; 16-bit samples."""
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH].astype(np.float64)
     red = 0.5 + 0.4 * np.sin(x / 5) * np.cos(y / 7)
     green = (x + y) / (WIDTH + HEIGHT)
@@ -29,7 +29,7 @@ def scene():
 
 
 def write_png(name, width, height, depth, interlace, rows):
-    """A PNG of RGB samples as Pillow does not write it, of the filtered rows `rows`."""
+    """Writes a PNG of a kind that Pillow does not write, from the filtered rows `rows`."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -42,7 +42,7 @@ def rows_of(samples):
 
 
 def save(name, picture, size=None, box=None, mean=MEAN, std=STD):
-    """The picture scaled to `size`, of which `box` is taken, as (1, channels, height, width)."""
+    """The picture scaled to `size` and cropped to `box`, as (1, channels, height, width)."""
     if size:
         picture = picture.resize(size, Image.Resampling.BILINEAR)
     if box:
@@ -66,17 +66,18 @@ colour.save(HERE / "progressive.jpg", quality=90, progressive=True, subsampling=
 write_png("deep.png", WIDTH, HEIGHT, 16, 0, rows_of(deep.astype(">u2")))
 passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]  # Adam7: x, y, steps
 write_png("interlaced.png", WIDTH, HEIGHT, 8, 1, b"".join(rows_of(np.asarray(colour)[y::dy, x::dx]) for x, y, dx, dy in passes))
-write_png("bomb.png", 10, 10, 8, 0, bytes(8 << 20))  # data of many more pixels than it states
+write_png("bomb.png", 10, 10, 8, 0, bytes(8 << 20))  # data for many more pixels than its header states
 
 
 
 def centre(size, inner):
-    """The box of inner[0]×inner[1] in the middle, as torchvision's CenterCrop rounds."""
+    """The centred box of inner[0]×inner[1], rounded like torchvision's CenterCrop."""
     left, top = (round((size[i] - inner[i]) / 2) for i in (0, 1))
     return left, top, left + inner[0], top + inner[1]
 
 
-# For an input of 16×16: 256/224 of it are 18; the shorter side, 36, becomes 18, and 46 becomes 23. Of 48×48: 55 and int(70.3).
+# For an input of 16×16, the shorter side becomes 16 · 256/224 = 18: 36 becomes 18, 46 becomes 23. For 48×48: 55 and
+# int(70.3).
 small = ((23, 18), centre((23, 18), (16, 16)))
 save("crop", colour, *small)
 save("grow", colour, (70, 55), centre((70, 55), (48, 48)))

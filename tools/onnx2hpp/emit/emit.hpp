@@ -1,4 +1,4 @@
-// The texts that onnx2hpp writes. All follow from the network alone: the same model gives the same bytes.
+// The texts that onnx2hpp writes. They depend only on the network: the same model gives the same bytes.
 #pragma once
 
 #include "emit/weights.hpp"

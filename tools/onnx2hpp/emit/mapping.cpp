@@ -13,7 +13,7 @@ std::string unit(const mapped_rank& r) {
   return r.gpu ? "::dice::gpu" : fmt::format("::dice::cores<{}>", fmt::join(r.cores, ", "));
 }
 
-/// The entries of layers<…>, a range for what follows one another.
+/// The entries of layers<…>, with a range for consecutive layers.
 std::string entries(const network& net, const std::vector<int>& ids) {
   std::string out;
   for (auto first = ids.begin(); first != ids.end();) {

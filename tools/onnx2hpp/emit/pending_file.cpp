@@ -15,7 +15,7 @@ pending_file::pending_file(const std::filesystem::path& path) : path_(path) {
   if (std::filesystem::is_directory(path_)) fail(EISDIR);
   if (std::filesystem::exists(path_) && !std::filesystem::is_regular_file(path_))
     throw file_error(fmt::format("cannot write {}: it is a device or a pipe, and would be replaced", quote(path_.string())));
-  // A run that was killed may have left one of the same process number.
+  // A killed run with the same process id may have left a temporary file.
   for (int k = 0; k < 100 && fd_ < 0; ++k) {
     temporary_ = path_.parent_path() / fmt::format(".{}.{}-{}.tmp", path_.filename().string(), ::getpid(), k);
     marked_.emplace(temporary_.string());

@@ -24,9 +24,9 @@ class pending_file {
   void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
   /// Replaces bytes written before.
   void overwrite(std::uint64_t offset, std::string_view text);
-  /// All bytes are with the system; errors of the disk have shown.
+  /// Closes the file, which shows delayed write errors.
   void close();
-  /// Gives the file its name.
+  /// Renames the file to its final name.
   void commit();
   const std::filesystem::path& path() const { return path_; }
 

@@ -38,17 +38,17 @@ std::string emit_profile(const profile& measured, const std::string& name, const
   const auto put = std::back_inserter(out);
   fmt::format_to(put, "{}#include <dice/platform/board.hpp>\n\n#include <array>\n#include <string_view>\n\n",
                  notice(model_digest));
-  // Two underscores in a row belong to the compiler.
+  // C++ reserves names with two underscores in a row.
   const std::string space = name + (name.back() == '_' ? "profile" : "_profile");
   fmt::format_to(put, "namespace {} {{\n\n", space);
   // A struct cannot have the name of one of its members.
   identifiers names({"network", "digest", "host", "unit", "processor", "threads", "watts", "sending", "receiving", "ms"});
   for (const auto& u : measured.units) emit_unit(out, u, names.make(u.name, "unit"));
   for (const auto& c : measured.connections) {
-    const bool within = c.from == c.to;  // of a board, then
+    const bool within = c.from == c.to;  // of one host
     const auto alias = names.make(within ? "within_" + c.from : c.from + "_" + c.to, "connection");
     const auto hosts = within ? "" : fmt::format("::dice::between<{}, {}>, ", literal(c.from), literal(c.to));
-    fmt::format_to(put, "// Measured: {} us each message, {} Mbit/s.\n", c.us, c.mbit_per_s);
+    fmt::format_to(put, "// Measured: {} us per message, {} Mbit/s.\n", c.us, c.mbit_per_s);
     fmt::format_to(put, "using {} = ::dice::connection<{}::dice::mbit_per_s<{}>, ::dice::us<{}>>;\n\n", alias, hosts,
                    literal(c.mbit_per_s), literal(c.us));
   }

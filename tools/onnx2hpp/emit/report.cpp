@@ -12,7 +12,7 @@ using json = nlohmann::ordered_json;
 
 json extents(const shape& s) { return std::vector<std::int64_t>(s.dim, s.dim + s.rank); }
 
-/// For each place between two layers, the bytes that a cut there would send: each tensor once.
+/// For each position between two layers, the bytes that a cut there would send, each tensor counted once.
 json cuts(const network& net) {
   const auto size = net.layers.size();
   std::vector<std::size_t> last_reader(size, 0);
@@ -62,7 +62,7 @@ std::string emit_report(const network& net, const std::string& name) {
                                 {"activation_bytes", l.result.bytes()}});
   }
   report["cuts"] = cuts(net);
-  // Names in the model need not be UTF-8.
+  // The model's names are not always UTF-8.
   return report.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

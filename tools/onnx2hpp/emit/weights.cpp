@@ -21,7 +21,7 @@ constexpr std::size_t chunk = std::size_t{1} << 20;  ///< elements or bytes hand
 
 std::int64_t aligned(std::int64_t n) { return (n + alignment - 1) / alignment * alignment; }
 
-/// Equal keys mean equal bytes in the file. Long tensors are told apart by where they lie, short ones by what they hold.
+/// Equal keys mean equal bytes in the file. Long tensors are distinguished by address, short ones by content.
 std::string identity(const parameter& p) {
   std::string key;
   const auto add = [&](const auto& x) { key.append(reinterpret_cast<const char*>(&x), sizeof x); };
@@ -99,7 +99,7 @@ std::string file_header(const weights_layout& layout, const std::string& network
   std::int64_t end = 0;
   int gaps = 0;
   for (const auto& t : layout.tensors) {
-    // Strict readers want every byte to belong to a tensor.
+    // Strict readers require every byte to belong to a tensor.
     if (t.offset > end)
       header["__pad_" + std::to_string(gaps++)] = {
           {"dtype", "U8"}, {"shape", {t.offset - end}}, {"data_offsets", {end, t.offset}}};
@@ -159,7 +159,7 @@ std::string data_digest(const weights_layout& layout) {
 }
 
 std::string write_weights(const weights_layout& layout, const std::string& network_name, pending_file& out) {
-  // Made twice, once for each core: hashing takes about as long as writing, and most tensors are made without any work.
+  // Makes the data twice, on two cores: hashing takes about as long as writing, and most tensors take no work to make.
   auto digest = std::async(std::launch::async, [&] { return data_digest(layout); });
   const std::string header = file_header(layout, network_name);
   out.write(header);

@@ -10,7 +10,7 @@
 
 namespace onnx2hpp {
 
-/// Where each parameter of each layer lies in the data section. Equal ones of several layers are stored once.
+/// Where each parameter of each layer lies in the data section. Equal parameters of several layers are stored once.
 struct weights_layout {
   struct tensor {
     std::string name;
@@ -18,17 +18,17 @@ struct weights_layout {
     const parameter* source = nullptr;
   };
   std::vector<tensor> tensors;                     ///< in order of their offsets
-  std::vector<std::vector<std::int64_t>> offsets;  ///< for each layer, of its parameters
+  std::vector<std::vector<std::int64_t>> offsets;  ///< by layer and parameter
   std::int64_t bytes = 0;                          ///< of the data section
 };
 
-/// Refers to the parameters of `net`, which must stay.
+/// The result refers to the parameters of `net`, which must outlive it.
 weights_layout lay_out_weights(const network& net);
 
 /// SHA-256 of the data section.
 std::string data_digest(const weights_layout& layout);
 
-/// Writes the file; the SHA-256 of its data section.
+/// Writes the file. Returns the SHA-256 of its data section.
 std::string write_weights(const weights_layout& layout, const std::string& network_name, pending_file& out);
 
 }  // namespace onnx2hpp

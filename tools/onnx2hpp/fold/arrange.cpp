@@ -1,4 +1,4 @@
-// Constants put together anew: Concat, Gather, Expand, Tile, Split, Range.
+// Constants made by rearranging others: Concat, Gather, Expand, Tile, Split, Range.
 #include "fold/broadcast.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ struct split_shape {
   std::int64_t outer, extent, inner;
 };
 
-/// Of a tensor without elements, `outer` is 0: there is nothing to walk through, however large the other extents are.
+/// `outer` is 0 for a tensor without elements: there is nothing to visit, however large the other extents are.
 split_shape around(const std::vector<std::int64_t>& dims, int axis) {
   const auto a = static_cast<std::size_t>(axis);
   const auto inner = element_count(std::span(dims).subspan(a + 1));
@@ -43,7 +43,8 @@ void concat(node_context& n) {
     if (c.elements() > 0) parts.push_back(&c);
     n.require(c.type == first.type && c.rank() == first.rank(), "its inputs differ in type or rank");
     for (std::size_t a = 0; a < dims.size(); ++a)
-      n.require(a == static_cast<std::size_t>(axis) || c.dims[a] == first.dims[a], "its inputs differ beside the axis");
+      n.require(a == static_cast<std::size_t>(axis) || c.dims[a] == first.dims[a],
+                "its inputs differ outside the concatenated axis");
     extent += c.dims[static_cast<std::size_t>(axis)];
   }
   folded_size(dims);
@@ -88,7 +89,7 @@ void expand(node_context& n) {
 void tile(node_context& n) {
   const auto& c = n.data(0, "input");
   const auto repeats = n.integers(1, "repeats");
-  n.require(repeats.size() == c.dims.size(), "its repeats are not one for each axis");
+  n.require(repeats.size() == c.dims.size(), "it does not have one repeat for each axis");
   auto dims = c.dims;
   for (std::size_t a = 0; a < dims.size(); ++a) {
     n.require(repeats[a] >= 0 && repeats[a] <= folding_limit, "one of its repeats is out of range");
@@ -120,11 +121,11 @@ void split(node_context& n) {
   std::vector<std::int64_t> sizes;
   if (n.opset() < 13) sizes = n.integers("split");
   else if (n.given(1)) sizes = n.integers(1, "sizes");
-  // Equal parts, the last one smaller if they do not fit (opset 18).
+  // Equal parts, the last one smaller if the extent is not divisible (opset 18).
   const std::int64_t each = (s.extent + parts - 1) / parts;
   if (sizes.empty())
     for (std::int64_t k = 0; k < parts; ++k) sizes.push_back(std::max<std::int64_t>(0, std::min(each, s.extent - k * each)));
-  n.require(static_cast<std::int64_t>(sizes.size()) == parts, "its parts are not as many as its outputs");
+  n.require(static_cast<std::int64_t>(sizes.size()) == parts, "it does not have as many parts as outputs");
   std::int64_t from = 0;
   for (std::int64_t k = 0; k < parts; ++k) {
     const auto size = sizes[static_cast<std::size_t>(k)];

@@ -30,13 +30,13 @@ void stated(node_context& n) {
   if (n.has("value_ints")) return n.result(one_axis(element::int64, n.integers("value_ints")));
   if (const auto* a = n.find("value_floats"); a && a->type == attribute::kind::reals)
     return n.result(one_axis(element::float32, std::vector<double>(a->floats.begin(), a->floats.end())));
-  // Text has no use in a network; who reads it is refused.
+  // Networks have no use for text; nodes that read it are refused.
   for (const char* text : {"value_string", "value_strings"})
     if (n.find(text)) {
-      for (const auto& name : n.self().outputs) n.results()[name] = {value::kind::missing, -1, {}, "it is a text"};
+      for (const auto& name : n.self().outputs) n.results()[name] = {value::kind::missing, -1, {}, "it is text"};
       return;
     }
-  n.refuse("it states no value");
+  n.refuse("it has no value");
 }
 
 void of_shape(node_context& n) {
@@ -46,7 +46,7 @@ void of_shape(node_context& n) {
     if (!a->t.error.empty()) n.refuse("its value cannot be read: " + a->t.error);
     one = a->t.value;
   }
-  n.require(one.elements() == 1, "its value is not one element");
+  n.require(one.elements() == 1, "its value does not have exactly one element");
   const auto size = folded_size(dims);
   std::vector<std::byte> bytes;
   bytes.reserve(size * one.bytes.size());
@@ -63,8 +63,8 @@ std::vector<std::int64_t> dims_of(const node_context& n) {
 void shape_as_data(node_context& n) {
   const auto dims = dims_of(n);
   const auto rank = static_cast<std::int64_t>(dims.size());
-  const auto place = [&](std::int64_t a) { return std::clamp<std::int64_t>(a < 0 ? a + rank : a, 0, rank); };
-  const auto from = place(n.integer("start", 0)), to = std::max(from, place(n.integer("end", rank)));
+  const auto clamped = [&](std::int64_t a) { return std::clamp<std::int64_t>(a < 0 ? a + rank : a, 0, rank); };
+  const auto from = clamped(n.integer("start", 0)), to = std::max(from, clamped(n.integer("end", rank)));
   n.result(one_axis(element::int64, std::vector<std::int64_t>(dims.begin() + from, dims.begin() + to)));
 }
 

@@ -29,7 +29,7 @@ constant combine(node_context& n, element type, const std::vector<T>& a, const s
   return make_constant(type, std::move(dims), std::span<const T>(out));
 }
 
-/// Result of an operator with one rule for integers and one for reals; its type is `type` or that of the operands.
+/// Result of an operator with one rule for integers and one for reals; its type is `type` or the operands' type.
 template <class OfWhole, class OfReal>
 void binary(node_context& n, OfWhole of_whole, OfReal of_real, element type = element::none) {
   const auto &a = n.data(0, "operand"), &b = n.data(1, "operand");
@@ -95,7 +95,7 @@ void pow(node_context& n) {
 
 template <class Compare> void compare(node_context& n, Compare c) { binary(n, c, c, element::boolean); }
 
-/// Max, Min and Sum take any number of operands: pairs of constants from the left.
+/// Max, Min and Sum take any number of operands, combined pairwise from the left.
 template <class OfWhole, class OfReal> void variadic(node_context& n, OfWhole of_whole, OfReal of_real) {
   n.require(n.inputs() > 0, "it has no input");
   constant out = n.data(0, "operand");

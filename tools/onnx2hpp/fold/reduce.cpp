@@ -7,7 +7,7 @@
 namespace onnx2hpp {
 namespace {
 
-/// Axes that the node reduces: an attribute until `moved` - 1, an input from opset `moved` on; none means all.
+/// Axes that the node reduces: an attribute before opset `moved`, an input from then on; all axes if none are given.
 std::vector<bool> reduced_axes(node_context& n, int rank, int moved) {
   const auto axes = n.opset() < moved ? n.integers("axes")
                     : n.given(1)      ? n.integers(1, "axes")

@@ -22,7 +22,7 @@ constexpr std::int64_t first_opset = 7, last_opset = 23, first_ir = 3, last_ir =
 
 class converter {
  public:
-  converter(const model& m, const conversion& wish, const messages& out) : model_(m), wish_(wish), out_(out) {}
+  converter(const model& m, const conversion& settings, const messages& out) : model_(m), settings_(settings), out_(out) {}
 
   network run() {
     check_versions();
@@ -45,49 +45,50 @@ class converter {
       else v = {value::kind::missing, -1, {}, "the initializer cannot be read: " + t.error};
     }
     for (auto i : order) convert_node(nodes_[i]);
-    // What is left is computed from itself, which has been told.
+    // The remaining nodes depend on themselves, which has been reported, or no output needs them.
     for (const auto& n : nodes_)
       for (const auto& o : n.outputs) values_.emplace(o, value{});
     for (const auto& name : outputs) make_output(name);
     if (!problems_.empty()) throw conversion_error(problems_);
-    // Layers of which only the shape was read count as no readers.
+    // Layers of which only the shape was read do not count as readers.
     drop_unused(net_);
-    if (wish_.fold) {
+    if (settings_.fold) {
       fold_batch_normalization(net_);
       drop_unused(net_);
     }
     if (const auto left = nodes_.size() - order.size(); left > 0)
-      out_.detail(fmt::format("{} nodes are left out: no output is computed from them", left));
+      out_.detail(fmt::format("{} nodes are left out: no output depends on them", left));
     return std::move(net_);
   }
 
  private:
   void check_versions() {
     if (model_.ir_version < first_ir)
-      problems_.push_back({.reason = fmt::format("the model has the IR version {}; supported are {} to {}",
+      problems_.push_back({.reason = fmt::format("the model has IR version {}; versions {} to {} are supported",
                                                  model_.ir_version, first_ir, last_ir),
-                           .remedy = "export it anew, or convert it with onnx.version_converter"});
+                           .remedy = "export it again, or convert it with onnx.version_converter"});
     if (model_.ir_version > last_ir)
-      out_.warning(fmt::format("the model has the IR version {}; known are {} to {}", model_.ir_version, first_ir, last_ir));
+      out_.warning(
+          fmt::format("the model has IR version {}; versions {} to {} are known", model_.ir_version, first_ir, last_ir));
     const auto opset = model_.opsets.find("");
     if (opset == model_.opsets.end())
-      problems_.push_back({.reason = "the model imports no version of the standard operators", .remedy = "export it anew"});
+      problems_.push_back({.reason = "the model imports no version of the standard operators", .remedy = "export it again"});
     else check_opset(opset->second);
   }
 
   void check_opset(std::int64_t version) {
     if (version >= first_opset && version <= last_opset) return;
     problems_.push_back(
-        {.reason = fmt::format("the model uses opset {}; supported are {} to {}", version, first_opset, last_opset),
+        {.reason = fmt::format("the model uses opset {}; opsets {} to {} are supported", version, first_opset, last_opset),
          .remedy = "export it with one of these, or convert it with onnx.version_converter"});
   }
 
   std::vector<std::string> choose_outputs() {
-    std::vector<std::string> names = wish_.outputs;
+    std::vector<std::string> names = settings_.outputs;
     if (names.empty())
       for (const auto& v : model_.outputs) names.push_back(v.name);
     if (names.empty()) problems_.push_back({.reason = "the model has no output", .remedy = "name some with --outputs"});
-    for (const auto& name : wish_.outputs) {
+    for (const auto& name : settings_.outputs) {
       const bool known =
           std::ranges::any_of(nodes_, [&](const node& n) { return std::ranges::count(n.outputs, name) > 0; }) ||
           std::ranges::any_of(model_.inputs, [&](const value_info& v) { return v.name == name; });
@@ -96,11 +97,11 @@ class converter {
     return names;
   }
 
-  /// Inputs that only the part behind --outputs reads: without these options they stay, read or not.
+  /// Inputs that only the part cut off by --outputs reads. Without --outputs all inputs stay, read or not.
   std::set<std::string> inputs_cut_off(const std::vector<std::size_t>& order,
                                        const std::vector<std::string>& outputs) const {
     std::set<std::string> out;
-    if (wish_.outputs.empty()) return out;
+    if (settings_.outputs.empty()) return out;
     for (const auto& v : model_.inputs) out.insert(v.name);
     for (auto i : order)
       for (const auto& name : nodes_[i].inputs) out.erase(name);
@@ -110,7 +111,7 @@ class converter {
   }
 
   void make_inputs(const std::set<std::string>& left_out) {
-    auto [shapes, symbols] = input_shapes(model_, left_out, wish_, out_, problems_);
+    auto [shapes, symbols] = input_shapes(model_, left_out, settings_, out_, problems_);
     symbols_ = std::move(symbols);
     for (const auto& v : model_.inputs) {
       if (left_out.contains(v.name)) continue;
@@ -132,7 +133,7 @@ class converter {
   }
 
   void convert_node(const node& n) {
-    node_context context(n, net_, values_, wish_.fold);
+    node_context context(n, net_, values_, settings_.fold);
     bool failed = true;
     const auto before = net_.layers.size();
     try {
@@ -164,13 +165,13 @@ class converter {
     const auto folds = folders.find(n.operator_name);
     if (imports == importers.end() && folds == folders.end()) context.refuse("the operator is not supported");
     if (n.opset < first_opset || n.opset > last_opset) {
-      // Told for the model already, unless a function has another one.
+      // Already reported for the model, unless a function has another opset.
       if (const auto all = model_.opsets.find(""); all == model_.opsets.end() || all->second == n.opset)
         throw unknown_input{};
-      context.refuse(fmt::format("its function uses this opset; supported are {} to {}", first_opset, last_opset));
+      context.refuse(fmt::format("its function uses this opset; opsets {} to {} are supported", first_opset, last_opset));
     }
     const auto since = imports != importers.end() ? imports->second.since : folds->second.since;
-    if (n.opset < since) context.refuse(fmt::format("the operator exists from opset {} on", since));
+    if (n.opset < since) context.refuse(fmt::format("the operator exists only from opset {} on", since));
     bool constants = true;
     for (int k = 0; k < context.inputs(); ++k) constants = constants && (!context.given(k) || context.is_constant(k));
     if (folds != folders.end() && (constants || folds->second.needs_shape)) {
@@ -179,11 +180,11 @@ class converter {
     }
     if (imports == importers.end())
       context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
-    if (constants) context.refuse("all its inputs are constants, on which this operator is not supported");
+    if (constants) context.refuse("all its inputs are constants, and the operator is not supported on constants");
     imports->second.run(context);
   }
 
-  /// Counts what folding reads and makes: a small model can ask for any amount of both.
+  /// Counts the bytes that folding reads and makes: even a small model can ask for any amount of both.
   void charge(const node& n, node_context& context) {
     static constexpr const char* readers_of_parts[] = {"Gather", "Shape", "Size", "Slice", "Split"};
     const bool reads_all = std::ranges::find(readers_of_parts, n.operator_name) == std::end(readers_of_parts);
@@ -197,10 +198,10 @@ class converter {
       if (v.is == value::kind::constant && !owners.contains(v.data.owner.get()))
         computed = true, bytes += v.data.bytes.size();
     if (computed) folded_bytes_ += bytes;
-    if (folded_bytes_ > most_folded_bytes) context.refuse("with it, computing the model's constants takes over 4 GiB");
+    if (folded_bytes_ > max_folded_bytes) context.refuse("with it, computing the model's constants takes over 4 GiB");
   }
 
-  /// The value just before a node that cannot be converted, as an end of the graph.
+  /// Suggests ending the graph at the value just before a node that cannot be converted.
   std::string cut_hint(const node& n) const {
     for (const auto& name : n.inputs) {
       const auto v = values_.find(name);
@@ -212,13 +213,13 @@ class converter {
     return "export the model without it";
   }
 
-  /// A name that needs no quotes in a shell.
+  /// Whether a name needs no quotes in a shell.
   static bool plain(const std::string& name) {
     return std::ranges::all_of(
         name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_./:-+@%", c); });
   }
 
-  /// After a problem, conversion goes on to find others: with the shape that the model declares, if it does.
+  /// After a problem, conversion continues in order to find others, with the shape that the model declares, if any.
   value assumed(const node& n, const std::string& name) {
     const auto declared = model_.values.find(name);
     std::optional<shape> s = declared == model_.values.end() ? std::nullopt : declared_shape(declared->second, symbols_);
@@ -233,7 +234,7 @@ class converter {
     return {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
   }
 
-  /// Unsupported operators known to give the shape of their first input.
+  /// Unsupported operators known to keep the shape of their first input.
   static bool keeps_shape(const node& n) {
     static constexpr const char* known[] = {"Abs",
                                             "Celu",
@@ -263,9 +264,9 @@ class converter {
     const auto tell = [&](std::string reason) {
       problems_.push_back({.node = "output " + quote(name),
                            .reason = std::move(reason),
-                           .remedy = "leave it out with --outputs and the names of the others"});
+                           .remedy = "leave it out: give --outputs only the names of the others"});
     };
-    if (v == values_.end()) return tell("it is produced nowhere");
+    if (v == values_.end()) return tell("no node produces it");
     switch (v->second.is) {
       case value::kind::layer: {
         const shape s = net_.layers[static_cast<std::size_t>(v->second.index)].result;
@@ -282,19 +283,21 @@ class converter {
   }
 
   const model& model_;
-  const conversion& wish_;
+  const conversion& settings_;
   const messages& out_;
   std::vector<problem> problems_;
   std::vector<node> nodes_;
   std::map<std::string, value> values_;
   symbol_extents symbols_;
-  static constexpr std::size_t most_folded_bytes = std::size_t{1} << 32;
+  static constexpr std::size_t max_folded_bytes = std::size_t{1} << 32;
   std::size_t folded_bytes_ = 0;
   network net_;
 };
 
 }  // namespace
 
-network convert(const model& m, const conversion& wish, const messages& out) { return converter(m, wish, out).run(); }
+network convert(const model& m, const conversion& settings, const messages& out) {
+  return converter(m, settings, out).run();
+}
 
 }  // namespace onnx2hpp

@@ -18,8 +18,8 @@ struct conversion {
   bool fold = true;
 };
 
-/// The model as a network: its graph inputs first, its graph outputs last, else in the order of its nodes.
-/// Throws conversion_error with all problems, usage_error if `wish` names what the model does not have.
-network convert(const model& m, const conversion& wish, const messages& out);
+/// The model as a network: graph inputs first, graph outputs last, the others in the order of their nodes. Throws
+/// conversion_error with all problems, usage_error if `settings` names what the model does not have.
+network convert(const model& m, const conversion& settings, const messages& out);
 
 }  // namespace onnx2hpp

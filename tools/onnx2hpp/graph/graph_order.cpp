@@ -24,7 +24,7 @@ std::vector<std::size_t> order_nodes(const std::vector<node>& nodes, const std::
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (const auto& o : nodes[i].outputs)
       if (!o.empty() && !producer.emplace(o, i).second)
-        problems.push_back(problem_of(nodes[i], "its output " + quote(o) + " is the output of another node, too",
+        problems.push_back(problem_of(nodes[i], "its output " + quote(o) + " is also the output of another node",
                                       "give each value its own name"));
   std::vector<bool> needed(nodes.size());
   std::vector<std::size_t> open;
@@ -62,7 +62,7 @@ std::vector<std::size_t> order_nodes(const std::vector<node>& nodes, const std::
   if (out.size() != count)
     for (std::size_t i = 0; i < nodes.size(); ++i)
       if (needed[i] && waits[i] > 0) {
-        problems.push_back(problem_of(nodes[i], "it is computed from its own output", "export the model anew"));
+        problems.push_back(problem_of(nodes[i], "it depends on its own output", "export the model again"));
         break;
       }
   return out;

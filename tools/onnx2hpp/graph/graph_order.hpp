@@ -8,8 +8,8 @@
 
 namespace onnx2hpp {
 
-/// Indices of the nodes from which `outputs` are computed, each after those it reads, else in the order of the model.
-/// Appends what is wrong: a value computed twice or from itself.
+/// Indices of the nodes from which `outputs` are computed, each after those that it reads, otherwise in the model's order.
+/// Appends problems: a value computed twice or from itself.
 std::vector<std::size_t> order_nodes(const std::vector<node>& nodes, const std::vector<std::string>& outputs,
                                      std::vector<problem>& problems);
 

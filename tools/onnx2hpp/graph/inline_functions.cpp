@@ -22,17 +22,17 @@ class inliner {
   }
 
   std::vector<node> run() {
-    for (const auto& n : model_.nodes) place(n, 0);
+    for (const auto& n : model_.nodes) expand(n, 0);
     return std::move(out_);
   }
 
  private:
   static constexpr int deepest = 64;
-  static constexpr std::size_t most_nodes = 1'000'000;
+  static constexpr std::size_t max_nodes = 1'000'000;
 
-  void place(node n, int depth) {
-    // Calls count, too: functions that are empty in the end can call each other any number of times.
-    if (placed_++ == most_nodes)
+  void expand(node n, int depth) {
+    // Calls also count: functions that end up empty can still call each other any number of times.
+    if (placed_++ == max_nodes)
       throw conversion_error(problem{.reason = "with its functions inlined, the model has over a million nodes",
                                      .remedy = "export it without functions"});
     const auto f = functions_.find({n.domain, n.operator_name, n.overload});
@@ -47,7 +47,7 @@ class inliner {
     const std::string prefix = call.name.empty() && !call.outputs.empty() ? call.outputs[0] : call.name;
     std::map<std::string, std::string> actual{{"", ""}};
     for (std::size_t k = 0; k < f.inputs.size(); ++k) actual[f.inputs[k]] = k < call.inputs.size() ? call.inputs[k] : "";
-    // An output may be an input, or another output, as it is.
+    // An output may be just an input or another output.
     std::vector<node> copies;
     for (std::size_t k = 0; k < f.outputs.size() && k < call.outputs.size(); ++k) {
       if (call.outputs[k].empty()) continue;
@@ -79,12 +79,12 @@ class inliner {
       std::ranges::for_each(n.outputs, rename);
       for (auto a = n.attributes.begin(); a != n.attributes.end();)
         a = bind(a->second, call, f) ? std::next(a) : n.attributes.erase(a);
-      place(std::move(n), depth);
+      expand(std::move(n), depth);
     }
-    for (auto& n : copies) place(std::move(n), depth);
+    for (auto& n : copies) expand(std::move(n), depth);
   }
 
-  /// Gives an attribute that refers to one of the call its value; false if the call has none.
+  /// Gives an attribute that refers to an attribute of the call that one's value; false if there is none.
   static bool bind(attribute& a, const node& call, const function& f) {
     if (a.refers_to.empty()) return true;
     const auto given = call.attributes.find(a.refers_to);

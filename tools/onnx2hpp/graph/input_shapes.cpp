@@ -19,13 +19,13 @@ std::string written(const std::vector<extent>& s) {
 
 class resolver {
  public:
-  resolver(const model& m, const std::set<std::string>& left_out, const conversion& wish, const messages& out,
+  resolver(const model& m, const std::set<std::string>& left_out, const conversion& settings, const messages& out,
            std::vector<problem>& problems)
-      : model_(m), left_out_(left_out), wish_(wish), out_(out), problems_(problems) {}
+      : model_(m), left_out_(left_out), settings_(settings), out_(out), problems_(problems) {}
 
   known_inputs run() {
     check_usage();
-    known_.symbols = wish_.dimensions;
+    known_.symbols = settings_.dimensions;
     for (const auto& v : model_.inputs)
       if (const auto* dims = fixed(v)) compare(v, *dims);
     for (const auto& v : model_.inputs)
@@ -44,7 +44,7 @@ class resolver {
 
  private:
   void check_usage() const {
-    for (const auto& [name, dims] : wish_.inputs)
+    for (const auto& [name, dims] : settings_.inputs)
       if (std::ranges::none_of(model_.inputs, [&name = name](const value_info& v) { return v.name == name; }))
         throw usage_error(fmt::format("-i: the model has no input {}; its inputs are {}", quote(name), input_names()));
     std::set<std::string> symbols;
@@ -52,7 +52,7 @@ class resolver {
       if (v.shape)
         for (const auto& e : *v.shape)
           if (!e.symbol.empty()) symbols.insert(e.symbol);
-    for (const auto& [name, value] : wish_.dimensions)
+    for (const auto& [name, value] : settings_.dimensions)
       if (!symbols.contains(name)) {
         std::string known;
         for (const auto& s : symbols) known += (known.empty() ? "; they have " : ", ") + quote(s);
@@ -72,11 +72,11 @@ class resolver {
 
   /// What -i gives for an input.
   const std::vector<std::int64_t>* fixed(const value_info& v) const {
-    const auto found = std::ranges::find(wish_.inputs, v.name, [](const auto& entry) { return entry.first; });
-    return found == wish_.inputs.end() ? nullptr : &found->second;
+    const auto found = std::ranges::find(settings_.inputs, v.name, [](const auto& entry) { return entry.first; });
+    return found == settings_.inputs.end() ? nullptr : &found->second;
   }
 
-  /// A shape that -i fixes beside the declared one; it says what the symbols are for other tensors, too.
+  /// Compares a shape given by -i with the declared one; it also sets the symbols for other tensors.
   void compare(const value_info& v, const std::vector<std::int64_t>& dims) {
     if (!v.shape) return;
     if (v.shape->size() != dims.size())
@@ -93,12 +93,13 @@ class resolver {
     }
   }
 
-  /// The first extent is the batch: 1 where it is a symbol of which nothing is said.
+  /// The first extent is the batch: 1 if it is a symbol without a given value.
   void close_batch(const value_info& v) {
     if (!v.shape || v.shape->empty() || v.shape->front().value > 0 || v.shape->front().symbol.empty()) return;
     const auto& symbol = v.shape->front().symbol;
     if (known_.symbols.emplace(symbol, 1).second)
-      out_.note(fmt::format("the symbolic dimension {} becomes 1 (-d {}=NUMBER for another)", quote(symbol), symbol));
+      out_.note(
+          fmt::format("the symbolic dimension {} is set to 1 (-d {}=NUMBER sets another value)", quote(symbol), symbol));
   }
 
   std::optional<shape> resolve(const value_info& v) {
@@ -113,7 +114,7 @@ class resolver {
       if (std::ranges::count(dims, -1) > 0) return {};
     }
     if (dims.size() > dice::tensor::max_rank) {
-      tell(v, fmt::format("it has {} axes; supported are at most {}", dims.size(), dice::tensor::max_rank),
+      tell(v, fmt::format("it has {} axes; at most {} are supported", dims.size(), dice::tensor::max_rank),
            "export the model with fewer");
       return {};
     }
@@ -126,13 +127,13 @@ class resolver {
     return out;
   }
 
-  /// The extent of axis a, or -1 after telling why it is not known.
+  /// The extent of axis a, or -1 after reporting why it is unknown.
   std::int64_t extent_of(const value_info& v, std::size_t a) {
     const extent& e = (*v.shape)[a];
     if (e.value > 0) return e.value;
     if (const auto d = known_.symbols.find(e.symbol); !e.symbol.empty() && d != known_.symbols.end()) return d->second;
     if (a == 0) {
-      out_.note(fmt::format("input {}: its open first dimension becomes 1", quote(v.name)));
+      out_.note(fmt::format("input {}: its unknown first dimension is set to 1", quote(v.name)));
       return 1;
     }
     std::string wanted;
@@ -146,7 +147,7 @@ class resolver {
 
   const model& model_;
   const std::set<std::string>& left_out_;
-  const conversion& wish_;
+  const conversion& settings_;
   const messages& out_;
   std::vector<problem>& problems_;
   known_inputs known_;
@@ -154,9 +155,9 @@ class resolver {
 
 }  // namespace
 
-known_inputs input_shapes(const model& m, const std::set<std::string>& left_out, const conversion& wish, const messages& out,
-                          std::vector<problem>& problems) {
-  return resolver(m, left_out, wish, out, problems).run();
+known_inputs input_shapes(const model& m, const std::set<std::string>& left_out, const conversion& settings,
+                          const messages& out, std::vector<problem>& problems) {
+  return resolver(m, left_out, settings, out, problems).run();
 }
 
 std::optional<shape> declared_shape(const value_info& v, const symbol_extents& symbols) {

@@ -15,11 +15,11 @@ struct known_inputs {
   symbol_extents symbols;  ///< as the user fixes them by -d or -i, or 1 for the batch
 };
 
-/// The shapes of the graph inputs (but those that are `left_out`): as declared, as the user fixes them, and a symbolic batch
-/// as 1. Inputs that have none are left out and told in `problems`. Throws usage_error if `wish` names inputs or symbols
-/// that the model lacks.
-known_inputs input_shapes(const model& m, const std::set<std::string>& left_out, const conversion& wish, const messages& out,
-                          std::vector<problem>& problems);
+/// The shapes of the graph inputs except `left_out`: as declared or as the user fixes them, a symbolic batch as 1. Inputs
+/// without a shape are left out and reported in `problems`. Throws usage_error if `settings` names inputs or symbols that
+/// the model lacks.
+known_inputs input_shapes(const model& m, const std::set<std::string>& left_out, const conversion& settings,
+                          const messages& out, std::vector<problem>& problems);
 
 /// The declared shape of a float32 tensor inside the graph, if all of it is known.
 std::optional<shape> declared_shape(const value_info& v, const symbol_extents& symbols);

@@ -63,7 +63,7 @@ bool is_foreign_namespace(const std::string& name) {
   return known.contains(name);
 }
 
-/// Words of the generated header, where a layer's name would hide or clash with what is meant.
+/// Words of the generated header, which a layer's name would hide or clash with.
 bool is_header_word(const std::string& name) {
   static const word_set known = words(
       "id op name onnx_name operands parameters result network layer layer_at mapped type size weights Id std dice boost xt "
@@ -73,7 +73,7 @@ bool is_header_word(const std::string& name) {
 
 constexpr std::size_t longest = 100;
 
-/// `text` with runs of other characters as one underscore, none at the ends; may be empty or begin with a digit.
+/// `text` with each run of other characters as one underscore, none at the ends; may be empty or begin with a digit.
 std::string simplified(const std::string& text) {
   std::string out;
   for (char c : text) {
@@ -93,7 +93,7 @@ std::string identifiers::make(const std::string& text, const std::string& kind) 
   else if (is_digit(base[0])) base = kind + "_" + base;
   if (is_keyword(base) || is_macro(base) || is_header_word(base)) base += '_';
   std::string out = base;
-  // Two underscores in a row belong to the compiler.
+  // C++ reserves names with two underscores in a row.
   for (int& k = next_[base]; !taken_.insert(out).second;)
     out = base + (base.back() == '_' ? "" : "_") + std::to_string(++k + 1);
   return out;
@@ -112,7 +112,7 @@ std::string why_no_namespace(const std::string& name) {
   if (name.empty()) return "it is empty";
   if (!is_letter(name[0]) || !std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; }))
     return "it is not a C++ identifier of ASCII letters, digits and underscores that begins with a letter";
-  if (name.find("__") != std::string::npos) return "names with two underscores in a row belong to the compiler";
+  if (name.find("__") != std::string::npos) return "C++ reserves names with two underscores in a row";
   if (name.size() > longest) return "it is longer than " + std::to_string(longest) + " characters";
   if (is_keyword(name)) return "it is a C++ keyword";
   if (is_macro(name)) return "it is a macro";

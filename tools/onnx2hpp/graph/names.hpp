@@ -8,11 +8,11 @@
 
 namespace onnx2hpp {
 
-/// Makes C++ identifiers of any texts, each unlike those before and unlike `taken`.
+/// Makes C++ identifiers from any texts, each different from all before it and from `taken`.
 class identifiers {
  public:
   explicit identifiers(std::unordered_set<std::string> taken = {}) : taken_(std::move(taken)) {}
-  /// `kind` stands for a text without letters and digits, and before one that begins with a digit.
+  /// `kind` replaces a text without letters and digits, and precedes one that begins with a digit.
   std::string make(const std::string& text, const std::string& kind);
 
  private:

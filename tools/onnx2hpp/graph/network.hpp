@@ -13,7 +13,7 @@ namespace onnx2hpp {
 
 using dice::tensor::shape;
 
-/// A constant of a layer as the layer wants it: float32, made from `source` when it is written.
+/// A constant of a layer in the form that the layer needs: float32, made from `source` when it is written.
 struct parameter {
   const char* role;  ///< "weight", "bias" …: part of its name in the weights file
   constant source;
@@ -36,7 +36,7 @@ struct layer {
 struct network {
   std::vector<layer> layers;
   std::vector<std::string>
-      node_names{};  ///< names and first outputs of the model's nodes, also of those that are not layers
+      node_names{};  ///< names and first outputs of the model's nodes, including those that are not layers
 
   std::vector<shape> operand_shapes(const layer& l) const {
     std::vector<shape> out;

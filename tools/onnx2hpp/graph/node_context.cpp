@@ -26,10 +26,10 @@ void check_size(const shape& s) {
 bool node_context::given(int k) const { return k < inputs() && !node_.inputs[static_cast<std::size_t>(k)].empty(); }
 
 const value& node_context::at(int k) const {
-  if (!given(k)) refuse(fmt::format("its input {} is left out", k));
+  if (!given(k)) refuse(fmt::format("its input {} is missing", k));
   const std::string& name = node_.inputs[static_cast<std::size_t>(k)];
   const auto found = values_.find(name);
-  if (found == values_.end()) refuse(fmt::format("its input {} is produced nowhere", quote(name)), "export the model anew");
+  if (found == values_.end()) refuse(fmt::format("no node produces its input {}", quote(name)), "export the model again");
   if (found->second.is == value::kind::unknown) throw unknown_input{};
   if (found->second.is == value::kind::missing)
     refuse(fmt::format("its input {} is not available: {}", quote(name), found->second.reason));
@@ -86,7 +86,7 @@ bool node_context::has(const char* name) const {
 namespace {
 
 const attribute* typed(const attribute* a, attribute::kind type, const char* name) {
-  if (a && a->type != type) node_context::refuse(fmt::format("its attribute {} has a wrong type", name));
+  if (a && a->type != type) node_context::refuse(fmt::format("its attribute {} has the wrong type", name));
   return a;
 }
 
@@ -131,7 +131,7 @@ void node_context::require_all_read() const {
 
 int node_context::axis(std::int64_t axis, int rank, bool cut) {
   const std::int64_t end = cut ? rank + 1 : rank;
-  if (axis < -rank || axis >= end) refuse(fmt::format("its axis {} is none of the {} of the input", axis, rank));
+  if (axis < -rank || axis >= end) refuse(fmt::format("its axis {} does not exist: the input has {} axes", axis, rank));
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
@@ -168,7 +168,7 @@ void node_context::result(int index) {
 }
 
 void node_context::result(constant c, int k) {
-  if (c.dims.size() > most_axes) refuse(fmt::format("its output has {} axes", c.dims.size()));
+  if (c.dims.size() > max_axes) refuse(fmt::format("its output has {} axes", c.dims.size()));
   if (k < static_cast<int>(node_.outputs.size()))
     results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::constant, -1, std::move(c)};
 }
@@ -190,7 +190,7 @@ std::map<std::string, registry::entry>& registry::folders() {
 shape shape_of(const constant& c) {
   if (c.rank() > dice::tensor::max_rank)
     node_context::refuse(
-        fmt::format("a constant of it has {} axes; dice's tensors have at most {}", c.rank(), dice::tensor::max_rank));
+        fmt::format("one of its constants has {} axes; dice's tensors have at most {}", c.rank(), dice::tensor::max_rank));
   shape out;
   for (auto d : c.dims) out.push_back(d);
   return out;

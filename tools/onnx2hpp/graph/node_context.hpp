@@ -19,7 +19,7 @@ struct value {
     layer,     ///< the output of layer `index`
     constant,  ///< `data`
     missing,   ///< not available, for `reason`
-    unknown,   ///< follows from a problem that has been told
+    unknown,   ///< follows from a problem already reported
   };
   kind is = kind::unknown;
   int index = -1;
@@ -45,13 +45,13 @@ class node_context {
 
   const node& self() const { return node_; }
   std::int64_t opset() const { return node_.opset; }
-  /// Whether nodes that do nothing at inference may vanish.
+  /// Whether nodes that do nothing at inference may be removed.
   bool fold() const { return fold_; }
 
   int inputs() const { return static_cast<int>(node_.inputs.size()); }
   bool given(int k) const;
   bool is_constant(int k) const;
-  /// Input k, a constant; `what` it is, for the refusal if it is computed at run time.
+  /// Input k, a constant; `what` names it in the refusal if it is computed at run time.
   const constant& data(int k, const char* what) const;
   /// Its elements, of an integer or real constant.
   std::vector<std::int64_t> integers(int k, const char* what) const;
@@ -75,13 +75,13 @@ class node_context {
   void ignore(std::initializer_list<const char*> names);
   /// Refuses the node if it has inputs or attributes that were neither read nor ignored: what they mean would be lost.
   void require_all_read() const;
-  /// `axis`, counted from the end if negative, of a tensor with `rank` axes; `up_to` rank - 1 (or rank, for cuts between
-  /// axes).
+  /// `axis` of a tensor with `rank` axes, counted from the end if negative; at most rank - 1, or rank if `cut` (a cut
+  /// between axes).
   static int axis(std::int64_t axis, int rank, bool cut = false);
-  /// A small number that the model states.
+  /// A number that the model states; refuses large ones.
   static int small(std::int64_t n, const char* what);
 
-  /// Adds a layer that reads `operands`; its index. Refuses what the operator's shape rule refuses.
+  /// Adds a layer that reads `operands` and returns its index. Refuses what the operator's shape rule refuses.
   int add(operation op, std::vector<int> operands, std::vector<parameter> parameters = {});
   /// Output 0 is what layer `index` computes.
   void result(int index);

@@ -34,7 +34,7 @@ class operation {
   std::string struct_name() const { return self_->struct_name(); }
   /// Its attributes as a braced initialiser.
   std::string attributes() const { return self_->attributes(); }
-  /// The operator, or null if it is another one. Needs no spelling, as a cast to its holder would.
+  /// The operator, or null if it is another one. Unlike a cast to its holder, this needs no spelling.
   template <class Op> Op* get_if() { return self_->type() == typeid(Op) ? static_cast<Op*>(self_->get()) : nullptr; }
   template <class Op> const Op* get_if() const { return const_cast<operation*>(this)->get_if<Op>(); }
 
@@ -60,7 +60,7 @@ class operation {
       return dice::graph::macs(op, in, result);
     }
     std::string onnx_name() const override { return std::string(Op::onnx); }
-    // Only where an importer makes such an operator must its spelling be known.
+    // The spelling must be known only where an importer makes such an operator.
     std::string struct_name() const override { return spelling<Op>::name; }
     std::string attributes() const override {
       initialiser out;

@@ -38,7 +38,7 @@ void fold_batch_normalization(network& net) {
     if (!l.op.get_if<dice::ops::batch_normalization>()) continue;
     const auto before = static_cast<std::size_t>(l.operands[0]);
     auto* op = net.layers[before].op.get_if<dice::ops::conv>();
-    // A convolution that has taken up one already is read by whoever read that.
+    // A convolution that has already absorbed one is read by the readers of that one.
     if (!op || readers[before] != 1 || !net.layers[before].parameters[0].rows.empty()) continue;
     join(net.layers[before], *op, l);
     stands_for[i] = static_cast<int>(before);
@@ -54,12 +54,12 @@ int drop_unused(network& net) {
     if (used[i])
       for (int k : net.layers[i].operands) used[static_cast<std::size_t>(k)] = true;
   }
-  std::vector<int> place(size);
+  std::vector<int> new_index(size);
   std::vector<layer> kept;
   for (std::size_t i = 0; i < size; ++i) {
     if (!used[i]) continue;
-    place[i] = static_cast<int>(kept.size());
-    for (int& k : net.layers[i].operands) k = place[static_cast<std::size_t>(k)];
+    new_index[i] = static_cast<int>(kept.size());
+    for (int& k : net.layers[i].operands) k = new_index[static_cast<std::size_t>(k)];
     kept.push_back(std::move(net.layers[i]));
   }
   net.layers = std::move(kept);

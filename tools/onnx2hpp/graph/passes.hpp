@@ -4,10 +4,10 @@
 
 namespace onnx2hpp {
 
-/// Joins each BatchNormalization with the convolution whose output it alone reads.
+/// Joins each BatchNormalization with the convolution before it if it is the only reader of that convolution's output.
 void fold_batch_normalization(network& net);
 
-/// Drops layers from which no output is computed; graph inputs stay. Their number.
+/// Drops layers that no output depends on, except graph inputs. Returns their number.
 int drop_unused(network& net);
 
 }  // namespace onnx2hpp

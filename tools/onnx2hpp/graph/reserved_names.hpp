@@ -14,7 +14,7 @@ short signed sizeof static static_assert static_cast struct switch template this
 typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
 )";
 
-/// Macros: replaced wherever they stand.
+/// Macros: replaced wherever they occur.
 inline constexpr const char* macros = R"(
 ACCESSPERMS ADJ_ESTERROR ADJ_FREQUENCY ADJ_MAXERROR ADJ_MICRO ADJ_NANO ADJ_OFFSET ADJ_OFFSET_SINGLESHOT
 ADJ_OFFSET_SS_READ ADJ_SETOFFSET ADJ_STATUS ADJ_TAI ADJ_TICK ADJ_TIMECONST AF_ALG AF_APPLETALK AF_ASH AF_ATMPVC

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// A line of the platform file. Unless it could be read, anything may be there.
+/// A line of the platform file. One that could not be read keeps these defaults, which allow anything.
 struct host {
   int first = 0, last = 9;  ///< CPU cores
   bool gpu = true;
@@ -79,7 +79,7 @@ std::string with_underscores(std::string name) {
   return name;
 }
 
-/// The layers that each name fits: none where the node is not a layer.
+/// The layers that each name fits: none if the node is not a layer.
 std::map<std::string, std::set<int>> layers_by_name(const network& net) {
   std::map<std::string, std::set<int>> out;
   for (const auto& name : net.node_names) out[name], out[with_underscores(name)];
@@ -145,19 +145,19 @@ class mapping_reader {
       host h;
       if (name.empty() || architecture.empty() || !read_slots(slots, h) ||
           !(gpu.empty() || (gpu.starts_with("gpu=") && gpu.size() > 4))) {
-        tell_line(fmt::format("it is {}", quote(line)),
-                  "write HOST, ARCHITECTURE, slots=FIRST-LAST and perhaps gpu=NAME, divided by commas");
+        tell_line(fmt::format("it reads {}", quote(line)),
+                  "write HOST, ARCHITECTURE, slots=FIRST-LAST and optionally gpu=NAME, separated by commas");
         h = {};
       } else {
         h.gpu = !gpu.empty();
       }
       if (!hosts_.emplace(name, h).second)
-        tell_line(fmt::format("host {} is there twice", quote(name)), "leave one of them out");
+        tell_line(fmt::format("host {} is listed twice", quote(name)), "remove one of them");
     }
   }
 
   void read_lists(const fs::path& mapping) {
-    // By parts: of a key that is there twice, the whole would have one list.
+    // Part by part: if a key occurs twice, the whole would have only one of its lists.
     const json whole = read_json(mapping, [&](int depth, json::parse_event_t event, json& part) {
       if (depth == 1 && event == json::parse_event_t::key) lists_.push_back({part, {}});
       if (depth == 2 && event == json::parse_event_t::value && part.is_string() && !lists_.empty())
@@ -168,11 +168,11 @@ class mapping_reader {
       return tell("", fmt::format("it is {}", whole.is_object() ? "empty" : shown(whole)),
                   R"(write one object: {"HOST_cpu0": ["layer", …], "HOST_gpu": [ … ]})");
     for (const auto& [key, names] : whole.items()) {
-      if (!names.is_array()) tell(at(key), fmt::format("it has {}", shown(names)), "give it a list of names of layers");
-      else if (names.empty()) tell(at(key), "its list is empty", "give it a layer, or leave the key out");
+      if (!names.is_array()) tell(at(key), fmt::format("its value is {}", shown(names)), "give it a list of layer names");
+      else if (names.empty()) tell(at(key), "its list is empty", "give it a layer, or remove the key");
       else if (const auto odd = std::ranges::find_if(names, [](const json& n) { return !n.is_string(); });
                odd != names.end())
-        tell(at(key), fmt::format("its list has {}", shown(*odd)), "give it a list of names of layers");
+        tell(at(key), fmt::format("its list contains {}", shown(*odd)), "give it a list of layer names");
     }
   }
 
@@ -181,10 +181,10 @@ class mapping_reader {
     std::set<std::string> seen;
     for (const auto& l : lists_) {
       mapped_rank& r = ranks_.emplace_back();
-      if (!seen.insert(l.key).second) tell(at(l.key), "it is there twice", "put its layers in one list");
+      if (!seen.insert(l.key).second) tell(at(l.key), "it occurs twice", "put its layers in one list");
       else if (!read_key(l.key, r))
         tell(at(l.key), "it names no processor",
-             "write HOST_cpu or HOST_arm and a digit for each core, or HOST_gpu: edge01_arm123");
+             "write HOST_cpu or HOST_arm and a digit for each core, or HOST_gpu, such as edge01_arm123");
       else if (const auto h = hosts_.find(r.host); h == hosts_.end())
         tell(at(l.key), fmt::format("{} has no host {}", platform_, quote(r.host)), hosts.for_name(r.host, "add it there"));
       else check_unit(l.key, r, h->second);
@@ -196,15 +196,15 @@ class mapping_reader {
       tell(at(key), fmt::format("{} has no gpu= for host {}", platform_, quote(r.host)), "add it there, or use its CPU");
     for (int core = 0; core <= 9; ++core) {
       const auto count = std::ranges::count(r.cores, core);
-      if (count > 1) tell(at(key), fmt::format("core {} is there {} times", core, count), "name each core once");
+      if (count > 1) tell(at(key), fmt::format("core {} is listed {} times", core, count), "name each core once");
       if (count > 0 && (core < h.first || core > h.last))
-        tell(at(key), fmt::format("core {} is none of host {}", core, quote(r.host)),
+        tell(at(key), fmt::format("host {1} has no core {0}", core, quote(r.host)),
              fmt::format("it has slots={}-{} in {}", h.first, h.last, platform_));
     }
   }
 
-  /// Each layer goes where it is listed by the name that fits the fewest layers: of nodes that became several layers some
-  /// can be listed apart. Of names that fit as many it is the identifier.
+  /// Each layer goes to the list that has the name that fits the fewest layers: so some layers of a node that became several
+  /// can be listed separately. Among names that fit equally many, the identifier wins.
   void place_layers() {
     const auto known = layers_by_name(net_);
     const auto entries = find_names(known);
@@ -255,14 +255,14 @@ class mapping_reader {
                names.for_name(name, "onnx2hpp --list-layers prints the names"));
       }
       if (folded)
-        tell(at(lists_[rank].key), "none of its names is left as a layer: they are folded into others",
-             "give it another layer, or leave the key out");
+        tell(at(lists_[rank].key), "none of its names is still a layer: all were folded into others",
+             "give it another layer, or remove the key");
     }
     return out;
   }
 
   void tell_twice(std::size_t rank, const std::string& name, std::size_t other, const std::string& as) {
-    tell(at(lists_[rank].key, name), fmt::format("it is in the list of {} already{}", quote(lists_[other].key), as),
+    tell(at(lists_[rank].key, name), fmt::format("it is already in the list of {}{}", quote(lists_[other].key), as),
          "remove it from one of the lists");
   }
 

@@ -15,10 +15,10 @@ struct mapped_rank {
   std::string host;
   bool gpu = false;
   std::vector<int> cores;   ///< of its CPU, if it is not the GPU
-  std::vector<int> layers;  ///< ids, rising
+  std::vector<int> layers;  ///< ids, ascending
 };
 
-/// The ranks in the order of the mapping's keys, with every layer of `net`. What is wrong is added to `problems`.
+/// The ranks in the order of the mapping's keys, with every layer of `net`. Problems are appended to `problems`.
 std::vector<mapped_rank> read_mapping(const std::filesystem::path& mapping, const std::filesystem::path& platform,
                                       const network& net, std::vector<problem>& problems);
 

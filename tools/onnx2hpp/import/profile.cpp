@@ -28,16 +28,16 @@ class profile_reader {
     const json* digest = find(root, "digest");
     const json* network = find(root, "network");
     if (!units || !units->is_array() || !digest || !digest->is_string() || !network || !network->is_string())
-      return tell(file, "it is not a file that a program wrote with --measure: it lacks network, digest or units",
-                  "give the file of --measure");
+      return tell(file, "it was not written by --measure: network, digest or units is missing",
+                  "give a file that a program wrote with --measure");
     if (*digest != digest_)
       return tell(file,
                   fmt::format("it was measured with another network: {} with the digest {}; this one has {}",
                               shown(*network), shown(*digest), digest_),
                   "measure this network");
     if (units->empty()) return tell(file, "it has no units", "measure at least one");
-    if ((out.units.size() + units->size()) * net_.layers.size() > most_times)
-      return tell(file, fmt::format("{} units are too many", units->size()), "divide it");
+    if ((out.units.size() + units->size()) * net_.layers.size() > max_times)
+      return tell(file, fmt::format("{} units are too many", units->size()), "split it");
     int k = 0;
     for (const auto& u : *units) read_unit(file, k++, u, *network);
     k = 0;
@@ -52,8 +52,8 @@ class profile_reader {
   profile out;
 
  private:
-  static constexpr std::size_t most_times = 10'000'000;  ///< units by layers: what is written must have an end
-  static constexpr double most = 1e12;                   ///< no time, speed or power is larger
+  static constexpr std::size_t max_times = 10'000'000;  ///< units times layers: limits what is written
+  static constexpr double most = 1e12;                  ///< no time, speed or power is larger
 
   static std::vector<std::string> identifiers_of(const network& net) {
     std::vector<std::string> out;
@@ -74,23 +74,23 @@ class profile_reader {
   const json& elements(const json& value, const std::string& where, const char* member) {
     static const json none = json::array();
     if (value.is_array()) return value;
-    tell(where, fmt::format("{} is not a list but {}", member, shown(value)));
+    tell(where, fmt::format("{} must be a list, but is {}", member, shown(value)));
     return none;
   }
 
   std::string text(const json& in, const char* member, const std::string& where) {
     const json* value = find(in, member);
     if (value && value->is_string()) return *value;
-    tell(where, fmt::format("{} is {} in place of a text", member, value ? shown(*value) : "missing"));
+    tell(where, fmt::format("{} must be text, but is {}", member, value ? shown(*value) : "missing"));
     return "";
   }
 
   double number(const json& in, const char* member, const std::string& where, bool may_be_zero) {
     const json* value = find(in, member);
     if (value && value->is_number())
-      if (const double v = *value; v < most && (v > 0 || (may_be_zero && v == 0))) return v == 0 ? 0 : v;  // also of -0
-    tell(where, fmt::format("{} is {} in place of a number {} 0 and below 1e12", member, value ? shown(*value) : "missing",
-                            may_be_zero ? "from" : "above"));
+      if (const double v = *value; v < most && (v > 0 || (may_be_zero && v == 0))) return v == 0 ? 0 : v;  // 0 for -0
+    tell(where, fmt::format("{0} must be a number {2} 0 and below 1e12, but is {1}", member,
+                            value ? shown(*value) : "missing", may_be_zero ? "of at least" : "above"));
     return 0;
   }
 
@@ -98,7 +98,7 @@ class profile_reader {
     const json* value = find(unit, "threads");
     if (value && value->is_number_integer())
       if (const double n = *value; n >= 0 && n <= std::numeric_limits<int>::max()) return static_cast<int>(n);
-    tell(where, fmt::format("threads is {} in place of a whole number from 0", value ? shown(*value) : "missing"));
+    tell(where, fmt::format("threads must be a whole number of at least 0, but is {}", value ? shown(*value) : "missing"));
     return 0;
   }
 
@@ -122,19 +122,19 @@ class profile_reader {
       }
     std::vector<bool> given(net_.layers.size());
     const json* layers = find(unit, "layers");
-    if (!layers) tell(where, "it has no layers");  // an empty list is that of a network of views
+    if (!layers) tell(where, "it has no layers");  // an empty list is valid for a network of views
     else
       for (const auto& l : elements(*layers, where, "layers")) {
         const std::string layer = text(l, "layer", where), there = fmt::format("{}: layer {}", where, quote(layer));
         const double ms = number(l, "ms", there, true);
         const auto id = id_of(layer, there);
         if (!id) continue;
-        if (given[*id]) tell(there, "it is there twice");
+        if (given[*id]) tell(there, "it occurs twice");
         given[*id] = true, u.ms[*id] = ms;
       }
     if (const json* missing = find(unit, "missing"))
       for (const auto& l : elements(*missing, where, "missing"))
-        if (!l.is_string()) tell(where, fmt::format("missing has {} in place of a text", shown(l)));
+        if (!l.is_string()) tell(where, fmt::format("missing must contain text, but has {}", shown(l)));
         else if (const auto id = id_of(l, fmt::format("{}: layer {}", where, shown(l))); id && !given[*id]) u.ms[*id] = -1;
     out.units.push_back(std::move(u));
   }

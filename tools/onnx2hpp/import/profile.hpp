@@ -11,7 +11,7 @@
 
 namespace onnx2hpp {
 
-/// What messages take of a unit's time, by each and by their bytes; 0: not measured.
+/// Time that messages cost a unit, per message and per byte; 0: not measured.
 struct measured_messages {
   double us = 0, gbytes_per_s = 0;
 };
@@ -34,7 +34,7 @@ struct profile {
   std::vector<measured_connection> connections;
 };
 
-/// What the files hold of `net`, whose weights have this digest. What is wrong is added to `problems`.
+/// The measurements of `net`, whose weights have this digest, in the files. Problems are appended to `problems`.
 profile read_profiles(const std::vector<std::filesystem::path>& files, const network& net, const std::string& digest,
                       std::vector<problem>& problems);
 

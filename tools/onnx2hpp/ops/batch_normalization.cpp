@@ -23,18 +23,18 @@ void import(node_context& n) {
   n.ignore({"momentum"});
   if (n.integer("training_mode", 0) != 0)
     n.refuse("it normalises with the statistics of the batch", "export the model for inference");
-  // Before opset 14 further outputs ask for training.
+  // Before opset 14, further outputs mean training.
   const auto& outputs = n.self().outputs;
   if (n.opset() < 14 && std::any_of(outputs.begin() + 1, outputs.end(), [](const auto& o) { return !o.empty(); }))
-    n.refuse("it has outputs of training, and normalises with the statistics of the batch",
-             "export the model for inference");
+    n.refuse("it has training outputs and normalises with the statistics of the batch", "export the model for inference");
   if (n.opset() < 9 && n.integer("spatial", 1) != 1) n.refuse("it normalises each element by itself (spatial = 0)");
   const double epsilon = n.real("epsilon", 1e-5f);
   std::vector<double> statistics[4];
   static constexpr const char* what[] = {"scale", "bias", "mean", "variance"};
   for (int k = 0; k < 4; ++k) {
     statistics[k] = n.reals(k + 1, what[k]);
-    n.require(static_cast<std::int64_t>(statistics[k].size()) == in[1], "its statistics are not one for each channel");
+    n.require(static_cast<std::int64_t>(statistics[k].size()) == in[1],
+              "its statistics do not have one element for each channel");
   }
   // y = (x - mean) / √(variance + ε) · scale + bias = x · a + b
   std::vector<double> a(statistics[0].size()), b(a.size());
@@ -42,7 +42,7 @@ void import(node_context& n) {
     a[c] = statistics[0][c] / std::sqrt(statistics[3][c] + epsilon);
     b[c] = statistics[1][c] - statistics[2][c] * a[c];
   }
-  // In double: a convolution before it may take them up.
+  // In double: a convolution before it may absorb them.
   n.result(n.add(batch_normalization{}, {x},
                  {{"scale", make_constant(element::float64, {in[1]}, a), {in[1]}},
                   {"bias", make_constant(element::float64, {in[1]}, b), {in[1]}}}));

@@ -39,7 +39,7 @@ template <class Op> void import_binary(node_context& n) {
   else n.result(n.add(Op{}, {n.activation(0), n.activation(1)}));
 }
 
-/// An Add layer with a constant: what is left of a bias that depends on the row.
+/// An Add layer with a constant, such as a bias that depends on the row.
 int add_bias(node_context& n, int x, const constant& c);
 /// An Add layer of two layers, and a Mul layer by a number.
 int add_layers(node_context& n, int a, int b);

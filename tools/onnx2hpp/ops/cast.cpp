@@ -16,7 +16,7 @@ void cast_constant(node_context& n, element to) {
   const constant& c = n.data(0, "input");
   if (size_of(to) == 0) n.refuse("casting to " + name_of(to) + " is not supported");
   if (to == c.type) return n.result(c);
-  // Integers stay exact; to a truth value from a real: 0.5 is true.
+  // Integers stay exact. A real becomes true unless it is 0: 0.5 is true.
   n.result(is_real(c.type) ? make_constant(to, c.dims, reals(c)) : make_constant(to, c.dims, integers(c)));
 }
 
@@ -28,8 +28,8 @@ element stated(node_context& n) {
 void import(node_context& n) { cast_activation(n, stated(n)); }
 void fold(node_context& n) { cast_constant(n, stated(n)); }
 
-/// CastLike: to the type of input 1, of which nothing else is read. PyTorch writes it around BatchNormalization where its
-/// dynamo exporter does not optimise.
+/// CastLike: casts to the type of input 1, of which nothing else is read. PyTorch's dynamo exporter writes it around
+/// BatchNormalization if it does not optimise.
 void like(node_context& n) {
   n.ignore({"saturate"});
   const element to = n.is_constant(1) ? n.data(1, "target_type").type : (n.activation(1), element::float32);

@@ -11,7 +11,7 @@ using dice::ops::conv;
 template <> struct spelling<conv> {
   static constexpr const char* name = "conv";
   static void write(const conv& op, const conv&, initialiser& out) {
-    // All of them: what a reader of the header looks for.
+    // Writes all attributes: readers of the header look for them.
     out.add("channels", literal(op.channels));
     out.add("kernel", literal(op.kernel));
     out.add("strides", literal(op.strides));
@@ -43,7 +43,7 @@ void import(node_context& n) {
   std::vector<parameter> parameters{{"weight", w, shape_of(w)}};
   if (n.given(2)) {
     const constant& b = n.data(2, "bias");
-    if (b.rank() != 1 || b.dims[0] != op.channels) n.refuse("its bias has not one element for each output channel");
+    if (b.rank() != 1 || b.dims[0] != op.channels) n.refuse("its bias does not have one element for each output channel");
     op.bias = true;
     parameters.push_back({"bias", b, shape_of(b)});
   }

@@ -1,5 +1,5 @@
-// DepthToSpace and SpaceToDepth: blocks between channels and pixels. A Transpose of six axes between two Reshapes, which
-// move nothing.
+// DepthToSpace and SpaceToDepth move blocks between channels and pixels: a Transpose of six axes between two Reshapes, which
+// move no data.
 #include "ops/permute.hpp"
 #include "ops/reshape.hpp"
 
@@ -7,7 +7,7 @@ namespace onnx2hpp {
 namespace {
 
 std::int64_t block_size(node_context& n, const shape& in) {
-  n.require(in.rank == 4, "its input has not four axes");
+  n.require(in.rank == 4, "its input does not have four axes");
   const auto size = n.integer("blocksize", 0);
   n.require(size >= 1, "its blocksize is not positive");
   return n.small(size, "blocksize");
@@ -19,7 +19,7 @@ void depth_to_space(node_context& n) {
   const auto b = block_size(n, in);
   n.require(in[1] % (b * b) == 0, "its channels are not a multiple of blocksize²");
   const auto mode = n.opset() < 11 ? "DCR" : n.text("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") n.refuse("its mode is " + quote(mode) + "; supported are DCR and CRD");
+  if (mode != "DCR" && mode != "CRD") n.refuse("its mode is " + quote(mode) + "; only DCR and CRD are supported");
   const auto channels = in[1] / (b * b);
   const bool depth_first = mode == "DCR";  // the block's axes lie before the channels
   const int split = reshape_layer(

@@ -11,7 +11,7 @@ template <> struct spelling<dice::ops::dropout> {
 
 namespace {
 
-/// Only in training does it do anything, and then only with a ratio.
+/// Dropout does something only in training, and then only with a ratio other than 0.
 void require_inference(node_context& n) {
   n.ignore({"ratio", "seed"});
   n.ignore_input(1);

@@ -1,5 +1,5 @@
 // Gather of an activation by constant indices that are evenly spaced: a Slice, and a Reshape for a single index without an
-// axis. torchvision's pretrained Inception takes its colour channels so.
+// axis. torchvision's pretrained Inception selects its colour channels this way.
 #include "ops/reshape.hpp"
 #include "ops/slice.hpp"
 

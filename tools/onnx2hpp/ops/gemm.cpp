@@ -29,7 +29,7 @@ constant scaled(const constant& c, double factor) {
 /// Whether `c` adds the same row to each of `rows` rows: shapes (columns), (1, columns), (1), (1, 1) and ().
 bool one_row(const constant& c, std::int64_t rows) { return c.rank() < 2 || c.dims[0] == 1 || rows == 1; }
 
-/// One row repeated along the columns where the constant has a single element.
+/// The constant as one row; a single element is repeated for all columns.
 constant spread(const constant& c, std::int64_t columns) {
   auto values = reals(c);
   if (values.size() == 1) values.resize(static_cast<std::size_t>(columns), values[0]);
@@ -64,7 +64,7 @@ void import(node_context& n) {
       n.refuse(fmt::format("its bias {} does not fit an output of {}", literal(s), literal(shape{in[0], op.columns})));
     if (one_row(c, in[0])) {
       op.bias = true;
-      // As it is where it can be: the file's bytes then need no copy.
+      // Unchanged if possible: the file's bytes then need no copy.
       constant bias = c.elements() == op.columns ? scaled(c, beta) : spread(scaled(c, beta), op.columns);
       parameters.push_back({"bias", std::move(bias), {op.columns}});
       n.result(n.add(op, {x}, std::move(parameters)));

@@ -19,15 +19,14 @@ template <> struct spelling<mat_mul> {
 namespace {
 
 void import(node_context& n) {
-  if (n.is_constant(0))
-    n.refuse("its first operand is the constant one; supported is an activation times a constant matrix");
+  if (n.is_constant(0)) n.refuse("its first operand is a constant; only an activation times a constant matrix is supported");
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const constant& w = n.data(1, "second operand");
   const shape matrix = shape_of(w);
   n.require(in.rank >= 1 && matrix.rank >= 1, "one of its operands is a scalar");
   const bool vector = matrix.rank == 1;
-  // Axes before the last two must have the extent 1: then the matrix is one and the same for all of x.
+  // Axes before the last two must have extent 1: then all of x is multiplied by the same matrix.
   if (matrix.product(0, matrix.rank - 2) != 1)
     n.refuse(fmt::format("its second operand {} is more than one matrix", literal(matrix)));
   const mat_mul op{.columns = vector ? 1 : matrix[matrix.rank - 1], .depth = matrix[vector ? 0 : matrix.rank - 2]};

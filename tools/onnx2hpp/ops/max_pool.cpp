@@ -22,7 +22,7 @@ namespace {
 void import(node_context& n) {
   const int x = n.activation(0);
   const window w = read_window(n, n.shape_of(x), n.integers("kernel_shape"));
-  n.ignore({"storage_order"});  // of the second output only
+  n.ignore({"storage_order"});  // affects only the second output
   max_pool op{.kernel = w.kernel, .strides = w.strides, .dilations = w.dilations, .pads = w.pads};
   op.ceil_mode = n.integer("ceil_mode", 0) != 0;
   n.result(n.add(op, {x}));

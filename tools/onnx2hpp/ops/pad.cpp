@@ -60,14 +60,14 @@ void import(node_context& n) {
   if (mode == "reflect") op.mode = padding::reflect;
   else if (mode == "edge") op.mode = padding::edge;
   else if (mode != "constant")
-    n.refuse(fmt::format("its mode is {}; supported are constant, reflect and edge", quote(mode)));
+    n.refuse(fmt::format("its mode is {}; only constant, reflect and edge are supported", quote(mode)));
   if (op.mode != padding::constant) {
     op.value = 0;
     for (int a = 0; a < rank; ++a)
       n.require(op.before[static_cast<std::size_t>(a)] >= 0 && op.after[static_cast<std::size_t>(a)] >= 0,
                 "it removes elements in a mode other than constant");
   }
-  // PyTorch pads by nothing before each AveragePool of DenseNet, for example.
+  // PyTorch, for example, writes a Pad by 0 before each AveragePool of DenseNet.
   if (op.before == pad{}.before && op.after == pad{}.after) n.pass();
   else n.result(n.add(op, {x}));
 }

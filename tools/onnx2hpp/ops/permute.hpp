@@ -5,7 +5,7 @@
 
 namespace onnx2hpp {
 
-/// `c` with axis a of the result being axis perm[a] of it.
+/// `c` with permuted axes: axis a of the result is axis perm[a] of `c`.
 constant permute(const constant& c, const std::vector<std::size_t>& perm);
 
 /// A Transpose layer: axis a of its result is axis perm[a] of layer x.

@@ -41,8 +41,7 @@ std::vector<std::int64_t> reshaped(node_context& n, const std::vector<std::int64
   known = element_count(closed);
   if (open >= 0 && known > 0 && all % known == 0) out[static_cast<std::size_t>(open)] = all / known;
   if (element_count(out) != all)
-    n.refuse(
-        fmt::format("its new shape has another number of elements than its input ({}; a -1 was left for the rest)", all));
+    n.refuse(fmt::format("its new shape cannot hold the {} elements of its input, whatever -1 stands for", all));
   return out;
 }
 

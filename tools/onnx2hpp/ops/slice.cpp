@@ -39,7 +39,7 @@ std::vector<cut> read_cuts(node_context& n, const std::vector<std::int64_t>& in)
     const auto from = step > 0 ? clamped(starts[i], 0, extent) : clamped(starts[i], 0, extent - 1);
     const auto to = step > 0 ? clamped(ends[i], 0, extent) : clamped(ends[i], -1, extent - 1);
     const std::int64_t room = extent == 0 ? 0 : step > 0 ? to - from : from - to;
-    // |step| as unsigned: the least integer has no positive twin.
+    // |step| as unsigned: the smallest integer has no positive counterpart.
     const auto stride = step > 0 ? static_cast<std::uint64_t>(step) : ~static_cast<std::uint64_t>(step) + 1;
     const auto count = room <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(room) - 1) / stride) + 1;
     // A single element needs no step, and large ones must not overflow later.

@@ -20,7 +20,7 @@ void import(node_context& n) {
   const int x = n.activation(0), rank = n.shape_of(x).rank;
   softmax op;
   if (n.opset() < 13) {
-    // The axes from `axis` on are one: the input is seen as a matrix.
+    // The axes from `axis` on count as one: the input is treated as a matrix.
     op.first = n.axis(n.integer("axis", 1), rank, true);
     op.last = rank;
   } else {

@@ -12,7 +12,7 @@ using dice::ops::transpose;
 
 template <> struct spelling<transpose> {
   static constexpr const char* name = "transpose";
-  // The unused rest of perm is what the default has.
+  // Unused entries of perm have their default values.
   static void write(const transpose& op, const transpose&, initialiser& out) { out.add("perm", literal(op.perm)); }
 };
 

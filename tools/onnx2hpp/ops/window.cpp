@@ -19,7 +19,7 @@ void pad_same(std::int64_t extent, int kernel, int stride, int dilation, bool up
 
 window read_window(node_context& n, const shape& in, const std::vector<std::int64_t>& kernel) {
   if (in.rank != 3 && in.rank != 4)
-    n.refuse(fmt::format("its input has {} axes; supported are (N, C, W) and (N, C, H, W)", in.rank));
+    n.refuse(fmt::format("its input has {} axes; only (N, C, W) and (N, C, H, W) are supported", in.rank));
   const auto axes = static_cast<std::size_t>(in.rank - 2), skip = 2 - axes;
   const auto strides = n.integers("strides", std::vector<std::int64_t>(axes, 1));
   const auto dilations = n.integers("dilations", std::vector<std::int64_t>(axes, 1));
@@ -27,7 +27,7 @@ window read_window(node_context& n, const shape& in, const std::vector<std::int6
   const auto automatic = n.text("auto_pad", "NOTSET");
   if (kernel.size() != axes || strides.size() != axes || dilations.size() != axes || pads.size() != 2 * axes)
     n.refuse(
-        fmt::format("its kernel, strides, dilations and pads are not for {} axes, as the input has beside N and C", axes));
+        fmt::format("its kernel, strides, dilations and pads do not match the {} axes of its input besides N and C", axes));
   window w;
   for (std::size_t a = 0; a < axes; ++a) {
     const auto i = a + skip;
@@ -45,7 +45,7 @@ window read_window(node_context& n, const shape& in, const std::vector<std::int6
       pad_same(extent, w.kernel[i], w.strides[i], w.dilations[i], automatic == "SAME_UPPER", w.pads[i], w.pads[i + 2]);
     else if (automatic == "VALID") w.pads[i] = w.pads[i + 2] = 0;
     else if (automatic != "NOTSET" && !automatic.empty())
-      n.refuse("its auto_pad " + quote(automatic) + " is none that ONNX knows");
+      n.refuse("its auto_pad " + quote(automatic) + " is not known to ONNX");
   }
   return w;
 }

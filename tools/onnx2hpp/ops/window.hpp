@@ -6,7 +6,8 @@
 
 namespace onnx2hpp {
 
-/// The window attributes of a convolution or pooling in the form of dice::ops: two axes, tensors of rank 3 use the second.
+/// The window attributes of a convolution or pooling in the form of dice::ops: two axes, of which tensors of rank 3 use the
+/// second.
 struct window {
   std::array<int, 2> kernel{1, 1}, strides{1, 1}, dilations{1, 1};
   std::array<int, 4> pads{};

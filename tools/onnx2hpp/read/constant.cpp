@@ -110,7 +110,7 @@ template <class T, class From> T converted(From value) {
   else if constexpr (std::is_same_v<T, brain>) return narrow_brain(static_cast<double>(value));
   else if constexpr (std::is_same_v<T, bool>) return value != 0;
   else if constexpr (std::is_same_v<T, float> && std::is_same_v<From, double>)
-    // A conversion out of range is undefined.
+    // Converting a value out of range would be undefined.
     return std::abs(value) > std::numeric_limits<float>::max()
                ? static_cast<float>(round_to(value, 24, -126, std::numeric_limits<float>::max()))
                : static_cast<float>(value);

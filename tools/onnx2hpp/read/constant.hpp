@@ -45,24 +45,24 @@ struct constant {
   int rank() const { return static_cast<int>(dims.size()); }
 };
 
-/// Product of `dims`, or -1 if one is negative or those that are not 0 exceed 2^40 together: no product of some of them
-/// overflows then.
+/// Product of `dims`, or -1 if one is negative or the product of the nonzero ones exceeds 2^40. So no product of a subset
+/// overflows.
 std::int64_t element_count(std::span<const std::int64_t> dims);
 
-/// The most axes of a constant; activations have at most dice::tensor::max_rank.
-inline constexpr std::size_t most_axes = 64;
+/// Maximum number of axes of a constant; activations have at most dice::tensor::max_rank.
+inline constexpr std::size_t max_axes = 64;
 
 /// All elements as double; exact for every type but the 64-bit integers.
 std::vector<double> reals(const constant& c);
-/// All elements as 64-bit integers; real ones are cut towards zero, to the range of the type.
+/// All elements as 64-bit integers; reals are truncated towards zero and clamped to the range of the type.
 std::vector<std::int64_t> integers(const constant& c);
 /// Elements [first, first + out.size()) as float32.
 void to_float32(const constant& c, std::int64_t first, std::span<float> out);
 
-/// A constant of type `type` and shape `dims` from its elements, rounded or cut to that type.
+/// A constant of type `type` and shape `dims` from its elements, rounded or truncated to that type.
 constant make_constant(element type, std::vector<std::int64_t> dims, std::span<const double> values);
 constant make_constant(element type, std::vector<std::int64_t> dims, std::span<const std::int64_t> values);
-/// The same from bytes as they are.
+/// The same from the elements' bytes.
 constant make_constant(element type, std::vector<std::int64_t> dims, std::vector<std::byte> bytes);
 
 }  // namespace onnx2hpp

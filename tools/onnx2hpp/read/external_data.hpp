@@ -17,7 +17,7 @@ class external_data {
   explicit external_data(const std::filesystem::path& model);
   /// The file at `location`, mapped. Throws file_error with the reason.
   std::shared_ptr<const file_map> open(const std::string& location);
-  /// All opened so far, as the model's folder joined with their locations, sorted.
+  /// All files opened so far, as the model's folder joined with their locations, sorted.
   std::vector<std::filesystem::path> files() const;
 
  private:

@@ -13,10 +13,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_bytes = std::size_t{64} << 20;
 constexpr int deepest = 16;
 
-/// How many characters are to be put in, taken out or replaced to make b of a (Levenshtein).
+/// Number of characters to insert, remove or replace to turn a into b (Levenshtein).
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -36,18 +36,19 @@ std::size_t distance(const std::string& a, const std::string& b) {
 std::string read_text(const std::filesystem::path& file) {
   const file_map map(file);
   const auto bytes = map.bytes();
-  if (bytes.size() > most_bytes)
-    throw file_error(fmt::format("{}: it has {} bytes, more than 64 MiB; give the right file, or divide it",
+  if (bytes.size() > max_bytes)
+    throw file_error(fmt::format("{}: it has {} bytes, more than 64 MiB; give the right file, or split it",
                                  quote(file.string()), bytes.size()));
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 json read_json(const std::filesystem::path& file, const json::parser_callback_t& see) {
   const std::string text = read_text(file);
-  std::string last;  // what is before a number that is too large: the parser does not tell its place
+  std::string last;  // text before a number that is too large, whose position the parser does not report
   try {
     return json::parse(text, [&](int depth, json::parse_event_t event, json& part) {
-      if (depth > deepest) throw file_error(fmt::format("{}: it is nested too deeply; write it anew", quote(file.string())));
+      if (depth > deepest)
+        throw file_error(fmt::format("{}: it is nested too deeply; write it again", quote(file.string())));
       if (event == json::parse_event_t::key) last += ": " + part.get<std::string>();
       else if (part.is_string()) last = part;
       if (last.size() > 200) last.erase(0, last.size() - 200);
@@ -56,10 +57,10 @@ json read_json(const std::filesystem::path& file, const json::parser_callback_t&
   } catch (const json::parse_error& e) {
     const auto before = std::string_view(text).substr(0, e.byte ? e.byte - 1 : 0);
     const auto line = std::ranges::count(before, '\n') + 1;
-    throw file_error(fmt::format("{}: it is not JSON: wrong at line {}, column {}; correct it, or write it anew",
+    throw file_error(fmt::format("{}: it is not JSON: error at line {}, column {}; correct it, or write it again",
                                  quote(file.string()), line, before.size() - (before.rfind('\n') + 1) + 1));
   } catch (const json::out_of_range&) {
-    throw file_error(fmt::format("{}: a number after {} is not finite; correct it, or write the file anew",
+    throw file_error(fmt::format("{}: a number after {} is not finite; correct it, or write the file again",
                                  quote(file.string()), quote(last)));
   }
 }

@@ -1,4 +1,4 @@
-// Files that go with a model: texts and JSON, from anywhere.
+// Files that go with a model: texts and JSON, not trusted.
 #pragma once
 
 #include "diagnostics.hpp"
@@ -20,7 +20,7 @@ nlohmann::json read_json(const std::filesystem::path& file, const nlohmann::json
 /// What a JSON value is, for messages.
 std::string shown(const nlohmann::json& value);
 
-/// Suggests what may be meant by a name that is none of `known`.
+/// Suggests which of `known` an unknown name may have meant.
 class hints {
  public:
   explicit hints(std::vector<std::string> known) : known_(std::move(known)) {}

@@ -46,7 +46,7 @@ class loader {
   model load() {
     const std::string bytes = skeleton(out_.file->bytes());
     onnx::ModelProto proto;
-    // A refusal is told below, in our own words.
+    // Errors are reported below, in our own words.
     const google::protobuf::LogSilencer silent;
     if (bytes.size() > std::numeric_limits<int>::max()) throw file_error("its graph (without its tensors) is over 2 GiB");
     if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
@@ -157,7 +157,7 @@ class loader {
       case onnx::AttributeProto::SPARSE_TENSOR:
         out.type = kind::tensor;
         break;
-      case onnx::AttributeProto::UNDEFINED:  // not written by exporters of IR version 1 and 2
+      case onnx::AttributeProto::UNDEFINED:  // exporters of IR versions 1 and 2 write no type
         out.type = a.has_f()          ? kind::real
                    : a.has_i()        ? kind::integer
                    : a.has_s()        ? kind::text
@@ -202,8 +202,8 @@ class loader {
     out.dims = {t.dims().begin(), t.dims().end()};
     const auto width = size_of(out.type);
     if (width == 0) throw file_error("its element type " + name_of(out.type) + " is not supported");
-    if (t.has_segment()) throw file_error("it is stored in segments, which ONNX has given up");
-    if (out.dims.size() > most_axes) throw file_error(fmt::format("it has {} axes", out.dims.size()));
+    if (t.has_segment()) throw file_error("it is stored in segments, which ONNX no longer supports");
+    if (out.dims.size() > max_axes) throw file_error(fmt::format("it has {} axes", out.dims.size()));
     const auto n = element_count(out.dims);
     if (n < 0) throw file_error("its shape is impossible");
     const auto size = static_cast<std::uint64_t>(n) * width;
@@ -230,7 +230,7 @@ class loader {
       std::uint64_t n = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
       if (error != std::errc() || end != text.data() + text.size())
-        throw file_error(fmt::format("its external data has the {} {}", key, quote(text)));
+        throw file_error(fmt::format("its external data has an invalid {} {}", key, quote(text)));
       return n;
     };
     for (const auto& e : t.external_data()) {
@@ -300,12 +300,12 @@ class loader {
     const auto n = element_count(dims), count = values.elements();
     const auto rank = static_cast<std::int64_t>(dims.size());
     const bool linear = indices.rank() == 1;
-    if (n < 0 || dims.size() > most_axes || values.rank() != 1 || indices.type != element::int64 ||
+    if (n < 0 || dims.size() > max_axes || values.rank() != 1 || indices.type != element::int64 ||
         indices.elements() != (linear ? count : count * rank))
-      throw file_error("it is a sparse tensor whose parts do not fit");
+      throw file_error("it is a sparse tensor whose parts do not match");
     const auto width = size_of(values.type);
     dense_bytes_ += n * static_cast<std::int64_t>(width);
-    if (dense_bytes_ > most_dense_bytes) throw file_error("it is one of sparse tensors that take over 1 GiB when dense");
+    if (dense_bytes_ > max_dense_bytes) throw file_error("the model's sparse tensors take over 1 GiB when dense");
     std::vector<std::byte> bytes(static_cast<std::size_t>(n) * width);
     const auto at = integers(indices);
     for (std::int64_t k = 0; k < count; ++k) {
@@ -323,7 +323,7 @@ class loader {
     return make_constant(values.type, dims, std::move(bytes));
   }
 
-  static constexpr std::int64_t most_dense_bytes = std::int64_t{1} << 30;
+  static constexpr std::int64_t max_dense_bytes = std::int64_t{1} << 30;
   std::int64_t dense_bytes_ = 0;
   external_data external_;
   model out_;

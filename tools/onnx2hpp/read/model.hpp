@@ -70,7 +70,7 @@ struct model {
   std::map<std::string, stored_tensor> initializers;
   std::vector<value_info> inputs;  ///< without initializers
   std::vector<value_info> outputs;
-  std::map<std::string, value_info> values;           ///< what the model declares of its inner values
+  std::map<std::string, value_info> values;           ///< what the model declares about its inner values
   std::vector<std::filesystem::path> external_files;  ///< that hold tensors
   std::shared_ptr<const file_map> file;
 };

@@ -16,7 +16,7 @@ namespace {
 
 enum wire_type : unsigned { varint = 0, fixed64 = 1, delimited = 2, fixed32 = 5 };
 
-/// Messages of onnx.proto on the way to a TensorProto.
+/// Messages of onnx.proto that lead to a TensorProto.
 enum class message { model, graph, node, attribute, function, tensor, sparse_tensor, other };
 
 /// What field `number` of message `m` holds.
@@ -161,7 +161,7 @@ class walker {
       default:
         damaged(f.begin, "a field has an unknown type");
     }
-    if (size > end - at) damaged(f.begin, "a field is longer than what holds it");
+    if (size > end - at) damaged(f.begin, "a field is longer than the message that contains it");
     f.end = at + static_cast<std::size_t>(size);
     return f;
   }

@@ -29,8 +29,8 @@
 namespace dice::app {
 
 /// The frames that files give for a graph input: .npy files, JPEG and PNG pictures, and folders of them, in the order in
-/// which they are added. .npy files are read at once, pictures when their frames enter; the first 256 MiB of those are kept
-/// for frames that come again.
+/// which they are added. .npy files are read at once, pictures when their frames enter; the first 256 MiB of pictures are
+/// kept for repeated frames.
 class input_files {
  public:
   /// For frames of shape `one` of graph input `what` ("input 'image'"), pictures as `o` says.
@@ -62,15 +62,15 @@ class input_files {
     if (samples_.size() == before) throw runtime::file_error("the folder '" + path + "' holds no .npy, JPEG or PNG file");
     if (!skipped.empty())
       warning_ += (warning_.empty() ? "" : "; ") +
-                  ("skips in the folder '" + path + "' what is not a .npy, JPEG or PNG file: ") + skipped;
+                  ("skips files in the folder '" + path + "' that are not .npy, JPEG or PNG: ") + skipped;
   }
 
-  /// Frames in all. Throws file_error if the pictures fill no whole number of them.
+  /// Frames in all. Throws file_error if the pictures do not make a whole number of frames.
   std::int64_t frames() const {
     const auto n = static_cast<std::int64_t>(samples_.size());
     if (n % per_frame_)
-      throw runtime::file_error(what_ + " takes " + std::to_string(per_frame_) + " pictures a frame, " + std::to_string(n) +
-                                " are given");
+      throw runtime::file_error(what_ + " takes " + std::to_string(per_frame_) + " pictures per frame, but " +
+                                std::to_string(n) + " are given");
     return n / per_frame_;
   }
   /// What was skipped, as a warning, or "".
@@ -89,7 +89,7 @@ class input_files {
   /// Writes frame `frame` of frames() to `to`. Throws file_error.
   void read(std::int64_t frame, float* to) {
     for (std::int64_t i = 0; i < per_frame_; ++i, to += elements_) {
-      auto& s = samples_[static_cast<std::size_t>(frame * per_frame_ + i)];
+      auto& s = samples_[frame * per_frame_ + i];
       const auto bytes = elements_ * static_cast<std::int64_t>(sizeof(float));
       if (s.numbers) {
         std::memcpy(to, s.numbers, static_cast<std::size_t>(bytes));
@@ -111,7 +111,7 @@ class input_files {
     std::string picture;             ///< its file
   };
 
-  /// Whether `path` is of a kind of file: S_IFREG, S_IFDIR.
+  /// Whether `path` is a file of this kind: S_IFREG, S_IFDIR.
   static bool is(mode_t kind, const std::string& path) {
     struct stat status {};
     return ::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IFMT) == kind;
@@ -124,7 +124,7 @@ class input_files {
   }
   static bool is_npy(std::string_view beginning) { return beginning.substr(0, 6) == "\x93NUMPY"; }
 
-  /// Whether a folder's file is one to read, by its content or else by its name.
+  /// Whether a folder's file is to be read, judged by its content or else by its name.
   static bool is_input(const std::string& path) {
     if (!is(S_IFREG, path)) return false;
     const auto beginning = beginning_of(path);
@@ -166,7 +166,7 @@ class input_files {
   std::optional<picture_form> form_;         ///< if there are pictures
   std::list<runtime::tensor> tensors_;
   std::vector<sample> samples_;
-  std::int64_t room_ = std::int64_t{256} << 20;  ///< bytes, for pictures to be kept
+  std::int64_t room_ = std::int64_t{256} << 20;  ///< bytes left for keeping pictures
   std::string warning_;
 };
 

@@ -1,4 +1,4 @@
-// What pictures become: the form that a graph input wants them in.
+// The form in which a graph input takes pictures.
 #pragma once
 
 #include "dice/app/options.hpp"
@@ -32,7 +32,7 @@ struct picture_form {
       for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {
           auto& sample = to[index(c, y, x)];
-          sample = (sample - mean[static_cast<std::size_t>(c)]) / deviation[static_cast<std::size_t>(c)];
+          sample = (sample - mean[c]) / deviation[c];
         }
   }
 };
@@ -56,12 +56,12 @@ inline bool asks_for_form(const options& o) {
   f.height = static_cast<int>(one[first + (o.channels_last ? 0 : 1)]);
   f.width = static_cast<int>(one[first + (o.channels_last ? 1 : 2)]);
   if (f.channels != 1 && f.channels != 3)
-    fail("it has " + std::to_string(f.channels) + " channels, pictures give 1 or 3; " +
-         (o.channels_last ? "without --layout nhwc channels come first" : "if channels come last, say --layout nhwc"));
+    fail("it has " + std::to_string(f.channels) + " channels, but pictures give 1 or 3; " +
+         (o.channels_last ? "without --layout nhwc channels come first" : "if channels come last, use --layout nhwc"));
   const auto numbers = [&](const std::vector<float>& given, std::vector<float> three, float otherwise, const char* option) {
     const auto n = static_cast<std::size_t>(f.channels);
     if (given.size() > 1 && given.size() != n)
-      fail(std::string(option) + " gives " + std::to_string(given.size()) + " numbers, it has 1 channel");
+      fail(std::string(option) + " gives " + std::to_string(given.size()) + " numbers, but it has 1 channel");
     return given.size() == n   ? given
            : given.size() == 1 ? std::vector<float>(n, given[0])
            : n == 3            ? three
@@ -72,7 +72,7 @@ inline bool asks_for_form(const options& o) {
   return f;
 }
 
-/// Whether a file that begins with these bytes is a JPEG or PNG picture. Others stb would read, too, but with less care.
+/// Whether a file that begins with these bytes is a JPEG or PNG picture. stb would read others, too, but with less care.
 inline bool is_picture(std::string_view beginning) {
   return beginning.substr(0, 3) == "\xff\xd8\xff" || beginning.substr(0, 8) == "\x89PNG\r\n\x1a\n";
 }

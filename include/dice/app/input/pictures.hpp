@@ -1,5 +1,5 @@
-// JPEG and PNG files, decoded by stb, of which only the declarations are compiled with programs. They are resized here:
-// Debian's build of stb_image_resize ends the program by an assertion when it shrinks bilinearly to, say, 3/4.
+// JPEG and PNG files, decoded by stb; programs compile only its declarations. Pictures are resized here: Debian's build of
+// stb_image_resize fails an assertion, which ends the program, when it shrinks bilinearly to, say, 3/4.
 #pragma once
 
 #include "dice/app/input/picture_form.hpp"
@@ -22,8 +22,8 @@
 
 namespace dice::app {
 
-/// Pictures of more pixels, or of a longer side, are refused: files come from anywhere.
-inline constexpr std::int64_t most_pixels = 100'000'000;
+/// Pictures with more pixels or a longer side are refused, since files come from anywhere.
+inline constexpr std::int64_t max_pixels = 100'000'000;
 inline constexpr int longest_side = 65535;
 
 namespace detail {
@@ -43,7 +43,7 @@ struct picture_file {
   }
 };
 
-/// stb compares no checksums of PNGs, and unpacks whatever a small file holds up to gigabytes: both are looked at before.
+/// stb does not check the checksums of PNGs, and unpacks even a small file to gigabytes: this checks both first.
 [[gnu::cold]] inline void check_png(const picture_file& f) {
   const auto crc =
       [](std::string_view bytes) {  // a table, as Boost's header has, would cost every program 0.2 s of compile time
@@ -67,17 +67,17 @@ struct picture_file {
   const int depth = bytes[24], kind = bytes[25];
   const std::int64_t samples = kind == 2 ? 3 : kind == 4 ? 2 : kind == 6 ? 4 : 1;
   const auto rows = std::int64_t{f.height} * (1 + (f.width * samples * depth + 7) / 8);
-  // Interlaced ones have more rows, less than twice as many, up to 2 bytes more each.
+  // Interlaced pictures have more rows, but less than twice as many, each up to 2 bytes longer.
   const auto most = rows + 4 * std::int64_t{f.height} + 64;
   const auto room = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(most));
   const int found =
       stbi_zlib_decode_buffer(room.get(), static_cast<int>(most), packed.data(), static_cast<int>(packed.size()));
   if (found < rows)
-    f.fail("is damaged: its data are not those of " + std::to_string(f.width) + "×" + std::to_string(f.height) + " pixels");
+    f.fail("is damaged: its data do not fit " + std::to_string(f.width) + "×" + std::to_string(f.height) + " pixels");
 }
 
-/// One axis of a picture that is scaled and placed: `from` pixels to `scaled`, of which the middle `to` are taken, or which
-/// lie in the middle of `to`.
+/// One axis of a picture that is scaled and placed: `from` pixels become `scaled`, of which the middle `to` are taken, or
+/// which are centred in `to`.
 struct picture_axis {
   int from = 0, scaled = 0, to = 0;
 
@@ -86,14 +86,14 @@ struct picture_axis {
   int margin() const { return (to - shown()) / 2; }
 };
 
-/// The pixels from `begin` on that make up one that is shown, and their weights.
+/// The pixels from `begin` on that make up one shown pixel, and their weights.
 struct picture_taps {
   int begin = 0;
   std::vector<float> weights;
 };
 
-/// For each pixel shown, as Pillow, and so torchvision, resizes bilinearly: a triangle over two pixels, or over two pixels
-/// of the scaled picture if they are larger.
+/// The taps of each shown pixel, for the bilinear resizing of Pillow and torchvision: a triangle over two pixels of the file
+/// or of the scaled picture, whichever are larger.
 inline std::vector<picture_taps> taps_of(const picture_axis& a) {
   std::vector<picture_taps> out;
   const double step = static_cast<double>(a.from) / a.scaled, reach = std::max(1.0, step);
@@ -111,10 +111,10 @@ inline std::vector<picture_taps> taps_of(const picture_axis& a) {
 }
 
 /// How a picture of `width`×`height` pixels is scaled to the form `f`: x, then y.
-inline std::pair<picture_axis, picture_axis> place(int width, int height, const picture_form& f) {
+inline std::pair<picture_axis, picture_axis> axes_of(int width, int height, const picture_form& f) {
   picture_axis x{width, f.width, f.width}, y{height, f.height, f.height};
   if (f.resize == resize_mode::stretch || (width == f.width && height == f.height)) return {x, y};
-  // Of both axes one decides; the other is scaled alike.
+  // One axis decides the scale; the other follows.
   const auto alike = [](picture_axis& decides, picture_axis& follows, int size) {
     const auto other = std::int64_t{size} * follows.from / decides.from;
     decides.scaled = size;
@@ -131,7 +131,7 @@ inline std::pair<picture_axis, picture_axis> place(int width, int height, const 
 
 /// Scales the samples at `from`, of a picture of `width`×`height` pixels, and writes them to `to` as numbers from 0 to 1.
 inline void write_samples(const std::uint16_t* from, int width, int height, const picture_form& f, float* to) {
-  const auto [x, y] = place(width, height, f);
+  const auto [x, y] = axes_of(width, height, f);
   const auto columns = taps_of(x), rows = taps_of(y);
   const auto channels = static_cast<std::size_t>(f.channels);
   std::vector<float> row(static_cast<std::size_t>(width) * channels);
@@ -151,16 +151,15 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
   }
 }
 
-/// Refuses a picture whose header stb cannot read (then `known` is false) or of a size that is not wanted. Throws
-/// file_error.
+/// Refuses a picture whose header stb cannot read (`known` is false) or whose size is not allowed. Throws file_error.
 [[gnu::cold]] inline void check_size(const picture_file& file, bool known, const picture_form& f) {
-  if (!known) file.fail(std::string("is damaged, or a kind of picture that is not read: ") + ::stbi_failure_reason());
+  if (!known) file.fail(std::string("is damaged or an unsupported kind of picture: ") + ::stbi_failure_reason());
   const auto pixels = std::to_string(file.width) + "×" + std::to_string(file.height) + " pixels";
-  if (file.width > longest_side || file.height > longest_side || std::int64_t{file.width} * file.height > most_pixels)
-    file.fail("has " + pixels + "; up to 100 million are read, at most 65535 a side");
+  if (file.width > longest_side || file.height > longest_side || std::int64_t{file.width} * file.height > max_pixels)
+    file.fail("has " + pixels + "; the limit is 100 million, and 65535 per side");
   if (f.resize == resize_mode::none && (file.width != f.width || file.height != f.height))
-    file.fail("has " + pixels + ", the input " + std::to_string(f.width) + "×" + std::to_string(f.height) +
-              "; let it be resized: --resize crop, stretch or fit");
+    file.fail("has " + pixels + ", but the input has " + std::to_string(f.width) + "×" + std::to_string(f.height) +
+              "; resize it with --resize crop, stretch or fit");
 }
 
 }  // namespace detail
@@ -179,8 +178,8 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
   detail::picture_file file{.path = path};
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   const auto size = in ? static_cast<std::int64_t>(in.tellg()) : 0;
-  if (size > (1 << 30)) file.fail("has " + std::to_string(size) + " bytes; pictures of up to 1 GiB are read");
-  file.bytes.resize(static_cast<std::size_t>(std::max<std::int64_t>(size, 0)));
+  if (size > (1 << 30)) file.fail("has " + std::to_string(size) + " bytes; the limit is 1 GiB");
+  file.bytes.resize(std::max<std::int64_t>(size, 0));
   in.seekg(0);
   if (!in.read(file.bytes.data(), size)) file.fail(std::string("cannot be read: ") + std::strerror(errno));
   int channels = 0;

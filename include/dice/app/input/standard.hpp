@@ -28,15 +28,15 @@
 
 namespace dice::app {
 
-/// What speaks against `--input -` in the process that has rank `rank` and graph input `input`, or "".
+/// Why `--input -` is impossible in the process that has rank `rank` and graph input `input`, or "".
 [[gnu::cold]] inline std::string no_standard_input(int rank, const std::string& input) {
   struct stat given {
   }, none{};
   const bool is_null = ::fstat(STDIN_FILENO, &given) == 0 && ::stat("/dev/null", &none) == 0 && S_ISCHR(given.st_mode) &&
                        given.st_rdev == none.st_rdev;
   const auto n = std::to_string(rank);
-  if (is_null && job::launched_size() > 1)  // what mpirun gives those that it does not feed
-    return "--input -: mpirun feeds the standard input to one rank, rank 0 unless told, and input '" + input +
+  if (is_null && job::launched_size() > 1)  // mpirun gives this to processes that it does not feed
+    return "--input -: mpirun feeds the standard input to one rank, rank 0 by default, but input '" + input +
            "' is in rank " + n + "; start it with mpirun --stdin " + n;
   if (::isatty(STDIN_FILENO))
     return "--input -: the standard input is a terminal; give it a pipe or a file, … | PROGRAM --input -";
@@ -61,7 +61,7 @@ class standard_input final : public runtime::source {
   }
 
   /// Begins to read, in the rank that has the graph input: at most `most` frames of shape `one`, normalised to `form` if
-  /// there is one. `end` is woken when there is something new.
+  /// there is one. Wakes `end` when there is something new.
   [[gnu::cold]] void start(const dice::tensor::shape& one, std::int64_t most, const picture_form* form,
                            channels::endpoint& end) {
     reader_ = std::thread([this, one, most, form, &end] {

@@ -1,4 +1,4 @@
-// Ranks as threads of one process. The oracle of the other transports: no copies in between, the same contract.
+// Ranks as threads of one process. The reference for the other transports: the same contract, no intermediate copies.
 #pragma once
 
 #include "dice/channels/channel.hpp"
@@ -18,7 +18,7 @@
 
 namespace dice::channels::in_process {
 
-/// What the ranks share. Outlives their communicators and endpoints.
+/// State that the ranks share. Must outlive their communicators and endpoints.
 class hub {
  public:
   explicit hub(int ranks)
@@ -30,7 +30,7 @@ class hub {
   int size() const { return size_; }
   bool is_stopped() const { return stopped_.load(std::memory_order_acquire); }
 
-  /// Prints the first message, if it is not empty, and wakes everybody.
+  /// The first call prints `message`, if it is not empty, and wakes all ranks.
   void stop(const std::string& message = {}) {
     quit();
     if (stopped_.exchange(true)) return;
@@ -59,7 +59,7 @@ class hub {
     }
   };
 
-  /// A path: the n-th sending meets the n-th receiving; whoever comes second copies, from buffer to buffer.
+  /// A path: the n-th send matches the n-th receive; whichever comes second copies from buffer to buffer.
   struct line {
     explicit line(const path& p)
         : about(p), from(static_cast<std::size_t>(p.send_slots)), to(static_cast<std::size_t>(p.receive_slots)) {
@@ -74,7 +74,7 @@ class hub {
     std::vector<std::unique_ptr<std::atomic<bool>>> sent, received;
   };
 
-  /// No copy begins from now on; waits for those that have begun. A failing rank's memory is nobody's business then.
+  /// Lets no further copy begin and waits for those that have begun. Afterwards nobody touches a failing rank's memory.
   void quit() {
     closed_ = true;
     while (copying_ > 0) std::this_thread::yield();
@@ -96,8 +96,8 @@ class hub {
       std::memcpy(to, from, static_cast<std::size_t>(l.about.bytes));
       l.sent[s]->store(true, std::memory_order_release);
       l.received[r]->store(true, std::memory_order_release);
-      mailboxes_[static_cast<std::size_t>(l.about.from)].ring();
-      mailboxes_[static_cast<std::size_t>(l.about.to)].ring();
+      mailboxes_[l.about.from].ring();
+      mailboxes_[l.about.to].ring();
     }
     --copying_;
   }
@@ -128,7 +128,7 @@ class hub {
 
 class endpoint final : public channels::endpoint {
  public:
-  endpoint(hub& h, int rank) : hub_(h), rank_(rank), mailbox_(h.mailboxes_[static_cast<std::size_t>(rank)]) {}
+  endpoint(hub& h, int rank) : hub_(h), rank_(rank), mailbox_(h.mailboxes_[rank]) {}
 
   void start_send(int path, int slot, const std::byte* from) override {
     auto& l = line(path);
@@ -171,7 +171,7 @@ class endpoint final : public channels::endpoint {
 
  private:
   static std::size_t index(int slot) { return static_cast<std::size_t>(slot); }
-  hub::line& line(int path) const { return *hub_.lines_[static_cast<std::size_t>(path)]; }
+  hub::line& line(int path) const { return *hub_.lines_[path]; }
 
   hub& hub_;
   const int rank_;
@@ -188,7 +188,7 @@ class communicator final : public channels::communicator {
 
   std::vector<std::string> all_gather(const std::string& text) override {
     std::unique_lock lock(hub_.mutex_);
-    hub_.texts_[static_cast<std::size_t>(rank_)] = text;
+    hub_.texts_[rank_] = text;
     if (++hub_.arrived_ == hub_.size()) {
       hub_.gathered_ = hub_.texts_;
       hub_.arrived_ = 0;
@@ -213,14 +213,14 @@ class communicator final : public channels::communicator {
 
   void send_block(int to, const void* data, std::int64_t) override {
     std::unique_lock lock(hub_.mutex_);
-    auto& mine = hub_.offers_[static_cast<std::size_t>(rank_)];
+    auto& mine = hub_.offers_[rank_];
     mine = {data, to};
     hub_.changed_.notify_all();
     hub_.await(lock, [&] { return mine.to < 0; });
   }
   void receive_block(int from, void* data, std::int64_t bytes) override {
     std::unique_lock lock(hub_.mutex_);
-    auto& theirs = hub_.offers_[static_cast<std::size_t>(from)];
+    auto& theirs = hub_.offers_[from];
     hub_.await(lock, [&] { return theirs.to == rank_; });
     std::memcpy(data, theirs.data, static_cast<std::size_t>(bytes));
     theirs.to = -1;
@@ -233,10 +233,10 @@ class communicator final : public channels::communicator {
   int rank_;
 };
 
-/// What has met its partner was copied at once; the rest is forgotten.
+/// Matched operations were copied immediately; the others are dropped.
 inline void endpoint::settle() {
   communicator ranks(hub_, rank_);
-  ranks.all_gather({});  // nobody starts anything any more
+  ranks.all_gather({});  // no rank starts operations any more
   for (auto& l : hub_.lines_) {
     const std::lock_guard lock(l->mutex);
     l->sends = l->receives = l->matched;

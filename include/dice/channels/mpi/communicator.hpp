@@ -23,7 +23,7 @@
 
 namespace dice::channels::mpi {
 
-/// MPI, started for as long as this lives. Only the thread that made it may use it. One in a program's life.
+/// Starts MPI and ends it in its destructor. Only the thread that made it may use MPI. A program can have only one.
 class session {
  public:
   session(int& argc, char**& argv) : environment_(argc, argv, boost::mpi::threading::funneled, false) {}
@@ -32,11 +32,11 @@ class session {
   boost::mpi::environment environment_;
 };
 
-/// The ranks of an MPI communicator, in one of their own.
+/// The ranks of an MPI communicator, in a duplicate of it.
 class communicator final : public channels::communicator {
  public:
-  /// A duplicate of `ranks` (collective). `piece` is the most bytes that one operation of MPI carries; longer texts and
-  /// blocks travel in several.
+  /// Duplicates `ranks` (collective). `piece` is the maximum number of bytes in one MPI operation; longer texts and blocks
+  /// take several.
   explicit communicator(MPI_Comm ranks = MPI_COMM_WORLD, std::int64_t piece = std::int64_t{1} << 30)
       : world_(ranks, boost::mpi::comm_duplicate), piece_(piece) {}
 
@@ -59,7 +59,7 @@ class communicator final : public channels::communicator {
         begins.push_back(total);
         total += sizes.back();
       }
-      all.resize(static_cast<std::size_t>(total));
+      all.resize(total);
       const char* mine = text.data() + std::min(at, static_cast<std::int64_t>(text.size()));
       boost::mpi::all_gatherv(world_, mine, all.data(), sizes, begins);
       for (std::size_t r = 0; r < out.size(); ++r) out[r].append(all.data() + begins[r], static_cast<std::size_t>(sizes[r]));
@@ -67,7 +67,7 @@ class communicator final : public channels::communicator {
     return out;
   }
 
-  /// Asks rank 0 for its time, some times over, and believes the answer that came fastest.
+  /// Asks rank 0 for its time several times, and uses the answer that came fastest.
   std::int64_t clock_offset() override {
     constexpr int rounds = 20, tag = 0;
     meet();
@@ -107,7 +107,7 @@ class communicator final : public channels::communicator {
     for (std::int64_t at = 0; at < bytes; at += piece_)
       receive(from, 1, static_cast<char*>(data) + at, static_cast<int>(std::min(piece_, bytes - at)));
   }
-  /// What Open MPI tells: whether it was built for that (4.x), or is set to do so (5.x).
+  /// What Open MPI reports: whether it was built with CUDA support (4.x), or is set to use it (5.x).
   bool claims_gpu_memory() const override {
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
     return MPIX_Query_cuda_support() == 1;
@@ -144,7 +144,7 @@ class communicator final : public channels::communicator {
     MPI_Irecv(data, bytes, MPI_BYTE, from, tag, world_, &request);
     finish(request);
   }
-  /// Waits for all ranks without taking the core from those that still work, as blocking functions of MPI do.
+  /// Waits for all ranks without taking the core from those that still work; MPI's blocking functions would take it.
   void meet() {
     MPI_Request request;
     MPI_Ibarrier(world_, &request);

@@ -113,7 +113,7 @@ class endpoint final : public channels::endpoint {
     return &requests_[index(active_++)];
   }
 
-  /// True if something was done. MPI's errors end the job (MPI_ERRORS_ARE_FATAL).
+  /// Returns whether an operation was done. MPI errors end the job (MPI_ERRORS_ARE_FATAL).
   bool test() {
     if (active_ == 0) return false;
     int count = 0;

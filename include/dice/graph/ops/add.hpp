@@ -13,8 +13,9 @@ struct add {
   tensor::shape fixed{};
 
   constexpr tensor::shape infer(graph::shapes in) const { return detail::binary(in, which, fixed); }
-  constexpr tensor::region needs(int k, const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
-    return detail::needs(out, in[k], result);
+  constexpr tensor::region input_region(int k, const tensor::region& out, graph::shapes in,
+                                        const tensor::shape& result) const {
+    return detail::input_region(out, in[k], result);
   }
   constexpr graph::fusion fuses(graph::shapes in) const {
     return {.takes_activation = true, .is_residual = which == constant::none && in[0] == in[1]};

@@ -8,8 +8,8 @@
 
 namespace dice::ops {
 
-/// Mean under each window, over the elements that lie in the input, or with `count_include_pad` in the padded input
-/// (what ceil_mode adds beyond the padding never counts). ONNX AveragePool.
+/// Mean of the elements under each window that lie in the input or, with `count_include_pad`, in the padded input (elements
+/// that ceil_mode adds beyond the padding never count). ONNX AveragePool.
 struct average_pool {
   static constexpr std::string_view onnx = "AveragePool";
   std::array<int, 2> kernel{1, 1}, strides{1, 1}, dilations{1, 1};
@@ -22,8 +22,8 @@ struct average_pool {
     graph::require(in[0].rank >= 3, "expected a tensor of rank 3 (N, C, W) or 4 (N, C, H, W)");
     return window().infer(in[0], in[0][1]);
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
-    tensor::region r = window().needs(out, in[0]);
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    tensor::region r = window().input_region(out, in[0]);
     r.begin[1] = out.begin[1], r.end[1] = out.end[1];
     return r;
   }

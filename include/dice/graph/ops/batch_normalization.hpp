@@ -6,8 +6,8 @@
 
 namespace dice::ops {
 
-/// y = x · a[c] + b[c] per channel c (axis 1): inference form of ONNX BatchNormalization, its four statistics joined at
-/// conversion. Parameter 0: a (C); parameter 1: b (C).
+/// y = x · a[c] + b[c] per channel c (axis 1): inference form of ONNX BatchNormalization, with its four statistics combined
+/// at conversion. Parameter 0: a (C); parameter 1: b (C).
 struct batch_normalization {
   static constexpr std::string_view onnx = "BatchNormalization";
   static constexpr bool in_place = true;

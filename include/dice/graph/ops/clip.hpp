@@ -14,7 +14,7 @@ struct clip {
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
 
   constexpr graph::fusion fuses(graph::shapes) const {
-    return {.function = {graph::activation::kind::clip, low, high}, .rises = true};
+    return {.function = {graph::activation::kind::clip, low, high}, .monotonic = true};
   }
 };
 

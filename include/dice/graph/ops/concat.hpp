@@ -18,18 +18,18 @@ struct concat {
     graph::require(axis >= 0 && axis < out.rank, "the axis is not one of the input's");
     for (const auto& s : in.subspan(1)) {
       graph::require(s.rank == out.rank, "the inputs differ in rank");
-      for (int a = 0; a < out.rank; ++a) graph::require(a == axis || s[a] == out[a], "the inputs differ beside the axis");
+      for (int a = 0; a < out.rank; ++a) graph::require(a == axis || s[a] == out[a], "the inputs differ on another axis");
       out[axis] += s[axis];
     }
     return out;
   }
-  /// First index along `axis` of input k.
+  /// First index of input k along `axis` in the output.
   constexpr std::int64_t start(int k, graph::shapes in) const {
     std::int64_t at = 0;
     for (int i = 0; i < k; ++i) at += in[i][axis];
     return at;
   }
-  constexpr tensor::region needs(int k, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+  constexpr tensor::region input_region(int k, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = out;
     if (axis < tensor::region::axes) {
       const auto at = start(k, in), extent = in[k][axis];

@@ -9,8 +9,8 @@
 
 namespace dice::ops {
 
-/// Convolution over H and W (or W alone for tensors of rank 3; then index 1 of each pair counts and index 0 holds 1, 1, 1,
-/// pads 0). Parameter 0: weights (channels, C / group, kh, kw); parameter 1, if `bias`: (channels). ONNX Conv.
+/// Convolution over H and W, or only over W for tensors of rank 3 (then index 1 of each pair is used and index 0 holds 1, 1,
+/// 1, pads 0). Parameter 0: weights (channels, C / group, kh, kw); parameter 1, if `bias`: (channels). ONNX Conv.
 struct conv {
   static constexpr std::string_view onnx = "Conv";
   std::int64_t channels = 0;  ///< of the output
@@ -25,8 +25,8 @@ struct conv {
                    "the channels are not divisible by the groups");
     return window().infer(in[0], channels);
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
-    tensor::region r = window().needs(out, in[0]);
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    tensor::region r = window().input_region(out, in[0]);
     const auto in_group = in[0][1] / group, out_group = channels / group;
     r.begin[1] = out.begin[1] / out_group * in_group;
     r.end[1] = ((out.end[1] - 1) / out_group + 1) * in_group;

@@ -13,7 +13,7 @@ struct elu {
   float alpha = 1;
 
   constexpr graph::fusion fuses(graph::shapes) const {
-    return {.function = {graph::activation::kind::elu, alpha}, .rises = alpha >= 0};
+    return {.function = {graph::activation::kind::elu, alpha}, .monotonic = alpha >= 0};
   }
 };
 

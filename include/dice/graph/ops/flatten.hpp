@@ -17,7 +17,8 @@ struct flatten {
     graph::require(axis >= 0 && axis <= in[0].rank, "the axis is not one of the input's");
     return {in[0].product(0, axis), in[0].product(axis, in[0].rank)};
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in,
+                                        const tensor::shape& result) const {
     return detail::reshaped(out, in[0], result);
   }
   constexpr std::int64_t view(graph::shapes, const tensor::shape&) const { return 0; }

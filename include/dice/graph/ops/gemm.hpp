@@ -18,7 +18,7 @@ struct gemm {
     graph::require(in[0].rank == 2 && in[0][1] == depth, "expected an input of shape (rows, k) with the k of the weights");
     return {in[0][0], columns};
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = tensor::whole(in[0]);
     r.begin[0] = out.begin[0], r.end[0] = out.end[0];
     return r;

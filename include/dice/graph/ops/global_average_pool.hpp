@@ -16,7 +16,7 @@ struct global_average_pool {
     for (int a = 2; a < out.rank; ++a) out[a] = 1;
     return out;
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = tensor::whole(in[0]);
     for (int a = 0; a < 2; ++a) r.begin[a] = out.begin[a], r.end[a] = out.end[a];
     return r;

@@ -13,7 +13,7 @@ struct hard_sigmoid {
   float alpha = 0.2f, beta = 0.5f;
 
   constexpr graph::fusion fuses(graph::shapes) const {
-    return {.function = {graph::activation::kind::hard_sigmoid, alpha, beta}, .rises = alpha >= 0};
+    return {.function = {graph::activation::kind::hard_sigmoid, alpha, beta}, .monotonic = alpha >= 0};
   }
 };
 

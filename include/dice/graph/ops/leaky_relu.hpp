@@ -13,7 +13,7 @@ struct leaky_relu {
   float alpha = 0.01f;
 
   constexpr graph::fusion fuses(graph::shapes) const {
-    return {.function = {graph::activation::kind::leaky_relu, alpha}, .rises = alpha >= 0};
+    return {.function = {graph::activation::kind::leaky_relu, alpha}, .monotonic = alpha >= 0};
   }
 };
 

@@ -19,7 +19,7 @@ struct lrn {
     graph::require(in[0].rank >= 2 && size > 0, "expected channels on axis 1 and a positive size");
     return in[0];
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = out;
     r.begin[1] = std::max<std::int64_t>(0, out.begin[1] - (size - 1) / 2);
     r.end[1] = std::min<std::int64_t>(in[0][1], out.end[1] + size / 2);

@@ -19,7 +19,7 @@ struct mat_mul {
     out[out.rank - 1] = columns;
     return out;
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = out;
     const int last = in[0].rank - 1;
     if (last < tensor::region::axes) r.begin[last] = 0, r.end[last] = depth;

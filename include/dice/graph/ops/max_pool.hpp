@@ -23,10 +23,10 @@ struct max_pool {
   constexpr graph::fusion fuses(graph::shapes in) const {
     const bool two =
         kernel == std::array{2, 2} && strides == kernel && dilations == std::array{1, 1} && pads == decltype(pads){};
-    return {.halves = two && in[0].rank == 4 && (!ceil_mode || (in[0][2] % 2 == 0 && in[0][3] % 2 == 0))};
+    return {.pools_2x2 = two && in[0].rank == 4 && (!ceil_mode || (in[0][2] % 2 == 0 && in[0][3] % 2 == 0))};
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
-    tensor::region r = window().needs(out, in[0]);
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    tensor::region r = window().input_region(out, in[0]);
     r.begin[1] = out.begin[1], r.end[1] = out.end[1];
     return r;
   }

@@ -29,7 +29,8 @@ struct pad {
     }
     return out;
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in,
+                                        const tensor::shape& result) const {
     tensor::region r = tensor::whole(in[0]);
     if (mode == padding::constant)
       for (int a = 0; a < result.rank && a < tensor::region::axes; ++a) {

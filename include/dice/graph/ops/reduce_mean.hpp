@@ -21,7 +21,7 @@ struct reduce_mean {
     }
     return out;
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = tensor::whole(in[0]);
     for (int a = 0, o = 0; a < in[0].rank; ++a) {
       if (!over[a] && a < tensor::region::axes && o < tensor::region::axes) r.begin[a] = out.begin[o], r.end[a] = out.end[o];

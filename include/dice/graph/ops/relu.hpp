@@ -10,7 +10,9 @@ namespace dice::ops {
 struct relu {
   static constexpr std::string_view onnx = "Relu";
   static constexpr bool in_place = true;
-  constexpr graph::fusion fuses(graph::shapes) const { return {.function = {graph::activation::kind::relu}, .rises = true}; }
+  constexpr graph::fusion fuses(graph::shapes) const {
+    return {.function = {graph::activation::kind::relu}, .monotonic = true};
+  }
 };
 
 }  // namespace dice::ops

@@ -14,10 +14,11 @@ struct reshape {
   tensor::shape to{};
 
   constexpr tensor::shape infer(graph::shapes in) const {
-    graph::require(to.elements() == in[0].elements(), "the new shape has another number of elements");
+    graph::require(to.elements() == in[0].elements(), "the new shape has a different number of elements");
     return to;
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in,
+                                        const tensor::shape& result) const {
     return detail::reshaped(out, in[0], result);
   }
   constexpr std::int64_t view(graph::shapes, const tensor::shape&) const { return 0; }

@@ -8,7 +8,7 @@
 
 namespace dice::ops {
 
-/// Each element `factors[a]` times in a row along axis a: nearest-neighbour enlargement by whole numbers. ONNX Resize,
+/// Repeats each element `factors[a]` times along axis a: nearest-neighbour upsampling by integer factors. ONNX Resize,
 /// Upsample.
 struct resize {
   static constexpr std::string_view onnx = "Resize";
@@ -22,7 +22,7 @@ struct resize {
     }
     return out;
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = tensor::whole(in[0]);
     for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a)
       r.begin[a] = out.begin[a] / factors[a], r.end[a] = (out.end[a] + factors[a] - 1) / factors[a];

@@ -11,7 +11,7 @@ struct sigmoid {
   static constexpr std::string_view onnx = "Sigmoid";
   static constexpr bool in_place = true;
   constexpr graph::fusion fuses(graph::shapes) const {
-    return {.function = {graph::activation::kind::sigmoid}, .rises = true};
+    return {.function = {graph::activation::kind::sigmoid}, .monotonic = true};
   }
 };
 

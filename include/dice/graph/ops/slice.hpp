@@ -17,15 +17,15 @@ struct slice {
   tensor::shape extents{};
 
   constexpr tensor::shape infer(graph::shapes in) const {
-    graph::require(extents.rank == in[0].rank, "the slice has another rank than the input");
+    graph::require(extents.rank == in[0].rank, "the slice's rank differs from the input's");
     for (int a = 0; a < extents.rank; ++a) {
       const auto last = starts[a] + (extents[a] - 1) * steps[a];
       graph::require(extents[a] > 0 && std::min(starts[a], last) >= 0 && std::max(starts[a], last) < in[0][a],
-                     "the slice is empty or leaves the input");
+                     "the slice is empty or exceeds the input");
     }
     return extents;
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = tensor::whole(in[0]);
     for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a) {
       const auto first = starts[a] + out.begin[a] * steps[a], last = starts[a] + (out.end[a] - 1) * steps[a];
@@ -33,7 +33,7 @@ struct slice {
     }
     return r;
   }
-  /// Contiguous when every axis outside the innermost one that is cut has extent 1 in the output.
+  /// A slice is contiguous if all axes outside the innermost axis that it cuts have extent 1 in the output.
   constexpr std::int64_t view(graph::shapes in, const tensor::shape&) const {
     std::int64_t offset = 0;
     for (int a = 0; a < extents.rank; ++a) {

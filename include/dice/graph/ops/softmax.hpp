@@ -6,8 +6,8 @@
 
 namespace dice::ops {
 
-/// exp(x) / Σ exp(x), the sum over axes [first, last) together (0 ≤ first < last ≤ rank). ONNX Softmax: last = first + 1
-/// from opset 13 on, last = rank before.
+/// exp(x) / Σ exp(x), summed over axes [first, last) (0 ≤ first < last ≤ rank). ONNX Softmax: last = first + 1 from opset 13
+/// on, last = rank before.
 struct softmax {
   static constexpr std::string_view onnx = "Softmax";
   int first = 1, last = 2;
@@ -16,7 +16,7 @@ struct softmax {
     graph::require(0 <= first && first <= last && last <= in[0].rank, "the axis is not one of the input's");
     return in[0];
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = out;
     for (int a = first; a < last && a < tensor::region::axes; ++a) r.begin[a] = 0, r.end[a] = in[0][a];
     return r;

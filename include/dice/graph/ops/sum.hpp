@@ -16,8 +16,9 @@ struct sum {
     for (const auto& s : in.subspan(1)) out = detail::broadcast(out, s);
     return out;
   }
-  constexpr tensor::region needs(int k, const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
-    return detail::needs(out, in[k], result);
+  constexpr tensor::region input_region(int k, const tensor::region& out, graph::shapes in,
+                                        const tensor::shape& result) const {
+    return detail::input_region(out, in[k], result);
   }
   constexpr graph::fusion fuses(graph::shapes in) const {
     return {.takes_activation = true, .is_residual = in.size() == 2 && in[0] == in[1]};

@@ -10,7 +10,9 @@ namespace dice::ops {
 struct tanh {
   static constexpr std::string_view onnx = "Tanh";
   static constexpr bool in_place = true;
-  constexpr graph::fusion fuses(graph::shapes) const { return {.function = {graph::activation::kind::tanh}, .rises = true}; }
+  constexpr graph::fusion fuses(graph::shapes) const {
+    return {.function = {graph::activation::kind::tanh}, .monotonic = true};
+  }
 };
 
 }  // namespace dice::ops

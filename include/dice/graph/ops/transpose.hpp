@@ -23,7 +23,7 @@ struct transpose {
     }
     return out;
   }
-  constexpr tensor::region needs(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = tensor::whole(in[0]);
     for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a)
       if (perm[a] < tensor::region::axes) r.begin[perm[a]] = out.begin[a], r.end[perm[a]] = out.end[a];

@@ -1,4 +1,4 @@
-// Convolution: dice's own kernel where each channel has its own filter, else cuDNN.
+// Convolution: dice's own kernel if each channel has its own filter, else cuDNN.
 #pragma once
 
 #include "dice/kernels/cudnn/detail/matrix.hpp"
@@ -38,36 +38,37 @@ template <> struct kernel<cudnn::backend, ops::conv> : cudnn::base<ops::conv> {
                                            e});
   }
 
-  /// As much of what follows the convolution as cuDNN has engines for goes with it, the rest into a kernel of dice's own.
+  /// cuDNN also computes as much of what follows the convolution as it has engines for; a kernel of dice's own does the
+  /// rest.
   static void by_cudnn(const ops::conv& op, const tensor::shape& in, const tensor::shape& result, const call& c,
                        const cudnn::ending& e) {
-    cudnn::convolution wish;
-    wish.x = cudnn::image_of(in), wish.y = cudnn::image_of(result);
-    wish.w = {op.channels, in[1] / op.group, op.kernel[0], op.kernel[1]};
-    wish.strides = op.strides, wish.dilations = op.dilations, wish.pads = op.pads;
+    cudnn::convolution wanted;
+    wanted.x = cudnn::image_of(in), wanted.y = cudnn::image_of(result);
+    wanted.w = {op.channels, in[1] / op.group, op.kernel[0], op.kernel[1]};
+    wanted.strides = op.strides, wanted.dilations = op.dilations, wanted.pads = op.pads;
     const cudnn::workspace work(c.scratch, c.how.scratch_bytes);
     cudnn::operands at{.x = c.inputs[0], .w = c.parameters[0], .y = c.output, .workspace = work.at, .room = work.bytes};
-    wish.bias = op.bias, wish.residual = e.residual, wish.relu = e.f == cudnn::function::relu;
+    wanted.bias = op.bias, wanted.residual = e.residual, wanted.relu = e.f == cudnn::function::relu;
     at.bias = op.bias ? c.parameters[1] : nullptr, at.residual = e.residual;
-    wish.alignment = alignment_of({at.x, at.w, at.y, at.bias, at.residual});
+    wanted.alignment = alignment_of({at.x, at.w, at.y, at.bias, at.residual});
     auto rest = e;
-    if (wish.relu) rest.f = cudnn::function::none;
+    if (wanted.relu) rest.f = cudnn::function::none;
     rest.residual = nullptr;
-    if (cudnn::current->convolutions.run(wish, at)) return cudnn::finish(c.output, result.elements(), rest);
+    if (cudnn::current->convolutions.run(wanted, at)) return cudnn::finish(c.output, result.elements(), rest);
 
-    wish.bias = wish.residual = wish.relu = false;
+    wanted.bias = wanted.residual = wanted.relu = false;
     at.bias = at.residual = nullptr;
-    if (!cudnn::current->convolutions.run(wish, at)) cudnn::current->convolutions.refuse(wish, at.room);
+    if (!cudnn::current->convolutions.run(wanted, at)) cudnn::current->convolutions.refuse(wanted, at.room);
     if (op.bias || e.residual || e.f != cudnn::function::none)
       cudnn::current->start(cudnn::elements{c.output, c.output, cudnn::count(result.elements()), nullptr,
-                                            op.bias ? c.parameters[1] : nullptr, cudnn::count(wish.y[1]),
-                                            cudnn::count(wish.y[2] * wish.y[3]), e});
+                                            op.bias ? c.parameters[1] : nullptr, cudnn::count(wanted.y[1]),
+                                            cudnn::count(wanted.y[2] * wanted.y[3]), e});
   }
 
-  /// The largest power of two, up to 16, at multiples of which all lie: views may begin at any element.
-  static int alignment_of(std::initializer_list<const void*> places) {
+  /// The largest power of two, up to 16, to which all pointers are aligned: views may begin at any element.
+  static int alignment_of(std::initializer_list<const void*> pointers) {
     int out = 16;
-    for (const auto* p : places)
+    for (const auto* p : pointers)
       while (reinterpret_cast<std::uintptr_t>(p) % static_cast<unsigned>(out)) out /= 2;
     return out;
   }

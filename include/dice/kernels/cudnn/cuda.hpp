@@ -1,4 +1,4 @@
-// What CUDA's runtime answers, as errors that name the GPU, the reason and the remedy; and its handles, owned.
+// CUDA runtime errors as exceptions that name the GPU, the reason and the remedy; and owners of CUDA handles.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,7 +15,7 @@ inline std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// Why CUDA refuses, and what to do; `driver` and `runtime` are versions as CUDA gives them.
+/// Why CUDA failed, and what to do; `driver` and `runtime` are versions as CUDA gives them.
 inline std::string reason(cudaError_t code, int driver, int runtime) {
   const auto versions =
       "the NVIDIA driver is for CUDA " + version_text(driver) + ", this program for CUDA " + version_text(runtime);
@@ -34,7 +34,7 @@ inline std::string reason(cudaError_t code, int driver, int runtime) {
     case cudaErrorNoDevice:
       return "there is no GPU, or CUDA_VISIBLE_DEVICES hides all; map this rank to cpu, cores or threads";
     case cudaErrorDevicesUnavailable:
-      return "others have the GPU for themselves (nvidia-smi shows processes and compute mode)";
+      return "other processes use the GPU exclusively (nvidia-smi shows processes and compute mode)";
     case cudaErrorMpsConnectionFailed:
       return "the CUDA MPS daemon does not answer; start or stop it (nvidia-cuda-mps-control)";
     case cudaErrorSystemNotReady:
@@ -54,12 +54,12 @@ inline std::string reason(cudaError_t code, int driver, int runtime) {
     case cudaErrorMisalignedAddress:
     case cudaErrorLaunchFailure:
       return std::string("a kernel has failed (") + cudaGetErrorString(code) +
-             "), after which the GPU does nothing more for this process; start the program anew, and if that happens again "
+             "), after which the GPU does nothing more for this process; start the program again, and if it fails again "
              "try it with compute-sanitizer and report it";
     case cudaErrorInvalidDevice:
       return "there is none of this number; CUDA_VISIBLE_DEVICES may hide it";
     case cudaErrorUnknown:
-      return "the GPU does not answer any more; dmesg tells why (Xid), and it may take a restart of the host";
+      return "the GPU no longer responds; dmesg says why (Xid), and the host may need a restart";
     default:
       return std::string(cudaGetErrorString(code)) + " (CUDA error " + std::to_string(static_cast<int>(code)) + ", " +
              cudaGetErrorName(code) + ")";
@@ -72,14 +72,14 @@ inline std::string reason(cudaError_t code) {
   return reason(code, driver, runtime);
 }
 
-/// Throws std::runtime_error "GPU 0: cannot <doing>: <reason>" unless all is well.
+/// Throws std::runtime_error "GPU 0: cannot <doing>: <reason>" unless `code` is cudaSuccess.
 inline void check(cudaError_t code, int gpu, const char* doing) {
   if (code == cudaSuccess) return;
-  cudaGetLastError();  // those that are not sticky are done with
+  cudaGetLastError();  // clears errors that are not sticky
   throw std::runtime_error("GPU " + std::to_string(gpu) + ": cannot " + doing + ": " + reason(code));
 }
 
-/// Owns a handle; Destroy is the function that gives it back.
+/// Owns a handle; Destroy is the function that releases it.
 template <class Handle, auto Destroy> class owned {
  public:
   owned() = default;
@@ -114,7 +114,8 @@ inline cudaError_t instantiate(const captured_graph& from, executable& to) {
 #endif
 }
 
-/// Whether the program ends and CUDA went first, as for objects with static storage: libraries cannot give back any more.
+/// Whether the program is ending and CUDA has shut down first, as for static objects: libraries cannot release anything
+/// then.
 inline bool has_ended() {
   int device = 0;
   return cudaGetDevice(&device) == cudaErrorCudartUnloading;

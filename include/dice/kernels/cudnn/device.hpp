@@ -1,4 +1,4 @@
-// A GPU as a kernels::accelerator: jobs are CUDA graphs, launched on one stream; copies that need not wait for them have
+// A GPU as a kernels::accelerator: jobs are CUDA graphs, launched on one stream; copies that do not wait for jobs have
 // streams of their own.
 #pragma once
 
@@ -27,21 +27,21 @@
 
 namespace dice::kernels::cudnn {
 
-/// See kernels::accelerator. A template, so that programs without GPU ranks do not compile it: as a class it would be in
-/// each, for g++ guesses where virtual calls go.
+/// See kernels::accelerator. A template, so that programs without GPU ranks do not contain it: as a class it would be in
+/// each, since g++ devirtualizes calls speculatively.
 template <class = void> class basic_device final : public accelerator {
  public:
-  /// GPU `index` of those that this process sees; what is computed in float32 may be rounded to TF32 if `precision` is tf32.
-  /// Throws std::runtime_error, as all functions here.
+  /// GPU `index` of those that this process sees; float32 operands may be rounded to TF32 if `precision` is tf32. Throws
+  /// std::runtime_error, as do all functions here.
   explicit basic_device(int index, platform::numbers precision = {}) : index_(index) {
     const std::lock_guard held(alone());
     int count = 0;
     check(cudaGetDeviceCount(&count), "be used");
-    if (index >= count) throw std::runtime_error(place() + ": this process sees " + visible(count));
+    if (index >= count) throw std::runtime_error(where_text() + ": this process sees " + visible(count));
     check(cudaSetDevice(index), "be used");
     check(cudaFree(nullptr), "be used");  // makes the context, which is where most things fail
     cudaDeviceProp about{};
-    check(cudaGetDeviceProperties(&about, index), "tell its properties");
+    check(cudaGetDeviceProperties(&about, index), "report its properties");
     auto& on = kernels_.on;
     on.gpu = index, on.name = about.name;
     on.tf32 = precision == platform::numbers::tf32;
@@ -54,7 +54,7 @@ template <class = void> class basic_device final : public accelerator {
                 version_text(driver()) + ", cuDNN " + std::to_string(cudnnGetVersion()) + ", cuBLASLt " +
                 std::to_string(cublasLtGetVersion());
     try_a_kernel(about);
-    check(cudaMemGetInfo(&free_at_start_, &total_), "tell its free memory");
+    check(cudaMemGetInfo(&free_at_start_, &total_), "report its free memory");
   }
   basic_device(const basic_device&) = delete;
   ~basic_device() override {
@@ -63,12 +63,12 @@ template <class = void> class basic_device final : public accelerator {
     recorded_.clear(), staging_.clear(), memory_.clear();
   }
 
-  void expect(const wish& w) override {
+  void expect(const memory_request& w) override {
     std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total), "tell its free memory");
+    check(cudaMemGetInfo(&free, &total), "report its free memory");
     const auto available = room(static_cast<std::int64_t>(free));
     if (w.weights + w.arena <= available) return;
-    throw std::runtime_error(place() + ": this rank needs " + amount(w.weights + w.arena) + " (weights " +
+    throw std::runtime_error(where_text() + ": this rank needs " + amount(w.weights + w.arena) + " (weights " +
                              amount(w.weights) + ", arena " + amount(w.arena) + ", of which working memory of kernels " +
                              amount(w.workspace) + "), but of " + amount(static_cast<std::int64_t>(total)) + " only " +
                              amount(available) +
@@ -89,10 +89,10 @@ template <class = void> class basic_device final : public accelerator {
     const auto code = cudaMalloc(&at, static_cast<std::size_t>(bytes));
     if (code == cudaErrorMemoryAllocation) {
       cudaGetLastError();
-      throw std::runtime_error(place() + ": it gives no " + amount(bytes) +
+      throw std::runtime_error(where_text() + ": it cannot provide " + amount(bytes) +
                                "; others use it, too (nvidia-smi), or give this rank fewer layers or frames in flight");
     }
-    check(code, "give memory");
+    check(code, "allocate memory");
     memory_.emplace_back(at);
     given_ += bytes;
     return static_cast<std::byte*>(at);
@@ -103,18 +103,18 @@ template <class = void> class basic_device final : public accelerator {
     const auto code = cudaHostAlloc(&at, static_cast<std::size_t>(bytes), cudaHostAllocPortable);
     if (code == cudaErrorMemoryAllocation) {
       cudaGetLastError();
-      throw std::runtime_error(place() + ": the host gives it no " + amount(bytes) +
+      throw std::runtime_error(where_text() + ": the host cannot provide " + amount(bytes) +
                                " of pinned memory for copies; let fewer frames be in flight, or see ulimit -l");
     }
-    check(code, "reach memory of the host");
+    check(code, "allocate pinned memory of the host");
     std::memset(at, 0, static_cast<std::size_t>(bytes));
     staging_.emplace_back(at);
     pinned_ += bytes;
     return static_cast<std::byte*>(at);
   }
-  memory_figures told() const override {
+  memory_figures memory_used() const override {
     std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total), "tell its free memory");
+    check(cudaMemGetInfo(&free, &total), "report its free memory");
     const auto taken = static_cast<std::int64_t>(free_at_start_) - static_cast<std::int64_t>(free) - given_;
     return {kernels_.on.name, given_, pinned_, integrated_ ? 0 : std::max<std::int64_t>(0, taken)};
   }
@@ -127,11 +127,11 @@ template <class = void> class basic_device final : public accelerator {
       next_piece_ = 1 - next_piece_;
       auto& sent = sent_[next_piece_];
       if (!sent.get()) make(sent);
-      else check(cudaEventSynchronize(sent.get()), "take weights");  // its half of the buffer is free
+      else check(cudaEventSynchronize(sent.get()), "copy weights in");  // its half of the buffer is free
       const auto n = static_cast<std::size_t>(std::min(piece, bytes - at));
       std::memcpy(pieces_[next_piece_], from + at, n);
-      check(cudaMemcpyAsync(to + at, pieces_[next_piece_], n, cudaMemcpyHostToDevice, in_.get()), "take weights");
-      check(cudaEventRecord(sent.get(), in_.get()), "take weights");
+      check(cudaMemcpyAsync(to + at, pieces_[next_piece_], n, cudaMemcpyHostToDevice, in_.get()), "copy weights in");
+      check(cudaEventRecord(sent.get(), in_.get()), "copy weights in");
     }
     arriving_ = true;
   }
@@ -153,23 +153,23 @@ template <class = void> class basic_device final : public accelerator {
 
   void start(int job) override {
     join_copies_in();
-    check(cudaGraphLaunch(recorded_[static_cast<std::size_t>(job)].get(), jobs_.get()), "compute");
+    check(cudaGraphLaunch(recorded_[job].get(), jobs_.get()), "compute");
   }
   void copy_in(std::byte* to, const std::byte* from, std::int64_t bytes, bool apart) override {
     arriving_ |= apart;
     if (!apart) join_copies_in();
     check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, (apart ? in_ : jobs_).get()),
-          "take data");
+          "copy data in");
   }
   void copy_out(std::byte* to, const std::byte* from, std::int64_t bytes, bool apart) override {
     join_copies_in();
-    if (apart) join(jobs_, out_, "give data");
+    if (apart) join(jobs_, out_, "copy data out");
     check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, (apart ? out_ : jobs_).get()),
-          "give data");
+          "copy data out");
   }
 
   std::int64_t mark() override {
-    // All three streams meet in that of the copies out.
+    // All three streams join in the stream of copies out.
     join(in_, out_, "compute");
     join(jobs_, out_, "compute");
     auto& e = marks_.emplace_back();
@@ -182,7 +182,7 @@ template <class = void> class basic_device final : public accelerator {
     while (passed_ <= mark) {
       const auto code = cudaEventQuery(marks_.front().get());
       if (code == cudaErrorNotReady) {
-        cudaGetLastError();  // it may count as one
+        cudaGetLastError();  // "not ready" may count as an error
         return false;
       }
       check(code, "compute");
@@ -199,23 +199,23 @@ template <class = void> class basic_device final : public accelerator {
   }
 
  private:
-  /// What body starts, so many times, as a graph that can be launched.
+  /// What body starts, `repeats` times, as a graph that can be launched.
   executable captured(const std::function<void()>& body, int repeats) {
     const std::lock_guard held(alone());
     current = &kernels_;
     join_copies_in();
-    body();  // once as it is: what is measured, loaded and allocated at first use would break a recording
+    body();  // once without recording: what is measured, loaded or allocated at first use would break a recording
     check(cudaStreamSynchronize(jobs_.get()), "compute");
     return recorded(kernels_.on, repeats, body);
   }
 
-  /// What comes next on the jobs' stream waits for the copies in that have a stream of their own.
+  /// Makes the jobs' stream wait for the copies in that have a stream of their own.
   void join_copies_in() {
     if (!std::exchange(arriving_, false)) return;
-    check(cudaEventRecord(arrived_.get(), in_.get()), "take data");
-    check(cudaStreamWaitEvent(jobs_.get(), arrived_.get(), 0), "take data");
+    check(cudaEventRecord(arrived_.get(), in_.get()), "copy data in");
+    check(cudaStreamWaitEvent(jobs_.get(), arrived_.get(), 0), "copy data in");
   }
-  /// What comes next on `to` waits for what is on `from`.
+  /// Makes `to` wait for what is on `from`.
   void join(const stream& from, const stream& to, const char* doing) {
     check(cudaEventRecord(computed_.get(), from.get()), doing);
     check(cudaStreamWaitEvent(to.get(), computed_.get(), 0), doing);
@@ -228,16 +228,16 @@ template <class = void> class basic_device final : public accelerator {
     return version;
   }
 
-  /// Does this program have code for this GPU?
+  /// Throws if this program has no code for this GPU.
   void try_a_kernel(const cudaDeviceProp& about) {
     device_memory one;
-    check(cudaMalloc(one.put(), 256), "give memory");
+    check(cudaMalloc(one.put(), 256), "allocate memory");
     check(cudaMemsetAsync(one.get(), 0, 256, jobs_.get()), "write");
     auto* const x = static_cast<float*>(one.get());
     const auto code = cudnn::start(elements{x, x, 1, nullptr, nullptr, 1, 1, {}}, jobs_.get());
     if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
       cudaGetLastError();
-      throw std::runtime_error(place() + ": its compute capability is " + std::to_string(about.major) + "." +
+      throw std::runtime_error(where_text() + ": its compute capability is " + std::to_string(about.major) + "." +
                                std::to_string(about.minor) + ", but this program has code for " + built_for() +
                                "; build it with -DDICE_CUDA_ARCHITECTURES=" + std::to_string(about.major) +
                                std::to_string(about.minor));
@@ -246,8 +246,8 @@ template <class = void> class basic_device final : public accelerator {
     check(cudaStreamSynchronize(jobs_.get()), "compute");
   }
 
-  /// How much of its memory is to be had, of which CUDA calls `free` bytes free. Where it is the host's memory, that leaves
-  /// out what the host would give back, such as cached files.
+  /// How much of its memory is available, if CUDA reports `free` bytes. If it is the host's memory, CUDA's figure leaves out
+  /// what the host would release, such as cached files.
   std::int64_t room(std::int64_t free) const {
     std::ifstream host(integrated_ ? "/proc/meminfo" : "");
     std::string name;
@@ -257,19 +257,19 @@ template <class = void> class basic_device final : public accelerator {
   }
   std::string turn_file() const {
     char bus[32] = "";
-    check(cudaDeviceGetPCIBusId(bus, sizeof bus, index_), "tell its place");
+    check(cudaDeviceGetPCIBusId(bus, sizeof bus, index_), "report its PCI address");
     const char* const folder = std::getenv("TMPDIR");
     return std::string(folder ? folder : "/tmp") + "/dice-gpu-" + bus + ".lock";
   }
 
   /// "GPU 0 (NVIDIA …)".
-  std::string place() const {
+  std::string where_text() const {
     return "GPU " + std::to_string(index_) + (kernels_.on.name.empty() ? "" : " (" + kernels_.on.name + ")");
   }
   static std::string amount(std::int64_t bytes) {
     return bytes < (10 << 20) ? std::to_string(bytes >> 10) + " KiB" : std::to_string(bytes >> 20) + " MiB";
   }
-  /// "GPU 0 (NVIDIA …, capability 9.0), …", and why it may be no more.
+  /// "GPU 0 (NVIDIA …, capability 9.0), …", and why there may be no more.
   static std::string visible(int count) {
     std::string out = count ? "only " : "none";
     for (int i = 0; i < count; ++i) {
@@ -288,7 +288,7 @@ template <class = void> class basic_device final : public accelerator {
   std::string identity_;     ///< all that the choice of kernels depends on
   stream jobs_, in_, out_;
   event arrived_, computed_;
-  bool arriving_ = false;  ///< there are copies in that nothing waits for yet
+  bool arriving_ = false;  ///< there are copies in that no job waits for yet
   std::vector<device_memory> memory_;
   std::vector<pinned_memory> staging_;
   std::array<std::byte*, 2> pieces_{};  ///< through which weights go, in turn

@@ -1,18 +1,20 @@
 #pragma once
 
+#include "dice/kernels/cudnn/operators.hpp"
 #include "dice/meta/library.hpp"
-#include "dice/platform/unit.hpp"
 
 namespace dice::kernels {
-
-struct opened_accelerator;
-
 namespace cudnn {
 
 /// Opens the GPU of a unit. Throws std::runtime_error.
 DICE_API opened_accelerator open(const platform::unit& on);
 
 }  // namespace cudnn
+
+#ifdef DICE_WITH_CUDNN
+template <cudnn_backend Backend> inline constexpr opener open_accelerator<Backend> = &cudnn::open;
+#endif
+
 }  // namespace dice::kernels
 
 #if defined(DICE_HEADER_ONLY) && defined(DICE_WITH_CUDNN)

@@ -5,6 +5,6 @@
 
 namespace dice::kernels::cudnn {
 
-DICE_API opened_accelerator open(const platform::unit& on) { return {std::make_unique<device>(on.gpu_index, on.precision)}; }
+DICE_API opened_accelerator open(const platform::unit& on) { return {std::make_unique<device>(on.index, on.precision)}; }
 
 }  // namespace dice::kernels::cudnn

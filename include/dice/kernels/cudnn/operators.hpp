@@ -13,6 +13,15 @@ using fp16 = tag<algorithm::backend::cudnn_fp16>;
 using bf16 = tag<algorithm::backend::cudnn_bf16>;
 }  // namespace cudnn
 
+/// The backends of this folder.
+template <class Backend>
+concept cudnn_backend = algorithm::processor_of(Backend::value)
+== platform::processor::gpu;
+
+#ifndef DICE_WITH_CUDNN
+template <cudnn_backend Backend> inline constexpr bool is_here<Backend> = false;
+#endif
+
 using cudnn_operators =
     meta::type_list<ops::add, ops::average_pool, ops::batch_normalization, ops::clip, ops::concat, ops::conv, ops::div,
                     ops::dropout, ops::elu, ops::flatten, ops::gemm, ops::global_average_pool, ops::hard_sigmoid,
@@ -24,7 +33,7 @@ template <class Op>
 requires meta::contains<cudnn_operators, Op>
 inline constexpr bool has_kernel<cudnn::backend, Op> = true;
 
-/// Those that precision<fp16> and precision<bf16> compute in numbers of 16 bits, all others as in float32.
+/// The operators that precision<fp16> and precision<bf16> compute in 16-bit numbers; all others stay in float32.
 using cudnn_half_operators = meta::type_list<ops::conv, ops::gemm, ops::mat_mul>;
 
 template <class Op> inline constexpr bool has_kernel<cudnn::fp16, Op> = has_kernel<cudnn::backend, Op>;

@@ -9,8 +9,8 @@ template <> struct kernel<cudnn::backend, ops::slice> : cudnn::base<ops::slice> 
                       const cudnn::ending& e) {
     auto p = cudnn::gather_of(in[0], result, c, e);
     for (int a = 0; a < result.rank; ++a) {
-      p.multiply[a] = cudnn::count(op.steps[static_cast<std::size_t>(a)]);
-      p.add[a] = cudnn::count(op.starts[static_cast<std::size_t>(a)]);
+      p.multiply[a] = cudnn::count(op.steps[a]);
+      p.add[a] = cudnn::count(op.starts[a]);
     }
     cudnn::current->start(p);
   }

@@ -1,11 +1,10 @@
-// From a fusion group as a value to its kernel: its operator, its call, and what follows the anchor.
+// What a kernel is called with: where its tensors lie, and what follows the anchor.
 #pragma once
 
 #include "dice/kernels/activation.hpp"
 #include "dice/kernels/kernel.hpp"
 
 #include <cstddef>
-#include <limits>
 #include <type_traits>
 
 #if defined(__clang__)
@@ -16,8 +15,8 @@
 
 namespace dice::kernels::detail {
 
-/// Rows of the anchor's results on their way to the output: rows `from` and `to` lie `from_stride` and `to_stride` elements
-/// apart. `from` may be `to`. `bias`, if not null, is added to each row.
+/// Rows of the anchor's results on their way to the output: rows of `from` and `to` lie `from_stride` and `to_stride`
+/// elements apart. `from` may be `to`. `bias`, if not null, is added to each row.
 struct results {
   float* to = nullptr;
   const float* from = nullptr;
@@ -27,35 +26,15 @@ struct results {
   std::ptrdiff_t columns = 0;
 };
 
-/// An activation that is a slope below 0 and limits: min(max(x, slope · x, low), high), where `exact`.
-struct limits {
-  bool exact = true;
-  float slope = 1;  ///< 0 … 1
-  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
-};
-constexpr limits limits_of(const graph::activation& f) {
-  switch (f.is) {
-    case function::none:
-      return {};
-    case function::relu:
-      return {.low = 0};
-    case function::clip:
-      return {.low = f.a, .high = f.b};
-    case function::leaky_relu:
-      return {.exact = f.a >= 0 && f.a <= 1, .slope = f.a};
-    default:
-      return {.exact = false};
-  }
-}
-
-/// to = activation(from + bias + residual); with `halves`, of the largest of each 2 × 2 results, and without a residual.
+/// to = activation(from + bias + residual); with `pools_2x2`, for the largest `from` of each 2 × 2 results, and without a
+/// residual.
 struct epilogue {
   float* output = nullptr;          ///< of the group
-  const float* residual = nullptr;  ///< as large as the output, or null
+  const float* residual = nullptr;  ///< of the output's size, or null
   graph::activation activation{};
   void (*write)(const epilogue&, const results&) = nullptr;
-  bool halves = false;  ///< the output has half of the result's rows and columns, rounded down
-  limits bounds{};      ///< the activation in another form, for kernels that finish their results in registers
+  bool pools_2x2 = false;  ///< the output has half of the result's rows and columns, rounded down
+  limits bounds{};         ///< the activation in another form, for kernels that finish their results in registers
 
   bool empty() const { return !residual && !activation; }
   void operator()(const results& b) const { write(*this, b); }
@@ -113,28 +92,16 @@ struct call : buffers {
   tensor::layout result;  ///< of the output
 };
 
-/// Around compute(): a backend that converts layouts does so here.
-struct no_conversion {
-  template <class F> static void call(const task&, const detail::call& c, const epilogue& e, const F& f) { f(c, e); }
-};
+/// An execution of a kernel that works on plain tensors only.
+template <bool Vectors> struct plain_execution {
+  detail::call call;
+  epilogue finish;
 
-/// Gives Kernel its run(), by Kernel::compute(op, inputs, result, call, epilogue).
-template <class Kernel, class Op, bool Vectors, class Around = no_conversion> struct kernel_entry {
-  static void run(const task& t, const buffers& b) {
-    auto e = epilogue_of<Vectors>(t.activation);
-    e.output = b.output, e.halves = t.halves;
-    if (t.residual) e.residual = b.inputs[t.inputs.size()];
-    Around::call(t, {b, t.how, t.output}, e, [&](const call& own, const epilogue& finish) {
-      Kernel::compute(t.as<Op>(), t.inputs, t.result, own, finish);
-    });
+  plain_execution(const task& t, const buffers& b) : call{b, t.how, t.output}, finish(epilogue_of<Vectors>(t.activation)) {
+    finish.output = b.output, finish.pools_2x2 = t.pools_2x2;
+    if (t.residual) finish.residual = b.inputs[t.inputs.size()];
   }
-};
-
-/// Gives Kernel its pack(), by Kernel::prepare(op, inputs, result, variant, from, to).
-template <class Kernel, class Op> struct packing {
-  static void pack(const task& t, source from, std::byte* to) {
-    Kernel::prepare(t.as<Op>(), t.inputs, t.result, t.how.variant, from, to);
-  }
+  void write_back() {}
 };
 
 }  // namespace dice::kernels::detail

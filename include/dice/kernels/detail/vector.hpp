@@ -1,5 +1,5 @@
-// Vectors of float32 as wide as a register, by the vector extensions of GCC and Clang; intrinsics only where the extensions
-// have no word for it (fused multiply-add, masked access), with a portable form beside each.
+// Vectors of float32 as wide as a register, by the vector extensions of GCC and Clang; intrinsics only for what the
+// extensions lack (fused multiply-add, masked access), each with a portable form.
 #pragma once
 
 #include "dice/platform/simd.hpp"
@@ -42,7 +42,7 @@ using ivec = std::int32_t __attribute__((vector_size(width * sizeof(float))));
 inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 #endif
 
-/// Loads the first n < width elements, touches nothing behind them; the other lanes are 0.
+/// Loads the first n < width elements and touches nothing beyond them; the other lanes are 0.
 [[gnu::always_inline]] inline vec load_first(const float* p, std::ptrdiff_t n) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p));
@@ -67,7 +67,7 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 #endif
 }
 
-/// a · b + c, fused where the instruction set can. In ISO mode GCC does not fuse of itself.
+/// a · b + c, fused where the instruction set can. In ISO mode GCC does not fuse by itself.
 [[gnu::always_inline]] inline vec fma(vec a, vec b, vec c) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(
@@ -83,7 +83,7 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 #endif
 }
 
-/// Both keep NaN when it is in `a`. GCC does not see that they are one instruction.
+/// Both return NaN if `a` is NaN. Written as intrinsics, since GCC does not see that they are one instruction.
 [[gnu::always_inline]] inline vec maximum(vec a, vec b) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(_mm512_maskz_max_ps(0xffff, reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(a)));
@@ -103,7 +103,7 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 #endif
 }
 
-/// The larger of each two lanes; NaN wins, as in PyTorch's pooling.
+/// The larger of each pair of lanes; NaN wins, as in PyTorch's pooling.
 [[gnu::always_inline]] inline vec larger(vec a, vec b) { return b != b ? b : maximum(a, b); }
 
 /// Every second of the 2 · width elements from p on: p[0], p[2], …

@@ -6,7 +6,7 @@
 
 namespace dice::kernels {
 
-/// An input that lies at its place in the output already is left alone.
+/// An input that is already at its place in the output is not copied.
 template <> struct kernel<openmp::backend, ops::concat> : openmp::base<ops::concat> {
   static void compute(const ops::concat& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {

@@ -11,10 +11,7 @@ namespace dice::kernels {
 
 /// Convolutions of one kind.
 template <openmp::direct_kind Kind, int Height, int Width>
-struct kernel<openmp::backend, openmp::convolutions<Kind, Height, Width>>
-    : detail::kernel_entry<kernel<openmp::backend, openmp::convolutions<Kind, Height, Width>>, ops::conv, true,
-                           openmp::converted>,
-      detail::packing<kernel<openmp::backend, openmp::convolutions<Kind, Height, Width>>, ops::conv> {
+struct kernel<openmp::backend, openmp::convolutions<Kind, Height, Width>> : openmp::base<ops::conv> {
   static constexpr bool winograd = Height > 0;
 
   /// `variant`: the size of Winograd's algorithm (algorithm::winograd), 0 for the direct convolution.
@@ -30,8 +27,10 @@ struct kernel<openmp::backend, openmp::convolutions<Kind, Height, Width>>
                       const detail::epilogue& e) {
     if constexpr (winograd)
       if (const int variant = c.how.variant; variant > 0)
-        return openmp::convolve<Height, Width>({variant, op, in[0], result}, c, e);
-    openmp::direct<Kind>({op, in[0], result}, c, e);
+        return openmp::convolve_winograd<Height, Width>({variant, op, in[0], result}, c, e);
+    const algorithm::convolution f(op, in[0], result);
+    if constexpr (Kind == openmp::direct_kind::depthwise) openmp::convolve_depthwise(f, c, e);
+    else openmp::convolve<Kind == openmp::direct_kind::plain ? 1 : openmp::block>(f, c, e);
   }
 };
 

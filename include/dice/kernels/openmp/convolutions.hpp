@@ -14,19 +14,18 @@
 namespace dice::kernels {
 namespace openmp {
 
-/// How a direct convolution reads its input: planes, blocks of channels, or each block for itself.
+/// How a direct convolution reads its input: planes, blocks of channels, or each block by itself.
 enum class direct_kind : unsigned char { plain, blocked, depthwise };
 constexpr direct_kind kind_of(const algorithm::convolution& f) {
   return f.depthwise ? direct_kind::depthwise : f.plain ? direct_kind::plain : direct_kind::blocked;
 }
 
-/// Stands for ops::conv of one kind. Height × Width is the window of those that Winograd's algorithm has sizes for, else
-/// 0 × 0.
+/// Stands for ops::conv of one kind. Height × Width is the window if Winograd's algorithm has sizes for it, else 0 × 0.
 template <direct_kind Kind, int Height, int Width> struct convolutions {};
 
 }  // namespace openmp
 
-/// The functions of this convolution's kind. A template, so that who does not compute by OpenMP refers to none.
+/// The functions of this convolution's kind. A template, so that programs without OpenMP refer to none of them.
 template <std::same_as<openmp::backend> Backend>
 constexpr functions functions_for(Backend, const ops::conv& op, graph::shapes in, const tensor::shape& result) {
   using namespace openmp;

@@ -8,7 +8,7 @@
 namespace dice::kernels {
 
 template <> struct kernel<openmp::backend, ops::pad> : openmp::base<ops::pad> {
-  /// Index in an axis of extent n that index i beyond it repeats; -1 for the constant.
+  /// Index within an axis of extent n whose element appears at index i; -1: the constant.
   static std::int64_t source(ops::padding mode, std::int64_t i, std::int64_t n) {
     if (mode == ops::padding::edge) return std::clamp<std::int64_t>(i, 0, n - 1);
     if (mode == ops::padding::reflect) return i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
@@ -19,7 +19,7 @@ template <> struct kernel<openmp::backend, ops::pad> : openmp::base<ops::pad> {
                       const detail::epilogue& e) {
     const int last = result.rank - 1;
     const auto columns = last < 0 ? 1 : result[last], extent = last < 0 ? 1 : in[0][last];
-    const auto before = last < 0 ? 0 : op.before[static_cast<std::size_t>(last)];
+    const auto before = last < 0 ? 0 : op.before[last];
     // Columns of the output that lie in the input.
     const auto first = std::clamp<std::int64_t>(before, 0, columns), stop = std::clamp(before + extent, first, columns);
     tensor::shape outer = result;
@@ -31,7 +31,7 @@ template <> struct kernel<openmp::backend, ops::pad> : openmp::base<ops::pad> {
         auto p = detail::position(row, outer);
         bool inside = true;
         for (int a = 0; a < last; ++a) {
-          p[a] = source(op.mode, p[a] - op.before[static_cast<std::size_t>(a)], in[0][a]);
+          p[a] = source(op.mode, p[a] - op.before[a], in[0][a]);
           inside = inside && p[a] >= 0;
         }
         if (!inside) {

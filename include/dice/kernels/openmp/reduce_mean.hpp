@@ -7,8 +7,9 @@
 
 namespace dice::kernels {
 
-/// Neighbouring axes of one kind (kept or reduced) are joined. If the last is reduced, each output is a sum of its elements;
-/// else each vector of outputs is a sum of vectors. A blocked tensor is one of five axes, of which the pixels' are reduced.
+/// Adjacent axes of one kind (kept or reduced) are merged. If the last is reduced, each output is a sum of its elements;
+/// otherwise each vector of outputs is a sum of vectors. A blocked tensor has five axes, of which the pixel axes are
+/// reduced.
 template <> struct kernel<openmp::backend, ops::reduce_mean> : openmp::base<ops::reduce_mean> {
   static void compute(const ops::reduce_mean& op, graph::shapes in, const tensor::shape&, const call& c,
                       const detail::epilogue& e) {
@@ -23,7 +24,7 @@ template <> struct kernel<openmp::backend, ops::reduce_mean> : openmp::base<ops:
     if (c.how.works == algorithm::form::blocked) {
       add(in[0][0] * tensor::blocks(in[0][1]), false), add(in[0].product(2, in[0].rank), true), add(tensor::block, false);
     } else {
-      for (int a = 0; a < in[0].rank; ++a) add(in[0][a], op.over[static_cast<std::size_t>(a)]);
+      for (int a = 0; a < in[0].rank; ++a) add(in[0][a], op.over[a]);
       if (joined.rank == 0) joined.push_back(1);
     }
 
@@ -37,7 +38,7 @@ template <> struct kernel<openmp::backend, ops::reduce_mean> : openmp::base<ops:
     const auto scale = 1.0f / static_cast<float>(runs * n);
     const auto row = over[last] ? 1 : joined[last];  // outputs of a row
     kept[last] = 1;
-    // Sum of f(x) for the beginning x of each run along the innermost reduced axis of output row i.
+    // Sum of f(x) over all runs along the innermost reduced axis of output row i; x is where a run begins.
     const auto each_run = [&](std::int64_t i, auto all, const auto& f) {
       const auto p = position(i, kept);
       for (std::int64_t r = 0; r < runs; ++r) {

@@ -19,14 +19,14 @@ template <> struct kernel<openmp::backend, ops::resize> : openmp::base<ops::resi
   template <std::int64_t Lanes>
   static void enlarge(const ops::resize& op, const tensor::shape& in, const tensor::shape& result, const call& c) {
     const int last = result.rank - 1;
-    const std::int64_t columns = last < 0 ? 1 : in[last], factor = last < 0 ? 1 : op.factors[static_cast<std::size_t>(last)];
+    const std::int64_t columns = last < 0 ? 1 : in[last], factor = last < 0 ? 1 : op.factors[last];
     tensor::shape rows = result;
     if (last >= 0) rows[last] = 1;
 
     openmp::parallel_for(rows.elements(), columns * factor * Lanes, [&](std::int64_t begin, std::int64_t end) {
       for (auto row = begin; row < end; ++row) {
         auto p = detail::position(row, rows);
-        for (int a = 0; a < last; ++a) p[a] /= op.factors[static_cast<std::size_t>(a)];
+        for (int a = 0; a < last; ++a) p[a] /= op.factors[a];
         float* to = c.output + row * columns * factor * Lanes;
         const float* from = c.inputs[0] + detail::offset(p, in) * Lanes;
         if (factor == 2) spread<Lanes>(to, from, columns, std::integral_constant<std::int64_t, 2>());
@@ -37,7 +37,7 @@ template <> struct kernel<openmp::backend, ops::resize> : openmp::base<ops::resi
 
   static void compute(const ops::resize& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    if (c.result == tensor::layout::blocked) {  // as of a plain tensor of blocks, each sixteen neighbouring elements
+    if (c.result == tensor::layout::blocked) {  // like a plain tensor whose elements are blocks of sixteen
       const auto of_blocks = [](tensor::shape s) {
         s[1] = tensor::blocks(s[1]);
         return s;

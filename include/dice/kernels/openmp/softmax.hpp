@@ -19,7 +19,7 @@ inline void softmax_row(float* y, const float* x, std::int64_t n) {
   }
   for (auto i = full; i < n; ++i) top = std::max(top, x[i]);
   vec total{};
-  for (std::int64_t i = 0; i < full;) {  // sums of sums: rounding errors grow less
+  for (std::int64_t i = 0; i < full;) {  // sums of partial sums: rounding errors grow more slowly
     vec part{};
     for (const auto stop = std::min(full, i + 64 * width); i < stop; i += width) {
       const vec p = exp(load(x + i) - top);

@@ -1,4 +1,4 @@
-// What is said of a mistake in a mapping that was given as text: the name and the remedy that the compiler has for it.
+// Messages for mistakes in a mapping given as text, with the name and the remedy that the compiler prints.
 #pragma once
 
 #include "dice/meta/nearest.hpp"
@@ -15,12 +15,12 @@
 
 namespace dice::placement {
 
-/// A mistake's name in error.hpp, and its remedy's, with blanks.
+/// A mistake's name in error.hpp, and its remedy with blanks instead of underscores.
 struct mistake_words {
   std::string_view name, remedy;
 };
 
-/// Of those that texts can have; of others empty.
+/// Empty for mistakes that texts cannot have.
 constexpr mistake_words words_of(mistake what) {
   switch (what) {
     case mistake::not_a_mapping:
@@ -103,23 +103,28 @@ class teller {
  private:
   std::string_view text() const { return {m_.text.data(), m_.text.size()}; }
   std::size_t offset(std::string_view part) const { return static_cast<std::size_t>(part.data() - m_.text.data()); }
-  std::string layer(int l) const { return "'" + std::string(m_.net.layers[static_cast<std::size_t>(l)].name) + "'"; }
+  std::string layer(int l) const { return "'" + std::string(m_.net.layers[l].name) + "'"; }
   const entry& here() const { return m_.is.entries[f_.position]; }
   std::string number() const { return std::to_string(f_.number); }
-  /// The part that is wrong, which the line and column are of.
+  /// Quotes the wrong part and makes the message state its line and column.
   std::string wrong(std::string_view part) {
     at_ = part;
     return quoted(part);
   }
 
-  /// ", did you mean 'cpu'?"
+  /// " (did you mean 'cpu'?)", or "".
   std::string guess(meta::nearest& found) const {
     return found.best().empty() ? "" : " (did you mean '" + std::string(found.best()) + "'?)";
   }
-  /// Among words, for the last of the names before `<`.
-  template <std::size_t N> std::string guess(std::string_view part, const std::array<std::string_view, N>& words) const {
+  /// The same among `words`, for the last name before `<`.
+  std::string guess(std::string_view part, std::initializer_list<std::string_view> words) const {
     meta::nearest found(last_name(part));
     for (const auto w : words) found.look_at(w);
+    return guess(found);
+  }
+  std::string guess_unit(std::string_view part) const {
+    meta::nearest found(last_name(part));
+    for (const auto& w : platform::unit_words) found.look_at(w.word);
     return guess(found);
   }
   static std::string_view last_name(std::string_view part) {
@@ -141,8 +146,7 @@ class teller {
     const auto part = wrong(m_.entries[entry_]);
     switch (here().what) {
       case entry::kind::other:
-        return part + " is not an entry" +
-               guess(m_.entries[entry_], std::array<std::string_view, 3>{"dev", "layers", "in_flight"});
+        return part + " is not an entry" + guess(m_.entries[entry_], {"dev", "layers", "in_flight"});
       case entry::kind::layers:
         return part + (m_.is.is == form::split ? " stands in a split, whose points say which layers a device has"
                                                : " has no device before it");
@@ -173,7 +177,7 @@ class teller {
       if (e.what == entry::kind::dev) rank = e.dev.rank;
       for (const auto& list : e.lists)
         if (list.first <= f_.number && f_.number <= list.last) {
-          ranks += (lists++ ? " and " : "") + std::to_string(rank), at_ = m_.entries[static_cast<std::size_t>(i)];
+          ranks += (lists++ ? " and " : "") + std::to_string(rank), at_ = m_.entries[i];
           break;
         }
     }
@@ -185,8 +189,8 @@ class teller {
     std::int64_t limit = 0;
     for (int i = 0; i < m_.is.entries.size(); ++i)
       if (const auto& e = m_.is.entries[i]; e.what == entry::kind::dev && e.dev.rank == f_.number)
-        at_ = m_.entries[static_cast<std::size_t>(i)], limit = platform::device_of(e.dev).memory_limit;
-    return "rank " + number() + " needs " + std::to_string(f_.bytes) + " bytes at least, and may have " +
+        at_ = m_.entries[i], limit = platform::device_of(e.dev).memory_limit;
+    return "rank " + number() + " needs at least " + std::to_string(f_.bytes) + " bytes, and may have " +
            std::to_string(limit);
   }
 
@@ -195,8 +199,7 @@ class teller {
     const auto rank = "rank " + number();
     switch (f_.what) {
       case mistake::not_a_mapping:
-        return wrong(m_.whole) + " is neither mapping<…> nor split<…>" +
-               guess(m_.whole, std::array<std::string_view, 2>{"mapping", "split"});
+        return wrong(m_.whole) + " is neither mapping<…> nor split<…>" + guess(m_.whole, {"mapping", "split"});
       case mistake::other_split:
         return wrong(m_.other_network) + " is not the network " + std::string(m_.network);
       case mistake::misplaced_entry:
@@ -207,8 +210,7 @@ class teller {
       case mistake::rank_missing:
         return "no device has " + rank;
       case mistake::not_a_unit:
-        return wrong(unit()) + " is not a unit" +
-               guess(unit(), std::array<std::string_view, 5>{"cpu", "cores", "threads", "gpu", "gpu_at"});
+        return wrong(unit()) + " is not a unit" + guess_unit(unit());
       case mistake::core_twice:
         return wrong(unit()) + " has core " + number() + " twice";
       case mistake::core_negative:
@@ -224,7 +226,7 @@ class teller {
         return wrong(unit()) + " has no backend in this program";
       case mistake::not_a_limit: {
         const auto part = m_.limits[static_cast<std::size_t>(here().dev.limits.begin() - m_.is.limits.data()) + index_];
-        return wrong(part) + " is not a limit" + guess(part, std::array<std::string_view, 3>{"memory", "precision", "on"});
+        return wrong(part) + " is not a limit" + guess(part, {"memory", "precision", "on"});
       }
       case mistake::precision:
         at_ = m_.entries[entry_];
@@ -258,7 +260,7 @@ class teller {
         return memory();
       case mistake::no_kernel:
         return "the unit of the rank of layer " + layer(f_.number) + " cannot compute " +
-               std::string(m_.net.layers[static_cast<std::size_t>(f_.number)].op);
+               std::string(m_.net.layers[f_.number].op);
       default:
         return "";
     }
@@ -272,8 +274,8 @@ class teller {
 
 }  // namespace detail
 
-/// "line 1, column 9: rank_used_twice: two devices have rank 1; give each device a rank of its own": what was found in a
-/// mapping from text, without line and column if it has no place there.
+/// "line 1, column 9: rank_used_twice: two devices have rank 1; give each device a rank of its own": the message for a
+/// finding in a mapping from text; without line and column if it has no place in the text.
 [[gnu::cold]] inline std::string tell(const text_mapping& m, const finding& f) { return detail::teller(m, f).all(); }
 
 }  // namespace dice::placement

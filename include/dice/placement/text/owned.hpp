@@ -20,15 +20,15 @@ struct owned_mapping {
   owned_mapping(owned_mapping&&) = default;
   owned_mapping& operator=(owned_mapping&&) = default;
 
-  /// Points entries to their parts, which were added in the order of entries: as many lists and limits as their views count,
-  /// and cores as their units count.
+  /// Makes entries point to their parts, which were added in the order of the entries: each takes as many lists and limits
+  /// as its views count, and as many cores as its unit counts.
   void settle() {
     std::size_t list = 0, limit = 0, core = 0;
     for (auto& e : entries) {
       e.lists.first = lists.data() + list, list += e.lists.count;
       e.dev.limits.first = limits.data() + limit, limit += e.dev.limits.count;
-      if (e.dev.on.what != platform::unit::kind::cores) continue;
-      const auto n = static_cast<std::size_t>(e.dev.on.count);
+      if (e.dev.unit.what != platform::unit::kind::cores) continue;
+      const auto n = static_cast<std::size_t>(e.dev.unit.count);
       e.dev.cores = {cores.data() + core, n}, core += n;
     }
   }

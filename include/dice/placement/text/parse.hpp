@@ -15,11 +15,11 @@
 
 namespace dice::placement {
 
-/// A text beyond these bounds is refused.
-inline constexpr std::size_t most_text = 1 << 20;
-inline constexpr int most_entries = 4096, most_cores = 1024, most_layer_entries = 65536, most_in_flight = 1'000'000;
+/// A text that exceeds these limits is rejected.
+inline constexpr std::size_t max_text = 1 << 20;
+inline constexpr int max_entries = 4096, max_cores = 1024, max_layer_entries = 65536, max_in_flight = 1'000'000;
 
-/// A mapping that was given as text, right or wrong, and where its parts stand there. Moved, not copied.
+/// A mapping that was given as text, right or wrong, and where its parts are in the text. Moved, not copied.
 struct text_mapping {
   std::vector<char> text;
   std::list<std::string> hosts;  ///< of on<…>
@@ -27,7 +27,7 @@ struct text_mapping {
   graph::network_view net;
   owned_mapping is;
   // Parts of the text, by entry, and by element of is.lists, is.limits and is.points.
-  std::string_view whole, other_network;  ///< without a name and `;`; that of a split
+  std::string_view whole, other_network;  ///< without name and `;`; the network of a split
   std::vector<std::string_view> entries, units, limits, points;
   std::vector<std::array<std::string_view, 2>> lists;  ///< names of the first and the last layer
 
@@ -89,8 +89,8 @@ class parser {
 
   void entries() {
     do {
-      if (to_.is.entries.size() == most_entries)
-        in_.fail(in_.at(), "a mapping has at most " + std::to_string(most_entries) + " entries");
+      if (to_.is.entries.size() == max_entries)
+        in_.fail(in_.at(), "a mapping has at most " + std::to_string(max_entries) + " entries");
       const auto begin = in_.at();
       const auto what = in_.read_path("dev<…>, layers<…> or in_flight<…>");
       to_.units.emplace_back();
@@ -118,19 +118,34 @@ class parser {
   }
 
   void unit(platform::written_dev& d) {
-    using kind = platform::unit::kind;
+    using argument = platform::unit_word::argument;
+    std::string expected;  // "a unit: cpu, cores<…>, threads<N>, gpu or gpu_at<N>"
+    for (const auto& w : platform::unit_words)
+      expected += (expected.empty()                           ? "a unit: "
+                   : &w == std::end(platform::unit_words) - 1 ? " or "
+                                                              : ", ") +
+                  std::string(w.word) +
+                  (w.takes == argument::none    ? ""
+                   : w.takes == argument::cores ? "<…>"
+                                                : "<N>");
     const auto begin = in_.at();
-    const auto word = in_.read_path("a unit: cpu, cores<…>, threads<N>, gpu or gpu_at<N>").word();
-    if (word == "cores") d.on = {kind::cores, cores()};
-    else if (word == "threads") d.on = {kind::threads, only_number("after threads", "so many threads (a whole number)")};
-    else if (word == "gpu_at") d.on = {kind::gpu, 0, only_number("after gpu_at", "the number of a GPU")};
-    else if (word == "gpu") d.on = {kind::gpu};
-    else if (word != "cpu") d.is_unit = false, in_.pass_arguments();
+    const auto word = in_.read_path(expected).word();
+    const auto* found = std::begin(platform::unit_words);
+    while (found != std::end(platform::unit_words) && found->word != word) ++found;
+    d.is_unit = found != std::end(platform::unit_words);
+    if (!d.is_unit) {
+      in_.pass_arguments();
+    } else {
+      d.unit = {.what = found->what};
+      if (found->takes == argument::cores) d.unit.count = cores();
+      if (found->takes == argument::count) d.unit.count = only_number(*found);
+      if (found->takes == argument::index) d.unit.index = only_number(*found);
+    }
     to_.units.back() = in_.since(begin);
   }
-  int only_number(const char* after, const char* what) {
-    in_.require('<', after);
-    const int out = in_.small_number(what);
+  int only_number(const platform::unit_word& w) {
+    in_.require('<', "after " + std::string(w.word));
+    const int out = in_.small_number(std::string(w.number) + " (a whole number)");
     in_.require('>', "after a number");
     return out;
   }
@@ -139,7 +154,7 @@ class parser {
     in_.require('<', "after cores");
     if (in_.take('>')) return 0;
     do {
-      if (n++ == most_cores) in_.fail(in_.at(), "a device has at most " + std::to_string(most_cores) + " cores");
+      if (n++ == max_cores) in_.fail(in_.at(), "a device has at most " + std::to_string(max_cores) + " cores");
       to_.is.cores.push_back(in_.small_number("the number of a core"));
     } while (in_.take(','));
     in_.require('>', "or ',' after the number of a core");
@@ -179,7 +194,7 @@ class parser {
 
   entry in_flight() {
     in_.require('<', "after in_flight");
-    const auto frames = in_.number("so many frames (a whole number)", -most_in_flight, most_in_flight);
+    const auto frames = in_.number("a number of frames (a whole number)", -max_in_flight, max_in_flight);
     in_.require('>', "after a number");
     return {.what = entry::kind::in_flight, .frames = static_cast<int>(frames)};
   }
@@ -189,8 +204,8 @@ class parser {
     in_.require('<', "after layers");
     if (in_.take('>')) return out;
     do {
-      if (to_.is.lists.size() == most_layer_entries)
-        in_.fail(in_.at(), "the lists of a mapping have at most " + std::to_string(most_layer_entries) + " entries");
+      if (to_.is.lists.size() == max_layer_entries)
+        in_.fail(in_.at(), "the lists of a mapping have at most " + std::to_string(max_layer_entries) + " entries");
       list(), ++out.lists.count;
     } while (in_.take(','));
     in_.require('>', "or ',' after a layer");
@@ -251,8 +266,8 @@ class parser {
     in_.require('<', "after points");
     if (in_.take('>')) return;
     do {
-      if (to_.is.points.size() == most_entries)
-        in_.fail(in_.at(), "a split has at most " + std::to_string(most_entries) + " points");
+      if (to_.is.points.size() == max_entries)
+        in_.fail(in_.at(), "a split has at most " + std::to_string(max_entries) + " points");
       const auto begin = in_.at();
       to_.is.points.push_back(in_.names() ? point() : in_.small_number("a layer's id"));
       to_.points.push_back(in_.since(begin));
@@ -265,14 +280,15 @@ class parser {
     const auto p = in_.read_path("a layer's id");
     const auto last = std::min(p.count, path::most) - 1;
     if (p.count < 2 || p.count > path::most || p.names[last] != "id")
-      in_.fail(begin, "expected a layer's id, as 3 or " + std::string(to_.network) + "::conv3::id, found " + quoted(p.all));
+      in_.fail(begin,
+               "expected a layer's id, such as 3 or " + std::string(to_.network) + "::conv3::id, found " + quoted(p.all));
     if (!to_.is.of_this_network) return 0;  // that is the mistake
     const int id = p.count == 2 || p.names[0] == to_.network ? id_of(p.names[last - 1]) : -1;
     if (id < 0) in_.fail(begin, quoted(p.all) + " is not a layer's id in the network " + std::string(to_.network));
     return id;
   }
 
-  std::string_view name_of(int l) const { return to_.net.layers[static_cast<std::size_t>(l)].name; }
+  std::string_view name_of(int l) const { return to_.net.layers[l].name; }
   int id_of(std::string_view name) const {
     const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
                                         [&](int l, std::string_view wanted) { return name_of(l) < wanted; });
@@ -284,21 +300,21 @@ class parser {
   std::vector<int> by_name_;
 };
 
-/// A text without the byte order mark that some editors begin it with.
+/// A text without the byte order mark that some editors write first.
 [[gnu::cold]] inline std::string_view without_mark(std::string_view text) {
   return text.substr(text.starts_with("\xef\xbb\xbf") ? 3 : 0);
 }
 
 }  // namespace detail
 
-/// The mapping that `text` is for network `net` of this name: `mapping<…>` or `split<…>` in the words of docs/dsl.md, with
-/// `dice::` and the network's name before its layers or without; after `using NAME =` and before `;`, if they are there, and
-/// with comments. Names are not looked at beyond that: check() finds mistakes. Throws mapping_error. `network` and `net` are
-/// to be kept.
+/// Parses `text` as a mapping for network `net`, named `network`: `mapping<…>` or `split<…>` in the words of docs/dsl.md,
+/// with `dice::` and the network's name before its layers or without; after `using NAME =` and before `;`, if they are
+/// there, and with comments. Checks nothing beyond that: check() finds mistakes. Throws mapping_error. `network` and `net`
+/// must outlive the result.
 [[gnu::cold]] inline text_mapping parse(std::string_view text, std::string_view network, const graph::network_view& net) {
-  if (text.size() > most_text)
+  if (text.size() > max_text)
     throw mapping_error("the text has " + std::to_string(text.size()) + " bytes; a mapping has at most " +
-                        std::to_string(most_text));
+                        std::to_string(max_text));
   text = detail::without_mark(text);
   text_mapping out;
   out.text.assign(text.begin(), text.end());

@@ -1,4 +1,4 @@
-// A mapping's text as names, numbers and signs, with where they stand.
+// A mapping's text as names, numbers and signs, and where they are in it.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct mapping_error : std::runtime_error {
          std::to_string(1 + column);
 }
 
-/// A part of a text for a message: what cannot be printed as its number, at most 40 bytes.
+/// A part of a text, quoted for a message: at most 40 bytes, unprintable ones as their numbers.
 [[gnu::cold]] inline std::string quoted(std::string_view part) {
   std::string out = "'";
   for (const char c : part.substr(0, 40)) {
@@ -41,7 +41,7 @@ struct mapping_error : std::runtime_error {
   return out + (part.size() > 40 ? "…'" : "'");
 }
 
-/// Names joined by `::`, as `dice::cpu`.
+/// Names joined by `::`, such as `dice::cpu`.
 struct path {
   static constexpr std::size_t most = 3;
   std::array<std::string_view, most> names;  ///< the first ones
@@ -52,7 +52,7 @@ struct path {
   std::string_view word() const { return count == 1 ? names[0] : count == 2 && names[0] == "dice" ? names[1] : ""; }
 };
 
-/// Reads a text from its begin to its end, without blanks and comments. What fails throws mapping_error.
+/// Reads a text from start to end, skipping blanks and comments. Failures throw mapping_error.
 class reader {
  public:
   explicit reader(std::string_view text) : text_(text) {}
@@ -60,11 +60,11 @@ class reader {
   [[noreturn]] void fail(std::size_t at, const std::string& what) const {
     throw mapping_error(place_text(text_, at) + ": " + what);
   }
-  /// Here something else is expected.
-  [[noreturn]] void expect(const std::string& what) {
+  /// Fails because something else is expected here.
+  [[noreturn]] void expect(std::string_view what) {
     skip();
     auto found = text_.substr(at_, is_name(peek()) ? name_size() : 1);
-    fail(at_, "expected " + what + ", found " + (found.empty() ? "the end of the text" : quoted(found)));
+    fail(at_, "expected " + std::string(what) + ", found " + (found.empty() ? "the end of the text" : quoted(found)));
   }
 
   /// Where the next name, number or sign begins.
@@ -82,8 +82,8 @@ class reader {
     end_ = ++at_;
     return true;
   }
-  void require(char sign, const char* where) {
-    if (!take(sign)) expect(std::string("'") + sign + "' " + where);
+  void require(char sign, std::string_view where) {
+    if (!take(sign)) expect(std::string("'") + sign + "' " + std::string(where));
   }
   bool ended() {
     skip();
@@ -95,14 +95,14 @@ class reader {
     skip();
     return is_name(peek()) || text_.substr(at_, 2) == "::";
   }
-  std::string_view name(const char* what) {
+  std::string_view name(std::string_view what) {
     skip();
     if (!is_name(peek())) expect(what);
     const auto out = text_.substr(at_, name_size());
     end_ = at_ += out.size();
     return out;
   }
-  path read_path(const char* what) {
+  path read_path(std::string_view what) {
     path out;
     const auto begin = at();
     take_colons();
@@ -116,7 +116,7 @@ class reader {
   }
 
   /// A whole number from `least` to `most`.
-  std::int64_t number(const char* what, std::int64_t least, std::int64_t most) {
+  std::int64_t number(std::string_view what, std::int64_t least, std::int64_t most) {
     skip();
     const auto begin = at_;
     std::int64_t value = 0;
@@ -127,12 +127,12 @@ class reader {
       fail(begin, quoted(since(begin)) + " is beyond " + std::to_string(value < 0 || text_[begin] == '-' ? least : most));
     return value;
   }
-  int small_number(const char* what) {
+  int small_number(std::string_view what) {
     return static_cast<int>(number(what, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
   }
-  /// A number directly followed by a suffix, as 512_MiB.
+  /// A number directly followed by a suffix, such as 512_MiB.
   std::int64_t bytes() {
-    constexpr const char* what = "bytes, as 512_MiB";
+    constexpr std::string_view what = "bytes, such as 512_MiB";
     const auto begin = at();
     auto value = number(what, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
     if (!is_name(peek())) return value;
@@ -145,7 +145,7 @@ class reader {
     return value * (std::int64_t{1} << shift);
   }
   /// "…", in which \" and \\ stand for " and \.
-  std::string string(const char* what) {
+  std::string string(std::string_view what) {
     if (!take('"')) expect(what);
     std::string out;
     const auto begin = at_ - 1;
@@ -157,7 +157,7 @@ class reader {
     end_ = ++at_;
     return out;
   }
-  /// Passes over <…>, if it is next, whatever is in it. Whether it was.
+  /// Skips <…> if it is next, whatever it contains. Returns whether it was next.
   bool pass_arguments() {
     const auto begin = at();
     for (std::size_t depth = 0;;) {

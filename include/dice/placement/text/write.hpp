@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dice/graph/network.hpp"
-#include "dice/placement/place.hpp"
+#include "dice/placement/assign.hpp"
 #include "dice/placement/text/owned.hpp"
 
 #include <cstddef>
@@ -14,19 +14,18 @@ namespace dice::placement {
 
 /// "cpu", "cores<0, 1>", "threads<4>", "gpu", "gpu_at<1>", with `dice` before it.
 [[gnu::cold]] inline std::string unit_text(const platform::unit& on, std::span<const int> cores, std::string_view dice) {
-  std::string out(dice), list;
-  switch (on.what) {
-    case platform::unit::kind::cpu:
-      return out + "cpu";
-    case platform::unit::kind::cores:
+  using argument = platform::unit_word::argument;
+  const bool numbered = on.index != 0;
+  for (const auto& w : platform::unit_words) {
+    if (w.what != on.what || (w.takes == argument::none && numbered)) continue;
+    std::string list;
+    if (w.takes == argument::count) list = std::to_string(on.count);
+    if (w.takes == argument::index) list = std::to_string(on.index);
+    if (w.takes == argument::cores)
       for (const int core : cores) list += (list.empty() ? "" : ", ") + std::to_string(core);
-      return out + "cores<" + list + ">";
-    case platform::unit::kind::threads:
-      return out + "threads<" + std::to_string(on.count) + ">";
-    case platform::unit::kind::gpu:
-      break;
+    return std::string(dice) + std::string(w.word) + (w.takes == argument::none ? "" : "<" + list + ">");
   }
-  return out + (on.gpu_index ? "gpu_at<" + std::to_string(on.gpu_index) + ">" : "gpu");
+  return {};
 }
 
 /// "tf32", "fp16", "bf16"; "" for float32.
@@ -47,7 +46,7 @@ constexpr std::string_view precision_text(platform::numbers n) {
 namespace detail {
 
 [[gnu::cold]] inline std::string device_text(const platform::written_dev& d) {
-  std::string out = "dice::dev<" + std::to_string(d.rank) + ", " + unit_text(d.on, d.cores, "dice::");
+  std::string out = "dice::dev<" + std::to_string(d.rank) + ", " + unit_text(d.unit, d.cores, "dice::");
   for (const auto& l : d.limits) {
     if (l.what == platform::limit::kind::memory) out += ", dice::memory<" + std::to_string(l.bytes) + ">";
     if (l.what == platform::limit::kind::host) {
@@ -65,9 +64,7 @@ namespace detail {
 
 /// A mapping without mistakes as C++, from its first word to its last `>`. `network` is the namespace of its layers.
 [[gnu::cold]] inline std::string write(const written_mapping& m, std::string_view network, const graph::network_view& net) {
-  const auto layer = [&](int l) {
-    return std::string(network) + "::" + std::string(net.layers[static_cast<std::size_t>(l)].name);
-  };
+  const auto layer = [&](int l) { return std::string(network) + "::" + std::string(net.layers[l].name); };
   std::string out = "dice::mapping<\n    ";
   if (m.is == form::split) {
     out = "dice::split<" + std::string(network) + "::network, dice::points<";
@@ -95,25 +92,25 @@ namespace detail {
   return out + ">";
 }
 
-/// The mapping that a placement stands for: the rank of each layer, devices in order of rank. Its hosts are those of
-/// `devices`, to be kept.
+/// The mapping of a placement, given as the rank of each layer and the devices in order of rank. Its hosts refer to those of
+/// `devices`, which must outlive it.
 [[gnu::cold]] inline owned_mapping mapping_of(std::span<const int> owner, std::span<const platform::device> devices,
                                               int in_flight) {
   using limit = platform::limit;
   owned_mapping out;
   for (const auto& d : devices) {
-    entry dev{.what = entry::kind::dev, .dev{.rank = d.rank, .on = d.on}};
+    entry dev{.what = entry::kind::dev, .dev{.rank = d.rank, .unit = d.unit}};
     const auto add = [&](const limit& l) { out.limits.push_back(l), ++dev.dev.limits.count; };
     if (d.memory_limit >= 0) add({.what = limit::kind::memory, .bytes = d.memory_limit});
-    if (d.on.precision != platform::numbers::float32) add({.what = limit::kind::precision, .precision = d.on.precision});
+    if (d.unit.precision != platform::numbers::float32) add({.what = limit::kind::precision, .precision = d.unit.precision});
     if (!d.host.empty()) add({.what = limit::kind::host, .host = d.host});
-    dev.dev.on.precision = platform::numbers::float32;
+    dev.dev.unit.precision = platform::numbers::float32;
     for (const int core : d.cores) out.cores.push_back(core);
     out.entries.push_back(dev);
     entry list{.what = entry::kind::layers};
     const int layers = static_cast<int>(owner.size());
     for (int l = 0; l < layers; ++l) {
-      if (owner[static_cast<std::size_t>(l)] != d.rank) continue;
+      if (owner[l] != d.rank) continue;
       const int from = l;
       while (l + 1 < layers && owner[static_cast<std::size_t>(l) + 1] == d.rank) ++l;
       out.lists.push_back({from, l}), ++list.lists.count;

@@ -7,7 +7,7 @@
 
 namespace dice::weights::detail {
 
-/// Walks over JSON text; every function returns false when the text is none.
+/// Walks over JSON text; every function returns false if the text is not JSON.
 class json_walker {
  public:
   explicit json_walker(std::string_view text) : text_(text) {}
@@ -26,7 +26,7 @@ class json_walker {
     blanks();
     return at_ == text_.size();
   }
-  /// A string; its escapes are kept as they are written, but for \" \\ and \/.
+  /// A string; its escapes are kept as written, except \" \\ and \/.
   bool string(std::string& out) {
     out.clear();
     if (!take('"')) return false;
@@ -68,7 +68,7 @@ class json_walker {
           ++at_;
         if (at_ == from) return false;
       }
-      // Behind a value: close what ends here, or go on to the next member.
+      // After a value: close what ends here, or go on to the next member.
       while (!closers.empty()) {
         if (take(closers.back())) {
           closers.pop_back();

@@ -1,4 +1,4 @@
-// Returns what the file that TUNED names says, 0 without it.
+// Returns the number in the file that TUNED names, 0 without it.
 #ifndef TABLE
 #define TABLE 0
 #endif

@@ -5,7 +5,7 @@
 
 namespace dice::ops::detail {
 
-/// Shape of a and b joined by NumPy's broadcasting (ONNX "Broadcasting", multidirectional); throws model_error when two
+/// Shape to which a and b broadcast by NumPy's rules (ONNX "Broadcasting", multidirectional). Throws model_error if two
 /// extents differ and neither is 1.
 constexpr tensor::shape broadcast(const tensor::shape& a, const tensor::shape& b) {
   tensor::shape out = a.rank >= b.rank ? a : b;
@@ -20,7 +20,7 @@ constexpr tensor::shape broadcast(const tensor::shape& a, const tensor::shape& b
 }
 
 /// Region of an operand of shape `in`, broadcast to `result`, that belongs to region `out`.
-constexpr tensor::region needs(const tensor::region& out, const tensor::shape& in, const tensor::shape& result) {
+constexpr tensor::region input_region(const tensor::region& out, const tensor::shape& in, const tensor::shape& result) {
   tensor::region r = tensor::whole(in);
   const int skip = result.rank - in.rank;
   for (int a = 0; a < in.rank && a < tensor::region::axes; ++a)

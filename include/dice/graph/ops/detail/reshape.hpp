@@ -4,8 +4,8 @@
 
 namespace dice::ops::detail {
 
-/// Input region of a reshape from `in` to `result` that holds output region `out`: leading axes that both share keep their
-/// interval, all others are whole.
+/// Input region of a reshape from `in` to `result` that holds output region `out`: leading axes with equal extents keep
+/// their interval, all others are whole.
 constexpr tensor::region reshaped(const tensor::region& out, const tensor::shape& in, const tensor::shape& result) {
   tensor::region r = tensor::whole(in);
   for (int a = 0; a < tensor::region::axes && a < in.rank && a < result.rank && in[a] == result[a]; ++a)

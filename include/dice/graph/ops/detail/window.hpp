@@ -9,7 +9,7 @@
 
 namespace dice::ops::detail {
 
-/// A sliding window over the axes H and W (axes 2 and 3; for tensors of rank 3, W alone: index 1 of each pair).
+/// A sliding window over the axes H and W (axes 2 and 3; for tensors of rank 3, only W: index 1 of each pair).
 struct window {
   std::array<int, 2> kernel, strides, dilations;
   std::array<int, 4> pads;  ///< top, left, bottom, right
@@ -17,9 +17,9 @@ struct window {
 
   constexpr std::int64_t reach(int i) const { return (kernel[i] - std::int64_t{1}) * dilations[i] + 1; }
 
-  /// Output extent along axis i (0: H, 1: W) of an input of extent n. ONNX Conv and MaxPool, "output shape"; with ceil_mode
-  /// a last window that would start in the end padding is dropped, and a window less than a stride too large is one output,
-  /// as PyTorch and ONNX Runtime do.
+  /// Output extent along axis i (0: H, 1: W) of an input of extent n. ONNX Conv and MaxPool, "output shape"; with ceil_mode,
+  /// as in PyTorch and ONNX Runtime, a last window that would start in the end padding is dropped, and a window that is too
+  /// large by less than a stride gives one output.
   constexpr std::int64_t extent(int i, std::int64_t n) const {
     const std::int64_t room = n + pads[i] + pads[i + 2] - reach(i);
     graph::require(kernel[i] > 0 && strides[i] > 0 && dilations[i] > 0, "kernel, strides and dilations must be positive");
@@ -44,7 +44,7 @@ struct window {
     return out;
   }
   /// Input region under the output region, over all channels [0, C).
-  constexpr tensor::region needs(const tensor::region& out, const tensor::shape& in) const {
+  constexpr tensor::region input_region(const tensor::region& out, const tensor::shape& in) const {
     tensor::region r = out;
     r.begin[1] = 0, r.end[1] = in[1];
     for (int a = 2; a < in.rank; ++a) under(a - in.rank + 2, out.begin[a], out.end[a], in[a], r.begin[a], r.end[a]);

@@ -1,4 +1,4 @@
-// Kernels of numbers of 16 bits.
+// Kernels of 16-bit numbers.
 #include "dice/kernels/cudnn/cuda/launch.cuh"
 
 #include <cuda_fp16.h>
@@ -7,7 +7,7 @@
 
 namespace dice::kernels::cudnn {
 
-/// Bits of a number of 16 bits as a number, and the way back, to the nearest, of two to the even one.
+/// Converts a 16-bit number to float32, and back, rounding to nearest even.
 __device__ inline float wide(unsigned short bits, bool bf16) {
   if (!bf16) {
     __half_raw half;
@@ -48,7 +48,7 @@ cudaError_t start(const widen& p, cudaStream_t on) {
   return launch_each(each_widened, p, p.images * p.channels * p.pixels, on);
 }
 
-/// Vectors: eight weights and four of x are read at a time, which must be aligned so.
+/// Vectors: reads eight weights and four elements of x at a time, which must be aligned accordingly.
 template <bool Vectors> __global__ void each_half_product(half_matrix p) {
   const int column = warp_index() / p.rows, row = warp_index() % p.rows;
   if (column >= p.columns) return;

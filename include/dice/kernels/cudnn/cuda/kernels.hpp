@@ -9,12 +9,12 @@
 
 namespace dice::kernels::cudnn {
 
-inline constexpr int most_axes = 8;
+inline constexpr int max_axes = 8;
 
 /// Functions of one element, as kernels/activation.hpp defines them; a and b are their attributes.
 using function = graph::activation::kind;
 
-/// What ends a kernel: y[i] = f(y[i] + residual[i]), `residual` may be null.
+/// The last step of a kernel: y[i] = f(y[i] + residual[i]); `residual` may be null.
 struct ending {
   function f = function::none;
   float a = 0, b = 0;
@@ -33,26 +33,26 @@ struct elements {
 
 enum class arithmetic : int { plus, minus, times, over };
 
-/// y = a op b; along axis k of y, which has `extent[k]` elements, the operands go on by their strides. y may be a or b.
+/// y = a op b; along axis k of y, which has `extent[k]` elements, the operands advance by their strides. y may be a or b.
 struct binary {
   float* y;
   const float *a, *b;
   arithmetic op;
   int n, rank;
-  int extent[most_axes], stride_a[most_axes], stride_b[most_axes];
+  int extent[max_axes], stride_a[max_axes], stride_b[max_axes];
   ending end;
 };
 
-/// What lies beyond the input.
+/// What elements beyond the input are.
 enum class beyond : int { value, edge, reflect };
 
-/// y[p] = x[q]: q along axis k is (p · multiply[k] + add[k]) / divide[k], where add is 0 or divide is 1, and where that lies
-/// outside 0 … inside[k] - 1, as `outside` says; q counts `stride[k]` elements.
+/// y[p] = x[q]: q along axis k is (p · multiply[k] + add[k]) / divide[k], where add is 0 or divide is 1. If q is outside 0 …
+/// inside[k] - 1, `outside` says what y gets. A step of q is `stride[k]` elements.
 struct gather {
   float* y;
   const float* x;
   int n, rank;
-  int extent[most_axes], multiply[most_axes], add[most_axes], divide[most_axes], inside[most_axes], stride[most_axes];
+  int extent[max_axes], multiply[max_axes], add[max_axes], divide[max_axes], inside[max_axes], stride[max_axes];
   beyond outside;
   float value;
   ending end;
@@ -65,8 +65,8 @@ struct rows {
   int count, columns, y_pitch;
 };
 
-/// Blocks of sixteen channels (tensor::layout::blocked) from a plain tensor, the lanes beyond its channels 0, or the way
-/// back.
+/// Blocks of sixteen channels (tensor::layout::blocked) from a plain tensor, with 0 in the lanes beyond its channels, or the
+/// reverse.
 struct convert {
   float* y;
   const float* x;
@@ -86,7 +86,7 @@ struct pool {
   ending end;
 };
 
-/// Each output channel from the one input channel of its number; `bias` may be null.
+/// Each output channel reads only the input channel of its number; `bias` may be null.
 struct depthwise {
   float* y;
   const float *x, *weights, *bias;
@@ -114,14 +114,14 @@ struct half_matrix {
   ending end;
 };
 
-/// From N, C, H, W to N, H, W, C in 16 bits with `padded` channels, of which those beyond C are 0.
+/// From N, C, H, W to N, H, W, C in 16 bits, with `padded` channels; those beyond C are 0.
 struct narrow {
   unsigned short* y;
   const float* x;
   int images, channels, padded, pixels;
   bool bf16;
 };
-/// The way back, plus bias[c], which may be null.
+/// The reverse, plus bias[c]; `bias` may be null.
 struct widen {
   float* y;
   const unsigned short* x;
@@ -131,14 +131,14 @@ struct widen {
   ending end;
 };
 
-/// Means: output i begins at x + Σ p[k] · kept_stride[k], p its position within kept_extent; its elements go on by
-/// over_stride within over_extent.
+/// Means: output i begins at x + Σ p[k] · kept_stride[k], where p is its position within kept_extent; its elements advance
+/// by over_stride within over_extent.
 struct reduce {
   float* y;
   const float* x;
   int outputs, size;
-  int kept_rank, kept_extent[most_axes], kept_stride[most_axes];
-  int over_rank, over_extent[most_axes], over_stride[most_axes];
+  int kept_rank, kept_extent[max_axes], kept_stride[max_axes];
+  int over_rank, over_extent[max_axes], over_stride[max_axes];
   ending end;
 };
 
@@ -175,7 +175,7 @@ cudaError_t start(const reduce&, cudaStream_t);
 cudaError_t start(const softmax&, cudaStream_t);
 cudaError_t start(const lrn&, cudaStream_t);
 
-/// The compute capabilities that the library has code for, as nvcc was told: "75;80;90".
+/// The compute capabilities that the library has code for, as given to nvcc: "75;80;90".
 const char* built_for();
 
 }  // namespace dice::kernels::cudnn

@@ -1,5 +1,5 @@
-// How kernels are started, and what their threads share. A translation unit that is not compiled for GPUs is one of a test
-// that runs kernels on the CPU, and brings emulated::each and emulated::warps.
+// How kernels are started, and what their threads share. A translation unit that is not compiled for GPUs belongs to a test
+// that runs kernels on the CPU, and provides emulated::each and emulated::warps.
 #pragma once
 
 #include "dice/kernels/cudnn/cuda/kernels.hpp"
@@ -49,7 +49,7 @@ __device__ inline int warp_index() {
 }
 __device__ inline int lane_index() { return static_cast<int>(threadIdx.x % warp); }
 
-/// The sum of all lanes' x, the largest of them; in every lane. NaN may be lost by the second.
+/// The sum of x over all lanes, and its maximum; every lane gets it. The maximum may lose NaN.
 __device__ inline float sum_of_lanes(float x) {
   for (int distance = warp / 2; distance > 0; distance /= 2) x += __shfl_xor_sync(0xffffffffu, x, distance);
   return x;

@@ -3,10 +3,10 @@
 
 namespace dice::kernels::cudnn {
 
-/// Rows of x that a warp multiplies with the same weights.
+/// Rows of x that a warp multiplies by the same weights.
 constexpr int rows_at_once = 4;
 
-/// Vectors: x and weights are read four elements at a time, which must be aligned so.
+/// Vectors: reads x and weights four elements at a time, which must be aligned accordingly.
 template <bool Vectors> __global__ void each_product(matrix p) {
   const int groups = (p.rows + rows_at_once - 1) / rows_at_once;
   const int column = warp_index() / groups, first = warp_index() % groups * rows_at_once;

@@ -32,7 +32,7 @@ cudaError_t start(const pool& p, cudaStream_t on) {
   return launch_each(each_pooled, p, p.planes * p.out_height * p.out_width, on);
 }
 
-/// Height × Width is the window, known when compiled so that its loops are unrolled; 0 × 0: any.
+/// Height × Width is the window, known at compile time so that its loops are unrolled; 0 × 0: any.
 template <int Height, int Width> __global__ void each_depthwise(depthwise p) {
   const int i = thread_index();
   if (i >= p.images * p.channels * p.out_height * p.out_width) return;

@@ -1,4 +1,4 @@
-// cuDNN's backend API (graphs of operations, engines, execution plans), owned and with errors as exceptions.
+// cuDNN's backend API (graphs of operations, engines, execution plans), with owned descriptors, and errors as exceptions.
 // https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html
 #pragma once
 
@@ -15,20 +15,20 @@
 
 namespace dice::kernels::cudnn {
 
-/// cuDNN refused; `status` is one of CUDNN_STATUS_NOT_SUPPORTED… where it cannot compute what was asked for.
+/// cuDNN failed; `status` is one of CUDNN_STATUS_NOT_SUPPORTED… if it cannot compute what was asked for.
 struct cudnn_error : std::runtime_error {
   cudnn_error(cudnnStatus_t s, const std::string& text) : std::runtime_error(text), status(s) {}
   cudnnStatus_t status;
 
-  /// The class of the status: 1000 set-up, 2000 a mistake of dice's, 3000 not supported, 4000 internal, 5000 execution.
-  /// Before cuDNN 9 numbers were others, and all but NOT_SUPPORTED (9) count as internal.
+  /// The class of the status: 1000 set-up, 2000 a bug in dice, 3000 not supported, 4000 internal, 5000 execution. Before
+  /// cuDNN 9 the numbers were different; all but NOT_SUPPORTED (9) count as internal.
   int category() const {
     if (CUDNN_VERSION >= 90000) return static_cast<int>(status) / 1000 * 1000;
     return static_cast<int>(status) == 9 ? 3000 : 4000;
   }
 };
 
-/// cuDNN's own words on the last error of this thread, without the line break at the end; empty where it has none.
+/// cuDNN's own words on the last error of this thread, without the final line break; empty if it has none.
 inline std::string last_words() {
 #if CUDNN_VERSION >= 90000
   char text[1024] = {};
@@ -50,19 +50,19 @@ inline std::string remedy_for(cudnnStatus_t status) {
     case CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE:
       return "; a part of cuDNN is missing: install all of its libraries, in one folder";
     case CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH:
-      return "; parts of several versions of cuDNN are found: leave one, and see LD_LIBRARY_PATH";
+      return "; parts of several versions of cuDNN are found: leave only one, and see LD_LIBRARY_PATH";
     case CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER:
       return "; the NVIDIA driver is too old for this cuDNN: install a newer driver, or an older cuDNN";
     case CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDART:
       return "; this cuDNN is for another CUDA: install the one for CUDA " + std::to_string(CUDART_VERSION / 1000);
     case CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH:
-      return "; this GPU is too old for this cuDNN (from 9.11 on it wants capability 7.5): install an older cuDNN, or map "
+      return "; this GPU is too old for this cuDNN (from 9.11 on it needs capability 7.5): install an older cuDNN, or map "
              "the "
              "rank to cpu, cores or threads";
     case CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING:
       return "; a library that cuDNN loads, such as NVRTC, is missing: install the CUDA toolkit's libraries";
     case CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED:
-      return "; the GPU has too little memory for cuDNN beside the plan's: give this rank fewer layers or frames in flight";
+      return "; the GPU has too little memory for cuDNN besides the plan's: give this rank fewer layers or frames in flight";
     default:
       break;
   }
@@ -72,7 +72,7 @@ inline std::string remedy_for(cudnnStatus_t status) {
   return {};
 }
 
-/// Throws cudnn_error "cuDNN cannot <doing>: NOT_SUPPORTED … (…)" unless all is well.
+/// Throws cudnn_error "cuDNN cannot <doing>: NOT_SUPPORTED … (…)" unless `status` is success.
 inline void check(cudnnStatus_t status, const char* doing) {
   if (status == CUDNN_STATUS_SUCCESS) return;
   const auto words = last_words();
@@ -81,8 +81,8 @@ inline void check(cudnnStatus_t status, const char* doing) {
                                 remedy_for(status));
 }
 
-/// A descriptor of the backend API; owns it. Those that it refers to may be gone once it is finalized: cuDNN keeps what it
-/// needs of them (tried with 9.19 under Valgrind).
+/// Owns a descriptor of the backend API. Descriptors that it refers to may be destroyed once it is finalized: cuDNN keeps
+/// what it needs of them (tested with 9.19 under Valgrind).
 class descriptor {
  public:
   descriptor() = default;
@@ -122,13 +122,13 @@ class descriptor {
   /// How many values an attribute has.
   std::int64_t count(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) const {
     std::int64_t n = 0;
-    check(cudnnBackendGetAttribute(handle_, name, type, 0, &n, nullptr), "tell of an attribute");
+    check(cudnnBackendGetAttribute(handle_, name, type, 0, &n, nullptr), "count the values of an attribute");
     return n;
   }
-  /// Its values: as many as `to` has room for; returns how many there are.
+  /// Copies its values to `to`, which has room for `room`; returns how many were copied.
   std::int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t room, void* to) const {
     std::int64_t n = 0;
-    check(cudnnBackendGetAttribute(handle_, name, type, room, &n, to), "tell an attribute");
+    check(cudnnBackendGetAttribute(handle_, name, type, room, &n, to), "read an attribute");
     return n < room ? n : room;
   }
   std::int64_t number(cudnnBackendAttributeName_t name) const {
@@ -142,13 +142,13 @@ class descriptor {
     get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &out.handle_);
     return out;
   }
-  /// One that is several, at most so many: cuDNN tells of some attributes how many they have, of others 0 (9.19: of knobs).
+  /// An attribute that is several, at most `most`: cuDNN reports the number for some attributes, 0 for others (9.19: knobs).
   std::vector<descriptor> parts(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type,
                                 std::int64_t most) const {
     std::vector<descriptor> out;
     std::vector<cudnnBackendDescriptor_t> handles;
     for (std::int64_t i = 0; i < most; ++i) handles.push_back(out.emplace_back(type).handle_);
-    out.resize(static_cast<std::size_t>(most == 0 ? 0 : get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, handles.data())));
+    out.resize(most == 0 ? 0 : get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, handles.data()));
     return out;
   }
 

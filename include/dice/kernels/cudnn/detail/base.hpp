@@ -1,4 +1,4 @@
-// What all kernels of the backend begin with: the GPU that records them, operands in plain layout, and how they end.
+// What all kernels of the backend start from: the GPU that records them, operands in plain layout, and their last step.
 #pragma once
 
 #include "dice/algorithm/cudnn.hpp"
@@ -15,7 +15,7 @@
 
 namespace dice::kernels::cudnn {
 
-/// Kernels are recorded by the device that this is, on the thread that does so: on its stream, with its libraries.
+/// The device for which the current thread records kernels: on its stream, with its libraries.
 struct recording {
   setting on;
   cudnn::convolutions convolutions{on};
@@ -28,10 +28,10 @@ inline thread_local recording* current = nullptr;
 /// An activation as an ending.
 inline ending ending_of(const graph::activation& f) { return {.f = f.is, .a = f.a, .b = f.b}; }
 
-/// As the CUDA kernels count; algorithm::choose_cudnn has seen to it that it fits.
+/// A count as the CUDA kernels take it; algorithm::choose_cudnn has checked that it fits.
 constexpr int count(std::int64_t n) { return static_cast<int>(n); }
 
-/// Elements end as `e` says, where a kernel could not see to it itself.
+/// Applies the last step `e` for kernels that cannot do so themselves.
 inline void finish(float* y, std::int64_t n, const ending& e) {
   if (e.f != function::none || e.residual) current->start(elements{y, y, count(n), nullptr, nullptr, 1, 1, e});
 }
@@ -43,20 +43,25 @@ inline void copy(float* to, const float* from, std::int64_t n) {
       "copy");
 }
 
-/// Gives Kernel its run(), by Kernel::compute(op, inputs, result, call, ending), which may throw std::runtime_error.
-template <class Op, class Kernel = kernel<cudnn::backend, Op>> struct base {
-  static void run(const task& t, const buffers& b) {
-    const auto to_layout = [](tensor::layout as, const tensor::shape& s, const float* from, float* to) {
-      current->start(
-          convert{to, from, count(s[0]), count(s[1]), count(s.product(2, s.rank)), as == tensor::layout::blocked});
-    };
-    const float* const residual = t.residual ? b.inputs[t.inputs.size()] : nullptr;
-    detail::in_its_layouts(t, t.result, {b, t.how, t.output}, residual, to_layout, [&](const call& own, const float* r) {
-      ending finish = ending_of(t.activation);
-      finish.residual = r;
-      Kernel::compute(t.as<Op>(), t.inputs, t.result, own, finish);
-    });
+struct conversion {
+  static void to(tensor::layout as, const tensor::shape& s, const float* from, float* to) {
+    current->start(convert{to, from, count(s[0]), count(s[1]), count(s.product(2, s.rank)), as == tensor::layout::blocked});
   }
+};
+
+/// One execution as the backend's kernels see it.
+struct execution : detail::converted_execution<conversion> {
+  ending finish;
+
+  execution(const task& t, const buffers& b) : converted_execution(t, t.result, b), finish(ending_of(t.activation)) {
+    finish.residual = residual;
+  }
+};
+
+/// What every kernel of the backend derives from (kernels/kernel.hpp). Its compute() may throw std::runtime_error.
+template <class Op> struct base {
+  using op_type = Op;
+  using execution = cudnn::execution;
 };
 
 }  // namespace dice::kernels::cudnn

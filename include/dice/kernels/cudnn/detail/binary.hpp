@@ -10,7 +10,7 @@ struct operand {
   const tensor::shape& shape;
 };
 
-/// y = a op b with broadcasting to `result`. Neighbouring axes along which both go on evenly are joined.
+/// y = a op b with broadcasting to `result`. Adjacent axes along which both continue with an even stride are merged.
 inline void combine(float* y, const operand& a, const operand& b, arithmetic op, const tensor::shape& result,
                     const ending& e) {
   binary p{.y = y,

@@ -1,4 +1,4 @@
-// What was measured to be fastest for each layer, kept in a file beside the weights so that a second start is quick.
+// What was measured to be fastest for each layer, kept in a file next to the weights so that the next start is quick.
 #pragma once
 
 #include "dice/kernels/cudnn/detail/file_lock.hpp"
@@ -14,11 +14,11 @@
 
 namespace dice::kernels::cudnn {
 
-/// Lines of "key = value" under an identity, which names all that the values depend on: they count only where it is the
+/// Lines of "key = value" under an identity, which names all that the values depend on: they are valid only if it is the
 /// same. The file is not trusted: whoever reads a value checks it.
 class choices {
  public:
-  /// Reads `path`, if there is such a file of this identity, a line without breaks.
+  /// Reads `path`, if it exists and has this identity, which is one line.
   void open(std::string path, std::string identity) {
     path_ = std::move(path), identity_ = std::move(identity);
     read(values_);
@@ -33,7 +33,7 @@ class choices {
     changed_ = true;
   }
 
-  /// Writes what was put, beside what others have written meanwhile. Returns a warning, or "".
+  /// Writes what was put, and keeps what others have written meanwhile. Returns a warning, or "".
   std::string save() {
     if (!changed_ || path_.empty()) return {};
     const file_lock held(path_ + ".lock");
@@ -50,7 +50,7 @@ class choices {
     }
     if (!changed_) return {};
     std::remove(draft.c_str());
-    return "cannot write '" + path_ + "', so that each start measures anew which kernels are fastest";
+    return "cannot write '" + path_ + "', so that each start measures again which kernels are fastest";
   }
 
  private:

@@ -1,4 +1,4 @@
-// A convolution, and what follows it, as a graph of cuDNN's operations.
+// A convolution, and what follows it, as a graph of cuDNN operations.
 #pragma once
 
 #include "dice/kernels/cudnn/detail/engines.hpp"
@@ -10,7 +10,7 @@
 
 namespace dice::kernels::cudnn {
 
-/// y = relu(convolve(x, w) + z + b), as far as they are wanted. Tensors have four axes.
+/// y = relu(convolve(x, w) + z + b), of which relu, z and b are optional. Tensors have four axes.
 struct convolution {
   std::array<std::int64_t, 4> x{}, w{},
       y{};  ///< extents: N, C, H, W; output channels, C / groups, kernel; N, channels, H, W
@@ -31,7 +31,7 @@ inline constexpr std::int64_t x = 'x', w = 'w', y = 'y', z = 'z', bias = 'b';
 
 namespace operations {
 
-/// Distances of neighbours along each axis.
+/// Strides along each axis, in elements.
 inline std::vector<std::int64_t> strides_of(const std::array<std::int64_t, 4>& s, bool channels_last) {
   if (channels_last) return {s[1] * s[2] * s[3], 1, s[3] * s[1], s[1]};
   return {s[1] * s[2] * s[3], s[2] * s[3], s[3], 1};
@@ -70,7 +70,7 @@ inline descriptor pointwise(cudnnPointwiseMode_t mode, const descriptor& x, cons
 
 }  // namespace operations
 
-/// The graph of a convolution: cuDNN has engines for it only if it is conv, add, bias, ReLU in this order.
+/// The graph of a convolution: cuDNN has engines for it only in the order conv, add, bias, ReLU.
 inline descriptor graph_of(const target& on, const convolution& c) {
   std::int64_t inner = 1000;
   std::vector<descriptor> operations, tensors;

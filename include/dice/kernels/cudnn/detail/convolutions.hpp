@@ -1,4 +1,4 @@
-// The convolutions of a GPU: an engine of cuDNN's for each, the fastest of those that keep to the precision.
+// The convolutions of a GPU: for each, the fastest cuDNN engine that keeps to the precision.
 #pragma once
 
 #include "dice/kernels/cudnn/detail/convolution.hpp"
@@ -20,8 +20,8 @@
 
 namespace dice::kernels::cudnn {
 
-/// Where the tensors of a convolution lie; those that it has not are null. Working memory: `room` bytes, at a multiple of
-/// 256.
+/// Where the tensors of a convolution lie; null for those that it does not have. Working memory: `room` bytes, at a multiple
+/// of 256.
 struct operands {
   const void *x = nullptr, *w = nullptr, *bias = nullptr, *residual = nullptr;
   void* y = nullptr;
@@ -44,7 +44,7 @@ inline std::string text_of(const convolution& c, std::int64_t room) {
   return out.str();
 }
 
-/// An engine with its knobs as text, "12 3=4 5=6", and the way back; nothing if it is none.
+/// An engine with its knobs as text, "12 3=4 5=6", and the reverse; empty if it is not one.
 inline std::string text_of(const engine_choice& c) {
   std::ostringstream out;
   out << c.engine;
@@ -78,8 +78,8 @@ class convolutions {
     if (handle_) cudnnDestroy(handle_);
   }
 
-  /// Enqueues it; returns false if cuDNN has no engine for it that works and keeps to precision and working memory. At its
-  /// first call the engines are measured, which waits for the stream and writes to y. Throws std::runtime_error.
+  /// Enqueues it; returns false if cuDNN has no working engine for it that keeps to precision and working memory. The first
+  /// call measures the engines, which waits for the stream and writes to y. Throws std::runtime_error.
   bool run(const convolution& c, const operands& at) {
     auto* ready = find(c, at.room);
     if (!ready) ready = &known_.emplace_back(prepare(c, at));
@@ -88,7 +88,7 @@ class convolutions {
     return true;
   }
 
-  /// Tells why run() returned false.
+  /// Throws std::runtime_error that says why run() returned false.
   [[noreturn]] void refuse(const convolution& c, std::int64_t room) {
     const bool wide = c.type == CUDNN_DATA_FLOAT;
     const auto* k = find(c, room);
@@ -104,7 +104,7 @@ class convolutions {
     convolution what;
     std::int64_t room;
     std::optional<execution_plan> best;
-    std::string why;  ///< the first error, but for what cuDNN just does not support
+    std::string why;  ///< the first error, except those that cuDNN reports as not supported
   };
 
   known* find(const convolution& c, std::int64_t room) {
@@ -121,17 +121,17 @@ class convolutions {
     }
     return {handle_, nullptr};
   }
-  /// What is loaded must be what this program was compiled with, or newer of the same major version.
+  /// The loaded cuDNN must be the version that this program was compiled with, or a newer one of the same major version.
   static void check_versions() {
     const auto major = [](std::size_t v) { return v >= 90000 ? v / 10000 : v / 1000; };
     if (const auto loaded = cudnnGetVersion(); loaded < CUDNN_VERSION || major(loaded) != major(CUDNN_VERSION))
       throw std::runtime_error("the cuDNN library found is version " + std::to_string(loaded) +
                                ", this program was built for " + std::to_string(CUDNN_VERSION) +
-                               "; install that or a newer one of the same major version, or build anew");
+                               "; install that or a newer one of the same major version, or build again");
   }
 
-  /// Whether an engine's numbers are as precise as wanted. Those of FFTs and of Winograd's largest tiles are float32, too,
-  /// but less exact than sums of products.
+  /// Whether an engine is as precise as required. FFTs and Winograd's largest tiles compute in float32, too, but less
+  /// exactly than sums of products.
   bool precise(const descriptor& configuration, cudnnDataType_t type) const {
     const auto notes = notes_of(engine_of(configuration));
     return std::none_of(notes.begin(), notes.end(), [&](cudnnBackendNumericalNote_t n) {
@@ -142,7 +142,7 @@ class convolutions {
     });
   }
 
-  /// Calls f. That cuDNN fails is no reason to give up, as long as the GPU works on.
+  /// Calls f. Most cuDNN failures are ignored as long as the GPU keeps working; the first reason goes to `why`.
   template <class F> void attempt(std::string& why, const F& f) {
     try {
       f();
@@ -171,11 +171,11 @@ class convolutions {
     float least = std::numeric_limits<float>::infinity();
     std::vector<engine_choice> seen;
     for (const auto mode : {CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-      if (mode == CUDNN_HEUR_MODE_FALLBACK && out.best) break;  // engines that work, no fast ones
+      if (mode == CUDNN_HEUR_MODE_FALLBACK && out.best) break;  // engines that work, but are not fast
       std::vector<descriptor> found;
       attempt(out.why, [&] { found = configurations(on, *graph, mode); });
       for (const auto& configuration : found) {
-        if (seen.size() >= most_measured) break;
+        if (seen.size() >= max_measured) break;
         if (!precise(configuration, c.type)) continue;
         const auto choice = choice_of(configuration);
         if (std::find(seen.begin(), seen.end(), choice) != seen.end()) continue;
@@ -192,7 +192,7 @@ class convolutions {
     return out;
   }
 
-  /// The engine that was chosen before, if it still works as wanted.
+  /// The engine that was chosen before, if it still works as required.
   std::optional<execution_plan> as_before(const target& on, const descriptor& graph, const std::string& text,
                                           cudnnDataType_t type, const operands& at) {
     const auto choice = engine_choice_of(text);
@@ -213,19 +213,19 @@ class convolutions {
   void execute(const execution_plan& p, const operands& at) {
     descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     std::vector<std::int64_t> ids{names::x, names::w, names::y};
-    std::vector<const void*> places{at.x, at.w, at.y};
-    if (at.bias) ids.push_back(names::bias), places.push_back(at.bias);
-    if (at.residual) ids.push_back(names::z), places.push_back(at.residual);
+    std::vector<const void*> pointers{at.x, at.w, at.y};
+    if (at.bias) ids.push_back(names::bias), pointers.push_back(at.bias);
+    if (at.residual) ids.push_back(names::z), pointers.push_back(at.residual);
     void* const workspace = at.workspace;
     pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
-    pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(places.size()),
-             places.data());
+    pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(pointers.size()),
+             pointers.data());
     pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
     pack.finalize("take tensors");
     cudnn::check(cudnnBackendExecute(handle_, p.execution.get(), pack.get()), "compute");
   }
 
-  static constexpr std::size_t most_measured = 32;
+  static constexpr std::size_t max_measured = 32;
   setting& on_;
   cudnnHandle_t handle_ = nullptr;
   std::deque<known> known_;

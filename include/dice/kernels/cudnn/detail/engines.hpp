@@ -12,14 +12,14 @@
 
 namespace dice::kernels::cudnn {
 
-/// For which GPU cuDNN is asked: that of a handle; or, on a machine without one, that of a finalized DEVICEPROP descriptor.
+/// The GPU for which cuDNN is asked: that of a handle or, on a machine without a GPU, that of a finalized DEVICEPROP
+/// descriptor.
 struct target {
   cudnnHandle_t handle = nullptr;
   const descriptor* properties = nullptr;
 };
 
-/// An engine with its knobs, as numbers that can be written down. They mean the same to one version of cuDNN on one kind of
-/// GPU only.
+/// An engine with its knobs, as numbers that can be stored. They are valid only for one version of cuDNN on one kind of GPU.
 struct engine_choice {
   std::int64_t engine = 0;                          ///< its global index
   std::vector<std::pair<int, std::int64_t>> knobs;  ///< cudnnBackendKnobType_t and value
@@ -35,7 +35,7 @@ inline descriptor graph_of(const target& on, const std::vector<descriptor>& oper
   return graph;
 }
 
-/// Engine configurations for a graph, those that cuDNN expects to be fastest first. Empty where it has none.
+/// Engine configurations for a graph, the one that cuDNN expects to be fastest first. Empty if there are none.
 inline std::vector<descriptor> configurations(const target& on, const descriptor& graph, cudnnBackendHeurMode_t mode) {
   descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
@@ -59,11 +59,11 @@ inline descriptor engine_of(const descriptor& configuration) {
   return configuration.part(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
 }
 
-/// What cuDNN says of an engine's numbers.
+/// cuDNN's notes on an engine's numerics.
 inline std::vector<cudnnBackendNumericalNote_t> notes_of(const descriptor& engine) {
   std::vector<cudnnBackendNumericalNote_t> notes(CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
-  notes.resize(static_cast<std::size_t>(engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
-                                                   CUDNN_NUMERICAL_NOTE_TYPE_COUNT, notes.data())));
+  notes.resize(engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT,
+                          notes.data()));
   return notes;
 }
 
@@ -78,7 +78,7 @@ inline engine_choice choice_of(const descriptor& configuration) {
   return out;
 }
 
-/// The way back. Throws cudnn_error where this cuDNN has no such engine for this graph.
+/// The configuration of a choice. Throws cudnn_error if this cuDNN has no such engine for this graph.
 inline descriptor configuration_of(const target& on, const descriptor& graph, const engine_choice& choice) {
   descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph);
@@ -104,7 +104,7 @@ inline descriptor configuration_of(const target& on, const descriptor& graph, co
   return out;
 }
 
-/// A plan that can be executed, and how many bytes of working memory it wants.
+/// A plan that can be executed, and how many bytes of working memory it needs.
 struct execution_plan {
   descriptor execution;
   std::int64_t workspace = 0;

@@ -10,8 +10,8 @@
 
 namespace dice::kernels::cudnn {
 
-/// While it lives nobody else on the host holds the same file, thread or process. It waits for ten seconds at most, and does
-/// without where no such file can be: what it guards is better done beside others than not at all.
+/// While it lives, no other thread or process on the host holds the same file. Waits at most ten seconds, and continues
+/// without the lock if it cannot get it: better to do the guarded work concurrently than not at all.
 class file_lock {
  public:
   explicit file_lock(const std::string& path) : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {

@@ -6,7 +6,7 @@
 
 namespace dice::kernels::cudnn {
 
-/// The elements of `in` from which those of a result are copied, axis by axis; each axis of the result as it is, at first.
+/// The elements of `in` from which those of a result are copied, axis by axis; initially each axis is copied unchanged.
 inline gather gather_of(const tensor::shape& in, const tensor::shape& result, const call& c, const ending& e) {
   gather p{.y = c.output,
            .x = c.inputs[0],

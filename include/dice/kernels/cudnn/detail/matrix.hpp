@@ -4,7 +4,8 @@
 
 namespace dice::kernels::cudnn {
 
-/// The part of a scratch of `room` bytes that begins at a multiple of 256, as libraries want it; as large wherever it lies.
+/// The part of a scratch of `room` bytes that begins at a multiple of 256, as libraries require; its size does not depend on
+/// the address.
 struct workspace {
   std::byte* at = nullptr;
   std::int64_t bytes = 0;

@@ -1,4 +1,4 @@
-// Products of matrices on a GPU: dice's own kernel or one of cuBLASLt's, whichever is faster for the shapes.
+// Matrix products on a GPU: dice's own kernel or one of cuBLASLt's, whichever is faster for the shapes.
 #pragma once
 
 #include "dice/kernels/cudnn/cuda/kernels.hpp"
@@ -34,8 +34,8 @@ class products {
     if (handle_ && !has_ended()) cublasLtDestroy(handle_);
   }
 
-  /// Enqueues it, with `room` bytes of working memory at a multiple of 256. At its first call for these shapes the ways to
-  /// compute it are measured, which waits for the stream and writes to y. Throws std::runtime_error.
+  /// Enqueues it, with `room` bytes of working memory at a multiple of 256. The first call for these shapes measures the
+  /// ways to compute it, which waits for the stream and writes to y. Throws std::runtime_error.
   void run(const matrix& m, std::byte* workspace, std::int64_t room) {
     const auto key = text_of(m, room) + (on_.tf32 ? " TF32" : "");
     for (const auto& k : known_)
@@ -147,10 +147,10 @@ class products {
   std::vector<cublasLtMatmulAlgo_t> algorithms(const matrix& m, std::int64_t room) {
     constexpr int most = 8;
     const auto p = describe(m);
-    lt_preference wish;
-    check(cublasLtMatmulPreferenceCreate(wish.put()));
+    lt_preference preference;
+    check(cublasLtMatmulPreferenceCreate(preference.put()));
     const auto set = [&](cublasLtMatmulPreferenceAttributes_t name, const auto& value) {
-      check(cublasLtMatmulPreferenceSetAttribute(wish.get(), name, &value, sizeof value));
+      check(cublasLtMatmulPreferenceSetAttribute(preference.get(), name, &value, sizeof value));
     };
     set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(room));
     for (const auto name : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -159,7 +159,7 @@ class products {
     cublasLtMatmulHeuristicResult_t found[most];
     int count = 0;
     if (cublasLtMatmulAlgoGetHeuristic(handle(), p.operation.get(), p.weights.get(), p.x.get(), p.y.get(), p.y.get(),
-                                       wish.get(), most, found, &count) != CUBLAS_STATUS_SUCCESS)
+                                       preference.get(), most, found, &count) != CUBLAS_STATUS_SUCCESS)
       return {};  // it has none; there is dice's own
     std::vector<cublasLtMatmulAlgo_t> out;
     for (int i = 0; i < count; ++i)

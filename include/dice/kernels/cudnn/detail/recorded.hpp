@@ -7,15 +7,15 @@
 
 namespace dice::kernels::cudnn {
 
-/// Held by who records kernels, and by who makes or destroys what CUDA waits for the whole GPU for: that would break what
-/// another thread records, and ranks may be threads. Never destroyed: a GPU may be used until the program ends.
+/// Held while a thread records kernels, or makes or destroys objects for which CUDA waits for the whole GPU: that would
+/// break another thread's recording, and ranks may be threads. Never destroyed: a GPU may be used until the program ends.
 inline std::recursive_mutex& alone() {
   static auto& mutex = *new std::recursive_mutex;
   return mutex;
 }
 
-/// What body() enqueues, so many times, as a graph that can be launched. Body has run before: what is loaded at first use
-/// would break the recording. Throws std::runtime_error.
+/// What body() enqueues, `times` times, as a graph that can be launched. body must have run before: what is loaded at first
+/// use would break the recording. Throws std::runtime_error.
 template <class Body> executable recorded(const setting& on, int times, const Body& body) {
   const std::lock_guard held(alone());
   captured_graph made;
@@ -30,7 +30,7 @@ template <class Body> executable recorded(const setting& on, int times, const Bo
     auto status = cudaStreamCaptureStatusActive;
     cudaStreamIsCapturing(on.stream, &status);
     const auto code = cudaStreamEndCapture(on.stream, made.put());
-    if (status == cudaStreamCaptureStatusInvalidated && tries > 1) {  // perhaps by a thread that is not dice's
+    if (status == cudaStreamCaptureStatusInvalidated && tries > 1) {  // perhaps by a thread outside dice
       cudaGetLastError();
       continue;
     }

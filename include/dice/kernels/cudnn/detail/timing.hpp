@@ -9,7 +9,7 @@
 
 namespace dice::kernels::cudnn {
 
-/// The least of so many times that run() takes on the stream, in milliseconds. Throws std::runtime_error.
+/// The least of `times` times that run() takes on the stream, in milliseconds. Throws std::runtime_error.
 template <class Run> float fastest_of(int times, const setting& on, const Run& run) {
   event begin, end;
   on.check(cudaEventCreate(begin.put()), "measure kernels");
@@ -27,8 +27,8 @@ template <class Run> float fastest_of(int times, const setting& on, const Run& r
   return least;
 }
 
-/// The milliseconds of what run() enqueues, within a graph as in a job, of ten if it is short: alone, what counts would be
-/// how long the host takes to enqueue it. Throws std::runtime_error, also where it cannot be recorded.
+/// The milliseconds that the work enqueued by run() takes in a graph, as in a job; short work is repeated ten times, since
+/// otherwise the host's time to enqueue it would be measured. Throws std::runtime_error, also if it cannot be recorded.
 template <class Run> float time_of(setting& on, const Run& run) {
   const auto begin = std::chrono::steady_clock::now();
   do {

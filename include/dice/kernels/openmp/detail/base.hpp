@@ -1,5 +1,5 @@
-// What all kernels of the backend begin with: operands and results in the layouts in which the kernel works, converted in
-// the scratch where they are stored in others.
+// What all kernels of the backend start from: operands and results in the layouts in which the kernel works. Those that are
+// stored in another layout are converted in the scratch.
 #pragma once
 
 #include "dice/algorithm/openmp.hpp"
@@ -13,7 +13,7 @@
 
 namespace dice::kernels::openmp {
 
-/// Writes a tensor of shape `s` in the other layout: To is that of `to`. Blocked, lanes beyond the channels become 0.
+/// Converts a tensor of shape `s` from the other layout to layout To. In a blocked result, lanes beyond the channels are 0.
 template <tensor::layout To> DICE_SHARED void convert(const tensor::shape& s, const float* from, float* to) {
   constexpr auto block = tensor::block;
   const auto pixels = s.product(2, s.rank), blocks = tensor::blocks(s[1]);
@@ -47,24 +47,34 @@ template <tensor::layout To> DICE_SHARED void convert(const tensor::shape& s, co
   });
 }
 
-/// Calls f(call, epilogue) with every tensor in the layout in which the task is computed (algorithm::choice).
-struct converted {
-  template <class F> static void call(const task& t, const detail::call& c, const epilogue& e, const F& f) {
-    tensor::shape output = t.result;
-    if (e.halves) output[2] /= 2, output[3] /= 2;
-    const auto convert_to = [](tensor::layout as, const tensor::shape& s, const float* from, float* to) {
-      as == tensor::layout::blocked ? convert<tensor::layout::blocked>(s, from, to)
-                                    : convert<tensor::layout::plain>(s, from, to);
-    };
-    in_its_layouts(t, output, c, e.residual, convert_to, [&](const detail::call& own, const float* residual) {
-      epilogue finish = e;
-      finish.output = own.output, finish.residual = residual;
-      f(own, finish);
-    });
+struct conversion {
+  static void to(tensor::layout as, const tensor::shape& s, const float* from, float* to) {
+    as == tensor::layout::blocked ? convert<tensor::layout::blocked>(s, from, to)
+                                  : convert<tensor::layout::plain>(s, from, to);
   }
 };
 
-/// `base<Op>` gives a kernel its run().
-template <class Op> using base = kernel_entry<kernel<openmp::backend, Op>, Op, true, converted>;
+/// One execution as the backend's kernels see it.
+struct execution : detail::converted_execution<conversion> {
+  epilogue finish;
+
+  execution(const task& t, const buffers& b)
+      : converted_execution(t, written_by(t), b), finish(epilogue_of<true>(t.activation)) {
+    finish.output = call.output, finish.residual = residual, finish.pools_2x2 = t.pools_2x2;
+  }
+
+ private:
+  static tensor::shape written_by(const task& t) {
+    tensor::shape out = t.result;
+    if (t.pools_2x2) out[2] /= 2, out[3] /= 2;
+    return out;
+  }
+};
+
+/// What every kernel of the backend derives from (kernels/kernel.hpp).
+template <class Op> struct base {
+  using op_type = Op;
+  using execution = openmp::execution;
+};
 
 }  // namespace dice::kernels::openmp

@@ -8,8 +8,8 @@
 namespace dice::kernels::openmp {
 
 /// A tensor of `rank` axes and two operands broadcast to it: extents, and the operands' strides (0 where they repeat).
-/// Neighbouring axes along which both operands go on evenly are joined, so that equal shapes and scalars leave one axis, and
-/// a value per channel two.
+/// Adjacent axes along which both operands continue with an even stride are merged: equal shapes and scalars leave one axis,
+/// a value per channel leaves two.
 struct broadcast {
   int rank = 0;
   std::int64_t extent[tensor::max_rank]{};
@@ -83,7 +83,7 @@ DICE_SHARED void binary_plain(float* y, const operand& a, const operand& b, cons
   });
 }
 
-/// The same, all blocked, of operands that algorithm::broadcasts_blocks and broadcasts_channels allow.
+/// The same for blocked tensors, with operands that algorithm::broadcasts_blocks and broadcasts_channels allow.
 template <class F>
 DICE_SHARED void binary_blocked(float* y, const operand& a, const operand& b, const tensor::shape& result,
                                 const epilogue& e) {

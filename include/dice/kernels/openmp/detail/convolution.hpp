@@ -1,8 +1,8 @@
 // Direct convolution, see algorithm::convolution: register tiles of pixels × output channels over the input, in place or
 // padded.
 //
-// Loops, from the outside: chunks of tiles whose input stays in the second-level cache; blocks of output channels; parts of
-// the input channels whose weights stay in that cache while the tiles go over them; tiles.
+// Loops, outermost first: chunks of tiles whose input stays in the second-level cache; blocks of output channels; parts of
+// the input channels whose weights stay in that cache while all tiles of a chunk use them; tiles.
 #pragma once
 
 #include "dice/kernels/openmp/detail/padded.hpp"
@@ -30,9 +30,9 @@ struct segments {
   std::int64_t at[2];
 };
 
-/// How the pixels of a band are cut into tiles of two equal segments, numbered from 0: narrow rows two at a time, one a
-/// segment; a wide row, or the last of an odd number, into pieces of both segments each, which have a pixel in common if
-/// their number is odd.
+/// How the pixels of a band are cut into tiles of two equal segments, numbered from 0. Narrow rows go in pairs, one row per
+/// segment. A wide row, or the last of an odd number of rows, is cut into tiles whose segments follow one another; they
+/// overlap by one pixel if a tile's pixels are odd in number.
 class tiling {
  public:
   tiling(std::int64_t rows, std::int64_t width)
@@ -58,8 +58,8 @@ class tiling {
   std::int64_t most_, parts_;
 };
 
-/// Computes tiles [begin, end) of `b` for `blocks` blocks of output channels from `first` on.
-/// `ahead`: fetches the input ahead (the hardware loses many streams at the ends of pages).
+/// Computes tiles [begin, end) of `b` for `blocks` blocks of output channels from `first` on. `ahead`: prefetches the input
+/// (the hardware prefetcher loses many streams at the end of a page).
 template <int Lanes>
 void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std::int64_t blocks, std::int64_t begin,
                      std::int64_t end, bool ahead) {
@@ -102,11 +102,11 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
   }
 }
 
-/// Computes thread `thread`'s part of a band, of `threads`.
-template <int Lanes> DICE_SHARED void convolve(const band& b, std::int64_t thread, std::int64_t threads) {
+/// Computes the part of a band that belongs to thread `thread` of `threads`.
+template <int Lanes> DICE_SHARED void convolve_band(const band& b, std::int64_t thread, std::int64_t threads) {
   const auto& form = *b.form;
   const tiling tiles(b.rows, form.x.out);
-  const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // others may read other channels
+  const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
   const auto columns = (form.out_blocks() + together - 1) / together;
   const auto bytes = b.rows * form.x.out * form.in_blocks() * Lanes * tensor::element_bytes;
   auto chunks = form.in_place ? (bytes + large_map - 1) / large_map : 1;

@@ -21,7 +21,8 @@ struct depthwise_row {
   const epilogue* finish;
 };
 
-/// Pixels from x on, Stride apart in the input (0: as the layer says). With `Border`, taps beside the input count as zeros.
+/// Computes pixels from x on, Stride apart in the input (0: the layer's stride). With `Border`, taps outside the input count
+/// as zeros.
 template <int Pixels, int Stride, bool Border, class F>
 [[gnu::always_inline]] inline void depthwise_tile(const depthwise_row& r, std::int64_t x, const F& activation) {
   const auto& f = *r.form;
@@ -58,7 +59,7 @@ template <int Pixels, int Stride, bool Border, class F>
   }
 }
 
-/// All pixels of the row, in pieces of two sizes and else one by one. The last piece may begin within the one before.
+/// Computes all pixels of the row, in pieces of two sizes, the rest one by one. The last piece may overlap the one before.
 template <int Stride> DICE_SHARED void depthwise_pixels(const depthwise_row& r) {
   constexpr int small = 7, large = platform::vector_registers >= 32 ? 14 : small;
   const auto& f = *r.form;
@@ -87,8 +88,8 @@ template <int Stride> DICE_SHARED void depthwise_pixels(const depthwise_row& r) 
 }
 
 /// All images and channels. `packed`: weights (block, tap, channel), then the bias.
-inline void depthwise(const algorithm::convolution& form, const float* input, const float* packed, float* output,
-                      const epilogue& e) {
+inline void convolve_depthwise(const algorithm::convolution& form, const call& c, const epilogue& e) {
+  const float* packed = reinterpret_cast<const float*>(c.packed);
   const auto row = form.x.stride == 1   ? &depthwise_pixels<1>
                    : form.x.stride == 2 ? &depthwise_pixels<2>
                                         : &depthwise_pixels<0>;
@@ -101,11 +102,11 @@ inline void depthwise(const algorithm::convolution& form, const float* input, co
                   for (auto y = begin; y < end; ++y)
                     for (int lane = 0; lane < block; lane += width)
                       row({.form = &form,
-                           .input = input + plane * form.y.in * form.x.in * block + lane,
+                           .input = c.inputs[0] + plane * form.y.in * form.x.in * block + lane,
                            .weights = packed + b * taps * block + lane,
                            .bias = load(bias + b * block + lane),
                            .y = y,
-                           .output = output + (plane * form.y.out + y) * form.x.out * block + lane,
+                           .output = c.output + (plane * form.y.out + y) * form.x.out * block + lane,
                            .finish = &e});
                 });
 }

@@ -1,24 +1,25 @@
-// Direct convolution of a whole tensor: its weights as algorithm::convolution says, bands of its padded input, its threads.
+// Direct convolution of a whole tensor: packs the weights as algorithm::convolution says, pads bands of the input, divides
+// the work among the threads.
 #pragma once
 
 #include "dice/kernels/openmp/convolutions.hpp"
 #include "dice/kernels/openmp/detail/convolution.hpp"
 #include "dice/kernels/openmp/detail/depthwise.hpp"
-#include "dice/kernels/openmp/detail/halved.hpp"
+#include "dice/kernels/openmp/detail/pooled.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace dice::kernels::openmp {
 
-/// Packs the weights, in the order in which they lie there.
+/// Packs the weights in the order that algorithm::convolution states.
 inline void prepare_direct(const ops::conv& op, const algorithm::convolution& f, source from, float* to) {
   const auto taps = f.taps(), channels = f.group_channels;
   float* const bias = to + f.weight_elements();
   std::fill_n(to, f.packed_bytes() / tensor::element_bytes, 0.0f);
   for (std::int64_t b = 0; b < f.out_blocks(); ++b) {
     const auto first_out = b * block, there = std::min<std::int64_t>(block, f.out_channels - first_out);
-    // Of each output channel, its first input channel and that one's taps.
+    // For each output channel: its first input channel, and its weights.
     std::int64_t group[block] = {};
     const float* own[block] = {};
     for (std::int64_t o = 0; o < there; ++o) {
@@ -39,8 +40,8 @@ inline void prepare_direct(const ops::conv& op, const algorithm::convolution& f,
   }
 }
 
-/// Planes or blocks: `Lanes` elements lie side by side.
-template <int Lanes> void dense(const algorithm::convolution& f, const call& c, const epilogue& e) {
+/// The convolution of planes, or of blocks of `Lanes` adjacent elements, by all threads.
+template <int Lanes> void convolve(const algorithm::convolution& f, const call& c, const epilogue& e) {
   const float* weights = reinterpret_cast<const float*>(c.packed);
   // The scratch: offsets of the taps, then the padded input. One tap has the offset 0.
   const std::ptrdiff_t zero = 0;
@@ -75,16 +76,10 @@ template <int Lanes> void dense(const algorithm::convolution& f, const call& c, 
                      .first_row = first,
                      .rows = rows,
                      .finish = &e};
-        e.halves ? convolve_halved<Lanes>(b, t, n) : convolve<Lanes>(b, t, n);
+        e.pools_2x2 ? convolve_pooled<Lanes>(b, t, n) : convolve_band<Lanes>(b, t, n);
         if (image + 1 < f.images || first + f.band < f.y.out) team::barrier();
       }
   });
-}
-
-template <direct_kind Kind> void direct(const algorithm::convolution& f, const call& c, const epilogue& e) {
-  if constexpr (Kind == direct_kind::depthwise)
-    depthwise(f, c.inputs[0], reinterpret_cast<const float*>(c.packed), c.output, e);
-  else dense<Kind == direct_kind::plain ? 1 : block>(f, c, e);
 }
 
 }  // namespace dice::kernels::openmp

@@ -1,6 +1,6 @@
-// The transforms of Winograd's minimal filtering F(m, k), of vectors, as the Toom-Cook construction gives them from the
-// points 0, ±q for some q, and ∞ (Lavin and Gray, arXiv 1509.09308, section 4). Points ±q share the even and the odd part of
-// their polynomials.
+// The transforms of Winograd's minimal filtering F(m, k) on vectors, by the Toom-Cook construction from the points 0, ±q for
+// some q, and ∞ (Lavin and Gray, arXiv 1509.09308, section 4). Points ±q share the even and the odd part of their
+// polynomials.
 #pragma once
 
 #include "dice/kernels/detail/vector.hpp"
@@ -13,8 +13,8 @@ namespace dice::kernels::openmp {
 
 using namespace detail;
 
-/// The q of 2 · Pairs + 2 points. For two pairs 5/8 and 3/2, whose error in F(4, 3) was a third of that of the usual 1 and
-/// 2; for three the usual ones, powers of two.
+/// The values q for 2 · Pairs + 2 points. Two pairs: 5/8 and 3/2, which gave a third of the error of the usual 1 and 2 in
+/// F(4, 3). Three pairs: the usual powers of two.
 template <int Pairs>
 inline constexpr std::array<double, Pairs> points = [] {
   if constexpr (Pairs == 1) return std::array{1.0};
@@ -62,33 +62,32 @@ template <int Pairs, int Taps> struct filter {
       for (std::size_t j = 0; j < Pairs; ++j)
         if (j != i) n *= q[i] * q[i] - q[j] * q[j];
       for (int k = 0; k < Taps; ++k) {
-        g[1 + 2 * i][static_cast<std::size_t>(k)] = power(q[i], k) / n;
-        g[2 + 2 * i][static_cast<std::size_t>(k)] = power(-q[i], k) / n;
+        g[1 + 2 * i][k] = power(q[i], k) / n;
+        g[2 + 2 * i][k] = power(-q[i], k) / n;
       }
     }
     return g;
   }
 
  private:
-  /// Coefficients of Π (z - q²) over all q but that of pair `Without`, from the highest power on.
+  /// Coefficients of Π (z - q²) over all q except that of pair `Without`, highest power first.
   template <int Without> static constexpr auto product() {
     std::array<double, Pairs + 1> c{1};
     std::size_t n = 0;
     for (int i = 0; i < Pairs; ++i) {
       if (i == Without) continue;
-      const double q = points<Pairs>[static_cast<std::size_t>(i)];
+      const double q = points<Pairs>[i];
       for (std::size_t k = ++n; k > 0; --k) c[k] -= q * q * c[k - 1];
     }
     return c;
   }
-  /// That polynomial of d[0], d[2], d[4] …, from the lowest power on.
+  /// That polynomial with d[0], d[2], d[4] … in place of the powers of z, lowest power first.
   template <int Without> [[gnu::always_inline]] static vec polynomial(const vec* d) {
     static constexpr auto c = product<Without>();
     constexpr int degree = Without < 0 ? Pairs : Pairs - 1;
     vec sum = d[2 * degree];
     DICE_UNROLL
-    for (int k = 1; k <= degree; ++k)
-      sum = fma(splat(static_cast<float>(c[static_cast<std::size_t>(k)])), d[2 * (degree - k)], sum);
+    for (int k = 1; k <= degree; ++k) sum = fma(splat(static_cast<float>(c[k])), d[2 * (degree - k)], sum);
     return sum;
   }
   template <class F> [[gnu::always_inline]] static void each_pair(const F& f) {
@@ -102,8 +101,7 @@ template <int Pairs, int Taps> struct filter {
   template <int K> [[gnu::always_inline]] static vec row(const vec* x) {
     vec sum{};
     DICE_UNROLL
-    for (int i = 0; i < Pairs; ++i)
-      sum = fma(splat(static_cast<float>(power(points<Pairs>[static_cast<std::size_t>(i)], K))), x[i], sum);
+    for (int i = 0; i < Pairs; ++i) sum = fma(splat(static_cast<float>(power(points<Pairs>[i], K))), x[i], sum);
     return sum;
   }
 };

@@ -9,7 +9,7 @@
 
 namespace dice::kernels::openmp {
 
-/// y[r][n] = Σ_k x[r][k] w[n][k] (+ bias[n]) for Rows × 4 outputs; rows of x and w lie `depth` apart, of y `pitch`.
+/// y[r][n] = Σ_k x[r][k] w[n][k] (+ bias[n]) for Rows × 4 outputs; rows of x and w lie `depth` apart, rows of y `pitch`.
 template <int Rows>
 inline void dot_tile(const float* x, const float* w, std::ptrdiff_t depth, const float* bias, float* y,
                      std::ptrdiff_t pitch) {
@@ -26,7 +26,7 @@ inline void dot_tile(const float* x, const float* w, std::ptrdiff_t depth, const
     DICE_UNROLL
     for (int n = 0; n < columns; ++n) {
       const float* p = w + n * depth + k;
-      // Four streams at once; the hardware's prefetcher stops at every page.
+      // Four streams at once; the hardware prefetcher stops at every page.
       if constexpr (Rows == 1) __builtin_prefetch(p + 512);
       const vec b = load(p);
       DICE_UNROLL
@@ -56,11 +56,11 @@ inline float dot(const float* a, const float* b, std::ptrdiff_t n) {
   return sum(part[0] + part[1]);
 }
 
-/// y = x Wᵀ + bias, bias may be null, and then the epilogue. x: (rows, depth), y: (rows, columns).
+/// y = x Wᵀ + bias (may be null), then the epilogue. x: (rows, depth), y: (rows, columns).
 DICE_SHARED inline void multiply(const float* x, const float* w, const float* bias, float* y, std::int64_t rows,
                                  std::int64_t columns, std::int64_t depth, const epilogue& e) {
   constexpr int tile = platform::vector_registers >= 32 ? 4 : 2;
-  // Rows whose part of x stays in the second-level cache while all columns go over it.
+  // Rows of x that stay in the second-level cache while all columns use them.
   const auto most = std::max<std::int64_t>(tile, 256 * 1024 / (depth * tensor::element_bytes) / tile * tile);
   const auto blocks = (columns + 3) / 4;
   parallel_for(blocks, 4 * rows * depth / width, [&](std::int64_t begin, std::int64_t end) {

@@ -8,7 +8,7 @@
 
 namespace dice::kernels::openmp {
 
-/// to[i] = from[i · step] for i < n, of pixels of Lanes elements; step 2 of single elements, the usual one, by vectors.
+/// to[i] = from[i · step] for i < n, for pixels of Lanes elements. Step 2 of single elements, the usual one, is vectorised.
 template <int Lanes> void copy_strided(float* to, const float* from, std::int64_t step, std::int64_t n) {
   if (step == 1) return copy(to, from, n * Lanes);
   std::int64_t i = 0;

@@ -6,17 +6,17 @@
 #include <algorithm>
 #include <cstdint>
 
-/// Namespace of what the OpenMP kernels share.
+/// What the OpenMP kernels share.
 namespace dice::kernels::openmp {
 
 using namespace detail;
 
-/// Element operations that are worth a job of the team: half a microsecond, as it costs 0.2 to 0.5 (two threads of an AMD
-/// EPYC, Zen 5; a Relu of 8192 elements took as long on one thread).
+/// Element operations that are worth a job for the team: they take half a microsecond, and a job costs 0.2 to 0.5 (two
+/// threads of an AMD EPYC, Zen 5; a Relu of 8192 elements took as long on two threads as on one).
 inline constexpr std::int64_t grain = 16384;
 
 /// Threads for `work` element operations in `items` parts: all or one. GCC's runtime ends the threads that a smaller team
-/// leaves out, and those that it starts for the next larger one are bound where the first is (team::pin).
+/// leaves out, and pins those of the next larger team to the first thread's core (team::pin).
 inline int threads_for(std::int64_t items, std::int64_t work) {
   return items > 1 && work >= grain ? team::available_threads() : 1;
 }
@@ -34,10 +34,10 @@ template <class F> void parallel_for(std::int64_t items, std::int64_t work, cons
 /// Bytes of a map that stays in the second-level cache: convolutions cut larger ones into chunks of pixels.
 inline constexpr std::int64_t large_map = 512 * 1024;
 
-/// Calls f(plane, begin, end) for stretches [begin, end) of the rows of all planes; a row is `work` element operations. With
-/// `same` a thread has the same rows of all planes, as of those convolutions that divide their pixels, so that it mostly
-/// reads what it has written itself: from a core with which it shares no cache that takes long. Else it has some planes, as
-/// of convolutions that divide their channels.
+/// Calls f(plane, begin, end) for ranges [begin, end) of the rows of all planes; a row is `work` element operations. With
+/// `same`, a thread gets the same rows of every plane, as in convolutions that divide their pixels, so it mostly reads what
+/// it wrote itself: reading from a core with which it shares no cache is slow. Otherwise it gets some of the planes, as in
+/// convolutions that divide their channels.
 template <class F> void parallel_rows(std::int64_t planes, std::int64_t rows, bool same, std::int64_t work, const F& f) {
   if (!same)
     return parallel_for(planes * rows, work, [&](std::int64_t begin, std::int64_t end) {

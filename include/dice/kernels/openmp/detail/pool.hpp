@@ -30,7 +30,7 @@ struct pool_axis {
   std::int64_t at(std::int64_t o) const { return o * stride - before; }
   /// Taps of output o whose positions lie in [from, to).
   range within(std::int64_t o, std::int64_t from, std::int64_t to) const {
-    const auto taps = [&](std::int64_t n) {  // in n elements; divisions take longer than small windows
+    const auto taps = [&](std::int64_t n) {  // in n elements; a division takes longer than a small window
       return std::clamp<std::int64_t>(dilation == 1 ? n : (n + dilation - 1) / dilation, 0, kernel);
     };
     const auto first = taps(from - at(o));
@@ -41,7 +41,7 @@ struct pool_axis {
   std::int64_t counted(std::int64_t o, bool padding) const {
     return (padding ? within(o, -before, in + after) : inside(o)).count();
   }
-  /// Outputs all of whose taps lie in the input; none if they are less than `least`.
+  /// Outputs all of whose taps lie in the input; none if they are fewer than `least`.
   range whole(std::int64_t least) const {
     range t{0, out};
     while (t.first < out && at(t.first) < 0) ++t.first;
@@ -50,8 +50,8 @@ struct pool_axis {
   }
 };
 
-/// v[i] = join of v[i] and the elements from + i · stride + tap under `rows` rows of taps. What is a constant becomes one in
-/// the instructions, and inputs that neighbouring windows share are loaded once.
+/// v[i] = join of v[i] and the elements from + i · stride + tap, over `rows` rows of taps. Where taps, stride and dilation
+/// are constants, inputs that neighbouring windows share are loaded once.
 template <class Join, int N, class Taps, class Stride, class Dilation>
 [[gnu::always_inline]] inline void join_windows(vec (&v)[N], const float* from, std::int64_t rows, std::int64_t row_step,
                                                 Taps taps, Stride stride, Dilation dilation) {
@@ -62,7 +62,7 @@ template <class Join, int N, class Taps, class Stride, class Dilation>
     }
 }
 
-/// y = finish(join of all elements under the window from `start` on, 1 / how many count or 0), all blocked, and then the
+/// y = finish(join of `start` and all elements under the window, 1 / the number that count, or 0), all blocked, then the
 /// epilogue. Join is a function of vectors; with `padding`, elements in the padding count.
 template <class Join, class Op, class Finish>
 void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, const call& c, const epilogue& e, float start,
@@ -82,7 +82,7 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
       const auto counted_rows = y.counted(oy, padding);
       const float* from = c.inputs[0] + (plane * y.in + y.at(oy) + rows.first * y.dilation) * x.in * block;
       float* to = c.output + (plane * y.out + oy) * row;
-      // Outputs ox, …, ox + N - 1 from `taps` columns from `column` on, of which so many count.
+      // Outputs ox, …, ox + N - 1 from `taps` columns from `column` on, of which `counted` count.
       const auto compute = [&]<int N>(std::integral_constant<int, N>, std::int64_t ox, std::int64_t column,
                                       std::int64_t counted, auto taps, auto stride, auto dilation) {
         const auto n = counted_rows * counted;
@@ -103,7 +103,7 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
       };
       const auto middle = [&](auto taps, auto stride, auto dilation) {
         for (auto at = whole.first; at < whole.stop; at += together) {
-          const auto ox = std::min(at, whole.stop - together);  // the last ones perhaps anew
+          const auto ox = std::min(at, whole.stop - together);  // the last group may overlap the one before
           compute(std::integral_constant<int, together>(), ox, x.at(ox), x.kernel, taps, stride, dilation);
         }
       };

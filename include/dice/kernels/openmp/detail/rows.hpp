@@ -7,8 +7,8 @@
 
 namespace dice::kernels::openmp {
 
-/// Calls f(row, begin, end) for stretches of elements, each of one channel (plain) or one block of channels (blocked): `row`
-/// counts these over all images. Then the epilogue.
+/// Calls f(row, begin, end) for ranges of elements, each within one channel (plain) or one block of channels (blocked);
+/// `row` counts these over all images. Then applies the epilogue.
 template <class F> void each_row(const tensor::shape& result, tensor::layout layout, const epilogue& e, const F& f) {
   const auto size = result.product(2, result.rank) * (layout == tensor::layout::blocked ? tensor::block : 1);
   if (layout == tensor::layout::blocked) {
@@ -34,7 +34,7 @@ struct lanes {
   alignas(64) float of[tensor::block]{};
 
   explicit lanes(float all) { std::fill_n(of, tensor::block, all); }
-  /// From there, of a channel and those behind it; there are `channels`, lanes beyond the last are 0.
+  /// The `channels` values at `from`, for a channel and those after it; lanes beyond the last are 0.
   lanes(const float* from, std::int64_t channels) { std::copy_n(from, std::min(tensor::block, channels), of); }
 };
 

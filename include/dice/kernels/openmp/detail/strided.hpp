@@ -6,7 +6,8 @@
 
 namespace dice::kernels::openmp {
 
-/// A view of a tensor: extents and strides (of any sign) in elements. Neighbouring axes that go on evenly are joined.
+/// A view of a tensor: extents and strides (of any sign) in elements. Adjacent axes that continue with an even stride are
+/// merged.
 struct strided {
   int rank = 0;
   std::int64_t extent[tensor::max_rank]{}, stride[tensor::max_rank]{};
@@ -28,8 +29,8 @@ inline void copy_row(float* to, const float* from, std::int64_t step, std::int64
   for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * step];
 }
 
-/// Copies a view of `from` to contiguous memory. Where the last axis jumps and another one is contiguous (a transposition),
-/// blocks of both are copied, so that each cache line is used whole.
+/// Copies a view of `from` to contiguous memory. If the last axis is strided and another is contiguous (a transposition),
+/// blocks of both are copied, so that whole cache lines are used.
 DICE_SHARED inline void gather(float* to, const float* from, strided view) {
   if (view.rank == 0) view.extent[0] = 1, view.stride[0] = 1, view.rank = 1;
   const int last = view.rank - 1;
@@ -42,7 +43,7 @@ DICE_SHARED inline void gather(float* to, const float* from, strided view) {
   std::int64_t pitch[tensor::max_rank];  // of the output
   pitch[last] = 1;
   for (int a = last; a > 0; --a) pitch[a - 1] = pitch[a] * view.extent[a];
-  // Rows of the output; with `across`, only the first of its axis, and the others in blocks.
+  // Rows of the output; axis `across`, if there is one, is left out and divided into blocks.
   std::int64_t rows = 1, blocks = 1;
   for (int a = 0; a < last; ++a)
     if (a != across) rows *= view.extent[a];

@@ -6,7 +6,8 @@
 
 namespace dice::kernels::openmp {
 
-/// Sum of the vectors get(0) to get(n - 1): four sums side by side, and sums of those, so that rounding errors grow less.
+/// Sum of the vectors get(0) to get(n - 1): four partial sums for each 256 vectors, added up at the end of each, so that
+/// rounding errors grow more slowly.
 template <class Get> vec total(std::int64_t n, const Get& get) {
   vec all{};
   for (std::int64_t k = 0; k < n;) {

@@ -1,7 +1,7 @@
 // The register tile of all convolutions: pixels × blocks of output channels, summed over channels and taps of a blocked
-// input (or of planes), and finished while they are in registers. Static are the pixels of a segment, the blocks and the
-// distance of neighbouring pixels: they make the instructions, so that no register is spilled and every address is a
-// constant away.
+// input (or of planes), and finished while they are in registers. The pixels of a segment, the blocks and the distance
+// between neighbouring pixels are template parameters, so that no register is spilled and every address is a constant
+// offset.
 #pragma once
 
 #include "dice/kernels/detail/epilogue.hpp"
@@ -18,15 +18,16 @@ namespace dice::kernels::openmp {
 using namespace detail;
 
 inline constexpr int block = static_cast<int>(tensor::block);
-/// Vectors of a block; blocks of output channels that a tile computes at once, at most.
+/// Vectors per block; the most blocks of output channels that a tile computes at once.
 inline constexpr int block_vectors = block / width, tile_blocks = width == block ? 2 : 1;
-/// Pixels of a tile, in two segments: as many sums as there are registers beside the weights' vectors and one input.
+/// Pixels of a tile, in two segments: their sums fill the registers that the weights' vectors and one input leave free.
 inline constexpr int segment =
     (platform::vector_registers - tile_blocks * block_vectors - 1) / (tile_blocks * block_vectors) / 2;
 inline constexpr int tile_pixels = 2 * segment;
 
-/// Elements by which weights are fetched ahead: a page, at whose end the hardware loses their streams. ResNet-50, most of
-/// whose weights come from memory, gains 7 % (Zen 5, one thread; half of it and four times as much gained 3 and 4 %).
+/// Elements by which weights are prefetched: a page, at whose end the hardware prefetcher loses their streams. ResNet-50,
+/// most of whose weights come from memory, gains 7 % (Zen 5, one thread; half and four times that distance gained 3 and 4
+/// %).
 inline constexpr std::ptrdiff_t weights_ahead = 1024;
 
 struct tile_call {
@@ -39,13 +40,13 @@ struct tile_call {
   std::ptrdiff_t depth;              ///< elements between the weights of two blocks of output channels
   float* out[2];                     ///< of each segment
   std::ptrdiff_t plane;              ///< elements between blocks of output channels
-  const float* bias = nullptr;       ///< what the sums of each output channel begin with; null: 0
-  bool resume = false;               ///< they begin with what lies in the output
+  const float* bias = nullptr;       ///< initial value of the sums of each output channel; null: 0
+  bool resume = false;               ///< the sums begin with what is in the output
   const epilogue* finish = nullptr;  ///< null: the sums are stored as they are
-  bool ahead = false;                ///< the input's next pixels are fetched: nobody has read them yet
+  bool ahead = false;                ///< prefetches the input's next pixels, which nobody has read yet
 };
 
-/// Calls f(g) where g is the activation of `e`, of vectors, or leaves vectors alone if e(…) must do it.
+/// Calls f(g), where g applies the activation of `e` to a vector, or returns it unchanged if e(…) must apply it.
 template <class F> [[gnu::always_inline]] inline void with_activation(const epilogue& e, const F& f) {
   const auto& b = e.bounds;
   constexpr auto inf = std::numeric_limits<float>::infinity();
@@ -64,14 +65,14 @@ template <class F> [[gnu::always_inline]] inline void with_activation(const epil
   }
 }
 
-/// Pixels that lie in the output already, bias added, get the rest where the activation is none of with_activation's.
+/// Finishes pixels that are in the output, bias added, if with_activation() cannot apply the activation.
 inline void finish_pixels(const epilogue& e, float* to, int pixels, int lanes) {
   if (!e.bounds.exact) e({.to = to, .from = to, .to_stride = block, .from_stride = block, .rows = pixels, .columns = lanes});
 }
 
-/// Pixels of the output where the result has so many rows and columns.
+/// Pixels of the output for a result of `rows` × `columns`.
 constexpr std::int64_t output_pixels(std::int64_t rows, std::int64_t columns, const epilogue& e) {
-  return e.halves ? (rows / 2) * (columns / 2) : rows * columns;
+  return e.pools_2x2 ? (rows / 2) * (columns / 2) : rows * columns;
 }
 
 template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_call& c) {
@@ -83,11 +84,11 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
     for (int p = 0; p < Pixels; ++p) DICE_UNROLL
     for (int v = 0; v < vectors; ++v) f(s, p, v);
   };
-  const auto place = [&](int p, int v) __attribute__((always_inline)) {
+  const auto offset = [&](int p, int v) __attribute__((always_inline)) {
     return v / block_vectors * c.plane + v % block_vectors * width + p * block;
   };
   if (c.resume) {
-    each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = load(c.out[s] + place(p, v)); });
+    each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = load(c.out[s] + offset(p, v)); });
   } else if (c.bias) {
     each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = load(c.bias + v * width); });
   } else {
@@ -127,7 +128,7 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
   }
 
   if (!c.finish)
-    return each([&](int s, int p, int v) __attribute__((always_inline)) { store(c.out[s] + place(p, v), sum[s][p][v]); });
+    return each([&](int s, int p, int v) __attribute__((always_inline)) { store(c.out[s] + offset(p, v), sum[s][p][v]); });
   const epilogue& e = *c.finish;
   with_activation(
       e, [&](const auto& activation) __attribute__((always_inline)) {
@@ -137,12 +138,12 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
           for (int s = 0; s < 2; ++s) residual[s] = e.residual + (c.out[s] - e.output);
         each([&](int s, int p, int v) __attribute__((always_inline)) {
           vec x = sum[s][p][v];
-          if (adds) x += load(residual[s] + place(p, v));
-          store(c.out[s] + place(p, v), activation(x));
+          if (adds) x += load(residual[s] + offset(p, v));
+          store(c.out[s] + offset(p, v), activation(x));
         });
       });
   if (!e.bounds.exact) {
-    // Segments may share pixels, which the rest must not be done to twice.
+    // Segments may overlap; the shared pixels must not be finished twice.
     const auto shared = (c.out[0] + Pixels * block - c.out[1]) / block;
     const int again = shared > 0 ? static_cast<int>(shared) : 0;
     for (int b = 0; b < Blocks; ++b) {
@@ -161,7 +162,7 @@ template <int Lanes> tile_function tile_of(std::int64_t pixels, std::int64_t blo
         {{&tile<P + 1, 1, Lanes>...}, {&tile<P + 1, tile_blocks, Lanes>...}}};
   }
   (std::make_integer_sequence<int, segment>{});
-  return table[blocks > 1 ? 1 : 0][static_cast<std::size_t>(pixels - 1)];
+  return table[blocks > 1 ? 1 : 0][pixels - 1];
 }
 
 }  // namespace dice::kernels::openmp

@@ -14,17 +14,17 @@
 
 namespace dice::kernels::openmp {
 
-/// Tiles side by side that are transformed at once.
+/// Adjacent tiles that are transformed at once.
 inline constexpr std::int64_t tile_run = 8;
 
-/// Tiles that are computed together. Transformed they lie as (point, block of channels, tile, channel).
+/// Tiles that are computed together. Their transformed input is laid out as (point, block of channels, tile, channel).
 struct tile_block {
   const algorithm::winograd* form;
   std::int64_t first_row, first_column, rows, columns;  ///< of tiles
 
   std::int64_t tiles() const { return rows * columns; }
   std::int64_t runs() const { return rows * ((columns + tile_run - 1) / tile_run); }
-  /// Tiles side by side: the first within the block, its row and column in the image's tiles, how many.
+  /// Adjacent tiles: number of the first in the block, its row and column among the image's tiles, how many there are.
   struct run_of_tiles {
     std::int64_t tile, y, x, count;
   };
@@ -35,14 +35,14 @@ struct tile_block {
   }
 };
 
-/// Transforms vector `v` of the channels of a run of tiles by filters Y and X. `to`: the block's.
+/// Transforms vector `v` of the channels of a run of tiles with filters Y and X. `to`: the block's transformed input.
 template <class Y, class X>
 DICE_SHARED void transform_input(const tile_block& b, const float* image, std::int64_t v, std::int64_t run, float* to) {
   constexpr int n = Y::inputs, halo = X::taps - 1;
   constexpr std::int64_t most = tile_run * X::outputs + halo;
   const auto& f = *b.form;
   const auto lane = v % block_vectors * width, in_block = v / block_vectors;
-  // Copies: the compiler must take what is stored below for a change of whatever lies behind a reference.
+  // Copies: the compiler must assume that the stores below change whatever a reference refers to.
   const auto height = f.height, row = f.width, tiles = b.tiles(), pitch = f.pitch(f.in_blocks(), tiles);
   const auto [tile, tile_y, tile_x, count] = b.run(run);
   const auto columns = count * X::outputs + halo, y = tile_y * Y::outputs - f.top, x = tile_x * X::outputs - f.left;
@@ -83,8 +83,8 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
   }
 }
 
-/// Finishes tiles [begin, end) of a vector of output channels. `sums`: of tile `begin`, points `pitch` apart; `output`: the
-/// image's plane of that block of channels; all at the vector's lanes.
+/// Transforms tiles [begin, end) of a vector of output channels back and finishes them. `sums`: those of tile `begin`,
+/// points `pitch` apart; `output`: the image's plane of that block of channels; all pointers are at the vector's lanes.
 template <class Y, class X>
 DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::int64_t end, const float* sums,
                                   std::ptrdiff_t pitch, const float* bias, float* output, const epilogue& e) {
@@ -116,7 +116,7 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
           const auto rows = std::min<std::int64_t>(Y::outputs, height - y), columns = std::min<std::int64_t>(m, row - x);
           if (++tile_x == tile_columns) tile_x = 0, y += Y::outputs;
           if constexpr (Y::outputs % 2 == 0 && m % 2 == 0)
-            if (e.halves) {
+            if (e.pools_2x2) {
               float* to = output + (tile_row / 2 * (row / 2) + x / 2) * block;
               for (std::int64_t i = 0; i + 1 < rows; i += 2, to += row / 2 * block) {
                 vec o[2][m];
@@ -160,13 +160,13 @@ struct winograd_product {
   const epilogue* finish;
 };
 
-/// Products of tiles [begin, end) of a block with the weights of `blocks` blocks of output channels from `first` on,
-/// finished.
+/// Multiplies tiles [begin, end) of a block by the weights of `blocks` blocks of output channels from `first` on, and
+/// finishes the results.
 template <class Y, class X>
 void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_t begin, std::int64_t end,
                      std::int64_t first, std::int64_t blocks) {
   constexpr int points = Y::inputs * X::inputs;
-  alignas(64) float sums[points * algorithm::winograd::pitch(tile_blocks, algorithm::winograd::most_tiles)];
+  alignas(64) float sums[points * algorithm::winograd::pitch(tile_blocks, algorithm::winograd::max_tiles)];
   const auto& f = *b.form;
   const auto step = b.tiles() * block, plane = (end - begin) * block;
   const auto from = f.pitch(f.in_blocks(), b.tiles()), to = f.pitch(blocks, end - begin);  // points
@@ -197,9 +197,9 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
                              w.image + (first + o) * w.plane + lane, *w.finish);
 }
 
-/// One thread's part of the convolution. As many blocks of tiles as can be are a thread's own from beginning to end: what
-/// another thread has written comes slowly where the two do not share a cache. The other blocks are computed by all threads
-/// together, kept in the same block by barriers.
+/// One thread's part of the convolution. As many blocks of tiles as possible are each computed by one thread from start to
+/// end, since data that another thread wrote arrives slowly if the two share no cache. All threads compute each remaining
+/// block together, kept in step by barriers.
 template <class Y, class X>
 DICE_SHARED void winograd_part(const algorithm::winograd& f, const call& c, std::int64_t thread, std::int64_t threads,
                                const epilogue& e) {
@@ -237,7 +237,7 @@ DICE_SHARED void winograd_part(const algorithm::winograd& f, const call& c, std:
     if (n > 0) team::barrier();
     team::share(transforms(b), thread, threads, [&](std::int64_t u) { transform(b, n, u, scratch); });
     team::barrier();
-    // Few blocks of output channels, or a number that leaves threads idle: each in parts of the tiles.
+    // If there are few blocks of output channels, or a number that leaves threads idle, their tiles are divided, too.
     const auto most = (b.tiles() + tile_pixels - 1) / tile_pixels;
     std::int64_t parts = 1;
     while (parts < most && panels * parts % threads != 0 && panels * parts < 4 * threads) ++parts;
@@ -256,12 +256,12 @@ template <int Height, int Width, class F> void with_filters(const algorithm::win
     if (w.pairs == 2) return call.template operator()<2>();
     call.template operator()<3>();
   } else {
-    call.template operator()<algorithm::winograd::least_pairs({Height, Width})>();
+    call.template operator()<algorithm::winograd::min_pairs({Height, Width})>();
   }
 }
 
 /// The convolution `f` by all threads.
-template <int Height, int Width> void convolve(const algorithm::winograd& f, const call& c, const epilogue& e) {
+template <int Height, int Width> void convolve_winograd(const algorithm::winograd& f, const call& c, const epilogue& e) {
   const auto work = f.weight_elements() / width * f.rows * f.columns;
   team::run(threads_for(work, work), [&](std::int64_t t, std::int64_t n) {
     with_filters<Height, Width>(f, [&]<class Y, class X>() { winograd_part<Y, X>(f, c, t, n, e); });

@@ -8,8 +8,11 @@
 
 namespace dice::kernels::reference {
 
-/// Namespace of what the reference kernels share. `base<Op>` gives a kernel its run().
-template <class Op> using base = detail::kernel_entry<kernel<reference::backend, Op>, Op, false>;
+/// What every kernel of the backend derives from (kernels/kernel.hpp).
+template <class Op> struct base {
+  using op_type = Op;
+  using execution = detail::plain_execution<false>;
+};
 
 /// y = op(x) for each element.
 template <class Op> struct activation_kernel : base<Op> {

@@ -9,9 +9,9 @@ namespace dice::placement {
 /// Frames in flight when the mapping does not say: one for one rank, else two for each rank, at most 16.
 constexpr int default_in_flight(int ranks) { return ranks == 1 ? 1 : ranks < 8 ? 2 * ranks : 16; }
 
-/// The placement that a mapping without mistakes stands for: writes the rank of each of `layers` layers, and its devices in
+/// Computes the placement of a mapping without mistakes: writes the rank of each of `layers` layers, and the devices in
 /// order of rank. Returns the frames in flight.
-constexpr int place(const written_mapping& m, int layers, int* owner, platform::device* devices) {
+constexpr int assign(const written_mapping& m, int layers, int* owner, platform::device* devices) {
   int frames = default_in_flight(count_devices(m)), rank = 0;
   int next = 0;           // of a split: the layer that the next device begins with
   std::size_t point = 0;  // and the point before which it ends

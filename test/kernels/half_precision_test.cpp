@@ -1,4 +1,4 @@
-// Convolutions and products in numbers of 16 bits against the reference, which rounds nothing.
+// Convolutions and matrix products in 16-bit numbers against the reference, which does not round.
 #include "kernels/harness.hpp"
 
 #include <cstdint>
@@ -7,8 +7,8 @@ namespace {
 
 using namespace harness;
 
-template <class Backend> struct halves : ::testing::Test {
-  /// What rounding to 11 or 8 bits may cost, of the largest result.
+template <class Backend> struct half_precision : ::testing::Test {
+  /// The error allowed for rounding to 11 or 8 bits, relative to the largest result.
   static constexpr double rounding = std::is_same_v<Backend, kernels::cudnn::bf16> ? 3e-2 : 4e-3;
 
   template <class Op> static void near(problem<Op> p, const std::string& what, const ending& activation = {}) {
@@ -17,15 +17,15 @@ template <class Backend> struct halves : ::testing::Test {
       p.layout = layout;
       const auto e = error(compute<Backend>(p, activation), expected);
       EXPECT_LE(e, rounding) << what;
-      // And it was rounded: float32 is far closer.
+      // And it was rounded: float32 would be far closer.
       EXPECT_GT(e, 1e-6) << what;
     }
   }
 };
 using both = ::testing::Types<kernels::cudnn::fp16, kernels::cudnn::bf16>;
-TYPED_TEST_SUITE(halves, both);
+TYPED_TEST_SUITE(half_precision, both);
 
-TYPED_TEST(halves, convolutions) {
+TYPED_TEST(half_precision, convolutions) {
   const auto conv = [](const ops::conv& op, const shape& in) {
     return make(op, {in}, {{op.channels, in[1] / op.group, op.kernel[0], op.kernel[1]}, {op.channels}});
   };
@@ -40,7 +40,7 @@ TYPED_TEST(halves, convolutions) {
   TestFixture::near(conv(uneven, {1, 17, 12, 12}), "uneven pads");
 }
 
-TYPED_TEST(halves, products) {
+TYPED_TEST(half_precision, products) {
   for (const std::int64_t depth : {64, 37})
     for (const std::int64_t rows : {1, 5}) {
       const ops::gemm op{.columns = 19, .depth = depth, .bias = true};
@@ -51,8 +51,8 @@ TYPED_TEST(halves, products) {
   TestFixture::near(make(op, {{2, 3, 48}}, {{6, 48}}), "mat_mul");
 }
 
-// What has no form of 16 bits is computed as without.
-TYPED_TEST(halves, others) {
+// Operators without a 16-bit form compute in float32.
+TYPED_TEST(half_precision, others) {
   const ops::conv grouped{.channels = 12, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .group = 3, .bias = true};
   const auto p = make(grouped, {{1, 6, 8, 8}}, {{12, 2, 3, 3}, {12}});
   EXPECT_LE(error(compute<TypeParam>(p), compute<kernels::reference::backend>(p)), 1e-4);

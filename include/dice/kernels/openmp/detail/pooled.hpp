@@ -1,5 +1,5 @@
-// Direct convolution whose output is the largest of each 2 × 2 results: a pair of rows at a time, which never leaves the
-// cache.
+// Direct convolution whose output is the largest of each 2 × 2 results. A pair of rows at a time is computed, and never
+// leaves the cache.
 #pragma once
 
 #include "dice/kernels/openmp/detail/convolution.hpp"
@@ -10,12 +10,12 @@
 
 namespace dice::kernels::openmp {
 
-/// Computes thread `thread`'s part of a band, of `threads`. Its first row is an even one.
-template <int Lanes> DICE_SHARED void convolve_halved(const band& b, std::int64_t thread, std::int64_t threads) {
+/// Computes the part of a band that belongs to thread `thread` of `threads`. The band's first row is even.
+template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_t thread, std::int64_t threads) {
   const auto& form = *b.form;
   const auto taps = form.taps(), width_out = form.x.out / 2, area = form.y.out / 2 * width_out;
   const auto depth = form.depth * taps * block, step = form.plane * Lanes;
-  const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // others may read other channels
+  const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
   const auto panels = (form.out_blocks() + together - 1) / together;
   constexpr std::ptrdiff_t row = tile_pixels * block, plane = 2 * row;
   team::share(b.rows / 2 * panels, thread, threads, [&](std::int64_t u) {

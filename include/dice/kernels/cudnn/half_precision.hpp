@@ -1,4 +1,4 @@
-// Convolutions and products in numbers of 16 bits, for devices that allow it: precision<fp16>, precision<bf16>. Tensors stay
+// Convolutions and products in 16-bit numbers, for devices that allow it: precision<fp16>, precision<bf16>. Tensors stay
 // float32 in memory, and so do all sums; inputs, weights and the sums of convolutions are rounded.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace cudnn {
 
 template <class Backend> inline constexpr bool is_bf16 = std::is_same_v<Backend, cudnn::bf16>;
 
-/// A number of 16 bits, as bits.
+/// The bits of x as a 16-bit number.
 template <class Backend> std::uint16_t halved(float x) {
   std::uint16_t bits = 0;
   if constexpr (is_bf16<Backend>) {
@@ -32,8 +32,7 @@ template <class Backend> std::uint16_t halved(float x) {
 }
 
 /// Backend is cudnn_fp16 or cudnn_bf16.
-template <class Backend>
-struct half_conv : base<ops::conv, half_conv<Backend>>, detail::packing<half_conv<Backend>, ops::conv> {
+template <class Backend> struct half_conv : base<ops::conv> {
   static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int, source from, std::byte* to) {
     const algorithm::half_convolution form(op, in[0], result);
     const auto channels = in[0][1];
@@ -57,23 +56,22 @@ struct half_conv : base<ops::conv, half_conv<Backend>>, detail::packing<half_con
     current->start(
         narrow{x, c.inputs[0], images, count(in[0][1]), count(form.channels), count(form.in_pixels), is_bf16<Backend>});
 
-    convolution wish;
-    wish.x = image_of(in[0]), wish.y = image_of(result);
-    wish.x[1] = form.channels, wish.y[1] = form.out_channels;
-    wish.w = {form.out_channels, form.channels, op.kernel[0], op.kernel[1]};
-    wish.strides = op.strides, wish.dilations = op.dilations, wish.pads = op.pads;
-    wish.channels_last = true;
-    wish.type = is_bf16<Backend> ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_HALF;
+    convolution wanted;
+    wanted.x = image_of(in[0]), wanted.y = image_of(result);
+    wanted.x[1] = form.channels, wanted.y[1] = form.out_channels;
+    wanted.w = {form.out_channels, form.channels, op.kernel[0], op.kernel[1]};
+    wanted.strides = op.strides, wanted.dilations = op.dilations, wanted.pads = op.pads;
+    wanted.channels_last = true;
+    wanted.type = is_bf16<Backend> ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_HALF;
     const operands at{.x = x, .w = c.packed, .y = y, .workspace = all.at + used, .room = all.bytes - used};
-    if (!current->convolutions.run(wish, at)) current->convolutions.refuse(wish, at.room);
+    if (!current->convolutions.run(wanted, at)) current->convolutions.refuse(wanted, at.room);
     const auto* const bias = reinterpret_cast<const float*>(c.packed + 2 * form.weight_elements());
     current->start(widen{c.output, y, op.bias ? bias : nullptr, images, count(op.channels), count(form.out_channels),
                          count(form.out_pixels), is_bf16<Backend>, e});
   }
 };
 
-template <class Backend, class Op>
-struct half_product : base<Op, half_product<Backend, Op>>, detail::packing<half_product<Backend, Op>, Op> {
+template <class Backend, class Op> struct half_product : base<Op> {
   static void prepare(const Op& op, graph::shapes, const tensor::shape&, int, source from, std::byte* to) {
     std::transform(from[0], from[0] + op.columns * op.depth, reinterpret_cast<std::uint16_t*>(to), halved<Backend>);
     if constexpr (requires { op.bias; })

@@ -9,12 +9,12 @@
 namespace dice::runtime {
 
 /// What the weights room must prepare for rank `rank`: its fusion groups in order. `groups` gets their indices.
-inline std::vector<weights::need> needs_of(const program& p, int rank, std::vector<int>& groups) {
+inline std::vector<weights::item> weights_of(const program& p, int rank, std::vector<int>& groups) {
   constexpr auto pack = [](const void* entry, kernels::source from, std::byte* to) {
     const auto& kernel = *static_cast<const kernels::entry*>(entry);
     kernel.by.pack(kernel.what, from, to);
   };
-  std::vector<weights::need> out;
+  std::vector<weights::item> out;
   groups.clear();
   for (std::size_t g = 0; g < p.plan.groups.size(); ++g)
     if (p.plan.groups[g].rank == rank) {
@@ -26,10 +26,10 @@ inline std::vector<weights::need> needs_of(const program& p, int rank, std::vect
 }
 
 /// The same for all ranks.
-inline std::vector<std::vector<weights::need>> needs_of(const program& p) {
-  std::vector<std::vector<weights::need>> out;
+inline std::vector<std::vector<weights::item>> weights_of(const program& p) {
+  std::vector<std::vector<weights::item>> out;
   std::vector<int> groups;
-  for (int rank = 0; rank < p.ranks(); ++rank) out.push_back(needs_of(p, rank, groups));
+  for (int rank = 0; rank < p.ranks(); ++rank) out.push_back(weights_of(p, rank, groups));
   return out;
 }
 

@@ -10,10 +10,10 @@
 
 namespace dice::kernels::team::detail {
 
-/// Returns when `a` is no longer `old`, after whose change notify_one() or notify_all() is called. Looks again at once for
-/// some 250 µs, then sleeps: on a board with other work, what it waits for may need this very core. A thread that sleeps
-/// sooner is not let on again at once where others compute: MobileNet-v1 took 5.4 ms a frame on two threads beside a program
-/// that used two fifths of one core, instead of 3.7, with 30 µs (Zen 5; 3.0 ms without that program with both).
+/// Returns when `a` is no longer `old`; whoever changes it calls notify_one() or notify_all(). Spins for about 250 µs, then
+/// sleeps: on a busy board, what it waits for may need this core. A thread that sleeps sooner does not get its core back at
+/// once if other programs compute: with 30 µs, MobileNet-v1 took 5.4 instead of 3.7 ms a frame on two threads next to a
+/// program that used two fifths of one core (Zen 5; 3.0 ms with either limit without that program).
 template <class T> void await(const std::atomic<T>& a, T old) {
   constexpr int looks = 8000;
   for (int i = 0; i < looks; ++i) {
@@ -27,11 +27,11 @@ template <class T> void await(const std::atomic<T>& a, T old) {
   a.wait(old, std::memory_order_acquire);
 }
 
-/// Where the threads of a job wait for each other, and what they have taken of their work since. What many write has a cache
-/// line of its own.
+/// A barrier for the threads of a job, and how many units of work each has handed out since. Variables that many threads
+/// write have a cache line each.
 class meeting {
  public:
-  /// Of `threads` threads at most.
+  /// For at most `threads` threads.
   explicit meeting(std::int64_t threads) : taken_(static_cast<std::size_t>(threads)) {}
 
   /// Returns when all `threads` threads have called it.
@@ -45,17 +45,17 @@ class meeting {
       await(round_, round);
     }
   }
-  /// Nobody is here, and nothing is taken. While no thread is in wait() or share().
+  /// Resets: no thread has arrived, no unit is taken. Only while no thread arrives in wait() or runs share().
   void start() {
     here_.store(0, std::memory_order_relaxed);
     for (auto& t : taken_) t.units.store(0, std::memory_order_relaxed);
   }
-  /// Calls f(unit) for the units in [0, units) of thread `thread` of `threads`, then for those that others have not begun
-  /// yet.
+  /// Calls f(unit) for each unit in [0, units) that belongs to thread `thread` of `threads`, then for units of other threads
+  /// that they have not begun.
   template <class F> void share(std::int64_t units, std::int64_t thread, std::int64_t threads, const F& f) {
     for (std::int64_t k = 0; k < threads; ++k) {
       const auto owner = (thread + k) % threads, first = units * owner / threads, end = units * (owner + 1) / threads;
-      auto& taken = taken_[static_cast<std::size_t>(owner)].units;
+      auto& taken = taken_[owner].units;
       for (auto unit = first + taken.load(std::memory_order_relaxed);
            unit < end && (unit = first + taken.fetch_add(1, std::memory_order_relaxed)) < end; ++unit)
         f(unit);
@@ -66,36 +66,38 @@ class meeting {
   struct alignas(64) count {
     std::atomic<std::int64_t> units{0};
   };
-  std::vector<count> taken_;  ///< by thread: of its units
+  std::vector<count> taken_;  ///< by thread: how many of its units
   alignas(64) std::atomic<std::int32_t> here_{0};
   alignas(64) std::atomic<std::int32_t> round_{0};
 };
 
-class crew;
+class thread_pool;
 
-/// What the calling thread is: one of the threads of a job, or the first thread of a crew, between jobs, or neither.
-struct membership {
-  std::int64_t threads = 1;  ///< of the job or the crew
-  meeting* where = nullptr;  ///< of the job; null: it has but one thread
-  detail::crew* crew = nullptr;
+/// The calling thread's role: one of the threads of a job, thread 0 of a thread pool between jobs, or neither.
+struct thread_role {
+  std::int64_t threads = 1;  ///< of the job or the pool
+  meeting* where = nullptr;  ///< of the job; null if it has only one thread
+  thread_pool* pool = nullptr;
   bool works = false;  ///< in a job
 };
-inline thread_local membership member;
+inline thread_local thread_role this_thread;
 
 /// Calls f(thread, threads) as one of a job's threads.
 template <class F> void take_part(meeting* where, std::int64_t thread, std::int64_t threads, const F& f) noexcept {
-  const auto outer = std::exchange(member, {threads, where, nullptr, true});
+  const auto outer = std::exchange(this_thread, {threads, where, nullptr, true});
   f(thread, threads);
-  member = outer;
+  this_thread = outer;
 }
 
-/// Threads that stay together: thread 0 has jobs, the others wait for them.
-class crew {
+/// Threads that stay together: thread 0 issues jobs, the others wait for them.
+class thread_pool {
  public:
-  explicit crew(std::int64_t threads) : where_(threads) {}
-  /// In thread 0, of `size` threads: calls f(thread, threads) in each of the first `threads`.
+  explicit thread_pool(std::int64_t threads) : where_(threads) {}
+  /// In thread 0 of `size` threads: calls f(thread, threads) in each of the first `threads`.
   template <class F> void run(std::int64_t size, std::int64_t threads, const F& f) {
-    call_ = [](crew& me, std::int64_t thread) { take_part(&me.where_, thread, me.threads_, *static_cast<const F*>(me.f_)); };
+    call_ = [](thread_pool& me, std::int64_t thread) {
+      take_part(&me.where_, thread, me.threads_, *static_cast<const F*>(me.f_));
+    };
     f_ = &f;
     threads_ = std::min(threads, size);
     where_.start();
@@ -126,11 +128,11 @@ class crew {
     for (std::int32_t left; (left = busy_.load(std::memory_order_acquire)) > 0;) await(busy_, left);
   }
 
-  alignas(64) std::atomic<std::uint32_t> job_{0};  ///< its number; the job is
-  void (*call_)(crew&, std::int64_t) = nullptr;
+  alignas(64) std::atomic<std::uint32_t> job_{0};  ///< number of the current job, which is:
+  void (*call_)(thread_pool&, std::int64_t) = nullptr;
   const void* f_ = nullptr;
   std::int64_t threads_ = 1;
-  alignas(64) std::atomic<std::int32_t> busy_{0};  ///< threads that have not done it
+  alignas(64) std::atomic<std::int32_t> busy_{0};  ///< threads that have not finished the job
   meeting where_;
 };
 

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "dice/runtime/arena.hpp"
+#include "dice/runtime/kernel_calls.hpp"
+#include "dice/runtime/segment_runner.hpp"
+#include "dice/runtime/transfers.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace dice::runtime {
+
+/// Segments on a CPU: a run has ended when begin() returns.
+class cpu_segments final : public segment_runner {
+ public:
+  cpu_segments(const program& p, int rank, const arena& tensors, kernel_calls& kernels, transfers& io)
+      : plan_(p.plan), me_(p.plan.ranks[rank]), arena_(tensors), kernels_(kernels), io_(io) {}
+
+  std::byte* message(int m, int in_slot) const override {
+    const auto& about = plan_.messages[m];
+    return arena_.address(about.to == me_.rank ? about.at_receiver : about.at_sender, in_slot);
+  }
+  void begin(int g, std::int64_t frame) override {
+    const auto& segment = plan_.segments[me_.first_segment + g];
+    const int in_slot = io_.slot(frame);
+    for (int i = segment.first_step; i < segment.last_step; ++i) {
+      const auto& s = plan_.steps[i];
+      layer_ = s.layer;  // until it is done
+      switch (s.what) {
+        case schedule::action::receive:
+          io_.note_arrivals();  // it may have arrived just now
+          break;
+        case schedule::action::enter:
+          io_.enter(s.layer, frame, arena_.address(s.output, in_slot));
+          break;
+        case schedule::action::leave:
+          io_.leave(s.layer, frame, arena_.address(s.output, in_slot));
+          break;
+        case schedule::action::send:
+          io_.send(s.message, frame, message(s.message, in_slot));
+          break;
+        case schedule::action::compute:
+          compute(s, frame);
+          break;
+      }
+    }
+    layer_ = -1;
+    ended_ = {g, frame};
+  }
+  std::optional<run> ended() override { return std::exchange(ended_, {}); }
+  bool busy() const override { return false; }
+
+ private:
+  void compute(const schedule::step& s, std::int64_t frame) {
+    io_.clear_team();
+    const auto from = now();
+    kernels_.run(s, io_.slot(frame));
+    const auto to = now();
+    io_.count_computing(to - from);
+    io_.note_call(s.group, frame, from, to);
+    io_.progress();  // so that messages travel while the rank computes
+    io_.note_arrivals();
+  }
+
+  const schedule::plan_view& plan_;
+  const schedule::rank_program& me_;
+  const arena& arena_;
+  kernel_calls& kernels_;
+  transfers& io_;
+  std::optional<run> ended_;
+};
+
+}  // namespace dice::runtime

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "dice/runtime/arena.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/runtime/weights_of.hpp"
+#include "dice/weights/store.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace dice::runtime {
+
+/// Calls the kernels of a rank with its tensors and weights. The constructor's arguments must outlive it.
+class kernel_calls {
+ public:
+  /// `store` holds weights_of(p, rank).
+  kernel_calls(const program& p, int rank, const weights::store& store, const arena& tensors)
+      : program_(p), arena_(tensors), plain_(p.plan.groups.size()), packed_(p.plan.groups.size()) {
+    std::vector<int> groups;
+    static_cast<void>(weights_of(p, rank, groups));
+    for (int i = 0; i < static_cast<int>(groups.size()); ++i)
+      plain_[groups[i]] = store.plain(i), packed_[groups[i]] = store.packed(i);
+    int most = 1;
+    for (const auto& s : p.plan.steps) most = std::max(most, s.operands);
+    inputs_.resize(most);
+  }
+
+  /// Runs the kernel of a step for a frame in a slot.
+  void run(const schedule::step& s, int in_slot) {
+    const auto& plan = program_.plan;
+    for (int k = 0; k < s.operands; ++k)
+      inputs_[k] = reinterpret_cast<const float*>(arena_.address(plan.operands[s.first_operand + k], in_slot));
+    program_.kernels[s.group].run({inputs_.data(), reinterpret_cast<float*>(arena_.address(s.output, in_slot)),
+                                   plain_[s.group], packed_[s.group], arena_.address(s.scratch, in_slot)});
+  }
+
+  /// The same for an accelerator that records the kernel. Throws std::runtime_error, which names the layer.
+  void record(const schedule::step& s, int in_slot) {
+    try {
+      run(s, in_slot);
+    } catch (const std::exception& e) {
+      throw std::runtime_error("layer '" + std::string(program_.layers.layers[s.layer].onnx_name) + "': " + e.what());
+    }
+  }
+
+ private:
+  const program& program_;
+  const arena& arena_;
+  std::vector<const float* const*> plain_;  ///< by fusion group
+  std::vector<const std::byte*> packed_;    ///< by fusion group
+  std::vector<const float*> inputs_;        ///< of the call being made
+};
+
+}  // namespace dice::runtime

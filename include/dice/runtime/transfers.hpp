@@ -1,0 +1,133 @@
+// What enters and leaves a rank: frames from its source and to its sink, messages from and to other ranks.
+#pragma once
+
+#include "dice/channels/channel.hpp"
+#include "dice/runtime/figures.hpp"
+#include "dice/runtime/frames.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/runtime/recorder.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dice::runtime {
+
+/// Hands tensors to and takes them from source, sink and endpoint, and records what is done. Frame numbers count over all
+/// runs; those given to source, sink and recorder start at 0 in each run.
+class transfers {
+ public:
+  transfers(const program& p, int rank, channels::endpoint& end, int slots)
+      : program_(p), plan_(p.plan), end_(end), slots_(slots) {
+    const auto& me = plan_.ranks[rank];
+    for (int s = me.first_step; s < me.last_step; ++s) {
+      if (plan_.steps[s].what == schedule::action::send) sends_.push_back(plan_.steps[s].message);
+      if (plan_.steps[s].what == schedule::action::receive) receives_.push_back(plan_.steps[s].message);
+    }
+  }
+
+  /// A run begins with frame `first`. `in` and `out` may be null.
+  void begin(std::int64_t first, source* in, sink* out, figures& measured) {
+    first_ = first, source_ = in, sink_ = out, figures_ = &measured;
+  }
+  void record(recorder* to) {
+    recorder_ = to;
+    arrived_.assign(slots_, std::vector<char>(receives_.size(), 1));
+  }
+
+  int slot(std::int64_t frame) const { return static_cast<int>(frame % slots_); }
+
+  /// Frames whose receives are posted.
+  std::int64_t posted() const { return posted_; }
+  /// Posts the receives of the next frame, each into at(message, slot).
+  template <class At> void post(const At& at) {
+    const auto frame = posted_++;
+    for (const int m : receives_) {
+      end_.start_receive(m, slot(frame), at(m, slot(frame)));
+      if (sees_messages()) note(recorder::kind::post, m, frame, now());
+    }
+    if (recorder_) arrived_[slot(frame)].assign(receives_.size(), 0);
+  }
+  void send(int message, std::int64_t frame, const std::byte* from) {
+    const auto begin = recorder_ ? now() : 0;
+    end_.start_send(message, slot(frame), from);
+    figures_->bytes_sent += plan_.messages[message].bytes;
+    note(recorder::kind::send, message, frame, begin);
+  }
+  void enter(int layer, std::int64_t frame, std::byte* to) {
+    const auto begin = recorder_ ? now() : 0;
+    if (source_) source_->fill(layer, frame - first_, reinterpret_cast<float*>(to), elements(layer));
+    note(recorder::kind::enter, layer, frame, begin);
+  }
+  void leave(int layer, std::int64_t frame, const std::byte* from) {
+    const auto begin = recorder_ ? now() : 0;
+    if (sink_) sink_->take(layer, frame - first_, reinterpret_cast<const float*>(from), elements(layer));
+    note(recorder::kind::leave, layer, frame, begin);
+  }
+
+  /// Whether a step of a frame can run without waiting for its message, source or sink.
+  bool ready(const schedule::step& s, std::int64_t frame) const {
+    if (s.what == schedule::action::receive) return end_.received(s.message, slot(frame));
+    if (s.what == schedule::action::enter) return !source_ || source_->ready(s.layer, frame - first_);
+    if (s.what == schedule::action::leave) return !sink_ || sink_->ready(s.layer, frame - first_);
+    return true;
+  }
+  /// Whether all messages of a slot's last frame are sent.
+  bool sent(int in_slot) const {
+    return std::all_of(sends_.begin(), sends_.end(), [&](int m) { return end_.sent(m, in_slot); });
+  }
+
+  /// Gives the transport a chance to move messages.
+  void progress() { end_.progress(); }
+
+  recorder* recording() const { return recorder_; }
+  /// Clears the team's times before the next kernel call.
+  void clear_team() {
+    if (recorder_) std::fill(recorder_->team().begin(), recorder_->team().end(), kernels::interval{});
+  }
+  bool sees_messages() const { return recorder_ && recorder_->sees_messages(); }
+  void note(recorder::kind is, int what, std::int64_t frame, std::int64_t begin) const {
+    if (recorder_) recorder_->add({begin, now(), frame < 0 ? -1 : frame - first_, what, is});
+  }
+  /// Records the messages that have arrived since the last call.
+  void note_arrivals() {
+    if (!sees_messages()) return;
+    for (auto f = std::max<std::int64_t>(0, posted_ - slots_); f < posted_; ++f)
+      for (std::size_t i = 0; i < receives_.size(); ++i)
+        if (auto& seen = arrived_[slot(f)][i]; !seen && end_.received(receives_[i], slot(f))) {
+          seen = 1;
+          note(recorder::kind::receive, receives_[i], f, now());
+        }
+  }
+  /// Counts time in kernels, in nanoseconds.
+  void count_computing(std::int64_t time) { figures_->computing += time; }
+  /// Records a kernel call, and when each thread of the team worked in it.
+  void note_call(int group, std::int64_t frame, std::int64_t from, std::int64_t to) const {
+    if (!recorder_) return;
+    const auto add = [&](std::int64_t begin, std::int64_t end, int thread) {
+      recorder_->add({begin, end, frame - first_, group, recorder::kind::compute, thread});
+    };
+    add(from, to, 0);
+    const auto& team = recorder_->team();
+    for (int t = 1; t < static_cast<int>(team.size()); ++t)
+      if (team[t].end > 0) add(team[t].begin, team[t].end, t);
+  }
+
+ private:
+  std::int64_t elements(int layer) const { return program_.layers.layers[layer].output.elements(); }
+
+  const program& program_;
+  const schedule::plan_view& plan_;
+  channels::endpoint& end_;
+  const int slots_;
+  std::vector<int> sends_, receives_;  ///< messages
+  std::int64_t first_ = 0, posted_ = 0;
+  source* source_ = nullptr;
+  sink* sink_ = nullptr;
+  figures* figures_ = nullptr;
+  recorder* recorder_ = nullptr;
+  std::vector<std::vector<char>> arrived_;  ///< by slot and receive: whether its arrival is recorded
+};
+
+}  // namespace dice::runtime
