@@ -22,7 +22,7 @@ def missing(errors, page, cases):
     return out
 
 
-def untold(errors, page, tests):
+def undocumented(errors, page, tests):
     """The same for error.hpp of `partition`, whose messages are too long for a page. `tests`: texts of the tests."""
     names = re.findall(r'struct (\w+);', errors[errors.index('namespace dice::error'):])
     return ([] if names else ['partition/error.hpp names no mistake']) + [
@@ -35,7 +35,7 @@ def main(root):
     cases = [re.search(r'^// expect: (.*)$', case.read_text(), re.M)[1] for case in (root / 'test/compile_fail').glob('*.cpp')]
     wrong = missing((root / 'include/dice/placement/error.hpp').read_text(), (root / 'docs/dsl.md').read_text(), cases)
     tests = [*(root / 'test/compile_fail').glob('*.cpp'), root / 'test/partition/mapping_test.cpp']
-    wrong += untold((root / 'include/dice/partition/error.hpp').read_text(), (root / 'docs/partitioning.md').read_text(),
+    wrong += undocumented((root / 'include/dice/partition/error.hpp').read_text(), (root / 'docs/partitioning.md').read_text(),
                     '\n'.join(test.read_text() for test in tests))
     sys.exit('\n'.join(wrong) or None)
 

@@ -207,7 +207,7 @@ class executor {
     at.running = true;
     runner_->begin(at.next, f);
   }
-  /// Returns whether a run has ended.
+  /// Takes note of the runs that have ended; returns whether there were any.
   bool end_runs() {
     bool any = false;
     while (const auto done = runner_->ended()) end(*done), any = true;
