@@ -90,13 +90,64 @@ TEST(explain, advises_the_best_mapping_with_times_as_seen) {
   // Everything took twice as long as predicted: the best mapping is half as fast as predicted, and the gain is the same.
   const auto text = advice<on_slow>(run_of<on_slow>(2));
   EXPECT_NE(text.find("This mapping would reach " + text::number_text(best_fps / 2, "%.4g frames/s, ") +
-                      text::number_text((best_fps / slow_fps - 1) * 100, "%.0f %% more than the ") +
+                      advice::detail::gain_text(best_fps / slow_fps - 1) + " the " +
                       text::number_text(slow_fps / 2, "%.4g of the present one")),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("using deployment = dice::mapping<"), std::string::npos);
   const auto json = advice<on_slow>(run_of<on_slow>(2), true);
   EXPECT_EQ(json.find("{\"frames_per_s\": " + text::json_number(best_fps / 2)), 0u) << json;
+}
+
+TEST(explain, large_gains_are_times) {
+  EXPECT_EQ(advice::detail::gain_text(0.153), "15 % more than");
+  EXPECT_EQ(advice::detail::gain_text(1), "100 % more than");
+  EXPECT_EQ(advice::detail::gain_text(1.34), "2.3 times");
+  EXPECT_EQ(advice::detail::gain_text(15.93), "17 times");
+}
+
+/// A run whose ranks wait for one another, on hosts that others share.
+template <class Map> report::seen_run run_on_shared_cores(const report::core_loss& lost) {
+  auto run = run_of<Map>(1);
+  for (auto& idle : run.idle) idle = 0.5;
+  run.lost.assign(run.idle.size(), lost);
+  return run;
+}
+
+TEST(explain, cores_that_others_took_come_first) {
+  using loss = report::core_loss;
+  const auto& p = assembly::program_of<sample::network, best>;
+  const auto page = [&](const loss& l) { return advice::explained_text(p, run_on_shared_cores<best>(l), nullptr); };
+  EXPECT_NE(page({}).find("--in-flight"), page({}).find("dice::in_flight<"));  // one of them is advised
+  EXPECT_EQ(page({.waited = 0.04, .others = 1, .threads = 1, .cores = 2}), page({}));
+  struct {
+    loss of;
+    const char *says, *does_not_say;
+  } const cases[] = {
+      {{.waited = 0.41, .others = 0.98, .threads = 1, .cores = 1}, "Other programs on h0 used 1.0 of 1 core: ", "own ranks"},
+      {{.waited = 0.41, .threads = 4, .cores = 2},
+       "This job's own ranks have 4 threads on 2 cores of h0: ",
+       "Other programs"},
+      {{.waited = 0.41, .others = 0.9, .threads = 4, .cores = 2},
+       "This job's own ranks have 4 threads on 2 cores of h0: ",
+       "quota"},
+      {{.waited = 0.41, .throttled = 0.4, .threads = 1, .cores = 2},
+       "A CPU quota on h0 stopped the threads: ",
+       "Other programs"},
+      {{.stolen = 0.41, .threads = 1, .cores = 2}, "The hypervisor of h0 gave 41 % ", "quota"},
+      {{.waited = 0.41, .threads = 1, .cores = 2}, "What took the cores on h0 is not known", "Other programs"},
+  };
+  for (const auto& c : cases) {
+    const auto text = page(c.of);
+    EXPECT_EQ(text.find("Cores were taken: rank 0 on h0 could have run, but had no core for 41 % of the time"), 0u) << text;
+    EXPECT_NE(text.find(c.says), std::string::npos) << text;
+    EXPECT_EQ(text.find(c.does_not_say), std::string::npos) << text;
+    EXPECT_EQ(text.find("in_flight"), std::string::npos) << text;
+    EXPECT_EQ(text.find("--in-flight"), std::string::npos) << text;
+    EXPECT_NE(text.find("No rank or link is busy all the time: they wait for cores."), std::string::npos) << text;
+    const auto json = advice::explained_json(p, run_on_shared_cores<best>(c.of), nullptr).json();
+    EXPECT_NE(json.find("\"lost_cores\": \"Cores were taken: "), std::string::npos) << json;
+  }
 }
 
 TEST(explain, the_best_mapping_has_none_better) {

@@ -136,7 +136,7 @@ class Mappings(unittest.TestCase):
         for mapping, words in (
                 ('mapping<dev<0, cpu, on<"x">>, layers<all>>', "rank_on_unknown_host: rank 0 is on 'x', which is not a host of the cluster; tie"),
                 ('mapping<dev<0, threads<2>, on<"q">>, layers<to<relu1>>, dev<1, gpu>, layers<from<conv2>>>', "unit_without_backend: 'gpu'"),
-                ("mapping<dev<0>, layers<none>>", "layer_of_another_network")):
+                ("mapping<dev<0>, layers<none>>", "not_a_layer_of_the_network")):
             done = run("--plan", "--mapping", mapping)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(words, done.stderr)

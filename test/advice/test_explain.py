@@ -156,6 +156,24 @@ class Explain(unittest.TestCase):
         else:
             self.assertIn("No other mapping on this cluster", text)
 
+    def test_cores_that_others_take(self):
+        core = min(os.sched_getaffinity(0))
+        other = subprocess.Popen(["taskset", "-c", str(core), sys.executable, "-c", "print(flush=True)\nwhile True: pass"],
+                                 stdout=subprocess.PIPE)
+        try:
+            other.stdout.readline()
+            text = self.explain("taskset", "-c", core, DIGITS, "--transport", "in-process", "--frames", 20000, "--json", self.json)
+        finally:
+            other.kill()
+            other.communicate()
+        figures = json.loads(self.json.read_text())
+        self.assertIn("\nCores were taken: rank ", text)
+        self.assertNotIn("in-flight", text)
+        self.assertNotIn("in_flight", text)
+        self.assertTrue(figures["explained"]["lost_cores"].startswith("Cores were taken: rank "))
+        self.assertEqual([rank["cores"]["count"] for rank in figures["ranks"]], [1, 1])
+        self.assertGreater(max(rank["cores"]["waited_ms"] for rank in figures["ranks"]), 0)
+
     def test_refusals(self):
         self.assertIn("give files", self.explain(DIGITS, "--transport", "in-process", "--input", "-", code=2))
         self.assertIn("omit --explain", self.explain(DIGITS, "--measure", "x.json", code=2))

@@ -94,22 +94,33 @@ TEST(command_line, names) {
   EXPECT_NE(error_of(two(), {"--random", "1", "--output", "out.5="}).find("missing"), std::string::npos);
   EXPECT_NE(error_of(two(), {"--random", "1", "--output", "out.5=x", "--output", "out.7=x"}).find("written twice"),
             std::string::npos);
+  for (const char* option : {"--output", "--expect"})
+    EXPECT_NE(error_of(two(), {"--random", "1", option, "out.5=x", option, "out.5=y"}).find("has two files, 'x' and 'y'"),
+              std::string::npos);
   EXPECT_EQ(error_of(two(), {"--random", "1", "--input", "in.1=a"}), "");
 }
 
 TEST(command_line, refusals_name_the_option) {
+  EXPECT_EQ(error_of(one(), {"--random", "1", "--top", "9999"})
+                .find("--top: '9999' is more than the numbers of a frame's results, "),
+            0u);
   for (const char* option : {"--frames", "--warmup", "--in-flight", "--top", "--tolerance", "--random"})
     for (const char* value : {"x", "", "1x", " 1", "-1", "99999999999999999999999999", "0x10"}) {
       if (option == std::string("--tolerance") && value[0] == '9') continue;  // a number
       const auto text = error_of(one(), {option, value, "--input", "a", "--expect", "b"});
       EXPECT_NE(text.find(option), std::string::npos) << option << " '" << value << "': " << text;
     }
+  for (const char* option : {"--frames", "--in-flight", "--top"}) {  // the least that they take
+    EXPECT_NE(error_of(one(), {option, "0", "--input", "a"}).find(option), std::string::npos) << option;
+    EXPECT_EQ(error_of(one(), {option, "1", "--input", "a"}), "");
+  }
+  EXPECT_EQ(error_of(one(), {"--warmup", "0", "--input", "a"}), "");
   EXPECT_NE(error_of(one(), {"--input", "a", "--in-flight", "7"}).find("allows, 6"), std::string::npos);
   EXPECT_NE(error_of(one(), {"--input"}).find("missing"), std::string::npos);
   EXPECT_NE(error_of(one(), {"--input="}).find("missing"), std::string::npos);
   EXPECT_NE(error_of(one(), {"--framse", "1"}).find("--frames?"), std::string::npos);
   EXPECT_NE(error_of(one(), {"-x"}).find("--help"), std::string::npos);
-  EXPECT_NE(error_of(one(), {"--input", "x=y.npy"}).find("no input 'x', its input is in.0"), std::string::npos);
+  EXPECT_NE(error_of(one(), {"--input", "x=y.npy"}).find("no input 'x'; its input is in.0"), std::string::npos);
   EXPECT_NE(error_of(one(), {}).find("--random SEED"), std::string::npos);
 }
 

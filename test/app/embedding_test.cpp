@@ -7,7 +7,9 @@
 #include <xtensor/xnpy.hpp>
 #include <xtensor/xview.hpp>
 
+#include <chrono>
 #include <cstdint>
+#include <latch>
 #include <thread>
 
 namespace {
@@ -104,6 +106,38 @@ TEST(Embedding, AWrongShapeIsNamedAndNothingHappens) {
   engine.close();
   expect_scores(engine.take().value(), 7);
   EXPECT_FALSE(engine.take());
+}
+
+TEST(Embedding, DeadlinesThatPassLeaveTheFrame) {
+  using namespace std::chrono_literals;
+  auto options = in_process;
+  options.queue = 1;
+  auto engine = dice::start<digits::network, two>(options);
+  tensor result;
+  EXPECT_FALSE(engine.take_for(1ms));
+  EXPECT_FALSE(engine.take_for(0s, result));
+  std::latch entered(1), opened(1);
+  engine.push([&](auto to) {
+    to = picture(0);
+    entered.count_down();
+    opened.wait();
+  });
+  entered.wait();
+  engine.push(picture(1));  // the queue is full
+  auto frame = picture(2);
+  EXPECT_FALSE(engine.try_push(std::move(frame)));
+  EXPECT_FALSE(engine.push_for(1ms, std::move(frame)));
+  EXPECT_EQ(frame, picture(2));
+  EXPECT_THROW(engine.push_for(1ms, tensor::from_shape({2})), std::invalid_argument);
+  opened.count_down();
+  EXPECT_TRUE(engine.push_for<digits::picture>(24h, std::move(frame)));
+  expect_scores(engine.take_for(24h).value(), 0);
+  expect_scores(engine.take_for<digits::scores>(std::chrono::hours::max()).value(), 1);
+  engine.close();
+  EXPECT_THROW(engine.push_for(24h, picture(3)), std::logic_error);
+  EXPECT_TRUE(engine.take_for(24h, result));
+  expect_scores(result, 2);
+  EXPECT_FALSE(engine.take_for(24h, result));
 }
 
 TEST(Embedding, OneTensorForAllResults) {

@@ -1,7 +1,6 @@
 // Streams whose ranks are threads of this process: frames come out right and in order, whatever the program's threads do.
-#include "runtime/toy.hpp"
+#include "app/engine_fixture.hpp"
 
-#include "dice/job/stream_job.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/weights_of.hpp"
 #include "dice/weights/packed.hpp"
@@ -21,44 +20,7 @@
 namespace {
 
 using dice::job::stream_job;
-
-struct fixture {
-  explicit fixture(std::vector<int> owner, toy::network net = toy::diamond(), int in_flight = 4)
-      : toy(std::move(net), std::move(owner), in_flight), program(toy.view()) {
-    options.weights = "/tmp/dice_engine_" + std::to_string(::getpid()) + ".safetensors";
-    options.by = dice::job::transport::in_process;
-    toy.write_weights(options.weights, toy.digest);
-    toy::failing_after = -1;
-    toy::jitter = 0;
-  }
-  ~fixture() { ::unlink(options.weights.c_str()); }
-
-  bool push(stream_job& job, int layer, std::int64_t frame, bool waits = true) const {
-    return job.push(
-        layer,
-        [=](float* to, std::int64_t n) {
-          const auto from = toy::frame(layer, frame);
-          std::copy(from.begin(), from.begin() + n, to);
-        },
-        waits);
-  }
-  /// The expected numbers of output `layer`.
-  toy::values expected(int layer, std::int64_t frame, int inputs = 1) const {
-    std::map<int, toy::values> in;
-    for (int i = 0; i < inputs; ++i) in[i] = toy::frame(i, frame);
-    return toy.compute(in).at(layer);
-  }
-  static toy::values numbers(const dice::runtime::tensor& t) { return {t.begin(), t.end()}; }
-
-  toy::program toy;
-  dice::runtime::program program;
-  dice::engine_options options;
-};
-
-const std::vector<std::vector<int>> placements{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-                                               {0, 0, 1, 1, 0, 1, 2, 2, 2, 2},
-                                               {0, 1, 0, 1, 0, 1, 0, 1, 0, 1},
-                                               {3, 2, 1, 0, 1, 2, 3, 0, 1, 2}};
+using engine_tests::fixture, engine_tests::placements;
 
 TEST(Engine, ResultsComeInOrderAndWhileFramesArePushed) {
   for (const auto& owner : placements) {
@@ -71,7 +33,7 @@ TEST(Engine, ResultsComeInOrderAndWhileFramesArePushed) {
     });
     dice::runtime::tensor result;
     int frames = 0;
-    for (; job.take(9, result); ++frames) ASSERT_EQ(f.numbers(result), f.expected(9, frames)) << frames;
+    for (; f.take(job, 9, result); ++frames) ASSERT_EQ(f.numbers(result), f.expected(9, frames)) << frames;
     EXPECT_EQ(frames, 200);
     source.join();
     job.wait();
@@ -84,10 +46,11 @@ TEST(Engine, PackedWeights) {
     const auto plain = std::exchange(f.options.weights, "");
     f.options.packed = plain + ".packed";
     {
-      std::ofstream out(f.options.packed, std::ios::binary);
+      dice::files::writer out(f.options.packed);
       const dice::weights::file from(plain, f.program.network, f.program.weights);
       dice::weights::write_packed(out, dice::runtime::packed_identity(f.program), dice::runtime::weights_of(f.program), from,
                                   [](auto...) {});
+      out.commit();
     }
     ::unlink(plain.c_str());
     {
@@ -96,7 +59,7 @@ TEST(Engine, PackedWeights) {
       job.close();
       dice::runtime::tensor result;
       for (int k = 0; k < 3; ++k) {
-        ASSERT_TRUE(job.take(9, result));
+        ASSERT_TRUE(f.take(job, 9, result));
         EXPECT_EQ(f.numbers(result), f.expected(9, k));
       }
     }
@@ -134,16 +97,17 @@ TEST(Engine, NobodyTakesSoNobodyPushes) {
     int pushed = 0;
     for (auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
          std::chrono::steady_clock::now() < until;)
-      f.push(job, 0, pushed, false) ? ++pushed : (std::this_thread::sleep_for(std::chrono::milliseconds(1)), 0);
+      f.push(job, 0, pushed, dice::runtime::at_once) ? ++pushed
+                                                     : (std::this_thread::sleep_for(std::chrono::milliseconds(1)), 0);
     EXPECT_LE(pushed, 2 + 4 + 2);  // queue, in flight, results
     EXPECT_GE(pushed, 4);
     job.close();
     dice::runtime::tensor result;
     for (int k = 0; k < pushed; ++k) {
-      ASSERT_TRUE(job.take(9, result));
+      ASSERT_TRUE(f.take(job, 9, result));
       ASSERT_EQ(f.numbers(result), f.expected(9, k));
     }
-    EXPECT_FALSE(job.take(9, result));
+    EXPECT_FALSE(f.take(job, 9, result));
   }
 }
 
@@ -161,13 +125,13 @@ TEST(Engine, SeveralInputsAndOutputs) {
     std::thread taker([&] {
       dice::runtime::tensor result;
       for (int k = 0; k < 40; ++k) {
-        ASSERT_TRUE(job.take(5, result));
+        ASSERT_TRUE(f.take(job, 5, result));
         ASSERT_EQ(f.numbers(result), f.expected(5, k, 2));
       }
     });
     dice::runtime::tensor result;
     for (int k = 0; k < 40; ++k) {
-      ASSERT_TRUE(job.take(7, result));
+      ASSERT_TRUE(f.take(job, 7, result));
       ASSERT_EQ(f.numbers(result), f.expected(7, k, 2));
     }
     first.join(), second.join(), taker.join();
@@ -207,7 +171,7 @@ TEST(Engine, AFailingKernelIsNamed) {
     dice::runtime::tensor result;
     int frames = 0;
     try {
-      for (; job.take(9, result); ++frames) EXPECT_EQ(f.numbers(result), f.expected(9, frames));
+      for (; f.take(job, 9, result); ++frames) EXPECT_EQ(f.numbers(result), f.expected(9, frames));
       ADD_FAILURE();
     } catch (const dice::engine_error& e) {
       EXPECT_EQ(e.rank(), owner[6]);
@@ -226,11 +190,10 @@ TEST(Engine, WhatTheProgramsFunctionsThrowEndsTheStream) {
   fixture f(placements[1]);
   {
     stream_job job(f.program, f.options);
-    job.push(
-        0, [](float*, std::int64_t) { throw std::runtime_error("the camera is gone"); }, true);
+    f.write(job, 0, [](float*, std::int64_t) { throw std::runtime_error("the camera is gone"); });
     dice::runtime::tensor result;
     try {
-      job.take(9, result);
+      f.take(job, 9, result);
       FAIL();
     } catch (const dice::engine_error& e) {
       EXPECT_EQ(e.cause(), "the camera is gone");
@@ -324,8 +287,8 @@ TEST(Engine, PushedAfterTheEnd) {
   job.wait();
   EXPECT_THROW(f.push(job, 0, 1), std::logic_error);
   dice::runtime::tensor result;
-  EXPECT_TRUE(job.take(9, result));
-  EXPECT_FALSE(job.take(9, result));
+  EXPECT_TRUE(f.take(job, 9, result));
+  EXPECT_FALSE(f.take(job, 9, result));
 }
 
 }  // namespace

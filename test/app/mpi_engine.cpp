@@ -38,11 +38,13 @@ void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, i
           for (int k = 0; k < frames; ++k)
             job.push(
                 0,
-                [k](float* to, std::int64_t) {
-                  const auto from = toy::frame(0, k);
-                  std::copy(from.begin(), from.end(), to);
+                [k] {
+                  return [k](float* to, std::int64_t) {
+                    const auto from = toy::frame(0, k);
+                    std::copy(from.begin(), from.end(), to);
+                  };
                 },
-                true);
+                dice::runtime::never);
           job.close();
         } catch (const dice::engine_error&) {
         }
@@ -54,7 +56,7 @@ void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, i
     try {
       if (job.holds(9)) {
         dice::runtime::tensor result;
-        for (; job.take(9, result); ++taken)
+        for (; job.take(9, result, dice::runtime::never); ++taken)
           require(toy::values(result.begin(), result.end()) == toy.compute({{0, toy::frame(0, taken)}}).at(9), "a result");
       }
       job.wait();

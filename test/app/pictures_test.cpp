@@ -55,7 +55,7 @@ std::string error_of(const std::string& path, const app::picture_form& f) {
   try {
     picture(path, f);
     return {};
-  } catch (const runtime::file_error& e) {
+  } catch (const files::error& e) {
     return e.what();
   }
 }
@@ -180,7 +180,7 @@ TEST(pictures, that_fit_no_input) {
     try {
       form(one, o);
       return std::string();
-    } catch (const runtime::file_error& e) {
+    } catch (const files::error& e) {
       return std::string(e.what());
     }
   };
@@ -239,7 +239,7 @@ TEST(pictures, that_are_too_large) {
     const auto path = files.write("large.png", png);
     const auto size = std::to_string(width) + "×" + std::to_string(height);
     EXPECT_TELLS(error_of(path, form({1, 3, 16, 16})), "large.png' has " + size + " pixels; the limit is 100 million");
-    EXPECT_THROW(app::check_picture(path, form({1, 3, 16, 16})), runtime::file_error);
+    EXPECT_THROW(app::check_picture(path, form({1, 3, 16, 16})), files::error);
   }
 }
 
@@ -259,7 +259,7 @@ TEST(input_files, of_a_folder) {
     try {
       all.add(at);
       FAIL();
-    } catch (const runtime::file_error& e) {
+    } catch (const files::error& e) {
       EXPECT_TELLS(std::string(e.what()), at + "/d.png' is neither a .npy file nor a JPEG or PNG picture");
     }
   }
@@ -292,7 +292,7 @@ TEST(input_files, of_folders_without_pictures) {
     try {
       all.add(files.path.string() + "/");
       FAIL();
-    } catch (const runtime::file_error& e) {
+    } catch (const files::error& e) {
       EXPECT_TELLS(std::string(e.what()), "the folder '" + files.path.string() + "/' holds no .npy, JPEG or PNG file");
     }
     files.write("notes.txt", "text");
@@ -303,7 +303,7 @@ TEST(input_files, of_several_pictures_a_frame) {
   const app::options o;
   app::input_files all({2, 3, 16, 16}, "input 'x'", o);
   for (const char* name : {"colour.png", "grey.png", "colour.jpg"}) all.add(folder + name);
-  EXPECT_THROW(all.frames(), runtime::file_error);
+  EXPECT_THROW(all.frames(), files::error);
   all.add(folder + "deep.png");
   EXPECT_EQ(all.frames(), 2);
   EXPECT_EQ(all.pictures()[0], folder + "colour.png, " + folder + "grey.png");

@@ -60,8 +60,8 @@ class Readme(unittest.TestCase):
     def test_drawing(self):
         """plan.svg has the texts of the plan."""
         svg = xml.etree.ElementTree.parse(HERE / 'plan.svg')
-        texts = [text.text.strip() for text in svg.iter('{http://www.w3.org/2000/svg}text')]
-        wanted = [line.strip() for label in re.findall(r'label="(.*?)"', printed('--plan=dot')) for line in label.split(r'\n')]
+        texts = [part.text.strip() for part in svg.iter('{http://www.w3.org/2000/svg}tspan')]
+        wanted = [line.strip() for label in re.findall(r'label="(.*?)"', printed('--plan=dot')) for line in label.split(r'\n') if line]
         self.assertEqual(sorted(comparable('\n'.join(texts))), sorted(comparable('\n'.join(wanted))))
 
 

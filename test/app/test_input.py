@@ -171,23 +171,42 @@ class StandardInput(Case):
                     running.stdin.write(self.raw[256 * f:256 * (f + 1)])
                     running.stdin.flush()
                     self.assertIn(f"frame {f}: ", running.stdout.readline().decode())
-                self.assertEqual([p.name for p in self.folder.iterdir() if "out" in p.name], [])  # the unfinished file has no name yet
+                self.assertEqual([p.name for p in self.folder.iterdir() if "out" in p.name], ["out.npy.partial"])
+                np.testing.assert_array_equal(np.load(self.folder / "out.npy.partial"), self.wanted[:10])
                 running.stdin.close()
                 self.assertIn("5 frames in", running.stdout.readline().decode())
             self.assertEqual(running.returncode, 0)
             np.testing.assert_array_equal(np.load(self.folder / "out.npy"), self.wanted[:10])
             (self.folder / "out.npy").unlink()
 
-    def test_an_interrupted_stream_leaves_nothing(self):
+    def interrupted(self, end):
+        """The exit code of a stream whose process is sent `end` after its first result."""
         command = self.command(TOY, ["--input", "-", "--top", 1, "--output", "out.npy"], 1, "threads")
         with subprocess.Popen(command, cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
             running.stdin.write(self.raw)
             running.stdin.flush()
             running.stdout.readline()
-            running.send_signal(signal.SIGINT)
+            running.send_signal(end)
+            running.stdout.read()
             running.wait(LIMIT)
-        self.assertEqual(running.returncode, -signal.SIGINT)
-        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["in.npy", "toy.safetensors", "wanted.npy"])
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir() if "out" not in p.name), ["in.npy", "toy.safetensors", "wanted.npy"])
+        return running.returncode
+
+    def test_an_interrupted_stream_keeps_its_results(self):
+        self.assertEqual(self.interrupted(signal.SIGTERM), 3)
+        kept = np.load(self.folder / "out.npy")
+        np.testing.assert_array_equal(kept, self.wanted[:len(kept)])
+        self.assertGreater(len(kept), 0)
+        self.assertFalse((self.folder / "out.npy.partial").exists())
+
+    def test_a_killed_stream_leaves_its_results(self):
+        self.assertEqual(self.interrupted(signal.SIGKILL), -signal.SIGKILL)
+        kept = np.load(self.folder / "out.npy.partial")
+        np.testing.assert_array_equal(kept, self.wanted[:len(kept)])
+        self.assertGreater(len(kept), 0)
+        done = self.stream("--output", "out.npy")
+        self.assert_fails(done, 1, "'out.npy.partial' exists already")
+        np.testing.assert_array_equal(np.load(self.folder / "out.npy.partial"), kept)
 
     def test_so_many_frames(self):
         for by in self.ways():

@@ -104,7 +104,7 @@ class Mappings(unittest.TestCase):
         return str(file)
 
     def test_mistakes_are_told_with_their_place(self):
-        self.refused("line 1, column 27: layer_of_another_network: 'con2' is not a layer of the network digits (did you mean "
+        self.refused("line 1, column 27: not_a_layer_of_the_network: 'con2' is not a layer of the network digits (did you mean "
                      "'conv2'?); name layers of the network passed to main", *FRAMES, "--mapping", "mapping<dev<0>, layers<to<con2>>>")
         self.refused("layer_without_device: layer 'relu3' and 7 others are in no list; add it to a layers list", "--plan", "--mapping",
                      "mapping<dev<0>, layers<to<conv3>>>")

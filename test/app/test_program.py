@@ -147,7 +147,9 @@ class Runs(Case):
         self.assertLess(values[-1], 1e4)
         self.assertEqual([r["rank"] for r in run["ranks"]], list(range(ranks)))
         for r in run["ranks"]:
-            self.assertEqual(list(r), ["rank", "host", "compute_ms", "wait_ms", "bytes_sent", "peak_rss_bytes", "planned_bytes"])
+            self.assertEqual(list(r), ["rank", "host", "compute_ms", "wait_ms", "bytes_sent", "peak_rss_bytes", "planned_bytes",
+                                       "cores"])
+            self.assertEqual(list(r["cores"]), ["count", "threads", "waited_ms", "stolen_ms", "throttled_ms", "other_programs_ms"])
             self.assertGreater(r["peak_rss_bytes"], 1 << 20)
             self.assertGreater(r["planned_bytes"], 0)
             self.assertEqual(r["bytes_sent"] % (256 * count), 0)
@@ -182,6 +184,35 @@ class Runs(Case):
         np.testing.assert_allclose(np.load(self.folder / "out.npy"), wanted, rtol=1e-5, atol=1e-5)
         self.assert_done(self.run_program("--input", "x.npy", "--output", "out.npy", "--frames", "2", "--warmup", "7"))
         np.testing.assert_allclose(np.load(self.folder / "out.npy"), over(diamond, x[:4]), rtol=1e-5, atol=1e-5)
+
+    def test_numbers_that_are_not_finite(self):
+        """--check-numbers names the first tensor that holds them: an input, or the first layer that makes them."""
+        large = np.full((2, 32), 3e38, np.float32)
+        w = Weights()
+        with np.errstate(over="ignore"):
+            first = w.scale(large)
+            second, third = w.scale(first), w.scale(first)
+            added = add(second, third)
+        row, column = np.argwhere(np.isfinite(second) & np.isfinite(third) & ~np.isfinite(added))[0]
+        sign = "-" if added[row, column] < 0 else ""
+        x = np.ones((8, 32), np.float32)
+        for value, file in (-np.inf, "infinite.npy"), (3e38, "large.npy"):
+            x[4 + row, column] = value  # frame 2
+            np.save(self.folder / file, x)
+        for owner, ranks in PLACEMENTS[:3]:
+            with self.subTest(owner=owner):
+                go = lambda *a, by="threads": self.run_program("--frames", 9, *a, owner=owner, ranks=ranks, by=by)
+                of = lambda rank: f"rank {rank} (host " if ranks > 1 else "host "
+                self.assert_done(go("--check-numbers", "--random", 1))
+                self.assert_done(go("--input", "infinite.npy"))
+                self.assert_fails(go("--check-numbers", "--input", "infinite.npy"), 1, of(owner[0]),
+                                  f", frame 2, layer 'in.0': the input itself holds -inf at [{row}, {column}]; correct the frames")
+                for by in self.ways(ranks if owner == PLACEMENTS[2][0] else 1):
+                    self.assert_fails(go("--check-numbers", "--input", "large.npy", by=by), 1, of(owner[2 * 4]),
+                                      f", frame 2, layer '/node/4': its result holds {sign}inf at [{row}, {column}]; its inputs are "
+                                      "finite, so look at its weights")
+        done = self.run_program("--check-numbers", "--input", "large.npy", "--warmup", 3)
+        self.assert_fails(done, 1, "warm-up frame 2, layer '/node/4'")
 
     def test_random_frames_depend_on_the_seed_alone(self):
         outs = {}

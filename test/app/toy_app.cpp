@@ -1,14 +1,18 @@
 // A program of dice::main with a toy network. Environment variables configure it, so that one program serves all tests:
-// TOY_NET, TOY_OWNER (the rank of each layer), TOY_IN_FLIGHT, TOY_FAIL_AFTER, TOY_SLOW (µs), TOY_ACCELERATORS (yes: ranks 0,
-// 2, … compute on accelerators). TOY_VERSION and TOY_DIGEST may be "RANK=TEXT". With --write-weights FILE it writes its
-// weights and exits.
+// TOY_NET, TOY_TWIST (ends all ONNX names), TOY_OWNER (the rank of each layer), TOY_IN_FLIGHT, TOY_FAIL_AFTER, TOY_SLOW
+// (µs), TOY_ACCELERATORS (yes: ranks 0, 2, … compute on accelerators). TOY_VERSION, TOY_DIGEST, TOY_KILL and
+// TOY_HANG (yes: a kernel never returns) may be "RANK=TEXT". With
+// --write-weights FILE it writes its weights and exits.
 #include "runtime/fake_accelerator.hpp"
 #include "runtime/toy.hpp"
 
 #include "dice/app/run.hpp"
 #include "dice/job/launcher.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 
@@ -26,6 +30,11 @@ std::string for_rank(const char* name, std::string otherwise) {
   return at != std::string::npos && std::atoi(text.c_str()) == dice::job::launched_rank() ? text.substr(at + 1) : otherwise;
 }
 
+/// Says so, and never returns.
+void hang(const dice::kernels::task&, const dice::kernels::buffers&) {
+  std::fputs("a kernel hangs\n", stderr);
+  for (;;) ::pause();
+}
 void fail_hard(const dice::kernels::task&, const dice::kernels::buffers&) { std::raise(SIGKILL); }
 
 }  // namespace
@@ -41,7 +50,7 @@ int main(int argc, char** argv) {
     net[6].what = toy::op::failing;
   }
   toy::jitter = std::atoi(environment("TOY_SLOW", "0").c_str());
-  toy::program toy(net, owner, std::atoi(environment("TOY_IN_FLIGHT", "4").c_str()));
+  toy::program toy(net, owner, std::atoi(environment("TOY_IN_FLIGHT", "4").c_str()), environment("TOY_TWIST", ""));
   if (argc == 3 && std::string(argv[1]) == "--write-weights") {
     toy.write_weights(argv[2], toy.digest);
     return 0;
@@ -55,8 +64,9 @@ int main(int argc, char** argv) {
       });
   auto program = toy.view();
   std::vector<dice::kernels::entry> deadly(program.kernels.begin(), program.kernels.end());
-  if (for_rank("TOY_KILL", "") == "yes") {
-    for (auto& k : deadly) k.by.run = fail_hard;
+  const bool hangs = for_rank("TOY_HANG", "") == "yes";
+  if (hangs || for_rank("TOY_KILL", "") == "yes") {
+    for (auto& k : deadly) k.by.run = hangs ? hang : fail_hard;
     program.kernels = deadly;
   }
   return dice::app::run(program, nullptr, argc, argv);

@@ -3,9 +3,11 @@
 
 #include "dice/channels/channel.hpp"
 
-#include <chrono>
+#include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -93,6 +95,58 @@ inline void run(dice::channels::communicator& ranks) {
     require(block.front() == static_cast<float>(r) && block.back() == static_cast<float>(r), "content of a block");
   }
   ranks.all_gather({});
+}
+
+/// Settles while some ranks have sent more than others receive, and fewer: nothing of that is in the way of ranks that
+/// connect again, with other paths, and nothing that was given up is written any more.
+inline void settle(dice::channels::communicator& ranks) {
+  using dice::channels::path;
+  using message = std::vector<std::int64_t>;
+  const int me = ranks.rank(), n = ranks.size();
+  constexpr int slots = 4, posted = 2;  // messages that each rank receives of at most `slots`
+  struct receive {
+    message got, wanted;
+  };
+  std::deque<receive> received;  // of all rounds
+  std::deque<message> sent;
+  for (int round = 0; round < 4; ++round) {
+    const std::size_t words = 5000 + static_cast<std::size_t>(round);
+    std::vector<path> paths;
+    for (int from = 0; from < n; ++from)
+      for (int to = 0; to < n; ++to)
+        if (from != to)
+          paths.push_back({from, to, 1 + (round + to) % 3, 8 * static_cast<std::int64_t>(words), slots, slots});
+    const auto end = ranks.connect(paths);
+    for (int p = 0; p < static_cast<int>(paths.size()); ++p) {
+      const auto& about = paths[static_cast<std::size_t>(p)];
+      const int sends = (about.from + 2 * about.to + round) % (slots + 1);
+      const auto content = [&](int k) { return message(words, (round * 100 + p) * 10 + k); };
+      for (int k = 0; about.from == me && k < sends; ++k)
+        end->start_send(p, k, reinterpret_cast<const std::byte*>(sent.emplace_back(content(k)).data()));
+      for (int k = 0; about.to == me && k < posted; ++k) {
+        auto& r = received.emplace_back(receive{message(words, -1), k < sends ? content(k) : message(words, -1)});
+        end->start_receive(p, k, reinterpret_cast<std::byte*>(r.got.data()));
+      }
+    }
+    end->settle();
+  }
+  for (const auto& r : received) require(r.got == r.wanted, "settle: what receives got");
+}
+
+/// A wait() ends when another thread calls wake(), also if it did so before.
+inline void wake(dice::channels::communicator& ranks) {
+  const auto end = ranks.connect({});
+  end->progress();
+  end->wake();
+  end->wait();
+  std::atomic<bool> woken{false};
+  std::thread other([&] {
+    woken = true;
+    end->wake();
+  });
+  while (!woken) end->wait();
+  other.join();
+  end->settle();
 }
 
 }  // namespace contract

@@ -1,4 +1,4 @@
-// expect: dice::error::layer_of_another_network<other::conv1, dice::remedy::name_layers_of_the_network_passed_to_main>
+// expect: dice::error::not_a_layer_of_the_network<other::conv1, dice::remedy::name_layers_of_the_network_passed_to_main>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

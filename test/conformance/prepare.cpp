@@ -3,12 +3,13 @@
 // In OUT it writes header and weights of each case that onnx2hpp accepts, part_0.cpp … with their programs, and three lists
 // (first line: TITLE): passing.txt, left_out.txt with reasons, and constants.txt for what onnx2hpp computes itself.
 #include "cases.hpp"
-#include "graph/convert.hpp"
 #include "emit/emit.hpp"
-#include "graph/names.hpp"
-#include "emit/pending_file.hpp"
 #include "emit/sha256.hpp"
+#include "graph/convert.hpp"
+#include "graph/names.hpp"
 #include "tolerance.hpp"
+
+#include "dice/files/writer.hpp"
 
 #include <fmt/format.h>
 
@@ -161,9 +162,8 @@ std::string fold(const test_case& c, const fs::path& file) {
 /// Writes the case's header and weights; returns the header's digest.
 std::string write_network(const outcome& o, const std::string& name, const fs::path& folder) {
   const auto layout = onnx2hpp::lay_out_weights(*o.network);
-  onnx2hpp::pending_file weights(folder / (name + ".safetensors"));
+  dice::files::writer weights((folder / (name + ".safetensors")).string());
   const auto weights_digest = onnx2hpp::write_weights(layout, name, weights);
-  weights.close();
   weights.commit();
   const auto header = onnx2hpp::emit_header(*o.network, layout, name, o.model_digest, weights_digest);
   write_file(folder / (name + ".hpp"), header);

@@ -14,8 +14,12 @@ for package in dice dice-header-only; do
   "$("$pkg_config" --variable=onnx2hpp $package)" "$example/digits.onnx" -q
   # shellcheck disable=SC2046  # words
   "$cxx" -I. "$example/digits.cpp" -o digits $("$pkg_config" --cflags --libs $package)
-  "$@" ./digits --input "$example/digits_in.npy" --expect "$example/digits_out.npy"
+  "$@" ./digits --input "$example/digits_in.npy" --expect "$example/digits_out.npy" 2>$package.log || { cat $package.log; exit 1; }
 done
+# Compiled without -O: the library is fast all the same, and a program without it warns once.
+if grep 'without optimisation' dice.log; then exit 1; fi
+[ "$(grep -c 'warning: rank 0 .*compiled without optimisation.*-DCMAKE_BUILD_TYPE=Release' dice-header-only.log)" = 1 ]
+[ "$(grep -c 'without optimisation' dice-header-only.log)" = 1 ]
 
 flags=$("$pkg_config" --define-variable=cpu=-march=x86-64-v3 --cflags dice-header-only)
 case $flags in

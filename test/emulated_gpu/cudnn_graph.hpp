@@ -277,7 +277,8 @@ struct pointwise {
         return x;
       case CUDNN_POINTWISE_RELU_FWD:
         if (std::isnan(x) && !keeps_nan) return lower;
-        return x < lower ? lower + slope * (x - lower) : x > upper ? upper : x;
+        if (x < lower) return slope == 0 ? lower : lower + slope * (x - lower);  // 0 · ∞ is NaN
+        return x > upper ? upper : x;
       case CUDNN_POINTWISE_SIGMOID_FWD:
         return 1 / (1 + std::exp(-x));
       case CUDNN_POINTWISE_TANH_FWD:

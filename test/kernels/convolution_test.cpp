@@ -170,6 +170,40 @@ TEST(convolution_compared, not_a_number) {
     }
 }
 
+// ∞ and NaN reach only results of their own group, also where a block of channels holds several groups.
+TEST(convolution_compared, groups_with_infinity) {
+  const auto check = [](const ops::conv& op, const shape& in, const ending& e, bool pools_2x2 = false) {
+    if (pools_2x2 && !can_halve) return;
+    auto p = problem_of(op, in);
+    p.pools_2x2 = pools_2x2;
+    const auto channel = in.product(2, in.rank);
+    p.inputs[0][static_cast<std::size_t>(channel + 5)] = std::numeric_limits<float>::infinity();
+    p.inputs[0][static_cast<std::size_t>((in[1] - 2) * channel + 3)] = std::numeric_limits<float>::quiet_NaN();
+    const auto expected = expected_of(p, e);
+    const auto finite = std::count_if(expected.begin(), expected.end(), [](float x) { return std::isfinite(x); });
+    ASSERT_GT(finite, static_cast<std::ptrdiff_t>(expected.size() / 2));
+    compare(pools_2x2 ? p : with_residual(p), text(op, in), e);
+  };
+  const auto conv = [](std::int64_t channels, int kernel, int stride, std::int64_t groups) {
+    const int pad = kernel / 2;
+    return ops::conv{.channels = channels,
+                     .kernel = {kernel, kernel},
+                     .strides = {stride, stride},
+                     .pads = {pad, pad, pad, pad},
+                     .group = groups,
+                     .bias = true};
+  };
+  for (const int kernel : {1, 3})
+    for (const int stride : {1, 2})
+      for (const std::int64_t channels : {1, 3, 8}) {  // of a group: planes, blocks that groups divide evenly and not
+        check(conv(20, kernel, stride, 4), {2, 4 * channels, 9, 13}, ops::relu{});
+        check(conv(24, kernel, stride, 8), {1, 8 * channels, 9, 13}, ops::sigmoid{});
+      }
+  check(conv(24, 3, 1, 8), {1, 40, 9, 30}, ops::relu{}, true);
+  check(conv(16, 5, 1, 4), {1, 96, 6, 5}, ops::clip{.low = -1, .high = 1});  // weights beyond the cache
+  check(conv(40, 3, 1, 40), {1, 40, 9, 13}, ops::relu{});
+}
+
 // Maps large enough for threads to share them by rows.
 TEST(convolution_compared, large_depthwise) {
   for (const int stride : {1, 2})

@@ -1,6 +1,7 @@
 // Softmax, LRN, ReduceMean.
 #include "kernels/expected.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace {
@@ -21,6 +22,21 @@ TYPED_TEST(reduction, softmax_of_large_numbers) {
   EXPECT_FLOAT_EQ(y[0], 0.5f);
   EXPECT_FLOAT_EQ(y[1], 0.5f);
   EXPECT_EQ(y[2], 0);
+}
+
+// The largest number is found wherever it is: along memory and across.
+TYPED_TEST(reduction, softmax_of_one_large_number) {
+  for (const std::int64_t n : {3, 16, 37})
+    for (const std::int64_t inner : {1, 5})
+      for (std::int64_t at = 0; at < n; ++at) {
+        auto p = make(ops::softmax{.first = 0, .last = 1}, {{n, inner}});
+        std::fill(p.inputs[0].begin(), p.inputs[0].end(), 0.0f);
+        const auto large = static_cast<std::size_t>(at * inner + inner - 1);
+        p.inputs[0][large] = 1000;
+        const auto y = compute<TypeParam>(p);
+        EXPECT_EQ(y[large], 1) << n << " " << inner << " " << at;
+        EXPECT_EQ(std::count(y.begin(), y.end(), 0.0f), n - 1) << n << " " << inner << " " << at;
+      }
 }
 
 #ifdef DICE_COMPARES

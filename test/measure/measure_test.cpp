@@ -1,9 +1,17 @@
 // Figures of measurements, without measuring.
+#include "runtime/toy.hpp"
+
 #include "dice/measure/measure.hpp"
+#include "dice/measure/tune.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
 #include <vector>
 
 using namespace dice;
@@ -41,4 +49,26 @@ TEST(measure, names) {
   EXPECT_EQ(measure::detail::word("pi-a.local"), "pi_a_local");
   EXPECT_EQ(measure::detail::word("cores<0, 1>"), "cores_0_1");
   EXPECT_EQ(measure::detail::word("--"), "");
+}
+
+TEST(tune, a_network_without_choices) {
+  const toy::program toy(toy::diamond(), std::vector<int>(10, 0), 1);
+  const auto folder = std::filesystem::temp_directory_path() / ("dice_tune_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string header = folder / "tuned.hpp", json = folder / "tuned.json";
+  const auto read = [](const std::string& file) {
+    std::stringstream out;
+    out << std::ifstream(file).rdbuf();
+    return out.str();
+  };
+  testing::internal::CaptureStdout();
+  measure::tune(toy.view(), header, json);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            "Nothing to tune: no layer of a CPU rank can be computed in several ways.\n'" + header +
+                "' is written all the same, so that builds find it.\n");
+  const auto text = read(header);
+  EXPECT_NE(text.find("//   Nothing to tune: "), std::string::npos) << text;
+  EXPECT_NE(text.find("variants{\n      -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};"), std::string::npos) << text;
+  EXPECT_NE(read(json).find("\"layers\": []"), std::string::npos) << read(json);
+  std::filesystem::remove_all(folder);
 }

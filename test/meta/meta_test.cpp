@@ -37,3 +37,15 @@ TEST(array, grows_at_compile_time_and_at_run_time) {
   static_assert(sum_of_three() == 9);
   EXPECT_EQ(sum_of_three(), 9);
 }
+
+TEST(nearest, short_words_may_differ_by_one_letter_and_others_by_two) {
+  const auto like = [](std::string_view wrong, std::string_view word) {
+    meta::nearest n(wrong);
+    n.look_at(word);
+    return n.best() == word;
+  };
+  EXPECT_TRUE(like("cpo", "cpu") && like("cu", "cpu") && like("cpux", "cpu"));
+  EXPECT_FALSE(like("abu", "cpu") || like("c", "cpu"));
+  EXPECT_TRUE(like("thraeds", "threads") && like("thrds", "threads"));
+  EXPECT_FALSE(like("thrd", "threads") || like("xyzeads", "threads"));
+}

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <sstream>
 
 namespace onnx2hpp_test {
 namespace {
@@ -116,6 +118,28 @@ TEST(CommandLine, InputNamesMayHaveColons) {
   EXPECT_FALSE(fs::exists(folder.path / "none"));
 }
 
+TEST(CommandLine, GuessesMistypedOptions) {
+  const scratch folder;
+  const auto m = folder.save("net.onnx", small());
+  EXPECT_TRUE(contains(tool({m, "--no-fodl"}).err, "--no-fodl (did you mean --no-fold?)")) << tool({m, "--no-fodl"}).err;
+  EXPECT_TRUE(contains(tool({m, "--outputdir=x"}).err, "(did you mean --output-dir?)"));
+  EXPECT_TRUE(contains(tool({m, "--something"}).err, "(see onnx2hpp --help)"));
+  EXPECT_TRUE(contains(tool({m, "--dot", "x", "extra"}).err, "(see onnx2hpp --help)"));
+}
+
+TEST(CommandLine, AShapeThatTheModelDoesNotDeclare) {
+  const scratch folder;
+  const auto done = tool({folder.save("net.onnx", small()), "-i", "input:1x3x8x6", "-o", folder.path});
+  EXPECT_EQ(done.code, 1);
+  const std::string warning = "warning: input \"input\": the model declares batchx1x6x6";
+  EXPECT_TRUE(contains(done.err, warning)) << done.err;
+  EXPECT_EQ(done.err.find(warning), done.err.rfind(warning)) << "for two axes, once";
+  EXPECT_TRUE(contains(done.err,
+                       "do not fit an input of 3 channels in 1 group; omit -i input, or give it a shape like the one "
+                       "that the model declares, batchx1x6x6\n"))
+      << done.err;
+}
+
 TEST(CommandLine, WrongUsageIsExitCode2) {
   const scratch folder;
   const auto m = folder.save("net.onnx", small());
@@ -207,6 +231,25 @@ TEST(CommandLine, HelpVersionAndList) {
   EXPECT_TRUE(contains(list.out, "conv")) << list.out;
   EXPECT_TRUE(contains(list.out, "1x2x4x4")) << list.out;
   EXPECT_FALSE(fs::exists(folder.path / "none"));
+}
+
+TEST(CommandLine, ListsWhatACutWouldSend) {
+  builder b;
+  b.input("x", {1, 2, 4, 4}).output("y");
+  b.node("Relu", {"x"}, {"a"});
+  b.node("Sigmoid", {"a"}, {"b"});
+  b.node("Tanh", {"b"}, {"c"});
+  set(b.node("Concat", {"c", "a", "a"}, {"y"}), "axis", 1);
+  const scratch folder;
+  std::istringstream list(tool({folder.save("net.onnx", b), "--list-layers"}).out);
+  std::vector<std::string> found;
+  for (std::string line; std::getline(list, line);) {
+    std::istringstream words(line);
+    std::vector<std::string> word{std::istream_iterator<std::string>(words), {}};
+    if (word.size() > 6 && word[0] != "id" && word[1] != "layers,") found.push_back(word[6]);
+  }
+  // x, a, a and b (the edge that skips two layers counts, once), a and c, y.
+  EXPECT_EQ(found, (std::vector<std::string>{"0", "128", "128", "256", "256", "384"}));
 }
 
 TEST(CommandLine, CutsAndDraws) {
@@ -307,12 +350,29 @@ TEST(Refusals, ListAllProblemsAtOnce) {
 TEST(Refusals, NothingOfTheModelReachesTheTerminalUnescaped) {
   builder b;
   b.symbolic_input("in\x1b[2J", {"1", "H\x1b"}).input("x", {1}).output("y");
-  b.node("Conv\x1b\n", {"x"}, {"y"}, "n\x7f").set_domain("d\r");
+  b.node("Conv\x1b\n", {"x"}, {"y"}, "n\x7f\xc2\x9b").set_domain("d\r\xe2\x80\xae");
   const scratch folder;
   const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
   EXPECT_EQ(done.code, 1);
   EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 3) << done.err;
-  for (char c : done.err) EXPECT_TRUE(c == '\n' || (c >= ' ' && c != 0x7f)) << int{c};
+  for (char c : done.err) EXPECT_TRUE(c == '\n' || (c >= ' ' && c < 0x7f)) << int{c};
+}
+
+TEST(Refusals, RemediesRunNothingInAShell) {
+  const std::string name = "a'$(touch x)`touch x`";
+  builder b;
+  b.symbolic_input(name + "1", {"1", name}).symbolic_input(name + "2", {"N'$(touch x)", "4"}).output("y").output("z");
+  b.node("Relu", {name + "2"}, {name});
+  b.node("Erf", {name}, {"y"});
+  b.node("Relu", {name + "1"}, {"z"});
+  const scratch folder;
+  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
+  EXPECT_EQ(done.code, 1);
+  const std::string quoted = "a'\\''$(touch x)`touch x`";
+  for (const auto& remedy : {"cut the graph before it with --outputs '" + quoted + "'",
+                             "fix it with -d '" + quoted + "=NUMBER' or -i '" + quoted + "1:1xN'",
+                             std::string("(-d 'N'\\''$(touch x)=NUMBER' sets another value)")})
+    EXPECT_TRUE(contains(done.err, remedy)) << done.err;
 }
 
 TEST(Refusals, GoOnBehindAnUnsupportedOperator) {
@@ -367,7 +427,7 @@ TEST(Files, FailuresLeaveNothingBehind) {
   fs::create_directories(folder.path / "out" / "net.json");
   const auto done = tool({m, "-o", folder.path / "out"});
   EXPECT_EQ(done.code, 1);
-  EXPECT_TRUE(contains(done.err, "cannot write")) << done.err;
+  EXPECT_TRUE(contains(done.err, "cannot be written")) << done.err;
   EXPECT_EQ(files(folder.path / "out"), (std::set<std::string>{"net.json"}));
   EXPECT_EQ(tool({m, "-o", folder.path / "out2", "--depfile", folder.path / "nowhere" / "d"}).code, 1);
   EXPECT_EQ(files(folder.path / "out2").size(), 0u);

@@ -57,7 +57,7 @@ template <class Op> const Op& first(const network& net) {
 /// The elements written to the data section for parameter k of the first layer with parameters.
 inline std::vector<float> written(const network& net, std::size_t k = 0) {
   const scratch folder;
-  onnx2hpp::pending_file file(folder.path / "w");
+  dice::files::writer file((folder.path / "w").string());
   const auto layout = onnx2hpp::lay_out_weights(net);
   write_weights(layout, "test", file);
   file.commit();

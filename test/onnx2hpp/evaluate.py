@@ -86,8 +86,14 @@ def read_weights(path, digest, size):
     assert (8 + length) % 64 == 0
     header = json.loads(data[8:8 + length])
     section = data[8 + length:]
-    assert len(section) == size and hashlib.sha256(section).hexdigest() == digest
-    assert header['__metadata__']['dice_digest'] == digest and header['__metadata__']['format'] == 'dice'
+    metadata = header['__metadata__']
+    assert len(section) == size and metadata['dice_digest'] == digest and metadata['format'] == 'dice'
+    table = ''
+    for name, (begin, after) in sorted(((k, v['data_offsets']) for k, v in header.items() if not k.startswith('__')),
+                                       key=lambda e: e[1]):
+        assert hashlib.sha256(section[begin:after]).hexdigest() == metadata['sha256.' + name], name
+        table += f'{name} {begin} {after} {metadata["sha256." + name]}\n'
+    assert hashlib.sha256(table.encode()).hexdigest() == digest
     end = 0
     for name, t in sorted(((k, v) for k, v in header.items() if k != '__metadata__'), key=lambda e: e[1]['data_offsets']):
         begin, after = t['data_offsets']

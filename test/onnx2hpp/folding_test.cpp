@@ -13,26 +13,27 @@ using namespace dice;
 builder normalised() {
   builder b;
   b.input("x", {1, 1, 2, 2}).output("y").floats("w", {2, 1, 1, 1}, {3, 5}).floats("b", {2}, {1, 2});
-  b.floats("scale", {2}, {2, 4}).floats("shift", {2}, {10, 20}).floats("mean", {2}, {1, -1}).floats("var", {2}, {4, 16});
+  b.floats("scale", {2}, {3, -2}).floats("shift", {2}, {10, 20}).floats("mean", {2}, {1, -1}).floats("var", {2}, {2, 6});
   b.node("Conv", {"x", "w", "b"}, {"c"}, "conv");
-  set(b.node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, {"y"}, "bn"), "epsilon", 0.0f);
+  set(b.node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, {"y"}, "bn"), "epsilon", 0.25f);
   return b;
 }
 
 TEST(BatchNormalization, IsTakenUpByTheConvolution) {
-  // a = scale / √var = (1, 1); b = shift - mean · a = (9, 21)
+  // a = scale / √(var + ε) = (2, -0.8); b = shift - mean · a = (8, 19.2)
   const auto net = convert(normalised());
   EXPECT_EQ(operators(net), "Conv");
-  EXPECT_EQ(written(net, 0), (std::vector<float>{3, 5}));
-  EXPECT_EQ(written(net, 1), (std::vector<float>{1 * 1 + 9, 2 * 1 + 21}));
+  EXPECT_EQ(written(net, 0), (std::vector<float>{3 * 2, 5 * -0.8f}));
+  EXPECT_EQ(written(net, 1), (std::vector<float>{1 * 2 + 8, 17.6f}));
 }
 
 TEST(BatchNormalization, WithoutBiasAndWithScale) {
   builder b;
   b.input("x", {1, 1, 2, 2}).output("y").floats("w", {2, 1, 1, 2}, {1, 2, 3, 4});
-  b.floats("scale", {2}, {2, 3}).floats("shift", {2}, {1, 1}).floats("mean", {2}, {0, 2}).floats("var", {2}, {1, 1});
+  // a = scale / √(var + ε) = (2, 3)
+  b.floats("scale", {2}, {4, 9}).floats("shift", {2}, {1, 1}).floats("mean", {2}, {0, 2}).floats("var", {2}, {1, 6});
   b.node("Conv", {"x", "w"}, {"c"});
-  set(b.node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, {"y"}), "epsilon", 0.0f);
+  set(b.node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, {"y"}), "epsilon", 3.0f);
   const auto net = convert(b);
   EXPECT_EQ(written(net, 0), (std::vector<float>{2, 4, 9, 12}));
   EXPECT_EQ(written(net, 1), (std::vector<float>{1, -5}));
@@ -224,6 +225,26 @@ TEST(Constants, ChoiceAndReduction) {
                    }),
             (floats{4, 6}));
   EXPECT_EQ(folded({2}, [](builder& b) { b.ints("to", {2}), b.node("ConstantOfShape", {"to"}, {"c"}); }), (floats{0, 0}));
+}
+
+TEST(Constants, DefaultsOfAttributesAreThoseOfOnnx) {
+  const auto from = [](std::vector<std::int64_t> result, const char* op, std::vector<std::string> inputs,
+                       std::vector<std::string> outputs = {"c"}) {
+    return folded(result, [&](builder& b) {
+      b.floats("m", {2, 3}, {1, 2, 3, 4, 5, 6}).floats("n", {2, 3, 1}, {1, 2, 3, 4, 5, 6});
+      b.ints("one", {1}).ints("two", {2}).ints("minus", {-7}).ints("three", {3});
+      b.node(op, inputs, outputs);
+    });
+  };
+  EXPECT_EQ(from({3, 2}, "Transpose", {"m"}), (floats{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(from({2, 3}, "Flatten", {"n"}), (floats{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(from({2, 3}, "Squeeze", {"n"}), (floats{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(from({1, 3}, "Gather", {"m", "one"}), (floats{4, 5, 6}));
+  EXPECT_EQ(from({1, 3}, "Split", {"m"}, {"first", "c"}), (floats{4, 5, 6}));
+  EXPECT_EQ(from({1, 1}, "ReduceMax", {"m"}), (floats{6}));
+  EXPECT_EQ(from({3}, "Shape", {"n"}), (floats{2, 3, 1}));
+  EXPECT_EQ(from({2}, "ConstantOfShape", {"two"}), (floats{0, 0}));
+  EXPECT_EQ(from({1}, "Mod", {"minus", "three"}), (floats{2}));  // with the divisor's sign
 }
 
 TEST(Constants, WithoutElementsTakeNoTime) {

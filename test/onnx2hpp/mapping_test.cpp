@@ -259,7 +259,7 @@ TEST(Mapping, ReadsAndWritesNoFileTwice) {
   const auto here = tool({f.model, "-o", f.folder.path, "--mapping", f.folder.write("net_mapping.hpp", "{}"), "--platform",
                           f.folder.write("platform.txt", hosts)});
   EXPECT_EQ(here.code, 2);
-  EXPECT_TRUE(contains(here.err, "would overwrite")) << here.err;
+  EXPECT_TRUE(contains(here.err, "would be overwritten")) << here.err;
   ASSERT_EQ(f.map(R"({"edge01_arm0": ["Conv1", "/act/Relu1", "Flatten1", "g", "fc1"]})").code, 0);
   ASSERT_EQ(tool({f.model, "-o", f.out, "--mapping", f.folder.path / "mapping.json", "--platform",
                   f.folder.path / "platform.txt", "--depfile", f.out / "d"})

@@ -77,7 +77,7 @@ TEST(Conv, Refusals) {
   builder c;
   c.input("x", {1, 4, 8, 8}).output("y").weights("w", {4, 3, 3, 3});
   c.node("Conv", {"x", "w"}, {"y"});
-  EXPECT_NE(problems(c).find("do not fit an input of 4 channels in 1 groups"), std::string::npos);
+  EXPECT_NE(problems(c).find("do not fit an input of 4 channels in 1 group;"), std::string::npos);
   builder d;
   d.input("x", {1, 4, 2, 8}).output("y").weights("w", {4, 4, 3, 3});
   d.node("Conv", {"x", "w"}, {"y"});
@@ -399,7 +399,8 @@ TEST(Resize, RefusesOtherReading) {
   EXPECT_NE(refusal("nearest_mode", "ceil", 2).find("do not just repeat"), std::string::npos);
   EXPECT_NE(refusal("nearest_mode", "other", 2).find("its nearest_mode is \"other\""), std::string::npos);
   EXPECT_NE(refusal("coordinate_transformation_mode", "asymmetric", 3).find("do not just repeat"), std::string::npos);
-  EXPECT_NE(refusal("coordinate_transformation_mode", "align_corners", 2).find("\"align_corners\", which is not"), std::string::npos);
+  EXPECT_NE(refusal("coordinate_transformation_mode", "align_corners", 2).find("\"align_corners\", which is not"),
+            std::string::npos);
   EXPECT_NE(refusal(nullptr, "", 1.5f).find("scales an axis by 1.5; only whole numbers are supported"), std::string::npos);
   EXPECT_NE(refusal(nullptr, "", 1e30f).find("out of range"), std::string::npos);
   EXPECT_NE(problems(one("Upsample", {1, 2}, 7)).find("it has 0 scales or sizes for 2 axes"), std::string::npos);

@@ -3,9 +3,15 @@
 #include "emit/sha256.hpp"
 #include "run_tool.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace onnx2hpp_test {
 namespace {
@@ -32,11 +38,25 @@ TEST(Weights, FormatIsStrict) {
   EXPECT_EQ((8 + size) % 64, 0u);
   const auto header = nlohmann::json::parse(bytes.substr(8, size));
   const std::string data = bytes.substr(8 + size);
-  onnx2hpp::sha256 hash;
-  hash.add(std::as_bytes(std::span(data)));
-  const auto digest = hash.finish();
-  EXPECT_EQ(header["__metadata__"],
-            (nlohmann::json{{"format", "dice"}, {"dice_version", "0.1.0"}, {"network", "m"}, {"dice_digest", digest}}));
+  nlohmann::json metadata{{"format", "dice"}, {"dice_version", "0.1.0"}, {"network", "m"}};
+  const auto sum = [](std::string_view part) {
+    onnx2hpp::sha256 hash;
+    hash.add(std::as_bytes(std::span(part)));
+    return hash.finish();
+  };
+  // The file's digest is of the digests of its tensors.
+  std::map<std::size_t, std::string> lines;
+  for (const auto& [name, t] : header.items()) {
+    if (name.starts_with("__")) continue;
+    const std::size_t from = t["data_offsets"][0], to = t["data_offsets"][1];
+    const auto own = metadata["sha256." + name] = sum(std::string_view(data).substr(from, to - from));
+    lines[from] = fmt::format("{} {} {} {}\n", name, from, to, own.get<std::string>());
+  }
+  std::string table;
+  for (const auto& [from, line] : lines) table += line;
+  const auto digest = sum(table);
+  metadata["dice_digest"] = digest;
+  EXPECT_EQ(header["__metadata__"], metadata);
   EXPECT_NE(read_file(folder.path / "m.hpp").find(".digest = \"" + digest + "\""), std::string::npos);
   // Every byte belongs to one tensor.
   std::map<std::size_t, std::size_t> ranges;

@@ -1,4 +1,5 @@
 // The searches against an enumeration of all mappings, for random problems.
+#include "../seeds.hpp"
 #include "brute_force.hpp"
 
 #include <gtest/gtest.h>
@@ -141,7 +142,8 @@ void compare(const problem& p, const goal& g, unsigned seed) {
 class search_equals_brute_force : public testing::TestWithParam<bool> {};
 
 TEST_P(search_equals_brute_force, of_random_problems) {
-  for (unsigned seed = 0; seed < 400; ++seed) {
+  // 19749: in order and under a limit of the period, labels must be compared by the time that receiving costs, too.
+  for (const unsigned seed : test::seeds(1000, {19749})) {
     std::mt19937 draw(seed);
     const problem p = random_problem(draw, 2 + static_cast<int>(draw() % 6), 1 + static_cast<int>(draw() % 4), 4);
     for (const auto best : {objective::throughput, objective::latency, objective::energy, objective::peak_memory}) {

@@ -32,6 +32,10 @@ static_assert(place::of<net, reversed>.devices[0].unit.count == 2 &&
               place::of<net, reversed>.devices[0].memory_limit == 1 << 30);
 static_assert(place::of<net, reversed>.devices[1].unit.what == platform::unit::kind::threads);
 
+// Without in_flight<…>.
+static_assert(place::default_in_flight(1) == 1 && place::default_in_flight(2) == 4 && place::default_in_flight(7) == 14 &&
+              place::default_in_flight(8) == 16 && place::default_in_flight(40) == 16);
+
 // Split points: layers with id < p1 go to the first device listed, and so on; ranks may be in any order here, too.
 using cut = split<net, points<3, 5>, dev<2>, dev<0>, dev<1>>;
 static_assert(right<cut>);

@@ -227,16 +227,17 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(told("mapping<dev<0>, layers<all>, in_flight<0>>"),
             "line 1, column 30: too_few_frames_in_flight: 'in_flight<0>' lets no frame in; let at least one frame be in "
             "flight");
-  EXPECT_EQ(told("mapping<dev<0>, layers<image, range<conv1, sample::con2>>>"),
-            "line 1, column 44: layer_of_another_network: 'sample::con2' is not a layer of the network sample (did you mean "
-            "'conv2'?); name layers of the network passed to main");
+  EXPECT_EQ(
+      told("mapping<dev<0>, layers<image, range<conv1, sample::con2>>>"),
+      "line 1, column 44: not_a_layer_of_the_network: 'sample::con2' is not a layer of the network sample (did you mean "
+      "'conv2'?); name layers of the network passed to main");
   EXPECT_EQ(
       told("mapping<dev<0>, layers<rang<image, conv1>>>"),
-      "line 1, column 24: layer_of_another_network: 'rang' is not a layer of the network sample (did you mean 'range'?); "
+      "line 1, column 24: not_a_layer_of_the_network: 'rang' is not a layer of the network sample (did you mean 'range'?); "
       "name layers of the network passed to main");
   EXPECT_EQ(
       told("mapping<dev<0>, layers<range<sample::image<7>, scores<\"x\">>>>"),
-      "line 1, column 30: layer_of_another_network: 'sample::image<7>' is not a layer of the network sample (did you mean "
+      "line 1, column 30: not_a_layer_of_the_network: 'sample::image<7>' is not a layer of the network sample (did you mean "
       "'image'?); name layers of the network passed to main");
   EXPECT_EQ(told("mapping<dev<0>, layers<range<relu1, conv1>>>"),
             "line 1, column 30: range_backwards: 'relu1' comes after 'conv1'; swap first and last");

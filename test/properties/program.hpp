@@ -1,6 +1,7 @@
 // Random networks under random mappings, of types and of text: `program NETWORK FOLDER` runs all of one network in this
 // process on the frames that generate.py wrote to FOLDER, and compares the results with NumPy's. `program NETWORK FOLDER
-// FORM` runs it in another form: by MPI, as an engine in this process, as an engine by MPI.
+// FORM` runs it in another form: by MPI, as an engine in this process, as an engine by MPI. `program occurrences` says how
+// often its networks contain what they are meant to: see occurrences.py.
 #pragma once
 
 #include "networks/mappings.hpp"
@@ -177,6 +178,60 @@ template <class Network, std::uint32_t Seed> int check_all(const std::string& pr
     one(check<Network, mappings::even<Network, 1>>(program, folder, "in-process", text), text.c_str());
   }
   return failures ? 1 : 0;
+}
+
+/// What the committed seeds are meant to contain.
+struct occurrence {
+  const char* what;
+  int count = 0;
+};
+
+/// Counts it in Network on one rank.
+template <class Network> void count_occurrences(std::vector<occurrence>& all) {
+  using dice::tensor::layout;
+  const auto p = dice::assembly::program_of<Network, mappings::even<Network, 1>>;
+  const auto count = [&](std::size_t i, const char* what, bool is) {
+    if (all.size() <= i) all.push_back({what});
+    all[i].count += is;
+  };
+  for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
+    const auto& group = p.plan.groups[g];
+    const auto& task = p.kernels[g].what;
+    const auto& layer = p.layers.layers[static_cast<std::size_t>(group.anchor)];
+    const auto reads = [&](std::string_view op) {
+      for (const auto& e : p.layers.into(group.anchor))
+        for (const auto& from : p.plan.groups)
+          if (from.output() == e.from)
+            for (const int l : from.layers())
+              if (l >= 0 && p.layers.layers[static_cast<std::size_t>(l)].op == op) return true;
+      return false;
+    };
+    const auto* conv = layer.op == "Conv" ? static_cast<const dice::ops::conv*>(task.op) : nullptr;
+    const auto channels = conv ? task.inputs[0][1] : 0, groups = conv ? conv->group : 1;
+    const bool depthwise = groups > 1 && groups == channels && groups == conv->channels;
+    const bool blocked = task.output == layout::blocked;
+    const bool winograd = conv && task.how.variant > 0;
+    count(0, "results in blocks", blocked);
+    count(1, "convolutions of more than 64 channels", conv && std::max(channels, conv->channels) > 64);
+    count(2, "Winograd's algorithm", winograd);
+    count(3, "Winograd's algorithm on a joined tensor or a sum", winograd && (reads("Concat") || reads("Add")));
+    count(4, "groups that share blocks",
+          groups > 1 && !depthwise && conv->channels > 16 && conv->channels / groups % 16 != 0);
+    count(5, "depthwise convolutions of several blocks", depthwise && channels > 16);
+    count(6, "Concats of blocks", layer.op == "Concat" && blocked);
+    count(7, "convolutions that end with a sum", conv && group.residual >= 0 && blocked);
+    count(8, "convolutions that end with a halving pool", task.pools_2x2);
+    count(9, "products of a tensor of blocks and a number for each channel",
+          layer.op == "Mul" && blocked && task.inputs.size() == 2 && task.inputs[0] != task.inputs[1]);
+  }
+}
+
+/// Prints it for all networks.
+template <class... Network> int print_occurrences() {
+  std::vector<occurrence> all;
+  (count_occurrences<Network>(all), ...);
+  for (const auto& o : all) std::printf("%3d %s\n", o.count, o.what);
+  return 0;
 }
 
 }  // namespace properties

@@ -51,11 +51,14 @@ struct check final : runtime::sink {
     for (int i : inputs) in[i] = toy::frame(i, frame);
     if (std::memcmp(toy->compute(in).at(layer).data(), from, toy::elements * 4) != 0) ++wrong;
     ++*left;
+    if (static_cast<std::size_t>(frame) >= taken.size()) taken.push_back(0);
+    taken[static_cast<std::size_t>(frame)] = runtime::now();
   }
   const toy::program* toy = nullptr;
   std::vector<int> inputs;
   std::map<int, std::int64_t> next;
   int wrong = 0;
+  std::vector<std::int64_t> taken;  ///< when each frame's last output left so far
   std::atomic<std::int64_t>* left = nullptr;
 };
 
@@ -79,6 +82,10 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
   channels::in_process::hub hub(p.ranks());
   std::atomic<std::int64_t> left{0};
   std::atomic<int> failures{0}, wrong{0};
+  struct times {
+    std::vector<std::int64_t> entered, left;
+  };
+  std::vector<times> seen(static_cast<std::size_t>(p.ranks()));
   std::vector<std::thread> threads;
   for (int r = 0; r < p.ranks(); ++r)
     threads.emplace_back([&, r] {
@@ -111,7 +118,10 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
         for (const auto& m : p.plan.messages) sent += m.from == r ? m.bytes : 0;
         EXPECT_EQ(f.bytes_sent, sent * frames);
         EXPECT_GE(f.waiting, 0);
-        for (std::size_t i = 1; i < f.left.size(); ++i) EXPECT_LE(f.left[i - 1], f.left[i]);
+        EXPECT_TRUE(std::is_sorted(f.left.kept().begin(), f.left.kept().end()));
+        // A frame has left when its last output has.
+        for (std::size_t i = 0; i < out.taken.size(); ++i) EXPECT_LE(out.taken[i], f.left.kept()[i]);
+        seen[static_cast<std::size_t>(r)] = {f.entered.kept(), f.left.kept()};
       } catch (const channels::stopped&) {
         ++failures;
       } catch (const std::exception& error) {
@@ -121,6 +131,11 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
     });
   for (auto& t : threads) t.join();
   EXPECT_EQ(wrong, 0);
+  // A frame enters only after the one `in_flight` older has left everywhere.
+  for (const auto& in : seen)
+    for (const auto& out : seen)
+      for (std::size_t i = static_cast<std::size_t>(in_flight); i < std::min(in.entered.size(), out.left.size() + 1); ++i)
+        EXPECT_GE(in.entered[i], out.left[i - static_cast<std::size_t>(in_flight)]) << "frame " << i;
   return failures == 0;
 }
 
@@ -166,6 +181,23 @@ TEST_P(executor, several_inputs_and_outputs) {
                                         {0, 1, 2, 1, 2, 2, 3, 3},
                                         {3, 2, 1, 0, 1, 2, 3, 0}})
     EXPECT_TRUE(run({toy::two_by_two(), owner, 4}, 120, 5));
+}
+// Rank 1 has an output before and one after rank 2 has worked on the frame: only then the frame has left, and rank 0 may let
+// another one enter.
+TEST_P(executor, outputs_in_two_segments) {
+  using toy::op;
+  toy::jitter = 40;
+  EXPECT_TRUE(run({{{op::input, {}},
+                    {op::scale, {0}},
+                    {op::scale, {1}},
+                    {op::output, {2}},
+                    {op::scale, {2}},
+                    {op::packed, {4}},
+                    {op::output, {5}}},
+                   {0, 0, 1, 1, 2, 1, 1},
+                   2},
+                  150, 3));
+  toy::jitter = 0;
 }
 // The second input takes the memory of the first one, which has left just before.
 TEST_P(executor, an_input_that_is_an_output) {
@@ -214,17 +246,40 @@ TEST_P(executor, eight_ranks_and_many_frames_in_flight) {
 TEST(frame_count, a_failure_elsewhere_comes_before_this_rank_s_own) {
   const std::vector<channels::path> paths{{1, 0, 7, 8, 2, 2}, {0, 1, 7, 8, 2, 2}};
   announced end(-1);
-  runtime::frame_count count(paths, 7, 0, 1, end);
+  const int inputs[] = {0};
+  runtime::frame_count count(paths, 7, 0, inputs, end);
   count.post();
-  EXPECT_THROW(count.advance([]() -> std::int64_t { throw std::logic_error("own"); }), channels::stopped);
+  EXPECT_THROW(count.advance([]() -> std::int64_t { throw std::logic_error("own"); }, 0, false), channels::stopped);
 }
 
 TEST(frame_count, without_inputs_there_is_none) {
   announced end(0);
-  runtime::frame_count count({}, 7, 0, 0, end);
-  EXPECT_EQ(count.advance([] { return -1; }), std::nullopt);
-  runtime::frame_count one({}, 7, 0, 1, end);
-  EXPECT_EQ(one.advance([] { return 5; }), 5);
+  runtime::frame_count count({}, 7, 0, {}, end);
+  EXPECT_EQ(count.advance([] { return -1; }, 0, false), std::nullopt);
+  const int inputs[] = {0};
+  runtime::frame_count one({}, 7, 0, inputs, end);
+  EXPECT_EQ(one.advance([] { return 5; }, 0, false), 5);
+}
+
+// Two ranks with inputs are asked to stop, one after 3 frames, the other by the first one's notice, after 5.
+TEST(frame_count, of_a_stop_is_the_largest_that_has_entered) {
+  const std::vector<channels::path> paths{{1, 0, 7, 8, 2, 2}, {0, 1, 7, 8, 2, 2}};
+  const int inputs[] = {0, 1};
+  const auto never = [] { return -1; };
+  announced five(-2 - 5), total(9), other(0);
+  for (auto [end, expected] : {std::pair{&five, 5}, {&total, 9}}) {
+    runtime::frame_count count(paths, 7, 0, inputs, *end);
+    count.post();
+    EXPECT_EQ(count.advance(never, 3, true), expected);
+    EXPECT_EQ(count.may_enter(), expected);
+  }
+  // A rank without inputs asks: it does not count.
+  const int only[] = {0};
+  announced asks(-2);
+  runtime::frame_count count(paths, 7, 0, only, asks);
+  count.post();
+  EXPECT_EQ(count.advance(never, 4, false), 4);
+  EXPECT_EQ(count.may_enter(), 4);
 }
 
 TEST_P(executor, a_failing_rank_ends_all) {

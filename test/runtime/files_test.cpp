@@ -45,7 +45,7 @@ std::string error_of(const scratch& file, const tensor::shape& one) {
   try {
     runtime::read_frames(file.path, one, "input 'x'");
     return {};
-  } catch (const runtime::file_error& e) {
+  } catch (const files::error& e) {
     return e.what();
   }
 }
@@ -64,8 +64,8 @@ TEST(frames, of_files) {
   EXPECT_EQ(t.data()[3 * 3 + 1], 7.0f);  // row-major here
   file.write(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }", 5));
   EXPECT_EQ(runtime::frames_in(runtime::read_frames(file.path, {}, "x").shape(), {}), 5);  // frames that are scalars
-  // Headers of any length, members in any order.
-  for (const std::size_t length : {0, 60, 120, 250, 400}) {
+  // Headers of any length, members in any order. Version 2 has four bytes for the length.
+  for (const std::size_t length : {0, 60, 120, 250, 400, 70'000}) {
     const std::string blanks(length, ' ');
     file.write(npy("{'shape': (4, 3), " + blanks + "'fortran_order': True, 'descr': '<f4'}", 12, length > 300 ? 2 : 1));
     EXPECT_EQ(runtime::read_frames(file.path, {2, 3}, "x")(3, 1), 7.0f) << length;
@@ -150,16 +150,14 @@ TEST(results, to_files) {
   runtime::write_npy(file.path, sink.result(7));
   const auto back = runtime::read_frames(file.path, {1, 3}, "x");
   for (int i = 0; i < 6; ++i) EXPECT_EQ(back.data()[i], static_cast<float>(i + 1));
-  EXPECT_THROW(runtime::write_npy("/nowhere/at/all.npy", back), runtime::file_error);
-  EXPECT_THROW(runtime::write_npy("/dev/full", back), runtime::file_error);
-  EXPECT_THROW(runtime::write_text("/dev/full", "x"), runtime::file_error);
-  EXPECT_THROW(runtime::require_writable("/nowhere/at/all.npy"), runtime::file_error);
-  EXPECT_THROW(runtime::require_writable("/tmp"), runtime::file_error);
-  EXPECT_NO_THROW(runtime::require_writable(file.path));
-  EXPECT_NO_THROW(runtime::require_writable("in_this_folder.npy"));
-  EXPECT_NO_THROW(runtime::require_writable("/dev/full"));
-  struct stat s {};
-  EXPECT_NE(::stat((file.path + ".tmp" + std::to_string(::getpid())).c_str(), &s), 0);
+  EXPECT_THROW(runtime::write_npy("/nowhere/at/all.npy", back), files::error);
+  EXPECT_THROW(runtime::write_npy("/dev/full", back), files::error);
+  EXPECT_THROW(files::write_text("/dev/full", "x"), files::error);
+  EXPECT_THROW(files::require_writable("/nowhere/at/all.npy"), files::error);
+  EXPECT_THROW(files::require_writable("/tmp"), files::error);
+  EXPECT_NO_THROW(files::require_writable(file.path));
+  EXPECT_NO_THROW(files::require_writable("in_this_folder.npy"));
+  EXPECT_NO_THROW(files::require_writable("/dev/full"));
 }
 
 // The disk is full from the start, in the header, or before the last byte.
@@ -181,13 +179,12 @@ TEST(results, that_do_not_fit_leave_no_file) {
     std::string text;
     try {
       runtime::write_npy(file.path, sink.result(7));
-    } catch (const runtime::file_error& e) {
+    } catch (const files::error& e) {
       text = e.what();
     }
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
     EXPECT_NE(text.find("'" + file.path + "' cannot be written: File too large"), std::string::npos) << room << ": " << text;
     EXPECT_NE(::stat(file.path.c_str(), &s), 0) << room;
-    EXPECT_NE(::stat((file.path + ".tmp" + std::to_string(::getpid())).c_str(), &s), 0) << room;
   }
   ::signal(SIGXFSZ, before);
 }
@@ -229,6 +226,18 @@ TEST(frames, given_ones_come_in_turn) {
   }
 }
 
+TEST(npy, remedies_for_other_shapes) {
+  const tensor::shape picture{1, 3, 8, 10};
+  const auto remedy = [&](const std::vector<std::int64_t>& found) { return runtime::shape_remedy(found, picture); };
+  EXPECT_EQ(remedy({5, 8, 10, 3}), "its axes have another order: save it with .transpose(0, 3, 1, 2)");
+  EXPECT_EQ(runtime::shape_remedy({5, 3, 8, 10}, {1, 8, 10, 3}),
+            "its axes have another order: save it with .transpose(0, 2, 3, 1)");
+  EXPECT_EQ(remedy({3, 8, 10}), "save it with .reshape(-1, 3, 8, 10) if only the axes differ");
+  EXPECT_EQ(remedy({480}), "save it with .reshape(-1, 3, 8, 10) if only the axes differ");
+  for (const auto& found : {std::vector<std::int64_t>{5, 3, 8, 9}, {}, {7}, {0, 8, 10, 3}, {INT64_MAX, INT64_MAX, 4}})
+    EXPECT_EQ(remedy(found), "make frames of the network's shape, or convert the model for these (onnx2hpp -i)");
+}
+
 TEST(affinity, of_units) {
   const auto before = kernels::usable_cores();
   ASSERT_FALSE(before.empty());
@@ -254,6 +263,12 @@ TEST(affinity, of_units) {
   const auto one = runtime::engage({unit::kind::cores, 1, 0}, last, 1, usable, "");
   EXPECT_EQ(one.warning, "");
   EXPECT_EQ(kernels::usable_cores(), std::vector<int>{before.back()});
+  if (usable > 1) {  // one core of several is a mistake only if nobody chose it
+    EXPECT_NE(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "; remedy").warning.find("may use 1 of "),
+              std::string::npos);
+    EXPECT_EQ(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "; remedy", true).warning, "");
+    EXPECT_NE(runtime::engage({unit::kind::threads, 2, 0}, {}, 1, usable, "; remedy", true).warning, "");
+  }
   ASSERT_TRUE(kernels::use_cores(before));
   const int beyond[] = {before[0], 100000};
   const auto half = runtime::engage({unit::kind::cores, 2, 0}, beyond, 1, usable, "");

@@ -117,7 +117,9 @@ inline network random_network(unsigned seed, int size) {
 /// Owns what a runtime::program refers to.
 class program {
  public:
-  program(network net, std::vector<int> owner, int in_flight) : net_(std::move(net)), owner_(std::move(owner)) {
+  /// `twist` ends the ONNX name of each layer.
+  program(network net, std::vector<int> owner, int in_flight, const std::string& twist = {})
+      : net_(std::move(net)), owner_(std::move(owner)) {
     const int n = static_cast<int>(net_.size());
     std::vector<dice::algorithm::choice> by_layer(net_.size());
     int ranks = 0;
@@ -127,7 +129,7 @@ class program {
       dice::graph::layer_info about;
       const bool input = spec.what == op::input, output = spec.what == op::output;
       about.name = keep(std::string("l").append(std::to_string(l)));
-      about.onnx_name = keep(std::string(input ? "in." : output ? "out." : "/node/").append(std::to_string(l)));
+      about.onnx_name = keep(std::string(input ? "in." : output ? "out." : "/node/").append(std::to_string(l)) + twist);
       about.op = input ? "Input" : output ? "Output" : spec.operands.size() == 2 ? "Add" : "Scale";
       about.output = {2, elements / 2};
       about.first_edge = static_cast<int>(edges_.size());

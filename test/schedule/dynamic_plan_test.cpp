@@ -134,7 +134,8 @@ TEST(DynamicPlan, UnitsNeedABackendOfTheProgram) {
     return planned(text, net::name, graph::view_of<net>, tables).mistake();
   };
   const auto told =
-      "line 1, column 16: unit_without_backend: 'gpu' has no backend in this program; link dice cudnn or use a "
+      "line 1, column 16: unit_without_backend: 'gpu' has no backend in this program, whose compiled mapping has no such "
+      "unit: start one whose mapping has; link dice cudnn or use a "
       "cpu unit";
   auto tables = algorithm::tables_of<net, algorithm::bit(algorithm::backend_of({}))>;
   EXPECT_EQ(first("mapping<dev<0, gpu>, layers<image>>", tables), told);
@@ -143,9 +144,11 @@ TEST(DynamicPlan, UnitsNeedABackendOfTheProgram) {
   EXPECT_EQ(first("mapping<dev<0, gpu>, layers<all>>", tables), "none");
   EXPECT_EQ(first("mapping<dev<0, gpu, precision<fp16>>, layers<all>>", tables), told);
   tables.chosen = {};
-  EXPECT_EQ(first("mapping<dev<0, cpu>, layers<all>>", tables),
-            "line 1, column 16: unit_without_backend: 'cpu' has no backend in this program; link dice cudnn or use a "
-            "cpu unit");
+  EXPECT_EQ(
+      first("mapping<dev<0, cpu>, layers<all>>", tables),
+      "line 1, column 16: unit_without_backend: 'cpu' has no backend in this program, whose compiled mapping has no such "
+      "unit: start one whose mapping has; link dice cudnn or use a "
+      "cpu unit");
 }
 
 TEST(DynamicPlan, IsMovedWithItsMapping) {

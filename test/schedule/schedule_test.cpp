@@ -1,5 +1,6 @@
 #include "dice/schedule/schedule.hpp"
 #include "../sample.hpp"
+#include "../seeds.hpp"
 #include "random_network.hpp"
 #include "simulate.hpp"
 
@@ -30,13 +31,13 @@ static_assert(plan_one.groups[1].anchor == sample::conv2::id && plan_one.groups[
 
 // A-B-A with a skip: sum and convolution are on different ranks, so nothing is fused.
 using back = mapping<dev<0, cpu>, layers<to<sample::relu1>, sample::add1, from<sample::relu2>>, dev<1, cpu>,
-                     layers<sample::conv2>, in_flight<3>>;
+                     layers<sample::conv2>, in_flight<4>>;
 constexpr auto plan_back = schedule::plan_of<sample::network, back>;
-static_assert(plan_back.messages.size() == 2 && plan_back.in_flight == 3);
+static_assert(plan_back.messages.size() == 2 && plan_back.in_flight == 4);
 static_assert(plan_back.messages[0].from == 0 && plan_back.messages[0].to == 1 && plan_back.messages[0].tag == 1);
 static_assert(plan_back.messages[0].bytes == 4 * 64 * 4 && plan_back.messages[1].layer == sample::conv2::id);
 static_assert(plan_back.ranks[0].last_segment - plan_back.ranks[0].first_segment == 2);
-static_assert(plan_back.ranks[0].slots == 3);
+static_assert(plan_back.ranks[0].slots == 4 && plan_back.ranks[1].slots == 3);
 
 // A rank with messages and one segment needs three frames' blocks if as many are in flight.
 template <int Frames>
@@ -96,8 +97,8 @@ struct drawn {
 // DICE_PROPERTY_PLANS in the environment sets another number of plans.
 TEST(Schedule, RandomPlansAreSoundAndMoveTheRightValues) {
   const char* wanted = std::getenv("DICE_PROPERTY_PLANS");
-  const auto plans = wanted ? static_cast<unsigned>(std::atoi(wanted)) : 3000u;
-  for (unsigned seed = 0; seed < plans; ++seed) {
+  // 6108: a Concat that lies within another tensor, and must not move into a second one.
+  for (const unsigned seed : test::seeds(wanted ? static_cast<unsigned>(std::atoi(wanted)) : 10000u, {6108})) {
     const drawn d(seed * 7919, 3 + static_cast<int>(seed % 40));
     const auto plan = d.plan();
     const auto view = plan.view();

@@ -19,3 +19,16 @@ TEST(layout, blocks_are_of_sixteen_channels) {
   EXPECT_EQ(tensor::bytes(s, tensor::layout::plain), 20 * 9 * 4);
   EXPECT_EQ(tensor::bytes(s, tensor::layout::blocked), 32 * 9 * 4);
 }
+
+TEST(region, is_a_box_of_the_first_four_axes) {
+  constexpr tensor::shape s{2, 3, 4, 5, 6, 7};
+  constexpr tensor::region all = tensor::whole(s), part{.begin = {0, 1, 0, 2}, .end = {1, 3, 4, 5}},
+                           other{.begin = {0, 2, 1, 0}, .end = {2, 3, 4, 3}};
+  static_assert(tensor::elements(all, s) == s.elements() && tensor::elements(part, s) == 2 * 4 * 3 * 6 * 7);
+  static_assert(tensor::bytes(part, s) == 4 * 2 * 4 * 3 * 6 * 7);
+  static_assert(tensor::elements(tensor::whole({3, 4}), {3, 4}) == 12);
+  static_assert(tensor::intersect(part, other) == tensor::region{.begin = {0, 2, 1, 2}, .end = {1, 3, 4, 3}});
+  static_assert(tensor::hull(part, other) == tensor::region{.begin = {0, 1, 0, 0}, .end = {2, 3, 4, 5}});
+  static_assert(tensor::contains(all, part) && !tensor::contains(part, other) && !tensor::empty(part));
+  static_assert(tensor::empty({.begin = {0, 3, 0, 0}, .end = {1, 3, 4, 5}}));
+}

@@ -1,3 +1,4 @@
+#include "dice/text/foreign.hpp"
 #include "dice/text/json.hpp"
 #include "dice/text/table.hpp"
 
@@ -11,6 +12,32 @@ using namespace dice;
 
 TEST(json, strings) { EXPECT_EQ(text::json_string("a\"\\\n\x01é"), "\"a\\\"\\\\\\u000a\\u0001é\""); }
 
+TEST(json, strings_with_what_terminals_obey) {
+  EXPECT_EQ(text::json_string("\x7f\xc2\x9b[\xe2\x80\xae"), R"("\u007f\u009b[\u202e")");
+  EXPECT_EQ(text::json_string("a\xffz\xe2\x80"), R"("a\ufffdz\ufffd\ufffd")");
+}
+
+TEST(foreign, text_is_shown_without_what_terminals_obey) {
+  const std::string harmless = "a \\ \"$x\" é × 😀 \xed\x9f\xbf \xef\xbf\xbd";
+  EXPECT_EQ(text::shown(harmless), harmless);
+  EXPECT_EQ(text::shown("\x1b[2J\r\n\t\x7f"), R"(\x1b[2J\x0d\x0a\x09\x7f)");
+  EXPECT_EQ(text::shown("\x1b\r\n\t", "\n\t"), "\\x1b\\x0d\n\t");
+  EXPECT_EQ(text::shown(std::string("\0", 1)), R"(\x00)");
+  EXPECT_EQ(text::shown("\xc2\x9b"), R"(\xc2\x9b)");                                          // CSI, U+009B
+  EXPECT_EQ(text::shown("\xe2\x80\xaa\xe2\x81\xa9"), R"(\xe2\x80\xaa\xe2\x81\xa9)");          // U+202A, U+2069
+  EXPECT_EQ(text::shown("\x9b\xc3 \xc0\xaf"), R"(\x9b\xc3 \xc0\xaf)");                        // no UTF-8, overlong
+  EXPECT_EQ(text::shown("\xe0\x80\xaf\xed\xa0\x80"), R"(\xe0\x80\xaf\xed\xa0\x80)");          // overlong, surrogate
+  EXPECT_EQ(text::shown("\xf4\x90\x80\x80\xf0\x9f\x98"), R"(\xf4\x90\x80\x80\xf0\x9f\x98)");  // too large, cut
+}
+
+TEST(foreign, words_of_a_shell) {
+  EXPECT_EQ(text::shell_word("/a/b-1:3x4,c=d@e%"), "/a/b-1:3x4,c=d@e%");
+  EXPECT_EQ(text::shell_word(""), "''");
+  EXPECT_EQ(text::shell_word("$(touch x)`y`"), "'$(touch x)`y`'");
+  EXPECT_EQ(text::shell_word("it's"), R"('it'\''s')");
+  EXPECT_EQ(text::shell_word("~"), "'~'");
+}
+
 TEST(json, numbers) {
   EXPECT_EQ(text::json_number(0.1), "0.1");
   EXPECT_EQ(text::json_number(-1234567), "-1.23457e+06");
@@ -23,6 +50,10 @@ TEST(table, bytes) {
   EXPECT_EQ(text::bytes_text(10240), "10.0 KiB");
   EXPECT_EQ(text::bytes_text((10 << 20) - 1), "10240.0 KiB");
   EXPECT_EQ(text::bytes_text(10 << 20), "10.0 MiB");
+}
+
+TEST(table, cells_are_shown_in_one_line) {
+  EXPECT_EQ(text::table_text({{"a\x1b\n", "b"}, {"", "c"}}, 1), "a\\x1b\\x0a  b\n           c\n");
 }
 
 TEST(table, columns_are_as_wide_as_their_widest_cell) {

@@ -1,25 +1,17 @@
 #include "diagnostics.hpp"
 
+#include "dice/text/print.hpp"
+
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <algorithm>
 
 namespace onnx2hpp {
 
 namespace {
 
-/// Appends c, escaped if it is a control character.
-void append_printable(std::string& out, char c) {
-  const auto code = static_cast<unsigned char>(c);
-  if (c == '\n') out += "\\n";
-  else if (code < 0x20 || code == 0x7f) out += fmt::format("\\{:03o}", code);
-  else out += c;
-}
-
 void print(const char* kind, const std::string& text) {
-  std::string line;
-  for (char c : text) append_printable(line, c);
-  std::fputs(fmt::format("onnx2hpp: {}: {}\n", kind, line).c_str(), stderr);  // fmt::print would throw if stderr is closed
+  dice::text::print_error(fmt::format("onnx2hpp: {}: {}", kind, text));
 }
 
 }  // namespace
@@ -51,13 +43,14 @@ void messages::detail(const std::string& text) const {
 }
 
 std::string quote(const std::string& text) {
-  constexpr std::size_t limit = 200;
+  std::size_t end = std::min<std::size_t>(text.size(), 200);
+  while (end < text.size() && (text[end] & 0xc0) == 0x80) --end;  // not within a character
   std::string out = "\"";
-  for (char c : text.substr(0, limit)) {
+  for (char c : text.substr(0, end)) {
     if (c == '"' || c == '\\') out += '\\';
-    append_printable(out, c);
+    out += c;
   }
-  return out + (text.size() > limit ? "\"…" : "\"");
+  return dice::text::shown(out) + (end < text.size() ? "\"…" : "\"");
 }
 
 }  // namespace onnx2hpp

@@ -42,7 +42,7 @@ struct refusal {
 
 enum class verbosity { quiet, normal, verbose };
 
-/// Messages to stderr, one line each, prefixed by `onnx2hpp: <kind>:`; control characters are escaped.
+/// Messages to stderr, one line each, prefixed by `onnx2hpp: <kind>:`; text::shown escapes control characters.
 class messages {
  public:
   explicit messages(verbosity level) : level_(level) {}

@@ -1,13 +1,14 @@
 // onnx2hpp: an ONNX network as a C++ header.
 #include "emit/emit.hpp"
-#include "emit/pending_file.hpp"
 #include "emit/sha256.hpp"
 #include "graph/convert.hpp"
 #include "graph/names.hpp"
 #include "options.hpp"
 #include "read/model.hpp"
 
-#include "dice/runtime/interrupt.hpp"
+#include "dice/files/interrupts.hpp"
+#include "dice/files/place.hpp"
+#include "dice/files/writer.hpp"
 
 #include <fmt/format.h>
 
@@ -55,18 +56,15 @@ void make_folder(const fs::path& folder) {
 
 /// Throws usage_error if a file to write is also read, or would be written twice.
 void require_different(const options& opts, const std::string& name, const model& m) {
-  std::vector<fs::path> paths = files_read(opts, m);
-  const auto add = [&](const fs::path& path) {
-    for (const auto& p : paths)
-      if (fs::weakly_canonical(p) == fs::weakly_canonical(path))
-        throw usage_error(fmt::format("{} would overwrite {}", quote(path.string()), quote(p.string())));
-    paths.push_back(path);
-  };
+  std::vector<dice::files::use> uses;
+  for (const auto& file : files_read(opts, m)) uses.push_back(dice::files::reads(file.string()));
+  const auto add = [&](const fs::path& path) { uses.push_back(dice::files::writes(path.string())); };
   for (const char* extension : {".hpp", ".safetensors", ".json"}) add(opts.folder / (name + extension));
   if (!opts.mapping.empty()) add(opts.folder / (name + "_mapping.hpp"));
   if (!opts.profiles.empty()) add(opts.folder / (name + "_profile.hpp"));
   if (!opts.dot.empty()) add(opts.dot);
   if (!opts.depfile.empty()) add(opts.depfile);
+  if (const auto wrong = dice::files::conflict(uses); !wrong.empty()) throw usage_error(wrong);
 }
 
 void write_all(const options& opts, const model& m, const network& net, const std::string& name, const messages& out) {
@@ -84,9 +82,9 @@ void write_all(const options& opts, const model& m, const network& net, const st
   if (!opts.profiles.empty()) measured = read_profiles(opts.profiles, net, data_digest(layout), problems);
   if (!problems.empty()) throw conversion_error(std::move(problems), "is not converted");
   make_folder(opts.folder);
-  std::vector<std::unique_ptr<pending_file>> files;
-  const auto open = [&](const fs::path& path) -> pending_file& {
-    return *files.emplace_back(std::make_unique<pending_file>(path));
+  std::vector<std::unique_ptr<dice::files::writer>> files;
+  const auto open = [&](const fs::path& path) -> dice::files::writer& {
+    return *files.emplace_back(std::make_unique<dice::files::writer>(path.string()));
   };
   const fs::path header = opts.folder / (name + ".hpp");
   const auto weights_digest = write_weights(layout, name, open(opts.folder / (name + ".safetensors")));
@@ -98,7 +96,7 @@ void write_all(const options& opts, const model& m, const network& net, const st
   if (!opts.profiles.empty()) open(opts.folder / (name + "_profile.hpp")).write(emit_profile(measured, name, digest));
   // The header comes last: whoever waits for it finds all other files.
   open(header).write(emit_header(net, layout, name, digest, weights_digest));
-  for (auto& f : files) f->close();
+  for (auto& f : files) f->finish();
   std::vector<fs::path> done;
   try {
     for (auto& f : files) {
@@ -110,11 +108,11 @@ void write_all(const options& opts, const model& m, const network& net, const st
     for (const auto& path : done) fs::remove(path, ignored);
     throw;
   }
-  for (const auto& f : files) out.detail("wrote " + f->path().string());
+  for (const auto& f : files) out.detail("wrote " + f->path());
 }
 
 int run(int argc, char** argv) {
-  const dice::runtime::interrupts ends("onnx2hpp: error: ", "");
+  const dice::files::interrupts ends("onnx2hpp: error: ", "");
   options opts = read_options(argc, argv);
   if (opts.done) return opts.exit_code;
   const messages out(opts.level);

@@ -2,6 +2,7 @@
 
 #include "graph/names.hpp"
 
+#include "dice/meta/nearest.hpp"
 #include "dice/version.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <charconv>
 #include <iostream>
 #include <set>
+#include <string_view>
 
 namespace onnx2hpp {
 
@@ -56,6 +58,19 @@ std::pair<std::string, std::vector<std::int64_t>> read_input(const std::string& 
   return {text.substr(0, colon), dims};
 }
 
+/// The option that the first unknown one was probably meant to be, or where the options are listed.
+std::string meant(const CLI::App& app, int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const auto word = std::string_view(argv[i]).substr(0, std::string_view(argv[i]).find('='));
+    if (word.substr(0, 2) != "--" || app.get_option_no_throw(std::string(word))) continue;
+    dice::meta::nearest known(word.substr(2));
+    for (const auto* option : app.get_options())
+      for (const auto& name : option->get_lnames()) known.look_at(name);
+    if (!known.best().empty()) return fmt::format("did you mean --{}?", known.best());
+  }
+  return "see onnx2hpp --help";
+}
+
 }  // namespace
 
 options read_options(int argc, char** argv) {
@@ -95,7 +110,8 @@ options read_options(int argc, char** argv) {
   app.add_option("--profile", profiles, "Also write what a program measured with --measure as types (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  app.add_flag("--list-layers", out.list, "Print the layers as a table and write nothing");
+  app.add_flag("--list-layers", out.list,
+               "Print the layers as a table and write nothing; cut bytes: what a cut before the layer would send");
   app.add_option("--dot", dot, "Also write the network as a graph for Graphviz")
       ->type_name("FILE")
       ->multi_option_policy(one);
@@ -111,6 +127,8 @@ options read_options(int argc, char** argv) {
     out.done = true;
     out.exit_code = app.exit(e);
     return std::cout.flush() ? out : throw file_error("cannot write to stdout");
+  } catch (const CLI::ExtrasError& e) {
+    throw usage_error(fmt::format("{} ({})", e.what(), meant(app, argc, argv)));
   } catch (const CLI::ParseError& e) {
     throw usage_error(fmt::format("{} (see onnx2hpp --help)", e.what()));
   }

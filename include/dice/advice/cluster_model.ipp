@@ -76,12 +76,12 @@ namespace dice::advice {
   }
   const auto mapping = detail::found_text(f, p, problem, found, "");
   const bool alone = found.ranks.devices.size() == 1 && p.ranks() > 1;
-  out.advice = (alone ? "No mapping on several devices is better than a single device, which would reach "
-                      : "This mapping would reach ") +
-               text::number_text(found.expected.throughput, "%.4g frames/s") + ", " +
-               text::number_text(gain * 100, "%.0f %% more than the ") +
-               text::number_text(1 / slowest, "%.4g of the present one, both predicted from the times measured here:\n") +
-               mapping;
+  out.advice =
+      (alone ? "No mapping on several devices is better than a single device, which would reach "
+             : "This mapping would reach ") +
+      text::number_text(found.expected.throughput, "%.4g frames/s") + ", " + detail::gain_text(gain) +
+      text::number_text(1 / slowest, " the %.4g of the present one, both predicted from the times measured here:\n") +
+      mapping;
   out.better.value =
       text::json_object().add("frames_per_s", found.expected.throughput).add("gain", gain).add("mapping", mapping).json();
   return out;

@@ -30,9 +30,61 @@ inline std::string rank_at(const report::seen_run& run, int rank) {
 }
 inline std::string share_text(double of) { return text::number_text(std::clamp(of, 0.0, 1.0) * 100, "%.0f %%"); }
 
+/// A gain of 0.15 is "15 % more than", one of 16 "17 times".
+inline std::string gain_text(double gain) {
+  return gain > 1 ? text::number_text(gain + 1, gain < 9 ? "%.1f times" : "%.0f times")
+                  : text::number_text(gain * 100, "%.0f %% more than");
+}
+
 /// Whether messages may have been sent or seen late, because one of the ranks is never idle and handles them between layers.
 inline bool seen_late(const report::seen_run& run, const report::seen_link& l) {
   return std::min(run.idle[l.from], run.idle[l.to]) < little_idle;
+}
+
+/// A rank that has lost more than this share of the time to others on its cores is told so.
+inline constexpr double little_loss = 0.05;
+inline bool lost_cores(const report::core_loss& l) { return l.waited > little_loss || l.stolen > little_loss; }
+inline bool lost_cores(const report::seen_run& run) {
+  return std::any_of(run.lost.begin(), run.lost.end(), [](const auto& l) { return lost_cores(l); });
+}
+
+/// Who took the cores, as far as is known, and what to do.
+[[gnu::cold]] inline std::vector<std::string> takers(const report::core_loss& l, const std::string& host) {
+  std::vector<std::string> out;
+  const auto cores = std::to_string(l.cores) + (l.cores == 1 ? " core" : " cores");
+  const char* own = "give the ranks cores of their own (mpirun --bind-to, dice::cores<…>)";
+  if (l.stolen > little_loss)
+    out.push_back("The hypervisor of " + host + " gave " + share_text(l.stolen) +
+                  " of their time to other virtual machines: use a machine whose cores are not shared.");
+  if (!(l.waited > little_loss)) return out;
+  const auto before = out.size();
+  if (l.throttled > l.waited / 2)
+    out.push_back("A CPU quota on " + host +
+                  " stopped the threads: raise it (docker run --cpus, systemd's CPUQuota), or start fewer threads "
+                  "(OMP_NUM_THREADS, dice::threads<N>).");
+  if (l.threads > l.cores)
+    out.push_back("This job's own ranks have " + std::to_string(l.threads) + " threads on " + cores + " of " + host +
+                  ": start fewer threads (OMP_NUM_THREADS, dice::threads<N>), use more cores or hosts, or " + own + ".");
+  if (l.others > l.waited / 2)
+    out.push_back("Other programs on " + host + " used " + text::number_text(l.others, "%.1f") + " of " + cores +
+                  ": end them, or " + own + ".");
+  if (out.size() == before) out.push_back("What took the cores on " + host + " is not known; top shows it.");
+  return out;
+}
+
+/// The time that others took from the ranks; "" if it is little.
+[[gnu::cold]] inline std::string lost_text(const report::seen_run& run) {
+  std::string out, who;
+  for (std::size_t r = 0; r < run.lost.size(); ++r) {
+    const auto& l = run.lost[r];
+    if (!lost_cores(l)) continue;
+    const auto rank = rank_at(run, static_cast<int>(r)), share = share_text(l.waited + l.stolen);
+    out += out.empty() ? "Cores were taken: " + rank + " could have run, but had no core for " + share + " of the time"
+                       : ", " + rank + " for " + share;
+    for (const auto& text : takers(l, run.hosts[r]))
+      if (who.find(text) == std::string::npos) who += text + "\n";
+  }
+  return out.empty() ? "" : out + ". The times below include this.\n" + who;
 }
 
 [[gnu::cold]] inline std::string limit_text(const runtime::program& p, const report::seen_run& run) {
@@ -48,6 +100,7 @@ inline bool seen_late(const report::seen_run& run, const report::seen_link& l) {
   if (pass > max_busy)
     return "Bottleneck: messages from " + rank_at(run, link->from) + " to " + rank_at(run, link->to) +
            ", which are under way " + share_text(pass) + " of the time.";
+  if (lost_cores(run)) return "No rank or link is busy all the time: they wait for cores.";
   return "No rank or link is busy all the time: frames wait for one another. " + std::to_string(run.in_flight) +
          " may be in flight; allow more with " +
          (run.in_flight < p.plan.in_flight ? "--in-flight"
@@ -103,7 +156,9 @@ inline double other_seconds(const report::seen_run& run, std::size_t r) {
           f ? detail::expected_of(expected, p, l) : 0, l.seconds, detail::seen_late(run, l) ? "≤ " : "");
   if (!f)
     for (auto& line : lines) line.erase(line.begin() + 1);
-  std::string out = text::table_text(lines, 1);
+  std::string out = detail::lost_text(run);
+  if (!out.empty()) out += "\n";
+  out += text::table_text(lines, 1);
   auto recorded = run.frames;
   for (const auto& l : run.links) recorded = std::min(recorded, l.frames);
   if (recorded < run.frames)
@@ -152,7 +207,7 @@ inline double other_seconds(const report::seen_run& run, std::size_t r) {
   }
   out.add("stages", stages).add("links", links).add("idle", text::json_array(run.idle)).add("other_s", other);
   if (f) out.add("predicted_message_s", messages);
-  out.add("limit", detail::limit_text(p, run));
+  out.add("lost_cores", detail::lost_text(run)).add("limit", detail::limit_text(p, run));
   if (f) out.add("better", f->better);
   return out;
 }

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "dice/app/options.hpp"
+#include "dice/files/place.hpp"
 #include "dice/meta/nearest.hpp"
-#include "dice/runtime/npy.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/usage_error.hpp"
+#include "dice/text/foreign.hpp"
 
 #include <unistd.h>
 
@@ -74,13 +75,19 @@ struct parsing {
             return checked({l, std::string(text.substr(at + 1))});
         }
     }
-    if (const auto at = text.find('='); ids.size() == 1 && at != std::string_view::npos && at < text.find('/') &&
-                                        ::access(std::string(text).c_str(), F_OK) != 0)
-      fail("the network has no " + std::string(kind) + " '" + std::string(text.substr(0, at)) + "', its " + kind + " is " +
-           list(inputs) + "; for a file of this name write ./" + std::string(text));
-    if (ids.size() == 1) return checked({ids[0], std::string(text)});
     if (ids.empty()) fail(std::string("the network has no ") + kind);
-    fail("'" + std::string(text) + "' must be NAME=FILE, since the network has several " + kind + "s: " + list(inputs));
+    const bool one = ids.size() == 1;
+    const std::string whole(text), known = std::string("its ") + kind + (one ? " is " : "s are ") + list(inputs);
+    const auto at = text.find('=');
+    if (at > 0 && at < text.find('/') && ::access(whole.c_str(), F_OK) != 0) {
+      meta::nearest meant(text.substr(0, at));
+      for (int l : ids) meant.look_at(program.layers.layers[l].onnx_name), meant.look_at(program.layers.layers[l].name);
+      fail("'" + whole + "': the network has no " + kind + " '" + whole.substr(0, at) + "'; " +
+           (meant.best().empty() ? "" : "did you mean " + std::string(meant.best()) + whole.substr(at) + "? ") + known +
+           (one ? "; for a file of this name write ./" + whole : ""));
+    }
+    if (one) return checked({ids[0], whole});
+    fail("'" + whole + "' must be NAME=FILE, since the network has several " + kind + "s: " + list(inputs));
   }
   named_file checked(named_file f) const {
     if (f.file.empty()) fail("the file name is missing");
@@ -174,12 +181,21 @@ inline std::span<const option> option_table() {
                         "; lower it, or add dice::in_flight<" + std::to_string(n) + "> to the mapping");
                p.out.in_flight = n;
              }},
+      option{"--stop-timeout", takes::value, "SECONDS", false,
+             "after SIGINT or SIGTERM no more frames enter, and those in flight may take this long (default 5)",
+             [](parsing& p, std::string_view v) {
+               p.out.stop_timeout = p.number<int>(v, 1, 86400, "a whole number from 1 to 86400");
+             }},
       option{"--weights", takes::value, "FILE", false,
              "the .safetensors file (default: beside the program, then the working directory, then where the build made it)",
              [](parsing& p, std::string_view v) { p.out.weights = v; }},
       option{"--packed", takes::value, "FILE", false,
              "weights that --pack wrote, in place of --weights (default without either: the program's name with .packed)",
              [](parsing& p, std::string_view v) { p.out.packed = v; }},
+      option{
+          "--verify", takes::nothing, "", false,
+          "compare the weights with the digests that onnx2hpp or --pack wrote into their file; without frames, that is all",
+          [](parsing& p, std::string_view) { p.out.verify = true; }},
       option{"--expect", takes::value, "[NAME=]FILE", true,
              "compare a graph output with a .npy file: print max |a-b| / max |b|, fail beyond --tolerance",
              [](parsing& p, std::string_view v) { p.add_once(p.out.expected, v); }},
@@ -190,6 +206,12 @@ inline std::span<const option> option_table() {
       option{"--top", takes::value, "K", false, "print the K largest numbers of each output, for each frame",
              [](parsing& p, std::string_view v) {
                p.out.top = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number of at least 1");
+               std::int64_t longest = 0;
+               for (const auto& l : p.program.layers.layers)
+                 if (l.is_output) longest = std::max(longest, l.output.elements());
+               if (p.out.top > longest)
+                 p.fail("'" + std::string(v) + "' is more than the numbers of a frame's results, " +
+                        std::to_string(longest) + "; ask for at most " + std::to_string(longest));
              }},
       option{"--labels", takes::value, "FILE", false, "names for --top, one per line",
              [](parsing& p, std::string_view v) { p.out.labels = v; }},
@@ -203,6 +225,10 @@ inline std::span<const option> option_table() {
              "explain the speed: the measured and predicted time of every stage and link, the bottleneck, and which mapping "
              "would be faster (50 random frames, unless other options say otherwise)",
              [](parsing& p, std::string_view) { p.out.explain = true; }},
+      option{"--check-numbers", takes::nothing, "", false,
+             "check every frame and every layer's result, and fail at the first number that is NaN or infinite: it names "
+             "rank, frame, layer and index (slower, above all on GPUs)",
+             [](parsing& p, std::string_view) { p.out.check_numbers = true; }},
       option{"--tune", takes::value, "FILE", false,
              "run no frames: measure the ways to compute each convolution, write the fastest for the next build (TUNED in "
              "CMake)",
@@ -260,17 +286,14 @@ inline std::string_view nearest_option(std::string_view wrong) {
   for (const auto* files : {&o.inputs, &o.expected})
     for (const auto& f : *files) reads.push_back(f.file);
   for (const auto& f : o.outputs) writes.push_back(f.file);
-  for (auto file = writes.begin(); file != writes.end(); ++file) {
-    if (file->empty()) continue;
-    const auto among = [&](auto first, auto last) {
-      return std::any_of(first, last, [&](const auto& other) { return runtime::is_same_file(*file, other); });
-    };
-    if (*file == "-") throw runtime::usage_error("output cannot go to '-'; name a file (./- for a file of that name)");
-    if (among(reads.begin(), reads.end()))
-      throw runtime::usage_error("'" + *file + "' is read by this run and would be overwritten; name another file");
-    if (among(writes.begin(), file))
-      throw runtime::usage_error("'" + *file + "' would be written twice; name two different files");
+  std::vector<files::use> uses;
+  for (const auto& file : reads)
+    if (!file.empty()) uses.push_back(files::reads(file));
+  for (const auto& file : writes) {
+    if (file == "-") throw runtime::usage_error("output cannot go to '-'; name a file (./- for a file of that name)");
+    if (!file.empty()) uses.push_back(files::writes(file));
   }
+  if (const auto wrong = files::conflict(uses); !wrong.empty()) throw runtime::usage_error(wrong);
 }
 
 }  // namespace detail
@@ -355,6 +378,13 @@ inline std::string_view nearest_option(std::string_view wrong) {
     detail::require_different_files(out);
     return out;
   }
+  if (out.verifies_only()) {
+    for (const auto& name : seen)
+      if (name != "--verify" && name != "--mapping" && name != "--weights" && name != "--packed" && name != "--transport")
+        throw runtime::usage_error("--verify without frames only reads weights; omit " + std::string(name) +
+                                   ", or give frames with --input FILE.npy or --random SEED");
+    return out;
+  }
   if (given("--tolerance") && out.expected.empty()) throw runtime::usage_error("--tolerance needs --expect FILE");
   if (given("--labels") && out.top == 0) throw runtime::usage_error("--labels needs --top K");
   if (out.streamed() >= 0) {
@@ -381,8 +411,9 @@ inline std::string_view nearest_option(std::string_view wrong) {
         continue;
       const bool only = out.inputs.empty();
       throw runtime::usage_error((only ? "no frames given" : "no frames given for input " + std::string(layer.onnx_name)) +
-                                 "; give them with --input " + (only ? "" : std::string(layer.onnx_name) + "=") +
-                                 "FILE.npy, or make random ones with --random SEED");
+                                 "; give them with --input " +
+                                 text::shell_word((only ? "" : std::string(layer.onnx_name) + "=") + "FILE.npy") +
+                                 ", or make random ones with --random SEED");
     }
   if (out.cuda_aware && (program.ranks() == 1 || out.by == job::transport::in_process))
     throw runtime::usage_error("--cuda-aware: this run sends no messages by MPI; omit the option");
@@ -414,7 +445,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   for (const bool inputs : {true, false})
     for (const auto& l : program.layers.layers)
       if (inputs ? l.is_input : l.is_output)
-        out += std::string("\n  ") + (inputs ? "input   " : "output  ") + std::string(l.onnx_name) + "  float32 " +
+        out += std::string("\n  ") + (inputs ? "input   " : "output  ") + text::shown(l.onnx_name) + "  float32 " +
                shape(l.output);
   out += "\n\nOptions:\n";
   for (const auto& o : detail::option_table()) {
@@ -437,7 +468,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
     }
     out += "\n";
   }
-  return out + "\nExit code: 0 done, 1 failed, 2 wrong usage.\n";
+  return out + "\nExit code: 0 done, 1 failed, 2 wrong usage, 3 stopped by a signal.\n";
 }
 
 }  // namespace dice::app

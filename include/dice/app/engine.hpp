@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -68,7 +69,11 @@ concept output_of = app::detail::is_output<Net, Layer>();
 /// A running network, made by dice::start. Every process of the job has one; all start and end together. start() returns
 /// when all ranks are ready. The destructor, like wait(), returns when the ranks with inputs have closed and all frames are
 /// done. Frames enter in the rank of the graph input, results come out in the rank of the graph output; in other ranks the
-/// engine only computes. All functions but the destructor may be called from any thread. It may be moved, not copied.
+/// engine only computes.
+///
+/// All functions may be called from any thread at any time, in each of an engine's states: it runs; this process has closed;
+/// the stream has ended; it has failed. Only moving and destroying an engine need that no other call is under way. In a
+/// function given to push or on_result, push, take, drain and wait throw std::logic_error where they would wait.
 ///
 /// `Layer` names a graph input or output; it may be omitted if the network has only one.
 template <graph::network_type Net> class engine {
@@ -95,30 +100,45 @@ template <graph::network_type Net> class engine {
   /// become float32 (a moved tensor is copied only when it enters); or a function that the engine's thread calls with a view
   /// of that shape, and that writes the frame in place (no copy at all). Waits while the queue is full. Throws
   /// std::invalid_argument for another shape, std::logic_error in a rank without that input or after close(), and
-  /// engine_error once the stream has failed.
+  /// engine_error once the stream has failed, also while it waits.
   template <class Layer = only_input, class Frame>
   requires input_of<Layer, Net>
-  void push(Frame&& frame) { job_->push(Layer::id, writer<Layer>(std::forward<Frame>(frame)), true); }
-  /// The same, but returns false and does nothing if the queue is full.
+  void push(Frame&& frame) { hand_over<Layer>(std::forward<Frame>(frame), runtime::never); }
+  /// The same, but returns false if the queue is full; then the frame is not taken, even if it was given by std::move.
   template <class Layer = only_input, class Frame>
   requires input_of<Layer, Net>
-  bool try_push(Frame&& frame) { return job_->push(Layer::id, writer<Layer>(std::forward<Frame>(frame)), false); }
+  bool try_push(Frame&& frame) { return hand_over<Layer>(std::forward<Frame>(frame), runtime::at_once); }
+  /// The same, but returns false if the queue is still full after `time`, a std::chrono::duration.
+  template <class Layer = only_input, class Rep, class Period, class Frame>
+  requires input_of<Layer, Net>
+  bool push_for(const std::chrono::duration<Rep, Period>& time, Frame&& frame) {
+    return hand_over<Layer>(std::forward<Frame>(frame), runtime::deadline_in(time));
+  }
 
   /// Waits for the next result, in the order of frames; nullopt once the stream has ended. Throws std::logic_error in a rank
   /// without that output, and engine_error if the stream failed, after all earlier results.
   template <class Layer = only_output>
-  requires output_of<Layer, Net> std::optional<tensor> take() {
-    tensor result;
-    if (!job_->take(Layer::id, result)) return std::nullopt;
-    return result;
-  }
+  requires output_of<Layer, Net> std::optional<tensor> take() { return next<Layer>(runtime::never); }
   /// The same into `result`, whose memory is reused for later results; false once the stream has ended.
   template <class Layer = only_output>
   requires output_of<Layer, Net>
-  bool take(tensor& result) { return job_->take(Layer::id, result); }
-  /// From now on results go to `f(frame, view)`, in order, in the engine's thread: frame counts from 0, view is an xtensor
-  /// view of the output's shape that is valid during the call. The pipeline waits for f; an exception from f ends the
-  /// stream.
+  bool take(tensor& result) { return job_->take(Layer::id, result, runtime::never); }
+  /// Like take(), but also returns nullopt if there is no result after `time`, a std::chrono::duration. ended() says which
+  /// it was, if asked before: once it is true, all results that are left can be taken without waiting.
+  template <class Layer = only_output, class Rep, class Period>
+  requires output_of<Layer, Net> std::optional<tensor> take_for(const std::chrono::duration<Rep, Period>& time) {
+    return next<Layer>(runtime::deadline_in(time));
+  }
+  /// The same into `result`; false where the other returns nullopt.
+  template <class Layer = only_output, class Rep, class Period>
+  requires output_of<Layer, Net>
+  bool take_for(const std::chrono::duration<Rep, Period>& time, tensor& result) {
+    return job_->take(Layer::id, result, runtime::deadline_in(time));
+  }
+  /// From now on results go to `f(frame, view)`, in order, in the engine's thread, and those that wait already in this
+  /// thread: frame counts from 0, view is an xtensor view of the output's shape that is valid during the call. The pipeline
+  /// waits for f; an exception from f ends the stream, and leaves this function if f was called here. Called again, replaces
+  /// f from the next frame on: waits until the old f has returned, unless a function given to this engine makes this call.
   template <class Layer = only_output, class F>
   requires output_of<Layer, Net>
   void on_result(F f) {
@@ -127,13 +147,14 @@ template <graph::network_type Net> class engine {
     });
   }
 
-  /// Waits until all frames pushed in this process so far have left the network everywhere. Throws engine_error. Results
-  /// queue up without bound meanwhile.
+  /// Waits until all frames pushed in this process so far have left the network everywhere. Throws engine_error if the
+  /// stream fails or has failed. Results queue up without bound meanwhile.
   void drain() { job_->drain(); }
   /// Declares that this process pushes no more frames. Once all processes with inputs have closed, the stream ends when all
-  /// frames are done.
+  /// frames are done. A push() that waits throws.
   void close() { job_->close(); }
-  /// Ends the stream at once, in all ranks, with frames unfinished: waiting functions throw engine_error.
+  /// Ends the stream at once, in all ranks, with frames unfinished: waiting functions throw engine_error. Has no effect once
+  /// the stream has ended.
   void stop() { job_->stop(); }
   /// Whether the stream has ended, well or not.
   bool ended() const { return job_->ended(); }
@@ -142,21 +163,33 @@ template <graph::network_type Net> class engine {
   void wait() { job_->wait(); }
 
  private:
+  template <class Layer> static void require_shape(const auto& found) {
+    constexpr auto wanted = app::detail::extents<Layer>();
+    if (!std::equal(wanted.begin(), wanted.end(), found.begin(), found.end()))
+      throw std::invalid_argument("a frame of shape " + runtime::shape_text(found) + " for '" +
+                                  std::string(Layer::onnx_name) + "', whose shape is " + runtime::shape_text(wanted));
+  }
   template <class Layer, class Frame> static job::stream_job::writer writer(Frame&& frame) {
     if constexpr (!xt::is_xexpression<std::remove_cvref_t<Frame>>::value) {
       static_assert(std::invocable<Frame&, decltype(app::detail::view<Layer>(static_cast<float*>(nullptr)))>,
                     "a frame is an xtensor expression, or a function that takes a view and writes to it");
       return [f = std::forward<Frame>(frame)](float* to, std::int64_t) mutable { f(app::detail::view<Layer>(to)); };
     } else {
-      constexpr auto wanted = app::detail::extents<Layer>();
-      const auto& found = frame.shape();
-      if (!std::equal(wanted.begin(), wanted.end(), found.begin(), found.end()))
-        throw std::invalid_argument("a frame of shape " + runtime::shape_text(found) + " for '" +
-                                    std::string(Layer::onnx_name) + "', whose shape is " + runtime::shape_text(wanted));
       return [t = tensor(std::forward<Frame>(frame))](float* to, std::int64_t elements) {
         std::memcpy(to, t.data(), static_cast<std::size_t>(elements) * sizeof(float));
       };
     }
+  }
+
+  template <class Layer, class Frame> bool hand_over(Frame&& frame, runtime::deadline until) {
+    if constexpr (xt::is_xexpression<std::remove_cvref_t<Frame>>::value) require_shape<Layer>(frame.shape());
+    return job_->push(
+        Layer::id, [&] { return writer<Layer>(std::forward<Frame>(frame)); }, until);
+  }
+  template <class Layer> std::optional<tensor> next(runtime::deadline until) {
+    tensor result;
+    if (!job_->take(Layer::id, result, until)) return std::nullopt;
+    return result;
   }
 
   std::unique_ptr<job::stream_job> job_;

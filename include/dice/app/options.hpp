@@ -22,7 +22,8 @@ enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
 
 /// What the command line says.
 struct options {
-  bool help = false, version = false, gather = false, cuda_aware = false, explain = false;
+  bool help = false, version = false, gather = false, verify = false, cuda_aware = false, explain = false,
+       check_numbers = false;
   plan_form plan = plan_form::none;
   std::string mapping, weights, packed, labels, json, trace, profile, tune, measure, pack, search;
   std::vector<named_file> inputs, outputs, expected;
@@ -31,12 +32,15 @@ struct options {
   std::int64_t warmup = 0;
   std::optional<int> in_flight;
   double tolerance = 1e-4;
+  int stop_timeout = 5;  ///< seconds
   int top = 0;
   std::vector<float> mean, deviation;  ///< of pictures: one number, or one per channel; empty: not given
   bool channels_last = false;
   resize_mode resize = resize_mode::crop;
   job::transport by = job::transport::automatic;
 
+  /// --verify without frames.
+  bool verifies_only() const { return verify && inputs.empty() && !random && !explain; }
   /// The graph input that the standard input feeds (`--input -`), or -1.
   int streamed() const {
     for (const auto& f : inputs)

@@ -5,19 +5,27 @@
 #include "dice/advice/cluster_model.hpp"
 #include "dice/advice/explanation.hpp"
 #include "dice/app/command_line.hpp"
+#include "dice/app/conflict.hpp"
+#include "dice/app/counted_results.hpp"
 #include "dice/app/input/files.hpp"
 #include "dice/app/input/standard.hpp"
 #include "dice/app/live_results.hpp"
 #include "dice/app/results.hpp"
 #include "dice/channels/channel.hpp"
+#include "dice/files/error.hpp"
+#include "dice/files/interrupts.hpp"
+#include "dice/files/place.hpp"
+#include "dice/files/writer.hpp"
 #include "dice/job/clock_shift.hpp"
 #include "dice/job/rank_session.hpp"
 #include "dice/job/record.hpp"
+#include "dice/job/to_first.hpp"
 #include "dice/measure/measure.hpp"
+#include "dice/measure/verify.hpp"
 #include "dice/report/profile.hpp"
-#include "dice/report/progress_line.hpp"
 #include "dice/report/summary.hpp"
 #include "dice/report/trace.hpp"
+#include "dice/runtime/core_use.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/sink.hpp"
 #include "dice/runtime/source.hpp"
@@ -56,13 +64,15 @@ class rank_job {
     try {
       if (const int code = introduce()) return code;
       if (!options_.measure.empty()) {
+        files::interrupts::end_at_once();  // no frames flow
         const auto error =
             measure::measurement(program_, {options_.measure, options_.weights, options_.packed}, me_, ranks_).run();
         return error.empty() ? 0 : refuse(error, 1);
       }
+      if (options_.verifies_only()) return prepare();
       for (auto stage : {&rank_job::prepare, &rank_job::allocate, &rank_job::compute, &rank_job::finish})
         if (const int code = (this->*stage)()) return code;
-      return 0;
+      return stopped_ ? files::interrupted_code : 0;
     } catch (const channels::stopped&) {
       return 1;
     } catch (const std::exception& e) {
@@ -89,10 +99,7 @@ class rank_job {
 
   /// Prints `error` once, in rank 0, and makes all ranks wait for that: mpirun ends the others once one has exited.
   int refuse(const std::string& error, int code) {
-    if (rank_ == 0) {
-      std::fprintf(stderr, "dice: error: %s\n", error.c_str());
-      std::fflush(stderr);
-    }
+    if (rank_ == 0) text::print_error("dice: error: " + error);
     ranks_.all_gather({});
     return code;
   }
@@ -116,6 +123,8 @@ class rank_job {
                                                      {"with --in-flight ", number(options_.in_flight)},
                                                      {"with --input - ", streamed < 0 ? "(no)" : "(yes)"},
                                                      {"with --cuda-aware ", options_.cuda_aware ? "(yes)" : "(no)"},
+                                                     {"with --verify ", options_.verify ? "(yes)" : "(no)"},
+                                                     {"with --check-numbers ", options_.check_numbers ? "(yes)" : "(no)"},
                                                      {"with --gather ", options_.gather ? "(yes)" : "(no)"},
                                                      {"with --trace ", options_.trace.empty() ? "(no)" : "(yes)"},
                                                      {"with --profile ", options_.profile.empty() ? "(no)" : "(yes)"},
@@ -128,9 +137,17 @@ class rank_job {
   /// Threads, weights and files.
   [[gnu::cold]] int prepare() {
     std::string warning;
+    if (const auto error = me_.check_memory(bytes_of_results(), warning); !error.empty()) return refuse(error, 1);
+    if (!warning.empty()) text::print_error("dice: warning: " + me_.where_text() + ": " + std::exchange(warning, {}));
     job::record counts;
+    std::vector<files::use> used;
     const auto error = attempt([&] {
-      warning = me_.equip(options_.weights, options_.packed, in_flight());
+      const auto begin = runtime::now();
+      warning = me_.equip(options_.weights, options_.packed, in_flight(), options_.verify);
+      if (options_.verify) {
+        const auto line = measure::verified_text(me_.verified(), runtime::now() - begin, me_.weights_path());
+        text::print_error("dice: " + me_.where_text() + ": " + line);
+      }
       for (int l = 0; l < program_.layers.size(); ++l) {
         if (!layer(l).is_input || !here(l)) continue;
         const auto what = "input '" + name(l) + "'";
@@ -153,15 +170,19 @@ class rank_job {
       for (const auto& f : options_.expected)
         if (holder(f.layer) == rank_)
           expected_[f.layer] = runtime::read_frames(f.file, layer(f.layer).output, "output '" + name(f.layer) + "'");
-      const auto require_writable = [&](const std::string& file) {
-        runtime::require_writable(file);
-        if (runtime::is_same_file(file, me_.weights_path()))
-          throw runtime::file_error("'" + file + "' is a weights file and would be overwritten; name another file");
+      const auto note = [&](const files::use& u) {
+        if (u.writes) files::require_writable(u.path);
+        used.push_back(u);
       };
+      note(files::reads(me_.weights_path()));
+      for (const auto& [l, input] : files_)
+        for (const auto& file : input.files()) note(files::reads(file));
+      for (const auto& f : options_.expected)
+        if (holder(f.layer) == rank_) note(files::reads(f.file));
       for (const auto& f : options_.outputs)
-        if (holder(f.layer) == rank_) require_writable(f.file);
+        if (holder(f.layer) == rank_) note(files::writes(f.file));
       for (const auto* file : {&options_.json, &options_.trace, &options_.profile})
-        if (rank_ == 0 && !file->empty()) require_writable(*file);
+        if (rank_ == 0 && !file->empty()) note(files::writes(*file));
       for (int l = 0; l < program_.layers.size(); ++l) {
         if (options_.labels.empty() || !layer(l).is_output || holder(l) != rank_) continue;
         if (labels_.empty()) labels_ = read_labels(options_.labels);
@@ -174,9 +195,19 @@ class rank_job {
     mine.put(warning);
     mine.put(me_.host());
     mine.put(counts.text());
+    mine.put(uses_text(used));
     std::vector<std::string> all;
-    const auto first = me_.agree(error, mine.text(), all);
-    return first.empty() ? count_frames(all) : refuse(first, 1);
+    if (const auto first = me_.agree(error, mine.text(), all); !first.empty()) return refuse(first, 1);
+    std::vector<std::pair<std::string, std::string>> uses;
+    for (const auto& of_rank : all) {
+      job::record in(of_rank);
+      in.get();
+      const auto host = in.get();
+      in.get();
+      uses.emplace_back(host, in.get());
+    }
+    const auto conflict = conflict_between(uses);
+    return conflict.empty() ? count_frames(all) : refuse(conflict, 2);
   }
 
   /// Prints the warnings and finds the number of frames, from what all ranks report.
@@ -186,7 +217,7 @@ class rank_job {
       job::record in(all[r]);
       const auto warning = in.get(), host = in.get(), counts = in.get();
       if (rank_ == 0 && !warning.empty())
-        std::fprintf(stderr, "dice: warning: %s %s\n", me_.where_text(static_cast<int>(r), host).c_str(), warning.c_str());
+        text::print_error("dice: warning: " + me_.where_text(static_cast<int>(r), host) + " " + warning);
       for (job::record c(counts); c.more();) {
         const auto input = c.get();
         const auto n = c.get_number();
@@ -203,6 +234,14 @@ class rank_job {
       return refuse("--mean, --std, --layout and --resize are for pictures, but no input has any", 2);
     frames_ = options_.frames.value_or(std::max<std::int64_t>(given_, 1));
     return difference.empty() ? 0 : refuse(difference, 1);
+  }
+
+  /// What this rank keeps of results until the end, if --frames says how many.
+  std::int64_t bytes_of_results() const {
+    std::int64_t out = 0;
+    for (int l = 0; l < program_.layers.size() && options_.streamed() < 0; ++l)
+      if (kept(l) && (here(l) || holder(l) == rank_)) out += options_.frames.value_or(0) * layer(l).output.bytes();
+    return out;
   }
 
   /// Memory for the run, and the endpoint.
@@ -232,8 +271,8 @@ class rank_job {
     if (const int code = agree(frames_error)) return code;
     std::string warning, error;
     if (options_.cuda_aware) error = me_.try_gpu_messages();
-    if (error.empty()) error = me_.connect(in_flight(), options_.cuda_aware, warning);
-    if (!warning.empty()) std::fprintf(stderr, "dice: warning: %s: %s\n", me_.where_text().c_str(), warning.c_str());
+    if (error.empty()) error = me_.connect(in_flight(), options_.cuda_aware, warning, options_.check_numbers);
+    if (!warning.empty()) text::print_error("dice: warning: " + me_.where_text() + ": " + warning);
     return error.empty() ? 0 : refuse(error, 1);
   }
 
@@ -250,8 +289,8 @@ class rank_job {
   void check_expected(int l, const runtime::tensor& t) const {
     const auto n = runtime::frames_in(t.shape(), layer(l).output);
     if (n == frames_ || n == given_) return;
-    throw runtime::file_error("--expect for output '" + name(l) + "' holds " + std::to_string(n) +
-                              " frames, but the run has " + std::to_string(frames_));
+    throw files::error("--expect for output '" + name(l) + "' holds " + std::to_string(n) + " frames, but the run has " +
+                       std::to_string(frames_));
   }
 
   int compute() {
@@ -265,10 +304,18 @@ class rank_job {
                           options_.explain);
         me_.executor().record(&*recorder_);
       }
-      if (options_.streamed() >= 0) return stream(), 0;
-      progress progress_sink(sink_, frames_, shows_progress());
-      me_.executor().run(frames_, &source_, &progress_sink, figures_);
-      return 0;
+      const runtime::core_watch watch(me_.cores(), me_.threads(), me_.alone());
+      if (options_.streamed() >= 0) {
+        standard_input in;
+        const int l = options_.streamed();
+        if (here(l)) in.start(layer(l).output, options_.frames.value_or(INT64_MAX), form_ ? &*form_ : nullptr, me_.end());
+        stream(in, live_, runtime::executor::endless);
+      } else {
+        counted_results progress_sink(sink_, frames_, shows_progress());
+        stream(source_, progress_sink, frames_);
+      }
+      figures_.cores = watch.used();
+      return after_stop();
     } catch (const channels::stopped&) {
       return 1;
     } catch (const std::exception& e) {
@@ -280,38 +327,40 @@ class rank_job {
     }
   }
 
-  /// Runs the frames of the standard input as they come.
-  void stream() {
-    standard_input in(figures_);
-    const int l = options_.streamed();
+  /// Runs at most `most` frames, fewer if `in` ends or a signal asks to stop.
+  void stream(runtime::source& in, runtime::sink& out, std::int64_t most) {
+    const bool fixed = options_.streamed() < 0 && inputs() == 0;  // nothing enters, so nothing can be stopped
     try {
-      if (here(l)) in.start(layer(l).output, options_.frames.value_or(INT64_MAX), form_ ? &*form_ : nullptr, me_.end());
-      me_.executor().stream(&in, &live_, figures_);
+      if (fixed) me_.executor().run(most, &in, &out, figures_);
+      else me_.executor().stream(&in, &out, figures_, most, [] { return files::interrupts::stop_signal() != 0; });
     } catch (...) {
       me_.end().quit();  // as executor::run does
       throw;
     }
-    me_.end().settle();
-    frames_ = 0;
-    for (const auto& n : ranks_.all_gather(std::to_string(figures_.entered.size())))
-      frames_ = std::max<std::int64_t>(frames_, std::stoll(n));
+    if (!fixed) me_.end().settle();
+    wanted_ = options_.streamed() < 0 ? frames_ : -1;
+    frames_ = me_.executor().frames();
   }
 
-  /// Counts frames on a terminal before handing them on.
-  class progress final : public runtime::sink {
-   public:
-    progress(runtime::sink& next, std::int64_t frames, bool shows)
-        : next_(next), frames_(frames), line_(shows ? stderr : nullptr) {}
-    void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
-      next_.take(layer, frame, from, elements);
-      line_.show([&] { return "frame " + std::to_string(frame + 1) + " of " + std::to_string(frames_); });
-    }
-
-   private:
-    runtime::sink& next_;
-    std::int64_t frames_;
-    report::progress_line line_;
-  };
+  /// Whether a signal has stopped the run early; the same in every rank.
+  [[gnu::cold]] int after_stop() {
+    files::interrupts::end_at_once();
+    int signal = 0;
+    for (const auto& text : ranks_.all_gather(std::to_string(files::interrupts::stop_signal())))
+      if (signal == 0) signal = std::stoi(text);
+    if (signal == 0 || frames_ == wanted_) return 0;
+    stopped_ = true;
+    if (rank_ == 0)
+      text::print_error(std::string("dice: ") + files::interrupts::text_of(signal) + " after " + std::to_string(frames_) +
+                        (wanted_ < 0 ? " frames" : " of " + std::to_string(wanted_) + " frames"));
+    for (int l = 0; l < program_.layers.size(); ++l)
+      if (sink_.has(l)) sink_.keep_first(l, layer(l).output, frames_);
+    return 0;
+  }
+  int inputs() const {
+    return static_cast<int>(std::count_if(program_.layers.layers.begin(), program_.layers.layers.end(),
+                                          [](const auto& l) { return l.is_input; }));
+  }
 
   /// Only the rank with the last graph output does.
   bool shows_progress() const {
@@ -334,14 +383,13 @@ class rank_job {
     }
     std::vector<std::string> all_profiles, traces, message_events;
     if (profiles()) all_profiles = ranks_.all_gather(report::profile_part(*recorder_, me_.host()));
-    if (options_.explain) message_events = to_first(report::message_events_part(*recorder_, clock));
-    if (!options_.trace.empty()) traces = to_first(report::trace_part(program_, rank_, me_.host(), *recorder_, clock));
+    if (options_.explain) message_events = job::to_first(ranks_, report::message_events_part(*recorder_, clock));
+    if (!options_.trace.empty())
+      traces = job::to_first(ranks_, report::trace_part(program_, rank_, me_.host(), *recorder_, clock));
     if (!options_.trace.empty() && recorder_->dropped_events() > 0)
-      std::fprintf(stderr,
-                   "dice: warning: %s: --trace has only the first %zu events, and not the %lld after them; give fewer "
-                   "frames\n",
-                   me_.where_text().c_str(), runtime::recorder::max_events,
-                   static_cast<long long>(recorder_->dropped_events()));
+      text::print_error("dice: warning: " + me_.where_text() + ": --trace has only the first " +
+                        std::to_string(runtime::recorder::max_events) + " events, and not the " +
+                        std::to_string(recorder_->dropped_events()) + " after them; give fewer frames");
     std::string error;
     const auto then = [&](auto f) {
       const auto e = attempt(f);
@@ -350,7 +398,7 @@ class rank_job {
     if (options_.streamed() >= 0) then([&] { live_.finish(); });
     else
       for (const auto& f : options_.outputs)
-        if (holder(f.layer) == rank_) then([&] { runtime::write_npy(f.file, sink_.result(f.layer)); });
+        if (holder(f.layer) == rank_ && frames_ > 0) then([&] { runtime::write_npy(f.file, sink_.result(f.layer)); });
     report::summary all;
     std::string page;
     const auto profile = report::merge_profiles(all_profiles);
@@ -359,20 +407,19 @@ class rank_job {
         all = report::merge(parts, frames_);
         auto figures = report::summary_json(all);
         if (options_.explain) page = explain(report::seen(program_, all, profile, message_events, in_flight()), figures);
-        if (!options_.json.empty()) runtime::write_text(options_.json, figures.json() + "\n");
+        if (!options_.json.empty()) files::write_text(options_.json, figures.json() + "\n");
       });
-    if (rank_ == 0 && !options_.trace.empty())
-      then([&] { runtime::write_text(options_.trace, report::trace_text(traces)); });
+    if (rank_ == 0 && !options_.trace.empty()) then([&] { files::write_text(options_.trace, report::trace_text(traces)); });
     if (rank_ == 0 && !options_.profile.empty())
-      then([&] { runtime::write_text(options_.profile, report::profile_json(program_, frames_, profile)); });
+      then([&] { files::write_text(options_.profile, report::profile_json(program_, frames_, profile)); });
     // Print only when all ranks have written their files: the reader of the output may vanish. First the figures, then what
     // other ranks print.
     if (const int code = agree(error)) return code;
     if (rank_ == 0) then([&] { text::print(report::summary_table(all)); });
     if (const int code = agree(error)) return code;
-    if (options_.top > 0 && options_.streamed() < 0) then([&] { list_top(); });
+    if (options_.top > 0 && options_.streamed() < 0 && frames_ > 0) then([&] { list_top(); });
     for (const auto& f : options_.expected)
-      if (holder(f.layer) == rank_) then([&] { compare(f); });
+      if (holder(f.layer) == rank_ && frames_ > 0) then([&] { compare(f); });
     if (rank_ == 0 && !options_.profile.empty()) then([&] { text::print(report::profile_table(program_, profile)); });
     if (!page.empty()) then([&] { text::print("\n" + page); });
     return agree(error);
@@ -396,21 +443,6 @@ class rank_job {
 
   bool profiles() const { return !options_.profile.empty() || options_.explain; }
 
-  /// Gathers all ranks' texts in rank 0; for long texts. Collective.
-  std::vector<std::string> to_first(std::string text) {
-    const auto sizes = ranks_.all_gather(std::to_string(text.size()));
-    std::vector<std::string> out(sizes.size());
-    for (int r = 1; r < ranks_.size(); ++r) {
-      auto& theirs = out[r];
-      if (rank_ == r) ranks_.send_block(0, text.data(), static_cast<std::int64_t>(text.size()));
-      if (rank_ != 0) continue;
-      theirs.resize(std::stoull(sizes[r]));
-      ranks_.receive_block(r, theirs.data(), static_cast<std::int64_t>(theirs.size()));
-    }
-    out[0] = std::move(text);
-    return out;
-  }
-
   void list_top() {
     for (int l = 0; l < program_.layers.size(); ++l)
       if (layer(l).is_output && holder(l) == rank_)
@@ -424,11 +456,11 @@ class rank_job {
   }
 
   void compare(const named_file& f) {
-    if (options_.streamed() >= 0) check_expected(f.layer, expected_.at(f.layer));
+    if (options_.streamed() >= 0 && !stopped_) check_expected(f.layer, expected_.at(f.layer));
     const double error = relative_error(sink_.result(f.layer), expected_.at(f.layer));
     char text[96];
     std::snprintf(text, sizeof text, ": error %.3g (max |a-b| / max |b|), tolerance %.3g", error, options_.tolerance);
-    text::print(name(f.layer) + text + "\n");
+    text::print(text::shown(name(f.layer)) + text + "\n");
     if (!(error <= options_.tolerance))
       throw std::runtime_error("output '" + name(f.layer) + "' differs from '" + f.file + "'" + text);
   }
@@ -448,10 +480,12 @@ class rank_job {
   std::map<int, runtime::tensor> expected_;
   std::vector<std::string> labels_;
   std::int64_t given_ = 0, frames_ = 0;
+  std::int64_t wanted_ = -1;        ///< frames, unless the run was stopped; -1: not known
+  bool stopped_ = false;            ///< early, by a signal
   job::clock_shift::sample clock_;  ///< before the first frame
   runtime::figures figures_;
   std::optional<runtime::recorder> recorder_;
-  live_results live_{figures_, sink_};
+  live_results live_{sink_};
 };
 
 }  // namespace dice::app

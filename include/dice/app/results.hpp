@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/runtime/tensor.hpp"
+#include "dice/text/foreign.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -58,12 +59,13 @@ inline std::vector<std::string> read_labels(const std::string& path) {
                       if (!na && x[a] != x[b]) return x[a] > x[b];
                       return a < b;
                     });
-  std::string out = "frame " + std::to_string(frame) + (picture.empty() ? "" : " (" + picture + ")") +
-                    (name.empty() ? "" : " " + name) + ":";
+  std::string out = "frame " + std::to_string(frame) + (picture.empty() ? "" : " (" + text::shown(picture) + ")") +
+                    (name.empty() ? "" : " " + text::shown(name)) + ":";
   for (std::size_t i = 0; i < most; ++i) {
     char value[32];
     std::snprintf(value, sizeof value, " %.4g", static_cast<double>(x[order[i]]));
-    out += (i ? ", " : " ") + std::to_string(order[i]) + (order[i] < labels.size() ? " " + labels[order[i]] : "") + value;
+    out += (i ? ", " : " ") + std::to_string(order[i]) +
+           (order[i] < labels.size() ? " " + text::shown(labels[order[i]]) : "") + value;
   }
   return out + "\n";
 }

@@ -7,14 +7,15 @@
 #include "dice/app/command_line.hpp"
 #include "dice/app/rank.hpp"
 #include "dice/channels/channels.hpp"
+#include "dice/files/interrupts.hpp"
 #include "dice/job/launcher.hpp"
 #include "dice/job/mapping_choice.hpp"
 #include "dice/measure/pack.hpp"
 #include "dice/measure/tune.hpp"
+#include "dice/measure/verify.hpp"
 #include "dice/report/draw.hpp"
 #include "dice/report/plan.hpp"
 #include "dice/report/steps.hpp"
-#include "dice/runtime/interrupt.hpp"
 #include "dice/text/print.hpp"
 
 #include <chrono>
@@ -34,7 +35,7 @@ namespace detail {
 /// ends all processes once one has exited.
 inline int refuse_alone(const std::string& what) {
   if (job::launched_rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
-  else std::fprintf(stderr, "dice: error: %s\n", what.c_str());
+  else text::print_error("dice: error: " + what);
   return 2;
 }
 
@@ -148,8 +149,13 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
       if (job::launched_size() > 1)
         return detail::refuse_alone(std::string(o.pack.empty() ? "--tune" : "--pack") +
                                     ": one process handles all ranks, one after the other; start it without mpirun");
-      const runtime::interrupts ends("dice: error: ", "");
+      const files::interrupts ends("dice: error: ", "");
       o.pack.empty() ? measure::tune(p, o.tune, o.json) : measure::pack(p, o.weights, o.pack);
+      return 0;
+    }
+    if (o.verifies_only() && job::launched_size() <= 1) {
+      const files::interrupts ends("dice: error: ", "");
+      measure::verify(p, o.weights, o.packed);
       return 0;
     }
     if (p.pack_at_start && usage.empty() && o.packed.empty() && o.weights.empty()) measure::pack_at_first_start(p);
@@ -158,8 +164,9 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
       channels::mpi::session session(argc, argv);
       channels::mpi::communicator ranks;
       // mpirun ends the ranks by SIGTERM; one of them says so.
-      const runtime::interrupts ends(ranks.rank() == 0 ? "dice: " : "",
-                                     ranks.rank() == 0 ? ": mpirun was interrupted, or another rank has failed" : "");
+      const files::interrupts ends(ranks.rank() == 0 ? "dice: " : "",
+                                   ranks.rank() == 0 ? ": mpirun was interrupted, or another rank has failed" : "");
+      files::interrupts::stop_first(static_cast<unsigned>(o.stop_timeout));
       return rank_job(p, o, usage, ranks, true, f).run();
     }
 #endif
@@ -170,12 +177,13 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
               ? "--transport in-process: all ranks run in one process; start it without mpirun"
               : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
                 "it where CMake finds Boost.MPI, or with pkg-config's flags");
-    const runtime::interrupts ends("dice: error: ", "");
+    const files::interrupts ends("dice: error: ", "");
+    files::interrupts::stop_first(static_cast<unsigned>(o.stop_timeout));
     return detail::run_threads(p, o, f);
   } catch (const runtime::usage_error& e) {
     return detail::refuse_alone(e.what());
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "dice: error: %s\n", e.what());
+    text::print_error("dice: error: " + std::string(e.what()));
     return 1;
   }
 }

@@ -64,8 +64,8 @@ class communicator {
   virtual std::vector<std::string> all_gather(const std::string& text) = 0;
   /// Nanoseconds to add to this rank's steady clock to get rank 0's.
   virtual std::int64_t clock_offset() = 0;
-  /// This rank's ends of `paths`, which must be the same list on every rank. Throws std::runtime_error if the transport
-  /// cannot carry a path.
+  /// This rank's ends of `paths`, which must be the same list on every rank. Once, and again after each endpoint::settle.
+  /// Throws std::runtime_error if the transport cannot carry a path.
   virtual std::unique_ptr<endpoint> connect(std::span<const path> paths) = 0;
   /// Transfer a block of known size: rank `from` calls send_block, rank `to` receive_block, other ranks neither.
   virtual void send_block(int to, const void* data, std::int64_t bytes) = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <initializer_list>
+#include <string_view>
 
 namespace dice::job {
 
@@ -23,6 +24,19 @@ inline int launched_rank() { return detail::first_number({"OMPI_COMM_WORLD_RANK"
 /// Its number among those of its host.
 inline int launched_local_rank() {
   return detail::first_number({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}, launched_rank());
+}
+
+/// Whether the user told mpirun which cores this process gets: by a rankfile, --bind-to, --cpu-set, --cpu-list or PE=n. Open
+/// MPI 4.1 passes these on in the environment, but not its own choice.
+inline bool bound_by_user() {
+  const auto said = [](const char* variable, std::string_view word) {
+    const char* text = std::getenv(variable);
+    return text && *text && std::string_view(text).find(word) != std::string_view::npos;
+  };
+  const bool policy = said("OMPI_MCA_hwloc_base_binding_policy", "") && !said("OMPI_MCA_hwloc_base_binding_policy", "none");
+  return policy || said("OMPI_MCA_orte_rankfile", "") || said("OMPI_MCA_rmaps_rank_file_path", "") ||
+         said("OMPI_MCA_hwloc_base_cpu_set", "") || said("OMPI_MCA_hwloc_base_cpu_list", "") ||
+         said("OMPI_MCA_rmaps_base_mapping_policy", "PE=") || said("OMPI_MCA_rmaps_base_mapping_policy", "pe=");
 }
 
 }  // namespace dice::job

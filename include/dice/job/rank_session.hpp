@@ -3,19 +3,23 @@
 
 #include "dice/channels/channel.hpp"
 #include "dice/channels/patience.hpp"
+#include "dice/files/error.hpp"
+#include "dice/files/mapped.hpp"
 #include "dice/job/launcher.hpp"
 #include "dice/job/record.hpp"
 #include "dice/runtime/affinity.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/executor.hpp"
+#include "dice/runtime/host_memory.hpp"
+#include "dice/text/print.hpp"
 #include "dice/weights/packed.hpp"
 #include "dice/weights/search.hpp"
+#include "dice/weights/verify.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <memory>
 #include <new>
 #include <optional>
@@ -36,6 +40,9 @@ inline std::string cause(const std::exception& e) {
   const std::string text = dynamic_cast<const std::bad_alloc*>(&e) ? "out of memory" : e.what();
   return text.empty() ? "unknown error" : text;
 }
+
+/// The same of what is thrown otherwise.
+inline constexpr const char* not_an_exception = "an exception that is not a std::exception";
 
 /// One rank of a job. Where functions are collective, every rank calls them in the same order.
 class rank_session {
@@ -91,6 +98,8 @@ class rank_session {
       throw;
     } catch (const std::exception& e) {
       return cause(e);
+    } catch (...) {
+      return not_an_exception;
     }
   }
 
@@ -163,48 +172,59 @@ class rank_session {
     if (r >= program_.units.size()) return {};
     const auto cores = r < program_.cores.size() ? program_.cores[r] : std::span<const int>{};
     const auto online = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-    const bool launched = processes_ && launched_size() > 0;
-    const auto plan =
-        runtime::engage(program_.units[r], cores, sharers_, online, launched ? "; start with mpirun --bind-to none" : "");
-    threads_ = plan.threads;
+    const bool launched = processes_ && launched_size() > 0, bound = launched && bound_by_user();
+    const char* remedy = bound      ? "; bind the rank to more cores, or give it fewer threads"
+                         : launched ? "; start with mpirun --bind-to none"
+                                    : "";
+    const auto plan = runtime::engage(program_.units[r], cores, sharers_, online, remedy, bound);
+    threads_ = plan.threads, cores_ = plan.cores.empty() ? kernels::usable_cores() : plan.cores;
     if (program_.threads.start) program_.threads.start(plan.threads, plan.cores);
-    return plan.warning;
+    auto warning = plan.warning;
+    if (const char* slow = unoptimised(); *slow && (processes_ ? launched_local_rank() : rank()) == 0)
+      warning += (warning.empty() ? "" : "; ") + std::string(slow);
+    return warning;
   }
 
   /// Starts the calling thread's team for this rank's unit, or opens its accelerator, and maps its weights or copies them to
   /// the accelerator: from the file `packed`; if neither file is named, from the one next to the program; else packs them
-  /// from the file `plain`, by default where --weights looks. Returns a warning, or "". Throws.
-  [[gnu::cold]] std::string equip(const std::string& plain, const std::string& packed, int in_flight) {
+  /// from the file `plain`, by default where --weights looks. `verify`: compares them with their digests first. Returns a
+  /// warning, or "". Throws.
+  [[gnu::cold]] std::string equip(const std::string& plain, const std::string& packed, int in_flight, bool verify = false) {
     auto warning = start_threads();
     if (const auto other = host_elsewhere(); !other.empty()) warning += (warning.empty() ? "" : "; ") + other;
     if (const auto r = static_cast<std::size_t>(rank()); program_.opener(r)) open_accelerator(r, in_flight);
     const auto items = runtime::weights_of(program_);
     const auto& own = items[rank()];
+    verified_ = {};
     weights_path_ = packed.empty() && plain.empty() ? weights::packed_beside() : packed;
     std::string unfit;  // why the file next to the program cannot be used
     if (!weights_path_.empty()) try {
         const weights::packed_file file(weights_path_, runtime::packed_identity(program_), items);
+        if (verify) verified_ = weights::verify(file, rank(), own, runtime::item_names(program_, rank()));
         store_ = accelerator_ ? uploaded(own, [&](auto put) { file.each_piece(rank(), own, put); }) : file.map(rank(), own);
         if (accelerator_) accelerator_->remember_beside(weights_path_);
         return warning;
-      } catch (const weights::error& e) {
+      } catch (const files::error& e) {
         if (!packed.empty()) throw;
         unfit = e.what();
       }
     try {
       weights_path_ = weights::find(program_.weights, plain, program_.weights_folder);
-    } catch (const weights::error& e) {
+    } catch (const files::error& e) {
       if (unfit.empty()) throw;
-      throw weights::error(unfit + "; " + e.what());
+      throw files::error(unfit + "; " + e.what());
     }
     if (!unfit.empty()) warning += (warning.empty() ? "" : "; ") + ("packs its weights at start, because " + unfit);
     const weights::file file(weights_path_, program_.network, program_.weights);
+    if (verify) verified_ = weights::verify(file, own);
     store_ =
         accelerator_ ? uploaded(own, [&](auto put) { weights::each_stored(file, own, put); }) : weights::store(file, own);
     if (accelerator_) accelerator_->remember_beside(weights_path_);
     return warning;
   }
 
+  /// What equip() compared with its digests.
+  weights::verified verified() const { return verified_; }
   /// The file that equip() found.
   const std::string& weights_path() const { return weights_path_; }
 
@@ -222,10 +242,9 @@ class rank_session {
     }));
     if (!error.empty()) return error;
     if (rank() == 0 && !ranks_.claims_gpu_memory())
-      std::fprintf(
-          stderr,
-          "dice: warning: this MPI does not say that it was built with CUDA; dice tries it now. If the program ends "
-          "here, omit --cuda-aware\n");
+      text::print_error(
+          "dice: warning: this MPI does not say that it was built with CUDA; dice tries it now. If the program ends here, "
+          "omit --cuda-aware");
     ranks_.pass_around(from, to, n);
     return agree(attempt([&] {
       if (accelerator_) {
@@ -239,12 +258,35 @@ class rank_session {
     }));
   }
 
-  /// Allocates memory for the frames and the channels; `gpu_messages`: messages are in the accelerator's memory. Collective;
-  /// returns an error as agree() does. Sets `warning` to a warning of this rank, or "".
-  std::string connect(int in_flight, bool gpu_messages, std::string& warning) {
+  /// Compares what the ranks on this host plan, and `more` bytes of this rank, with its memory. Collective; returns an error
+  /// as agree() does, and sets `warning` to a warning of this rank, or "".
+  [[gnu::cold]] std::string check_memory(std::int64_t more, std::string& warning) {
+    const auto r = static_cast<std::size_t>(rank());
+    record mine;
+    mine.put(host_);
+    mine.put(more + (accelerator_ ? 0 : program_.plan.ranks[r].peak_bytes));
+    std::int64_t planned = 0;
+    bool first = true;  // of the ranks on this host
+    const auto all = ranks_.all_gather(mine.text());
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      record in(all[k]);
+      if (in.get() != host_) continue;
+      planned += in.get_number();
+      first = first && k >= r;
+    }
+    if (!first) return agree("");
+    const auto verdict = runtime::judge_memory(planned, runtime::memory_of_host());
+    warning = verdict.warning;
+    return agree(verdict.error);
+  }
+
+  /// Allocates memory for the frames and the channels; `gpu_messages`: messages are in the accelerator's memory;
+  /// `checks_numbers`: as for the executor. Collective; returns an error as agree() does. Sets `warning` to a warning of
+  /// this rank, or "".
+  std::string connect(int in_flight, bool gpu_messages, std::string& warning, bool checks_numbers = false) {
     return agree(attempt([&] {  // nothing that can fail in only one rank comes before ranks_.connect
       end_ = ranks_.connect(runtime::paths_of(program_.plan, in_flight));
-      executor_.emplace(program_, rank(), store_, *end_, in_flight, accelerator_.get(), gpu_messages);
+      executor_.emplace(program_, rank(), store_, *end_, in_flight, accelerator_.get(), gpu_messages, checks_numbers);
       if (accelerator_) warning = accelerator_->remember();
     }));
   }
@@ -254,9 +296,24 @@ class rank_session {
   }
   runtime::executor& executor() { return *executor_; }
   int threads() const { return threads_; }
+  /// That its threads may use.
+  const std::vector<int>& cores() const { return cores_; }
+  /// Whether the rank has the process for itself.
+  bool alone() const { return processes_ || ranks_.size() == 1; }
   channels::endpoint& end() { return *end_; }
 
  private:
+  /// A warning if the program's own files contain the kernels and are not optimised, or "". The library is optimised, unless
+  /// its build says otherwise.
+  static const char* unoptimised() {
+#if defined(DICE_HEADER_ONLY) && !defined(__OPTIMIZE__)
+    return "runs kernels that were compiled without optimisation, and are some 20 times slower; compile the program with "
+           "-O3 (CMake: -DCMAKE_BUILD_TYPE=Release)";
+#else
+    return "";
+#endif
+  }
+
   /// A warning if on<…> ties this rank to another host, or "".
   std::string host_elsewhere() const {
     const auto r = static_cast<std::size_t>(rank());
@@ -290,7 +347,7 @@ class rank_session {
       accelerator_->upload(to + offset, from, bytes);
       return true;
     });
-    return {weights::mapped(), to, items};
+    return {files::mapped(), to, items};
   }
 
   const runtime::program& program_;
@@ -298,8 +355,10 @@ class rank_session {
   const bool processes_;
   const std::string host_;
   int threads_ = 1;  ///< of its team
+  std::vector<int> cores_;
   int sharers_ = 1;  ///< ranks whose unit is `cpu` that may use exactly the same cores
   std::string weights_path_;
+  weights::verified verified_;
   std::unique_ptr<kernels::accelerator> accelerator_;  ///< or null
   weights::store store_;
   std::unique_ptr<channels::endpoint> end_;

@@ -4,6 +4,7 @@
 #include "dice/job/engine_error.hpp"
 #include "dice/job/transport.hpp"
 #include "dice/meta/library.hpp"
+#include "dice/runtime/deadline.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/tensor.hpp"
 
@@ -20,14 +21,16 @@ namespace dice {
 
 /// How an engine runs.
 struct engine_options {
-  std::string mapping{};  ///< replaces the program's own; text or a file (see --mapping); empty: its own
-  std::string weights{};  ///< the .safetensors file; empty: where --weights looks by default
-  std::string packed{};   ///< the file that --pack wrote, in place of `weights`; both empty: one next to the program
-  int in_flight = 0;      ///< most frames under way; 0: as many as the plan allows
-  int queue = 0;          ///< most frames, and results, that wait in addition; 0: as many as may be in flight
+  std::string mapping{};       ///< replaces the program's own; text or a file (see --mapping); empty: its own
+  std::string weights{};       ///< the .safetensors file; empty: where --weights looks by default
+  std::string packed{};        ///< the file that --pack wrote, in place of `weights`; both empty: one next to the program
+  int in_flight = 0;           ///< most frames under way; 0: as many as the plan allows
+  int queue = 0;               ///< most frames, and results, that wait in addition; 0: as many as may be in flight
+  bool check_numbers = false;  ///< fail at the first frame or result that is not finite, as --check-numbers does
   job::transport by =
       job::transport::automatic;  ///< in_process: all ranks as threads of this process; else MPI if there are several
-  std::function<void(const std::string&)> warn{};  ///< gets warnings (in one rank); without it they go to stderr
+  std::function<void(const std::string&)> warn{};  ///< gets warnings (in one rank); without it they go to stderr. What it
+                                                   ///< throws ends the start, as an engine_error in all ranks
 };
 
 #ifdef DICE_WITH_MPI
@@ -41,6 +44,7 @@ namespace job {
 class stream_job {
  public:
   using writer = std::function<void(float* to, std::int64_t elements)>;
+  using maker = std::function<writer()>;
   using listener = std::function<void(std::int64_t frame, const float* from)>;
 
   /// Runs all ranks in this process if the plan has one rank (unless options.mapping is given to several processes) or
@@ -59,8 +63,9 @@ class stream_job {
   bool holds(int layer) const;
   int rank() const;
 
-  bool push(int layer, writer frame, bool waits);
-  bool take(int layer, runtime::tensor& into);
+  /// Pushes the frame that make() returns; false, without a call of make(), if there is no room until `until`.
+  bool push(int layer, const maker& make, runtime::deadline until);
+  bool take(int layer, runtime::tensor& into, runtime::deadline until);
   void listen(int layer, listener f);
   void close();
   void stop();

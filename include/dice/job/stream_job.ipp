@@ -6,6 +6,7 @@
 #include "dice/job/rank_session.hpp"
 #include "dice/job/stream_job.hpp"
 #include "dice/runtime/stream.hpp"
+#include "dice/text/print.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -77,7 +78,7 @@ class stream_job::ranks {
   ranks& operator=(const ranks&) = delete;
   ~ranks() {
     close();
-    for (auto& w : workers_) w->out.unbounded(true);  // nobody takes results any more
+    const results_unbounded all(*this);  // nobody takes results any more
     join();
   }
 
@@ -85,11 +86,29 @@ class stream_job::ranks {
   bool holds(int layer) const { return worker_of(layer) != nullptr; }
   int rank() const { return hub_ ? 0 : workers_.front()->ranks->rank(); }
 
-  bool push(int layer, runtime::push_source::writer frame, bool waits) {
-    return at(layer).in.push(layer, std::move(frame), waits);
+  bool push(int layer, const maker& make, runtime::deadline until) {
+    const bool stuck = until == runtime::never && is_inside();
+    if (at(layer).in.push(layer, make, stuck ? runtime::at_once : until)) return true;
+    if (stuck) refuse("push");
+    return false;
   }
-  bool take(int layer, runtime::tensor& into) { return at(layer).out.take(layer, into); }
-  void listen(int layer, runtime::result_sink::listener f) { at(layer).out.listen(layer, std::move(f)); }
+  bool take(int layer, runtime::tensor& into, runtime::deadline until) {
+    const bool stuck = until == runtime::never && is_inside();
+    if (at(layer).out.take(layer, into, stuck ? runtime::at_once : until)) return true;
+    if (stuck) refuse("take");
+    return false;
+  }
+  void listen(int layer, runtime::result_sink::listener f) {
+    auto& w = at(layer);
+    const bool waits = !inside::of(*this);
+    const inside now(*this);
+    try {
+      w.out.listen(layer, std::move(f), waits);
+    } catch (...) {
+      w.in.stop(std::current_exception());
+      throw;
+    }
+  }
 
   void close() {
     for (auto& w : workers_) w->in.close();
@@ -98,18 +117,14 @@ class stream_job::ranks {
     for (auto& w : workers_) w->in.stop();
   }
   void drain() {
-    for (auto& w : workers_) w->out.unbounded(true);  // or frames would wait for a program that waits here
-    struct again {
-      ranks& job;
-      ~again() {
-        for (auto& w : job.workers_) w->out.unbounded(false);
-      }
-    } const bounded{*this};
+    if (is_inside()) refuse("drain");
+    const results_unbounded all(*this);  // or frames would wait for a program that waits here
     for (auto& w : workers_) w->in.drain();
   }
   bool ended() const { return running_ == 0; }
   void wait() {
-    for (auto& w : workers_) w->out.unbounded(true);
+    if (is_inside()) refuse("wait");
+    const results_unbounded all(*this);
     join();
     if (error_) std::rethrow_exception(error_);
   }
@@ -121,7 +136,46 @@ class stream_job::ranks {
     runtime::push_source in;
     runtime::result_sink out;
     std::promise<void> started;
-    std::thread thread;
+    std::jthread thread;  // last, as is workers_: whatever fails, it is joined before what it uses goes
+  };
+
+  /// While it lives, the calling thread runs functions of the program for this engine.
+  class inside {
+   public:
+    explicit inside(const ranks& engine) : engine_(engine), outer_(std::exchange(innermost_, this)) {}
+    inside(const inside&) = delete;
+    inside& operator=(const inside&) = delete;
+    ~inside() { innermost_ = outer_; }
+    static bool of(const ranks& engine) {
+      const auto* at = innermost_;
+      while (at && &at->engine_ != &engine) at = at->outer_;
+      return at;
+    }
+
+   private:
+    static inline thread_local const inside* innermost_ = nullptr;
+    const ranks& engine_;
+    const inside* const outer_;  ///< a function of one engine may call another engine
+  };
+  bool is_inside() const { return inside::of(*this) && !ended(); }
+  [[noreturn]] static void refuse(const std::string& call) {
+    throw std::logic_error("a function given to push or on_result calls its engine's " + call +
+                           ", which would wait for that function; call " + call + " in another thread");
+  }
+
+  /// While it lives, all outputs have room for any number of results.
+  class results_unbounded {
+   public:
+    explicit results_unbounded(ranks& job) : job_(job) { set(true); }
+    results_unbounded(const results_unbounded&) = delete;
+    results_unbounded& operator=(const results_unbounded&) = delete;
+    ~results_unbounded() { set(false); }
+
+   private:
+    void set(bool yes) {
+      for (auto& w : job_.workers_) w->out.unbounded(yes);
+    }
+    ranks& job_;
   };
 
   const graph::layer_info& layer(int l) const { return program_.layers.layers[l]; }
@@ -137,11 +191,11 @@ class stream_job::ranks {
     std::size_t begun = 0;
     try {
       for (; begun < workers_.size(); ++begun)
-        workers_[begun]->thread = std::thread([this, &w = *workers_[begun], processes] { work(w, processes); });
+        workers_[begun]->thread = std::jthread([this, &w = *workers_[begun], processes] { work(w, processes); });
     } catch (const std::exception& e) {
-      no_thread_ = "no thread for rank " + std::to_string(hub_ ? static_cast<int>(begun) : rank()) + ": " + e.what();
       if (hub_) hub_->stop();
-      else work(*workers_[begun++], processes);  // so that the other processes learn of it
+      no_thread_ = "no thread for rank " + std::to_string(hub_ ? static_cast<int>(begun) : rank()) + ": " + e.what();
+      if (!hub_) work(*workers_[begun++], processes);  // so that the other processes learn of it
     }
     std::exception_ptr error;
     for (std::size_t i = 0; i < begun; ++i) {
@@ -159,6 +213,7 @@ class stream_job::ranks {
 
   /// What a rank's thread does from its start to its end.
   void work(worker& w, bool processes) {
+    const inside now(*this);
     rank_session me(program_, *w.ranks, processes);
     bool started = false;
     std::exception_ptr error;
@@ -180,7 +235,7 @@ class stream_job::ranks {
     w.in.on_change({});  // the endpoint is about to go
     w.out.on_change({});
     if (!started) return w.started.set_exception(error);
-    w.in.fail(error ? error : std::make_exception_ptr(std::logic_error("a frame was pushed after the stream's end")));
+    w.in.end(error);
     w.out.end(error);
     if (error) {
       const std::lock_guard lock(mutex_);
@@ -206,18 +261,25 @@ class stream_job::ranks {
     fail(me.introduce(usage, {{"with in_flight = ", std::to_string(in_flight())}}).error);
     std::string warning;
     std::vector<std::string> warnings;
+    std::string memory;
+    fail(me.check_memory(0, memory));
     const auto error = rank_session::attempt([&] { warning = me.equip(options_.weights, options_.packed, in_flight()); });
+    if (!memory.empty()) warning += (warning.empty() ? "has little memory: " : "; has little memory: ") + memory;
     fail(me.agree(error, warning.empty() ? warning : me.where_text() + " " + warning, warnings));
-    const auto warn = [&](const std::string& text) {
-      if (text.empty()) return;
-      if (options_.warn) options_.warn(text);
-      else std::fprintf(stderr, "dice: warning: %s\n", text.c_str());
-    };
-    for (const auto& text : warnings)
-      if (me.rank() == 0) warn(text);
+    auto mistake = rank_session::attempt([&] {
+      for (const auto& text : warnings)
+        if (me.rank() == 0) warn(text);
+    });
     std::string late;
-    fail(me.connect(in_flight(), false, late));
-    if (!late.empty()) warn(me.where_text() + ": " + late);
+    fail(me.connect(in_flight(), false, late, options_.check_numbers));
+    if (mistake.empty() && !late.empty()) mistake = rank_session::attempt([&] { warn(me.where_text() + ": " + late); });
+    fail(me.agree(mistake.empty() ? mistake : "engine_options::warn threw: " + mistake));
+  }
+  void warn(const std::string& warning) {
+    if (warning.empty()) return;
+    const std::lock_guard lock(mutex_);  // one call at a time
+    if (options_.warn) options_.warn(warning);
+    else text::print_error("dice: warning: " + warning);
   }
 
   /// Runs the frames, then agrees with all ranks on how the stream ended. Throws engine_error.
@@ -231,7 +293,7 @@ class stream_job::ranks {
     } catch (const std::exception& e) {
       why = cause(e);
     } catch (...) {
-      why = "an exception that is not a std::exception";
+      why = not_an_exception;
     }
     if (!why.empty()) {
       if (const int l = me.executor().layer(); l >= 0)
@@ -278,11 +340,11 @@ class stream_job::ranks {
   const runtime::program& program_;
   const engine_options options_;
   std::unique_ptr<channels::in_process::hub> hub_;
-  std::vector<std::unique_ptr<worker>> workers_;
   std::mutex mutex_, joining_;
   std::exception_ptr error_;
   std::string no_thread_;  ///< why one could not be started
   std::atomic<int> running_{0};
+  std::vector<std::unique_ptr<worker>> workers_;
 };
 
 #ifdef DICE_WITH_MPI
@@ -307,8 +369,12 @@ DICE_API stream_job::~stream_job() = default;
 
 DICE_API bool stream_job::holds(int layer) const { return ranks_->holds(layer); }
 DICE_API int stream_job::rank() const { return ranks_->rank(); }
-DICE_API bool stream_job::push(int layer, writer frame, bool waits) { return ranks_->push(layer, std::move(frame), waits); }
-DICE_API bool stream_job::take(int layer, runtime::tensor& into) { return ranks_->take(layer, into); }
+DICE_API bool stream_job::push(int layer, const maker& make, runtime::deadline until) {
+  return ranks_->push(layer, make, until);
+}
+DICE_API bool stream_job::take(int layer, runtime::tensor& into, runtime::deadline until) {
+  return ranks_->take(layer, into, until);
+}
 DICE_API void stream_job::listen(int layer, listener f) { ranks_->listen(layer, std::move(f)); }
 DICE_API void stream_job::close() { ranks_->close(); }
 DICE_API void stream_job::stop() { ranks_->stop(); }

@@ -3,6 +3,9 @@
 #pragma once
 
 #include "dice/channels/channel.hpp"
+#include "dice/files/error.hpp"
+#include "dice/files/place.hpp"
+#include "dice/files/writer.hpp"
 #include "dice/job/launcher.hpp"
 #include "dice/job/rank_session.hpp"
 #include "dice/job/record.hpp"
@@ -14,7 +17,6 @@
 #include "dice/report/plan.hpp"
 #include "dice/report/progress_line.hpp"
 #include "dice/runtime/figures.hpp"
-#include "dice/runtime/npy.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/recorder.hpp"
 #include "dice/text/json.hpp"
@@ -76,10 +78,10 @@ inline platform::link fitted(const std::vector<double>& bytes, const std::vector
 class measurement {
  public:
   /// The file to write, and the files to read weights from; empty: search the usual places.
-  struct files {
+  struct file_names {
     std::string out, weights, packed;
   };
-  measurement(const runtime::program& p, const files& f, job::rank_session& me, channels::communicator& ranks)
+  measurement(const runtime::program& p, const file_names& f, job::rank_session& me, channels::communicator& ranks)
       : program_(p), files_(f), me_(me), ranks_(ranks), rank_(ranks.rank()) {}
 
   /// What went wrong, the same in every rank, or "" once rank 0 has written the file and printed it.
@@ -89,7 +91,7 @@ class measurement {
       if (const auto error = (this->*stage)(); !error.empty()) return error;
     return me_.agree(job::rank_session::attempt([&] {
       if (rank_ != 0) return;
-      runtime::write_text(files_.out, measured_json(program_, measured_));
+      files::write_text(files_.out, measured_json(program_, measured_));
       text::print(measured_table(program_, measured_));
     }));
   }
@@ -101,16 +103,17 @@ class measurement {
   }
   /// Prints a line of progress in rank 0, if stderr is a terminal or goes to mpirun, which forwards it.
   void tell(const std::string& what) const {
-    if (rank_ == 0 && (::isatty(STDERR_FILENO) || job::launched_size() > 1))
-      std::fprintf(stderr, "dice: %s\n", what.c_str());
+    if (rank_ == 0 && (::isatty(STDERR_FILENO) || job::launched_size() > 1)) text::print_error("dice: " + what);
   }
 
   /// Whether `file` is the weights file, even if that file cannot be read now.
   [[gnu::cold]] bool is_weights(const std::string& file) const {
     try {
-      return runtime::is_same_file(file, weights::find(program_.weights, files_.weights, program_.weights_folder)) ||
-             runtime::is_same_file(file, me_.weights_path());
-    } catch (const weights::error&) {
+      const auto plain = weights::find(program_.weights, files_.weights, program_.weights_folder);
+      const auto own = files::place_of(file).id;
+      return own == files::place_of(plain).id ||
+             (!me_.weights_path().empty() && own == files::place_of(me_.weights_path()).id);
+    } catch (const files::error&) {
       return false;
     }
   }
@@ -119,12 +122,12 @@ class measurement {
   [[gnu::cold]] std::string prepare() {
     std::string warning;
     const auto error = job::rank_session::attempt([&] {
-      if (rank_ == 0) runtime::require_writable(files_.out);
+      if (rank_ == 0) files::require_writable(files_.out);
       if (program_.has_accelerators()) warning = me_.equip(files_.weights, files_.packed, program_.plan.in_flight);
       else warning = me_.start_threads();
       data_.resize(sizes.back());
       if (rank_ == 0 && is_weights(files_.out))
-        throw runtime::file_error("'" + files_.out + "' is a weights file and would be overwritten; name another file");
+        throw files::error("'" + files_.out + "' is a weights file and would be overwritten; name another file");
     });
     job::record mine;
     mine.put(me_.host());
@@ -137,7 +140,7 @@ class measurement {
       if (!more.empty()) warning += (warning.empty() ? "" : "; ") + more;
     }
     if (!first.empty()) return first;
-    if (!warning.empty()) std::fprintf(stderr, "dice: warning: %s: %s\n", me_.where_text().c_str(), warning.c_str());
+    if (!warning.empty()) text::print_error("dice: warning: " + me_.where_text() + ": " + warning);
     for (const auto& text : all) {
       job::record in(text);
       hosts_.push_back(in.get()), units_.push_back(in.get());
@@ -402,7 +405,7 @@ class measurement {
   }
 
   const runtime::program& program_;
-  const files files_;
+  const file_names files_;
   job::rank_session& me_;
   channels::communicator& ranks_;
   const int rank_;

@@ -1,25 +1,21 @@
 // --pack: the weights of all ranks as their kernels read them, in a file.
 #pragma once
 
+#include "dice/files/error.hpp"
+#include "dice/files/place.hpp"
+#include "dice/files/writer.hpp"
 #include "dice/job/launcher.hpp"
 #include "dice/report/plan.hpp"
 #include "dice/report/progress_line.hpp"
 #include "dice/runtime/digest.hpp"
-#include "dice/runtime/npy.hpp"
 #include "dice/runtime/weights_of.hpp"
 #include "dice/text/print.hpp"
 #include "dice/weights/packed.hpp"
 #include "dice/weights/search.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
+#include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
 #include <exception>
-#include <fstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,28 +23,24 @@ namespace dice::measure {
 
 namespace detail {
 
-/// Writes the packed weights of all ranks to `file`. Throws weights::error, runtime::file_error.
+/// Writes the packed weights of all ranks to `file`. Throws files::error.
 [[gnu::cold]] inline void write_packed(const runtime::program& p, const std::string& plain, const std::string& file) {
-  runtime::require_writable(file);
+  files::require_writable(file);
   const weights::file from(weights::find(p.weights, plain, p.weights_folder), p.network, p.weights);
-  if (runtime::is_same_file(file, from.path()))
-    throw runtime::file_error("'" + file + "' is a weights file and would be overwritten; name another file");
+  if (const auto wrong = files::conflict(std::array{files::reads(from.path()), files::writes(file)}); !wrong.empty())
+    throw files::error(wrong);
   const auto items = runtime::weights_of(p);
-  runtime::replace_file(file, [&](const std::string& temporary) {
-    report::progress_line line;
-    std::ofstream out(temporary, std::ios::binary);
-    weights::write_packed(out, runtime::packed_identity(p), items, from, [&](std::int64_t done, std::int64_t all) {
-      line.show_now([&] { return "packed " + text::bytes_text(done) + " of " + text::bytes_text(all); });
-    });
-    out.close();
-    if (!out) throw std::runtime_error(errno ? std::strerror(errno) : "unknown reason");
+  report::progress_line line;
+  files::writer out(file);
+  weights::write_packed(out, runtime::packed_identity(p), items, from, [&](std::int64_t done, std::int64_t all) {
+    line.show_now([&] { return "packed " + text::bytes_text(done) + " of " + text::bytes_text(all); });
   });
+  out.commit();
 }
 
 }  // namespace detail
 
-/// Runs --pack: packs the weights of the file `plain` (empty: search the usual places) into `file`. Throws weights::error,
-/// runtime::file_error.
+/// Runs --pack: packs the weights of the file `plain` (empty: search the usual places) into `file`. Throws files::error.
 [[gnu::cold]] inline void pack(const runtime::program& p, const std::string& plain, const std::string& file) {
   detail::write_packed(p, plain, file);
   std::vector<std::vector<std::string>> lines{{"rank", "packed weights"}};

@@ -2,12 +2,12 @@
 // build.
 #pragma once
 
+#include "dice/files/writer.hpp"
 #include "dice/measure/trial.hpp"
 #include "dice/report/plan.hpp"
 #include "dice/report/progress_line.hpp"
 #include "dice/runtime/affinity.hpp"
 #include "dice/runtime/figures.hpp"
-#include "dice/runtime/npy.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/text/json.hpp"
 #include "dice/text/print.hpp"
@@ -90,7 +90,7 @@ namespace detail {
   const auto cores = r < p.cores.size() ? p.cores[r] : std::span<const int>{};
   const auto online = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   const auto plan = runtime::engage(p.units[r], cores, 1, online, "");
-  if (!plan.warning.empty()) std::fprintf(stderr, "dice: warning: rank %d %s\n", rank, plan.warning.c_str());
+  if (!plan.warning.empty()) text::print_error("dice: warning: rank " + std::to_string(rank) + " " + plan.warning);
   p.threads.start(plan.threads, plan.cores);
   const weights::block others(std::min(me.weight_bytes, std::int64_t{256} << 20));
   others.touch();
@@ -110,7 +110,8 @@ namespace detail {
 }
 
 /// A line for each layer: the variant of this program, the fastest, and the milliseconds of each.
-inline std::vector<std::vector<std::string>> tuned_table(const runtime::program& p, const std::vector<tuned_layer>& all) {
+[[gnu::cold]] inline std::string tuned_table(const runtime::program& p, const std::vector<tuned_layer>& all) {
+  if (all.empty()) return "Nothing to tune: no layer of a CPU rank can be computed in several ways.\n";
   std::vector<std::vector<std::string>> lines{{"layer", "rank", "threads", "built", "best", "ms: 0"}};
   for (const auto& l : all)
     for (auto v = lines[0].size() - 5; v < l.ms.size(); ++v) lines[0].push_back(std::to_string(v));
@@ -120,7 +121,7 @@ inline std::vector<std::vector<std::string>> tuned_table(const runtime::program&
                        std::to_string(l.chosen), std::to_string(l.best())});
       for (const double ms : l.ms) lines.back().push_back(text::json_number(ms));
     }
-  return lines;
+  return text::table_text(lines, 1);
 }
 
 [[gnu::cold]] inline std::string tuned_header(const runtime::program& p, const std::vector<tuned_layer>& all) {
@@ -131,7 +132,7 @@ inline std::vector<std::vector<std::string>> tuned_table(const runtime::program&
   std::string out = "// Made by --tune of dice " + std::string(p.version) + " for the network " + net +
                     ": do not edit. For the next build: dice_add_network(" + net + " … TUNED FILE).\n// CPU: " + cpu_name() +
                     "\n//\n";
-  std::string lines = text::table_text(tuned_table(p, all), 1);
+  std::string lines = tuned_table(p, all);
   for (std::size_t at = 0, end; (end = lines.find('\n', at)) != std::string::npos; at = end + 1)
     out += "//   " + lines.substr(at, end + 1 - at);
   out += "#pragma once\n\n#include <dice/algorithm/tuned.hpp>\n\nnamespace " + net + " {\nstruct network;\n}\n\n" +
@@ -161,10 +162,10 @@ inline std::vector<std::vector<std::string>> tuned_table(const runtime::program&
 }  // namespace detail
 
 /// Runs --tune: all ranks' layers, one rank after the other. Writes the header, and JSON unless that file's name is empty.
-/// Throws runtime::file_error.
+/// If no layer has several variants, says so; the header is then one that changes nothing. Throws files::error.
 [[gnu::cold]] inline void tune(const runtime::program& p, const std::string& header, const std::string& json) {
   for (const auto* file : {&header, &json})
-    if (!file->empty()) runtime::require_writable(*file);
+    if (!file->empty()) files::require_writable(*file);
   std::vector<tuned_layer> all;
   for (int rank = 0; rank < p.ranks(); ++rank) {
     if (p.units[rank].is_accelerator()) continue;
@@ -179,9 +180,10 @@ inline std::vector<std::vector<std::string>> tuned_table(const runtime::program&
         .join();
     if (error) std::rethrow_exception(error);
   }
-  runtime::write_text(header, detail::tuned_header(p, all));
-  if (!json.empty()) runtime::write_text(json, detail::tuned_json(p, all));
-  text::print(text::table_text(detail::tuned_table(p, all), 1));
+  files::write_text(header, detail::tuned_header(p, all));
+  if (!json.empty()) files::write_text(json, detail::tuned_json(p, all));
+  text::print(detail::tuned_table(p, all) +
+              (all.empty() ? "'" + header + "' is written all the same, so that builds find it.\n" : ""));
 }
 
 }  // namespace dice::measure

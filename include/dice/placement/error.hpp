@@ -59,7 +59,7 @@ template <int Rank, class Remedy> struct not_a_limit;
 template <int Rank, class Remedy> struct precision_not_possible;
 template <int Rank, class Remedy> struct memory_limit_not_positive;
 template <int Frames, class Remedy> struct too_few_frames_in_flight;
-template <class T, class Remedy> struct layer_of_another_network;
+template <class T, class Remedy> struct not_a_layer_of_the_network;
 template <class First, class Last, class Remedy> struct range_backwards;
 template <int Rank, class Remedy> struct empty_layer_list;
 template <int Point, class Remedy> struct split_point_out_of_range;

@@ -131,10 +131,10 @@ template <class Net, class Map> consteval auto verdict() {
         return failing<error::range_backwards<typename layer::first, typename layer::last, remedy::swap_first_and_last>>{};
       else if constexpr (detail::id_of<Net, typename layer::first> < 0)
         return failing<
-            error::layer_of_another_network<typename layer::first, remedy::name_layers_of_the_network_passed_to_main>>{};
+            error::not_a_layer_of_the_network<typename layer::first, remedy::name_layers_of_the_network_passed_to_main>>{};
       else
         return failing<
-            error::layer_of_another_network<typename layer::last, remedy::name_layers_of_the_network_passed_to_main>>{};
+            error::not_a_layer_of_the_network<typename layer::last, remedy::name_layers_of_the_network_passed_to_main>>{};
     }
   }
 }

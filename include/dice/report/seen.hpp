@@ -31,6 +31,14 @@ struct seen_link {
   double seconds = 0;       ///< measured, for a frame
   std::int64_t frames = 0;  ///< of which all messages were recorded
 };
+/// Why a rank had no core, as shares of the run's time.
+struct core_loss {
+  double waited = 0;                    ///< a thread was ready to run, but had no core
+  double stolen = 0;                    ///< the hypervisor ran others
+  double throttled = 0;                 ///< a control group's quota stopped threads: of all cores together
+  double others = 0;                    ///< cores that other programs used, of its own
+  std::int64_t threads = 0, cores = 0;  ///< of all ranks of this job that may use its cores; its cores
+};
 /// A run as it was measured.
 struct seen_run {
   std::vector<seen_stage> stages;
@@ -38,6 +46,7 @@ struct seen_run {
   std::vector<double> busy;  ///< by rank: s of computing for a frame
   std::vector<double> idle;  ///< by rank: the share of the time in which it waits
   std::vector<std::string> hosts;
+  std::vector<core_loss> lost;     ///< by rank
   double period = 0, latency = 0;  ///< s a frame; the median
   std::int64_t frames = 0;
   int in_flight = 1;
@@ -124,6 +133,18 @@ namespace detail {
   for (const auto& rank : r.ranks) {
     out.busy.push_back(rank.compute_ms * 1e-3), out.hosts.push_back(rank.host);
     out.idle.push_back(out.period > 0 ? std::min(rank.wait_ms * 1e-3 / out.period, 1.0) : 0);
+  }
+  for (const auto& rank : r.ranks) {
+    auto& lost = out.lost.emplace_back();
+    lost.cores = static_cast<std::int64_t>(rank.cores.cores.size());
+    for (const auto& other : r.ranks)
+      if (detail::shared_cores(rank, other) > 0) lost.threads += other.cores.threads;
+    if (rank.cores.time <= 0) continue;
+    const auto share = [&](std::int64_t ns) { return static_cast<double>(ns) / static_cast<double>(rank.cores.time); };
+    // Threads that wait for messages may wait for a core, too, and lose nothing.
+    const double computes = 1 - out.idle[out.lost.size() - 1];
+    lost.waited = std::min(share(rank.cores.waited), computes), lost.stolen = share(rank.cores.stolen);
+    lost.throttled = share(rank.cores.throttled), lost.others = share(rank.of_others);
   }
   std::vector<double> seconds(p.plan.groups.size());
   for (std::size_t k = 0; k < profiles.size(); ++k)

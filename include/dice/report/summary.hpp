@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct rank_summary {
   double compute_ms = 0, wait_ms = 0;
   std::int64_t bytes_sent = 0, peak_rss_bytes = 0, planned_bytes = 0;
   kernels::accelerator::memory_figures gpu{};  ///< no name: it computes on a CPU
+  runtime::core_use cores{};                   ///< of the whole run, in ns
+  std::int64_t of_others = 0;                  ///< ns for which its cores computed for processes that are not of this job
 };
 
 /// The figures of a whole run.
@@ -65,25 +68,84 @@ inline std::string summary_part(const std::string& host, const runtime::figures&
   out.put(planned);
   out.put(gpu.name);
   for (const auto bytes : {gpu.memory, gpu.staging, gpu.besides}) out.put(bytes);
+  const auto& c = f.cores;
+  out.put(std::vector<std::int64_t>{c.time, c.waited, c.stolen, c.throttled, c.busy, c.used, c.process, c.threads});
+  out.put(c.cores);
   for (const auto* times : {&f.entered, &f.left}) {
-    auto shifted = *times;
+    std::vector<std::int64_t> shifted{times->first(), times->last()};
+    shifted.insert(shifted.end(), times->kept().begin(), times->kept().end());
     for (auto& t : shifted) t = clock(t);
+    out.put(times->count());
+    out.put(times->step());
     out.put(shifted);
   }
   return out.text();
 }
 
+namespace detail {
+
+/// When frames entered or left: over several ranks, the earliest or latest time of each.
+class merged_times {
+ public:
+  explicit merged_times(bool latest) : latest_(latest) {}
+  /// Adds the times of a rank, read from its part.
+  void add(job::record& in) {
+    const auto count = in.get_number(), step = in.get_number();
+    const auto times = in.get_numbers();  // first, last, then every step-th
+    if (count <= 0 || step <= 0 || times.size() < 2) return;
+    begin_ = std::min(begin_, times[0]), end_ = std::max(end_, times[1]);
+    for (std::size_t i = 2; i < times.size(); ++i) {
+      const auto [at, is_new] = by_frame_.emplace(static_cast<std::int64_t>(i - 2) * step, times[i]);
+      if (!is_new) at->second = latest_ ? std::max(at->second, times[i]) : std::min(at->second, times[i]);
+    }
+    step_ = std::max(step_, step);
+  }
+  bool empty() const { return by_frame_.empty(); }
+  std::int64_t begin() const { return begin_; }
+  std::int64_t end() const { return end_; }
+  /// All ranks have the time of every step()-th frame.
+  std::int64_t step() const { return step_; }
+  const std::map<std::int64_t, std::int64_t>& by_frame() const { return by_frame_; }
+
+ private:
+  const bool latest_;
+  std::int64_t begin_ = INT64_MAX, end_ = INT64_MIN, step_ = 1;
+  std::map<std::int64_t, std::int64_t> by_frame_;
+};
+
+/// How many of the cores of `b` are also cores of `a`.
+inline std::int64_t shared_cores(const rank_summary& a, const rank_summary& b) {
+  if (a.host != b.host) return 0;
+  const auto& mine = a.cores.cores;
+  return std::count_if(b.cores.cores.begin(), b.cores.cores.end(),
+                       [&](auto c) { return std::find(mine.begin(), mine.end(), c) != mine.end(); });
+}
+
+/// What other processes than this job's computed on the cores of `r`; a process of the job uses its cores alike.
+[[gnu::cold]] inline std::int64_t used_by_others(const rank_summary& r, const std::vector<rank_summary>& all) {
+  double own = 0;
+  std::vector<std::int64_t> counted;  // processes; several ranks may be threads of one
+  for (const auto& other : all) {
+    const auto shared = shared_cores(r, other);
+    if (shared == 0 || std::find(counted.begin(), counted.end(), other.cores.process) != counted.end()) continue;
+    counted.push_back(other.cores.process);
+    own += static_cast<double>(other.cores.used * shared) / static_cast<double>(other.cores.cores.size());
+  }
+  return std::max<std::int64_t>(0, r.cores.busy - static_cast<std::int64_t>(own));
+}
+
+}  // namespace detail
+
 /// All ranks' parts together.
 [[gnu::cold]] inline summary merge(const std::vector<std::string>& parts, std::int64_t frames) {
   summary out;
   out.frames = frames;
-  const auto n = static_cast<std::size_t>(frames);
-  std::vector<std::int64_t> first(n, INT64_MAX), last(n, INT64_MIN);
+  detail::merged_times entered(false), left(true);
   for (const auto& part : parts) {
     job::record in(part);
     rank_summary r;
     r.host = in.get();
-    const double per_frame = 1e-6 / static_cast<double>(frames);
+    const double per_frame = frames > 0 ? 1e-6 / static_cast<double>(frames) : 0;
     r.compute_ms = static_cast<double>(in.get_number()) * per_frame;
     r.wait_ms = static_cast<double>(in.get_number()) * per_frame;
     r.bytes_sent = in.get_number();
@@ -91,20 +153,24 @@ inline std::string summary_part(const std::string& host, const runtime::figures&
     r.planned_bytes = in.get_number();
     r.gpu.name = in.get();
     for (auto* bytes : {&r.gpu.memory, &r.gpu.staging, &r.gpu.besides}) *bytes = in.get_number();
-    const auto entered = in.get_numbers(), left = in.get_numbers();
-    for (std::size_t f = 0; f < std::min(n, entered.size()); ++f) first[f] = std::min(first[f], entered[f]);
-    for (std::size_t f = 0; f < std::min(n, left.size()); ++f) last[f] = std::max(last[f], left[f]);
+    std::size_t next = 0;
+    const auto cores = in.get_numbers();
+    for (auto* value : {&r.cores.time, &r.cores.waited, &r.cores.stolen, &r.cores.throttled, &r.cores.busy, &r.cores.used,
+                        &r.cores.process, &r.cores.threads})
+      if (next < cores.size()) *value = cores[next++];
+    r.cores.cores = in.get_numbers();
+    entered.add(in);
+    left.add(in);
     out.ranks.push_back(r);
   }
-  std::int64_t begin = INT64_MAX, end = INT64_MIN;
-  for (std::size_t f = 0; f < n; ++f) {
-    if (last[f] == INT64_MIN) continue;
-    if (first[f] == INT64_MAX) first[f] = last[f];  // a network without inputs
-    begin = std::min(begin, first[f]), end = std::max(end, last[f]);
-    out.latency_ms.push_back(std::max(0.0, static_cast<double>(last[f] - first[f]) * 1e-6));
-  }
+  for (auto& r : out.ranks) r.of_others = detail::used_by_others(r, out.ranks);
+  const auto& begun = entered.empty() ? left : entered;  // a network without inputs
+  const auto step = std::max(begun.step(), left.step());
+  for (const auto& [frame, time] : left.by_frame())
+    if (const auto at = begun.by_frame().find(frame); frame % step == 0 && at != begun.by_frame().end())
+      out.latency_ms.push_back(std::max(0.0, static_cast<double>(time - at->second) * 1e-6));
   std::sort(out.latency_ms.begin(), out.latency_ms.end());
-  if (end > begin) out.seconds = static_cast<double>(end - begin) * 1e-9;
+  if (left.end() > begun.begin()) out.seconds = static_cast<double>(left.end() - begun.begin()) * 1e-9;
   return out;
 }
 
@@ -121,6 +187,14 @@ inline std::string summary_part(const std::string& host, const runtime::figures&
                     .add("bytes_sent", k.bytes_sent)
                     .add("peak_rss_bytes", k.peak_rss_bytes)
                     .add("planned_bytes", k.planned_bytes);
+    const auto ms = [&](std::int64_t ns) { return static_cast<double>(ns) * 1e-6 / static_cast<double>(r.frames); };
+    rank.add("cores", text::json_object()
+                          .add("count", k.cores.cores.size())
+                          .add("threads", k.cores.threads)
+                          .add("waited_ms", ms(k.cores.waited))
+                          .add("stolen_ms", ms(k.cores.stolen))
+                          .add("throttled_ms", ms(k.cores.throttled))
+                          .add("other_programs_ms", ms(k.of_others)));
     if (!k.gpu.name.empty())
       rank.add("gpu", text::json_object()
                           .add("name", k.gpu.name)
@@ -149,8 +223,11 @@ inline std::string summary_part(const std::string& host, const runtime::figures&
     std::snprintf(text, sizeof text, format, v);
     return std::string(text);
   };
-  std::string out = std::to_string(r.frames) + (r.frames == 1 ? " frame in " : " frames in ") +
-                    number("%.3f s, ", r.seconds) + number("%.2f frames/s; ", r.frames_per_second()) + "latency median " +
+  const auto duration = [&](double s) {
+    return s >= 0.1 ? number("%.3f s", s) : s >= 1e-3 ? number("%.1f ms", s * 1e3) : number("%.0f µs", s * 1e6);
+  };
+  std::string out = std::to_string(r.frames) + (r.frames == 1 ? " frame in " : " frames in ") + duration(r.seconds) + ", " +
+                    number("%.2f frames/s; ", r.frames_per_second()) + "latency median " +
                     number("%.2f ms", r.latency(0.5)) + number(", p95 %.2f", r.latency(0.95)) +
                     number(", max %.2f\n", r.latency(1));
   std::vector<std::vector<std::string>> lines{{"rank", "host", "compute ms", "wait ms", "sent", "memory", "planned"}};

@@ -21,8 +21,9 @@ struct thread_plan {
 
 /// Threads for unit `u` (with `listed` cores) in the calling thread, whose affinity is set for cores<…>. The cores of a
 /// `cpu` are shared by `sharers` ranks. `online` cores exist; `remedy` ends the warning.
+/// `bound`: the user chose the process's cores, so that a `cpu` of a single core is no mistake.
 inline thread_plan engage(const platform::unit& u, std::span<const int> listed, int sharers, int online,
-                          const std::string& remedy) {
+                          const std::string& remedy, bool bound = false) {
   using kind = platform::unit::kind;
   thread_plan out;
   const auto may = kernels::usable_cores();
@@ -60,7 +61,7 @@ inline thread_plan engage(const platform::unit& u, std::span<const int> listed, 
                                            : 1;
       if (wanted > usable) out.warning = few(usable) + ", but OMP_NUM_THREADS says " + std::to_string(wanted) + remedy;
       if (wanted > out.threads) out.warning += "; " + std::to_string(out.threads) + " threads are started";
-      else if (wanted <= 0 && usable == 1 && online > 1) out.warning = few(usable) + remedy;
+      else if (wanted <= 0 && usable == 1 && online > 1 && !bound) out.warning = few(usable) + remedy;
       break;
     }
     default:  // accelerators: the rank's one thread

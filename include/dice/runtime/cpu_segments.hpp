@@ -2,6 +2,7 @@
 
 #include "dice/runtime/arena.hpp"
 #include "dice/runtime/kernel_calls.hpp"
+#include "dice/runtime/number_check.hpp"
 #include "dice/runtime/segment_runner.hpp"
 #include "dice/runtime/transfers.hpp"
 
@@ -15,8 +16,14 @@ namespace dice::runtime {
 /// Segments on a CPU: a run has ended when begin() returns.
 class cpu_segments final : public segment_runner {
  public:
-  cpu_segments(const program& p, int rank, const arena& tensors, kernel_calls& kernels, transfers& io)
-      : plan_(p.plan), me_(p.plan.ranks[rank]), arena_(tensors), kernels_(kernels), io_(io) {}
+  cpu_segments(const program& p, int rank, const arena& tensors, kernel_calls& kernels, transfers& io, bool checks)
+      : program_(p),
+        plan_(p.plan),
+        me_(p.plan.ranks[rank]),
+        arena_(tensors),
+        kernels_(kernels),
+        io_(io),
+        checks_numbers_(checks) {}
 
   std::byte* message(int m, int in_slot) const override {
     const auto& about = plan_.messages[m];
@@ -34,6 +41,7 @@ class cpu_segments final : public segment_runner {
           break;
         case schedule::action::enter:
           io_.enter(s.layer, frame, arena_.address(s.output, in_slot));
+          if (checks_numbers_) require_finite_input(program_, s.layer, numbers(s.output, in_slot));
           break;
         case schedule::action::leave:
           io_.leave(s.layer, frame, arena_.address(s.output, in_slot));
@@ -53,6 +61,9 @@ class cpu_segments final : public segment_runner {
   bool busy() const override { return false; }
 
  private:
+  const float* numbers(const schedule::place& at, int in_slot) const {
+    return reinterpret_cast<const float*>(arena_.address(at, in_slot));
+  }
   void compute(const schedule::step& s, std::int64_t frame) {
     io_.clear_team();
     const auto from = now();
@@ -60,15 +71,18 @@ class cpu_segments final : public segment_runner {
     const auto to = now();
     io_.count_computing(to - from);
     io_.note_call(s.group, frame, from, to);
+    if (checks_numbers_) require_finite_result(program_, s, numbers(s.output, io_.slot(frame)));
     io_.progress();  // so that messages travel while the rank computes
     io_.note_arrivals();
   }
 
+  const program& program_;
   const schedule::plan_view& plan_;
   const schedule::rank_program& me_;
   const arena& arena_;
   kernel_calls& kernels_;
   transfers& io_;
+  const bool checks_numbers_;
   std::optional<run> ended_;
 };
 

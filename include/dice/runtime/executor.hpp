@@ -34,14 +34,14 @@ namespace dice::runtime {
 /// which the ranks with outputs report by credits. So the oldest frame under way always advances (see schedule/proofs.hpp),
 /// memory is bounded, and results come in order.
 ///
-/// run() allocates only the times in the figures, stream() nothing.
+/// Frames allocate no memory but for their times in the figures.
 class executor {
  public:
   /// `store` holds the weights of weights_of(p, rank), in the memory of the accelerator `on` if there is one; `end` is
   /// connected to paths_of(p.plan, in_flight), and with `direct` is given addresses in the memory of `on`. All must outlive
-  /// this.
+  /// this. `checks_numbers`: a frame or result that is not finite throws std::runtime_error.
   executor(const program& p, int rank, const weights::store& store, channels::endpoint& end, int in_flight,
-           kernels::accelerator* on = nullptr, bool direct = false)
+           kernels::accelerator* on = nullptr, bool direct = false, bool checks_numbers = false)
       : program_(p),
         me_(p.plan.ranks[rank]),
         end_(end),
@@ -50,8 +50,7 @@ class executor {
         kernels_(p, rank, store, arena_),
         io_(p, rank, end, slots_of(me_, in_flight)),
         credits_(paths_of(p.plan, in_flight), rank, end, in_flight),
-        count_(paths_of(p.plan, in_flight), notice_tag(p.plan), rank,
-               static_cast<int>(ranks_with(p.plan, schedule::action::enter).size()), end),
+        count_(paths_of(p.plan, in_flight), notice_tag(p.plan), rank, ranks_with(p.plan, schedule::action::enter), end),
         slots_(slots_of(me_, in_flight)),
         started_(me_.last_segment - me_.first_segment) {
     for (int g = 0; g < segments(); ++g)
@@ -61,11 +60,11 @@ class executor {
         if (what == schedule::action::leave) exit_ = g;
       }
     if (on) {
-      auto offloaded = std::make_unique<offload>(*on, p, rank, slots(), direct, arena_, kernels_, io_);
+      auto offloaded = std::make_unique<offload>(*on, p, rank, slots(), direct, arena_, kernels_, io_, checks_numbers);
       offload_ = offloaded.get();
       runner_ = std::move(offloaded);
     } else {
-      runner_ = std::make_unique<cpu_segments>(p, rank, arena_, kernels_, io_);
+      runner_ = std::make_unique<cpu_segments>(p, rank, arena_, kernels_, io_, checks_numbers);
     }
   }
   executor(const executor&) = delete;
@@ -75,8 +74,6 @@ class executor {
   /// sources, sinks and kernels throw, and channels::stopped.
   void run(std::int64_t frames, source* in, sink* out, figures& measured) {
     begin(frames, in, out, measured);
-    if (entry_ >= 0) measured.entered.resize(frames);
-    if (exit_ >= 0) measured.left.resize(frames);
     try {
       work();
     } catch (...) {
@@ -85,14 +82,20 @@ class executor {
     }
   }
 
-  /// Runs frames until the sources of all ranks with inputs know their total, the same everywhere, and that many are done.
-  /// Every rank needs `in` and `out`. Throws as run() does; call give_up() if it threw, then endpoint::settle() in any case.
-  void stream(source* in, sink* out, figures& measured) {
+  /// Runs `most` frames, or fewer: until the sources of all ranks with inputs know their total, the same everywhere, and
+  /// that many are done; or until `stops` returns true in a rank, then only what has entered. Every rank needs `in` and
+  /// `out`. Throws as run() does; call give_up() if it threw, then endpoint::settle() in any case.
+  void stream(source* in, sink* out, figures& measured, std::int64_t most = endless, bool (*stops)() = nullptr) {
     streamed_ = in;
-    begin(std::numeric_limits<std::int64_t>::max() / 2, in, out, measured);
+    stops_ = stops;
+    most_ = most;
+    begin(most, in, out, measured);
     count_.post();
     work();
   }
+  /// Frames of this run; of stream(), when it has ended.
+  std::int64_t frames() const { return frames_ - first_; }
+  static constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 2;
   /// Tells the other ranks of stream() that this one failed: they are stopped.
   void give_up() { count_.fail(); }
 
@@ -164,7 +167,9 @@ class executor {
   /// Starts whatever can be started without waiting: receives of frames whose slot is free, credits.
   void advance() {
     if (streamed_)
-      if (const auto frames = count_.advance([&] { return streamed_->total(); })) frames_ = first_ + *frames;
+      if (const auto frames =
+              count_.advance([&] { return entered() == most_ ? most_ : streamed_->total(); }, entered(), stops_ && stops_()))
+        frames_ = first_ + *frames;
     while (io_.posted() < frames_ && io_.posted() < oldest_ + slots() && io_.sent(io_.slot(io_.posted()))) {
       slots_[io_.slot(io_.posted())] = {};
       io_.post([&](int m, int in_slot) { return runner_->message(m, in_slot); });
@@ -173,6 +178,9 @@ class executor {
     io_.note_arrivals();
     if (streamed_ && entry_ >= 0 && retired() != retired_) streamed_->retired((retired_ = retired()) - first_);
   }
+
+  /// Frames of this run that have entered here.
+  std::int64_t entered() const { return entry_ < 0 ? 0 : started_[entry_] - first_; }
 
   /// Whether all messages are sent, and all credits sent and received.
   bool idle() const {
@@ -193,7 +201,8 @@ class executor {
 
   /// Whether frame f is next in segment g, and the segment would not wait for messages, source or sink.
   bool can_run(int g, std::int64_t f) const {
-    if (started_[g] != f || (g == entry_ && f >= retired() + in_flight_)) return false;
+    if (started_[g] != f) return false;
+    if (g == entry_ && (f >= retired() + in_flight_ || (streamed_ && f - first_ >= count_.may_enter()))) return false;
     for (int s = segment(g).first_step; s < segment(g).last_step; ++s)
       if (!io_.ready(program_.plan.steps[s], f)) return false;
     return true;
@@ -201,7 +210,7 @@ class executor {
 
   void start(std::int64_t f) {
     auto& at = slots_[io_.slot(f)];
-    if (at.next == entry_ && !streamed_) figures_->entered[f - first_] = now();
+    if (at.next == entry_) figures_->entered.add(now());
     frame_ = f;
     ++started_[at.next];
     at.running = true;
@@ -215,7 +224,7 @@ class executor {
   }
   void end(const segment_runner::run& done) {
     if (done.segment == exit_) {
-      if (!streamed_) figures_->left[done.frame - first_] = now();
+      figures_->left.add(now());
       ++left_;
     }
     auto& at = slots_[io_.slot(done.frame)];
@@ -245,6 +254,8 @@ class executor {
   std::vector<slot_state> slots_;
   std::vector<std::int64_t> started_;  ///< by segment: frames that began it
   source* streamed_ = nullptr;         ///< the source of stream(), where frames_ becomes known late
+  std::int64_t most_ = 0;              ///< frames of stream()
+  bool (*stops_)() = nullptr;          ///< or null
   std::int64_t retired_ = 0;           ///< what streamed_ was told last
   figures* figures_ = nullptr;
 };

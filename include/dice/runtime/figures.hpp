@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,13 +12,55 @@ inline std::int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// When frames 0, 1, 2, … passed a point. Of a long run only every second, fourth, … frame is kept, so that memory is
+/// bounded.
+class frame_times {
+ public:
+  void add(std::int64_t time) {
+    if (count_ == 0) first_ = time;
+    last_ = time;
+    if (count_++ % step_ != 0) return;
+    kept_.push_back(time);
+    if (kept_.size() < most) return;
+    for (std::size_t i = 0; i < most / 2; ++i) kept_[i] = kept_[2 * i];
+    kept_.resize(most / 2);
+    step_ *= 2;
+  }
+  std::int64_t count() const { return count_; }  ///< frames that have passed
+  std::int64_t first() const { return first_; }
+  std::int64_t last() const { return last_; }
+  std::int64_t step() const { return step_; }
+  /// The times of frames 0, step(), 2 step(), …
+  const std::vector<std::int64_t>& kept() const { return kept_; }
+
+  static constexpr std::size_t most = 1 << 17;
+
+ private:
+  std::int64_t count_ = 0, first_ = 0, last_ = 0, step_ = 1;
+  std::vector<std::int64_t> kept_;
+};
+
+/// The use of a rank's cores during a run, as far as the host says (core_watch). Times in nanoseconds.
+struct core_use {
+  std::int64_t time = 0;            ///< of the run
+  std::int64_t waited = 0;          ///< a thread of the rank was ready to run, but had no core: of the one that waited most
+  std::int64_t stolen = 0;          ///< the hypervisor ran others, per core
+  std::int64_t throttled = 0;       ///< a control group's quota stopped threads, of all cores together
+  std::int64_t busy = 0;            ///< any program computed, of all cores together
+  std::int64_t used = 0;            ///< CPU time of the rank's process
+  std::int64_t process = 0;         ///< its id
+  std::int64_t threads = 0;         ///< of the rank
+  std::vector<std::int64_t> cores;  ///< that they may use; empty: unknown
+};
+
 /// What a rank measures of a run. Times in nanoseconds of its own steady clock.
 struct figures {
-  std::int64_t computing = 0;         ///< in kernels
-  std::int64_t waiting = 0;           ///< with no segment ready
-  std::int64_t bytes_sent = 0;        ///< tensors, to other ranks
-  std::vector<std::int64_t> entered;  ///< when each frame began to enter here; empty if the rank holds no graph input
-  std::vector<std::int64_t> left;     ///< when the last graph output of each frame was ready here; empty if there is none
+  std::int64_t computing = 0;   ///< in kernels
+  std::int64_t waiting = 0;     ///< with no segment ready
+  std::int64_t bytes_sent = 0;  ///< tensors, to other ranks
+  frame_times entered;          ///< when each frame began to enter here; none if the rank holds no graph input
+  frame_times left;             ///< when the last graph output of each frame was ready here; none if there is none
+  core_use cores{};
 };
 
 }  // namespace dice::runtime

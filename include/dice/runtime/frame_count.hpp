@@ -4,9 +4,11 @@
 #include "dice/channels/channel.hpp"
 #include "dice/runtime/paths.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -15,18 +17,22 @@
 
 namespace dice::runtime {
 
-/// Each rank with graph inputs announces to all others how many frames its source has, once it knows. A rank that fails
-/// announces the failure. So a rank sends at most two numbers to each other rank.
+/// Each rank with graph inputs announces to all others how many frames its source has, once it knows. A rank that is asked
+/// to stop announces that, with the number of frames that have entered there; then all ranks with inputs do the same, unless
+/// they have announced their number, and the largest number counts: these frames are finished. A rank that fails announces
+/// the failure. So a rank sends at most two numbers to each other rank.
 class frame_count {
  public:
-  /// `paths` are paths_of(plan, in_flight); those with `tag`, notice_tag(plan), carry notices. `inputs` is the number of
-  /// ranks with graph inputs.
-  frame_count(std::span<const channels::path> paths, int tag, int rank, int inputs, channels::endpoint& end)
-      : end_(end), inputs_(inputs) {
+  /// `paths` are paths_of(plan, in_flight); those with `tag`, notice_tag(plan), carry notices. `inputs` are the ranks
+  /// with graph inputs.
+  frame_count(std::span<const channels::path> paths, int tag, int rank, std::span<const int> inputs, channels::endpoint& end)
+      : end_(end), inputs_(static_cast<int>(inputs.size())) {
+    const auto has_input = [&](int r) { return std::find(inputs.begin(), inputs.end(), r) != inputs.end(); };
+    counts_here_ = has_input(rank);
     for (std::size_t i = 0; i < paths.size(); ++i) {
       if (paths[i].tag != tag) continue;
       if (paths[i].from == rank) sent_.push_back({.path = static_cast<int>(i)});
-      if (paths[i].to == rank) received_.push_back({.path = static_cast<int>(i)});
+      if (paths[i].to == rank) received_.push_back({.path = static_cast<int>(i), .counts = has_input(paths[i].from)});
     }
   }
 
@@ -36,28 +42,38 @@ class frame_count {
       for (; n.begun < 2; ++n.begun) end_.start_receive(n.path, n.begun, reinterpret_cast<std::byte*>(&n.words[n.begun]));
   }
   /// The number of frames, once all ranks with inputs have announced it; own_total() is the total of this rank's source, or
-  /// -1. Throws channels::stopped if another rank has failed; else std::runtime_error if the numbers differ, and what
-  /// own_total() throws.
-  template <class Total> std::optional<std::int64_t> advance(const Total& own_total) {
+  /// -1; `entered` frames have entered here, and `stops` asks to stop. Throws channels::stopped if another rank has failed;
+  /// else std::runtime_error if the numbers differ, and what own_total() throws.
+  template <class Total> std::optional<std::int64_t> advance(const Total& own_total, std::int64_t entered, bool stops) {
     for (auto& n : received_)
       for (; n.done < 2 && end_.received(n.path, n.done); ++n.done) {
         if (n.words[n.done] == failed) throw channels::stopped();
-        take(n.words[n.done]);
+        take(n.words[n.done], n.counts);
       }
     if (const std::int64_t own = own_total(); own >= 0 && !own_announced_) {
       own_announced_ = true;
       announce(own);
-      take(own);
+      take(own, counts_here_);
     }
-    return known_ > 0 && known_ == inputs_ ? std::optional(total_) : std::nullopt;
+    if ((stops || stopping_) && !own_announced_) {
+      own_announced_ = true;
+      announce(stop_at - entered);
+      take(stop_at - entered, counts_here_);
+      may_enter_ = entered;
+    }
+    if (known_ == 0 || known_ < inputs_) return std::nullopt;
+    return may_enter_ = total_;
   }
+  /// Only frames before this one may enter, as far as known.
+  std::int64_t may_enter() const { return may_enter_; }
   /// Announces to the other ranks that this one failed.
   void fail() { announce(failed); }
 
  private:
-  static constexpr std::int64_t failed = -1;
+  static constexpr std::int64_t failed = -1, stop_at = -2;  ///< stop_at - n: asks to stop after n frames
   struct notices {
     int path = 0;
+    bool counts = false;  ///< from a rank with inputs
     std::array<std::int64_t, 2> words{};
     int begun = 0, done = 0;
   };
@@ -69,11 +85,14 @@ class frame_count {
       ++n.begun;
     }
   }
-  void take(std::int64_t total) {
-    if (known_++ > 0 && total != total_)
+  void take(std::int64_t word, bool counts) {
+    stopping_ = stopping_ || word <= stop_at;
+    if (!counts) return;
+    const auto total = word <= stop_at ? stop_at - word : word;
+    if (known_++ > 0 && total != total_ && !stopping_)
       throw std::runtime_error("the graph inputs got different numbers of frames, " + std::to_string(total_) + " and " +
                                std::to_string(total) + "; push the same number to each");
-    total_ = total;
+    total_ = std::max(total_, total);
   }
 
   channels::endpoint& end_;
@@ -82,6 +101,9 @@ class frame_count {
   std::int64_t total_ = 0;
   int known_ = 0;               ///< numbers received, this rank's included
   bool own_announced_ = false;  ///< this rank has
+  bool counts_here_ = false;    ///< this rank has inputs
+  bool stopping_ = false;
+  std::int64_t may_enter_ = std::numeric_limits<std::int64_t>::max();
 };
 
 }  // namespace dice::runtime

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "dice/channels/patience.hpp"
 #include "dice/kernels/accelerator.hpp"
 #include "dice/runtime/arena.hpp"
 #include "dice/runtime/kernel_calls.hpp"
+#include "dice/runtime/number_check.hpp"
 #include "dice/runtime/segment_runner.hpp"
 #include "dice/runtime/transfers.hpp"
 
@@ -16,13 +18,14 @@ namespace dice::runtime {
 
 /// Segments on an accelerator. Each has one job per run of kernels between enter and leave steps, and copies to and from
 /// staging memory, which holds all tensors that enter, leave, are received or are sent. A segment has ended when the
-/// accelerator has done its jobs and copies.
+/// accelerator has done its jobs and copies. To check numbers, each kernel is a job, whose result is copied and awaited.
 class offload final : public segment_runner {
  public:
   /// `tensors` lies in the memory of `on`. `direct`: so do messages, instead of in staging memory.
   offload(kernels::accelerator& on, const program& p, int rank, int slots, bool direct, const arena& tensors,
-          kernel_calls& kernels, transfers& io)
+          kernel_calls& kernels, transfers& io, bool checks)
       : on_(on),
+        program_(p),
         layers_(p.layers),
         plan_(p.plan),
         me_(p.plan.ranks[rank]),
@@ -30,7 +33,8 @@ class offload final : public segment_runner {
         direct_(direct),
         arena_(tensors),
         kernels_(kernels),
-        io_(io) {
+        io_(io),
+        checks_numbers_(checks) {
     reserve_staging();
     record_jobs();
     started_.reserve(slots);
@@ -62,6 +66,8 @@ class offload final : public segment_runner {
         case action::enter:
           layer_ = at.layer;
           io_.enter(at.layer, frame, tensor(at.layer, in_slot));
+          if (checks_numbers_)
+            require_finite_input(program_, at.layer, reinterpret_cast<const float*>(tensor(at.layer, in_slot)));
           layer_ = -1;
           on_.copy_in(arena_.address(at.output, in_slot), tensor(at.layer, in_slot), bytes_of(at.layer),
                       at.output.where == schedule::space::frame && !computes);
@@ -72,6 +78,7 @@ class offload final : public segment_runner {
           break;
         case action::compute:
           if (const int job = jobs_[job_of(s, in_slot)]; job >= 0) on_.start(job);
+          if (checks_numbers_) check_result(at, in_slot);
           computes = true;
           break;
         case action::send:
@@ -116,6 +123,14 @@ class offload final : public segment_runner {
     const auto& segment = plan_.segments[me_.first_segment + g];
     for (int s = segment.first_step; s < segment.last_step; ++s) f(s, plan_.steps[s]);
   }
+  void check_result(const schedule::step& at, int in_slot) {
+    layer_ = at.layer;
+    on_.copy_out(checked_, arena_.address(at.output, in_slot), result_bytes(at), false);
+    channels::patience patience;
+    for (const auto end = on_.mark(); !on_.reached(end); io_.progress()) patience.pause();
+    require_finite_result(program_, at, reinterpret_cast<const float*>(checked_));
+    layer_ = -1;
+  }
   void hand_out(int g, std::int64_t frame) {
     each_step(g, [&](int, const schedule::step& at) {
       layer_ = at.layer;
@@ -128,6 +143,9 @@ class offload final : public segment_runner {
   /// Where source and sink find graph input or output l.
   std::byte* tensor(int l, int in_slot) const { return staged(layer_stage_[l], in_slot); }
   std::int64_t bytes_of(int layer) const { return layers_.layers[layer].output.bytes(); }
+  std::int64_t result_bytes(const schedule::step& at) const {
+    return dice::tensor::bytes(layers_.layers[at.layer].output, at.output.layout);
+  }
   std::byte* staged(std::int64_t offset, int in_slot) const { return staging_ + in_slot * stage_bytes_ + offset; }
   int job_of(int s, int in_slot) const { return (s - me_.first_step) * slots_ + in_slot; }
 
@@ -145,6 +163,10 @@ class offload final : public segment_runner {
         reserve(layer_stage_[at.layer], bytes_of(at.layer));
     }
     staging_ = on_.staging(slots_ * stage_bytes_);
+    std::int64_t most = 0;
+    for (int s = me_.first_step; checks_numbers_ && s < me_.last_step; ++s)
+      if (const auto& at = plan_.steps[s]; at.what == schedule::action::compute) most = std::max(most, result_bytes(at));
+    if (most > 0) checked_ = on_.staging(most);
   }
 
   void record_jobs() {
@@ -155,8 +177,10 @@ class offload final : public segment_runner {
       for (int g = me_.first_segment; g < me_.last_segment; ++g)
         for (int s = plan_.segments[g].first_step; s < plan_.segments[g].last_step; ++s) {
           if (what(s) != action::compute) continue;
-          int end = s;
-          while (end < plan_.segments[g].last_step && what(end) != action::enter && what(end) != action::leave) ++end;
+          int end = s + 1;
+          while (!checks_numbers_ && end < plan_.segments[g].last_step && what(end) != action::enter &&
+                 what(end) != action::leave)
+            ++end;
           jobs_[job_of(s, in_slot)] = on_.record([this, s, end, in_slot] {
             for (int k = s; k < end; ++k)
               if (plan_.steps[k].what == action::compute) kernels_.record(plan_.steps[k], in_slot);
@@ -166,6 +190,7 @@ class offload final : public segment_runner {
   }
 
   kernels::accelerator& on_;
+  const program& program_;
   const graph::network_view& layers_;
   const schedule::plan_view& plan_;
   const schedule::rank_program& me_;
@@ -174,6 +199,8 @@ class offload final : public segment_runner {
   const arena& arena_;
   kernel_calls& kernels_;
   transfers& io_;
+  const bool checks_numbers_;
+  std::byte* checked_ = nullptr;  ///< where results are staged to be checked
   std::byte* staging_ = nullptr;
   std::int64_t stage_bytes_ = 0;             ///< of a slot
   std::vector<std::int64_t> message_stage_;  ///< by message: where it is staged

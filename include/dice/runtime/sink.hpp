@@ -3,6 +3,7 @@
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/tensor.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -20,6 +21,12 @@ class tensor_sink final : public sink {
   void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
     if (const auto at = results_.find(layer); at != results_.end())
       std::memcpy(at->second.data() + frame * elements, from, static_cast<std::size_t>(elements) * sizeof(float));
+  }
+  /// Keeps only the first `frames` frames of output `layer`, of shape `one`.
+  [[gnu::cold]] void keep_first(int layer, const dice::tensor::shape& one, std::int64_t frames) {
+    auto fewer = tensor::from_shape(stacked(one, frames));
+    std::copy_n(result(layer).data(), fewer.size(), fewer.data());
+    result(layer) = std::move(fewer);
   }
   bool has(int layer) const { return results_.contains(layer); }
   tensor& result(int layer) { return results_.at(layer); }

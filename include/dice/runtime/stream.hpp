@@ -1,6 +1,7 @@
 // Bounded queues that carry frames between a rank's thread and the threads of its program.
 #pragma once
 
+#include "dice/runtime/deadline.hpp"
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/tensor.hpp"
 
@@ -13,8 +14,10 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,36 +43,53 @@ class push_source final : public source {
     wake_ = std::move(wake);
   }
 
-  /// Adds a frame for input `layer`. If there is no room, waits for it, or returns false if `waits` is false. Throws
-  /// std::logic_error after close(), and the error given to fail().
-  bool push(int layer, writer frame, bool waits) {
-    std::unique_lock lock(mutex_);
-    auto& in = inputs_.at(layer);
-    const auto may = [&] { return error_ || closed_ || in.waiting.size() < capacity_; };
-    if (waits) changed_.wait(lock, may);
-    if (error_) std::rethrow_exception(error_);
-    if (closed_) throw std::logic_error("a frame was pushed after close()");
-    if (!may()) return false;
+  /// Adds the frame that make() returns for input `layer`. Waits for room until `until`; if there is none, returns false
+  /// without a call of make(). Throws std::logic_error after close(), the error given to end(), and what make() throws.
+  template <class Make> bool push(int layer, const Make& make, deadline until) {
+    input& in = inputs_.at(layer);
+    if (std::unique_lock lock(mutex_); !has_room(lock, in, until)) return false;
+    std::exception_ptr error;
+    writer frame;
+    try {
+      frame = make();  // without the lock: it may compute for long
+    } catch (...) {
+      error = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    --in.promised;
+    changed_.notify_all();
+    if (error) std::rethrow_exception(error);
+    require_open();
     in.waiting.push_back(std::move(frame));
     ++in.pushed;
     wake();
     return true;
   }
   /// No more frames.
-  void close() { set(closed_); }
-  /// Ends the stream with the frames under way unfinished.
-  void stop() { set(stopped_); }
-  /// Waits until all frames pushed so far have left the network on all ranks. Throws the error given to fail().
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+    wake();
+  }
+  /// Ends the stream with the frames under way unfinished; `why` is what the rank's thread throws.
+  void stop(std::exception_ptr why = std::make_exception_ptr(stop_request())) {
+    const std::lock_guard lock(mutex_);
+    if (!stopped_) stopped_ = std::move(why);
+    wake();
+  }
+  /// Waits until all frames pushed so far have left the network on all ranks. Throws the error given to end().
   void drain() {
     std::unique_lock lock(mutex_);
     std::int64_t wanted = 0;
     for (const auto& [layer, in] : inputs_) wanted = std::max(wanted, in.pushed);
-    changed_.wait(lock, [&] { return error_ || retired_ >= wanted; });
+    changed_.wait(lock, [&] { return over_ || retired_ >= wanted; });
     if (error_) std::rethrow_exception(error_);
   }
-  /// The stream is over: push() and drain() throw `error`, also where they wait.
-  void fail(std::exception_ptr error) {
+  /// The stream is over; `error` says why, or is null if all frames are done.
+  void end(std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
+    over_ = true;
     error_ = std::move(error);
     changed_.notify_all();
   }
@@ -91,7 +111,7 @@ class push_source final : public source {
   }
   std::int64_t total() override {
     const std::lock_guard lock(mutex_);
-    if (stopped_) throw stop_request();
+    if (stopped_) std::rethrow_exception(stopped_);
     if (!closed_ || inputs_.empty()) return -1;
     const auto pushed = inputs_.begin()->second.pushed;
     for (const auto& [layer, in] : inputs_)
@@ -109,13 +129,21 @@ class push_source final : public source {
  private:
   struct input {
     std::deque<writer> waiting;
+    std::size_t promised = 0;  ///< frames that are being made and have their place
     std::int64_t pushed = 0;
   };
-  void set(bool& flag) {
-    const std::lock_guard lock(mutex_);
-    flag = true;
-    changed_.notify_all();
-    wake();
+
+  /// Waits until there is a place for one more frame, which is then promised.
+  bool has_room(std::unique_lock<std::mutex>& lock, input& in, deadline until) {
+    const auto room = [&] { return in.waiting.size() + in.promised < capacity_; };
+    const bool may = await(changed_, lock, until, [&] { return over_ || closed_ || room(); });
+    require_open();
+    in.promised += may;
+    return may;
+  }
+  void require_open() const {
+    if (error_) std::rethrow_exception(error_);
+    if (closed_ || over_) throw std::logic_error("a frame was pushed after close()");
   }
   void wake() {
     if (wake_) wake_();
@@ -127,8 +155,8 @@ class push_source final : public source {
   std::condition_variable changed_;
   std::map<int, input> inputs_;
   std::int64_t retired_ = 0;
-  bool closed_ = false, stopped_ = false;
-  std::exception_ptr error_;
+  bool closed_ = false, over_ = false;
+  std::exception_ptr stopped_, error_;
 };
 
 /// The graph outputs of a rank, taken by its program in order of frames, or handed to its functions. All functions may be
@@ -146,12 +174,12 @@ class result_sink final : public sink {
     wake_ = std::move(wake);
   }
 
-  /// Waits for the next result of output `layer`; its memory is swapped with `into`'s for reuse. When no result is left:
-  /// false if the stream is over, or throws the error given to end().
-  bool take(int layer, tensor& into) {
+  /// Waits until `until` for the next result of output `layer`; its memory is swapped with `into`'s for reuse. False if
+  /// there is none in time, or the stream is over and none is left; then throws the error given to end().
+  bool take(int layer, tensor& into, deadline until) {
     std::unique_lock lock(mutex_);
     auto& out = outputs_.at(layer);
-    changed_.wait(lock, [&] { return over_ || !out.waiting.empty(); });
+    await(changed_, lock, until, [&] { return over_ || !out.waiting.empty(); });
     if (out.waiting.empty()) {
       if (error_) std::rethrow_exception(error_);
       return false;
@@ -162,25 +190,27 @@ class result_sink final : public sink {
     wake();
     return true;
   }
-  /// From now on, results of output `layer` go to `f`, in the rank's thread; those already waiting, in this thread.
-  void listen(int layer, listener f) {
+  /// From now on, results of output `layer` go to `f`, in the rank's thread; those already waiting, in this thread. If
+  /// `waits`, first waits until the function that `f` replaces has returned; functions themselves must not wait. Throws what
+  /// `f` throws.
+  void listen(int layer, listener f, bool waits) {
+    auto next = std::make_shared<listener>(std::move(f));  // goes last: the old function may do anything when it ends
     std::unique_lock lock(mutex_);
     auto& out = outputs_.at(layer);
+    if (waits) changed_.wait(lock, [&] { return !out.calls; });
+    std::swap(out.call, next);
+    if (out.calls) return;  // whoever calls the old function goes on with this one
     while (!out.waiting.empty()) {
       const tensor result = std::move(out.waiting.front());
       const auto frame = out.frames - static_cast<std::int64_t>(out.waiting.size());
       out.waiting.pop_front();
-      lock.unlock();
-      f(frame, result.data());
-      lock.lock();
+      call(lock, out, frame, result.data());
     }
-    out.call = std::move(f);
-    wake();
   }
-  /// Sets whether there is room for any number of results.
+  /// Lets the outputs have room for any number of results, until as many calls with `false` follow as with `true`.
   void unbounded(bool yes) {
     const std::lock_guard lock(mutex_);
-    unbounded_ = yes;
+    unbounded_ += yes ? 1 : -1;
     wake();
   }
   /// The stream is over; `error` says why, or is null if all frames are done.
@@ -194,17 +224,14 @@ class result_sink final : public sink {
   bool ready(int layer, std::int64_t) override {
     const std::lock_guard lock(mutex_);
     const auto& out = outputs_.at(layer);
-    return unbounded_ || out.call || out.waiting.size() < capacity_;
+    return !out.calls && (unbounded_ > 0 || out.waiting.size() < capacity_);
   }
   void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
     std::unique_lock lock(mutex_);
     auto& out = outputs_.at(layer);
     ++out.frames;
-    if (out.call) {
-      lock.unlock();  // it does not change once it is set
-      out.call(frame, from);
-      return;
-    }
+    // If results wait although there is a function, listen() is handing them out.
+    if (out.call && out.waiting.empty() && !out.calls) return call(lock, out, frame, from);
     tensor result;
     if (!out.spare.empty()) result = std::move(out.spare.back()), out.spare.pop_back();
     if (static_cast<std::int64_t>(result.size()) != elements || result.dimension() != out.shape.size())
@@ -220,9 +247,28 @@ class result_sink final : public sink {
     std::deque<tensor> waiting;
     std::vector<tensor> spare;  ///< memory for results to come
     std::int64_t frames = 0;    ///< that have left here
-    listener call;
+    std::shared_ptr<listener> call;
+    bool calls = false;  ///< whether a thread is in a call of it
   };
 
+  /// Calls the output's function, without the lock. It may be replaced meanwhile.
+  void call(std::unique_lock<std::mutex>& lock, output& out, std::int64_t frame, const float* from) {
+    auto f = out.call;
+    std::exception_ptr error;
+    out.calls = true;
+    lock.unlock();
+    try {
+      (*f)(frame, from);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    f.reset();
+    lock.lock();
+    out.calls = false;
+    changed_.notify_all();
+    wake();
+    if (error) std::rethrow_exception(error);
+  }
   void wake() {
     if (wake_) wake_();
   }
@@ -232,7 +278,8 @@ class result_sink final : public sink {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<int, output> outputs_;
-  bool unbounded_ = false, over_ = false;
+  int unbounded_ = 0;  ///< callers that want it
+  bool over_ = false;
   std::exception_ptr error_;
 };
 

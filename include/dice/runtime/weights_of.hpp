@@ -4,6 +4,7 @@
 #include "dice/weights/store.hpp"
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace dice::runtime {
@@ -25,7 +26,14 @@ inline std::vector<weights::item> weights_of(const program& p, int rank, std::ve
   return out;
 }
 
-/// The same for all ranks.
+/// A function that returns the name of item i's layer, of those of weights_of(p, rank).
+inline auto item_names(const program& p, int rank) {
+  std::vector<int> groups;
+  weights_of(p, rank, groups);
+  return [&p, groups](std::size_t i) { return std::string(p.layers.layers[p.plan.groups[groups[i]].anchor].onnx_name); };
+}
+
+/// What weights_of(p, rank) returns, for all ranks.
 inline std::vector<std::vector<weights::item>> weights_of(const program& p) {
   std::vector<std::vector<weights::item>> out;
   std::vector<int> groups;

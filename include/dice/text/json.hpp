@@ -1,6 +1,9 @@
 #pragma once
 
+#include "dice/text/foreign.hpp"
+
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -8,18 +11,21 @@
 
 namespace dice::text {
 
-/// `text` as a JSON string, quotes included; UTF-8 passes through.
+/// `text` as a JSON string, quotes included; UTF-8 passes through, but control characters become \u001b or the like. What is
+/// not UTF-8 becomes U+FFFD.
 inline std::string json_string(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\', out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      out += code;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [code, size] = detail::character_at(text, at);
+    const auto part = text.substr(at, size);
+    at += size;
+    if (detail::is_control(code)) {  // none is beyond U+FFFF
+      char number[12];
+      std::snprintf(number, sizeof number, "\\u%04x", code < 0 ? 0xfffdu : static_cast<unsigned>(code));
+      out += number;
     } else {
-      out += c;
+      if (part == "\"" || part == "\\") out += '\\';
+      out += part;
     }
   }
   return out + "\"";

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "dice/text/foreign.hpp"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -9,11 +11,22 @@
 
 namespace dice::text {
 
-/// Writes `text` to standard output and flushes it. Throws std::runtime_error.
-inline void print(std::string_view text) {
+// Names, labels and paths come from anywhere; whatever a program prints leaves it here.
+
+/// Writes `page`, but for its line breaks and tabs as shown() shows it, to standard output and flushes it. Throws
+/// std::runtime_error.
+inline void print(std::string_view page) {
+  const auto text = shown(page, "\n\t");
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     throw std::runtime_error(std::string("the standard output cannot be written: ") + std::strerror(errno));
+}
+
+/// Writes `message`, as shown() shows it, as a line to standard error.
+inline void print_error(std::string_view message) {
+  const auto line = shown(message) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fflush(stderr);
 }
 
 }  // namespace dice::text

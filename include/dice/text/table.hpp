@@ -2,6 +2,8 @@
 // optimises them for size, which takes half the time.
 #pragma once
 
+#include "dice/text/foreign.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -27,13 +29,14 @@ inline std::string number_text(double value, const char* form) {
   return out;
 }
 
-/// Lines of cells, each column as wide as its widest cell; the first `left` columns are left-aligned.
-[[gnu::cold]] inline std::string table_text(const std::vector<std::vector<std::string>>& lines, std::size_t left) {
+/// Lines of cells, as shown() shows them, each column as wide as its widest cell; the first `left` columns are left-aligned.
+[[gnu::cold]] inline std::string table_text(std::vector<std::vector<std::string>> lines, std::size_t left) {
   const auto width_of = [](const std::string& s) {  // UTF-8: code points
     return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xc0) != 0x80; }));
   };
   std::vector<std::size_t> widths;
-  for (const auto& line : lines) {
+  for (auto& line : lines) {
+    for (auto& cell : line) cell = shown(cell);
     widths.resize(std::max(widths.size(), line.size()));
     for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], width_of(line[c]));
   }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "dice/files/error.hpp"
 #include "dice/graph/network.hpp"
-#include "dice/weights/error.hpp"
 
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ inline std::string packed_beside() {
 }
 
 /// Path of the weights file: `given` if not empty; else the first of these that exists: beside the program, in the working
-/// directory, in `build_folder` (skipped if empty). Throws error that lists where it looked.
+/// directory, in `build_folder` (skipped if empty). Throws files::error that lists where it looked.
 inline std::string find(const graph::weights_file& wanted, std::string_view given, std::string_view build_folder) {
   if (!given.empty()) return std::string(given);
   const std::string name(wanted.file);
@@ -47,7 +47,8 @@ inline std::string find(const graph::weights_file& wanted, std::string_view give
   const std::string cwd = ::getcwd(here, sizeof here) ? here : ".";
   if (cwd != program_folder() && exists(cwd + "/" + name)) return cwd + "/" + name;
   if (const auto built = std::string(build_folder) + "/" + name; !build_folder.empty() && exists(built)) return built;
-  throw error("weights file not found; looked for " + looked + ". Copy it there, or say where it is with --weights FILE");
+  throw files::error("weights file not found; looked for " + looked +
+                     ". Copy it there, or say where it is with --weights FILE");
 }
 
 }  // namespace dice::weights

@@ -44,7 +44,7 @@ constexpr std::int64_t stored_bytes(std::span<const item> items) {
 class store {
  public:
   store() = default;
-  /// Maps and packs `items`, in that order. Throws error, std::bad_alloc.
+  /// Maps and packs `items`, in that order. Throws files::error, std::bad_alloc.
   store(const file& from, std::span<const item> items) {
     std::int64_t packed = 0;
     for (const auto& n : items) {
@@ -60,7 +60,7 @@ class store {
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (!items[i].packed_bytes) continue;
       // One item at a time, unmapped immediately: the plain pages of packed weights never pile up.
-      std::vector<mapped> pages;
+      std::vector<files::mapped> pages;
       plain.clear();
       for (const auto& p : items[i].parameters) {
         const std::byte* start = nullptr;
@@ -75,7 +75,7 @@ class store {
 
   /// `items` lie one after the other from `at` on, with the sizes of stored_bytes(), in `pages` or, if that is empty, in
   /// other memory.
-  store(mapped pages, const std::byte* at, std::span<const item> items) {
+  store(files::mapped pages, const std::byte* at, std::span<const item> items) {
     mappings_.push_back(std::move(pages));
     for (const auto& n : items) {
       locations_.push_back({static_cast<int>(pointers_.size()), n.packed_bytes ? at : nullptr});
@@ -105,9 +105,9 @@ class store {
   static void check(const file& from, const graph::parameter& p) {
     const auto bytes = p.extents.bytes();
     if (p.offset < 0 || p.offset % 64 || bytes <= 0 || p.offset > from.data_bytes() - bytes)
-      throw error("the generated header is damaged: a parameter at " + std::to_string(p.offset) + " with " +
-                  std::to_string(bytes) + " bytes does not lie in '" + from.path() + "' (" +
-                  std::to_string(from.data_bytes()) + " bytes of data)");
+      throw files::error("the generated header is damaged: a parameter at " + std::to_string(p.offset) + " with " +
+                         std::to_string(bytes) + " bytes does not lie in '" + from.path() + "' (" +
+                         std::to_string(from.data_bytes()) + " bytes of data)");
   }
 
   /// Maps the parameters that are read in place; neighbours in the file share a mapping.
@@ -137,12 +137,12 @@ class store {
 
   std::vector<location> locations_;
   std::vector<const float*> pointers_;
-  std::vector<mapped> mappings_;
+  std::vector<files::mapped> mappings_;
   block packed_;
 };
 
 /// Packs `items` one by one and passes them to put(offset, from, bytes), with offsets by stored_bytes(), until a call
-/// returns false. Throws error, std::bad_alloc.
+/// returns false. Throws files::error, std::bad_alloc.
 template <class Put> [[gnu::cold]] void each_stored(const file& from, std::span<const item> items, Put put) {
   std::int64_t begin = 0;
   for (const auto& n : items) {

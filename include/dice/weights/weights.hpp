@@ -2,8 +2,8 @@
 #pragma once
 
 #include "dice/weights/block.hpp"
-#include "dice/weights/error.hpp"
 #include "dice/weights/file.hpp"
 #include "dice/weights/packed.hpp"
 #include "dice/weights/search.hpp"
 #include "dice/weights/store.hpp"
+#include "dice/weights/verify.hpp"

@@ -6,7 +6,9 @@
 #include "import/mapping.hpp"
 #include "import/profile.hpp"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace onnx2hpp {
 
@@ -27,6 +29,9 @@ std::string emit_list(const network& net);
 
 /// The first lines of a header.
 std::string notice(const std::string& model_digest);
+/// For each layer the bytes that a cut before it would send: of each tensor once that a layer before the cut computes and
+/// one behind it reads.
+std::vector<std::int64_t> cut_bytes(const network& net);
 /// Bytes of the parameters of a layer.
 std::int64_t parameter_bytes(const layer& l);
 /// A shape as 1x3x224x224.

@@ -23,17 +23,18 @@ std::string emit_list(const network& net) {
   fmt::memory_buffer out;
   const auto put = std::back_inserter(out);
   const auto row = [&](const auto& id, const auto& identifier, const auto& op, const auto& s, const auto& macs,
-                       const auto& bytes, const auto& inputs) {
-    fmt::format_to(put, "{:>4}  {:<{}}  {:<{}}  {:<{}}  {:>13}  {:>12}  {}\n", id, identifier, name, op, kind, s, extents,
-                   macs, bytes, inputs);
+                       const auto& bytes, const auto& cut, const auto& inputs) {
+    fmt::format_to(put, "{:>4}  {:<{}}  {:<{}}  {:<{}}  {:>13}  {:>12}  {:>10}  {}\n", id, identifier, name, op, kind, s,
+                   extents, macs, bytes, cut, inputs);
   };
-  row("id", "name", "operator", "shape", "MACs", "weight bytes", "inputs");
+  row("id", "name", "operator", "shape", "MACs", "weight bytes", "cut bytes", "inputs");
+  const auto cuts = cut_bytes(net);
   std::int64_t macs = 0, bytes = 0;
   for (std::size_t id = 0; id < net.layers.size(); ++id) {
     const auto& l = net.layers[id];
     std::string inputs;
     for (int k : l.operands) inputs += (inputs.empty() ? "" : " ") + std::to_string(k);
-    row(id, l.identifier, l.op.onnx_name(), written(l.result), net.macs(l), parameter_bytes(l),
+    row(id, l.identifier, l.op.onnx_name(), written(l.result), net.macs(l), parameter_bytes(l), cuts[id],
         inputs.empty() ? "-" : inputs);
     macs += net.macs(l);
     bytes += parameter_bytes(l);

@@ -2,7 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
 
 namespace onnx2hpp {
 
@@ -12,8 +14,9 @@ using json = nlohmann::ordered_json;
 
 json extents(const shape& s) { return std::vector<std::int64_t>(s.dim, s.dim + s.rank); }
 
-/// For each position between two layers, the bytes that a cut there would send, each tensor counted once.
-json cuts(const network& net) {
+}  // namespace
+
+std::vector<std::int64_t> cut_bytes(const network& net) {
   const auto size = net.layers.size();
   std::vector<std::size_t> last_reader(size, 0);
   for (std::size_t i = 0; i < size; ++i)
@@ -24,16 +27,10 @@ json cuts(const network& net) {
       change[i + 1] += net.layers[i].result.bytes();
       change[last_reader[i] + 1] -= net.layers[i].result.bytes();
     }
-  json out = json::array();
-  std::int64_t bytes = 0;
-  for (std::size_t k = 1; k < size; ++k) {
-    bytes += change[k];
-    out.push_back({{"before", k}, {"bytes", bytes}});
-  }
-  return out;
+  change.resize(size);
+  std::partial_sum(change.begin(), change.end(), change.begin());
+  return change;
 }
-
-}  // namespace
 
 std::int64_t parameter_bytes(const layer& l) {
   std::int64_t out = 0;
@@ -61,7 +58,9 @@ std::string emit_report(const network& net, const std::string& name) {
                                 {"parameter_bytes", parameter_bytes(l)},
                                 {"activation_bytes", l.result.bytes()}});
   }
-  report["cuts"] = cuts(net);
+  report["cuts"] = json::array();
+  const auto cuts = cut_bytes(net);
+  for (std::size_t id = 1; id < cuts.size(); ++id) report["cuts"].push_back({{"before", id}, {"bytes", cuts[id]}});
   // The model's names are not always UTF-8.
   return report.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

@@ -3,6 +3,7 @@
 #include "emit/sha256.hpp"
 
 #include "dice/version.hpp"
+#include "dice/weights/file.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,8 @@
 #include <functional>
 #include <future>
 #include <map>
+#include <span>
+#include <vector>
 
 namespace onnx2hpp {
 
@@ -87,15 +90,26 @@ void write_parameter(const parameter& p, const sink& out) {
   }
 }
 
-constexpr const char* no_digest = "0000000000000000000000000000000000000000000000000000000000000000";
+/// The digests of all tensors.
+std::vector<dice::weights::stored_tensor> digests(const weights_layout& layout) {
+  std::vector<dice::weights::stored_tensor> out;
+  for (const auto& t : layout.tensors) {
+    sha256 hash;
+    write_parameter(*t.source, [&](std::span<const std::byte> bytes) { hash.add(bytes); });
+    out.push_back({t.name, t.offset, t.offset + t.bytes, hash.finish()});
+  }
+  return out;
+}
 
 /// Length and text of the header; the data section begins at a multiple of 64.
-std::string file_header(const weights_layout& layout, const std::string& network_name) {
+std::string file_header(const weights_layout& layout, const std::string& network_name,
+                        std::span<const dice::weights::stored_tensor> stored) {
   nlohmann::ordered_json header;
-  header["__metadata__"] = {{"format", "dice"},
-                            {"dice_version", std::string(dice::version)},
-                            {"network", network_name},
-                            {"dice_digest", no_digest}};
+  auto& metadata = header["__metadata__"] = {{"format", "dice"},
+                                             {"dice_version", std::string(dice::version)},
+                                             {"network", network_name},
+                                             {"dice_digest", dice::weights::digest_of(stored)}};
+  for (const auto& t : stored) metadata["sha256." + t.name] = t.sha256;
   std::int64_t end = 0;
   int gaps = 0;
   for (const auto& t : layout.tensors) {
@@ -152,21 +166,19 @@ void make_data(const weights_layout& layout, const sink& out) {
 
 }  // namespace
 
-std::string data_digest(const weights_layout& layout) {
-  sha256 hash;
-  make_data(layout, [&](std::span<const std::byte> bytes) { hash.add(bytes); });
-  return hash.finish();
-}
+std::string data_digest(const weights_layout& layout) { return dice::weights::digest_of(digests(layout)); }
 
-std::string write_weights(const weights_layout& layout, const std::string& network_name, pending_file& out) {
-  // Makes the data twice, on two cores: hashing takes about as long as writing, and most tensors take no work to make.
-  auto digest = std::async(std::launch::async, [&] { return data_digest(layout); });
-  const std::string header = file_header(layout, network_name);
-  out.write(header);
+std::string write_weights(const weights_layout& layout, const std::string& network_name, dice::files::writer& out) {
+  // The digests are at the beginning of the file, so they come first: the data is made twice, on two cores, and the header
+  // written last. Its size is known, because all digests have one length.
+  auto stored = std::async(std::launch::async, [&] { return digests(layout); });
+  std::vector<dice::weights::stored_tensor> unknown;
+  for (const auto& t : layout.tensors) unknown.push_back({t.name, t.offset, t.offset + t.bytes, std::string(64, '0')});
+  out.write(file_header(layout, network_name, unknown));
   make_data(layout, [&](std::span<const std::byte> bytes) { out.write(bytes); });
-  const std::string known = digest.get();
-  out.overwrite(header.find(no_digest), known);
-  return known;
+  const auto known = stored.get();
+  out.overwrite(0, file_header(layout, network_name, known));
+  return dice::weights::digest_of(known);
 }
 
 }  // namespace onnx2hpp

@@ -1,8 +1,9 @@
 // The weights file: safetensors with each tensor at a multiple of 64 bytes and an identity in its header.
 #pragma once
 
-#include "emit/pending_file.hpp"
 #include "graph/network.hpp"
+
+#include "dice/files/writer.hpp"
 
 #include <cstdint>
 #include <string>
@@ -25,10 +26,10 @@ struct weights_layout {
 /// The result refers to the parameters of `net`, which must outlive it.
 weights_layout lay_out_weights(const network& net);
 
-/// SHA-256 of the data section.
+/// The file's digest: dice::weights::digest_of its tensors.
 std::string data_digest(const weights_layout& layout);
 
-/// Writes the file. Returns the SHA-256 of its data section.
-std::string write_weights(const weights_layout& layout, const std::string& network_name, pending_file& out);
+/// Writes the file. Returns its digest.
+std::string write_weights(const weights_layout& layout, const std::string& network_name, dice::files::writer& out);
 
 }  // namespace onnx2hpp

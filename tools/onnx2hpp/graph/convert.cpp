@@ -7,11 +7,11 @@
 #include "graph/passes.hpp"
 #include "ops/graph_ends.hpp"
 
+#include "dice/text/foreign.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstring>
 #include <set>
 
 namespace onnx2hpp {
@@ -201,22 +201,19 @@ class converter {
     if (folded_bytes_ > max_folded_bytes) context.refuse("with it, computing the model's constants takes over 4 GiB");
   }
 
-  /// Suggests ending the graph at the value just before a node that cannot be converted.
+  /// Suggests what to do about a node that cannot be converted: give an input its declared shape, or end the graph at the
+  /// value just before the node.
   std::string cut_hint(const node& n) const {
+    if (n.domain.empty() && registry::importers().contains(n.operator_name))
+      if (auto input = undeclared_input(model_, settings_); !input.empty()) return input;
     for (const auto& name : n.inputs) {
       const auto v = values_.find(name);
       if (v == values_.end() || v->second.is != value::kind::layer) continue;
       const auto i = static_cast<std::size_t>(v->second.index);
       if (is_input(net_.layers[i])) continue;  // or assumed
-      return fmt::format("cut the graph before it with --outputs {}", plain(name) ? name : quote(name));
+      return fmt::format("cut the graph before it with --outputs {}", dice::text::shell_word(name));
     }
     return "export the model without it";
-  }
-
-  /// Whether a name needs no quotes in a shell.
-  static bool plain(const std::string& name) {
-    return std::ranges::all_of(
-        name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_./:-+@%", c); });
   }
 
   /// After a problem, conversion continues in order to find others, with the shape that the model declares, if any.

@@ -1,5 +1,7 @@
 #include "graph/input_shapes.hpp"
 
+#include "dice/text/foreign.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +10,8 @@ namespace onnx2hpp {
 
 namespace {
 
+using dice::text::shell_word;
+
 constexpr std::int64_t largest_input = std::int64_t{1} << 34;
 
 std::string written(const std::vector<extent>& s) {
@@ -15,6 +19,13 @@ std::string written(const std::vector<extent>& s) {
   for (const auto& e : s)
     out += (out.empty() ? "" : "x") + (e.value >= 0 ? std::to_string(e.value) : e.symbol.empty() ? "?" : e.symbol);
   return out;
+}
+
+/// Whether the model declares another extent.
+bool contradicts(const value_info& v, const std::vector<std::int64_t>& dims) {
+  for (std::size_t a = 0; v.shape && a < std::min(dims.size(), v.shape->size()); ++a)
+    if (const auto declared = (*v.shape)[a].value; declared > 0 && declared != dims[a]) return true;
+  return false;
 }
 
 class resolver {
@@ -81,10 +92,9 @@ class resolver {
     if (!v.shape) return;
     if (v.shape->size() != dims.size())
       throw usage_error(fmt::format("-i: the input {} has {} axes ({})", quote(v.name), v.shape->size(), written(*v.shape)));
+    if (contradicts(v, dims)) out_.warning(fmt::format("input {}: the model declares {}", quote(v.name), written(*v.shape)));
     for (std::size_t a = 0; a < dims.size(); ++a) {
       const extent& e = (*v.shape)[a];
-      if (e.value > 0 && e.value != dims[a])
-        out_.warning(fmt::format("input {}: the model declares {}", quote(v.name), written(*v.shape)));
       if (e.symbol.empty()) continue;
       const auto known = known_.symbols.emplace(e.symbol, dims[a]).first;
       if (known->second != dims[a])
@@ -98,8 +108,8 @@ class resolver {
     if (!v.shape || v.shape->empty() || v.shape->front().value > 0 || v.shape->front().symbol.empty()) return;
     const auto& symbol = v.shape->front().symbol;
     if (known_.symbols.emplace(symbol, 1).second)
-      out_.note(
-          fmt::format("the symbolic dimension {} is set to 1 (-d {}=NUMBER sets another value)", quote(symbol), symbol));
+      out_.note(fmt::format("the symbolic dimension {} is set to 1 (-d {} sets another value)", quote(symbol),
+                            shell_word(symbol + "=NUMBER")));
   }
 
   std::optional<shape> resolve(const value_info& v) {
@@ -107,7 +117,7 @@ class resolver {
     if (const auto* given = fixed(v)) {
       dims = *given;
     } else if (!v.shape) {
-      tell(v, "its shape is not known", fmt::format("give it: -i {}:1x3x224x224 (for example)", v.name));
+      tell(v, "its shape is not known", fmt::format("give it: -i {} (for example)", shell_word(v.name + ":1x3x224x224")));
       return {};
     } else {
       for (std::size_t a = 0; a < v.shape->size(); ++a) dims.push_back(extent_of(v, a));
@@ -139,9 +149,10 @@ class resolver {
     std::string wanted;
     for (std::size_t i = 0; i < v.shape->size(); ++i)
       wanted += (i ? "x" : "") + ((*v.shape)[i].value > 0 ? std::to_string((*v.shape)[i].value) : i == 0 ? "1" : "N");
+    const auto input = shell_word(v.name + ":" + wanted);
     tell(v, fmt::format("its dimension {} is {}", a, e.symbol.empty() ? "not known" : "the symbol " + quote(e.symbol)),
-         e.symbol.empty() ? fmt::format("fix it with -i {}:{}", v.name, wanted)
-                          : fmt::format("fix it with -d {}=NUMBER or -i {}:{}", e.symbol, v.name, wanted));
+         e.symbol.empty() ? fmt::format("fix it with -i {}", input)
+                          : fmt::format("fix it with -d {} or -i {}", shell_word(e.symbol + "=NUMBER"), input));
     return -1;
   }
 
@@ -158,6 +169,15 @@ class resolver {
 known_inputs input_shapes(const model& m, const std::set<std::string>& left_out, const conversion& settings,
                           const messages& out, std::vector<problem>& problems) {
   return resolver(m, left_out, settings, out, problems).run();
+}
+
+std::string undeclared_input(const model& m, const conversion& settings) {
+  for (const auto& [name, dims] : settings.inputs)
+    for (const auto& v : m.inputs)
+      if (v.name == name && contradicts(v, dims))
+        return fmt::format("omit -i {}, or give it a shape like the one that the model declares, {}", name,
+                           written(*v.shape));
+  return {};
 }
 
 std::optional<shape> declared_shape(const value_info& v, const symbol_extents& symbols) {

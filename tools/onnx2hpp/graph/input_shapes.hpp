@@ -21,6 +21,9 @@ struct known_inputs {
 known_inputs input_shapes(const model& m, const std::set<std::string>& left_out, const conversion& settings,
                           const messages& out, std::vector<problem>& problems);
 
+/// If -i gives an input a shape that contradicts the model's: what to do about it; else "".
+std::string undeclared_input(const model& m, const conversion& settings);
+
 /// The declared shape of a float32 tensor inside the graph, if all of it is known.
 std::optional<shape> declared_shape(const value_info& v, const symbol_extents& symbols);
 

@@ -38,8 +38,8 @@ void import(node_context& n) {
   op.group = n.integer("group", 1);
   n.require(op.group > 0 && op.channels > 0, "its groups and output channels must be positive");
   if (in[1] % op.group != 0 || w.dims[1] != in[1] / op.group || op.channels % op.group != 0)
-    n.refuse(fmt::format("its weights {} do not fit an input of {} channels in {} groups", literal(shape_of(w)), in[1],
-                         op.group));
+    n.refuse(fmt::format("its weights {} do not fit an input of {} channel{} in {} group{}", literal(shape_of(w)), in[1],
+                         in[1] == 1 ? "" : "s", op.group, op.group == 1 ? "" : "s"));
   std::vector<parameter> parameters{{"weight", w, shape_of(w)}};
   if (n.given(2)) {
     const constant& b = n.data(2, "bias");

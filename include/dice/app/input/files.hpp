@@ -3,6 +3,7 @@
 
 #include "dice/app/input/picture_form.hpp"
 #include "dice/app/options.hpp"
+#include "dice/files/error.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/tensor.hpp"
 
@@ -29,7 +30,7 @@
 namespace dice::app {
 
 /// The frames that files give for a graph input: .npy files, JPEG and PNG pictures, and folders of them, in the order in
-/// which they are added. .npy files are read at once, pictures when their frames enter; the first 256 MiB of pictures are
+/// which they are added. .npy files are mapped, pictures read when their frames enter; the first 256 MiB of pictures are
 /// kept for repeated frames.
 class input_files {
  public:
@@ -41,13 +42,13 @@ class input_files {
         per_frame_(one.rank == 4 ? one[0] : 1),
         elements_(one.elements() / per_frame_) {}
 
-  /// Adds a file, or those of a folder in the order of their names' bytes. Throws file_error.
+  /// Adds a file, or those of a folder in the order of their names' bytes. Throws files::error.
   [[gnu::cold]] void add(const std::string& path) {
     if (!is(S_IFDIR, path)) return add_file(path);
     dirent** entries = nullptr;
     const int n = ::scandir(path.c_str(), &entries, nullptr,
                             [](const dirent** a, const dirent** b) { return std::strcmp((*a)->d_name, (*b)->d_name); });
-    if (n < 0) throw runtime::file_error("the folder '" + path + "' cannot be read: " + std::strerror(errno));
+    if (n < 0) throw files::error("the folder '" + path + "' cannot be read: " + std::strerror(errno));
     std::vector<std::string> names;
     for (int i = 0; i < n; std::free(entries[i++]))
       if (entries[i]->d_name[0] != '.') names.emplace_back(entries[i]->d_name);
@@ -59,20 +60,22 @@ class input_files {
       if (is_input(file)) add_file(file);
       else skipped += (skipped.empty() ? "'" : ", '") + name + "'";
     }
-    if (samples_.size() == before) throw runtime::file_error("the folder '" + path + "' holds no .npy, JPEG or PNG file");
+    if (samples_.size() == before) throw files::error("the folder '" + path + "' holds no .npy, JPEG or PNG file");
     if (!skipped.empty())
       warning_ += (warning_.empty() ? "" : "; ") +
                   ("skips files in the folder '" + path + "' that are not .npy, JPEG or PNG: ") + skipped;
   }
 
-  /// Frames in all. Throws file_error if the pictures do not make a whole number of frames.
+  /// Frames in all. Throws files::error if the pictures do not make a whole number of frames.
   std::int64_t frames() const {
     const auto n = static_cast<std::int64_t>(samples_.size());
     if (n % per_frame_)
-      throw runtime::file_error(what_ + " takes " + std::to_string(per_frame_) + " pictures per frame, but " +
-                                std::to_string(n) + " are given");
+      throw files::error(what_ + " takes " + std::to_string(per_frame_) + " pictures per frame, but " + std::to_string(n) +
+                         " are given");
     return n / per_frame_;
   }
+  /// Every file that frames come from.
+  const std::vector<std::string>& files() const { return read_; }
   /// What was skipped, as a warning, or "".
   const std::string& warning() const { return warning_; }
   /// The pictures' files by frame, empty for frames of .npy files; nothing if there are no pictures.
@@ -86,7 +89,7 @@ class input_files {
     return out;
   }
 
-  /// Writes frame `frame` of frames() to `to`. Throws file_error.
+  /// Writes frame `frame` of frames() to `to`. Throws files::error.
   void read(std::int64_t frame, float* to) {
     for (std::int64_t i = 0; i < per_frame_; ++i, to += elements_) {
       auto& s = samples_[frame * per_frame_ + i];
@@ -134,15 +137,14 @@ class input_files {
   }
 
   void add_file(const std::string& path) {
+    read_.push_back(path);
     if (is(S_IFREG, path)) {
       const auto beginning = beginning_of(path);
       if (is_picture(beginning)) return add_picture(path);
       if (!beginning.empty() && !is_npy(beginning))
-        throw runtime::file_error("'" + path +
-                                  "' is neither a .npy file nor a JPEG or PNG picture; write frames with numpy.save");
+        throw files::error("'" + path + "' is neither a .npy file nor a JPEG or PNG picture; write frames with numpy.save");
     }
-    tensors_.push_back(runtime::read_frames(path, one_, what_));
-    const auto& all = tensors_.back();
+    const auto all = mapped_.emplace_back(path, one_, what_).numbers();
     for (std::size_t at = 0; at < all.size(); at += static_cast<std::size_t>(elements_))
       samples_.push_back({all.data() + at, {}});
   }
@@ -152,7 +154,7 @@ class input_files {
     check_picture(path, *form_);
     samples_.push_back({nullptr, path});
 #else
-    throw runtime::file_error(
+    throw files::error(
         "'" + path +
         "' is a picture, and this program was built without dice::pictures; install libstb-dev where it is built, "
         "or save the pictures with numpy.save");
@@ -164,7 +166,9 @@ class input_files {
   [[maybe_unused]] const options& options_;  ///< for pictures
   const std::int64_t per_frame_, elements_;  ///< samples of a frame, and numbers of a sample
   std::optional<picture_form> form_;         ///< if there are pictures
-  std::list<runtime::tensor> tensors_;
+  std::list<runtime::mapped_frames> mapped_;
+  std::vector<std::string> read_;       ///< all files that were added
+  std::list<runtime::tensor> tensors_;  ///< of pictures
   std::vector<sample> samples_;
   std::int64_t room_ = std::int64_t{256} << 20;  ///< bytes left for keeping pictures
   std::string warning_;

@@ -43,11 +43,11 @@ inline bool asks_for_form(const options& o) {
 }
 
 /// The form for graph input `what` of shape `one`, N×C×H×W or C×H×W (N×H×W×C or H×W×C with --layout nhwc), C 1 or 3. Mean
-/// and deviation are as --mean and --std say, or else ImageNet's for 3 channels, and 0 and 1 for 1. Throws file_error.
+/// and deviation are as --mean and --std say, or else ImageNet's for 3 channels, and 0 and 1 for 1. Throws files::error.
 [[gnu::cold]] inline picture_form form_of(const dice::tensor::shape& one, const std::string& what, const options& o) {
   const std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
   const auto fail = [&](const std::string& is) {
-    throw runtime::file_error("pictures do not fit " + what + ", float32 " + runtime::shape_text(extents) + ": " + is);
+    throw files::error("pictures do not fit " + what + ", float32 " + runtime::shape_text(extents) + ": " + is);
   };
   if (one.rank != 3 && one.rank != 4) fail("they need channels, height and width");
   picture_form f{.channels_last = o.channels_last, .resize = o.resize};

@@ -33,7 +33,7 @@ struct picture_file {
   std::string path, bytes{};
   int width = 0, height = 0;
 
-  [[noreturn]] void fail(const std::string& is) const { throw runtime::file_error("'" + path + "' " + is); }
+  [[noreturn]] void fail(const std::string& is) const { throw files::error("'" + path + "' " + is); }
   const stbi_uc* data() const { return reinterpret_cast<const stbi_uc*>(bytes.data()); }
   int size() const { return static_cast<int>(bytes.size()); }
   std::uint32_t word(std::size_t at) const {
@@ -151,7 +151,7 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
   }
 }
 
-/// Refuses a picture whose header stb cannot read (`known` is false) or whose size is not allowed. Throws file_error.
+/// Refuses a picture whose header stb cannot read (`known` is false) or whose size is not allowed. Throws files::error.
 [[gnu::cold]] inline void check_size(const picture_file& file, bool known, const picture_form& f) {
   if (!known) file.fail(std::string("is damaged or an unsupported kind of picture: ") + ::stbi_failure_reason());
   const auto pixels = std::to_string(file.width) + "×" + std::to_string(file.height) + " pixels";
@@ -164,7 +164,7 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
 
 }  // namespace detail
 
-/// Looks at the header of a JPEG or PNG file that is to be read in form `f`. Throws file_error.
+/// Looks at the header of a JPEG or PNG file that is to be read in form `f`. Throws files::error.
 [[gnu::cold]] inline void check_picture(const std::string& path, const picture_form& f) {
   detail::picture_file file{.path = path};
   int channels = 0;
@@ -173,7 +173,7 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
 }
 
 /// Reads a JPEG or PNG file in form `f` to `to`, f.elements() numbers: colours become grey, or grey ones colours, as the
-/// form has 1 channel or 3; transparency and EXIF's orientation are ignored. Throws file_error.
+/// form has 1 channel or 3; transparency and EXIF's orientation are ignored. Throws files::error.
 [[gnu::cold]] inline void read_picture(const std::string& path, const picture_form& f, float* to) {
   detail::picture_file file{.path = path};
   std::ifstream in(path, std::ios::binary | std::ios::ate);

@@ -3,10 +3,9 @@
 
 #include "dice/app/input/picture_form.hpp"
 #include "dice/channels/channel.hpp"
+#include "dice/files/error.hpp"
 #include "dice/job/launcher.hpp"
-#include "dice/runtime/figures.hpp"
 #include "dice/runtime/frames.hpp"
-#include "dice/runtime/npy.hpp"
 #include "dice/runtime/tensor.hpp"
 #include "dice/tensor/shape.hpp"
 
@@ -47,8 +46,7 @@ namespace dice::app {
 /// standard input. A thread reads a frame ahead; the stream ends where the standard input does.
 class standard_input final : public runtime::source {
  public:
-  /// The times at which frames enter go to `figures`.
-  explicit standard_input(runtime::figures& figures) : figures_(figures) {}
+  standard_input() = default;
   standard_input(const standard_input&) = delete;
   standard_input& operator=(const standard_input&) = delete;
   ~standard_input() override {
@@ -77,7 +75,7 @@ class standard_input final : public runtime::source {
           ++read_;
           end.wake();
         }
-        if (read_ == 0) throw runtime::file_error("the standard input holds no frame");
+        if (read_ == 0) throw files::error("the standard input holds no frame");
       } catch (...) {
         const std::lock_guard lock(mutex_);
         error_ = std::current_exception();
@@ -93,7 +91,6 @@ class standard_input final : public runtime::source {
     return !next_.empty();
   }
   void fill(int, std::int64_t, float* to, std::int64_t) override {
-    figures_.entered.push_back(runtime::now());
     const std::lock_guard lock(mutex_);
     std::copy(next_.begin(), next_.end(), to);
     next_.clear();
@@ -117,18 +114,17 @@ class standard_input final : public runtime::source {
       }
       const auto n = ::read(STDIN_FILENO, reinterpret_cast<char*>(frame.data()) + at, bytes - at);
       if (n < 0 && errno != EINTR && errno != EAGAIN)
-        throw runtime::file_error(std::string("the standard input cannot be read: ") + std::strerror(errno));
+        throw files::error(std::string("the standard input cannot be read: ") + std::strerror(errno));
       if (n == 0 && at == 0) return false;
       if (n == 0)
-        throw runtime::file_error("the standard input ends within frame " + std::to_string(read_) + ", after " +
-                                  std::to_string(at) + " of " + std::to_string(bytes) + " bytes; a frame is float32 " +
-                                  runtime::shape_text(std::vector<std::int64_t>(one.dim, one.dim + one.rank)));
+        throw files::error("the standard input ends within frame " + std::to_string(read_) + ", after " +
+                           std::to_string(at) + " of " + std::to_string(bytes) + " bytes; a frame is float32 " +
+                           runtime::shape_text(std::vector<std::int64_t>(one.dim, one.dim + one.rank)));
       at += n > 0 ? static_cast<std::size_t>(n) : 0;
     }
     return true;
   }
 
-  runtime::figures& figures_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<float> next_;  ///< the frame that enters next, or empty

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/channels/channel.hpp"
+#include "dice/text/print.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -34,7 +35,7 @@ class hub {
   void stop(const std::string& message = {}) {
     quit();
     if (stopped_.exchange(true)) return;
-    if (!message.empty()) std::fprintf(stderr, "%s\n", message.c_str());
+    if (!message.empty()) text::print_error(message);
     for (auto& m : mailboxes_) m.ring();
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
@@ -233,15 +234,15 @@ class communicator final : public channels::communicator {
   int rank_;
 };
 
-/// Matched operations were copied immediately; the others are dropped.
+/// Matched operations were copied immediately; the others are dropped with their lines.
 inline void endpoint::settle() {
   communicator ranks(hub_, rank_);
   ranks.all_gather({});  // no rank starts operations any more
-  for (auto& l : hub_.lines_) {
-    const std::lock_guard lock(l->mutex);
-    l->sends = l->receives = l->matched;
+  {
+    const std::lock_guard lock(hub_.mutex_);
+    hub_.lines_.clear();
   }
-  ranks.all_gather({});
+  ranks.all_gather({});  // or a rank could connect again and find the old lines
 }
 
 }  // namespace dice::channels::in_process

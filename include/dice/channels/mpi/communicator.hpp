@@ -3,6 +3,7 @@
 #include "dice/channels/channel.hpp"
 #include "dice/channels/mpi/endpoint.hpp"
 #include "dice/channels/patience.hpp"
+#include "dice/text/print.hpp"
 
 #include <boost/mpi/collectives/all_gather.hpp>
 #include <boost/mpi/collectives/all_gatherv.hpp>
@@ -121,7 +122,7 @@ class communicator final : public channels::communicator {
                  (rank() + n - 1) % n, 2, world_, MPI_STATUS_IGNORE);
   }
   void stop(const std::string& message) override {
-    std::fprintf(stderr, "%s\n", message.c_str());
+    text::print_error(message);
     std::fflush(nullptr);
     world_.abort(1);
   }

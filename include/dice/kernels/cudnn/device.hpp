@@ -45,7 +45,7 @@ template <class = void> class basic_device final : public accelerator {
     auto& on = kernels_.on;
     on.gpu = index, on.name = about.name;
     on.tf32 = precision == platform::numbers::tf32;
-    on.turn = turn_file();
+    on.turn = turn_name();
     integrated_ = about.integrated;
     for (auto* s : {&jobs_, &in_, &out_}) check(cudaStreamCreateWithFlags(s->put(), cudaStreamNonBlocking), "make a stream");
     for (auto* e : {&arrived_, &computed_}) make(*e);
@@ -255,11 +255,10 @@ template <class = void> class basic_device final : public accelerator {
       if (name == "MemAvailable:") return std::max(free, kib << 10);
     return free;
   }
-  std::string turn_file() const {
+  std::string turn_name() const {
     char bus[32] = "";
     check(cudaDeviceGetPCIBusId(bus, sizeof bus, index_), "report its PCI address");
-    const char* const folder = std::getenv("TMPDIR");
-    return std::string(folder ? folder : "/tmp") + "/dice-gpu-" + bus + ".lock";
+    return std::string("GPU ") + bus;
   }
 
   /// "GPU 0 (NVIDIA …)".

@@ -58,7 +58,7 @@ constexpr mistake_words words_of(mistake what) {
     case mistake::in_flight:
       return {"too_few_frames_in_flight", "let at least one frame be in flight"};
     case mistake::foreign:
-      return {"layer_of_another_network", "name layers of the network passed to main"};
+      return {"not_a_layer_of_the_network", "name layers of the network passed to main"};
     case mistake::backwards:
       return {"range_backwards", "swap first and last"};
     case mistake::empty_list:
@@ -223,7 +223,8 @@ class teller {
       case mistake::gpu_negative:
         return wrong(unit()) + " is GPU " + number();
       case mistake::no_backend:
-        return wrong(unit()) + " has no backend in this program";
+        return wrong(unit()) +
+               " has no backend in this program, whose compiled mapping has no such unit: start one whose mapping has";
       case mistake::not_a_limit: {
         const auto part = m_.limits[static_cast<std::size_t>(here().dev.limits.begin() - m_.is.limits.data()) + index_];
         return wrong(part) + " is not a limit" + guess(part, {"memory", "precision", "on"});

@@ -1,9 +1,16 @@
-// As much of JSON as the header of a safetensors file needs: find one string in the metadata. Input is untrusted.
+// As much of JSON as the header of a safetensors file needs. Input is untrusted.
 #pragma once
 
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 namespace dice::weights::detail {
 
@@ -21,6 +28,11 @@ class json_walker {
     if (at_ >= text_.size() || text_[at_] != c) return false;
     ++at_;
     return true;
+  }
+  /// Whether the next character is `c`.
+  bool at(char c) {
+    blanks();
+    return at_ < text_.size() && text_[at_] == c;
   }
   bool at_end() {
     blanks();
@@ -43,6 +55,14 @@ class json_walker {
       out += escaped;
     }
     return false;
+  }
+  /// A whole number of at least 0.
+  bool number(std::int64_t& out) {
+    blanks();
+    const auto rest = text_.substr(at_);
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), out);
+    at_ += static_cast<std::size_t>(end - rest.data());
+    return error == std::errc() && out >= 0;
   }
   /// Any value, of any depth, without recursion.
   bool skip() {
@@ -98,20 +118,31 @@ class json_walker {
   std::size_t at_ = 0;
 };
 
-/// The string `key` in `__metadata__` of a safetensors header: nothing if the header is not a JSON object, "" if it has no
-/// such string.
-inline std::optional<std::string> metadata(std::string_view header, std::string_view key) {
-  std::string found;
-  json_walker walk(header);
+/// What the header of a safetensors file says: the strings in `__metadata__`, and where each tensor begins and ends.
+struct safetensors_header {
+  std::map<std::string, std::string> metadata;
+  struct tensor {
+    std::string name;
+    std::int64_t begin = 0, end = 0;
+  };
+  std::vector<tensor> tensors;
+};
+
+/// Nothing if `text` is not such a header.
+inline std::optional<safetensors_header> read_header(std::string_view text) {
+  safetensors_header out;
+  json_walker walk(text);
   const bool good = walk.object([&](const std::string& name) {
-    if (name != "__metadata__") return walk.skip();
-    return walk.object([&](const std::string& inner) {
-      if (inner != key) return walk.skip();
-      return walk.string(found);
+    if (name == "__metadata__") return walk.object([&](const std::string& key) { return walk.string(out.metadata[key]); });
+    if (!walk.at('{')) return walk.skip();
+    auto& tensor = out.tensors.emplace_back(safetensors_header::tensor{name});
+    return walk.object([&](const std::string& key) {
+      if (key != "data_offsets") return walk.skip();
+      return walk.take('[') && walk.number(tensor.begin) && walk.take(',') && walk.number(tensor.end) && walk.take(']');
     });
   });
   if (!good || !walk.at_end()) return std::nullopt;
-  return found;
+  return out;
 }
 
 }  // namespace dice::weights::detail

@@ -1,12 +1,11 @@
 // What was measured to be fastest for each layer, kept in a file next to the weights so that the next start is quick.
 #pragma once
 
-#include "dice/kernels/cudnn/detail/file_lock.hpp"
+#include "dice/files/error.hpp"
+#include "dice/files/host_lock.hpp"
+#include "dice/files/place.hpp"
+#include "dice/files/writer.hpp"
 
-#include <unistd.h>
-
-#include <atomic>
-#include <cstdio>
 #include <fstream>
 #include <map>
 #include <string>
@@ -36,21 +35,19 @@ class choices {
   /// Writes what was put, and keeps what others have written meanwhile. Returns a warning, or "".
   std::string save() {
     if (!changed_ || path_.empty()) return {};
-    const file_lock held(path_ + ".lock");
+    const files::host_lock held(files::place_of(path_).id);
     std::map<std::string, std::string> all;
     read(all);
     for (const auto& [key, value] : values_) all[key] = value;
-    static std::atomic<int> drafts{0};  // ranks may be threads
-    const auto draft = path_ + "." + std::to_string(::getpid()) + "." + std::to_string(++drafts);
-    {
-      std::ofstream out(draft);
-      out << first_line << identity_ << '\n';
-      for (const auto& [key, value] : all) out << key << " = " << value << '\n';
-      if (out.flush()) changed_ = std::rename(draft.c_str(), path_.c_str()) != 0;
+    std::string text = first_line + identity_ + '\n';
+    for (const auto& [key, value] : all) text += key + " = " + value + '\n';
+    try {
+      files::write_text(path_, text);
+      changed_ = false;
+      return {};
+    } catch (const files::error& e) {
+      return std::string(e.what()) + ", so that each start measures again which kernels are fastest";
     }
-    if (!changed_) return {};
-    std::remove(draft.c_str());
-    return "cannot write '" + path_ + "', so that each start measures again which kernels are fastest";
   }
 
  private:

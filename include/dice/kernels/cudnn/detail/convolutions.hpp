@@ -1,6 +1,7 @@
 // The convolutions of a GPU: for each, the fastest cuDNN engine that keeps to the precision.
 #pragma once
 
+#include "dice/files/host_lock.hpp"
 #include "dice/kernels/cudnn/detail/convolution.hpp"
 #include "dice/kernels/cudnn/detail/setting.hpp"
 #include "dice/kernels/cudnn/detail/timing.hpp"
@@ -166,7 +167,7 @@ class convolutions {
       out.best = as_before(on, *graph, *before, c.type, at);
       if (out.best) return out;
     }
-    const file_lock others(on_.turn);
+    const files::host_lock others(on_.turn);
     std::string best;
     float least = std::numeric_limits<float>::infinity();
     std::vector<engine_choice> seen;

@@ -1,6 +1,7 @@
 // Matrix products on a GPU: dice's own kernel or one of cuBLASLt's, whichever is faster for the shapes.
 #pragma once
 
+#include "dice/files/host_lock.hpp"
 #include "dice/kernels/cudnn/cuda/kernels.hpp"
 #include "dice/kernels/cudnn/detail/setting.hpp"
 #include "dice/kernels/cudnn/detail/timing.hpp"
@@ -127,7 +128,7 @@ class products {
   way prepare(const matrix& m, const std::string& key, std::byte* workspace, std::int64_t room) {
     if (const auto* before = on_.chosen.find(key))
       if (const auto known = way_of(*before, m, room)) return *known;
-    const file_lock others(on_.turn);
+    const files::host_lock others(on_.turn);
     std::vector<way> ways(1);
     for (const auto& algo : algorithms(m, room)) ways.emplace_back(algo);
     way best;

@@ -13,7 +13,7 @@ struct setting {
   std::string name;       ///< "NVIDIA H100 80GB HBM3"
   cudaStream_t stream{};  ///< on which kernels are enqueued
   choices chosen;         ///< what was measured before
-  std::string turn;       ///< the file that all users of this GPU lock while they measure kernels
+  std::string turn;       ///< the lock that all users of this GPU hold while they measure kernels
   bool tf32 = false;      ///< float32 may be rounded to TF32, eight bits of exponent and ten of fraction
   bool awake = false;     ///< its clocks are up
 

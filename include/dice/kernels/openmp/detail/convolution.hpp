@@ -58,6 +58,42 @@ class tiling {
   std::int64_t most_, parts_;
 };
 
+/// Computes those results of a segment again that are NaN, each from the channels of its own group. Where a block of output
+/// channels has several groups, a tile multiplies the other groups' channels by weights of 0, and 0 · ∞ is NaN. `in`: the
+/// segment's first pixel in the band's input; `out`: in block `first`; `finish`: as for the tile.
+template <int Lanes>
+DICE_SHARED void redo_nan(const band& b, std::int64_t first, std::int64_t pixels, const float* in, float* out,
+                          const epilogue* finish) {
+  const auto& form = *b.form;
+  const auto taps = form.taps(), begin = form.reads(first).from, end = form.reads(first).to;
+  for (std::int64_t i = 0; i < pixels * block; ++i) {
+    const auto pixel = i / block, lane = i % block, o = first * block + lane;
+    if (out[i] == out[i] || o >= form.out_channels) continue;
+    const auto own = o / form.group_outputs * form.group_channels;
+    float sum = b.bias[o];
+    for (auto c = own; c < own + form.group_channels; ++c) {
+      const auto from = std::max(begin, c / Lanes * Lanes), to = std::min(end, c / Lanes * Lanes + Lanes);  // of its block
+      const float* w = b.weights + (first * form.depth + from - begin) * taps * block + (c - from) * block + lane;
+      const float* x = in + c / Lanes * form.plane * Lanes + pixel * Lanes + c % Lanes;
+      for (std::int64_t t = 0; t < taps; ++t, w += (to - from) * block) sum += x[b.taps[t]] * *w;
+    }
+    out[i] = sum;
+    if (finish) (*finish)(out + i, 1);
+  }
+}
+
+/// Calls redo_nan for the two segments of a tile if a result is NaN; `c` as for the tile, `from`: the first input block of
+/// `c.in`.
+template <int Lanes>
+[[gnu::always_inline]] inline void separate_groups(const band& b, std::int64_t first, std::int64_t pixels,
+                                                   const tile_call& c, std::int64_t from) {
+  vec any[2]{};  // lanes are 0, or NaN where a result is ∞ or NaN
+  for (std::int64_t i = 0; i < pixels * block; i += width)
+    for (int s = 0; s < 2; ++s) any[s] = fma(load(c.out[s] + i), vec{}, any[s]);
+  if (sum(any[0] + any[1]) == 0) return;
+  for (int s = 0; s < 2; ++s) redo_nan<Lanes>(b, first, pixels, c.in[s] - from * c.step, c.out[s], c.finish);
+}
+
 /// Computes tiles [begin, end) of `b` for `blocks` blocks of output channels from `first` on. `ahead`: prefetches the input
 /// (the hardware prefetcher loses many streams at the end of a page).
 template <int Lanes>
@@ -67,6 +103,7 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
   const auto& form = *b.form;
   const auto taps = form.taps(), area = form.y.out * form.x.out, depth = form.depth * taps * block;
   const auto reads = form.reads(first);
+  const bool mixed = reads.size() > form.group_channels;
   const auto first_in = reads.from / Lanes, last_in = (reads.to + Lanes - 1) / Lanes;
   const auto step = form.plane * Lanes;
   const auto most = std::max<std::int64_t>(1, cache / (taps * Lanes * block * blocks * tensor::element_bytes));
@@ -97,6 +134,7 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
         c.out[s] = output + (rows.at[s] * form.x.out + columns.at[s]) * block;
       }
       tile_of<Lanes>(pixels, blocks)(c);
+      if (mixed && c.finish) separate_groups<Lanes>(b, first, pixels, c, from);
     });
     weights += (std::min(to * Lanes, reads.to) - std::max(from * Lanes, reads.from)) * taps * block;
   }

@@ -34,6 +34,7 @@ template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_
                 .out = {},
                 .plane = plane,
                 .bias = b.bias + first * block};
+    const bool mixed = reads.size() > form.group_channels;
     const float* input = b.input + reads.from / Lanes * step + 2 * y * form.pitch * Lanes;
     float* to = b.output + (first * area + (b.first_row / 2 + y) * width_out) * block;
     for (std::int64_t x = 0; x < width_out; x += segment, input += tile_pixels * Lanes, to += segment * block) {
@@ -44,6 +45,7 @@ template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_
           c.out[s] = results + r * row + s * pixels * block;
         }
         tile_of<Lanes>(pixels, blocks)(c);
+        if (mixed) separate_groups<Lanes>(b, first, pixels, c, reads.from / Lanes);
       }
       with_activation(
           *b.finish, [&](const auto& activation) __attribute__((always_inline)) {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "dice/report/progress_line.hpp"
+#include "dice/runtime/frames.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace dice::app {
+
+/// Hands results on, and counts their frames on a terminal.
+class counted_results final : public runtime::sink {
+ public:
+  counted_results(runtime::sink& next, std::int64_t frames, bool shows)
+      : next_(next), frames_(frames), line_(shows ? stderr : nullptr) {}
+  void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
+    next_.take(layer, frame, from, elements);
+    line_.show([&] { return "frame " + std::to_string(frame + 1) + " of " + std::to_string(frames_); });
+  }
+
+ private:
+  runtime::sink& next_;
+  const std::int64_t frames_;
+  report::progress_line line_;
+};
+
+}  // namespace dice::app

@@ -1,0 +1,115 @@
+// Ctrl-C and similar: a program that is ended by a signal says so, and leaves no file half-written.
+#pragma once
+
+#include "dice/files/unfinished.hpp"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <string>
+
+namespace dice::files {
+
+/// The exit code of a run that a signal stopped.
+inline constexpr int interrupted_code = 3;
+
+namespace detail {
+
+struct ending {
+  int signal;
+  const char* text;
+};
+inline constexpr std::array endings{ending{SIGINT, "interrupted (SIGINT)"}, ending{SIGTERM, "terminated (SIGTERM)"},
+                                    ending{SIGHUP, "the terminal is gone (SIGHUP)"},
+                                    ending{SIGUSR1, "asked to stop (SIGUSR1)"},
+                                    ending{SIGBUS, "a mapped file was cut short or cannot be read (SIGBUS)"}};
+/// What the handler prints for each signal.
+inline std::array<std::string, endings.size()> last_words;
+/// The seconds that the first signal leaves for stopping; 0: it ends the program.
+inline std::atomic<unsigned> grace{0};
+/// The signal that asked the program to stop, or 0.
+inline std::atomic<int> stop_signal{0};
+
+extern "C" inline void dice_end_by_signal(int number) {  // calls only async-signal-safe functions
+  if (const auto seconds = number == SIGBUS ? 0 : grace.exchange(0)) {
+    stop_signal = number;
+    ::alarm(seconds);
+    return;
+  }
+  remove_unfinished();
+  for (std::size_t i = 0; i < endings.size(); ++i)
+    if (endings[i].signal == number) static_cast<void>(!::write(STDERR_FILENO, last_words[i].data(), last_words[i].size()));
+  ::signal(number, SIG_DFL);
+  ::raise(number);  // ends the program when the handler returns
+}
+
+extern "C" inline void dice_end_late(int) {
+  static constexpr char text[] = "dice: error: the run did not end in time after the signal (--stop-timeout)\n";
+  remove_unfinished();
+  static_cast<void>(!::write(STDERR_FILENO, text, sizeof text - 1));
+  ::_exit(interrupted_code);
+}
+
+}  // namespace detail
+
+/// While it lives, SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGBUS remove the unfinished files, print `before`, which signal it
+/// is, and `after` (nothing if both are empty), and then end the program as before. Exceeding the file size limit becomes a
+/// write error instead of a signal. For main functions; signals that the program ignores or handles itself are left alone.
+/// Only one object at a time.
+class interrupts {
+ public:
+  [[gnu::cold]] interrupts(const std::string& before, const std::string& after) {
+    for (std::size_t i = 0; i < detail::endings.size(); ++i) {
+      detail::last_words[i] = before.empty() && after.empty() ? "" : before + detail::endings[i].text + after + "\n";
+      struct sigaction action {};
+      action.sa_handler = detail::dice_end_by_signal;
+      action.sa_flags = SA_RESTART;
+      replace(detail::endings[i].signal, action, before_[i]);
+    }
+    struct sigaction late {};
+    late.sa_handler = detail::dice_end_late;
+    replace(SIGALRM, late, before_alarm_);
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    replace(SIGXFSZ, ignore, before_.back());
+  }
+  interrupts(const interrupts&) = delete;
+  interrupts& operator=(const interrupts&) = delete;
+  ~interrupts() {
+    for (std::size_t i = 0; i < detail::endings.size(); ++i) ::sigaction(detail::endings[i].signal, &before_[i], nullptr);
+    ::sigaction(SIGXFSZ, &before_.back(), nullptr);
+    ::sigaction(SIGALRM, &before_alarm_, nullptr);
+  }
+
+  /// From now on, the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 only makes stop_signal() return its number. If end_at_once()
+  /// is not called within `seconds` after it, the program ends with interrupted_code; a second signal ends it as usual.
+  static void stop_first(unsigned seconds) {
+    if (detail::stop_signal == 0) detail::grace = seconds;
+  }
+  static void end_at_once() {
+    detail::grace = 0;
+    ::alarm(0);
+  }
+  /// The signal that asks to stop, or 0.
+  static int stop_signal() { return detail::stop_signal; }
+  /// "interrupted (SIGINT)".
+  static const char* text_of(int signal) {
+    for (const auto& e : detail::endings)
+      if (e.signal == signal) return e.text;
+    return "stopped";
+  }
+
+ private:
+  static void replace(int signal, const struct sigaction& by, struct sigaction& before) {
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler == SIG_DFL) ::sigaction(signal, &by, nullptr);
+  }
+  std::array<struct sigaction, detail::endings.size() + 1> before_{};
+  struct sigaction before_alarm_ {};
+};
+
+}  // namespace dice::files

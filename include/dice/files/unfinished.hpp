@@ -1,0 +1,44 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <string>
+#include <utility>
+
+namespace dice::files {
+
+namespace detail {
+/// Paths of the unfinished files of this process, for the handler of signals.
+inline std::array<std::atomic<const char*>, 64> unfinished{};
+}  // namespace detail
+
+/// While it lives, the file `path` is removed if the program is ended by a signal that `interrupts` handles.
+class unfinished_file {
+ public:
+  explicit unfinished_file(std::string path) : path_(std::move(path)) {
+    for (auto& slot : detail::unfinished)
+      if (const char* free = nullptr; slot.compare_exchange_strong(free, path_.c_str())) {
+        slot_ = &slot;
+        break;
+      }
+  }
+  unfinished_file(const unfinished_file&) = delete;
+  unfinished_file& operator=(const unfinished_file&) = delete;
+  ~unfinished_file() {
+    if (slot_) *slot_ = nullptr;
+  }
+
+ private:
+  const std::string path_;
+  std::atomic<const char*>* slot_ = nullptr;
+};
+
+/// Removes the unfinished files; async-signal-safe.
+inline void remove_unfinished() {
+  for (const auto& path : detail::unfinished)
+    if (const char* at = path.load()) ::unlink(at);
+}
+
+}  // namespace dice::files

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "dice/files/error.hpp"
+#include "dice/files/writer.hpp"
+#include "dice/runtime/npy.hpp"
+#include "dice/runtime/tensor.hpp"
+#include "dice/tensor/shape.hpp"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dice::runtime {
+
+/// A .npy file of frames whose number is known only at the end. It grows under its name and ".partial", and is a valid file
+/// after each frame; a run that is killed leaves it there. For a device or a pipe, which takes the number of frames first,
+/// the frames wait in an unnamed file in /tmp.
+class npy_stream {
+ public:
+  /// For frames of shape `one`. Throws files::error.
+  npy_stream(const std::string& path, const dice::tensor::shape& one)
+      : one_(one), file_(path, files::writer::keeps::partial), waiting_(nullptr, std::fclose) {
+    if (!file_.is_direct()) {
+      file_.write(start());
+      return;
+    }
+    waiting_.reset(std::tmpfile());
+    if (!waiting_) fail();
+  }
+  npy_stream(const npy_stream&) = delete;
+  npy_stream& operator=(const npy_stream&) = delete;
+  ~npy_stream() {
+    if (frames_ == 0) file_.discard();
+  }
+
+  /// Adds a frame. Throws files::error.
+  void add(const float* frame) {
+    const auto bytes = std::as_bytes(std::span(frame, static_cast<std::size_t>(one_.elements())));
+    if (waiting_) {
+      if (std::fwrite(bytes.data(), 1, bytes.size(), waiting_.get()) != bytes.size()) fail();
+      ++frames_;
+      return;
+    }
+    file_.write(bytes);
+    ++frames_;
+    file_.overwrite(0, start());
+  }
+  std::int64_t frames() const { return frames_; }
+  /// Where the frames are until finish(); empty for a device or a pipe.
+  const std::string& temporary() const { return file_.temporary(); }
+
+  /// Gives the file its name. Throws files::error.
+  void finish() {
+    if (waiting_) {
+      std::rewind(waiting_.get());
+      file_.write(start());
+      char block[4096];
+      while (const auto n = std::fread(block, 1, sizeof block, waiting_.get())) file_.write(std::string_view(block, n));
+      if (std::ferror(waiting_.get())) fail();
+    }
+    file_.commit();
+  }
+
+ private:
+  [[noreturn]] void fail() const { throw files::error("'" + file_.path() + "' cannot be written: " + std::strerror(errno)); }
+  std::string start() const { return detail::npy_start(stacked(one_, frames_)); }
+
+  const dice::tensor::shape one_;
+  files::writer file_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> waiting_;
+  std::int64_t frames_ = 0;
+};
+
+}  // namespace dice::runtime

@@ -1,0 +1,59 @@
+// The option --check-numbers: graph inputs and results must be finite.
+#pragma once
+
+#include "dice/runtime/program.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace dice::runtime {
+
+/// Throws std::runtime_error, "`subject` NaN at [0, 3, 1, 2]; `remedy`", if an element of `x` is NaN or infinite. Unused
+/// lanes of blocks may hold anything.
+inline void require_finite(const float* x, const dice::tensor::shape& s, dice::tensor::layout as, const std::string& subject,
+                           const std::string& remedy) {
+  const bool blocked = as == dice::tensor::layout::blocked;
+  for (std::int64_t i = 0; i < dice::tensor::elements(s, as); ++i) {
+    if (std::isfinite(x[i])) continue;
+    auto at = i;  // in row-major order
+    if (blocked) {
+      const auto pixels = s.product(2, s.rank), blocks = dice::tensor::blocks(s[1]);
+      const auto pixel = i / dice::tensor::block % pixels, plane = i / dice::tensor::block / pixels;
+      const auto channel = plane % blocks * dice::tensor::block + i % dice::tensor::block;
+      if (channel >= s[1]) continue;
+      at = (plane / blocks * s[1] + channel) * pixels + pixel;
+    }
+    std::string index;
+    for (int a = s.rank - 1; a >= 0; at /= s[a], --a)
+      index = std::to_string(at % s[a]) + (index.empty() ? "" : ", ") + index;
+    throw std::runtime_error(subject +
+                             (std::isnan(x[i]) ? " NaN"
+                              : x[i] > 0       ? " inf"
+                                               : " -inf") +
+                             " at [" + index + "]; " + remedy);
+  }
+}
+
+/// Checks a frame of graph input `layer`, which is plain.
+inline void require_finite_input(const program& p, int layer, const float* x) {
+  require_finite(x, p.layers.layers[layer].output, dice::tensor::layout::plain, "the input itself holds",
+                 "correct the frames, or what converts them (--mean and --std for pictures)");
+}
+
+/// Checks the result of a step that computes.
+inline void require_finite_result(const program& p, const schedule::step& s, const float* x) {
+  std::string layers;
+  for (const int l : p.plan.groups[s.group].layers())
+    if (l >= 0) layers += (layers.empty() ? "'" : " + '") + std::string(p.layers.layers[l].onnx_name) + "'";
+  const int rank = p.plan.groups[s.group].rank;
+  const bool half = rank < static_cast<int>(p.units.size()) && p.units[rank].precision == platform::numbers::fp16;
+  const bool alone = layers.find(" + ") == std::string::npos;
+  require_finite(x, p.layers.layers[s.layer].output, s.output.layout,
+                 (alone ? "its result" : "the result of " + layers) + " holds",
+                 std::string("its inputs are finite, so look at its weights, and at the scale of the frames") +
+                     (half ? "; or compute it with bf16 or float32, since fp16 ends at 65504" : ""));
+}
+
+}  // namespace dice::runtime

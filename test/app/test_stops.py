@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""test_stops.py PROGRAM [unittest arguments]: a signal lets the frames in flight leave, and keeps their results.
+
+PROGRAM is toy_app; MPIRUN names mpirun, or is empty.
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import sys
+import unittest
+
+import numpy as np
+
+import test_faults
+import test_program
+from test_faults import LongRun
+from test_program import LIMIT, MPIRUN, diamond, over
+
+STOPPED = 3  # the exit code
+
+
+class Stops(LongRun):
+    def stop(self, process, number, by=""):
+        """Sends the signal when frames flow; returns how many frames the program says it has done."""
+        self.wait_for(lambda: all("toy.safetensors" in pathlib.Path(f"/proc/{p}/maps").read_text()
+                                  for p in self.processes(process, by)))
+        process.send_signal(number)
+        self.out, self.err = process.communicate(timeout=LIMIT)
+        said = re.search(r"dice: (.+) after (\d+) of 1000000 frames\n", self.err)
+        self.assertIsNotNone(said, self.err)
+        self.said = said[1]
+        return int(said[2])
+
+    def results(self, n):
+        """The results and figures are there if a frame was done, and right."""
+        names = {p.name for p in self.folder.iterdir()} - {"good.npy", "toy.safetensors"}
+        self.assertEqual(names, {"o.npy", "run.json"} if n else {"run.json"})
+        self.assertEqual(json.loads((self.folder / "run.json").read_text())["frames"], n)
+        if n:
+            wanted = over(diamond, np.load(self.folder / "good.npy"))
+            np.testing.assert_array_equal(np.load(self.folder / "o.npy"), np.resize(wanted, (2 * n, 32)))
+            (self.folder / "o.npy").unlink()
+        (self.folder / "run.json").unlink()
+
+    WORDS = ["--input", "good.npy", "--frames", "1000000", "--output", "o.npy", "--json", "run.json"]
+
+    def test_signals(self):
+        done = 0
+        for by in ("", "threads"):
+            for number, text in [(signal.SIGINT, "interrupted (SIGINT)"), (signal.SIGTERM, "terminated (SIGTERM)"),
+                                 (signal.SIGHUP, "the terminal is gone (SIGHUP)"), (signal.SIGUSR1, "asked to stop (SIGUSR1)")]:
+                with self.subTest(by=by, signal=number):
+                    process = self.start(*self.WORDS, by=by)
+                    n = self.stop(process, number, by)
+                    self.assertEqual((process.returncode, self.said), (STOPPED, text))
+                    self.results(n)
+                    done += n
+        self.assertGreater(done, 0)
+
+    @unittest.skipUnless(MPIRUN, "no mpirun")
+    def test_mpirun(self):
+        """mpirun passes SIGUSR1 on and waits; otherwise it sends SIGTERM, waits a second, and has its own exit code."""
+        for number, text, code in [(signal.SIGINT, "terminated (SIGTERM)", 1), (signal.SIGTERM, "terminated (SIGTERM)", 1),
+                                   (signal.SIGUSR1, "asked to stop (SIGUSR1)", STOPPED)]:
+            with self.subTest(number):
+                process = self.start(*self.WORDS, by="mpi")
+                ranks = test_faults.ranks_of(process.pid).values()
+                n = self.stop(process, number, "mpi")
+                self.assertEqual((process.returncode, self.said), (code, text))
+                self.results(n)
+                self.wait_for(lambda: not any(map(test_faults.alive, ranks)))
+
+    @unittest.skipUnless(MPIRUN, "no mpirun")
+    def test_one_rank_of_two(self):
+        """A signal to any rank stops all of them, also if it has no input."""
+        for rank in (0, 1):
+            process = self.start(*self.WORDS, by="mpi")
+            pid = test_faults.ranks_of(process.pid)[rank]
+            self.wait_for(lambda: "toy.safetensors" in pathlib.Path(f"/proc/{pid}/maps").read_text())
+            os.kill(pid, signal.SIGTERM)
+            _, err = process.communicate(timeout=LIMIT)
+            said = re.search(r"terminated \(SIGTERM\) after (\d+) of", err)
+            self.assertIsNotNone(said, err)
+            self.assertEqual(process.returncode, STOPPED)
+            self.results(int(said[1]))
+
+    def hanging(self, timeout):
+        process = self.start(*self.WORDS, "--stop-timeout", timeout, by="threads", env={"TOY_HANG": "0=yes"})
+        self.assertEqual(process.stderr.readline(), "a kernel hangs\n")
+        return process
+
+    def test_frames_that_do_not_leave(self):
+        process = self.hanging("1")
+        err = self.end(process, lambda: process.send_signal(signal.SIGINT))
+        self.assertEqual((process.returncode, err), (STOPPED, "dice: error: the run did not end in time after the signal (--stop-timeout)\n"))
+
+    def test_a_second_signal(self):
+        process = self.hanging("1000")
+        process.send_signal(signal.SIGINT)
+        self.wait_for(lambda: not test_faults.pending(process.pid, signal.SIGINT))
+        err = self.end(process, lambda: process.send_signal(signal.SIGTERM))
+        self.assertEqual((process.returncode, err), (-signal.SIGTERM, "dice: error: terminated (SIGTERM)\n"))
+
+
+if __name__ == "__main__":
+    test_program.PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

@@ -1,0 +1,77 @@
+// What a host's files say about its memory.
+#include "dice/runtime/host_memory.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+
+using namespace dice;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t kib = 1024, gib = kib * kib * kib;
+
+struct host {
+  fs::path root = "/tmp/dice_host_" + std::to_string(::getpid());
+  ~host() { fs::remove_all(root); }
+  void write(const std::string& file, const std::string& text) const {
+    fs::create_directories((root / file).parent_path());
+    std::ofstream(root / file) << text;
+  }
+};
+
+}  // namespace
+
+TEST(host_memory, of_meminfo) {
+  const host at;
+  EXPECT_EQ(runtime::memory_of_host(at.root).available, std::numeric_limits<std::int64_t>::max());
+  at.write("proc/meminfo", "MemTotal:        8388608 kB\nMemFree:          100 kB\nMemAvailable:    4194304 kB\n");
+  const auto found = runtime::memory_of_host(at.root);
+  EXPECT_EQ(found.total, 8 * gib);
+  EXPECT_EQ(found.available, 4 * gib);
+  EXPECT_FALSE(found.limited);
+  const auto real = runtime::memory_of_host();
+  EXPECT_GT(real.available, 0);
+  EXPECT_LE(real.available, real.total);
+}
+
+TEST(host_memory, of_control_groups) {
+  const host at;
+  at.write("proc/meminfo", "MemTotal: 8388608 kB\nMemAvailable: 6291456 kB\n");
+  at.write("proc/self/cgroup", "0::/a/b\n");
+  at.write("sys/fs/cgroup/a/b/memory.max", "max\n");
+  EXPECT_EQ(runtime::memory_of_host(at.root).total, 8 * gib);
+  at.write("sys/fs/cgroup/a/memory.max", std::to_string(3 * gib));  // of the group above
+  at.write("sys/fs/cgroup/a/memory.current", std::to_string(2 * gib));
+  at.write("sys/fs/cgroup/a/memory.stat", "anon 1\nfile 99\ninactive_file " + std::to_string(gib / 2) + "\n");
+  auto found = runtime::memory_of_host(at.root);
+  EXPECT_EQ(found.total, 3 * gib);
+  EXPECT_EQ(found.available, gib + gib / 2);
+  EXPECT_TRUE(found.limited);
+  // cgroup v1, in a container that sees only the topmost folder.
+  fs::remove_all(at.root / "sys");
+  at.write("proc/self/cgroup", "5:cpu:/x\n4:memory:/on/the/host\n");
+  at.write("sys/fs/cgroup/memory/memory.limit_in_bytes", std::to_string(2 * gib));
+  at.write("sys/fs/cgroup/memory/memory.usage_in_bytes", std::to_string(gib));
+  found = runtime::memory_of_host(at.root);
+  EXPECT_EQ(found.total, 2 * gib);
+  EXPECT_EQ(found.available, gib);
+  at.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");  // none
+  EXPECT_FALSE(runtime::memory_of_host(at.root).limited);
+}
+
+TEST(host_memory, judged) {
+  const runtime::host_memory host{4 * gib, 2 * gib, true};
+  EXPECT_EQ(runtime::judge_memory(2 * gib, host).error + runtime::judge_memory(2 * gib, host).warning, "");
+  EXPECT_NE(runtime::judge_memory(3 * gib, host).warning.find("plan 3 GiB of memory, but only 2 GiB of 4 GiB (the limit"),
+            std::string::npos);
+  EXPECT_EQ(runtime::judge_memory(3 * gib, host).error, "");
+  EXPECT_NE(runtime::judge_memory(5 * gib, host).error.find("plan 5 GiB of memory, but it has 4 GiB (the limit of its"),
+            std::string::npos);
+}

@@ -1,0 +1,48 @@
+// Which numbers --check-numbers refuses, and what it says. Whole programs: test/app.
+#include "dice/runtime/number_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace {
+
+using namespace dice;
+
+std::string found(const std::vector<float>& x, const tensor::shape& s, tensor::layout as) {
+  try {
+    runtime::require_finite(x.data(), s, as, "it holds", "mend it");
+    return {};
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+}
+
+constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+
+TEST(number_check, names_the_first_number) {
+  std::vector<float> x(24, std::numeric_limits<float>::max());
+  EXPECT_EQ(found(x, {2, 3, 4}, tensor::layout::plain), "");
+  x[23] = nan;
+  EXPECT_EQ(found(x, {2, 3, 4}, tensor::layout::plain), "it holds NaN at [1, 2, 3]; mend it");
+  x[6] = -inf;
+  EXPECT_EQ(found(x, {2, 3, 4}, tensor::layout::plain), "it holds -inf at [0, 1, 2]; mend it");
+  EXPECT_EQ(found({inf}, {}, tensor::layout::plain), "it holds inf at []; mend it");
+}
+
+TEST(number_check, ignores_unused_lanes_of_blocks) {
+  const tensor::shape s{2, 18, 3, 5};
+  std::vector<float> x(static_cast<std::size_t>(tensor::elements(s, tensor::layout::blocked)), nan);
+  const auto at = [&](std::int64_t image, std::int64_t channel, std::int64_t pixel) -> float& {
+    return x[static_cast<std::size_t>(((image * 2 + channel / 16) * 15 + pixel) * 16 + channel % 16)];
+  };
+  for (int image = 0; image < 2; ++image)
+    for (int channel = 0; channel < 18; ++channel)
+      for (int pixel = 0; pixel < 15; ++pixel) at(image, channel, pixel) = 1;
+  EXPECT_EQ(found(x, s, tensor::layout::blocked), "");
+  at(1, 17, 13) = inf;
+  EXPECT_EQ(found(x, s, tensor::layout::blocked), "it holds inf at [1, 17, 2, 3]; mend it");
+}
+
+}  // namespace

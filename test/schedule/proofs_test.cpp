@@ -1,0 +1,199 @@
+// Each condition of each proof: a small plan that is sound is damaged so that only this condition refuses it.
+#include "dice/schedule/proofs.hpp"
+#include "dice/schedule/build.hpp"
+#include "random_network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace dice;
+using schedule::action;
+using schedule::built_plan;
+using schedule::space;
+
+/// A rank that computes before and after the other one, which has a single layer. Layers: 0 input, 1 to 3 convolutions,
+/// 4 the sum of 1 and 3, computed with 3, 5 on rank 1, 6 convolution, 7 output.
+struct sample {
+  test::network net;
+  std::vector<int> owner{0, 0, 0, 0, 0, 1, 0, 0};
+  built_plan plan;
+
+  sample() {
+    const tensor::shape s{1, 4, 4, 4};  // 256 bytes
+    net.add("Input", s, {}).is_input = true;
+    net.add("Conv", s, {0});
+    net.add("Conv", s, {0});
+    net.add("Conv", s, {2}).fuses.takes_residual = true;
+    net.add("Add", s, {1, 3}).fuses.is_residual = true;
+    net.add("Conv", s, {4});
+    net.add("Conv", s, {5});
+    net.add_output(6);
+    std::vector<algorithm::choice> algorithms(net.layers.size());
+    algorithms[2].scratch_bytes = 64;
+    const std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}};
+    plan = schedule::build({net.view(), owner, devices, algorithms, 4});
+  }
+};
+
+// The plan's steps: those of rank 0 in two segments, then those of rank 1 in one.
+enum : int { enter, one, two, sum, to_1, from_1, six, leave, at_1, five, to_0 };
+// Its buffers: those of rank 0 in order, the first tensors 0, 1 and 2.
+int buffer_of(const built_plan& p, int layer) {
+  int b = 0;
+  while (p.buffers[b].layer != layer) ++b;
+  return b;
+}
+
+TEST(Proofs, ThePlanIsWhatTheDamageAssumes) {
+  const sample s;
+  const std::vector<action> wanted{action::enter,   action::compute, action::compute, action::compute,
+                                   action::send,    action::receive, action::compute, action::leave,
+                                   action::receive, action::compute, action::send};
+  ASSERT_EQ(s.plan.steps.size(), static_cast<int>(wanted.size()));
+  for (int i = 0; i < s.plan.steps.size(); ++i) EXPECT_EQ(s.plan.steps[i].what, wanted[static_cast<std::size_t>(i)]) << i;
+  EXPECT_EQ(s.plan.segments.size(), 3);
+  EXPECT_EQ(s.plan.groups[s.plan.steps[sum].group].residual, 4);
+  EXPECT_TRUE(schedule::sound(s.plan.view(), s.net.view()));
+}
+
+struct damage {
+  const char* what;
+  std::function<void(built_plan&)> done;
+};
+/// Every damage is refused by `proof`; that it is refused by this condition alone is the table's task.
+template <class Proof> void refuses(Proof proof, const std::vector<damage>& table) {
+  const sample s;
+  ASSERT_TRUE(proof(s.plan.view(), s.net.view()));
+  for (const auto& d : table) {
+    auto damaged = s.plan;
+    d.done(damaged);
+    EXPECT_FALSE(proof(damaged.view(), s.net.view())) << d.what;
+    EXPECT_FALSE(schedule::sound(damaged.view(), s.net.view())) << d.what;
+  }
+}
+
+/// Makes step s do nothing that messages_match sees.
+void silence(built_plan& p, int s) { p.steps[s] = {.what = action::enter, .layer = 0}; }
+
+TEST(Proofs, MessagesMatchRefuses) {
+  refuses(schedule::messages_match,
+          {{"a message to its own rank",
+            [](auto& p) {
+              p.messages[0].to = 0;
+              std::swap(p.steps[at_1], p.steps[six]);
+            }},
+           {"a sender below 0", [](auto& p) { p.messages[0].from = -1; }},
+           {"a receiver below 0", [](auto& p) { p.messages[0].to = -1; }},
+           {"a sender that is no rank", [](auto& p) { p.messages[0].from = 2; }},
+           {"a receiver that is no rank", [](auto& p) { p.messages[0].to = 2; }},
+           {"no bytes", [](auto& p) { p.messages[0].bytes = 0; }},
+           {"a tag too high", [](auto& p) { ++p.messages[1].tag; }},
+           {"a tag too low", [](auto& p) { --p.messages[1].tag; }},
+           {"a tensor of another rank", [](auto& p) { p.owner[4] = 1; }},
+           {"a part of the tensor", [](auto& p) { --p.messages[0].part.end[1]; }},
+           {"a byte too few", [](auto& p) { --p.messages[0].bytes; }},
+           {"a byte too many", [](auto& p) { ++p.messages[0].bytes; }},
+           {"two layouts", [](auto& p) { p.messages[0].at_receiver.layout = tensor::layout::blocked; }},
+           {"scratch at the sender", [](auto& p) { p.messages[0].at_sender.where = space::scratch; }},
+           {"scratch at the receiver", [](auto& p) { p.messages[0].at_receiver.where = space::scratch; }},
+           {"a send by the other rank", [](auto& p) { std::swap(p.steps[to_1], p.steps[five]); }},
+           {"a receive by the other rank", [](auto& p) { std::swap(p.steps[at_1], p.steps[six]); }},
+           {"a send of another tensor", [](auto& p) { p.steps[to_1].layer = 3; }},
+           {"a receive of another tensor", [](auto& p) { p.steps[at_1].layer = 3; }},
+           {"no send", [](auto& p) { silence(p, to_1); }},
+           {"two sends", [](auto& p) { p.steps[sum] = p.steps[to_1]; }},
+           {"no receive", [](auto& p) { silence(p, at_1); }},
+           {"two receives", [](auto& p) { p.steps[five] = p.steps[at_1]; }}});
+}
+
+TEST(Proofs, ReadsFollowWritesRefuses) {
+  refuses(schedule::reads_follow_writes,
+          {{"an operand computed later", [](auto& p) { std::swap(p.steps[enter], p.steps[one]); }},
+           {"a residual computed later",
+            [](auto& p) {
+              std::swap(p.steps[one], p.steps[two]);
+              std::swap(p.steps[two], p.steps[sum]);
+            }},
+           {"a tensor sent before it is computed", [](auto& p) { std::swap(p.steps[sum], p.steps[to_1]); }},
+           {"a result that leaves before it is computed", [](auto& p) { std::swap(p.steps[six], p.steps[leave]); }},
+           {"an operand received later", [](auto& p) { std::swap(p.steps[at_1], p.steps[five]); }},
+           {"an operand of another rank that is not received",
+            [](auto& p) { p.steps[at_1] = {.what = action::enter, .layer = 5}; }},
+           {"an operand that nobody writes", [](auto& p) { p.steps[enter].layer = 7; }}});
+}
+
+TEST(Proofs, PlacesMatchRefuses) {
+  const auto moved = [](auto at) { return [at](built_plan& p) { at(p).offset += schedule::alignment; }; };
+  using schedule::place;
+  refuses(
+      schedule::places_match,
+      {{"an input elsewhere", moved([](built_plan& p) -> place& { return p.steps[enter].output; })},
+       {"a result elsewhere", moved([](built_plan& p) -> place& { return p.steps[one].output; })},
+       {"a received tensor elsewhere", moved([](built_plan& p) -> place& { return p.messages[0].at_receiver; })},
+       {"a sent tensor elsewhere", moved([](built_plan& p) -> place& { return p.messages[0].at_sender; })},
+       {"an output elsewhere", moved([](built_plan& p) -> place& { return p.steps[leave].output; })},
+       {"an operand elsewhere", moved([](built_plan& p) -> place& { return p.operands[p.steps[two].first_operand]; })},
+       {"a residual elsewhere", moved([](built_plan& p) -> place& { return p.operands[p.steps[sum].first_operand + 1]; })},
+       {"another layout", [](auto& p) { p.steps[leave].output.layout = tensor::layout::blocked; }},
+       {"another space", [](auto& p) { p.steps[leave].output.where = space::frame; }}});
+}
+
+TEST(Proofs, BuffersDisjointRefuses) {
+  // The last buffer in a space of rank 0 gets room behind it, so that it can move.
+  const auto last = [](built_plan& p, space where) -> schedule::buffer& {
+    auto& r = p.ranks[0];
+    schedule::buffer* out = nullptr;
+    for (int b = r.first_buffer; b < r.last_buffer; ++b)
+      if (p.buffers[b].at.where == where && (!out || p.buffers[b].at.offset > out->at.offset)) out = &p.buffers[b];
+    (where == space::frame ? r.frame_bytes : r.scratch_bytes) += 1024;
+    return *out;
+  };
+  refuses(schedule::buffers_disjoint,
+          {{"buffers out of order", [](auto& p) { std::swap(p.buffers[buffer_of(p, 1)], p.buffers[buffer_of(p, 2)]); }},
+           {"a frame's buffer that ends before it begins",
+            [](auto& p) {
+              auto& b = p.buffers[buffer_of(p, 4)];
+              b.last_step = b.first_step - 1;
+            }},
+           {"a frame's buffer that outlives the rank's steps", [](auto& p) { p.buffers[buffer_of(p, 4)].last_step = at_1; }},
+           {"a place below 0", [](auto& p) { p.buffers[buffer_of(p, 6)].at.offset = -schedule::alignment; }},
+           {"a place that is not aligned", [&](auto& p) { last(p, space::frame).at.offset += schedule::alignment / 2; }},
+           {"fewer than no bytes", [](auto& p) { p.buffers[buffer_of(p, -1)].bytes = -1; }},
+           {"a frame's block too small by a byte", [](auto& p) { --p.ranks[0].frame_bytes; }},
+           {"a scratch block too small by a byte", [](auto& p) { --p.ranks[0].scratch_bytes; }},
+           {"a buffer smaller than its tensor", [](auto& p) { --p.buffers[buffer_of(p, 1)].bytes; }},
+           {"two buffers at one place",
+            [](auto& p) { p.buffers[buffer_of(p, 2)].at.offset = p.buffers[buffer_of(p, 1)].at.offset; }},
+           {"a buffer that begins within another",
+            [](auto& p) {
+              p.buffers[buffer_of(p, 2)].at.offset = p.buffers[buffer_of(p, 1)].at.offset + schedule::alignment;
+              p.ranks[0].scratch_bytes += 1024;
+            }},
+           {"a buffer that ends within another",
+            [](auto& p) {
+              auto &a = p.buffers[buffer_of(p, 1)], &b = p.buffers[buffer_of(p, 2)];
+              a.at.offset = 4096, b.at.offset = 4096 - schedule::alignment, p.ranks[0].scratch_bytes = 8192;
+            }},
+           {"scratch that outlives its segment", [](auto& p) {
+              auto& b = p.buffers[buffer_of(p, 1)];
+              b.at.offset = p.ranks[0].scratch_bytes, p.ranks[0].scratch_bytes += b.bytes;
+              b.last_step = from_1;  // the first step of the next segment
+            }}});
+}
+
+TEST(Proofs, NoWaitCycleRefuses) {
+  refuses([](const schedule::plan_view& p, const graph::network_view&) { return schedule::no_wait_cycle(p); },
+          {{"no frame in flight", [](auto& p) { p.in_flight = 0; }},
+           {"a rank without a slot", [](auto& p) { p.ranks[1].slots = 0; }},
+           {"a message that nobody receives", [](auto& p) { silence(p, at_1); }},
+           {"a rank that waits for what it causes later", [](auto& p) { std::swap(p.steps[to_1], p.steps[from_1]); }}});
+}
+
+}  // namespace
