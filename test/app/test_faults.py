@@ -29,7 +29,7 @@ NUMBERS = ["x", "-1", "0x10", "1 2", "1e400"]
 WHOLE = NUMBERS + ["1.5", "99999999999999999999"]
 # For each kind of value in --help, a word that options accept and words that they refuse. Files: see Files.
 VALUES = {"N": ("1", WHOLE), "K": ("1", WHOLE + ["1000000"]), "SEED": ("1", WHOLE), "X": ("1", NUMBERS + ["nan"]),
-          "SECONDS": ("1", WHOLE + ["0"]), "X[,X,X]": ("1", ["x", "x,1", ",1", "1;2"]), "FILE": ("file", []), "[NAME=]FILE": ("file", []),
+          "SECONDS": ("1", NUMBERS + ["0", "1e300"]), "X[,X,X]": ("1", ["x", "x,1", ",1", "1;2"]), "FILE": ("file", []), "[NAME=]FILE": ("file", []),
           "MAPPING": ("mapping<>", ["neither"]), "OBJECTIVE,LIMIT,…": ("energy", [])}  # wrong ones: test/partition
 REPEATABLE = {"--input", "--output", "--expect"}
 READ = {"--input", "--weights", "--packed", "--expect", "--labels"}

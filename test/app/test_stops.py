@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""test_stops.py PROGRAM [unittest arguments]: a signal lets the frames in flight leave, and keeps their results.
+"""test_stops.py PROGRAM [unittest arguments]: a signal lets the frames in flight leave, and keeps their results; a frame
+that takes too long ends the run.
 
 PROGRAM is toy_app; MPIRUN names mpirun, or is empty.
 """
@@ -21,7 +22,16 @@ from test_program import LIMIT, MPIRUN, diamond, over
 STOPPED = 3  # the exit code
 
 
-class Stops(LongRun):
+class Runs(LongRun):
+    WORDS = ["--input", "good.npy", "--frames", "1000000", "--output", "o.npy", "--json", "run.json"]
+
+    def hanging(self, *words, by="threads", rank=0):
+        process = self.start(*self.WORDS, *words, by=by, env={"TOY_HANG": f"{rank}=yes"})
+        self.assertEqual(process.stderr.readline(), "a kernel hangs\n")
+        return process
+
+
+class Stops(Runs):
     def stop(self, process, number, by=""):
         """Sends the signal when frames flow; returns how many frames the program says it has done."""
         self.wait_for(lambda: all("toy.safetensors" in pathlib.Path(f"/proc/{p}/maps").read_text()
@@ -43,8 +53,6 @@ class Stops(LongRun):
             np.testing.assert_array_equal(np.load(self.folder / "o.npy"), np.resize(wanted, (2 * n, 32)))
             (self.folder / "o.npy").unlink()
         (self.folder / "run.json").unlink()
-
-    WORDS = ["--input", "good.npy", "--frames", "1000000", "--output", "o.npy", "--json", "run.json"]
 
     def test_signals(self):
         done = 0
@@ -86,22 +94,49 @@ class Stops(LongRun):
             self.assertEqual(process.returncode, STOPPED)
             self.results(int(said[1]))
 
-    def hanging(self, timeout):
-        process = self.start(*self.WORDS, "--stop-timeout", timeout, by="threads", env={"TOY_HANG": "0=yes"})
-        self.assertEqual(process.stderr.readline(), "a kernel hangs\n")
-        return process
+    def test_in_the_warm_up(self):
+        for by in ("", "mpi") if MPIRUN else ("",):
+            process = self.start(*self.WORDS, "--warmup", "1000000", by=by)
+            self.assertEqual(self.stop(process, signal.SIGUSR1, by), 0)
+            self.assertEqual(process.returncode, STOPPED)
+            self.results(0)
 
     def test_frames_that_do_not_leave(self):
-        process = self.hanging("1")
+        process = self.hanging("--stop-timeout", "1")
         err = self.end(process, lambda: process.send_signal(signal.SIGINT))
         self.assertEqual((process.returncode, err), (STOPPED, "dice: error: the run did not end in time after the signal (--stop-timeout)\n"))
 
     def test_a_second_signal(self):
-        process = self.hanging("1000")
+        process = self.hanging("--stop-timeout", "1000")
         process.send_signal(signal.SIGINT)
         self.wait_for(lambda: not test_faults.pending(process.pid, signal.SIGINT))
         err = self.end(process, lambda: process.send_signal(signal.SIGTERM))
         self.assertEqual((process.returncode, err), (-signal.SIGTERM, "dice: error: terminated (SIGTERM)\n"))
+
+
+class LateFrames(Runs):
+    """--frame-timeout. What ranks say of each other: test/runtime/frame_watch_test.cpp."""
+
+    def test_a_rank_that_hangs(self):
+        for by, rank, layer in [("", 0, "/node/1"), ("mpi", 1, "/node/5")] if MPIRUN else [("", 0, "/node/1")]:
+            process = self.hanging("--frame-timeout", "0.5", by=by, rank=rank)
+            err = self.end(process, lambda: None)
+            self.assertRegex(err, rf"dice: error: rank {rank} \(host .*\), frame 0, layer '{layer}': hangs: it has not come back for 0.5 s"
+                             if by else rf"dice: error: host .*, frame 0, layer '{layer}': hangs: it has not come back for 0.5 s")
+            self.assertEqual(process.returncode, 1)
+
+    @unittest.skipUnless(MPIRUN, "no mpirun")
+    def test_a_rank_that_vanishes(self):
+        """Stopped, it does not answer, as a host without power would not."""
+        for rank, text in [(0, r"rank 1 \(host .*\): no frame has come for 0.5 s"), (1, r"rank 0 \(host .*\): frame \d+ has taken more than 0.5 s")]:
+            process = self.start(*self.WORDS, "--frame-timeout", "0.5", by="mpi")
+            self.wait_for(lambda: all("toy.safetensors" in pathlib.Path(f"/proc/{p}/maps").read_text()
+                                      for p in self.processes(process, "mpi")))
+            ranks = test_faults.ranks_of(process.pid)
+            err = self.end(process, lambda: os.kill(ranks[rank], signal.SIGSTOP))
+            self.assertRegex(err, rf"dice: error: {text} \(--frame-timeout\), and rank {rank} \(host .*\) does not answer: a program that hangs, "
+                             "a host that is down or a lost connection; all ranks: ")
+            self.assertNotEqual(process.returncode, 0)
 
 
 if __name__ == "__main__":

@@ -248,7 +248,7 @@ TEST(frame_count, a_failure_elsewhere_comes_before_this_rank_s_own) {
   announced end(-1);
   const int inputs[] = {0};
   runtime::frame_count count(paths, 7, 0, inputs, end);
-  count.post();
+  count.begin();
   EXPECT_THROW(count.advance([]() -> std::int64_t { throw std::logic_error("own"); }, 0, false), channels::stopped);
 }
 
@@ -269,7 +269,7 @@ TEST(frame_count, of_a_stop_is_the_largest_that_has_entered) {
   announced five(-2 - 5), total(9), other(0);
   for (auto [end, expected] : {std::pair{&five, 5}, {&total, 9}}) {
     runtime::frame_count count(paths, 7, 0, inputs, *end);
-    count.post();
+    count.begin();
     EXPECT_EQ(count.advance(never, 3, true), expected);
     EXPECT_EQ(count.may_enter(), expected);
   }
@@ -277,7 +277,7 @@ TEST(frame_count, of_a_stop_is_the_largest_that_has_entered) {
   const int only[] = {0};
   announced asks(-2);
   runtime::frame_count count(paths, 7, 0, only, asks);
-  count.post();
+  count.begin();
   EXPECT_EQ(count.advance(never, 4, false), 4);
   EXPECT_EQ(count.may_enter(), 4);
 }

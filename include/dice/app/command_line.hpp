@@ -181,6 +181,14 @@ inline std::span<const option> option_table() {
                         "; lower it, or add dice::in_flight<" + std::to_string(n) + "> to the mapping");
                p.out.in_flight = n;
              }},
+      option{"--frame-timeout", takes::value, "SECONDS", false,
+             "fail if a frame takes longer, with the rank, host and connection where it stands (default: no limit)",
+             [](parsing& p, std::string_view v) {
+               p.out.frame_timeout = p.number<double>(v, 0.001, 1e6, "a number from 0.001 to 1000000");
+               const auto& layers = p.program.layers.layers;
+               if (std::none_of(layers.begin(), layers.end(), [](const auto& l) { return l.is_input; }))
+                 p.fail("frames of a network without inputs have no beginning; omit it");
+             }},
       option{"--stop-timeout", takes::value, "SECONDS", false,
              "after SIGINT or SIGTERM no more frames enter, and those in flight may take this long (default 5)",
              [](parsing& p, std::string_view v) {

@@ -32,7 +32,8 @@ struct options {
   std::int64_t warmup = 0;
   std::optional<int> in_flight;
   double tolerance = 1e-4;
-  int stop_timeout = 5;  ///< seconds
+  int stop_timeout = 5;      ///< seconds
+  double frame_timeout = 0;  ///< seconds; 0: none
   int top = 0;
   std::vector<float> mean, deviation;  ///< of pictures: one number, or one per channel; empty: not given
   bool channels_last = false;

@@ -17,6 +17,7 @@
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
 #include "dice/job/clock_shift.hpp"
+#include "dice/job/late_frame.hpp"
 #include "dice/job/rank_session.hpp"
 #include "dice/job/record.hpp"
 #include "dice/job/to_first.hpp"
@@ -121,6 +122,7 @@ class rank_job {
     const auto [error, code] = me_.introduce(usage, {{"with --frames ", number(options_.frames)},
                                                      {"with --warmup ", std::to_string(options_.warmup)},
                                                      {"with --in-flight ", number(options_.in_flight)},
+                                                     {"with --frame-timeout ", std::to_string(options_.frame_timeout)},
                                                      {"with --input - ", streamed < 0 ? "(no)" : "(yes)"},
                                                      {"with --cuda-aware ", options_.cuda_aware ? "(yes)" : "(no)"},
                                                      {"with --verify ", options_.verify ? "(yes)" : "(no)"},
@@ -296,7 +298,7 @@ class rank_job {
   int compute() {
     const char* phase = "warm-up frame ";
     try {
-      if (options_.warmup > 0) me_.executor().run(options_.warmup, &source_, nullptr, figures_);
+      if (options_.warmup > 0) stream(source_, nullptr, options_.warmup);
       phase = "frame ";
       const bool traces = !options_.trace.empty();
       if (traces || profiles()) {
@@ -309,14 +311,21 @@ class rank_job {
         standard_input in;
         const int l = options_.streamed();
         if (here(l)) in.start(layer(l).output, options_.frames.value_or(INT64_MAX), form_ ? &*form_ : nullptr, me_.end());
-        stream(in, live_, runtime::executor::endless);
+        stream(in, &live_, runtime::executor::endless);
       } else {
         counted_results progress_sink(sink_, frames_, shows_progress());
-        stream(source_, progress_sink, frames_);
+        stream(source_, &progress_sink, frames_);
       }
       figures_.cores = watch.used();
+      if (can_stop()) me_.end().settle();
+      wanted_ = options_.streamed() < 0 ? frames_ : -1;
+      frames_ = me_.executor().frames();
       return after_stop();
     } catch (const channels::stopped&) {
+      return 1;
+    } catch (const runtime::late_frame& late) {
+      ranks_.stop("dice: error: " + me_.where_text() + ": " +
+                  job::late_text(program_, late, options_.frame_timeout, [&](int r) { return me_.where_text(r); }));
       return 1;
     } catch (const std::exception& e) {
       const int l = me_.executor().layer();
@@ -328,18 +337,22 @@ class rank_job {
   }
 
   /// Runs at most `most` frames, fewer if `in` ends or a signal asks to stop.
-  void stream(runtime::source& in, runtime::sink& out, std::int64_t most) {
-    const bool fixed = options_.streamed() < 0 && inputs() == 0;  // nothing enters, so nothing can be stopped
+  void stream(runtime::source& in, runtime::sink* out, std::int64_t most) {
     try {
-      if (fixed) me_.executor().run(most, &in, &out, figures_);
-      else me_.executor().stream(&in, &out, figures_, most, [] { return files::interrupts::stop_signal() != 0; });
+      if (!can_stop()) me_.executor().run(most, &in, out, figures_);
+      else
+        me_.executor().stream(
+            &in, out, figures_, most, [] { return files::interrupts::stop_signal() != 0; },
+            job::limit_of(program_, me_, options_.frame_timeout));
     } catch (...) {
       me_.end().quit();  // as executor::run does
       throw;
     }
-    if (!fixed) me_.end().settle();
-    wanted_ = options_.streamed() < 0 ? frames_ : -1;
-    frames_ = me_.executor().frames();
+  }
+  /// Where nothing enters, nothing can be stopped.
+  bool can_stop() const {
+    return std::any_of(program_.layers.layers.begin(), program_.layers.layers.end(),
+                       [](const auto& l) { return l.is_input; });
   }
 
   /// Whether a signal has stopped the run early; the same in every rank.
@@ -356,10 +369,6 @@ class rank_job {
     for (int l = 0; l < program_.layers.size(); ++l)
       if (sink_.has(l)) sink_.keep_first(l, layer(l).output, frames_);
     return 0;
-  }
-  int inputs() const {
-    return static_cast<int>(std::count_if(program_.layers.layers.begin(), program_.layers.layers.end(),
-                                          [](const auto& l) { return l.is_input; }));
   }
 
   /// Only the rank with the last graph output does.

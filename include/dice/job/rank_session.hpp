@@ -58,6 +58,8 @@ class rank_session {
     return ranks_.size() == 1 ? "host " + host : "rank " + std::to_string(rank) + " (host " + host + ")";
   }
   std::string where_text() const { return where_text(rank(), host_); }
+  /// The same of any rank, after introduce().
+  std::string where_text(int rank) const { return where_text(rank, hosts_[static_cast<std::size_t>(rank)]); }
 
   /// How a stage went, the same in every rank.
   struct outcome {
@@ -130,6 +132,7 @@ class rank_session {
     for (std::size_t k = 0; k < answers.size(); ++k) {
       record in(answers[k]);
       const auto version = in.get(), host = in.get();
+      hosts_.push_back(host);
       if (k == 0) first_version = version, first_host = host;
       const auto compare = [&](const char* what, const std::string& other, const std::string& zero, const char* why = "") {
         if (other == zero || !difference.empty()) return false;
@@ -354,6 +357,7 @@ class rank_session {
   channels::communicator& ranks_;
   const bool processes_;
   const std::string host_;
+  std::vector<std::string> hosts_;  ///< by rank, after introduce()
   int threads_ = 1;  ///< of its team
   std::vector<int> cores_;
   int sharers_ = 1;  ///< ranks whose unit is `cpu` that may use exactly the same cores

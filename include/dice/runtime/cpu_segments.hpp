@@ -34,7 +34,7 @@ class cpu_segments final : public segment_runner {
     const int in_slot = io_.slot(frame);
     for (int i = segment.first_step; i < segment.last_step; ++i) {
       const auto& s = plan_.steps[i];
-      layer_ = s.layer;  // until it is done
+      begin_layer(s.layer);  // until it is done
       switch (s.what) {
         case schedule::action::receive:
           io_.note_arrivals();  // it may have arrived just now
@@ -54,7 +54,7 @@ class cpu_segments final : public segment_runner {
           break;
       }
     }
-    layer_ = -1;
+    begin_layer(-1);
     ended_ = {g, frame};
   }
   std::optional<run> ended() override { return std::exchange(ended_, {}); }

@@ -9,6 +9,7 @@
 #include "dice/runtime/credits.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/frame_count.hpp"
+#include "dice/runtime/frame_watch.hpp"
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/kernel_calls.hpp"
 #include "dice/runtime/offload.hpp"
@@ -19,9 +20,12 @@
 #include "dice/runtime/transfers.hpp"
 #include "dice/weights/store.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,6 +55,8 @@ class executor {
         io_(p, rank, end, slots_of(me_, in_flight)),
         credits_(paths_of(p.plan, in_flight), rank, end, in_flight),
         count_(paths_of(p.plan, in_flight), notice_tag(p.plan), rank, ranks_with(p.plan, schedule::action::enter), end),
+        watch_(paths_of(p.plan, in_flight), p.plan, rank, end),
+        entered_at_(static_cast<std::size_t>(in_flight)),
         slots_(slots_of(me_, in_flight)),
         started_(me_.last_segment - me_.first_segment) {
     for (int g = 0; g < segments(); ++g)
@@ -83,15 +89,26 @@ class executor {
   }
 
   /// Runs `most` frames, or fewer: until the sources of all ranks with inputs know their total, the same everywhere, and
-  /// that many are done; or until `stops` returns true in a rank, then only what has entered. Every rank needs `in` and
-  /// `out`. Throws as run() does; call give_up() if it threw, then endpoint::settle() in any case.
-  void stream(source* in, sink* out, figures& measured, std::int64_t most = endless, bool (*stops)() = nullptr) {
+  /// that many are done; or until `stops` returns true in a rank, then only what has entered, here and in the streams that
+  /// follow. Every rank needs `in`. Throws as run() does, and late_frame if a frame takes longer than `limit` allows; call
+  /// give_up() if it threw. Call endpoint::settle() after the last stream, also if it threw.
+  void stream(source* in, sink* out, figures& measured, std::int64_t most = endless, bool (*stops)() = nullptr,
+              const frame_limit& limit = {}) {
     streamed_ = in;
     stops_ = stops;
     most_ = most;
     begin(most, in, out, measured);
-    count_.post();
+    count_.begin();
+    watch_.begin(limit.time, first_);
+    passed_ = now();
+    std::optional<regular_check> check;
+    if (watch_.on())
+      check.emplace(std::clamp<std::int64_t>(limit.time / 4, 1'000'000, 500'000'000), [this, &limit] {
+        if (now() - passed_ > limit.time) limit.stuck(frame(), layer());
+        end_.wake();
+      });
     work();
+    watch_.finish();
   }
   /// Frames of this run; of stream(), when it has ended.
   std::int64_t frames() const { return frames_ - first_; }
@@ -142,6 +159,7 @@ class executor {
     for (;;) {
       if (end_runs()) patience.reset();
       advance();
+      if (watch_.on()) watch(since);
       if (oldest_ == frames_ && idle()) break;
       if (const auto ready = find_ready(); ready >= 0) {
         if (since >= 0) {
@@ -179,6 +197,36 @@ class executor {
     if (streamed_ && entry_ >= 0 && retired() != retired_) streamed_->retired((retired_ = retired()) - first_);
   }
 
+  /// Answers the other ranks, and looks for a late frame. This rank has waited since `waiting`, if that is not -1.
+  void watch(std::int64_t waiting) {
+    passed_ = now();
+    const auto f = retired();
+    const bool entered = entry_ >= 0 && f < started_[entry_];
+    watch_.advance(entered ? f : oldest_, entered ? entered_at_[static_cast<std::size_t>(f % in_flight_)] : waiting, entered,
+                   [&](std::int64_t frame) { return standing_of(frame); });
+  }
+  /// How far frame f has come here.
+  standing standing_of(std::int64_t f) const {
+    using at = standing::at;
+    if (f < oldest_) {
+      const bool reused = f + slots() < io_.posted();
+      const int late = reused ? -1 : io_.unsent(io_.slot(f));
+      return {late < 0 ? at::done : at::sending, segments(), late};
+    }
+    if (f >= io_.posted()) return {at::turn};
+    const auto& [g, running] = slots_[io_.slot(f)];
+    standing out{at::turn, g};
+    if (!running && started_[g] != f) return out;
+    for (int i = segment(g).first_step; i < segment(g).last_step; ++i) {
+      const auto& s = program_.plan.steps[i];
+      if (running && s.what == schedule::action::compute) return {at::kernels, g, s.layer};
+      if (running || io_.ready(s, f)) continue;
+      if (s.what == schedule::action::receive) return {at::message, g, s.message};
+      return {s.what == schedule::action::enter ? at::input : at::output, g, s.layer};
+    }
+    return out;
+  }
+
   /// Frames of this run that have entered here.
   std::int64_t entered() const { return entry_ < 0 ? 0 : started_[entry_] - first_; }
 
@@ -210,7 +258,11 @@ class executor {
 
   void start(std::int64_t f) {
     auto& at = slots_[io_.slot(f)];
-    if (at.next == entry_) figures_->entered.add(now());
+    if (at.next == entry_) {
+      const auto time = now();
+      figures_->entered.add(time);
+      entered_at_[static_cast<std::size_t>(f % in_flight_)] = time;
+    }
     frame_ = f;
     ++started_[at.next];
     at.running = true;
@@ -245,12 +297,15 @@ class executor {
   offload* offload_ = nullptr;  ///< runner_, if it uses an accelerator
   credits credits_;
   frame_count count_;
+  frame_watch watch_;
 
   // Counted over all runs, since slots are used in turn:
-  std::int64_t first_ = 0, frames_ = 0;  ///< this run's frames are first_ … frames_ - 1
-  std::int64_t oldest_ = 0;              ///< first frame that is not done here
-  std::int64_t left_ = 0;                ///< frames whose outputs have all left here
-  std::int64_t frame_ = 0;               ///< worked on last
+  std::int64_t first_ = 0, frames_ = 0;   ///< this run's frames are first_ … frames_ - 1
+  std::int64_t oldest_ = 0;               ///< first frame that is not done here
+  std::int64_t left_ = 0;                 ///< frames whose outputs have all left here
+  std::atomic<std::int64_t> frame_{0};    ///< worked on last
+  std::atomic<std::int64_t> passed_{0};   ///< when the loop of a stream came by last
+  std::vector<std::int64_t> entered_at_;  ///< when each of the frames in flight entered, by frame modulo in_flight
   std::vector<slot_state> slots_;
   std::vector<std::int64_t> started_;  ///< by segment: frames that began it
   source* streamed_ = nullptr;         ///< the source of stream(), where frames_ becomes known late

@@ -20,7 +20,7 @@ namespace dice::runtime {
 /// Each rank with graph inputs announces to all others how many frames its source has, once it knows. A rank that is asked
 /// to stop announces that, with the number of frames that have entered there; then all ranks with inputs do the same, unless
 /// they have announced their number, and the largest number counts: these frames are finished. A rank that fails announces
-/// the failure. So a rank sends at most two numbers to each other rank.
+/// the failure. Several runs may follow each other on the same paths: a rank may be one run ahead of another.
 class frame_count {
  public:
   /// `paths` are paths_of(plan, in_flight); those with `tag`, notice_tag(plan), carry notices. `inputs` are the ranks
@@ -36,19 +36,24 @@ class frame_count {
     }
   }
 
-  /// Call it once, before the other functions.
-  void post() {
+  /// A run begins. Call it before the other functions.
+  void begin() {
+    total_ = 0, known_ = 0, own_announced_ = false, may_enter_ = std::numeric_limits<std::int64_t>::max();
+    ++run_;
     for (auto& n : received_)
-      for (; n.begun < 2; ++n.begun) end_.start_receive(n.path, n.begun, reinterpret_cast<std::byte*>(&n.words[n.begun]));
+      while (n.begun < 2) receive(n);
   }
   /// The number of frames, once all ranks with inputs have announced it; own_total() is the total of this rank's source, or
   /// -1; `entered` frames have entered here, and `stops` asks to stop. Throws channels::stopped if another rank has failed;
   /// else std::runtime_error if the numbers differ, and what own_total() throws.
   template <class Total> std::optional<std::int64_t> advance(const Total& own_total, std::int64_t entered, bool stops) {
     for (auto& n : received_)
-      for (; n.done < 2 && end_.received(n.path, n.done); ++n.done) {
-        if (n.words[n.done] == failed) throw channels::stopped();
-        take(n.words[n.done], n.counts);
+      for (; end_.received(n.path, n.done % 2); ++n.done, receive(n)) {
+        const auto word = n.words[n.done % 2];
+        if (word == failed) throw channels::stopped();
+        if (n.counts && n.runs == run_) break;  // it is about the next run
+        n.runs += n.counts;
+        take(word, n.counts && n.runs == run_);
       }
     if (const std::int64_t own = own_total(); own >= 0 && !own_announced_) {
       own_announced_ = true;
@@ -74,17 +79,23 @@ class frame_count {
   struct notices {
     int path = 0;
     bool counts = false;  ///< from a rank with inputs
-    std::array<std::int64_t, 2> words{};
-    int begun = 0, done = 0;
+    std::array<std::int64_t, 3> words{};
+    int begun = 0, done = 0;  ///< of all runs
+    int runs = 0;             ///< whose number is known
   };
 
   void announce(std::int64_t word) {
     for (auto& n : sent_) {
-      n.words[n.begun] = word;
-      end_.start_send(n.path, n.begun, reinterpret_cast<const std::byte*>(&n.words[n.begun]));
-      ++n.begun;
+      const int slot = n.begun++ % 3;
+      n.words[slot] = word;
+      end_.start_send(n.path, slot, bytes(n, slot));
     }
   }
+  void receive(notices& n) {
+    const int slot = n.begun++ % 2;
+    end_.start_receive(n.path, slot, bytes(n, slot));
+  }
+  static std::byte* bytes(notices& n, int slot) { return reinterpret_cast<std::byte*>(&n.words[slot]); }
   void take(std::int64_t word, bool counts) {
     stopping_ = stopping_ || word <= stop_at;
     if (!counts) return;
@@ -98,11 +109,12 @@ class frame_count {
   channels::endpoint& end_;
   const int inputs_;  ///< ranks with graph inputs
   std::vector<notices> sent_, received_;
+  int run_ = 0;  ///< from 1 on
   std::int64_t total_ = 0;
   int known_ = 0;               ///< numbers received, this rank's included
   bool own_announced_ = false;  ///< this rank has
   bool counts_here_ = false;    ///< this rank has inputs
-  bool stopping_ = false;
+  bool stopping_ = false;       ///< this run, and those that follow
   std::int64_t may_enter_ = std::numeric_limits<std::int64_t>::max();
 };
 

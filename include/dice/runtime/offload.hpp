@@ -64,11 +64,11 @@ class offload final : public segment_runner {
           break;
         }
         case action::enter:
-          layer_ = at.layer;
+          begin_layer(at.layer);
           io_.enter(at.layer, frame, tensor(at.layer, in_slot));
           if (checks_numbers_)
             require_finite_input(program_, at.layer, reinterpret_cast<const float*>(tensor(at.layer, in_slot)));
-          layer_ = -1;
+          begin_layer(-1);
           on_.copy_in(arena_.address(at.output, in_slot), tensor(at.layer, in_slot), bytes_of(at.layer),
                       at.output.where == schedule::space::frame && !computes);
           break;
@@ -124,20 +124,20 @@ class offload final : public segment_runner {
     for (int s = segment.first_step; s < segment.last_step; ++s) f(s, plan_.steps[s]);
   }
   void check_result(const schedule::step& at, int in_slot) {
-    layer_ = at.layer;
+    begin_layer(at.layer);
     on_.copy_out(checked_, arena_.address(at.output, in_slot), result_bytes(at), false);
     channels::patience patience;
     for (const auto end = on_.mark(); !on_.reached(end); io_.progress()) patience.pause();
     require_finite_result(program_, at, reinterpret_cast<const float*>(checked_));
-    layer_ = -1;
+    begin_layer(-1);
   }
   void hand_out(int g, std::int64_t frame) {
     each_step(g, [&](int, const schedule::step& at) {
-      layer_ = at.layer;
+      begin_layer(at.layer);
       if (at.what == schedule::action::leave) io_.leave(at.layer, frame, tensor(at.layer, io_.slot(frame)));
       if (at.what == schedule::action::send) io_.send(at.message, frame, message(at.message, io_.slot(frame)));
     });
-    layer_ = -1;
+    begin_layer(-1);
   }
 
   /// Where source and sink find graph input or output l.

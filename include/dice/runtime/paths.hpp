@@ -27,11 +27,16 @@ inline constexpr int credit_tag = 0;
 /// The tag of the notices of a stream (runtime/frame_count.hpp).
 inline int notice_tag(const schedule::plan_view& plan) { return static_cast<int>(plan.messages.size()) + 1; }
 
+/// The tags of questions about late frames, and of their answers (runtime/frame_watch.hpp).
+inline int question_tag(const schedule::plan_view& plan) { return notice_tag(plan) + 1; }
+inline int answer_tag(const schedule::plan_view& plan) { return notice_tag(plan) + 2; }
+
 /// Frames whose buffers exist at once in rank `r`, with at most `in_flight` frames under way.
 inline int slots_of(const schedule::rank_program& r, int in_flight) { return std::min(r.slots, in_flight); }
 
 /// The paths of a plan: its messages, in their order; then the credits, from each rank with a graph output to each other
-/// rank with a graph input, one for each frame that has left; then the notices of a stream, from each rank to each other.
+/// rank with a graph input, one for each frame that has left; then the notices of a stream, and questions about its frames
+/// and their answers, from each rank to each other.
 inline std::vector<channels::path> paths_of(const schedule::plan_view& plan, int in_flight) {
   constexpr std::int64_t word = sizeof(std::int64_t);
   std::vector<channels::path> out;
@@ -43,7 +48,11 @@ inline std::vector<channels::path> paths_of(const schedule::plan_view& plan, int
   const int ranks = static_cast<int>(plan.ranks.size());
   for (int from = 0; from < ranks; ++from)
     for (int to = 0; to < ranks; ++to)
-      if (from != to) out.push_back({from, to, notice_tag(plan), word, 2, 2});
+      if (from != to) {
+        out.push_back({from, to, notice_tag(plan), word, 3, 2});
+        out.push_back({from, to, question_tag(plan), 2 * word, 1, 1});
+        out.push_back({from, to, answer_tag(plan), 4 * word, 2, 1});
+      }
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,11 +27,15 @@ class segment_runner {
   virtual std::optional<run> ended() = 0;
   /// Whether some runs have not ended.
   virtual bool busy() const = 0;
-  /// The layer whose step failed, or -1.
+  /// The layer whose step is worked on or failed, or -1. Any thread may call it.
   int layer() const { return layer_; }
 
  protected:
-  int layer_ = -1;  ///< being worked on
+  /// `layer` (or -1) is worked on from now on.
+  void begin_layer(int layer) { layer_.store(layer, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int> layer_{-1};
 };
 
 }  // namespace dice::runtime

@@ -78,6 +78,12 @@ class transfers {
     return std::all_of(sends_.begin(), sends_.end(), [&](int m) { return end_.sent(m, in_slot); });
   }
 
+  /// A message of that frame that has not been sent, or -1.
+  int unsent(int in_slot) const {
+    const auto at = std::find_if(sends_.begin(), sends_.end(), [&](int m) { return !end_.sent(m, in_slot); });
+    return at == sends_.end() ? -1 : *at;
+  }
+
   /// Gives the transport a chance to move messages.
   void progress() { end_.progress(); }
 

@@ -1,0 +1,199 @@
+// Notices a frame that takes too long, and where it stands.
+#pragma once
+
+#include "dice/channels/channel.hpp"
+#include "dice/runtime/figures.hpp"
+#include "dice/runtime/paths.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace dice::runtime {
+
+/// How far a frame has come in a rank.
+struct standing {
+  enum class at : std::int64_t {
+    no_answer,  ///< the rank does not say
+    turn,       ///< its next segment can run, or waits for earlier frames
+    message,    ///< waits for message `what`
+    input,      ///< waits for graph input `what`
+    output,     ///< the result of graph output `what` waits to be taken
+    kernels,    ///< the accelerator has not finished a segment, which begins with layer `what`
+    sending,    ///< done, but for message `what`, which has not left
+    done,       ///< in this rank
+  };
+  at is = at::no_answer;
+  std::int64_t segment = 0;  ///< of the rank: the frame's next one, unless it is done
+  std::int64_t what = -1;
+};
+
+/// Thrown in the rank that notices a late frame, or that others do not answer.
+struct late_frame : std::runtime_error {
+  late_frame(std::int64_t number, std::vector<standing> in_ranks)
+      : std::runtime_error("a frame takes too long"), frame(number), ranks(std::move(in_ranks)) {}
+  std::int64_t frame;           ///< in this run, or -1: this rank knows of none, but a rank does not answer
+  std::vector<standing> ranks;  ///< by rank
+};
+
+/// What a stream does about frames that take too long.
+struct frame_limit {
+  std::int64_t time = 0;  ///< nanoseconds; 0: frames may take any time
+  /// Called in a thread of its own if this rank's thread has not come back for that time, from layer `layer` (or -1) of a
+  /// frame. Should end the program: nothing else can.
+  std::function<void(std::int64_t frame, int layer)> stuck;
+};
+
+/// A rank where a frame has entered too long ago asks all others where it stands, and throws what they answer. A rank that
+/// has waited as long without a frame asks too, and throws if one does not answer for as long again: that rank, or the
+/// connection to it, is lost.
+class frame_watch {
+ public:
+  /// `paths` are paths_of(plan, in_flight); those with question_tag and answer_tag belong to this.
+  frame_watch(std::span<const channels::path> paths, const schedule::plan_view& plan, int rank, channels::endpoint& end)
+      : end_(end), rank_(rank), others_(plan.ranks.size()) {
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      const auto& p = paths[i];
+      const bool asks = p.tag == question_tag(plan);
+      if (!asks && p.tag != answer_tag(plan)) continue;
+      if (p.from == rank) (asks ? others_[p.to].asks : others_[p.to].answers) = static_cast<int>(i);
+      if (p.to == rank) (asks ? others_[p.from].is_asked : others_[p.from].is_answered) = static_cast<int>(i);
+    }
+  }
+
+  /// A run begins, with frame `first`.
+  void begin(std::int64_t limit, std::int64_t first) {
+    ++run_;
+    limit_ = limit, first_ = first, asking_ = false, quiet_ = now();
+    if (limit_ == 0) return;
+    each([&](other& o) {
+      if (std::exchange(o.listens, true)) return;
+      end_.start_receive(o.is_asked, 0, bytes(o.question));
+      end_.start_receive(o.is_answered, 0, bytes(o.answer));
+    });
+  }
+  bool on() const { return limit_ > 0; }
+
+  /// Answers the other ranks with where(frame), and asks them if need be: `frame` entered here at `since`, or, unless
+  /// `entered`, this rank has waited since then; -1: it does not wait. Frames count over all runs. Throws late_frame.
+  template <class Where> void advance(std::int64_t frame, std::int64_t since, bool entered, const Where& where) {
+    each([&](other& o) { listen(o, where); });
+    const auto time = now();
+    if (since < 0 || time - (entered ? since : std::max(since, quiet_)) < limit_) {
+      asking_ = false;
+      return;
+    }
+    if (!std::exchange(asking_, true)) ++inquiry_, begun_ = time;
+    bool all = true;
+    each([&](other& o) {
+      if (o.asked < inquiry_ && o.asked == o.answered && end_.sent(o.asks, 0)) {
+        o.asked = inquiry_;
+        o.own_question = {inquiry_, frame};
+        end_.start_send(o.asks, 0, bytes(o.own_question));
+      }
+      all = all && answered(o);
+    });
+    if (!all && time - begun_ < (entered ? 0 : limit_) + patience) return;
+    if (!entered && all) {
+      quiet_ = time, asking_ = false;
+      return;
+    }
+    std::vector<standing> found(others_.size());
+    for (std::size_t r = 0; r < found.size(); ++r) {
+      const auto& o = others_[r];
+      if (static_cast<int>(r) == rank_) found[r] = where(frame);
+      else if (o.over == run_) found[r].is = standing::at::done;
+      else if (answered(o)) found[r] = o.said;
+    }
+    throw late_frame(entered ? frame - first_ : -1, std::move(found));
+  }
+
+  /// This rank has ended its part of the run, and answers no more in it.
+  void finish() {
+    if (on()) each([&](other& o) { answer(o, {-run_, 0, 0, 0}); });
+  }
+
+ private:
+  static constexpr std::int64_t patience = 2'000'000'000;  ///< nanoseconds
+  using question_words = std::array<std::int64_t, 2>;      ///< the inquiry, the frame
+  using answer_words = std::array<std::int64_t, 4>;        ///< the inquiry or -run, and a standing
+
+  struct other {
+    int asks = -1, is_asked = -1, answers = -1, is_answered = -1;  ///< paths; -1 for this rank itself
+    question_words own_question{}, question{};
+    std::array<answer_words, 2> own_answers{};
+    answer_words answer{};
+    std::int64_t answers_begun = 0;
+    std::int64_t asked = 0, answered = 0;  ///< the last inquiries
+    std::int64_t over = 0;                 ///< the last run that it has ended
+    standing said{};
+    bool listens = false;
+  };
+
+  template <class Words> static std::byte* bytes(Words& words) { return reinterpret_cast<std::byte*>(words.data()); }
+  template <class F> void each(const F& f) {
+    for (auto& o : others_)
+      if (o.asks >= 0) f(o);
+  }
+  bool answered(const other& o) const { return o.answered == inquiry_ || o.over == run_; }
+
+  /// Returns whether there was room for it.
+  bool answer(other& o, const answer_words& words) {
+    const int slot = static_cast<int>(o.answers_begun % 2);
+    if (!end_.sent(o.answers, slot)) return false;
+    ++o.answers_begun;
+    o.own_answers[slot] = words;
+    end_.start_send(o.answers, slot, bytes(o.own_answers[slot]));
+    return true;
+  }
+  template <class Where> void listen(other& o, const Where& where) {
+    if (end_.received(o.is_asked, 0)) {
+      const standing here = where(o.question[1]);
+      if (answer(o, {o.question[0], static_cast<std::int64_t>(here.is), here.segment, here.what}))
+        end_.start_receive(o.is_asked, 0, bytes(o.question));
+    }
+    if (end_.received(o.is_answered, 0)) {
+      if (o.answer[0] < 0) o.over = -o.answer[0];
+      else o.answered = o.answer[0], o.said = {static_cast<standing::at>(o.answer[1]), o.answer[2], o.answer[3]};
+      end_.start_receive(o.is_answered, 0, bytes(o.answer));
+    }
+  }
+
+  channels::endpoint& end_;
+  const int rank_;
+  std::vector<other> others_;  ///< by rank
+  std::int64_t limit_ = 0, first_ = 0, run_ = 0;
+  std::int64_t inquiry_ = 0, begun_ = 0;  ///< the last one, and when it began
+  std::int64_t quiet_ = 0;                ///< when all ranks answered, although no frame was known here
+  bool asking_ = false;
+};
+
+/// While it lives, a thread calls `check` every `period` nanoseconds.
+class regular_check {
+ public:
+  regular_check(std::int64_t period, std::function<void()> check)
+      : thread_([this, period, check = std::move(check)](const std::stop_token& ends) {
+          std::unique_lock lock(mutex_);
+          while (!changed_.wait_for(lock, ends, std::chrono::nanoseconds(period), [&] { return ends.stop_requested(); }))
+            check();
+        }) {}
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::jthread thread_;  // last: it is joined before what it uses goes
+};
+
+}  // namespace dice::runtime

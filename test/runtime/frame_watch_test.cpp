@@ -1,0 +1,191 @@
+// Frames that take too long, in ranks that are threads: where they stand, and what must not be taken for it.
+#include "fake_accelerator.hpp"
+#include "toy.hpp"
+
+#include "dice/channels/in_process/hub.hpp"
+#include "dice/job/late_frame.hpp"
+#include "dice/runtime/executor.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace dice;
+
+namespace {
+
+constexpr std::int64_t ms = 1'000'000;
+
+/// Gives frames before frame `until`, each some time after the last.
+struct slow_source final : runtime::source {
+  std::int64_t until = INT64_MAX, pause = 0, last = 0;
+  bool ready(int, std::int64_t frame) override { return frame < until && runtime::now() - last >= pause; }
+  void fill(int layer, std::int64_t frame, float* to, std::int64_t) override {
+    const auto x = toy::frame(layer, frame);
+    std::copy(x.begin(), x.end(), to);
+    last = runtime::now();
+  }
+};
+/// Takes results before frame `until`.
+struct short_sink final : runtime::sink {
+  std::int64_t until = INT64_MAX;
+  bool ready(int, std::int64_t frame) override { return frame < until; }
+  void take(int, std::int64_t, const float*, std::int64_t) override {}
+};
+/// Loses the messages of path `lost` from the `first`-th on.
+struct bad_link final : channels::endpoint {
+  bad_link(std::unique_ptr<channels::endpoint> e, int path, int from) : end(std::move(e)), lost(path), first(from) {}
+  void start_send(int path, int slot, const std::byte* from) override {
+    if (path != lost || first-- > 0) end->start_send(path, slot, from);
+  }
+  void start_receive(int path, int slot, std::byte* to) override { end->start_receive(path, slot, to); }
+  bool sent(int path, int slot) const override { return end->sent(path, slot); }
+  bool received(int path, int slot) const override { return end->received(path, slot); }
+  void progress() override { end->progress(); }
+  void wait() override { end->wait(); }
+  void wake() override { end->wake(); }
+  void settle() override { end->settle(); }
+  void quit() override { end->quit(); }
+  std::unique_ptr<channels::endpoint> end;
+  int lost, first;
+};
+
+std::atomic<bool> released{false};
+/// A kernel of an accelerator that hangs.
+void wait_for_release(const kernels::task&, const kernels::buffers&) {
+  while (!released) std::this_thread::yield();
+}
+
+/// A run of a toy network, and what holds it up.
+struct trial {
+  trial(const toy::network& net, const std::vector<int>& owner) : toy(net, owner, 4) {}
+  toy::program toy;
+  std::array<slow_source, 3> in;  ///< by rank
+  std::array<short_sink, 3> out;
+  int lost_message = -1, lost_from = 0;
+  int accelerator = -1;  ///< the rank whose accelerator hangs
+  std::int64_t frames = 20, warmup = 0;
+  std::int64_t limit = 150 * ms;
+
+  /// Runs it. Returns the message of the first rank that noticed a late frame, or "".
+  std::string run() {
+    auto p = toy.view();
+    released = false;
+    std::vector<kernels::entry> kernels(p.kernels.begin(), p.kernels.end());
+    for (std::size_t g = 0; g < kernels.size(); ++g)
+      if (p.plan.groups[g].rank == accelerator) kernels[g].by.run = wait_for_release;
+    p.kernels = kernels;
+    const std::string file = "/tmp/dice_late_" + std::to_string(::getpid()) + ".safetensors";
+    toy.write_weights(file, toy.digest);
+    channels::in_process::hub hub(p.ranks());
+    std::mutex mutex;
+    std::string first;
+    std::vector<std::thread> threads;
+    for (int r = 0; r < p.ranks(); ++r)
+      threads.emplace_back([&, r] {
+        channels::in_process::communicator ranks(hub, r);
+        try {
+          std::vector<int> groups;
+          const weights::file w(file, p.network, p.weights);
+          const weights::store store(w, runtime::weights_of(p, r, groups));
+          bad_link end(ranks.connect(runtime::paths_of(p.plan, p.plan.in_flight)), lost_message, lost_from);
+          std::optional<toy::fake_accelerator> other;
+          if (r == accelerator) other.emplace();
+          runtime::executor e(p, r, store, end, p.plan.in_flight, other ? &*other : nullptr);
+          runtime::figures f;
+          const auto at = static_cast<std::size_t>(r);
+          const runtime::frame_limit allowed{limit, [&](std::int64_t, int) { ADD_FAILURE() << "no rank hangs"; }};
+          try {
+            if (warmup > 0) e.stream(&in[at], nullptr, f, warmup, nullptr, allowed);
+            e.stream(&in[at], &out[at], f, frames, nullptr, allowed);
+          } catch (...) {
+            end.quit();  // before the executor goes
+            throw;
+          }
+          EXPECT_EQ(e.frames(), frames);
+          end.settle();
+        } catch (const channels::stopped&) {
+        } catch (const runtime::late_frame& late) {
+          const std::lock_guard lock(mutex);
+          if (first.empty()) first = job::late_text(p, late, 0.15, [](int k) { return "rank " + std::to_string(k); });
+          hub.stop();
+          released = true;
+        }
+      });
+    for (auto& t : threads) t.join();
+    ::unlink(file.c_str());
+    return first;
+  }
+};
+
+int message_of(const toy::program& toy, int from, int to) {
+  const auto p = toy.view();
+  for (std::size_t m = 0; m < p.plan.messages.size(); ++m)
+    if (p.plan.messages[m].from == from && p.plan.messages[m].to == to) return static_cast<int>(m);
+  return -1;
+}
+
+const std::vector<int> three{0, 0, 0, 1, 1, 1, 2, 2, 2, 2};
+
+}  // namespace
+
+TEST(frame_watch, without_late_frames_nothing_is_said) {
+  for (const auto limit : {std::int64_t{0}, 10'000 * ms}) {
+    trial t(toy::diamond(), three);
+    t.limit = limit, t.frames = 300, t.warmup = 50;
+    EXPECT_EQ(t.run(), "");
+  }
+}
+
+// All ranks wait longer than the limit, again and again, and ask each other; but no frame takes that long.
+TEST(frame_watch, a_slow_source_makes_no_late_frame) {
+  trial t(toy::diamond(), three);
+  t.limit = 20 * ms, t.frames = 3, t.warmup = 2;
+  t.in[0].pause = 100 * ms;
+  EXPECT_EQ(t.run(), "");
+}
+
+TEST(frame_watch, a_result_that_is_not_taken) {
+  trial t(toy::diamond(), three);
+  t.out[2].until = 7;
+  EXPECT_EQ(t.run(),
+            "frame 7 has taken more than 0.15 s (--frame-timeout): rank 2 waits until the result 'out.9' is taken; "
+            "all ranks: rank 0 is done with it; rank 1 is done with it; rank 2 waits for its output");
+}
+
+TEST(frame_watch, an_input_that_does_not_come) {
+  trial t(toy::two_by_two(), {0, 1, 0, 1, 0, 0, 1, 1});
+  t.in[1].until = 3;
+  EXPECT_EQ(t.run(),
+            "frame 3 has taken more than 0.15 s (--frame-timeout): rank 1 waits for the numbers of input 'in.1'; all ranks: "
+            "rank 0 waits for layer '/node/3' from rank 1; rank 1 waits for its input");
+}
+
+TEST(frame_watch, a_message_that_is_lost) {
+  trial t(toy::diamond(), three);
+  t.lost_message = message_of(t.toy, 1, 2), t.lost_from = 5, t.warmup = 2;
+  EXPECT_EQ(
+      t.run(),
+      "frame 3 has taken more than 0.15 s (--frame-timeout): the message with layer '/node/5' (256 bytes) has left rank 1 "
+      "and not reached rank 2; all ranks: rank 0 is done with it; rank 1 is done with it; rank 2 waits for layer "
+      "'/node/5' from rank 1");
+}
+
+TEST(frame_watch, an_accelerator_that_hangs) {
+  trial t(toy::diamond(), three);
+  t.accelerator = 1;
+  EXPECT_EQ(
+      t.run(),
+      "frame 0 has taken more than 0.15 s (--frame-timeout): rank 1 has not finished the kernels from layer '/node/3' on; "
+      "all ranks: rank 0 is done with it; rank 1 computes; rank 2 waits for layer '/node/5' from rank 1");
+}
