@@ -360,32 +360,42 @@ class Signals(LongRun):
         self.assertEqual(process.returncode, -signal.SIGBUS)
         self.assertEqual([p.name for p in self.folder.iterdir() if not p.name.endswith((".npy", ".safetensors"))], [])
 
-    def caught_writing(self, process, pattern, end):
-        """Stops the process while it writes the file `pattern`, and calls end(); False if it was too fast."""
+    def caught_writing(self, process, pattern, *signals):
+        """Stops the process while it writes the file `pattern`, and sends it the signals; False if it was too fast."""
         while process.poll() is None and not list(self.folder.glob(pattern)):
             time.sleep(0.0005)
         if process.poll() is not None:
             return False
-        end(signal.SIGSTOP)
+        process.send_signal(signal.SIGSTOP)
         caught = bool(list(self.folder.glob(pattern)))
-        end(signal.SIGINT)
-        end(signal.SIGCONT)
-        _, err = process.communicate(timeout=LIMIT)
+        for number in signals:
+            process.send_signal(number)
+        process.send_signal(signal.SIGCONT)
+        _, self.err = process.communicate(timeout=LIMIT)
         self.assertEqual(list(self.folder.glob(pattern)), [])
-        if caught:
-            self.assertEqual(process.returncode, -signal.SIGINT)
-            self.assertIn(": error: interrupted (SIGINT)\n", err)
         return caught
 
-    def test_ctrl_c_while_a_file_is_written(self):
+    def assert_interrupted(self, process):
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertIn(": error: interrupted (SIGINT)\n", self.err)
+
+    def while_results_are_written(self, *signals):
         for k in range(6):  # more and more output, until the program is caught writing
             (self.folder / "o.npy").write_text("old")
-            process = subprocess.Popen([test_program.PROGRAM, "--random", "1", "--frames", str(50000 << k), "--output", "o.npy"],
+            self.frames = 50000 << k
+            process = subprocess.Popen([test_program.PROGRAM, "--random", "1", "--frames", str(self.frames), "--output", "o.npy"],
                                        cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            if self.caught_writing(process, ".o.npy.*.tmp", process.send_signal):
-                break
-        else:
-            self.fail("never caught writing")
+            if self.caught_writing(process, ".o.npy.*.tmp", *signals):
+                return process
+        self.fail("never caught writing")
+
+    def test_one_signal_lets_results_be_written(self):
+        process = self.while_results_are_written(signal.SIGINT)
+        self.assertEqual((process.returncode, self.err), (0, ""))
+        self.assertEqual(np.load(self.folder / "o.npy", mmap_mode="r").shape, (2 * self.frames, 32))
+
+    def test_two_signals_end_it(self):
+        self.assert_interrupted(self.while_results_are_written(signal.SIGTERM, signal.SIGINT))
         self.assertEqual((self.folder / "o.npy").read_text(), "old")
 
     def test_ctrl_c_of_the_converter(self):
@@ -393,10 +403,11 @@ class Signals(LongRun):
             write_model(self.folder / "big.onnx", 1024, 1024 << k)
             process = subprocess.Popen([ONNX2HPP, "big.onnx", "-o", "made"], cwd=self.folder, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, text=True)
-            if self.caught_writing(process, "made/.big.*.tmp", process.send_signal):
+            if self.caught_writing(process, "made/.big.*.tmp", signal.SIGINT):
                 break
         else:
             self.fail("never caught writing")
+        self.assert_interrupted(process)
         self.assertEqual(list((self.folder / "made").iterdir()), [])
         self.refused([ONNX2HPP, "big.onnx", "-o", "made"], 1, "cannot be written: File too large", prefix="onnx2hpp: error:",
                      preexec_fn=limit_files(4096))

@@ -104,7 +104,7 @@ class Stops(Runs):
     def test_frames_that_do_not_leave(self):
         process = self.hanging("--stop-timeout", "1")
         err = self.end(process, lambda: process.send_signal(signal.SIGINT))
-        self.assertEqual((process.returncode, err), (STOPPED, "dice: error: the run did not end in time after the signal (--stop-timeout)\n"))
+        self.assertEqual((process.returncode, err), (1, "dice: error: the run did not end in time after the signal (--stop-timeout)\n"))
 
     def test_a_second_signal(self):
         process = self.hanging("--stop-timeout", "1000")

@@ -1,7 +1,11 @@
 // Which file a path names, and files written whole or not at all.
 #include "dice/files/files.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -188,6 +192,40 @@ TEST(writer, keeps_what_was_there_when_it_fails) {
   EXPECT_EQ(at.entries(), 2u);
   EXPECT_NE(error_of([&] { files::writer(at("in")); }).find("Is a directory"), std::string::npos);
   EXPECT_NE(error_of([&] { files::writer(at("no/such/a")); }).find("No such file"), std::string::npos);
+}
+
+TEST(writer, refuses_early_what_cannot_be_replaced) {
+  const folder at;
+  const auto refusal = [&](const std::string& name) {
+    const auto text = error_of([&] { files::require_writable(name); });
+    EXPECT_EQ(error_of([&] { files::writer out(name); }), text);
+    return text;
+  };
+  EXPECT_NE(refusal(at(std::string(256, 'n'))).find("File name too long"), std::string::npos);
+  EXPECT_NE(refusal(at("no/such/a")).find("No such file"), std::string::npos);
+  EXPECT_NE(refusal(at("in")).find("Is a directory"), std::string::npos);
+  at.write("a", "text");
+  const int readable = ::open(at("a").c_str(), O_RDONLY);
+  EXPECT_NE(refusal("/dev/fd/" + std::to_string(readable)).find("it is open for reading only"), std::string::npos);
+  ::close(readable);
+  EXPECT_EQ(refusal(at("a")), "");
+  ::chmod(at("a").c_str(), 0444);
+  EXPECT_EQ(refusal(at("a")), "");
+  // These need privileges, and a file system that can do it.
+  if (const int file = ::open(at("a").c_str(), O_RDONLY); file >= 0) {
+    int flags = FS_IMMUTABLE_FL;
+    if (::ioctl(file, FS_IOC_SETFLAGS, &flags) == 0) {
+      EXPECT_NE(refusal(at("a")).find("Operation not permitted"), std::string::npos);
+      flags = 0;
+      ::ioctl(file, FS_IOC_SETFLAGS, &flags);
+    }
+    ::close(file);
+  }
+  at.write("b", "");
+  if (::mount(at("a").c_str(), at("b").c_str(), nullptr, MS_BIND, nullptr) == 0) {
+    EXPECT_NE(refusal(at("b")).find("it is a mount point"), std::string::npos);
+    ::umount(at("b").c_str());
+  }
 }
 
 TEST(writer, keeps_partial_files) {

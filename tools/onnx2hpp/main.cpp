@@ -8,6 +8,7 @@
 
 #include "dice/files/interrupts.hpp"
 #include "dice/files/place.hpp"
+#include "dice/files/standard_streams.hpp"
 #include "dice/files/writer.hpp"
 
 #include <fmt/format.h>
@@ -142,6 +143,7 @@ int run(int argc, char** argv) {
 }  // namespace onnx2hpp
 
 int main(int argc, char** argv) {
+  dice::files::occupy_standard_streams();
   const onnx2hpp::messages out(onnx2hpp::verbosity::normal);
   try {
     return onnx2hpp::run(argc, argv);

@@ -3,6 +3,7 @@
 
 #include "dice/app/options.hpp"
 #include "dice/files/place.hpp"
+#include "dice/files/writer.hpp"
 #include "dice/meta/nearest.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/usage_error.hpp"
@@ -301,6 +302,8 @@ inline std::string_view nearest_option(std::string_view wrong) {
     if (file == "-") throw runtime::usage_error("output cannot go to '-'; name a file (./- for a file of that name)");
     if (!file.empty()) uses.push_back(files::writes(file));
   }
+  for (const auto& f : o.outputs)
+    if (o.streamed() >= 0) uses.push_back(files::partial_use(f.file));
   if (const auto wrong = files::conflict(uses); !wrong.empty()) throw runtime::usage_error(wrong);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "dice/app/options.hpp"
 #include "dice/files/place.hpp"
+#include "dice/files/writer.hpp"
 #include "dice/job/record.hpp"
 
 #include <string>
@@ -8,6 +10,25 @@
 #include <vector>
 
 namespace dice::app {
+
+/// The files that the command line names for rank `rank`, which reads its weights from `weights` and its inputs from `read`.
+/// holder(l): the rank that has the results of output l.
+template <class Holder>
+std::vector<files::use> uses_of(const options& o, int rank, const std::string& weights, const std::vector<std::string>& read,
+                                const Holder& holder) {
+  std::vector<files::use> out{files::reads(weights)};
+  for (const auto& file : read) out.push_back(files::reads(file));
+  for (const auto& f : o.expected)
+    if (holder(f.layer) == rank) out.push_back(files::reads(f.file));
+  for (const auto& f : o.outputs)
+    if (holder(f.layer) == rank) {
+      out.push_back(files::writes(f.file));
+      if (o.streamed() >= 0) out.push_back(files::partial_use(f.file));
+    }
+  for (const auto* file : {&o.json, &o.trace, &o.profile})
+    if (rank == 0 && !file->empty()) out.push_back(files::writes(*file));
+  return out;
+}
 
 /// The record of the files that a rank uses.
 inline std::string uses_text(const std::vector<files::use>& all) {

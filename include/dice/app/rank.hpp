@@ -14,7 +14,6 @@
 #include "dice/channels/channel.hpp"
 #include "dice/files/error.hpp"
 #include "dice/files/interrupts.hpp"
-#include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
 #include "dice/job/clock_shift.hpp"
 #include "dice/job/late_frame.hpp"
@@ -172,19 +171,11 @@ class rank_job {
       for (const auto& f : options_.expected)
         if (holder(f.layer) == rank_)
           expected_[f.layer] = runtime::read_frames(f.file, layer(f.layer).output, "output '" + name(f.layer) + "'");
-      const auto note = [&](const files::use& u) {
+      std::vector<std::string> read;
+      for (const auto& [l, input] : files_) read.insert(read.end(), input.files().begin(), input.files().end());
+      used = uses_of(options_, rank_, me_.weights_path(), read, [&](int l) { return holder(l); });
+      for (const auto& u : used)
         if (u.writes) files::require_writable(u.path);
-        used.push_back(u);
-      };
-      note(files::reads(me_.weights_path()));
-      for (const auto& [l, input] : files_)
-        for (const auto& file : input.files()) note(files::reads(file));
-      for (const auto& f : options_.expected)
-        if (holder(f.layer) == rank_) note(files::reads(f.file));
-      for (const auto& f : options_.outputs)
-        if (holder(f.layer) == rank_) note(files::writes(f.file));
-      for (const auto* file : {&options_.json, &options_.trace, &options_.profile})
-        if (rank_ == 0 && !file->empty()) note(files::writes(*file));
       for (int l = 0; l < program_.layers.size(); ++l) {
         if (options_.labels.empty() || !layer(l).is_output || holder(l) != rank_) continue;
         if (labels_.empty()) labels_ = read_labels(options_.labels);
@@ -357,7 +348,7 @@ class rank_job {
 
   /// Whether a signal has stopped the run early; the same in every rank.
   [[gnu::cold]] int after_stop() {
-    files::interrupts::end_at_once();
+    files::interrupts::let_finish();
     int signal = 0;
     for (const auto& text : ranks_.all_gather(std::to_string(files::interrupts::stop_signal())))
       if (signal == 0) signal = std::stoi(text);

@@ -8,6 +8,7 @@
 #include "dice/app/rank.hpp"
 #include "dice/channels/channels.hpp"
 #include "dice/files/interrupts.hpp"
+#include "dice/files/standard_streams.hpp"
 #include "dice/job/launcher.hpp"
 #include "dice/job/mapping_choice.hpp"
 #include "dice/measure/pack.hpp"
@@ -111,6 +112,7 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
 }  // namespace detail
 
 [[gnu::cold]] DICE_API int run(const runtime::program& own, const advice::cluster_model* f, int argc, char** argv) {
+  files::occupy_standard_streams();
   try {
     const std::span<const char* const> arguments(argv + (argc > 0), static_cast<std::size_t>(argc > 0 ? argc - 1 : 0));
     const auto chosen = job::choose_mapping(own, mapping_argument(arguments), "--mapping");
@@ -161,12 +163,12 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
     if (p.pack_at_start && usage.empty() && o.packed.empty() && o.weights.empty()) measure::pack_at_first_start(p);
 #ifdef DICE_WITH_MPI
     if (by_mpi) {
+      // mpirun ends the ranks by SIGTERM; one of them says so.
+      const files::interrupts ends(first ? "dice: " : "",
+                                   first ? ": mpirun was interrupted, or another rank has failed" : "");
       channels::mpi::session session(argc, argv);
       channels::mpi::communicator ranks;
-      // mpirun ends the ranks by SIGTERM; one of them says so.
-      const files::interrupts ends(ranks.rank() == 0 ? "dice: " : "",
-                                   ranks.rank() == 0 ? ": mpirun was interrupted, or another rank has failed" : "");
-      files::interrupts::stop_first(static_cast<unsigned>(o.stop_timeout));
+      files::interrupts::stop_first(o.stop_timeout);
       return rank_job(p, o, usage, ranks, true, f).run();
     }
 #endif
@@ -178,7 +180,7 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
               : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
                 "it where CMake finds Boost.MPI, or with pkg-config's flags");
     const files::interrupts ends("dice: error: ", "");
-    files::interrupts::stop_first(static_cast<unsigned>(o.stop_timeout));
+    files::interrupts::stop_first(o.stop_timeout);
     return detail::run_threads(p, o, f);
   } catch (const runtime::usage_error& e) {
     return detail::refuse_alone(e.what());

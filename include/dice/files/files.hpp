@@ -7,5 +7,6 @@
 #include "dice/files/mapped.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/sha256.hpp"
+#include "dice/files/standard_streams.hpp"
 #include "dice/files/unfinished.hpp"
 #include "dice/files/writer.hpp"

@@ -29,15 +29,15 @@ inline constexpr std::array endings{ending{SIGINT, "interrupted (SIGINT)"}, endi
                                     ending{SIGBUS, "a mapped file was cut short or cannot be read (SIGBUS)"}};
 /// What the handler prints for each signal.
 inline std::array<std::string, endings.size()> last_words;
-/// The seconds that the first signal leaves for stopping; 0: it ends the program.
-inline std::atomic<unsigned> grace{0};
+/// The seconds that the first signal leaves for stopping; 0: it ends the program; -1: it may take any time.
+inline std::atomic<int> grace{0};
 /// The signal that asked the program to stop, or 0.
 inline std::atomic<int> stop_signal{0};
 
 extern "C" inline void dice_end_by_signal(int number) {  // calls only async-signal-safe functions
   if (const auto seconds = number == SIGBUS ? 0 : grace.exchange(0)) {
     stop_signal = number;
-    ::alarm(seconds);
+    if (seconds > 0) ::alarm(static_cast<unsigned>(seconds));
     return;
   }
   remove_unfinished();
@@ -51,7 +51,7 @@ extern "C" inline void dice_end_late(int) {
   static constexpr char text[] = "dice: error: the run did not end in time after the signal (--stop-timeout)\n";
   remove_unfinished();
   static_cast<void>(!::write(STDERR_FILENO, text, sizeof text - 1));
-  ::_exit(interrupted_code);
+  ::_exit(1);
 }
 
 }  // namespace detail
@@ -85,10 +85,16 @@ class interrupts {
     ::sigaction(SIGALRM, &before_alarm_, nullptr);
   }
 
-  /// From now on, the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 only makes stop_signal() return its number. If end_at_once()
-  /// is not called within `seconds` after it, the program ends with interrupted_code; a second signal ends it as usual.
-  static void stop_first(unsigned seconds) {
+  /// From now on, the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 only makes stop_signal() return its number. If neither of the
+  /// next two functions is called within `seconds` after it, the program ends with exit code 1; a second signal ends it as
+  /// usual.
+  static void stop_first(int seconds) {
     if (detail::stop_signal == 0) detail::grace = seconds;
+  }
+  /// From now on, the first signal waits for the program's end. A second signal ends it as usual.
+  static void let_finish() {
+    detail::grace = detail::stop_signal == 0 ? -1 : 0;
+    ::alarm(0);
   }
   static void end_at_once() {
     detail::grace = 0;

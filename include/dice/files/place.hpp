@@ -81,6 +81,31 @@ inline int descriptor_of(const std::string& path) {
   return out;
 }
 
+/// Why no file can take the place of `at`, as far as can be known without writing, or "".
+[[gnu::cold]] inline std::string obstacle(const place& at) {
+  struct stat status {};
+  if (at.kind == place::kinds::folder) return std::strerror(EISDIR);
+  if (at.descriptor >= 0) {
+    const int how = ::fcntl(at.descriptor, F_GETFL);
+    return how < 0 || (how & O_ACCMODE) == O_RDONLY ? "it is open for reading only" : "";
+  }
+  if (at.kind == place::kinds::special) return ::access(at.path.c_str(), W_OK) == 0 ? "" : std::strerror(errno);
+  if (::lstat(at.path.c_str(), &status) != 0 && errno != ENOENT) return std::strerror(errno);
+  if (::access(folder_of(at.path).c_str(), W_OK | X_OK) != 0) return std::strerror(errno);
+  if (at.kind == place::kinds::nothing) return "";
+#ifdef STATX_ATTR_MOUNT_ROOT
+  struct statx more {};
+  if (::statx(AT_FDCWD, at.path.c_str(), AT_SYMLINK_NOFOLLOW, 0, &more) == 0 &&
+      (more.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0)
+    return "it is a mount point and cannot be replaced; mount its folder instead";
+#endif
+  // EACCES is no obstacle, since another file takes its place; but chattr can forbid that.
+  const int open = ::open(at.path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (open < 0) return errno == EPERM || errno == EROFS ? std::strerror(errno) : "";
+  ::close(open);
+  return "";
+}
+
 /// Whether `path` is a device, a pipe or a folder rather than a regular file, which can be read at any position.
 inline bool is_special(const std::string& path) {
   struct stat status {};

@@ -12,9 +12,12 @@ namespace dice::files {
 namespace detail {
 /// Paths of the unfinished files of this process, for the handler of signals.
 inline std::array<std::atomic<const char*>, 64> unfinished{};
+/// Whether they have been removed, because the program ends.
+inline std::atomic<bool> removed{false};
 }  // namespace detail
 
-/// While it lives, the file `path` is removed if the program is ended by a signal that `interrupts` handles.
+/// While it lives, the file `path` is removed if the program is ended by a signal that `interrupts` handles. Make it before
+/// the file, and call created() after that.
 class unfinished_file {
  public:
   explicit unfinished_file(std::string path) : path_(std::move(path)) {
@@ -29,6 +32,10 @@ class unfinished_file {
   ~unfinished_file() {
     if (slot_) *slot_ = nullptr;
   }
+  /// Other threads run on while a signal ends the program.
+  void created() const {
+    if (detail::removed) ::unlink(path_.c_str());
+  }
 
  private:
   const std::string path_;
@@ -37,6 +44,7 @@ class unfinished_file {
 
 /// Removes the unfinished files; async-signal-safe.
 inline void remove_unfinished() {
+  detail::removed = true;
   for (const auto& path : detail::unfinished)
     if (const char* at = path.load()) ::unlink(at);
 }

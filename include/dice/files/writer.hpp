@@ -40,25 +40,29 @@ inline bool write_all(int fd, std::string_view bytes) {
 class writer {
  public:
   enum class keeps { nothing, partial };
+  /// What keeps::partial adds to the name.
+  static constexpr const char* partial_suffix = ".partial";
 
   /// With keeps::partial the name until commit() is `path` and ".partial", and the file stays there without commit(). Then
   /// a file of that name must not exist yet.
   [[gnu::cold]] explicit writer(const std::string& path, keeps what = keeps::nothing) : shown_(path), at_(place_of(path)) {
-    if (at_.kind == place::kinds::folder) fail(EISDIR);
+    if (const auto why = obstacle(at_); !why.empty()) fail(why);
     if (at_.kind == place::kinds::special) {
       fd_ = at_.descriptor >= 0 ? ::fcntl(at_.descriptor, F_DUPFD_CLOEXEC, 0)
                                 : ::open(at_.path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
       if (fd_ < 0) fail(errno);
       return;
     }
-    if (what == keeps::partial) open_temporary(at_.path + ".partial");
+    if (what == keeps::partial) open_temporary(at_.path + partial_suffix);
     for (int i = 0; fd_ < 0 && what == keeps::nothing && i < 100; ++i) {
-      open_temporary(random_name());
-      if (fd_ < 0 && errno != EEXIST) break;
+      const auto name = random_name();
+      mark_.emplace(name);
+      open_temporary(name);
+      if (fd_ >= 0) mark_->created();
+      else if (errno != EEXIST) break;
     }
     if (fd_ < 0) fail_to_open(what, errno);
     if (at_.kind == place::kinds::regular) ::fchmod(fd_, at_.permissions);
-    if (what == keeps::nothing) mark_.emplace(temporary_);
   }
   writer(const writer&) = delete;
   writer& operator=(const writer&) = delete;
@@ -89,6 +93,10 @@ class writer {
       bytes.remove_prefix(static_cast<std::size_t>(n));
     }
   }
+  /// Gives back what follows the first `bytes` of an unfinished file, where that is possible.
+  void cut(std::int64_t bytes) {
+    if (!is_direct()) static_cast<void>(!::ftruncate(fd_, static_cast<off_t>(bytes)));
+  }
   /// Removes the file without commit(), also one of keeps::partial.
   void discard() {
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
@@ -116,11 +124,12 @@ class writer {
   }
 
  private:
-  [[noreturn]] void fail(int why) const { throw error("'" + shown_ + "' cannot be written: " + std::strerror(why)); }
+  [[noreturn]] void fail(const std::string& why) const { throw error("'" + shown_ + "' cannot be written: " + why); }
+  [[noreturn]] void fail(int why) const { fail(std::strerror(why)); }
   [[noreturn]] void fail_to_open(keeps what, int why) const {
     if (what == keeps::partial && why == EEXIST)
-      throw error("'" + at_.path +
-                  ".partial' exists already: the results of a run that was killed, or of one that still "
+      throw error("'" + at_.path + partial_suffix +
+                  "' exists already: the results of a run that was killed, or of one that still "
                   "runs; move it, delete it, or name another file");
     fail(why);
   }
@@ -146,6 +155,12 @@ class writer {
   int fd_ = -1;
 };
 
+/// The use of `path` until a writer of keeps::partial commits.
+inline use partial_use(const std::string& path) {
+  const auto at = place_of(path);
+  return at.kind == place::kinds::special ? use{path, true} : writes(at.path + writer::partial_suffix);
+}
+
 /// Writes a file of this text. Throws error.
 inline void write_text(const std::string& path, std::string_view text) {
   writer out(path);
@@ -155,13 +170,7 @@ inline void write_text(const std::string& path, std::string_view text) {
 
 /// Throws error if the file `path` cannot be written, as far as can be known without writing.
 [[gnu::cold]] inline void require_writable(const std::string& path) {
-  const auto at = place_of(path);
-  if (at.kind == place::kinds::folder) errno = EISDIR;
-  else if (at.descriptor >= 0) return;
-  else if (at.kind == place::kinds::special ? ::access(at.path.c_str(), W_OK) == 0
-                                            : ::access(folder_of(at.path).c_str(), W_OK | X_OK) == 0)
-    return;
-  throw error("'" + path + "' cannot be written: " + std::strerror(errno));
+  if (const auto why = obstacle(place_of(path)); !why.empty()) throw error("'" + path + "' cannot be written: " + why);
 }
 
 }  // namespace dice::files

@@ -47,7 +47,12 @@ class npy_stream {
       ++frames_;
       return;
     }
-    file_.write(bytes);
+    try {
+      file_.write(bytes);
+    } catch (...) {
+      file_.cut(static_cast<std::int64_t>(start().size() + bytes.size() * static_cast<std::size_t>(frames_)));
+      throw;
+    }
     ++frames_;
     file_.overwrite(0, start());
   }
