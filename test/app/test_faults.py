@@ -461,6 +461,30 @@ class Converter(Fault):
             self.converter_refused(1, "'full' cannot be written: No space left on device", option, "full")
         self.refused([ONNX2HPP, "pipe"], 1, '"pipe"', "not a regular file", prefix="onnx2hpp: error:")
 
+    def test_what_was_there_stays(self):
+        """If one of the files cannot be written, the others keep their content."""
+        subprocess.run([ONNX2HPP, "model.onnx", "-o", "made"], cwd=self.folder, check=True, stderr=subprocess.DEVNULL)
+        write_model(self.folder / "model.onnx", 4, 5)
+        made = self.folder / "made"
+        before = {p.name: p.read_bytes() for p in made.iterdir()}
+        self.assertEqual(len(before), 3)
+        for name, make, text in [("model.hpp", lambda p: p.mkdir(), "Is a directory"), ("model.safetensors", os.mkfifo, "regular file")]:
+            (made / name).unlink()
+            make(made / name)
+            done = subprocess.run([ONNX2HPP, "model.onnx", "-o", "made"], cwd=self.folder, capture_output=True, text=True, timeout=LIMIT) \
+                if name != "model.safetensors" else self.with_reader(made / name)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"{name}' cannot be written: ", done.stderr)
+            self.assertIn(text, done.stderr)
+            self.assertEqual({p.name: p.read_bytes() for p in made.iterdir() if p.is_file()},
+                             {n: b for n, b in before.items() if n != name})
+            (made / name).rmdir() if (made / name).is_dir() else (made / name).unlink()
+            (made / name).write_bytes(before[name])
+
+    def with_reader(self, pipe):
+        with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)):
+            return subprocess.run([ONNX2HPP, "model.onnx", "-o", "made"], cwd=self.folder, capture_output=True, text=True, timeout=LIMIT)
+
     def test_nobody_can_be_told(self):
         with open("/dev/full", "w") as full:
             for words in (["--help"], ["--version"], ["model.onnx", "--list-layers"]):

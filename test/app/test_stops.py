@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 import unittest
 
@@ -44,15 +45,14 @@ class Stops(Runs):
         return int(said[2])
 
     def results(self, n):
-        """The results and figures are there if a frame was done, and right."""
+        """The results and figures are there, and right."""
         names = {p.name for p in self.folder.iterdir()} - {"good.npy", "toy.safetensors"}
-        self.assertEqual(names, {"o.npy", "run.json"} if n else {"run.json"})
+        self.assertEqual(names, {"o.npy", "run.json"})
         self.assertEqual(json.loads((self.folder / "run.json").read_text())["frames"], n)
-        if n:
-            wanted = over(diamond, np.load(self.folder / "good.npy"))
-            np.testing.assert_array_equal(np.load(self.folder / "o.npy"), np.resize(wanted, (2 * n, 32)))
-            (self.folder / "o.npy").unlink()
-        (self.folder / "run.json").unlink()
+        wanted = over(diamond, np.load(self.folder / "good.npy"))
+        np.testing.assert_array_equal(np.load(self.folder / "o.npy"), np.resize(wanted, (2 * n, 32)))
+        for name in names:
+            (self.folder / name).unlink()
 
     def test_signals(self):
         done = 0
@@ -105,6 +105,20 @@ class Stops(Runs):
         process = self.hanging("--stop-timeout", "1")
         err = self.end(process, lambda: process.send_signal(signal.SIGINT))
         self.assertEqual((process.returncode, err), (1, "dice: error: the run did not end in time after the signal (--stop-timeout)\n"))
+
+    def test_a_stream_that_pauses(self):
+        for by in ("", "threads"):
+            process = self.start("--input", "-", "--output", "o.npy", "--json", "run.json", by=by, stdin=subprocess.PIPE)
+            process.stdin.buffer.write(np.load(self.folder / "good.npy").tobytes())
+            process.stdin.flush()
+            partial = self.folder / "o.npy.partial"
+            self.wait_for(lambda: partial.exists() and partial.stat().st_size == 128 + 2 * 256)
+            process.send_signal(signal.SIGUSR1)
+            self.wait_for(lambda: process.poll() is not None)
+            err = process.stderr.read()
+            self.assertEqual((process.returncode, err), (STOPPED, "dice: asked to stop (SIGUSR1) after 2 frames\n"))
+            self.results(2)
+            process.stdin.close()
 
     def test_a_second_signal(self):
         process = self.hanging("--stop-timeout", "1000")

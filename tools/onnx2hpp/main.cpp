@@ -98,15 +98,12 @@ void write_all(const options& opts, const model& m, const network& net, const st
   // The header comes last: whoever waits for it finds all other files.
   open(header).write(emit_header(net, layout, name, digest, weights_digest));
   for (auto& f : files) f->finish();
-  std::vector<fs::path> done;
+  dice::files::interrupts::let_finish();  // they belong together
+  std::size_t done = 0;
   try {
-    for (auto& f : files) {
-      f->commit();
-      done.push_back(f->path());
-    }
+    for (auto& f : files) f->commit(), ++done;
   } catch (...) {
-    std::error_code ignored;
-    for (const auto& path : done) fs::remove(path, ignored);
+    for (std::size_t i = 0; i < done; ++i) files[i]->undo();
     throw;
   }
   for (const auto& f : files) out.detail("wrote " + f->path());

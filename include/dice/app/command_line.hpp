@@ -290,17 +290,15 @@ inline std::string_view nearest_option(std::string_view wrong) {
 
 /// No file that is written may also be read, or be written twice. Throws runtime::usage_error.
 [[gnu::cold]] inline void require_different_files(const options& o) {
-  std::vector<std::string> reads{o.mapping, o.weights, o.packed, o.labels},
-      writes{o.json, o.trace, o.profile, o.tune, o.measure, o.pack};
+  std::vector<std::string> reads{o.mapping, o.weights, o.packed, o.labels};
   for (const auto* files : {&o.inputs, &o.expected})
     for (const auto& f : *files) reads.push_back(f.file);
-  for (const auto& f : o.outputs) writes.push_back(f.file);
   std::vector<files::use> uses;
   for (const auto& file : reads)
     if (!file.empty()) uses.push_back(files::reads(file));
-  for (const auto& file : writes) {
+  for (const auto& file : o.written()) {
     if (file == "-") throw runtime::usage_error("output cannot go to '-'; name a file (./- for a file of that name)");
-    if (!file.empty()) uses.push_back(files::writes(file));
+    uses.push_back(files::writes(file));
   }
   for (const auto& f : o.outputs)
     if (o.streamed() >= 0) uses.push_back(files::partial_use(f.file));

@@ -9,6 +9,7 @@
 #include "dice/text/print.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,10 +47,15 @@ class live_results final : public runtime::sink {
       throw files::error("--expect holds " + std::to_string(out.kept) + " frames, but the stream has more");
     kept_.take(layer, frame, from, elements);
   }
-  /// Writes the files, after the last frame. Throws files::error.
+  /// Writes the files, after the last frame. Throws the first files::error.
   void finish() {
-    for (auto& [layer, out] : outputs_)
-      if (out.file) out.file->finish();
+    std::exception_ptr first;
+    for (auto& [layer, out] : outputs_) try {
+        if (out.file) out.file->finish();
+      } catch (const files::error&) {
+        if (!first) first = std::current_exception();
+      }
+    if (first) std::rethrow_exception(first);
   }
 
  private:

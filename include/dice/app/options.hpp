@@ -42,6 +42,14 @@ struct options {
 
   /// --verify without frames.
   bool verifies_only() const { return verify && inputs.empty() && !random && !explain; }
+  /// The files that it writes.
+  std::vector<std::string> written() const {
+    std::vector<std::string> out;
+    for (const auto& file : {json, trace, profile, tune, measure, pack})
+      if (!file.empty()) out.push_back(file);
+    for (const auto& f : outputs) out.push_back(f.file);
+    return out;
+  }
   /// The graph input that the standard input feeds (`--input -`), or -1.
   int streamed() const {
     for (const auto& f : inputs)

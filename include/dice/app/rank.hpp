@@ -63,8 +63,8 @@ class rank_job {
   int run() {
     try {
       if (const int code = introduce()) return code;
+      if (!options_.measure.empty() || options_.verifies_only()) files::interrupts::end_at_once();  // no frames flow
       if (!options_.measure.empty()) {
-        files::interrupts::end_at_once();  // no frames flow
         const auto error =
             measure::measurement(program_, {options_.measure, options_.weights, options_.packed}, me_, ranks_).run();
         return error.empty() ? 0 : refuse(error, 1);
@@ -398,7 +398,7 @@ class rank_job {
     if (options_.streamed() >= 0) then([&] { live_.finish(); });
     else
       for (const auto& f : options_.outputs)
-        if (holder(f.layer) == rank_ && frames_ > 0) then([&] { runtime::write_npy(f.file, sink_.result(f.layer)); });
+        if (holder(f.layer) == rank_) then([&] { runtime::write_npy(f.file, sink_.result(f.layer)); });
     report::summary all;
     std::string page;
     const auto profile = report::merge_profiles(all_profiles);

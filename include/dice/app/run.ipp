@@ -19,6 +19,9 @@
 #include "dice/report/steps.hpp"
 #include "dice/text/print.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -129,6 +132,10 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
     } catch (const runtime::usage_error& e) {
       if (usage.empty()) usage = e.what();
     }
+    const auto written = o.written();
+    text::prints_to_stderr = std::any_of(written.begin(), written.end(), [](const std::string& file) {
+      return files::place_of(file).descriptor == STDOUT_FILENO;
+    });
     const bool first = job::launched_rank() == 0;
     if (usage.empty() && !o.search.empty() && !f)
       usage = "--search: this program has no cluster; give dice::main one as its third argument";

@@ -31,6 +31,8 @@ inline constexpr std::array endings{ending{SIGINT, "interrupted (SIGINT)"}, endi
 inline std::array<std::string, endings.size()> last_words;
 /// The seconds that the first signal leaves for stopping; 0: it ends the program; -1: it may take any time.
 inline std::atomic<int> grace{0};
+/// Whether what the grace was for is done.
+inline std::atomic<bool> in_time{false};
 /// The signal that asked the program to stop, or 0.
 inline std::atomic<int> stop_signal{0};
 
@@ -48,6 +50,7 @@ extern "C" inline void dice_end_by_signal(int number) {  // calls only async-sig
 }
 
 extern "C" inline void dice_end_late(int) {
+  if (in_time) return;
   static constexpr char text[] = "dice: error: the run did not end in time after the signal (--stop-timeout)\n";
   remove_unfinished();
   static_cast<void>(!::write(STDERR_FILENO, text, sizeof text - 1));
@@ -75,29 +78,34 @@ class interrupts {
     replace(SIGALRM, late, before_alarm_);
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;
-    replace(SIGXFSZ, ignore, before_.back());
+    replace(SIGXFSZ, ignore, before_size_);
   }
   interrupts(const interrupts&) = delete;
   interrupts& operator=(const interrupts&) = delete;
   ~interrupts() {
     for (std::size_t i = 0; i < detail::endings.size(); ++i) ::sigaction(detail::endings[i].signal, &before_[i], nullptr);
-    ::sigaction(SIGXFSZ, &before_.back(), nullptr);
+    ::sigaction(SIGXFSZ, &before_size_, nullptr);
     ::sigaction(SIGALRM, &before_alarm_, nullptr);
   }
 
   /// From now on, the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 only makes stop_signal() return its number. If neither of the
   /// next two functions is called within `seconds` after it, the program ends with exit code 1; a second signal ends it as
-  /// usual.
+  /// usual. Writing to a pipe without a reader becomes a write error instead of a signal.
   static void stop_first(int seconds) {
     if (detail::stop_signal == 0) detail::grace = seconds;
+    struct sigaction pipes {};
+    ::sigaction(SIGPIPE, nullptr, &pipes);
+    if (pipes.sa_handler == SIG_DFL) ::signal(SIGPIPE, SIG_IGN);
   }
   /// From now on, the first signal waits for the program's end. A second signal ends it as usual.
   static void let_finish() {
     detail::grace = detail::stop_signal == 0 ? -1 : 0;
+    detail::in_time = true;
     ::alarm(0);
   }
   static void end_at_once() {
     detail::grace = 0;
+    detail::in_time = true;
     ::alarm(0);
   }
   /// The signal that asks to stop, or 0.
@@ -114,8 +122,9 @@ class interrupts {
     ::sigaction(signal, nullptr, &before);
     if (before.sa_handler == SIG_DFL) ::sigaction(signal, &by, nullptr);
   }
-  std::array<struct sigaction, detail::endings.size() + 1> before_{};
-  struct sigaction before_alarm_ {};
+  std::array<struct sigaction, detail::endings.size()> before_{};
+  struct sigaction before_alarm_ {
+  }, before_size_{}, before_pipe_{};
 };
 
 }  // namespace dice::files

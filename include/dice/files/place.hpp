@@ -91,7 +91,8 @@ inline int descriptor_of(const std::string& path) {
   }
   if (at.kind == place::kinds::special) return ::access(at.path.c_str(), W_OK) == 0 ? "" : std::strerror(errno);
   if (::lstat(at.path.c_str(), &status) != 0 && errno != ENOENT) return std::strerror(errno);
-  if (::access(folder_of(at.path).c_str(), W_OK | X_OK) != 0) return std::strerror(errno);
+  const auto folder = folder_of(at.path);
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) return "folder '" + folder + "': " + std::strerror(errno);
   if (at.kind == place::kinds::nothing) return "";
 #ifdef STATX_ATTR_MOUNT_ROOT
   struct statx more {};
@@ -99,9 +100,13 @@ inline int descriptor_of(const std::string& path) {
       (more.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0)
     return "it is a mount point and cannot be replaced; mount its folder instead";
 #endif
-  // EACCES is no obstacle, since another file takes its place; but chattr can forbid that.
-  const int open = ::open(at.path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-  if (open < 0) return errno == EPERM || errno == EROFS ? std::strerror(errno) : "";
+  const auto of_other = [&](const std::string& path) {
+    return ::geteuid() != 0 && ::stat(path.c_str(), &status) == 0 && status.st_uid != ::geteuid();
+  };
+  if (of_other(at.path) && of_other(folder) && (status.st_mode & S_ISVTX) != 0)
+    return "it belongs to another user, and folder '" + folder + "' is sticky";
+  const int open = ::open(at.path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);  // a file for reading only stays
+  if (open < 0) return std::strerror(errno);
   ::close(open);
   return "";
 }

@@ -97,6 +97,10 @@ class writer {
   void cut(std::int64_t bytes) {
     if (!is_direct()) static_cast<void>(!::ftruncate(fd_, static_cast<off_t>(bytes)));
   }
+  /// Removes the file after commit(), unless there was one before.
+  void undo() {
+    if (at_.kind == place::kinds::nothing) ::unlink(at_.path.c_str());
+  }
   /// Removes the file without commit(), also one of keeps::partial.
   void discard() {
     if (!temporary_.empty()) ::unlink(temporary_.c_str());

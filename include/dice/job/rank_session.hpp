@@ -210,6 +210,7 @@ class rank_session {
       } catch (const files::error& e) {
         if (!packed.empty()) throw;
         unfit = e.what();
+        if (verify) throw files::error(unfit + ", or delete it");
       }
     try {
       weights_path_ = weights::find(program_.weights, plain, program_.weights_folder);
@@ -358,7 +359,7 @@ class rank_session {
   const bool processes_;
   const std::string host_;
   std::vector<std::string> hosts_;  ///< by rank, after introduce()
-  int threads_ = 1;  ///< of its team
+  int threads_ = 1;                 ///< of its team
   std::vector<int> cores_;
   int sharers_ = 1;  ///< ranks whose unit is `cpu` that may use exactly the same cores
   std::string weights_path_;

@@ -35,8 +35,9 @@ inline std::string verified_text(const weights::verified& v, std::int64_t nanose
   std::optional<weights::packed_file> file;
   if (!path.empty()) try {
       file.emplace(path, runtime::packed_identity(p), items);
-    } catch (const files::error&) {  // a run would pack the weights file
+    } catch (const files::error& e) {  // a run would warn, and pack the weights file
       if (!packed.empty()) throw;
+      throw files::error(std::string(e.what()) + ", or delete it");
     }
   weights::verified all;
   if (file) {

@@ -101,12 +101,13 @@ class executor {
     count_.begin();
     watch_.begin(limit.time, first_);
     passed_ = now();
-    std::optional<regular_check> check;
-    if (watch_.on())
-      check.emplace(std::clamp<std::int64_t>(limit.time / 4, 1'000'000, 500'000'000), [this, &limit] {
-        if (now() - passed_ > limit.time) limit.stuck(frame(), layer());
-        end_.wake();
-      });
+    std::optional<regular_check> check;  // wakes the rank, which may wait in endpoint::wait for long
+    if (watch_.on() || stops)
+      check.emplace(watch_.on() ? std::clamp<std::int64_t>(limit.time / 4, 1'000'000, 100'000'000) : 100'000'000,
+                    [this, &limit] {
+                      if (watch_.on() && now() - passed_ > limit.time) limit.stuck(frame(), layer());
+                      end_.wake();
+                    });
     work();
     watch_.finish();
   }

@@ -32,10 +32,10 @@ struct npy_header {
   std::int64_t data = 0, bytes = 0;  ///< where the data begins, and how much of it there is
 };
 
-/// The text behind `'key':` in the dictionary of a header, without blanks before it.
+/// The text behind `'key':` in the dictionary of a header, without blanks before it; empty unless it is there once.
 inline std::string_view value_of(std::string_view header, std::string_view key) {
   const auto at = header.find("'" + std::string(key) + "'");
-  if (at == std::string_view::npos) return {};
+  if (at == std::string_view::npos || header.find("'" + std::string(key) + "'", at + 1) != std::string_view::npos) return {};
   auto rest = header.substr(at + key.size() + 2);
   rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
   if (rest.empty() || rest[0] != ':') return {};
@@ -55,8 +55,11 @@ inline std::string type_name(std::string_view code) {
                            : code[1] == 'u' ? "uint"
                            : code[1] == 'c' ? "complex"
                                             : "";
-  if (kind.empty() || std::from_chars(code.data() + 2, end, bytes).ptr != end || bytes < 1 || bytes > 32)
-    return "'" + std::string(code) + "'";
+  if (kind.empty() || std::from_chars(code.data() + 2, end, bytes).ptr != end || bytes < 1 || bytes > 32) {
+    std::string as_written(code.substr(0, 20));
+    for (char& c : as_written) c = c >= ' ' && c <= '~' ? c : '?';
+    return "'" + as_written + "'";
+  }
   return (code[0] == '>' ? "big-endian " : "") + kind + std::to_string(8 * bytes);
 }
 
@@ -86,14 +89,23 @@ inline std::string type_name(std::string_view code) {
   if (!out.fortran && order.substr(0, 5) != "False") in.fail("is damaged: its header states no order of the elements");
   const auto close = shape.find(')');
   if (shape.empty() || shape[0] != '(' || close == std::string_view::npos) in.fail("is damaged: its header states no shape");
-  for (auto rest = shape.substr(1, close - 1); !rest.empty();) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(" ,L"), rest.size()));
-    if (rest.empty()) break;
+  const auto skip = [](std::string_view& rest, const char* what) {
+    const auto n = std::min(rest.find_first_not_of(what), rest.size());
+    rest.remove_prefix(n);
+    return n;
+  };
+  bool more = true;  // each extent but the last needs a comma
+  auto rest = shape.substr(1, close - 1);
+  for (skip(rest, " "); !rest.empty(); skip(rest, " ")) {
     std::int64_t extent = 0;
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), extent);
-    if (error != std::errc() || extent < 0) in.fail("is damaged: its header states no shape");
+    if (error != std::errc() || extent < 0 || !more || out.shape.size() == 32)
+      in.fail("is damaged: its header states no shape");
     out.shape.push_back(extent);
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    skip(rest, " L");
+    more = !rest.empty() && rest[0] == ',';
+    if (more) rest.remove_prefix(1);
   }
   return out;
 }

@@ -22,7 +22,7 @@ namespace dice::runtime {
       if (fits) return "its axes have another order: save it with .transpose(" + std::string(numbers) + ")";
     }
   std::int64_t elements = 1;
-  for (const auto n : found) elements *= std::min(n, INT64_MAX / std::max<std::int64_t>(elements, 1));
+  for (const auto n : found) elements = elements > 0 && n > INT64_MAX / elements ? 0 : elements * n;  // 0: too many
   if (rank > 1 && elements > 0 && elements % wanted.elements() == 0) {
     std::string axes = "-1";
     for (int a = 1; a < wanted.rank; ++a) axes += ", " + std::to_string(wanted[a]);

@@ -13,13 +13,18 @@ namespace dice::text {
 
 // Names, labels and paths come from anywhere; whatever a program prints leaves it here.
 
+/// Whether print() writes to standard error, because a file that the program writes is its standard output.
+inline bool prints_to_stderr = false;
+
 /// Writes `page`, but for its line breaks and tabs as shown() shows it, to standard output and flushes it. Throws
 /// std::runtime_error.
 inline void print(std::string_view page) {
   const auto text = shown(page, "\n\t");
+  auto* const to = prints_to_stderr ? stderr : stdout;
   errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw std::runtime_error(std::string("the standard output cannot be written: ") + std::strerror(errno));
+  if (std::fwrite(text.data(), 1, text.size(), to) != text.size() || std::fflush(to) != 0)
+    throw std::runtime_error(std::string("the standard ") + (prints_to_stderr ? "error" : "output") +
+                             " cannot be written: " + std::strerror(errno));
 }
 
 /// Writes `message`, as shown() shows it, as a line to standard error.

@@ -2,6 +2,7 @@
 
 #include "emit/sha256.hpp"
 
+#include "dice/files/error.hpp"
 #include "dice/version.hpp"
 #include "dice/weights/file.hpp"
 
@@ -171,6 +172,10 @@ std::string data_digest(const weights_layout& layout) { return dice::weights::di
 std::string write_weights(const weights_layout& layout, const std::string& network_name, dice::files::writer& out) {
   // The digests are at the beginning of the file, so they come first: the data is made twice, on two cores, and the header
   // written last. Its size is known, because all digests have one length.
+  if (out.is_direct())
+    throw dice::files::error(
+        "'" + out.path() +
+        "' cannot be written: weights need a regular file, since their digests, at its beginning, are known last");
   auto stored = std::async(std::launch::async, [&] { return digests(layout); });
   std::vector<dice::weights::stored_tensor> unknown;
   for (const auto& t : layout.tensors) unknown.push_back({t.name, t.offset, t.offset + t.bytes, std::string(64, '0')});

@@ -108,7 +108,7 @@ class standard_input final : public runtime::source {
     const auto bytes = static_cast<std::size_t>(one.bytes());
     for (std::size_t at = 0; at < bytes;) {
       pollfd in{STDIN_FILENO, POLLIN, 0};
-      while (::poll(&in, 1, 100) == 0) {
+      for (int n = 0; (n = ::poll(&in, 1, 100)) == 0 || (n < 0 && errno == EINTR);) {
         const std::lock_guard lock(mutex_);
         if (stops_) return false;
       }
