@@ -125,8 +125,15 @@ void check(const drawn& d) {
   }
   for (const auto& e : graph.edges)
     if (!points.count(e.to) && e.from[0] != 'h') arrows.emplace(points.count(e.from) ? source.at(e.from) : e.from, e.to);
-  for (const auto& e : view.edges)
-    if (node(e.from) != node(e.to)) wanted.emplace(node(e.from), node(e.to));
+  std::map<std::pair<int, int>, int> brought;  // by tensor and rank: the Concat within which it comes
+  for (std::size_t r = 0; r < d.devices.size(); ++r)
+    schedule::each_carried(p.plan, view, static_cast<int>(r), [&](int t, int m, std::int64_t) {
+      brought[{t, static_cast<int>(r)}] = p.plan.messages[static_cast<std::size_t>(m)].layer;
+    });
+  for (const auto& e : view.edges) {
+    const auto by = brought.find({e.from, d.rank(e.to)});
+    if (node(e.from) != node(e.to)) wanted.emplace(node(by == brought.end() ? e.from : by->second), node(e.to));
+  }
   for (const auto& m : p.plan.messages)
     messages.emplace(node(m.layer) + " cluster_" + std::to_string(m.to),
                      "  tag " + std::to_string(m.tag) + " · " + text::bytes_text(m.bytes));

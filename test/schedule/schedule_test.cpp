@@ -339,4 +339,84 @@ TEST(Schedule, GrowingConcatsShareOneBuffer) {
             net.layers[0].output.bytes() + net.layers[static_cast<std::size_t>(last)].output.bytes());
 }
 
+// a and b are joined, and a is read again behind the cut: it comes within the Concat, once.
+TEST(Schedule, ATensorWithinAConcatIsSentOnce) {
+  const std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}};
+  const auto plan_with = [&](int reader_of_a_before) {
+    test::network net;
+    net.add("Input", {1, 8, 4, 4}, {}).is_input = true;
+    net.add("Conv", {1, 16, 4, 4}, {0});                          // a
+    if (reader_of_a_before) net.add("Conv", {1, 16, 4, 4}, {1});  // on rank 1, before the Concat
+    net.add("Conv", {1, 16, 4, 4}, {0});                          // b
+    const int b = net.size() - 1;
+    net.add_concat({1, 32, 4, 4}, {1, b});
+    const int c = b + 1;
+    net.add("Conv", {1, 16, 4, 4}, {c});
+    net.add_concat({1, 48, 4, 4}, {1, b, c + 1});  // as in DenseNet
+    net.add("Conv", {1, 4, 4, 4}, {c + 2});
+    net.add_output(c + 3);
+    if (reader_of_a_before) net.add_output(2);
+    std::vector<int> owner(net.layers.size(), 1);
+    for (int l : {0, 1, b, c}) owner[static_cast<std::size_t>(l)] = 0;
+    const std::vector<algorithm::choice> algorithms(net.layers.size());
+    auto plan = schedule::build({net.view(), owner, devices, algorithms, 2});
+    EXPECT_TRUE(schedule::sound(plan.view(), net.view()));
+    EXPECT_EQ(test::simulation(net.view(), plan.view(), algorithms, 3, 1).run(), "");
+    for (const auto& s : plan.steps)  // the message lies where the next Concat needs it
+      EXPECT_TRUE(s.what != action::compute || net.layers[static_cast<std::size_t>(s.layer)].op != "Concat" ||
+                  reader_of_a_before);
+    return plan;
+  };
+  const auto once = plan_with(0);
+  ASSERT_EQ(once.messages.size(), 1);
+  EXPECT_EQ(once.messages[0].bytes, 2048);
+  // A rank must not wait for what may need its own results, nor longer than before.
+  const auto both = plan_with(1);
+  ASSERT_EQ(both.messages.size(), 2);
+  EXPECT_EQ(both.messages[0].bytes + both.messages[1].bytes, 1024 + 2048);
+}
+
+TEST(Schedule, RandomPlansHaveTensorsThatComeWithinConcats) {
+  int plans = 0, tensors = 0;
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    const drawn d(seed * 7919, 3 + static_cast<int>(seed % 40));
+    const auto plan = d.plan();
+    const int before = tensors;
+    for (const auto& r : plan.ranks)
+      schedule::each_carried(plan.view(), d.net.view(), r.rank, [&](int, int, std::int64_t) { ++tensors; });
+    plans += tensors > before;
+  }
+  EXPECT_GT(plans, 50) << tensors;
+}
+
+// What the cost model counts is what a plan of two ranks sends.
+TEST(Schedule, CrossingBytesAreThoseOfPlans) {
+  const std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}};
+  int carried = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const test::random_network drawn(seed, 5 + static_cast<int>(seed % 30));
+    const auto net = drawn.view();
+    const std::vector<algorithm::choice> algorithms(drawn.layers.size());
+    std::vector<int> ids(drawn.layers.size());
+    std::iota(ids.begin(), ids.end(), 0);
+    std::vector<std::int64_t> bytes(ids.size() + 1), messages(ids.size() + 1);
+    schedule::each_crossing(net, ids, [&](int t, int first, int end, int times) {
+      for (int cut = first + 1; cut <= end; ++cut)
+        bytes[static_cast<std::size_t>(cut)] += times * net.layers[static_cast<std::size_t>(t)].output.bytes(),
+            messages[static_cast<std::size_t>(cut)] += times;
+      carried += times < 0;
+    });
+    for (std::size_t cut = 1; cut < ids.size(); ++cut) {
+      std::vector<int> owner(ids.size(), 1);
+      std::fill_n(owner.begin(), cut, 0);
+      const auto plan = schedule::build({net, owner, devices, algorithms, 1});
+      std::int64_t sent = 0;
+      for (const auto& m : plan.messages) sent += m.bytes;
+      EXPECT_EQ(sent, bytes[cut]) << "seed " << seed << ", cut " << cut;
+      EXPECT_EQ(plan.messages.size(), messages[cut]) << "seed " << seed << ", cut " << cut;
+    }
+  }
+  EXPECT_GT(carried, 20);
+}
+
 }  // namespace

@@ -7,9 +7,11 @@
 #include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
 #include "dice/platform/cluster.hpp"
+#include "dice/schedule/carried.hpp"
 #include "dice/schedule/fuse.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -60,21 +62,19 @@ constexpr piece_list pieces_of(const graph::network_view& net, const schedule::f
   return out;
 }
 
-/// Fills in a problem's data of the network: pieces, and what crosses each cut.
+/// Fills in a problem's data of the network: pieces, and what crosses each cut. A tensor that lies within a Concat crosses
+/// no cut that the Concat crosses, as in plans (schedule/carried.hpp).
 constexpr void set_network(problem& p, const graph::network_view& net, const piece_list& pieces) {
   p.pieces = pieces.count;
   p.piece_of = pieces.of_layer;
   p.crossing = meta::array<std::int64_t>(pieces.count + 1);
   p.messages = meta::array<int>(pieces.count + 1);
-  meta::array<int> last(net.size(), -1);  // piece that reads each tensor last
-  for (const auto& e : net.edges) last[e.from] = std::max(last[e.from], pieces.of_layer[e.to]);
-  for (int l = 0; l < net.size(); ++l) {
-    const int made = pieces.of_layer[l];
-    if (last[l] <= made) continue;
-    const auto bytes = net.layers[l].output.bytes();
-    p.crossing[made + 1] += bytes, ++p.messages[made + 1];
-    p.crossing[last[l] + 1] -= bytes, --p.messages[last[l] + 1];
-  }
+  const std::span<const int> position(pieces.of_layer.data(), static_cast<std::size_t>(pieces.of_layer.size()));
+  schedule::each_crossing(net, position, [&](int t, int first, int end, int times) {
+    const auto bytes = times * net.layers[t].output.bytes();
+    p.crossing[first + 1] += bytes, p.messages[first + 1] += times;
+    p.crossing[end + 1] -= bytes, p.messages[end + 1] -= times;
+  });
   for (int k = 0; k < pieces.count; ++k) p.crossing[k + 1] += p.crossing[k], p.messages[k + 1] += p.messages[k];
 }
 

@@ -41,6 +41,13 @@ namespace detail {
 
 inline std::string id_of(const struct stat& s) { return std::to_string(s.st_dev) + ':' + std::to_string(s.st_ino); }
 
+/// Equal for two paths to one name in one folder.
+inline std::string name_id(const std::string& path) {
+  struct stat status {};
+  const auto folder = folder_of(path);
+  return (::stat(folder.c_str(), &status) == 0 ? id_of(status) : folder) + '/' + name_of(path);
+}
+
 /// The number of this process's open file that the link `path` in /proc names, or -1.
 inline int descriptor_of(const std::string& path) {
   const std::string folder = folder_of(path), name = name_of(path);
@@ -49,7 +56,8 @@ inline int descriptor_of(const std::string& path) {
   char real[PATH_MAX];
   if (name.empty() || name.size() > 9 || name.find_first_not_of("0123456789") != std::string::npos) return -1;
   if (!::realpath(folder.c_str(), real)) return -1;
-  const std::string_view at = real, own = "/proc/" + std::to_string(::getpid()) + "/";
+  const std::string own = "/proc/" + std::to_string(::getpid()) + "/";
+  const std::string_view at = real;
   return at.substr(0, own.size()) == own && at.substr(at.size() - 3) == "/fd" ? std::stoi(name) : -1;
 }
 
@@ -76,10 +84,12 @@ inline int descriptor_of(const std::string& path) {
     return {path, S_ISDIR(status.st_mode) ? place::kinds::folder : place::kinds::special};
   }
   place out{path, place::kinds::nothing};
-  const bool known = ::stat(folder_of(path).c_str(), &status) == 0;
-  out.id = (known ? detail::id_of(status) : folder_of(path)) + '/' + name_of(path);
+  out.id = detail::name_id(path);
   return out;
 }
+
+/// Equal for two paths to one name in one folder of this host, whatever file has the name.
+inline std::string name_id(const std::string& path) { return detail::name_id(place_of(path).path); }
 
 /// Why no file can take the place of `at`, as far as can be known without writing, or "".
 [[gnu::cold]] inline std::string obstacle(const place& at) {

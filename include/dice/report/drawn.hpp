@@ -3,6 +3,7 @@
 
 #include "dice/report/names.hpp"
 #include "dice/runtime/program.hpp"
+#include "dice/schedule/carried.hpp"
 #include "dice/text/table.hpp"
 
 #include <algorithm>
@@ -80,12 +81,16 @@ inline std::string message_text(const schedule::message& m) {
   return "tag " + std::to_string(m.tag) + " · " + text::bytes_text(m.bytes);
 }
 
-/// The nodes that read a message, each once.
+/// The nodes that read a message, or a tensor within it, each once.
 [[gnu::cold]] inline std::vector<int> readers_of(const runtime::program& p, const nodes& all, const schedule::message& m) {
+  std::vector<char> brought(p.plan.owner.size());
+  brought[m.layer] = 1;
+  schedule::each_carried(p.plan, p.layers, m.to, [&](int t, int by, std::int64_t) {
+    if (&p.plan.messages[by] == &m) brought[t] = 1;
+  });
   std::vector<int> out;
   for (const auto& e : p.layers.edges)
-    if (e.from == m.layer && p.plan.owner[e.to] == m.to &&
-        std::find(out.begin(), out.end(), all.of_layer[e.to]) == out.end())
+    if (brought[e.from] && p.plan.owner[e.to] == m.to && std::find(out.begin(), out.end(), all.of_layer[e.to]) == out.end())
       out.push_back(all.of_layer[e.to]);
   return out;
 }

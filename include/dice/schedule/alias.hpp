@@ -17,8 +17,8 @@ struct instance {
   int parent = -1;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  bool received = false;
-  bool joined = false;  ///< a Concat whose operands all lie in place: nothing to compute
+  bool received = false;  ///< of another rank
+  bool joined = false;    ///< a Concat whose operands all lie in place: nothing to compute
 };
 
 /// Instance whose memory holds instance i, and the offset in bytes from the beginning of that memory.
@@ -33,6 +33,22 @@ constexpr root_of find_root(const meta::array<instance>& all, int i) {
     r.at = all[r.at].parent;
   }
   return r;
+}
+
+/// Whether the root of operand e, received as a whole, has its place within Concat `whole`: where it covers operands, they
+/// lie in it.
+constexpr bool fits_within(const graph::network_view& net, const meta::array<instance>& all, const meta::array<int>& index,
+                           int whole, const graph::edge& e) {
+  const auto root = find_root(all, index[e.from]);
+  if (!all[index[e.from]].received || all[root.at].layout != all[whole].layout) return false;
+  const auto begin = e.joins * tensor::element_bytes - root.offset, end = begin + all[root.at].bytes;
+  if (begin < 0 || end > all[whole].bytes) return false;
+  for (const auto& other : net.into(all[whole].layer)) {
+    const auto at = other.joins * tensor::element_bytes;
+    const auto r = find_root(all, index[other.from]);
+    if (at < end && at + all[index[other.from]].bytes > begin && (r.at != root.at || at - begin != r.offset)) return false;
+  }
+  return true;
 }
 
 /// Finds one rank's views and Concats joined in place, both only where the layouts are the same. `own`: the rank's layers;
@@ -78,6 +94,9 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
       } else if (r.offset == 0 && all[r.at].bytes == all[index[e.from]].bytes) {
         all[r.at].parent = whole;
         all[r.at].offset = offset;
+      } else if (fits_within(net, all, index, whole, e)) {
+        all[r.at].parent = whole;
+        all[r.at].offset = offset - r.offset;
       } else {
         joined = false;
       }

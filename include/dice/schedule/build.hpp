@@ -7,6 +7,7 @@
 #include "dice/platform/dev.hpp"
 #include "dice/schedule/alias.hpp"
 #include "dice/schedule/arena.hpp"
+#include "dice/schedule/carried.hpp"
 #include "dice/schedule/fuse.hpp"
 #include "dice/schedule/layouts.hpp"
 #include "dice/schedule/program.hpp"
@@ -55,6 +56,7 @@ class builder {
     groups_ = fuse(net_, in.owner, in.algorithms, uses_);
     layouts_ = choose_layouts(net_, groups_, in.algorithms);
     list_layers();
+    list_deliveries();
     link_messages();
   }
 
@@ -95,31 +97,66 @@ class builder {
     }
   }
 
-  /// One message for each tensor and each other rank that reads it; a tensor's messages are consecutive, from
-  /// `sent_[tensor]` on.
-  constexpr void link_messages() {
-    const int ranks = static_cast<int>(input_.devices.size());
-    meta::array<int> pair_tags(ranks * ranks);
-    // For each tensor, the ranks that read it.
-    meta::array<int> count(n_ + 1);
+  /// A tensor that another rank reads.
+  struct delivery {
+    int to = 0;
+    int reader = 0;           ///< the first layer there that reads it
+    int within = -1;          ///< the Concat that brings it, or -1: it has a message of its own
+    std::int64_t offset = 0;  ///< there, in elements
+    int tried = -1;           ///< the last Concat that might bring it
+  };
+  constexpr delivery* delivery_of(int tensor, int rank) {
+    for (int i = 0; i < readers_[tensor]; ++i)
+      if (auto& d = deliveries_[first_delivery_[tensor] + i]; d.to == rank) return &d;
+    return nullptr;
+  }
+  /// The tensor by whose message tensor t, of another rank, reaches rank `rank`.
+  constexpr int brought_by(int t, int rank) {
+    const auto* d = delivery_of(t, rank);
+    return d->within < 0 ? t : d->within;
+  }
+
+  constexpr void list_deliveries() {
+    first_delivery_ = meta::array<int>(n_ + 1);
     for (int l = 0; l < n_; ++l)
-      if (visible(l)) each_operand(l, [&](int t) { count[t + 1] += input_.owner[t] != input_.owner[l]; });
-    for (int t = 0; t < n_; ++t) count[t + 1] += count[t];
-    meta::array<int> readers(count[n_]), filled(n_);
+      if (visible(l)) each_operand(l, [&](int t) { first_delivery_[t + 1] += input_.owner[t] != input_.owner[l]; });
+    for (int t = 0; t < n_; ++t) first_delivery_[t + 1] += first_delivery_[t];
+    deliveries_ = meta::array<delivery>(first_delivery_[n_]);
+    readers_ = meta::array<int>(n_);
     for (int l = 0; l < n_; ++l)
       if (visible(l))
         each_operand(l, [&](int t) {
           const int rank = input_.owner[l];
-          if (input_.owner[t] == rank) return;
-          for (int i = 0; i < filled[t]; ++i)
-            if (readers[count[t] + i] == rank) return;
-          readers[count[t] + filled[t]++] = rank;
+          if (input_.owner[t] != rank && !delivery_of(t, rank))
+            deliveries_[first_delivery_[t] + readers_[t]++] = {.to = rank, .reader = l};
         });
+    // A tensor comes within a Concat that the same rank reads, if it is read there only after the Concat was computed: then
+    // ranks still wait only for layers before theirs. Later Concats first: the first one that has a message counts.
+    for (int c = n_ - 1; c >= 0; --c)
+      for (int i = 0; i < readers_[c]; ++i) {
+        const auto& whole = deliveries_[first_delivery_[c] + i];
+        if (whole.within >= 0) continue;
+        each_joined(net_, c, [&](int t, std::int64_t offset) {
+          auto* part = delivery_of(t, whole.to);
+          if (!part || part->tried == c) return;  // a tensor may occur twice in c
+          const bool fits = layouts_[t] == layouts_[c] && keeps_place(net_, t, c, offset, layouts_[c]);
+          part->within = fits && part->reader > c ? c : -1;
+          part->offset = offset, part->tried = c;
+        });
+      }
+  }
+
+  /// One message for each delivery of its own; a tensor's messages are consecutive, from `sent_[tensor]` on.
+  constexpr void link_messages() {
+    const int ranks = static_cast<int>(input_.devices.size());
+    meta::array<int> pair_tags(ranks * ranks);
     sent_ = meta::array<int>(n_ + 1);
     for (int t = 0; t < n_; ++t) {
       sent_[t] = plan_.messages.size();
-      for (int i = 0; i < filled[t]; ++i) {
-        const int to = readers[count[t] + i], from = input_.owner[t];
+      for (int i = 0; i < readers_[t]; ++i) {
+        const auto& d = deliveries_[first_delivery_[t] + i];
+        if (d.within >= 0) continue;
+        const int to = d.to, from = input_.owner[t];
         plan_.messages.push_back({.from = from,
                                   .to = to,
                                   .tag = ++pair_tags[from * ranks + to],
@@ -181,6 +218,9 @@ class builder {
         each_operand(l, [&](int t) { hold(t, input_.owner[t] != rank); });
         hold(l, false);
       }
+    for (auto& i : instances_)
+      if (const auto* d = i.received ? delivery_of(i.layer, rank) : nullptr; d && d->within >= 0)
+        i.parent = index_[d->within], i.offset = d->offset * tensor::element_bytes;
     alias(net_, instances_, index_, own_);
   }
 
@@ -198,14 +238,16 @@ class builder {
       const auto whole = tensor::whole(net_.layers[l].output);
       bool fresh = true;
       each_operand(l, [&](int t) {
-        if (input_.owner[t] == rank || arrived[t]) return;
+        if (input_.owner[t] == rank) return;
+        const int by = brought_by(t, rank);
+        if (arrived[by]) return;
         if (fresh) cut();
         fresh = false;
-        arrived[t] = 1;
+        arrived[by] = 1;
         plan_.steps.push_back({.what = action::receive,
-                               .layer = t,
-                               .message = message_to(t, rank),
-                               .part = tensor::whole(net_.layers[t].output)});
+                               .layer = by,
+                               .message = message_to(by, rank),
+                               .part = tensor::whole(net_.layers[by].output)});
       });
       const int g = groups_.of_layer[l];
       if (net_.layers[l].is_input) {
@@ -366,9 +408,11 @@ class builder {
   int n_;
   meta::array<int> uses_;
   fusion_groups groups_;
-  meta::array<tensor::layout> layouts_;  ///< of each layer's output
-  meta::array<int> sent_;                ///< first message of each tensor
-  meta::array<int> layers_, begin_;      ///< layers by rank, and the first one of each rank
+  meta::array<tensor::layout> layouts_;        ///< of each layer's output
+  meta::array<int> first_delivery_, readers_;  ///< of each tensor: its deliveries
+  meta::array<delivery> deliveries_;
+  meta::array<int> sent_;            ///< first message of each tensor
+  meta::array<int> layers_, begin_;  ///< layers by rank, and the first one of each rank
   built_plan plan_;
   // Of the rank being built:
   std::span<const int> own_;  ///< its layers

@@ -5,6 +5,7 @@
 #include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
 #include "dice/schedule/arena.hpp"
+#include "dice/schedule/carried.hpp"
 #include "dice/schedule/layouts.hpp"
 #include "dice/schedule/program.hpp"
 
@@ -104,6 +105,7 @@ constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view
     for (int s = r.first_step; s < r.last_step; ++s)
       if (const auto what = p.steps[s].what; what == action::receive || what == action::enter || what == action::compute)
         written[p.steps[s].layer] = s;
+    each_carried(p, net, r.rank, [&](int t, int m, std::int64_t) { written[t] = written[p.messages[m].layer]; });
     const auto ready = [&](int l, int s) { return detail::completed(l, written, net) < s; };
     for (int s = r.first_step; s < r.last_step; ++s)
       if (!detail::reads_all(p, net, p.steps[s], [&](int l, const place&) { return ready(l, s); })) return false;
@@ -116,11 +118,21 @@ constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view
 constexpr bool places_match(const plan_view& p, const graph::network_view& net) {
   for (const auto& r : p.ranks) {
     meta::array<place> at(net.size(), {.offset = detail::unknown});
+    meta::array<int> carrier(net.size(), -1);
+    meta::array<std::int64_t> within(net.size());
+    each_carried(p, net, r.rank, [&](int t, int m, std::int64_t offset) { carrier[t] = m, within[t] = offset; });
     for (int s = r.first_step; s < r.last_step; ++s) {
       const auto& step = p.steps[s];
       const auto matches = [&](int l, const place& from) { return from == detail::written_at(l, at, net); };
       if (!detail::reads_all(p, net, step, matches)) return false;
-      if (step.what == action::receive) at[step.layer] = p.messages[step.message].at_receiver;
+      if (step.what == action::receive) {
+        at[step.layer] = p.messages[step.message].at_receiver;
+        each_joined(net, step.layer, [&](int t, std::int64_t) {
+          if (carrier[t] != step.message) return;
+          at[t] = at[step.layer];
+          at[t].offset += within[t] * tensor::element_bytes;
+        });
+      }
       if (step.what == action::enter || step.what == action::compute) at[step.layer] = step.output;
     }
   }

@@ -1,5 +1,7 @@
 #include "emit/emit.hpp"
 
+#include "dice/schedule/carried.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -17,17 +19,25 @@ json extents(const shape& s) { return std::vector<std::int64_t>(s.dim, s.dim + s
 }  // namespace
 
 std::vector<std::int64_t> cut_bytes(const network& net) {
-  const auto size = net.layers.size();
-  std::vector<std::size_t> last_reader(size, 0);
-  for (std::size_t i = 0; i < size; ++i)
-    for (int k : net.layers[i].operands) last_reader[static_cast<std::size_t>(k)] = i;
-  std::vector<std::int64_t> change(size + 1, 0);
-  for (std::size_t i = 0; i < size; ++i)
-    if (last_reader[i] > i) {
-      change[i + 1] += net.layers[i].result.bytes();
-      change[last_reader[i] + 1] -= net.layers[i].result.bytes();
-    }
-  change.resize(size);
+  std::vector<dice::graph::layer_info> layers;
+  std::vector<dice::graph::edge> edges;
+  for (const auto& l : net.layers) {
+    const auto in = net.operand_shapes(l);
+    const int id = static_cast<int>(layers.size()), first = static_cast<int>(edges.size());
+    for (int k = 0; k < static_cast<int>(l.operands.size()); ++k)
+      edges.push_back({l.operands[static_cast<std::size_t>(k)], id, l.op.joins(k, in, l.result)});
+    auto& about = layers.emplace_back();
+    about.output = l.result, about.first_edge = first, about.edges = static_cast<int>(l.operands.size());
+  }
+  std::vector<int> ids(layers.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  std::vector<std::int64_t> change(layers.size() + 1, 0);
+  dice::schedule::each_crossing({layers, edges}, ids, [&](int t, int first, int end, int times) {
+    const auto bytes = times * layers[static_cast<std::size_t>(t)].output.bytes();
+    change[static_cast<std::size_t>(first) + 1] += bytes;
+    change[static_cast<std::size_t>(end) + 1] -= bytes;
+  });
+  change.resize(layers.size());
   std::partial_sum(change.begin(), change.end(), change.begin());
   return change;
 }

@@ -29,6 +29,10 @@ class operation {
 
   dice::tensor::shape infer(dice::graph::shapes in) const { return self_->infer(in); }
   std::int64_t macs(dice::graph::shapes in, const dice::tensor::shape& result) const { return self_->macs(in, result); }
+  /// As dice::graph::joins.
+  std::int64_t joins(int k, dice::graph::shapes in, const dice::tensor::shape& result) const {
+    return self_->joins(k, in, result);
+  }
   std::string onnx_name() const { return self_->onnx_name(); }
   /// Name of the struct in dice::ops.
   std::string struct_name() const { return self_->struct_name(); }
@@ -46,6 +50,7 @@ class operation {
     virtual void* get() = 0;
     virtual dice::tensor::shape infer(dice::graph::shapes in) const = 0;
     virtual std::int64_t macs(dice::graph::shapes in, const dice::tensor::shape& result) const = 0;
+    virtual std::int64_t joins(int k, dice::graph::shapes in, const dice::tensor::shape& result) const = 0;
     virtual std::string onnx_name() const = 0;
     virtual std::string struct_name() const = 0;
     virtual std::string attributes() const = 0;
@@ -58,6 +63,9 @@ class operation {
     dice::tensor::shape infer(dice::graph::shapes in) const override { return dice::graph::infer(op, in); }
     std::int64_t macs(dice::graph::shapes in, const dice::tensor::shape& result) const override {
       return dice::graph::macs(op, in, result);
+    }
+    std::int64_t joins(int k, dice::graph::shapes in, const dice::tensor::shape& result) const override {
+      return dice::graph::joins(op, k, in, result);
     }
     std::string onnx_name() const override { return std::string(Op::onnx); }
     // The spelling must be known only where an importer makes such an operator.

@@ -35,7 +35,7 @@ class choices {
   /// Writes what was put, and keeps what others have written meanwhile. Returns a warning, or "".
   std::string save() {
     if (!changed_ || path_.empty()) return {};
-    const files::host_lock held(files::place_of(path_).id);
+    const files::host_lock held(files::name_id(path_));  // each writer makes another file of that name
     std::map<std::string, std::string> all;
     read(all);
     for (const auto& [key, value] : values_) all[key] = value;
