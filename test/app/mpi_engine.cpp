@@ -1,4 +1,4 @@
-// Engines over MPI, in a program that uses MPI itself: mpi_engine [funneled|mappings]. Exits 0 if everything worked.
+// Engines over MPI, in a program that uses MPI itself: mpi_engine [funneled|mappings|static]. Exits 0 if everything worked.
 #include "runtime/toy.hpp"
 
 #include "dice/job/stream_job.hpp"
@@ -102,9 +102,23 @@ void give_mappings(bool one) {
   throw std::runtime_error("an engine ran under a mapping that the other process does not have");
 }
 
+const toy::program static_toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
+const dice::runtime::program static_program = static_toy.view();
+std::unique_ptr<dice::job::stream_job> static_job;  // destroyed after everything that main makes in static storage
+
+/// The engine starts MPI and needs it until the end of the process.
+void start_static() {
+  dice::engine_options options;
+  options.weights = "/tmp/dice_mpi_engine_" + std::to_string(::getpid()) + ".safetensors";
+  static_toy.write_weights(options.weights, static_toy.digest);
+  static_job = std::make_unique<dice::job::stream_job>(static_program, options);
+  ::unlink(options.weights.c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "static") return start_static(), 0;
   const bool funneled = argc > 1 && std::string(argv[1]) == "funneled";
   const boost::mpi::environment environment(argc, argv,
                                             funneled ? boost::mpi::threading::funneled : boost::mpi::threading::multiple);

@@ -64,6 +64,34 @@ TEST(host_memory, of_control_groups) {
   EXPECT_EQ(found.available, gib);
   at.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");  // none
   EXPECT_FALSE(runtime::memory_of_host(at.root).limited);
+  EXPECT_FALSE(runtime::memory_of_host(at.root).shared);
+  fs::remove(at.root / "proc/meminfo");
+  EXPECT_EQ(runtime::memory_of_host(at.root).total, std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(host_memory, of_a_group_with_a_larger_limit_but_less_room) {
+  const host at;
+  at.write("proc/meminfo", "MemTotal: 8388608 kB\nMemAvailable: 6291456 kB\n");
+  at.write("proc/self/cgroup", "0::/a/b\n");
+  at.write("sys/fs/cgroup/a/b/memory.max", std::to_string(2 * gib));
+  at.write("sys/fs/cgroup/a/b/memory.current", "0");
+  at.write("sys/fs/cgroup/a/memory.max", std::to_string(4 * gib));  // shared with others, who use most of it
+  at.write("sys/fs/cgroup/a/memory.current", std::to_string(3 * gib));
+  auto found = runtime::memory_of_host(at.root);
+  EXPECT_EQ(found.total, 2 * gib);
+  EXPECT_EQ(found.available, gib);
+  EXPECT_TRUE(found.limited);
+  for (const auto limit : {8 * gib, 16 * gib}) {  // no less than the host has
+    at.write("sys/fs/cgroup/a/b/memory.max", "max");
+    at.write("sys/fs/cgroup/a/memory.max", std::to_string(limit));
+    at.write("sys/fs/cgroup/a/memory.current", std::to_string(limit - gib));
+    found = runtime::memory_of_host(at.root);
+    EXPECT_EQ(found.total, 8 * gib);
+    EXPECT_EQ(found.available, gib);
+    EXPECT_FALSE(found.limited);
+    EXPECT_NE(runtime::judge_memory(2 * gib, found).warning.find("only 1 GiB of 8 GiB are available to its control group;"),
+              std::string::npos);
+  }
 }
 
 TEST(host_memory, judged) {

@@ -28,9 +28,10 @@ namespace dice::job {
 #ifdef DICE_WITH_MPI
 namespace detail {
 
-/// Ensures that MPI runs at the thread level that engines need: starts it if the program did not (it then ends with the
-/// program). Throws std::runtime_error.
-inline void require_mpi() {
+/// Ensures that MPI runs at the thread level that engines need, and starts it if the program did not. Then MPI ends when the
+/// program exits and no engine holds the result any more: an engine in static storage may be destroyed later than what the
+/// first start made. Throws std::runtime_error.
+inline std::shared_ptr<const void> require_mpi() {
   const auto refuse = [](int level) {
     const char* names[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"};
     const int known[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
@@ -41,15 +42,18 @@ inline void require_mpi() {
             "; an engine needs MPI_THREAD_MULTIPLE: ask MPI_Init_thread (or boost::mpi::environment) for it");
     throw std::runtime_error("MPI runs at an unknown level; an engine needs MPI_THREAD_MULTIPLE");
   };
-  int ended = 0, begun = 0, level = 0;
+  int ended = 0, level = 0;
   MPI_Finalized(&ended);
   if (ended) throw std::runtime_error("MPI has been finalized; start engines before that");
-  MPI_Initialized(&begun);
-  if (!begun) {
-    static const boost::mpi::environment environment(boost::mpi::threading::multiple, false);
-  }
+  static const auto begun = [] {
+    int already = 0;
+    MPI_Initialized(&already);
+    using boost::mpi::environment;
+    return already ? nullptr : std::make_shared<const environment>(boost::mpi::threading::multiple, false);
+  }();
   MPI_Query_thread(&level);
   if (level < engine_thread_level) refuse(level);
+  return begun;
 }
 
 }  // namespace detail
@@ -69,7 +73,7 @@ class stream_job::ranks {
   /// One rank of `ranks`, which is duplicated. Throws engine_error, and std::runtime_error if MPI's thread level is too low.
   ranks(const runtime::program& own, mapping_choice m, const engine_options& o, MPI_Comm processes)
       : chosen_(std::move(m)), program_(chosen_.of(own)), options_(o) {
-    detail::require_mpi();
+    mpi_ = detail::require_mpi();
     add(std::make_unique<channels::mpi::communicator>(processes));
     start(true);
   }
@@ -323,6 +327,7 @@ class stream_job::ranks {
     const std::lock_guard lock(joining_);
     for (auto& w : workers_)
       if (w->thread.joinable()) w->thread.join();
+    mpi_.reset();  // a program that now calls exit() lets MPI end, although it never destroys this engine
   }
 
   worker* worker_of(int layer) const {
@@ -336,6 +341,7 @@ class stream_job::ranks {
                            "', rank " + std::to_string(program_.plan.owner[l]) + " does; use the engine there");
   }
 
+  std::shared_ptr<const void> mpi_;  ///< keeps MPI running
   const mapping_choice chosen_;
   const runtime::program& program_;
   const engine_options options_;
@@ -353,7 +359,6 @@ DICE_API stream_job::stream_job(const runtime::program& p, const engine_options&
   // Other processes may have been given a mapping of several ranks, and then wait for this one.
   const bool several = chosen.of(p).ranks() > 1 || (!o.mapping.empty() && launched_size() > 1);
   if (several && o.by != transport::in_process) {
-    detail::require_mpi();
     ranks_ = std::make_unique<ranks>(p, std::move(chosen), o, MPI_COMM_WORLD);
   } else {
     ranks_ = std::make_unique<ranks>(p, std::move(chosen), o);

@@ -16,7 +16,8 @@ namespace dice::runtime {
 /// Bytes that the programs on a host may use; the largest number if the host does not say.
 struct host_memory {
   std::int64_t total = std::numeric_limits<std::int64_t>::max(), available = total;
-  bool limited = false;  ///< by a control group, such as a container's
+  bool limited = false;  ///< `total` is the limit of a control group, such as a container's
+  bool shared = false;   ///< `available` is what a control group leaves
 };
 
 namespace detail {
@@ -50,12 +51,12 @@ inline std::int64_t number_in(const std::filesystem::path& file) {
   for (const auto& group : control_groups(root, "memory")) {
     const bool second = std::filesystem::exists(group / "memory.max");
     const auto limit = number_in(group / (second ? "memory.max" : "memory.limit_in_bytes"));
-    if (limit < 0 || limit >= out.total) continue;
+    if (limit < 0 || limit > std::numeric_limits<std::int64_t>::max() - (1 << 20)) continue;  // "no limit" of v2 and of v1
     const auto used = number_in(group / (second ? "memory.current" : "memory.usage_in_bytes"));
     const auto cached = number_after(group / "memory.stat", second ? "inactive_file" : "total_inactive_file");
-    out.total = limit;
-    out.available = std::min(out.available, limit - std::max<std::int64_t>(used, 0) + std::max<std::int64_t>(cached, 0));
-    out.limited = true;
+    const auto left = limit - std::max<std::int64_t>(used - std::max<std::int64_t>(cached, 0), 0);
+    if (limit < out.total) out.total = limit, out.limited = true;
+    if (left < out.available) out.available = left, out.shared = true;  // also of a group that may have more than the host
   }
   return out;
 }
@@ -80,7 +81,8 @@ struct memory_verdict {
         ""};
   if (planned > host.available)
     return {"", plan + "only " + gib(std::max<std::int64_t>(host.available, 0)) + " of " + gib(host.total) + limit +
-                    " are available; the system may become slow or end the program: end others, or give this host less"};
+                    " are available" + (host.shared && !host.limited ? " to its control group" : "") +
+                    "; the system may become slow or end the program: end others, or give this host less"};
   return {};
 }
 

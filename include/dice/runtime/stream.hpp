@@ -185,21 +185,21 @@ class result_sink final : public sink {
       return false;
     }
     std::swap(into, out.waiting.front());
-    out.spare.push_back(std::move(out.waiting.front()));
+    if (out.spare.size() < capacity_) out.spare.push_back(std::move(out.waiting.front()));
     out.waiting.pop_front();
     wake();
     return true;
   }
-  /// From now on, results of output `layer` go to `f`, in the rank's thread; those already waiting, in this thread. If
-  /// `waits`, first waits until the function that `f` replaces has returned; functions themselves must not wait. Throws what
-  /// `f` throws.
+  /// From now on, results of output `layer` go to `f`, in the rank's thread; those already waiting, in this thread, or in the
+  /// one that is handing them out. If `waits`, waits until the function that `f` replaces has returned; functions themselves
+  /// must not wait. Throws what `f` throws in this thread.
   void listen(int layer, listener f, bool waits) {
     auto next = std::make_shared<listener>(std::move(f));  // goes last: the old function may do anything when it ends
     std::unique_lock lock(mutex_);
     auto& out = outputs_.at(layer);
-    if (waits) changed_.wait(lock, [&] { return !out.calls; });
     std::swap(out.call, next);
-    if (out.calls) return;  // whoever calls the old function goes on with this one
+    if (waits && out.calls) changed_.wait(lock, [&, old = out.begun] { return !out.calls || out.begun > old; });
+    if (out.calls) return;  // whoever called the old function goes on with this one
     while (!out.waiting.empty()) {
       const tensor result = std::move(out.waiting.front());
       const auto frame = out.frames - static_cast<std::int64_t>(out.waiting.size());
@@ -248,7 +248,8 @@ class result_sink final : public sink {
     std::vector<tensor> spare;  ///< memory for results to come
     std::int64_t frames = 0;    ///< that have left here
     std::shared_ptr<listener> call;
-    bool calls = false;  ///< whether a thread is in a call of it
+    bool calls = false;      ///< whether a thread is in a call of it
+    std::int64_t begun = 0;  ///< calls so far
   };
 
   /// Calls the output's function, without the lock. It may be replaced meanwhile.
@@ -256,6 +257,7 @@ class result_sink final : public sink {
     auto f = out.call;
     std::exception_ptr error;
     out.calls = true;
+    ++out.begun;
     lock.unlock();
     try {
       (*f)(frame, from);
