@@ -10,7 +10,9 @@
 #include <chrono>
 #include <cstdint>
 #include <latch>
+#include <memory>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -47,6 +49,19 @@ TEST(Embedding, FramesInEveryForm) {
   EXPECT_EQ(k, 5u);
   engine.wait();
   EXPECT_TRUE(engine.ended());
+}
+
+TEST(Embedding, FunctionsThatCanOnlyBeMoved) {
+  auto engine = dice::start<digits::network, two>(in_process);
+  int seen = 0;
+  engine.on_result([of = std::make_unique<std::size_t>(6), &seen](std::int64_t, const auto& view) mutable {
+    expect_scores(view, *of), ++seen;
+  });
+  auto frame = [of = std::make_unique<const tensor>(picture(6))](auto to) mutable { to = *of; };
+  EXPECT_TRUE(engine.try_push(std::move(frame)));
+  engine.close();
+  engine.wait();
+  EXPECT_EQ(seen, 1);
 }
 
 // A program's mapping is only its default.

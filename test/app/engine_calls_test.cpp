@@ -2,7 +2,10 @@
 // program that call the engine or throw. docs/embedding.md has the table of states.
 #include "app/engine_fixture.hpp"
 
+#include "dice/runtime/stream.hpp"
+
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <array>
 #include <atomic>
@@ -11,8 +14,10 @@
 #include <future>
 #include <latch>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -290,6 +295,67 @@ TEST(EngineCalls, WhenAListenerIsReplacedItHasReturned) {
   push(job, n, never);
   job.drain();
   EXPECT_EQ(n.results, 1);
+}
+
+TEST(EngineCalls, AListenerIsReplacedWhileItGetsWhatWaits) {
+  constexpr int frames = 10000;
+  dice::runtime::result_sink sink(1);
+  sink.add(output, {1});
+  const float result = 1;
+  for (int k = 0; k < frames; ++k) sink.take(output, k, &result, 1);
+  std::latch entered(1);
+  std::atomic<int> first{0}, second{0};
+  const auto old = [&](std::int64_t, const float*) {
+    if (++first == 1) entered.count_down();
+    std::this_thread::sleep_for(100us);  // all frames take a second
+  };
+  std::jthread hands_out([&] { sink.listen(output, old, true); });
+  entered.wait();
+  sink.listen(
+      output, [&](std::int64_t frame, const float*) { EXPECT_EQ(frame, first + second++); }, true);
+  const int before = first;
+  EXPECT_LT(before, frames);
+  hands_out.join();
+  EXPECT_EQ(first, before);
+  EXPECT_EQ(first + second, frames);
+}
+
+TEST(EngineCalls, WhoReplacesAListenerThatThrowsGetsWhatIsLeft) {
+  dice::runtime::result_sink sink(1);
+  sink.add(output, {1});
+  const float result = 1;
+  for (int k = 0; k < 3; ++k) sink.take(output, k, &result, 1);
+  std::latch entered(1), opened(1);
+  std::jthread hands_out([&] {
+    EXPECT_THROW(sink.listen(
+                     output,
+                     [&](std::int64_t, const float*) {
+                       entered.count_down();
+                       opened.wait();
+                       throw std::domain_error("the disk is full");
+                     },
+                     true),
+                 std::domain_error);
+  });
+  entered.wait();
+  const std::jthread opens([&] { opened.count_down(); });
+  int got = 0;
+  sink.listen(
+      output, [&](std::int64_t, const float*) { ++got; }, true);
+  EXPECT_EQ(got, 2);
+}
+
+/// Results that queued up during a drain() leave no memory behind.
+TEST(EngineCalls, MemoryOfResultsIsBounded) {
+  constexpr int frames = 200, elements = 4096;
+  dice::runtime::result_sink sink(2);
+  sink.add(output, {elements});
+  const std::vector<float> result(elements);
+  dice::runtime::tensor into;
+  const auto before = ::mallinfo2().uordblks;
+  for (int k = 0; k < frames; ++k) sink.take(output, k, result.data(), elements);
+  for (int k = 0; k < frames; ++k) sink.take(output, into, at_once);
+  EXPECT_LT(::mallinfo2().uordblks, before + 10 * elements * sizeof(float));
 }
 
 TEST(EngineCalls, AListenerReplacesItself) {

@@ -142,8 +142,8 @@ template <graph::network_type Net> class engine {
   template <class Layer = only_output, class F>
   requires output_of<Layer, Net>
   void on_result(F f) {
-    job_->listen(Layer::id, [f = std::move(f)](std::int64_t frame, const float* at) mutable {
-      f(frame, app::detail::view<Layer>(at));
+    job_->listen(Layer::id, [f = std::make_shared<F>(std::move(f))](std::int64_t frame, const float* at) {
+      (*f)(frame, app::detail::view<Layer>(at));  // shared, because F may be a type that can only be moved
     });
   }
 
@@ -173,7 +173,9 @@ template <graph::network_type Net> class engine {
     if constexpr (!xt::is_xexpression<std::remove_cvref_t<Frame>>::value) {
       static_assert(std::invocable<Frame&, decltype(app::detail::view<Layer>(static_cast<float*>(nullptr)))>,
                     "a frame is an xtensor expression, or a function that takes a view and writes to it");
-      return [f = std::forward<Frame>(frame)](float* to, std::int64_t) mutable { f(app::detail::view<Layer>(to)); };
+      return [f = std::make_shared<std::decay_t<Frame>>(std::forward<Frame>(frame))](float* to, std::int64_t) {
+        (*f)(app::detail::view<Layer>(to));
+      };
     } else {
       return [t = tensor(std::forward<Frame>(frame))](float* to, std::int64_t elements) {
         std::memcpy(to, t.data(), static_cast<std::size_t>(elements) * sizeof(float));

@@ -190,9 +190,9 @@ class result_sink final : public sink {
     wake();
     return true;
   }
-  /// From now on, results of output `layer` go to `f`, in the rank's thread; those already waiting, in this thread, or in the
-  /// one that is handing them out. If `waits`, waits until the function that `f` replaces has returned; functions themselves
-  /// must not wait. Throws what `f` throws in this thread.
+  /// From now on, results of output `layer` go to `f`, in the rank's thread; those already waiting, in this thread, or in
+  /// the one that is handing them out. If `waits`, waits until the function that `f` replaces has returned; functions
+  /// themselves must not wait. Throws what `f` throws in this thread.
   void listen(int layer, listener f, bool waits) {
     auto next = std::make_shared<listener>(std::move(f));  // goes last: the old function may do anything when it ends
     std::unique_lock lock(mutex_);
