@@ -109,7 +109,12 @@ class Searches(unittest.TestCase):
     def test_refuses_with_the_reason(self):
         for request, code, words in (
                 ("speed", 2, "'speed' is not an objective or limit; write throughput, latency, energy or peak_memory"),
-                ("at_least_fps", 2, "'at_least_fps': write at_least_fps=N with a number above 0"),
+                ("at_least_fps", 2, "'at_least_fps': write at_least_fps=N with a number from 1e-12 to 1e12"),
+                ("at_least_fps=1e300", 2, "'at_least_fps=1e300': write at_least_fps=N with a number from 1e-12 to 1e12"),
+                ("throughput,latency", 2, "'throughput,latency': an objective is given twice; give it once"),
+                ("memory_limit=2,energy,memory_limit=1", 2, "memory_limit is given twice; give it once"),
+                ("in_order,in_order", 2, "in_order is given twice"),
+                ("throughput,", 2, "'' is not an objective or limit"), (",throughput", 2, "'' is not an objective or limit"),
                 ("at_least_fps=-1", 2, "'at_least_fps=-1': write at_least_fps=N"),
                 ("memory_limit=x", 2, "'memory_limit=x': write memory_limit=N"),
                 ("at_least_fps=1e9", 1, "no mapping meets at_least_fps=1e+09; the most possible is at_least_fps=14"),

@@ -8,10 +8,16 @@
 #include "dice/runtime/other_mapping.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 using namespace dice;
@@ -122,6 +128,15 @@ TEST(command_line, refusals_name_the_option) {
   EXPECT_NE(error_of(one(), {"-x"}).find("--help"), std::string::npos);
   EXPECT_NE(error_of(one(), {"--input", "x=y.npy"}).find("no input 'x'; its input is in.0"), std::string::npos);
   EXPECT_NE(error_of(one(), {}).find("--random SEED"), std::string::npos);
+  EXPECT_EQ(error_of(one(), {"--plan="}), "--plan: the value is missing: write --plan=json|steps|dot|svg");
+  EXPECT_EQ(error_of(one(), {"--json="}), "--json: the value is missing: write --json FILE");
+  EXPECT_EQ(error_of(one(), {"--plan", "json"}), "unexpected argument 'json'; did you mean --plan=json?");
+  EXPECT_EQ(error_of(one(), {"--search", "energy"}), "unexpected argument 'energy'; did you mean --search=energy?");
+  EXPECT_EQ(error_of(one(), {"--std", "1e-39"}),
+            "--std: '1e-39' is not a number from 1.18e-38 to 3.4e38, or three with commas between them");
+  for (const char* option : {"--in-flight", "--top"})
+    EXPECT_EQ(error_of(one(), {option, "2147483648"}),
+              std::string(option) + ": '2147483648' is not a whole number from 1 to 2147483647");
 }
 
 TEST(command_line, help_names_all_options_and_tensors) {
@@ -133,6 +148,7 @@ TEST(command_line, help_names_all_options_and_tensors) {
     EXPECT_NE(text.find("  " + std::string(o.name)), std::string::npos) << o.name;
   EXPECT_NE(text.find("mpirun -n 2 ./program"), std::string::npos);
   EXPECT_NE(text.find("in.0  float32 2×32"), std::string::npos);
+  EXPECT_NE(app::help(program, "/a/b\nc").find("mpirun -n 2 ./b\\x0ac --input"), std::string::npos);
 }
 
 TEST(results, relative_error) {
@@ -151,4 +167,30 @@ TEST(results, top) {
   EXPECT_EQ(app::top_text("", runtime::tensor{{1, 3, 3, nan}, {nan, -1, 0, 2}}, 2, 3, {"a", "b"}),
             "frame 0: 1 b 3, 2 3, 0 a 1\nframe 1: 3 2, 2 0, 1 b -1\n");
   EXPECT_EQ(app::top_text("y", runtime::tensor{{1, 2}}, 1, 9, {}), "frame 0 y: 1 2, 0 1\n");
+  EXPECT_EQ(app::top_text("", runtime::tensor{{-nan, nan}}, 1, 2, {}), "frame 0: 0 nan, 1 nan\n");
+}
+
+TEST(results, labels_are_read_from_regular_files_only) {
+  const std::string folder = "/tmp/dice_labels_" + std::to_string(::getpid());
+  std::filesystem::create_directory(folder);
+  const auto error_of = [](const std::string& path) -> std::string {
+    try {
+      app::read_labels(path);
+      return {};
+    } catch (const std::runtime_error& e) {
+      return e.what();
+    }
+  };
+  const std::string pipe = folder + "/pipe", large = folder + "/large", good = folder + "/good";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::ofstream(large).put('x');
+  std::filesystem::resize_file(large, (16 << 20) + 1);  // a hole
+  const std::string remedy = "; give --labels a file with one name per line";
+  for (const auto& path : {pipe, folder, std::string("/dev/zero")})
+    EXPECT_EQ(error_of(path), "labels file '" + path + "' is a folder, a pipe or a device" + remedy);
+  EXPECT_EQ(error_of(large), "labels file '" + large + "' has more than 16 MiB" + remedy);
+  EXPECT_EQ(error_of(good), "labels file '" + good + "' cannot be opened: No such file or directory" + remedy);
+  std::ofstream(good) << "a\r\nb";
+  EXPECT_EQ(app::read_labels(good), (std::vector<std::string>{"a", "b"}));
+  std::filesystem::remove_all(folder);
 }

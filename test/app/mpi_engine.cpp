@@ -1,4 +1,5 @@
-// Engines over MPI, in a program that uses MPI itself: mpi_engine [funneled|mappings|static]. Exits 0 if everything worked.
+// Engines over MPI, in a program that uses MPI itself: mpi_engine [funneled|mappings|options|static]. Exits 0 if everything
+// worked.
 #include "runtime/toy.hpp"
 
 #include "dice/job/stream_job.hpp"
@@ -102,6 +103,18 @@ void give_mappings(bool one) {
   throw std::runtime_error("an engine ran under a mapping that the other process does not have");
 }
 
+/// One of two processes checks numbers, and the other does not: both get an error.
+void give_options(bool checks) {
+  const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
+  try {
+    dice::job::stream_job job(toy.view(), {.check_numbers = checks});
+  } catch (const dice::engine_error& e) {
+    require(std::string(e.what()).find(" runs with check_numbers = ") != std::string::npos, e.what());
+    return;
+  }
+  throw std::runtime_error("an engine checked numbers in one process only");
+}
+
 const toy::program static_toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
 const dice::runtime::program static_program = static_toy.view();
 std::unique_ptr<dice::job::stream_job> static_job;  // destroyed after everything that main makes in static storage
@@ -134,6 +147,7 @@ int main(int argc, char** argv) {
       }
       throw std::runtime_error("an engine ran at MPI_THREAD_FUNNELED");
     }
+    if (argc > 1 && std::string(argv[1]) == "options") return give_options(world.rank() == 0), 0;
     if (argc > 1) {
       for (const int first : {0, 1}) give_mappings(world.rank() == first);
       return 0;

@@ -313,6 +313,19 @@ class Refusals(Case):
                 if MPIRUN and arguments in ([], ["x.npy"]):
                     self.assert_fails(self.run_program(*arguments, owner="0,0,0,0,0,1", ranks=2, by="mpi"), 2, *texts)
 
+    def test_a_mistake_of_one_rank_names_it(self):
+        if not MPIRUN:
+            self.skipTest("no mpirun")
+        rank = ["-np", "1", PROGRAM, "--random", "1"]
+        began = time.monotonic()
+        done = subprocess.run([MPIRUN, "--oversubscribe", "--bind-to", "none", *rank, ":", *rank, "--frames", "x"],
+                              env={**os.environ, "TOY_OWNER": "0,0,0,0,0,1"}, cwd=self.folder, text=True, capture_output=True,
+                              timeout=LIMIT)
+        self.seconds = time.monotonic() - began
+        self.assert_fails(done, 2, "dice: error: rank 1 (host ", "): --frames: 'x' is not")
+        done = self.run_program("--random", 1, "--frames", "x", owner="0,0,0,0,0,1", ranks=2, by="mpi")
+        self.assert_fails(done, 2, "dice: error: --frames: 'x' is not")  # of all ranks
+
     def test_weights(self):
         good = self.folder / "toy.safetensors"
         data = good.read_bytes()
@@ -330,7 +343,7 @@ class Refusals(Case):
                     with self.subTest(case=case, by=by, ranks=ranks):
                         done = self.run_program("--random", 1, owner=owner, ranks=ranks, by=by)
                         self.assert_fails(done, 1, *texts.get(case, ["not a safetensors"]))
-        self.assert_fails(self.run_program("--random", 1, "--weights", "elsewhere"), 1, "'elsewhere'", "No such file")
+        self.assert_fails(self.run_program("--random", 1, "--weights", "elsewhere"), 1, "'elsewhere'", "No such file", "with --weights")
         self.assert_fails(self.run_program("--random", 1, "--weights", "/"), 1, "regular")
         good.write_bytes(data)
         (self.folder / "copy").write_bytes(data)

@@ -433,6 +433,27 @@ TEST(Files, FailuresLeaveNothingBehind) {
   EXPECT_EQ(files(folder.path / "out2").size(), 0u);
 }
 
+TEST(Files, DependenciesOfAnyNameThatMakeCanRead) {
+  const scratch folder;
+  const auto depfile = folder.path / "net.d";
+  ASSERT_EQ(
+      tool({folder.save("a:b c.onnx", small()), "-o", folder.path / "out", "--name", "net", "--depfile", depfile}).code, 0);
+  EXPECT_TRUE(contains(read_file(depfile), "/a\\:b\\ c.onnx\n")) << read_file(depfile);
+  const auto broken =
+      tool({folder.save("a\nb.onnx", small()), "-o", folder.path / "new", "--name", "net", "--depfile", depfile});
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_TRUE(contains(broken.err, "which holds a line break; rename this file")) << broken.err;
+  EXPECT_EQ(files(folder.path / "new").size(), 0u);
+}
+
+TEST(Files, NoneIsStandardOutput) {
+  const scratch folder;
+  const auto m = folder.save("net.onnx", small());
+  for (const char* option : {"--dot", "--depfile"})
+    EXPECT_TRUE(contains(tool({m, option, "-", "-o", folder.path}).err,
+                         std::string(option) + ": output cannot go to '-'; name a file (./- for a file of that name)"));
+}
+
 TEST(Files, NeverOverOneAnother) {
   const scratch folder;
   const auto m = folder.save("net.onnx", small());

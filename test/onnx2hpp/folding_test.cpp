@@ -278,6 +278,11 @@ TEST(Constants, UnknownOnesAndTooLargeOnesAreRefused) {
   d.node("ConstantOfShape", {"to"}, {"c"});
   d.node("Add", {"x", "c"}, {"y"});
   EXPECT_NE(problems(d).find("a constant of more than"), std::string::npos);
+  builder e;
+  e.input("x", {1, 2}).output("y").ints("to", {2, -3});
+  e.node("ConstantOfShape", {"to"}, {"c"});
+  e.node("Add", {"x", "c"}, {"y"});
+  EXPECT_NE(problems(e).find("it is a constant with the extent -3"), std::string::npos) << problems(e);
 }
 
 TEST(Constants, AllTogetherHaveALimit) {

@@ -14,6 +14,8 @@ namespace {
 
 using floats = std::vector<float>;
 
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 /// y = x + c with the initializer c of two elements that `make` adds.
 template <class Make> network with_constant(Make make) {
   builder b;
@@ -88,6 +90,41 @@ TEST(Initializers, DamageIsTold) {
   c.tensor("c", onnx::TensorProto::FLOAT, {1ll << 62, 1ll << 62}).set_raw_data("12345678");
   c.node("Add", {"x", "c"}, {"y"});
   EXPECT_NE(problems(c).find("its shape is impossible"), std::string::npos);
+}
+
+TEST(Names, GivenTwiceOrNotAtAllAreRefused) {
+  const auto base = [] {
+    builder b;
+    b.input("x", {1, 2}).scalar("s", 1).output("y");
+    b.node("Add", {"x", "s"}, {"y"}, "add");
+    return b;
+  };
+  const std::string remedy = "; give each value its own name\n";
+  const auto expect = [&](const builder& b, const std::string& reason) {
+    EXPECT_EQ(problems(b), " (, opset 0): " + reason + remedy);
+  };
+  EXPECT_EQ(problems(base()), "");
+  expect(base().scalar("s", 2), "two initializers have the name \"s\"");
+  expect(base().output("y"), "two outputs have the name \"y\"");
+  expect(base().output(""), "an output has no name");
+  expect(base().input("x", {1, 2}), "two inputs have the name \"x\"");
+  expect(base().input("", {1, 2}), "an input has no name");
+  EXPECT_EQ(problems(base().output("y"), {.outputs = {"y"}}), "");
+}
+
+TEST(Inputs, DeclaredWithoutElements) {
+  const auto of = [](std::vector<std::int64_t> dims) {
+    builder b;
+    b.input("x", dims).output("y");
+    b.node("Relu", {"x"}, {"y"}, "relu");
+    return b;
+  };
+  EXPECT_TRUE(contains(problems(of({1, 0})), "its dimension 1 is declared as 0; fix it with -i x:1xN"));
+  EXPECT_TRUE(contains(problems(of({1, -3})), "its dimension 1 is declared as -3; fix it with -i x:1xN"));
+  EXPECT_TRUE(contains(problems(of({1, -1})), "its dimension 1 is not known"));
+  const scratch folder;
+  EXPECT_TRUE(contains(run({ONNX2HPP, "--list-layers", folder.save("m.onnx", of({0, 2}))}).err,
+                       "its first dimension, which the model declares as 0, is set to 1"));
 }
 
 TEST(Initializers, WithAnyNumberOfAxesAreRefused) {

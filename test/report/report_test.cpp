@@ -106,6 +106,12 @@ TEST(report, cores_of_ranks_and_of_others) {
   EXPECT_EQ(seen.lost[0].threads, 3);
   EXPECT_EQ(seen.lost[1].threads, 3);
   EXPECT_EQ(seen.lost[1].cores, 1);
+  // No rank computes and waits for more than the whole time, even if its waits before the first frame count.
+  r.ranks[0].wait_ms = 2000, r.ranks[0].compute_ms = 170;
+  r.ranks[1].wait_ms = 500, r.ranks[1].compute_ms = 1100;
+  seen = report::seen(p, r, {}, {}, 1);
+  EXPECT_NEAR(seen.idle[0], 0.83, 1e-9);
+  EXPECT_EQ(seen.idle[1], 0);
 }
 
 // A frame enters with the first of its inputs and leaves with the last of its outputs, on whichever ranks.

@@ -23,11 +23,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A path as make reads it.
+/// A path as make reads it. Throws usage_error if it cannot.
 std::string for_make(const fs::path& path) {
   std::string out;
   for (char c : path.string()) {
-    if (c == ' ' || c == '#' || c == '\\') out += '\\';
+    if (c == '\n' || c == '\r')
+      throw usage_error(fmt::format("--depfile: make cannot read the name {}, which holds a line break; rename this file",
+                                    quote(path.string())));
+    if (c == ' ' || c == '#' || c == '\\' || c == ':') out += '\\';
     if (c == '$') out += '$';
     out += c;
   }

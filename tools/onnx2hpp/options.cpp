@@ -135,6 +135,9 @@ options read_options(int argc, char** argv) {
   for (const auto& [option, value] :
        {std::pair{"-o", folder}, {"--dot", dot}, {"--depfile", depfile}, {"--mapping", mapping}, {"--platform", platform}})
     if (app.count(option) > 0 && value.empty()) throw usage_error(fmt::format("{}: the name is empty", option));
+  for (const auto& [option, value] : {std::pair{"--dot", dot}, {"--depfile", depfile}})
+    if (value == "-")
+      throw usage_error(fmt::format("{}: output cannot go to '-'; name a file (./- for a file of that name)", option));
   if (std::ranges::count(profiles, "") > 0) throw usage_error("--profile: the name is empty");
   if (mapping.empty() != platform.empty())
     throw usage_error(mapping.empty() ? "--platform needs --mapping FILE" : "--mapping needs --platform FILE");

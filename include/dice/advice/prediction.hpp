@@ -74,26 +74,30 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
 [[gnu::cold]] inline partition::request request_of_text(std::string_view text) {
   partition::request out;
   const auto fail = [](const std::string& what) { throw runtime::usage_error("--search: " + what); };
-  while (!text.empty()) {
-    const auto word = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    const auto name = word.substr(0, word.find('='));
+  std::vector<std::string_view> seen;
+  for (std::size_t at = 0, end = 0; end != std::string_view::npos; at = end + 1) {
+    end = text.find(',', at);
+    const auto word = text.substr(at, end - at), name = word.substr(0, word.find('='));
     const auto number = [&] {
       double value = 0;
       const auto digits = word.substr(std::min(name.size() + 1, word.size()));
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-      if (error != std::errc() || end != digits.data() + digits.size() || !(value > 0 && value < 1e12))
-        fail("'" + std::string(word) + "': write " + std::string(name) + "=N with a number above 0");
+      if (error != std::errc() || end != digits.data() + digits.size() || !(value >= 1e-12 && value <= 1e12))
+        fail("'" + std::string(word) + "': write " + std::string(name) + "=N with a number from 1e-12 to 1e12");
       return value;
     };
     const auto objective = std::find(objective_names.begin(), objective_names.end(), word);
-    if (objective != objective_names.end())
-      out.aim.best = static_cast<partition::objective>(objective - objective_names.begin());
+    const bool aims = objective != objective_names.end();
+    const std::string_view what = aims ? "an objective" : name;
+    if (std::find(seen.begin(), seen.end(), what) != seen.end())
+      fail("'" + std::string(text) + "': " + std::string(what) + " is given twice; give it once");
+    seen.push_back(what);
+    if (aims) out.aim.best = static_cast<partition::objective>(objective - objective_names.begin());
     else if (word == "in_order") out.aim.in_order = true;
     else if (word == "repeats") out.aim.repeats = true;
-    else if (name == "at_least_fps") out.fps = std::max(out.fps, number()), out.aim.max_period = 1 / out.fps;
-    else if (name == "at_most_latency") out.aim.max_latency = std::min(out.aim.max_latency, number() * 1e-3);
-    else if (name == "memory_limit") out.memory = std::min(out.memory, static_cast<std::int64_t>(number() * (1 << 20)));
+    else if (name == "at_least_fps") out.fps = number(), out.aim.max_period = 1 / out.fps;
+    else if (name == "at_most_latency") out.aim.max_latency = number() * 1e-3;
+    else if (name == "memory_limit") out.memory = static_cast<std::int64_t>(number() * (1 << 20));
     else
       fail("'" + std::string(word) +
            "' is not an objective or limit; write throughput, latency, energy or peak_memory, and after it, separated by "

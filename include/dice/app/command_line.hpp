@@ -132,13 +132,14 @@ inline std::span<const option> option_table() {
              "mean of pictures, whose samples from 0 to 1 become (sample - mean) / std; one number, or one per channel "
              "(default: ImageNet's for 3 channels, 0 for 1)",
              [](parsing& p, std::string_view v) {
-               p.out.mean = p.numbers(v, -std::numeric_limits<float>::max(), "a number, or three with commas between them");
+               p.out.mean = p.numbers(v, -std::numeric_limits<float>::max(),
+                                      "a number from -3.4e38 to 3.4e38, or three with commas between them");
              }},
       option{"--std", takes::value, "X[,X,X]", false,
              "standard deviation of pictures, likewise (default: ImageNet's for 3 channels, 1 for 1)",
              [](parsing& p, std::string_view v) {
-               p.out.deviation =
-                   p.numbers(v, std::numeric_limits<float>::min(), "a number above 0, or three with commas between them");
+               p.out.deviation = p.numbers(v, std::numeric_limits<float>::min(),
+                                           "a number from 1.18e-38 to 3.4e38, or three with commas between them");
              }},
       option{"--layout", takes::value, "nchw|nhwc", false,
              "the position of the channels in the input that gets the pictures (default nchw)",
@@ -158,8 +159,8 @@ inline std::span<const option> option_table() {
       option{"--random", takes::value, "SEED", false,
              "random frames for the inputs without a file (1, or as many as --frames says)",
              [](parsing& p, std::string_view v) {
-               p.out.random =
-                   p.number<std::uint64_t>(v, 0, std::numeric_limits<std::uint64_t>::max(), "a whole number of at least 0");
+               p.out.random = p.number<std::uint64_t>(v, 0, std::numeric_limits<std::uint64_t>::max(),
+                                                      "a whole number from 0 to 18446744073709551615");
              }},
       option{"--output", takes::value, "[NAME=]FILE", true,
              "write a graph output as .npy, frames joined along the leading dimension",
@@ -176,7 +177,7 @@ inline std::span<const option> option_table() {
              }},
       option{"--in-flight", takes::value, "N", false, "the maximum number of frames in flight, no more than the plan allows",
              [](parsing& p, std::string_view v) {
-               const int n = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number of at least 1");
+               const int n = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number from 1 to 2147483647");
                if (const int allowed = p.program.plan.in_flight; n > allowed)
                  p.fail(std::to_string(n) + " is more than the plan of this program allows, " + std::to_string(allowed) +
                         "; lower it, or add dice::in_flight<" + std::to_string(n) + "> to the mapping");
@@ -210,11 +211,11 @@ inline std::span<const option> option_table() {
              [](parsing& p, std::string_view v) { p.add_once(p.out.expected, v); }},
       option{"--tolerance", takes::value, "X", false, "for --expect (default 1e-4)",
              [](parsing& p, std::string_view v) {
-               p.out.tolerance = p.number<double>(v, 0, std::numeric_limits<double>::max(), "a number of at least 0");
+               p.out.tolerance = p.number<double>(v, 0, std::numeric_limits<double>::max(), "a number from 0 to 1.79e308");
              }},
       option{"--top", takes::value, "K", false, "print the K largest numbers of each output, for each frame",
              [](parsing& p, std::string_view v) {
-               p.out.top = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number of at least 1");
+               p.out.top = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number from 1 to 2147483647");
                std::int64_t longest = 0;
                for (const auto& l : p.program.layers.layers)
                  if (l.is_output) longest = std::max(longest, l.output.elements());
@@ -336,23 +337,29 @@ inline std::string_view nearest_option(std::string_view wrong) {
     const auto table = detail::option_table();
     const auto found = std::find_if(table.begin(), table.end(), [&](const auto& o) { return o.name == name; });
     if (found == table.end()) {
-      const auto guess = detail::nearest_option(name);
-      throw runtime::usage_error((word.substr(0, 1) == "-" ? "unknown option '" : "unexpected argument '") +
-                                 std::string(word) + "'; " +
-                                 (guess.empty() ? "--help lists the options" : "did you mean " + std::string(guess) + "?"));
+      const bool dashed = word.substr(0, 1) == "-";
+      std::string guess(detail::nearest_option(name));
+      for (const auto& o : table)
+        if (!dashed && i > 0 && o.how == detail::takes::perhaps && o.name == arguments[i - 1])
+          guess = std::string(o.name) + "=" + std::string(word);
+      throw runtime::usage_error((dashed ? "unknown option '" : "unexpected argument '") + std::string(word) + "'; " +
+                                 (guess.empty() ? "--help lists the options" : "did you mean " + guess + "?"));
     }
     detail::parsing p{program, out, found->name};
     if (!found->repeatable && std::find(seen.begin(), seen.end(), found->name) != seen.end())
       p.fail("given twice; give it once");
     seen.push_back(found->name);
+    const auto missing = [&] {
+      p.fail("the value is missing: write " + std::string(found->name) + (found->how == detail::takes::perhaps ? "=" : " ") +
+             std::string(found->value));
+    };
     std::string_view value;
     if (equals != std::string_view::npos) {
       if (found->how == detail::takes::nothing) p.fail("takes no value");
       value = word.substr(equals + 1);
-      if (value.empty()) p.fail("the value is missing: write " + std::string(found->name) + " " + std::string(found->value));
+      if (value.empty()) missing();
     } else if (found->how == detail::takes::value) {
-      if (i + 1 == arguments.size())
-        p.fail("the value is missing: write " + std::string(found->name) + " " + std::string(found->value));
+      if (i + 1 == arguments.size()) missing();
       value = arguments[++i];
       if (value.empty()) p.fail("the value is empty");
     }
@@ -445,7 +452,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
     for (int a = 0; a < s.rank; ++a) out += (a ? "×" : "") + std::to_string(s[a]);
     return out.empty() ? std::string("scalar") : out;
   };
-  const std::string name(command.substr(command.rfind('/') == std::string_view::npos ? 0 : command.rfind('/') + 1));
+  const auto name = text::shown(command.substr(command.rfind('/') == std::string_view::npos ? 0 : command.rfind('/') + 1));
   const int ranks = program.ranks();
   std::string out = "Runs the network " + std::string(program.network) + " on " + std::to_string(ranks) +
                     (ranks == 1 ? " rank" : " ranks");

@@ -1,17 +1,23 @@
 // Compares and lists results.
 #pragma once
 
+#include "dice/files/place.hpp"
 #include "dice/runtime/tensor.hpp"
 #include "dice/text/foreign.hpp"
+#include "dice/text/table.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace dice::app {
@@ -30,16 +36,23 @@ inline double relative_error(const runtime::tensor& found, const runtime::tensor
   return largest > 0 ? difference / largest : difference;
 }
 
-/// The lines of a file of labels. Throws std::runtime_error.
-inline std::vector<std::string> read_labels(const std::string& path) {
+/// The lines of a regular file of labels, of at most 16 MiB. Throws std::runtime_error.
+[[gnu::cold]] inline std::vector<std::string> read_labels(const std::string& path) {
+  const auto fail = [&](const std::string& what) {
+    throw std::runtime_error("labels file '" + path + "' " + what + "; give --labels a file with one name per line");
+  };
+  if (files::is_special(path)) fail("is a folder, a pipe or a device");
   std::ifstream in(path);
-  if (!in) throw std::runtime_error("labels file '" + path + "' cannot be opened");
+  if (!in) fail(std::string("cannot be opened: ") + std::strerror(errno));
+  std::error_code unknown;
+  if (const auto bytes = std::filesystem::file_size(path, unknown); !unknown && bytes > 16 << 20)
+    fail("has more than 16 MiB");
   std::vector<std::string> out;
   for (std::string line; std::getline(in, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     out.push_back(line);
   }
-  if (in.bad() || out.empty()) throw std::runtime_error("labels file '" + path + "' has no readable lines");
+  if (in.bad() || out.empty()) fail("has no readable lines");
   return out;
 }
 
@@ -62,10 +75,9 @@ inline std::vector<std::string> read_labels(const std::string& path) {
   std::string out = "frame " + std::to_string(frame) + (picture.empty() ? "" : " (" + text::shown(picture) + ")") +
                     (name.empty() ? "" : " " + text::shown(name)) + ":";
   for (std::size_t i = 0; i < most; ++i) {
-    char value[32];
-    std::snprintf(value, sizeof value, " %.4g", static_cast<double>(x[order[i]]));
     out += (i ? ", " : " ") + std::to_string(order[i]) +
-           (order[i] < labels.size() ? " " + text::shown(labels[order[i]]) : "") + value;
+           (order[i] < labels.size() ? " " + text::shown(labels[order[i]]) : "") +
+           text::number_text(static_cast<double>(x[order[i]]), " %.4g");
   }
   return out + "\n";
 }

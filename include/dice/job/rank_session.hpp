@@ -109,7 +109,8 @@ class rank_session {
   using property = std::pair<const char*, std::string>;
 
   /// Checks that all ranks run the same program in the same way, on the right number of ranks. `usage` says what is wrong
-  /// with the command line here, or is empty; `options` are compared in addition to the program. Collective.
+  /// with the command line here, or is empty (the outcome names the rank, unless all say the same); `options` are compared
+  /// in addition to the program. Collective.
   [[gnu::cold]] outcome introduce(const std::string& usage, const std::vector<property>& options) {
     const auto may = kernels::usable_cores();
     std::string mask;
@@ -125,14 +126,14 @@ class rank_session {
       mine.put(field);
     for (const auto& [what, value] : alike) mine.put(value);
     const auto answers = ranks_.all_gather(mine.text());
-    std::string first_usage, difference, first_version, first_host;
-    std::vector<std::string> first;
+    std::string difference, first_version, first_host;
+    std::vector<std::string> first, mistakes;
     int code = 1;
     sharers_ = 0;
     for (std::size_t k = 0; k < answers.size(); ++k) {
       record in(answers[k]);
       const auto version = in.get(), host = in.get();
-      hosts_.push_back(host);
+      hosts_.push_back(host), mistakes.emplace_back();
       if (k == 0) first_version = version, first_host = host;
       const auto compare = [&](const char* what, const std::string& other, const std::string& zero, const char* why = "") {
         if (other == zero || !difference.empty()) return false;
@@ -142,8 +143,8 @@ class rank_session {
       };
       compare("dice ", version, first_version);
       if (version != program_.version) continue;
-      const auto wrong = in.get(), cores = in.get();
-      if (!wrong.empty() && first_usage.empty()) first_usage = wrong;
+      mistakes.back() = in.get();
+      const auto cores = in.get();
       sharers_ += shares && cores == mask && host == host_;
       for (std::size_t i = 0; i < alike.size(); ++i) {
         const auto value = in.get();
@@ -154,7 +155,11 @@ class rank_session {
       }
     }
     sharers_ = std::max(sharers_, 1);
-    if (!first_usage.empty()) return {first_usage, 2};
+    for (std::size_t k = 0; k < mistakes.size(); ++k) {
+      if (mistakes[k].empty()) continue;
+      const bool of_all = std::count(mistakes.begin(), mistakes.end(), mistakes[k]) == std::ssize(mistakes);
+      return {(of_all ? "" : where_text(static_cast<int>(k)) + ": ") + mistakes[k], 2};
+    }
     if (!difference.empty()) return {difference, code};
     if (const int wanted = program_.ranks(); wanted != ranks_.size()) {
       const auto n = std::to_string(wanted), found = std::to_string(ranks_.size());

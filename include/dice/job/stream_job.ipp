@@ -198,7 +198,7 @@ class stream_job::ranks {
         workers_[begun]->thread = std::jthread([this, &w = *workers_[begun], processes] { work(w, processes); });
     } catch (const std::exception& e) {
       if (hub_) hub_->stop();
-      no_thread_ = "no thread for rank " + std::to_string(hub_ ? static_cast<int>(begun) : rank()) + ": " + e.what();
+      no_thread_ = "no thread" + (hub_ ? " for rank " + std::to_string(begun) : std::string()) + ": " + e.what();
       if (!hub_) work(*workers_[begun++], processes);  // so that the other processes learn of it
     }
     std::exception_ptr error;
@@ -262,7 +262,8 @@ class stream_job::ranks {
               std::to_string(options_.in_flight) + "> to the mapping";
     if (usage.empty() && !options_.packed.empty() && !options_.weights.empty())
       usage = "both packed and weights name a file; give only one, since packed holds all weights";
-    fail(me.introduce(usage, {{"with in_flight = ", std::to_string(in_flight())}}).error);
+    const char* checks = options_.check_numbers ? "true" : "false";
+    fail(me.introduce(usage, {{"with in_flight = ", std::to_string(in_flight())}, {"with check_numbers = ", checks}}).error);
     std::string warning;
     std::vector<std::string> warnings;
     std::string memory;

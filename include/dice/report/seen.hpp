@@ -132,7 +132,9 @@ namespace detail {
   out.latency = r.latency(0.5) * 1e-3;
   for (const auto& rank : r.ranks) {
     out.busy.push_back(rank.compute_ms * 1e-3), out.hosts.push_back(rank.host);
-    out.idle.push_back(out.period > 0 ? std::min(rank.wait_ms * 1e-3 / out.period, 1.0) : 0);
+    // In a run of few frames, waits before the first one and after the last count for much. What computes does not wait.
+    const double left = std::max(out.period - out.busy.back(), 0.0);
+    out.idle.push_back(out.period > 0 ? std::min(rank.wait_ms * 1e-3, left) / out.period : 0);
   }
   for (const auto& rank : r.ranks) {
     auto& lost = out.lost.emplace_back();

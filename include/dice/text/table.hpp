@@ -5,6 +5,7 @@
 #include "dice/text/foreign.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -22,10 +23,10 @@ inline std::string bytes_text(std::int64_t bytes) {
   return out;
 }
 
-/// A number as printf formats it with `form`.
+/// A number as printf formats it with `form`; NaN without a sign.
 inline std::string number_text(double value, const char* form) {
   char out[128];
-  std::snprintf(out, sizeof out, form, value);
+  std::snprintf(out, sizeof out, form, std::isnan(value) ? std::abs(value) : value);
   return out;
 }
 

@@ -39,7 +39,8 @@ class file {
  public:
   /// Opens `path` for the network `network` whose header states `wanted`. Throws files::error.
   file(std::string path, std::string_view network, const graph::weights_file& wanted)
-      : in_("weights file", std::move(path), "name the .safetensors file that onnx2hpp wrote") {
+      : in_("weights file", std::move(path), "name the .safetensors file that onnx2hpp wrote",
+            "; name the .safetensors file that onnx2hpp wrote with --weights (engine_options::weights)") {
     check(network, wanted);
   }
 

@@ -7,6 +7,8 @@
 namespace onnx2hpp {
 
 std::size_t folded_size(const std::vector<std::int64_t>& dims) {
+  for (const auto d : dims)
+    if (d < 0) node_context::refuse(fmt::format("it is a constant with the extent {}", d));
   const auto n = element_count(dims);
   if (n < 0 || n > folding_limit)
     node_context::refuse(fmt::format("it is a constant of more than {} elements", folding_limit));

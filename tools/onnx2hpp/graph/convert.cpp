@@ -83,10 +83,27 @@ class converter {
          .remedy = "export it with one of these, or convert it with onnx.version_converter"});
   }
 
+  /// Those of `names` that a graph may have; the others are problems.
+  std::vector<std::string> distinct(const char* what, const std::vector<std::string>& names) {
+    std::vector<std::string> out;
+    std::set<std::string> seen;
+    for (const auto& name : names)
+      if (!name.empty() && seen.insert(name).second) out.push_back(name);
+      else
+        problems_.push_back({.reason = name.empty() ? fmt::format("an {} has no name", what)
+                                                    : fmt::format("two {}s have the name {}", what, quote(name)),
+                             .remedy = "give each value its own name"});
+    return out;
+  }
+  std::vector<std::string> names_of(const char* what, const std::vector<value_info>& values) {
+    std::vector<std::string> names;
+    for (const auto& v : values) names.push_back(v.name);
+    return distinct(what, names);
+  }
+
   std::vector<std::string> choose_outputs() {
     std::vector<std::string> names = settings_.outputs;
-    if (names.empty())
-      for (const auto& v : model_.outputs) names.push_back(v.name);
+    if (names.empty()) names = names_of("output", model_.outputs);
     if (names.empty()) problems_.push_back({.reason = "the model has no output", .remedy = "name some with --outputs"});
     for (const auto& name : settings_.outputs) {
       const bool known =
@@ -111,6 +128,8 @@ class converter {
   }
 
   void make_inputs(const std::set<std::string>& left_out) {
+    names_of("input", model_.inputs);
+    distinct("initializer", model_.initializer_names);
     auto [shapes, symbols] = input_shapes(model_, left_out, settings_, out_, problems_);
     symbols_ = std::move(symbols);
     for (const auto& v : model_.inputs) {
@@ -121,9 +140,7 @@ class converter {
         net_.layers.push_back({input_operation(known->second), {}, {}, v.name, known->second});
         made = {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
       }
-      if (!values_.emplace(v.name, made).second)
-        problems_.push_back(
-            {.reason = fmt::format("two inputs have the name {}", quote(v.name)), .remedy = "give each value its own name"});
+      values_.emplace(v.name, made);
     }
     for (const auto& n : nodes_)
       for (const auto& o : n.outputs)

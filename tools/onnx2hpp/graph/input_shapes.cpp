@@ -142,15 +142,22 @@ class resolver {
     const extent& e = (*v.shape)[a];
     if (e.value > 0) return e.value;
     if (const auto d = known_.symbols.find(e.symbol); !e.symbol.empty() && d != known_.symbols.end()) return d->second;
+    const bool declared = e.symbol.empty() && e.value != -1;  // some exporters write -1 for an unknown extent
     if (a == 0) {
-      out_.note(fmt::format("input {}: its unknown first dimension is set to 1", quote(v.name)));
+      out_.note(fmt::format(
+          "input {}: its {} is set to 1", quote(v.name),
+          declared ? fmt::format("first dimension, which the model declares as {},", e.value) : "unknown first dimension"));
       return 1;
     }
     std::string wanted;
     for (std::size_t i = 0; i < v.shape->size(); ++i)
       wanted += (i ? "x" : "") + ((*v.shape)[i].value > 0 ? std::to_string((*v.shape)[i].value) : i == 0 ? "1" : "N");
     const auto input = shell_word(v.name + ":" + wanted);
-    tell(v, fmt::format("its dimension {} is {}", a, e.symbol.empty() ? "not known" : "the symbol " + quote(e.symbol)),
+    tell(v,
+         fmt::format("its dimension {} is {}", a,
+                     declared           ? fmt::format("declared as {}", e.value)
+                     : e.symbol.empty() ? "not known"
+                                        : "the symbol " + quote(e.symbol)),
          e.symbol.empty() ? fmt::format("fix it with -i {}", input)
                           : fmt::format("fix it with -d {} or -i {}", shell_word(e.symbol + "=NUMBER"), input));
     return -1;

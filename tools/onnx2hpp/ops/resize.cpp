@@ -46,11 +46,13 @@ void set_factors(resize& op, const std::vector<double>& scales, const std::vecto
     node_context::refuse(fmt::format("it has {} scales or sizes for {} axes", scales.size(), named));
   for (std::size_t i = 0; i < named; ++i) {
     const double scale = scales[i];
-    if (scale < 1 || scale != std::floor(scale))
+    constexpr int most = 1 << 24;
+    if (scale > most) node_context::refuse(fmt::format("it scales an axis by {:.6g}; at most {} is supported", scale, most));
+    if (!(scale >= 1) || scale != std::floor(scale))
       node_context::refuse(fmt::format("it scales an axis by {:.6g}; only whole numbers are supported", scale));
     const auto a = axes.empty() ? i : static_cast<std::size_t>(node_context::axis(axes[i], in.rank));
     node_context::require(op.factors[a] == 1, "it names an axis twice");
-    op.factors[a] = node_context::small(scale < 1e9 ? static_cast<std::int64_t>(scale) : 1 << 30, "scale");
+    op.factors[a] = static_cast<int>(scale);
   }
 }
 

@@ -69,8 +69,12 @@ class loader {
   }
 
   void read(const onnx::GraphProto& g) {
-    for (const auto& t : g.initializer()) out_.initializers[t.name()] = read(t);
-    for (const auto& t : g.sparse_initializer()) out_.initializers[t.values().name()] = read(t);
+    const auto keep = [&](const std::string& name, const auto& t) {
+      if (!name.empty()) out_.initializer_names.push_back(name);  // nobody can read one without a name
+      out_.initializers[name] = read(t);
+    };
+    for (const auto& t : g.initializer()) keep(t.name(), t);
+    for (const auto& t : g.sparse_initializer()) keep(t.values().name(), t);
     for (const auto& n : g.node()) out_.nodes.push_back(read(n, out_.opsets));
     for (const auto& v : g.input())
       if (!out_.initializers.contains(v.name())) out_.inputs.push_back(read(v));

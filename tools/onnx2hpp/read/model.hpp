@@ -68,7 +68,8 @@ struct model {
   std::vector<node> nodes;
   std::vector<function> functions;
   std::map<std::string, stored_tensor> initializers;
-  std::vector<value_info> inputs;  ///< without initializers
+  std::vector<std::string> initializer_names;  ///< as the model lists them, but for empty ones
+  std::vector<value_info> inputs;              ///< without initializers
   std::vector<value_info> outputs;
   std::map<std::string, value_info> values;           ///< what the model declares about its inner values
   std::vector<std::filesystem::path> external_files;  ///< that hold tensors
