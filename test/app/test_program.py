@@ -343,7 +343,7 @@ class Refusals(Case):
                     with self.subTest(case=case, by=by, ranks=ranks):
                         done = self.run_program("--random", 1, owner=owner, ranks=ranks, by=by)
                         self.assert_fails(done, 1, *texts.get(case, ["not a safetensors"]))
-        self.assert_fails(self.run_program("--random", 1, "--weights", "elsewhere"), 1, "'elsewhere'", "No such file", "with --weights")
+        self.assert_fails(self.run_program("--random", 1, "--weights", "elsewhere"), 1, "'elsewhere'", "No such file", "give --weights")
         self.assert_fails(self.run_program("--random", 1, "--weights", "/"), 1, "regular")
         good.write_bytes(data)
         (self.folder / "copy").write_bytes(data)

@@ -81,8 +81,8 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
     const auto number = [&] {
       double value = 0;
       const auto digits = word.substr(std::min(name.size() + 1, word.size()));
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-      if (error != std::errc() || end != digits.data() + digits.size() || !(value >= 1e-12 && value <= 1e12))
+      const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      if (error != std::errc() || last != digits.data() + digits.size() || !(value >= 1e-12 && value <= 1e12))
         fail("'" + std::string(word) + "': write " + std::string(name) + "=N with a number from 1e-12 to 1e12");
       return value;
     };

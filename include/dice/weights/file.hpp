@@ -40,7 +40,7 @@ class file {
   /// Opens `path` for the network `network` whose header states `wanted`. Throws files::error.
   file(std::string path, std::string_view network, const graph::weights_file& wanted)
       : in_("weights file", std::move(path), "name the .safetensors file that onnx2hpp wrote",
-            "; name the .safetensors file that onnx2hpp wrote with --weights (engine_options::weights)") {
+            "; give --weights (engine_options::weights) the .safetensors file that onnx2hpp wrote") {
     check(network, wanted);
   }
 
