@@ -65,7 +65,8 @@ class packed_file {
  public:
   /// Throws files::error, whose text names the difference and the remedy.
   [[gnu::cold]] packed_file(const std::string& path, const identity& wanted, std::span<const std::vector<item>> ranks)
-      : layout_(wanted, ranks), in_("packed weights", path, "name a file that --pack wrote") {
+      : layout_(wanted, ranks),
+        in_("packed weights", path, "name a file that --pack wrote", "; name a file that --pack wrote") {
     const std::string remedy = "; write it again with --pack " + text::shell_word(path), first = packed_layout::first_line;
     std::string found(layout_.text.size(), '\0');
     if (in_.size() < packed_layout::header || !in_.read(found.data(), found.size(), 0) ||
