@@ -10,8 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <thread>
@@ -183,6 +185,37 @@ TEST(Engine, AFailingKernelIsNamed) {
     EXPECT_LE(frames, 5);
     source.join();
     EXPECT_THROW(job.wait(), dice::engine_error);
+  }
+}
+
+TEST(Engine, NumbersThatAreNotFiniteAreNamed) {
+  for (const auto& owner : placements) {
+    fixture f(owner);
+    f.options.check_numbers = true;
+    stream_job job(f.program, f.options);
+    fixture::push(job, 0, 0);
+    fixture::write(job, 0, [](float* to, std::int64_t n) { std::fill_n(to, n, 1.f), to[3] = NAN; });
+    job.close();
+    try {
+      job.wait();
+      ADD_FAILURE();
+    } catch (const dice::engine_error& e) {
+      EXPECT_EQ(e.frame(), 1);
+      EXPECT_EQ(e.layer(), "in.0");
+      EXPECT_EQ(e.rank(), owner[0]);
+    }
+  }
+}
+
+// The toy network's file has no digests of its tensors.
+TEST(Engine, WeightsAreVerifiedIfAsked) {
+  fixture f(placements[1]);
+  f.options.verify = true;
+  try {
+    const stream_job job(f.program, f.options);
+    ADD_FAILURE();
+  } catch (const dice::engine_error& e) {
+    EXPECT_NE(e.cause().find("digest"), std::string::npos) << e.cause();
   }
 }
 

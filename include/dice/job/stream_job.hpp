@@ -26,6 +26,7 @@ struct engine_options {
   std::string packed{};        ///< the file that --pack wrote, in place of `weights`; both empty: one next to the program
   int in_flight = 0;           ///< most frames under way; 0: as many as the plan allows
   int queue = 0;               ///< most frames, and results, that wait in addition; 0: as many as may be in flight
+  bool verify = false;         ///< compare the weights with the digests in their file at the start, as --verify does
   bool check_numbers = false;  ///< fail at the first frame or result that is not finite, as --check-numbers does
   job::transport by =
       job::transport::automatic;  ///< in_process: all ranks as threads of this process; else MPI if there are several

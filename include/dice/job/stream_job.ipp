@@ -268,7 +268,7 @@ class stream_job::ranks {
     std::vector<std::string> warnings;
     std::string memory;
     fail(me.check_memory(0, memory));
-    const auto error = rank_session::attempt([&] { warning = me.equip(options_.weights, options_.packed, in_flight()); });
+    const auto error = rank_session::attempt([&] { warning = me.equip(options_.weights, options_.packed, in_flight(), options_.verify); });
     if (!memory.empty()) warning += (warning.empty() ? "has little memory: " : "; has little memory: ") + memory;
     fail(me.agree(error, warning.empty() ? warning : me.where_text() + " " + warning, warnings));
     auto mistake = rank_session::attempt([&] {
