@@ -40,7 +40,7 @@ constexpr root_of find_root(const meta::array<instance>& all, int i) {
 constexpr bool fits_within(const graph::network_view& net, const meta::array<instance>& all, const meta::array<int>& index,
                            int whole, const graph::edge& e) {
   const auto root = find_root(all, index[e.from]);
-  if (!all[index[e.from]].received || all[root.at].layout != all[whole].layout) return false;
+  if (!all[index[e.from]].received || !all[root.at].received || all[root.at].layout != all[whole].layout) return false;
   const auto begin = e.joins * tensor::element_bytes - root.offset, end = begin + all[root.at].bytes;
   if (begin < 0 || end > all[whole].bytes) return false;
   for (const auto& other : net.into(all[whole].layer)) {
