@@ -142,12 +142,15 @@ class LateFrames(Runs):
     @unittest.skipUnless(MPIRUN, "no mpirun")
     def test_a_rank_that_vanishes(self):
         """Stopped, it does not answer, as a host without power would not."""
-        for rank, text in [(0, r"rank 1 \(host .*\): no frame has come for 0.5 s"), (1, r"rank 0 \(host .*\): frame \d+ has taken more than 0.5 s")]:
-            process = self.start(*self.WORDS, "--frame-timeout", "0.5", by="mpi")
-            self.wait_for(lambda: all("toy.safetensors" in pathlib.Path(f"/proc/{p}/maps").read_text()
-                                      for p in self.processes(process, "mpi")))
-            ranks = test_faults.ranks_of(process.pid)
-            err = self.end(process, lambda: os.kill(ranks[rank], signal.SIGSTOP))
+        for rank, text in [(0, r"rank 1 \(host .*\): no frame has come for 0.5 s"), (1, r"rank 0 \(host .*\): frame 1 has taken more than 0.5 s")]:
+            process = self.start("--input", "-", "--top", "1", "--frame-timeout", "0.5", by="mpi", stdin=subprocess.PIPE)
+            one = np.load(self.folder / "good.npy")[:2].tobytes()
+            process.stdin.buffer.write(one)
+            process.stdin.flush()
+            self.assertIn("frame 0:", process.stdout.readline())
+            os.kill(test_faults.ranks_of(process.pid)[rank], signal.SIGSTOP)
+            process.stdin.buffer.write(one)
+            err = self.end(process, process.stdin.flush)
             self.assertRegex(err, rf"dice: error: {text} \(--frame-timeout\), and rank {rank} \(host .*\) does not answer: a program that hangs, "
                              "a host that is down or a lost connection; all ranks: ")
             self.assertNotEqual(process.returncode, 0)
