@@ -282,6 +282,34 @@ TEST(frame_count, of_a_stop_is_the_largest_that_has_entered) {
   EXPECT_EQ(count.may_enter(), 4);
 }
 
+/// Two receives get 5 and 7.
+struct two_words final : channels::endpoint {
+  int begun = 0;
+  void start_send(int, int, const std::byte*) override {}
+  void start_receive(int, int, std::byte* to) override {
+    const std::int64_t word = begun++ == 0 ? 5 : 7;
+    std::memcpy(to, &word, sizeof word);
+  }
+  bool sent(int, int) const override { return true; }
+  bool received(int, int slot) const override { return slot < begun && begun <= 2 + slot; }
+  void progress() override {}
+  void wait() override {}
+  void wake() override {}
+  void settle() override {}
+  void quit() override {}
+};
+
+// A rank may end a run, whose number of frames it was given, before it reads the announcement.
+TEST(frame_count, of_a_former_run_does_not_count) {
+  const std::vector<channels::path> paths{{0, 1, 7, 8, 2, 2}};
+  two_words end;
+  const int inputs[] = {0};
+  runtime::frame_count count(paths, 7, 1, inputs, end);
+  count.begin();
+  count.begin();
+  EXPECT_EQ(count.advance([] { return -1; }, 0, false), 7);
+}
+
 TEST_P(executor, a_failing_rank_ends_all) {
   auto net = toy::diamond();
   net[6].what = toy::op::failing;
