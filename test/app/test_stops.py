@@ -55,7 +55,6 @@ class Stops(Runs):
             (self.folder / name).unlink()
 
     def test_signals(self):
-        done = 0
         for by in ("", "threads"):
             for number, text in [(signal.SIGINT, "interrupted (SIGINT)"), (signal.SIGTERM, "terminated (SIGTERM)"),
                                  (signal.SIGHUP, "the terminal is gone (SIGHUP)"), (signal.SIGUSR1, "asked to stop (SIGUSR1)")]:
@@ -64,8 +63,6 @@ class Stops(Runs):
                     n = self.stop(process, number, by)
                     self.assertEqual((process.returncode, self.said), (STOPPED, text))
                     self.results(n)
-                    done += n
-        self.assertGreater(done, 0)
 
     @unittest.skipUnless(MPIRUN, "no mpirun")
     def test_mpirun(self):
