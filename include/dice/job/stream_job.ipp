@@ -88,7 +88,7 @@ class stream_job::ranks {
 
   const runtime::program& program() const { return program_; }
   bool holds(int layer) const { return worker_of(layer) != nullptr; }
-  int rank() const { return hub_ ? 0 : workers_.front()->ranks->rank(); }
+  int rank() const { return workers_.front()->rank; }
 
   bool push(int layer, const maker& make, runtime::deadline until) {
     const bool stuck = until == runtime::never && is_inside();
@@ -135,8 +135,10 @@ class stream_job::ranks {
 
  private:
   struct worker {
-    worker(std::unique_ptr<channels::communicator> c, std::size_t queue) : ranks(std::move(c)), in(queue), out(queue) {}
-    std::unique_ptr<channels::communicator> ranks;
+    worker(std::unique_ptr<channels::communicator> c, std::size_t queue)
+        : ranks(std::move(c)), rank(ranks->rank()), in(queue), out(queue) {}
+    std::unique_ptr<channels::communicator> ranks;  ///< until its thread has ended
+    const int rank;
     runtime::push_source in;
     runtime::result_sink out;
     std::promise<void> started;
@@ -268,7 +270,8 @@ class stream_job::ranks {
     std::vector<std::string> warnings;
     std::string memory;
     fail(me.check_memory(0, memory));
-    const auto error = rank_session::attempt([&] { warning = me.equip(options_.weights, options_.packed, in_flight(), options_.verify); });
+    const auto error =
+        rank_session::attempt([&] { warning = me.equip(options_.weights, options_.packed, in_flight(), options_.verify); });
     if (!memory.empty()) warning += (warning.empty() ? "has little memory: " : "; has little memory: ") + memory;
     fail(me.agree(error, warning.empty() ? warning : me.where_text() + " " + warning, warnings));
     auto mistake = rank_session::attempt([&] {
@@ -327,14 +330,14 @@ class stream_job::ranks {
   void join() {
     const std::lock_guard lock(joining_);
     for (auto& w : workers_)
-      if (w->thread.joinable()) w->thread.join();
+      if (w->thread.joinable()) w->thread.join(), w->ranks.reset();
     mpi_.reset();  // a program that now calls exit() lets MPI end, although it never destroys this engine
   }
 
   worker* worker_of(int layer) const {
     const int owner = program_.plan.owner[layer];
     if (hub_) return workers_[owner].get();
-    return workers_.front()->ranks->rank() == owner ? workers_.front().get() : nullptr;
+    return workers_.front()->rank == owner ? workers_.front().get() : nullptr;
   }
   worker& at(int l) const {
     if (auto* w = worker_of(l)) return *w;
