@@ -419,4 +419,26 @@ TEST(Schedule, CrossingBytesAreThoseOfPlans) {
   EXPECT_GT(carried, 20);
 }
 
+// Each Concat joins the one before it with itself: 2^40 paths lead to the first tensor.
+TEST(Schedule, ConcatsOfTheSameTensorTakeNoLonger) {
+  const std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}};
+  test::network net;
+  net.add("Input", {1, 1, 1, 1}, {}).is_input = true;
+  for (int i = 0; i < 40; ++i) net.add_concat({1, std::int64_t{2} << i, 1, 1}, {i, i});
+  for (int i = 1; i <= 40; ++i) net.add("Conv", {1, 1, 1, 1}, {i});  // also reads what lies within the last one
+  net.add_output(net.size() - 1);
+  std::vector<int> owner(net.layers.size(), 1), ids(net.layers.size());
+  std::fill_n(owner.begin(), 41, 0);
+  const std::vector<algorithm::choice> algorithms(net.layers.size());
+  const auto plan = schedule::build({net.view(), owner, devices, algorithms, 1});
+  EXPECT_TRUE(schedule::sound(plan.view(), net.view()));
+  ASSERT_EQ(plan.messages.size(), 1);
+  std::iota(ids.begin(), ids.end(), 0);
+  std::int64_t crossing = 0;
+  schedule::each_crossing(net.view(), ids, [&](int t, int first, int end, int times) {
+    if (first < 41 && end >= 41) crossing += times * net.layers[static_cast<std::size_t>(t)].output.bytes();
+  });
+  EXPECT_EQ(crossing, plan.messages[0].bytes);
+}
+
 }  // namespace

@@ -8,17 +8,32 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace dice::schedule {
 
-/// Calls f(t, offset) for each tensor t that lies in one piece within the result of Concat c, also through Concats of
-/// Concats; `offset` counts elements of plain tensors. Other operators have no such tensors.
-template <class F> constexpr void each_joined(const graph::network_view& net, int c, const F& f, std::int64_t offset = 0) {
+namespace detail {
+
+template <class F>
+constexpr void each_joined_once(const graph::network_view& net, int c, const F& f, std::int64_t offset,
+                                meta::array<char>& seen) {
   for (const auto& e : net.into(c)) {
-    if (e.joins < 0) continue;
+    if (e.joins < 0 || std::exchange(seen[e.from], char{1})) continue;
     f(e.from, offset + e.joins);
-    each_joined(net, e.from, f, offset + e.joins);
+    each_joined_once(net, e.from, f, offset + e.joins, seen);
   }
+}
+
+}  // namespace detail
+
+/// Calls f(t, offset) for each tensor t that lies in one piece within the result of Concat c, also through Concats of
+/// Concats, once: `offset` counts elements of plain tensors, and is that of the first of its places. Other operators have no
+/// such tensors.
+template <class F> constexpr void each_joined(const graph::network_view& net, int c, const F& f) {
+  const auto edges = net.into(c);
+  if (std::none_of(edges.begin(), edges.end(), [](const auto& e) { return e.joins >= 0; })) return;
+  meta::array<char> seen(net.size());
+  detail::each_joined_once(net, c, f, 0, seen);
 }
 
 /// Whether tensor t lies at `offset` within c in layout `as`, too: whole blocks of channels do.
