@@ -3,10 +3,13 @@
 
 #include "dice/files/unfinished.hpp"
 
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -33,18 +36,34 @@ inline std::array<std::string, endings.size()> last_words;
 inline std::atomic<int> grace{0};
 /// Whether what the grace was for is done.
 inline std::atomic<bool> in_time{false};
+/// Whether nothing is left to be stopped, so that a signal which has come ends the program, too.
+inline std::atomic<bool> ends_at_once{false};
 /// The signal that asked the program to stop, or 0.
 inline std::atomic<int> stop_signal{0};
+
+/// Writes to the standard error if that takes text soon: a pipe that nobody reads must not keep the program.
+/// Async-signal-safe.
+inline void say_last(const char* text, std::size_t bytes) {
+  constexpr int soon = 100;  // milliseconds
+  pollfd to{STDERR_FILENO, POLLOUT, 0};
+  while (bytes > 0 && ::poll(&to, 1, soon) == 1 && to.revents == POLLOUT) {
+    const auto n = ::write(STDERR_FILENO, text, std::min<std::size_t>(bytes, PIPE_BUF));  // POLLOUT promises so much room
+    if (n <= 0) return;
+    text += n, bytes -= static_cast<std::size_t>(n);
+  }
+}
 
 extern "C" inline void dice_end_by_signal(int number) {  // calls only async-signal-safe functions
   if (const auto seconds = number == SIGBUS ? 0 : grace.exchange(0)) {
     stop_signal = number;
-    if (seconds > 0) ::alarm(static_cast<unsigned>(seconds));
-    return;
+    if (!ends_at_once) {
+      if (seconds > 0) ::alarm(static_cast<unsigned>(seconds));
+      return;
+    }
   }
   remove_unfinished();
   for (std::size_t i = 0; i < endings.size(); ++i)
-    if (endings[i].signal == number) static_cast<void>(!::write(STDERR_FILENO, last_words[i].data(), last_words[i].size()));
+    if (endings[i].signal == number) say_last(last_words[i].data(), last_words[i].size());
   ::signal(number, SIG_DFL);
   ::raise(number);  // ends the program when the handler returns
 }
@@ -53,7 +72,7 @@ extern "C" inline void dice_end_late(int) {
   if (in_time) return;
   static constexpr char text[] = "dice: error: the run did not end in time after the signal (--stop-timeout)\n";
   remove_unfinished();
-  static_cast<void>(!::write(STDERR_FILENO, text, sizeof text - 1));
+  say_last(text, sizeof text - 1);
   ::_exit(1);
 }
 
@@ -99,14 +118,18 @@ class interrupts {
   }
   /// From now on, the first signal waits for the program's end. A second signal ends it as usual.
   static void let_finish() {
-    detail::grace = detail::stop_signal == 0 ? -1 : 0;
+    for (int seconds = detail::grace; seconds != 0 && !detail::grace.compare_exchange_weak(seconds, -1);) {
+    }  // a signal that has come made it 0, and it stays so
     detail::in_time = true;
     ::alarm(0);
   }
+  /// Every signal ends the program as usual, also one that has come since stop_first().
   static void end_at_once() {
     detail::grace = 0;
     detail::in_time = true;
     ::alarm(0);
+    detail::ends_at_once = true;
+    if (const int number = detail::stop_signal) ::raise(number);
   }
   /// The signal that asks to stop, or 0.
   static int stop_signal() { return detail::stop_signal; }
