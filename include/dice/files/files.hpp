@@ -4,6 +4,7 @@
 #include "dice/files/error.hpp"
 #include "dice/files/host_lock.hpp"
 #include "dice/files/interrupts.hpp"
+#include "dice/files/last_words.hpp"
 #include "dice/files/mapped.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/sha256.hpp"

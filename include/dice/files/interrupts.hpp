@@ -1,19 +1,20 @@
 // Ctrl-C and similar: a program that is ended by a signal says so, and leaves no file half-written.
 #pragma once
 
+#include "dice/files/last_words.hpp"
 #include "dice/files/unfinished.hpp"
 
-#include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <thread>
 
 namespace dice::files {
 
@@ -41,18 +42,6 @@ inline std::atomic<bool> ends_at_once{false};
 /// The signal that asked the program to stop, or 0.
 inline std::atomic<int> stop_signal{0};
 
-/// Writes to the standard error if that takes text soon: a pipe that nobody reads must not keep the program.
-/// Async-signal-safe.
-inline void say_last(const char* text, std::size_t bytes) {
-  constexpr int soon = 100;  // milliseconds
-  pollfd to{STDERR_FILENO, POLLOUT, 0};
-  while (bytes > 0 && ::poll(&to, 1, soon) == 1 && to.revents == POLLOUT) {
-    const auto n = ::write(STDERR_FILENO, text, std::min<std::size_t>(bytes, PIPE_BUF));  // POLLOUT promises so much room
-    if (n <= 0) return;
-    text += n, bytes -= static_cast<std::size_t>(n);
-  }
-}
-
 extern "C" inline void dice_end_by_signal(int number) {  // calls only async-signal-safe functions
   if (const auto seconds = number == SIGBUS ? 0 : grace.exchange(0)) {
     stop_signal = number;
@@ -63,16 +52,16 @@ extern "C" inline void dice_end_by_signal(int number) {  // calls only async-sig
   }
   remove_unfinished();
   for (std::size_t i = 0; i < endings.size(); ++i)
-    if (endings[i].signal == number) say_last(last_words[i].data(), last_words[i].size());
+    if (endings[i].signal == number) say_last(last_words[i], 100);
   ::signal(number, SIG_DFL);
   ::raise(number);  // ends the program when the handler returns
 }
 
 extern "C" inline void dice_end_late(int) {
   if (in_time) return;
-  static constexpr char text[] = "dice: error: the run did not end in time after the signal (--stop-timeout)\n";
+  static constexpr std::string_view text = "dice: error: the run did not end in time after the signal (--stop-timeout)\n";
   remove_unfinished();
-  say_last(text, sizeof text - 1);
+  say_last(text, 100);
   ::_exit(1);
 }
 
@@ -133,6 +122,12 @@ class interrupts {
   }
   /// The signal that asks to stop, or 0.
   static int stop_signal() { return detail::stop_signal; }
+  /// The same; waits up to `most` for it.
+  static int stop_signal_within(std::chrono::milliseconds most) {
+    for (; stop_signal() == 0 && most.count() > 0; most -= std::chrono::milliseconds(5))
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return stop_signal();
+  }
   /// "interrupted (SIGINT)".
   static const char* text_of(int signal) {
     for (const auto& e : detail::endings)

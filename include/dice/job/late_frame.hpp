@@ -1,11 +1,12 @@
 // What a run says about a frame that takes too long.
 #pragma once
 
+#include "dice/files/last_words.hpp"
 #include "dice/files/unfinished.hpp"
 #include "dice/job/rank_session.hpp"
 #include "dice/runtime/frame_watch.hpp"
 #include "dice/runtime/program.hpp"
-#include "dice/text/print.hpp"
+#include "dice/text/foreign.hpp"
 
 #include <unistd.h>
 
@@ -114,10 +115,12 @@ inline runtime::frame_limit limit_of(const runtime::program& p, const rank_sessi
   out.time = static_cast<std::int64_t>(seconds * 1e9);
   out.stuck = [&p, &me, seconds](std::int64_t frame, int layer) {
     files::remove_unfinished();
-    text::print_error(
-        "dice: error: " + me.where_text() + ", frame " + std::to_string(frame) +
-        (layer < 0 ? "" : ", layer '" + std::string(p.layers.layers[static_cast<std::size_t>(layer)].onnx_name) + "'") +
-        ": hangs: it has not come back for " + detail::limit_text(seconds));
+    files::say_last(
+        text::shown(
+            "dice: error: " + me.where_text() + ", frame " + std::to_string(frame) +
+            (layer < 0 ? "" : ", layer '" + std::string(p.layers.layers[static_cast<std::size_t>(layer)].onnx_name) + "'") +
+            ": hangs: it has not come back for " + detail::limit_text(seconds)) +
+        "\n");
     ::_exit(1);
   };
   return out;

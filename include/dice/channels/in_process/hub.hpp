@@ -2,7 +2,8 @@
 #pragma once
 
 #include "dice/channels/channel.hpp"
-#include "dice/text/print.hpp"
+#include "dice/files/last_words.hpp"
+#include "dice/text/foreign.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -35,7 +36,7 @@ class hub {
   void stop(const std::string& message = {}) {
     quit();
     if (stopped_.exchange(true)) return;
-    if (!message.empty()) text::print_error(message);
+    if (!message.empty()) files::say_last(text::shown(message) + "\n");
     for (auto& m : mailboxes_) m.ring();
     const std::lock_guard lock(mutex_);
     changed_.notify_all();

@@ -3,7 +3,8 @@
 #include "dice/channels/channel.hpp"
 #include "dice/channels/mpi/endpoint.hpp"
 #include "dice/channels/patience.hpp"
-#include "dice/text/print.hpp"
+#include "dice/files/last_words.hpp"
+#include "dice/text/foreign.hpp"
 
 #include <boost/mpi/collectives/all_gather.hpp>
 #include <boost/mpi/collectives/all_gatherv.hpp>
@@ -122,7 +123,7 @@ class communicator final : public channels::communicator {
                  (rank() + n - 1) % n, 2, world_, MPI_STATUS_IGNORE);
   }
   void stop(const std::string& message) override {
-    text::print_error(message);
+    files::say_last(text::shown(message) + "\n");
     std::fflush(nullptr);
     world_.abort(1);
   }
