@@ -167,12 +167,14 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
       measure::verify(p, o.weights, o.packed);
       return 0;
     }
+    // mpirun ends the ranks by SIGTERM; one of them says so.
+    const files::interrupts ends(!by_mpi ? "dice: error: "
+                                 : first ? "dice: "
+                                         : "",
+                                 by_mpi && first ? ": mpirun was interrupted, or another rank has failed" : "");
     if (p.pack_at_start && usage.empty() && o.packed.empty() && o.weights.empty()) measure::pack_at_first_start(p);
 #ifdef DICE_WITH_MPI
     if (by_mpi) {
-      // mpirun ends the ranks by SIGTERM; one of them says so.
-      const files::interrupts ends(first ? "dice: " : "",
-                                   first ? ": mpirun was interrupted, or another rank has failed" : "");
       channels::mpi::session session(argc, argv);
       channels::mpi::communicator ranks;
       files::interrupts::stop_first(o.stop_timeout);
@@ -186,7 +188,6 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
               ? "--transport in-process: all ranks run in one process; start it without mpirun"
               : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
                 "it where CMake finds Boost.MPI, or with pkg-config's flags");
-    const files::interrupts ends("dice: error: ", "");
     files::interrupts::stop_first(o.stop_timeout);
     return detail::run_threads(p, o, f);
   } catch (const runtime::usage_error& e) {
