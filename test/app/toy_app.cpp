@@ -1,7 +1,8 @@
 // A program of dice::main with a toy network. Environment variables configure it, so that one program serves all tests:
 // TOY_NET, TOY_TWIST (ends all ONNX names), TOY_OWNER (the rank of each layer), TOY_IN_FLIGHT, TOY_FAIL_AFTER, TOY_SLOW
-// (µs), TOY_ACCELERATORS (yes: ranks 0, 2, … compute on accelerators). TOY_VERSION, TOY_DIGEST, TOY_KILL and
-// TOY_HANG (yes: a kernel never returns) may be "RANK=TEXT". With
+// (µs), TOY_ACCELERATORS (yes: ranks 0, 2, … compute on accelerators), TOY_MEASURES (ms that an accelerator takes to measure
+// a kernel), TOY_PACK (hangs: the first start packs weights, and never ends). TOY_VERSION, TOY_DIGEST, TOY_KILL, TOY_HANG
+// (yes: a kernel never returns) and TOY_NAP (ms that kernels sleep; they do nothing else) may be "RANK=TEXT". With
 // --write-weights FILE it writes its weights and exits.
 #include "runtime/fake_accelerator.hpp"
 #include "runtime/toy.hpp"
@@ -11,10 +12,12 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <thread>
 
 namespace {
 
@@ -35,6 +38,12 @@ void hang(const dice::kernels::task&, const dice::kernels::buffers&) {
   std::fputs("a kernel hangs\n", stderr);
   for (;;) ::pause();
 }
+void hang_packing(const dice::kernels::task&, dice::kernels::source, std::byte*) {
+  std::fputs("packing hangs\n", stderr);
+  for (;;) ::pause();
+}
+std::chrono::milliseconds nap_time{0};
+void nap(const dice::kernels::task&, const dice::kernels::buffers&) { std::this_thread::sleep_for(nap_time); }
 void fail_hard(const dice::kernels::task&, const dice::kernels::buffers&) { std::raise(SIGKILL); }
 
 }  // namespace
@@ -49,6 +58,7 @@ int main(int argc, char** argv) {
     toy::failing_after = std::atoi(after);
     net[6].what = toy::op::failing;
   }
+  toy::fake_accelerator::measures_for = std::chrono::milliseconds(std::atoi(environment("TOY_MEASURES", "0").c_str()));
   toy::jitter = std::atoi(environment("TOY_SLOW", "0").c_str());
   toy::program toy(net, owner, std::atoi(environment("TOY_IN_FLIGHT", "4").c_str()), environment("TOY_TWIST", ""));
   if (argc == 3 && std::string(argv[1]) == "--write-weights") {
@@ -65,9 +75,16 @@ int main(int argc, char** argv) {
   auto program = toy.view();
   std::vector<dice::kernels::entry> deadly(program.kernels.begin(), program.kernels.end());
   const bool hangs = for_rank("TOY_HANG", "") == "yes";
-  if (hangs || for_rank("TOY_KILL", "") == "yes") {
+  if (hangs || for_rank("TOY_KILL", "") == "yes")
     for (auto& k : deadly) k.by.run = hangs ? hang : fail_hard;
-    program.kernels = deadly;
+  nap_time = std::chrono::milliseconds(std::atoi(for_rank("TOY_NAP", "0").c_str()));
+  if (nap_time.count() > 0)
+    for (auto& k : deadly) k.by.run = nap;
+  if (environment("TOY_PACK", "") == "hangs") {
+    program.pack_at_start = true;
+    for (auto& k : deadly)
+      if (k.by.pack) k.by.pack = hang_packing;
   }
+  program.kernels = deadly;
   return dice::app::run(program, nullptr, argc, argv);
 }

@@ -24,6 +24,9 @@ namespace toy {
 
 class fake_accelerator final : public dice::kernels::accelerator {
  public:
+  /// How long times() takes at least.
+  static inline std::chrono::milliseconds measures_for{0};
+
   fake_accelerator() {
     for (auto q : {in, jobs, out}) threads_[q] = std::thread([this, q] { work(q); });
   }
@@ -48,6 +51,7 @@ class fake_accelerator final : public dice::kernels::accelerator {
   }
   std::vector<std::int64_t> times(std::function<void()> body) override {
     const auto begin = std::chrono::steady_clock::now();
+    std::this_thread::sleep_for(measures_for);
     start(record(std::move(body)));
     settle();
     return {std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()};

@@ -182,7 +182,7 @@ class program {
   /// Rank r computes on an accelerator, as `by` opens it.
   void accelerate(int r, dice::kernels::opened_accelerator (*by)(const dice::platform::unit&)) {
     units_.at(static_cast<std::size_t>(r)) = {dice::platform::unit::kind::gpu, 0, 0};
-    for (auto& open : openers_.values) open = by;
+    openers_[dice::algorithm::backend_of(units_.at(static_cast<std::size_t>(r)))] = by;  // other ranks have none
   }
 
   /// The weights' number `i` in the data section.

@@ -297,6 +297,7 @@ class rank_job {
                           options_.explain);
         me_.executor().record(&*recorder_);
       }
+        ranks_.all_gather({});  // a rank may have measured its kernels for long: no frame waits for that
       const runtime::core_watch watch(me_.cores(), me_.threads(), me_.alone());
       if (options_.streamed() >= 0) {
         standard_input in;
