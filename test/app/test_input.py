@@ -7,6 +7,7 @@ TOY is toy_app, DIGITS the example of that name, or empty if programs read no pi
 import json
 import os
 import pathlib
+import resource
 import signal
 import struct
 import subprocess
@@ -227,6 +228,9 @@ class StandardInput(Case):
         (self.folder / "out.npy").write_bytes(done.stderr)
         np.testing.assert_array_equal(np.load(self.folder / "out.npy"), self.wanted)
         self.assert_fails(self.stream("--output", "/dev/full"), 1, "'/dev/full' cannot be written: No space left on device")
+        small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+        self.assert_fails(self.stream("--output", "/dev/null", preexec_fn=small), 1, "'/dev/null' cannot be written: for a device or a pipe, the "
+                          "results wait in /tmp until the stream ends, and that is not possible: File too large; name a regular file")
         self.assert_fails(self.stream("--output", "nowhere/out.npy"), 1, "'nowhere/out.npy' cannot be written")
 
     def test_streams_that_end_wrongly(self):

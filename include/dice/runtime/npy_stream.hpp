@@ -73,7 +73,11 @@ class npy_stream {
   }
 
  private:
-  [[noreturn]] void fail() const { throw files::error("'" + file_.path() + "' cannot be written: " + std::strerror(errno)); }
+  [[noreturn]] void fail() const {
+    const std::string why = std::strerror(errno);
+    throw files::error("'" + file_.path() + "' cannot be written: for a device or a pipe, the results wait in " + P_tmpdir +
+                       " until the stream ends, and that is not possible: " + why + "; name a regular file");
+  }
   std::string start() const { return detail::npy_start(stacked(one_, frames_)); }
 
   const dice::tensor::shape one_;
