@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,18 +54,28 @@ struct bad_link final : channels::endpoint {
   bool sent(int path, int slot) const override { return end->sent(path, slot); }
   bool received(int path, int slot) const override { return end->received(path, slot); }
   void progress() override { end->progress(); }
-  void wait() override { end->wait(); }
+  void wait() override {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(waits_for));
+    end->wait();
+  }
   void wake() override { end->wake(); }
   void settle() override { end->settle(); }
   void quit() override { end->quit(); }
   std::unique_ptr<channels::endpoint> end;
   int lost, first;
+  std::int64_t waits_for = 0;
 };
 
 std::atomic<bool> released{false};
 /// A kernel of an accelerator that hangs.
 void wait_for_release(const kernels::task&, const kernels::buffers&) {
   while (!released) std::this_thread::yield();
+}
+
+std::atomic<int> nap_ms{0};
+/// A kernel of a slow rank.
+void slow_kernel(const kernels::task&, const kernels::buffers&) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(nap_ms));
 }
 
 /// A run of a toy network, and what holds it up.
@@ -73,7 +85,9 @@ struct trial {
   std::array<slow_source, 3> in;  ///< by rank
   std::array<short_sink, 3> out;
   int lost_message = -1, lost_from = 0;
-  int accelerator = -1;  ///< the rank whose accelerator hangs
+  int accelerator = -1;        ///< the rank whose accelerator hangs
+  int slow = -1;               ///< the rank with slow kernels
+  std::int64_t waits_for = 0;  ///< how long each rank waits at least, whatever happens
   std::int64_t frames = 20, warmup = 0;
   std::int64_t limit = 150 * ms;
 
@@ -84,6 +98,7 @@ struct trial {
     std::vector<kernels::entry> kernels(p.kernels.begin(), p.kernels.end());
     for (std::size_t g = 0; g < kernels.size(); ++g)
       if (p.plan.groups[g].rank == accelerator) kernels[g].by.run = wait_for_release;
+      else if (p.plan.groups[g].rank == slow) kernels[g].by.run = slow_kernel;
     p.kernels = kernels;
     const std::string file = "/tmp/dice_late_" + std::to_string(::getpid()) + ".safetensors";
     toy.write_weights(file, toy.digest);
@@ -99,6 +114,7 @@ struct trial {
           const weights::file w(file, p.network, p.weights);
           const weights::store store(w, runtime::weights_of(p, r, groups));
           bad_link end(ranks.connect(runtime::paths_of(p.plan, p.plan.in_flight)), lost_message, lost_from);
+          end.waits_for = waits_for;
           std::optional<toy::fake_accelerator> other;
           if (r == accelerator) other.emplace();
           runtime::executor e(p, r, store, end, p.plan.in_flight, other ? &*other : nullptr);
@@ -117,7 +133,9 @@ struct trial {
         } catch (const channels::stopped&) {
         } catch (const runtime::late_frame& late) {
           const std::lock_guard lock(mutex);
-          if (first.empty()) first = job::late_text(p, late, 0.15, [](int k) { return "rank " + std::to_string(k); });
+          if (first.empty())
+            first =
+                job::late_text(p, late, static_cast<double>(limit) / 1e9, [](int k) { return "rank " + std::to_string(k); });
           hub.stop();
           released = true;
         }
@@ -188,4 +206,128 @@ TEST(frame_watch, an_accelerator_that_hangs) {
       t.run(),
       "frame 0 has taken more than 0.15 s (--frame-timeout): rank 1 has not finished the kernels from layer '/node/3' on; "
       "all ranks: rank 0 is done with it; rank 1 computes; rank 2 waits for layer '/node/5' from rank 1");
+}
+
+// The rank has ended its part of the run when the frame is late.
+TEST(frame_watch, a_last_message_that_is_lost) {
+  trial t(toy::diamond(), three);
+  t.frames = 3;
+  t.lost_message = message_of(t.toy, 1, 2), t.lost_from = 2;
+  EXPECT_EQ(
+      t.run(),
+      "frame 2 has taken more than 0.15 s (--frame-timeout): the message with layer '/node/5' (256 bytes) has left rank 1 "
+      "and not reached rank 2; all ranks: rank 0 is done with it; rank 1 is done with it; rank 2 waits for layer "
+      "'/node/5' from rank 1");
+}
+
+// Each frame is late, and they go on leaving while the ranks are asked. All kernels of a segment together take longer than
+// the limit.
+TEST(frame_watch, a_slow_rank_does_not_hang_and_loses_nothing) {
+  for (const int nap : {100, 50}) {
+    trial t(toy::diamond(), three);
+    t.slow = 1, nap_ms = nap, t.limit = 250 * ms;
+    const auto said = t.run();
+    EXPECT_NE(said.find(" has taken more than 0.25 s (--frame-timeout): "), std::string::npos) << said;
+    for (const char* wrong : {"has left", "does not answer", "hangs:"})
+      EXPECT_EQ(said.find(wrong), std::string::npos) << said;
+  }
+}
+
+TEST(frame_watch, a_rank_that_waits_does_not_hang) {
+  trial t(toy::diamond(), three);
+  t.frames = 2, t.waits_for = 250 * ms, t.limit = 100 * ms;
+  t.run();  // fails if a rank is taken to hang; frames may be late
+}
+
+namespace {
+
+/// An endpoint of rank 0, where rank 1 answers when `answers` is set: first that segment 1 comes next, then that it is done.
+struct late_answers final : channels::endpoint {
+  std::array<std::int64_t, 2> question{};
+  std::array<std::int64_t, 4>* answer = nullptr;
+  int answer_path = -1, question_path = -1, asked = 0;
+  bool answers = false;
+  void start_send(int path, int, const std::byte* from) override {
+    if (path == question_path) std::memcpy(question.data(), from, sizeof question), ++asked;
+  }
+  void start_receive(int path, int, std::byte* to) override {
+    if (path == answer_path) answer = reinterpret_cast<std::array<std::int64_t, 4>*>(to);
+  }
+  bool sent(int, int) const override { return true; }
+  bool received(int path, int) const override {
+    if (path != answer_path || !answers || question[0] == (*answer)[0]) return false;
+    const auto is = question[0] == 1 ? runtime::standing::at::turn : runtime::standing::at::done;
+    *answer = {question[0], static_cast<std::int64_t>(is), question[0], -1};
+    return true;
+  }
+  void progress() override {}
+  void wait() override {}
+  void wake() override {}
+  void settle() override {}
+  void quit() override {}
+};
+
+}  // namespace
+
+// A rank may compute for the whole limit before it answers. What it says first and what it says then are told apart, and
+// both are about the frame that was late, whichever entered since.
+TEST(frame_watch, asks_twice_about_the_same_frame) {
+  const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
+  const auto p = toy.view();
+  const auto paths = runtime::paths_of(p.plan, 4);
+  late_answers end;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (paths[i].from == 1 && paths[i].tag == runtime::answer_tag(p.plan)) end.answer_path = static_cast<int>(i);
+    if (paths[i].from == 0 && paths[i].tag == runtime::question_tag(p.plan)) end.question_path = static_cast<int>(i);
+  }
+  runtime::frame_watch watch(paths, p.plan, 0, end);
+  watch.begin(300 * ms, 10);
+  const auto began = runtime::now();
+  const auto where = [](std::int64_t frame) {
+    EXPECT_EQ(frame, 12);
+    return runtime::standing{runtime::standing::at::done, 1};
+  };
+  try {
+    for (;;) {
+      const auto time = runtime::now() - began;
+      end.answers = time > 2150 * ms;
+      watch.advance(12, began - 300 * ms, true, where);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  } catch (const runtime::late_frame& late) {
+    EXPECT_EQ(late.frame, 2);
+    EXPECT_EQ(late.ranks[1].is, runtime::standing::at::done);
+    EXPECT_EQ(late.ranks[1].before, 1);
+    EXPECT_EQ(late.ranks[1].segment, 2);
+    EXPECT_EQ(end.asked, 2);
+    EXPECT_EQ(end.question[1], 12);
+  }
+  // A frame that leaves while the ranks are asked again was late all the same; and if no frame is late now, none was.
+  end.answers = true;
+  for (const bool first : {true, false}) {
+    watch.begin(300 * ms, 10);
+    const auto late = runtime::now() - 300 * ms;
+    watch.advance(12, late, true, where);
+    if (!first) watch.advance(12, late, true, where);  // takes the answer
+    const auto next = [&] { watch.advance(13, runtime::now(), true, where); };
+    if (first) EXPECT_NO_THROW(next());
+    else EXPECT_THROW(next(), runtime::late_frame);
+  }
+}
+
+// The sender's answer may be younger than the receiver's.
+TEST(frame_watch, a_message_is_missed_only_if_it_was_sent_before) {
+  const toy::program toy(toy::diamond(), three, 4);
+  const auto p = toy.view();
+  using at = runtime::standing::at;
+  const auto said = [&](std::int64_t before) {
+    const runtime::late_frame late(
+        0, {{at::done, 1, -1, 1}, {at::done, 1, -1, before}, {at::message, 0, message_of(toy, 1, 2), 0}});
+    return job::late_text(p, late, 1, [](int k) { return "rank " + std::to_string(k); });
+  };
+  const auto& sender = p.plan.ranks[1];
+  EXPECT_NE(said(sender.last_segment - sender.first_segment)
+                .find(": the message with layer '/node/5' (256 bytes) has left rank 1 and not"),
+            std::string::npos);
+  EXPECT_NE(said(0).find(": nothing hangs, the ranks are slow; allow more time"), std::string::npos);
 }

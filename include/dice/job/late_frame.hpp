@@ -71,7 +71,7 @@ inline std::int64_t sending_segment(const schedule::plan_view& plan, int m) {
         const auto& sender = late.ranks[static_cast<std::size_t>(m.from)];
         const auto from = rank_text(m.from);
         does = "waits for " + layer(m.layer) + " from " + from;
-        if (sender.is != at::no_answer && sender.segment > detail::sending_segment(p.plan, static_cast<int>(s.what)))
+        if (sender.is != at::no_answer && sender.before > detail::sending_segment(p.plan, static_cast<int>(s.what)))
           add(link,
               "the message with " + layer(m.layer) + " (" + std::to_string(m.bytes) + " bytes) has left " + from +
                   " and not reached " + who,

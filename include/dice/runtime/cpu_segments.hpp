@@ -8,22 +8,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 
 namespace dice::runtime {
 
-/// Segments on a CPU: a run has ended when begin() returns.
+/// Segments on a CPU: a run has ended when begin() returns. Calls `between` after each kernel.
 class cpu_segments final : public segment_runner {
  public:
-  cpu_segments(const program& p, int rank, const arena& tensors, kernel_calls& kernels, transfers& io, bool checks)
+  cpu_segments(const program& p, int rank, const arena& tensors, kernel_calls& kernels, transfers& io, bool checks,
+               std::function<void()> between)
       : program_(p),
         plan_(p.plan),
         me_(p.plan.ranks[rank]),
         arena_(tensors),
         kernels_(kernels),
         io_(io),
-        checks_numbers_(checks) {}
+        checks_numbers_(checks),
+        between_(std::move(between)) {}
 
   std::byte* message(int m, int in_slot) const override {
     const auto& about = plan_.messages[m];
@@ -74,6 +77,7 @@ class cpu_segments final : public segment_runner {
     if (checks_numbers_) require_finite_result(program_, s, numbers(s.output, io_.slot(frame)));
     io_.progress();  // so that messages travel while the rank computes
     io_.note_arrivals();
+    between_();
   }
 
   const program& program_;
@@ -83,6 +87,7 @@ class cpu_segments final : public segment_runner {
   kernel_calls& kernels_;
   transfers& io_;
   const bool checks_numbers_;
+  const std::function<void()> between_;
   std::optional<run> ended_;
 };
 

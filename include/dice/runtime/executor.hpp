@@ -70,7 +70,7 @@ class executor {
       offload_ = offloaded.get();
       runner_ = std::move(offloaded);
     } else {
-      runner_ = std::make_unique<cpu_segments>(p, rank, arena_, kernels_, io_, checks_numbers);
+      runner_ = std::make_unique<cpu_segments>(p, rank, arena_, kernels_, io_, checks_numbers, [this] { after_kernel(); });
     }
   }
   executor(const executor&) = delete;
@@ -100,12 +100,12 @@ class executor {
     begin(most, in, out, measured);
     count_.begin();
     watch_.begin(limit.time, first_);
-    passed_ = now();
+    works_since_ = never;
     std::optional<regular_check> check;  // wakes the rank, which may wait in endpoint::wait for long
     if (watch_.on() || stops)
       check.emplace(watch_.on() ? std::clamp<std::int64_t>(limit.time / 4, 1'000'000, 100'000'000) : 100'000'000,
                     [this, &limit] {
-                      if (watch_.on() && now() - passed_ > limit.time) limit.stuck(frame(), layer());
+                      if (watch_.on() && now() - works_since_ > limit.time) limit.stuck(frame(), layer());
                       end_.wake();
                     });
     work();
@@ -134,6 +134,7 @@ class executor {
  private:
   /// How far a slot's frame has come.
   struct slot_state {
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
     int next = 0;          ///< the segment that comes next, or runs
     bool running = false;  ///< `next` was started and has not ended
   };
@@ -158,7 +159,7 @@ class executor {
     std::int64_t since = -1;  // when waiting began, or -1
     channels::patience patience;
     for (;;) {
-      if (end_runs()) patience.reset();
+      if (work_on([&] { return end_runs(); })) patience.reset();
       advance();
       if (watch_.on()) watch(since);
       if (oldest_ == frames_ && idle()) break;
@@ -168,8 +169,10 @@ class executor {
           io_.note(recorder::kind::wait, -1, -1, since);
           since = -1;
         }
-        start(ready);
-        end_runs();  // on a CPU it has ended
+        work_on([&] {
+          start(ready);
+          return end_runs();  // on a CPU it has ended
+        });
         end_.progress();
         patience.reset();
       } else if (runner_->busy()) {
@@ -200,6 +203,20 @@ class executor {
 
   /// Answers the other ranks, and looks for a late frame. This rank has waited since `waiting`, if that is not -1.
   void watch(std::int64_t waiting) {
+  /// Calls f, which runs functions of others: kernels, sources, sinks. Only these may hang.
+  template <class F> bool work_on(const F& f) {
+    if (!watch_.on()) return f();
+    works_since_ = now();
+    const bool out = f();
+    works_since_ = never;
+    return out;
+  }
+  /// Within a segment: the kernel has not hung, and other ranks may wait for an answer.
+  void after_kernel() {
+    if (!watch_.on()) return;
+    works_since_ = now();
+    watch_.listen([&](std::int64_t frame) { return standing_of(frame); });
+  }
     passed_ = now();
     const auto f = retired();
     const bool entered = entry_ >= 0 && f < started_[entry_];
@@ -301,11 +318,12 @@ class executor {
   frame_watch watch_;
 
   // Counted over all runs, since slots are used in turn:
-  std::int64_t first_ = 0, frames_ = 0;   ///< this run's frames are first_ … frames_ - 1
-  std::int64_t oldest_ = 0;               ///< first frame that is not done here
-  std::int64_t left_ = 0;                 ///< frames whose outputs have all left here
-  std::atomic<std::int64_t> frame_{0};    ///< worked on last
-  std::atomic<std::int64_t> passed_{0};   ///< when the loop of a stream came by last
+  std::int64_t first_ = 0, frames_ = 0;  ///< this run's frames are first_ … frames_ - 1
+  std::int64_t oldest_ = 0;              ///< first frame that is not done here
+  std::int64_t left_ = 0;                ///< frames whose outputs have all left here
+  std::atomic<std::int64_t> frame_{0};   ///< worked on last
+  /// Since when the rank's thread has been in a function that may hang, or `never`: waiting is no work.
+  std::atomic<std::int64_t> works_since_{never};
   std::vector<std::int64_t> entered_at_;  ///< when each of the frames in flight entered, by frame modulo in_flight
   std::vector<slot_state> slots_;
   std::vector<std::int64_t> started_;  ///< by segment: frames that began it

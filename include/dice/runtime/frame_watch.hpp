@@ -36,8 +36,11 @@ struct standing {
     done,       ///< in this rank
   };
   at is = at::no_answer;
-  std::int64_t segment = 0;  ///< of the rank: the frame's next one, unless it is done
+  std::int64_t segment = 0;  ///< of the rank: the frame's next one; the number of segments if it is done
   std::int64_t what = -1;
+  /// `segment` at an earlier time, before any rank was asked for this standing: what was sent before that segment has had
+  /// time to arrive. 0: not known.
+  std::int64_t before = 0;
 };
 
 /// Thrown in the rank that notices a late frame, or that others do not answer.
@@ -56,9 +59,13 @@ struct frame_limit {
   std::function<void(std::int64_t frame, int layer)> stuck;
 };
 
-/// A rank where a frame has entered too long ago asks all others where it stands, and throws what they answer. A rank that
-/// has waited as long without a frame asks too, and throws if one does not answer for as long again: that rank, or the
-/// connection to it, is lost.
+/// A rank where a frame has entered too long ago asks all others where that frame stands. Their answers are of different
+/// times: a sender's may be younger than its receiver's. So it asks once more after a while, unless the frame has left, and
+/// throws the answers. A rank that has waited as long without a frame asks too, and throws if one does not answer: that
+/// rank, or the connection to it, is lost.
+///
+/// Ranks answer between kernels, and a kernel that takes longer than the limit ends the program (frame_limit::stuck). So a
+/// rank that is only slow answers within the limit.
 class frame_watch {
  public:
   /// `paths` are paths_of(plan, in_flight); those with question_tag and answer_tag belong to this.
@@ -71,12 +78,14 @@ class frame_watch {
       if (p.from == rank) (asks ? others_[p.to].asks : others_[p.to].answers) = static_cast<int>(i);
       if (p.to == rank) (asks ? others_[p.from].is_asked : others_[p.from].is_answered) = static_cast<int>(i);
     }
+    for (std::size_t r = 0; r < others_.size(); ++r)
+      others_[r].segments = plan.ranks[r].last_segment - plan.ranks[r].first_segment;
   }
 
   /// A run begins, with frame `first`.
   void begin(std::int64_t limit, std::int64_t first) {
     ++run_;
-    limit_ = limit, first_ = first, asking_ = false, quiet_ = now();
+    limit_ = limit, first_ = first, round_ = 0, quiet_ = now();
     if (limit_ == 0) return;
     each([&](other& o) {
       if (std::exchange(o.listens, true)) return;
@@ -86,47 +95,59 @@ class frame_watch {
   }
   bool on() const { return limit_ > 0; }
 
-  /// Answers the other ranks with where(frame), and asks them if need be: `frame` entered here at `since`, or, unless
-  /// `entered`, this rank has waited since then; -1: it does not wait. Frames count over all runs. Throws late_frame.
+  /// Answers the other ranks with where(frame): how far a frame has come here.
+  template <class Where> void listen(const Where& where) {
+    each([&](other& o) { listen_to(o, where); });
+  }
+  /// listen(), and asks the others if need be: `frame` entered here at `since`, or, unless `entered`, this rank has waited
+  /// since then; -1: it does not wait. Frames count over all runs. Throws late_frame.
   template <class Where> void advance(std::int64_t frame, std::int64_t since, bool entered, const Where& where) {
-    each([&](other& o) { listen(o, where); });
+    listen(where);
     const auto time = now();
-    if (since < 0 || time - (entered ? since : std::max(since, quiet_)) < limit_) {
-      asking_ = false;
-      return;
+    const bool late = since >= 0 && time - (entered ? since : std::max(since, quiet_)) >= limit_;
+    const auto left = [&] { return !entered || frame != asked_; };
+    if (round_ == 2 && left()) fail(std::move(first_found_));
+    if (round_ == 1 && (!late || entered != asked_entered_)) round_ = 0;  // all is well again
+    if (round_ == 0) {
+      if (!late) return;
+      asked_ = frame, asked_entered_ = entered;
+      begin_round(1, time);
     }
-    if (!std::exchange(asking_, true)) ++inquiry_, begun_ = time;
+    if (time < begun_) return;
     bool all = true;
     each([&](other& o) {
       if (o.asked < inquiry_ && o.asked == o.answered && end_.sent(o.asks, 0)) {
         o.asked = inquiry_;
-        o.own_question = {inquiry_, frame};
+        o.own_question = {inquiry_, asked_};
         end_.start_send(o.asks, 0, bytes(o.own_question));
       }
       all = all && answered(o);
     });
-    if (!all && time - begun_ < (entered ? 0 : limit_) + patience) return;
-    if (!entered && all) {
-      quiet_ = time, asking_ = false;
+    if (!all && time - begun_ < limit_ + patience) return;
+    if (!asked_entered_ && all) {
+      quiet_ = time, round_ = 0;
       return;
     }
-    std::vector<standing> found(others_.size());
-    for (std::size_t r = 0; r < found.size(); ++r) {
-      const auto& o = others_[r];
-      if (static_cast<int>(r) == rank_) found[r] = where(frame);
-      else if (o.over == run_) found[r].is = standing::at::done;
-      else if (answered(o)) found[r] = o.said;
+    auto found = standings(where);
+    if (round_ == 1 && all && asked_entered_ && !left()) {
+      first_found_ = std::move(found);
+      begin_round(2, time + std::min(limit_, pause));
+      return;
     }
-    throw late_frame(entered ? frame - first_ : -1, std::move(found));
+    for (std::size_t r = 0; r < found.size() && round_ == 2; ++r) found[r].before = first_found_[r].segment;
+    fail(std::move(found));
   }
 
-  /// This rank has ended its part of the run, and answers no more in it.
+  /// This rank has ended its part of the run, and answers no more in it. Throws late_frame if it was asking about one.
   void finish() {
-    if (on()) each([&](other& o) { answer(o, {-run_, 0, 0, 0}); });
+    if (!on()) return;
+    if (round_ == 2) fail(std::move(first_found_));
+    each([&](other& o) { answer(o, {-run_, 0, 0, 0}); });
   }
 
  private:
-  static constexpr std::int64_t patience = 2'000'000'000;  ///< nanoseconds
+  static constexpr std::int64_t patience = 2'000'000'000;  ///< nanoseconds for an answer, besides the limit
+  static constexpr std::int64_t pause = 1'000'000'000;     ///< at most, before ranks are asked once more
   using question_words = std::array<std::int64_t, 2>;      ///< the inquiry, the frame
   using answer_words = std::array<std::int64_t, 4>;        ///< the inquiry or -run, and a standing
 
@@ -139,6 +160,7 @@ class frame_watch {
     std::int64_t asked = 0, answered = 0;  ///< the last inquiries
     std::int64_t over = 0;                 ///< the last run that it has ended
     standing said{};
+    std::int64_t segments = 0;  ///< of its program
     bool listens = false;
   };
 
@@ -148,6 +170,22 @@ class frame_watch {
       if (o.asks >= 0) f(o);
   }
   bool answered(const other& o) const { return o.answered == inquiry_ || o.over == run_; }
+  void begin_round(int round, std::int64_t at) { round_ = round, begun_ = at, ++inquiry_; }
+
+  /// What is known about the frame that was asked for.
+  template <class Where> std::vector<standing> standings(const Where& where) const {
+    std::vector<standing> out(others_.size());
+    for (std::size_t r = 0; r < out.size(); ++r) {
+      const auto& o = others_[r];
+      if (static_cast<int>(r) == rank_) out[r] = where(asked_);
+      else if (o.over == run_) out[r] = {standing::at::done, o.segments};
+      else if (answered(o)) out[r] = o.said;
+    }
+    return out;
+  }
+  [[noreturn]] void fail(std::vector<standing> found) const {
+    throw late_frame(asked_entered_ ? asked_ - first_ : -1, std::move(found));
+  }
 
   /// Returns whether there was room for it.
   bool answer(other& o, const answer_words& words) {
@@ -158,7 +196,7 @@ class frame_watch {
     end_.start_send(o.answers, slot, bytes(o.own_answers[slot]));
     return true;
   }
-  template <class Where> void listen(other& o, const Where& where) {
+  template <class Where> void listen_to(other& o, const Where& where) {
     if (end_.received(o.is_asked, 0)) {
       const standing here = where(o.question[1]);
       if (answer(o, {o.question[0], static_cast<std::int64_t>(here.is), here.segment, here.what}))
@@ -175,9 +213,12 @@ class frame_watch {
   const int rank_;
   std::vector<other> others_;  ///< by rank
   std::int64_t limit_ = 0, first_ = 0, run_ = 0;
-  std::int64_t inquiry_ = 0, begun_ = 0;  ///< the last one, and when it began
-  std::int64_t quiet_ = 0;                ///< when all ranks answered, although no frame was known here
-  bool asking_ = false;
+  std::int64_t quiet_ = 0;  ///< when all ranks answered, although no frame was known here
+  int round_ = 0;           ///< of questions: 1, or 2 if the frame is late for certain; 0: this rank asks nothing
+  std::int64_t asked_ = 0;  ///< the frame of these questions
+  bool asked_entered_ = false;
+  std::int64_t inquiry_ = 0, begun_ = 0;  ///< the last round's number over all runs, and when it begins
+  std::vector<standing> first_found_;     ///< in round 1
 };
 
 /// While it lives, a thread calls `check` every `period` nanoseconds.
