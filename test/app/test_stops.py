@@ -8,9 +8,12 @@ import json
 import os
 import pathlib
 import re
+import select
+import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 import numpy as np
@@ -117,6 +120,103 @@ class Stops(Runs):
             self.results(2)
             process.stdin.close()
 
+    def test_ctrl_c_ends_who_writes_the_frames_too(self):
+        """Who writes may be ended first, within a frame or before the first one: what came whole is finished all the same."""
+        good = np.load(self.folder / "good.npy").tobytes()
+        # mpirun passes SIGINT on as SIGTERM, a second later, and has its own exit code.
+        of = {"mpi": (signal.SIGINT, 1, "terminated (SIGTERM)")}
+        for by, frames, extra, closes_first in [("", 2, 100, True), ("", 2, 100, False), ("", 0, 0, True), ("", 0, 0, False),
+                                                ("threads", 2, 100, True), ("threads", 0, 0, True), ("mpi", 2, 100, True)]:
+            if MPIRUN or by != "mpi":
+                number, code, text = of.get(by, (signal.SIGUSR1, STOPPED, "asked to stop (SIGUSR1)"))
+                with self.subTest(by=by, frames=frames, closes_first=closes_first):
+                    process = self.start("--input", "-", "--output", "o.npy", "--json", "run.json", by=by, stdin=subprocess.PIPE)
+                    process.stdin.buffer.write((good * 2)[:256 * frames + extra])
+                    process.stdin.flush()
+                    partial = self.folder / "o.npy.partial"
+                    self.wait_for(lambda: partial.exists() and partial.stat().st_size == 128 + frames * 256)
+                    for step in (process.stdin.close, lambda: process.send_signal(number))[::1 if closes_first else -1]:
+                        step()
+                        time.sleep(0.05)
+                    self.wait_for(lambda: process.poll() is not None)
+                    said = [line for line in process.stderr.read().splitlines() if line.startswith("dice:")]  # mpirun says more
+                    self.assertEqual((process.returncode, said), (code, [f"dice: {text} after {frames} frames"]))
+                    self.results(frames)
+
+    def test_ctrl_c_ends_who_reads_the_results_too(self):
+        one = np.load(self.folder / "good.npy")[:2].tobytes()
+        for stops in (True, False):
+            process = self.start("--input", "-", "--output", "o.npy", "--top", "1", stdin=subprocess.PIPE)
+            process.stdin.buffer.write(one)
+            process.stdin.flush()
+            self.assertIn("frame 0:", process.stdout.readline())
+            process.stdout.close()
+            process.stdin.buffer.write(one)
+            process.stdin.flush()
+            partial = self.folder / "o.npy.partial"
+            self.wait_for(lambda: partial.stat().st_size == 128 + 2 * 256)  # then its line cannot be printed
+            if stops:
+                process.send_signal(signal.SIGINT)
+            self.wait_for(lambda: process.poll() is not None)
+            err = process.stderr.read()
+            process.stdin.close()
+            if stops:
+                self.assertEqual((process.returncode, err), (STOPPED, "dice: interrupted (SIGINT) after 2 frames\n"))
+                self.assertEqual(np.load(self.folder / "o.npy").shape, (4, 32))
+            else:
+                self.assertEqual(process.returncode, 1)
+                self.assertIn("the standard output cannot be written: Broken pipe\n", err)
+
+    @unittest.skipUnless(MPIRUN, "no mpirun")
+    def test_a_stream_that_has_ended(self):
+        """A signal changes nothing once all frames have come, although some are still under way."""
+        process = self.start("--input", "-", "--json", "run.json", by="mpi", stdin=subprocess.PIPE, env={"TOY_SLOW": "0", "TOY_NAP": "1=400"})
+        process.stdin.buffer.write(np.load(self.folder / "good.npy").tobytes())
+        process.stdin.close()
+        time.sleep(0.4)
+        os.kill(test_faults.ranks_of(process.pid)[0], signal.SIGUSR1)
+        self.wait_for(lambda: process.poll() is not None)
+        self.assertEqual((process.returncode, process.stderr.read()), (0, ""))
+        self.assertEqual(json.loads((self.folder / "run.json").read_text())["frames"], 2)
+
+    def blocked(self, *words):
+        """A stream that prints to a standard error which nobody reads."""
+        reader, writer = os.pipe()
+        full = os.dup(writer)
+        self.addCleanup(os.close, reader)
+        self.addCleanup(os.close, full)
+        np.save(self.folder / "many.npy", test_program.frames(5000))
+        with open(self.folder / "many.npy", "rb") as many:
+            many.seek(128)
+            process = subprocess.Popen([test_program.PROGRAM, "--input", "-", "--output", "/dev/stdout", "--top", "3", *words],
+                                       cwd=self.folder, stdin=many, stdout=subprocess.DEVNULL, stderr=writer)
+        os.close(writer)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.wait_for(lambda: not select.select([], [full], [], 0)[1] or process.poll() is not None)
+        return process
+
+    def test_a_standard_error_that_nobody_reads(self):
+        self.assertEqual(self.blocked("--frame-timeout", "0.3").wait(LIMIT), 1)
+        process = self.blocked("--stop-timeout", "1000")
+        process.send_signal(signal.SIGTERM)
+        self.wait_for(lambda: not test_faults.pending(process.pid, signal.SIGTERM))
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(LIMIT), -signal.SIGINT)
+
+    def test_the_first_packing(self):
+        """A signal while the first start packs the weights leaves nothing behind."""
+        shutil.copy(test_program.PROGRAM, self.folder / "app")
+        process = subprocess.Popen([self.folder / "app", "--random", "1"], cwd=self.folder, env={**os.environ, "TOY_PACK": "hangs"},
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stderr.readline(), "packing hangs\n")
+        self.assertEqual(len(list(self.folder.glob(".app.packed.*.tmp"))), 1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=LIMIT)
+        self.assertEqual((process.returncode, err), (-signal.SIGINT, "dice: error: interrupted (SIGINT)\n"))
+        self.assertEqual(list(self.folder.glob(".app*")), [])
+
     def test_a_second_signal(self):
         process = self.hanging("--stop-timeout", "1000")
         process.send_signal(signal.SIGINT)
@@ -127,6 +227,13 @@ class Stops(Runs):
 
 class LateFrames(Runs):
     """--frame-timeout. What ranks say of each other: test/runtime/frame_watch_test.cpp."""
+
+    def test_a_rank_that_measures_its_kernels(self):
+        """No frame enters before an accelerator has measured them."""
+        done = self.run_program("--random", 1, "--frames", 20, "--profile", "profile.json", "--json", "run.json", ranks=2,
+                                owner="1,1,1,1,1,0,0,0,0,0", TOY_ACCELERATORS="yes", TOY_MEASURES=150)
+        self.assert_done(done)
+        self.assertLess(json.loads((self.folder / "run.json").read_text())["latency_ms"]["max"], 500)
 
     def test_a_rank_that_hangs(self):
         for by, rank, layer in [("", 0, "/node/1"), ("mpi", 1, "/node/5")] if MPIRUN else [("", 0, "/node/1")]:

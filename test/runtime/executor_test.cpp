@@ -21,11 +21,12 @@ namespace {
 /// Every receive into slot 0 gets `word` at once, those into slot 1 nothing.
 struct announced final : channels::endpoint {
   std::int64_t word = 0;
+  bool arrived = true;
   explicit announced(std::int64_t w) : word(w) {}
   void start_send(int, int, const std::byte*) override {}
   void start_receive(int, int, std::byte* to) override { std::memcpy(to, &word, sizeof word); }
   bool sent(int, int) const override { return true; }
-  bool received(int, int slot) const override { return slot == 0; }
+  bool received(int, int slot) const override { return arrived && slot == 0; }
   void progress() override {}
   void wait() override {}
   void wake() override {}
@@ -280,6 +281,45 @@ TEST(frame_count, of_a_stop_is_the_largest_that_has_entered) {
   count.begin();
   EXPECT_EQ(count.advance(never, 4, false), 4);
   EXPECT_EQ(count.may_enter(), 4);
+}
+
+// Ctrl-C ends the program that writes the frames, too: its last frame may be cut short.
+TEST(frame_count, of_a_stop_does_not_depend_on_the_source) {
+  const auto broken = []() -> std::int64_t { throw std::runtime_error("the source ends within a frame"); };
+  const int only[] = {0};
+  announced nobody(0);
+  runtime::frame_count own({}, 7, 0, only, nobody);
+  own.begin();
+  EXPECT_THROW(own.advance(broken, 3, false), std::runtime_error);
+  EXPECT_EQ(own.advance(broken, 3, true), 3);
+  EXPECT_EQ(own.advance(broken, 3, true), 3);
+  EXPECT_TRUE(own.cut_short());
+  const std::vector<channels::path> paths{{1, 0, 7, 8, 2, 2}, {0, 1, 7, 8, 2, 2}};
+  announced asks(-2);
+  runtime::frame_count other(paths, 7, 0, only, asks);
+  other.begin();
+  EXPECT_EQ(other.advance(broken, 4, false), 4);
+  EXPECT_TRUE(other.cut_short());
+}
+
+TEST(frame_count, of_a_source_that_has_ended_is_not_changed_by_a_stop) {
+  const int only[] = {0};
+  announced nobody(0);
+  runtime::frame_count own({}, 7, 0, only, nobody);
+  own.begin();
+  EXPECT_EQ(own.advance([] { return 5; }, 4, false), 5);
+  EXPECT_EQ(own.advance([] { return 5; }, 5, true), 5);
+  EXPECT_FALSE(own.cut_short());
+  // Another rank may hear of the end only after it was asked to stop.
+  const std::vector<channels::path> paths{{0, 1, 7, 8, 2, 2}, {1, 0, 7, 8, 2, 2}};
+  announced total(5);
+  total.arrived = false;
+  runtime::frame_count other(paths, 7, 1, only, total);
+  other.begin();
+  EXPECT_EQ(other.advance([] { return -1; }, 0, true), std::nullopt);
+  total.arrived = true;
+  EXPECT_EQ(other.advance([] { return -1; }, 0, true), 5);
+  EXPECT_FALSE(other.cut_short());
 }
 
 /// Two receives get 5 and 7.

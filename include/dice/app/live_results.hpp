@@ -1,12 +1,12 @@
 #pragma once
 
+#include "dice/app/ctrl_c.hpp"
 #include "dice/app/results.hpp"
 #include "dice/files/error.hpp"
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/npy_stream.hpp"
 #include "dice/runtime/sink.hpp"
 #include "dice/tensor/shape.hpp"
-#include "dice/text/print.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -41,7 +41,7 @@ class live_results final : public runtime::sink {
     auto& out = outputs_[layer];
     if (out.file) out.file->add(from);  // first: whoever reads a line finds its frame in the file
     if (out.top > 0)
-      text::print(top_line(frame, out.name, {}, from, static_cast<std::size_t>(elements), out.top, *out.labels));
+      print_result(top_line(frame, out.name, {}, from, static_cast<std::size_t>(elements), out.top, *out.labels));
     if (out.kept < 0) return;
     if (frame >= out.kept)
       throw files::error("--expect holds " + std::to_string(out.kept) + " frames, but the stream has more");

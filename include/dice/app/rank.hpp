@@ -7,6 +7,7 @@
 #include "dice/app/command_line.hpp"
 #include "dice/app/conflict.hpp"
 #include "dice/app/counted_results.hpp"
+#include "dice/app/ctrl_c.hpp"
 #include "dice/app/input/files.hpp"
 #include "dice/app/input/standard.hpp"
 #include "dice/app/live_results.hpp"
@@ -296,8 +297,8 @@ class rank_job {
         recorder_.emplace(program_.plan.groups.size(), static_cast<std::size_t>(me_.threads()), traces, profiles(),
                           options_.explain);
         me_.executor().record(&*recorder_);
-      }
         ranks_.all_gather({});  // a rank may have measured its kernels for long: no frame waits for that
+      }
       const runtime::core_watch watch(me_.cores(), me_.threads(), me_.alone());
       if (options_.streamed() >= 0) {
         standard_input in;
@@ -353,7 +354,8 @@ class rank_job {
     int signal = 0;
     for (const auto& text : ranks_.all_gather(std::to_string(files::interrupts::stop_signal())))
       if (signal == 0) signal = std::stoi(text);
-    if (signal == 0 || frames_ == wanted_) return 0;
+    const bool early = wanted_ < 0 ? me_.executor().cut_short() : frames_ != wanted_;
+    if (signal == 0 || !early) return 0;
     stopped_ = true;
     if (rank_ == 0)
       text::print_error(std::string("dice: ") + files::interrupts::text_of(signal) + " after " + std::to_string(frames_) +
@@ -416,13 +418,13 @@ class rank_job {
     // Print only when all ranks have written their files: the reader of the output may vanish. First the figures, then what
     // other ranks print.
     if (const int code = agree(error)) return code;
-    if (rank_ == 0) then([&] { text::print(report::summary_table(all)); });
+    if (rank_ == 0) then([&] { print_result(report::summary_table(all)); });
     if (const int code = agree(error)) return code;
     if (options_.top > 0 && options_.streamed() < 0 && frames_ > 0) then([&] { list_top(); });
     for (const auto& f : options_.expected)
       if (holder(f.layer) == rank_ && frames_ > 0) then([&] { compare(f); });
-    if (rank_ == 0 && !options_.profile.empty()) then([&] { text::print(report::profile_table(program_, profile)); });
-    if (!page.empty()) then([&] { text::print("\n" + page); });
+    if (rank_ == 0 && !options_.profile.empty()) then([&] { print_result(report::profile_table(program_, profile)); });
+    if (!page.empty()) then([&] { print_result("\n" + page); });
     return agree(error);
   }
 
@@ -447,7 +449,7 @@ class rank_job {
   void list_top() {
     for (int l = 0; l < program_.layers.size(); ++l)
       if (layer(l).is_output && holder(l) == rank_)
-        text::print(top_text(listed_name(l), sink_.result(l), frames_, options_.top, labels_, pictures_));
+        print_result(top_text(listed_name(l), sink_.result(l), frames_, options_.top, labels_, pictures_));
   }
   /// The name of output `l` in the lines of --top: empty if it is the only output.
   std::string listed_name(int l) const {
@@ -461,7 +463,7 @@ class rank_job {
     const double error = relative_error(sink_.result(f.layer), expected_.at(f.layer));
     char text[96];
     std::snprintf(text, sizeof text, ": error %.3g (max |a-b| / max |b|), tolerance %.3g", error, options_.tolerance);
-    text::print(text::shown(name(f.layer)) + text + "\n");
+    print_result(text::shown(name(f.layer)) + text + "\n");
     if (!(error <= options_.tolerance))
       throw std::runtime_error("output '" + name(f.layer) + "' differs from '" + f.file + "'" + text);
   }
@@ -481,7 +483,7 @@ class rank_job {
   std::map<int, runtime::tensor> expected_;
   std::vector<std::string> labels_;
   std::int64_t given_ = 0, frames_ = 0;
-  std::int64_t wanted_ = -1;        ///< frames, unless the run was stopped; -1: not known
+  std::int64_t wanted_ = -1;        ///< frames, unless the run was stopped; -1: as many as the stream has
   bool stopped_ = false;            ///< early, by a signal
   job::clock_shift::sample clock_;  ///< before the first frame
   runtime::figures figures_;

@@ -113,6 +113,8 @@ class executor {
   }
   /// Frames of this run; of stream(), when it has ended.
   std::int64_t frames() const { return frames_ - first_; }
+  /// Whether stream() ended because a rank was asked to stop, and not because the source had ended; the same in every rank.
+  bool cut_short() const { return count_.cut_short(); }
   static constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 2;
   /// Tells the other ranks of stream() that this one failed: they are stopped.
   void give_up() { count_.fail(); }
@@ -132,9 +134,9 @@ class executor {
   std::int64_t arena_bytes() const { return arena_.bytes(); }
 
  private:
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   /// How far a slot's frame has come.
   struct slot_state {
-  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
     int next = 0;          ///< the segment that comes next, or runs
     bool running = false;  ///< `next` was started and has not ended
   };
@@ -201,8 +203,6 @@ class executor {
     if (streamed_ && entry_ >= 0 && retired() != retired_) streamed_->retired((retired_ = retired()) - first_);
   }
 
-  /// Answers the other ranks, and looks for a late frame. This rank has waited since `waiting`, if that is not -1.
-  void watch(std::int64_t waiting) {
   /// Calls f, which runs functions of others: kernels, sources, sinks. Only these may hang.
   template <class F> bool work_on(const F& f) {
     if (!watch_.on()) return f();
@@ -217,7 +217,8 @@ class executor {
     works_since_ = now();
     watch_.listen([&](std::int64_t frame) { return standing_of(frame); });
   }
-    passed_ = now();
+  /// Answers the other ranks, and looks for a late frame. This rank has waited since `waiting`, if that is not -1.
+  void watch(std::int64_t waiting) {
     const auto f = retired();
     const bool entered = entry_ >= 0 && f < started_[entry_];
     watch_.advance(entered ? f : oldest_, entered ? entered_at_[static_cast<std::size_t>(f % in_flight_)] : waiting, entered,

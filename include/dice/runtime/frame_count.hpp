@@ -38,14 +38,16 @@ class frame_count {
 
   /// A run begins. Call it before the other functions.
   void begin() {
-    total_ = 0, known_ = 0, own_announced_ = false, may_enter_ = std::numeric_limits<std::int64_t>::max();
+    total_ = 0, known_ = 0, own_announced_ = false, cut_short_ = false,
+    may_enter_ = std::numeric_limits<std::int64_t>::max();
     ++run_;
     for (auto& n : received_)
       while (n.begun < 2) receive(n);
   }
   /// The number of frames, once all ranks with inputs have announced it; own_total() is the total of this rank's source, or
   /// -1; `entered` frames have entered here, and `stops` asks to stop. Throws channels::stopped if another rank has failed;
-  /// else std::runtime_error if the numbers differ, and what own_total() throws.
+  /// else std::runtime_error if the numbers differ, and what own_total() throws. Once a rank has asked to stop, own_total()
+  /// is not called: Ctrl-C also ends the program that makes the frames, and how that leaves the source does not matter.
   template <class Total> std::optional<std::int64_t> advance(const Total& own_total, std::int64_t entered, bool stops) {
     for (auto& n : received_)
       for (; end_.received(n.path, n.done % 2); ++n.done, receive(n)) {
@@ -55,22 +57,26 @@ class frame_count {
         n.runs += n.counts;
         take(word, n.counts && n.runs == run_);
       }
-    if (const std::int64_t own = own_total(); own >= 0 && !own_announced_) {
+    if (stops || stopping_) {
+      if (!own_announced_) {
+        own_announced_ = true;
+        announce(stop_at - entered);
+        take(stop_at - entered, counts_here_);
+        may_enter_ = entered;
+      }
+    } else if (const std::int64_t own = own_total(); own >= 0 && !own_announced_) {
       own_announced_ = true;
       announce(own);
       take(own, counts_here_);
-    }
-    if ((stops || stopping_) && !own_announced_) {
-      own_announced_ = true;
-      announce(stop_at - entered);
-      take(stop_at - entered, counts_here_);
-      may_enter_ = entered;
     }
     if (known_ == 0 || known_ < inputs_) return std::nullopt;
     return may_enter_ = total_;
   }
   /// Only frames before this one may enter, as far as known.
   std::int64_t may_enter() const { return may_enter_; }
+  /// Whether a rank with inputs was asked to stop before its source ended; when the number of frames is known, the same in
+  /// every rank.
+  bool cut_short() const { return cut_short_; }
   /// Announces to the other ranks that this one failed.
   void fail() { announce(failed); }
 
@@ -99,6 +105,7 @@ class frame_count {
   void take(std::int64_t word, bool counts) {
     stopping_ = stopping_ || word <= stop_at;
     if (!counts) return;
+    cut_short_ = cut_short_ || word <= stop_at;
     const auto total = word <= stop_at ? stop_at - word : word;
     if (known_++ > 0 && total != total_ && !stopping_)
       throw std::runtime_error("the graph inputs got different numbers of frames, " + std::to_string(total_) + " and " +
@@ -115,6 +122,7 @@ class frame_count {
   bool own_announced_ = false;  ///< this rank has
   bool counts_here_ = false;    ///< this rank has inputs
   bool stopping_ = false;       ///< this run, and those that follow
+  bool cut_short_ = false;      ///< this run
   std::int64_t may_enter_ = std::numeric_limits<std::int64_t>::max();
 };
 

@@ -16,15 +16,23 @@ namespace dice::text {
 /// Whether print() writes to standard error, because a file that the program writes is its standard output.
 inline bool prints_to_stderr = false;
 
+/// What print() throws if the standard output is a pipe that no program reads any more.
+struct no_reader : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// Writes `page`, but for its line breaks and tabs as shown() shows it, to standard output and flushes it. Throws
 /// std::runtime_error.
 inline void print(std::string_view page) {
   const auto text = shown(page, "\n\t");
   auto* const to = prints_to_stderr ? stderr : stdout;
   errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), to) != text.size() || std::fflush(to) != 0)
-    throw std::runtime_error(std::string("the standard ") + (prints_to_stderr ? "error" : "output") +
-                             " cannot be written: " + std::strerror(errno));
+  if (std::fwrite(text.data(), 1, text.size(), to) == text.size() && std::fflush(to) == 0) return;
+  const int why = errno;
+  const auto error =
+      std::string("the standard ") + (prints_to_stderr ? "error" : "output") + " cannot be written: " + std::strerror(why);
+  if (why == EPIPE) throw no_reader(error);
+  throw std::runtime_error(error);
 }
 
 /// Writes `message`, as shown() shows it, as a line to standard error.

@@ -1,6 +1,7 @@
 // --input -: frames that come through the standard input while the ranks compute.
 #pragma once
 
+#include "dice/app/ctrl_c.hpp"
 #include "dice/app/input/picture_form.hpp"
 #include "dice/channels/channel.hpp"
 #include "dice/files/error.hpp"
@@ -43,7 +44,8 @@ namespace dice::app {
 }
 
 /// The frames of one graph input as raw float32 numbers of this machine, in the order of the input's shape, from the
-/// standard input. A thread reads a frame ahead; the stream ends where the standard input does.
+/// standard input. A thread reads a frame ahead; the stream ends where the standard input does. An error of the standard
+/// input is known ctrl_c_delay() after it occurred.
 class standard_input final : public runtime::source {
  public:
   standard_input() = default;
@@ -77,7 +79,10 @@ class standard_input final : public runtime::source {
         }
         if (read_ == 0) throw files::error("the standard input holds no frame");
       } catch (...) {
-        const std::lock_guard lock(mutex_);
+        // Ctrl-C also ends the program that writes here, perhaps within a frame. If the run is asked to stop in time, it
+        // ends, and this object with it.
+        std::unique_lock lock(mutex_);
+        if (changed_.wait_for(lock, ctrl_c_delay(), [&] { return stops_; })) return;
         error_ = std::current_exception();
       }
       const std::lock_guard lock(mutex_);
