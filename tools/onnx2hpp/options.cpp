@@ -58,17 +58,38 @@ std::pair<std::string, std::vector<std::int64_t>> read_input(const std::string& 
   return {text.substr(0, colon), dims};
 }
 
-/// The option that the first unknown one was probably meant to be, or where the options are listed.
-std::string meant(const CLI::App& app, int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const auto word = std::string_view(argv[i]).substr(0, std::string_view(argv[i]).find('='));
-    if (word.substr(0, 2) != "--" || app.get_option_no_throw(std::string(word))) continue;
-    dice::meta::nearest known(word.substr(2));
-    for (const auto* option : app.get_options())
-      for (const auto& name : option->get_lnames()) known.look_at(name);
-    if (!known.best().empty()) return fmt::format("did you mean --{}?", known.best());
+/// The option that `word`, an unknown one, was probably meant to be, or "".
+std::string meant(const CLI::App& app, std::string_view word) {
+  dice::meta::nearest known(word.substr(std::min(word.find_first_not_of('-'), word.size())));
+  for (const auto* option : app.get_options())
+    for (const auto& name : option->get_lnames()) known.look_at(name);
+  return std::string(known.best());
+}
+
+/// What is wrong with words that no option takes: options that do not exist, or else `extra`, the words that are left over;
+/// in the order of the command line. "" if there are none.
+std::string unexpected(const CLI::App& app, std::vector<std::string> extra, int argc, char** argv) {
+  std::vector<std::string> unknown, rest;
+  std::string guess;
+  for (const std::string_view all : std::vector<std::string_view>(argv + std::min(argc, 1), argv + argc)) {
+    const auto word = all.substr(0, all.find('='));
+    const auto found = std::ranges::find(extra, all);
+    const bool lacks_a_dash = word.size() > 2 && word[0] == '-' && app.get_option_no_throw("-" + std::string(word));
+    if (lacks_a_dash || (found != extra.end() && word.size() > 1 && word[0] == '-')) {
+      unknown.emplace_back(word);
+      if (guess.empty()) guess = meant(app, word);
+    } else if (found != extra.end()) {
+      rest.emplace_back(all);
+    }
+    if (found != extra.end()) extra.erase(found);
   }
-  return "see onnx2hpp --help";
+  const auto& words = unknown.empty() ? rest : unknown;
+  if (words.empty()) return {};
+  std::vector<std::string> quoted;
+  for (const auto& word : words) quoted.push_back(quote(word));
+  return fmt::format("{}{} {} ({})", unknown.empty() ? "unexpected argument" : "unknown option", words.size() > 1 ? "s" : "",
+                     fmt::join(quoted, ", "),
+                     guess.empty() ? "see onnx2hpp --help" : fmt::format("did you mean --{}?", guess));
 }
 
 }  // namespace
@@ -127,10 +148,9 @@ options read_options(int argc, char** argv) {
     out.done = true;
     out.exit_code = app.exit(e);
     return std::cout.flush() ? out : throw file_error("cannot write to stdout");
-  } catch (const CLI::ExtrasError& e) {
-    throw usage_error(fmt::format("{} ({})", e.what(), meant(app, argc, argv)));
   } catch (const CLI::ParseError& e) {
-    throw usage_error(fmt::format("{} (see onnx2hpp --help)", e.what()));
+    const auto wrong = unexpected(app, app.remaining(), argc, argv);
+    throw usage_error(wrong.empty() ? fmt::format("{} (see onnx2hpp --help)", e.what()) : wrong);
   }
   for (const auto& [option, value] :
        {std::pair{"-o", folder}, {"--dot", dot}, {"--depfile", depfile}, {"--mapping", mapping}, {"--platform", platform}})
