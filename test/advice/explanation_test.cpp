@@ -150,6 +150,22 @@ TEST(explain, cores_that_others_took_come_first) {
   }
 }
 
+TEST(explain, who_took_cores_is_said_once_for_each_host) {
+  auto run = run_on_shared_cores<best>({.waited = 0.3, .stolen = 0.2, .others = 0.7, .threads = 1, .cores = 2});
+  run.lost[1].others = 1.3, run.lost[1].stolen = 0.1;  // the same programs, at another time
+  const auto text = [&] { return advice::explained_text(assembly::program_of<sample::network, best>, run, nullptr); };
+  run.hosts = {"h", "h"};
+  auto page = text();
+  EXPECT_EQ(page.find("Other programs"), page.rfind("Other programs")) << page;
+  EXPECT_NE(page.find("Other programs on h used 1.3 of 2 cores: "), std::string::npos) << page;
+  EXPECT_EQ(page.find("The hypervisor"), page.rfind("The hypervisor")) << page;
+  EXPECT_NE(page.find("The hypervisor of h gave 20 % "), std::string::npos) << page;
+  run.hosts = {"h", "i"};
+  page = text();
+  EXPECT_NE(page.find("Other programs on h used 0.7 "), std::string::npos) << page;
+  EXPECT_NE(page.find("Other programs on i used 1.3 "), std::string::npos) << page;
+}
+
 TEST(explain, the_best_mapping_has_none_better) {
   EXPECT_EQ(advice<best>(run_of<best>(1)), "No other mapping on this cluster is predicted to gain more than 3 %.\n");
   EXPECT_EQ(advice<best>(run_of<best>(1), true), "null");

@@ -48,43 +48,61 @@ inline bool lost_cores(const report::seen_run& run) {
   return std::any_of(run.lost.begin(), run.lost.end(), [](const auto& l) { return lost_cores(l); });
 }
 
-/// Who took the cores, as far as is known, and what to do.
-[[gnu::cold]] inline std::vector<std::string> takers(const report::core_loss& l, const std::string& host) {
-  std::vector<std::string> out;
+/// Who took the cores of a host, as far as is known, and what to do.
+struct taker {
+  std::string who;   ///< and where: one line is enough for each
+  std::string does;  ///< the rest of the line
+  double took = 0;   ///< how much
+};
+[[gnu::cold]] inline std::vector<taker> takers(const report::core_loss& l, const std::string& host) {
+  std::vector<taker> out;
   const auto cores = std::to_string(l.cores) + (l.cores == 1 ? " core" : " cores");
   const char* own = "give the ranks cores of their own (mpirun --bind-to, dice::cores<…>)";
   if (l.stolen > little_loss)
-    out.push_back("The hypervisor of " + host + " gave " + share_text(l.stolen) +
-                  " of their time to other virtual machines: use a machine whose cores are not shared.");
+    out.push_back({"The hypervisor of " + host,
+                   " gave " + share_text(l.stolen) +
+                       " of their time to other virtual machines: use a machine whose cores are not shared.",
+                   l.stolen});
   if (!(l.waited > little_loss)) return out;
   const auto before = out.size();
   if (l.throttled > l.waited / 2)
-    out.push_back("A CPU quota on " + host +
-                  " stopped the threads: raise it (docker run --cpus, systemd's CPUQuota), or start fewer threads "
-                  "(OMP_NUM_THREADS, dice::threads<N>).");
+    out.push_back({"A CPU quota on " + host,
+                   " stopped the threads: raise it (docker run --cpus, systemd's CPUQuota), or start fewer threads "
+                   "(OMP_NUM_THREADS, dice::threads<N>).",
+                   0});
   if (l.threads > l.cores)
-    out.push_back("This job's own ranks have " + std::to_string(l.threads) + " threads on " + cores + " of " + host +
-                  ": start fewer threads (OMP_NUM_THREADS, dice::threads<N>), use more cores or hosts, or " + own + ".");
+    out.push_back(
+        {"This job's own ranks have " + std::to_string(l.threads) + " threads on " + cores + " of " + host,
+         std::string(": start fewer threads (OMP_NUM_THREADS, dice::threads<N>), use more cores or hosts, or ") + own + ".",
+         0});
   if (l.others > l.waited / 2)
-    out.push_back("Other programs on " + host + " used " + text::number_text(l.others, "%.1f") + " of " + cores +
-                  ": end them, or " + own + ".");
-  if (out.size() == before) out.push_back("What took the cores on " + host + " is not known; top shows it.");
+    out.push_back({"Other programs on " + host,
+                   " used " + text::number_text(l.others, "%.1f") + " of " + cores + ": end them, or " + own + ".",
+                   l.others});
+  if (out.size() == before) out.push_back({"What took the cores on " + host, " is not known; top shows it.", 0});
   return out;
 }
 
 /// The time that others took from the ranks; "" if it is little.
 [[gnu::cold]] inline std::string lost_text(const report::seen_run& run) {
-  std::string out, who;
+  std::string out;
+  std::vector<taker> all;  // of two ranks on one host, the one who took more
   for (std::size_t r = 0; r < run.lost.size(); ++r) {
     const auto& l = run.lost[r];
     if (!lost_cores(l)) continue;
     const auto rank = rank_at(run, static_cast<int>(r)), share = share_text(l.waited + l.stolen);
     out += out.empty() ? "Cores were taken: " + rank + " could have run, but had no core for " + share + " of the time"
                        : ", " + rank + " for " + share;
-    for (const auto& text : takers(l, run.hosts[r]))
-      if (who.find(text) == std::string::npos) who += text + "\n";
+    for (const auto& t : takers(l, run.hosts[r])) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.who == t.who; });
+      if (same == all.end()) all.push_back(t);
+      else if (same->took < t.took) *same = t;
+    }
   }
-  return out.empty() ? "" : out + ". The times below include this.\n" + who;
+  if (out.empty()) return out;
+  out += ". The times below include this.\n";
+  for (const auto& t : all) out += t.who + t.does + "\n";
+  return out;
 }
 
 [[gnu::cold]] inline std::string limit_text(const runtime::program& p, const report::seen_run& run) {
