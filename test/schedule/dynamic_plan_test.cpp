@@ -135,7 +135,7 @@ TEST(DynamicPlan, UnitsNeedABackendOfTheProgram) {
   };
   const auto told =
       "line 1, column 16: unit_without_backend: 'gpu' has no backend in this program, whose compiled mapping has no such "
-      "unit: start one whose mapping has; link dice cudnn or use a "
+      "unit: start one whose mapping has; link dice::cudnn or use a "
       "cpu unit";
   auto tables = algorithm::tables_of<net, algorithm::bit(algorithm::backend_of({}))>;
   EXPECT_EQ(first("mapping<dev<0, gpu>, layers<image>>", tables), told);
@@ -147,7 +147,7 @@ TEST(DynamicPlan, UnitsNeedABackendOfTheProgram) {
   EXPECT_EQ(
       first("mapping<dev<0, cpu>, layers<all>>", tables),
       "line 1, column 16: unit_without_backend: 'cpu' has no backend in this program, whose compiled mapping has no such "
-      "unit: start one whose mapping has; link dice cudnn or use a "
+      "unit: start one whose mapping has; link dice::cudnn or use a "
       "cpu unit");
 }
 

@@ -48,7 +48,7 @@ constexpr mistake_words words_of(mistake what) {
     case mistake::gpu_negative:
       return {"gpu_number_negative", "write cpu or cores or threads or gpu"};
     case mistake::no_backend:
-      return {"unit_without_backend", "link dice cudnn or use a cpu unit"};
+      return {"unit_without_backend", "link dice::cudnn or use a cpu unit"};
     case mistake::not_a_limit:
       return {"not_a_limit", "write memory or precision or on a host"};
     case mistake::precision:
