@@ -268,8 +268,16 @@ TEST(Engine, AStartThatFailsThrowsWithoutAThreadLeft) {
     FAIL();
   } catch (const dice::engine_error& e) {
     EXPECT_NE(std::string(e.what()).find("/nonexistent/toy.safetensors"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("; give engine_options::weights the"), std::string::npos) << e.what();
   }
   f.options.weights.clear();
+  try {
+    stream_job job(f.program, f.options);
+    FAIL();
+  } catch (const dice::engine_error& e) {
+    EXPECT_NE(std::string(e.what()).find("say where it is with engine_options::weights"), std::string::npos) << e.what();
+    EXPECT_EQ(std::string(e.what()).find("--"), std::string::npos) << e.what();
+  }
   f.options.in_flight = 5;
   EXPECT_THROW(stream_job(f.program, f.options), dice::engine_error);
 }

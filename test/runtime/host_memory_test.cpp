@@ -100,6 +100,10 @@ TEST(host_memory, judged) {
   EXPECT_NE(runtime::judge_memory(3 * gib, host).warning.find("plan 3 GiB of memory, but only 2 GiB of 4 GiB (the limit"),
             std::string::npos);
   EXPECT_EQ(runtime::judge_memory(3 * gib, host).error, "");
+  EXPECT_NE(runtime::judge_memory(5 * gib, host).error.find("(--in-flight)"), std::string::npos);
+  const auto of_engine = runtime::judge_memory(5 * gib, host, true).error;
+  EXPECT_EQ(of_engine.find("--"), std::string::npos) << of_engine;
+  EXPECT_NE(of_engine.find("(engine_options::in_flight), or use more hosts"), std::string::npos) << of_engine;
   EXPECT_NE(runtime::judge_memory(5 * gib, host).error.find("plan 5 GiB of memory, but it has 4 GiB (the limit of its"),
             std::string::npos);
 }

@@ -47,9 +47,10 @@ inline constexpr const char* not_an_exception = "an exception that is not a std:
 /// One rank of a job. Where functions are collective, every rank calls them in the same order.
 class rank_session {
  public:
-  /// `processes`: the ranks are processes, not threads of this one.
-  rank_session(const runtime::program& p, channels::communicator& ranks, bool processes)
-      : program_(p), ranks_(ranks), processes_(processes), host_(host_name()) {}
+  /// `processes`: the ranks are processes, not threads of this one. `engine`: messages name the settings of engines, not
+  /// options of the command line.
+  rank_session(const runtime::program& p, channels::communicator& ranks, bool processes, bool engine = false)
+      : program_(p), ranks_(ranks), processes_(processes), engine_(engine), host_(host_name()) {}
 
   int rank() const { return ranks_.rank(); }
   const std::string& host() const { return host_; }
@@ -165,10 +166,11 @@ class rank_session {
       const auto n = std::to_string(wanted), found = std::to_string(ranks_.size());
       if (wanted == 1)
         return {"this program's plan has 1 rank, started with " + found +
-                    ": run it without mpirun (an engine: with engine_options::by in_process)",
+                    (engine_ ? ": choose in_process for engine_options::by" : ": run it without mpirun"),
                 2};
       return {"this program's plan has " + n + " ranks, started with " + found + ": start it with mpirun -n " + n +
-                  " PROGRAM …, or run all ranks in one process (--transport in-process, engine_options::by)",
+                  " PROGRAM …, or run all ranks in one process (" +
+                  (engine_ ? "engine_options::by in_process)" : "--transport in-process)"),
               2};
     }
     return {};
@@ -201,6 +203,7 @@ class rank_session {
     auto warning = start_threads();
     if (const auto other = host_elsewhere(); !other.empty()) warning += (warning.empty() ? "" : "; ") + other;
     if (const auto r = static_cast<std::size_t>(rank()); program_.opener(r)) open_accelerator(r, in_flight);
+    const std::string option = engine_ ? "engine_options::weights" : "--weights";
     const auto items = runtime::weights_of(program_);
     const auto& own = items[rank()];
     verified_ = {};
@@ -218,13 +221,13 @@ class rank_session {
         if (verify) throw files::error(unfit + ", or delete it");
       }
     try {
-      weights_path_ = weights::find(program_.weights, plain, program_.weights_folder);
+      weights_path_ = weights::find(program_.weights, plain, program_.weights_folder, option);
     } catch (const files::error& e) {
       if (unfit.empty()) throw;
       throw files::error(unfit + "; " + e.what());
     }
     if (!unfit.empty()) warning += (warning.empty() ? "" : "; ") + ("packs its weights at start, because " + unfit);
-    const weights::file file(weights_path_, program_.network, program_.weights);
+    const weights::file file(weights_path_, program_.network, program_.weights, option);
     if (verify) verified_ = weights::verify(file, own);
     store_ =
         accelerator_ ? uploaded(own, [&](auto put) { weights::each_stored(file, own, put); }) : weights::store(file, own);
@@ -284,7 +287,7 @@ class rank_session {
       first = first && k >= r;
     }
     if (!first) return agree("");
-    const auto verdict = runtime::judge_memory(planned, runtime::memory_of_host());
+    const auto verdict = runtime::judge_memory(planned, runtime::memory_of_host(), engine_);
     warning = verdict.warning;
     return agree(verdict.error);
   }
@@ -361,7 +364,7 @@ class rank_session {
 
   const runtime::program& program_;
   channels::communicator& ranks_;
-  const bool processes_;
+  const bool processes_, engine_;
   const std::string host_;
   std::vector<std::string> hosts_;  ///< by rank, after introduce()
   int threads_ = 1;                 ///< of its team

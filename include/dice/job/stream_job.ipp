@@ -220,7 +220,7 @@ class stream_job::ranks {
   /// What a rank's thread does from its start to its end.
   void work(worker& w, bool processes) {
     const inside now(*this);
-    rank_session me(program_, *w.ranks, processes);
+    rank_session me(program_, *w.ranks, processes, true);
     bool started = false;
     std::exception_ptr error;
     try {

@@ -61,11 +61,11 @@ inline std::int64_t number_in(const std::filesystem::path& file) {
   return out;
 }
 
-/// What to say about ranks that plan `planned` bytes on a host with this memory.
+/// What to say about ranks that plan `planned` bytes on a host with this memory, of an engine or of a program.
 struct memory_verdict {
   std::string error, warning;  ///< empty: none
 };
-[[gnu::cold]] inline memory_verdict judge_memory(std::int64_t planned, const host_memory& host) {
+[[gnu::cold]] inline memory_verdict judge_memory(std::int64_t planned, const host_memory& host, bool engine = false) {
   const auto gib = [](std::int64_t bytes) {
     char text[32];
     std::snprintf(text, sizeof text, "%.3g GiB", static_cast<double>(bytes) / (1 << 30));
@@ -75,9 +75,12 @@ struct memory_verdict {
                     limit = host.limited ? " (the limit of its control group)" : "";
   if (planned > host.total)
     return {
-        plan + "it has " + gib(host.total) + limit +
-            "; give it fewer layers, frames in flight (--in-flight) or frames with --output, --top or --expect (a stream, "
-            "--input -, keeps none), or use more hosts",
+        plan + "it has " + gib(host.total) + limit + "; give it fewer layers, " +
+            (engine
+                 ? "fewer frames in flight (engine_options::in_flight)"
+                 : "frames in flight (--in-flight) or frames with --output, --top or --expect (a stream, --input -, keeps "
+                   "none)") +
+            ", or use more hosts",
         ""};
   if (planned > host.available)
     return {"", plan + "only " + gib(std::max<std::int64_t>(host.available, 0)) + " of " + gib(host.total) + limit +

@@ -39,7 +39,7 @@ inline void require_finite(const float* x, const dice::tensor::shape& s, dice::t
 /// Checks a frame of graph input `layer`, which is plain.
 inline void require_finite_input(const program& p, int layer, const float* x) {
   require_finite(x, p.layers.layers[layer].output, dice::tensor::layout::plain, "the input itself holds",
-                 "correct the frames, or what converts them (--mean and --std for pictures)");
+                 "correct the frames, or what converts them (for pictures: mean and standard deviation)");
 }
 
 /// Checks the result of a step that computes.

@@ -37,10 +37,12 @@ struct stored_tensor {
 /// An open weights file whose identity was checked: header sane, digest and size as the network states.
 class file {
  public:
-  /// Opens `path` for the network `network` whose header states `wanted`. Throws files::error.
-  file(std::string path, std::string_view network, const graph::weights_file& wanted)
+  /// Opens `path` for the network `network` whose header states `wanted`. `option`: what users name the file with. Throws
+  /// files::error.
+  file(std::string path, std::string_view network, const graph::weights_file& wanted,
+       const std::string& option = "--weights")
       : in_("weights file", std::move(path), "name the .safetensors file that onnx2hpp wrote",
-            "; give --weights (engine_options::weights) the .safetensors file that onnx2hpp wrote") {
+            "; give " + option + " the .safetensors file that onnx2hpp wrote") {
     check(network, wanted);
   }
 

@@ -33,8 +33,10 @@ inline std::string packed_beside() {
 }
 
 /// Path of the weights file: `given` if not empty; else the first of these that exists: beside the program, in the working
-/// directory, in `build_folder` (skipped if empty). Throws files::error that lists where it looked.
-inline std::string find(const graph::weights_file& wanted, std::string_view given, std::string_view build_folder) {
+/// directory, in `build_folder` (skipped if empty). Throws files::error that lists where it looked. `option`: what users
+/// name the file with.
+inline std::string find(const graph::weights_file& wanted, std::string_view given, std::string_view build_folder,
+                        const std::string& option = "--weights") {
   if (!given.empty()) return std::string(given);
   const std::string name(wanted.file);
   std::string looked;
@@ -47,8 +49,7 @@ inline std::string find(const graph::weights_file& wanted, std::string_view give
   const std::string cwd = ::getcwd(here, sizeof here) ? here : ".";
   if (cwd != program_folder() && exists(cwd + "/" + name)) return cwd + "/" + name;
   if (const auto built = std::string(build_folder) + "/" + name; !build_folder.empty() && exists(built)) return built;
-  throw files::error("weights file not found; looked for " + looked +
-                     ". Copy it there, or say where it is with --weights FILE");
+  throw files::error("weights file not found; looked for " + looked + ". Copy it there, or say where it is with " + option);
 }
 
 }  // namespace dice::weights
