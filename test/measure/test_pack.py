@@ -67,17 +67,20 @@ class Packed(Case):
         self.pack("p", TWO)
         data = (self.folder / "p").read_bytes()
         header = data[:data.index(b"\0")]
-        cases = {b"": "not written by --pack", b"x" * 5000: "not written by --pack", data[:4095]: "not written by --pack",
-                 data[:4096]: "cut short: 4096 bytes, expected ", data[:-1]: "cut short", data + b"0": "too long",
-                 self.plain.read_bytes() * 10: "not written by --pack",
-                 b"\x1b" * 4096 + data[4096:]: "not written by --pack", header[:60] + b"\x1b" * 9000: "belong to another build"}
+        other = "were not written by --pack; name a file that --pack wrote"  # not: write this one again
+        again = "write it again with --pack wrong"
+        cases = {b"": [other], b"x" * 5000: [other], data[:4095]: [other],
+                 data[:4096]: ["cut short: 4096 bytes, expected ", again], data[:-1]: ["cut short", again], data + b"0": ["too long", again],
+                 self.plain.read_bytes(): ["are a weights file; give it with --weights wrong"],
+                 b"\x1b" * 4096 + data[4096:]: [other], header[:60] + b"\x1b" * 9000: ["belong to another build", again]}
         for i in range(0, len(header)):
             cases[header[:i] + bytes([header[i] ^ 1]) + data[i + 1:]] = \
-                "not written by --pack" if i < len("dice packed weights\n") else "belong to another build"
-        for content, text in cases.items():
+                [other] if i < len("dice packed weights\n") else ["belong to another build", again]
+        for content, texts in cases.items():
             (self.folder / "wrong").write_bytes(content)
             done = self.run_program("--random", 1, "--packed", "wrong", owner=TWO, ranks=2)
-            message = self.assert_fails(done, 1, "packed weights 'wrong'", text, "write it again with --pack wrong")
+            message = self.assert_fails(done, 1, "packed weights 'wrong'", *texts)
+            self.assertEqual(again in message, again in texts)
             self.assertTrue(message.isprintable(), message)
         for environment, text in [({"TOY_VERSION": "0=9.9"}, "has dice 9.9, the file has 'dice 1.2.3'"),
                                   ({"TOY_DIGEST": "0=" + "b" * 64}, "has weights b"),
@@ -120,6 +123,9 @@ class Packed(Case):
                 self.assertEqual(self.check("--weights", "toy.safetensors", owner=TWO, ranks=2, by=by), "")
         packed.write_bytes(b"damaged")
         is_left()
+        self.pack(packed)  # the remedy
+        self.assertEqual(self.check(), "")
+        packed.write_bytes(b"damaged")
         self.plain.unlink()  # neither file is usable: both are reported
         self.assert_fails(self.run_program("--random", 1), 1, str(packed) + "' were not written by --pack", "weights file not found")
         self.plain.write_bytes(weights)
@@ -147,14 +153,29 @@ class Packed(Case):
                 self.assert_fails(self.run_program(*arguments, **environment), code, text)
         self.assertEqual(sorted(self.folder.iterdir()), before)
 
+    def test_other_files_are_not_replaced(self):
+        """Only what --pack wrote, and empty files."""
+        (self.folder / "link").symlink_to("copy.safetensors")
+        shutil.copy(self.plain, self.folder / "copy.safetensors")
+        for file, text in [("in.npy", "was not written by --pack, and would be overwritten; name another file, or delete this one first"),
+                           ("copy.safetensors", "is a weights file, and --pack would overwrite it; name another file"),
+                           ("link", "is a weights file")]:
+            before = (self.folder / file).read_bytes()
+            self.assert_fails(self.run_program("--pack", file), 1, f"'{file}' {text}")
+            self.assertEqual((self.folder / file).read_bytes(), before)
+        (self.folder / "empty").touch()
+        for _ in range(2):
+            self.pack("empty")
+        self.pack("/dev/null")
+
     def test_a_full_disk(self):
-        (self.folder / "old").write_text("old")
+        (self.folder / "old").write_text("dice packed weights\n")
         for limit in (1000, 65600):
             done = subprocess.run([test_program.PROGRAM, "--pack", "old"], cwd=self.folder, capture_output=True, text=True,
                                   timeout=LIMIT, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
             self.assertEqual(done.returncode, 1)
             self.assertIn("'old' cannot be written: File too large", done.stderr)
-            self.assertEqual((self.folder / "old").read_text(), "old")
+            self.assertEqual((self.folder / "old").read_text(), "dice packed weights\n")
             self.assertEqual(list(self.folder.glob("old.*")), [])
 
     @unittest.skipUnless(os.environ.get("DIGITS"), "the example digits is not built")

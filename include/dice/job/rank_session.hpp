@@ -210,7 +210,7 @@ class rank_session {
     weights_path_ = packed.empty() && plain.empty() ? weights::packed_beside() : packed;
     std::string unfit;  // why the file next to the program cannot be used
     if (!weights_path_.empty()) try {
-        const weights::packed_file file(weights_path_, runtime::packed_identity(program_), items);
+        const weights::packed_file file(weights_path_, runtime::packed_identity(program_), items, !packed.empty(), option);
         if (verify) verified_ = weights::verify(file, rank(), own, runtime::item_names(program_, rank()));
         store_ = accelerator_ ? uploaded(own, [&](auto put) { file.each_piece(rank(), own, put); }) : file.map(rank(), own);
         if (accelerator_) accelerator_->remember_beside(weights_path_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/files/error.hpp"
+#include "dice/files/mapped.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
 #include "dice/job/launcher.hpp"
@@ -23,12 +24,25 @@ namespace dice::measure {
 
 namespace detail {
 
+/// Throws files::error if `file` is one that --pack did not write, and that is not beside the program with its name.
+[[gnu::cold]] inline void require_replaceable(const std::string& file) {
+  const auto there = files::place_of(file);
+  if (there.kind != files::place::kinds::regular) return;
+  const files::opened in("", file, "");
+  if (in.size() == 0 || weights::begins_like_packed(in)) return;
+  if (weights::begins_like_weights(in))
+    in.fail("is a weights file, and --pack would overwrite it; name another file (to read it: --weights)");
+  if (const auto beside = weights::packed_beside(); beside.empty() || files::place_of(beside).id != there.id)
+    in.fail("was not written by --pack, and would be overwritten; name another file, or delete this one first");
+}
+
 /// Writes the packed weights of all ranks to `file`. Throws files::error.
 [[gnu::cold]] inline void write_packed(const runtime::program& p, const std::string& plain, const std::string& file) {
   files::require_writable(file);
   const weights::file from(weights::find(p.weights, plain, p.weights_folder), p.network, p.weights);
   if (const auto wrong = files::conflict(std::array{files::reads(from.path()), files::writes(file)}); !wrong.empty())
     throw files::error(wrong);
+  require_replaceable(file);
   const auto items = runtime::weights_of(p);
   report::progress_line line;
   files::writer out(file);

@@ -34,7 +34,7 @@ inline std::string verified_text(const weights::verified& v, std::int64_t nanose
   auto path = packed.empty() && plain.empty() ? weights::packed_beside() : packed;
   std::optional<weights::packed_file> file;
   if (!path.empty()) try {
-      file.emplace(path, runtime::packed_identity(p), items);
+      file.emplace(path, runtime::packed_identity(p), items, !packed.empty());
     } catch (const files::error& e) {  // a run would warn, and pack the weights file
       if (!packed.empty()) throw;
       throw files::error(std::string(e.what()) + ", or delete it");

@@ -34,6 +34,15 @@ struct stored_tensor {
   return out.text();
 }
 
+/// Whether a file begins like a safetensors file: the length of its header, which is JSON.
+[[gnu::cold]] inline bool begins_like_weights(const files::opened& in) {
+  unsigned char first[9];
+  if (in.size() < 10 || !in.read(first, sizeof first, 0) || first[8] != '{') return false;
+  std::uint64_t header = 0;
+  for (int i = 7; i >= 0; --i) header = header << 8 | first[i];
+  return header >= 2 && header <= static_cast<std::uint64_t>(in.size() - 8);
+}
+
 /// An open weights file whose identity was checked: header sane, digest and size as the network states.
 class file {
  public:

@@ -60,18 +60,27 @@ struct packed_layout {
   std::int64_t bytes() const { return last_digest() + digest; }
 };
 
+/// Whether a file begins as --pack writes it.
+[[gnu::cold]] inline bool begins_like_packed(const files::opened& in) {
+  const std::string_view first = packed_layout::first_line;
+  std::string found(first.size(), '\0');
+  return in.size() >= std::ssize(first) && in.read(found.data(), found.size(), 0) && found == first;
+}
+
 /// An open file of packed weights that matches the program.
 class packed_file {
  public:
-  /// Throws files::error, whose text names the difference and the remedy.
-  [[gnu::cold]] packed_file(const std::string& path, const identity& wanted, std::span<const std::vector<item>> ranks)
+  /// `named`: users named the file; otherwise, it is the one beside the program. `option`: what they name the weights file
+  /// with. Throws files::error, whose text names the difference and the remedy.
+  [[gnu::cold]] packed_file(const std::string& path, const identity& wanted, std::span<const std::vector<item>> ranks,
+                            bool named = true, const std::string& option = "--weights")
       : layout_(wanted, ranks),
         in_("packed weights", path, "name a file that --pack wrote", "; name a file that --pack wrote") {
     const std::string remedy = "; write it again with --pack " + text::shell_word(path), first = packed_layout::first_line;
     std::string found(layout_.text.size(), '\0');
-    if (in_.size() < packed_layout::header || !in_.read(found.data(), found.size(), 0) ||
-        found.compare(0, first.size(), first) != 0)
-      in_.fail("were not written by --pack" + remedy);
+    if (begins_like_weights(in_)) in_.fail("are a weights file; give it with " + option + ' ' + text::shell_word(path));
+    if (!begins_like_packed(in_) || in_.size() < packed_layout::header || !in_.read(found.data(), found.size(), 0))
+      in_.fail("were not written by --pack" + (named ? "; name a file that --pack wrote" : remedy));
     auto at = first.size();
     for (const auto& [name, value] : wanted) {
       const auto line = name + ' ' + value + '\n';
