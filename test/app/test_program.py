@@ -248,6 +248,10 @@ class Runs(Case):
                     self.assert_fails(go("--expect", "wrong.npy"), 1, "wrong.npy", "error 0.01 ", "0.0001")
                     self.assert_fails(go("--expect", "nan.npy"), 1, "nan")
                     self.assert_fails(go("--expect", "short.npy"), 1, "3 frames", "4")
+        np.save(self.folder / "flat.npy", right.reshape(4, 64))
+        message = self.assert_fails(self.run_program("--input", "in.npy", "--expect", "flat.npy"), 1, "holds float32 (4, 64)",
+                                    "give the expected results as --output writes them")
+        self.assertNotIn("onnx2hpp", message)
 
     def test_top(self):
         x = frames(2)

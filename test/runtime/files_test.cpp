@@ -123,6 +123,12 @@ TEST(frames, of_files_that_are_wrong) {
   refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }", 6),
           "float64 (1, 3); input 'x' is float32 (N, 3): save it");
   refused(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1, 3), }", 3), "big-endian float32 (1, 3)");
+  refused(
+      npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 3), }", 1),
+      "save it with .astype(np.float32) / 255 if the model takes pictures from 0 to 1, or normalised as the model expects");
+  refused(npy("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", 3),
+          "holds '|O' (2,); input 'x' is float32 (N, 3): its elements are Python objects, no numbers: join arrays of one "
+          "shape, and save np.stack(list(A)).astype(np.float32)");
   refused(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }", 3), "records");
   refused(npy("{'descr': '<f4', 'shape': (1, 3), }", 3), "order");
   refused(npy("{'descr': '<f4', 'fortran_order': None, 'shape': (1, 3), }", 3), "order");
@@ -137,6 +143,25 @@ TEST(frames, of_files_that_are_wrong) {
   const int both_ends = ::open(file.path.c_str(), O_RDWR);
   EXPECT_NE(error_of(file, {1, 3}).find("a pipe"), std::string::npos) << error_of(file, {1, 3});
   ::close(both_ends);
+}
+
+TEST(results, that_are_expected_but_wrong) {
+  const scratch file;
+  const auto error = [&](const std::string& type, const std::string& shape) -> std::string {
+    file.write(npy("{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }", 6));
+    try {
+      runtime::read_results(file.path, {1, 3}, "output 'y'");
+      return {};
+    } catch (const files::error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_EQ(error("<f4", "(6,)"), "'" + file.path +
+                                      "' holds float32 (6,); output 'y' is float32 (N, 3), N ≥ 1 frames: give the expected "
+                                      "results as --output writes them");
+  EXPECT_NE(error("|u1", "(2, 3)").find(": save it with .astype(np.float32)"), std::string::npos);
+  EXPECT_EQ(error("|u1", "(2, 3)").find("255"), std::string::npos);
+  EXPECT_EQ(error("<f4", "(2, 3)"), "");
 }
 
 TEST(results, to_files) {
@@ -232,10 +257,30 @@ TEST(npy, remedies_for_other_shapes) {
   EXPECT_EQ(remedy({5, 8, 10, 3}), "its axes have another order: save it with .transpose(0, 3, 1, 2)");
   EXPECT_EQ(runtime::shape_remedy({5, 3, 8, 10}, {1, 8, 10, 3}),
             "its axes have another order: save it with .transpose(0, 2, 3, 1)");
-  EXPECT_EQ(remedy({3, 8, 10}), "save it with .reshape(-1, 3, 8, 10) if only the axes differ");
-  EXPECT_EQ(remedy({480}), "save it with .reshape(-1, 3, 8, 10) if only the axes differ");
-  for (const auto& found : {std::vector<std::int64_t>{5, 3, 8, 9}, {}, {7}, {0, 8, 10, 3}, {INT64_MAX, INT64_MAX, 4}})
-    EXPECT_EQ(remedy(found), "make frames of the network's shape, or convert the model for these (onnx2hpp -i)");
+  EXPECT_EQ(remedy({8, 10, 3}), "its axes have another order: save it with .transpose(2, 0, 1)[np.newaxis]");
+  EXPECT_EQ(runtime::shape_remedy({3, 8, 10}, {1, 8, 10, 3}),
+            "its axes have another order: save it with .transpose(1, 2, 0)[np.newaxis]");
+  const std::string reshape = "save it with .reshape(-1, 3, 8, 10) if only the axes differ";
+  for (const auto& found :
+       {std::vector<std::int64_t>{3, 8, 10}, {240}, {5, 240}, {5, 24, 10}, {2, 5, 3, 8, 10}, {3, 8, 10, 1}})
+    EXPECT_EQ(remedy(found), reshape);
+  const std::string general = "make frames of the network's shape, or convert the model for these (onnx2hpp -i)";
+  // Where a frame has another number of elements, reshaping would mix frames; where its axes are others, pixels.
+  for (const auto& found : {std::vector<std::int64_t>{5, 3, 8, 9},
+                            {},
+                            {7},
+                            {0, 8, 10, 3},
+                            {INT64_MAX, INT64_MAX, 4},
+                            {480},
+                            {24, 3, 4, 10},
+                            {5, 8, 3, 10},
+                            {10, 8, 3},
+                            {5, 0, 240}})
+    EXPECT_EQ(remedy(found), general);
+  EXPECT_EQ(runtime::shape_remedy({8, 8, 8}, {1, 8, 8, 8}), "save it with .reshape(-1, 8, 8, 8) if only the axes differ");
+  EXPECT_EQ(runtime::shape_remedy({4, 240}, {2, 3, 8, 10}), reshape);
+  for (const auto& found : {std::vector<std::int64_t>{5, 240}, {3, 8, 10}, {8, 10, 3}})
+    EXPECT_EQ(runtime::shape_remedy(found, {2, 3, 8, 10}), general) << "half a frame";
 }
 
 TEST(affinity, of_units) {

@@ -171,7 +171,7 @@ class rank_job {
       }
       for (const auto& f : options_.expected)
         if (holder(f.layer) == rank_)
-          expected_[f.layer] = runtime::read_frames(f.file, layer(f.layer).output, "output '" + name(f.layer) + "'");
+          expected_[f.layer] = runtime::read_results(f.file, layer(f.layer).output, "output '" + name(f.layer) + "'");
       std::vector<std::string> read;
       for (const auto& [l, input] : files_) read.insert(read.end(), input.files().begin(), input.files().end());
       used = uses_of(options_, rank_, me_.weights_path(), read, [&](int l) { return holder(l); });

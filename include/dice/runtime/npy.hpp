@@ -110,12 +110,24 @@ inline std::string type_name(std::string_view code) {
   return out;
 }
 
-/// An open .npy file that holds frames of shape `one`, as read_frames says, and its header. Throws files::error.
+/// What to do about numbers of type `code` in frames, or in expected results, where float32 is wanted.
+[[gnu::cold]] inline std::string type_remedy(std::string_view code, bool results) {
+  if (code == "|O")
+    return "its elements are Python objects, no numbers: join arrays of one shape, and save "
+           "np.stack(list(A)).astype(np.float32)";
+  const std::string convert = "save it with .astype(np.float32)";
+  if (code != "|u1" || results) return convert;
+  return convert + " / 255 if the model takes pictures from 0 to 1, or normalised as the model expects";
+}
+
+/// An open .npy file that holds frames of shape `one`, as read_frames says, and its header; `results`: expected results
+/// rather than frames to compute. Throws files::error.
 struct npy_file {
   files::opened in;
   npy_header header;
 
-  [[gnu::cold]] npy_file(const std::string& path, const dice::tensor::shape& one, const std::string& what)
+  [[gnu::cold]] npy_file(const std::string& path, const dice::tensor::shape& one, const std::string& what,
+                         bool results = false)
       : in("", regular(path), "", " (" + what + ")"), header(read_npy_header(in)) {
     const auto& h = header;
     std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
@@ -123,9 +135,11 @@ struct npy_file {
     const auto expected =
         what + " is float32 " + shape_text(extents, extents[0] == 1 ? "N" : "N·" + std::to_string(extents[0]));
     const auto found = "holds " + type_name(h.type) + " " + shape_text(h.shape);
-    if (h.type != "<f4") in.fail(found + "; " + expected + ": save it with .astype(np.float32)");
+    if (h.type != "<f4") in.fail(found + "; " + expected + ": " + type_remedy(h.type, results));
     const auto frames = frames_in(h.shape, one);
-    if (frames < 0) in.fail(found + "; " + expected + ", N ≥ 1 frames: " + shape_remedy(h.shape, one));
+    if (frames < 0)
+      in.fail(found + "; " + expected + ", N ≥ 1 frames: " +
+              (results ? "give the expected results as --output writes them" : shape_remedy(h.shape, one)));
     if (frames == 0) in.fail(found + ", no frame; " + expected + ", N ≥ 1 frames");
     const std::int64_t frame_bytes = one.bytes();
     if (frames > INT64_MAX / 2 / frame_bytes || h.bytes != frames * frame_bytes)
@@ -174,6 +188,11 @@ inline std::string npy_start(std::vector<std::size_t> shape) {
 /// says what they are for ("input 'image'"). Throws files::error, also if there is no frame.
 [[gnu::cold]] inline tensor read_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what) {
   return detail::npy_file(path, one, what).read();
+}
+
+/// The same of results that are expected.
+[[gnu::cold]] inline tensor read_results(const std::string& path, const dice::tensor::shape& one, const std::string& what) {
+  return detail::npy_file(path, one, what, true).read();
 }
 
 /// The frames of such a file, mapped: a page is read when its frame is needed, and need not stay in memory. Files in
