@@ -104,6 +104,21 @@ class Files(Case):
             self.assertIn(b"would be written twice", done.stderr)
             self.assertFalse((self.folder / "p.npy").exists())
 
+    def test_the_standard_input_is_a_file_that_is_read(self):
+        """Also if mpirun passes it on through a pipe, and another rank writes."""
+        raw = self.folder / "raw.bin"
+        raw.write_bytes(frames(50).tobytes())
+        before = raw.read_bytes()
+        for by in self.ways(2):
+            for option in ("--output", "--json", "--trace", "--profile"):
+                with open(raw, "rb") as given, self.subTest(by=by, option=option):
+                    done = self.run_program("--input", "-", option, "./raw.bin", owner=TWO, ranks=2, by=by, stdin=given)
+                    self.assert_fails(done, 2, "'./raw.bin' is read by this run (as the standard input) and would be overwritten")
+                    self.assertEqual(raw.read_bytes(), before)
+            with open(raw, "rb") as given:
+                self.assert_done(self.run_program("--input", "-", "--output", "./-", owner=TWO, ranks=2, by=by, stdin=given))
+            np.testing.assert_array_equal(np.load(self.folder / "-"), over(diamond, frames(50)))
+
     def test_a_full_disk(self):
         """The partial file has whole frames."""
         done = self.stream("--output", "p.npy", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (128 + 256 * 7 + 100, -1)),

@@ -247,6 +247,29 @@ class StandardInput(Case):
         self.assert_fails(self.stream("--expect", "short.npy"), 1, "--expect holds 49 frames, but the stream has more")
         self.assert_fails(self.stream("--expect", "wanted.npy", given=self.raw[:256]), 1, "holds 50 frames, but the run has 1")
 
+    def test_a_npy_file_is_no_stream(self):
+        """Its header would shift all frames."""
+        given = (self.folder / "in.npy").read_bytes()
+        for by in self.ways():
+            self.assert_fails(self.stream("--output", "out.npy", given=given, owner=self.OWNERS[0], by=by), 1,
+                              "the standard input is a .npy file, but --input - takes only the numbers after its header of 128 bytes",
+                              "--input FILE, or leave out the header: tail -c +129 FILE")
+        self.assertFalse((self.folder / "out.npy").exists())
+        header = 100_000  # of version 2
+        for more in (given, b""):  # also if no frame follows
+            long = b"\x93NUMPY\2\0" + header.to_bytes(4, "little") + b" " * (header if more else 5) + more
+            self.assert_fails(self.stream(given=long), 1, "its header of 100012 bytes", "tail -c +100013 FILE")
+        command = self.command(TOY, ["--input", "-"], 1, "threads")
+        with subprocess.Popen(command, cwd=self.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as slow:
+            for part in given[:3], given[3:9], given[9:]:  # as pipes may deliver it
+                slow.stdin.write(part)
+                slow.stdin.flush()
+                time.sleep(0.05)
+            self.assertIn("after its header of 128 bytes", slow.communicate(timeout=LIMIT)[1].decode())
+        near = bytearray(self.raw)  # numbers that only begin like one
+        near[:5] = b"\x93NUMP"
+        self.assert_done(self.stream(given=bytes(near)))
+
     def test_a_rank_that_fails(self):
         for by in self.ways():
             env = {**os.environ, "TOY_OWNER": "0,0,0,0,0,1,1,1,0,0", "TOY_FAIL_AFTER": "17"}
@@ -269,8 +292,10 @@ class StandardInput(Case):
 
     @unittest.skipUnless(MPIRUN, "no mpirun")
     def test_mpirun_feeds_another_rank(self):
-        self.assert_fails(self.stream(owner=self.OWNERS[1], by="mpi"), 2, "input 'in.0' is in rank 1; start it with mpirun --stdin 1")
-        self.assert_fails(self.stream(owner=self.OWNERS[0], by="mpi", more=["--stdin", "1"]), 2, "is in rank 0; start it with mpirun --stdin 0")
+        self.assert_fails(self.stream(owner=self.OWNERS[1], by="mpi"), 2, "input 'in.0' is in rank 1, but",
+                          "to another rank (to rank 0 by default); start it with mpirun --stdin 1")
+        self.assert_fails(self.stream(owner=self.OWNERS[0], by="mpi", more=["--stdin", "1"]), 2,
+                          "is in rank 0, but mpirun passed its standard input to another rank; start it without --stdin")
 
     def test_a_terminal(self):
         import pty

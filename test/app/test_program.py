@@ -81,7 +81,7 @@ class Case(unittest.TestCase):
     def weights(self, net, path):
         subprocess.run([PROGRAM, "--write-weights", path], env={**os.environ, "TOY_NET": net}, check=True)
 
-    def run_program(self, *arguments, owner="", ranks=1, by="threads", started=None, **environment):
+    def run_program(self, *arguments, owner="", ranks=1, by="threads", started=None, stdin=None, **environment):
         env = {k: v for k, v in os.environ.items()}
         env.update({k: str(v) for k, v in environment.items()})
         if owner:
@@ -92,7 +92,7 @@ class Case(unittest.TestCase):
         elif ranks > 1:
             command += ["--transport", "in-process"]
         began = time.monotonic()
-        done = subprocess.run(command, env=env, cwd=self.folder, text=True, capture_output=True, timeout=LIMIT)
+        done = subprocess.run(command, env=env, cwd=self.folder, text=True, capture_output=True, stdin=stdin, timeout=LIMIT)
         self.seconds = time.monotonic() - began
         return done
 

@@ -98,6 +98,24 @@ TEST(uses, that_contradict) {
   EXPECT_EQ(conflict({writes("/dev/null"), writes("/dev/null"), reads("/dev/null")}), "");
 }
 
+TEST(uses, of_the_standard_input) {
+  const folder at;
+  at.write("a", "x");
+  fs::create_symlink("a", at.path / "link");
+  const int before = ::dup(STDIN_FILENO);
+  const auto with = [&](const std::string& file) {
+    const int given = ::open(file.c_str(), O_RDONLY);
+    ::dup2(given, STDIN_FILENO), ::close(given);
+    return files::reads_standard_input(false);
+  };
+  EXPECT_EQ(conflict({with(at("a")), files::writes(at("link"))}),
+            "'" + at("link") + "' is read by this run (as the standard input) and would be overwritten; name another file");
+  EXPECT_EQ(conflict({with(at("a")), files::writes(at("b"))}), "");
+  EXPECT_EQ(conflict({with(at("a")), files::writes("-")}), "");  // a file of this name
+  EXPECT_EQ(conflict({with("/dev/null"), files::writes("/dev/null")}), "");
+  ::dup2(before, STDIN_FILENO), ::close(before);
+}
+
 TEST(writer, writes_whole_files) {
   const folder at;
   at.write("a", "before");

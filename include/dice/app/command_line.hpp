@@ -1,6 +1,7 @@
 // The command line of a program made with dice: one table of options, from which it is parsed and --help is printed.
 #pragma once
 
+#include "dice/app/conflict.hpp"
 #include "dice/app/options.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
@@ -292,9 +293,9 @@ inline std::string_view nearest_option(std::string_view wrong) {
 /// No file that is written may also be read, or be written twice. Throws runtime::usage_error.
 [[gnu::cold]] inline void require_different_files(const options& o) {
   std::vector<std::string> reads{o.mapping, o.weights, o.packed, o.labels};
-  for (const auto* files : {&o.inputs, &o.expected})
-    for (const auto& f : *files) reads.push_back(f.file);
+  for (const auto& f : o.expected) reads.push_back(f.file);
   std::vector<files::use> uses;
+  for (const auto& f : o.inputs) uses.push_back(input_use(f.file));
   for (const auto& file : reads)
     if (!file.empty()) uses.push_back(files::reads(file));
   for (const auto& file : o.written()) {

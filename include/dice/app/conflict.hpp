@@ -3,6 +3,7 @@
 #include "dice/app/options.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
+#include "dice/job/launcher.hpp"
 #include "dice/job/record.hpp"
 
 #include <string>
@@ -11,13 +12,18 @@
 
 namespace dice::app {
 
+/// The file that --input names as one that is read; "-" is the standard input.
+inline files::use input_use(const std::string& file) {
+  return file == "-" ? files::reads_standard_input(job::launched_size() > 0) : files::reads(file);
+}
+
 /// The files that the command line names for rank `rank`, which reads its weights from `weights` and its inputs from `read`.
 /// holder(l): the rank that has the results of output l.
 template <class Holder>
 std::vector<files::use> uses_of(const options& o, int rank, const std::string& weights, const std::vector<std::string>& read,
                                 const Holder& holder) {
   std::vector<files::use> out{files::reads(weights)};
-  for (const auto& file : read) out.push_back(files::reads(file));
+  for (const auto& file : read) out.push_back(input_use(file));
   for (const auto& f : o.expected)
     if (holder(f.layer) == rank) out.push_back(files::reads(f.file));
   for (const auto& f : o.outputs)

@@ -173,6 +173,7 @@ class rank_job {
         if (holder(f.layer) == rank_)
           expected_[f.layer] = runtime::read_results(f.file, layer(f.layer).output, "output '" + name(f.layer) + "'");
       std::vector<std::string> read;
+      if (const int l = options_.streamed(); l >= 0 && here(l)) read.emplace_back("-");
       for (const auto& [l, input] : files_) read.insert(read.end(), input.files().begin(), input.files().end());
       used = uses_of(options_, rank_, me_.weights_path(), read, [&](int l) { return holder(l); });
       for (const auto& u : used)

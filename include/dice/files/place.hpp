@@ -129,13 +129,22 @@ inline bool is_special(const std::string& path) {
 
 /// A file that a run reads or writes.
 struct use {
-  std::string path;
+  std::string path;  ///< "-": the standard input
   bool writes = false;
   std::string id{};  ///< place::id; empty: not compared
 };
 
 inline use reads(const std::string& path) { return {path, false, place_of(path).id}; }
 inline use writes(const std::string& path) { return {path, true, place_of(path).id}; }
+/// The standard input as a file that is read. mpirun (Open MPI) passes its own on through a pipe: `launched` also looks at
+/// that of this process's parent, which is mpirun if both are on one host.
+[[gnu::cold]] inline use reads_standard_input(bool launched) {
+  struct stat status {};
+  bool known = ::fstat(STDIN_FILENO, &status) == 0;
+  if (known && launched && S_ISFIFO(status.st_mode))
+    known = ::stat(("/proc/" + std::to_string(::getppid()) + "/fd/0").c_str(), &status) == 0;
+  return {"-", false, known && S_ISREG(status.st_mode) ? detail::id_of(status) : ""};
+}
 
 /// The mistake in these uses if one file is written and also read, or written twice; else "".
 [[gnu::cold]] inline std::string conflict(std::span<const use> all) {
@@ -143,7 +152,7 @@ inline use writes(const std::string& path) { return {path, true, place_of(path).
     for (std::size_t j = 0; j < all.size(); ++j) {
       const auto &a = all[i], &b = all[j];
       if (i == j || !a.writes || a.id.empty() || a.id != b.id || (b.writes && j < i)) continue;
-      const auto also = a.path == b.path ? "" : " (as '" + b.path + "')";
+      const auto also = a.path == b.path ? "" : b.path == "-" ? " (as the standard input)" : " (as '" + b.path + "')";
       return "'" + a.path + "'" +
              (b.writes ? " would be written twice" + also + "; name two different files"
                        : " is read by this run" + also + " and would be overwritten; name another file");

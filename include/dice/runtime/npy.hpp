@@ -23,6 +23,14 @@
 
 namespace dice::runtime {
 
+/// Where the numbers of a .npy file begin, from its first 12 bytes.
+inline std::int64_t npy_header_bytes(const unsigned char* head) {
+  std::int64_t length = head[8] | head[9] << 8;
+  if (head[6] == 1) return 10 + length;
+  length |= static_cast<std::int64_t>(head[10]) << 16 | static_cast<std::int64_t>(head[11]) << 24;
+  return 12 + length;
+}
+
 namespace detail {
 
 struct npy_header {
@@ -71,9 +79,7 @@ inline std::string type_name(std::string_view code) {
   const int version = head[6];
   if (version != 1 && version != 2)
     in.fail("is of .npy version " + std::to_string(version) + ", which dice does not read; write it with numpy.save");
-  const std::int64_t begin = version == 1 ? 10 : 12;
-  std::int64_t length = head[8] | head[9] << 8;
-  if (version == 2) length |= static_cast<std::int64_t>(head[10]) << 16 | static_cast<std::int64_t>(head[11]) << 24;
+  const std::int64_t begin = version == 1 ? 10 : 12, length = npy_header_bytes(head) - begin;
   if (length > (1 << 20) || begin + length > in.size()) in.fail("is cut short or damaged: its header does not fit in it");
   std::string text(static_cast<std::size_t>(length), ' ');
   if (!in.read(text.data(), text.size(), begin)) in.fail("cannot be read");

@@ -7,6 +7,7 @@
 #include "dice/files/error.hpp"
 #include "dice/job/launcher.hpp"
 #include "dice/runtime/frames.hpp"
+#include "dice/runtime/npy.hpp"
 #include "dice/runtime/tensor.hpp"
 #include "dice/tensor/shape.hpp"
 
@@ -36,8 +37,8 @@ namespace dice::app {
                        given.st_rdev == none.st_rdev;
   const auto n = std::to_string(rank);
   if (is_null && job::launched_size() > 1)  // mpirun gives this to processes that it does not feed
-    return "--input -: mpirun feeds the standard input to one rank, rank 0 by default, but input '" + input +
-           "' is in rank " + n + "; start it with mpirun --stdin " + n;
+    return "--input -: input '" + input + "' is in rank " + n + ", but mpirun passed its standard input to another rank" +
+           (rank == 0 ? "; start it without --stdin" : " (to rank 0 by default); start it with mpirun --stdin " + n);
   if (::isatty(STDIN_FILENO))
     return "--input -: the standard input is a terminal; give it a pipe or a file, … | PROGRAM --input -";
   return {};
@@ -110,26 +111,49 @@ class standard_input final : public runtime::source {
  private:
   /// Reads the next frame; false where the standard input has ended.
   [[gnu::cold]] bool read(const dice::tensor::shape& one, std::vector<float>& frame) {
-    const auto bytes = static_cast<std::size_t>(one.bytes());
-    for (std::size_t at = 0; at < bytes;) {
+    const auto bytes = static_cast<std::size_t>(one.bytes()), at = read(reinterpret_cast<char*>(frame.data()), bytes);
+    if (beginning_.size() < npy_head) {
+      beginning_.append(reinterpret_cast<const char*>(frame.data()), std::min(at, npy_head - beginning_.size()));
+      if (beginning_.compare(0, 6, "\x93NUMPY") == 0) refuse_npy();
+    }
+    if (at == bytes) return true;
+    const std::lock_guard lock(mutex_);
+    if (at == 0 || stops_) return false;
+    throw files::error("the standard input ends within frame " + std::to_string(read_) + ", after " + std::to_string(at) +
+                       " of " + std::to_string(bytes) + " bytes; a frame is float32 " +
+                       runtime::shape_text(std::vector<std::int64_t>(one.dim, one.dim + one.rank)));
+  }
+  /// Reads so many bytes; fewer where the standard input ends, or when nobody wants them any more.
+  std::size_t read(char* to, std::size_t bytes) {
+    std::size_t at = 0;
+    while (at < bytes) {
       pollfd in{STDIN_FILENO, POLLIN, 0};
       for (int n = 0; (n = ::poll(&in, 1, 100)) == 0 || (n < 0 && errno == EINTR);) {
         const std::lock_guard lock(mutex_);
-        if (stops_) return false;
+        if (stops_) return at;
       }
-      const auto n = ::read(STDIN_FILENO, reinterpret_cast<char*>(frame.data()) + at, bytes - at);
+      const auto n = ::read(STDIN_FILENO, to + at, bytes - at);
       if (n < 0 && errno != EINTR && errno != EAGAIN)
         throw files::error(std::string("the standard input cannot be read: ") + std::strerror(errno));
-      if (n == 0 && at == 0) return false;
-      if (n == 0)
-        throw files::error("the standard input ends within frame " + std::to_string(read_) + ", after " +
-                           std::to_string(at) + " of " + std::to_string(bytes) + " bytes; a frame is float32 " +
-                           runtime::shape_text(std::vector<std::int64_t>(one.dim, one.dim + one.rank)));
+      if (n == 0) break;
       at += n > 0 ? static_cast<std::size_t>(n) : 0;
     }
-    return true;
+    return at;
+  }
+  /// The header of a .npy file would become the numbers of frames.
+  [[noreturn, gnu::cold]] void refuse_npy() {
+    char more[npy_head];
+    beginning_.append(more, read(more, npy_head - beginning_.size()));
+    beginning_.resize(npy_head, '\0');  // it may end within
+    const auto header = runtime::npy_header_bytes(reinterpret_cast<const unsigned char*>(beginning_.data()));
+    throw files::error("the standard input is a .npy file, but --input - takes only the numbers after its header of " +
+                       std::to_string(header) + " bytes; read it with --input FILE, or leave out the header: tail -c +" +
+                       std::to_string(header + 1) + " FILE | PROGRAM --input -");
   }
 
+  static constexpr std::size_t npy_head = 12;  ///< bytes of a .npy file that tell the length of its header
+
+  std::string beginning_;  ///< the first npy_head bytes so far
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<float> next_;  ///< the frame that enters next, or empty
