@@ -180,6 +180,15 @@ class StandardInput(Case):
             np.testing.assert_array_equal(np.load(self.folder / "out.npy"), self.wanted[:10])
             (self.folder / "out.npy").unlink()
 
+    def test_one_frame_is_one_frame(self):
+        with subprocess.Popen(self.command(TOY, ["--input", "-", "--top", 1], 1, "threads"), cwd=self.folder, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            running.stdin.write(self.raw[:256])
+            running.stdin.flush()
+            running.stdout.readline()
+            running.send_signal(signal.SIGTERM)
+            self.assertIn(" after 1 frame\n", running.communicate(timeout=LIMIT)[1].decode())
+
     def interrupted(self, end):
         """The exit code of a stream whose process is sent `end` after its first result."""
         command = self.command(TOY, ["--input", "-", "--top", 1, "--output", "out.npy"], 1, "threads")

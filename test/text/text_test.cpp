@@ -45,6 +45,11 @@ TEST(json, numbers) {
   EXPECT_EQ(text::json_number(std::numeric_limits<double>::infinity()), "null");
 }
 
+TEST(table, numbers_of_things) {
+  EXPECT_EQ(text::count_text(1, "frame"), "1 frame");
+  EXPECT_EQ(text::count_text(0, "frame") + text::count_text(-1, "x") + text::count_text(21, "x"), "0 frames-1 xs21 xs");
+}
+
 TEST(table, bytes) {
   EXPECT_EQ(text::bytes_text(10239), "10239 B");
   EXPECT_EQ(text::bytes_text(10240), "10.0 KiB");

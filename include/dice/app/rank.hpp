@@ -218,7 +218,7 @@ class rank_job {
         const auto n = c.get_number();
         if (given_ == 0) given_ = n, first = input;
         if (n != given_ && difference.empty())
-          difference = "input '" + first + "' has " + std::to_string(given_) + " frames, input '" + input + "' has " +
+          difference = "input '" + first + "' has " + text::count_text(given_, "frame") + ", input '" + input + "' has " +
                        std::to_string(n) + "; give the same number for each";
         std::vector<std::string> pictures;
         for (job::record p(c.get()); p.more();) pictures.push_back(p.get());
@@ -284,7 +284,7 @@ class rank_job {
   void check_expected(int l, const runtime::tensor& t) const {
     const auto n = runtime::frames_in(t.shape(), layer(l).output);
     if (n == frames_ || n == given_) return;
-    throw files::error("--expect for output '" + name(l) + "' holds " + std::to_string(n) + " frames, but the run has " +
+    throw files::error("--expect for output '" + name(l) + "' holds " + text::count_text(n, "frame") + ", but the run has " +
                        std::to_string(frames_));
   }
 
@@ -359,8 +359,9 @@ class rank_job {
     if (signal == 0 || !early) return 0;
     stopped_ = true;
     if (rank_ == 0)
-      text::print_error(std::string("dice: ") + files::interrupts::text_of(signal) + " after " + std::to_string(frames_) +
-                        (wanted_ < 0 ? " frames" : " of " + std::to_string(wanted_) + " frames"));
+      text::print_error(std::string("dice: ") + files::interrupts::text_of(signal) + " after " +
+                        (wanted_ < 0 ? "" : std::to_string(frames_) + " of ") +
+                        text::count_text(wanted_ < 0 ? frames_ : wanted_, "frame"));
     for (int l = 0; l < program_.layers.size(); ++l)
       if (sink_.has(l)) sink_.keep_first(l, layer(l).output, frames_);
     return 0;

@@ -23,6 +23,11 @@ inline std::string bytes_text(std::int64_t bytes) {
   return out;
 }
 
+/// "1 frame", "2 frames", "0 frames".
+inline std::string count_text(std::int64_t n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
 /// A number as printf formats it with `form`; NaN without a sign.
 inline std::string number_text(double value, const char* form) {
   char out[128];
