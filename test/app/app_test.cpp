@@ -108,8 +108,8 @@ TEST(command_line, names) {
 
 TEST(command_line, refusals_name_the_option) {
   EXPECT_EQ(error_of(one(), {"--random", "1", "--top", "9999"})
-                .find("--top: '9999' is more than the numbers of a frame's results, "),
-            0u);
+                .find("--top: '9999' is more than the numbers of a result, 32; ask for at most 32"),
+            0u);  // frames of 2×32 are two pictures
   for (const char* option : {"--frames", "--warmup", "--in-flight", "--top", "--tolerance", "--random"})
     for (const char* value : {"x", "", "1x", " 1", "-1", "99999999999999999999999999", "0x10"}) {
       if (option == std::string("--tolerance") && value[0] == '9') continue;  // a number
@@ -164,10 +164,36 @@ TEST(results, relative_error) {
 
 TEST(results, top) {
   const float nan = std::nanf("");
-  EXPECT_EQ(app::top_text("", runtime::tensor{{1, 3, 3, nan}, {nan, -1, 0, 2}}, 2, 3, {"a", "b"}),
+  EXPECT_EQ((app::top_list{"", 3, 1, {"a", "b"}}.text(runtime::tensor{{1, 3, 3, nan}, {nan, -1, 0, 2}}, 2)),
             "frame 0: 1 b 3, 2 3, 0 a 1\nframe 1: 3 2, 2 0, 1 b -1\n");
-  EXPECT_EQ(app::top_text("y", runtime::tensor{{1, 2}}, 1, 9, {}), "frame 0 y: 1 2, 0 1\n");
-  EXPECT_EQ(app::top_text("", runtime::tensor{{-nan, nan}}, 1, 2, {}), "frame 0: 0 nan, 1 nan\n");
+  EXPECT_EQ((app::top_list{"y", 9}.text(runtime::tensor{{1, 2}}, 1)), "frame 0 y: 1 2, 0 1\n");
+  EXPECT_EQ((app::top_list{"", 2}.text(runtime::tensor{{-nan, nan}}, 1)), "frame 0: 0 nan, 1 nan\n");
+}
+
+TEST(results, top_of_each_picture_of_a_batch) {
+  const runtime::tensor two_frames{{1, 2, 3}, {6, 5, 4}, {7, 9, 8}, {0, 0, 1}};
+  const std::vector<std::string> pictures{"a", "b", "c", "d"};
+  EXPECT_EQ((app::top_list{"", 1, 2, {"x", "y", "z"}}.text(two_frames, 2, pictures, 2)),
+            "frame 0 [0] (a): 2 z 3\nframe 0 [1] (b): 0 x 6\nframe 1 [0] (c): 1 y 9\nframe 1 [1] (d): 2 z 1\n");
+  EXPECT_EQ((app::top_list{"s", 1, 2}.text(two_frames, 2, std::vector<std::string>{"a", ""}, 2)),  // they repeat
+            "frame 0 [0] (a) s: 2 3\nframe 0 [1] s: 0 6\nframe 1 [0] (a) s: 1 9\nframe 1 [1] s: 2 1\n");
+  EXPECT_EQ((app::top_list{"", 1}.text(two_frames, 2, pictures, 2)), "frame 0 (a, b): 3 6\nframe 1 (c, d): 1 9\n");
+}
+
+TEST(results, rows_of_batches) {
+  const auto rows = [](std::vector<tensor::shape> inputs, const tensor::shape& output) {
+    std::vector<graph::layer_info> layers(inputs.size() + 1);
+    for (std::size_t i = 0; i < inputs.size(); ++i) layers[i].output = inputs[i], layers[i].is_input = true;
+    layers.back().output = output, layers.back().is_output = true;
+    return app::rows_of({layers, {}}, static_cast<int>(inputs.size()));
+  };
+  EXPECT_EQ(rows({{8, 3, 4, 4}}, {8, 10}), 8);
+  EXPECT_EQ(rows({{8, 3, 4, 4}, {8, 2}}, {8, 10, 1, 1}), 8);
+  EXPECT_EQ(rows({{1, 3, 4, 4}}, {1, 10}), 1);
+  EXPECT_EQ(rows({{1, 3, 4, 4}}, {100, 6}), 1);  // no batch: boxes
+  EXPECT_EQ(rows({{8, 3, 4, 4}, {1, 2}}, {8, 10}), 1);
+  EXPECT_EQ(rows({{8, 3, 4, 4}}, {8}), 1);
+  EXPECT_EQ(rows({}, {8, 10}), 1);
 }
 
 TEST(results, labels_are_read_from_regular_files_only) {

@@ -306,7 +306,8 @@ TEST(input_files, of_several_pictures_a_frame) {
   EXPECT_THROW(all.frames(), files::error);
   all.add(folder + "deep.png");
   EXPECT_EQ(all.frames(), 2);
-  EXPECT_EQ(all.pictures()[0], folder + "colour.png, " + folder + "grey.png");
+  EXPECT_EQ(all.pictures(), (std::vector<std::string>{folder + "colour.png", folder + "grey.png", folder + "colour.jpg",
+                                                      folder + "deep.png"}));
   std::vector<float> frame(2 * 3 * 16 * 16);
   all.read(1, frame.data());
   auto expected = picture(folder + "colour.jpg", form({1, 3, 16, 16}));

@@ -157,7 +157,7 @@ class StandardInput(Case):
                     self.assertEqual(run["frames"], 50)
                     self.assertGreater(run["latency_ms"]["max"], 0)
                     lines = [line for line in done.stdout.decode().splitlines() if line.startswith("frame ")]
-                    self.assertEqual([line.split()[1] for line in lines], [f"{f}:" for f in range(50)])
+                    self.assertEqual([line.split()[1:3] for line in lines], [[f"{f}", f"[{p}]:"] for f in range(50) for p in range(2)])
                     self.assertIn("error 0 (", done.stdout.decode())
                     self.assertEqual(sorted(p.name for p in self.folder.iterdir()),
                                      ["in.npy", "out.npy", "run.json", "toy.safetensors", "wanted.npy"])
@@ -171,7 +171,8 @@ class StandardInput(Case):
                 for f in range(5):
                     running.stdin.write(self.raw[256 * f:256 * (f + 1)])
                     running.stdin.flush()
-                    self.assertIn(f"frame {f}: ", running.stdout.readline().decode())
+                    for p in range(2):
+                        self.assertIn(f"frame {f} [{p}]: ", running.stdout.readline().decode())
                 self.assertEqual([p.name for p in self.folder.iterdir() if "out" in p.name], ["out.npy.partial"])
                 np.testing.assert_array_equal(np.load(self.folder / "out.npy.partial"), self.wanted[:10])
                 running.stdin.close()
@@ -254,6 +255,8 @@ class StandardInput(Case):
                 self.assertLess(time.monotonic() - began, 10)
         np.save(self.folder / "short.npy", self.wanted[:98])
         self.assert_fails(self.stream("--expect", "short.npy"), 1, "--expect holds 49 frames, but the stream has more")
+        np.save(self.folder / "one.npy", self.wanted[:2])
+        self.assert_fails(self.stream("--expect", "one.npy"), 1, "--expect holds 1 frame, but the stream has more")
         self.assert_fails(self.stream("--expect", "wanted.npy", given=self.raw[:256]), 1, "holds 50 frames, but the run has 1")
 
     def test_a_npy_file_is_no_stream(self):

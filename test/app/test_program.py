@@ -256,22 +256,24 @@ class Runs(Case):
     def test_top(self):
         x = frames(2)
         np.save(self.folder / "in.npy", x)
-        (self.folder / "labels.txt").write_text("".join(f"name{i}\n" for i in range(64)))
-        y = over(diamond, x).reshape(2, 64)
+        (self.folder / "labels.txt").write_text("".join(f"name{i}\n" for i in range(32)))
+        y = over(diamond, x).reshape(4, 32)  # a frame is a batch of two
         for owner, ranks in PLACEMENTS[:2]:
             for by in self.ways(ranks):
                 done = self.run_program("--input", "in.npy", "--top", 3, "--labels", "labels.txt", owner=owner, ranks=ranks, by=by)
                 self.assert_done(done)
                 lines = [line for line in done.stdout.splitlines() if line.startswith("frame ") and ":" in line]
-                for f in range(2):
-                    best = np.argsort(-y[f], kind="stable")[:3]
-                    self.assertEqual(lines[f], f"frame {f}: " + ", ".join(f"{i} name{i} {y[f][i]:.4g}" for i in best))
+                for p in range(4):
+                    best = np.argsort(-y[p], kind="stable")[:3]
+                    self.assertEqual(lines[p], f"frame {p // 2} [{p % 2}]: " + ", ".join(f"{i} name{i} {y[p][i]:.4g}" for i in best))
+                self.assertEqual(done.stderr, "")
                 if by == "threads":  # mpirun may print what ranks print in any order
-                    self.assertLess(done.stdout.index("latency median"), done.stdout.index("frame 0: "))
-        (self.folder / "few.txt").write_text("one\ntwo\n")
-        done = self.run_program("--input", "in.npy", "--top", 3, "--labels", "few.txt")
-        self.assert_done(done)
-        self.assertIn("has 2 labels for the 64 numbers of output 'out.9'", done.stderr)
+                    self.assertLess(done.stdout.index("latency median"), done.stdout.index("frame 0 [0]: "))
+        for few, text in (("one\ntwo\n", "has 2 labels for"), ("one\n", "has 1 label for")):
+            (self.folder / "few.txt").write_text(few)
+            done = self.run_program("--input", "in.npy", "--top", 3, "--labels", "few.txt")
+            self.assert_done(done)
+            self.assertIn(text + " the 32 numbers of a row of output 'out.9'", done.stderr)
 
     def test_output_to_a_device_stays_a_device(self):
         self.assert_done(self.run_program("--random", 1, "--output", "/dev/null"))
@@ -385,7 +387,7 @@ class Refusals(Case):
     def test_an_output_that_nobody_reads(self):
         """Files are written first. Output that cannot be printed is an error."""
         files = [self.folder / "o.npy", self.folder / "run.json"]
-        command = [PROGRAM, "--random", "1", "--top", "64", "--frames", "3000", "--output", files[0], "--json", files[1]]
+        command = [PROGRAM, "--random", "1", "--top", "32", "--frames", "3000", "--output", files[0], "--json", files[1]]
         with open("/dev/full", "w") as full:
             done = subprocess.run(command, cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
         self.assertEqual(done.returncode, 1)

@@ -40,7 +40,7 @@ class Terminal(Case):
         self.assertIn("in.0\\x1b[2J", self.harmless(0, "--help")[0])
         run = ["--input", "good.npy", "--top", "1", "--labels", "labels", "--profile", "figures", "--explain"]
         out, _ = self.harmless(0, *run)
-        self.assertEqual(len(re.findall(r"^frame \d: \d+ \d+\\x1b\]0;title\\x07 ", out, re.MULTILINE)), 2, out)
+        self.assertEqual(len(re.findall(r"^frame \d \[\d\]: \d+ \d+\\x1b\]0;title\\x07 ", out, re.MULTILINE)), 4, out)
         for how in (["--transport", "in-process"], ["--plan"], ["--plan=steps"], ["--plan=dot"], ["--plan=json"]):
             self.harmless(0, "--random", "1", *how, TOY_OWNER="0,0,0,0,0,1")
         json.loads(self.harmless(0, "--plan=json")[0])

@@ -3,6 +3,7 @@
 
 #include "dice/app/conflict.hpp"
 #include "dice/app/options.hpp"
+#include "dice/app/results.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
 #include "dice/meta/nearest.hpp"
@@ -214,15 +215,16 @@ inline std::span<const option> option_table() {
              [](parsing& p, std::string_view v) {
                p.out.tolerance = p.number<double>(v, 0, std::numeric_limits<double>::max(), "a number from 0 to 1.79e308");
              }},
-      option{"--top", takes::value, "K", false, "print the K largest numbers of each output, for each frame",
+      option{"--top", takes::value, "K", false,
+             "print the K largest numbers of each output, for each frame (of a batch: for each of its pictures)",
              [](parsing& p, std::string_view v) {
                p.out.top = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number from 1 to 2147483647");
                std::int64_t longest = 0;
-               for (const auto& l : p.program.layers.layers)
-                 if (l.is_output) longest = std::max(longest, l.output.elements());
+               for (int l = 0; l < p.program.layers.size(); ++l)
+                 if (p.program.layers.layers[l].is_output) longest = std::max(longest, numbers_of_row(p.program.layers, l));
                if (p.out.top > longest)
-                 p.fail("'" + std::string(v) + "' is more than the numbers of a frame's results, " +
-                        std::to_string(longest) + "; ask for at most " + std::to_string(longest));
+                 p.fail("'" + std::string(v) + "' is more than the numbers of a result, " + std::to_string(longest) +
+                        "; ask for at most " + std::to_string(longest));
              }},
       option{"--labels", takes::value, "FILE", false, "names for --top, one per line",
              [](parsing& p, std::string_view v) { p.out.labels = v; }},

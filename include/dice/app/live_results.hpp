@@ -7,13 +7,14 @@
 #include "dice/runtime/npy_stream.hpp"
 #include "dice/runtime/sink.hpp"
 #include "dice/tensor/shape.hpp"
+#include "dice/text/table.hpp"
 
 #include <cstdint>
 #include <exception>
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace dice::app {
 
@@ -24,11 +25,8 @@ class live_results final : public runtime::sink {
   /// Results to be compared go to `kept`.
   explicit live_results(runtime::tensor_sink& kept) : kept_(kept) {}
 
-  /// Lists the `k` largest numbers of output `layer`, named `name` or "", with their labels.
-  void list(int layer, const std::string& name, int k, const std::vector<std::string>& labels) {
-    auto& out = outputs_[layer];
-    out.name = name, out.top = k, out.labels = &labels;
-  }
+  /// Lists the largest numbers of output `layer`.
+  void list(int layer, top_list how) { outputs_[layer].top = std::move(how); }
   /// Writes output `layer`, of shape `one`, to a .npy file. Throws files::error.
   void write(int layer, const std::string& path, const dice::tensor::shape& one) { outputs_[layer].file.emplace(path, one); }
   /// Keeps output `layer`, of shape `one`: at most `frames` of them.
@@ -40,11 +38,10 @@ class live_results final : public runtime::sink {
   void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
     auto& out = outputs_[layer];
     if (out.file) out.file->add(from);  // first: whoever reads a line finds its frame in the file
-    if (out.top > 0)
-      print_result(top_line(frame, out.name, {}, from, static_cast<std::size_t>(elements), out.top, *out.labels));
+    if (out.top) print_result(out.top->lines(frame, from, static_cast<std::size_t>(elements)));
     if (out.kept < 0) return;
     if (frame >= out.kept)
-      throw files::error("--expect holds " + std::to_string(out.kept) + " frames, but the stream has more");
+      throw files::error("--expect holds " + text::count_text(out.kept, "frame") + ", but the stream has more");
     kept_.take(layer, frame, from, elements);
   }
   /// Writes the files, after the last frame. Throws the first files::error.
@@ -60,9 +57,7 @@ class live_results final : public runtime::sink {
 
  private:
   struct output {
-    std::string name;
-    int top = 0;
-    const std::vector<std::string>* labels = nullptr;
+    std::optional<top_list> top;
     std::optional<runtime::npy_stream> file;
     std::int64_t kept = -1;
   };

@@ -181,9 +181,8 @@ class rank_job {
       for (int l = 0; l < program_.layers.size(); ++l) {
         if (options_.labels.empty() || !layer(l).is_output || holder(l) != rank_) continue;
         if (labels_.empty()) labels_ = read_labels(options_.labels);
-        if (const auto n = layer(l).output.elements(); static_cast<std::int64_t>(labels_.size()) < n)
-          warning += (warning.empty() ? "" : "; ") + ("has " + std::to_string(labels_.size())) + " labels for the " +
-                     std::to_string(n) + " numbers of output '" + name(l) + "'";
+        if (const auto lacks = labels_lack(program_.layers, l, labels_); !lacks.empty())
+          warning += (warning.empty() ? "" : "; ") + lacks;
       }
     });
     job::record mine;
@@ -222,7 +221,8 @@ class rank_job {
                        std::to_string(n) + "; give the same number for each";
         std::vector<std::string> pictures;
         for (job::record p(c.get()); p.more();) pictures.push_back(p.get());
-        if (pictures_.empty()) pictures_ = pictures;
+        if (pictures_.empty() && !pictures.empty())
+          pictures_ = pictures, pictures_per_frame_ = pictures.size() / static_cast<std::size_t>(n);
       }
     }
     if (asks_for_form(options_) && pictures_.empty() && options_.streamed() < 0)
@@ -273,7 +273,7 @@ class rank_job {
 
   /// Prepares what `live_` does with the results of output `l` of a stream.
   void follow(int l) {
-    if (options_.top > 0) live_.list(l, listed_name(l), options_.top, labels_);
+    if (options_.top > 0) live_.list(l, top_list_of(program_.layers, l, options_.top, labels_));
     for (const auto& f : options_.outputs)
       if (f.layer == l) live_.write(l, f.file, layer(l).output);
     if (const auto at = expected_.find(l); at != expected_.end())
@@ -451,13 +451,8 @@ class rank_job {
   void list_top() {
     for (int l = 0; l < program_.layers.size(); ++l)
       if (layer(l).is_output && holder(l) == rank_)
-        print_result(top_text(listed_name(l), sink_.result(l), frames_, options_.top, labels_, pictures_));
-  }
-  /// The name of output `l` in the lines of --top: empty if it is the only output.
-  std::string listed_name(int l) const {
-    int outputs = 0;
-    for (const auto& other : program_.layers.layers) outputs += other.is_output;
-    return outputs > 1 ? name(l) : "";
+        print_result(top_list_of(program_.layers, l, options_.top, labels_)
+                         .text(sink_.result(l), frames_, pictures_, pictures_per_frame_));
   }
 
   void compare(const named_file& f) {
@@ -478,8 +473,9 @@ class rank_job {
   job::rank_session me_;
   const advice::cluster_model* const cluster_;
   std::map<int, input_files> files_;   ///< of the graph inputs here
-  std::vector<std::string> pictures_;  ///< by frame, of all ranks
-  std::optional<picture_form> form_;   ///< of a stream's frames, if they are to be normalised
+  std::vector<std::string> pictures_;  ///< of the input that has them, whichever rank it is in
+  std::size_t pictures_per_frame_ = 1;
+  std::optional<picture_form> form_;  ///< of a stream's frames, if they are to be normalised
   runtime::tensor_source source_;
   runtime::tensor_sink sink_;
   std::map<int, runtime::tensor> expected_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/files/place.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/runtime/tensor.hpp"
 #include "dice/text/foreign.hpp"
 #include "dice/text/table.hpp"
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -56,12 +58,26 @@ inline double relative_error(const runtime::tensor& found, const runtime::tensor
   return out;
 }
 
-/// The `k` largest of the `elements` numbers at `x`, which are frame `frame` of output `name`, in a line: "frame 0: 7
-/// seven 9.81, 1 one 3.20", or "frame 0 (cat.jpg) scores: …"; equal ones by index, NaN last. `name` and `picture` may be
-/// empty.
-[[gnu::cold]] inline std::string top_line(std::int64_t frame, const std::string& name, const std::string& picture,
-                                          const float* x, std::size_t elements, int k,
-                                          const std::vector<std::string>& labels) {
+/// The rows of a result of output `l`, each of which --top lists by itself: if the network takes batches of N pictures, a
+/// result of (N, …) has one for each of them. Other results are one row.
+inline std::int64_t rows_of(const graph::network_view& network, int l) {
+  const auto& result = network.layers[l].output;
+  bool batch = false;
+  for (const auto& in : network.layers)
+    if (in.is_input) {
+      batch = result.rank > 1 && in.output.rank > 1 && in.output[0] == result[0];
+      if (!batch) break;
+    }
+  return batch ? result[0] : 1;
+}
+inline std::int64_t numbers_of_row(const graph::network_view& network, int l) {
+  return network.layers[l].output.elements() / rows_of(network, l);
+}
+
+/// The `k` largest of the `elements` numbers at `x`, with their indices and labels: " 7 seven 9.81, 1 one 3.20"; equal ones
+/// by index, NaN last.
+[[gnu::cold]] inline std::string largest_text(const float* x, std::size_t elements, int k,
+                                              const std::vector<std::string>& labels) {
   const auto most = std::min(static_cast<std::size_t>(k), elements);
   std::vector<std::size_t> order(elements);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -72,26 +88,63 @@ inline double relative_error(const runtime::tensor& found, const runtime::tensor
                       if (!na && x[a] != x[b]) return x[a] > x[b];
                       return a < b;
                     });
-  std::string out = "frame " + std::to_string(frame) + (picture.empty() ? "" : " (" + text::shown(picture) + ")") +
-                    (name.empty() ? "" : " " + text::shown(name)) + ":";
+  std::string out;
   for (std::size_t i = 0; i < most; ++i) {
     out += (i ? ", " : " ") + std::to_string(order[i]) +
            (order[i] < labels.size() ? " " + text::shown(labels[order[i]]) : "") +
            text::number_text(static_cast<double>(x[order[i]]), " %.4g");
   }
-  return out + "\n";
+  return out;
 }
 
-/// The same for each of `frames` frames; frame f is of the picture pictures[f]; pictures repeat in turn.
-[[gnu::cold]] inline std::string top_text(const std::string& name, const runtime::tensor& all, std::int64_t frames, int k,
-                                          const std::vector<std::string>& labels,
-                                          const std::vector<std::string>& pictures = {}) {
-  std::string out;
-  const auto elements = all.size() / static_cast<std::size_t>(frames);
-  for (std::size_t f = 0; f < static_cast<std::size_t>(frames); ++f)
-    out += top_line(static_cast<std::int64_t>(f), name, pictures.empty() ? "" : pictures[f % pictures.size()],
-                    all.data() + f * elements, elements, k, labels);
-  return out;
+/// How --top lists an output.
+struct top_list {
+  std::string name;  ///< of the output, or "" if it is the only one
+  int k = 1;
+  std::size_t rows = 1;  ///< of a result: rows_of
+  std::vector<std::string> labels{};
+
+  /// The lines of frame `frame`, whose `elements` numbers are at `x` and whose pictures are `pictures`, if any: "frame 0: 7
+  /// seven 9.81", or "frame 0 (cat.jpg) scores: …"; of a batch, "frame 0 [1] (dog.jpg): …" for its second row.
+  [[gnu::cold]] std::string lines(std::int64_t frame, const float* x, std::size_t elements,
+                                  std::span<const std::string> pictures = {}) const {
+    std::string out;
+    for (std::size_t r = 0; r < rows; ++r) {
+      std::string of;
+      for (std::size_t p = 0; p < pictures.size(); ++p)
+        if (!pictures[p].empty() && (rows == 1 || p == r)) of += (of.empty() ? "" : ", ") + pictures[p];
+      out += "frame " + std::to_string(frame) + (rows > 1 ? " [" + std::to_string(r) + "]" : "") +
+             (of.empty() ? "" : " (" + text::shown(of) + ")") + (name.empty() ? "" : " " + text::shown(name)) + ":" +
+             largest_text(x + r * (elements / rows), elements / rows, k, labels) + "\n";
+    }
+    return out;
+  }
+  /// The same for each of `frames` frames, which have `per_frame` of `pictures`; pictures repeat in turn.
+  [[gnu::cold]] std::string text(const runtime::tensor& all, std::int64_t frames, std::span<const std::string> pictures = {},
+                                 std::size_t per_frame = 1) const {
+    std::string out;
+    const auto elements = all.size() / static_cast<std::size_t>(frames);
+    for (std::size_t f = 0; f < static_cast<std::size_t>(frames); ++f)
+      out += lines(static_cast<std::int64_t>(f), all.data() + f * elements, elements,
+                   pictures.empty() ? pictures : pictures.subspan(f * per_frame % pictures.size(), per_frame));
+    return out;
+  }
+};
+
+inline top_list top_list_of(const graph::network_view& network, int l, int k, const std::vector<std::string>& labels) {
+  const auto outputs =
+      std::count_if(network.layers.begin(), network.layers.end(), [](const auto& other) { return other.is_output; });
+  return {outputs > 1 ? std::string(network.layers[l].onnx_name) : "", k, static_cast<std::size_t>(rows_of(network, l)),
+          labels};
+}
+
+/// What is wrong if there are fewer labels than numbers for output `l`, or "".
+[[gnu::cold]] inline std::string labels_lack(const graph::network_view& network, int l,
+                                             const std::vector<std::string>& labels) {
+  const auto n = numbers_of_row(network, l), has = static_cast<std::int64_t>(labels.size());
+  if (has >= n) return {};
+  return "has " + text::count_text(has, "label") + " for the " + text::count_text(n, "number") +
+         (rows_of(network, l) > 1 ? " of a row" : "") + " of output '" + std::string(network.layers[l].onnx_name) + "'";
 }
 
 }  // namespace dice::app

@@ -78,14 +78,11 @@ class input_files {
   const std::vector<std::string>& files() const { return read_; }
   /// What was skipped, as a warning, or "".
   const std::string& warning() const { return warning_; }
-  /// The pictures' files by frame, empty for frames of .npy files; nothing if there are no pictures.
+  /// The pictures' files in the order of the samples, empty for those of .npy files; nothing if there are no pictures.
   std::vector<std::string> pictures() const {
-    if (!form_) return {};
-    std::vector<std::string> out(samples_.size() / static_cast<std::size_t>(per_frame_));
-    for (std::size_t i = 0; i < samples_.size(); ++i) {
-      auto& name = out[i / static_cast<std::size_t>(per_frame_)];
-      name += (name.empty() || samples_[i].picture.empty() ? "" : ", ") + samples_[i].picture;
-    }
+    std::vector<std::string> out;
+    for (const auto& s : samples_)
+      if (form_) out.push_back(s.picture);
     return out;
   }
 
