@@ -63,15 +63,31 @@ TEST(version, is_the_same_in_identifiers) {
 }
 
 TEST(command_line, options) {
-  const auto o = parse(one(), {"--input",     "a.npy",      "--input=in.0=b=c.npy",
-                               "--output",    "l9=o.npy",   "--frames",
-                               "12",          "--warmup=3", "--in-flight",
-                               "6",           "--expect",   "e.npy",
-                               "--tolerance", "2e-3",       "--top",
-                               "5",           "--labels",   "names",
-                               "--json",      "j",          "--transport",
-                               "in-process",  "--gather",   "--weights",
-                               "w",           "--random",   "18446744073709551615"});
+  const auto o = parse(one(), {"--input",
+                               "a.npy",
+                               "--input=in.0=b=c.npy",
+                               "--output",
+                               "l9=o.npy",
+                               "--frames",
+                               "12",
+                               "--warmup=3",
+                               "--in-flight",
+                               "6",
+                               "--expect",
+                               "e.npy",
+                               "--tolerance",
+                               "2e-3",
+                               "--top",
+                               "5",
+                               "--labels",
+                               "names",
+                               "--json",
+                               "j",
+                               "--transport",
+                               "in-process",
+                               "--gather",
+                               "--weights",
+                               "w"});
   ASSERT_EQ(o.inputs.size(), 2u);
   EXPECT_EQ(o.inputs[0].file, "a.npy");
   EXPECT_EQ(o.inputs[1].file, "b=c.npy");
@@ -82,7 +98,7 @@ TEST(command_line, options) {
   EXPECT_EQ(o.in_flight, 6);
   EXPECT_EQ(o.tolerance, 2e-3);
   EXPECT_EQ(o.top, 5);
-  EXPECT_EQ(o.random, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(parse(one(), {"--random", "18446744073709551615"}).random, std::numeric_limits<std::uint64_t>::max());
   EXPECT_TRUE(o.gather);
   EXPECT_EQ(o.by, job::transport::in_process);
   EXPECT_EQ(parse(one(), {"--input", "./x=y.npy"}).inputs[0].file, "./x=y.npy");
@@ -104,6 +120,9 @@ TEST(command_line, names) {
     EXPECT_NE(error_of(two(), {"--random", "1", option, "out.5=x", option, "out.5=y"}).find("has two files, 'x' and 'y'"),
               std::string::npos);
   EXPECT_EQ(error_of(two(), {"--random", "1", "--input", "in.1=a"}), "");
+  const auto no_input = "--random makes frames for inputs without a file, but every input has one; omit it";
+  EXPECT_EQ(error_of(two(), {"--random", "1", "--input", "in.1=a", "--input", "in.0=a"}), no_input);
+  EXPECT_EQ(error_of(one(), {"--random", "1", "--input", "-"}), no_input);
 }
 
 TEST(command_line, refusals_name_the_option) {

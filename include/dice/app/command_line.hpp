@@ -423,17 +423,17 @@ inline std::string_view nearest_option(std::string_view wrong) {
     if (out.inputs.empty() && !given("--frames")) out.frames = 50;
     if (out.inputs.empty() && !out.random) out.random = 0;
   }
-  if (!out.random)
-    for (int l = 0; l < program.layers.size(); ++l) {
-      const auto& layer = program.layers.layers[l];
-      if (!layer.is_input || std::any_of(out.inputs.begin(), out.inputs.end(), [&](const auto& f) { return f.layer == l; }))
-        continue;
-      const bool only = out.inputs.empty();
-      throw runtime::usage_error((only ? "no frames given" : "no frames given for input " + std::string(layer.onnx_name)) +
-                                 "; give them with --input " +
-                                 text::shell_word((only ? "" : std::string(layer.onnx_name) + "=") + "FILE.npy") +
-                                 ", or make random ones with --random SEED");
-    }
+  int lacking = 0;  // frames
+  while (lacking < program.layers.size() && (!program.layers.layers[lacking].is_input || out.has_input(lacking))) ++lacking;
+  const bool none = out.inputs.empty(), all = lacking == program.layers.size();
+  if (out.random && all && !none)
+    throw runtime::usage_error("--random makes frames for inputs without a file, but every input has one; omit it");
+  if (!out.random && !all) {
+    const std::string name(program.layers.layers[lacking].onnx_name);
+    throw runtime::usage_error((none ? "no frames given" : "no frames given for input " + name) +
+                               "; give them with --input " + text::shell_word((none ? "" : name + "=") + "FILE.npy") +
+                               ", or make random ones with --random SEED");
+  }
   if (out.cuda_aware && (program.ranks() == 1 || out.by == job::transport::in_process))
     throw runtime::usage_error("--cuda-aware: this run sends no messages by MPI; omit the option");
   if (out.cuda_aware && !program.has_accelerators())

@@ -2,6 +2,7 @@
 
 #include "dice/job/transport.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +50,10 @@ struct options {
       if (!file.empty()) out.push_back(file);
     for (const auto& f : outputs) out.push_back(f.file);
     return out;
+  }
+  /// Whether --input gives frames for graph input `layer`.
+  bool has_input(int layer) const {
+    return std::any_of(inputs.begin(), inputs.end(), [&](const named_file& f) { return f.layer == layer; });
   }
   /// The graph input that the standard input feeds (`--input -`), or -1.
   int streamed() const {

@@ -139,7 +139,7 @@ class rank_job {
   /// Threads, weights and files.
   [[gnu::cold]] int prepare() {
     std::string warning;
-    if (const auto error = me_.check_memory(bytes_of_results(), warning); !error.empty()) return refuse(error, 1);
+    if (const auto error = me_.check_memory(bytes_of_frames(), warning); !error.empty()) return refuse(error, 1);
     if (!warning.empty()) text::print_error("dice: warning: " + me_.where_text() + ": " + std::exchange(warning, {}));
     job::record counts;
     std::vector<files::use> used;
@@ -231,12 +231,21 @@ class rank_job {
     return difference.empty() ? 0 : refuse(difference, 1);
   }
 
-  /// What this rank keeps of results until the end, if --frames says how many.
-  std::int64_t bytes_of_results() const {
+  /// What this rank keeps of results until the end, if --frames says how many, and of random frames.
+  std::int64_t bytes_of_frames() const {
     std::int64_t out = 0;
+    for (int l = 0; l < program_.layers.size(); ++l)
+      if (is_random(l)) out += made_ahead(l, options_.frames.value_or(1)) * layer(l).output.bytes();
     for (int l = 0; l < program_.layers.size() && options_.streamed() < 0; ++l)
       if (kept(l) && (here(l) || holder(l) == rank_)) out += options_.frames.value_or(0) * layer(l).output.bytes();
     return out;
+  }
+
+  /// Whether random frames enter at graph input `l` of this rank.
+  bool is_random(int l) const { return layer(l).is_input && here(l) && !options_.has_input(l); }
+  /// How many of them are made before the first of `frames` enters.
+  std::int64_t made_ahead(int l, std::int64_t frames) const {
+    return runtime::made_ahead(layer(l).output, std::max(frames, options_.warmup));
   }
 
   /// Memory for the run, and the endpoint.
@@ -246,14 +255,7 @@ class rank_job {
       int ordinal = 0;
       for (int l = 0; l < program_.layers.size(); ++l) {
         const auto& about = layer(l);
-        const bool file =
-            std::any_of(options_.inputs.begin(), options_.inputs.end(), [&](const auto& f) { return f.layer == l; });
-        if (about.is_input && here(l) && !file) {
-          constexpr std::int64_t made_ahead = std::int64_t{256} << 20;  // bytes; later frames are made as they enter
-          const auto ahead =
-              std::min({std::max(frames_, options_.warmup), made_ahead / std::max<std::int64_t>(about.output.bytes(), 1)});
-          source_.add_random(l, about.output, ordinal, options_.random.value_or(0), std::max<std::int64_t>(ahead, 1));
-        }
+        if (is_random(l)) source_.add_random(l, about.output, ordinal, options_.random.value_or(0), made_ahead(l, frames_));
         ordinal += about.is_input;
         if (options_.streamed() >= 0) {
           if (kept(l) && here(l)) follow(l);
