@@ -3,6 +3,7 @@
 
     blocks.py check ROOT                   every block has a known language, and a marker where it needs one
     blocks.py translation-unit ROOT OUT    writes the C++ blocks, each in a namespace of its own, as one source file
+    blocks.py program ROOT PAGE OUT        writes the first C++ block of a page without a marker, which is a whole program
     blocks.py run ROOT PAGE FOLDER         follows a page: writes its files and runs its shell blocks, in order, in FOLDER
 
 A marker is a comment before the block, `<!-- code: VERB … -->`, with hidden lines, if any, below its first line:
@@ -179,6 +180,10 @@ def main(command, root, *rest):
         blocks, wrong = read(page)
         wrong = wrong or [text for text in [run(blocks, pathlib.Path(rest[1]), root)] if text]
         sys.exit('\n'.join(wrong) or None)
+    if command == 'program':
+        first = next(b for b in read(root / rest[0])[0] if b.language == 'cpp' and not b.verb)
+        pathlib.Path(rest[1]).write_text('\n'.join([f'#line {first.line} "{first.page}"', *first.code, '']), encoding='utf-8')
+        return
     found = [read(page) for page in pages(root)]
     blocks = [b for some, _ in found for b in some]
     if command == 'translation-unit':
