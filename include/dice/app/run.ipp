@@ -167,6 +167,13 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
       measure::verify(p, o.weights, o.packed);
       return 0;
     }
+    if (const int n = job::launched_size(); n > 1 && !by_mpi)
+      return detail::refuse_alone(
+          p.ranks() == 1 ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
+          : o.by == job::transport::in_process
+              ? "--transport in-process: all ranks run in one process; start it without mpirun"
+              : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
+                "it where CMake finds Boost.MPI, or with pkg-config's flags");
     // mpirun ends the ranks by SIGTERM; one of them says so.
     const files::interrupts ends(!by_mpi ? "dice: error: "
                                  : first ? "dice: "
@@ -181,13 +188,6 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
       return rank_job(p, o, usage, ranks, true, f).run();
     }
 #endif
-    if (const int n = job::launched_size(); n > 1)
-      return detail::refuse_alone(
-          p.ranks() == 1 ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
-          : o.by == job::transport::in_process
-              ? "--transport in-process: all ranks run in one process; start it without mpirun"
-              : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
-                "it where CMake finds Boost.MPI, or with pkg-config's flags");
     files::interrupts::stop_first(o.stop_timeout);
     return detail::run_threads(p, o, f);
   } catch (const runtime::usage_error& e) {
