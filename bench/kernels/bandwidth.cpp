@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -44,7 +45,9 @@ void add(const std::string& name, const Op& op, const std::vector<tensor::shape>
           std::int64_t bytes = tensor::bytes(result, as), scratch = tensor::bytes(result, layout::blocked);
           for (const auto& s : in) {
             inputs.push_back(all.emplace_back(ones(tensor::bytes(s, as))).get());
-            bytes += tensor::bytes(s, as), scratch += tensor::bytes(s, layout::blocked) + 64;
+            // A Slice reads no more than it writes.
+            bytes += std::is_same_v<Op, ops::slice> ? tensor::bytes(result, as) : tensor::bytes(s, as);
+            scratch += tensor::bytes(s, layout::blocked) + 64;
           }
           for (const auto& s : parameters) weights.push_back(all.emplace_back(ones(s.bytes())).get());
           const auto output = ones(tensor::bytes(result, as)), work = ones(scratch);
@@ -99,6 +102,16 @@ int main(int argc, char** argv) {
   add("batch_normalization/small", ops::batch_normalization{}, {small}, {{256}, {256}});
   add("relu", ops::relu{}, {s});
   add("concat", ops::concat{}, {{1, 64, 35, 35}, {1, 64, 35, 35}, {1, 96, 35, 35}, {1, 32, 35, 35}});
+  add("concat/rows with halos", ops::concat{.axis = 2}, {{1, 512, 1, 14}, {1, 512, 14, 14}, {1, 512, 1, 14}});
+  add("concat/rows", ops::concat{.axis = 2}, {{1, 64, 56, 112}, {1, 64, 56, 112}});
+  add("concat/columns", ops::concat{.axis = 3}, {{1, 64, 112, 56}, {1, 64, 112, 56}});
+  const auto cut = [](const tensor::shape& extents, std::int64_t row, std::int64_t column) {
+    return ops::slice{.starts = {0, 0, row, column}, .extents = extents};
+  };
+  add("slice/one row", cut({1, 512, 1, 28}, 13, 0), {{1, 512, 28, 28}});
+  add("slice/one column", cut({1, 512, 28, 1}, 0, 13), {{1, 512, 28, 28}});
+  add("slice/half of the rows", cut({1, 64, 56, 112}, 56, 0), {{1, 64, 112, 112}});
+  add("slice/half of the columns", cut({1, 64, 112, 56}, 0, 56), {{1, 64, 112, 112}});
   add("resize/by 2", ops::resize{.factors = {1, 1, 2, 2}}, {{1, 128, 26, 26}});
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -2,6 +2,7 @@
 #include <dice/algorithm/algorithm.hpp>
 
 #include <array>
+#include <cstdint>
 #include <initializer_list>
 
 namespace {
@@ -27,7 +28,26 @@ static_assert(form(fixed({24, 1, 1}), {s}) == either && form(fixed({1, 24, 1, 1}
 static_assert(form(fixed({}), {s}) == either && form(fixed({1, 1, 1}), {s}) == either);
 static_assert(form(fixed({24, 5, 7}), {s}) == plain && form(fixed(s), {s}) == plain);
 static_assert(form(ops::concat{.axis = 1}, {{2, 32, 5, 7}, s}) == either);
-static_assert(form(ops::concat{.axis = 1}, {s, s}) == plain && form(ops::concat{.axis = 0}, {s, s}) == plain);
+static_assert(form(ops::concat{.axis = 1}, {s, s}) == plain &&
+              form(ops::concat{.axis = 1}, {{1, 8, 5}, {1, 16, 5}}) == plain);
+static_assert(form(ops::concat{.axis = 0}, {s, s}) == either && form(ops::concat{.axis = 2}, {s, {2, 24, 1, 7}}) == either);
+static_assert(form(ops::concat{.axis = 3}, {s, s}) == either &&
+              form(ops::concat{.axis = 2}, {{1, 24, 5}, {1, 24, 3}}) == either);
+using whole_numbers = std::array<std::int64_t, tensor::max_rank>;
+constexpr auto cut = [](const whole_numbers& starts, const shape& extents, std::int64_t step = 1, std::int64_t over = 1) {
+  return ops::slice{.starts = starts, .steps = {1, step, over, over, 1, 1, 1, 1}, .extents = extents};
+};
+constexpr shape wide{2, 56, 5, 7};
+static_assert(form(cut({0, 0, 2, 1}, {2, 56, 2, 6}), {wide}) == either &&
+              form(cut({0, 0, 4}, {2, 56, 1, 7}), {wide}) == either);
+static_assert(form(cut({1, 16, 0, 0}, {1, 16, 5, 7}), {wide}) == either &&
+              form(cut({0, 32}, {2, 24, 5, 7}), {wide}) == either);
+static_assert(form(cut({0, 16}, {2, 20, 5, 7}), {wide}) == either &&
+              form(cut({0, 16, 4, 6}, {2, 40, 3, 3}, 1, -2), {wide}) == either);
+static_assert(form(cut({0, 8}, {2, 48, 5, 7}), {wide}) == plain && form(cut({0, 0}, {2, 28, 5, 7}, 2), {wide}) == plain);
+static_assert(form(cut({0, 48}, {2, 4, 5, 7}, -1), {wide}) == plain &&
+              form(cut({0, 48}, {2, 1, 5, 7}, -1), {wide}) == either);
+static_assert(form(cut({0, 32, 1}, {1, 16, 5}), {{1, 56, 7}}) == either);
 static_assert(form(ops::resize{.factors = {1, 1, 2, 2}}, {s}) == either &&
               form(ops::resize{.factors = {1, 2, 1, 1}}, {s}) == plain);
 constexpr auto mean = [](bool channels, bool keep) {

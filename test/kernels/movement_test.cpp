@@ -2,6 +2,8 @@
 #include "kernels/expected.hpp"
 
 #include <cstdint>
+#include <random>
+#include <vector>
 
 namespace {
 
@@ -78,6 +80,35 @@ TEST(movement_compared, concat_equals_the_reference) {
       compare(make(ops::concat{.axis = 1}, {{2, first, 7, 9}, {2, 48, 7, 9}, {2, last, 7, 9}}), "concat of blocks");
   compare(make(ops::concat{.axis = 1}, {{1, 32, 50}, {1, 16, 50}}), "concat of rank 3");
   compare(make(ops::concat{.axis = 0}, {{2, 24, 5, 5}, {1, 24, 5, 5}}), "concat of images");
+}
+
+// Rows, columns and blocks of tensors of 3 and 4 axes: cut out, and joined again with others.
+TEST(movement_compared, parts_equal_the_reference) {
+  std::mt19937 draw(7);
+  const auto from = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(draw() % static_cast<unsigned>(high - low + 1));
+  };
+  for (int turn = 0; turn < 120; ++turn) {
+    const std::int64_t large = turn % 6 == 0 ? 60 : 12;  // also more work than one thread takes alone
+    shape s{from(1, 2), from(1, 70)};
+    for (int axes = turn % 3 ? 2 : 1; axes > 0; --axes) s.push_back(from(1, large));
+    ops::slice op{.extents = s};
+    for (int a = 0; a < s.rank; ++a) {
+      op.extents[a] = from(1, s[a]);
+      op.starts[a] = from(0, s[a] - op.extents[a]);
+      if (a > 1 && from(0, 3) == 0) op.starts[a] += op.extents[a] - 1, op.steps[a] = -1;
+    }
+    if (from(0, 3) > 0) {  // blocks, the last of which may be cut
+      op.starts[1] = op.starts[1] / 16 * 16;
+      if (from(0, 1)) op.extents[1] = s[1] - op.starts[1];
+    }
+    compare(make(op, {s}), "part");
+
+    const int axis = static_cast<int>(from(0, s.rank - 1));
+    std::vector<shape> parts(static_cast<std::size_t>(from(1, 4)), s);
+    for (auto& p : parts) p[axis] = axis == 1 && from(0, 2) ? 16 * from(1, 3) : from(1, axis > 1 ? large : 20);
+    compare(make(ops::concat{.axis = axis}, parts), "joined parts");
+  }
 }
 
 TEST(movement_compared, pad_equals_the_reference) {

@@ -1,4 +1,5 @@
 // Which tensors are blocked in networks made by hand; each plan is sound and moves the right values.
+#include "dice/algorithm/algorithm.hpp"
 #include "dice/schedule/schedule.hpp"
 #include "random_network.hpp"
 #include "simulate.hpp"
@@ -33,6 +34,17 @@ struct made : test::network {
   int concat(tensor::shape shape, const std::vector<int>& from, form works) { return add_concat(shape, from), how(works); }
   int view(tensor::shape shape, int from, std::int64_t offset) {
     return add_view("View", shape, from, offset), how(form::plain, owner.back());
+  }
+  /// An operator as the OpenMP backend computes it.
+  template <class Op> int operation(const Op& op, const std::vector<int>& from) {
+    std::vector<tensor::shape> in;
+    for (const int f : from) in.push_back(layers[at(f)].output);
+    const auto result = graph::infer(op, graph::shapes(in));
+    auto& l = add(op.onnx.data(), result, from);
+    l.view = graph::view(op, graph::shapes(in), result);
+    for (int k = 0; k < l.edges; ++k) edges[at(l.first_edge + k)].joins = graph::joins(op, k, graph::shapes(in), result);
+    algorithms.push_back(algorithm::choose_openmp(op, graph::shapes(in), result)), owner.push_back(0);
+    return size() - 1;
   }
   void output(int from) { add_output(from), how(form::plain, owner.back()); }
 
@@ -137,6 +149,39 @@ TEST(Layouts, LessThanABlockIsPlain) {
   made net;
   net.output(net.conv({1, 16, 2, 2}, net.conv({1, 15, 2, 2}, net.input({1, 3, 2, 2}))));
   EXPECT_EQ(net.layouts(), "pppp");
+}
+
+// Parts of a convolution's result, cut out and joined with others, as a split layer reads them.
+TEST(Layouts, PartsStayBlocked) {
+  for (const int axis : {2, 3}) {
+    made net;
+    const ops::conv three{.channels = 40, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
+    const int one = net.operation(three, {net.input({1, 3, 8, 8})}), two = net.operation(three, {one});
+    ops::slice half{.extents = {1, 40, 8, 8}};
+    half.extents[axis] = 4, half.starts[static_cast<std::size_t>(axis)] = 3;
+    const int part = net.operation(half, {one}), other = net.operation(half, {two});
+    ASSERT_LT(net.layers.back().view, 0);
+    const int joined = net.operation(ops::concat{.axis = axis}, {part, other, part});
+    net.output(net.operation(three, {joined}));
+    EXPECT_EQ(net.layouts(), "pbbbbbpp");
+    EXPECT_EQ(net.plan().messages.size(), 0);
+  }
+}
+
+// Blocks of channels join in place, and a part from a block on remains a view.
+TEST(Layouts, BlocksOfChannelsMoveNoBytes) {
+  made net;
+  const int image = net.input({1, 20, 6, 6});
+  const ops::conv first{.channels = 32}, second{.channels = 24};
+  const int joined = net.operation(ops::concat{.axis = 1}, {net.operation(first, {image}), net.operation(second, {image})});
+  const int part = net.operation(ops::slice{.starts = {0, 16}, .extents = {1, 40, 6, 6}}, {joined});
+  net.output(net.operation(first, {part}));
+  EXPECT_EQ(net.layouts(), "pbbbbpp");
+  const auto plan = net.plan();
+  const auto moves = [&](const auto& s) {
+    return s.what == schedule::action::compute && (s.layer == joined || s.layer == part);
+  };
+  EXPECT_EQ(std::count_if(plan.steps.begin(), plan.steps.end(), moves), 0);
 }
 
 // A single reader that cannot convert decides for all.

@@ -44,12 +44,16 @@ constexpr form form_of(const Op& op, graph::shapes in, const tensor::shape& resu
   return form_of(ops::sum{}, in, result);
 }
 
-/// Inputs that begin at whole blocks.
+/// Inputs that begin at whole blocks; pixels and images of any extents.
 constexpr form form_of(const ops::concat& op, graph::shapes in, const tensor::shape&) {
-  if (op.axis != 1) return form::plain;
-  for (std::size_t k = 1; k < in.size(); ++k)
-    if (in[k - 1][1] % tensor::block != 0) return form::plain;
+  if (op.axis == 1)
+    for (std::size_t k = 1; k < in.size(); ++k)
+      if (in[k - 1][1] % tensor::block != 0) return form::plain;
   return form::either;
+}
+/// Adjacent channels from the first of a block on; any pixels and images.
+constexpr form form_of(const ops::slice& op, graph::shapes, const tensor::shape& result) {
+  return op.starts[1] % tensor::block == 0 && (op.steps[1] == 1 || result[1] == 1) ? form::either : form::plain;
 }
 constexpr form form_of(const ops::resize& op, graph::shapes, const tensor::shape&) {
   return op.factors[1] == 1 ? form::either : form::plain;

@@ -23,12 +23,6 @@ struct strided {
   }
 };
 
-/// to[i] = from[i · step] for i < n.
-inline void copy_row(float* to, const float* from, std::int64_t step, std::int64_t n) {
-  if (step == 1) return copy(to, from, n);
-  for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * step];
-}
-
 /// Copies a view of `from` to contiguous memory. If the last axis is strided and another is contiguous (a transposition),
 /// blocks of both are copied, so that whole cache lines are used.
 DICE_SHARED inline void gather(float* to, const float* from, strided view) {
@@ -61,13 +55,13 @@ DICE_SHARED inline void gather(float* to, const float* from, strided view) {
         rest /= view.extent[a];
       }
       if (across < 0) {
-        copy_row(target, source, step, columns);
+        copy_row(target, 1, source, step, columns);
         continue;
       }
       const auto first = i % blocks * tile, stop = std::min(view.extent[across], first + tile);
       for (std::int64_t x = 0; x < columns; x += tile)
         for (auto y = first; y < stop; ++y)
-          copy_row(target + y * pitch[across] + x, source + y + x * step, step, std::min(tile, columns - x));
+          copy_row(target + y * pitch[across] + x, 1, source + y + x * step, step, std::min(tile, columns - x));
     }
   });
 }
