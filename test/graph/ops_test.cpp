@@ -164,9 +164,20 @@ TEST(Ops, RegionsOfOtherOperators) {
   EXPECT_EQ(graph::input_region(ops::resize{.factors = {1, 1, 2, 3}}, 0, box({0, 1, 3, 2}, {1, 2, 5, 6}),
                                 std::array{shape{1, 8, 4, 4}}, shape{1, 8, 8, 12}),
             box({0, 1, 1, 0}, {1, 2, 3, 2}));
-  EXPECT_EQ(
-      graph::input_region(ops::flatten{}, 0, box({0, 3, 0, 0}, {1, 9, 1, 1}), std::array{shape{1, 8, 4, 4}}, shape{1, 128}),
-      tensor::whole(shape{1, 8, 4, 4}));
+  EXPECT_EQ(graph::input_region(ops::flatten{}, 0, box({0, 20, 0, 0}, {1, 33, 1, 1}), std::array{shape{1, 8, 4, 4}},
+                                shape{1, 128}),
+            box({0, 1, 0, 0}, {1, 3, 4, 4}));
+  // The axis behind the channels joins rows and columns.
+  EXPECT_EQ(graph::input_region(ops::reshape{.to = {1, 8, 20}}, 0, box({0, 2, 5, 0}, {1, 6, 11, 1}),
+                                std::array{shape{1, 8, 4, 5}}, shape{1, 8, 20}),
+            box({0, 2, 1, 0}, {1, 6, 3, 5}));
+  // Beside its input, a constant padding needs the nearest element.
+  EXPECT_EQ(graph::input_region(ops::pad{.before = {0, 0, 2, 0}, .after = {0, 0, 9, 0}}, 0, box({0, 0, 8, 0}, {1, 8, 10, 4}),
+                                std::array{shape{1, 8, 4, 4}}, shape{1, 8, 15, 4}),
+            box({0, 0, 3, 0}, {1, 8, 4, 4}));
+  EXPECT_EQ(graph::input_region(ops::pad{.before = {0, 0, 0, 1}, .mode = ops::padding::edge}, 0,
+                                box({0, 2, 1, 0}, {1, 6, 3, 2}), std::array{shape{1, 8, 4, 4}}, shape{1, 8, 4, 5}),
+            box({0, 2, 1, 0}, {1, 6, 3, 4}));
 }
 
 }  // namespace

@@ -27,6 +27,37 @@ constexpr tensor::region input_region(const Op& op, int k, const tensor::region&
   else return out;
 }
 
+/// The step of a cut along `axis` where any is possible: whole blocks of channels; single rows and columns.
+constexpr std::int64_t finest_step(int axis) { return axis == 1 ? tensor::block : 1; }
+
+/// Parts of the output may begin on `axis` (0 … 3) at multiples of this; 0: the operator cannot be cut on this axis. Images
+/// (axis 0) stay together.
+template <class Op> constexpr std::int64_t cut_step(const Op& op, int axis, shapes in, const tensor::shape& result) {
+  if (axis < 1 || axis >= tensor::region::axes || axis >= result.rank) return 0;
+  if constexpr (requires { op.cut_step(axis, in, result); }) return op.cut_step(axis, in, result);
+  else if constexpr (
+      requires { op.infer(in); } || requires(tensor::region r) { op.input_region(0, r, in, result); })
+    return 0;
+  else return finest_step(axis);
+}
+
+/// The operator that computes region `out` of the result, a part that cut_step() allows, from the input_region() of each
+/// input, which it has as its whole inputs. Its result has the shape of `out`, and every element the same bits as in the
+/// whole result if both are computed by the same algorithm. Throws model_error for parts that it cannot compute.
+template <class Op> constexpr Op restrict(const Op& op, const tensor::region& out, shapes in, const tensor::shape& result) {
+  if constexpr (requires { op.restrict(out, in, result); }) return op.restrict(out, in, result);
+  else return op;
+}
+
+/// The region of parameter `p` (shape `extents`) that the operator restricted to `out` has as its parameter p.
+template <class Op>
+constexpr tensor::region parameter_region(const Op& op, int p, const tensor::region& out, shapes in,
+                                          const tensor::shape& result, const tensor::shape& extents) {
+  if constexpr (requires { op.parameter_region(p, out, in, result, extents); })
+    return op.parameter_region(p, out, in, result, extents);
+  else return tensor::whole(extents);
+}
+
 /// Multiply-accumulate operations of one frame.
 template <class Op> constexpr std::int64_t macs(const Op& op, shapes in, const tensor::shape& result) {
   if constexpr (requires { op.macs(in, result); }) return op.macs(in, result);

@@ -50,6 +50,13 @@ constexpr region hull(const region& a, const region& b) {
 
 constexpr bool contains(const region& outer, const region& inner) { return hull(outer, inner) == outer; }
 
+/// Shape of the tensor that consists of `r` alone, cut out of a tensor of shape `s` (axes past the fourth whole).
+constexpr shape extents(const region& r, const shape& s) {
+  shape out = s;
+  for (int a = 0; a < s.rank && a < region::axes; ++a) out[a] = r.end[a] - r.begin[a];
+  return out;
+}
+
 /// Elements of `r` in a tensor of shape `s` (axes past the fourth counted whole).
 constexpr std::int64_t elements(const region& r, const shape& s) {
   std::int64_t n = s.product(std::min(s.rank, region::axes), s.rank);

@@ -2,6 +2,7 @@
 
 #include "dice/graph/ops/detail/binary.hpp"
 
+#include <cstdint>
 #include <string_view>
 
 namespace dice::ops {
@@ -19,6 +20,14 @@ struct add {
   }
   constexpr graph::fusion fuses(graph::shapes in) const {
     return {.takes_activation = true, .is_residual = which == constant::none && in[0] == in[1]};
+  }
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const { return graph::finest_step(axis); }
+  constexpr add restrict(const tensor::region& out, graph::shapes, const tensor::shape& result) const {
+    return {which, detail::restrict(out, which, fixed, result)};
+  }
+  constexpr tensor::region parameter_region(int, const tensor::region& out, graph::shapes, const tensor::shape& result,
+                                            const tensor::shape& extents) const {
+    return detail::input_region(out, extents, result);
   }
 };
 

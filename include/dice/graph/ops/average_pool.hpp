@@ -4,6 +4,7 @@
 #include "dice/graph/ops/detail/window.hpp"
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace dice::ops {
@@ -26,6 +27,15 @@ struct average_pool {
     tensor::region r = window().input_region(out, in[0]);
     r.begin[1] = out.begin[1], r.end[1] = out.end[1];
     return r;
+  }
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const {
+    return window().touches_input() ? graph::finest_step(axis) : 0;
+  }
+  constexpr average_pool restrict(const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    const auto under = window().restrict(out, in[0]);
+    average_pool part = *this;
+    part.pads = under.pads, part.ceil_mode = under.ceil_mode;
+    return part;
   }
 };
 

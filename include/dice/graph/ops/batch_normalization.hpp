@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/graph/operator.hpp"
+#include "dice/graph/ops/detail/weights.hpp"
 
 #include <string_view>
 
@@ -13,6 +14,10 @@ struct batch_normalization {
   static constexpr bool in_place = true;
 
   constexpr graph::fusion fuses(graph::shapes) const { return {.takes_activation = true}; }
+  constexpr tensor::region parameter_region(int, const tensor::region& out, graph::shapes, const tensor::shape&,
+                                            const tensor::shape& extents) const {
+    return detail::outputs(out, 1, extents);
+  }
 };
 
 }  // namespace dice::ops

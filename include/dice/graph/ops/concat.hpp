@@ -41,6 +41,7 @@ struct concat {
   constexpr std::int64_t joins(int k, graph::shapes in, const tensor::shape& result) const {
     return result.product(0, axis) == 1 ? start(k, in) * result.product(axis + 1, result.rank) : -1;
   }
+  constexpr std::int64_t cut_step(int cut, graph::shapes, const tensor::shape&) const { return graph::finest_step(cut); }
 };
 
 }  // namespace dice::ops

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "dice/graph/operator.hpp"
+#include "dice/graph/ops/detail/weights.hpp"
 #include "dice/graph/ops/detail/window.hpp"
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string_view>
 
 namespace dice::ops {
@@ -36,6 +38,30 @@ struct conv {
     return result.elements() * (in[0][1] / group) * kernel[0] * kernel[1];
   }
   constexpr graph::fusion fuses(graph::shapes) const { return {.takes_residual = true, .takes_activation = true}; }
+  /// Whole groups: as many as have whole blocks of input and of output channels. None if the last part might have less than
+  /// a block of input channels, or one alone (depthwise): kernels sum those in another order.
+  constexpr std::int64_t cut_step(int axis, graph::shapes in, const tensor::shape&) const {
+    if (!window().touches_input()) return 0;
+    if (axis != 1 || group == 1) return graph::finest_step(axis);
+    const bool depthwise = group == channels && group == in[0][1];
+    if (const auto rest = in[0][1] % tensor::block; depthwise ? rest == 1 : rest != 0) return 0;
+    const auto groups = [](std::int64_t of_one) { return tensor::block / std::gcd(tensor::block, of_one); };
+    return std::lcm(groups(in[0][1] / group), groups(channels / group)) * (channels / group);
+  }
+  constexpr conv restrict(const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    const auto of_group = channels / group, first = out.begin[1] / of_group, last = (out.end[1] - 1) / of_group;
+    conv part = *this;
+    part.pads = window().restrict(out, in[0]).pads;
+    part.channels = out.end[1] - out.begin[1];
+    part.group = last - first + 1;
+    graph::require(part.group == 1 || part.channels == part.group * of_group,
+                   "a part of a grouped convolution must have whole groups");
+    return part;
+  }
+  constexpr tensor::region parameter_region(int, const tensor::region& out, graph::shapes, const tensor::shape&,
+                                            const tensor::shape& extents) const {
+    return detail::outputs(out, 1, extents);
+  }
 };
 
 }  // namespace dice::ops

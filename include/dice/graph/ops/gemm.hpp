@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/graph/operator.hpp"
+#include "dice/graph/ops/detail/weights.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -25,6 +26,16 @@ struct gemm {
   }
   constexpr std::int64_t macs(graph::shapes, const tensor::shape& result) const { return result.elements() * depth; }
   constexpr graph::fusion fuses(graph::shapes) const { return {.takes_residual = true, .takes_activation = true}; }
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const { return graph::finest_step(axis); }
+  constexpr gemm restrict(const tensor::region& out, graph::shapes, const tensor::shape&) const {
+    gemm part = *this;
+    part.columns = out.end[1] - out.begin[1];
+    return part;
+  }
+  constexpr tensor::region parameter_region(int, const tensor::region& out, graph::shapes, const tensor::shape&,
+                                            const tensor::shape& extents) const {
+    return detail::outputs(out, 1, extents);
+  }
 };
 
 }  // namespace dice::ops

@@ -2,6 +2,7 @@
 
 #include "dice/graph/operator.hpp"
 
+#include <cstdint>
 #include <string_view>
 
 namespace dice::ops {
@@ -20,6 +21,9 @@ struct global_average_pool {
     tensor::region r = tensor::whole(in[0]);
     for (int a = 0; a < 2; ++a) r.begin[a] = out.begin[a], r.end[a] = out.end[a];
     return r;
+  }
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const {
+    return axis == 1 ? graph::finest_step(axis) : 0;
   }
 };
 

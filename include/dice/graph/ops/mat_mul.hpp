@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/graph/operator.hpp"
+#include "dice/graph/ops/detail/weights.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -27,6 +28,18 @@ struct mat_mul {
   }
   constexpr std::int64_t macs(graph::shapes, const tensor::shape& result) const { return result.elements() * depth; }
   constexpr graph::fusion fuses(graph::shapes) const { return {.takes_residual = true, .takes_activation = true}; }
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape& result) const {
+    return axis == result.rank - 1 ? tensor::block : 1;
+  }
+  constexpr mat_mul restrict(const tensor::region& out, graph::shapes, const tensor::shape& result) const {
+    mat_mul part = *this;
+    if (const int last = result.rank - 1; last < tensor::region::axes) part.columns = out.end[last] - out.begin[last];
+    return part;
+  }
+  constexpr tensor::region parameter_region(int, const tensor::region& out, graph::shapes, const tensor::shape& result,
+                                            const tensor::shape& extents) const {
+    return detail::outputs(out, result.rank - 1, extents);
+  }
 };
 
 }  // namespace dice::ops

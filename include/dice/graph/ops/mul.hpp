@@ -2,6 +2,7 @@
 
 #include "dice/graph/ops/detail/binary.hpp"
 
+#include <cstdint>
 #include <string_view>
 
 namespace dice::ops {
@@ -18,6 +19,14 @@ struct mul {
     return detail::input_region(out, in[k], result);
   }
   constexpr graph::fusion fuses(graph::shapes) const { return {.takes_activation = true}; }
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const { return graph::finest_step(axis); }
+  constexpr mul restrict(const tensor::region& out, graph::shapes, const tensor::shape& result) const {
+    return {which, detail::restrict(out, which, fixed, result)};
+  }
+  constexpr tensor::region parameter_region(int, const tensor::region& out, graph::shapes, const tensor::shape& result,
+                                            const tensor::shape& extents) const {
+    return detail::input_region(out, extents, result);
+  }
 };
 
 }  // namespace dice::ops

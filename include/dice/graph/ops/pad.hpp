@@ -32,12 +32,27 @@ struct pad {
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in,
                                         const tensor::shape& result) const {
     tensor::region r = tensor::whole(in[0]);
+    for (int a = 0; a < result.rank && a < tensor::region::axes; ++a) {
+      if (mode != padding::constant && (before[a] != 0 || after[a] != 0)) continue;
+      // Regions beside the input have its nearest element, which they do not need: no part has an empty input.
+      r.begin[a] = std::clamp<std::int64_t>(out.begin[a] - before[a], 0, in[0][a] - 1);
+      r.end[a] = std::clamp<std::int64_t>(out.end[a] - before[a], r.begin[a] + 1, in[0][a]);
+    }
+    return r;
+  }
+  /// A constant surrounds any part; other modes have their padding only in the whole axis.
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const {
+    return mode == padding::constant || (before[axis] == 0 && after[axis] == 0) ? graph::finest_step(axis) : 0;
+  }
+  constexpr pad restrict(const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
+    const auto needs = input_region(0, out, in, result);
+    pad part = *this;
     if (mode == padding::constant)
       for (int a = 0; a < result.rank && a < tensor::region::axes; ++a) {
-        r.begin[a] = std::clamp<std::int64_t>(out.begin[a] - before[a], 0, in[0][a]);
-        r.end[a] = std::clamp<std::int64_t>(out.end[a] - before[a], r.begin[a], in[0][a]);
+        part.before[a] = needs.begin[a] - (out.begin[a] - before[a]);
+        part.after[a] = out.end[a] - before[a] - needs.end[a];
       }
-    return r;
+    return part;
   }
 };
 

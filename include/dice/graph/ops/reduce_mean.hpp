@@ -3,6 +3,7 @@
 #include "dice/graph/operator.hpp"
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace dice::ops {
@@ -21,13 +22,32 @@ struct reduce_mean {
     }
     return out;
   }
-  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
-    tensor::region r = tensor::whole(in[0]);
-    for (int a = 0, o = 0; a < in[0].rank; ++a) {
-      if (!over[a] && a < tensor::region::axes && o < tensor::region::axes) r.begin[a] = out.begin[o], r.end[a] = out.end[o];
+  /// The axis of the input (shape `in`) that is axis `axis` of the result; -1 if it is reduced.
+  constexpr int source(int axis, const tensor::shape& in) const {
+    for (int a = 0, o = 0; a < in.rank; ++a) {
+      if (o == axis && (keep || !over[a])) return over[a] ? -1 : a;
       if (!over[a] || keep) ++o;
     }
+    return -1;
+  }
+  constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in,
+                                        const tensor::shape& result) const {
+    tensor::region r = tensor::whole(in[0]);
+    for (int o = 0; o < result.rank && o < tensor::region::axes; ++o)
+      if (const int a = source(o, in[0]); a >= 0 && a < tensor::region::axes)
+        r.begin[a] = out.begin[o], r.end[a] = out.end[o];
     return r;
+  }
+  /// Axes before those that are reduced; of each run of axes behind them, the first if it is not the only one. A run of
+  /// extent 1 would not be there, and kernels add the elements of a single sum, or of joined axes, in another order. The
+  /// same goes for results without blocks of sums over whole blocks of channels.
+  constexpr std::int64_t cut_step(int axis, graph::shapes in, const tensor::shape&) const {
+    const int a = source(axis, in[0]);
+    if (a <= 0 || a >= tensor::region::axes || (a == 1 && !keep && in[0][1] % tensor::block != 0)) return 0;
+    int from = a, to = a + 1;
+    while (from > 0 && !over[from - 1]) --from;
+    while (to < in[0].rank && !over[to]) ++to;
+    return from == 0 || (from == a && in[0].product(a + 1, to) > 1) ? graph::finest_step(axis) : 0;
   }
 };
 

@@ -22,6 +22,13 @@ struct reshape {
     return detail::reshaped(out, in[0], result);
   }
   constexpr std::int64_t view(graph::shapes, const tensor::shape&) const { return 0; }
+  constexpr std::int64_t cut_step(int axis, graph::shapes in, const tensor::shape& result) const {
+    return detail::reshape_step(axis, in[0], result);
+  }
+  constexpr reshape restrict(const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
+    detail::require_whole(out, in[0], result);
+    return {tensor::extents(out, to)};
+  }
 };
 
 }  // namespace dice::ops

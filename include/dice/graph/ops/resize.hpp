@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string_view>
 
 namespace dice::ops {
@@ -27,6 +28,15 @@ struct resize {
     for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a)
       r.begin[a] = out.begin[a] / factors[a], r.end[a] = (out.end[a] + factors[a] - 1) / factors[a];
     return r;
+  }
+  /// Whole repetitions.
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const {
+    return std::lcm(graph::finest_step(axis), factors[axis]);
+  }
+  constexpr resize restrict(const tensor::region& out, graph::shapes in, const tensor::shape&) const {
+    for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a)
+      graph::require(out.begin[a] % factors[a] == 0 && out.end[a] % factors[a] == 0, "a part must have whole repetitions");
+    return *this;
   }
 };
 

@@ -43,6 +43,15 @@ struct slice {
     }
     return offset;
   }
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const { return graph::finest_step(axis); }
+  constexpr slice restrict(const tensor::region& out, graph::shapes in, const tensor::shape& result) const {
+    const auto needs = input_region(0, out, in, result);
+    slice part = *this;
+    for (int a = 0; a < extents.rank && a < tensor::region::axes; ++a)
+      part.starts[a] += out.begin[a] * steps[a] - needs.begin[a];
+    part.extents = tensor::extents(out, extents);
+    return part;
+  }
 };
 
 }  // namespace dice::ops

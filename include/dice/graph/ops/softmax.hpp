@@ -2,6 +2,7 @@
 
 #include "dice/graph/operator.hpp"
 
+#include <cstdint>
 #include <string_view>
 
 namespace dice::ops {
@@ -20,6 +21,12 @@ struct softmax {
     tensor::region r = out;
     for (int a = first; a < last && a < tensor::region::axes; ++a) r.begin[a] = 0, r.end[a] = in[0][a];
     return r;
+  }
+  /// Sums that lie side by side along axis `last` stay so if there is another axis behind it; kernels add the elements of a
+  /// single sum in another order.
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape& result) const {
+    const bool beside = axis == last && result.product(last + 1, result.rank) > 1;
+    return axis < first || beside ? graph::finest_step(axis) : 0;
   }
 };
 

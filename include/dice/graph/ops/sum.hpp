@@ -3,6 +3,7 @@
 #include "dice/graph/operator.hpp"
 #include "dice/graph/ops/detail/broadcast.hpp"
 
+#include <cstdint>
 #include <string_view>
 
 namespace dice::ops {
@@ -23,6 +24,7 @@ struct sum {
   constexpr graph::fusion fuses(graph::shapes in) const {
     return {.takes_activation = true, .is_residual = in.size() == 2 && in[0] == in[1]};
   }
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const { return graph::finest_step(axis); }
 };
 
 }  // namespace dice::ops

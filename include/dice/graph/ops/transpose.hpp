@@ -39,6 +39,9 @@ struct transpose {
     }
     return 0;
   }
+  constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const {
+    return perm[axis] > 0 && perm[axis] < tensor::region::axes ? graph::finest_step(axis) : 0;
+  }
 };
 
 }  // namespace dice::ops

@@ -17,5 +17,11 @@ constexpr tensor::shape binary(graph::shapes in, constant which, const tensor::s
   return which == constant::none ? broadcast(in[0], in[1]) : broadcast(in[0], fixed);
 }
 
+/// Shape of the constant of an operator that is restricted to region `out` of its result.
+constexpr tensor::shape restrict(const tensor::region& out, constant which, const tensor::shape& fixed,
+                                 const tensor::shape& result) {
+  return which == constant::none ? fixed : tensor::extents(input_region(out, fixed, result), fixed);
+}
+
 }  // namespace detail
 }  // namespace dice::ops

@@ -35,6 +35,30 @@ struct window {
     begin = std::clamp<std::int64_t>(from * strides[i] - pads[i], 0, n);
     end = std::clamp<std::int64_t>((to - 1) * strides[i] - pads[i] + reach(i), begin, n);
   }
+  /// Whether every window touches the input, so that no part of the output has an empty input region.
+  constexpr bool touches_input() const {
+    for (int i = 0; i < 2; ++i)
+      if (pads[i] >= reach(i) || pads[i + 2] >= reach(i)) return false;
+    return true;
+  }
+  /// The window that makes the output region `out` from its input region alone: with the padding under these outputs, and
+  /// ceil_mode if the last of them exceeds the padding.
+  constexpr window restrict(const tensor::region& out, const tensor::shape& in) const {
+    graph::require(touches_input(), "windows that lie in the padding alone cannot be cut into parts");
+    window part = *this;
+    part.ceil_mode = false;
+    for (int a = 2; a < in.rank; ++a) {
+      const int i = a - in.rank + 2;
+      const auto first = out.begin[a] * strides[i] - pads[i], last = (out.end[a] - 1) * strides[i] - pads[i] + reach(i);
+      const auto padded = in[a] + pads[i + 2];
+      std::int64_t begin = 0, end = 0;
+      under(i, out.begin[a], out.end[a], in[a], begin, end);
+      part.pads[i] = static_cast<int>(begin - first);
+      part.pads[i + 2] = static_cast<int>(std::min(last, padded) - end);
+      part.ceil_mode = part.ceil_mode || last > padded;
+    }
+    return part;
+  }
   /// Shape (N, channels, …) of the output.
   constexpr tensor::shape infer(const tensor::shape& in, std::int64_t channels) const {
     graph::require(in.rank == 3 || in.rank == 4, "expected a tensor of rank 3 (N, C, W) or 4 (N, C, H, W)");
