@@ -1,6 +1,6 @@
 // Parts of operators: each computes the same bits as the whole operator, from its input regions and its share of the
 // parameters alone.
-#include "kernels/harness.hpp"
+#include "graph/parts.hpp"
 
 #include <array>
 #include <bit>
@@ -10,8 +10,7 @@
 
 namespace {
 
-using namespace harness;
-using tensor::region;
+using namespace parts;
 
 // By hand. The lower half of ResNet's first convolution: output rows 56 … 111 need input rows 109 … 225, the last two of
 // which are padding; columns end two behind the image, too.
@@ -91,47 +90,6 @@ TEST(Restrict, RefusesPartsThatDoNotFit) {
   refuses(ops::reshape{.to = {1, 48, 48}}, {{0, 0, 6, 0}, {1, 48, 17, 1}}, image);
 }
 
-/// Elements of region `r` of a tensor of shape `s`.
-std::vector<float> cut(const std::vector<float>& from, const shape& s, const region& r) {
-  std::vector<float> out;
-  for (std::int64_t i = 0; i < s.elements(); ++i) {
-    bool inside = true;
-    for (auto [a, rest] = std::pair{s.rank - 1, i}; a >= 0; rest /= s[a--])
-      inside = inside && (a >= region::axes || (rest % s[a] >= r.begin[a] && rest % s[a] < r.end[a]));
-    if (inside) out.push_back(from[static_cast<std::size_t>(i)]);
-  }
-  return out;
-}
-
-/// An operator with its data, and the shapes of its parameters.
-template <class Op> struct layer {
-  problem<Op> whole;
-  std::vector<shape> extents;
-};
-template <class Op> layer<Op> of(const Op& op, std::vector<shape> in, const std::vector<shape>& parameters = {}) {
-  return {make(op, std::move(in), parameters), parameters};
-}
-
-/// The problem whose result is region `out` of the layer's result. Operands that it does not need are left out.
-template <class Op> problem<Op> part_of(const layer<Op>& l, const region& out) {
-  const auto& p = l.whole;
-  const auto result = p.result();
-  const graph::shapes in(p.in);
-  auto part = make(graph::restrict(p.op, out, in, result), {});
-  for (std::size_t k = 0; k < p.in.size(); ++k) {
-    const auto needs = graph::input_region(p.op, static_cast<int>(k), out, in, result);
-    if (tensor::empty(needs)) continue;
-    part.in.push_back(tensor::extents(needs, p.in[k]));
-    part.inputs.push_back(cut(p.inputs[k], p.in[k], needs));
-  }
-  for (std::size_t i = 0; i < p.parameters.size(); ++i) {
-    const auto& s = l.extents[i];
-    const auto needs = graph::parameter_region(p.op, static_cast<int>(i), out, in, result, s);
-    part.parameters.push_back(cut(p.parameters[i], s, needs));
-  }
-  return part;
-}
-
 std::string text(const region& r) {
   std::ostringstream out;
   for (int a = 0; a < region::axes; ++a) out << '[' << r.begin[a] << ", " << r.end[a] << ") ";
@@ -191,7 +149,7 @@ template <class Op> void check_openmp(const layer<Op>& l, int draws) {
       std::mt19937 draw(11);
       for (int n = 0; n < draws; ++n) {
         const auto out = draw_part(result, steps, draw);
-        auto part = part_of(l, out);
+        auto part = part_of(l, out).whole;
         part.layout = layout, part.threads = 1 + n % 3;
         const graph::shapes of_part(part.in);
         if (v >= algorithm::variants<openmp>(part.op, of_part)) continue;  // too few channels for Winograd's algorithm
@@ -217,7 +175,7 @@ template <class Op> void check_parts(const layer<Op>& l, int draws = 30) {
   int cuts = 0;
   for (int n = 0; n < draws; ++n) {
     const auto out = draw_part(result, steps, draw);
-    const auto part = part_of(l, out);
+    const auto part = part_of(l, out).whole;
     ASSERT_EQ(part.result(), tensor::extents(out, result)) << p.op.onnx << ' ' << text(out);
     ASSERT_TRUE(same_bits(compute<kernels::reference::backend>(part), cut(expected, result, out)))
         << p.op.onnx << ' ' << text(out);

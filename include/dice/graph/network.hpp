@@ -20,6 +20,7 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -68,6 +69,8 @@ struct layer_info {
   fusion fuses{};
   bool in_place = false;  ///< the output may overwrite operand 0
   bool is_input = false, is_output = false;
+  std::array<int, tensor::region::axes - 1> cut_steps{};  ///< cut_step of axes 1, 2, 3 of the output
+  int depth_step = 0;                                     ///< steps of partial sums over input channels; 0: there are none
 };
 
 /// Layer `to` reads the output of layer `from`.
@@ -92,8 +95,6 @@ struct network_view {
   }
 };
 
-namespace detail {
-
 /// Fills in what operator `op` says about a layer, whose names, output and edges are already set. Returns whether its output
 /// has the shape that `op` infers. A template on the operator only: one on the layer would cost the compiler 90 KB for each.
 template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info& layer, edge* edges) {
@@ -103,9 +104,14 @@ template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info&
   layer.in_place = graph::in_place(op);
   layer.is_input = layer.op == "Input";
   layer.is_output = layer.op == "Output";
+  for (int axis = 1; axis < tensor::region::axes; ++axis)
+    layer.cut_steps[static_cast<std::size_t>(axis - 1)] = static_cast<int>(cut_step(op, axis, in, layer.output));
+  layer.depth_step = static_cast<int>(graph::depth_step(op, in));
   for (int k = 0; k < layer.edges; ++k) edges[k].joins = graph::joins(op, k, in, layer.output);
   return infer(op, in) == layer.output;
 }
+
+namespace detail {
 
 template <class Net> constexpr int edge_count() {
   return []<int... Id>(std::integer_sequence<int, Id...>) {

@@ -58,6 +58,43 @@ constexpr tensor::region parameter_region(const Op& op, int p, const tensor::reg
   else return tensor::whole(extents);
 }
 
+/// The axis of input 0 along which the operator sums products with its weights (axis 1 of parameter 0), if it can be divided
+/// into partial sums over intervals of this axis; else -1.
+template <class Op> constexpr int depth_axis(const Op& op, shapes in) {
+  if constexpr (requires { op.depth_axis(in); }) return op.depth_axis(in);
+  else return -1;
+}
+
+/// Partial sums may begin at multiples of this; 0: there are none.
+template <class Op> constexpr std::int64_t depth_step(const Op& op, shapes in) {
+  return depth_axis(op, in) < 0 ? 0 : tensor::block;
+}
+
+/// The operator that sums only input channels [from, to), which it has as its whole input (partial_region). The sum of the
+/// results for all intervals of the depth axis is the operator's own result, but for rounding; the bias belongs to `first`,
+/// the others have one parameter. Throws model_error if the operator has no partial sums.
+template <class Op> constexpr Op partial(const Op& op, std::int64_t from, std::int64_t to, bool first, shapes in) {
+  require(depth_axis(op, in) >= 0, "the operator has no partial sums");
+  if constexpr (requires { op.partial(from, to, first); }) return op.partial(from, to, first);
+  else return op;
+}
+
+/// The region of input 0 that a partial sum needs for the whole result.
+template <class Op> constexpr tensor::region partial_region(const Op& op, std::int64_t from, std::int64_t to, shapes in) {
+  tensor::region r = tensor::whole(in[0]);
+  if (const int axis = depth_axis(op, in); axis >= 0) r.begin[axis] = from, r.end[axis] = to;
+  return r;
+}
+
+/// The region of parameter `p` (shape `extents`) that a partial sum has as its parameter p.
+template <class Op>
+constexpr tensor::region partial_parameter_region(const Op& op, int p, std::int64_t from, std::int64_t to, shapes in,
+                                                  const tensor::shape& extents) {
+  tensor::region r = tensor::whole(extents);
+  if (p == 0 && depth_axis(op, in) >= 0) r.begin[1] = from, r.end[1] = to;
+  return r;
+}
+
 /// Multiply-accumulate operations of one frame.
 template <class Op> constexpr std::int64_t macs(const Op& op, shapes in, const tensor::shape& result) {
   if constexpr (requires { op.macs(in, result); }) return op.macs(in, result);

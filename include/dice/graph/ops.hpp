@@ -1,4 +1,4 @@
-/// Umbrella of all operators.
+/// Umbrella and list of all operators.
 #pragma once
 
 #include "dice/graph/ops/add.hpp"
@@ -35,3 +35,12 @@
 #include "dice/graph/ops/sum.hpp"
 #include "dice/graph/ops/tanh.hpp"
 #include "dice/graph/ops/transpose.hpp"
+
+/// Calls the macro X with the name of each.
+// clang-format off
+#define DICE_OPERATORS(X) \
+  X(add) X(average_pool) X(batch_normalization) X(clip) X(concat) X(conv) X(div) X(dropout) X(elu) X(flatten) X(gemm) \
+  X(global_average_pool) X(hard_sigmoid) X(hard_swish) X(identity) X(input) X(leaky_relu) X(lrn) X(mat_mul) X(max_pool) \
+  X(mul) X(output) X(pad) X(reduce_mean) X(relu) X(reshape) X(resize) X(sigmoid) X(slice) X(softmax) X(sub) X(sum) \
+  X(tanh) X(transpose)
+// clang-format on

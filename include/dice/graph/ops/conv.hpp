@@ -62,6 +62,12 @@ struct conv {
                                             const tensor::shape& extents) const {
     return detail::outputs(out, 1, extents);
   }
+  constexpr int depth_axis(graph::shapes) const { return group == 1 ? 1 : -1; }
+  constexpr conv partial(std::int64_t, std::int64_t, bool first) const {
+    conv part = *this;
+    part.bias = bias && first;
+    return part;
+  }
 };
 
 }  // namespace dice::ops

@@ -36,6 +36,10 @@ struct gemm {
                                             const tensor::shape& extents) const {
     return detail::outputs(out, 1, extents);
   }
+  constexpr int depth_axis(graph::shapes) const { return 1; }
+  constexpr gemm partial(std::int64_t from, std::int64_t to, bool first) const {
+    return {columns, to - from, bias && first};
+  }
 };
 
 }  // namespace dice::ops

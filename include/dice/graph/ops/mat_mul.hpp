@@ -40,6 +40,11 @@ struct mat_mul {
                                             const tensor::shape& extents) const {
     return detail::outputs(out, result.rank - 1, extents);
   }
+  constexpr int depth_axis(graph::shapes in) const {
+    const int last = in[0].rank - 1;
+    return last > 0 && last < tensor::region::axes ? last : -1;
+  }
+  constexpr mat_mul partial(std::int64_t from, std::int64_t to, bool) const { return {columns, to - from}; }
 };
 
 }  // namespace dice::ops
