@@ -25,6 +25,25 @@ static_assert(of(three, {1, 3, 224, 224}).scratch_bytes == 128 + 3 * (226 * 225 
 // Few channels are read from a plain input, plane by plane; many in blocks.
 static_assert(of(three, {1, 3, 224, 224}).works == algorithm::form::first &&
               of(three, {1, 16, 4, 4}).works == algorithm::form::blocked);
+// Bands of rows of larger tensors: in the layouts of the kernel alone, and only by kernels that know them.
+constexpr auto as_onnx = tensor::layout::plain, in_blocks = tensor::layout::blocked;
+constexpr shape image{1, 3, 8, 8}, maps{1, 16, 8, 8};
+static_assert(of(three, image).writes_pitched({1, 64, 8, 8}, in_blocks) && !of(three, image).writes_pitched(maps, as_onnx));
+static_assert(of(three, image).reads_pitched(image, as_onnx, in_blocks) &&
+              of(three, image).reads_pitched(image, as_onnx, as_onnx));
+static_assert(of(three, maps).reads_pitched(maps, in_blocks, as_onnx) &&
+              !of(three, maps).reads_pitched(maps, as_onnx, in_blocks));
+static_assert(of(three, image).adds_pitched(maps, in_blocks, as_onnx) &&
+              !of(three, image).adds_pitched(maps, as_onnx, in_blocks));
+template <class Op> constexpr algorithm::choice same_shape(const Op& op) {
+  return algorithm::choose_openmp(op, std::array{maps}, maps);
+}
+static_assert(same_shape(ops::max_pool{}).writes_pitched(maps, in_blocks) && !same_shape(ops::relu{}).pitched);
+static_assert(same_shape(ops::concat{}).reads_pitched(maps, as_onnx, as_onnx) && same_shape(ops::average_pool{}).pitched);
+static_assert(!same_shape(ops::concat{}).reads_pitched(maps, as_onnx, in_blocks) && same_shape(ops::slice{}).pitched);
+static_assert(!same_shape(ops::concat{}).writes_pitched({16, 64}, as_onnx));  // no planes
+static_assert(!algorithm::choose<algorithm::backend::reference>(three, std::array{image}, maps).pitched);
+static_assert(!algorithm::choose<algorithm::backend::cudnn>(three, std::array{image}, maps).pitched);
 // 10 output channels take a block of 16. 1x1 reads the input in place, and so does any window that never leaves it.
 constexpr ops::conv point{.channels = 10};
 static_assert(of(point, {1, 5, 7, 7}).packed_bytes == (5 * 16 + 16) * 4 && of(point, {1, 5, 7, 7}).scratch_bytes == 0);

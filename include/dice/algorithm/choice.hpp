@@ -33,6 +33,7 @@ struct choice {
   bool converts = false;   ///< operands and results of the other layout are converted in further scratch
   int variant = 0;         ///< the kernel's own number for the chosen algorithm
   bool pools_2x2 = false;  ///< can end with the largest of each 2 × 2 results (graph::fusion)
+  bool pitched = false;    ///< can read and write bands of rows of larger tensors (kernels::task::output_pitch)
 
   /// Layout in which the kernel reads operands and the residual's operand, for a result that is stored in layout `stored`.
   constexpr tensor::layout reads(tensor::layout stored) const {
@@ -42,6 +43,18 @@ struct choice {
   constexpr tensor::layout writes(tensor::layout stored) const {
     if (works == form::either) return stored;
     return works == form::plain ? tensor::layout::plain : tensor::layout::blocked;
+  }
+  /// Whether the output, a tensor of shape `s` stored in layout `stored`, may be a band of the rows of a larger tensor; and
+  /// whether an operand of that shape, stored in layout `is`, or the residual's, may be one. Those that are converted may
+  /// not.
+  constexpr bool writes_pitched(const tensor::shape& s, tensor::layout stored) const {
+    return pitched && tensor::has_blocks(s) && writes(stored) == stored;
+  }
+  constexpr bool reads_pitched(const tensor::shape& s, tensor::layout is, tensor::layout stored) const {
+    return pitched && tensor::has_blocks(s) && reads(stored) == is;
+  }
+  constexpr bool adds_pitched(const tensor::shape& s, tensor::layout is, tensor::layout stored) const {
+    return pitched && tensor::has_blocks(s) && writes(stored) == is;
   }
 };
 

@@ -6,12 +6,20 @@
 #include "dice/algorithm/winograd.hpp"
 #include "dice/graph/graph.hpp"
 
+#include <concepts>
+
 namespace dice::algorithm {
+
+/// Whether the kernel of Op can read and write bands of rows of larger tensors (choice::pitched).
+template <class Op>
+inline constexpr bool is_pitched =
+    std::same_as<Op, ops::conv> || std::same_as<Op, ops::max_pool> || std::same_as<Op, ops::average_pool> ||
+    std::same_as<Op, ops::slice> || std::same_as<Op, ops::concat>;
 
 /// How the OpenMP backend computes `op`: without packed weights and scratch where no overload says otherwise.
 template <class Op> constexpr choice choose_openmp(const Op& op, graph::shapes in, const tensor::shape& result) {
   if (in.size() > max_converted) return {};
-  return {.works = form_of(op, in, result), .converts = true};
+  return {.works = form_of(op, in, result), .converts = true, .pitched = is_pitched<Op>};
 }
 
 /// Variants that the OpenMP backend has for `op`: 0 … n - 1, of which 0 has the smallest weights.
@@ -34,13 +42,15 @@ constexpr choice variant_openmp(const ops::conv& op, graph::shapes in, const ten
             .works = form::blocked,
             .converts = true,
             .variant = variant,
-            .pools_2x2 = pools_2x2};
+            .pools_2x2 = pools_2x2,
+            .pitched = true};
   }
   return {.packed_bytes = direct.packed_bytes(),
           .scratch_bytes = direct.scratch_bytes(),
           .works = direct.plain ? form::first : form::blocked,
           .converts = true,
-          .pools_2x2 = pools_2x2};
+          .pools_2x2 = pools_2x2,
+          .pitched = true};
 }
 
 constexpr choice choose_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result) {

@@ -58,6 +58,10 @@ struct task {
   algorithm::choice how{};                    ///< how the anchor is computed
   std::span<const tensor::layout> layouts{};  ///< of buffers::inputs; empty: all plain
   tensor::layout output = tensor::layout::plain;  ///< of what is written
+  /// Elements from one plane (a channel, or a block of channels) of the output to the next, if it is a band of the rows of a
+  /// larger tensor; 0: dense. Images follow one another as planes do. Only for kernels that can (algorithm::choice).
+  std::int64_t output_pitch = 0;
+  std::span<const std::int64_t> pitches{};  ///< the same of buffers::inputs; empty: all dense
 
   template <class Op> constexpr const Op& as() const { return *static_cast<const Op*>(op); }
 };

@@ -5,6 +5,8 @@
 #include "dice/kernels/kernel.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <type_traits>
 
 #if defined(__clang__)
@@ -30,13 +32,20 @@ struct results {
 /// residual.
 struct epilogue {
   float* output = nullptr;          ///< of the group
-  const float* residual = nullptr;  ///< of the output's size, or null
+  const float* residual = nullptr;  ///< of the output's shape, or null
+  /// Elements from one plane of the output to the next, and how many more from one of the residual's to its next.
+  std::ptrdiff_t plane = 0, residual_skip = 0;
   graph::activation activation{};
   void (*write)(const epilogue&, const results&) = nullptr;
   bool pools_2x2 = false;  ///< the output has half of the result's rows and columns, rounded down
   limits bounds{};         ///< the activation in another form, for kernels that finish their results in registers
 
   bool empty() const { return !residual && !activation; }
+  /// The residual's element for the output's at `to`.
+  const float* residual_at(const float* to) const {
+    const auto offset = to - output;
+    return residual + offset + (residual_skip ? offset / plane * residual_skip : 0);
+  }
   void operator()(const results& b) const { write(*this, b); }
   /// Finishes n results that lie in the output already.
   void operator()(float* at, std::ptrdiff_t n) const {
@@ -48,10 +57,11 @@ struct epilogue {
 template <function F> void write_plain(const epilogue& e, const results& b) {
   for (int r = 0; r < b.rows; ++r) {
     float* to = b.to + r * b.to_stride;
+    const float* residual = e.residual ? e.residual_at(to) : nullptr;
     for (std::ptrdiff_t i = 0; i < b.columns; ++i) {
       float x = b.from[r * b.from_stride + i];
       if (b.bias) x += b.bias[r];
-      if (e.residual) x += e.residual[to - e.output + i];
+      if (residual) x += residual[i];
       to[i] = apply<F>(e.activation, x);
     }
   }
@@ -63,7 +73,7 @@ template <function F> void write_vectors(const epilogue& e, const results& b) {
   for (int r = 0; r < b.rows; ++r) {
     float* to = b.to + r * b.to_stride;
     const float* from = b.from + r * b.from_stride;
-    const float* residual = e.residual ? e.residual + (to - e.output) : nullptr;
+    const float* residual = e.residual ? e.residual_at(to) : nullptr;
     const vec bias = splat(b.bias ? b.bias[r] : 0.0f);
     std::ptrdiff_t i = 0;
     for (; i + width <= b.columns; i += width) {
@@ -90,6 +100,13 @@ template <bool Vectors> epilogue epilogue_of(const graph::activation& f) {
 struct call : buffers {
   const algorithm::choice& how;
   tensor::layout result;  ///< of the output
+  std::int64_t output_pitch = 0;
+  std::span<const std::int64_t> pitches{};
+
+  /// Elements from one plane of the output, or of operand k, to the next; `dense` if it is no part of a larger tensor.
+  std::int64_t output_plane(std::int64_t dense) const { return output_pitch ? output_pitch : dense; }
+  std::int64_t plane(std::size_t k, std::int64_t dense) const { return pitch(k) ? pitch(k) : dense; }
+  std::int64_t pitch(std::size_t k) const { return k < pitches.size() ? pitches[k] : 0; }
 };
 
 /// An execution of a kernel that works on plain tensors only.

@@ -17,7 +17,7 @@ template <class Convert> class converted_execution {
   const float* residual = nullptr;
 
   converted_execution(const task& t, const tensor::shape& written, const buffers& b)
-      : call{b, t.how, t.output}, written_(written), stored_as_(t.output) {
+      : call{b, t.how, t.output, t.output_pitch, t.pitches}, written_(written), stored_as_(t.output) {
     using tensor::layout;
     const auto count = t.inputs.size();
     if (t.residual) residual = b.inputs[count];

@@ -3,7 +3,6 @@
 #include "dice/kernels/openmp/detail/box.hpp"
 
 #include <cstddef>
-#include <cstdint>
 
 namespace dice::kernels {
 
@@ -11,16 +10,15 @@ namespace dice::kernels {
 template <> struct kernel<openmp::backend, ops::concat> : openmp::base<ops::concat> {
   static void compute(const ops::concat& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    const auto to = openmp::in_memory(result, c.result);
+    const openmp::axes to(result, c.result, c.output_pitch);
     openmp::copy_boxes(in.size(), [&](std::size_t k) {
       openmp::box part{.to = c.output, .from = c.inputs[k]};
-      for (std::size_t i = 0; i < k; ++i)
-        part.to += openmp::in_memory(in[i], c.result)[op.axis] * to.product(op.axis + 1, to.rank);
-      const auto from = openmp::in_memory(in[k], c.result);
-      for (int a = 0; a < to.rank; ++a) part.push_back(from[a], to.product(a + 1, to.rank), from.product(a + 1, from.rank));
+      for (std::size_t i = 0; i < k; ++i) part.to += openmp::axes(in[i], c.result, 0).extent[op.axis] * to.stride[op.axis];
+      const openmp::axes from(in[k], c.result, c.pitch(k));
+      for (int a = 0; a < to.extent.rank; ++a) part.push_back(from.extent[a], to.stride[a], from.stride[a]);
       return part;
     });
-    e(c.output, to.elements());
+    openmp::finish(c, to, e);
   }
 };
 

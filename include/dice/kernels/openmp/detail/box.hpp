@@ -8,11 +8,18 @@
 
 namespace dice::kernels::openmp {
 
-/// Extents of a tensor in memory, outermost first: those of its axes, or N, blocks of channels, (H,) W, lanes.
-constexpr tensor::shape in_memory(tensor::shape s, tensor::layout l) {
-  if (l == tensor::layout::blocked) s[1] = tensor::blocks(s[1]), s.push_back(tensor::block);
-  return s;
-}
+/// A tensor's axes in memory, outermost first: its own, or N, blocks of channels, (H,) W, lanes. `pitch`: elements between
+/// planes (task::output_pitch), or 0.
+struct axes {
+  tensor::shape extent;
+  std::int64_t stride[tensor::max_rank];
+
+  axes(const tensor::shape& s, tensor::layout l, std::int64_t pitch) : extent(s) {
+    if (l == tensor::layout::blocked) extent[1] = tensor::blocks(s[1]), extent.push_back(tensor::block);
+    std::int64_t n = 1;
+    for (int a = extent.rank - 1; a >= 0; n = stride[a] * extent[a], --a) stride[a] = a == 1 && pitch ? pitch : n;
+  }
+};
 
 /// Elements that are copied: their extents, and their strides in both places, of any sign, in elements. Adjacent axes along
 /// which both continue with an even stride are merged.
@@ -79,6 +86,14 @@ template <class F> void copy_boxes(std::size_t count, const F& box_of) {
       first += n;
     }
   });
+}
+
+/// Applies the epilogue to a whole output, plane by plane if these do not follow one another.
+inline void finish(const call& c, const axes& output, const epilogue& e) {
+  if (e.empty()) return;
+  const auto& s = output.extent;
+  if (c.output_pitch == 0) return e(c.output, s.elements());
+  for (std::int64_t plane = 0; plane < s.product(0, 2); ++plane) e(c.output + plane * c.output_pitch, s.product(2, s.rank));
 }
 
 }  // namespace dice::kernels::openmp

@@ -17,10 +17,12 @@ namespace dice::kernels::openmp {
 /// One band of one image, ready to be computed.
 struct band {
   const algorithm::convolution* form;
-  const float* input;  ///< padded, or in place
+  const float* input;   ///< padded, or in place
+  std::ptrdiff_t step;  ///< elements between its planes
   const float *weights, *bias;
   const std::ptrdiff_t* taps;  ///< offsets in elements
   float* output;               ///< the image's
+  std::ptrdiff_t plane;        ///< elements between its blocks of channels
   std::int64_t first_row, rows;
   const epilogue* finish;
 };
@@ -74,7 +76,7 @@ DICE_SHARED void redo_nan(const band& b, std::int64_t first, std::int64_t pixels
     for (auto c = own; c < own + form.group_channels; ++c) {
       const auto from = std::max(begin, c / Lanes * Lanes), to = std::min(end, c / Lanes * Lanes + Lanes);  // of its block
       const float* w = b.weights + (first * form.depth + from - begin) * taps * block + (c - from) * block + lane;
-      const float* x = in + c / Lanes * form.plane * Lanes + pixel * Lanes + c % Lanes;
+      const float* x = in + c / Lanes * b.step + pixel * Lanes + c % Lanes;
       for (std::int64_t t = 0; t < taps; ++t, w += (to - from) * block) sum += x[b.taps[t]] * *w;
     }
     out[i] = sum;
@@ -101,15 +103,15 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
                      std::int64_t end, bool ahead) {
   constexpr std::int64_t cache = 256 * 1024;
   const auto& form = *b.form;
-  const auto taps = form.taps(), area = form.y.out * form.x.out, depth = form.depth * taps * block;
+  const auto taps = form.taps(), depth = form.depth * taps * block;
   const auto reads = form.reads(first);
   const bool mixed = reads.size() > form.group_channels;
   const auto first_in = reads.from / Lanes, last_in = (reads.to + Lanes - 1) / Lanes;
-  const auto step = form.plane * Lanes;
+  const auto step = b.step;
   const auto most = std::max<std::int64_t>(1, cache / (taps * Lanes * block * blocks * tensor::element_bytes));
   const auto parts = (last_in - first_in + most - 1) / most;
   const float* weights = b.weights + first * depth;
-  float* output = b.output + (first * area + b.first_row * form.x.out) * block;
+  float* output = b.output + first * b.plane + b.first_row * form.x.out * block;
   for (std::int64_t part = 0; part < parts; ++part) {
     const auto from = first_in + (last_in - first_in) * part / parts,
                to = first_in + (last_in - first_in) * (part + 1) / parts;
@@ -123,7 +125,7 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
                 .weights = weights,
                 .depth = depth,
                 .out = {},
-                .plane = area * block,
+                .plane = b.plane,
                 .bias = b.bias + first * block,
                 .resume = part > 0,
                 .finish = part + 1 == parts ? b.finish : nullptr,

@@ -50,7 +50,7 @@ template <int Pixels, int Stride, bool Border, class F>
   }
   const epilogue& e = *r.finish;
   float* to = r.output + x * block;
-  const float* residual = e.residual && e.bounds.exact ? e.residual + (to - e.output) : nullptr;
+  const float* residual = e.residual && e.bounds.exact ? e.residual_at(to) : nullptr;
   DICE_UNROLL
   for (int p = 0; p < Pixels; ++p) {
     vec v = sum[p];
@@ -96,17 +96,18 @@ inline void convolve_depthwise(const algorithm::convolution& form, const call& c
   const auto blocks = form.out_blocks(), taps = form.taps();
   const float* bias = packed + form.weight_elements();
   const auto planes = form.images * blocks;
+  const auto from = c.plane(0, form.y.in * form.x.in * block), to = c.output_plane(form.y.out * form.x.out * block);
   parallel_rows(planes, form.y.out, planes * form.y.in * form.x.in * block * tensor::element_bytes > large_map,
                 taps * form.x.out * block_vectors, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
                   const auto b = plane % blocks;
                   for (auto y = begin; y < end; ++y)
                     for (int lane = 0; lane < block; lane += width)
                       row({.form = &form,
-                           .input = c.inputs[0] + plane * form.y.in * form.x.in * block + lane,
+                           .input = c.inputs[0] + plane * from + lane,
                            .weights = packed + b * taps * block + lane,
                            .bias = load(bias + b * block + lane),
                            .y = y,
-                           .output = c.output + (plane * form.y.out + y) * form.x.out * block + lane,
+                           .output = c.output + plane * to + y * form.x.out * block + lane,
                            .finish = &e});
                 });
 }

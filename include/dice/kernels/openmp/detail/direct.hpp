@@ -53,8 +53,8 @@ template <int Lanes> void convolve(const algorithm::convolution& f, const call& 
     taps = table;
   }
   float* padded = f.in_place ? nullptr : reinterpret_cast<float*>(c.scratch + f.table_bytes());
-  const auto size = f.y.in * f.x.in * Lanes, blocks = f.in_blocks();
-  const auto outputs = f.out_blocks() * output_pixels(f.y.out, f.x.out, e) * block;
+  const auto size = c.plane(0, f.y.in * f.x.in * Lanes), blocks = f.in_blocks();
+  const auto plane = c.output_plane(output_pixels(f.y.out, f.x.out, e) * block), outputs = f.out_blocks() * plane;
   const auto work = f.out_blocks() * f.y.out * f.x.out * block * f.depth * f.taps() / width;
   const int threads = threads_for(work, work);
   team::run(threads, [&](std::int64_t t, std::int64_t n) {
@@ -69,10 +69,12 @@ template <int Lanes> void convolve(const algorithm::convolution& f, const call& 
         }
         const band b{.form = &f,
                      .input = padded ? padded : input,
+                     .step = padded ? f.plane * Lanes : size,
                      .weights = weights,
                      .bias = weights + f.weight_elements(),
                      .taps = taps,
                      .output = c.output + image * outputs,
+                     .plane = plane,
                      .first_row = first,
                      .rows = rows,
                      .finish = &e};

@@ -75,13 +75,14 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
   const auto whole = x.whole(together);
 
   const auto planes = in[0] * tensor::blocks(in[1]), work = row * y.kernel * x.kernel;
+  const auto in_plane = c.plane(0, y.in * x.in * block), out_plane = c.output_plane(y.out * row);
   const bool large = planes * y.in * x.in * block * tensor::element_bytes > large_map;
   parallel_rows(planes, y.out, large, work, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
     for (auto oy = begin; oy < end; ++oy) {
       const auto rows = y.inside(oy);
       const auto counted_rows = y.counted(oy, padding);
-      const float* from = c.inputs[0] + (plane * y.in + y.at(oy) + rows.first * y.dilation) * x.in * block;
-      float* to = c.output + (plane * y.out + oy) * row;
+      const float* from = c.inputs[0] + plane * in_plane + (y.at(oy) + rows.first * y.dilation) * x.in * block;
+      float* to = c.output + plane * out_plane + oy * row;
       // Outputs ox, …, ox + N - 1 from `taps` columns from `column` on, of which `counted` count.
       const auto compute = [&]<int N>(std::integral_constant<int, N>, std::int64_t ox, std::int64_t column,
                                       std::int64_t counted, auto taps, auto stride, auto dilation) {
@@ -120,7 +121,7 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
       else middle(x.kernel, x.stride, x.dilation);
       for (auto ox = whole.stop; ox < x.out; ++ox) edge(ox);
     }
-    e(c.output + (plane * y.out + begin) * row, (end - begin) * row);
+    e(c.output + plane * out_plane + begin * row, (end - begin) * row);
   });
 }
 

@@ -13,8 +13,7 @@ namespace dice::kernels::openmp {
 /// Computes the part of a band that belongs to thread `thread` of `threads`. The band's first row is even.
 template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_t thread, std::int64_t threads) {
   const auto& form = *b.form;
-  const auto taps = form.taps(), width_out = form.x.out / 2, area = form.y.out / 2 * width_out;
-  const auto depth = form.depth * taps * block, step = form.plane * Lanes;
+  const auto taps = form.taps(), width_out = form.x.out / 2, depth = form.depth * taps * block, step = b.step;
   const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
   const auto panels = (form.out_blocks() + together - 1) / together;
   constexpr std::ptrdiff_t row = tile_pixels * block, plane = 2 * row;
@@ -36,7 +35,7 @@ template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_
                 .bias = b.bias + first * block};
     const bool mixed = reads.size() > form.group_channels;
     const float* input = b.input + reads.from / Lanes * step + 2 * y * form.pitch * Lanes;
-    float* to = b.output + (first * area + (b.first_row / 2 + y) * width_out) * block;
+    float* to = b.output + first * b.plane + (b.first_row / 2 + y) * width_out * block;
     for (std::int64_t x = 0; x < width_out; x += segment, input += tile_pixels * Lanes, to += segment * block) {
       const auto pixels = std::min<std::int64_t>(segment, width_out - x);
       for (int r = 0; r < 2; ++r) {
@@ -54,11 +53,10 @@ template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_
                 const float* from = results + o * plane + i / block * 2 * block + i % block;
                 const vec upper = larger(load(from), load(from + block)),
                           lower = larger(load(from + row), load(from + row + block));
-                store(to + o * area * block + i, activation(larger(upper, lower)));
+                store(to + o * b.plane + i, activation(larger(upper, lower)));
               }
           });
-      for (std::int64_t o = 0; o < blocks; ++o)
-        finish_pixels(*b.finish, to + o * area * block, static_cast<int>(pixels), block);
+      for (std::int64_t o = 0; o < blocks; ++o) finish_pixels(*b.finish, to + o * b.plane, static_cast<int>(pixels), block);
     }
   });
 }

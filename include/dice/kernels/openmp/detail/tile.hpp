@@ -84,8 +84,9 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
     for (int p = 0; p < Pixels; ++p) DICE_UNROLL
     for (int v = 0; v < vectors; ++v) f(s, p, v);
   };
+  const auto in_plane = [](int p, int v) __attribute__((always_inline)) { return v % block_vectors * width + p * block; };
   const auto offset = [&](int p, int v) __attribute__((always_inline)) {
-    return v / block_vectors * c.plane + v % block_vectors * width + p * block;
+    return v / block_vectors * c.plane + in_plane(p, v);
   };
   if (c.resume) {
     each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = load(c.out[s] + offset(p, v)); });
@@ -135,10 +136,11 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
         const bool adds = e.residual && e.bounds.exact;
         const float* residual[2] = {c.out[0], c.out[1]};
         if (adds)
-          for (int s = 0; s < 2; ++s) residual[s] = e.residual + (c.out[s] - e.output);
+          for (int s = 0; s < 2; ++s) residual[s] = e.residual_at(c.out[s]);
+        const auto residual_plane = c.plane + e.residual_skip;
         each([&](int s, int p, int v) __attribute__((always_inline)) {
           vec x = sum[s][p][v];
-          if (adds) x += load(residual[s] + offset(p, v));
+          if (adds) x += load(residual[s] + v / block_vectors * residual_plane + in_plane(p, v));
           store(c.out[s] + offset(p, v), activation(x));
         });
       });

@@ -35,9 +35,11 @@ struct tile_block {
   }
 };
 
-/// Transforms vector `v` of the channels of a run of tiles with filters Y and X. `to`: the block's transformed input.
+/// Transforms vector `v` of the channels of a run of tiles with filters Y and X. `plane`: elements between the image's
+/// blocks of channels; `to`: the block's transformed input.
 template <class Y, class X>
-DICE_SHARED void transform_input(const tile_block& b, const float* image, std::int64_t v, std::int64_t run, float* to) {
+DICE_SHARED void transform_input(const tile_block& b, const float* image, std::int64_t plane, std::int64_t v,
+                                 std::int64_t run, float* to) {
   constexpr int n = Y::inputs, halo = X::taps - 1;
   constexpr std::int64_t most = tile_run * X::outputs + halo;
   const auto& f = *b.form;
@@ -46,7 +48,7 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
   const auto height = f.height, row = f.width, tiles = b.tiles(), pitch = f.pitch(f.in_blocks(), tiles);
   const auto [tile, tile_y, tile_x, count] = b.run(run);
   const auto columns = count * X::outputs + halo, y = tile_y * Y::outputs - f.top, x = tile_x * X::outputs - f.left;
-  const float* p = image + (in_block * height * row + y * row + x) * block + lane;
+  const float* p = image + in_block * plane + (y * row + x) * block + lane;
   const bool rows_inside = y >= 0 && y + n <= height;
   alignas(64) float once[n][most * width];  // columns are transformed once for the tiles that share them
   for (std::int64_t j = 0; j < columns; ++j, p += block) {
@@ -93,7 +95,7 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
   const vec start = load(bias);
   const auto height = f.out_height, row = f.out_width;  // copies, as above
   const auto tile_columns = b.columns, first_x = b.first_column * m;
-  const std::ptrdiff_t to_residual = e.residual && e.bounds.exact ? e.residual - e.output : 0;
+  const std::ptrdiff_t to_residual = e.residual && e.bounds.exact ? e.residual_at(output) - output : 0;
   const auto first_row = begin / tile_columns;
   with_activation(
       e, [&](const auto& activation) __attribute__((always_inline)) {
@@ -205,7 +207,8 @@ DICE_SHARED void winograd_part(const algorithm::winograd& f, const call& c, std:
                                const epilogue& e) {
   const float* weights = reinterpret_cast<const float*>(c.packed);
   float* scratch = reinterpret_cast<float*>(c.scratch);
-  const auto plane = output_pixels(f.out_height, f.out_width, e) * block;
+  const auto plane = c.output_plane(output_pixels(f.out_height, f.out_width, e) * block);
+  const auto in_plane = c.plane(0, f.height * f.width * block);
   const auto panels = (f.out_blocks() + tile_blocks - 1) / tile_blocks;
   const auto across = f.blocks_across(), in_image = f.blocks_down() * across;
   const auto tiles_of = [&](std::int64_t n) {
@@ -213,8 +216,8 @@ DICE_SHARED void winograd_part(const algorithm::winograd& f, const call& c, std:
     return tile_block{&f, y, x, std::min(f.block_rows, f.rows - y), std::min(f.block_columns, f.columns - x)};
   };
   const auto transform = [&](const tile_block& b, std::int64_t n, std::int64_t u, float* to) {
-    const float* image = c.inputs[0] + n / in_image * f.in_blocks() * block * f.height * f.width;
-    transform_input<Y, X>(b, image, u / b.runs(), u % b.runs(), to);
+    const float* image = c.inputs[0] + n / in_image * f.in_blocks() * in_plane;
+    transform_input<Y, X>(b, image, in_plane, u / b.runs(), u % b.runs(), to);
   };
   const auto multiply = [&](const tile_block& b, std::int64_t n, std::int64_t panel, std::int64_t begin, std::int64_t end,
                             const float* transformed) {
