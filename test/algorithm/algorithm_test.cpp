@@ -25,6 +25,10 @@ static_assert(of(three, {1, 3, 224, 224}).scratch_bytes == 128 + 3 * (226 * 225 
 // Few channels are read from a plain input, plane by plane; many in blocks.
 static_assert(of(three, {1, 3, 224, 224}).works == algorithm::form::first &&
               of(three, {1, 16, 4, 4}).works == algorithm::form::blocked);
+// Less than a block of output channels is computed by Winograd's algorithm only as a part of more.
+constexpr ops::conv narrow{.channels = 8, .kernel = {3, 3}};
+static_assert(algorithm::winograd::sizes(narrow, {1, 64, 28, 28}) == 0 && of(narrow, {1, 64, 28, 28}).variant == 0);
+static_assert(algorithm::winograd::possible_sizes(narrow, {1, 64, 28, 28}) == 3);
 // Bands of rows of larger tensors: in the layouts of the kernel alone, and only by kernels that know them.
 constexpr auto as_onnx = tensor::layout::plain, in_blocks = tensor::layout::blocked;
 constexpr shape image{1, 3, 8, 8}, maps{1, 16, 8, 8};

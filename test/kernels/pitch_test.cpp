@@ -163,7 +163,11 @@ TEST(pitch, convolutions) {
   check_conv(conv(24, 3, 3, 1, 1, 2), {2, 40, 8, 9});
   check_conv(conv(40, 3, 3, 1, 1, 40), {2, 40, 9, 30});
   check_conv(conv(24, 5, 5, 2, 2, 24), {1, 24, 30, 9});
-  check_conv(conv(17, 3, 3, 1, 1), {1, 40, 60, 90});  // two bands of padded input
+  // Two bands of padded input.
+  const auto p = make(conv(17, 3, 3, 1, 1), {{1, 40, 60, 90}}, {{17, 40, 3, 3}, {17}});
+  const auto direct = algorithm::variant_openmp(p.op, graph::shapes(p.in), p.result(), 0);
+  ASSERT_GT(algorithm::convolution(p.op, p.in[0], p.result()).bands(), 1);
+  check(with_residual(p), "two bands", ops::relu{}, &direct);
 }
 
 // ∞ in the channels of another group: computed again from the band.

@@ -34,7 +34,7 @@ constexpr choice variant_openmp(const ops::conv& op, graph::shapes in, const ten
   const convolution direct(op, in[0], result);
   // Only for images whose rows the kernel knows, and tiles of even extents; the same for all variants of a convolution.
   const bool pools_2x2 = in[0].rank == 4 && !direct.depthwise && direct.y.out == result[2] && direct.x.out == result[3] &&
-                         (winograd::sizes(op, in[0]) == 0 || op.kernel[0] == op.kernel[1]);
+                         ((variant == 0 && winograd::sizes(op, in[0]) == 0) || op.kernel[0] == op.kernel[1]);
   if (variant > 0) {
     const winograd w(variant, op, in[0], result);
     return {.packed_bytes = w.packed_bytes(),

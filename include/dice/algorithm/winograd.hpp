@@ -60,14 +60,18 @@ struct winograd {
   constexpr std::int64_t scratch_bytes() const { return spaces() * space() * tensor::element_bytes; }
 
   /// Number of tile sizes with which Winograd's algorithm can compute `op`: 3×3 in three, 5×5, 1×7, 7×1, 1×3 and 3×1 in one.
-  static constexpr int sizes(const ops::conv& op, const tensor::shape& in) {
-    if (in.rank != 4 || op.group != 1 || op.strides != std::array{1, 1} || op.dilations != std::array{1, 1} || in[1] < 16 ||
-        op.channels < 16)
+  /// With less than a block of output channels it is not worthwhile: only parts of larger convolutions are computed so.
+  static constexpr int possible_sizes(const ops::conv& op, const tensor::shape& in) {
+    if (in.rank != 4 || op.group != 1 || op.strides != std::array{1, 1} || op.dilations != std::array{1, 1} || in[1] < 16)
       return 0;
     const auto [h, w] = op.kernel;
     if (h == 3 && w == 3) return 3;
     const bool line = (h == 1 || w == 1) && (h * w == 3 || h * w == 7);
     return line || (h == 5 && w == 5) ? 1 : 0;
+  }
+  /// Number of those among which one is chosen.
+  static constexpr int sizes(const ops::conv& op, const tensor::shape& in) {
+    return op.channels < tensor::block ? 0 : possible_sizes(op, in);
   }
   /// The fewest pairs of points for a window: tiles of two outputs; of four for three taps along one axis only.
   static constexpr int min_pairs(const std::array<int, 2>& taps) {
@@ -76,7 +80,7 @@ struct winograd {
   }
 
   constexpr winograd() = default;
-  /// Size `v` (1 … sizes()) of a convolution.
+  /// Size `v` (1 … possible_sizes()) of a convolution.
   constexpr winograd(int v, const ops::conv& op, const tensor::shape& in, const tensor::shape& result)
       : variant(v),
         pairs(min_pairs(op.kernel) + v - 1),

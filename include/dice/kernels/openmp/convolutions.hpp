@@ -36,7 +36,7 @@ constexpr functions functions_for(Backend, const ops::conv& op, graph::shapes in
   const auto kind = kind_of({op, in[0], result});
   if (kind == plain) return of(convolutions<plain, 0, 0>{});
   if (kind == depthwise) return of(convolutions<depthwise, 0, 0>{});
-  if (algorithm::winograd::sizes(op, in[0]) > 0) {
+  if (algorithm::winograd::possible_sizes(op, in[0]) > 0) {
     const auto is = [&](int rows, int columns) { return op.kernel == std::array{rows, columns}; };
     if (is(3, 3)) return of(convolutions<blocked, 3, 3>{});
     if (is(5, 5)) return of(convolutions<blocked, 5, 5>{});
