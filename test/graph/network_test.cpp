@@ -43,6 +43,8 @@ template <int Width, int From> struct small {
 constexpr const auto& right = graph::detail::table<small<3, 0>>;
 static_assert(right.damaged < 0);
 static_assert(right.layers[1].name == "conv" && right.layers[1].onnx_name == "conv.1" && right.layers[1].op == "Conv");
+static_assert(right.layers[1].cut_steps == std::array{16, 1, 1} && right.layers[1].depth_step == 16);
+static_assert(right.layers[0].cut_steps == std::array{0, 0, 0} && right.layers[2].depth_step == 0);
 static_assert(right.layers[0].is_input && !right.layers[1].is_input && !right.layers[2].is_output);
 static_assert(right.layers[1].macs == 8 * 9 * 27 && right.layers[1].parameter_bytes == (8 * 27 + 8) * 4);
 static_assert(right.layers[1].first_edge == 0 && right.layers[1].edges == 1 && right.layers[2].first_edge == 1);

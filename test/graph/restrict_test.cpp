@@ -68,9 +68,12 @@ static_assert(step(ops::global_average_pool{}, 1, image) == 16 && step(ops::glob
 static_assert(step(ops::reduce_mean{.over = {false, true}, .keep = false}, 1, image) == 16, "rows");
 static_assert(step(ops::reduce_mean{.over = {false, true}, .keep = false}, 2, image) == 0, "the last axis");
 static_assert(step(ops::reduce_mean{.over = {false, false, true, true}, .keep = false}, 1, {1, 40, 8, 6}) == 0);
+static_assert(step(ops::reduce_mean{.over = {false, true, false, true}}, 2, image) == 0,
+              "between axes that would be joined");
 static_assert(step(ops::softmax{}, 1, image) == 0 && step(ops::softmax{}, 2, image) == 1 &&
               step(ops::softmax{}, 3, image) == 0);
 static_assert(step(ops::softmax{.first = 3, .last = 4}, 2, image) == 1);
+static_assert(step(ops::softmax{.first = 2, .last = 3}, 3, image) == 0, "a part of one column has single sums");
 static_assert(step(ops::lrn{.size = 3}, 1, image) == 0 && step(ops::lrn{.size = 3}, 2, image) == 1);
 static_assert(step(ops::transpose{.perm = {0, 2, 3, 1}}, 1, image) == 16 &&
               step(ops::transpose{.perm = {1, 0}}, 1, {1, 48}) == 0);
