@@ -174,4 +174,22 @@ TEST(Embedding, TheEngineOutlivesNoFrame) {
   }
 }
 
+TEST(Embedding, LayersInParts) {
+  using shared = dice::mapping<dice::dev<1, dice::threads<1>>, dice::layers<digits::picture>, dice::ranks<1>,
+                               dice::dev<0, dice::threads<1>>, dice::rows<dice::range<digits::conv1, digits::pool3>>,
+                               dice::ranks<0>, dice::layers<dice::from<digits::flatten>>>;
+  auto options = in_process;
+  for (const bool as_text : {false, true}) {
+    if (as_text)
+      options.mapping =
+          "mapping<dev<0>, layers<picture>, ranks<0>, dev<1>, dev<2>, columns<range<conv1, relu3>>, ranks<2, 1>, "
+          "output_channels<range<pool3, fc1>>, ranks<0>, layers<from<relu4>>>";
+    auto engine = dice::start<digits::network, shared>(options);
+    for (std::size_t k = 0; k < 6; ++k) engine.push(picture(k));
+    engine.close();
+    for (std::size_t k = 0; k < 6; ++k) expect_scores(*engine.take(), k);
+    engine.wait();
+  }
+}
+
 }  // namespace

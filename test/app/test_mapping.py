@@ -112,7 +112,7 @@ class Mappings(unittest.TestCase):
                      "mapping<dev<0, gpu>, layers<all>>")
         self.refused("line 1, column 9: memory_limit_less_than_plan: rank 0 needs ", "--plan", "--mapping",
                      "mapping<dev<0, cpu, memory<1_KiB>>, layers<all>>")
-        self.refused("line 1, column 9: expected dev<…>, layers<…> or in_flight<…>, found '3'", "--plan", "--mapping", "mapping<3>")
+        self.refused("line 1, column 9: expected dev<…>, ranks<…>, in_flight<…>, or a work such as layers<…>, found '3'", "--plan", "--mapping", "mapping<3>")
         self.assertIn("--mapping: given twice; give it once", run("--plan", "--mapping", OWN, "--mapping", OWN).stderr)
         self.assertIn("--mapping: the value is missing", run("--plan", "--mapping").stderr)
         self.assertIn("--in-flight: 3 is more than the plan of this program allows, 1;",

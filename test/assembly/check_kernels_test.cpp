@@ -15,7 +15,7 @@ placement::finding check(algorithm::backend lacks, int layer) {
   const std::array<platform::device, 2> devices{{{.rank = 0}, {.rank = 1, .unit = {.what = platform::unit::kind::gpu}}}};
   schedule::plan_view p;
   p.groups = groups;
-  return assembly::check_kernels(p, devices, [&](algorithm::backend by, int l) { return by != lacks || l != layer; });
+  return assembly::check_kernels(p, {}, devices, [&](algorithm::backend by, int l) { return by != lacks || l != layer; });
 }
 
 TEST(check_kernels, asks_the_backend_of_each_groups_rank) {

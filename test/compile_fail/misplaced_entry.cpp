@@ -1,10 +1,10 @@
-// expect: dice::error::misplaced_entry<1, dice::remedy::write_each_dev_followed_by_its_layers>
+// expect: dice::error::misplaced_entry<1, dice::remedy::write_devices_followed_by_their_work>
 #include <prelude.hpp>
 
 #ifdef MISTAKE
-using plan = mapping<dev<0, cpu>, dev<1, cpu>, layers<all>>;
+using plan = mapping<dev<0, cpu>, in_flight<2>, layers<all>>;
 #else
-using plan = mapping<dev<0, cpu>, layers<to<sample::relu1>>, dev<1, cpu>, layers<from<sample::conv2>>>;
+using plan = mapping<in_flight<2>, dev<0, cpu>, layers<all>>;
 #endif
 
 int main(int argc, char** argv) { return dice::main<sample::network, plan>(argc, argv); }

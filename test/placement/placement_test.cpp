@@ -1,6 +1,9 @@
 #include "../sample.hpp"
 #include "dice/placement/mapping.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
 #include <type_traits>
 
 #include <gtest/gtest.h>
@@ -65,7 +68,7 @@ struct foreign final {
 using E = place::mistake;
 static_assert(place::found<int, int>.what == E::not_a_network);
 static_assert(mistake<split<int, points<0>, int>> == E::other_split);
-static_assert(mistake<mapping<dev<0>, dev<0>, layers<>>> == E::misplaced_entry);
+static_assert(mistake<mapping<dev<0>, dev<0>, layers<>, layers<>>> == E::misplaced_entry);
 static_assert(mistake<split<net, points<0>, dev<1, int>, dev<1>>> == E::rank_twice);
 static_assert(mistake<split<net, points<0>, dev<0, int>>> == E::not_a_unit);
 static_assert(mistake<mapping<dev<0, cpu, memory<0>>, layers<foreign>>> == E::memory_not_positive);
@@ -98,6 +101,90 @@ static_assert(mistake<mapping<dev<0>, layers<all>, in_flight<-3>>> == E::in_flig
 static_assert(place::found<net, overlapping>.number == 0 && place::found<net, overlapping>.more == 2);
 static_assert(mistake<int> == E::not_a_mapping);
 static_assert(mistake<mapping<dev<-1>, layers<all>>> == E::rank_missing);
+
+// Works: runs of devices with their layers, whole or in parts.
+using parted =
+    mapping<dev<1>, layers<sample::image>, in_flight<3>, ranks<1>, dev<2>, dev<0>,
+            rows<range<sample::conv1, sample::relu1>, sample::conv2, shares<1, 2, 3>, exchange_every<2>>, ranks<2, 0>,
+            tiles<2, 3, sample::add1, sample::relu2>, ranks<0>, tiles<1, 1, sample::pool1>, ranks<0>, ranks<1>,
+            columns<sample::pool2, exchange_every<1>, shares<5, 4>>, ranks<2>, layers<from<sample::concat1>>>;
+static_assert(right<parted>);
+static_assert([] {
+  constexpr auto& t = place::of<net, parted>;
+  const auto all = t.view();
+  const auto is = [&](int layer, const place::work& wanted, std::initializer_list<int> ranks,
+                      std::initializer_list<int> shares) {
+    const auto& w = all.of(layer);
+    const auto same = [](auto span, auto list) { return std::equal(span.begin(), span.end(), list.begin(), list.end()); };
+    return w.how == wanted.how && w.down == wanted.down && w.across == wanted.across &&
+           w.exchange_every == wanted.exchange_every && same(all.ranks_of(w), ranks) && same(all.shares_of(w), shares) &&
+           all.owner[static_cast<std::size_t>(layer)] == *ranks.begin();
+  };
+  using enum place::way;
+  return t.in_flight == 3 && all.splits() && t.works.size() == 6 && is(0, {}, {1}, {}) &&
+         is(1, {.how = rows, .exchange_every = 2}, {1, 2, 0}, {1, 2, 3}) && t.work_of[1] == t.work_of[3] &&
+         is(4, {.how = tiles, .down = 2, .across = 3}, {2, 0}, {}) && is(6, {.how = tiles}, {0}, {}) &&
+         is(7, {.how = columns}, {0, 1}, {5, 4}) && is(11, {}, {2}, {});
+}());
+// In a split, each device has a work.
+static_assert(!place::of<net, cut>.view().splits() && place::of<net, cut>.works.size() == 3);
+static_assert(place::of<net, cut>.work_of[2] == 0 &&
+              place::of<net, cut>.view().ranks_of(place::of<net, cut>.works[0])[0] == 2);
+
+// The order of their mistakes.
+template <class... Work> using on_two = mapping<dev<0>, dev<1>, Work..., ranks<0>, layers<all>>;
+static_assert(mistake<mapping<dev<0>, ranks<>, dev<0>, layers<all>>> == E::misplaced_entry);
+static_assert(mistake<mapping<dev<0>, dev<1>, in_flight<2>, rows<all>>> == E::misplaced_entry);
+static_assert(mistake<mapping<dev<0>, in_flight<2>, dev<1>, rows<all>>> == E::misplaced_entry);
+static_assert(mistake<mapping<dev<0>, layers<all>, rows<all>>> == E::misplaced_entry);
+static_assert(mistake<mapping<ranks<0>, layers<all>>> == E::misplaced_entry);
+static_assert(mistake<split<net, points<3>, dev<0>, ranks<0>, dev<1>>> == E::misplaced_entry);
+static_assert(mistake<split<net, points<3>, dev<0>, rows<all>, dev<1>>> == E::misplaced_entry);
+static_assert(mistake<mapping<dev<0>, ranks<7>, dev<0>, layers<all>>> == E::rank_twice);
+static_assert(mistake<mapping<dev<1>, ranks<7>, layers<all>>> == E::rank_missing);
+static_assert(mistake<mapping<dev<0>, ranks<0, 1>, layers<all>>> == E::not_declared);
+static_assert(mistake<mapping<dev<0>, ranks<-1>, layers<all>>> == E::not_declared);
+static_assert(mistake<mapping<dev<0>, dev<1>, layers<all>, ranks<1, 0>, ranks<1>, rows<all>>> == E::twice_in_run);
+static_assert(mistake<mapping<dev<0>, rows<all>, dev<1>, ranks<0>, layers<all>>> == E::split_on_one);
+static_assert(mistake<mapping<dev<0>, dev<1, int>, layers<all>>> == E::layers_on_several);
+static_assert(mistake<mapping<dev<0>, columns<all>>> == E::split_on_one);
+static_assert(mistake<mapping<dev<0>, input_channels<all>>> == E::split_on_one);
+static_assert(mistake<on_two<rows<all, shares<0>, sample::conv1>, in_flight<0>>> == E::in_flight);
+static_assert(mistake<on_two<rows<all, shares<0>, sample::conv1>>> == E::not_an_option);
+static_assert(mistake<on_two<rows<foreign, shares<1, 2>, shares<1, 2>>>> == E::not_an_option);
+static_assert(mistake<on_two<tiles<0, 1, all, shares<1, 2>>>> == E::not_an_option);
+static_assert(mistake<on_two<output_channels<all, exchange_every<1>>>> == E::not_an_option);
+static_assert(mistake<on_two<input_channels<all, exchange_every<1>>>> == E::not_an_option);
+static_assert(mistake<mapping<dev<0>, layers<all, exchange_every<2>>>> == E::not_an_option);
+static_assert(mistake<mapping<dev<0>, layers<all, shares<1>>>> == E::not_an_option);
+static_assert(place::found<net, on_two<rows<all, sample::conv1, shares<1, 2>, int>>>.index == 3);
+static_assert(mistake<on_two<tiles<2, -1, all>>> == E::tile_grid);
+static_assert(mistake<on_two<tiles<1, 1, all>>> == E::few_tiles);
+static_assert(mistake<on_two<tiles<1, 2, foreign>>> == E::foreign);
+static_assert(mistake<on_two<rows<all, shares<0>>>> == E::share_not_positive);
+static_assert(mistake<on_two<rows<all, exchange_every<0>, shares<1>>>> == E::shares_count);
+static_assert(mistake<on_two<rows<all, shares<>>>> == E::shares_count);
+static_assert(mistake<on_two<rows<foreign, exchange_every<0>>>> == E::exchange_every);
+static_assert(mistake<on_two<rows<>>> == E::empty_list);
+static_assert(place::found<net, mapping<dev<0>, layers<all>, dev<1>, ranks<0>, rows<>>>.number == 1);
+static_assert(mistake<on_two<rows<sample::image>>> == E::two_devices);
+static_assert(mistake<mapping<dev<0>, dev<1>, rows<sample::image>>> == E::no_device);
+template <class... Work>
+using all_on_two = mapping<dev<0>, dev<1>, Work..., ranks<0>, layers<sample::flatten1, sample::fc1, sample::scores>>;
+static_assert(mistake<all_on_two<rows<to<sample::concat1>>>> == E::end_in_parts);
+template <class Work>
+using one_in_parts =
+    mapping<dev<0>, layers<sample::image>, ranks<0>, dev<1>, Work, ranks<0>,
+            layers<range<sample::relu1, sample::concat1>, from<sample::fc1>>, ranks<0>, layers<sample::flatten1>>;
+static_assert(right<one_in_parts<rows<sample::conv1>>>);
+static_assert(mistake<one_in_parts<output_channels<sample::conv1>>> == E::few_blocks);
+static_assert(mistake<one_in_parts<input_channels<sample::conv1>>> == E::few_blocks);
+static_assert(mistake<one_in_parts<tiles<9, 1, sample::conv1>>> == E::few_rows);
+static_assert(mistake<one_in_parts<tiles<1, 9, sample::conv1>>> == E::few_columns);
+static_assert(mistake<mapping<dev<0>, layers<to<sample::concat1>>, ranks<0>, dev<1>, rows<sample::flatten1>, ranks<0>,
+                              layers<from<sample::fc1>>>> == E::not_in_parts);
+static_assert(mistake<mapping<dev<0>, layers<to<sample::flatten1>, sample::scores>, ranks<0>, dev<1>, rows<sample::fc1>>> ==
+              E::not_in_parts);
 
 TEST(Mapping, VerdictIsIntForARightMapping) {
   EXPECT_TRUE((std::is_same_v<decltype(place::verdict<net, united>()()), int>));

@@ -1,10 +1,6 @@
 // A mapping as text means the same as its words as a type; so do mistakes.
-#include "../error_of.hpp"
-#include "../sample.hpp"
-#include "dice/placement/mapping.hpp"
-#include "dice/placement/text/mistakes.hpp"
-#include "dice/placement/text/parse.hpp"
 #include "dice/placement/text/write.hpp"
+#include "mapping_text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,82 +16,7 @@
 
 namespace {
 
-using namespace dice;
-using net = sample::network;
-namespace place = dice::placement;
-constexpr auto& view = graph::view_of<net>;
-
-struct foreign final {
-  static constexpr int id = 3;
-};
-struct other_network final {};
-
-place::text_mapping parse(std::string_view text) { return place::parse(text, net::name, view); }
-/// The message for the first mistake of a text, or "none".
-std::string told(std::string_view text) {
-  return test::error_of([&] {
-    const auto m = parse(text);
-    if (const auto f = place::check(m.values(), view)) throw std::runtime_error(place::tell(m, f));
-  });
-}
-
-struct placed {
-  std::vector<int> owner;
-  std::vector<platform::device> devices;
-  int in_flight;
-};
-placed placed_by(const place::written_mapping& m, int layers = net::size) {
-  placed out{std::vector<int>(static_cast<std::size_t>(layers)),
-             std::vector<platform::device>(static_cast<std::size_t>(place::count_devices(m))), 0};
-  out.in_flight = place::assign(m, layers, out.owner.data(), out.devices.data());
-  return out;
-}
-
-void expect_same(const platform::device& a, const platform::device& b) {
-  EXPECT_EQ(a.rank, b.rank);
-  EXPECT_EQ(a.unit.what, b.unit.what);
-  EXPECT_EQ(a.unit.count, b.unit.count);
-  EXPECT_EQ(a.unit.index, b.unit.index);
-  EXPECT_EQ(a.unit.precision, b.unit.precision);
-  EXPECT_EQ(a.memory_limit, b.memory_limit);
-  EXPECT_EQ(a.host, b.host);
-  EXPECT_TRUE(std::equal(a.cores.begin(), a.cores.end(), b.cores.begin(), b.cores.end()));
-}
-
-template <class Error> std::string name_of() { return __PRETTY_FUNCTION__; }
-
-/// Compares the meaning of a type with that of its words as text.
-template <class Map> void expect_same(const char* text) {
-  SCOPED_TRACE(text);
-  ASSERT_EQ(test::error_of([&] { parse(text); }), "none");
-  const auto m = parse(text);
-  const auto f = place::check(m.values(), view);
-  constexpr auto& wanted = place::found<net, Map>;
-  EXPECT_EQ(f, wanted) << static_cast<int>(f.what) << " for " << static_cast<int>(wanted.what);
-  if constexpr (wanted) {  // what the compiler names is what the text names
-    const auto type = name_of<std::remove_pointer_t<decltype(place::verdict<net, Map>())>>();
-    const auto words = place::words_of(f.what);
-    std::string remedy(words.remedy);
-    std::replace(remedy.begin(), remedy.end(), ' ', '_');
-    EXPECT_NE(type.find("error::" + std::string(words.name) + "<"), std::string::npos) << type;
-    EXPECT_NE(type.find("remedy::" + remedy + ">"), std::string::npos) << type;
-    const auto said = place::tell(m, f);
-    EXPECT_NE(said.find(std::string(words.name) + ": "), std::string::npos) << said;
-    EXPECT_EQ(said.rfind("; " + std::string(words.remedy)), said.size() - words.remedy.size() - 2) << said;
-    if (f.more && f.what != place::mistake::points_count) {
-      EXPECT_NE(type.find("and_others<" + std::to_string(f.more) + ">"), std::string::npos) << type;
-      EXPECT_NE(said.find(std::to_string(f.more) + " other"), std::string::npos) << said;
-    }
-  } else {
-    constexpr auto& right = place::of<net, Map>;
-    const auto p = placed_by(m.values());
-    EXPECT_TRUE(std::equal(right.owner.begin(), right.owner.end(), p.owner.begin(), p.owner.end()));
-    ASSERT_EQ(right.devices.size(), p.devices.size());
-    for (std::size_t r = 0; r < p.devices.size(); ++r) expect_same(right.devices[r], p.devices[r]);
-    EXPECT_EQ(right.in_flight, p.in_flight);
-  }
-}
-#define SAME(...) expect_same<__VA_ARGS__>(#__VA_ARGS__)
+using namespace mapping_text;
 
 TEST(MappingText, RightMappingsPlaceAsTheirTypes) {
   SAME(mapping<dev<0>, layers<all>>);
@@ -106,6 +27,11 @@ TEST(MappingText, RightMappingsPlaceAsTheirTypes) {
                layers<from<sample::conv2>>>);
   SAME(mapping<dev<0, cpu, memory<2_MiB>, memory<1500>, on<"a">>, layers<all>, in_flight<5>>);
   SAME(mapping<in_flight<3>, dev<0, cores<0>, on<"pi-a.local">, memory<7_KiB>>, layers<::sample::image, all>>);
+  SAME(mapping<dev<0>, dice::ranks<1>,
+               dice::rows<sample::conv1, range<sample::relu1, sample::conv2>, dice::shares<2, 3>, dice::exchange_every<3>>,
+               dev<1>, layers<sample::image>, in_flight<7>, ranks<1, 0>, columns<sample::add1, exchange_every<1>>, dev<2>,
+               ranks<0>, dev<3>, tiles<2, 3, sample::relu2, sample::pool1, exchange_every<2>>, ranks<3>,
+               layers<from<sample::pool2>>>);
   SAME(split<sample::network, points<3, 5>, dev<2>, dev<0>, dev<1>>);
   SAME(split<sample::network, points<sample::conv2::id>, dev<0>, dev<1>, in_flight<7>>);
 }
@@ -194,22 +120,22 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
             "to main");
   EXPECT_EQ(
       told("mapping<dev<0>, layrs<all>>"),
-      "line 1, column 17: misplaced_entry: 'layrs<all>' is not an entry (did you mean 'layers'?); write each dev followed "
-      "by its layers");
-  EXPECT_EQ(told("mapping<\n  dev<0>,\n  dev<1>>"),
-            "line 3, column 3: misplaced_entry: 'dev<1>' stands where the layers of the device before it are expected; "
-            "write each dev followed by its layers");
-  EXPECT_EQ(told("mapping<dev<0>>"),
-            "line 1, column 15: misplaced_entry: the last device has no layers after it; write each dev followed by its "
-            "layers");
+      "line 1, column 17: misplaced_entry: 'layrs<all>' is not an entry (did you mean 'layers'?); write devices followed by "
+      "their work");
+  EXPECT_EQ(told("mapping<\n  dev<0>,\n  in_flight<2>>"),
+            "line 3, column 3: misplaced_entry: 'in_flight<2>' stands where the work of the devices before it is expected; "
+            "write devices followed by their work");
+  EXPECT_EQ(
+      told("mapping<dev<0>>"),
+      "line 1, column 15: misplaced_entry: the last device has no work after it; write devices followed by their work");
   for (const char* text : {"mapping<>", "mapping<in_flight<3>>", "split<network, points<>, in_flight<2>>"})
     EXPECT_NE(told(text).find(": misplaced_entry: there is no device; "), std::string::npos) << told(text);
   EXPECT_EQ(
       told("mapping<layers<all>>"),
-      "line 1, column 9: misplaced_entry: 'layers<all>' has no device before it; write each dev followed by its layers");
+      "line 1, column 9: misplaced_entry: 'layers<all>' has no device before it; write devices followed by their work");
   EXPECT_EQ(told("split<network, points<3>, dev<0>, layers<all>>"),
             "line 1, column 35: misplaced_entry: 'layers<all>' stands in a split, whose points say which layers a device "
-            "has; write each dev followed by its layers");
+            "has; write devices followed by their work");
   EXPECT_EQ(told("mapping<dev<0>, layers<image>, dev<0>, layers<from<conv1>>>"),
             "line 1, column 32: rank_used_twice: two devices have rank 0; give each device a rank of its own");
   EXPECT_EQ(told("mapping<dev<1>, layers<all>>"),
@@ -271,7 +197,8 @@ TEST(MappingText, SaysWhatWasExpected) {
   EXPECT_EQ(error(""), "line 1, column 1: expected mapping<…> or split<…>, found the end of the text");
   EXPECT_EQ(error("using plan mapping<>"), "line 1, column 12: expected '=' after the mapping's name, found 'mapping'");
   EXPECT_EQ(error("mapping"), "line 1, column 8: expected '<' after mapping, found the end of the text");
-  EXPECT_EQ(error("mapping<3>"), "line 1, column 9: expected dev<…>, layers<…> or in_flight<…>, found '3'");
+  EXPECT_EQ(error("mapping<3>"),
+            "line 1, column 9: expected dev<…>, ranks<…>, in_flight<…>, or a work such as layers<…>, found '3'");
   EXPECT_EQ(error("mapping<dev>"), "line 1, column 12: expected '<' after dev, found '>'");
   EXPECT_EQ(error("mapping<dev<cpu>>"), "line 1, column 13: expected a rank (a whole number), found 'cpu'");
   EXPECT_EQ(error("mapping<dev<0 cpu>>"), "line 1, column 15: expected '>' or ',' after a part of dev<…>, found 'cpu'");
@@ -288,7 +215,8 @@ TEST(MappingText, SaysWhatWasExpected) {
             "line 1, column 24: this string does not end, or has a \\ before what is neither \" nor \\");
   EXPECT_EQ(error("mapping<dev<0, cpu, on<\"pi\\n\">>>"),
             "line 1, column 24: this string does not end, or has a \\ before what is neither \" nor \\");
-  EXPECT_EQ(error("\xef\xbb\xbfmapping<3>"), "line 1, column 9: expected dev<…>, layers<…> or in_flight<…>, found '3'");
+  EXPECT_EQ(error("\xef\xbb\xbfmapping<3>"),
+            "line 1, column 9: expected dev<…>, ranks<…>, in_flight<…>, or a work such as layers<…>, found '3'");
   EXPECT_EQ(error("mapping<dev<0>, layers<range<image>>>"),
             "line 1, column 35: expected ',' after the first layer of a range, found '>'");
   EXPECT_EQ(error("mapping<dev<0>, layers<all>, in_flight<2000000>>"), "line 1, column 40: '2000000' is beyond 1000000");
@@ -300,7 +228,8 @@ TEST(MappingText, SaysWhatWasExpected) {
   EXPECT_EQ(error("mapping<foo<bar<1>, dev<0>>"),
             "line 1, column 28: expected '>' or ',' after an entry, found the end of the text");
   EXPECT_EQ(error("mapping<foo<bar<1>"), "line 1, column 12: this '<' has no '>'");
-  EXPECT_EQ(error("/* ü */ mapping<ü>"), "line 1, column 17: expected dev<…>, layers<…> or in_flight<…>, found '\\xc3'");
+  EXPECT_EQ(error("/* ü */ mapping<ü>"),
+            "line 1, column 17: expected dev<…>, ranks<…>, in_flight<…>, or a work such as layers<…>, found '\\xc3'");
   EXPECT_EQ(error("split<sample::network, 3>"), "line 1, column 24: expected points<…>, found '3'");
   EXPECT_EQ(error("split<sample::network, points<con2::id>, dev<0>>"),
             "line 1, column 31: 'con2::id' is not a layer's id in the network sample");
@@ -396,6 +325,14 @@ TEST(MappingText, HostileTextsAreRefusedSoon) {
            "mapping<dev<0,cores<" + repeated("1,", most / 2 - 20),
            "mapping<dev<0>,layers<" + std::string(most - 40, 'x') + ">>",
            "mapping<" + repeated("x::", most / 3 - 20) + "y>",
+           "mapping<dev<0>,ranks<" + repeated("0,", most / 2 - 20),
+           "mapping<dev<0>,ranks<" + repeated("0,", 60000) + "0>,layers<all>>",
+           "mapping<" + repeated("dev<0>,ranks<0>,", 2000) + "rows<all>>",
+           "mapping<dev<0>,rows<all,shares<" + repeated("1,", most / 2 - 40),
+           "mapping<dev<0>,rows<all," + repeated("shares<1>,", most / 10 - 40),
+           "mapping<dev<0>,rows<all," + repeated("exchange_every<1>,", most / 20),
+           "mapping<dev<0>,tiles<" + repeated("tiles<", most / 6 - 40),
+           std::string("mapping<dev<0>,tiles<99999,99999,all>>"),
            "split<network,points<" + repeated("1,", most / 2 - 20),
            std::string(most, ' '),
            std::string(most, '\n') + "x",
@@ -416,10 +353,39 @@ TEST(MappingText, HostileTextsAreRefusedSoon) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 
   // Pieces of mappings in random order, and mappings with replaced bytes.
-  const std::vector<std::string> pieces{"mapping", "split",    "dev",    "layers", "<",     ">",      ",",
-                                        "0",       "1",        "-1",     "cpu",    "cores", "memory", "range",
-                                        "image",   "sample::", "scores", "all",    ";",     "\"",     "in_flight",
-                                        "points",  "network",  "::",     "id",     "_MiB",  " "};
+  const std::vector<std::string> pieces{"mapping",
+                                        "split",
+                                        "dev",
+                                        "layers",
+                                        "<",
+                                        ">",
+                                        ",",
+                                        "0",
+                                        "1",
+                                        "-1",
+                                        "cpu",
+                                        "cores",
+                                        "memory",
+                                        "range",
+                                        "image",
+                                        "sample::",
+                                        "scores",
+                                        "all",
+                                        ";",
+                                        "\"",
+                                        "in_flight",
+                                        "points",
+                                        "network",
+                                        "::",
+                                        "id",
+                                        "_MiB",
+                                        " ",
+                                        "ranks",
+                                        "rows",
+                                        "tiles",
+                                        "shares",
+                                        "exchange_every",
+                                        "output_channels"};
   const std::string whole =
       "split<sample::network, points<relu1::id>, dev<0, cores<1>, memory<1_MiB>, on<\"a\">>, dev<1, gpu>>";
   std::mt19937 draw(1);

@@ -4,6 +4,7 @@
 
 #include "dice/algorithm/choice.hpp"
 #include "dice/graph/network.hpp"
+#include "dice/parts/part.hpp"
 #include "dice/schedule/program.hpp"
 
 #include <algorithm>
@@ -32,8 +33,9 @@ inline dice::tensor::layout other(dice::tensor::layout l) {
 class simulation {
  public:
   simulation(const dice::graph::network_view& net, const dice::schedule::plan_view& plan,
-             std::span<const dice::algorithm::choice> algorithms, int frames, unsigned seed)
-      : net_(net), plan_(plan), algorithms_(algorithms), frames_(frames), draw_(seed) {
+             std::span<const dice::algorithm::choice> algorithms, int frames, unsigned seed,
+             dice::meta::view<dice::parts::part> parts = {}, const dice::graph::network_view& whole = {})
+      : net_(net), plan_(plan), algorithms_(algorithms), parts_(parts), whole_(whole), frames_(frames), draw_(seed) {
     for (const auto& r : plan.ranks) {
       memory_.emplace_back(static_cast<std::size_t>(r.arena_bytes / 4));
       done_.emplace_back(r.last_segment - r.first_segment, 0);
@@ -64,25 +66,60 @@ class simulation {
  private:
   static std::size_t z(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-  /// What element i of layer l's output means, seen through views and joins.
+  /// What element i of layer l's output means, seen through views and joins: of the whole network, in a network of parts.
   symbol meaning(int l, std::int64_t i, int frame) const {
-    const auto& layer = net_.layers[z(l)];
-    const auto in = net_.into(l);
-    if (layer.view >= 0) return meaning(in[0].from, layer.view + i, frame);
+    if (parts_.empty()) return seen(net_, l, i, frame);
+    const auto& part = parts_[z(l)];
+    const auto& shape = net_.layers[z(l)].output;
+    std::int64_t index = 0, pitch = 1, rest = i;
+    for (int a = shape.rank - 1; a >= 0; --a) {
+      const auto first = a < dice::tensor::region::axes ? part.box.begin[a] : 0;
+      index += (first + rest % shape[a]) * pitch;
+      rest /= shape[a], pitch *= part.of[a];
+    }
+    // Partial sums are values of their own.
+    if (part.to > 0) return {frame, part.layer + 1'000'000 * static_cast<int>(part.to), index};
+    return seen(whole_, part.layer, index, frame);
+  }
+  static symbol seen(const dice::graph::network_view& net, int l, std::int64_t i, int frame) {
+    const auto& layer = net.layers[z(l)];
+    const auto in = net.into(l);
+    if (layer.view >= 0) return seen(net, in[0].from, layer.view + i, frame);
     if (layer.op == "Concat" && in[0].joins >= 0)
       for (const auto& e : in)
-        if (i >= e.joins && i < e.joins + net_.layers[z(e.from)].output.elements())
-          return meaning(e.from, i - e.joins, frame);
+        if (i >= e.joins && i < e.joins + net.layers[z(e.from)].output.elements())
+          return seen(net, e.from, i - e.joins, frame);
+    // Rows put together, which may be computed in place.
+    const auto& s = layer.output;
+    std::int64_t rows = 0;
+    bool joins_rows = layer.op == "Concat" && in.size() > 1 && s.rank == 4;
+    for (const auto& e : in) {
+      const auto& part = net.layers[z(e.from)].output;
+      joins_rows = joins_rows && part[0] == s[0] && part[1] == s[1] && part[3] == s[3];
+      rows += part[2];
+    }
+    if (joins_rows && rows == s[2]) {
+      const auto plane = i / (s[2] * s[3]), row = i / s[3] % s[2];
+      std::int64_t first = 0;
+      for (const auto& e : in) {
+        const auto n = net.layers[z(e.from)].output[2];
+        if (row < first + n) return seen(net, e.from, (plane * n + row - first) * s[3] + i % s[3], frame);
+        first += n;
+      }
+    }
     return {frame, l, i};
   }
 
   const dice::tensor::shape& shape_of(int l) const { return net_.layers[z(l)].output; }
 
-  /// Where element i of a tensor of shape `s` lies in layout `l`.
-  static std::int64_t stored(std::int64_t i, const dice::tensor::shape& s, dice::tensor::layout l) {
-    if (l == dice::tensor::layout::plain) return i;
+  /// Where element i of a tensor of shape `s` lies at place `p`.
+  static std::int64_t stored(std::int64_t i, const dice::tensor::shape& s, const dice::schedule::place& p) {
+    const bool plain = p.layout == dice::tensor::layout::plain;
+    if (plain && !p.pitch) return i;
     const auto pixels = s.product(2, s.rank), channel = i / pixels % s[1], image = i / pixels / s[1];
-    return ((image * ((s[1] + 15) / 16) + channel / 16) * pixels + i % pixels) * 16 + channel % 16;
+    const auto plane = p.pitch ? p.pitch : pixels * (plain ? 1 : 16);
+    if (plain) return (image * s[1] + channel) * plane + i % pixels;
+    return (image * ((s[1] + 15) / 16) + channel / 16) * plane + i % pixels * 16 + channel % 16;
   }
   symbol& cell(int rank, dice::schedule::place p, int frame, std::int64_t i) {
     const auto& r = plan_.ranks[z(rank)];
@@ -93,7 +130,7 @@ class simulation {
   void check(int rank, dice::schedule::place p, int frame, int layer, const char* what) {
     const auto& shape = shape_of(layer);
     for (std::int64_t i = 0; i < shape.elements(); ++i) {
-      const auto& held = cell(rank, p, frame, stored(i, shape, p.layout));
+      const auto& held = cell(rank, p, frame, stored(i, shape, p));
       if (held == meaning(layer, i, frame) || !trouble_.empty()) continue;
       std::ostringstream s;
       s << what << " of layer " << layer << " on rank " << rank << " in frame " << frame << ": element " << i << " holds "
@@ -104,10 +141,12 @@ class simulation {
   /// Writes lanes beyond the channels, too.
   void write(int rank, dice::schedule::place p, int frame, int layer) {
     const auto& shape = shape_of(layer);
-    if (p.layout == dice::tensor::layout::blocked)
-      for (std::int64_t i = 0; i < dice::tensor::elements(shape, p.layout); ++i) cell(rank, p, frame, i) = {};
-    for (std::int64_t i = 0; i < shape.elements(); ++i)
-      cell(rank, p, frame, stored(i, shape, p.layout)) = meaning(layer, i, frame);
+    if (p.layout == dice::tensor::layout::blocked) {
+      const auto pixels = shape.product(2, shape.rank), plane = pixels * 16;
+      for (std::int64_t i = 0; i < dice::tensor::elements(shape, p.layout); ++i)
+        cell(rank, p, frame, i / plane * (p.pitch ? p.pitch : plane) + i % plane) = {};
+    }
+    for (std::int64_t i = 0; i < shape.elements(); ++i) cell(rank, p, frame, stored(i, shape, p)) = meaning(layer, i, frame);
   }
   void require(bool holds, const char* otherwise) {
     if (!holds && trouble_.empty()) trouble_ = otherwise;
@@ -198,7 +237,16 @@ class simulation {
           for (std::int64_t i = 0; i < working / 4; ++i) cell(rank, step.scratch, frame, i) = {};
         };
         work();
-        for (std::size_t k = 0; k < reads.size(); ++k) check(rank, place_of(k), frame, reads[k], "operand");
+        for (std::size_t k = 0; k < reads.size(); ++k) {
+          const auto p = place_of(k);
+          const bool residual = k >= net_.into(g.anchor).size();
+          require(!p.pitch || (residual ? how.adds_pitched(shape_of(reads[k]), p.layout, step.output.layout)
+                                        : how.reads_pitched(shape_of(reads[k]), p.layout, step.output.layout)),
+                  "a kernel cannot read a band of rows");
+          check(rank, p, frame, reads[k], "operand");
+        }
+        require(!step.output.pitch || how.writes_pitched(shape_of(step.layer), step.output.layout),
+                "a kernel cannot write a band of rows");
         write(rank, step.output, frame, step.layer);
         for (std::size_t k = 0; k < reads.size(); ++k)
           if (!(net_.layers[z(g.anchor)].in_place && place_of(k) == step.output))
@@ -246,6 +294,8 @@ class simulation {
   dice::graph::network_view net_;
   dice::schedule::plan_view plan_;
   std::span<const dice::algorithm::choice> algorithms_;  // of each layer as the anchor of a group
+  dice::meta::view<dice::parts::part> parts_;
+  dice::graph::network_view whole_;
   int frames_;
   std::mt19937 draw_;
   std::vector<std::vector<symbol>> memory_;

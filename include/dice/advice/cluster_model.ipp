@@ -13,8 +13,41 @@
 
 namespace dice::advice {
 
+namespace detail {
+
+/// The totals of a prediction as JSON.
+[[gnu::cold]] inline text::json_object prediction_json(const cost::prediction& expected) {
+  return text::json_object()
+      .add("frames_per_s", expected.throughput)
+      .add("latency_s", expected.latency)
+      .add("energy_j", expected.energy)
+      .add("memory_bytes", expected.memory);
+}
+
+/// The prediction for a plan in which layers have parts, by rank.
+[[gnu::cold]] inline std::string parts_prediction_text(const cluster_model& f, const runtime::program& p, bool json) {
+  const auto found = cost::predict(f.setting, {.net = p.layers, .parts = p.parts}, p.plan, f.ranks);
+  std::vector<std::vector<std::string>> lines{{"", "host", "ms", "ms for messages", "of the period"}};
+  text::json_array ranks;
+  for (int r = 0; r < p.ranks(); ++r) {
+    const auto host = std::string(f.setting.cluster.hosts[f.ranks[r].on_host].name);
+    const auto& [computing, messages] = found.ranks[r];
+    const auto ms = [](double t) { return text::number_text(t * 1e3, "%.3f"); };
+    lines.push_back({"rank " + std::to_string(r), host, ms(computing), ms(messages),
+                     found.expected.period > 0
+                         ? text::number_text((computing + messages) / found.expected.period * 100, "%.0f %%")
+                         : "–"});
+    ranks.add(text::json_object().add("rank", r).add("host", host).add("compute_s", computing).add("message_s", messages));
+  }
+  if (json) return prediction_json(found.expected).add("ranks", ranks).json();
+  return "\nPredicted on the cluster:\n" + text::table_text(lines, 2) + "\n" + totals_text(found.expected);
+}
+
+}  // namespace detail
+
 /// cluster_model::plan.
 [[gnu::cold]] DICE_API std::string predicted_text(const cluster_model& f, const runtime::program& p, bool json) {
+  if (!p.parts.empty()) return detail::parts_prediction_text(f, p, json);
   const auto problem = cost::problem_of(f.setting, p.plan, f.ranks);
   const auto stages = cost::stages_of(problem, p.plan);
   const auto expected = cost::predict(f.setting, p.plan, f.ranks);
@@ -42,13 +75,7 @@ namespace dice::advice {
                       .add("compute_s", problem.time(s.device, s.first, s.last))
                       .add("message_s", cost::message_time(problem, stages, k)));
   }
-  return text::json_object()
-      .add("frames_per_s", expected.throughput)
-      .add("latency_s", expected.latency)
-      .add("energy_j", expected.energy)
-      .add("memory_bytes", expected.memory)
-      .add("stages", of_stages)
-      .json();
+  return detail::prediction_json(expected).add("stages", of_stages).json();
 }
 
 /// cluster_model::advise.

@@ -152,7 +152,7 @@ inline double other_seconds(const report::seen_run& run, std::size_t r) {
     lines.push_back({what, f ? ms(predicted) : "", at_most + ms(seconds),
                      at_most + text::number_text(seconds / run.period * 100, "%.0f %%")});
   };
-  const auto layer = [&](int l) { return std::string(p.layers.layers[l].name); };
+  const auto layer = [&](int l) { return report::layer_name(p, l); };
   for (const auto& s : run.stages) {
     const auto first = layer(p.plan.groups[s.groups.front()].anchor), last = layer(p.plan.groups[s.groups.back()].output());
     add(detail::rank_at(run, s.rank) + ": " + first + (s.groups.size() > 1 ? " … " + last : ""),

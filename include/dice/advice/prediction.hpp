@@ -29,6 +29,13 @@ namespace dice::advice {
 
 namespace detail {
 
+[[gnu::cold]] inline std::string totals_text(const cost::prediction& expected) {
+  return text::number_text(expected.throughput, "%.4g frames/s, ") +
+         text::number_text(expected.latency * 1e3, "%.4g ms from a frame's entry to its results, ") +
+         (expected.energy > 0 ? text::number_text(expected.energy, "%.4g J per frame, ") : "") + "at most " +
+         text::bytes_text(expected.memory) + " per rank\n";
+}
+
 /// Stages and transfers in order, and their totals. `name(d)` names device d, `host(d)` its host.
 [[gnu::cold]] inline std::string prediction_table(const cost::problem& p, const meta::array<cost::stage>& stages,
                                                   const cost::prediction& expected,
@@ -52,17 +59,14 @@ namespace detail {
     }
     add(name(s.device), host(s.device), p.time(s.device, s.first, s.last), cost::message_time(p, stages, k));
   }
-  return text::table_text(lines, 2) + "\n" + text::number_text(expected.throughput, "%.4g frames/s, ") +
-         text::number_text(expected.latency * 1e3, "%.4g ms from a frame's entry to its results, ") +
-         (expected.energy > 0 ? text::number_text(expected.energy, "%.4g J per frame, ") : "") + "at most " +
-         text::bytes_text(expected.memory) + " per rank\n";
+  return text::table_text(lines, 2) + "\n" + totals_text(expected);
 }
 
 /// A mapping as C++ to paste: the rank of each layer, devices in order of rank.
 [[gnu::cold]] inline std::string mapping_text(const runtime::program& p, std::span<const int> owner,
                                               std::span<const platform::device> devices, int in_flight) {
   const auto mapping = placement::mapping_of(owner, devices, in_flight);
-  return "using deployment = " + placement::write(mapping.values(), p.network, p.layers) + ";\n";
+  return "using deployment = " + placement::write(mapping.values(), p.network, p.network_layers()) + ";\n";
 }
 
 /// With more routes, a search gives up.

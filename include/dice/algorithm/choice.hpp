@@ -34,6 +34,9 @@ struct choice {
   int variant = 0;         ///< the kernel's own number for the chosen algorithm
   bool pools_2x2 = false;  ///< can end with the largest of each 2 × 2 results (graph::fusion)
   bool pitched = false;    ///< can read and write bands of rows of larger tensors (kernels::task::output_pitch)
+  /// Rows and columns of results that are computed from one another's products: a part of a layer has the same results as
+  /// the whole if it begins at multiples of them.
+  std::array<std::int8_t, 2> tile{1, 1};
 
   /// Layout in which the kernel reads operands and the residual's operand, for a result that is stored in layout `stored`.
   constexpr tensor::layout reads(tensor::layout stored) const {

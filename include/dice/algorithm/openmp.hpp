@@ -43,7 +43,8 @@ constexpr choice variant_openmp(const ops::conv& op, graph::shapes in, const ten
             .converts = true,
             .variant = variant,
             .pools_2x2 = pools_2x2,
-            .pitched = true};
+            .pitched = true,
+            .tile = {static_cast<std::int8_t>(w.y.outputs), static_cast<std::int8_t>(w.x.outputs)}};
   }
   return {.packed_bytes = direct.packed_bytes(),
           .scratch_bytes = direct.scratch_bytes(),

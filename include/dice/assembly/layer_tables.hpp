@@ -23,7 +23,21 @@ constexpr kernels::entry alone(const Op& op, graph::shapes in, const tensor::sha
                                const algorithm::choice& smallest) {
   if constexpr (kernels::computes<kernels::tag<B>, Op>)
     return kernels::entry_for<kernels::tag<B>>(op, in, result, chosen.packed_bytes ? chosen : smallest);
-  else return {.variants = 0};
+  else return {.what = {.op = &op}, .variants = 0};
+}
+
+/// The functions of backend B for what networks of parts have beside the network's own layers.
+template <algorithm::backend B> constexpr runtime::piece_kernels pieces_of() {
+  using backend = kernels::tag<B>;
+  if constexpr (kernels::is_here<backend>) {
+    const auto of = [](const auto& op) {
+      return kernels::functions{
+          .run = kernels::functions_for(backend{}, op, {}, {}).run, .pack = nullptr, .variant = nullptr};
+    };
+    return {of(ops::slice{}), of(ops::concat{}), of(ops::sum{})};
+  } else {
+    return {};
+  }
 }
 
 /// Whether backend B has a kernel for each layer of Net.
@@ -57,6 +71,7 @@ template <class Net, unsigned Set, algorithm::backend B> constexpr void add_kern
   if constexpr ((Set & algorithm::bit(B)) != 0) {
     to.kernels[B] = kernels_of<Net, B>;
     to.open[B] = opener_of<B>();
+    to.pieces[B] = pieces_of<B>();
   }
 }
 
@@ -80,7 +95,8 @@ template <class Net, unsigned Set> constexpr bool computes(algorithm::backend by
 /// The tables of network Net for a set of backends; they refer to no other backend.
 template <class Net, unsigned Set>
 inline constexpr runtime::layer_tables layer_tables_of = []<int... B>(std::integer_sequence<int, B...>) {
-  runtime::layer_tables out{.algorithms = algorithm::tables_of<Net, Set>, .parameters = detail::parameters_of<Net>};
+  runtime::layer_tables out{
+      .net = graph::view_of<Net>, .algorithms = algorithm::tables_of<Net, Set>, .parameters = detail::parameters_of<Net>};
   (detail::add_kernels<Net, Set, static_cast<algorithm::backend>(B)>(out), ...);
   return out;
 }

@@ -10,6 +10,7 @@
 #include "dice/schedule/static_plan.hpp"
 #include "dice/version.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -33,19 +34,28 @@ template <class Net, class Map>
 inline constexpr auto layouts =
     runtime::layouts_of<schedule::plan_of<Net, Map>.operands.size()>(schedule::plan_of<Net, Map>.operands);
 
+/// Their pitches, if one is a band of rows.
+template <class Net, class Map> consteval auto list_pitches() {
+  constexpr const auto& operands = schedule::plan_of<Net, Map>.operands;
+  constexpr bool any = std::any_of(operands.begin(), operands.end(), [](const auto& o) { return o.pitch != 0; });
+  return runtime::pitches_of < any ? operands.size() : 0 > (operands);
+}
+template <class Net, class Map> inline constexpr auto pitches = list_pitches<Net, Map>();
+
 template <class Net, class Map> consteval auto tabulate() {
   constexpr const auto& plan = schedule::plan_of<Net, Map>;
   constexpr const auto& devices = placement::of<Net, Map>.devices;
   constexpr const auto& layers = layer_tables_for<Net, Map>;
+  constexpr const auto& parts = schedule::parts_of<Net, Map>;
   tables<plan.groups.size(), plan.ranks.size()> out;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const int anchor = plan.groups[g].anchor;
     const auto l = static_cast<std::size_t>(anchor);
-    out.kernels[g] = layers.kernel(algorithm::backend_of(devices[plan.groups[g].rank].unit), anchor,
+    out.kernels[g] = layers.kernel(algorithm::backend_of(devices[plan.groups[g].rank].unit), parts, anchor,
                                    schedule::detail::algorithm_table<Net, Map>[l]);
-    out.parameters[g] = layers.parameters[l];
+    out.parameters[g] = layers.parameters_of(parts, anchor);
   }
-  runtime::add_plan(out.kernels, layouts<Net, Map>, plan, graph::view_of<Net>);
+  runtime::add_plan(out.kernels, layouts<Net, Map>, pitches<Net, Map>, plan, parts.net);
   for (std::size_t r = 0; r < devices.size(); ++r)
     out.units[r] = devices[r].unit, out.cores[r] = devices[r].cores, out.hosts[r] = devices[r].host;
   return out;
@@ -67,7 +77,9 @@ template <class Net, class Map>
 inline constexpr runtime::program program_of{
     .version = version,
     .network = Net::name,
-    .layers = graph::view_of<Net>,
+    .layers = schedule::parts_of<Net, Map>.net,
+    .parts = schedule::parts_of<Net, Map>.parts,
+    .whole_layers = graph::view_of<Net>,
     .plan = schedule::plan_of<Net, Map>,
     .kernels = detail::table<Net, Map>.kernels,
     .parameters = detail::table<Net, Map>.parameters,

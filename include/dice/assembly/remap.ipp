@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -80,29 +81,44 @@ class remapped final : public runtime::other_mapping {
 
  private:
   remapped(const runtime::program& of, std::string_view given, placement::text_mapping mapping)
-      : mapping_(std::move(mapping)), plan_(of.layers, mapping_.values(), of.tables->algorithms), program_(of) {
+      : mapping_(std::move(mapping)),
+        operators_(operators_of(*of.tables)),
+        plan_(of.tables->net, mapping_.values(), of.tables->algorithms, {operators_.data(), operators_.size()},
+              of.tables->parameters),
+        program_(of) {
     require(plan_.mistake(), given);
     const auto& layers = *of.tables;
     const auto plan = plan_.view();
-    require(check_kernels(plan, plan_.devices(), [&](auto by, int layer) { return layers.computes(by, layer); }), given);
+    const auto& parts = plan_.parts();
+    require(check_kernels(plan, parts, plan_.devices(), [&](auto by, int layer) { return layers.computes(by, layer); }),
+            given);
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
       const int anchor = plan.groups[g].anchor;
-      kernels_.push_back(layers.kernel(plan_.backend_of(plan.groups[g]), anchor, plan_.algorithms()[g]));
-      parameters_.push_back(layers.parameters[anchor]);
+      kernels_.push_back(layers.kernel(plan_.backend_of(plan.groups[g]), parts, anchor, plan_.algorithms()[g]));
+      parameters_.push_back(layers.parameters_of(parts, anchor));
     }
-    for (const auto& o : plan.operands) layouts_.push_back(o.layout);
-    runtime::add_plan(kernels_, layouts_, plan, of.layers);
+    for (const auto& o : plan.operands) layouts_.push_back(o.layout), pitches_.push_back(o.pitch);
+    runtime::add_plan(kernels_, layouts_, pitches_, plan, parts.net);
     const auto units = plan_.units();
+    program_.layers = parts.net, program_.parts = parts.parts, program_.whole_layers = layers.net;
     program_.plan = plan, program_.kernels = kernels_, program_.parameters = parameters_;
     program_.units = units, program_.cores = plan_.cores(), program_.hosts = plan_.hosts();
     program_.open = layers.open;
     program_.pack_at_start = false;  // the file next to the program is for its own mapping
   }
 
+  /// The operators of the network's layers, by id.
+  static std::vector<graph::any_operator> operators_of(const runtime::layer_tables& all) {
+    std::vector<graph::any_operator> out;
+    for (const auto& entries : all.kernels.values)
+      for (std::size_t l = 0; l < entries.size() && out.size() < entries.size(); ++l)
+        out.push_back(graph::any_of(all.net.layers[l].op, entries[l].what.op));
+    return out;
+  }
   static placement::text_mapping parsed(const runtime::program& of, std::string_view given) {
     const auto text = mapping_text_of(given);
     try {
-      return placement::parse(text, of.network, of.layers);
+      return placement::parse(text, of.network, of.tables->net);
     } catch (const placement::mapping_error& e) {
       throw runtime::usage_error(place_of(given) + e.what());
     }
@@ -116,10 +132,12 @@ class remapped final : public runtime::other_mapping {
   }
 
   placement::text_mapping mapping_;
+  std::vector<graph::any_operator> operators_;
   schedule::dynamic_plan plan_;
   std::vector<kernels::entry> kernels_;
   std::vector<std::span<const graph::parameter>> parameters_;
   std::vector<tensor::layout> layouts_;
+  std::vector<std::int64_t> pitches_;
   runtime::program program_;
 };
 

@@ -28,8 +28,8 @@ template <class Net, class Map> inline constexpr const auto& layer_tables_for = 
 /// A null pointer to a function whose return type is the named error for the mapping's first mistake, or int if it has none.
 template <class Net, class Map> consteval auto verdict() {
   if constexpr (!std::is_same_v<decltype(schedule::verdict<Net, Map>()()), int>) return schedule::verdict<Net, Map>();
-  else if constexpr (constexpr auto f = check_kernels(schedule::draft_of<Net, Map>, placement::of<Net, Map>.devices,
-                                                      computes<Net, backends_of<Net, Map>>);
+  else if constexpr (constexpr auto f = check_kernels(schedule::draft_of<Net, Map>, schedule::parts_of<Net, Map>,
+                                                      placement::of<Net, Map>.devices, computes<Net, backends_of<Net, Map>>);
                      f)
     return static_cast<error::layer_without_kernel<typename Net::template layer<f.number>,
                                                    remedy::run_it_on_a_unit_whose_backend_has_this_operator> (*)()>(nullptr);

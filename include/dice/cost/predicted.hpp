@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/cost/check.hpp"
+#include "dice/cost/parts.hpp"
 #include "dice/cost/setting_of.hpp"
 #include "dice/placement/placement.hpp"
 #include "dice/schedule/check.hpp"
@@ -47,8 +48,13 @@ using prediction_or_error = std::conditional_t<std::is_same_v<decltype(predictio
                                                prediction, decltype(prediction_verdict<Net, Map, Cluster>()())>;
 
 template <class Net, class Map, class Cluster> constexpr auto predict_mapping() {
-  if constexpr (std::is_same_v<prediction_or_error<Net, Map, Cluster>, prediction>)
+  if constexpr (!std::is_same_v<prediction_or_error<Net, Map, Cluster>, prediction>) return;
+  else if constexpr (!schedule::detail::splits<Net, Map>)
     return predict(setting_of<Net, Cluster>, schedule::plan_of<Net, Map>, ranks<Net, Map, Cluster>);
+  else
+    return predict(setting_of<Net, Cluster>, schedule::parts_of<Net, Map>, schedule::plan_of<Net, Map>,
+                   ranks<Net, Map, Cluster>)
+        .expected;
 }
 
 }  // namespace detail

@@ -31,6 +31,13 @@ class any_operator {
     }
     __builtin_unreachable();
   }
+  /// The operator if it is an Op, else null.
+  template <class Op> constexpr const Op* get() const {
+    return visit([]<class T>(const T& op) -> const Op* {
+      if constexpr (std::same_as<T, Op>) return &op;
+      else return nullptr;
+    });
+  }
   /// The operator's ONNX name.
   constexpr std::string_view onnx() const {
     return visit([](const auto& op) { return op.onnx; });

@@ -29,9 +29,21 @@
 namespace dice::graph {
 
 /// A constant tensor of a layer: its place in the data section of the weights file (bytes, 64-byte aligned) and its shape.
+/// A part of a larger tensor may lie there in pieces: `planes` times `rows` of them, `plane_pitch` and `row_pitch` bytes
+/// apart; then its offset is only 4-byte aligned.
 struct parameter {
   std::int64_t offset = 0;
   tensor::shape extents{};
+  std::int64_t rows = 1, row_pitch = 0;
+  std::int64_t planes = 1, plane_pitch = 0;
+  bool is_part = false;
+
+  constexpr std::int64_t pieces() const { return rows * planes; }
+  constexpr std::int64_t piece_bytes() const { return extents.bytes() / pieces(); }
+  /// Behind its last byte in the file.
+  constexpr std::int64_t end() const { return offset + (planes - 1) * plane_pitch + (rows - 1) * row_pitch + piece_bytes(); }
+  /// Whether kernels can read it where it lies.
+  constexpr bool in_place() const { return pieces() == 1 && offset % 64 == 0; }
 };
 
 /// The weights file that belongs to a network.
@@ -71,6 +83,16 @@ struct layer_info {
   bool is_input = false, is_output = false;
   std::array<int, tensor::region::axes - 1> cut_steps{};  ///< cut_step of axes 1, 2, 3 of the output
   int depth_step = 0;                                     ///< steps of partial sums over input channels; 0: there are none
+  int depth_axis = -1;                                    ///< where the input channels are: depth_axis()
+
+  /// Where its parts may begin on an axis of its output; 0: it cannot be cut there.
+  constexpr std::int64_t cut_step(int axis) const {
+    return axis < 1 || axis >= tensor::region::axes ? 0 : cut_steps[static_cast<std::size_t>(axis - 1)];
+  }
+  /// The axis of its output that a mapping's rows, columns and channels are; -1: it has none.
+  constexpr int rows_axis() const { return output.rank == 4 ? 2 : -1; }
+  constexpr int columns_axis() const { return output.rank == 3 || output.rank == 4 ? output.rank - 1 : -1; }
+  constexpr int channels_axis() const { return depth_axis >= 0 ? depth_axis : output.rank > 1 ? 1 : -1; }
 };
 
 /// Layer `to` reads the output of layer `from`.
@@ -107,6 +129,7 @@ template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info&
   for (int axis = 1; axis < tensor::region::axes; ++axis)
     layer.cut_steps[static_cast<std::size_t>(axis - 1)] = static_cast<int>(cut_step(op, axis, in, layer.output));
   layer.depth_step = static_cast<int>(graph::depth_step(op, in));
+  layer.depth_axis = graph::depth_axis(op, in);
   for (int k = 0; k < layer.edges; ++k) edges[k].joins = graph::joins(op, k, in, layer.output);
   return infer(op, in) == layer.output;
 }

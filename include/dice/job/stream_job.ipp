@@ -376,15 +376,17 @@ DICE_API stream_job::stream_job(const runtime::program& p, const engine_options&
 #endif
 DICE_API stream_job::~stream_job() = default;
 
-DICE_API bool stream_job::holds(int layer) const { return ranks_->holds(layer); }
+DICE_API bool stream_job::holds(int layer) const { return ranks_->holds(ranks_->program().planned(layer)); }
 DICE_API int stream_job::rank() const { return ranks_->rank(); }
 DICE_API bool stream_job::push(int layer, const maker& make, runtime::deadline until) {
-  return ranks_->push(layer, make, until);
+  return ranks_->push(ranks_->program().planned(layer), make, until);
 }
 DICE_API bool stream_job::take(int layer, runtime::tensor& into, runtime::deadline until) {
-  return ranks_->take(layer, into, until);
+  return ranks_->take(ranks_->program().planned(layer), into, until);
 }
-DICE_API void stream_job::listen(int layer, listener f) { ranks_->listen(layer, std::move(f)); }
+DICE_API void stream_job::listen(int layer, listener f) {
+  ranks_->listen(ranks_->program().planned(layer), std::move(f));
+}
 DICE_API void stream_job::close() { ranks_->close(); }
 DICE_API void stream_job::stop() { ranks_->stop(); }
 DICE_API void stream_job::drain() { ranks_->drain(); }

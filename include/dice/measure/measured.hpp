@@ -51,6 +51,21 @@ inline std::string_view layer_of(const runtime::program& p, std::size_t group) {
   return p.layers.layers[p.plan.groups[group].anchor].name;
 }
 
+/// Milliseconds of each layer on a unit: of a layer in parts the sum of its parts, without what cuts them out and puts them
+/// together; negative if some part was not measured.
+[[gnu::cold]] inline std::vector<std::pair<std::string_view, double>> layer_times(const runtime::program& p,
+                                                                                  const std::vector<double>& ms) {
+  std::vector<std::pair<std::string_view, double>> out;
+  for (std::size_t g = 0; g < ms.size(); ++g) {
+    if (!p.is_own(p.plan.groups[g].anchor)) continue;
+    const auto layer = layer_of(p, g);
+    const auto same = std::find_if(out.begin(), out.end(), [&](const auto& other) { return other.first == layer; });
+    if (same == out.end()) out.emplace_back(layer, ms[g]);
+    else same->second = same->second < 0 || ms[g] < 0 ? -1 : same->second + ms[g];
+  }
+  return out;
+}
+
 /// `text` with all other characters than letters and digits replaced by "_": one for each run, none at the ends.
 inline std::string word(std::string_view text) {
   std::string out;
@@ -84,10 +99,9 @@ inline void add_messages(text::json_object& to, const measurements& all, const m
   text::json_array units, connections;
   for (const auto& u : all.units) {
     text::json_array layers, missing;
-    for (std::size_t g = 0; g < u.ms.size(); ++g) {
-      const auto layer = detail::layer_of(p, g);
-      if (u.ms[g] < 0) missing.add(layer);
-      else layers.add(text::json_object().add("layer", layer).add("ms", u.ms[g]));
+    for (const auto& [layer, ms] : detail::layer_times(p, u.ms)) {
+      if (ms < 0) missing.add(layer);
+      else layers.add(text::json_object().add("layer", layer).add("ms", ms));
     }
     text::json_object unit;
     unit.add("name", detail::name_of(all, u)).add("host", u.host).add("unit", u.unit).add("processor", u.processor);

@@ -71,6 +71,7 @@ class trial {
     for (const auto& how : ways) {
       ways_.push_back(p.kernels[s.group].what);
       ways_.back().how = how;
+      ways_.back().output_pitch = 0, ways_.back().pitches = {};  // its tensors here are no parts of larger ones
       packed_.emplace_back(how.packed_bytes);
       if (how.packed_bytes > 0) kernel_.pack(ways_.back(), plain_, packed_.back().data());
       most = std::max(most, (how.scratch_bytes + 63) / 64 * 64);

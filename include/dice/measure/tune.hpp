@@ -76,7 +76,7 @@ namespace detail {
     const auto& step = p.plan.steps[s];
     if (step.what != schedule::action::compute || !p.kernels[step.group].by.variant) continue;
     const auto kind = kind_of(p, step);
-    const auto anchor = p.plan.groups[step.group].anchor;
+    const auto anchor = p.whole(p.plan.groups[step.group].anchor);
     const auto same = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
                                    [&](const tuned_layer& l) { return l.kind == kind; });
     if (same != out.end()) {
@@ -98,7 +98,7 @@ namespace detail {
     report::progress_line line;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       auto& l = out[first + i];
-      line.show_now([&] { return progress_text(rank, i + 1, steps.size(), p.layers.layers[l.layers[0]].name); });
+      line.show_now([&] { return progress_text(rank, i + 1, steps.size(), p.network_layers().layers[l.layers[0]].name); });
       l.threads = plan.threads;
       const auto& entry = p.kernels[steps[i]->group];
       std::vector<algorithm::choice> variants;
@@ -117,7 +117,7 @@ namespace detail {
     for (auto v = lines[0].size() - 5; v < l.ms.size(); ++v) lines[0].push_back(std::to_string(v));
   for (const auto& l : all)
     for (const int id : l.layers) {
-      lines.push_back({std::string(p.layers.layers[id].name), std::to_string(l.rank), std::to_string(l.threads),
+      lines.push_back({std::string(p.network_layers().layers[id].name), std::to_string(l.rank), std::to_string(l.threads),
                        std::to_string(l.chosen), std::to_string(l.best())});
       for (const double ms : l.ms) lines.back().push_back(text::json_number(ms));
     }
@@ -125,9 +125,15 @@ namespace detail {
 }
 
 [[gnu::cold]] inline std::string tuned_header(const runtime::program& p, const std::vector<tuned_layer>& all) {
-  std::vector<int> variants(p.layers.layers.size(), -1);
+  std::vector<int> variants(p.network_layers().layers.size(), -1);
+  std::vector<std::vector<double>> sums(
+      variants.size());  // all parts of a layer have one variant: the best for all together
   for (const auto& l : all)
-    for (const int id : l.layers) variants[id] = l.best();
+    for (const int id : l.layers) {
+      sums[id].resize(std::max(sums[id].size(), l.ms.size()));
+      for (std::size_t v = 0; v < l.ms.size(); ++v) sums[id][v] += l.ms[v];
+      variants[id] = static_cast<int>(std::min_element(sums[id].begin(), sums[id].end()) - sums[id].begin());
+    }
   const std::string net(p.network);
   std::string out = "// Made by --tune of dice " + std::string(p.version) + " for the network " + net +
                     ": do not edit. For the next build: dice_add_network(" + net + " … TUNED FILE).\n// CPU: " + cpu_name() +
@@ -149,7 +155,7 @@ namespace detail {
   for (const auto& l : all)
     for (const int id : l.layers)
       layers.add(text::json_object()
-                     .add("layer", p.layers.layers[id].name)
+                     .add("layer", p.network_layers().layers[id].name)
                      .add("id", id)
                      .add("rank", l.rank)
                      .add("threads", l.threads)

@@ -1,76 +1,34 @@
 // Checks a mapping given as values. Of several mistakes, it reports the first in this order: mapping, form, ranks, units and
-// limits, wrong entries (foreign, backwards, empty, points), two devices, no device.
+// limits, options, wrong entries (foreign, backwards, empty, points), two devices, no device, layers that cannot be in
+// parts.
 #pragma once
 
 #include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/placement/check_parts.hpp"
+#include "dice/placement/finding.hpp"
 #include "dice/placement/written.hpp"
 
 #include <cstddef>
-#include <cstdint>
 
 namespace dice::placement {
-
-/// The mistakes of docs/dsl.md#mistakes, in its order.
-enum class mistake : unsigned char {
-  none,
-  not_a_network,
-  damaged_header,
-  no_mapping,  ///< best_mapping found none
-  not_a_mapping,
-  other_split,
-  misplaced_entry,
-  rank_twice,
-  rank_missing,
-  not_a_unit,
-  core_twice,
-  core_negative,
-  no_core,
-  too_few_threads,
-  too_many_threads,
-  gpu_negative,
-  no_backend,
-  not_a_limit,
-  precision,
-  memory_not_positive,
-  in_flight,
-  foreign,
-  backwards,
-  empty_list,
-  point_outside,
-  points_unordered,
-  points_count,
-  two_devices,
-  no_device,
-  memory_less_than_plan,  ///< this is found by schedule, the next by assembly
-  no_kernel,
-};
-
-/// The first mistake.
-struct finding {
-  mistake what = mistake::none;
-  int position = 0;        ///< of the entry in the mapping
-  int index = 0;           ///< in the entry: of the interval or limit
-  int number = 0;          ///< rank, core, threads, GPU, frames, point, points or layer id
-  int more = 0;            ///< points_count: devices; two_devices, no_device: layers after the first
-  std::int64_t bytes = 0;  ///< memory_less_than_plan: what the rank needs
-
-  constexpr explicit operator bool() const { return what != mistake::none; }
-  friend constexpr bool operator==(const finding&, const finding&) = default;
-};
 
 namespace detail {
 
 constexpr finding check_form(const written_mapping& m) {
-  bool wants_layers = false;
+  using what = entry::kind;
+  bool in_run = false;  // whether devices stand before, whose work is expected
   int at = 0;
   for (const auto& e : m.entries) {
-    const bool right = e.what == entry::kind::layers ? wants_layers : e.what != entry::kind::other && !wants_layers;
+    const bool right = e.what == what::dev     ? true
+                       : e.what == what::ranks ? m.is == form::mapping && !e.ranks.empty()
+                       : e.what == what::work  ? in_run
+                                               : e.what == what::in_flight && !in_run;
     if (!right) return {mistake::misplaced_entry, at, 0, at};
-    if (e.what != entry::kind::in_flight) wants_layers = m.is == form::mapping && e.what == entry::kind::dev;
+    in_run = m.is == form::mapping && (e.what == what::dev || e.what == what::ranks);
     ++at;
   }
-  if (wants_layers || count_devices(m) == 0) return {mistake::misplaced_entry, at, 0, at};
+  if (in_run || count_devices(m) == 0) return {mistake::misplaced_entry, at, 0, at};
   return {};
 }
 
@@ -86,7 +44,7 @@ constexpr finding check_ranks(const written_mapping& m) {
     if (e.what == entry::kind::dev && e.dev.rank >= 0 && e.dev.rank < n) has[e.dev.rank] = 1;
   for (int r = 0; r < n; ++r)
     if (!has[r]) return {mistake::rank_missing, 0, 0, r};
-  return {};
+  return check_runs(m, n);
 }
 
 constexpr mistake as_mistake(platform::unit_check::mistake what) {
@@ -146,12 +104,14 @@ constexpr finding check_units(const written_mapping& m, unsigned processors) {
 
 constexpr finding check_lists(const written_mapping& m) {
   finding backwards, empty;
-  int at = 0, rank = 0;
+  int at = 0, rank = 0;  // the first rank of the run
+  bool first = true;
   for (const auto& e : m.entries) {
-    if (e.what == entry::kind::dev) rank = e.dev.rank;
-    if (e.what == entry::kind::layers && e.lists.empty() && !empty) empty = {mistake::empty_list, at, 0, rank};
+    for (const int r : ranks_in(e)) rank = first ? r : rank, first = false;
+    if (e.what == entry::kind::work && e.work.lists.empty() && !empty) empty = {mistake::empty_list, at, 0, rank};
+    first = first || ends_run(m, e);
     int index = 0;
-    for (const auto& list : e.lists) {
+    for (const auto& list : e.work.lists) {
       if (list.first < 0 || list.last < 0) return {mistake::foreign, at, index};
       if (list.first > list.last && !backwards) backwards = {mistake::backwards, at, index};
       ++index;
@@ -175,7 +135,7 @@ constexpr finding check_layers(const written_mapping& m, int layers) {
   meta::array<int> devices(layers), last(layers, -1);  // how many entries list each layer, and the last that does
   int at = 0;
   for (const auto& e : m.entries) {
-    for (const auto& list : e.lists)
+    for (const auto& list : e.work.lists)
       for (int l = list.first; l <= list.last; ++l)
         if (last[l] != at) last[l] = at, ++devices[l];
     ++at;
@@ -198,8 +158,11 @@ constexpr finding check(const written_mapping& m, const graph::network_view& net
   if (const auto f = detail::check_form(m)) return f;
   if (const auto f = detail::check_ranks(m)) return f;
   if (const auto f = detail::check_units(m, processors)) return f;
+  if (const auto f = detail::check_options(m)) return f;
   if (const auto f = detail::check_lists(m)) return f;
-  return m.is == form::split ? detail::check_points(m, net.size()) : detail::check_layers(m, net.size());
+  if (m.is == form::split) return detail::check_points(m, net.size());
+  if (const auto f = detail::check_layers(m, net.size())) return f;
+  return detail::check_parts(m, net);
 }
 
 }  // namespace dice::placement

@@ -6,6 +6,7 @@
 #include "dice/placement/written.hpp"
 
 #include <concepts>
+#include <cstddef>
 #include <type_traits>
 
 namespace dice::placement {
@@ -32,19 +33,66 @@ template <class Net, class A> inline constexpr interval interval_of<Net, from<A>
 template <class Net, class A> inline constexpr interval interval_of<Net, to<A>>{0, id_of<Net, A>};
 template <class Net> inline constexpr interval interval_of<Net, all>{0, Net::size - 1};
 
-// One extra element, since arrays have at least one.
+// Arrays have one extra element, since they have at least one.
 template <class Net, class... T> inline constexpr interval lists_of[]{interval_of<Net, T>..., {}};
+template <int... N> inline constexpr int numbers_in[]{N..., 0};
+
+/// A layer or option of a work as an option.
+struct written_option {
+  option is = option::none;
+  meta::view<int> shares{};
+  int every = 1;
+};
+// Functions, because a variable for each layer costs the compiler more.
+constexpr written_option option_of(...) { return {}; }
+template <int... N> constexpr written_option option_of(const shares<N...>*) {
+  return {option::shares, {numbers_in<N...>, sizeof...(N)}};
+}
+template <int N> constexpr written_option option_of(const exchange_every<N>*) { return {option::exchange_every, {}, N}; }
+template <class... T> inline constexpr written_option options_of[]{option_of(static_cast<const T*>(nullptr))..., {}};
+
+/// A work with these layers and options. `layers` has an element for each option, too.
+consteval entry entry_of_work(way how, const interval* layers, meta::view<written_option> all, int down = 1,
+                              int across = 1) {
+  written_work w{.how = how, .down = down, .across = across, .lists{layers, 0}};
+  int at = 0;
+  for (const auto& o : all) {
+    if (!w.take(o.is, at++)) continue;
+    if (o.is == option::none) ++w.lists.count;
+    if (o.is == option::shares) w.shares = o.shares;
+    if (o.is == option::exchange_every) w.exchange_every = o.every;
+  }
+  return {.what = entry::kind::work, .work = w};
+}
 
 template <class Net, class E> inline constexpr entry entry_of{};
 template <class Net, int Rank, class Unit, class... Limits>
 inline constexpr entry entry_of<Net, dev<Rank, Unit, Limits...>>{
     .what = entry::kind::dev, .dev = platform::dev_traits<dev<Rank, Unit, Limits...>>::written};
+template <class Net, int... R>
+inline constexpr entry entry_of<Net, ranks<R...>>{.what = entry::kind::ranks, .ranks{numbers_in<R...>, sizeof...(R)}};
 template <class Net, class... T>
-inline constexpr entry entry_of<Net, layers<T...>>{.what = entry::kind::layers, .lists{lists_of<Net, T...>, sizeof...(T)}};
+inline constexpr entry entry_of<Net, layers<T...>> = entry_of_work(way::whole, lists_of<Net, T...>,
+                                                                   {options_of<T...>, sizeof...(T)});
+template <class Net, class... T>
+inline constexpr entry entry_of<Net, rows<T...>> = entry_of_work(way::rows, lists_of<Net, T...>,
+                                                                 {options_of<T...>, sizeof...(T)});
+template <class Net, class... T>
+inline constexpr entry entry_of<Net, columns<T...>> = entry_of_work(way::columns, lists_of<Net, T...>,
+                                                                    {options_of<T...>, sizeof...(T)});
+template <class Net, int Rows, int Columns, class... T>
+inline constexpr entry entry_of<Net, tiles<Rows, Columns, T...>> = entry_of_work(way::tiles, lists_of<Net, T...>,
+                                                                                 {options_of<T...>, sizeof...(T)}, Rows,
+                                                                                 Columns);
+template <class Net, class... T>
+inline constexpr entry entry_of<Net, output_channels<T...>> = entry_of_work(way::output_channels, lists_of<Net, T...>,
+                                                                            {options_of<T...>, sizeof...(T)});
+template <class Net, class... T>
+inline constexpr entry entry_of<Net, input_channels<T...>> = entry_of_work(way::input_channels, lists_of<Net, T...>,
+                                                                           {options_of<T...>, sizeof...(T)});
 template <class Net, int N> inline constexpr entry entry_of<Net, in_flight<N>>{.what = entry::kind::in_flight, .frames = N};
 
 template <class Net, class... E> inline constexpr entry entries_in[]{entry_of<Net, E>..., {}};
-template <int... P> inline constexpr int points_in[]{P..., 0};
 
 }  // namespace detail
 
@@ -65,7 +113,7 @@ template <class Of, int... P, class... D> struct entries_of<split<Of, points<P..
   static constexpr written_mapping values{form::split,
                                           std::is_same_v<Net, Of>,
                                           {detail::entries_in<Net, D...>, sizeof...(D)},
-                                          {detail::points_in<P...>, sizeof...(P)}};
+                                          {detail::numbers_in<P...>, sizeof...(P)}};
 };
 
 /// A `struct deployment : mapping<…> {}` counts as the mapping it derives from.

@@ -41,7 +41,11 @@ template <class A, class B> struct ends<range<A, B>> {
 template <class A> struct ends<from<A>> : ends<A> {};
 template <class A> struct ends<to<A>> : ends<A> {};
 
-template <int Index, class... E> auto pick(layers<E...>) -> ends<meta::type_at<Index, E...>>;
+/// The layer or option of a work.
+template <int Index, template <class...> class Work, class... E>
+auto pick(Work<E...>) -> std::type_identity<meta::type_at<Index, E...>>;
+template <int Index, int Rows, int Columns, class... E>
+auto pick(tiles<Rows, Columns, E...>) -> std::type_identity<meta::type_at<Index, E...>>;
 
 /// The type of an entry of a mapping, or of a split after its points.
 template <int Position, class... E>
@@ -55,6 +59,17 @@ auto entry_at(const split<Net, Points, E...>*)
 template <template <class...> class Of, class Layer, int More, class Remedy> constexpr auto of_layers() {
   if constexpr (More == 0) return failing<Of<Layer, Remedy>>{};
   else return failing<Of<Layer, error::and_others<More>, Remedy>>{};
+}
+
+/// The error of a layer that cannot be in parts, or in so many.
+template <mistake What, class Layer, std::int64_t Units, int Ranks> constexpr auto of_parts() {
+  using whole = remedy::run_it_as_a_whole_in_a_layers_list;
+  using fewer = remedy::split_it_over_fewer_ranks_or_otherwise;
+  if constexpr (What == mistake::end_in_parts) return failing<error::input_or_output_not_splittable<Layer, whole>>{};
+  else if constexpr (What == mistake::not_in_parts) return failing<error::layer_not_splittable<Layer, whole>>{};
+  else if constexpr (What == mistake::few_rows) return failing<error::too_few_rows<Layer, Units, Ranks, fewer>>{};
+  else if constexpr (What == mistake::few_columns) return failing<error::too_few_columns<Layer, Units, Ranks, fewer>>{};
+  else return failing<error::too_few_channel_blocks<Layer, Units, Ranks, fewer>>{};
 }
 
 }  // namespace detail
@@ -80,11 +95,20 @@ template <class Net, class Map> consteval auto verdict() {
     return failing<
         error::split_of_another_network<typename entries<Map>::network, remedy::split_the_network_passed_to_main>>{};
   else if constexpr (f.what == misplaced_entry)
-    return failing<error::misplaced_entry<f.number, remedy::write_each_dev_followed_by_its_layers>>{};
+    return failing<error::misplaced_entry<f.number, remedy::write_devices_followed_by_their_work>>{};
   else if constexpr (f.what == rank_twice)
     return failing<error::rank_used_twice<f.number, remedy::give_each_device_a_rank_of_its_own>>{};
   else if constexpr (f.what == rank_missing)
     return failing<error::rank_missing<f.number, remedy::number_the_ranks_from_0_without_gaps>>{};
+  else if constexpr (f.what == not_declared)
+    return failing<error::rank_not_declared<f.number, remedy::declare_its_device_with_dev>>{};
+  else if constexpr (f.what == twice_in_run)
+    return failing<error::rank_twice_in_run<f.number, remedy::name_each_rank_once_in_a_run>>{};
+  else if constexpr (f.what == layers_on_several)
+    return failing<
+        error::layers_on_several_devices<f.number, f.more, remedy::write_one_device_before_layers_or_split_the_layers>>{};
+  else if constexpr (f.what == split_on_one)
+    return failing<error::split_on_one_rank<f.number, remedy::name_several_devices_or_write_layers>>{};
   else if constexpr (f.what == core_twice) return failing<error::core_listed_twice<f.number, remedy::list_each_core_once>>{};
   else if constexpr (f.what == core_negative)
     return failing<error::core_number_negative<f.number, remedy::list_cores_by_numbers_from_0_on>>{};
@@ -104,6 +128,16 @@ template <class Net, class Map> consteval auto verdict() {
     return failing<error::memory_limit_not_positive<f.number, remedy::give_a_positive_number_of_bytes>>{};
   else if constexpr (f.what == in_flight)
     return failing<error::too_few_frames_in_flight<f.number, remedy::let_at_least_one_frame_be_in_flight>>{};
+  else if constexpr (f.what == tile_grid)
+    return failing<error::tile_grid_not_positive<f.number, f.more, remedy::give_at_least_one_row_and_one_column>>{};
+  else if constexpr (f.what == few_tiles)
+    return failing<error::tiles_fewer_than_ranks<f.number, f.more, remedy::write_at_least_as_many_tiles_as_ranks>>{};
+  else if constexpr (f.what == share_not_positive)
+    return failing<error::share_not_positive<f.number, remedy::give_each_device_a_positive_share>>{};
+  else if constexpr (f.what == shares_count)
+    return failing<error::shares_do_not_fit_ranks<f.number, f.more, remedy::give_one_share_for_each_device_of_the_run>>{};
+  else if constexpr (f.what == mistake::exchange_every)
+    return failing<error::exchange_every_not_positive<f.number, remedy::give_a_positive_number_of_layers>>{};
   else if constexpr (f.what == empty_list)
     return failing<error::empty_layer_list<f.number, remedy::give_the_device_at_least_one_layer>>{};
   else if constexpr (f.what == point_outside)
@@ -118,6 +152,8 @@ template <class Net, class Map> consteval auto verdict() {
   else if constexpr (f.what == no_device)
     return detail::of_layers<error::layer_without_device, typename Net::template layer<f.number>, f.more,
                              remedy::add_it_to_a_layers_list>();
+  else if constexpr (f.what >= end_in_parts && f.what <= few_blocks)
+    return detail::of_parts<f.what, typename Net::template layer<f.number>, f.units, f.more>();
   else {
     using E = typename decltype(detail::entry_at<f.position>(static_cast<const typename normal<Map>::type*>(nullptr)))::type;
     if constexpr (f.what == not_a_unit || f.what == no_backend) {
@@ -126,8 +162,11 @@ template <class Net, class Map> consteval auto verdict() {
         return failing<error::not_a_unit<unit, remedy::write_cpu_or_cores_or_threads_or_gpu>>{};
       else return failing<error::unit_without_backend<unit, remedy::link_dice_cudnn_or_use_a_cpu_unit>>{};
     } else {
-      using layer = decltype(detail::pick<f.index>(E{}));
-      if constexpr (f.what == backwards)
+      using part = typename decltype(detail::pick<f.index>(E{}))::type;
+      using layer = detail::ends<part>;
+      if constexpr (f.what == not_an_option)
+        return failing<error::not_a_split_option<part, remedy::put_it_once_after_the_layers_of_a_split_that_has_it>>{};
+      else if constexpr (f.what == backwards)
         return failing<error::range_backwards<typename layer::first, typename layer::last, remedy::swap_first_and_last>>{};
       else if constexpr (detail::id_of<Net, typename layer::first> < 0)
         return failing<

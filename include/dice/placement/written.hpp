@@ -13,13 +13,47 @@ struct interval {
   int first = 0, last = 0;
 };
 
-/// An entry of a mapping or split.
+/// How a work's layers run on the devices of its run: whole on one device, or each cut into a part for each device.
+enum class way : unsigned char { whole, rows, columns, tiles, output_channels, input_channels };
+
+/// What may follow the layers of a work.
+enum class option : unsigned char { none, shares, exchange_every };
+
+/// Whether works of this kind have the option.
+constexpr bool has_option(way how, option o) {
+  if (o == option::shares) return how != way::whole && how != way::tiles;
+  return o == option::exchange_every && (how == way::rows || how == way::columns || how == way::tiles);
+}
+
+/// layers<…>, rows<…>, …: what the devices before it do.
+struct written_work {
+  way how = way::whole;
+  int down = 1, across = 1;  ///< of tiles: rows and columns of their grid
+  meta::view<interval> lists{};
+  meta::view<int> shares{};  ///< one for each device of the run; equal ones if the option is not given
+  int exchange_every = 1;    ///< layers with windows from one exchange to the next
+  unsigned options = 0;      ///< those given, as bits
+  int wrong_option = -1;     ///< the first of its layers and options that stands where it must not, or -1
+
+  constexpr bool has(option o) const { return (options >> static_cast<unsigned>(o)) & 1; }
+  /// Takes note of argument `at`, which is this option, or a layer (none). Returns whether it stands right: behind the
+  /// layers, once, and in a work that has this option.
+  constexpr bool take(option o, int at) {
+    const bool right = o == option::none ? options == 0 : has_option(how, o) && !has(o);
+    if (o != option::none) options |= 1u << static_cast<unsigned>(o);
+    if (!right && wrong_option < 0) wrong_option = at;
+    return right;
+  }
+};
+
+/// An entry of a mapping or split. Devices and ranks that follow each other and the work after them are a run.
 struct entry {
-  enum class kind : unsigned char { other, dev, layers, in_flight };
-  kind what = kind::other;       ///< other: it is not an entry
-  platform::written_dev dev{};   ///< of dev<…>
-  meta::view<interval> lists{};  ///< of layers<…>
-  int frames = 0;                ///< of in_flight<…>
+  enum class kind : unsigned char { other, dev, ranks, work, in_flight };
+  kind what = kind::other;      ///< other: it is not an entry
+  platform::written_dev dev{};  ///< of dev<…>
+  meta::view<int> ranks{};      ///< of ranks<…>
+  written_work work{};          ///< of layers<…>, rows<…>, …
+  int frames = 0;               ///< of in_flight<…>
 };
 
 enum class form : unsigned char { none, mapping, split };
@@ -37,6 +71,16 @@ constexpr int count_devices(const written_mapping& m) {
   int n = 0;
   for (const auto& e : m.entries) n += e.what == entry::kind::dev;
   return n;
+}
+
+/// The ranks that an entry adds to its run, in their order. Refers to the entry.
+constexpr meta::view<int> ranks_in(const entry& e) {
+  return e.what == entry::kind::dev ? meta::view<int>{&e.dev.rank, 1} : e.ranks;
+}
+
+/// Whether the entry is the last one of a run: a work, or each device of a split.
+constexpr bool ends_run(const written_mapping& m, const entry& e) {
+  return e.what == (m.is == form::split ? entry::kind::dev : entry::kind::work);
 }
 
 }  // namespace dice::placement

@@ -79,7 +79,9 @@ inline std::string dot_string(std::string_view text) {
            ", fillcolor=" + dot_string(fill) + "];\n    " + heading + " [label=" + dot_string(detail::heading_of(p, r)) +
            ", shape=plaintext, style=\"\", fontsize=12, fontcolor=" + dot_string(line) + "];\n";
     // The heading is a node, because lines may cross the label of a cluster, but no node.
-    const auto layers = layers_of(p, r.rank);
+    std::vector<int> layers;
+    for (int l = 0; l < p.layers.size(); ++l)
+      if (owner(l) == r.rank) layers.push_back(l);
     arrows += "  " + heading + " -> " + node(layers.at(0)) + " [style=invis];\n";
     for (int l : layers) {
       const auto& text = nodes.text[l];

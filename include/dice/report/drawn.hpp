@@ -59,15 +59,16 @@ struct nodes {
       if (l >= 0) out.of_layer[l] = g.output();
   for (std::size_t l = 0; l < out.text.size(); ++l) {
     auto& text = out.text[out.of_layer[l]];
-    text += (text.empty() ? "" : "\n+ ") + std::string(p.layers.layers[l].name) + "  " + std::string(p.layers.layers[l].op);
+    text += (text.empty() ? "" : "\n+ ") + layer_name(p, static_cast<int>(l)) + "  " + std::string(p.layers.layers[l].op);
   }
   return out;
 }
 
 /// The title of a drawing, in one or two lines.
 [[gnu::cold]] inline std::string title_of(const runtime::program& p) {
-  return std::string(p.network) + ": " + std::to_string(p.layers.size()) + " layers on " + std::to_string(p.ranks()) +
-         (p.ranks() == 1 ? " rank" : " ranks") + (p.plan.messages.empty() ? "" : "\nbold: the messages of one frame");
+  return std::string(p.network) + ": " + std::to_string(p.network_layers().size()) + " layers on " +
+         std::to_string(p.ranks()) + (p.ranks() == 1 ? " rank" : " ranks") +
+         (p.plan.messages.empty() ? "" : "\nbold: the messages of one frame");
 }
 
 /// The heading of a rank, in three lines.

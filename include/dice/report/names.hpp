@@ -4,7 +4,9 @@
 #include "dice/placement/text/write.hpp"
 #include "dice/runtime/program.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,26 +22,60 @@ inline std::string unit_text(const runtime::program& p, int rank) {
          (in.empty() ? "" : ", precision<" + std::string(in) + ">");
 }
 
-/// "conv1+add1+relu1": the layers of fusion group `g`.
+/// "rows 0-3, columns 4-7": what layer `l` of the plan is of the network's layer; empty: all of it. A partial sum also has
+/// the input channels that it sums.
+[[gnu::cold]] inline std::string part_text(const runtime::program& p, int l) {
+  if (p.parts.empty()) return {};
+  const auto& part = p.parts[static_cast<std::size_t>(l)];
+  const auto& whole = part.of;
+  std::string out;
+  const auto add = [&](const char* one, const char* several, std::int64_t begin, std::int64_t end, std::int64_t all) {
+    if (begin == 0 && end == all) return;
+    out += (out.empty() ? "" : ", ") + std::string(end - begin == 1 ? one : several) + " " + std::to_string(begin);
+    if (end - begin > 1) out += "-" + std::to_string(end - 1);
+  };
+  const bool flat = whole.rank < 4;
+  for (int a = 1; a < whole.rank && a < tensor::region::axes; ++a)
+    add(a == 1            ? "channel"
+        : a == 2 && !flat ? "row"
+                          : "column",
+        a == 1            ? "channels"
+        : a == 2 && !flat ? "rows"
+                          : "columns",
+        part.box.begin[a], part.box.end[a], whole[a]);
+  if (part.to > 0) add("input channel", "input channels", part.from, part.to, 0);
+  return out;
+}
+
+/// "conv1", or "conv1 (rows 0-3)" for a part of it.
+[[gnu::cold]] inline std::string layer_name(const runtime::program& p, int l) {
+  const auto part = part_text(p, l);
+  return std::string(p.layers.layers[l].name) + (part.empty() ? "" : " (" + part + ")");
+}
+
+/// "conv1+add1+relu1", perhaps followed by " (rows 0-3)": the layers of fusion group `g`, and which part of the last one it
+/// computes.
 inline std::string group_text(const runtime::program& p, std::size_t g) {
   const auto& group = p.plan.groups[g];
   std::string out;
   for (int l : group.layers())
     if (l >= 0) out += (out.empty() ? "" : "+") + std::string(p.layers.layers[l].name);
-  return out;
+  const auto part = part_text(p, group.output());
+  return out + (part.empty() ? "" : " (" + part + ")");
 }
 
-/// Ids owned by `rank`, ascending.
+/// Ids in the network of the layers that `rank` computes, whole or in part, ascending.
 inline std::vector<int> layers_of(const runtime::program& p, int rank) {
   std::vector<int> out;
   for (std::size_t l = 0; l < p.plan.owner.size(); ++l)
-    if (p.plan.owner[l] == rank) out.push_back(static_cast<int>(l));
+    if (p.plan.owner[l] == rank && p.is_own(static_cast<int>(l))) out.push_back(p.whole(static_cast<int>(l)));
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
 /// "conv1 … pool3, fc1": runs of ids that follow each other.
 [[gnu::cold]] inline std::string runs_text(const runtime::program& p, const std::vector<int>& ids) {
-  const auto name = [&](int l) { return std::string(p.layers.layers[l].name); };
+  const auto name = [&](int l) { return std::string(p.network_layers().layers[l].name); };
   constexpr int most = 6;
   std::string out;
   int runs = 0;

@@ -13,6 +13,27 @@
 
 namespace dice::report {
 
+/// What the ranks compute of layers in parts: the first and the last element of each axis.
+[[gnu::cold]] inline text::json_array parts_json(const runtime::program& p) {
+  text::json_array out;
+  for (int l = 0; l < p.layers.size(); ++l) {
+    const auto& part = p.parts[static_cast<std::size_t>(l)];
+    if (!part.is_own() || part.what == parts::part::kind::whole) continue;
+    text::json_array begin, end;
+    for (int a = 0; a < part.of.rank && a < tensor::region::axes; ++a)
+      begin.add(part.box.begin[a]), end.add(part.box.end[a]);
+    auto one = text::json_object()
+                   .add("layer", part.layer)
+                   .add("rank", p.plan.owner[static_cast<std::size_t>(l)])
+                   .add("begin", begin)
+                   .add("end", end)
+                   .add("macs", p.layers.layers[l].macs);
+    if (part.to > 0) one.add("input_channels", text::json_array().add(part.from).add(part.to));
+    out.add(one);
+  }
+  return out;
+}
+
 /// The plan as --plan=json has it.
 [[gnu::cold]] inline text::json_object plan_json(const runtime::program& p) {
   text::json_array ranks, messages;
@@ -30,18 +51,20 @@ namespace dice::report {
                      .add("from", m.from)
                      .add("to", m.to)
                      .add("tag", m.tag)
-                     .add("layer", m.layer)
+                     .add("layer", p.whole(m.layer))
                      .add("bytes", m.bytes));
-  return text::json_object()
-      .add("network", p.network)
-      .add("in_flight", p.plan.in_flight)
-      .add("ranks", ranks)
-      .add("messages", messages);
+  auto out = text::json_object()
+                 .add("network", p.network)
+                 .add("in_flight", p.plan.in_flight)
+                 .add("ranks", ranks)
+                 .add("messages", messages);
+  if (!p.parts.empty()) out.add("parts", parts_json(p));
+  return out;
 }
 
 /// The same as a table.
 [[gnu::cold]] inline std::string plan_table(const runtime::program& p) {
-  std::string out = "Network " + std::string(p.network) + ": " + std::to_string(p.layers.size()) + " layers on " +
+  std::string out = "Network " + std::string(p.network) + ": " + std::to_string(p.network_layers().size()) + " layers on " +
                     std::to_string(p.ranks()) + (p.ranks() == 1 ? " rank, " : " ranks, ") +
                     std::to_string(p.plan.in_flight) + (p.plan.in_flight == 1 ? " frame" : " frames") +
                     " in flight at most\n\n";
@@ -59,7 +82,7 @@ namespace dice::report {
     const auto flow = [](int n, std::int64_t bytes) {
       return n ? std::to_string(n) + " · " + text::bytes_text(bytes) : std::string("–");
     };
-    lines.push_back({std::to_string(r.rank), unit_text(p, r.rank), std::to_string(r.layers), macs,
+    lines.push_back({std::to_string(r.rank), unit_text(p, r.rank), std::to_string(layers_of(p, r.rank).size()), macs,
                      text::bytes_text(r.weight_bytes), text::bytes_text(r.arena_bytes), text::bytes_text(r.peak_bytes),
                      flow(sends, sent), flow(receives, received)});
   }
@@ -70,8 +93,8 @@ namespace dice::report {
     out += "\nMessages of one frame:\n";
     lines = {{"layer", "from", "to", "tag", "size"}};
     for (const auto& m : p.plan.messages)
-      lines.push_back({std::string(p.layers.layers[m.layer].name), std::to_string(m.from), std::to_string(m.to),
-                       std::to_string(m.tag), text::bytes_text(m.bytes)});
+      lines.push_back({layer_name(p, m.layer), std::to_string(m.from), std::to_string(m.to), std::to_string(m.tag),
+                       text::bytes_text(m.bytes)});
     out += text::table_text(lines, 1);
   }
   return out;

@@ -70,8 +70,8 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
 }
 
 /// The content of --profile: {"network", "frames", "ranks": [{"rank", "host", "unit", "layers": [{"id", "name", "operator",
-/// "ids", "macs", "median_ms", "spread_ms", "share"}]}]}. An entry is a fusion group: "ids" are its layers, "id" and
-/// "operator" are those of its anchor.
+/// "ids", "macs", "median_ms", "spread_ms", "share"}]}]}, of parts of layers also "part". An entry is a fusion group: "ids"
+/// are its layers, "id" and "operator" are those of its anchor.
 [[gnu::cold]] inline std::string profile_json(const runtime::program& p, std::int64_t frames,
                                               const std::vector<rank_profile>& ranks) {
   text::json_array of_ranks;
@@ -82,16 +82,18 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
       text::json_array ids;
       std::int64_t macs = 0;
       for (int l : group.layers())
-        if (l >= 0) ids.add(l), macs += p.layers.layers[l].macs;
-      layers.add(text::json_object()
-                     .add("id", group.anchor)
-                     .add("name", group_text(p, static_cast<std::size_t>(g.group)))
-                     .add("operator", p.layers.layers[group.anchor].op)
-                     .add("ids", ids)
-                     .add("macs", macs)
-                     .add("median_ms", g.median_ms)
-                     .add("spread_ms", g.spread_ms)
-                     .add("share", g.share));
+        if (l >= 0) ids.add(p.whole(l)), macs += p.layers.layers[l].macs;
+      auto layer = text::json_object()
+                       .add("id", p.whole(group.anchor))
+                       .add("name", group_text(p, static_cast<std::size_t>(g.group)))
+                       .add("operator", p.layers.layers[group.anchor].op)
+                       .add("ids", ids)
+                       .add("macs", macs)
+                       .add("median_ms", g.median_ms)
+                       .add("spread_ms", g.spread_ms)
+                       .add("share", g.share);
+      if (const auto part = part_text(p, group.output()); !part.empty()) layer.add("part", part);
+      layers.add(layer);
     }
     of_ranks.add(text::json_object()
                      .add("rank", r)

@@ -1,6 +1,7 @@
 // What --plan=steps prints: every rank's program for one frame, step by step, and where its tensors lie.
 #pragma once
 
+#include "dice/report/names.hpp"
 #include "dice/report/plan.hpp"
 #include "dice/runtime/program.hpp"
 
@@ -18,11 +19,17 @@ inline std::string address_text(const schedule::place& at) {
          (at.layout == tensor::layout::blocked ? " blocked" : "");
 }
 
-inline std::string layer_name(const runtime::program& p, int l) { return std::string(p.layers.layers[l].name); }
-
 /// "rank 2, tag 1, 2048 B": the other end of a message.
 inline std::string message_text(const schedule::message& m, int other) {
   return "rank " + std::to_string(other) + ", tag " + std::to_string(m.tag) + ", " + text::bytes_text(m.bytes);
+}
+
+/// What the kernel of a fusion group does.
+inline const char* action_text(const runtime::program& p, int anchor) {
+  using kind = parts::part::kind;
+  if (p.is_own(anchor)) return "compute";
+  const auto what = p.parts[static_cast<std::size_t>(anchor)].what;
+  return what == kind::cut ? "cut" : what == kind::join ? "join" : "sum";
 }
 
 /// What a step does, to which layers, from where, to where.
@@ -54,7 +61,8 @@ inline std::string message_text(const schedule::message& m, int other) {
   if (g.residual >= 0) operands.push_back(p.layers.into(g.residual)[g.residual_operand].from);
   for (int i = 0; i < s.operands; ++i)
     reads += (i ? ", " : "") + name(operands[i]) + " at " + address_text(p.plan.operands[s.first_operand + i]);
-  return {"compute", layers, reads, address_text(s.output)};
+  const auto part = part_text(p, g.output());
+  return {action_text(p, g.anchor), layers + (part.empty() ? "" : " (" + part + ")"), reads, address_text(s.output)};
 }
 
 }  // namespace detail
@@ -85,7 +93,7 @@ inline std::string message_text(const schedule::message& m, int other) {
       const auto& buffer = p.plan.buffers[b];
       const auto first = std::to_string(buffer.first_step - r.first_step + 1),
                  last = std::to_string(buffer.last_step - r.first_step + 1);
-      lines.push_back({"  " + (buffer.layer < 0 ? std::string("(kernel's memory)") : detail::layer_name(p, buffer.layer)),
+      lines.push_back({"  " + (buffer.layer < 0 ? std::string("(kernel's memory)") : layer_name(p, buffer.layer)),
                        detail::address_text(buffer.at), text::bytes_text(buffer.bytes),
                        first == last ? first : first + " … " + last});
     }

@@ -31,7 +31,7 @@ namespace dice::report {
   const int arrivals = std::max(1, static_cast<int>(r.team().size()));  // the row after those of the threads
   for (int t = 0; t < arrivals; ++t) meta("thread_name", t, "thread " + std::to_string(t));
   meta("thread_name", arrivals, "messages arrive");
-  const auto layer = [&](int l) { return std::string(p.layers.layers[l].name); };
+  const auto layer = [&](int l) { return layer_name(p, l); };
   for (const auto& e : r.events()) {
     if (e.is == kind::post) continue;
     std::string name, more;

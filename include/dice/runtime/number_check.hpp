@@ -11,11 +11,13 @@
 namespace dice::runtime {
 
 /// Throws std::runtime_error, "`subject` NaN at [0, 3, 1, 2]; `remedy`", if an element of `x` is NaN or infinite. Unused
-/// lanes of blocks may hold anything.
+/// lanes of blocks may hold anything. `pitch`: that of a band of rows (schedule::place), or 0.
 inline void require_finite(const float* x, const dice::tensor::shape& s, dice::tensor::layout as, const std::string& subject,
-                           const std::string& remedy) {
+                           const std::string& remedy, std::int64_t pitch = 0) {
   const bool blocked = as == dice::tensor::layout::blocked;
-  for (std::int64_t i = 0; i < dice::tensor::elements(s, as); ++i) {
+  const auto in_plane = s.rank < 2 ? 1 : s.product(2, s.rank) * (blocked ? dice::tensor::block : 1);
+  const auto skip = pitch ? pitch - in_plane : 0;
+  for (std::int64_t i = 0; i < dice::tensor::elements(s, as); ++i, x += i % in_plane == 0 ? skip : 0) {
     if (std::isfinite(x[i])) continue;
     auto at = i;  // in row-major order
     if (blocked) {
@@ -53,7 +55,8 @@ inline void require_finite_result(const program& p, const schedule::step& s, con
   require_finite(x, p.layers.layers[s.layer].output, s.output.layout,
                  (alone ? "its result" : "the result of " + layers) + " holds",
                  std::string("its inputs are finite, so look at its weights, and at the scale of the frames") +
-                     (half ? "; or compute it with bf16 or float32, since fp16 ends at 65504" : ""));
+                     (half ? "; or compute it with bf16 or float32, since fp16 ends at 65504" : ""),
+                 s.output.pitch);
 }
 
 }  // namespace dice::runtime

@@ -3,6 +3,7 @@
 #include "dice/algorithm/choice.hpp"
 #include "dice/graph/network.hpp"
 #include "dice/kernels/kernel.hpp"
+#include "dice/parts/part.hpp"
 #include "dice/platform/dev.hpp"
 #include "dice/platform/unit.hpp"
 #include "dice/schedule/program.hpp"
@@ -31,14 +32,21 @@ struct team {
   void (*each)(void (*body)(void*, std::int64_t, std::int64_t), void* with) = nullptr;
 };
 
+/// The functions of a backend that cut tensors, put them together and add partial sums.
+struct piece_kernels {
+  kernels::functions cut, join, sum;
+};
+
 /// What plans of other mappings are made from: a network's layers, unfused, by backend and id; empty for backends that a
 /// program does not have.
 struct layer_tables {
+  graph::network_view net;
   algorithm::tables algorithms;
   /// An entry has no variants if the backend cannot compute the layer.
   algorithm::by_backend<std::span<const kernels::entry>> kernels{};
   std::span<const std::span<const graph::parameter>> parameters{};
   algorithm::by_backend<kernels::opener> open{};  ///< as in program
+  algorithm::by_backend<piece_kernels> pieces{};  ///< of layers that only networks of parts have
 
   constexpr bool computes(algorithm::backend by, int layer) const { return kernels[by][layer].variants > 0; }
   /// The entry of a layer in backend `by`, computed as `how` says.
@@ -48,6 +56,27 @@ struct layer_tables {
     if (how.packed_bytes == 0) out.by.pack = nullptr;
     return out;
   }
+  /// The same of layer `l` of a network of parts, which must outlive it.
+  constexpr kernels::entry kernel(algorithm::backend by, const parts::parts_view& all, int l,
+                                  const algorithm::choice& how) const {
+    using kind = parts::part::kind;
+    auto out = kernel(by, all.whole(l), how);
+    if (all.parts.empty() || all.restricted[l] < 0) return out;
+    const auto what = all.parts[l].what;
+    if (!all.parts[l].is_own())
+      out = {.by = what == kind::cut ? pieces[by].cut : what == kind::join ? pieces[by].join : pieces[by].sum};
+    out.what = {.op = all.operators[all.restricted[l]].address(),
+                .inputs = all.net.operands(l),
+                .result = all.net.layers[l].output,
+                .how = how};
+    return out;
+  }
+  /// The parameters of that layer.
+  constexpr std::span<const graph::parameter> parameters_of(const parts::parts_view& all, int l) const {
+    if (all.parts.empty() || all.restricted[l] < 0) return parameters[all.whole(l)];
+    const auto first = all.first_parameter[l], end = all.first_parameter[l + 1];
+    return all.parameters.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
+  }
 };
 
 struct owned_mapping;
@@ -56,7 +85,9 @@ struct owned_mapping;
 struct program {
   std::string_view version;  ///< of dice
   std::string_view network;
-  graph::network_view layers;
+  graph::network_view layers;          ///< those of the plan: if the mapping splits layers, the network of parts
+  meta::view<parts::part> parts{};     ///< what each of them is a part of; empty: they are the network's own
+  graph::network_view whole_layers{};  ///< then the network's own
   schedule::plan_view plan;
   std::span<const kernels::entry> kernels;                        ///< by fusion group
   std::span<const std::span<const graph::parameter>> parameters;  ///< by fusion group: the anchor's
@@ -74,6 +105,18 @@ struct program {
   owned_mapping (*remap)(const program& own, std::string_view given) = nullptr;
   const char* const* library = nullptr;  ///< symbols of the library for which the program was compiled; null without one
 
+  /// The layer of the network to which layer l of the plan belongs.
+  constexpr int whole(int l) const { return parts.empty() ? l : parts[static_cast<std::size_t>(l)].layer; }
+  /// Whether it computes that layer's operator; else it cuts out or puts together results.
+  constexpr bool is_own(int l) const { return parts.empty() || parts[static_cast<std::size_t>(l)].is_own(); }
+  /// The network's own layers.
+  constexpr const graph::network_view& network_layers() const { return parts.empty() ? layers : whole_layers; }
+  /// The layer of the plan that is layer `layer` of the network, which is not split.
+  int planned(int layer) const {
+    int l = 0;
+    while (whole(l) != layer || (!parts.empty() && parts[static_cast<std::size_t>(l)].what != parts::part::kind::whole)) ++l;
+    return l;
+  }
   int ranks() const { return static_cast<int>(plan.ranks.size()); }
   /// Opens the accelerator of rank `r`; null if the rank has none.
   constexpr kernels::opener opener(std::size_t r) const {

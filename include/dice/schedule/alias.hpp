@@ -17,8 +17,9 @@ struct instance {
   int parent = -1;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  bool received = false;  ///< of another rank
-  bool joined = false;    ///< a Concat whose operands all lie in place: nothing to compute
+  std::int64_t pitch = 0;  ///< elements from one plane to the next if it is a band of the parent's rows; 0: dense
+  bool received = false;   ///< of another rank
+  bool joined = false;     ///< a Concat whose operands all lie in place: nothing to compute
 };
 
 /// Instance whose memory holds instance i, and the offset in bytes from the beginning of that memory.

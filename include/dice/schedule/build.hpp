@@ -8,6 +8,7 @@
 #include "dice/schedule/alias.hpp"
 #include "dice/schedule/arena.hpp"
 #include "dice/schedule/carried.hpp"
+#include "dice/schedule/embed.hpp"
 #include "dice/schedule/fuse.hpp"
 #include "dice/schedule/layouts.hpp"
 #include "dice/schedule/program.hpp"
@@ -222,6 +223,9 @@ class builder {
       if (const auto* d = i.received ? delivery_of(i.layer, rank) : nullptr; d && d->within >= 0)
         i.parent = index_[d->within], i.offset = d->offset * tensor::element_bytes;
     alias(net_, instances_, index_, own_);
+    embed(
+        {net_, groups_, input_.algorithms, layouts_}, instances_, index_, own_,
+        [&](int t) { return sent_[t] < sent_[t + 1]; }, [&](int l, auto f) { each_operand(l, f); });
   }
 
   constexpr void list_steps(int rank, rank_program& out) {
@@ -368,6 +372,7 @@ class builder {
     place p = plan_.buffers[buffer_of_[r.at]].at;
     p.offset += r.offset;
     p.layout = layouts_[tensor];
+    p.pitch = instances_[index_[tensor]].pitch;
     return p;
   }
 

@@ -3,16 +3,19 @@
 
 #include "dice/algorithm/backend.hpp"
 #include "dice/algorithm/choice.hpp"
+#include "dice/parts/proofs.hpp"
 #include "dice/placement/assign.hpp"
 #include "dice/placement/check.hpp"
 #include "dice/placement/written.hpp"
 #include "dice/schedule/limits.hpp"
 #include "dice/schedule/proofs.hpp"
+#include "dice/schedule/split_plan.hpp"
 
 #include <cstddef>
 #include <span>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dice::schedule {
@@ -22,21 +25,30 @@ namespace dice::schedule {
 class dynamic_plan {
  public:
   /// `tables` has the algorithms of every backend in the program and is empty for the others. Throws std::logic_error if the
-  /// plan is unsound, which is a bug in dice.
+  /// plan is unsound, which is a bug in dice. For mappings that split layers, `operators` and `parameters` are those of the
+  /// network's layers.
   [[gnu::cold]] dynamic_plan(const graph::network_view& net, const placement::written_mapping& m,
-                             const algorithm::tables& tables) {
+                             const algorithm::tables& tables, meta::view<graph::any_operator> operators = {},
+                             std::span<const std::span<const graph::parameter>> parameters = {}) {
     unsigned processors = 0;
     for (int i = 0; i < algorithm::backends; ++i)
       if (const auto b = static_cast<algorithm::backend>(i); !tables.chosen[b].empty())
         processors |= platform::bit(algorithm::processor_of(b));
     if ((mistake_ = placement::check(m, net, processors)) || (mistake_ = without_backend(m, tables))) return;
-    const auto layers = static_cast<std::size_t>(net.size());
-    std::vector<int> owner(layers);
     devices_.resize(placement::count_devices(m));
-    const int in_flight = placement::assign(m, net.size(), owner.data(), devices_.data());
-    std::vector<algorithm::choice> by_layer(layers);
-    plan_ = build({net, owner, devices_, by_layer, in_flight}, tables, by_layer);
-    if (!sound(plan_.view(), net))
+    const int in_flight = placement::assign_devices(m, devices_.data());
+    const auto where = placement::assign_works(m, net.size());
+    std::vector<algorithm::choice> by_layer(static_cast<std::size_t>(net.size()));
+    if (where.view().splits()) {
+      auto built = build_split({net, operators, where.view(), devices_, {}, parameters}, tables, in_flight);
+      plan_ = std::move(built.plan), network_ = std::move(built.net);
+      by_layer.assign(built.algorithms.begin(), built.algorithms.end());
+      parts_ = network_.view();
+    } else {
+      plan_ = build({net, where.view().owner, devices_, by_layer, in_flight}, tables, by_layer);
+      parts_.net = net;
+    }
+    if (!sound(plan_.view(), parts_.net) || (!parts_.parts.empty() && !parts::parts_match(net, operators, parts_)))
       throw std::logic_error("dice is wrong, please report: the plan of this mapping is unsound");
     if ((mistake_ = check_limits(plan_.view(), devices_))) return;
     for (const auto& g : plan_.groups) algorithms_.push_back(by_layer[g.anchor]);
@@ -48,6 +60,8 @@ class dynamic_plan {
   /// If there is a mistake, the other members must not be used.
   const placement::finding& mistake() const { return mistake_; }
   plan_view view() const { return plan_.view(); }
+  /// The network whose layers the plan refers to.
+  const parts::parts_view& parts() const { return parts_; }
   std::span<const algorithm::choice> algorithms() const { return algorithms_; }  ///< by fusion group
   std::span<const platform::device> devices() const { return devices_; }         ///< by rank, like those below
   std::span<const platform::unit> units() const { return units_; }
@@ -70,6 +84,8 @@ class dynamic_plan {
 
   placement::finding mistake_;
   built_plan plan_;
+  parts::network network_;
+  parts::parts_view parts_;
   std::vector<algorithm::choice> algorithms_;
   std::vector<platform::device> devices_;
   std::vector<platform::unit> units_;

@@ -33,6 +33,7 @@ struct place {
   space where = space::scratch;
   std::int64_t offset = 0;
   tensor::layout layout = tensor::layout::plain;
+  std::int64_t pitch = 0;  ///< elements from one plane to the next if it is a band of a larger tensor's rows; 0: dense
   friend constexpr bool operator==(const place&, const place&) = default;
 };
 

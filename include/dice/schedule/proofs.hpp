@@ -15,8 +15,8 @@
 
 namespace dice::schedule {
 
-/// Every message is sent by one step of its sender and received by one step of its receiver, in one layout and with its
-/// tensor's size. Tags are positive and unique for each sender and receiver.
+/// Every message is sent by one step of its sender and received by one step of its receiver, in one layout, dense and with
+/// its tensor's size. Tags are positive and unique for each sender and receiver.
 constexpr bool messages_match(const plan_view& p, const graph::network_view& net) {
   const int n = static_cast<int>(p.messages.size()), ranks = static_cast<int>(p.ranks.size());
   meta::array<int> sends(n), receives(n);
@@ -28,7 +28,8 @@ constexpr bool messages_match(const plan_view& p, const graph::network_view& net
     if (msg.tag != ++tags[msg.from * ranks + msg.to] || p.owner[msg.layer] != msg.from) return false;
     const auto& shape = net.layers[msg.layer].output;
     if (msg.part != tensor::whole(shape) || msg.bytes != tensor::bytes(shape, msg.at_sender.layout)) return false;
-    if (msg.at_sender.layout != msg.at_receiver.layout) return false;
+    if (msg.at_sender.layout != msg.at_receiver.layout || msg.at_sender.pitch != 0 || msg.at_receiver.pitch != 0)
+      return false;
     if (msg.at_sender.where != space::frame || msg.at_receiver.where != space::frame) return false;
   }
   for (const auto& r : p.ranks)

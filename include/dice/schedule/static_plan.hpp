@@ -6,6 +6,7 @@
 #include "dice/placement/placement.hpp"
 #include "dice/schedule/limits.hpp"
 #include "dice/schedule/proofs.hpp"
+#include "dice/schedule/static_split.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,51 +16,6 @@
 namespace dice::schedule {
 
 namespace detail {
-
-struct sizes {
-  std::size_t ranks, segments, steps, operands, groups, messages, buffers, owner;
-};
-
-/// A plan in arrays of fixed size.
-template <sizes S> struct arrays {
-  int in_flight = 1;
-  std::array<rank_program, S.ranks> ranks{};
-  std::array<segment, S.segments> segments{};
-  std::array<step, S.steps> steps{};
-  std::array<place, S.operands> operands{};
-  std::array<group, S.groups> groups{};
-  std::array<message, S.messages> messages{};
-  std::array<buffer, S.buffers> buffers{};
-  std::array<int, S.owner> owner{};
-
-  constexpr plan_view view() const {
-    return {in_flight, ranks, segments, steps, operands, groups, messages, buffers, owner};
-  }
-};
-
-template <class To, class From> constexpr void copy(To& to, const From& from) {
-  for (int i = 0; i < from.size(); ++i) to[i] = from[i];
-}
-
-template <class Net> using algorithms_of = std::array<algorithm::choice, Net::size>;
-
-/// Adds the tables of backend B if a device of the mapping needs them.
-template <class Net, class Map, algorithm::backend B> constexpr void add_tables(algorithm::tables& to) {
-  constexpr const auto& devices = placement::of<Net, Map>.devices;
-  constexpr auto uses = [](const platform::device& d) { return algorithm::backend_of(d.unit) == B; };
-  constexpr auto limited = [](const platform::device& d) { return d.memory_limit >= 0; };
-  if constexpr (std::any_of(devices.begin(), devices.end(), uses)) {
-    to.chosen[B] = algorithm::choices<Net, B>;
-    if constexpr (std::any_of(devices.begin(), devices.end(), limited)) to.smallest[B] = algorithm::smallest_choices<Net, B>;
-  }
-}
-
-template <class Net, class Map> constexpr algorithm::tables tables() {
-  algorithm::tables out;
-  [&]<int... B>(std::integer_sequence<int, B...>) { (add_tables<Net, Map, static_cast<algorithm::backend>(B)>(out), ...); }
-  (std::make_integer_sequence<int, algorithm::backends>{});
-  return out;
-}
 
 /// The plan; `chosen` becomes the algorithms that keep its ranks within their memory limits.
 template <class Net, class Map> constexpr built_plan compute(algorithms_of<Net>& chosen) {
@@ -83,10 +39,7 @@ template <class Net, class Map> struct roomy {
 template <class Net, class Map> consteval auto compute_roomy() {
   roomy<Net, Map> out{};
   const built_plan p = compute<Net, Map>(out.algorithms);
-  out.data.in_flight = p.in_flight;
-  copy(out.data.ranks, p.ranks), copy(out.data.segments, p.segments), copy(out.data.steps, p.steps);
-  copy(out.data.operands, p.operands), copy(out.data.groups, p.groups), copy(out.data.messages, p.messages);
-  copy(out.data.buffers, p.buffers), copy(out.data.owner, p.owner);
+  fill(out.data, p);
   const auto n = [](const auto& a) { return static_cast<std::size_t>(a.size()); };
   out.used = {n(p.ranks), n(p.segments), n(p.steps), n(p.operands), n(p.groups), n(p.messages), n(p.buffers), n(p.owner)};
   return out;
@@ -94,8 +47,12 @@ template <class Net, class Map> consteval auto compute_roomy() {
 
 template <class Net, class Map> inline constexpr auto roomy_plan = compute_roomy<Net, Map>();
 
-/// How each layer is computed as the anchor of a group, by id.
-template <class Net, class Map> inline constexpr auto algorithm_table = roomy_plan<Net, Map>.algorithms;
+/// How each layer of the network of parts is computed as the anchor of a group, by id.
+template <class Net, class Map> consteval auto copy_algorithms() {
+  if constexpr (splits<Net, Map>) return split_of<Net, Map>.algorithms;
+  else return roomy_plan<Net, Map>.algorithms;
+}
+template <class Net, class Map> inline constexpr auto algorithm_table = copy_algorithms<Net, Map>();
 
 template <class Net, class Map> consteval auto trim() {
   constexpr auto& from = roomy_plan<Net, Map>;
@@ -112,10 +69,29 @@ template <class Net, class Map> consteval auto trim() {
 
 template <class Net, class Map> inline constexpr auto stored = trim<Net, Map>();
 
+template <class Net, class Map> consteval plan_view view_of_plan() {
+  if constexpr (splits<Net, Map>) return split_of<Net, Map>.plan.view();
+  else return stored<Net, Map>.view();
+}
+template <class Net, class Map> consteval parts::parts_view view_of_parts() {
+  if constexpr (splits<Net, Map>) return split_of<Net, Map>.net.view();
+  else return {.net = graph::view_of<Net>};
+}
+
+}  // namespace detail
+
+/// The network whose layers the plan of valid mapping Map for network Net refers to: Net itself if no layer is split.
+template <class Net, class Map> inline constexpr parts::parts_view parts_of = detail::view_of_parts<Net, Map>();
+
+namespace detail {
+
 template <class Net, class Map>
 inline constexpr bool proved = [] {
-  constexpr plan_view p = stored<Net, Map>.view();
-  constexpr auto& net = graph::view_of<Net>;
+  constexpr plan_view p = view_of_plan<Net, Map>();
+  constexpr auto& net = parts_of<Net, Map>.net;
+  if constexpr (splits<Net, Map>)
+    static_assert(parts::parts_match(graph::view_of<Net>, {operators_of<Net>.data(), Net::size}, parts_of<Net, Map>),
+                  "dice is wrong, please report: a part of a layer does not get what it needs");
   static_assert(messages_match(p, net), "dice is wrong, please report: a message of this plan has no partner");
   static_assert(reads_follow_writes(p, net),
                 "dice is wrong, please report: a step of this plan reads what is not there yet");
@@ -129,7 +105,7 @@ inline constexpr bool proved = [] {
 
 /// The plan of valid mapping Map for network Net, before the proofs. Checks of mappings use this one: a compiler that frees
 /// memory between functions (g++) then does not need the memory of plan and proofs at once.
-template <class Net, class Map> inline constexpr plan_view draft_of = detail::stored<Net, Map>.view();
+template <class Net, class Map> inline constexpr plan_view draft_of = detail::view_of_plan<Net, Map>();
 
 /// The same, proved sound.
 template <class Net, class Map>

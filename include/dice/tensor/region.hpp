@@ -48,7 +48,11 @@ constexpr region hull(const region& a, const region& b) {
   return r;
 }
 
-constexpr bool contains(const region& outer, const region& inner) { return hull(outer, inner) == outer; }
+constexpr bool contains(const region& outer, const region& inner) {
+  for (int a = 0; a < region::axes; ++a)
+    if (inner.begin[a] < outer.begin[a] || inner.end[a] > outer.end[a]) return false;
+  return true;
+}
 
 /// Shape of the tensor that consists of `r` alone, cut out of a tensor of shape `s` (axes past the fourth whole).
 constexpr shape extents(const region& r, const shape& s) {

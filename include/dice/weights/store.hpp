@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
@@ -55,16 +56,24 @@ class store {
     }
     packed_ = block(packed);
     map_plain(from, items);
+    gather_plain(from, items);
     std::int64_t at = 0;
     std::vector<const float*> plain;
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (!items[i].packed_bytes) continue;
       // One item at a time, unmapped immediately: the plain pages of packed weights never pile up.
       std::vector<files::mapped> pages;
+      std::vector<block> gathered;
       plain.clear();
       for (const auto& p : items[i].parameters) {
         const std::byte* start = nullptr;
-        pages.push_back(from.map(p.offset, p.offset + p.extents.bytes(), start));
+        if (p.in_place()) {
+          pages.push_back(from.map(p.offset, p.end(), start));
+        } else {
+          gathered.push_back(block(p.extents.bytes()));
+          gather(from, p, gathered.back().data());
+          start = gathered.back().data();
+        }
         plain.push_back(reinterpret_cast<const float*>(start));
       }
       locations_[i].packed = packed_.data() + at;
@@ -104,10 +113,32 @@ class store {
 
   static void check(const file& from, const graph::parameter& p) {
     const auto bytes = p.extents.bytes();
-    if (p.offset < 0 || p.offset % 64 || bytes <= 0 || p.offset > from.data_bytes() - bytes)
+    if (p.offset < 0 || p.offset % (p.is_part ? 4 : 64) || bytes <= 0 || p.end() <= p.offset ||
+        p.end() > from.data_bytes())
       throw files::error("the generated header is damaged: a parameter at " + std::to_string(p.offset) + " with " +
                          std::to_string(bytes) + " bytes does not lie in '" + from.path() + "' (" +
                          std::to_string(from.data_bytes()) + " bytes of data)");
+  }
+
+  /// Copies the pieces of a parameter from the file.
+  static void gather(const file& from, const graph::parameter& p, std::byte* to) {
+    const std::byte* start = nullptr;
+    const auto pages = from.map(p.offset, p.end(), start);
+    for (std::int64_t y = 0; y < p.planes; ++y)
+      for (std::int64_t x = 0; x < p.rows; ++x, to += p.piece_bytes())
+        std::memcpy(to, start + y * p.plane_pitch + x * p.row_pitch, static_cast<std::size_t>(p.piece_bytes()));
+  }
+  /// Copies of the parameters that kernels read plain, but not where they lie.
+  void gather_plain(const file& from, std::span<const item> items) {
+    for (std::size_t i = 0; i < items.size(); ++i)
+      for (std::size_t k = 0; !items[i].packed_bytes && k < items[i].parameters.size(); ++k) {
+        const auto& p = items[i].parameters[k];
+        if (p.in_place()) continue;
+        gathered_.push_back(block(p.extents.bytes()));
+        gather(from, p, gathered_.back().data());
+        pointers_[static_cast<std::size_t>(locations_[i].first) + k] =
+            reinterpret_cast<const float*>(gathered_.back().data());
+      }
   }
 
   /// Maps the parameters that are read in place; neighbours in the file share a mapping.
@@ -121,7 +152,7 @@ class store {
       if (!items[i].packed_bytes)
         for (std::size_t k = 0; k < items[i].parameters.size(); ++k) {
           const auto& p = items[i].parameters[k];
-          parts.push_back({p.offset, p.offset + p.extents.bytes(), static_cast<std::size_t>(locations_[i].first) + k});
+          if (p.in_place()) parts.push_back({p.offset, p.end(), static_cast<std::size_t>(locations_[i].first) + k});
         }
     std::sort(parts.begin(), parts.end(), [](const part& a, const part& b) { return a.begin < b.begin; });
     constexpr std::int64_t near = 4096;
@@ -139,6 +170,7 @@ class store {
   std::vector<const float*> pointers_;
   std::vector<files::mapped> mappings_;
   block packed_;
+  std::vector<block> gathered_;
 };
 
 /// Packs `items` one by one and passes them to put(offset, from, bytes), with offsets by stored_bytes(), until a call

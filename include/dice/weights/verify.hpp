@@ -28,7 +28,7 @@ struct verified {
   std::set<const stored_tensor*> needed;
   for (const auto& n : items)
     for (const auto& p : n.parameters) {
-      const auto end = p.offset + p.extents.bytes();
+      const auto end = p.end();
       const auto at =
           std::find_if(all.begin(), all.end(), [&](const auto& t) { return t.begin <= p.offset && end <= t.end; });
       if (at == all.end())

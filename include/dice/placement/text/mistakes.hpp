@@ -3,6 +3,7 @@
 
 #include "dice/meta/nearest.hpp"
 #include "dice/placement/check.hpp"
+#include "dice/placement/text/mistake_words.hpp"
 #include "dice/placement/text/parse.hpp"
 #include "dice/placement/text/write.hpp"
 
@@ -14,77 +15,6 @@
 #include <string_view>
 
 namespace dice::placement {
-
-/// A mistake's name in error.hpp, and its remedy with blanks instead of underscores.
-struct mistake_words {
-  std::string_view name, remedy;
-};
-
-/// Empty for mistakes that texts cannot have.
-constexpr mistake_words words_of(mistake what) {
-  switch (what) {
-    case mistake::not_a_mapping:
-      return {"not_a_mapping", "write mapping of dev and layers"};
-    case mistake::other_split:
-      return {"split_of_another_network", "split the network passed to main"};
-    case mistake::misplaced_entry:
-      return {"misplaced_entry", "write each dev followed by its layers"};
-    case mistake::rank_twice:
-      return {"rank_used_twice", "give each device a rank of its own"};
-    case mistake::rank_missing:
-      return {"rank_missing", "number the ranks from 0 without gaps"};
-    case mistake::not_a_unit:
-      return {"not_a_unit", "write cpu or cores or threads or gpu"};
-    case mistake::core_twice:
-      return {"core_listed_twice", "list each core once"};
-    case mistake::core_negative:
-      return {"core_number_negative", "list cores by numbers from 0 on"};
-    case mistake::no_core:
-      return {"no_core_listed", "list cores by numbers from 0 on"};
-    case mistake::too_few_threads:
-      return {"too_few_threads", "ask for at least one thread"};
-    case mistake::too_many_threads:
-      return {"too_many_threads", "ask for at most 1024 threads"};
-    case mistake::gpu_negative:
-      return {"gpu_number_negative", "write cpu or cores or threads or gpu"};
-    case mistake::no_backend:
-      return {"unit_without_backend", "link dice::cudnn or use a cpu unit"};
-    case mistake::not_a_limit:
-      return {"not_a_limit", "write memory or precision or on a host"};
-    case mistake::precision:
-      return {"precision_not_possible", "give it once and only to gpus"};
-    case mistake::memory_not_positive:
-      return {"memory_limit_not_positive", "give a positive number of bytes"};
-    case mistake::in_flight:
-      return {"too_few_frames_in_flight", "let at least one frame be in flight"};
-    case mistake::foreign:
-      return {"not_a_layer_of_the_network", "name layers of the network passed to main"};
-    case mistake::backwards:
-      return {"range_backwards", "swap first and last"};
-    case mistake::empty_list:
-      return {"empty_layer_list", "give the device at least one layer"};
-    case mistake::point_outside:
-      return {"split_point_out_of_range", "keep points between 0 and the number of layers"};
-    case mistake::points_unordered:
-      return {"split_points_unordered", "sort the points and use each once"};
-    case mistake::points_count:
-      return {"split_points_do_not_fit_devices", "give one point less than devices"};
-    case mistake::two_devices:
-      return {"layer_on_two_devices", "remove it from one of the layer lists"};
-    case mistake::no_device:
-      return {"layer_without_device", "add it to a layers list"};
-    case mistake::memory_less_than_plan:
-      return {"memory_limit_less_than_plan", "raise the limit or move layers to another device"};
-    case mistake::no_kernel:
-      return {"layer_without_kernel", "run it on a unit whose backend has this operator"};
-    case mistake::none:
-    case mistake::not_a_network:
-    case mistake::damaged_header:
-    case mistake::no_mapping:
-      break;
-  }
-  return {};
-}
 
 namespace detail {
 
@@ -127,6 +57,12 @@ class teller {
     for (const auto& w : platform::unit_words) found.look_at(w.word);
     return guess(found);
   }
+  std::string guess_entry() const {
+    meta::nearest found(last_name(m_.entries[entry_]));
+    for (const std::string_view w : {"dev", "ranks", "in_flight"}) found.look_at(w);
+    for (const auto& w : work_words) found.look_at(w.word);
+    return guess(found);
+  }
   static std::string_view last_name(std::string_view part) {
     part = part.substr(0, part.find('<'));
     const auto colons = part.rfind("::");
@@ -141,48 +77,97 @@ class teller {
   std::string misplaced() {
     if (f_.position >= m_.is.entries.size()) {
       at_ = m_.whole.substr(m_.whole.size() - 1);
-      return count_devices(m_.values()) == 0 ? "there is no device" : "the last device has no layers after it";
+      return count_devices(m_.values()) == 0 ? "there is no device" : "the last device has no work after it";
     }
     const auto part = wrong(m_.entries[entry_]);
     switch (here().what) {
       case entry::kind::other:
-        return part + " is not an entry" + guess(m_.entries[entry_], {"dev", "layers", "in_flight"});
-      case entry::kind::layers:
+        return part + " is not an entry" + guess_entry();
+      case entry::kind::work:
         return part + (m_.is.is == form::split ? " stands in a split, whose points say which layers a device has"
                                                : " has no device before it");
+      case entry::kind::ranks:
+        return part + (m_.is.is == form::split ? " stands in a split, in which each device is declared where it is named"
+                                               : " names no rank");
       default:
-        return part + " stands where the layers of the device before it are expected";
+        return part + " stands where the work of the devices before it is expected";
     }
   }
   std::string foreign() {
-    const auto& of = here().lists[index_];
+    const auto& of = here().work.lists[index_];
     const auto at = static_cast<std::size_t>(&of - m_.is.lists.data());
     const auto name = m_.lists[at][of.first < 0 ? 0 : 1];
     meta::nearest found(last_name(name));
     for (const auto& l : m_.net.layers) found.look_at(l.name);
     for (const std::string_view word : {"range", "from", "to", "all"}) found.look_at(word);
+    for (const std::string_view word : {"shares", "exchange_every"})
+      if (here().work.how != way::whole) found.look_at(word);
     return wrong(name) + " is not a layer of the network " + std::string(m_.network) + guess(found);
   }
   std::string backwards() {
-    const auto& of = here().lists[index_];
+    const auto& of = here().work.lists[index_];
     const auto at = static_cast<std::size_t>(&of - m_.is.lists.data());
     at_ = m_.lists[at][0];
     return layer(of.first) + " comes after " + layer(of.last);
   }
   std::string two_devices() {
-    std::string ranks;
-    int rank = 0, lists = 0;
+    std::string ranks, run, first;
+    int of_run = 0, lists = 0;
     for (int i = 0; i < m_.is.entries.size() && lists < 2; ++i) {
       const auto& e = m_.is.entries[i];
-      if (e.what == entry::kind::dev) rank = e.dev.rank;
-      for (const auto& list : e.lists)
+      for (const int rank : ranks_in(e)) run += (of_run++ ? ", " : "") + std::to_string(rank);
+      if (e.what != entry::kind::work) continue;
+      if (of_run > 1) run = "(" + run + ")";
+      for (const auto& list : e.work.lists)
         if (list.first <= f_.number && f_.number <= list.last) {
-          ranks += (lists++ ? " and " : "") + std::to_string(rank), at_ = m_.entries[i];
+          ranks += (lists++ ? " and " : "") + run, at_ = m_.entries[i];
           break;
         }
+      run.clear(), of_run = 0;
     }
     return "layer " + layer(f_.number) + " is in the lists of ranks " + ranks +
            (f_.more ? "," + others(f_.more == 1 ? " is in two lists, too" : " are in two lists, too") : "");
+  }
+
+  /// The mistakes of runs and of layers in parts.
+  std::string said_of_parts() {
+    const auto whole = wrong(m_.entries[entry_]);
+    const auto counted = [](int n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+    switch (f_.what) {
+      case mistake::not_declared:
+        return whole + " names rank " + number() + ", which no device has";
+      case mistake::twice_in_run:
+        return whole + " adds rank " + number() + " to its run a second time";
+      case mistake::layers_on_several:
+        return whole + " stands after several devices, first those of ranks " + number() + " and " + std::to_string(f_.more);
+      case mistake::split_on_one:
+        return whole + " stands after one device only, that of rank " + number();
+      case mistake::not_an_option:
+        return wrong(m_.wrong_options[entry_]) +
+               (here().work.how == way::whole ? " stands in layers<…>, which has no options" : " does not belong here");
+      case mistake::tile_grid:
+        return whole + " has a grid of " + number() + " × " + std::to_string(f_.more) + " tiles";
+      case mistake::few_tiles:
+        return whole + " has " + counted(f_.number, "tile") + " for " + counted(f_.more, "rank");
+      case mistake::share_not_positive:
+        return whole + " has the share " + number();
+      case mistake::shares_count:
+        return whole + " has " + counted(f_.number, "share") + " for " + counted(f_.more, "rank");
+      case mistake::exchange_every:
+        return whole + " exchanges after " + counted(f_.number, "layer");
+      case mistake::end_in_parts:
+        return "layer " + layer(f_.number) + " is a graph " + (m_.net.layers[f_.number].is_input ? "input" : "output") +
+               ", which one rank has whole";
+      case mistake::not_in_parts:
+        return "layer " + layer(f_.number) + " (" + std::string(m_.net.layers[f_.number].op) + ") cannot be cut in this way";
+      default:
+        return "layer " + layer(f_.number) + " can be cut into at most " + counted(static_cast<int>(f_.units), "part") +
+               " by " +
+               (f_.what == mistake::few_rows      ? "rows"
+                : f_.what == mistake::few_columns ? "columns"
+                                                  : "channels") +
+               ", not into " + std::to_string(f_.more);
+    }
   }
 
   std::string memory() {
@@ -263,7 +248,7 @@ class teller {
         return "the unit of the rank of layer " + layer(f_.number) + " cannot compute " +
                std::string(m_.net.layers[f_.number].op);
       default:
-        return "";
+        return said_of_parts();
     }
   }
 

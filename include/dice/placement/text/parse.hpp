@@ -4,6 +4,7 @@
 #include "dice/graph/network.hpp"
 #include "dice/placement/text/owned.hpp"
 #include "dice/placement/text/reader.hpp"
+#include "dice/placement/text/work_words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,8 @@ namespace dice::placement {
 
 /// A text that exceeds these limits is rejected.
 inline constexpr std::size_t max_text = 1 << 20;
-inline constexpr int max_entries = 4096, max_cores = 1024, max_layer_entries = 65536, max_in_flight = 1'000'000;
+inline constexpr int max_entries = 4096, max_cores = 1024, max_layer_entries = 65536, max_numbers = 65536,
+                     max_in_flight = 1'000'000;
 
 /// A mapping that was given as text, right or wrong, and where its parts are in the text. Moved, not copied.
 struct text_mapping {
@@ -29,6 +31,7 @@ struct text_mapping {
   // Parts of the text, by entry, and by element of is.lists, is.limits and is.points.
   std::string_view whole, other_network;  ///< without name and `;`; the network of a split
   std::vector<std::string_view> entries, units, limits, points;
+  std::vector<std::string_view> wrong_options;  ///< by entry: of its layers and options, the one that stands wrong; or empty
   std::vector<std::array<std::string_view, 2>> lists;  ///< names of the first and the last layer
 
   text_mapping() = default;
@@ -92,12 +95,15 @@ class parser {
       if (to_.is.entries.size() == max_entries)
         in_.fail(in_.at(), "a mapping has at most " + std::to_string(max_entries) + " entries");
       const auto begin = in_.at();
-      const auto what = in_.read_path("dev<…>, layers<…> or in_flight<…>");
-      to_.units.emplace_back();
+      const auto word = in_.read_path("dev<…>, ranks<…>, in_flight<…>, or a work such as layers<…>").word();
+      to_.units.emplace_back(), to_.wrong_options.emplace_back();
       entry e;
-      if (what.word() == "dev") e = device();
-      else if (what.word() == "layers") e = layers();
-      else if (what.word() == "in_flight") e = in_flight();
+      const auto* work = std::begin(work_words);
+      while (work != std::end(work_words) && work->word != word) ++work;
+      if (word == "dev") e = device();
+      else if (word == "ranks") e = ranks();
+      else if (work != std::end(work_words)) e = this->work(*work);
+      else if (word == "in_flight") e = in_flight();
       else in_.pass_arguments();
       to_.is.entries.push_back(e);
       to_.entries.push_back(in_.since(begin));
@@ -199,22 +205,75 @@ class parser {
     return {.what = entry::kind::in_flight, .frames = static_cast<int>(frames)};
   }
 
-  entry layers() {
-    entry out{.what = entry::kind::layers};
-    in_.require('<', "after layers");
-    if (in_.take('>')) return out;
+  entry ranks() {
+    entry out{.what = entry::kind::ranks};
+    out.ranks.count = numbers("ranks", "a rank (a whole number)", to_.is.ranks);
+    return out;
+  }
+  /// <1, 2, …>, perhaps empty, after `word`. Returns how many.
+  std::size_t numbers(const std::string& word, const char* what, meta::array<int>& to) {
+    std::size_t n = 0;
+    in_.require('<', "after " + word);
+    if (in_.take('>')) return 0;
     do {
-      if (to_.is.lists.size() == max_layer_entries)
-        in_.fail(in_.at(), "the lists of a mapping have at most " + std::to_string(max_layer_entries) + " entries");
-      list(), ++out.lists.count;
+      if (to.size() == max_numbers)
+        in_.fail(in_.at(), "a mapping has at most " + std::to_string(max_numbers) + " numbers in " + word + "<…>");
+      to.push_back(in_.small_number(what)), ++n;
     } while (in_.take(','));
+    in_.require('>', "or ',' after a number");
+    return n;
+  }
+
+  entry work(const work_word& is) {
+    entry out{.what = entry::kind::work, .work{.how = is.how}};
+    auto& w = out.work;
+    in_.require('<', "after " + std::string(is.word));
+    if (is.how == way::tiles) {
+      w.down = in_.small_number("the number of rows of tiles");
+      in_.require(',', "after the number of rows of tiles");
+      w.across = in_.small_number("the number of columns of tiles");
+      if (in_.take('>')) return out;
+      in_.require(',', "or '>' after the number of columns of tiles");
+    } else if (in_.take('>')) {
+      return out;
+    }
+    int at = 0;
+    do argument(w, at++);
+    while (in_.take(','));
     in_.require('>', "or ',' after a layer");
     return out;
   }
-
-  void list() {
-    const int last = to_.net.size() - 1;
+  /// Layers or an option of a work.
+  void argument(written_work& w, int at) {
+    const auto begin = in_.at();
     const auto what = in_.read_path("a layer, range<…>, from<…>, to<…> or all");
+    const auto word = what.word();
+    const auto o = !in_.next_is('<')          ? option::none
+                   : word == "shares"         ? option::shares
+                   : word == "exchange_every" ? option::exchange_every
+                                              : option::none;
+    const bool right = w.take(o, at);
+    meta::array<int> ignored;
+    if (o == option::shares) {
+      const auto n = numbers("shares", "a share (a whole number)", right ? to_.is.shares : ignored);
+      if (right) w.shares.count = n;
+    } else if (o == option::exchange_every) {
+      in_.require('<', "after exchange_every");
+      const int every = in_.small_number("a number of layers (a whole number)");
+      if (right) w.exchange_every = every;
+      in_.require('>', "after a number");
+    } else if (right) {
+      if (to_.is.lists.size() == max_layer_entries)
+        in_.fail(begin, "the lists of a mapping have at most " + std::to_string(max_layer_entries) + " entries");
+      list(what), ++w.lists.count;
+    } else {
+      in_.pass_arguments();
+    }
+    if (!right && to_.wrong_options.back().empty()) to_.wrong_options.back() = in_.since(begin);
+  }
+
+  void list(const path& what) {
+    const int last = to_.net.size() - 1;
     const auto word = what.word();
     const auto add = [&](int a, int b, std::string_view first, std::string_view end) {
       to_.is.lists.push_back({a, b}), to_.lists.push_back({first, end});

@@ -75,10 +75,13 @@ class reader {
   /// From `begin` to the end of what was read last.
   std::string_view since(std::size_t begin) const { return text_.substr(begin, end_ - begin); }
 
+  bool next_is(char sign) {
+    skip();
+    return peek() == sign && at_ != text_.size();
+  }
   /// Takes the sign if it is next.
   bool take(char sign) {
-    skip();
-    if (peek() != sign || at_ == text_.size()) return false;
+    if (!next_is(sign)) return false;
     end_ = ++at_;
     return true;
   }

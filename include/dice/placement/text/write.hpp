@@ -4,6 +4,7 @@
 #include "dice/graph/network.hpp"
 #include "dice/placement/assign.hpp"
 #include "dice/placement/text/owned.hpp"
+#include "dice/placement/text/work_words.hpp"
 
 #include <cstddef>
 #include <span>
@@ -60,6 +61,26 @@ namespace detail {
   return out + ">";
 }
 
+[[gnu::cold]] inline std::string numbers_text(meta::view<int> numbers) {
+  std::string out;
+  for (const int n : numbers) out += (out.empty() ? "" : ", ") + std::to_string(n);
+  return out;
+}
+
+/// `layer` makes a layer's name from its id.
+template <class Layer> [[gnu::cold]] inline std::string work_text(const written_work& w, const Layer& layer) {
+  std::string list;
+  const auto add = [&](const std::string& part) { list += (list.empty() ? "" : ", ") + part; };
+  if (w.how == way::tiles) add(std::to_string(w.down)), add(std::to_string(w.across));
+  for (const auto& l : w.lists)
+    add(l.first == l.last ? layer(l.first) : "dice::range<" + layer(l.first) + ", " + layer(l.last) + ">");
+  if (w.has(option::shares)) add("dice::shares<" + numbers_text(w.shares) + ">");
+  if (w.has(option::exchange_every)) add("dice::exchange_every<" + std::to_string(w.exchange_every) + ">");
+  for (const auto& word : work_words)
+    if (word.how == w.how) return "dice::" + std::string(word.word) + "<" + list + ">";
+  return {};
+}
+
 }  // namespace detail
 
 /// A mapping without mistakes as C++, from its first word to its last `>`. `network` is the namespace of its layers.
@@ -71,23 +92,15 @@ namespace detail {
     for (std::size_t i = 0; i < m.points.size(); ++i) out += (i ? ", " : "") + std::to_string(m.points[i]);
     out += ">,\n    ";
   }
-  bool first = true;
+  bool begins = true, in_run = false;  // whether the entry is the first one, and whether it belongs to the line before it
   for (const auto& e : m.entries) {
-    if (e.what == entry::kind::layers) {
-      out += ", dice::layers<";
-      bool alone = true;
-      for (const auto& list : e.lists) {
-        out += (alone ? "" : ", ") + (list.first == list.last
-                                          ? layer(list.first)
-                                          : "dice::range<" + layer(list.first) + ", " + layer(list.last) + ">");
-        alone = false;
-      }
-      out += ">";
-      continue;
-    }
-    if (!first) out += ",\n    ";
-    first = false;
-    out += e.what == entry::kind::dev ? detail::device_text(e.dev) : "dice::in_flight<" + std::to_string(e.frames) + ">";
+    if (!begins) out += in_run ? ", " : ",\n    ";
+    begins = false;
+    in_run = m.is == form::mapping && (e.what == entry::kind::dev || e.what == entry::kind::ranks);
+    if (e.what == entry::kind::dev) out += detail::device_text(e.dev);
+    if (e.what == entry::kind::ranks) out += "dice::ranks<" + detail::numbers_text(e.ranks) + ">";
+    if (e.what == entry::kind::in_flight) out += "dice::in_flight<" + std::to_string(e.frames) + ">";
+    if (e.what == entry::kind::work) out += detail::work_text(e.work, layer);
   }
   return out + ">";
 }
@@ -107,13 +120,13 @@ namespace detail {
     dev.dev.unit.precision = platform::numbers::float32;
     for (const int core : d.cores) out.cores.push_back(core);
     out.entries.push_back(dev);
-    entry list{.what = entry::kind::layers};
+    entry list{.what = entry::kind::work};
     const int layers = static_cast<int>(owner.size());
     for (int l = 0; l < layers; ++l) {
       if (owner[l] != d.rank) continue;
       const int from = l;
       while (l + 1 < layers && owner[static_cast<std::size_t>(l) + 1] == d.rank) ++l;
-      out.lists.push_back({from, l}), ++list.lists.count;
+      out.lists.push_back({from, l}), ++list.work.lists.count;
     }
     out.entries.push_back(list);
   }

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "dice/meta/array.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+
+namespace dice::parts {
+
+/// Divides [0, extent) into one interval for each of `shares`, in their proportion: returns where each begins, and `extent`.
+/// Intervals begin at multiples of `grid` if there are enough of these for all, else at multiples of `step`, which divides
+/// `grid`; none is empty. Requires ceil(extent / step) ≥ number of shares.
+///
+/// `like`, if not empty, holds the bounds of a tensor of extent `like.back()` from which this one is computed. Where any
+/// multiple of `step` may be a bound, the intervals follow it, so that ranks need little of each other.
+constexpr meta::array<std::int64_t> intervals(std::int64_t extent, std::int64_t step, std::int64_t grid,
+                                              std::span<const int> shares, std::span<const std::int64_t> like = {}) {
+  const auto count = static_cast<int>(shares.size());
+  const auto units_of = [&](std::int64_t unit) { return (extent + unit - 1) / unit; };
+  const auto unit = units_of(grid) >= count ? grid : step;
+  const bool follows = unit == step && like.size() == shares.size() + 1;
+  const std::int64_t units = units_of(unit);
+  std::int64_t sum = 0, before = 0;
+  for (const int s : shares) sum += s;
+  meta::array<std::int64_t> out(count + 1);
+  for (int i = 1; i < count; ++i) {
+    before += shares[i - 1];
+    // The nearest multiple of the unit to extent · before / sum, or to the bound in `like`; the lower one of two.
+    const auto part = follows ? like[i] : before, whole = follows ? like[count] : sum;
+    const auto nearest = (2 * extent * part + unit * whole - 1) / (2 * unit * whole);
+    out[i] = unit * std::clamp<std::int64_t>(nearest, out[i - 1] / unit + 1, units - (count - i));
+  }
+  out[count] = extent;
+  return out;
+}
+
+}  // namespace dice::parts

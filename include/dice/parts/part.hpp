@@ -1,0 +1,77 @@
+// The network of parts: the network that a mapping's ranks compute together.
+#pragma once
+
+#include "dice/graph/any_operator.hpp"
+#include "dice/graph/network.hpp"
+#include "dice/meta/array.hpp"
+#include "dice/meta/view.hpp"
+#include "dice/tensor/region.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace dice::parts {
+
+/// What a layer of the network of parts computes: a region of the result of one layer of the whole network.
+struct part {
+  enum class kind : std::uint8_t {
+    whole,    ///< all of it
+    compute,  ///< the region
+    partial,  ///< the region, summed over input channels [from, to) only
+    sum,      ///< the region, from all partial sums
+    cut,      ///< the region, out of a larger one
+    join,     ///< the region, put together from smaller ones
+  };
+  kind what = kind::whole;
+  int layer = -1;                 ///< in the whole network
+  tensor::region box{};           ///< of that layer's result
+  tensor::shape of{};             ///< shape of that result
+  std::int64_t from = 0, to = 0;  ///< of a partial sum and what is cut out of it: the input channels
+
+  /// Whether it computes the layer's own operator.
+  constexpr bool is_own() const { return what == kind::whole || what == kind::compute || what == kind::partial; }
+  friend constexpr bool operator==(const part&, const part&) = default;
+};
+
+/// Views of a network of parts.
+struct parts_view {
+  graph::network_view net;
+  meta::view<part> parts{};           ///< by layer; empty if no layer is split: then it is the whole network
+  std::span<const int> owner{};       ///< rank of each layer
+  std::span<const int> restricted{};  ///< by layer: index into `operators`, or -1 for the whole layer's operator
+  meta::view<graph::any_operator> operators{};
+  std::span<const int> first_parameter{};          ///< by layer, and the end: index into `parameters`
+  std::span<const graph::parameter> parameters{};  ///< of layers with operators of their own
+
+  /// The layer of the whole network to whose result layer l belongs.
+  constexpr int whole(int l) const { return parts.empty() ? l : parts[l].layer; }
+  /// Whether layer l computes the operator of that layer.
+  constexpr bool is_own(int l) const { return parts.empty() || parts[l].is_own(); }
+};
+
+/// A network of parts that owns its arrays.
+struct network {
+  meta::array<graph::layer_info> layers;
+  meta::array<graph::edge> edges;
+  meta::array<tensor::shape> carried;
+  meta::array<part> parts;
+  meta::array<int> owner;
+  meta::array<int> restricted;
+  meta::array<graph::any_operator> operators;
+  meta::array<int> first_parameter;
+  meta::array<graph::parameter> parameters;
+
+  constexpr parts_view view() const {
+    const auto all = [](const auto& a) { return std::span(a.data(), static_cast<std::size_t>(a.size())); };
+    return {{all(layers), all(edges), all(carried)},
+            {parts.data(), static_cast<std::size_t>(parts.size())},
+            all(owner),
+            all(restricted),
+            {operators.data(), static_cast<std::size_t>(operators.size())},
+            all(first_parameter),
+            all(parameters)};
+  }
+};
+
+}  // namespace dice::parts

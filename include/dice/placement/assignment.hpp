@@ -1,0 +1,64 @@
+// Which ranks compute which layers, whole or in parts: the mapping's works as values.
+#pragma once
+
+#include "dice/meta/view.hpp"
+#include "dice/placement/written.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace dice::placement {
+
+/// Layers that one rank computes whole, or that a run of ranks computes in parts.
+struct work {
+  way how = way::whole;
+  int first_rank = 0, ranks = 0;    ///< its run, in order, in assignment::run_ranks
+  int first_share = 0, shares = 0;  ///< one for each rank, in assignment::shares; 0 shares: equal ones
+  int down = 1, across = 1;         ///< of tiles: rows and columns of the grid; tile t is for rank t mod ranks of the run
+  int exchange_every = 1;           ///< layers with windows from one exchange to the next
+
+  friend constexpr bool operator==(const work&, const work&) = default;
+};
+
+/// Which ranks compute the layers of a network.
+struct assignment {
+  std::span<const int> owner;      ///< by layer: its rank; of a layer in parts, the first rank of its run
+  std::span<const int> work_of;    ///< by layer: its work in `works`
+  meta::view<work> works;          ///< in the order of the mapping
+  std::span<const int> run_ranks;  ///< of all works
+  std::span<const int> shares;     ///< of all works, positive
+
+  constexpr const work& of(int layer) const { return works[static_cast<std::size_t>(work_of[layer])]; }
+  constexpr std::span<const int> ranks_of(const work& w) const { return run_ranks.subspan(w.first_rank, w.ranks); }
+  /// Empty if they are equal.
+  constexpr std::span<const int> shares_of(const work& w) const { return shares.subspan(w.first_share, w.shares); }
+  /// Whether any layer is computed in parts.
+  constexpr bool splits() const {
+    for (const auto& w : works)
+      if (w.how != way::whole) return true;
+    return false;
+  }
+};
+
+/// How many works a mapping has, ranks in all their runs, and shares.
+struct work_counts {
+  int works = 0, run_ranks = 0, shares = 0;
+};
+constexpr work_counts count_works(const written_mapping& m) {
+  work_counts n;
+  for (const auto& e : m.entries) {
+    n.works += ends_run(m, e);
+    n.run_ranks += static_cast<int>(ranks_in(e).size());
+    n.shares += static_cast<int>(e.work.shares.size());
+  }
+  return n;
+}
+
+/// Where an assignment is written: the arrays of assignment, as many elements as there are layers or as work_counts says.
+struct assignment_space {
+  int *owner, *work_of;
+  work* works;
+  int *run_ranks, *shares;
+};
+
+}  // namespace dice::placement

@@ -1,0 +1,108 @@
+// The plan of a mapping that computes layers in parts: one implementation for compile time and run time.
+#pragma once
+
+#include "dice/algorithm/choice.hpp"
+#include "dice/meta/array.hpp"
+#include "dice/parts/algorithms.hpp"
+#include "dice/parts/expand.hpp"
+#include "dice/schedule/build.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace dice::schedule {
+
+/// A plan and the network of parts for which it is.
+struct built_split {
+  parts::network net;
+  meta::array<algorithm::choice> algorithms;  ///< by layer of that network
+  built_plan plan;
+};
+
+namespace detail {
+
+/// The algorithms of whole layers by backend, which memory limits may change.
+struct whole_algorithms {
+  algorithm::by_backend<meta::array<algorithm::choice>> chosen, smallest;
+
+  constexpr explicit whole_algorithms(const algorithm::tables& all) {
+    for (int b = 0; b < algorithm::backends; ++b)
+      for (const bool small : {false, true})
+        for (const auto& c : (small ? all.smallest : all.chosen).values[b])
+          (small ? smallest : chosen).values[b].push_back(c);
+  }
+  constexpr algorithm::by_backend<std::span<const algorithm::choice>> view() const {
+    algorithm::by_backend<std::span<const algorithm::choice>> out;
+    for (int b = 0; b < algorithm::backends; ++b)
+      out.values[b] = {chosen.values[b].data(), static_cast<std::size_t>(chosen.values[b].size())};
+    return out;
+  }
+};
+
+/// Replaces algorithms of layers of which rank `rank` has parts, those that save it the most bytes first, until `bytes` are
+/// saved or none saves any; if no weights can be saved, those with the most working memory. All parts of a layer by one
+/// backend keep the same algorithm. Returns false if it replaced none.
+template <class Source>
+constexpr bool shrink(const Source& in, const built_split& now, whole_algorithms& whole, int rank, std::int64_t bytes) {
+  const auto by = algorithm::backend_of(in.devices[rank].unit);
+  auto& chosen = whole.chosen[by];
+  const auto& smallest = whole.smallest[by];
+  const auto all = now.net.view();
+  meta::array<std::int64_t> packed(chosen.size()), scratch(chosen.size());
+  for (int l = 0; l < all.net.size(); ++l) {
+    const int of = all.parts[l].layer;
+    if (all.owner[l] != rank || !all.parts[l].is_own() || chosen[of].variant == smallest[of].variant) continue;
+    const auto less = parts::choice_of(by, all, l, smallest[of]);
+    packed[of] += now.algorithms[l].packed_bytes - less.packed_bytes;
+    scratch[of] = std::max(scratch[of], now.algorithms[l].scratch_bytes - less.scratch_bytes);
+  }
+  bool any = false;
+  while (bytes > 0) {
+    int at = 0;
+    for (int l = 0; l < packed.size(); ++l)
+      if (packed[l] > packed[at]) at = l;
+    if (packed.empty() || packed[at] <= 0) break;
+    chosen[at] = smallest[at];
+    bytes -= packed[at];
+    packed[at] = 0;
+    any = true;
+  }
+  if (any) return true;
+  std::int64_t largest = 0;
+  for (const auto saved : scratch) largest = std::max(largest, saved);
+  for (int l = 0; l < scratch.size() && largest > 0; ++l)
+    if (scratch[l] > largest / 2) chosen[l] = smallest[l];
+  return largest > 0;
+}
+
+}  // namespace detail
+
+/// The plan of a placement with layers in parts. While a rank exceeds its device's memory limit, as few layers as needed get
+/// the smallest algorithms, on all ranks of a backend. `all` must cover the backends of all devices, with the smallest
+/// algorithms if a device has a limit; `in.algorithms` is not read.
+template <class Source = parts::source>
+[[gnu::cold]] constexpr built_split build_split(Source in, const algorithm::tables& all, int in_flight) {
+  detail::whole_algorithms whole(all);
+  for (int round = 1;; ++round) {
+    in.algorithms = whole.view();
+    built_split out{.net = parts::expand(in), .algorithms = {}, .plan = {}};
+    const auto view = out.net.view();
+    out.algorithms = parts::choices_of(in, view);
+    out.plan = build({view.net,
+                      view.owner,
+                      in.devices,
+                      {out.algorithms.data(), static_cast<std::size_t>(out.algorithms.size())},
+                      in_flight});
+    bool again = false;
+    for (const auto& r : out.plan.ranks) {
+      const auto limit = in.devices[r.rank].memory_limit;
+      if (limit >= 0 && r.peak_bytes > limit)
+        again |= detail::shrink(in, out, whole, r.rank, round < 4 ? r.peak_bytes - limit : r.weight_bytes);
+    }
+    if (!again) return out;
+  }
+}
+
+}  // namespace dice::schedule

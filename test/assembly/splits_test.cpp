@@ -1,0 +1,71 @@
+// Mappings that split layers: the plan that the compiler makes is the one that --mapping makes at run time.
+#include <dice/dice.hpp>
+
+#include "digits.hpp"
+
+#include "dice/assembly/remap.hpp"
+#include "dice/runtime/digest.hpp"
+#include "dice/runtime/other_mapping.hpp"
+
+#include <gtest/gtest.h>
+#include <algorithm>
+
+namespace {
+
+using namespace dice;
+
+template <class Map> void same_as_text(std::string_view text) {
+  constexpr auto& own = assembly::program_of<digits::network, Map>;
+  const auto other = assembly::remap(own, text);
+  const auto& p = other.it->program();
+  EXPECT_EQ(runtime::plan_digest(p), runtime::plan_digest(own));
+  EXPECT_EQ(runtime::packed_identity(p), runtime::packed_identity(own));
+  EXPECT_TRUE(std::equal(p.plan.steps.begin(), p.plan.steps.end(), own.plan.steps.begin(), own.plan.steps.end()));
+  EXPECT_TRUE(
+      std::equal(p.plan.operands.begin(), p.plan.operands.end(), own.plan.operands.begin(), own.plan.operands.end()));
+  EXPECT_TRUE(std::equal(p.plan.buffers.begin(), p.plan.buffers.end(), own.plan.buffers.begin(), own.plan.buffers.end()));
+  EXPECT_TRUE(std::equal(p.plan.ranks.begin(), p.plan.ranks.end(), own.plan.ranks.begin(), own.plan.ranks.end()));
+  EXPECT_TRUE(std::equal(p.parts.begin(), p.parts.end(), own.parts.begin(), own.parts.end()));
+  ASSERT_EQ(p.kernels.size(), own.kernels.size());
+  for (std::size_t g = 0; g < p.kernels.size(); ++g) {
+    EXPECT_EQ(p.kernels[g].by.run, own.kernels[g].by.run) << g;
+    EXPECT_EQ(p.kernels[g].what.how.variant, own.kernels[g].what.how.variant) << g;
+    EXPECT_EQ(p.kernels[g].what.output_pitch, own.kernels[g].what.output_pitch) << g;
+    EXPECT_EQ(p.parameters[g].size(), own.parameters[g].size()) << g;
+  }
+}
+
+TEST(Splits, RowsAndChannels) {
+  using shared = mapping<dev<0, cpu>, layers<digits::picture>, ranks<0>, dev<1, cpu>,
+                         rows<range<digits::conv1, digits::pool2>, shares<1, 2>>, ranks<1, 0>,
+                         output_channels<range<digits::conv3, digits::pool3>>, ranks<0>, layers<from<digits::flatten>>>;
+  same_as_text<shared>(
+      "mapping<dev<0, cpu>, layers<picture>, ranks<0>, dev<1, cpu>, rows<range<conv1, pool2>, shares<1, 2>>, ranks<1, 0>, "
+      "output_channels<range<conv3, pool3>>, ranks<0>, layers<from<flatten>>>");
+}
+
+TEST(Splits, TilesAndInputChannels) {
+  using shared = mapping<dev<0, cpu>, layers<digits::picture>, ranks<0>, dev<1, cpu>, dev<2, cpu>,
+                         tiles<2, 2, range<digits::conv1, digits::pool3>, exchange_every<2>>, ranks<2, 0>,
+                         input_channels<digits::fc1, digits::relu4>, in_flight<3>, ranks<0>, layers<digits::flatten>,
+                         ranks<1>, layers<from<digits::fc2>>>;
+  same_as_text<shared>(
+      "mapping<dev<0>, layers<picture>, ranks<0>, dev<1>, dev<2>, tiles<2, 2, range<conv1, pool3>, exchange_every<2>>, "
+      "ranks<2, "
+      "0>, input_channels<fc1, relu4>, in_flight<3>, ranks<0>, layers<flatten>, ranks<1>, layers<from<fc2>>>");
+}
+
+/// A rank that cannot hold all weights of a layer computes some of its channels.
+TEST(Splits, MemoryLimitsCountPartsOnly) {
+  using whole = mapping<dev<0, cpu>, layers<all>>;
+  constexpr auto all = schedule::plan_of<digits::network, whole>.ranks[0].weight_bytes;
+  using shared = mapping<dev<0, cpu, memory<all>>, layers<digits::picture>, ranks<0>, dev<1, cpu, memory<all>>,
+                         output_channels<range<digits::conv2, digits::relu4>>, ranks<0>,
+                         layers<digits::conv1, digits::relu1, from<digits::fc2>>>;
+  constexpr auto& ranks = schedule::plan_of<digits::network, shared>.ranks;
+  static_assert(ranks[0].weight_bytes < all * 6 / 10 && ranks[1].weight_bytes < all * 6 / 10);
+  static_assert(ranks[0].weight_bytes + ranks[1].weight_bytes >= all);
+  EXPECT_LE(ranks[0].peak_bytes, all);
+}
+
+}  // namespace

@@ -1,0 +1,12 @@
+// expect: dice::error::not_a_split_option<dice::shares<1, 2>, dice::remedy::put_it_once_after_the_layers_*>
+#include <prelude.hpp>
+
+#ifdef MISTAKE
+using plan = mapping<dev<0, cpu>, layers<sample::image>, ranks<0>, dev<1, cpu>, tiles<1, 2, sample::conv1, shares<1, 2>>,
+                     ranks<0>, layers<from<sample::relu1>>>;
+#else
+using plan = mapping<dev<0, cpu>, layers<sample::image>, ranks<0>, dev<1, cpu>, columns<sample::conv1, shares<1, 2>>,
+                     ranks<0>, layers<from<sample::relu1>>>;
+#endif
+
+int main(int argc, char** argv) { return dice::main<sample::network, plan>(argc, argv); }

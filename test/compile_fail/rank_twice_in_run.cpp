@@ -1,0 +1,12 @@
+// expect: dice::error::rank_twice_in_run<0, dice::remedy::name_each_rank_once_in_a_run>
+#include <prelude.hpp>
+
+#ifdef MISTAKE
+using plan = mapping<dev<0, cpu>, layers<sample::image>, ranks<0>, dev<1, cpu>, ranks<0>, rows<sample::conv1>, ranks<0>,
+                     layers<from<sample::relu1>>>;
+#else
+using plan = mapping<dev<0, cpu>, layers<sample::image>, ranks<0>, dev<1, cpu>, rows<sample::conv1>, ranks<0>,
+                     layers<from<sample::relu1>>>;
+#endif
+
+int main(int argc, char** argv) { return dice::main<sample::network, plan>(argc, argv); }

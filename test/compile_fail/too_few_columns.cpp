@@ -1,0 +1,12 @@
+// expect: dice::error::too_few_columns<sample::conv1, 8, 9, dice::remedy::split_it_over_fewer_ranks_or_otherwise>
+#include <prelude.hpp>
+
+#ifdef MISTAKE
+using plan = mapping<dev<0, cpu>, layers<sample::image>, ranks<0>, dev<1, cpu>, tiles<1, 9, sample::conv1>, ranks<0>,
+                     layers<from<sample::relu1>>>;
+#else
+using plan = mapping<dev<0, cpu>, layers<sample::image>, ranks<0>, dev<1, cpu>, tiles<1, 8, sample::conv1>, ranks<0>,
+                     layers<from<sample::relu1>>>;
+#endif
+
+int main(int argc, char** argv) { return dice::main<sample::network, plan>(argc, argv); }

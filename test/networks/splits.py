@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""splits.py PROGRAM NETWORK ONNX2HPP MODEL INPUT [--mpirun COMMAND…]: runs a test network with its layers in parts.
+
+Divides all layers that can be divided by rows, columns, tiles, output channels and input channels among 2 to 8 ranks, and by
+random mixes of these, with --mapping. All results must equal those of whole layers bit for bit; with input channels, within
+1e-5. One mapping also runs by MPI if --mpirun is given.
+"""
+import argparse
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def layers_of(onnx2hpp, model):
+    """[(name, operator)] of a model's layers."""
+    table = subprocess.run([onnx2hpp, model, '--list-layers'], check=True, capture_output=True, text=True).stdout
+    rows = [line.split() for line in table.splitlines()]
+    return [(row[1], row[2]) for row in rows if len(row) > 3 and row[0].isdigit() and row[1] != 'layers,']
+
+
+class Network:
+    def __init__(self, program, network, layers, inputs):
+        self.command = [program, network, 'even1']
+        self.layers, self.inputs = layers, inputs
+        self.names = [name for name, _ in layers]
+        self.ends = {name for name, operator in layers if operator in ('Input', 'Output')}
+        self.whole = {}  # by kind of work and number of ranks: layers that cannot be divided in this way
+
+    def run(self, arguments, prefix=()):
+        return subprocess.run([*prefix, *self.command, *arguments], capture_output=True, text=True,
+                              env={'OMP_NUM_THREADS': '1', 'PATH': '/usr/bin:/bin', 'HOME': '/root', 'TMPDIR': '/tmp',
+                                   'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'})
+
+    def mapping(self, works, ranks):
+        """Works are (kind, layers, ranks, options); layers that a kind cannot divide go to rank 0."""
+        rest, text, declared = set(self.names), [], set()
+        for kind, layers, run, options in works:
+            bad = self.whole.setdefault((kind, len(run)), set())
+            entries = [name for name in layers if name not in bad and name not in self.ends]
+            if not entries:
+                continue
+            rest -= set(entries)
+            for rank in run:
+                text.append(f'ranks<{rank}>' if rank in declared else f'dev<{rank}, cpu>')
+                declared.add(rank)
+            text.append(f'{kind}<{", ".join(self.grid(kind, run) + entries + options)}>')
+        text.append('ranks<0>' if 0 in declared else 'dev<0, cpu>')
+        text.append(f'layers<{", ".join(name for name in self.names if name in rest)}>')
+        return f'mapping<{", ".join(text)}, in_flight<2>>' if declared | {0} == set(range(ranks)) else None
+
+    @staticmethod
+    def grid(kind, run):
+        return [] if kind != 'tiles' else {1: ['2', '2'], 2: ['2', '1'], 3: ['2', '2'], 4: ['2', '2']}.get(len(run), ['3', '3'])
+
+    def result(self, works, ranks, folder, prefix=()):
+        """The result as bytes, and the mapping; None if too little of the network can be divided so."""
+        for _ in range(len(self.names)):
+            mapping = self.mapping(works, ranks)
+            if not mapping:
+                return None, None
+            out = folder / 'out.npy'
+            transport = [] if prefix else ['--transport', 'in-process']
+            done = self.run(['--mapping', mapping, '--input', self.inputs, '--output', str(out), '--check-numbers', *transport], prefix)
+            if done.returncode == 0:
+                return out.read_bytes(), mapping
+            refused = re.search(r"(layer_not_in_parts|too_few_\w+|\w*not_splittable|\w+): layer '(\w+)'", done.stderr)
+            if not refused:
+                sys.exit(f'{mapping}\n{done.stderr}')
+            for kind, layers, run, _ in works:
+                if refused.group(2) in layers:
+                    self.whole[kind, len(run)].add(refused.group(2))
+        sys.exit('no mapping was accepted')
+
+
+def floats(npy):
+    import array
+    start = 10 + int.from_bytes(npy[8:10], 'little')
+    return array.array('f', npy[start:])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('program')
+    parser.add_argument('network')
+    parser.add_argument('onnx2hpp')
+    parser.add_argument('model')
+    parser.add_argument('input')
+    parser.add_argument('--mpirun', nargs=argparse.REMAINDER, default=[])
+    given = parser.parse_args()
+    net = Network(given.program, given.network, layers_of(given.onnx2hpp, given.model), given.input)
+    draw = random.Random(7)
+    all_layers = net.names
+    tried = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        done = net.run(['--input', given.input, '--output', str(folder / 'whole.npy')])
+        if done.returncode:
+            sys.exit(done.stderr)
+        whole = (folder / 'whole.npy').read_bytes()
+
+        def check(works, ranks, prefix=()):
+            nonlocal tried
+            found, mapping = net.result(works, ranks, folder, prefix)
+            if found is None:
+                return
+            tried += 1
+            if any(kind == 'input_channels' for kind, *_ in works):
+                a, b = floats(found), floats(whole)
+                largest = max(map(abs, b))
+                worst = max(abs(x - y) for x, y in zip(a, b)) / largest
+                if not worst <= 1e-5:
+                    sys.exit(f'an error of {worst}:\n{mapping}')
+            elif found != whole:
+                sys.exit(f'results differ from those of whole layers:\n{mapping}')
+
+        for kind in ('rows', 'columns', 'tiles', 'output_channels', 'input_channels'):
+            for ranks in (2, 3, 4, 8):
+                check([(kind, all_layers, list(range(ranks)), [])], ranks)
+        check([('rows', all_layers, [0, 1, 2], ['shares<7, 1, 2>'])], 3)
+        check([('rows', all_layers, [1, 0], ['exchange_every<3>'])], 2)
+        check([('tiles', all_layers, [0], [])], 1)
+        for _ in range(4):  # mixes: a kind for each stretch of layers
+            works, at = [], 0
+            while at < len(all_layers):
+                end = at + draw.randint(2, 12)
+                run = draw.sample(range(4), draw.randint(2, 4))
+                works.append((draw.choice(('rows', 'columns', 'tiles', 'output_channels')), all_layers[at:end], run, []))
+                at = end
+            check(works, 4)
+        if given.mpirun:
+            check([('rows', all_layers, [0, 1], [])], 2, given.mpirun)
+    print(f'{tried} mappings: all results equal')
+    if tried < 8:
+        sys.exit('too few of the mappings divide this network')
+
+
+if __name__ == '__main__':
+    main()

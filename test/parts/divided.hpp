@@ -1,0 +1,97 @@
+// Random divisions of random networks among ranks, and what their parts compute.
+#pragma once
+
+#include "real_network.hpp"
+
+#include "dice/kernels/backends.hpp"
+#include "dice/parts/algorithms.hpp"
+#include "dice/parts/expand.hpp"
+#include "dice/schedule/split_plan.hpp"
+
+#include <gtest/gtest.h>
+#include <cmath>
+
+namespace test {
+
+inline std::vector<algorithm::choice> choices(const real_network& net, algorithm::backend by) {
+  std::vector<algorithm::choice> out;
+  for (int l = 0; l < net.size(); ++l)
+    out.push_back(parts::choice_of(by, net.operators[static_cast<std::size_t>(l)], net.view().operands(l), net.shape(l)));
+  return out;
+}
+
+/// What a random division of a random network gives.
+struct divided {
+  random_real_network net;
+  int ranks;
+  assigned works;
+  std::vector<platform::device> devices;
+  std::vector<std::span<const graph::parameter>> parameters;
+  algorithm::by_backend<std::vector<algorithm::choice>> whole;
+  schedule::built_split is;
+
+  divided(unsigned seed, int size, int most_ranks, bool sums)
+      : net(seed, size), ranks(2 + static_cast<int>(seed) % (most_ranks - 1)), works(random_works(net, ranks, seed, sums)) {
+    devices.resize(static_cast<std::size_t>(ranks));
+    for (int r = 0; r < ranks; ++r) devices[static_cast<std::size_t>(r)].rank = r;
+    parameters = net.parameters();
+    algorithm::tables tables;
+    for (const auto b : {algorithm::backend::openmp, algorithm::backend::reference}) {
+      whole[b] = choices(net, b);
+      tables.chosen[b] = whole[b], tables.smallest[b] = whole[b];
+    }
+    is = schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, tables, 2);
+  }
+  parts::parts_view parts() const { return is.net.view(); }
+
+  template <class Backend> void compare(bool exact) const {
+    const auto all = parts();
+    std::vector<algorithm::choice> how;
+    for (int l = 0; l < all.net.size(); ++l)
+      how.push_back(
+          parts::choice_of(Backend::value, all, l,
+                           whole[Backend::value][static_cast<std::size_t>(all.parts[static_cast<std::size_t>(l)].layer)]));
+    const evaluation<Backend> expected(
+        net.view(), whole[Backend::value], net.data, [&](int l) { return parameters[static_cast<std::size_t>(l)]; },
+        [&](int l) { return net.operators[static_cast<std::size_t>(l)]; });
+    const auto at = [](int l) { return static_cast<std::size_t>(l); };
+    const evaluation<Backend> found(
+        all.net, how, net.data,
+        [&](int l) {
+          if (all.restricted[at(l)] < 0) return parameters[at(all.parts[at(l)].layer)];
+          return all.parameters.subspan(at(all.first_parameter[at(l)]),
+                                        at(all.first_parameter[at(l + 1)] - all.first_parameter[at(l)]));
+        },
+        [&](int l) {
+          return all.restricted[at(l)] < 0 ? net.operators[at(all.parts[at(l)].layer)]
+                                           : all.operators[at(all.restricted[at(l)])];
+        });
+    for (int l = 0; l < all.net.size(); ++l) {
+      const auto& p = all.parts[at(l)];
+      if (p.to > 0) continue;
+      const auto& shape = net.shape(p.layer);
+      const float* a = found.result(l);
+      const float* b = expected.result(p.layer);
+      for (std::int64_t i = 0; i < shape.elements(); ++i) {
+        std::int64_t rest = i, inner = 0, pitch = 1;
+        bool inside = true;
+        for (int axis = shape.rank - 1; axis >= 0; --axis) {
+          const auto x = rest % shape[axis];
+          rest /= shape[axis];
+          inside = inside && x >= p.box.begin[axis] && x < p.box.end[axis];
+          inner += (x - p.box.begin[axis]) * pitch;
+          pitch *= p.box.end[axis] - p.box.begin[axis];
+        }
+        if (!inside) continue;
+        if (exact)
+          ASSERT_EQ(a[inner], b[i]) << "layer " << l << ", a part of " << p.layer << " " << all.net.layers[at(l)].op
+                                    << ", element " << i;
+        else
+          ASSERT_NEAR(a[inner], b[i], 1e-4 * std::max(1.0f, std::abs(b[i])))
+              << "layer " << l << " " << all.net.layers[at(l)].op;
+      }
+    }
+  }
+};
+
+}  // namespace test

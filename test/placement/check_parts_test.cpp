@@ -1,0 +1,287 @@
+// Layers in parts: their mistakes, which are the same as types and as text, and mappings that come back as they were.
+#include "dice/placement/text/write.hpp"
+#include "mapping_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace mapping_text;
+
+TEST(Parts, MistakesAreThoseOfTheTypes) {
+  SAME(mapping<ranks<0>, layers<all>>);
+  SAME(mapping<dev<0>, ranks<>, layers<all>>);
+  SAME(mapping<dev<0>, dev<1>>);
+  SAME(split<sample::network, points<3>, dev<0>, ranks<0>>);
+  SAME(split<sample::network, points<3>, dev<0>, rows<all>>);
+  SAME(mapping<dev<0>, ranks<3>, rows<all>>);
+  SAME(mapping<dev<0>, dev<1>, ranks<1>, rows<all>>);
+  SAME(mapping<ranks<1, 0, 1>, rows<all>, dev<0>, layers<all>, dev<1>, layers<all>>);
+  SAME(mapping<dev<0>, dev<1>, layers<all>>);
+  SAME(mapping<dev<0>, ranks<1>, layers<all>, dev<1>, layers<all>>);
+  SAME(mapping<dev<0>, rows<all>>);
+  SAME(mapping<dev<0>, layers<all>, ranks<0>, output_channels<all>>);
+  SAME(mapping<dev<0>, layers<all, exchange_every<3>>>);
+  SAME(mapping<dev<0>, layers<shares<3>, all>>);
+  SAME(mapping<dev<0>, dev<1>, rows<all, shares<3, 2>, sample::image>>);
+  SAME(mapping<dev<0>, dev<1>, rows<all, shares<3, 2>, range<sample::image, sample::conv1>, shares<1>>>);
+  SAME(mapping<dev<0>, dev<1>, rows<all, exchange_every<1>, exchange_every<2>>>);
+  SAME(mapping<dev<0>, dev<1>, tiles<1, 2, all, shares<1, 2>>>);
+  SAME(mapping<dev<0>, dev<1>, input_channels<all, exchange_every<2>>>);
+  SAME(mapping<dev<0>, dev<1>, output_channels<all, exchange_every<2>>>);
+  SAME(mapping<dev<0>, tiles<0, 2>>);
+  SAME(mapping<dev<0>, tiles<1, -2, all>>);
+  SAME(mapping<dev<0>, dev<1>, tiles<1, 1, all>>);
+  SAME(mapping<dev<0>, tiles<2147483647, 2147483647, sample::conv1>, ranks<0>, layers<sample::image, from<sample::relu1>>>);
+  SAME(mapping<dev<0>, dev<1>, columns<all, shares<1, 0>>>);
+  SAME(mapping<dev<0>, dev<1>, columns<all, shares<>>>);
+  SAME(mapping<dev<0>, dev<1>, columns<all, shares<1, 2, 3>>>);
+  SAME(mapping<dev<0>, dev<1>, columns<all, exchange_every<0>>>);
+  SAME(mapping<dev<0>, dev<1>, columns<range<foreign, sample::image>, exchange_every<1>>>);
+  SAME(mapping<dev<0>, dev<1>, columns<range<sample::relu1, sample::image>>>);
+  SAME(mapping<dev<0>, layers<all>, dev<1>, ranks<0>, columns<>>);
+  SAME(mapping<dev<0>, layers<all>, dev<1>, ranks<0>, columns<sample::conv1>>);
+  SAME(mapping<dev<0>, dev<1>, columns<sample::conv1>>);
+  SAME(mapping<dev<0>, dev<1>, columns<all>>);
+  SAME(mapping<dev<0>, layers<sample::image>, ranks<0>, dev<1>, rows<from<sample::conv1>>>);
+  SAME(mapping<dev<0>, layers<to<sample::fc1>>, ranks<0>, dev<1>, columns<sample::scores>>);
+  SAME(mapping<dev<0>, tiles<9, 1, sample::conv1>, ranks<0>, layers<sample::image, from<sample::relu1>>>);
+  SAME(mapping<dev<0>, tiles<1, 9, sample::conv1>, ranks<0>, layers<sample::image, from<sample::relu1>>>);
+  SAME(mapping<dev<0>, dev<1>, output_channels<sample::conv1>, ranks<0>, layers<sample::image, from<sample::relu1>>>);
+  SAME(mapping<dev<0>, dev<1>, input_channels<sample::conv1>, ranks<0>, layers<sample::image, from<sample::relu1>>>);
+}
+
+TEST(Parts, TellsWhatWhereAndTheRemedy) {
+  const std::string begin = "mapping<dev<0>, dev<1>, ", end = ", ranks<0>, layers<image, from<relu1>>>";
+  const auto first = [&](const std::string& work) { return told(begin + work + end); };
+  EXPECT_EQ(told("mapping<dev<0>, colums<all>>"),
+            "line 1, column 17: misplaced_entry: 'colums<all>' is not an entry (did you mean 'columns'?); write devices "
+            "followed by their work");
+  EXPECT_EQ(told("mapping<dev<0>, ranks<>, layers<all>>"),
+            "line 1, column 17: misplaced_entry: 'ranks<>' names no rank; write devices followed by their work");
+  EXPECT_EQ(told("mapping<dev<0>, ranks<2>, rows<all>>"),
+            "line 1, column 17: rank_not_declared: 'ranks<2>' names rank 2, which no device has; declare its device with "
+            "dev");
+  EXPECT_EQ(told("mapping<dev<0>, dev<1>, ranks<0>, rows<all>>"),
+            "line 1, column 25: rank_twice_in_run: 'ranks<0>' adds rank 0 to its run a second time; name each rank once in "
+            "a run");
+  EXPECT_EQ(first("layers<conv1>"),
+            "line 1, column 25: layers_on_several_devices: 'layers<conv1>' stands after several devices, first those of "
+            "ranks 0 and 1; write one device before layers or split the layers");
+  EXPECT_EQ(told("mapping<dev<0>, rows<all>>"),
+            "line 1, column 17: split_on_one_rank: 'rows<all>' stands after one device only, that of rank 0; name several "
+            "devices or write layers");
+  EXPECT_EQ(first("tiles<1, 2, conv1, shares<1, 1>>"),
+            "line 1, column 44: not_a_split_option: 'shares<1, 1>' does not belong here; put it once after the layers of a "
+            "split that has it");
+  EXPECT_EQ(told("mapping<dev<0>, layers<all, exchange_every<2>>>"),
+            "line 1, column 29: not_a_split_option: 'exchange_every<2>' stands in layers<…>, which has no options; put it "
+            "once after the layers of a split that has it");
+  EXPECT_EQ(first("tiles<0, 2, conv1>"),
+            "line 1, column 25: tile_grid_not_positive: 'tiles<0, 2, conv1>' has a grid of 0 × 2 tiles; give at least one "
+            "row and one column");
+  EXPECT_EQ(first("tiles<1, 1, conv1>"),
+            "line 1, column 25: tiles_fewer_than_ranks: 'tiles<1, 1, conv1>' has 1 tile for 2 ranks; write at least as many "
+            "tiles as ranks");
+  EXPECT_EQ(first("rows<conv1, shares<1, -1>>"),
+            "line 1, column 25: share_not_positive: 'rows<conv1, shares<1, -1>>' has the share -1; give each device a "
+            "positive share");
+  EXPECT_EQ(first("rows<conv1, shares<1>>"),
+            "line 1, column 25: shares_do_not_fit_ranks: 'rows<conv1, shares<1>>' has 1 share for 2 ranks; give one share "
+            "for each device of the run");
+  EXPECT_EQ(first("rows<conv1, exchange_every<0>>"),
+            "line 1, column 25: exchange_every_not_positive: 'rows<conv1, exchange_every<0>>' exchanges after 0 layers; "
+            "give a positive number of layers");
+  EXPECT_EQ(first("rows<conv1, share<1, 2>>"),
+            "line 1, column 37: not_a_layer_of_the_network: 'share' is not a layer of the network sample (did you mean "
+            "'shares'?); name layers of the network passed to main");
+  EXPECT_EQ(first("rows<conv1, relu1>"),
+            "line 1, column 55: layer_on_two_devices: layer 'relu1' is in the lists of ranks (0, 1) and 0; remove it from "
+            "one of the layer lists");
+  EXPECT_EQ(told("mapping<dev<0>, layers<to<fc1>>, dev<1>, ranks<0>, rows<scores>>"),
+            "line 1, column 52: input_or_output_not_splittable: layer 'scores' is a graph output, which one rank has whole; "
+            "run it as a whole in a layers list");
+  EXPECT_EQ(told("mapping<dev<0>, dev<1>, columns<all>>"),
+            "line 1, column 25: input_or_output_not_splittable: layer 'image' is a graph input, which one rank has whole; "
+            "run it as a whole in a layers list");
+  EXPECT_EQ(told("mapping<dev<0>, layers<to<flatten1>, scores>, ranks<0>, dev<1>, columns<fc1>>"),
+            "line 1, column 65: layer_not_splittable: layer 'fc1' (Gemm) cannot be cut in this way; run it as a whole in a "
+            "layers list");
+  EXPECT_EQ(first("tiles<9, 1, conv1>"),
+            "line 1, column 25: too_few_rows: layer 'conv1' can be cut into at most 8 parts by rows, not into 9; split it "
+            "over fewer ranks or otherwise");
+  EXPECT_EQ(first("tiles<1, 10, conv1>"),
+            "line 1, column 25: too_few_columns: layer 'conv1' can be cut into at most 8 parts by columns, not into 10; "
+            "split it over fewer ranks or otherwise");
+  EXPECT_EQ(first("output_channels<conv1>"),
+            "line 1, column 25: too_few_channel_blocks: layer 'conv1' can be cut into at most 1 part by channels, not into "
+            "2; split it over fewer ranks or otherwise");
+}
+
+// A layer can be cut at multiples of its steps: how many parts are possible.
+TEST(Parts, AreAtMostTheStepsOfALayer) {
+  using graph::layer_info;
+  std::vector<layer_info> cut;
+  const auto add = [&](std::string_view name, std::string_view op, const tensor::shape& output) -> layer_info& {
+    auto& l = cut.emplace_back();
+    l.name = name, l.op = op, l.output = output;
+    l.first_edge = std::max(0, static_cast<int>(cut.size()) - 2), l.edges = cut.size() > 1;
+    return l;
+  };
+  add("in", "Input", {1, 40, 9, 7}).is_input = true;
+  auto& conv = add("conv", "Conv", {1, 33, 9, 7});
+  conv.cut_steps = {16, 2, 1}, conv.depth_step = 16, conv.depth_axis = 1;
+  add("pool", "MaxPool", {1, 33, 9, 7}).cut_steps = {16, 1, 0};
+  add("line", "Relu", {1, 33, 63}).cut_steps = {16, 1, 0};
+  auto& product = add("product", "MatMul", {1, 33, 64});
+  product.cut_steps = {1, 16, 0}, product.depth_step = 16, product.depth_axis = 2;
+  add("turn", "Transpose", {1, 64, 33});
+  const std::vector<graph::edge> edges{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
+  const graph::network_view of{cut, edges};
+  const auto what = [&](const std::string& name, const std::string& work, int ranks) {
+    std::string run = "mapping<", others;
+    for (int r = 0; r < ranks; ++r) run += "dev<" + std::to_string(r) + ">, ";
+    for (const auto& l : cut)
+      if (l.name != name) others += (others.empty() ? "" : ", ") + std::string(l.name);
+    const auto m = place::parse(run + work + ", ranks<0>, layers<" + others + ">>", "net", of);
+    const auto f = place::check(m.values(), of);
+    if (f) {
+      EXPECT_EQ(f.position, ranks);
+      EXPECT_EQ(cut[static_cast<std::size_t>(f.number)].name, name);
+    }
+    return f.what;
+  };
+  using enum place::mistake;
+  const auto limit = [&](const std::string& name, const std::string& word, int most, place::mistake few) {
+    SCOPED_TRACE(name + " by " + word);
+    for (int ranks = 2; ranks < most + 3; ++ranks)
+      EXPECT_EQ(what(name, word + "<" + name + ">", ranks), ranks <= most ? none : few) << ranks;
+  };
+  limit("conv", "rows", 5, few_rows);
+  limit("conv", "columns", 7, few_columns);
+  limit("conv", "output_channels", 3, few_blocks);
+  limit("conv", "input_channels", 2, few_blocks);  // whole ones of its operand, which has 40
+  limit("pool", "rows", 9, few_rows);
+  limit("pool", "columns", 0, not_in_parts);
+  limit("pool", "input_channels", 3, few_blocks);  // of its result
+  limit("line", "rows", 0, not_in_parts);          // there are no rows
+  limit("line", "columns", 63, few_columns);
+  limit("product", "output_channels", 4, few_blocks);
+  limit("product", "input_channels", 3, few_blocks);
+  for (const char* way : {"rows", "columns", "output_channels", "input_channels"}) limit("turn", way, 0, not_in_parts);
+  limit("in", "rows", 0, end_in_parts);
+  EXPECT_EQ(what("conv", "tiles<5, 7, conv>", 3), none);
+  EXPECT_EQ(what("conv", "tiles<6, 8, conv>", 3), few_rows);
+  EXPECT_EQ(what("conv", "tiles<5, 8, conv>", 3), few_columns);
+  EXPECT_EQ(what("pool", "tiles<3, 1, pool>", 1), not_in_parts);
+  EXPECT_EQ(what("pool", "tiles<10, 1, pool>", 1), not_in_parts);
+  EXPECT_EQ(what("line", "tiles<1, 1, line>", 1), not_in_parts);
+}
+
+/// A random mapping with layers in parts, on random runs that declare and name devices in any order.
+class random_parts {
+ public:
+  explicit random_parts(unsigned seed) : draw_(seed), devices_(2 + below(3)), undeclared_(ranks()) {}
+
+  std::string text() {
+    add_work(0, 0, 0);
+    for (int l = 1; l < sample::flatten1::id;) {
+      const int last = std::min(l + below(4), sample::concat1::id);
+      // The last of these works declares what is left; only whole layers can be alone on a rank.
+      add_work(l, last, last < sample::concat1::id && below(3) == 0 ? 0 : 1 + below(5));
+      l = last + 1;
+    }
+    add_work(sample::flatten1::id, net::size - 1, 0);
+    return out_ + ">";
+  }
+
+ private:
+  int below(int n) { return static_cast<int>(draw_() % static_cast<unsigned>(n)); }
+  std::vector<int> ranks() {
+    std::vector<int> all(static_cast<std::size_t>(devices_));
+    std::iota(all.begin(), all.end(), 0);
+    std::shuffle(all.begin(), all.end(), draw_);
+    return all;
+  }
+  /// Layers first … last in way `how`, the index of its word.
+  void add_work(int first, int last, int how) {
+    out_ += first ? ",\n    " : "\n    ";
+    if (below(6) == 0) out_ += "dice::in_flight<" + std::to_string(1 + below(9)) + ">,\n    ";
+    auto run = ranks();
+    const bool all = last == sample::concat1::id;
+    run.resize(how == 0 ? 1 : all ? run.size() : 2 + static_cast<std::size_t>(below(devices_ - 1)));
+    add_run(run, all);
+    std::string shares;
+    for (std::size_t i = 0; i < run.size(); ++i) shares += (shares.empty() ? "" : ", ") + std::to_string(1 + below(9));
+    out_ += "dice::" + std::string(place::work_words[how].word) + "<";
+    if (how == 3) out_ += std::to_string(1 + below(4)) + ", " + std::to_string(run.size()) + ", ";
+    out_ += name(first);
+    if (below(2)) {
+      for (int l = first + 1; l <= last; ++l) out_ += ", " + name(l);
+    } else if (last > first) {
+      out_.resize(out_.size() - name(first).size());
+      out_ += "dice::range<" + name(first) + ", " + name(last) + ">";
+    }
+    if (how && how != 3 && below(2)) out_ += ", dice::shares<" + shares + ">";
+    if (how && how < 4 && below(2)) out_ += ", dice::exchange_every<" + std::to_string(1 + below(3)) + ">";
+    out_ += ">";
+  }
+  void add_run(const std::vector<int>& run, bool declare_all) {
+    std::string listed;
+    const auto end_list = [&] {
+      if (!listed.empty()) out_ += "dice::ranks<" + listed + ">, ";
+      listed.clear();
+    };
+    for (const int r : run) {
+      const auto found = std::find(undeclared_.begin(), undeclared_.end(), r);
+      if (found != undeclared_.end() && (declare_all || below(2))) {
+        end_list();
+        undeclared_.erase(found);
+        out_ += "dice::dev<" + std::to_string(r) + ", dice::cpu>, ";
+      } else {
+        listed += (listed.empty() ? "" : ", ") + std::to_string(r);
+        if (below(4) == 0) end_list();
+      }
+    }
+    end_list();
+  }
+  static std::string name(int l) { return "sample::" + std::string(view.layers[static_cast<std::size_t>(l)].name); }
+
+  std::mt19937 draw_;
+  int devices_;
+  std::vector<int> undeclared_;
+  std::string out_ = "dice::mapping<";
+};
+
+TEST(Parts, RandomMappingsComeBackAsTheyWere) {
+  int right = 0;
+  std::array<int, 6> works{};
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto text = random_parts(seed).text();
+    const auto read = parse(text);
+    const auto f = place::check(read.values(), view);
+    EXPECT_TRUE(!f || f.what == place::mistake::few_blocks) << place::tell(read, f) << text;  // sample has few channels
+    right += !f;
+    EXPECT_EQ(place::write(read.values(), net::name, view), text);
+    const place::owned_assignment all(read.values(), net::size);
+    const auto where = all.view();
+    EXPECT_TRUE(where.splits());
+    for (int l = 0; l < net::size; ++l)
+      EXPECT_EQ(where.owner[static_cast<std::size_t>(l)], where.ranks_of(where.of(l)).front());
+    for (const auto& w : where.works) ++works[static_cast<std::size_t>(w.how)];
+  }
+  EXPECT_GT(right, 300);
+  for (const int n : works) EXPECT_GT(n, 500);
+}
+
+}  // namespace
