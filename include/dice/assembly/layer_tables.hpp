@@ -55,11 +55,6 @@ inline constexpr std::array<kernels::entry, Net::size> kernels_of = []<int... Id
 }
 (std::make_integer_sequence<int, Net::size>{});
 
-template <class Net> inline constexpr auto parameters_of = []<int... Id>(std::integer_sequence<int, Id...>) {
-  return std::array{std::span<const graph::parameter>(Net::template layer<Id>::parameters)...};
-}
-(std::make_integer_sequence<int, Net::size>{});
-
 /// The function that opens the accelerator of a rank that computes by backend B; null for a CPU.
 template <algorithm::backend B> constexpr kernels::opener opener_of() {
   if constexpr (algorithm::processor_of(B) == platform::processor::cpu) return nullptr;
@@ -96,7 +91,7 @@ template <class Net, unsigned Set> constexpr bool computes(algorithm::backend by
 template <class Net, unsigned Set>
 inline constexpr runtime::layer_tables layer_tables_of = []<int... B>(std::integer_sequence<int, B...>) {
   runtime::layer_tables out{
-      .net = graph::view_of<Net>, .algorithms = algorithm::tables_of<Net, Set>, .parameters = detail::parameters_of<Net>};
+      .net = graph::view_of<Net>, .algorithms = algorithm::tables_of<Net, Set>, .parameters = graph::parameters_of<Net>};
   (detail::add_kernels<Net, Set, static_cast<algorithm::backend>(B)>(out), ...);
   return out;
 }

@@ -36,7 +36,7 @@ struct parameter {
   tensor::shape extents{};
   std::int64_t rows = 1, row_pitch = 0;
   std::int64_t planes = 1, plane_pitch = 0;
-  bool is_part = false;
+  bool is_part = false;  ///< of a larger tensor
 
   constexpr std::int64_t pieces() const { return rows * planes; }
   constexpr std::int64_t piece_bytes() const { return extents.bytes() / pieces(); }
@@ -192,6 +192,12 @@ template <class Net> consteval network_view view() {
 }
 
 }  // namespace detail
+
+/// The parameters of the layers of network Net, by id.
+template <network_type Net> inline constexpr auto parameters_of = []<int... Id>(std::integer_sequence<int, Id...>) {
+  return std::array{std::span<const parameter>(Net::template layer<Id>::parameters)...};
+}
+(std::make_integer_sequence<int, Net::size>{});
 
 /// The network Net as values.
 template <network_type Net> inline constexpr network_view view_of = detail::view<Net>();

@@ -17,13 +17,9 @@ namespace dice::schedule::detail {
 /// Whether mapping Map computes layers in parts.
 template <class Net, class Map> inline constexpr bool splits = placement::of<Net, Map>.view().splits();
 
-/// Operators and parameters of network Net, by id.
+/// The operators of network Net, by id.
 template <class Net> inline constexpr auto operators_of = []<int... Id>(std::integer_sequence<int, Id...>) {
   return std::array<graph::any_operator, Net::size>{graph::any_operator(Net::template layer<Id>::op)...};
-}
-(std::make_integer_sequence<int, Net::size>{});
-template <class Net> inline constexpr auto parameters_of = []<int... Id>(std::integer_sequence<int, Id...>) {
-  return std::array{std::span<const graph::parameter>(Net::template layer<Id>::parameters)...};
 }
 (std::make_integer_sequence<int, Net::size>{});
 
@@ -67,7 +63,7 @@ template <class Net, class Map> constexpr built_split compute_split() {
                       .operators = {operators_of<Net>.data(), Net::size},
                       .where = where.view(),
                       .devices = where.devices,
-                      .parameters = parameters_of<Net>},
+                      .parameters = graph::parameters_of<Net>},
                      tables<Net, Map>(), where.in_flight);
 }
 
