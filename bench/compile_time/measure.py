@@ -9,6 +9,8 @@ dice is installed and used by a separate project (project/), with g++ and, if in
   densenet121  DenseNet-121, 8 ranks
   slices       914 layers in slices on 8 ranks, with one back-and-forth
   scattered    914 layers, each on a random one of 8 ranks
+  vgg19_rows   VGG-19 with all convolutions and poolings by rows on 8 ranks, beyond the case vgg19
+  rows         914 layers by rows on 4 ranks
   gpu          digits with a GPU rank; left out where there is no CUDA
   best_mapping a search for DenseNet-121 on 8 devices of three kinds, beyond the same program with what it finds written by hand
   library      dice's library, in a new build folder, by all cores
@@ -17,7 +19,7 @@ dice is installed and used by a separate project (project/), with g++ and, if in
   program      the size of digits without symbols and without other mappings (DICE_FIXED_MAPPING), and how many shared libraries it
                loads
 
-For the first seven a single compiler process is measured, with the library compiled before: its user seconds (it has one
+For the first nine a single compiler process is measured, with the library compiled before: its user seconds (it has one
 thread, so this is its time on a core of its own) and its peak memory. For the next three it is the wall time of the whole
 command. Figures are the minimum of the rounds.
 
@@ -98,6 +100,16 @@ def slices(ranks):
     return f"using plan = dice::mapping<\n    {rows}>;"
 
 
+def rows(header, ranks):
+    """The mapping `plan` of `whole` with all layers before the first Flatten, GlobalAveragePool or output by rows on all ranks."""
+    ends = [int(at) for at, op in re.findall(r"int id = (\d+);.*?::dice::ops::(\w+)", header.read_text(), re.S)
+            if op in ("flatten", "global_average_pool", "output")]
+    devices = ", ".join(f"dice::dev<{r}, dice::cpu>" for r in range(1, ranks))
+    return (f"using plan = dice::mapping<\n    dice::dev<0, dice::cpu>, dice::layers<whole::layer<0>>,\n    dice::ranks<0>, {devices}, "
+            f"dice::rows<dice::range<whole::layer<1>, whole::layer<{min(ends) - 1}>>>,\n    "
+            f"dice::ranks<0>, dice::layers<dice::from<whole::layer<{min(ends)}>>>>;")
+
+
 def program(header, plan):
     return PROGRAM.replace("HEADER", header).replace("PLAN", plan)
 
@@ -170,6 +182,12 @@ class Side:
         return {"user_seconds": found["user_seconds"] - hand["user_seconds"], "by_hand_user_seconds": hand["user_seconds"],
                 "peak_mib": found["peak_mib"]}
 
+    def split(self, network, ranks, like=None):
+        """What a program with layers by rows costs, beyond the same network with the plan `like` if that is given."""
+        found = self.compile(program(network, rows(self.networks / f"{network}.hpp", ranks)))
+        less = self.compile(program(network, like)) if like else {}
+        return {"user_seconds": found["user_seconds"] - less.get("user_seconds", 0), "peak_mib": found["peak_mib"]}
+
     def build_digits(self, words=()):
         (self.folder / "project/digits.cpp").write_text(replaced((DIGITS / "digits.cpp").read_text(), words))
         return ["cmake", "--build", self.folder / "project", "--target", "digits"]
@@ -206,6 +224,8 @@ CASES = {
     "densenet121": lambda side: side.compile(program("densenet121", slices(8))),
     "slices": lambda side: side.compile(program("net", '#include "plan.inc"')),
     "scattered": lambda side: side.compile(program("net", '#include "scattered.inc"')),
+    "vgg19_rows": lambda side: side.split("vgg19", 8, like=slices(8)),
+    "rows": lambda side: side.split("net", 4),
     "gpu": lambda side: side.compile(replaced((DIGITS / "digits.cpp").read_text(), ON_GPU), "gpu_gpu") if "gpu_gpu" in side.commands else None,
     "best_mapping": Side.search,
     "changed": Side.change,
@@ -312,7 +332,7 @@ def main():
     networks.mkdir(parents=True, exist_ok=True)
     call([onnx2hpp, "-q", "-o", networks, DIGITS / "digits.onnx"])
     for network in ("vgg19", "densenet121"):
-        if network in cases or network == SEARCH[0] and "best_mapping" in cases:
+        if network in cases or f"{network}_rows" in cases or network == SEARCH[0] and "best_mapping" in cases:
             searches.make_header(onnx2hpp, network, networks)
     make_network.write(LAYERS, 8, networks)
 

@@ -203,6 +203,7 @@ class Stops(Runs):
                 os.write(rest, b".")
         return process
 
+    @unittest.skipIf("TSAN_OPTIONS" in os.environ, "ThreadSanitizer's _exit waits for the standard error")
     def test_a_standard_error_that_nobody_reads(self):
         self.assertEqual(self.blocked("--frame-timeout", "0.3").wait(LIMIT), 1)
         process = self.blocked("--stop-timeout", "1000")

@@ -26,7 +26,7 @@ struct divided {
   int ranks;
   assigned works;
   std::vector<platform::device> devices;
-  std::vector<std::span<const graph::parameter>> parameters;
+  std::vector<meta::view<graph::parameter>> parameters;
   algorithm::by_backend<std::vector<algorithm::choice>> whole;
   schedule::built_split is;
 
@@ -40,7 +40,8 @@ struct divided {
       whole[b] = choices(net, b);
       tables.chosen[b] = whole[b], tables.smallest[b] = whole[b];
     }
-    is = schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, tables, 2);
+    schedule::detail::whole_algorithms algorithms(tables);
+    is = schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 2);
   }
   parts::parts_view parts() const { return is.net.view(); }
 
@@ -59,7 +60,7 @@ struct divided {
         all.net, how, net.data,
         [&](int l) {
           if (all.restricted[at(l)] < 0) return parameters[at(all.parts[at(l)].layer)];
-          return all.parameters.subspan(at(all.first_parameter[at(l)]),
+          return all.parameters.subview(at(all.first_parameter[at(l)]),
                                         at(all.first_parameter[at(l + 1)] - all.first_parameter[at(l)]));
         },
         [&](int l) {

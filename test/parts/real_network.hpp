@@ -32,7 +32,7 @@ struct real_network {
   std::vector<float> data;
 
   graph::network_view view() const { return {layers, edges, carried}; }
-  std::vector<std::span<const graph::parameter>> parameters() const { return {constants.begin(), constants.end()}; }
+  std::vector<meta::view<graph::parameter>> parameters() const { return {constants.begin(), constants.end()}; }
   meta::view<graph::any_operator> all_operators() const { return {operators.data(), operators.size()}; }
   int size() const { return static_cast<int>(layers.size()); }
   const tensor::shape& shape(int l) const { return layers[static_cast<std::size_t>(l)].output; }
@@ -279,7 +279,7 @@ template <class Backend> class evaluation {
     std::vector<float> content;
   };
 
-  void compute(int l, const algorithm::choice& how, const std::vector<float>& data, std::span<const graph::parameter> with,
+  void compute(int l, const algorithm::choice& how, const std::vector<float>& data, meta::view<graph::parameter> with,
                const graph::any_operator& op, memory& out) {
     std::vector<memory> parameters;
     std::vector<const float*> plain, in;

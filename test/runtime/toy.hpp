@@ -239,7 +239,7 @@ class program {
   std::vector<dice::platform::unit> units_;
   dice::schedule::built_plan plan_;
   std::vector<dice::kernels::entry> kernels_;
-  std::vector<std::span<const dice::graph::parameter>> group_parameters_;
+  std::vector<dice::meta::view<dice::graph::parameter>> group_parameters_;
   dice::algorithm::by_backend<dice::kernels::opener> openers_;
 };
 

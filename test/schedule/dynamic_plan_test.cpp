@@ -28,7 +28,7 @@ namespace {
 
 using namespace dice;
 
-template <class T> void expect_equal(std::span<const T> a, std::span<const T> b, const char* what) {
+void expect_equal(const auto& a, const auto& b, const char* what) {
   EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end())) << what;
 }
 void expect_same(const schedule::plan_view& a, const schedule::plan_view& b) {

@@ -59,7 +59,7 @@ std::vector<algorithm::choice> some_algorithms(const graph::network_view& net, u
     bool blocks = a.converts;
     const auto in = net.into(l);
     if (net.layers[static_cast<std::size_t>(l)].op == "Concat")
-      for (const auto& e : in.first(in.size() - 1)) {
+      for (const auto& e : in.subview(0, in.size() - 1)) {
         const auto& s = net.layers[static_cast<std::size_t>(e.from)].output;
         blocks = blocks && s.rank == 4 && s[1] % 16 == 0;
       }

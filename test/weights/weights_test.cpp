@@ -204,7 +204,7 @@ TEST(weights_file, verified) {
   const auto file_digest = weights::digest_of(tensors);
   const graph::weights_file known{"w", file_digest, 256};
   const graph::parameter first[] = {{0, {16}}, {128, {1}}}, second[] = {{128, {1}}}, hidden[] = {{192, {4}}};
-  const auto verified = [&](std::span<const graph::parameter> needs) -> std::string {
+  const auto verified = [&](meta::view<graph::parameter> needs) -> std::string {
     std::string text = R"({"__metadata__":{"dice_digest":")" + file_digest + "\"";
     for (const auto& t : tensors) text += ",\"sha256." + t.name + "\":\"" + t.sha256 + "\"";
     text += "}";

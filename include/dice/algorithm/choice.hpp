@@ -1,12 +1,12 @@
 #pragma once
 
 #include "dice/algorithm/backend.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/tensor/layout.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace dice::algorithm {
 
@@ -63,8 +63,8 @@ struct choice {
 
 /// How each backend computes the layers of a network as the anchors of groups, by id; empty for backends that are not used.
 struct tables {
-  by_backend<std::span<const choice>> chosen{};
-  by_backend<std::span<const choice>> smallest{};  ///< with the smallest weights or working memory
+  by_backend<meta::view<choice>> chosen{};
+  by_backend<meta::view<choice>> smallest{};  ///< with the smallest weights or working memory
 };
 
 /// Bytes of scratch for a copy in layout `to` of a tensor of shape `s` that is stored as `from`; 0 if no copy is needed.

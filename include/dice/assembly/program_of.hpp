@@ -23,7 +23,7 @@ namespace detail {
 /// Values of a program, by fusion group and by rank.
 template <std::size_t Groups, std::size_t Ranks> struct tables {
   std::array<kernels::entry, Groups> kernels{};
-  std::array<std::span<const graph::parameter>, Groups> parameters{};
+  std::array<meta::view<graph::parameter>, Groups> parameters{};
   std::array<platform::unit, Ranks> units{};
   std::array<std::span<const int>, Ranks> cores{};
   std::array<std::string_view, Ranks> hosts{};

@@ -135,7 +135,7 @@ class remapped final : public runtime::other_mapping {
   std::vector<graph::any_operator> operators_;
   schedule::dynamic_plan plan_;
   std::vector<kernels::entry> kernels_;
-  std::vector<std::span<const graph::parameter>> parameters_;
+  std::vector<meta::view<graph::parameter>> parameters_;
   std::vector<tensor::layout> layouts_;
   std::vector<std::int64_t> pitches_;
   runtime::program program_;

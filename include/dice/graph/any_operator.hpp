@@ -31,11 +31,14 @@ class any_operator {
     }
     __builtin_unreachable();
   }
-  /// The operator if it is an Op, else null.
-  template <class Op> constexpr const Op* get() const {
-    return visit([]<class T>(const T& op) -> const Op* {
-      if constexpr (std::same_as<T, Op>) return &op;
-      else return nullptr;
+  template <class Op> constexpr bool is() const {
+    return visit([]<class T>(const T&) { return std::same_as<T, Op>; });
+  }
+  /// Requires is<Op>(). A copy, since g++ with -fsanitize=undefined does not compare addresses in constant expressions.
+  template <class Op> constexpr Op as() const {
+    return visit([]<class T>(const T& op) -> Op {
+      if constexpr (std::same_as<T, Op>) return op;
+      else throw model_error("the operator is another one");
     });
   }
   /// The operator's ONNX name.

@@ -81,6 +81,7 @@ struct layer_info {
   fusion fuses{};
   bool in_place = false;  ///< the output may overwrite operand 0
   bool is_input = false, is_output = false;
+  bool is_concat = false;
   std::array<int, tensor::region::axes - 1> cut_steps{};  ///< cut_step of axes 1, 2, 3 of the output
   int depth_step = 0;                                     ///< steps of partial sums over input channels; 0: there are none
   int depth_axis = -1;                                    ///< where the input channels are: depth_axis()
@@ -103,17 +104,18 @@ struct edge {
 
 /// A network as values: layers in order of their ids, edges in order of `to` and of the operands.
 struct network_view {
-  std::span<const layer_info> layers;
-  std::span<const edge> edges;
-  std::span<const tensor::shape> carried{};  ///< shape of each edge's tensor; may be empty if no kernel is called
+  meta::view<layer_info> layers;
+  meta::view<edge> edges;
+  meta::view<tensor::shape> carried{};  ///< shape of each edge's tensor; may be empty if no kernel is called
 
   constexpr int size() const { return static_cast<int>(layers.size()); }
-  constexpr std::span<const edge> into(int layer) const {
-    return edges.subspan(layers[layer].first_edge, layers[layer].edges);
+  constexpr meta::view<edge> into(int layer) const {
+    const auto& l = layers.first[layer];
+    return {edges.first + l.first_edge, static_cast<std::size_t>(l.edges)};
   }
   /// Shapes of the layer's operands, in their order.
   constexpr shapes operands(int layer) const {
-    return carried.empty() ? shapes{} : carried.subspan(layers[layer].first_edge, layers[layer].edges);
+    return carried.empty() ? shapes{} : carried.subview(layers[layer].first_edge, layers[layer].edges);
   }
 };
 
@@ -124,8 +126,9 @@ template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info&
   layer.view = graph::view(op, in, layer.output);
   layer.fuses = graph::fuses(op, in);
   layer.in_place = graph::in_place(op);
-  layer.is_input = layer.op == "Input";
-  layer.is_output = layer.op == "Output";
+  // Compared once for each operator: characters are dear at compile time.
+  constexpr bool input = Op::onnx == "Input", output = Op::onnx == "Output", concat = Op::onnx == "Concat";
+  layer.is_input = input, layer.is_output = output, layer.is_concat = concat;
   for (int axis = 1; axis < tensor::region::axes; ++axis)
     layer.cut_steps[static_cast<std::size_t>(axis - 1)] = static_cast<int>(cut_step(op, axis, in, layer.output));
   layer.depth_step = static_cast<int>(graph::depth_step(op, in));
@@ -175,7 +178,7 @@ template <class Net> consteval tables<Net> tabulate() {
     }
     const shapes carried = t.carried;
     const bool fit[]{Net::template layer<Id>::id == Id &&
-                     describe(Net::template layer<Id>::op, carried.subspan(t.layers[Id].first_edge, t.layers[Id].edges),
+                     describe(Net::template layer<Id>::op, carried.subview(t.layers[Id].first_edge, t.layers[Id].edges),
                               t.layers[Id], t.edges.data() + t.layers[Id].first_edge)...};
     for (int l = 0; l < Net::size && t.damaged < 0; ++l)
       if (!fit[l]) t.damaged = l;
@@ -195,7 +198,7 @@ template <class Net> consteval network_view view() {
 
 /// The parameters of the layers of network Net, by id.
 template <network_type Net> inline constexpr auto parameters_of = []<int... Id>(std::integer_sequence<int, Id...>) {
-  return std::array{std::span<const parameter>(Net::template layer<Id>::parameters)...};
+  return std::array{meta::view<parameter>(Net::template layer<Id>::parameters)...};
 }
 (std::make_integer_sequence<int, Net::size>{});
 

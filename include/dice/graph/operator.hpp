@@ -4,14 +4,14 @@
 
 #include "dice/graph/error.hpp"
 #include "dice/graph/fusion.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/tensor/tensor.hpp"
 
 #include <cstdint>
-#include <span>
 
 namespace dice::graph {
 
-using shapes = std::span<const tensor::shape>;
+using shapes = meta::view<tensor::shape>;
 
 /// Shape of the output for inputs of shapes `in`. Throws model_error.
 template <class Op> constexpr tensor::shape infer(const Op& op, shapes in) {

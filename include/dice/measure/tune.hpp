@@ -34,15 +34,15 @@ struct tuned_layer {
   int rank = 0, threads = 1;  ///< where they are computed
   int chosen = 0;             ///< the variant of this program
   std::vector<double> ms;     ///< by variant: a quarter of the runs took less
-
-  /// The fastest. Variants are sorted by the size of their weights: a larger one must be 2 % faster.
-  int best() const {
-    std::size_t out = 0;
-    for (std::size_t v = 1; v < ms.size(); ++v)
-      if (ms[v] < 0.98 * ms[out]) out = v;
-    return static_cast<int>(out);
-  }
 };
+
+/// The fastest variant. They are sorted by the size of their weights: a larger one must be 2 % faster.
+inline int best_of(const std::vector<double>& ms) {
+  std::size_t out = 0;
+  for (std::size_t v = 1; v < ms.size(); ++v)
+    if (ms[v] < 0.98 * ms[out]) out = v;
+  return static_cast<int>(out);
+}
 
 namespace detail {
 
@@ -118,7 +118,7 @@ namespace detail {
   for (const auto& l : all)
     for (const int id : l.layers) {
       lines.push_back({std::string(p.network_layers().layers[id].name), std::to_string(l.rank), std::to_string(l.threads),
-                       std::to_string(l.chosen), std::to_string(l.best())});
+                       std::to_string(l.chosen), std::to_string(best_of(l.ms))});
       for (const double ms : l.ms) lines.back().push_back(text::json_number(ms));
     }
   return text::table_text(lines, 1);
@@ -126,13 +126,12 @@ namespace detail {
 
 [[gnu::cold]] inline std::string tuned_header(const runtime::program& p, const std::vector<tuned_layer>& all) {
   std::vector<int> variants(p.network_layers().layers.size(), -1);
-  std::vector<std::vector<double>> sums(
-      variants.size());  // all parts of a layer have one variant: the best for all together
+  std::vector<std::vector<double>> sums(variants.size());  // all parts of a layer have one variant: the best for all
   for (const auto& l : all)
     for (const int id : l.layers) {
       sums[id].resize(std::max(sums[id].size(), l.ms.size()));
       for (std::size_t v = 0; v < l.ms.size(); ++v) sums[id][v] += l.ms[v];
-      variants[id] = static_cast<int>(std::min_element(sums[id].begin(), sums[id].end()) - sums[id].begin());
+      variants[id] = best_of(sums[id]);
     }
   const std::string net(p.network);
   std::string out = "// Made by --tune of dice " + std::string(p.version) + " for the network " + net +
@@ -160,7 +159,7 @@ namespace detail {
                      .add("rank", l.rank)
                      .add("threads", l.threads)
                      .add("built", l.chosen)
-                     .add("best", l.best())
+                     .add("best", best_of(l.ms))
                      .add("ms", text::json_array(l.ms)));
   return text::json_object().add("network", p.network).add("cpu", cpu_name()).add("layers", layers).json() + "\n";
 }

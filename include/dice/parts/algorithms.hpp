@@ -36,13 +36,11 @@ constexpr algorithm::choice choice_of(algorithm::backend by, const View& all, in
                    all.parts[l].is_own() ? whole.variant : -1);
 }
 
-/// The algorithms of all layers.
-template <class Source> constexpr meta::array<algorithm::choice> choices_of(const Source& in, const parts_view& all) {
-  meta::array<algorithm::choice> out(all.net.size());
+/// Writes the algorithms of all layers into `out`.
+template <class Source, class Choices> constexpr void choose(const Source& in, const parts_view& all, Choices& out) {
   for (int l = 0; l < all.net.size(); ++l)
     out[l] = choice_of(algorithm::backend_of(in.devices[all.owner[l]].unit), all, l,
                        in.algorithm_of(all.parts[l].layer, all.owner[l]));
-  return out;
 }
 
 }  // namespace dice::parts

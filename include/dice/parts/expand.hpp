@@ -4,6 +4,7 @@
 #include "dice/graph/any_operator.hpp"
 #include "dice/graph/ops.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/parts/crop.hpp"
 #include "dice/parts/part.hpp"
 #include "dice/parts/planned.hpp"
@@ -11,61 +12,96 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <stdexcept>
 
 namespace dice::parts {
 
+/// A layer of the network of parts before its operator is made.
+struct piece {
+  part::kind what = part::kind::whole;
+  int layer = 0, rank = 0;
+  tensor::region box{};
+  std::int64_t from = 0, to = 0;  ///< as in part
+  int first_operand = 0;          ///< in pieces::operands; the operands end where those of the next piece begin
+};
+
+/// The layers of a network of parts.
+struct pieces {
+  meta::array<piece> list;
+  meta::array<int> operands;  ///< pieces that pieces read
+};
+
+/// The same in other arrays.
+struct pieces_view {
+  meta::view<piece> list;
+  meta::view<int> operands;
+
+  constexpr pieces_view(meta::view<piece> all, meta::view<int> read) : list(all), operands(read) {}
+  constexpr pieces_view(const pieces& p)
+      : list{p.list.data(), static_cast<std::size_t>(p.list.size())},
+        operands{p.operands.data(), static_cast<std::size_t>(p.operands.size())} {}
+
+  constexpr int size() const { return static_cast<int>(list.count); }
+  constexpr int end_of_operands(int i) const {
+    return i + 1 < size() ? list.first[i + 1].first_operand : static_cast<int>(operands.count);
+  }
+};
+
 namespace detail {
 
-template <class Source> class expander {
+/// Finds the pieces. Like planner, it reads arrays by pointers.
+template <class Source> class divider {
  public:
-  constexpr expander(const Source& in, const planned_parts<Source>& parts)
+  constexpr divider(const Source& in, const planned_view& parts)
       : in_(in),
         parts_(parts),
+        all_(parts.list.first),
+        first_(parts.first),
         n_(in.net.size()),
         id_(parts.size(), -1),
         partial_(parts.size(), -1),
         wanted_(parts.size(), -1),
         assembled_(n_, -1) {}
 
-  constexpr network build() {
-    const int most = 4 * parts_.size();
-    out_.layers.reserve(most), out_.edges.reserve(2 * most), out_.carried.reserve(2 * most), out_.parts.reserve(most);
-    out_.owner.reserve(most), out_.restricted.reserve(most), out_.operators.reserve(most), out_.parameters.reserve(most);
-    for (int l = 0; l < n_; ++l) each_need(l, [&](int, int t, const tensor::region& box, int rank) { want(t, box, rank); });
+  constexpr pieces divide() {
+    out_.list.reserve(4 * parts_.size()), out_.operands.reserve(8 * parts_.size());
+    find_needs();
     for (int l = 0; l < n_; ++l) {
-      if (sums_channels(l)) add_partials(l);
-      for (int p = parts_.first(l); p < parts_.end(l); ++p) id_[p] = sums_channels(l) ? add_sum(l, p) : add_part(l, p);
-      for (int p = parts_.first(l); p < parts_.end(l); ++p) add_cuts(p);
+      const bool sums = all_[first_[l]].to > 0;
+      if (sums) add_partials(l);
+      for (int p = first_[l]; p < first_[l + 1]; ++p) id_[p] = sums ? add_sum(l, p) : add_part(l, p);
+      for (int p = first_[l]; p < first_[l + 1]; ++p) add_cuts(p);
     }
-    out_.first_parameter.push_back(out_.parameters.size());
-    return static_cast<network&&>(out_);
+    return static_cast<pieces&&>(out_);
   }
 
  private:
-  constexpr const graph::layer_info& layer(int l) const { return in_.net.layers[l]; }
-  constexpr bool sums_channels(int l) const { return parts_[parts_.first(l)].to > 0; }
-  constexpr tensor::region input_region(int l, int k, const tensor::region& box) const {
-    return graph::input_region(in_.operators[l], k, box, in_.net.operands(l), layer(l).output);
-  }
+  constexpr const tensor::shape& result(int l) const { return in_.net.layers[l].output; }
 
-  /// The region of operand k, tensor t, that part p of layer l reads; may be empty.
-  constexpr tensor::region need(int l, int p, int k, int t) const {
-    if (!parts_.is_split(l)) return tensor::whole(layer(t).output);
-    if (!sums_channels(l)) return input_region(l, k, parts_[p].box);
-    tensor::region out = input_region(l, k, tensor::whole(layer(l).output));
-    out.begin[layer(l).depth_axis] = parts_[p].from, out.end[layer(l).depth_axis] = parts_[p].to;
-    return out;
-  }
-  /// Calls f(k, t, region, rank) for all that the parts of layer l read.
-  template <class F> constexpr void each_need(int l, const F& f) const {
-    for (int p = parts_.first(l); p < parts_.end(l); ++p) {
-      int k = 0;
-      for (const auto& e : in_.net.into(l)) {
-        const auto box = need(l, p, k, e.from);
-        if (!tensor::empty(box)) f(k, e.from, box, parts_[p].rank);
-        ++k;
+  /// Finds the region of each operand that each part reads, by part and operand; may be empty. Tells of those of other
+  /// ranks.
+  constexpr void find_needs() {
+    first_need_ = meta::array<int>(parts_.size());
+    needs_.reserve(2 * parts_.size());
+    for (int l = 0; l < n_; ++l) {
+      const auto into = in_.net.into(l);
+      const bool split = in_.is_split(l), sums = all_[first_[l]].to > 0;
+      for (int p = first_[l]; p < first_[l + 1]; ++p) {
+        first_need_[p] = needs_.size();
+        int k = 0;
+        for (const auto& e : into) {
+          auto box = tensor::whole(result(e.from));
+          if (split)
+            box = graph::input_region(in_.operators[l], k, sums ? tensor::whole(result(l)) : all_[p].box,
+                                      in_.net.operands(l), result(l));
+          if (sums) {
+            const int axis = in_.net.layers[l].depth_axis;
+            box.begin[axis] = all_[p].from, box.end[axis] = all_[p].to;
+          }
+          needs_.push_back(box);
+          if (!tensor::empty(box)) want(e.from, box, all_[p].rank);
+          ++k;
+        }
       }
     }
   }
@@ -76,17 +112,17 @@ template <class Source> class expander {
   /// element is sent to it twice.
   constexpr int part_with(int t, const tensor::region& box, int rank) const {
     int found = -1;
-    for (int p = parts_.first(t); p < parts_.end(t); ++p) {
-      if (parts_[p].rank == rank && tensor::contains(parts_[p].box, box)) return p;
-      if (tensor::contains(parts_[p].cell, box)) found = p;
+    for (int p = first_[t]; p < first_[t + 1]; ++p) {
+      if (all_[p].rank == rank && tensor::contains(all_[p].box, box)) return p;
+      if (tensor::contains(all_[p].cell, box)) found = p;
     }
     return found;
   }
   /// The only part of tensor t on rank `rank`, or -1.
   constexpr int own_part(int t, int rank) const {
     int found = -1;
-    for (int p = parts_.first(t); p < parts_.end(t); ++p)
-      if (parts_[p].rank == rank) {
+    for (int p = first_[t]; p < first_[t + 1]; ++p)
+      if (all_[p].rank == rank) {
         if (found >= 0) return -1;
         found = p;
       }
@@ -100,7 +136,7 @@ template <class Source> class expander {
   };
   constexpr division divide(int t, const tensor::region& box, int rank) const {
     const int own = own_part(t, rank);
-    const auto mine = own < 0 ? tensor::region{.end = {0, 0, 0, 0}} : tensor::intersect(parts_[own].box, box);
+    const auto mine = own < 0 ? tensor::region{.end = {0, 0, 0, 0}} : tensor::intersect(all_[own].box, box);
     const bool any = !tensor::empty(mine);
     for (const int axis : {2, 3, 1, 0}) {
       division out{axis, {}};
@@ -111,8 +147,8 @@ template <class Source> class expander {
         if (i == out.at.size() || out.at[i] != bound) out.at.insert(i, bound);
       };
       if (any) add(mine.begin[axis]), add(mine.end[axis]);
-      for (int p = parts_.first(t); p < parts_.end(t); ++p)
-        if (const auto bound = parts_[p].cell.begin[axis]; !any || bound < mine.begin[axis] || bound > mine.end[axis])
+      for (int p = first_[t]; p < first_[t + 1]; ++p)
+        if (const auto bound = all_[p].cell.begin[axis]; !any || bound < mine.begin[axis] || bound > mine.end[axis])
           add(bound);
       if (out.at.empty()) continue;
       out.at.insert(0, box.begin[axis]);
@@ -137,7 +173,7 @@ template <class Source> class expander {
   /// Rank `rank` reads `box` of tensor t.
   constexpr void want(int t, const tensor::region& box, int rank) {
     if (const int p = part_with(t, box, rank); p >= 0) {
-      if (parts_[p].rank == rank) return;
+      if (all_[p].rank == rank) return;
       if (auto* w = wanted_by(p, rank)) {
         w->box = tensor::hull(w->box, box);
       } else {
@@ -147,9 +183,9 @@ template <class Source> class expander {
       return;
     }
     const auto d = divide(t, box, rank);
-    for (int i = 0; i + 1 < d.at.size(); ++i) want(t, piece(box, d, i), rank);
+    for (int i = 0; i + 1 < d.at.size(); ++i) want(t, cut(box, d, i), rank);
   }
-  static constexpr tensor::region piece(const tensor::region& box, const division& d, int i) {
+  static constexpr tensor::region cut(const tensor::region& box, const division& d, int i) {
     tensor::region out = box;
     out.begin[d.axis] = d.at[i], out.end[d.axis] = d.at[i + 1];
     return out;
@@ -161,176 +197,227 @@ template <class Source> class expander {
     tensor::region box{};
     int id = -1, next = -1;
   };
-  /// The layer whose result is `box` of tensor t on rank `rank`; adds layers that make it.
+  /// The piece whose result is `box` of tensor t on rank `rank`; adds pieces that make it.
   constexpr int take(int t, const tensor::region& box, int rank) {
+    int p = part_with(t, box, rank);
+    if (p >= 0) {  // most pieces are a part as it is
+      const auto* w = all_[p].rank == rank ? nullptr : wanted_by(p, rank);
+      const int from = w ? w->id : id_[p];
+      if (out_.list[from].box == box) return from;
+    }
     for (int i = assembled_[t]; i >= 0; i = all_held_[i].next)
       if (all_held_[i].rank == rank && all_held_[i].box == box) return all_held_[i].id;
     int id = -1;
-    if (const int p = part_with(t, box, rank); p >= 0) {
-      const auto* w = parts_[p].rank == rank ? nullptr : wanted_by(p, rank);
-      const int from = w ? w->id : id_[p];
-      id = out_.parts[from].box == box ? from : add_cut(from, box, rank);
-      if (id == from) return id;
+    if (p >= 0) {
+      const auto* w = all_[p].rank == rank ? nullptr : wanted_by(p, rank);
+      id = add_cut(w ? w->id : id_[p], box, rank);
     } else {
       const auto d = divide(t, box, rank);
       meta::array<int> operands;
-      for (int i = 0; i + 1 < d.at.size(); ++i) operands.push_back(take(t, piece(box, d, i), rank));
-      id = add_join(t, box, d.axis, operands, rank);
+      for (int i = 0; i + 1 < d.at.size(); ++i) operands.push_back(take(t, cut(box, d, i), rank));
+      id = add({part::kind::join, t, rank, box}, operands);
     }
     all_held_.push_back({rank, box, id, assembled_[t]});
     assembled_[t] = all_held_.size() - 1;
     return id;
   }
 
-  constexpr tensor::shape shape_of(int l, const tensor::region& box) const {
-    tensor::shape out = layer(l).output;
-    for (int a = 0; a < out.rank && a < tensor::region::axes; ++a) out[a] = box.end[a] - box.begin[a];
-    return out;
+  constexpr int add(piece what, const meta::array<int>& operands) {
+    what.first_operand = out_.operands.size();
+    for (const int from : operands) out_.operands.push_back(from);
+    out_.list.push_back(what);
+    return out_.list.size() - 1;
   }
-
-  /// Adds a layer that computes `op` from `operands`. Its parameters are those added before it.
-  constexpr int add(const graph::any_operator& op, const part& what, const meta::array<int>& operands, int rank,
-                    std::int64_t parameter_bytes = 0) {
-    const int id = out_.layers.size();
-    const auto& whole = layer(what.layer);
-    graph::layer_info l{.name = whole.name,
-                        .onnx_name = whole.onnx_name,
-                        .op = op.onnx(),
-                        .output = shape_of(what.layer, what.box),
-                        .first_edge = out_.edges.size(),
-                        .edges = operands.size(),
-                        .parameter_bytes = parameter_bytes};
-    for (const int from : operands) {
-      out_.edges.push_back({from, id});
-      out_.carried.push_back(out_.layers[from].output);
-    }
-    if (!graph::describe(op, operands_at(l), l, out_.edges.data() + l.first_edge))
-      throw std::logic_error("dice is wrong, please report: an operator does not compute a part as it says");
-    out_.restricted.push_back(out_.operators.size());
-    out_.operators.push_back(op);
-    return push(l, what, rank);
-  }
-  /// Adds the parameters of the next layer, a part of layer l: the regions of the whole layer's that `region_of` says.
-  template <class F> constexpr std::int64_t add_parameters(int l, const F& region_of, int most = 2) {
-    std::int64_t bytes = 0;
-    int p = 0;
-    for (const auto& whole : in_.parameters[l]) {
-      if (p == most) break;
-      out_.parameters.push_back(crop(whole, region_of(p++, whole.extents)));
-      bytes += out_.parameters[out_.parameters.size() - 1].extents.bytes();
-    }
-    return bytes;
-  }
-  constexpr graph::shapes operands_at(const graph::layer_info& l) const {
-    return {out_.carried.data() + l.first_edge, static_cast<std::size_t>(l.edges)};
-  }
-  constexpr int push(const graph::layer_info& l, const part& what, int rank) {
-    out_.first_parameter.push_back(first_parameter_);
-    first_parameter_ = out_.parameters.size();
-    out_.layers.push_back(l);
-    out_.parts.push_back(what);
-    out_.owner.push_back(rank);
-    return out_.layers.size() - 1;
-  }
-
-  /// A layer that is not split, as it is.
-  constexpr int add_whole(int l, int rank, const meta::array<int>& operands) {
-    auto info = layer(l);
-    info.first_edge = out_.edges.size();
-    int k = 0;
-    for (const auto& e : in_.net.into(l)) {
-      out_.edges.push_back({operands[k++], out_.layers.size(), e.joins});
-      out_.carried.push_back(layer(e.from).output);
-    }
-    out_.restricted.push_back(-1);
-    return push(info, {part::kind::whole, l, tensor::whole(info.output), info.output}, rank);
+  constexpr int add_cut(int from, const tensor::region& box, int rank) {
+    const auto& of = out_.list[from];
+    return add({part::kind::cut, of.layer, rank, box, of.from, of.to}, meta::array<int>(1, from));
   }
 
   constexpr int add_part(int l, int p) {
-    const int rank = parts_[p].rank;
+    const int rank = all_[p].rank;
     meta::array<int> operands;
-    int k = 0;
+    int need = first_need_[p];
     for (const auto& e : in_.net.into(l)) {
-      if (const auto box = need(l, p, k, e.from); !tensor::empty(box)) operands.push_back(take(e.from, box, rank));
-      ++k;
+      if (!tensor::empty(needs_[need])) operands.push_back(take(e.from, needs_[need], rank));
+      ++need;
     }
-    if (!parts_.is_split(l)) return add_whole(l, rank, operands);
-    const auto& box = parts_[p].box;
-    const auto in = in_.net.operands(l);
-    const auto& op = in_.operators[l];
-    const auto bytes = add_parameters(l, [&](int q, const tensor::shape& extents) {
-      return graph::parameter_region(op, q, box, in, layer(l).output, extents);
-    });
-    return add(graph::restrict(op, box, in, layer(l).output), {part::kind::compute, l, box, layer(l).output}, operands, rank,
-               bytes);
+    return add({in_.is_split(l) ? part::kind::compute : part::kind::whole, l, rank, all_[p].box}, operands);
   }
-
   constexpr void add_partials(int l) {
-    const auto whole = tensor::whole(layer(l).output);
-    for (int p = parts_.first(l); p < parts_.end(l); ++p) {
-      const auto& of = parts_[p];
-      const int t = in_.net.into(l)[0].from;
-      meta::array<int> operands(1, take(t, need(l, p, 0, t), of.rank));
-      const bool first = of.from == 0;
-      const auto bytes = add_parameters(
-          l,
-          [&](int q, const tensor::shape& extents) {
-            auto box = tensor::whole(extents);
-            if (q == 0) box.begin[1] = of.from, box.end[1] = of.to;
-            return box;
-          },
-          first ? 2 : 1);
-      partial_[p] = add(graph::partial(in_.operators[l], of.from, of.to, first, in_.net.operands(l)),
-                        {part::kind::partial, l, whole, layer(l).output, of.from, of.to}, operands, of.rank, bytes);
+    const int t = in_.net.into(l)[0].from;
+    for (int p = first_[l]; p < first_[l + 1]; ++p) {
+      const meta::array<int> operands(1, take(t, needs_[first_need_[p]], all_[p].rank));
+      partial_[p] =
+          add({part::kind::partial, l, all_[p].rank, tensor::whole(result(l)), all_[p].from, all_[p].to}, operands);
     }
   }
   /// Sums the ranks' partial sums of one part, in the order of the ranks.
   constexpr int add_sum(int l, int p) {
-    const auto& of = parts_[p];
+    const auto& of = all_[p];
     meta::array<int> operands;
-    for (int q = parts_.first(l); q < parts_.end(l); ++q)
-      operands.push_back(out_.parts[partial_[q]].box == of.box ? partial_[q] : add_cut(partial_[q], of.box, parts_[q].rank));
-    return add(graph::any_operator(ops::sum{}), {part::kind::sum, l, of.box, layer(l).output}, operands, of.rank);
+    for (int q = first_[l]; q < first_[l + 1]; ++q)
+      operands.push_back(out_.list[partial_[q]].box == of.box ? partial_[q] : add_cut(partial_[q], of.box, all_[q].rank));
+    return add({part::kind::sum, l, of.rank, of.box}, operands);
   }
-
   /// What other ranks take from part p.
   constexpr void add_cuts(int p) {
     for (int i = wanted_[p]; i >= 0; i = all_wanted_[i].next) {
       auto& w = all_wanted_[i];
-      w.id = w.box == parts_[p].box ? id_[p] : -1;
+      w.id = w.box == all_[p].box ? id_[p] : -1;
       for (int j = wanted_[p]; j != i && w.id < 0; j = all_wanted_[j].next)
         if (all_wanted_[j].box == w.box) w.id = all_wanted_[j].id;
-      if (w.id < 0) w.id = add_cut(id_[p], w.box, parts_[p].rank);
+      if (w.id < 0) w.id = add_cut(id_[p], w.box, all_[p].rank);
     }
-  }
-  constexpr int add_cut(int from, const tensor::region& box, int rank) {
-    const auto& part = out_.parts[from];
-    ops::slice op{.extents = shape_of(part.layer, box)};
-    for (int a = 0; a < tensor::region::axes; ++a) op.starts[a] = box.begin[a] - part.box.begin[a];
-    return add(graph::any_operator(op), {part::kind::cut, part.layer, box, part.of, part.from, part.to},
-               meta::array<int>(1, from), rank);
-  }
-  constexpr int add_join(int t, const tensor::region& box, int axis, const meta::array<int>& operands, int rank) {
-    return add(graph::any_operator(ops::concat{.axis = axis}), {part::kind::join, t, box, layer(t).output}, operands, rank);
   }
 
   const Source& in_;
-  const planned_parts<Source>& parts_;
+  const planned_view& parts_;
+  const planned* all_;
+  const int* first_;
   const int n_;
-  network out_;
-  int first_parameter_ = 0;        ///< of the next layer, in out_.parameters
-  meta::array<int> id_, partial_;  ///< by part: its layer; the layer of its partial sum
+  pieces out_;
+  meta::array<tensor::region> needs_;
+  meta::array<int> first_need_;    ///< by part, in needs_
+  meta::array<int> id_, partial_;  ///< by part: its piece; that of its partial sum
   meta::array<wanted> all_wanted_;
   meta::array<int> wanted_;  ///< by part: the first in all_wanted_
   meta::array<held> all_held_;
   meta::array<int> assembled_;  ///< by tensor: the first in all_held_
 };
 
+/// Writes the network that pieces are. Network has the members of parts::network, of sufficient size.
+template <class Source, class Network> class writer {
+ public:
+  constexpr writer(const Source& in, const pieces_view& all, Network& out)
+      : in_(in), all_(all), layers_(out.layers.data()), out_(out) {}
+
+  constexpr void write() {
+    for (int i = 0; i < all_.size(); ++i) write(i, all_.list.first[i]);
+    out_.first_parameter[all_.size()] = parameters_;
+  }
+
+ private:
+  constexpr const graph::layer_info& whole(const piece& p) const { return in_.net.layers[p.layer]; }
+
+  constexpr void write(int i, const piece& p) {
+    const auto& of = whole(p);
+    const int operands = all_.end_of_operands(i) - p.first_operand;
+    out_.parts[i] = {p.what, p.layer, p.box, of.output, p.from, p.to};
+    out_.owner[i] = p.rank;
+    out_.first_parameter[i] = parameters_;
+    for (int k = p.first_operand; k < p.first_operand + operands; ++k) {
+      out_.edges[k] = {all_.operands.first[k], i};
+      out_.carried[k] = layers_[all_.operands.first[k]].output;
+    }
+    auto& l = layers_[i];
+    if (p.what == part::kind::whole) {
+      l = of;
+      int k = l.first_edge = p.first_operand;
+      for (const auto& e : in_.net.into(p.layer)) out_.edges[k++].joins = e.joins;
+      out_.restricted[i] = -1;
+      return;
+    }
+    out_.restricted[i] = operators_;
+    auto& op = out_.operators[operators_++];
+    op = operator_of(p);
+    l.name = of.name, l.onnx_name = of.onnx_name, l.op = op.onnx();
+    l.output = of.output;
+    for (int a = 0; a < of.output.rank && a < tensor::region::axes; ++a) l.output.dim[a] = p.box.end[a] - p.box.begin[a];
+    l.first_edge = p.first_operand, l.edges = operands;
+    add_parameters(p, l);
+    const graph::shapes in(out_.carried.data() + l.first_edge, static_cast<std::size_t>(operands));
+    if (!graph::describe(op, in, l, out_.edges.data() + l.first_edge))
+      throw std::logic_error("dice is wrong, please report: an operator does not compute a part as it says");
+  }
+
+  constexpr graph::any_operator operator_of(const piece& p) const {
+    const auto in = in_.net.operands(p.layer);
+    const auto& op = in_.operators[p.layer];
+    const int* from = all_.operands.first + p.first_operand;
+    switch (p.what) {
+      case part::kind::compute:
+        return graph::restrict(op, p.box, in, whole(p).output);
+      case part::kind::partial:
+        return graph::partial(op, p.from, p.to, p.from == 0, in);
+      case part::kind::sum:
+        return ops::sum{};
+      case part::kind::cut: {
+        const auto& of = all_.list.first[*from].box;
+        ops::slice out{.extents = whole(p).output};
+        for (int a = 0; a < tensor::region::axes; ++a) {
+          if (a < out.extents.rank) out.extents.dim[a] = p.box.end[a] - p.box.begin[a];
+          out.starts[a] = p.box.begin[a] - of.begin[a];
+        }
+        return out;
+      }
+      default: {  // joined along the axis on which the first operand is not all
+        const auto& first = all_.list.first[*from].box;
+        int axis = 0;
+        while (first.end[axis] == p.box.end[axis]) ++axis;
+        return ops::concat{.axis = axis};
+      }
+    }
+  }
+
+  /// Adds the parameters of a piece: regions of the whole layer's.
+  constexpr void add_parameters(const piece& p, graph::layer_info& l) {
+    if (p.what != part::kind::compute && p.what != part::kind::partial) return;
+    int q = 0;
+    for (const auto& whole_one : in_.parameters[p.layer]) {
+      auto box = tensor::whole(whole_one.extents);
+      if (p.what == part::kind::compute) {
+        box = graph::parameter_region(in_.operators[p.layer], q, p.box, in_.net.operands(p.layer), whole(p).output,
+                                      whole_one.extents);
+      } else if (q > 0 && p.from > 0) {
+        break;  // the bias belongs to the first
+      } else if (q == 0) {
+        box.begin[1] = p.from, box.end[1] = p.to;
+      }
+      auto& to = out_.parameters[parameters_++];
+      to = crop(whole_one, box);
+      l.parameter_bytes += to.extents.bytes();
+      ++q;
+    }
+  }
+
+  const Source& in_;
+  const pieces_view& all_;
+  graph::layer_info* layers_;
+  Network& out_;
+  int parameters_ = 0, operators_ = 0;  ///< written so far
+};
+
 }  // namespace detail
+
+/// The pieces of a placement without mistakes.
+template <class Source> constexpr pieces divide(const Source& in, const planned_view& parts) {
+  return detail::divider<Source>(in, parts).divide();
+}
+
+/// How much the network of these pieces has of what.
+template <class Source> constexpr network_sizes sizes_of(const Source& in, const pieces_view& all) {
+  network_sizes out{.layers = all.list.count, .edges = all.operands.count};
+  for (const auto& p : all.list) {
+    out.operators += p.what != part::kind::whole;
+    const auto parameters = in.parameters[static_cast<std::size_t>(p.layer)].size();
+    if (p.what == part::kind::compute) out.parameters += parameters;
+    if (p.what == part::kind::partial) out.parameters += p.from == 0 ? parameters : 1;
+  }
+  return out;
+}
+
+/// Writes the network of parts into `out`, whose arrays have these sizes.
+template <class Source, class Network> constexpr void write(const Source& in, const pieces_view& all, Network& out) {
+  detail::writer<Source, Network>(in, all, out).write();
+}
 
 /// The network of parts. Requires a placement without mistakes.
 template <class Source> [[gnu::cold]] constexpr network expand(const Source& in) {
-  return detail::expander<Source>(in, planned_parts<Source>(in)).build();
+  const auto parts = plan_parts(in);
+  const pieces all = divide(in, parts.view());
+  network out(sizes_of(in, all));
+  write(in, pieces_view(all), out);
+  return out;
 }
 
 }  // namespace dice::parts

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "dice/meta/array.hpp"
+#include "dice/meta/view.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <span>
 
 namespace dice::parts {
 
@@ -16,7 +16,7 @@ namespace dice::parts {
 /// `like`, if not empty, holds the bounds of a tensor of extent `like.back()` from which this one is computed. Where any
 /// multiple of `step` may be a bound, the intervals follow it, so that ranks need little of each other.
 constexpr meta::array<std::int64_t> intervals(std::int64_t extent, std::int64_t step, std::int64_t grid,
-                                              std::span<const int> shares, std::span<const std::int64_t> like = {}) {
+                                              meta::view<int> shares, meta::view<std::int64_t> like = {}) {
   const auto count = static_cast<int>(shares.size());
   const auto units_of = [&](std::int64_t unit) { return (extent + unit - 1) / unit; };
   const auto unit = units_of(grid) >= count ? grid : step;

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace dice::parts {
 
@@ -37,12 +36,12 @@ struct part {
 /// Views of a network of parts.
 struct parts_view {
   graph::network_view net;
-  meta::view<part> parts{};           ///< by layer; empty if no layer is split: then it is the whole network
-  std::span<const int> owner{};       ///< rank of each layer
-  std::span<const int> restricted{};  ///< by layer: index into `operators`, or -1 for the whole layer's operator
+  meta::view<part> parts{};      ///< by layer; empty if no layer is split: then it is the whole network
+  meta::view<int> owner{};       ///< rank of each layer
+  meta::view<int> restricted{};  ///< by layer: index into `operators`, or -1 for the whole layer's operator
   meta::view<graph::any_operator> operators{};
-  std::span<const int> first_parameter{};          ///< by layer, and the end: index into `parameters`
-  std::span<const graph::parameter> parameters{};  ///< of layers with operators of their own
+  meta::view<int> first_parameter{};          ///< by layer, and the end: index into `parameters`
+  meta::view<graph::parameter> parameters{};  ///< of layers with operators of their own
 
   /// The layer of the whole network to whose result layer l belongs.
   constexpr int whole(int l) const { return parts.empty() ? l : parts[l].layer; }
@@ -50,8 +49,25 @@ struct parts_view {
   constexpr bool is_own(int l) const { return parts.empty() || parts[l].is_own(); }
 };
 
+/// How much a network of parts has of what.
+struct network_sizes {
+  std::size_t layers = 0, edges = 0, operators = 0, parameters = 0;
+};
+
 /// A network of parts that owns its arrays.
 struct network {
+  network() = default;
+  constexpr explicit network(const network_sizes& n)
+      : layers(static_cast<int>(n.layers)),
+        edges(static_cast<int>(n.edges)),
+        carried(edges.size()),
+        parts(layers.size()),
+        owner(layers.size()),
+        restricted(layers.size()),
+        operators(static_cast<int>(n.operators)),
+        first_parameter(layers.size() + 1),
+        parameters(static_cast<int>(n.parameters)) {}
+
   meta::array<graph::layer_info> layers;
   meta::array<graph::edge> edges;
   meta::array<tensor::shape> carried;
@@ -63,14 +79,7 @@ struct network {
   meta::array<graph::parameter> parameters;
 
   constexpr parts_view view() const {
-    const auto all = [](const auto& a) { return std::span(a.data(), static_cast<std::size_t>(a.size())); };
-    return {{all(layers), all(edges), all(carried)},
-            {parts.data(), static_cast<std::size_t>(parts.size())},
-            all(owner),
-            all(restricted),
-            {operators.data(), static_cast<std::size_t>(operators.size())},
-            all(first_parameter),
-            all(parameters)};
+    return {{layers, edges, carried}, parts, owner, restricted, operators, first_parameter, parameters};
   }
 };
 

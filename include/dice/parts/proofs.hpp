@@ -3,12 +3,12 @@
 
 #include "dice/graph/any_operator.hpp"
 #include "dice/graph/ops.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/parts/part.hpp"
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace dice::parts {
 
@@ -26,20 +26,20 @@ template <class View> constexpr bool piece_matches(const View& p, int l) {
     const auto& of = p.parts[e.from];
     if (of.layer != own.layer) return false;
     if (own.what == kind::cut) {
-      const auto* slice = op.template get<ops::slice>();
-      if (!slice || !tensor::contains(of.box, own.box) || of.from != own.from || of.to != own.to) return false;
+      if (!op.template is<ops::slice>() || !tensor::contains(of.box, own.box) || of.from != own.from || of.to != own.to)
+        return false;
+      const auto slice = op.template as<ops::slice>();
       for (int a = 0; a < p.net.layers[l].output.rank && a < tensor::region::axes; ++a)
-        if (slice->starts[a] != own.box.begin[a] - of.box.begin[a] || slice->steps[a] != 1) return false;
+        if (slice.starts[a] != own.box.begin[a] - of.box.begin[a] || slice.steps[a] != 1) return false;
     } else if (own.what == kind::join) {  // one after the other along the axis, and equal on the others
-      const auto* concat = op.template get<ops::concat>();
-      if (!concat || of.to != 0) return false;
+      if (!op.template is<ops::concat>() || of.to != 0) return false;
       tensor::region wanted = own.box;
-      const int axis = concat->axis;
+      const int axis = op.template as<ops::concat>().axis;
       wanted.begin[axis] = at < 0 ? own.box.begin[axis] : at, wanted.end[axis] = at = of.box.end[axis];
       if (of.box != wanted) return false;
       sum = own.box.end[axis];
     } else {  // sums over channels that follow each other
-      if (!op.template get<ops::sum>() || of.box != own.box || of.from != (at < 0 ? 0 : at)) return false;
+      if (!op.template is<ops::sum>() || of.box != own.box || of.from != (at < 0 ? 0 : at)) return false;
       at = of.to;
       sum = at;
     }

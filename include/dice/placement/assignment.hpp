@@ -5,7 +5,6 @@
 #include "dice/placement/written.hpp"
 
 #include <cstddef>
-#include <span>
 
 namespace dice::placement {
 
@@ -22,16 +21,16 @@ struct work {
 
 /// Which ranks compute the layers of a network.
 struct assignment {
-  std::span<const int> owner;      ///< by layer: its rank; of a layer in parts, the first rank of its run
-  std::span<const int> work_of;    ///< by layer: its work in `works`
-  meta::view<work> works;          ///< in the order of the mapping
-  std::span<const int> run_ranks;  ///< of all works
-  std::span<const int> shares;     ///< of all works, positive
+  meta::view<int> owner;      ///< by layer: its rank; of a layer in parts, the first rank of its run
+  meta::view<int> work_of;    ///< by layer: its work in `works`
+  meta::view<work> works;     ///< in the order of the mapping
+  meta::view<int> run_ranks;  ///< of all works
+  meta::view<int> shares;     ///< of all works, positive
 
   constexpr const work& of(int layer) const { return works[static_cast<std::size_t>(work_of[layer])]; }
-  constexpr std::span<const int> ranks_of(const work& w) const { return run_ranks.subspan(w.first_rank, w.ranks); }
+  constexpr meta::view<int> ranks_of(const work& w) const { return run_ranks.subview(w.first_rank, w.ranks); }
   /// Empty if they are equal.
-  constexpr std::span<const int> shares_of(const work& w) const { return shares.subspan(w.first_share, w.shares); }
+  constexpr meta::view<int> shares_of(const work& w) const { return shares.subview(w.first_share, w.shares); }
   /// Whether any layer is computed in parts.
   constexpr bool splits() const {
     for (const auto& w : works)

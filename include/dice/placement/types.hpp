@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/graph/network.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/placement/dsl.hpp"
 #include "dice/placement/written.hpp"
 

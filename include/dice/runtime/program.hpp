@@ -3,6 +3,7 @@
 #include "dice/algorithm/choice.hpp"
 #include "dice/graph/network.hpp"
 #include "dice/kernels/kernel.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/parts/part.hpp"
 #include "dice/platform/dev.hpp"
 #include "dice/platform/unit.hpp"
@@ -44,7 +45,7 @@ struct layer_tables {
   algorithm::tables algorithms;
   /// An entry has no variants if the backend cannot compute the layer.
   algorithm::by_backend<std::span<const kernels::entry>> kernels{};
-  std::span<const std::span<const graph::parameter>> parameters{};
+  meta::view<meta::view<graph::parameter>> parameters{};
   algorithm::by_backend<kernels::opener> open{};  ///< as in program
   algorithm::by_backend<piece_kernels> pieces{};  ///< of layers that only networks of parts have
 
@@ -72,10 +73,10 @@ struct layer_tables {
     return out;
   }
   /// The parameters of that layer.
-  constexpr std::span<const graph::parameter> parameters_of(const parts::parts_view& all, int l) const {
+  constexpr meta::view<graph::parameter> parameters_of(const parts::parts_view& all, int l) const {
     if (all.parts.empty() || all.restricted[l] < 0) return parameters[all.whole(l)];
     const auto first = all.first_parameter[l], end = all.first_parameter[l + 1];
-    return all.parameters.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
+    return all.parameters.subview(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
   }
 };
 
@@ -89,8 +90,8 @@ struct program {
   meta::view<parts::part> parts{};     ///< what each of them is a part of; empty: they are the network's own
   graph::network_view whole_layers{};  ///< then the network's own
   schedule::plan_view plan;
-  std::span<const kernels::entry> kernels;                        ///< by fusion group
-  std::span<const std::span<const graph::parameter>> parameters;  ///< by fusion group: the anchor's
+  std::span<const kernels::entry> kernels;              ///< by fusion group
+  meta::view<meta::view<graph::parameter>> parameters;  ///< by fusion group: the anchor's
   graph::weights_file weights;
   std::string_view weights_folder;              ///< where the build made the weights file; may be empty
   std::span<const platform::unit> units;        ///< by rank

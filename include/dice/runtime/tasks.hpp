@@ -46,7 +46,7 @@ constexpr void add_plan(std::span<kernels::entry> all, std::span<const dice::ten
       what.layouts = layouts.subspan(first, count);
       what.output = s.output.layout;
       what.output_pitch = s.output.pitch;
-      for (const auto& from : plan.operands.subspan(first, count))
+      for (const auto& from : plan.operands.subview(first, count))
         if (from.pitch) what.pitches = pitches.subspan(first, count);
     }
 }

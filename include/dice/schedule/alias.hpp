@@ -3,10 +3,10 @@
 
 #include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/meta/view.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace dice::schedule {
 
@@ -55,7 +55,7 @@ constexpr bool fits_within(const graph::network_view& net, const meta::array<ins
 /// Finds one rank's views and Concats joined in place, both only where the layouts are the same. `own`: the rank's layers;
 /// `index[l]`: the instance of layer l's output, or -1 if there is none.
 constexpr void alias(const graph::network_view& net, meta::array<instance>& all, const meta::array<int>& index,
-                     std::span<const int> own) {
+                     meta::view<int> own) {
   for (const int l : own)
     if (index[l] >= 0 && net.layers[l].view >= 0) {
       all[index[l]].parent = index[net.into(l)[0].from];

@@ -4,6 +4,7 @@
 #include "dice/algorithm/choice.hpp"
 #include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/platform/dev.hpp"
 #include "dice/schedule/alias.hpp"
 #include "dice/schedule/arena.hpp"
@@ -15,16 +16,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 
 namespace dice::schedule {
 
 /// What a plan is built from. `algorithms[l]` is how the backend of layer l's rank computes l as the anchor of a group.
 struct plan_input {
   graph::network_view net;
-  std::span<const int> owner;  ///< rank of each layer
-  std::span<const platform::device> devices;
-  std::span<const algorithm::choice> algorithms;
+  meta::view<int> owner;  ///< rank of each layer
+  meta::view<platform::device> devices;
+  meta::view<algorithm::choice> algorithms;
   int in_flight = 1;
 };
 
@@ -41,9 +41,7 @@ struct built_plan {
   meta::array<int> owner;
 
   constexpr plan_view view() const {
-    const auto all = [](const auto& a) { return std::span(a.data(), static_cast<std::size_t>(a.size())); };
-    return {in_flight,   all(ranks),    all(segments), all(steps), all(operands),
-            all(groups), all(messages), all(buffers),  all(owner)};
+    return {in_flight, ranks, segments, steps, operands, groups, messages, buffers, owner};
   }
 };
 
@@ -64,6 +62,9 @@ class builder {
   constexpr built_plan build() {
     plan_.in_flight = input_.in_flight;
     plan_.steps.reserve(n_ + 2 * plan_.messages.size());
+    plan_.buffers.reserve(n_ + plan_.messages.size());
+    plan_.operands.reserve(static_cast<int>(net_.edges.size()));
+    plan_.segments.reserve(plan_.messages.size() + static_cast<int>(input_.devices.size()));
     plan_.groups = groups_.list;
     plan_.owner = meta::array<int>(n_);
     for (int l = 0; l < n_; ++l) plan_.owner[l] = input_.owner[l];
@@ -205,6 +206,7 @@ class builder {
 
   constexpr void list_instances(int rank) {
     instances_ = {};
+    instances_.reserve(static_cast<int>(own_.size()) + plan_.messages.size() / 2);
     index_ = meta::array<int>(n_, -1);
     const auto hold = [&](int l, bool received) {
       if (index_[l] >= 0) return;
@@ -420,7 +422,7 @@ class builder {
   meta::array<int> layers_, begin_;  ///< layers by rank, and the first one of each rank
   built_plan plan_;
   // Of the rank being built:
-  std::span<const int> own_;  ///< its layers
+  meta::view<int> own_;  ///< its layers
   meta::array<instance> instances_;
   meta::array<int> index_;  ///< instance of each layer's output, or -1
   meta::array<life> lives_;

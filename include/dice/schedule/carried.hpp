@@ -3,11 +3,11 @@
 
 #include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/schedule/program.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <utility>
 
 namespace dice::schedule {
@@ -62,7 +62,7 @@ template <class F> constexpr void each_carried(const plan_view& p, const graph::
 /// Calls f(t, first, end, times) for each tensor t that crosses cuts first + 1 … end between layers: `times` is 1, or -1
 /// where it crosses within a Concat and was counted before. `position[l]`: layer l comes behind cut position[l]; it grows
 /// with l.
-template <class F> constexpr void each_crossing(const graph::network_view& net, std::span<const int> position, const F& f) {
+template <class F> constexpr void each_crossing(const graph::network_view& net, meta::view<int> position, const F& f) {
   meta::array<int> last(net.size(), -1);  // position of the last reader
   for (const auto& e : net.edges) last[e.from] = std::max(last[e.from], position[e.to]);
   meta::array<int> joined(net.size(), -1);  // the last cut that the tensor crosses within a Concat

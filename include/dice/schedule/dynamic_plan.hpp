@@ -3,6 +3,7 @@
 
 #include "dice/algorithm/backend.hpp"
 #include "dice/algorithm/choice.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/parts/proofs.hpp"
 #include "dice/placement/assign.hpp"
 #include "dice/placement/check.hpp"
@@ -29,7 +30,7 @@ class dynamic_plan {
   /// network's layers.
   [[gnu::cold]] dynamic_plan(const graph::network_view& net, const placement::written_mapping& m,
                              const algorithm::tables& tables, meta::view<graph::any_operator> operators = {},
-                             std::span<const std::span<const graph::parameter>> parameters = {}) {
+                             meta::view<meta::view<graph::parameter>> parameters = {}) {
     unsigned processors = 0;
     for (int i = 0; i < algorithm::backends; ++i)
       if (const auto b = static_cast<algorithm::backend>(i); !tables.chosen[b].empty())
@@ -40,7 +41,8 @@ class dynamic_plan {
     const auto where = placement::assign_works(m, net.size());
     std::vector<algorithm::choice> by_layer(static_cast<std::size_t>(net.size()));
     if (where.view().splits()) {
-      auto built = build_split({net, operators, where.view(), devices_, {}, parameters}, tables, in_flight);
+      detail::whole_algorithms whole(tables);
+      auto built = build_split({net, operators, where.view(), devices_, {}, parameters}, whole, in_flight);
       plan_ = std::move(built.plan), network_ = std::move(built.net);
       by_layer.assign(built.algorithms.begin(), built.algorithms.end());
       parts_ = network_.view();

@@ -4,11 +4,11 @@
 #include "dice/algorithm/choice.hpp"
 #include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/schedule/alias.hpp"
 #include "dice/schedule/fuse.hpp"
 
 #include <cstdint>
-#include <span>
 
 namespace dice::schedule {
 
@@ -16,7 +16,7 @@ namespace dice::schedule {
 struct band_rules {
   const graph::network_view& net;
   const fusion_groups& groups;
-  std::span<const algorithm::choice> algorithms;
+  meta::view<algorithm::choice> algorithms;
   const meta::array<tensor::layout>& layouts;
 
   /// The group that computes tensor t, or null.
@@ -43,7 +43,7 @@ struct band_rules {
   /// Whether layer l puts rows of images together.
   constexpr bool joins_rows(int l) const {
     const auto& whole = net.layers[l].output;
-    if (net.layers[l].op != "Concat" || whole.rank != 4 || !maker(l)) return false;
+    if (!net.layers[l].is_concat || net.layers[l].edges < 2 || whole.rank != 4 || !maker(l)) return false;
     std::int64_t rows = 0;
     for (const auto& e : net.into(l)) {
       const auto& part = net.layers[e.from].output;
@@ -51,7 +51,7 @@ struct band_rules {
         if (part[a] != whole[a]) return false;
       rows += part[2];
     }
-    return rows == whole[2] && net.into(l).size() > 1;
+    return rows == whole[2];
   }
 };
 
@@ -59,23 +59,25 @@ struct band_rules {
 /// the Concat then copies only the others. `own`: the rank's layers; `sent(t)`: whether tensor t is sent;
 /// `each_operand(l, f)` calls f(t) for what the step of layer l reads.
 template <class Sent, class Operands>
-constexpr void embed(const band_rules& rules, meta::array<instance>& all, const meta::array<int>& index,
-                     std::span<const int> own, const Sent& sent, const Operands& each_operand) {
+constexpr void embed(const band_rules& rules, meta::array<instance>& all, const meta::array<int>& index, meta::view<int> own,
+                     const Sent& sent, const Operands& each_operand) {
   const auto& net = rules.net;
-  bool any = false;
-  for (const int l : own) any = any || (index[l] >= 0 && rules.joins_rows(l));
-  if (!any) return;
-  meta::array<char> fixed(net.size());  // tensors that some reader needs dense
+  meta::array<int> joins;
+  for (const int l : own)
+    if (index[l] >= 0 && rules.joins_rows(l)) joins.push_back(l);
+  if (joins.empty()) return;
+  meta::array<char> may(net.size());  // operands of those that no reader needs dense
+  for (const int l : joins)
+    for (const auto& e : net.into(l)) may[e.from] = 1;
   for (const int l : own)
     if (index[l] >= 0)
       each_operand(l, [&](int t) {
-        if (!rules.reads(l, t)) fixed[t] = 1;
+        if (may[t] && !rules.reads(l, t)) may[t] = 0;
       });
   meta::array<char> holds(all.size());  // instances within which others lie
   for (const auto& i : all)
     if (i.parent >= 0) holds[i.parent] = 1;
-  for (const int l : own) {
-    if (index[l] < 0 || !rules.joins_rows(l)) continue;
+  for (const int l : joins) {
     auto& whole = all[index[l]];
     if (whole.parent >= 0 || whole.joined || !rules.writes(l)) continue;
     const auto& shape = net.layers[l].output;
@@ -84,7 +86,7 @@ constexpr void embed(const band_rules& rules, meta::array<instance>& all, const 
     for (const auto& e : net.into(l)) {
       const auto rows = net.layers[e.from].output[2];
       auto& part = all[index[e.from]];
-      if (!fixed[e.from] && !part.received && part.parent < 0 && !holds[index[e.from]] && part.layout == whole.layout &&
+      if (may[e.from] && !part.received && part.parent < 0 && !holds[index[e.from]] && part.layout == whole.layout &&
           rules.writes(e.from) && !sent(e.from)) {
         part.parent = index[l], holds[index[l]] = 1;
         part.offset = at * row * tensor::element_bytes;

@@ -4,9 +4,8 @@
 #include "dice/algorithm/choice.hpp"
 #include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/schedule/program.hpp"
-
-#include <span>
 
 namespace dice::schedule {
 
@@ -20,8 +19,8 @@ struct fusion_groups {
 /// Joins a convolution (or another operator that allows it), residual sum, activation and pooling into one group if they
 /// share a rank and no other layer reads the tensors in between. A group runs at the position of its last layer, when all
 /// its operands are ready. `uses[l]` counts the edges out of layer l; pooling is absorbed if `algorithms` support it.
-constexpr fusion_groups fuse(const graph::network_view& net, std::span<const int> owner,
-                             std::span<const algorithm::choice> algorithms, const meta::array<int>& uses) {
+constexpr fusion_groups fuse(const graph::network_view& net, meta::view<int> owner, meta::view<algorithm::choice> algorithms,
+                             const meta::array<int>& uses) {
   const int n = net.size();
   meta::array<group> found;
   meta::array<int> of(n, -1);

@@ -4,10 +4,9 @@
 #include "dice/algorithm/choice.hpp"
 #include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/schedule/fuse.hpp"
 #include "dice/schedule/program.hpp"
-
-#include <span>
 
 namespace dice::schedule {
 
@@ -30,7 +29,7 @@ constexpr bool keeps_blocks(const graph::network_view& net, int l) {
 /// and one that reads it work on blocks; views of other shapes, graph inputs and outputs, and kernels that cannot convert
 /// need plain tensors. So conversions occur only between kernels that work in different layouts.
 constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& net, const fusion_groups& groups,
-                                                     std::span<const algorithm::choice> algorithms) {
+                                                     meta::view<algorithm::choice> algorithms) {
   const int n = net.size();
   const auto group_of = [&](int l) -> const group* {
     const int g = groups.of_layer[l];

@@ -5,6 +5,7 @@
 #include "dice/algorithm/backend.hpp"
 #include "dice/algorithm/choice.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/placement/check.hpp"
 #include "dice/schedule/build.hpp"
 
@@ -21,7 +22,7 @@ namespace detail {
 /// Replaces algorithms of rank `rank`, those that save the most weight bytes first, until `bytes` are saved or none saves
 /// any. If none saves weights, replaces those with the most working memory, since the arena has room for the largest.
 /// Returns false if it replaced none.
-constexpr bool shrink(const plan_input& in, std::span<algorithm::choice> chosen, std::span<const algorithm::choice> smallest,
+constexpr bool shrink(const plan_input& in, std::span<algorithm::choice> chosen, meta::view<algorithm::choice> smallest,
                       int rank, std::int64_t bytes) {
   bool any = false;
   while (bytes > 0) {
@@ -52,7 +53,7 @@ constexpr bool shrink(const plan_input& in, std::span<algorithm::choice> chosen,
 /// needed get the algorithms of `smallest`, first those that save the most; `chosen` is updated to the plan's algorithms. A
 /// rank that still exceeds its limit gets the smaller of both plans, which shows how much it needs.
 constexpr built_plan build_within_limits(const plan_input& in, std::span<algorithm::choice> chosen,
-                                         std::span<const algorithm::choice> smallest) {
+                                         meta::view<algorithm::choice> smallest) {
   const auto exceeded = [&](const rank_program& r) {
     const auto limit = in.devices[r.rank].memory_limit;
     return limit < 0 ? 0 : std::max<std::int64_t>(r.peak_bytes - limit, 0);
@@ -84,7 +85,7 @@ constexpr built_plan build_within_limits(const plan_input& in, std::span<algorit
 namespace detail {
 
 /// Writes the algorithm of each layer, taken from those of its rank's backend.
-constexpr void select(const algorithm::by_backend<std::span<const algorithm::choice>>& from, const plan_input& in,
+constexpr void select(const algorithm::by_backend<meta::view<algorithm::choice>>& from, const plan_input& in,
                       std::span<algorithm::choice> to) {
   for (std::size_t l = 0; l < to.size(); ++l) {
     const auto& device = in.devices[in.owner[l]];
@@ -109,7 +110,7 @@ constexpr built_plan build(const plan_input& in, const algorithm::tables& all, s
 }
 
 /// The first rank that needs more memory than its device's limit.
-constexpr placement::finding check_limits(const plan_view& p, std::span<const platform::device> devices) {
+constexpr placement::finding check_limits(const plan_view& p, meta::view<platform::device> devices) {
   for (const auto& r : p.ranks) {
     const auto limit = devices[r.rank].memory_limit;
     if (limit >= 0 && r.peak_bytes > limit)

@@ -1,12 +1,12 @@
 // The plan as plain values: what every rank does for one frame, where its tensors lie, which messages pass.
 #pragma once
 
+#include "dice/meta/view.hpp"
 #include "dice/tensor/tensor.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace dice::schedule {
@@ -114,14 +114,14 @@ struct rank_program {
 /// All ranks' programs. At any time, at most `in_flight` frames are between entry and last output.
 struct plan_view {
   int in_flight = 1;
-  std::span<const rank_program> ranks;
-  std::span<const segment> segments;
-  std::span<const step> steps;
-  std::span<const place> operands;
-  std::span<const group> groups;
-  std::span<const message> messages;
-  std::span<const buffer> buffers;
-  std::span<const int> owner;  ///< rank of each layer, by id
+  meta::view<rank_program> ranks;
+  meta::view<segment> segments;
+  meta::view<step> steps;
+  meta::view<place> operands;
+  meta::view<group> groups;
+  meta::view<message> messages;
+  meta::view<buffer> buffers;
+  meta::view<int> owner;  ///< rank of each layer, by id
 };
 
 }  // namespace dice::schedule

@@ -145,7 +145,13 @@ constexpr bool places_match(const plan_view& p, const graph::network_view& net) 
 constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& net) {
   for (const auto& r : p.ranks) {
     for (const auto where : {space::frame, space::scratch}) {
-      meta::array<int> live;  // checked one by one, independently of live_blocks
+      // Checked one by one, independently of live_blocks. What lives to the end of the rank, as all that is sent does, is
+      // kept as intervals, into which neighbours merge.
+      meta::array<int> live;
+      struct interval {
+        std::int64_t from, to;
+      };
+      meta::array<interval> taken;
       const auto limit = where == space::frame ? r.frame_bytes : r.scratch_bytes;
       int before = r.first_step;
       for (int b = r.first_buffer; b < r.last_buffer; ++b) {
@@ -165,7 +171,20 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
           live[kept++] = l;
         }
         live.truncate(kept);
-        live.push_back(b);
+        for (const auto& t : taken)
+          if (t.from < to && from < t.to) return false;
+        if (buf.last_step + 1 < r.last_step) {
+          live.push_back(b);
+          continue;
+        }
+        interval merged{from, aligned(to)};
+        kept = 0;
+        for (const auto& t : taken)
+          if (t.to == merged.from) merged.from = t.from;
+          else if (t.from == merged.to) merged.to = t.to;
+          else taken[kept++] = t;
+        taken.truncate(kept);
+        taken.push_back(merged);
       }
     }
     int segment = r.first_segment;

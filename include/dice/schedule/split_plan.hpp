@@ -3,6 +3,7 @@
 
 #include "dice/algorithm/choice.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/parts/algorithms.hpp"
 #include "dice/parts/expand.hpp"
 #include "dice/schedule/build.hpp"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace dice::schedule {
 
@@ -33,8 +33,8 @@ struct whole_algorithms {
         for (const auto& c : (small ? all.smallest : all.chosen).values[b])
           (small ? smallest : chosen).values[b].push_back(c);
   }
-  constexpr algorithm::by_backend<std::span<const algorithm::choice>> view() const {
-    algorithm::by_backend<std::span<const algorithm::choice>> out;
+  constexpr algorithm::by_backend<meta::view<algorithm::choice>> view() const {
+    algorithm::by_backend<meta::view<algorithm::choice>> out;
     for (int b = 0; b < algorithm::backends; ++b)
       out.values[b] = {chosen.values[b].data(), static_cast<std::size_t>(chosen.values[b].size())};
     return out;
@@ -80,16 +80,16 @@ constexpr bool shrink(const Source& in, const built_split& now, whole_algorithms
 }  // namespace detail
 
 /// The plan of a placement with layers in parts. While a rank exceeds its device's memory limit, as few layers as needed get
-/// the smallest algorithms, on all ranks of a backend. `all` must cover the backends of all devices, with the smallest
-/// algorithms if a device has a limit; `in.algorithms` is not read.
+/// the smallest algorithms, on all ranks of a backend: `whole` becomes those of whole layers. It must cover the backends of
+/// all devices, with the smallest algorithms if a device has a limit; `in.algorithms` is not read.
 template <class Source = parts::source>
-[[gnu::cold]] constexpr built_split build_split(Source in, const algorithm::tables& all, int in_flight) {
-  detail::whole_algorithms whole(all);
+[[gnu::cold]] constexpr built_split build_split(Source in, detail::whole_algorithms& whole, int in_flight) {
   for (int round = 1;; ++round) {
     in.algorithms = whole.view();
     built_split out{.net = parts::expand(in), .algorithms = {}, .plan = {}};
     const auto view = out.net.view();
-    out.algorithms = parts::choices_of(in, view);
+    out.algorithms = meta::array<algorithm::choice>(view.net.size());
+    parts::choose(in, view, out.algorithms);
     out.plan = build({view.net,
                       view.owner,
                       in.devices,

@@ -35,14 +35,35 @@ template <sizes S> struct arrays {
 };
 
 template <class To, class From> constexpr void copy(To& to, const From& from) {
-  for (int i = 0; i < from.size(); ++i) to[i] = from[i];
+  for (std::size_t i = 0; i < static_cast<std::size_t>(from.size()); ++i) to[i] = from[static_cast<int>(i)];
 }
 
-template <sizes S> constexpr void fill(arrays<S>& to, const built_plan& from) {
-  to.in_flight = from.in_flight;
-  copy(to.ranks, from.ranks), copy(to.segments, from.segments), copy(to.steps, from.steps);
-  copy(to.operands, from.operands), copy(to.groups, from.groups), copy(to.messages, from.messages);
-  copy(to.buffers, from.buffers), copy(to.owner, from.owner);
+/// A plan in arrays of maximum size, and how much of them it fills; never part of a program.
+template <sizes S> struct roomy_arrays {
+  arrays<S> data{};
+  sizes used{};
+
+  constexpr explicit roomy_arrays(const built_plan& p) {
+    data.in_flight = p.in_flight;
+    copy(data.ranks, p.ranks), copy(data.segments, p.segments), copy(data.steps, p.steps);
+    copy(data.operands, p.operands), copy(data.groups, p.groups), copy(data.messages, p.messages);
+    copy(data.buffers, p.buffers), copy(data.owner, p.owner);
+    const auto n = [](const auto& a) { return static_cast<std::size_t>(a.size()); };
+    used = {n(p.ranks), n(p.segments), n(p.steps), n(p.operands), n(p.groups), n(p.messages), n(p.buffers), n(p.owner)};
+  }
+};
+
+/// The plan that a roomy_arrays has, in arrays of the size that it uses.
+template <sizes Used> consteval arrays<Used> trim(const auto& from) {
+  arrays<Used> out{};
+  out.in_flight = from.in_flight;
+  const auto cut = [](auto& to, const auto& all) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = all[i];
+  };
+  cut(out.ranks, from.ranks), cut(out.segments, from.segments), cut(out.steps, from.steps);
+  cut(out.operands, from.operands), cut(out.groups, from.groups), cut(out.messages, from.messages);
+  cut(out.buffers, from.buffers), cut(out.owner, from.owner);
+  return out;
 }
 
 template <class Net> using algorithms_of = std::array<algorithm::choice, Net::size>;

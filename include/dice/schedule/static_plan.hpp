@@ -17,64 +17,40 @@ namespace dice::schedule {
 
 namespace detail {
 
-/// The plan; `chosen` becomes the algorithms that keep its ranks within their memory limits.
-template <class Net, class Map> constexpr built_plan compute(algorithms_of<Net>& chosen) {
-  constexpr auto& where = placement::of<Net, Map>;
-  return build({graph::view_of<Net>, where.owner, where.devices, chosen, where.in_flight}, tables<Net, Map>(), chosen);
-}
-
 /// Upper bounds of a plan's sizes, from the network's layers and edges.
 template <class Net, class Map> constexpr sizes bounds() {
   constexpr auto n = static_cast<std::size_t>(Net::size), e = graph::view_of<Net>.edges.size();
   return {placement::of<Net, Map>.devices.size(), n + 1, n + 2 * e, 2 * e, n, e, 2 * n + e, n};
 }
 
-/// The plan in arrays of maximum size, and how much of them it fills; never part of a program.
 template <class Net, class Map> struct roomy {
-  arrays<bounds<Net, Map>()> data;
-  sizes used;
-  algorithms_of<Net> algorithms;
+  algorithms_of<Net> algorithms{};  ///< those that keep the ranks within their memory limits
+  roomy_arrays<bounds<Net, Map>()> plan{compute(algorithms)};
+
+ private:
+  static constexpr built_plan compute(algorithms_of<Net>& chosen) {
+    constexpr auto& where = placement::of<Net, Map>;
+    return build({graph::view_of<Net>, where.owner, where.devices, chosen, where.in_flight}, tables<Net, Map>(), chosen);
+  }
 };
-
-template <class Net, class Map> consteval auto compute_roomy() {
-  roomy<Net, Map> out{};
-  const built_plan p = compute<Net, Map>(out.algorithms);
-  fill(out.data, p);
-  const auto n = [](const auto& a) { return static_cast<std::size_t>(a.size()); };
-  out.used = {n(p.ranks), n(p.segments), n(p.steps), n(p.operands), n(p.groups), n(p.messages), n(p.buffers), n(p.owner)};
-  return out;
-}
-
-template <class Net, class Map> inline constexpr auto roomy_plan = compute_roomy<Net, Map>();
+template <class Net, class Map> inline constexpr roomy<Net, Map> roomy_plan;
 
 /// How each layer of the network of parts is computed as the anchor of a group, by id.
 template <class Net, class Map> consteval auto copy_algorithms() {
-  if constexpr (splits<Net, Map>) return split_of<Net, Map>.algorithms;
+  if constexpr (splits<Net, Map>) return split_algorithms<Net, Map>;
   else return roomy_plan<Net, Map>.algorithms;
 }
 template <class Net, class Map> inline constexpr auto algorithm_table = copy_algorithms<Net, Map>();
 
-template <class Net, class Map> consteval auto trim() {
-  constexpr auto& from = roomy_plan<Net, Map>;
-  arrays<from.used> out{};
-  out.in_flight = from.data.in_flight;
-  const auto cut = [](auto& to, const auto& all) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = all[i];
-  };
-  cut(out.ranks, from.data.ranks), cut(out.segments, from.data.segments), cut(out.steps, from.data.steps);
-  cut(out.operands, from.data.operands), cut(out.groups, from.data.groups), cut(out.messages, from.data.messages);
-  cut(out.buffers, from.data.buffers), cut(out.owner, from.data.owner);
-  return out;
-}
-
-template <class Net, class Map> inline constexpr auto stored = trim<Net, Map>();
+template <class Net, class Map>
+inline constexpr auto stored = trim<roomy_plan<Net, Map>.plan.used>(roomy_plan<Net, Map>.plan.data);
 
 template <class Net, class Map> consteval plan_view view_of_plan() {
-  if constexpr (splits<Net, Map>) return split_of<Net, Map>.plan.view();
+  if constexpr (splits<Net, Map>) return split_plan<Net, Map>.view();
   else return stored<Net, Map>.view();
 }
 template <class Net, class Map> consteval parts::parts_view view_of_parts() {
-  if constexpr (splits<Net, Map>) return split_of<Net, Map>.net.view();
+  if constexpr (splits<Net, Map>) return split_network<Net, Map>.view();
   else return {.net = graph::view_of<Net>};
 }
 

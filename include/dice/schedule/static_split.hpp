@@ -23,13 +23,95 @@ template <class Net> inline constexpr auto operators_of = []<int... Id>(std::int
 }
 (std::make_integer_sequence<int, Net::size>{});
 
-struct split_sizes {
-  std::size_t layers, edges, operators, parameters;
-  sizes plan;
+/// Whether a device of the mapping has a memory limit.
+template <class Net, class Map> consteval bool has_limits() {
+  for (const auto& d : placement::of<Net, Map>.devices)
+    if (d.memory_limit >= 0) return true;
+  return false;
+}
+
+template <class Net, class Map> consteval parts::source unlimited_source() {
+  constexpr auto& where = placement::of<Net, Map>;
+  return {.net = graph::view_of<Net>,
+          .operators = {operators_of<Net>.data(), Net::size},
+          .where = where.view(),
+          .devices = where.devices,
+          .algorithms = tables<Net, Map>().chosen,
+          .parameters = graph::parameters_of<Net>};
+}
+
+/// The algorithms of whole layers that keep the ranks within their memory limits, by backend.
+template <class Net, class Map> consteval auto limit() {
+  whole_algorithms whole(tables<Net, Map>());
+  build_split(unlimited_source<Net, Map>(), whole, placement::of<Net, Map>.in_flight);
+  std::array<algorithms_of<Net>, algorithm::backends> out{};
+  for (std::size_t b = 0; b < out.size(); ++b)
+    for (int l = 0; l < whole.chosen.values[b].size(); ++l) out[b][static_cast<std::size_t>(l)] = whole.chosen.values[b][l];
+  return out;
+}
+template <class Net, class Map> inline constexpr auto limited = limit<Net, Map>();
+
+/// What the network of parts is made from.
+template <class Net, class Map>
+inline constexpr parts::source split_source = [] {
+  auto out = unlimited_source<Net, Map>();
+  if constexpr (has_limits<Net, Map>())
+    for (std::size_t b = 0; b < algorithm::backends; ++b) out.algorithms.values[b] = limited<Net, Map>[b];
+  return out;
+}();
+
+// Each step of parts::expand and build_split has a variable of its own, so that none is computed twice and g++ can free
+// memory in between.
+
+template <class Net, class Map> consteval std::size_t part_count() {
+  int sum = 0;
+  for (const int w : placement::of<Net, Map>.view().work_of)
+    sum += parts::parts_each(placement::of<Net, Map>.view().works[w]);
+  return static_cast<std::size_t>(sum);
+}
+
+template <class Net, class Map> struct stored_parts {
+  std::array<parts::planned, part_count<Net, Map>()> list{};
+  std::array<int, Net::size + 1> first{};
+
+  consteval stored_parts() {
+    const auto all = parts::plan_parts(split_source<Net, Map>);
+    copy(list, all.list), copy(first, all.first);
+  }
+  constexpr parts::planned_view view() const { return {{list.data(), list.size()}, first.data()}; }
+};
+template <class Net, class Map> inline constexpr stored_parts<Net, Map> planned_parts;
+
+/// Room for pieces and their operands.
+struct room {
+  std::size_t pieces, operands;
 };
 
+/// The pieces if there is room for them, and how many they are in any case.
+template <class Net, class Map, room Room> struct stored_pieces {
+  std::array<parts::piece, Room.pieces> list{};
+  std::array<int, Room.operands> operands{};
+  room used{};
+
+  consteval stored_pieces() {
+    const auto all = parts::divide(split_source<Net, Map>, planned_parts<Net, Map>.view());
+    used = {static_cast<std::size_t>(all.list.size()), static_cast<std::size_t>(all.operands.size())};
+    if (fits()) copy(list, all.list), copy(operands, all.operands);
+  }
+  constexpr bool fits() const { return used.pieces <= Room.pieces && used.operands <= Room.operands; }
+  constexpr parts::pieces_view view() const { return {{list.data(), used.pieces}, {operands.data(), used.operands}}; }
+};
+template <class Net, class Map, room Room> inline constexpr stored_pieces<Net, Map, Room> pieces_in;
+
+template <class Net, class Map> consteval parts::pieces_view pieces_of() {
+  constexpr auto parts = part_count<Net, Map>();
+  constexpr auto& found = pieces_in<Net, Map, room{3 * parts, 5 * parts}>;
+  if constexpr (found.fits()) return found.view();
+  else return pieces_in<Net, Map, found.used>.view();
+}
+
 /// A network of parts in arrays of fixed size.
-template <split_sizes S> struct parts_arrays {
+template <parts::network_sizes S> struct stored_network {
   std::array<graph::layer_info, S.layers> layers{};
   std::array<graph::edge, S.edges> edges{};
   std::array<tensor::shape, S.edges> carried{};
@@ -49,47 +131,39 @@ template <split_sizes S> struct parts_arrays {
             parameters};
   }
 };
-
-/// Both, and how each layer of the network of parts is computed.
-template <split_sizes S> struct split_arrays {
-  parts_arrays<S> net;
-  std::array<algorithm::choice, S.layers> algorithms{};
-  arrays<S.plan> plan;
-};
-
-template <class Net, class Map> constexpr built_split compute_split() {
-  constexpr auto& where = placement::of<Net, Map>;
-  return build_split({.net = graph::view_of<Net>,
-                      .operators = {operators_of<Net>.data(), Net::size},
-                      .where = where.view(),
-                      .devices = where.devices,
-                      .parameters = graph::parameters_of<Net>},
-                     tables<Net, Map>(), where.in_flight);
-}
-
-template <class Net, class Map> consteval split_sizes count_split() {
-  const auto all = compute_split<Net, Map>();
-  const auto n = [](const auto& a) { return static_cast<std::size_t>(a.size()); };
-  const auto& p = all.plan;
-  return {n(all.net.layers),
-          n(all.net.edges),
-          n(all.net.operators),
-          n(all.net.parameters),
-          {n(p.ranks), n(p.segments), n(p.steps), n(p.operands), n(p.groups), n(p.messages), n(p.buffers), n(p.owner)}};
-}
-
-template <class Net, class Map> consteval auto store_split() {
-  const auto from = compute_split<Net, Map>();
-  split_arrays<count_split<Net, Map>()> out{};
-  copy(out.net.layers, from.net.layers), copy(out.net.edges, from.net.edges), copy(out.net.carried, from.net.carried);
-  copy(out.net.parts, from.net.parts), copy(out.net.owner, from.net.owner);
-  copy(out.net.restricted, from.net.restricted), copy(out.net.operators, from.net.operators);
-  copy(out.net.first_parameter, from.net.first_parameter), copy(out.net.parameters, from.net.parameters);
-  copy(out.algorithms, from.algorithms);
-  fill(out.plan, from.plan);
+template <class Net, class Map>
+inline constexpr auto split_network = [] {
+  constexpr auto pieces = pieces_of<Net, Map>();
+  stored_network<parts::sizes_of(split_source<Net, Map>, pieces)> out{};
+  parts::write(split_source<Net, Map>, pieces, out);
   return out;
+}();
+
+template <class Net, class Map>
+inline constexpr auto split_algorithms = [] {
+  constexpr auto net = split_network<Net, Map>.view();
+  std::array<algorithm::choice, net.net.layers.size()> out{};
+  parts::choose(split_source<Net, Map>, net, out);
+  return out;
+}();
+
+template <class Net, class Map> consteval sizes split_bounds() {
+  constexpr auto net = split_network<Net, Map>.view();
+  const auto n = net.net.layers.size(), e = net.net.edges.size();
+  std::size_t messages = 0;
+  for (const auto& edge : net.net.edges) messages += net.owner[edge.from] != net.owner[edge.to];
+  const auto ranks = placement::of<Net, Map>.devices.size();
+  return {ranks, ranks + messages, n + 2 * messages, e, n, messages, 2 * n + messages, n};
 }
 
-template <class Net, class Map> inline constexpr auto split_of = store_split<Net, Map>();
+template <class Net, class Map>
+inline constexpr roomy_arrays<split_bounds<Net, Map>()> roomy_split{[] {
+  constexpr auto net = split_network<Net, Map>.view();
+  constexpr auto& where = placement::of<Net, Map>;
+  return build({net.net, net.owner, where.devices, split_algorithms<Net, Map>, where.in_flight});
+}()};
+
+template <class Net, class Map>
+inline constexpr auto split_plan = trim<roomy_split<Net, Map>.used>(roomy_split<Net, Map>.data);
 
 }  // namespace dice::schedule::detail

@@ -17,7 +17,7 @@ namespace dice::weights {
 
 /// What one kernel needs from the weights file: its parameters in their order, and whether they are packed.
 struct item {
-  std::span<const graph::parameter> parameters;
+  meta::view<graph::parameter> parameters;
   std::int64_t packed_bytes = 0;  ///< 0: the parameters stay where they lie in the file
   void (*pack)(const void* kernel, std::span<const float* const> from, std::byte* to) = nullptr;
   const void* kernel = nullptr;  ///< passed to pack(): determines the packed form
@@ -113,8 +113,7 @@ class store {
 
   static void check(const file& from, const graph::parameter& p) {
     const auto bytes = p.extents.bytes();
-    if (p.offset < 0 || p.offset % (p.is_part ? 4 : 64) || bytes <= 0 || p.end() <= p.offset ||
-        p.end() > from.data_bytes())
+    if (p.offset < 0 || p.offset % (p.is_part ? 4 : 64) || bytes <= 0 || p.end() <= p.offset || p.end() > from.data_bytes())
       throw files::error("the generated header is damaged: a parameter at " + std::to_string(p.offset) + " with " +
                          std::to_string(bytes) + " bytes does not lie in '" + from.path() + "' (" +
                          std::to_string(from.data_bytes()) + " bytes of data)");

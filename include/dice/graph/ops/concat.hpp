@@ -16,7 +16,7 @@ struct concat {
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];
     graph::require(axis >= 0 && axis < out.rank, "the axis is not one of the input's");
-    for (const auto& s : in.subspan(1)) {
+    for (const auto& s : in.subview(1)) {
       graph::require(s.rank == out.rank, "the inputs differ in rank");
       for (int a = 0; a < out.rank; ++a) graph::require(a == axis || s[a] == out[a], "the inputs differ on another axis");
       out[axis] += s[axis];

@@ -14,7 +14,7 @@ struct sum {
 
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];
-    for (const auto& s : in.subspan(1)) out = detail::broadcast(out, s);
+    for (const auto& s : in.subview(1)) out = detail::broadcast(out, s);
     return out;
   }
   constexpr tensor::region input_region(int k, const tensor::region& out, graph::shapes in,

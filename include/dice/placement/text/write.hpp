@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/graph/network.hpp"
+#include "dice/meta/view.hpp"
 #include "dice/placement/assign.hpp"
 #include "dice/placement/text/owned.hpp"
 #include "dice/placement/text/work_words.hpp"
