@@ -9,7 +9,7 @@ dice is installed and used by a separate project (project/), with g++ and, if in
   densenet121  DenseNet-121, 8 ranks
   slices       914 layers in slices on 8 ranks, with one back-and-forth
   scattered    914 layers, each on a random one of 8 ranks
-  vgg19_rows   VGG-19 with all convolutions and poolings by rows on 8 ranks, beyond the case vgg19
+  vgg19_rows   VGG-19 with all convolutions by rows on 8 ranks, beyond the case vgg19
   rows         914 layers by rows on 4 ranks
   gpu          digits with a GPU rank; left out where there is no CUDA
   best_mapping a search for DenseNet-121 on 8 devices of three kinds, beyond the same program with what it finds written by hand
@@ -101,13 +101,14 @@ def slices(ranks):
 
 
 def rows(header, ranks):
-    """The mapping `plan` of `whole` with all layers before the first Flatten, GlobalAveragePool or output by rows on all ranks."""
-    ends = [int(at) for at, op in re.findall(r"int id = (\d+);.*?::dice::ops::(\w+)", header.read_text(), re.S)
-            if op in ("flatten", "global_average_pool", "output")]
+    """The mapping `plan` of `whole` with all layers by rows on all ranks, until one has fewer rows than there are ranks."""
+    layers = re.findall(r"int id = (\d+);.*?tensor::shape result\{([^}]*)\}", header.read_text(), re.S)
+    few = [at for at, shape in layers if (shape + ", 1, 1").split(", ")[2] in map(str, range(ranks))]
+    end = int([*few, layers[-1][0]][0])  # at the latest, the graph output
     devices = ", ".join(f"dice::dev<{r}, dice::cpu>" for r in range(1, ranks))
     return (f"using plan = dice::mapping<\n    dice::dev<0, dice::cpu>, dice::layers<whole::layer<0>>,\n    dice::ranks<0>, {devices}, "
-            f"dice::rows<dice::range<whole::layer<1>, whole::layer<{min(ends) - 1}>>>,\n    "
-            f"dice::ranks<0>, dice::layers<dice::from<whole::layer<{min(ends)}>>>>;")
+            f"dice::rows<dice::range<whole::layer<1>, whole::layer<{end - 1}>>>,\n    "
+            f"dice::ranks<0>, dice::layers<dice::from<whole::layer<{end}>>>>;")
 
 
 def program(header, plan):
