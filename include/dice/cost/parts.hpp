@@ -43,6 +43,18 @@ constexpr double part_seconds(const parts::parts_view& p, const graph::network_v
 
 }  // namespace detail
 
+/// Time in s of layer `layer` of the network on a rank: by all processors of its host that it uses, with its part of each.
+constexpr double seconds_on(const setting& s, const placed_rank& rank, int layer) {
+  const auto& host = s.cluster.hosts[rank.on_host];
+  double speed = 0;
+  for (int k = 0; k < host.processors; ++k) {
+    const auto at = static_cast<std::size_t>(host.first_processor + k);
+    const double share = share_of(s.cluster, at, rank), t = s.seconds[at][layer];
+    if (share > 0 && t > 0) speed += share / t;
+  }
+  return speed > 0 ? 1 / speed : 0;
+}
+
 /// The prediction for the plan `plan` of the network of parts `p`, whose whole layers `s` describes. Latency: each rank does
 /// its steps in order, a message arrives when its link has carried it after it was sent; period: the busiest rank or link.
 constexpr parts_prediction predict(const setting& s, const parts::parts_view& p, const schedule::plan_view& plan,
@@ -59,20 +71,10 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
     }
     return std::size_t{0};
   };
-  const auto seconds = [&](int rank, int layer) {
-    const auto& host = s.cluster.hosts[ranks[static_cast<std::size_t>(rank)].on_host];
-    double speed = 0;
-    for (int k = 0; k < host.processors; ++k) {
-      const auto at = static_cast<std::size_t>(host.first_processor + k);
-      const double share = share_of(s.cluster, at, ranks[static_cast<std::size_t>(rank)]), t = s.seconds[at][layer];
-      if (share > 0 && t > 0) speed += share / t;
-    }
-    return speed > 0 ? 1 / speed : 0;
-  };
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const auto& group = plan.groups[g];
-    out.groups[static_cast<int>(g)] =
-        detail::part_seconds(p, s.net, group.anchor, seconds(group.rank, p.whole(group.anchor)));
+    out.groups[static_cast<int>(g)] = detail::part_seconds(
+        p, s.net, group.anchor, seconds_on(s, ranks[static_cast<std::size_t>(group.rank)], p.whole(group.anchor)));
   }
 
   const auto link = [&](int a, int b) -> const platform::link& {

@@ -26,10 +26,10 @@ template <class Net, class Map, class Cluster> consteval auto placed() {
 /// The ranks of valid mapping Map on valid cluster Cluster.
 template <class Net, class Map, class Cluster> inline constexpr auto ranks = placed<Net, Map, Cluster>();
 
-/// A null pointer to a function whose return type is the named error for the first mistake of Map or Cluster, or int.
-template <class Net, class Map, class Cluster> consteval auto prediction_verdict() {
-  if constexpr (!std::is_same_v<decltype(schedule::verdict<Net, Map>()()), int>) return schedule::verdict<Net, Map>();
-  else if constexpr (!std::is_same_v<decltype(verdict<Net, Cluster>()()), int>) return verdict<Net, Cluster>();
+/// A null pointer to a function whose return type is the named error for the first mistake of Cluster for the mapping Map,
+/// whose own words are right, or int.
+template <class Net, class Map, class Cluster> consteval auto cluster_verdict_for() {
+  if constexpr (!std::is_same_v<decltype(verdict<Net, Cluster>()()), int>) return verdict<Net, Cluster>();
   else if constexpr (constexpr int r = misplaced_rank(ranks<Net, Map, Cluster>, platform::cluster_values<Cluster>::view);
                      r >= 0) {
     constexpr int h = ranks<Net, Map, Cluster>[r].on_host;
@@ -41,6 +41,12 @@ template <class Net, class Map, class Cluster> consteval auto prediction_verdict
   } else {
     return failing<int>{};
   }
+}
+
+/// The same for the first mistake of Map or Cluster.
+template <class Net, class Map, class Cluster> consteval auto prediction_verdict() {
+  if constexpr (!std::is_same_v<decltype(schedule::verdict<Net, Map>()()), int>) return schedule::verdict<Net, Map>();
+  else return cluster_verdict_for<Net, Map, Cluster>();
 }
 
 template <class Net, class Map, class Cluster>

@@ -4,6 +4,7 @@
 #include "dice/cost/predicted.hpp"
 #include "dice/cost/setting.hpp"
 #include "dice/partition/best_mapping.hpp"
+#include "dice/partition/best_split.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/partition/problem.hpp"

@@ -1,0 +1,78 @@
+// best_split: against all shares, and against predictions.
+#include "dice/partition/partition.hpp"
+#include "sample.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <type_traits>
+
+namespace {
+
+using namespace dice;
+using net = sample::network;
+
+using slow = board<"slow", ram<1_GiB>, processor<threads<1>, gflops<0.1>, gbytes_per_s<0.1>>>;
+using quick = board<"quick", ram<1_GiB>, processor<threads<1>, gflops<0.3>, gbytes_per_s<0.3>>>;
+using wire = connection<gbytes_per_s<0.5>, us<1>>;
+using two = cluster<host<"s", slow>, host<"q", quick>, wire>;
+using far = cluster<host<"s", slow>, host<"q", quick>, connection<gbytes_per_s<0.01>, us<1>>>;
+
+TEST(best_split, balances_exactly) {
+  std::mt19937 draw(1);
+  for (int round = 0; round < 300; ++round) {
+    std::array<double, 3> seconds{};
+    for (auto& s : seconds) s = 0.1 + static_cast<double>(draw() % 70) / 10;
+    const int units = 3 + static_cast<int>(draw() % 30);
+    const auto last = [&](const std::array<int, 3>& shares) {
+      double out = 0;
+      for (std::size_t d = 0; d < 3; ++d) out = std::max(out, shares[d] * seconds[d]);
+      return out;
+    };
+    double least = 1e9;
+    for (int a = 1; a <= units - 2; ++a)
+      for (int b = 1; b <= units - a - 1; ++b) least = std::min(least, last({a, b, units - a - b}));
+    const auto found = partition::balanced(seconds, units);
+    EXPECT_EQ(found[0] + found[1] + found[2], units);
+    EXPECT_DOUBLE_EQ(last(found), least);
+    EXPECT_GE(*std::min_element(found.begin(), found.end()), 1);
+  }
+}
+
+template <class... Option>
+using by_rows = mapping<dev<0, cpu, on<"s">>, layers<sample::image>, ranks<0>, dev<1, cpu, on<"q">>,
+                        rows<range<sample::conv1, sample::relu2>, Option...>, ranks<0>, layers<from<sample::pool1>>>;
+
+TEST(best_split, gives_each_device_its_share) {
+  // The second host is three times as fast: of 8 rows it gets 6, and fewer if messages take long.
+  static_assert(std::is_same_v<best_split<net, two, by_rows<>>, by_rows<shares<2, 6>>>);
+  static_assert(std::is_same_v<best_split<net, two, by_rows<exchange_every<2>>>, by_rows<exchange_every<2>, shares<2, 6>>>);
+  static_assert(std::is_same_v<best_split<net, far, by_rows<>>, by_rows<shares<4, 4>>>);
+  constexpr double best = predicted<net, by_rows<shares<2, 6>>, two>.latency;
+  static_assert(best < predicted<net, by_rows<shares<1, 7>>, two>.latency);
+  static_assert(best < predicted<net, by_rows<shares<3, 5>>, two>.latency);
+  static_assert(best < predicted<net, by_rows<>, two>.latency);
+  // Within a host of two processors, messages take hardly any time.
+  using both = board<"both", ram<1_GiB>, processor<cores<0>, gflops<1>, gbytes_per_s<1>>,
+                     processor<cores<1>, gflops<3>, gbytes_per_s<3>>>;
+  using one = cluster<host<"b", both>>;
+  using beside = mapping<dev<0, cores<0>>, layers<sample::image>, ranks<0>, dev<1, cores<1>>,
+                         rows<range<sample::conv1, sample::relu2>>, ranks<0>, layers<from<sample::pool1>>>;
+  using shared = mapping<dev<0, cores<0>>, layers<sample::image>, ranks<0>, dev<1, cores<1>>,
+                         rows<range<sample::conv1, sample::relu2>, shares<2, 6>>, ranks<0>, layers<from<sample::pool1>>>;
+  static_assert(std::is_same_v<best_split<net, one, beside>, shared>);
+}
+
+TEST(best_split, leaves_the_rest_as_it_is) {
+  static_assert(std::is_same_v<best_split<net, two, by_rows<shares<5, 3>>>, by_rows<shares<5, 3>>>);
+  using whole = mapping<dev<0, cpu>, layers<all>>;
+  static_assert(std::is_same_v<best_split<net, two, whole>, whole>);
+  // Mistakes of the mapping stay for dice::main, those of the cluster are named instead of a mapping.
+  using wrong = mapping<dev<0, cpu>, layers<sample::image>>;
+  static_assert(std::is_same_v<best_split<net, two, wrong>, wrong>);
+  using elsewhere = mapping<dev<0, cpu, on<"nowhere">>, layers<all>>;
+  static_assert(!std::is_same_v<best_split<net, two, elsewhere>, elsewhere>);
+}
+
+}  // namespace
