@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""models.py NETWORK -o FILE.onnx: networks as PyTorch exports them, with seeded weights, for 1x3x224x224 (inception_v3: 299x299).
+"""models.py NETWORK -o FILE.onnx: networks as PyTorch exports them, with seeded weights, for 1x3x224x224 (inception_v3:
+299x299, yolov2_16: 608x608).
 
 Needs NumPy and ONNX (Debian: python3-numpy python3-onnx). Not trained: their cost is right, their results mean nothing.
 """
@@ -58,10 +59,12 @@ class Network:
         self.dense("output", x, self.channels[x], 1000)
 
     def save(self, path):
+        flat = self.nodes[-1].op_type in ("Gemm", "Flatten")
+        result = [1, self.channels["output"], *([] if flat else [self.size["output"]] * 2)]
         graph = helper.make_graph(
             self.nodes, "network",
             [helper.make_tensor_value_info("input", onnx.TensorProto.FLOAT, [1, 3, *[self.size["input"]] * 2])],
-            [helper.make_tensor_value_info("output", onnx.TensorProto.FLOAT, [1, 1000])], self.weights)
+            [helper.make_tensor_value_info("output", onnx.TensorProto.FLOAT, result)], self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
         model.ir_version = 7
         onnx.save(model, path)
@@ -123,10 +126,9 @@ def squeezenet1_1(net):
     net.add("Flatten", "output", [net.add("GlobalAveragePool", "average", [x])])
 
 
-def resnet101(net):
-    """arXiv 1512.03385, the stride in the 3x3 convolutions, as in torchvision: layers conv0, pool0, block1_1_a … block4_3_relu."""
+def bottlenecks(net, counts):
     x = stem(net)
-    for stage, (channels, blocks) in enumerate(((64, 3), (128, 4), (256, 23), (512, 3)), 1):
+    for stage, (channels, blocks) in enumerate(zip((64, 128, 256, 512), counts), 1):
         for block in range(1, blocks + 1):
             name, stride = f"block{stage}_{block}", 2 if stage > 1 and block == 1 else 1
             skip = net.conv(f"{name}_skip", x, 4 * channels, 1, stride) if block == 1 else x
@@ -137,10 +139,19 @@ def resnet101(net):
     net.classifier(x)
 
 
-def vgg19(net):
-    """arXiv 1409.1556, configuration E: layers conv1_1 … pool5, fc6, fc7."""
+def resnet50(net):
+    """arXiv 1512.03385, the stride in the 3x3 convolutions, as in torchvision: layers conv0, pool0, block1_1_a … block4_2_relu."""
+    bottlenecks(net, (3, 4, 6, 3))
+
+
+def resnet101(net):
+    """The same with 23 blocks in the third stage."""
+    bottlenecks(net, (3, 4, 23, 3))
+
+
+def vgg(net, counts):
     x = "input"
-    for stage, (channels, count) in enumerate(((64, 2), (128, 2), (256, 4), (512, 4), (512, 4)), 1):
+    for stage, (channels, count) in enumerate(zip((64, 128, 256, 512, 512), counts), 1):
         for k in range(1, count + 1):
             x = net.conv_relu(f"conv{stage}_{k}", x, channels, 3)
         x = net.add("MaxPool", f"pool{stage}", [x], size=net.size[x] // 2, kernel_shape=[2, 2], strides=[2, 2])
@@ -148,6 +159,30 @@ def vgg19(net):
     x = net.add("Relu", "fc6_relu", [net.dense("fc6", x, 512 * 7 * 7, 4096)])
     x = net.add("Relu", "fc7_relu", [net.dense("fc7", x, 4096, 4096)])
     net.dense("output", x, 4096, 1000)
+
+
+def vgg16(net):
+    """arXiv 1409.1556, configuration D: layers conv1_1 … pool5, fc6, fc7."""
+    vgg(net, (2, 2, 3, 3, 3))
+
+
+def vgg19(net):
+    """arXiv 1409.1556, configuration E: layers conv1_1 … pool5, fc6, fc7."""
+    vgg(net, (2, 2, 4, 4, 4))
+
+
+def yolov2_16(net):
+    """The first 16 layers of YOLOv2 (arXiv 1612.08242), those that DeepThings (IEEE TCAD 37 (11), 2018) distributes, batch
+    normalisation folded into the convolutions: layers conv0, pool1, conv2 … conv14, output."""
+    x = "input"
+    layers = [(32, 3), None, (64, 3), None, (128, 3), (64, 1), (128, 3), None, (256, 3), (128, 1), (256, 3), None, (512, 3), (256, 1),
+              (512, 3), (256, 1)]
+    for k, layer in enumerate(layers):
+        if layer:
+            y = net.conv(f"conv{k}", x, *layer)
+            x = net.add("LeakyRelu", f"conv{k}_leaky" if k + 1 < len(layers) else "output", [y], alpha=0.1)
+        else:
+            x = net.add("MaxPool", f"pool{k}", [x], size=net.size[x] // 2, kernel_shape=[2, 2], strides=[2, 2])
 
 
 def inception_v3(net):
@@ -186,13 +221,14 @@ def inception_v3(net):
     net.classifier(x)
 
 
-NETWORKS = {f.__name__: f for f in (resnet18, resnet101, densenet121, mobilenet_v1, squeezenet1_1, vgg19, inception_v3)}
+NETWORKS = {f.__name__: f for f in (resnet18, resnet50, resnet101, densenet121, mobilenet_v1, squeezenet1_1, vgg16, vgg19, inception_v3,
+                                        yolov2_16)}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("network", choices=NETWORKS)
     parser.add_argument("-o", "--output", required=True)
     given = parser.parse_args()
-    network = Network(299 if given.network == "inception_v3" else 224)
+    network = Network({"inception_v3": 299, "yolov2_16": 608}.get(given.network, 224))
     NETWORKS[given.network](network)
     network.save(given.output)

@@ -13,7 +13,7 @@ namespace {
 using namespace dice;
 
 TEST(Expand, PartsAreTheWholeBitForBit) {
-  for (unsigned seed = 0; seed < 40; ++seed) {
+  for (unsigned seed = 0; seed < 25; ++seed) {
     SCOPED_TRACE(seed);
     const test::divided d(seed, 4 + static_cast<int>(seed) % 20, 5, false);
     ASSERT_TRUE(parts::parts_match(d.net.view(), d.net.all_operators(), d.parts()));
@@ -35,7 +35,7 @@ TEST(Expand, SumsOfInputChannels) {
 }
 
 TEST(Expand, PlansAreSound) {
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
     const test::divided d(seed, 4 + static_cast<int>(seed) % 20, 8, seed % 3 == 0);
     const auto all = d.parts();
