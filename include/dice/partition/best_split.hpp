@@ -88,7 +88,7 @@ template <class Net, class Cluster, class Map, int W, class E> struct shared { u
 
 template <class Net, class Cluster, class Map, int W, template <class...> class Work, class... T> struct with_shares {
   static constexpr auto best = shares_of_work<Net, Cluster, Map, W>();
-  template <std::size_t... I> static auto list(std::index_sequence<I...>) -> Work<T..., shares<best[I]...>>;
+  template <std::size_t... At> static auto list(std::index_sequence<At...>) -> Work<T..., shares<best[At]...>>;
   using type = decltype(list(std::make_index_sequence<best.size()>{}));
 };
 template <class Net, class Cluster, class Map, int W, template <class...> class Work, class... T>
