@@ -14,13 +14,15 @@ namespace dice::parts {
 /// `grid`; none is empty. Requires ceil(extent / step) ≥ number of shares.
 ///
 /// `like`, if not empty, holds the bounds of a tensor of extent `like.back()` from which this one is computed. Where any
-/// multiple of `step` may be a bound, the intervals follow it, so that ranks need little of each other.
+/// multiple of `step` may be a bound, or those bounds lie on the grid, the intervals follow it, so that ranks need little of
+/// each other.
 constexpr meta::array<std::int64_t> intervals(std::int64_t extent, std::int64_t step, std::int64_t grid,
                                               meta::view<int> shares, meta::view<std::int64_t> like = {}) {
   const auto count = static_cast<int>(shares.size());
   const auto units_of = [&](std::int64_t unit) { return (extent + unit - 1) / unit; };
   const auto unit = units_of(grid) >= count ? grid : step;
-  const bool follows = unit == step && like.size() == shares.size() + 1;
+  bool follows = like.size() == shares.size() + 1;
+  for (int i = 1; follows && unit != step && i < count; ++i) follows = like[i] * extent % (unit * like[count]) == 0;
   const std::int64_t units = units_of(unit);
   std::int64_t sum = 0, before = 0;
   for (const int s : shares) sum += s;
