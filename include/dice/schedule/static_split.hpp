@@ -60,8 +60,7 @@ inline constexpr parts::source split_source = [] {
   return out;
 }();
 
-// Each step of parts::expand and build_split has a variable of its own, so that none is computed twice and g++ can free
-// memory in between.
+// Each step of parts::expand and build_split has a variable of its own, so that none is computed twice.
 
 template <class Net, class Map> consteval std::size_t part_count() {
   int sum = 0;
