@@ -49,6 +49,12 @@ TEST(best_split, gives_each_device_its_share) {
   static_assert(std::is_same_v<best_split<net, two, by_rows<>>, by_rows<shares<2, 6>>>);
   static_assert(std::is_same_v<best_split<net, two, by_rows<exchange_every<2>>>, by_rows<exchange_every<2>, shares<2, 6>>>);
   static_assert(std::is_same_v<best_split<net, far, by_rows<>>, by_rows<shares<4, 4>>>);
+  using by_columns = mapping<dev<0, cpu, on<"s">>, layers<sample::image>, ranks<0>, dev<1, cpu, on<"q">>,
+                             columns<range<sample::conv1, sample::relu2>>, ranks<0>, layers<from<sample::pool1>>>;
+  using shared_columns =
+      mapping<dev<0, cpu, on<"s">>, layers<sample::image>, ranks<0>, dev<1, cpu, on<"q">>,
+              columns<range<sample::conv1, sample::relu2>, shares<2, 6>>, ranks<0>, layers<from<sample::pool1>>>;
+  static_assert(std::is_same_v<best_split<net, two, by_columns>, shared_columns>);
   constexpr double best = predicted<net, by_rows<shares<2, 6>>, two>.latency;
   static_assert(best < predicted<net, by_rows<shares<1, 7>>, two>.latency);
   static_assert(best < predicted<net, by_rows<shares<3, 5>>, two>.latency);

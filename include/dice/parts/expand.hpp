@@ -9,7 +9,6 @@
 #include "dice/parts/part.hpp"
 #include "dice/parts/planned.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -37,9 +36,7 @@ struct pieces_view {
   meta::view<int> operands;
 
   constexpr pieces_view(meta::view<piece> all, meta::view<int> read) : list(all), operands(read) {}
-  constexpr pieces_view(const pieces& p)
-      : list{p.list.data(), static_cast<std::size_t>(p.list.size())},
-        operands{p.operands.data(), static_cast<std::size_t>(p.operands.size())} {}
+  constexpr pieces_view(const pieces& p) : list(p.list), operands(p.operands) {}
 
   constexpr int size() const { return static_cast<int>(list.count); }
   constexpr int end_of_operands(int i) const {
@@ -78,8 +75,8 @@ template <class Source> class divider {
  private:
   constexpr const tensor::shape& result(int l) const { return in_.net.layers[l].output; }
 
-  /// Finds the region of each operand that each part reads, by part and operand; may be empty. Tells of those of other
-  /// ranks.
+  /// Finds the region of each operand that each part reads, by part and operand, which may be empty, and what ranks want of
+  /// each other.
   constexpr void find_needs() {
     first_need_ = meta::array<int>(parts_.size());
     needs_.reserve(2 * parts_.size());

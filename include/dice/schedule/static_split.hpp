@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
 #include <utility>
 
 namespace dice::schedule::detail {
@@ -121,13 +120,7 @@ template <parts::network_sizes S> struct stored_network {
   std::array<graph::parameter, S.parameters> parameters{};
 
   constexpr parts::parts_view view() const {
-    return {{layers, edges, carried},
-            {parts.data(), parts.size()},
-            owner,
-            restricted,
-            {operators.data(), operators.size()},
-            first_parameter,
-            parameters};
+    return {{layers, edges, carried}, parts, owner, restricted, operators, first_parameter, parameters};
   }
 };
 template <class Net, class Map>
