@@ -1,6 +1,7 @@
-# dice_add_test(NAME SOURCES a.cpp… [LIBS target…] [TIMEOUT seconds] [PROCESSORS n])
+# dice_add_test(NAME SOURCES a.cpp… [LIBS target…] [TIMEOUT seconds] [PROCESSORS n] [OWN_OPTIONS])
 #
-# Adds a GoogleTest program to dice's own tests: linked with dice::core and LIBS, each case a ctest test.
+# Adds a GoogleTest program to dice's own tests: linked with dice::core and LIBS, each case a ctest test. OWN_OPTIONS: the target
+# is compiled with options that others do not have, so it cannot share their precompiled header.
 include_guard(GLOBAL)
 
 find_package(GTest REQUIRED)  # Debian: libgtest-dev
@@ -16,10 +17,31 @@ endif()
 add_library(dice_internals INTERFACE)
 target_link_libraries(dice_internals INTERFACE dice::dice ${dice_parts})
 
+# GoogleTest's header is most of what a small test compiles: precompiled once for tests of headers, and once for those that
+# link dice's library, with its options.
+function(dice_precompile_gtest name)
+  get_target_property(libraries ${name} LINK_LIBRARIES)
+  if("dice_internals" IN_LIST libraries)
+    set(prelude dice_gtest_internals)
+  elseif(libraries MATCHES "dice::(dice|openmp)")
+    return()  # options of neither
+  else()
+    set(prelude dice_gtest)
+  endif()
+  if(NOT TARGET ${prelude})
+    file(WRITE "${PROJECT_BINARY_DIR}/${prelude}.cpp" "")
+    add_library(${prelude} OBJECT "${PROJECT_BINARY_DIR}/${prelude}.cpp")
+    target_link_libraries(${prelude} PRIVATE dice::core $<$<STREQUAL:${prelude},dice_gtest_internals>:dice_internals>
+      dice_warnings GTest::gtest)
+    target_precompile_headers(${prelude} PRIVATE <gtest/gtest.h>)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM ${prelude})
+endfunction()
+
 function(dice_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PROCESSORS" "SOURCES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_OPTIONS" "TIMEOUT;PROCESSORS" "SOURCES;LIBS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
-    message(FATAL_ERROR "dice_add_test(NAME SOURCES a.cpp… [LIBS target…] [TIMEOUT seconds] [PROCESSORS n]): '${ARGN}'")
+    message(FATAL_ERROR "dice_add_test(NAME SOURCES a.cpp… [LIBS target…] [TIMEOUT seconds] [PROCESSORS n] [OWN_OPTIONS]): '${ARGN}'")
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
@@ -30,6 +52,9 @@ function(dice_add_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE dice::core ${arg_LIBS} dice_warnings GTest::gtest_main)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/test")
+  if(NOT arg_OWN_OPTIONS)
+    dice_precompile_gtest(${name})
+  endif()
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS})
 endfunction()
