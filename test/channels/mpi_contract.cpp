@@ -6,6 +6,23 @@
 #include <climits>
 #include <cstdint>
 #include <cstdio>
+#include <string>
+
+/// Bytes that Open MPI sends by TCP at once; -1 if it is another MPI, or without TCP.
+long eager_limit() {
+  int level = 0, index = 0, count = 0;
+  MPI_T_cvar_handle handle;
+  long limit = -1;
+  MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
+  if (MPI_T_cvar_get_index("btl_tcp_eager_limit", &index) == MPI_SUCCESS &&
+      MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
+    std::size_t value = 0;
+    if (MPI_T_cvar_read(handle, &value) == MPI_SUCCESS) limit = static_cast<long>(value);
+    MPI_T_cvar_handle_free(&handle);
+  }
+  MPI_T_finalize();
+  return limit;
+}
 
 int main(int argc, char** argv) {
   dice::channels::mpi::session session(argc, argv);
@@ -16,7 +33,10 @@ int main(int argc, char** argv) {
     contract::run(in_pieces);
     contract::settle(ranks);
     contract::wake(ranks);
-    if (argc > 1) {  // rank 0 quits while the others wait
+    const auto limit = eager_limit();
+    contract::require(limit == (argc > 2 ? std::stol(argv[2]) : 1048576) || limit == -1,
+                      ("a limit of " + std::to_string(limit)).c_str());
+    if (argc > 1 && argv[1] == std::string("quit")) {  // rank 0 quits while the others wait
       const auto end = ranks.connect({});
       if (ranks.rank() == 0) {
         end->quit();

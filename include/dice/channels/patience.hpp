@@ -3,28 +3,50 @@
 #include <sched.h>
 #include <time.h>
 
+#include <algorithm>
+#include <cstdint>
+
 namespace dice::channels {
 
 /// What a rank does between two polls of its messages and its accelerator. At first it polls again at once: a short message
-/// within a host takes less time than the system call of a yield. Then it yields its core, and then it sleeps, longer each
-/// time but at most 50 µs, so that a waiting rank does not slow down the computing ones.
+/// within a host takes less time than the system call of a yield. Then it yields its core, and then it sleeps each time for
+/// a sixteenth of the time that it has slept before, so that a waiting rank does not slow down the computing ones.
 class patience {
  public:
+  /// What is waited for.
+  enum class source {
+    accelerator,  ///< of this host; sleeps at most 50 µs
+    neighbour,    ///< a rank of this host; sleeps at most 1 ms
+    network       ///< a rank of another host, whose messages take longer than a few polls; sleeps at most 1 ms
+  };
+  explicit patience(source from)
+      : polls_(from == source::network ? 20 : 100),
+        yields_(from == source::network ? 0 : 500),
+        longest_(from == source::accelerator ? 50'000 : 1'000'000) {}
+
   void reset() { turns_ = 0; }
   void pause() {
-    if (turns_ < spins + yields) {
-      if (turns_++ >= spins) ::sched_yield();
+    if (turns_ < polls_ + yields_) {
+      if (turns_++ >= polls_) ::sched_yield();
       return;
     }
-    const int naps = turns_ - spins - yields;
-    const timespec t{0, naps < 4 ? 5'000 : naps < 12 ? 20'000 : 50'000};
-    if (naps < 12) ++turns_;
-    ::nanosleep(&t, nullptr);
+    const auto time = now();
+    if (turns_ == polls_ + yields_) ++turns_, since_ = time;
+    const timespec nap{0, std::clamp<std::int64_t>((time - since_) / 16, 5'000, longest_)};
+    ::nanosleep(&nap, nullptr);
   }
 
  private:
-  static constexpr int spins = 100, yields = 500;
+  static std::int64_t now() {
+    timespec t{};
+    ::clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+  }
+
+  int polls_, yields_;
+  std::int64_t longest_;
   int turns_ = 0;
+  std::int64_t since_ = 0;
 };
 
 }  // namespace dice::channels

@@ -348,7 +348,7 @@ class rank_session {
 
   /// Waits until the accelerator has done all that was started. Throws.
   void finish() {
-    channels::patience patience;
+    channels::patience patience(channels::patience::source::accelerator);
     for (const auto end = accelerator_->mark(); !accelerator_->reached(end);) patience.pause();
   }
 

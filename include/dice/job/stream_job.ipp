@@ -49,6 +49,7 @@ inline std::shared_ptr<const void> require_mpi() {
     int already = 0;
     MPI_Initialized(&already);
     using boost::mpi::environment;
+    if (!already) channels::mpi::send_at_once();
     return already ? nullptr : std::make_shared<const environment>(boost::mpi::threading::multiple, false);
   }();
   MPI_Query_thread(&level);

@@ -108,7 +108,7 @@ class message_trial {
     const auto pass = [&](bool mine, int path) {
       if (mine) end_.start_send(path, 0, &signal_);
       else end_.start_receive(path, 0, &signal_);
-      channels::patience p;
+      channels::patience p(channels::patience::source::neighbour);
       for (end_.progress(); !(mine ? end_.sent(path, 0) : end_.received(path, 0)); end_.progress()) p.pause();
     };
     pass(sends_, back_);

@@ -159,7 +159,7 @@ class executor {
 
   void do_frames() {
     std::int64_t since = -1;  // when waiting began, or -1
-    channels::patience patience;
+    channels::patience patience(channels::patience::source::accelerator);
     for (;;) {
       if (work_on([&] { return end_runs(); })) patience.reset();
       advance();

@@ -126,7 +126,7 @@ class offload final : public segment_runner {
   void check_result(const schedule::step& at, int in_slot) {
     begin_layer(at.layer);
     on_.copy_out(checked_, arena_.address(at.output, in_slot), result_bytes(at), false);
-    channels::patience patience;
+    channels::patience patience(channels::patience::source::accelerator);
     for (const auto end = on_.mark(); !on_.reached(end); io_.progress()) patience.pause();
     require_finite_result(program_, at, reinterpret_cast<const float*>(checked_));
     begin_layer(-1);

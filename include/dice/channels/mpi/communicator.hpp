@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,12 +26,25 @@
 
 namespace dice::channels::mpi {
 
+/// Open MPI sends up to 64 KiB by TCP at once. For a longer message it asks the receiver first, and both ends answer only
+/// when they call MPI, which they do between kernels. dice's receives are always there, so it has Open MPI send up to 1 MiB
+/// at once, unless the user has chosen a limit (mpirun --mca btl_tcp_eager_limit, or the environment). Call it before MPI
+/// starts.
+inline void send_at_once() {
+  const char *eager = "OMPI_MCA_btl_tcp_eager_limit", *fragment = "OMPI_MCA_btl_tcp_max_send_size";
+  if (std::getenv(eager) || std::getenv(fragment)) return;
+  ::setenv(eager, "1048576", 0);
+  ::setenv(fragment, "1048576", 0);  // at least as much, or Open MPI refuses the first
+}
+
 /// Starts MPI and ends it in its destructor. Only the thread that made it may use MPI. A program can have only one.
 class session {
  public:
-  session(int& argc, char**& argv) : environment_(argc, argv, boost::mpi::threading::funneled, false) {}
+  session(int& argc, char**& argv) : environment_(prepared(argc), argv, boost::mpi::threading::funneled, false) {}
 
  private:
+  static int& prepared(int& argc) { return send_at_once(), argc; }
+
   boost::mpi::environment environment_;
 };
 
@@ -133,7 +147,7 @@ class communicator final : public channels::communicator {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
   void finish(MPI_Request request) {
-    patience p;
+    patience p(patience::source::neighbour);
     for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done;) p.pause();
   }
   void send(int to, int tag, const void* data, int bytes) {

@@ -40,6 +40,7 @@ class endpoint final : public channels::endpoint {
     requests_.assign(n, MPI_REQUEST_NULL);
     operations_.assign(n, 0);
     completed_.assign(n, 0);
+    if (waits_for_neighbour()) patience_ = patience(patience::source::neighbour);
   }
   endpoint(const endpoint&) = delete;
   endpoint& operator=(const endpoint&) = delete;
@@ -85,18 +86,38 @@ class endpoint final : public channels::endpoint {
         finish(one);
       }
     }
-    for (patience p; active_ > 0;)
+    for (patience p = patience_; active_ > 0;)
       if (!test()) p.pause();
   }
 
   void quit() override {}  // MPI_Abort ends the process, and its operations with it
 
  private:
+  /// Whether a path here begins or ends in another rank of this host. Collective.
+  bool waits_for_neighbour() const {
+    MPI_Comm host;
+    MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, world_.rank(), MPI_INFO_NULL, &host);
+    MPI_Group all, here;
+    MPI_Comm_group(world_, &all);
+    MPI_Comm_group(host, &here);
+    const bool any = std::any_of(paths_.begin(), paths_.end(), [&](const path& p) {
+      if (p.from != world_.rank() && p.to != world_.rank()) return false;
+      const int other = p.from == world_.rank() ? p.to : p.from;
+      int found = MPI_UNDEFINED;
+      MPI_Group_translate_ranks(all, 1, &other, here, &found);
+      return found != MPI_UNDEFINED;
+    });
+    MPI_Group_free(&all);
+    MPI_Group_free(&here);
+    MPI_Comm_free(&host);
+    return any;
+  }
+
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   const path& at(int path) const { return paths_[index(path)]; }
 
   static void finish(MPI_Request& request) {
-    patience p;
+    patience p(patience::source::neighbour);
     for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done;) p.pause();
   }
 
@@ -138,7 +159,7 @@ class endpoint final : public channels::endpoint {
   std::vector<MPI_Request> requests_;
   std::vector<int> operations_, completed_;
   int active_ = 0;
-  patience patience_;
+  patience patience_{patience::source::network};
 };
 
 }  // namespace dice::channels::mpi
