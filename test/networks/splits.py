@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""splits.py PROGRAM NETWORK ONNX2HPP MODEL INPUT [--gpu] [--mpirun COMMAND…]: runs a test network with its layers in parts.
+"""splits.py PROGRAM NETWORK ONNX2HPP MODEL INPUT [--gpu] [--mixes N] [--mpirun COMMAND…]: runs a network with its layers in parts.
+
+INPUT is a .npy file, or for several inputs what the names of their files begin with: INPUT_<name>.npy.
 
 Divides all layers that can be divided by rows, columns, tiles, output channels and input channels among 2 to 8 ranks, and by
 random mixes of these, with --mapping. All results must equal those of whole layers bit for bit; with input channels, within
-1e-5. One mapping also runs by MPI if --mpirun is given. With --gpu, a GPU and a CPU divide the layers; then results are within
+1e-5 of the largest result. One mapping also runs by MPI if --mpirun is given. With --gpu, a GPU and a CPU divide the layers; then results are within
 1e-5 of those of the GPU alone.
 """
 import argparse
+import os
 import pathlib
 import random
 import re
@@ -22,18 +25,24 @@ def layers_of(onnx2hpp, model):
     return [(row[1], row[2]) for row in rows if len(row) > 3 and row[0].isdigit() and row[1] != 'layers,']
 
 
+SANITIZERS = {name: value for name, value in os.environ.items() if name.endswith('SAN_OPTIONS')}
+
+
 class Network:
     def __init__(self, program, network, layers, inputs, gpu=False):
         self.command = [program, network, 'gpu' if gpu else 'even1']
         self.first = 'gpu' if gpu else 'cpu'  # the unit of rank 0
-        self.layers, self.inputs = layers, inputs
+        self.layers = layers
+        self.inputs = [word for name, operator in layers if operator == 'Input'
+                       for word in ('--input', inputs if inputs.endswith('.npy') else f'{name}={inputs}_{name}.npy')]
+        self.outputs = [name for name, operator in layers if operator == 'Output']
         self.names = [name for name, _ in layers]
         self.ends = {name for name, operator in layers if operator in ('Input', 'Output')}
         self.whole = {}  # by kind of work and number of ranks: layers that cannot be divided in this way
 
     def run(self, arguments, prefix=()):
         return subprocess.run([*prefix, *self.command, *arguments], capture_output=True, text=True,
-                              env={'OMP_NUM_THREADS': '1', 'PATH': '/usr/bin:/bin', 'HOME': '/root', 'TMPDIR': '/tmp',
+                              env={**SANITIZERS, 'OMP_NUM_THREADS': '1', 'PATH': '/usr/bin:/bin', 'HOME': '/root', 'TMPDIR': '/tmp',
                                    'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'})
 
     def mapping(self, works, ranks):
@@ -57,17 +66,22 @@ class Network:
     def grid(kind, run):
         return [] if kind != 'tiles' else {1: ['2', '2'], 2: ['2', '1'], 3: ['2', '2'], 4: ['2', '2']}.get(len(run), ['3', '3'])
 
+    def results(self, arguments, folder, prefix=()):
+        """What the program says, and its results as bytes."""
+        files = {name: folder / f'{name}.npy' for name in self.outputs}
+        done = self.run([*arguments, *self.inputs, *(word for name in files for word in ('--output', f'{name}={files[name]}'))], prefix)
+        return done, [] if done.returncode else [file.read_bytes() for file in files.values()]
+
     def result(self, works, ranks, folder, prefix=()):
-        """The result as bytes, and the mapping; None if too little of the network can be divided so."""
+        """The results, and the mapping; None if too little of the network can be divided so."""
         for _ in range(len(self.names)):
             mapping = self.mapping(works, ranks)
             if not mapping:
                 return None, None
-            out = folder / 'out.npy'
             transport = [] if prefix else ['--transport', 'in-process']
-            done = self.run(['--mapping', mapping, '--input', self.inputs, '--output', str(out), '--check-numbers', *transport], prefix)
+            done, found = self.results(['--mapping', mapping, '--check-numbers', *transport], folder, prefix)
             if done.returncode == 0:
-                return out.read_bytes(), mapping
+                return found, mapping
             refused = re.search(r"(layer_not_in_parts|too_few_\w+|\w*not_splittable|\w+): layer '(\w+)'", done.stderr)
             if not refused:
                 sys.exit(f'{mapping}\n{done.stderr}')
@@ -91,6 +105,7 @@ def main():
     parser.add_argument('model')
     parser.add_argument('input')
     parser.add_argument('--gpu', action='store_true')
+    parser.add_argument('--mixes', type=int, default=4, metavar='N', help='random mixes of works (4)')
     parser.add_argument('--mpirun', nargs=argparse.REMAINDER, default=[])
     given = parser.parse_args()
     net = Network(given.program, given.network, layers_of(given.onnx2hpp, given.model), given.input, given.gpu)
@@ -99,10 +114,9 @@ def main():
     tried = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        done = net.run(['--input', given.input, '--output', str(folder / 'whole.npy')])
+        done, whole = net.results([], folder)
         if done.returncode:
             sys.exit(done.stderr)
-        whole = (folder / 'whole.npy').read_bytes()
 
         def check(works, ranks, prefix=()):
             nonlocal tried
@@ -111,11 +125,10 @@ def main():
                 return
             tried += 1
             if given.gpu or any(kind == 'input_channels' for kind, *_ in works):
-                a, b = floats(found), floats(whole)
-                largest = max(map(abs, b))
-                worst = max(abs(x - y) for x, y in zip(a, b)) / largest
-                if not worst <= 1e-5:
-                    sys.exit(f'an error of {worst}:\n{mapping}')
+                for a, b in zip(map(floats, found), map(floats, whole)):
+                    worst = max(abs(x - y) for x, y in zip(a, b)) / max(map(abs, b))
+                    if not worst <= 1e-5:
+                        sys.exit(f'an error of {worst}:\n{mapping}')
             elif found != whole:
                 sys.exit(f'results differ from those of whole layers:\n{mapping}')
 
@@ -128,14 +141,20 @@ def main():
         check([('rows', all_layers, [0, 1, 2], ['shares<7, 1, 2>'])], 3)
         check([('rows', all_layers, [1, 0], ['exchange_every<3>'])], 2)
         check([('tiles', all_layers, [0], [])], 1)
-        for _ in range(4):  # mixes: a kind for each stretch of layers
-            works, at = [], 0
+        for k in range(given.mixes):  # a kind for each stretch of layers
+            works, at, ranks = [], 0, 4 if k < 4 else draw.randint(2, 8)
             while at < len(all_layers):
                 end = at + draw.randint(2, 12)
-                run = draw.sample(range(4), draw.randint(2, 4))
-                works.append((draw.choice(('rows', 'columns', 'tiles', 'output_channels')), all_layers[at:end], run, []))
+                run = draw.sample(range(ranks), draw.randint(2, min(ranks, 4)))
+                kind = draw.choice(('rows', 'columns', 'tiles', 'output_channels'))
+                options = []
+                if k >= 2 and kind != 'tiles' and draw.random() < 0.5:
+                    options += [f'shares<{", ".join(str(draw.randint(1, 7)) for _ in run)}>']
+                if k >= 2 and kind != 'output_channels' and draw.random() < 0.5:
+                    options += [f'exchange_every<{draw.randint(1, 4)}>']
+                works.append((kind, all_layers[at:end], run, options))
                 at = end
-            check(works, 4)
+            check(works, ranks)
         if given.mpirun:
             check([('rows', all_layers, [0, 1], [])], 2, given.mpirun)
     print(f'{tried} mappings: all results equal')

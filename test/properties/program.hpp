@@ -1,7 +1,8 @@
 // Random networks under random mappings, of types and of text: `program NETWORK FOLDER` runs all of one network in this
 // process on the frames that generate.py wrote to FOLDER, and compares the results with NumPy's. `program NETWORK FOLDER
-// FORM` runs it in another form: by MPI, as an engine in this process, as an engine by MPI. `program occurrences` says how
-// often its networks contain what they are meant to: see occurrences.py.
+// FORM` runs it in another form: by MPI, as an engine in this process, as an engine by MPI. `program NETWORK even1 OPTION…`
+// is the program of the network on one rank. `program occurrences` says how often its networks contain what they are meant to:
+// see occurrences.py.
 #pragma once
 
 #include "networks/mappings.hpp"
