@@ -70,6 +70,20 @@ TEST(best_split, gives_each_device_its_share) {
   static_assert(std::is_same_v<best_split<net, one, beside>, shared>);
 }
 
+/// A link carries all messages of a frame, one after the other.
+TEST(predicted_split, counts_all_messages_of_a_link) {
+  using narrow = cluster<host<"s", slow>, host<"q", quick>, connection<gbytes_per_s<0.0001>, us<50>>>;
+  using shifted = mapping<dev<0, cpu, on<"s">>, layers<sample::image>, ranks<0>, dev<1, cpu, on<"q">>,
+                          rows<range<sample::conv1, sample::relu1>>, ranks<0, 1>,
+                          rows<range<sample::conv2, sample::relu2>, shares<1, 7>>, ranks<0>, layers<from<sample::pool1>>>;
+  constexpr auto& plan = schedule::plan_of<net, shifted>;
+  double busy[2]{};
+  int messages[2]{};
+  for (const auto& m : plan.messages) busy[m.from] += 50e-6 + static_cast<double>(m.bytes) / 1e5, ++messages[m.from];
+  EXPECT_GT(messages[0], 1);
+  EXPECT_DOUBLE_EQ((predicted<net, shifted, narrow>.period), std::max(busy[0], busy[1]));
+}
+
 TEST(best_split, leaves_the_rest_as_it_is) {
   static_assert(std::is_same_v<best_split<net, two, by_rows<shares<5, 3>>>, by_rows<shares<5, 3>>>);
   using whole = mapping<dev<0, cpu>, layers<all>>;

@@ -45,4 +45,34 @@ TEST(Expand, PlansAreSound) {
   }
 }
 
+/// Of strips that two ranks have in turn, each takes the borders of the other's, not what lies between them.
+TEST(Expand, StripsInTurnExchangeTheirBorders) {
+  using placement::way;
+  test::real_network net;
+  int last = net.add(ops::input{.extents = {1, 4, 24, 8}}, {});
+  for (int i = 0; i < 2; ++i) last = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
+  net.add(ops::output{}, {last});
+  test::assigned works{.owner = {0, 0, 0, 0}, .work_of = {0, 1, 1, 0}, .run_ranks = {0, 0, 1}};
+  works.works = {{.how = way::whole, .first_rank = 0, .ranks = 1},
+                 {.how = way::tiles, .first_rank = 1, .ranks = 2, .down = 4, .across = 1}};
+  const std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}};
+  const auto parameters = net.parameters();
+  algorithm::by_backend<std::vector<algorithm::choice>> all;
+  algorithm::tables tables;
+  for (const auto b : {algorithm::backend::openmp, algorithm::backend::reference})
+    all[b] = test::choices(net, b), tables.chosen[b] = all[b], tables.smallest[b] = all[b];
+  schedule::detail::whole_algorithms algorithms(tables);
+  const auto is =
+      schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 1);
+  const auto parts = is.net.view();
+  int borders = 0;
+  for (const auto& m : is.plan.messages) {
+    const auto& part = parts.parts[static_cast<std::size_t>(m.layer)];
+    if (part.layer != 1) continue;
+    EXPECT_EQ(part.box.end[2] - part.box.begin[2], 1) << m.from << " to " << m.to;
+    ++borders;
+  }
+  EXPECT_EQ(borders, 6);  // two at each of three cuts
+}
+
 }  // namespace

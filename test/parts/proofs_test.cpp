@@ -2,9 +2,12 @@
 #include "divided.hpp"
 
 #include "dice/parts/proofs.hpp"
+#include "dice/schedule/proofs.hpp"
 
 #include <gtest/gtest.h>
+#include <cstdint>
 #include <functional>
+#include <utility>
 
 namespace {
 
@@ -43,8 +46,9 @@ const damage damages[]{
        std::swap(net.edges[net.layers[l].first_edge].from, net.edges[net.layers[l].first_edge + 1].from);
      }},
     {"a whole layer twice", kind::whole, [](auto& net, int l) { net.parts[l].layer = 0; }},
-    {"a sum without its last part", kind::sum,
+    {"a sum with one part twice", kind::sum,
      [](auto& net, int l) { net.edges[net.layers[l].first_edge + 1].from = net.edges[net.layers[l].first_edge].from; }},
+    {"a sum without its last part", kind::sum, [](auto& net, int l) { --net.layers[l].edges; }},
     {"a partial sum of other channels", kind::partial, [](auto& net, int l) { ++net.parts[l].from; }},
 };
 
@@ -74,6 +78,31 @@ TEST(PartsMatch, DamageIsNoticed) {
     }
   }
   for (std::size_t i = 0; i < tried.size(); ++i) EXPECT_GT(tried[i], 0) << damages[i].name;
+}
+
+/// A band of rows that lies elsewhere, with all that reads it there, is refused.
+TEST(Bands, ElsewhereIsNoticed) {
+  int bands = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const test::divided d(seed, 6 + static_cast<int>(seed) % 14, 4, false);
+    const auto& plan = d.is.plan;
+    ASSERT_TRUE(schedule::sound(plan.view(), d.parts().net)) << seed;
+    for (const auto& step : plan.steps) {
+      const auto at = step.output;
+      if (step.what != schedule::action::compute || at.pitch == 0) continue;
+      ++bands;
+      for (const auto& [by, pitches] : {std::pair{schedule::alignment, 1}, {std::int64_t{0}, 2}}) {
+        auto damaged = plan;
+        const auto damage = [&, by = by, pitches = pitches](schedule::place& p) {
+          if (p == at) p.offset += by, p.pitch *= pitches;
+        };
+        for (auto& o : damaged.operands) damage(o);
+        for (auto& s : damaged.steps) damage(s.output);
+        EXPECT_FALSE(schedule::sound(damaged.view(), d.parts().net)) << "seed " << seed << ", " << by << " bytes";
+      }
+    }
+  }
+  EXPECT_GT(bands, 0);
 }
 
 }  // namespace

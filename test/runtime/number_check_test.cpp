@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -43,6 +44,24 @@ TEST(number_check, ignores_unused_lanes_of_blocks) {
   EXPECT_EQ(found(x, s, tensor::layout::blocked), "");
   at(1, 17, 13) = inf;
   EXPECT_EQ(found(x, s, tensor::layout::blocked), "it holds inf at [1, 17, 2, 3]; mend it");
+}
+
+TEST(number_check, counts_from_where_a_part_begins) {
+  // Three rows of images with five: planes of 20 elements, what is behind the band is another part's.
+  std::vector<float> x(40, nan);
+  for (int channel = 0; channel < 2; ++channel) std::fill_n(x.begin() + 20 * channel, 12, 1.F);
+  const auto found = [&] {
+    try {
+      runtime::require_finite(x.data(), {1, 2, 3, 4}, tensor::layout::plain, "it holds", "mend it", 20,
+                              {{0, 16, 10, 0}, {1, 18, 13, 4}});
+      return std::string();
+    } catch (const std::runtime_error& e) {
+      return std::string(e.what());
+    }
+  };
+  EXPECT_EQ(found(), "");
+  x[20 + 11] = inf;
+  EXPECT_EQ(found(), "it holds inf at [0, 17, 12, 3]; mend it");
 }
 
 }  // namespace

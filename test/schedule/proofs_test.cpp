@@ -188,6 +188,42 @@ TEST(Proofs, BuffersDisjointRefuses) {
             }}});
 }
 
+/// Moves what step `s` writes by `bytes`, and with it what reads it there.
+void move_result(built_plan& p, int s, std::int64_t bytes) {
+  const auto before = p.steps[s].output;
+  const auto move = [&](schedule::place& at) {
+    if (at == before) at.offset += bytes;
+  };
+  for (auto& o : p.operands) move(o);
+  for (auto& m : p.messages) move(m.at_sender);
+  for (auto& step : p.steps) move(step.output);
+}
+
+TEST(Proofs, PlacesInBuffersRefuses) {
+  refuses(schedule::places_in_buffers,
+          {{"a result that begins before its buffer", [](auto& p) { move_result(p, two, -schedule::alignment); }},
+           {"a result that ends behind its buffer", [](auto& p) { move_result(p, two, schedule::alignment); }},
+           {"an input outside the arena", [](auto& p) { move_result(p, enter, std::int64_t{1} << 40); }},
+           {"a received tensor outside its buffer",
+            [](auto& p) {
+              auto& at = p.messages[0].at_receiver;
+              for (int k = p.steps[five].first_operand; k < p.steps[five].first_operand + p.steps[five].operands; ++k)
+                if (p.operands[k] == at) p.operands[k].offset += schedule::alignment;
+              at.offset += schedule::alignment;
+            }},
+           {"a tensor read when its buffer has ended", [](auto& p) { p.buffers[buffer_of(p, 1)].last_step = one; }},
+           {"a tensor written before its buffer begins",
+            [](auto& p) { p.buffers[buffer_of(p, 1)].first_step = p.buffers[buffer_of(p, 1)].last_step; }},
+           {"a result without a buffer", [](auto& p) { p.buffers[buffer_of(p, 2)].layer = -1, move_result(p, two, 4096); }},
+           {"another space", [](auto& p) { p.buffers[buffer_of(p, 4)].at.where = space::scratch; }},
+           {"a band that no Concat has", [](auto& p) {
+              const auto before = p.steps[one].output;
+              for (auto& o : p.operands)
+                if (o == before) o.pitch = 16;
+              p.steps[one].output.pitch = 16;
+            }}});
+}
+
 TEST(Proofs, NoWaitCycleRefuses) {
   refuses([](const schedule::plan_view& p, const graph::network_view&) { return schedule::no_wait_cycle(p); },
           {{"no frame in flight", [](auto& p) { p.in_flight = 0; }},

@@ -80,7 +80,7 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
   const auto link = [&](int a, int b) -> const platform::link& {
     return s.cluster.between(ranks[static_cast<std::size_t>(a)].on_host, ranks[static_cast<std::size_t>(b)].on_host);
   };
-  meta::array<double> arrival(static_cast<int>(plan.messages.size()), -1), clock(n), carried(n * n);
+  meta::array<double> arrival(static_cast<int>(plan.messages.size()), -1), clock(n), carried(n * n), link_busy(n * n);
   meta::array<int> next(n);
   for (int r = 0; r < n; ++r) next[r] = plan.ranks[static_cast<std::size_t>(r)].first_step;
   for (bool moved = true; moved;) {
@@ -106,7 +106,9 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
             free = std::max(free, clock[r]) + by.time(m.bytes, 0);
             arrival[step.message] = free + by.time(0, 1);
             clock[r] += t;
-            out.expected.period = std::max(out.expected.period, by.time(m.bytes, 1));
+            auto& busy = link_busy[m.from * n + m.to];
+            busy += by.time(m.bytes, 1);
+            out.expected.period = std::max(out.expected.period, busy);
           } else {
             clock[r] = std::max(clock[r], arrival[step.message]) + t;
           }

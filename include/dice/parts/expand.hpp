@@ -155,28 +155,45 @@ template <class Source> class divider {
     throw std::logic_error("dice is wrong, please report: the parts of a layer do not cover its result");
   }
 
-  /// What a rank takes from a part of another rank: one region that holds all pieces.
+  /// What a rank takes from a part of another rank: a region that holds pieces which overlap or touch.
   struct wanted {
     int rank = 0;
     tensor::region box{};
     int id = -1;    ///< the layer that cuts it out, or the part's own
     int next = -1;  ///< of the same part
   };
-  constexpr wanted* wanted_by(int p, int rank) {
+  /// The one that holds `box`.
+  constexpr const wanted* wanted_by(int p, int rank, const tensor::region& box) const {
     for (int i = wanted_[p]; i >= 0; i = all_wanted_[i].next)
-      if (all_wanted_[i].rank == rank) return &all_wanted_[i];
+      if (all_wanted_[i].rank == rank && tensor::contains(all_wanted_[i].box, box)) return &all_wanted_[i];
     return nullptr;
+  }
+  /// Whether a rank takes both regions of tensor t at once: what they share must not be sent twice, and what is in neither
+  /// is not to be sent.
+  constexpr bool are_one(int t, const tensor::region& a, const tensor::region& b) const {
+    const auto elements = [&](const tensor::region& r) { return tensor::elements(r, result(t)); };
+    return !tensor::empty(tensor::intersect(a, b)) || elements(tensor::hull(a, b)) <= elements(a) + elements(b);
   }
   /// Rank `rank` reads `box` of tensor t.
   constexpr void want(int t, const tensor::region& box, int rank) {
     if (const int p = part_with(t, box, rank); p >= 0) {
       if (all_[p].rank == rank) return;
-      if (auto* w = wanted_by(p, rank)) {
-        w->box = tensor::hull(w->box, box);
-      } else {
-        all_wanted_.push_back({rank, box, -1, wanted_[p]});
-        wanted_[p] = all_wanted_.size() - 1;
+      auto all = box;  // and those that are taken at once with it, in place of which it comes
+      for (bool again = true; again;) {
+        again = false;
+        for (int i = wanted_[p], before = -1; i >= 0; i = all_wanted_[i].next) {
+          const auto& w = all_wanted_[i];
+          if (w.rank == rank && are_one(t, w.box, all)) {
+            all = tensor::hull(w.box, all);
+            (before < 0 ? wanted_[p] : all_wanted_[before].next) = w.next;
+            again = true;
+          } else {
+            before = i;
+          }
+        }
       }
+      all_wanted_.push_back({rank, all, -1, wanted_[p]});
+      wanted_[p] = all_wanted_.size() - 1;
       return;
     }
     const auto d = divide(t, box, rank);
@@ -198,7 +215,7 @@ template <class Source> class divider {
   constexpr int take(int t, const tensor::region& box, int rank) {
     int p = part_with(t, box, rank);
     if (p >= 0) {  // most pieces are a part as it is
-      const auto* w = all_[p].rank == rank ? nullptr : wanted_by(p, rank);
+      const auto* w = all_[p].rank == rank ? nullptr : wanted_by(p, rank, box);
       const int from = w ? w->id : id_[p];
       if (out_.list[from].box == box) return from;
     }
@@ -206,7 +223,7 @@ template <class Source> class divider {
       if (all_held_[i].rank == rank && all_held_[i].box == box) return all_held_[i].id;
     int id = -1;
     if (p >= 0) {
-      const auto* w = all_[p].rank == rank ? nullptr : wanted_by(p, rank);
+      const auto* w = all_[p].rank == rank ? nullptr : wanted_by(p, rank, box);
       id = add_cut(w ? w->id : id_[p], box, rank);
     } else {
       const auto d = divide(t, box, rank);

@@ -15,7 +15,7 @@ namespace dice::parts {
 namespace detail {
 
 /// Whether layer l of a network of parts, which is not the network's own, has what it says.
-template <class View> constexpr bool piece_matches(const View& p, int l) {
+template <class View> constexpr bool piece_matches(const graph::network_view& whole, const View& p, int l) {
   using kind = part::kind;
   const auto& own = p.parts[l];
   const auto& op = p.operators[p.restricted[l]];
@@ -41,17 +41,20 @@ template <class View> constexpr bool piece_matches(const View& p, int l) {
     } else {  // sums over channels that follow each other
       if (!op.template is<ops::sum>() || of.box != own.box || of.from != (at < 0 ? 0 : at)) return false;
       at = of.to;
-      sum = at;
     }
   }
-  return own.what == kind::cut ? in.size() == 1 : own.what == kind::join ? at == sum : at > 0;
+  if (own.what == kind::sum) {
+    const auto& layer = whole.layers[own.layer];
+    sum = whole.layers[whole.into(own.layer)[0].from].output[layer.depth_axis];
+  }
+  return own.what == kind::cut ? in.size() == 1 : at == sum;
 }
 
 }  // namespace detail
 
-/// Every layer of a network of parts reads exactly what its operator needs for its region: of each operand of the whole
-/// layer that region, as one tensor, computed or put together without gaps; sums have all input channels. Every layer of the
-/// whole network that is not split is there once.
+/// The regions are right: every layer of a network of parts reads exactly what its operator needs for its region: of each
+/// operand of the whole layer that region, as one tensor, computed or put together without gaps; sums have all input
+/// channels. Every layer of the whole network that is not split is there once.
 template <std::same_as<parts_view> View>
 constexpr bool parts_match(const graph::network_view& whole, meta::view<graph::any_operator> operators, const View& p) {
   using kind = part::kind;
@@ -64,7 +67,7 @@ constexpr bool parts_match(const graph::network_view& whole, meta::view<graph::a
     for (int a = 0; a < out.rank; ++a)
       if (p.net.layers[l].output[a] != (a < tensor::region::axes ? own.box.end[a] - own.box.begin[a] : out[a])) return false;
     if (!own.is_own()) {
-      if (!detail::piece_matches(p, l)) return false;
+      if (!detail::piece_matches(whole, p, l)) return false;
       continue;
     }
     if (own.what == kind::whole) ++times[own.layer];

@@ -6,6 +6,7 @@
 #include "dice/placement/finding.hpp"
 #include "dice/placement/written.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -84,7 +85,7 @@ constexpr finding check_part(const graph::network_view& net, int l, const writte
   const auto require = [&](mistake what, std::int64_t extent, std::int64_t step, int parts) {
     const auto units = step < 1 ? 0 : (extent + step - 1) / step;
     if (step < 1) few = {mistake::not_in_parts, 0, 0, l};
-    else if (units < parts && !few) few = {what, 0, 0, l, parts, 0, units};
+    else if (units < parts && !few) few = {what, 0, 0, l, parts, 0, std::max<std::int64_t>(units, 1)};
   };
   const auto require_of = [&](mistake what, int axis, int parts) {
     require(what, axis < 0 ? 0 : layer.output[axis], layer.cut_step(axis), parts);

@@ -61,8 +61,7 @@ inline const char* action_text(const runtime::program& p, int anchor) {
   if (g.residual >= 0) operands.push_back(p.layers.into(g.residual)[g.residual_operand].from);
   for (int i = 0; i < s.operands; ++i)
     reads += (i ? ", " : "") + name(operands[i]) + " at " + address_text(p.plan.operands[s.first_operand + i]);
-  const auto part = part_text(p, g.output());
-  return {action_text(p, g.anchor), layers + (part.empty() ? "" : " (" + part + ")"), reads, address_text(s.output)};
+  return {action_text(p, g.anchor), layers, reads, address_text(s.output)};
 }
 
 }  // namespace detail

@@ -11,9 +11,10 @@
 namespace dice::runtime {
 
 /// Throws std::runtime_error, "`subject` NaN at [0, 3, 1, 2]; `remedy`", if an element of `x` is NaN or infinite. Unused
-/// lanes of blocks may hold anything. `pitch`: that of a band of rows (schedule::place), or 0.
+/// lanes of blocks may hold anything. `pitch`: that of a band of rows (schedule::place), or 0. `from`: where a part of a layer's
+/// result begins in it.
 inline void require_finite(const float* x, const dice::tensor::shape& s, dice::tensor::layout as, const std::string& subject,
-                           const std::string& remedy, std::int64_t pitch = 0) {
+                           const std::string& remedy, std::int64_t pitch = 0, const dice::tensor::region& from = {}) {
   const bool blocked = as == dice::tensor::layout::blocked;
   const auto in_plane = s.rank < 2 ? 1 : s.product(2, s.rank) * (blocked ? dice::tensor::block : 1);
   const auto skip = pitch ? pitch - in_plane : 0;
@@ -29,7 +30,7 @@ inline void require_finite(const float* x, const dice::tensor::shape& s, dice::t
     }
     std::string index;
     for (int a = s.rank - 1; a >= 0; at /= s[a], --a)
-      index = std::to_string(at % s[a]) + (index.empty() ? "" : ", ") + index;
+      index = std::to_string(at % s[a] + (a < from.axes ? from.begin[a] : 0)) + (index.empty() ? "" : ", ") + index;
     throw std::runtime_error(subject +
                              (std::isnan(x[i]) ? " NaN"
                               : x[i] > 0       ? " inf"
@@ -51,12 +52,15 @@ inline void require_finite_result(const program& p, const schedule::step& s, con
     if (l >= 0) layers += (layers.empty() ? "'" : " + '") + std::string(p.layers.layers[l].onnx_name) + "'";
   const int rank = p.plan.groups[s.group].rank;
   const bool half = rank < static_cast<int>(p.units.size()) && p.units[rank].precision == platform::numbers::fp16;
-  const bool alone = layers.find(" + ") == std::string::npos;
+  const auto* part = p.parts.empty() ? nullptr : &p.parts[s.layer];
+  const bool alone = layers.find(" + ") == std::string::npos && !(part && part->to > 0);
+  if (part && part->to > 0)
+    layers += " over input channels " + std::to_string(part->from) + "-" + std::to_string(part->to - 1);
   require_finite(x, p.layers.layers[s.layer].output, s.output.layout,
                  (alone ? "its result" : "the result of " + layers) + " holds",
                  std::string("its inputs are finite, so look at its weights, and at the scale of the frames") +
                      (half ? "; or compute it with bf16 or float32, since fp16 ends at 65504" : ""),
-                 s.output.pitch);
+                 s.output.pitch, part ? part->box : dice::tensor::region{});
 }
 
 }  // namespace dice::runtime

@@ -197,6 +197,73 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
   return true;
 }
 
+namespace detail {
+
+/// Bytes from the first to the last element of a tensor at a place.
+constexpr std::int64_t extent(const tensor::shape& s, const place& at) {
+  if (at.pitch == 0) return tensor::bytes(s, at.layout);
+  const bool blocked = at.layout == tensor::layout::blocked;
+  const auto plane = s[2] * s[3] * (blocked ? tensor::block : 1), planes = s[0] * (blocked ? tensor::blocks(s[1]) : s[1]);
+  return ((planes - 1) * at.pitch + plane) * tensor::element_bytes;
+}
+
+/// Notes the operands of a Concat of rows at `to` that lie there already, as bands of its rows.
+constexpr void note_bands(const plan_view& p, const graph::network_view& net, const step& s, meta::array<char>& in_place) {
+  const auto& g = p.groups[s.group];
+  if (!net.layers[g.anchor].is_concat) return;
+  const auto& whole = net.layers[g.anchor].output;
+  const auto row = (s.output.layout == tensor::layout::blocked ? tensor::block : 1) * whole[3];
+  std::int64_t at = 0;
+  int k = s.first_operand;
+  for (const auto& e : net.into(g.anchor)) {
+    place band = s.output;
+    band.offset += at * row * tensor::element_bytes, band.pitch = whole[2] * row;
+    if (p.operands[k++] == band) in_place[e.from] = 1;
+    at += net.layers[e.from].output[2];
+  }
+}
+
+}  // namespace detail
+
+/// Every tensor lies in a buffer of its rank, from when it is written to each step that reads it. What is written as a band
+/// of rows lies in the rows that a Concat gives it.
+constexpr bool places_in_buffers(const plan_view& p, const graph::network_view& net) {
+  meta::array<char> in_place(net.size());
+  for (const auto& s : p.steps)
+    if (s.what == action::compute) detail::note_bands(p, net, s, in_place);
+  for (const auto& r : p.ranks) {
+    meta::array<int> own(net.size(), -1);  // by tensor: its buffer
+    meta::array<int> live;                 // and perhaps some that were
+    int next = r.first_buffer;
+    for (int s = r.first_step; s < r.last_step; ++s) {
+      for (; next < r.last_buffer && p.buffers[next].first_step <= s; ++next) {
+        live.push_back(next);
+        if (const int l = p.buffers[next].layer; l >= 0) own[l] = next;
+      }
+      const auto holds = [&](int b, int l, const place& at) {
+        const auto& buf = p.buffers[b];
+        return buf.last_step >= s && buf.at.where == at.where && buf.at.offset <= at.offset &&
+               at.offset + detail::extent(net.layers[l].output, at) <= buf.at.offset + buf.bytes;
+      };
+      const auto lies = [&](int l, const place& at) {
+        if (own[l] >= 0) return holds(own[l], l, at);
+        for (int k = live.size() - 1; k >= 0; --k) {
+          if (holds(live[k], l, at)) return true;
+          if (p.buffers[live[k]].last_step < s) live[k] = live[live.size() - 1], live.truncate(live.size() - 1);
+        }
+        return false;
+      };
+      const auto& step = p.steps[s];
+      if (!detail::reads_all(p, net, step, lies)) return false;
+      if (step.what == action::receive && !lies(step.layer, p.messages[step.message].at_receiver)) return false;
+      if (step.what == action::enter || step.what == action::compute) {
+        if (!lies(step.layer, step.output) || (step.output.pitch != 0 && !in_place[step.layer])) return false;
+      }
+    }
+  }
+  return true;
+}
+
 /// No cycle of waits, whatever the number of frames. Within one frame, a segment waits for the previous segment of its rank
 /// and for those that send its messages: this graph must have no cycle. Between frames, a segment waits only for older
 /// frames: for itself, for its rank's slot (held by a frame `slots` older) and for the window (`in_flight` older). So the
@@ -240,7 +307,7 @@ constexpr bool no_wait_cycle(const plan_view& p) {
 /// All of the above.
 constexpr bool sound(const plan_view& p, const graph::network_view& net) {
   return messages_match(p, net) && reads_follow_writes(p, net) && places_match(p, net) && buffers_disjoint(p, net) &&
-         no_wait_cycle(p);
+         places_in_buffers(p, net) && no_wait_cycle(p);
 }
 
 }  // namespace dice::schedule

@@ -84,6 +84,11 @@ constexpr bool shrink(const Source& in, const built_split& now, whole_algorithms
 /// all devices, with the smallest algorithms if a device has a limit; `in.algorithms` is not read.
 template <class Source = parts::source>
 [[gnu::cold]] constexpr built_split build_split(Source in, detail::whole_algorithms& whole, int in_flight) {
+  algorithm::by_backend<meta::array<algorithm::choice>> fastest;
+  for (int b = 0; b < algorithm::backends; ++b)
+    for (const auto& c : whole.chosen.values[b]) fastest.values[b].push_back(c);
+  meta::array<std::int64_t> peaks;  // with these
+  bool restored = false;
   for (int round = 1;; ++round) {
     in.algorithms = whole.view();
     built_split out{.net = parts::expand(in), .algorithms = {}, .plan = {}};
@@ -95,13 +100,22 @@ template <class Source = parts::source>
                       in.devices,
                       {out.algorithms.data(), static_cast<std::size_t>(out.algorithms.size())},
                       in_flight});
+    if (restored) return out;
     bool again = false;
     for (const auto& r : out.plan.ranks) {
+      if (round == 1) peaks.push_back(r.peak_bytes);
       const auto limit = in.devices[r.rank].memory_limit;
       if (limit >= 0 && r.peak_bytes > limit)
         again |= detail::shrink(in, out, whole, r.rank, round < 4 ? r.peak_bytes - limit : r.weight_bytes);
     }
-    if (!again) return out;
+    if (again) continue;
+    for (const auto& r : out.plan.ranks) {
+      const auto limit = in.devices[r.rank].memory_limit;
+      restored |= limit >= 0 && r.peak_bytes > limit && peaks[r.rank] < r.peak_bytes;
+    }
+    if (!restored) return out;  // else small algorithms did not help a rank
+    for (int b = 0; b < algorithm::backends; ++b)
+      for (int l = 0; l < fastest.values[b].size(); ++l) whole.chosen.values[b][l] = fastest.values[b][l];
   }
 }
 

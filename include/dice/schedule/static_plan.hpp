@@ -73,6 +73,7 @@ inline constexpr bool proved = [] {
                 "dice is wrong, please report: a step of this plan reads what is not there yet");
   static_assert(places_match(p, net), "dice is wrong, please report: a step of this plan reads what lies elsewhere");
   static_assert(buffers_disjoint(p, net), "dice is wrong, please report: buffers of this plan overlap");
+  static_assert(places_in_buffers(p, net), "dice is wrong, please report: a tensor of this plan lies outside its buffer");
   static_assert(no_wait_cycle(p), "dice is wrong, please report: ranks of this plan wait for each other");
   return true;
 }();

@@ -165,7 +165,9 @@ class teller {
                " by " +
                (f_.what == mistake::few_rows      ? "rows"
                 : f_.what == mistake::few_columns ? "columns"
-                                                  : "channels") +
+                : here().work.how == way::input_channels && m_.net.layers[f_.number].depth_step > 0
+                    ? "input and output channels"
+                    : "channels") +
                ", not into " + std::to_string(f_.more);
     }
   }
