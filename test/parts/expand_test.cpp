@@ -58,6 +58,25 @@ TEST(Expand, PlansAreSound) {
   }
 }
 
+/// No element of a layer's result is sent to a rank twice, although ranks compute some elements twice.
+TEST(Expand, NothingIsSentTwice) {
+  int pairs = 0;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const test::divided d(seed, 4 + static_cast<int>(seed) % 20, 8, false);
+    const auto& all = d.parts().parts;
+    const auto& messages = d.is.plan.messages;
+    for (int i = 0; i < messages.size(); ++i)
+      for (int k = 0; k < i; ++k) {
+        const auto &a = all[static_cast<std::size_t>(messages[i].layer)],
+                   &b = all[static_cast<std::size_t>(messages[k].layer)];
+        if (messages[i].to != messages[k].to || a.layer != b.layer) continue;
+        EXPECT_TRUE(tensor::empty(tensor::intersect(a.box, b.box))) << "seed " << seed << ", layer " << a.layer;
+        ++pairs;
+      }
+  }
+  EXPECT_GT(pairs, 100);
+}
+
 /// Of strips that two ranks have in turn, each takes the borders of the other's, not what lies between them.
 TEST(Expand, StripsInTurnExchangeTheirBorders) {
   using placement::way;
