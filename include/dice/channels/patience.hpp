@@ -26,14 +26,20 @@ class patience {
 
   void reset() { turns_ = 0; }
   void pause() {
+    pause([](std::int64_t time) {
+      const timespec nap{0, time};
+      ::nanosleep(&nap, nullptr);
+    });
+  }
+  /// `sleep(t)` sleeps for t nanoseconds, or less if it is woken.
+  template <class Sleep> void pause(const Sleep& sleep) {
     if (turns_ < polls_ + yields_) {
       if (turns_++ >= polls_) ::sched_yield();
       return;
     }
     const auto time = now();
     if (turns_ == polls_ + yields_) ++turns_, since_ = time;
-    const timespec nap{0, std::clamp<std::int64_t>((time - since_) / 16, 5'000, longest_)};
-    ::nanosleep(&nap, nullptr);
+    sleep(std::clamp<std::int64_t>((time - since_) / 16, 5'000, longest_));
   }
 
  private:

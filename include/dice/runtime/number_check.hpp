@@ -11,8 +11,8 @@
 namespace dice::runtime {
 
 /// Throws std::runtime_error, "`subject` NaN at [0, 3, 1, 2]; `remedy`", if an element of `x` is NaN or infinite. Unused
-/// lanes of blocks may hold anything. `pitch`: that of a band of rows (schedule::place), or 0. `from`: where a part of a layer's
-/// result begins in it.
+/// lanes of blocks may hold anything. `pitch`: that of a band of rows (schedule::place), or 0. `from`: where a part of a
+/// layer's result begins in it.
 inline void require_finite(const float* x, const dice::tensor::shape& s, dice::tensor::layout as, const std::string& subject,
                            const std::string& remedy, std::int64_t pitch = 0, const dice::tensor::region& from = {}) {
   const bool blocked = as == dice::tensor::layout::blocked;

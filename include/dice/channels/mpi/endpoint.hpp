@@ -6,9 +6,12 @@
 #include <boost/mpi/communicator.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -63,9 +66,20 @@ class endpoint final : public channels::endpoint {
   }
   void wait() override {
     if (test()) patience_.reset();
-    else patience_.pause();
+    else
+      patience_.pause([this](std::int64_t time) {
+        std::unique_lock lock(asleep_);
+        awake_.wait_for(lock, std::chrono::nanoseconds(time), [this] { return woken_; });
+        woken_ = false;
+      });
   }
-  void wake() override {}  // wait() returns soon by itself
+  void wake() override {
+    {
+      const std::lock_guard lock(asleep_);
+      woken_ = true;
+    }
+    awake_.notify_one();
+  }
 
   void settle() override {
     std::vector<std::int64_t> sends(paths_.size());
@@ -160,6 +174,9 @@ class endpoint final : public channels::endpoint {
   std::vector<int> operations_, completed_;
   int active_ = 0;
   patience patience_{patience::source::network};
+  std::mutex asleep_;
+  std::condition_variable awake_;
+  bool woken_ = false;
 };
 
 }  // namespace dice::channels::mpi
