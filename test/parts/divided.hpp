@@ -13,10 +13,12 @@
 
 namespace test {
 
-inline std::vector<algorithm::choice> choices(const real_network& net, algorithm::backend by) {
+/// With algorithm number `variant`, or those that the backend chooses if it is negative.
+inline std::vector<algorithm::choice> choices(const real_network& net, algorithm::backend by, int variant = -1) {
   std::vector<algorithm::choice> out;
   for (int l = 0; l < net.size(); ++l)
-    out.push_back(parts::choice_of(by, net.operators[static_cast<std::size_t>(l)], net.view().operands(l), net.shape(l)));
+    out.push_back(
+        parts::choice_of(by, net.operators[static_cast<std::size_t>(l)], net.view().operands(l), net.shape(l), variant));
   return out;
 }
 

@@ -125,6 +125,9 @@ TEST(Parts, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(first("output_channels<conv1>"),
             "line 1, column 25: too_few_channel_blocks: layer 'conv1' can be cut into at most 1 part by channels, not into "
             "2; split it over fewer ranks or otherwise");
+  EXPECT_EQ(first("input_channels<conv1>"),
+            "line 1, column 25: too_few_channel_blocks: layer 'conv1' can be cut into at most 1 part by input and output "
+            "channels, not into 2; split it over fewer ranks or otherwise");
 }
 
 // A layer can be cut at multiples of its steps: how many parts are possible.
