@@ -7,6 +7,8 @@
 #include "schedule/simulate.hpp"
 
 #include <gtest/gtest.h>
+#include <array>
+#include <vector>
 
 namespace {
 
@@ -113,6 +115,20 @@ TEST(Expand, StripsInTurnExchangeTheirBorders) {
     ++borders;
   }
   EXPECT_EQ(borders, 6);  // two at each of three cuts
+}
+
+/// A part that computes more rows, so as to exchange less often, begins and ends between those that Resize repeats.
+TEST(Expand, PartsOfResizeHaveAllRepetitions) {
+  test::real_network net;
+  int last = net.add(ops::input{.extents = {1, 4, 12, 6}}, {});
+  last = net.add(ops::resize{.factors = {1, 1, 2, 2, 1, 1, 1, 1}}, {last});
+  last = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
+  net.add(ops::output{}, {last});
+  const auto is = shared(net, {.how = placement::way::rows, .exchange_every = 2});
+  std::vector<std::array<std::int64_t, 2>> rows;
+  for (const auto& p : is.net.view().parts)
+    if (p.layer == 1 && p.what == parts::part::kind::compute) rows.push_back({p.box.begin[2], p.box.end[2]});
+  EXPECT_EQ(rows, (std::vector<std::array<std::int64_t, 2>>{{0, 14}, {10, 24}}));  // MaxPool reads 0…12 and 11…23
 }
 
 /// Small algorithms have less weights, and may need a larger arena. A rank that exceeds its limit with both gets the plan in
