@@ -4,8 +4,8 @@
 INPUT is a .npy file, or for several inputs what the names of their files begin with: INPUT_<name>.npy.
 
 Divides all layers that can be divided by rows, columns, tiles, output channels and input channels among 2 to 8 ranks, and by
-random mixes of these, with --mapping. All results must equal those of whole layers bit for bit; with input channels, within
-1e-5 of the largest result. One mapping also runs by MPI if --mpirun is given. With --gpu, a GPU and a CPU divide the layers; then results are within
+random mixes of these and replicas, with --mapping. All results must equal those of whole layers bit for bit; with input channels, within
+1e-5 of the largest result. Two mappings also run by MPI if --mpirun is given. With --gpu, a GPU and a CPU divide the layers; then results are within
 1e-5 of those of the GPU alone.
 """
 import argparse
@@ -132,31 +132,36 @@ def main():
             elif found != whole:
                 sys.exit(f'results differ from those of whole layers:\n{mapping}')
 
-        for kind in ('rows', 'columns', 'tiles', 'output_channels', 'input_channels'):
+        for kind in ('rows', 'columns', 'tiles', 'output_channels', 'input_channels', 'replicas'):
             for ranks in (2,) if given.gpu else (2, 3, 4, 8):
                 check([(kind, all_layers, list(range(ranks)), [])], ranks)
+        check([('replicas', all_layers, [1, 0], ['first_free'])], 2)
         if given.gpu:
             print(f'{tried} mappings: all results equal but for rounding')
-            sys.exit(tried < 4)
+            sys.exit(tried < 6)
         check([('rows', all_layers, [0, 1, 2], ['shares<7, 1, 2>'])], 3)
         check([('rows', all_layers, [1, 0], ['exchange_every<3>'])], 2)
+        check([('replicas', all_layers, [0, 1, 2], ['shares<7, 1, 2>'])], 3)
         check([('tiles', all_layers, [0], [])], 1)
         for k in range(given.mixes):  # a kind for each stretch of layers
             works, at, ranks = [], 0, 4 if k < 4 else draw.randint(2, 8)
             while at < len(all_layers):
                 end = at + draw.randint(2, 12)
                 run = draw.sample(range(ranks), draw.randint(2, min(ranks, 4)))
-                kind = draw.choice(('rows', 'columns', 'tiles', 'output_channels'))
+                kind = draw.choice(('rows', 'columns', 'tiles', 'output_channels', 'replicas'))
                 options = []
-                if k >= 2 and kind != 'tiles' and draw.random() < 0.5:
+                if kind == 'replicas' and draw.random() < 0.5:
+                    options += ['first_free']
+                elif k >= 2 and kind != 'tiles' and draw.random() < 0.5:
                     options += [f'shares<{", ".join(str(draw.randint(1, 7)) for _ in run)}>']
-                if k >= 2 and kind != 'output_channels' and draw.random() < 0.5:
+                if k >= 2 and kind not in ('output_channels', 'replicas') and draw.random() < 0.5:
                     options += [f'exchange_every<{draw.randint(1, 4)}>']
                 works.append((kind, all_layers[at:end], run, options))
                 at = end
             check(works, ranks)
         if given.mpirun:
             check([('rows', all_layers, [0, 1], [])], 2, given.mpirun)
+            check([('replicas', all_layers, [1, 0], ['first_free'])], 2, given.mpirun)
     print(f'{tried} mappings: all results equal')
     if tried < 8:
         sys.exit('too few of the mappings divide this network')

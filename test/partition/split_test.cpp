@@ -85,6 +85,32 @@ TEST(predicted_split, counts_all_messages_of_a_link) {
   EXPECT_DOUBLE_EQ((predicted<net, shifted, narrow>.period), std::max(busy[0], busy[1]));
 }
 
+template <class... Option>
+using by_replicas = mapping<dev<0, cpu, on<"s">>, layers<sample::image>, ranks<0>, dev<1, cpu, on<"q">>,
+                            replicas<range<sample::conv1, sample::fc1>, Option...>, ranks<0>, layers<sample::scores>>;
+
+TEST(best_split, gives_each_replica_its_frames) {
+  using found = best_split<net, two, by_replicas<>>;
+  static_assert(std::is_same_v<found, by_replicas<shares<4, 12>>>);
+  static_assert(std::is_same_v<best_split<net, two, by_replicas<first_free>>, by_replicas<first_free>>);
+  constexpr double best = predicted<net, found, two>.throughput;
+  static_assert(best > predicted<net, by_replicas<shares<3, 13>>, two>.throughput);
+  static_assert(best > predicted<net, by_replicas<shares<5, 11>>, two>.throughput);
+  // Equal shares take twice the slow host's time of a frame for two frames, the best ones as much as both hosts can do.
+  static_assert(best > predicted<net, by_replicas<>, two>.throughput * 1.9);
+  constexpr double free = predicted<net, by_replicas<first_free>, two>.throughput;
+  static_assert(free > best * 0.99 && free < best * 1.01);
+  using on_quick = mapping<dev<0, cpu, on<"s">>, layers<sample::image, sample::scores>, dev<1, cpu, on<"q">>,
+                           layers<range<sample::conv1, sample::fc1>>>;
+  static_assert(best > predicted<net, on_quick, two>.throughput * 1.3);
+  // A rank with other layers gets fewer frames.
+  using busy = mapping<dev<0, cpu, on<"s">>, layers<sample::image, from<sample::pool1>>, ranks<0>, dev<1, cpu, on<"q">>,
+                       replicas<range<sample::conv1, sample::relu2>>>;
+  using less = mapping<dev<0, cpu, on<"s">>, layers<sample::image, from<sample::pool1>>, ranks<0>, dev<1, cpu, on<"q">>,
+                       replicas<range<sample::conv1, sample::relu2>, shares<1, 15>>>;
+  static_assert(std::is_same_v<best_split<net, two, busy>, less>);
+}
+
 TEST(best_split, leaves_the_rest_as_it_is) {
   static_assert(std::is_same_v<best_split<net, two, by_rows<shares<5, 3>>>, by_rows<shares<5, 3>>>);
   using whole = mapping<dev<0, cpu>, layers<all>>;

@@ -32,8 +32,10 @@ struct divided {
   algorithm::by_backend<std::vector<algorithm::choice>> whole;
   schedule::built_split is;
 
-  divided(unsigned seed, int size, int most_ranks, bool sums)
-      : net(seed, size), ranks(2 + static_cast<int>(seed) % (most_ranks - 1)), works(random_works(net, ranks, seed, sums)) {
+  divided(unsigned seed, int size, int most_ranks, bool sums, bool replicas = false)
+      : net(seed, size),
+        ranks(2 + static_cast<int>(seed) % (most_ranks - 1)),
+        works(random_works(net, ranks, seed, sums, replicas)) {
     devices.resize(static_cast<std::size_t>(ranks));
     for (int r = 0; r < ranks; ++r) devices[static_cast<std::size_t>(r)].rank = r;
     parameters = net.parameters();

@@ -79,6 +79,27 @@ TEST(Expand, PlansAreSound) {
   }
 }
 
+/// Whoever computes a frame, each rank gets what it needs of it.
+TEST(Expand, ReplicasHaveTheirTurns) {
+  int sets = 0, picks = 0;
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    SCOPED_TRACE(seed);
+    const test::divided d(seed, 4 + static_cast<int>(seed) % 20, 8, seed % 3 == 0, true);
+    const auto all = d.parts();
+    ASSERT_TRUE(parts::parts_match(d.net.view(), d.net.all_operators(), all));
+    ASSERT_TRUE(schedule::sound(d.is.plan.view(), all.net));
+    ASSERT_TRUE(schedule::turns_match(d.is.plan.view(), all));
+    const std::span<const algorithm::choice> how(d.is.algorithms.data(), static_cast<std::size_t>(d.is.algorithms.size()));
+    ASSERT_EQ(test::simulation(all.net, d.is.plan.view(), how, 9, seed, all.parts, d.net.view()).run(), "");
+    if (seed % 3 > 0) d.compare<kernels::openmp::backend>(true);
+    if (testing::Test::HasFatalFailure()) return;
+    sets += static_cast<int>(all.replicas.size());
+    for (const auto& p : all.parts) picks += p.what == parts::part::kind::pick;
+  }
+  EXPECT_GT(sets, 40);
+  EXPECT_GT(picks, 80);
+}
+
 /// No element of a layer's result is sent to a rank twice, although ranks compute some elements twice.
 TEST(Expand, NothingIsSentTwice) {
   int pairs = 0;

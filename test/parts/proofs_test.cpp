@@ -80,6 +80,101 @@ TEST(PartsMatch, DamageIsNoticed) {
   for (std::size_t i = 0; i < tried.size(); ++i) EXPECT_GT(tried[i], 0) << damages[i].name;
 }
 
+/// What damages the turns of a plan of replicas, if there is a place for it; returns whether there was.
+struct wrong_turn {
+  const char* name;
+  std::function<bool(parts::network&, schedule::built_plan&)> does;
+};
+
+/// The frames of another replica of the same set.
+parts::turn other(const parts::turn& t) { return {t.set, t.member == 0 ? 1 : 0}; }
+
+template <class All, class Wanted> auto* first(All& all, const Wanted& wanted) {
+  for (auto& one : all)
+    if (wanted(one)) return &one;
+  return static_cast<decltype(&all[0])>(nullptr);
+}
+
+const wrong_turn wrong_turns[]{
+    {"a segment runs in another's turn",
+     [](auto&, auto& plan) {
+       auto* s = first(plan.segments, [](const auto& one) { return !one.when.always(); });
+       return s && (s->when = other(s->when), true);
+     }},
+    {"a segment of a replica runs always",
+     [](auto&, auto& plan) {
+       auto* s = first(plan.segments, [](const auto& one) { return !one.when.always(); });
+       return s && (s->when = {}, true);
+     }},
+    {"a message is made in another's turn",
+     [](auto&, auto& plan) {
+       auto* m = first(plan.messages, [](const auto& one) { return !one.made.always(); });
+       return m && (m->made = other(m->made), true);
+     }},
+    {"a message is read in another's turn",
+     [](auto&, auto& plan) {
+       auto* m = first(plan.messages, [](const auto& one) { return !one.read.always(); });
+       return m && (m->read = other(m->read), true);
+     }},
+    {"a message that all frames need is sent for some",
+     [](auto&, auto& plan) {
+       auto* m = first(plan.messages, [](const auto& one) { return one.made.always() && one.read.always(); });
+       return m && (m->read = {0, 0}, true);
+     }},
+    {"a pick of replicas in another order",
+     [](auto& net, auto&) {
+       const int l = find(net, kind::pick);
+       if (l < 0) return false;
+       const int e = net.layers[l].first_edge;
+       std::swap(net.edges[e].from, net.edges[e + 1].from);
+       return true;
+     }},
+    {"a pick without the last replica",
+     [](auto& net, auto&) {
+       const int l = find(net, kind::pick);
+       return l >= 0 && (--net.layers[l].edges, true);
+     }},
+    {"a replica elsewhere",
+     [](auto& net, auto& plan) {
+       const int l = find(net, kind::whole, [&](int k) { return !net.parts[k].when.always(); });
+       if (l < 0) return false;
+       ++plan.members[plan.replicas[net.parts[l].when.set].first + net.parts[l].when.member].rank;
+       return true;
+     }},
+    {"a layer of a replica in another's turn",
+     [](auto& net, auto&) {
+       const int l = find(net, kind::whole, [&](int k) { return !net.parts[k].when.always(); });
+       return l >= 0 && (net.parts[l].when = other(net.parts[l].when), true);
+     }},
+    {"a layer of all frames in a replica's turn",
+     [](auto& net, auto&) {
+       const int l = find(net, kind::whole, [&](int k) { return net.layers[k].is_output; });
+       return l >= 0 && (net.parts[l].when = {0, 0}, true);
+     }},
+    {"a set that is not there",
+     [](auto& net, auto&) {
+       const int l = find(net, kind::whole, [&](int k) { return !net.parts[k].when.always(); });
+       return l >= 0 && (net.parts[l].when = {1000, 0}, true);
+     }},
+};
+
+TEST(TurnsMatch, DamageIsNoticed) {
+  std::vector<int> tried(std::size(wrong_turns));
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    const test::divided d(seed, 6 + static_cast<int>(seed) % 10, 4, false, true);
+    if (d.is.plan.replicas.empty()) continue;
+    ASSERT_TRUE(schedule::turns_match(d.is.plan.view(), d.parts()));
+    for (std::size_t i = 0; i < std::size(wrong_turns); ++i) {
+      auto net = d.is.net;
+      auto plan = d.is.plan;
+      if (!wrong_turns[i].does(net, plan)) continue;
+      EXPECT_FALSE(schedule::turns_match(plan.view(), net.view())) << wrong_turns[i].name << ", seed " << seed;
+      ++tried[i];
+    }
+  }
+  for (std::size_t i = 0; i < tried.size(); ++i) EXPECT_GT(tried[i], 0) << wrong_turns[i].name;
+}
+
 /// A band of rows that lies elsewhere, with all that reads it there, is refused.
 TEST(Bands, ElsewhereIsNoticed) {
   int bands = 0;

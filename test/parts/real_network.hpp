@@ -175,8 +175,9 @@ struct assigned {
   placement::assignment view() const { return {owner, work_of, {works.data(), works.size()}, run_ranks, shares}; }
 };
 
-/// Works on runs of ranks, at random: layers that can be divided are, most of the time.
-inline assigned random_works(const real_network& net, int ranks, unsigned seed, bool sums_channels) {
+/// Works on runs of ranks, at random: layers that can be divided are, most of the time. With `replicas`, many are computed
+/// by these.
+inline assigned random_works(const real_network& net, int ranks, unsigned seed, bool sums_channels, bool replicas = false) {
   using placement::way;
   std::mt19937 draw(seed);
   const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
@@ -197,6 +198,7 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
       w.shares = w.ranks;
       for (int i = 0; i < w.ranks; ++i) out.shares.push_back(1 + below(7));
     }
+    if (how == way::replicas && w.shares == 0) w.first_free = below(2);
     if (how == way::rows || how == way::columns || how == way::tiles) w.exchange_every = below(3) ? 1 : 1 + below(3);
     out.works.push_back(w);
     return static_cast<int>(out.works.size()) - 1;
@@ -205,6 +207,14 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
     const auto& of = net.layers[static_cast<std::size_t>(l)];
     if (w.how == way::whole) return true;
     if (of.is_input || of.is_output) return false;
+    if (w.how == way::replicas) {  // first_free ones do not read others
+      for (int k = 0; w.first_free && k < of.edges; ++k) {
+        const int t = net.edges[static_cast<std::size_t>(of.first_edge + k)].from;
+        const auto& by = out.works[static_cast<std::size_t>(out.work_of[static_cast<std::size_t>(t)])];
+        if (by.how == way::replicas && by != w) return false;
+      }
+      return true;
+    }
     const auto units = [&](int axis, std::int64_t step, int parts) {
       return axis >= 0 && axis < of.output.rank && step > 0 && (of.output[axis] + step - 1) / step >= parts;
     };
@@ -226,12 +236,12 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
     }
   };
   const int ways = sums_channels ? 6 : 5;
+  const auto draw_way = [&] { return replicas && below(2) ? way::replicas : static_cast<way>(below(ways)); };
   int now = -1, whole = -1;
   for (int l = 0; l < net.size(); ++l) {
-    if (now < 0 || below(5) == 0) now = add_work(static_cast<way>(below(ways)));
+    if (now < 0 || below(5) == 0) now = add_work(draw_way());
     int mine = now;
-    for (int i = 0; i < 8 && !fits(l, out.works[static_cast<std::size_t>(mine)]); ++i)
-      mine = now = add_work(static_cast<way>(below(ways)));
+    for (int i = 0; i < 8 && !fits(l, out.works[static_cast<std::size_t>(mine)]); ++i) mine = now = add_work(draw_way());
     if (!fits(l, out.works[static_cast<std::size_t>(mine)]))
       mine = whole = whole < 0 || below(2) ? add_work(way::whole) : whole;
     out.work_of[static_cast<std::size_t>(l)] = mine;

@@ -38,6 +38,18 @@ TEST(Parts, MistakesAreThoseOfTheTypes) {
   SAME(mapping<dev<0>, dev<1>, tiles<1, 2, all, shares<1, 2>>>);
   SAME(mapping<dev<0>, dev<1>, input_channels<all, exchange_every<2>>>);
   SAME(mapping<dev<0>, dev<1>, output_channels<all, exchange_every<2>>>);
+  SAME(mapping<dev<0>, dev<1>, rows<all, first_free>>);
+  SAME(mapping<dev<0>, dev<1>, replicas<all, exchange_every<2>>>);
+  SAME(mapping<dev<0>, dev<1>, replicas<all, first_free, first_free>>);
+  SAME(mapping<dev<0>, dev<1>, replicas<all, first_free, shares<1, 2>>>);
+  SAME(mapping<dev<0>, dev<1>, replicas<all, shares<1, 2>, first_free>>);
+  SAME(mapping<dev<0>, replicas<all>>);
+  SAME(mapping<dev<0>, dev<1>, replicas<all, first_free>>);
+  SAME(mapping<dev<0>, layers<sample::image, from<sample::relu1>>, ranks<0>, dev<1>, replicas<sample::conv1, first_free>>);
+  SAME(mapping<dev<0>, layers<sample::image, from<sample::conv2>>, ranks<0>, dev<1>, replicas<sample::conv1>, ranks<1, 0>,
+               replicas<sample::relu1, first_free>>);
+  SAME(mapping<dev<0>, layers<sample::image, from<sample::conv2>>, ranks<0>, dev<1>, replicas<sample::conv1, first_free>,
+               ranks<1, 0>, replicas<sample::relu1, shares<4, 1>>>);
   SAME(mapping<dev<0>, tiles<0, 2>>);
   SAME(mapping<dev<0>, tiles<1, -2, all>>);
   SAME(mapping<dev<0>, dev<1>, tiles<1, 1, all>>);
@@ -116,6 +128,10 @@ TEST(Parts, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(told("mapping<dev<0>, layers<to<flatten1>, scores>, ranks<0>, dev<1>, columns<fc1>>"),
             "line 1, column 65: layer_not_splittable: layer 'fc1' (Gemm) cannot be cut in this way; run it as a whole in a "
             "layers list");
+  EXPECT_EQ(told("mapping<dev<0>, layers<image, from<conv2>>, ranks<0>, dev<1>, replicas<conv1>, ranks<0, 1>, "
+                 "replicas<relu1, first_free>>"),
+            "line 1, column 93: first_free_after_replicas: layer 'relu1' reads what other replicas compute, so that no rank "
+            "knows all of its frames; give it shares or put a layer between");
   EXPECT_EQ(first("tiles<9, 1, conv1>"),
             "line 1, column 25: too_few_rows: layer 'conv1' can be cut into at most 8 parts by rows, not into 9; split it "
             "over fewer ranks or otherwise");
@@ -200,7 +216,7 @@ class random_parts {
     for (int l = 1; l < sample::flatten1::id;) {
       const int last = std::min(l + below(4), sample::concat1::id);
       // The last of these works declares what is left; only whole layers can be alone on a rank.
-      add_work(l, last, last < sample::concat1::id && below(3) == 0 ? 0 : 1 + below(5));
+      add_work(l, last, last < sample::concat1::id && below(3) == 0 ? 0 : 1 + below(6));
       l = last + 1;
     }
     add_work(sample::flatten1::id, net::size - 1, 0);
@@ -235,6 +251,8 @@ class random_parts {
       out_ += "dice::range<" + name(first) + ", " + name(last) + ">";
     }
     if (how && how != 3 && below(2)) out_ += ", dice::shares<" + shares + ">";
+    else if (how == 6 && !free_ && below(2)) free_ = true, out_ += ", dice::first_free";  // not after others
+    if (how == 6) free_ = true;
     if (how && how < 4 && below(2)) out_ += ", dice::exchange_every<" + std::to_string(1 + below(3)) + ">";
     out_ += ">";
   }
@@ -262,12 +280,13 @@ class random_parts {
   std::mt19937 draw_;
   int devices_;
   std::vector<int> undeclared_;
+  bool free_ = false;  // whether there are replicas
   std::string out_ = "dice::mapping<";
 };
 
 TEST(Parts, RandomMappingsComeBackAsTheyWere) {
   int right = 0;
-  std::array<int, 6> works{};
+  std::array<int, 7> works{};
   for (unsigned seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
     const auto text = random_parts(seed).text();

@@ -1,10 +1,11 @@
 // Credits over an endpoint whose messages move when the test says so.
 #include "dice/runtime/credits.hpp"
 
+#include "manual_endpoint.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
 #include <stdexcept>
 #include <vector>
 
@@ -12,48 +13,7 @@ namespace {
 
 using namespace dice;
 
-/// Notes what is started; deliver() ends operations.
-struct manual final : channels::endpoint {
-  struct operation {
-    int path, slot;
-    const std::byte* from;
-    std::byte* to;
-  };
-  std::vector<operation> sends, receives;
-
-  void start_send(int path, int slot, const std::byte* from) override { sends.push_back({path, slot, from, nullptr}); }
-  void start_receive(int path, int slot, std::byte* to) override { receives.push_back({path, slot, nullptr, to}); }
-  static bool idle(const std::vector<operation>& all, int path, int slot) {
-    for (const auto& o : all)
-      if (o.path == path && o.slot == slot) return false;
-    return true;
-  }
-  bool sent(int path, int slot) const override { return idle(sends, path, slot); }
-  bool received(int path, int slot) const override { return idle(receives, path, slot); }
-  void progress() override {}
-  void wait() override {}
-  void wake() override {}
-  void settle() override {}
-  void quit() override {}
-
-  /// Ends the oldest send and returns its word.
-  std::int64_t take() {
-    std::int64_t word = -1;
-    std::memcpy(&word, sends.at(0).from, sizeof word);
-    sends.erase(sends.begin());
-    return word;
-  }
-  /// Ends the oldest receive on `path`.
-  void give(int path, std::int64_t word) {
-    for (auto r = receives.begin(); r != receives.end(); ++r)
-      if (r->path == path) {
-        std::memcpy(r->to, &word, sizeof word);
-        receives.erase(r);
-        return;
-      }
-    throw std::logic_error("no receive is posted");
-  }
-};
+using test::manual;
 
 constexpr std::int64_t word = sizeof(std::int64_t);
 /// A message, then rank 1's credits for ranks 0 and 2, then those of rank 2 for rank 0.

@@ -41,6 +41,10 @@ class simulation {
       done_.emplace_back(r.last_segment - r.first_segment, 0);
     }
     arrived_.resize(plan.messages.size());
+    for (const auto& r : plan.replicas)
+      for (int f = 0; f < frames; ++f)
+        turn_of_.push_back(r.decides < 0 ? dice::parts::member_of(r, plan.members.data(), f)
+                                         : static_cast<int>(draw_() % static_cast<unsigned>(r.members)));
   }
 
   /// Empty if all frames are done and every value was right; else what went wrong.
@@ -152,6 +156,15 @@ class simulation {
     if (!holds && trouble_.empty()) trouble_ = otherwise;
   }
 
+  /// Whether frame f is one of those.
+  bool includes(const dice::parts::turn& t, int f) const {
+    return t.always() || turn_of_[z(t.set * frames_ + f)] == t.member;
+  }
+  bool carries(int message, int f) const {
+    const auto& m = plan_.messages[z(message)];
+    return includes(m.made, f) && includes(m.read, f);
+  }
+
   bool advance(int rank) {
     const auto& r = plan_.ranks[z(rank)];
     auto& done = done_[z(rank)];
@@ -161,9 +174,14 @@ class simulation {
       if (f == frames_ || (g > r.first_segment && done[z(g - r.first_segment - 1)] <= f)) continue;
       if (g == r.first_segment && !slot_free(rank, f)) continue;
       bool ready = true;
+      if (!includes(segment.when, f)) {
+        ++done[z(g - r.first_segment)];
+        return true;
+      }
       for (int s = segment.first_step; s < segment.last_step; ++s) {
         const auto& step = plan_.steps[z(s)];
-        if (step.what == dice::schedule::action::receive) ready = ready && arrived_[z(step.message)].count(f);
+        if (step.what == dice::schedule::action::receive)
+          ready = ready && (!carries(step.message, f) || arrived_[z(step.message)].count(f));
         if (step.what == dice::schedule::action::enter) ready = ready && f - completed() < plan_.in_flight;
       }
       if (!ready) continue;
@@ -190,7 +208,7 @@ class simulation {
       case action::receive: {
         // It may have arrived at any time since the frame's slot was free; nothing may have overwritten it since then.
         const auto& m = plan_.messages[z(step.message)];
-        check(rank, m.at_receiver, frame, m.layer, "received data");
+        if (carries(step.message, frame)) check(rank, m.at_receiver, frame, m.layer, "received data");
         break;
       }
       case action::enter:
@@ -204,6 +222,7 @@ class simulation {
         break;
       case action::send: {
         const auto& m = plan_.messages[z(step.message)];
+        if (!carries(step.message, frame)) break;
         require(m.at_sender.layout == m.at_receiver.layout, "the ends of a message disagree in layout");
         require(m.bytes == dice::tensor::bytes(shape_of(m.layer), m.at_sender.layout), "a message has another size");
         check(rank, m.at_sender, frame, m.layer, "message");
@@ -302,7 +321,8 @@ class simulation {
   std::vector<std::vector<int>> done_;  // frames completed by each segment of each rank
   std::vector<std::set<int>> arrived_;  // frames of each message that have arrived
   std::vector<parcel> pending_;
-  std::map<int, int> left_;  // frames that left, by output
+  std::vector<int> turn_of_;  // the member of each set of replicas whose turn each frame is
+  std::map<int, int> left_;   // frames that left, by output
   std::string trouble_;
 };
 

@@ -55,8 +55,69 @@ constexpr double seconds_on(const setting& s, const placed_rank& rank, int layer
   return speed > 0 ? 1 / speed : 0;
 }
 
+namespace detail {
+
+/// Which replica computes which frame, as expected: the first free one is the one with the least work so far.
+class expected_turns {
+ public:
+  /// `seconds` of the plan's groups.
+  constexpr expected_turns(const parts::parts_view& p, const schedule::plan_view& plan, const meta::array<double>& seconds)
+      : plan_(plan), now_(static_cast<int>(plan.replicas.size())), first_(now_.size()) {
+    for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
+      first_[static_cast<int>(i)] = each_.size();
+      for (int m = 0; m < plan.replicas[i].members; ++m) each_.push_back(0), done_.push_back(0);
+    }
+    if (each_.empty()) return;
+    meta::array<int> rank(each_.size());
+    meta::array<double> always(static_cast<int>(plan.ranks.size()));
+    for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+      const auto& group = plan.groups[g];
+      const double time = seconds[static_cast<int>(g)];
+      const auto& when = p.parts[static_cast<std::size_t>(group.anchor)].when;
+      if (when.always()) always[group.rank] += time;
+      else each_[first_[when.set] + when.member] += time, rank[first_[when.set] + when.member] = group.rank;
+    }
+    for (int m = 0; m < each_.size(); ++m) other_.push_back(always[rank[m]]);
+  }
+  constexpr void begin(int frame) {
+    for (std::size_t i = 0; i < plan_.replicas.size(); ++i) {
+      const auto& set = plan_.replicas[i];
+      auto& now = now_[static_cast<int>(i)];
+      if (set.decides < 0) {
+        now = parts::member_of(set, plan_.members.data(), frame);
+        continue;
+      }
+      const int at = first_[static_cast<int>(i)];
+      for (int m = 0; m < set.members; ++m) done_[at + m] += other_[at + m];
+      now = 0;
+      for (int m = 1; m < set.members; ++m)
+        if (done_[at + m] + each_[at + m] < done_[at + now] + each_[at + now]) now = m;
+      done_[at + now] += each_[at + now];
+    }
+  }
+  constexpr bool includes(const parts::turn& t) const { return t.always() || now_[t.set] == t.member; }
+  /// Frames after which all turns have come about as often as they should.
+  constexpr int frames() const {
+    std::int64_t out = 1;
+    for (const auto& set : plan_.replicas) {
+      std::int64_t sum = 0;
+      for (int m = 0; m < set.members; ++m) sum += plan_.members[static_cast<std::size_t>(set.first + m)].share;
+      out = std::max(out, set.decides < 0 ? sum : std::int64_t{8} * set.members);
+    }
+    return static_cast<int>(std::min<std::int64_t>(out, 64));
+  }
+
+ private:
+  const schedule::plan_view& plan_;
+  meta::array<int> now_, first_;             ///< by set: the member whose turn it is; the first member below
+  meta::array<double> each_, other_, done_;  ///< by member, s: for its frames; for every frame; for all so far
+};
+
+}  // namespace detail
+
 /// The prediction for the plan `plan` of the network of parts `p`, whose whole layers `s` describes. Latency: each rank does
 /// its steps in order, a message arrives when its link has carried it after it was sent; period: the busiest rank or link.
+/// With replicas both are means over several frames.
 constexpr parts_prediction predict(const setting& s, const parts::parts_view& p, const schedule::plan_view& plan,
                                    std::span<const placed_rank> ranks) {
   parts_prediction out;
@@ -80,43 +141,55 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
   const auto link = [&](int a, int b) -> const platform::link& {
     return s.cluster.between(ranks[static_cast<std::size_t>(a)].on_host, ranks[static_cast<std::size_t>(b)].on_host);
   };
-  meta::array<double> arrival(static_cast<int>(plan.messages.size()), -1), clock(n), carried(n * n), link_busy(n * n);
-  meta::array<int> next(n);
-  for (int r = 0; r < n; ++r) next[r] = plan.ranks[static_cast<std::size_t>(r)].first_step;
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (int r = 0; r < n; ++r)
-      for (; next[r] < plan.ranks[static_cast<std::size_t>(r)].last_step; ++next[r], moved = true) {
-        const auto& step = plan.steps[static_cast<std::size_t>(next[r])];
-        if (step.what == schedule::action::compute) {
-          const double t = out.groups[step.group];
-          clock[r] += t, out.ranks[r].computing += t;
-        } else if (step.what == schedule::action::send || step.what == schedule::action::receive) {
-          const auto& m = plan.messages[static_cast<std::size_t>(step.message)];
-          const auto& by = link(m.from, m.to);
-          const auto& about = s.cluster.processors[processor_of(r)];
-          const bool sends = step.what == schedule::action::send;
-          if (!sends && arrival[step.message] < 0) break;
-          const auto& own = sends ? about.sending : about.receiving;
-          const double t = by.within_host || own.bytes_per_s <= 0 ? 0 : own.time(m.bytes, 1);
-          out.ranks[r].messages += t;
-          if (sends) {
-            // Messages of one link follow each other.
-            auto& free = carried[m.from * n + m.to];
-            free = std::max(free, clock[r]) + by.time(m.bytes, 0);
-            arrival[step.message] = free + by.time(0, 1);
-            clock[r] += t;
-            auto& busy = link_busy[m.from * n + m.to];
-            busy += by.time(m.bytes, 1);
-            out.expected.period = std::max(out.expected.period, busy);
-          } else {
-            clock[r] = std::max(clock[r], arrival[step.message]) + t;
+  meta::array<double> link_busy(n * n);
+  detail::expected_turns turns(p, plan, out.groups);
+  const int frames = turns.frames();
+  for (int frame = 0; frame < frames; ++frame) {
+    turns.begin(frame);
+    meta::array<double> arrival(static_cast<int>(plan.messages.size()), -1), clock(n), carried(n * n);
+    meta::array<int> next(n);
+    for (int r = 0; r < n; ++r) next[r] = plan.ranks[static_cast<std::size_t>(r)].first_step;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (int r = 0; r < n; ++r)
+        for (; next[r] < plan.ranks[static_cast<std::size_t>(r)].last_step; ++next[r], moved = true) {
+          const auto& step = plan.steps[static_cast<std::size_t>(next[r])];
+          if (step.what == schedule::action::compute && plan.replicas.size() > 0 &&
+              !turns.includes(p.parts[static_cast<std::size_t>(step.layer)].when))
+            continue;
+          if (step.what == schedule::action::compute) {
+            const double t = out.groups[step.group];
+            clock[r] += t, out.ranks[r].computing += t;
+          } else if (step.what == schedule::action::send || step.what == schedule::action::receive) {
+            const auto& m = plan.messages[static_cast<std::size_t>(step.message)];
+            if (!turns.includes(m.made) || !turns.includes(m.read)) continue;
+            const auto& by = link(m.from, m.to);
+            const auto& about = s.cluster.processors[processor_of(r)];
+            const bool sends = step.what == schedule::action::send;
+            if (!sends && arrival[step.message] < 0) break;
+            const auto& own = sends ? about.sending : about.receiving;
+            const double t = by.within_host || own.bytes_per_s <= 0 ? 0 : own.time(m.bytes, 1);
+            out.ranks[r].messages += t;
+            if (sends) {
+              // Messages of one link follow each other.
+              auto& free = carried[m.from * n + m.to];
+              free = std::max(free, clock[r]) + by.time(m.bytes, 0);
+              arrival[step.message] = free + by.time(0, 1);
+              clock[r] += t;
+              link_busy[m.from * n + m.to] += by.time(m.bytes, 1);
+            } else {
+              clock[r] = std::max(clock[r], arrival[step.message]) + t;
+            }
           }
         }
-      }
+    }
+    double latency = 0;
+    for (const auto t : clock) latency = std::max(latency, t);
+    out.expected.latency += latency / frames;
   }
+  for (const auto busy : link_busy) out.expected.period = std::max(out.expected.period, busy / frames);
   for (int r = 0; r < n; ++r) {
-    out.expected.latency = std::max(out.expected.latency, clock[r]);
+    out.ranks[r].computing /= frames, out.ranks[r].messages /= frames;
     out.expected.period = std::max(out.expected.period, out.ranks[r].busy());
     out.expected.memory = std::max(out.expected.memory, plan.ranks[static_cast<std::size_t>(r)].peak_bytes);
   }

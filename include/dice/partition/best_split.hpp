@@ -18,16 +18,19 @@
 
 namespace dice::partition {
 
-/// Divides `units` among devices, of which device d takes seconds[d] for all of them, so that the last one ends as early as
-/// possible. Each gets one at least. Exact: every unit goes to the device that then ends first, so that no device ends later
-/// than it must for the others to take the rest. Requires units ≥ N.
-template <std::size_t N> constexpr std::array<int, N> balanced(const std::array<double, N>& seconds, std::int64_t units) {
+/// Divides `units` among devices, of which device d takes seconds[d] for all of them, besides other[d], so that the last one
+/// ends as early as possible. Each gets one at least. Exact: every unit goes to the device that then ends first, so that no
+/// device ends later than it must for the others to take the rest. Requires units ≥ N.
+template <std::size_t N>
+constexpr std::array<int, N> balanced(const std::array<double, N>& seconds, std::int64_t units,
+                                      const std::array<double, N>& other = {}) {
+  const auto end = [&](std::size_t d, int share) { return other[d] + share * seconds[d] / static_cast<double>(units); };
   std::array<int, N> out{};
   out.fill(1);
   for (auto left = units - static_cast<std::int64_t>(N); left > 0; --left) {
     std::size_t first = 0;
     for (std::size_t d = 1; d < N; ++d)
-      if ((out[d] + 1) * seconds[d] < (out[first] + 1) * seconds[first]) first = d;
+      if (end(d, out[d] + 1) < end(first, out[first] + 1)) first = d;
     ++out[first];
   }
   return out;
@@ -35,8 +38,9 @@ template <std::size_t N> constexpr std::array<int, N> balanced(const std::array<
 
 namespace detail {
 
-/// Into how many parts layer l can be divided at most.
+/// Into how many parts layer l can be divided at most; of replicas, the frames of which each device gets its share.
 constexpr std::int64_t units_of(const graph::network_view& net, int l, placement::way how) {
+  if (how == placement::way::replicas) return 16;
   const auto& of = net.layers[l];
   if (how == placement::way::input_channels && of.depth_step > 0)
     return std::max<std::int64_t>(net.layers[net.into(l)[0].from].output[of.depth_axis] / of.depth_step, 1);
@@ -49,7 +53,7 @@ constexpr std::int64_t units_of(const graph::network_view& net, int l, placement
 
 /// The best shares of work W of mapping Map: parts of the layer that can be divided into most. In proportion to its share, a
 /// device takes the time of all layers of the work, and of the messages that bring it parts of tensors of whole layers, and
-/// that take its parts to them.
+/// that take its parts to them. A replica also takes that of its other layers.
 template <class Net, class Cluster, class Map, int W> consteval auto shares_of_work() {
   constexpr auto& placed = placement::of<Net, Map>;
   constexpr auto work = placed.view().works[W];
@@ -57,7 +61,7 @@ template <class Net, class Cluster, class Map, int W> consteval auto shares_of_w
   const auto& net = graph::view_of<Net>;
   const auto& s = cost::setting_of<Net, Cluster>;
   const auto& ranks = cost::detail::ranks<Net, Map, Cluster>;
-  std::array<double, work.ranks> seconds{};
+  std::array<double, work.ranks> seconds{}, other{};
   const auto all = where.ranks_of(work);
   std::array<bool, Net::size * ranks.size()> sent{};
   const auto exchange = [&](int tensor, int outside) {  // with the rank of a layer outside of the work, once
@@ -74,14 +78,19 @@ template <class Net, class Cluster, class Map, int W> consteval auto shares_of_w
     const bool inside = where.work_of[l] == W;
     if (inside) units = std::max(units, units_of(net, l, work.how));
     for (std::size_t i = 0; inside && i < seconds.size(); ++i) seconds[i] += cost::seconds_on(s, ranks[all[i]], l);
+    // Replicas compute other frames meanwhile.
+    for (std::size_t i = 0; work.how == placement::way::replicas && i < seconds.size(); ++i)
+      if (where.of(l).how == placement::way::whole && where.owner[l] == all[i])
+        other[i] += cost::seconds_on(s, ranks[all[i]], l);
     for (const auto& e : net.into(l))
       if ((where.work_of[e.from] == W) != inside) exchange(e.from, inside ? e.from : l);
   }
-  return balanced(seconds, units);
+  return balanced(seconds, units, other);
 }
 
 template <class T> inline constexpr bool is_shares = false;
 template <int... N> inline constexpr bool is_shares<shares<N...>> = true;
+template <> inline constexpr bool is_shares<first_free> = true;
 
 /// Entry E of a mapping, work number W if it is one, with shares if it can have some and has none.
 template <class Net, class Cluster, class Map, int W, class E> struct shared { using type = E; };
@@ -102,6 +111,8 @@ template <class Net, class Cluster, class Map, int W, class... T>
 struct shared<Net, Cluster, Map, W, output_channels<T...>> : shared_work<Net, Cluster, Map, W, output_channels, T...> {};
 template <class Net, class Cluster, class Map, int W, class... T>
 struct shared<Net, Cluster, Map, W, input_channels<T...>> : shared_work<Net, Cluster, Map, W, input_channels, T...> {};
+template <class Net, class Cluster, class Map, int W, class... T>
+struct shared<Net, Cluster, Map, W, replicas<T...>> : shared_work<Net, Cluster, Map, W, replicas, T...> {};
 
 /// The number of the work that entry `position` of a mapping is, if it is one.
 template <class Net, class Map> consteval int work_at(std::size_t position) {

@@ -26,7 +26,12 @@ struct source {
   algorithm::by_backend<meta::view<algorithm::choice>> algorithms{};  ///< of whole layers
   meta::view<meta::view<graph::parameter>> parameters{};              ///< by layer
 
-  constexpr bool is_split(int layer) const { return where.of(layer).how != placement::way::whole; }
+  /// Whether its ranks have a part of layer `layer` each, smaller than the whole.
+  constexpr bool is_split(int layer) const {
+    const auto how = where.of(layer).how;
+    return how != placement::way::whole && how != placement::way::replicas;
+  }
+  constexpr bool has_replicas(int layer) const { return where.of(layer).how == placement::way::replicas; }
   constexpr const algorithm::choice& algorithm_of(int layer, int rank) const {
     return algorithms[algorithm::backend_of(devices[rank].unit)][layer];
   }
@@ -61,15 +66,16 @@ struct planned_parts {
 /// Into how many intervals a work divides the channels, rows and columns of its layers.
 constexpr std::array<int, 3> divisions(const placement::work& w) {
   using enum placement::way;
-  if (w.how == whole) return {1, 1, 1};
+  if (w.how == whole || w.how == replicas) return {1, 1, 1};
   if (w.how == rows) return {1, w.ranks, 1};
   if (w.how == columns) return {1, 1, w.ranks};
   if (w.how == tiles) return {1, w.down, w.across};
   return {w.ranks, 1, 1};
 }
 
-/// Parts of one layer of a work.
+/// Parts of one layer of a work; of replicas, one for each rank.
 constexpr int parts_each(const placement::work& w) {
+  if (w.how == placement::way::replicas) return w.ranks;
   const auto [channels, rows, columns] = divisions(w);
   return channels * rows * columns;
 }
@@ -94,7 +100,7 @@ template <class Source> class planner {
     find_pairs();
     for (int l = 0; l < n_; ++l)
       if (is_split(l)) add_parts(l);
-      else list_.push_back({in_.where.owner[l], tensor::whole(layers_[l].output), tensor::whole(layers_[l].output)});
+      else add_whole(l);
     if (exchanges_late()) {
       count_windows();
       for (int l = n_ - 1; l >= 0; --l)
@@ -108,7 +114,7 @@ template <class Source> class planner {
   enum { channels, rows, columns, kinds };  ///< of axes on which a result is divided
 
   constexpr const placement::work& work_of(int l) const { return in_.where.works.first[work_of_[l]]; }
-  constexpr bool is_split(int l) const { return work_of(l).how != way::whole; }
+  constexpr bool is_split(int l) const { return in_.is_split(l); }
   constexpr bool same_work(int a, int b) const { return work_of_[a] == work_of_[b]; }
   constexpr bool exchanges_late() const {
     for (const auto& w : in_.where.works)
@@ -155,6 +161,12 @@ template <class Source> class planner {
     return {equal_.data(), static_cast<std::size_t>(count)};
   }
 
+  constexpr void add_whole(int l) {
+    const auto& w = work_of(l);
+    const auto all = tensor::whole(layers_[l].output);
+    const int* ranks = in_.where.run_ranks.data() + w.first_rank;
+    for (int i = 0; i < parts_each(w); ++i) list_.push_back({in_.has_replicas(l) ? ranks[i] : in_.where.owner[l], all, all});
+  }
   constexpr void add_parts(int l) {
     const auto& w = work_of(l);
     const auto& of = layers_[l];

@@ -6,6 +6,7 @@
 #include "dice/meta/view.hpp"
 #include "dice/parts/part.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,9 @@ template <class View> constexpr bool piece_matches(const graph::network_view& wh
   for (const auto& e : in) {
     const auto& of = p.parts[e.from];
     if (of.layer != own.layer) return false;
-    if (own.what == kind::cut) {
+    if (own.what == kind::pick) {  // from one of several
+      if (!op.template is<ops::identity>() || of.box != own.box || of.to != 0) return false;
+    } else if (own.what == kind::cut || own.what == kind::copy) {
       if (!op.template is<ops::slice>() || !tensor::contains(of.box, own.box) || of.from != own.from || of.to != own.to)
         return false;
       const auto slice = op.template as<ops::slice>();
@@ -47,19 +50,21 @@ template <class View> constexpr bool piece_matches(const graph::network_view& wh
     const auto& layer = whole.layers[own.layer];
     sum = whole.layers[whole.into(own.layer)[0].from].output[layer.depth_axis];
   }
-  return own.what == kind::cut ? in.size() == 1 : at == sum;
+  if (own.what == kind::pick) return in.size() > 1;
+  return own.what == kind::cut || own.what == kind::copy ? in.size() == 1 : at == sum;
 }
 
 }  // namespace detail
 
 /// The regions are right: every layer of a network of parts reads exactly what its operator needs for its region: of each
 /// operand of the whole layer that region, as one tensor, computed or put together without gaps; sums have all input
-/// channels. Every layer of the whole network that is not split is there once.
+/// channels. Every layer of the whole network that is not split is there once, or once for each replica.
 template <std::same_as<parts_view> View>
 constexpr bool parts_match(const graph::network_view& whole, meta::view<graph::any_operator> operators, const View& p) {
   using kind = part::kind;
   const auto region_of = [](const auto& op, auto... about) { return graph::input_region(op, about...); };
-  meta::array<int> times(whole.size());
+  meta::array<int> times(whole.size()), wanted(whole.size());
+  const auto expected = [&](const part& own) { return own.when.always() ? 1 : p.replicas[own.when.set].members; };
   for (int l = 0; l < p.net.size(); ++l) {
     const auto& own = p.parts[l];
     const auto& out = whole.layers[own.layer].output;
@@ -70,7 +75,10 @@ constexpr bool parts_match(const graph::network_view& whole, meta::view<graph::a
       if (!detail::piece_matches(whole, p, l)) return false;
       continue;
     }
-    if (own.what == kind::whole) ++times[own.layer];
+    if (own.what == kind::whole) {
+      if (times[own.layer]++ != std::max(own.when.member, 0)) return false;  // replicas in their order
+      wanted[own.layer] = expected(own);
+    }
     const auto in = p.net.into(l);
     std::size_t next = 0;
     int k = 0;
@@ -90,7 +98,7 @@ constexpr bool parts_match(const graph::network_view& whole, meta::view<graph::a
     if (next != in.size()) return false;
   }
   for (int l = 0; l < whole.size(); ++l)
-    if (times[l] > 1 || (times[l] == 0 && (whole.layers[l].is_input || whole.layers[l].is_output))) return false;
+    if (times[l] != wanted[l] || (times[l] == 0 && (whole.layers[l].is_input || whole.layers[l].is_output))) return false;
   return true;
 }
 

@@ -15,6 +15,7 @@ struct work {
   int first_share = 0, shares = 0;  ///< one for each rank, in assignment::shares; 0 shares: equal ones
   int down = 1, across = 1;         ///< of tiles: rows and columns of the grid; tile t is for rank t mod ranks of the run
   int exchange_every = 1;           ///< layers with windows from one exchange to the next
+  bool first_free = false;          ///< of replicas: the first free rank takes the next frame
 
   friend constexpr bool operator==(const work&, const work&) = default;
 };
@@ -31,7 +32,7 @@ struct assignment {
   constexpr meta::view<int> ranks_of(const work& w) const { return run_ranks.subview(w.first_rank, w.ranks); }
   /// Empty if they are equal.
   constexpr meta::view<int> shares_of(const work& w) const { return shares.subview(w.first_share, w.shares); }
-  /// Whether any layer is computed in parts.
+  /// Whether any layer is computed in parts or by replicas.
   constexpr bool splits() const {
     for (const auto& w : works)
       if (w.how != way::whole) return true;

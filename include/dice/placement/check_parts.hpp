@@ -104,6 +104,24 @@ constexpr finding check_part(const graph::network_view& net, int l, const writte
   return few;
 }
 
+/// Requires that what replicas with first_free read is made for all frames: the rank that makes it gives them out.
+constexpr finding check_first_free(const written_mapping& m, const graph::network_view& net) {
+  meta::array<int> entry_of(net.size());
+  int at = 0;
+  for (const auto& e : m.entries) {
+    for (const auto& list : e.work.lists)
+      for (int l = list.first; l <= list.last; ++l) entry_of[l] = at;
+    ++at;
+  }
+  for (int l = 0; l < net.size(); ++l)
+    for (const auto& e : net.into(l)) {
+      const auto of = [&](int t) -> const written_work& { return m.entries[static_cast<std::size_t>(entry_of[t])].work; };
+      if (entry_of[l] != entry_of[e.from] && of(l).has(option::first_free) && of(e.from).how == way::replicas)
+        return {mistake::free_after_replicas, entry_of[l], 0, l};
+    }
+  return {};
+}
+
 /// Requires a mapping without other mistakes. Finds the layer with the smallest id.
 constexpr finding check_parts(const written_mapping& m, const graph::network_view& net) {
   finding first;
@@ -117,6 +135,8 @@ constexpr finding check_parts(const written_mapping& m, const graph::network_vie
     if (ends_run(m, e)) ranks = 0;
     ++at;
   }
+  for (const auto& e : m.entries)
+    if (!first && e.work.has(option::first_free)) return check_first_free(m, net);
   return first;
 }
 

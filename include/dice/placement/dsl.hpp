@@ -33,11 +33,19 @@ template <class... Entry> struct output_channels final {};
 /// layers: as output_channels. Option: shares.
 template <class... Entry> struct input_channels final {};
 
-/// The proportions of the devices' parts, one number for each device of the run, in its order. Without it they are equal.
+/// Layers of which each device of the run before it computes whole frames: the devices take the frames in turn, in
+/// proportion to their shares, or with first_free whenever they are free. Results keep the order of frames.
+template <class... Entry> struct replicas final {};
+
+/// The proportions of the devices' parts (of replicas: of their frames), one number for each device of the run, in its
+/// order. Without it they are equal.
 template <int... Share> struct shares final {};
 /// The devices exchange borders only before every N-th layer with a window, and compute what they need beyond their own
 /// parts in between. Without it: before each.
 template <int N> struct exchange_every final {};
+
+/// The next frame goes to the replica with the fewest unfinished frames, so that faster devices take more.
+struct first_free final {};
 
 /// At most N frames are between their entry and their last output at any time. An entry of `mapping` or `split`.
 template <int N> struct in_flight final {};

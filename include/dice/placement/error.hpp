@@ -41,6 +41,7 @@ struct remove_it_from_one_of_the_layer_lists;
 struct add_it_to_a_layers_list;
 struct run_it_as_a_whole_in_a_layers_list;
 struct split_it_over_fewer_ranks_or_otherwise;
+struct give_it_shares_or_put_a_layer_between;
 struct raise_the_limit_or_move_layers_to_another_device;
 struct run_it_on_a_unit_whose_backend_has_this_operator;
 }  // namespace dice::remedy
@@ -94,6 +95,7 @@ template <class Layer, class Remedy> struct layer_not_splittable;
 template <class Layer, std::int64_t Rows, int Ranks, class Remedy> struct too_few_rows;
 template <class Layer, std::int64_t Columns, int Ranks, class Remedy> struct too_few_columns;
 template <class Layer, std::int64_t Blocks, int Ranks, class Remedy> struct too_few_channel_blocks;
+template <class Layer, class Remedy> struct first_free_after_replicas;
 template <int Rank, std::int64_t BytesNeeded, class Remedy> struct memory_limit_less_than_plan;
 template <class Layer, class Remedy> struct layer_without_kernel;
 }  // namespace dice::error

@@ -50,6 +50,7 @@ enum class mistake : unsigned char {
   few_rows,
   few_columns,
   few_blocks,
+  free_after_replicas,
   memory_less_than_plan,  ///< this is found by schedule, the next by assembly
   no_kernel,
 };

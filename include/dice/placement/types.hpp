@@ -50,6 +50,7 @@ template <int... N> constexpr written_option option_of(const shares<N...>*) {
   return {option::shares, {numbers_in<N...>, sizeof...(N)}};
 }
 template <int N> constexpr written_option option_of(const exchange_every<N>*) { return {option::exchange_every, {}, N}; }
+constexpr written_option option_of(const first_free*) { return {option::first_free}; }
 template <class... T> inline constexpr written_option options_of[]{option_of(static_cast<const T*>(nullptr))..., {}};
 
 /// A work with these layers and options. `layers` has an element for each option, too.
@@ -91,6 +92,9 @@ inline constexpr entry entry_of<Net, output_channels<T...>> = entry_of_work(way:
 template <class Net, class... T>
 inline constexpr entry entry_of<Net, input_channels<T...>> = entry_of_work(way::input_channels, lists_of<Net, T...>,
                                                                            {options_of<T...>, sizeof...(T)});
+template <class Net, class... T>
+inline constexpr entry entry_of<Net, replicas<T...>> = entry_of_work(way::replicas, lists_of<Net, T...>,
+                                                                     {options_of<T...>, sizeof...(T)});
 template <class Net, int N> inline constexpr entry entry_of<Net, in_flight<N>>{.what = entry::kind::in_flight, .frames = N};
 
 template <class Net, class... E> inline constexpr entry entries_in[]{entry_of<Net, E>..., {}};

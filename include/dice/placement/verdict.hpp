@@ -69,7 +69,9 @@ template <mistake What, class Layer, std::int64_t Units, int Ranks> constexpr au
   else if constexpr (What == mistake::not_in_parts) return failing<error::layer_not_splittable<Layer, whole>>{};
   else if constexpr (What == mistake::few_rows) return failing<error::too_few_rows<Layer, Units, Ranks, fewer>>{};
   else if constexpr (What == mistake::few_columns) return failing<error::too_few_columns<Layer, Units, Ranks, fewer>>{};
-  else return failing<error::too_few_channel_blocks<Layer, Units, Ranks, fewer>>{};
+  else if constexpr (What == mistake::few_blocks)
+    return failing<error::too_few_channel_blocks<Layer, Units, Ranks, fewer>>{};
+  else return failing<error::first_free_after_replicas<Layer, remedy::give_it_shares_or_put_a_layer_between>>{};
 }
 
 }  // namespace detail
@@ -152,7 +154,7 @@ template <class Net, class Map> consteval auto verdict() {
   else if constexpr (f.what == no_device)
     return detail::of_layers<error::layer_without_device, typename Net::template layer<f.number>, f.more,
                              remedy::add_it_to_a_layers_list>();
-  else if constexpr (f.what >= end_in_parts && f.what <= few_blocks)
+  else if constexpr (f.what >= end_in_parts && f.what <= free_after_replicas)
     return detail::of_parts<f.what, typename Net::template layer<f.number>, f.units, f.more>();
   else {
     using E = typename decltype(detail::entry_at<f.position>(static_cast<const typename normal<Map>::type*>(nullptr)))::type;

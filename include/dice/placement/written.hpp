@@ -13,15 +13,17 @@ struct interval {
   int first = 0, last = 0;
 };
 
-/// How a work's layers run on the devices of its run: whole on one device, or each cut into a part for each device.
-enum class way : unsigned char { whole, rows, columns, tiles, output_channels, input_channels };
+/// How a work's layers run on the devices of its run: whole on one device, each cut into a part for each device, or whole
+/// on one of the devices for each frame.
+enum class way : unsigned char { whole, rows, columns, tiles, output_channels, input_channels, replicas };
 
 /// What may follow the layers of a work.
-enum class option : unsigned char { none, shares, exchange_every };
+enum class option : unsigned char { none, shares, exchange_every, first_free };
 
 /// Whether works of this kind have the option.
 constexpr bool has_option(way how, option o) {
   if (o == option::shares) return how != way::whole && how != way::tiles;
+  if (o == option::first_free) return how == way::replicas;
   return o == option::exchange_every && (how == way::rows || how == way::columns || how == way::tiles);
 }
 
@@ -37,9 +39,10 @@ struct written_work {
 
   constexpr bool has(option o) const { return (options >> static_cast<unsigned>(o)) & 1; }
   /// Takes note of argument `at`, which is this option, or a layer (none). Returns whether it stands right: behind the
-  /// layers, once, and in a work that has this option.
+  /// layers, once, in a work that has this option; of shares and first_free only one.
   constexpr bool take(option o, int at) {
-    const bool right = o == option::none ? options == 0 : has_option(how, o) && !has(o);
+    bool right = o == option::none ? options == 0 : has_option(how, o) && !has(o);
+    if (how == way::replicas && o != option::none && options != 0) right = false;
     if (o != option::none) options |= 1u << static_cast<unsigned>(o);
     if (!right && wrong_option < 0) wrong_option = at;
     return right;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,6 +63,25 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
     if (l >= 0) out += (out.empty() ? "" : "+") + std::string(p.layers.layers[l].name);
   const auto part = part_text(p, group.output());
   return out + (part.empty() ? "" : " (" + part + ")");
+}
+
+/// "2 of 3": how many of how many frames the replica of turn `t` computes; "when free" if that is decided when they come; ""
+/// if it computes all.
+[[gnu::cold]] inline std::string frames_text(const runtime::program& p, const parts::turn& t) {
+  if (t.always()) return "";
+  const auto& set = p.plan.replicas[static_cast<std::size_t>(t.set)];
+  if (set.decides >= 0) return "when free";
+  const auto own = static_cast<std::size_t>(set.first + t.member);
+  std::int64_t all = 0;
+  int common = 0;
+  for (const auto& m : p.plan.members.subview(static_cast<std::size_t>(set.first), static_cast<std::size_t>(set.members)))
+    all += m.share, common = std::gcd(common, m.share);
+  return std::to_string(p.plan.members[own].share / common) + " of " + std::to_string(all / common);
+}
+/// The same of a message: the frames for which it is sent.
+[[gnu::cold]] inline std::string frames_text(const runtime::program& p, const schedule::message& m) {
+  const auto made = frames_text(p, m.made), read = m.read == m.made ? "" : frames_text(p, m.read);
+  return made.empty() && read.empty() ? "all" : made.empty() || read.empty() ? made + read : made + ", " + read;
 }
 
 /// Ids in the network of the layers that `rank` computes, whole or in part, ascending.

@@ -18,7 +18,7 @@ namespace dice::report {
   text::json_array out;
   for (int l = 0; l < p.layers.size(); ++l) {
     const auto& part = p.parts[static_cast<std::size_t>(l)];
-    if (!part.is_own() || part.what == parts::part::kind::whole) continue;
+    if (!part.is_own() || (part.what == parts::part::kind::whole && part.when.always())) continue;
     text::json_array begin, end;
     for (int a = 0; a < part.of.rank && a < tensor::region::axes; ++a)
       begin.add(part.box.begin[a]), end.add(part.box.end[a]);
@@ -28,6 +28,7 @@ namespace dice::report {
                    .add("begin", begin)
                    .add("end", end)
                    .add("macs", p.layers.layers[l].macs);
+    if (!part.when.always()) one.add("frames", frames_text(p, part.when));
     if (part.to > 0) one.add("input_channels", text::json_array().add(part.from).add(part.to));
     out.add(one);
   }
@@ -46,13 +47,16 @@ namespace dice::report {
                   .add("weight_bytes", r.weight_bytes)
                   .add("arena_bytes", r.arena_bytes)
                   .add("peak_bytes", r.peak_bytes));
-  for (const auto& m : p.plan.messages)
-    messages.add(text::json_object()
-                     .add("from", m.from)
-                     .add("to", m.to)
-                     .add("tag", m.tag)
-                     .add("layer", p.whole(m.layer))
-                     .add("bytes", m.bytes));
+  for (const auto& m : p.plan.messages) {
+    auto one = text::json_object()
+                   .add("from", m.from)
+                   .add("to", m.to)
+                   .add("tag", m.tag)
+                   .add("layer", p.whole(m.layer))
+                   .add("bytes", m.bytes);
+    if (!p.plan.replicas.empty()) one.add("frames", frames_text(p, m));
+    messages.add(one);
+  }
   auto out = text::json_object()
                  .add("network", p.network)
                  .add("in_flight", p.plan.in_flight)
@@ -60,6 +64,24 @@ namespace dice::report {
                  .add("messages", messages);
   if (!p.parts.empty()) out.add("parts", parts_json(p));
   return out;
+}
+
+/// "\nReplicas:\nrank 1: conv3 … relu3 for 1 of 2 frames\n": which ranks compute what for some frames only.
+[[gnu::cold]] inline std::string replicas_text(const runtime::program& p) {
+  std::string out;
+  for (int set = 0; set < static_cast<int>(p.plan.replicas.size()); ++set)
+    for (int member = 0; member < p.plan.replicas[static_cast<std::size_t>(set)].members; ++member) {
+      const parts::turn own{set, member};
+      std::vector<int> layers;
+      int rank = 0;
+      for (int l = 0; l < p.layers.size(); ++l)
+        if (const auto& part = p.parts[static_cast<std::size_t>(l)];
+            part.what == parts::part::kind::whole && part.when == own)
+          layers.push_back(part.layer), rank = p.plan.owner[static_cast<std::size_t>(l)];
+      out += "rank " + std::to_string(rank) + ": " + runs_text(p, layers) + " for " + frames_text(p, own) +
+             (p.plan.replicas[static_cast<std::size_t>(set)].decides < 0 ? " frames\n" : "\n");
+    }
+  return out.empty() ? out : "\nReplicas:\n" + out;
 }
 
 /// The same as a table.
@@ -89,12 +111,17 @@ namespace dice::report {
   out += text::table_text(lines, 2) + "\n";
   for (const auto& r : p.plan.ranks)
     out += "rank " + std::to_string(r.rank) + ": " + runs_text(p, layers_of(p, r.rank)) + "\n";
+  out += replicas_text(p);
   if (!p.plan.messages.empty()) {
     out += "\nMessages of one frame:\n";
     lines = {{"layer", "from", "to", "tag", "size"}};
     for (const auto& m : p.plan.messages)
       lines.push_back({layer_name(p, m.layer), std::to_string(m.from), std::to_string(m.to), std::to_string(m.tag),
                        text::bytes_text(m.bytes)});
+    if (!p.plan.replicas.empty()) {
+      lines[0].push_back("frames");
+      for (std::size_t m = 0; m < p.plan.messages.size(); ++m) lines[m + 1].push_back(frames_text(p, p.plan.messages[m]));
+    }
     out += text::table_text(lines, 1);
   }
   return out;

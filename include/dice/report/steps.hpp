@@ -29,7 +29,7 @@ inline const char* action_text(const runtime::program& p, int anchor) {
   using kind = parts::part::kind;
   if (p.is_own(anchor)) return "compute";
   const auto what = p.parts[static_cast<std::size_t>(anchor)].what;
-  return what == kind::cut ? "cut" : what == kind::join ? "join" : "sum";
+  return what == kind::cut ? "cut" : what == kind::copy ? "copy" : what == kind::join ? "join" : "sum";
 }
 
 /// What a step does, to which layers, from where, to where.

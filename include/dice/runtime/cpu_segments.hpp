@@ -50,7 +50,7 @@ class cpu_segments final : public segment_runner {
           io_.leave(s.layer, frame, arena_.address(s.output, in_slot));
           break;
         case schedule::action::send:
-          io_.send(s.message, frame, message(s.message, in_slot));
+          if (io_.carries(s.message, frame)) io_.send(s.message, frame, message(s.message, in_slot));
           break;
         case schedule::action::compute:
           compute(s, frame);

@@ -18,6 +18,7 @@
 #include "dice/runtime/recorder.hpp"
 #include "dice/runtime/segment_runner.hpp"
 #include "dice/runtime/transfers.hpp"
+#include "dice/runtime/turns.hpp"
 #include "dice/weights/store.hpp"
 
 #include <algorithm>
@@ -52,13 +53,17 @@ class executor {
         in_flight_(in_flight),
         arena_(me_, slots_of(me_, in_flight), on),
         kernels_(p, rank, store, arena_),
-        io_(p, rank, end, slots_of(me_, in_flight)),
+        turns_(paths_of(p.plan, in_flight), p.plan, rank, end, in_flight),
+        io_(p, rank, end, slots_of(me_, in_flight), turns_),
         credits_(paths_of(p.plan, in_flight), rank, end, in_flight),
         count_(paths_of(p.plan, in_flight), notice_tag(p.plan), rank, ranks_with(p.plan, schedule::action::enter), end),
         watch_(paths_of(p.plan, in_flight), p.plan, rank, end),
         entered_at_(static_cast<std::size_t>(in_flight)),
         slots_(slots_of(me_, in_flight)),
         started_(me_.last_segment - me_.first_segment) {
+    last_of_turn_.assign(p.plan.replicas.size(), -1);
+    for (int g = 0; g < segments(); ++g)
+      if (const auto& when = segment(g).when; !when.always() && is_member(when)) last_of_turn_[when.set] = g;
     for (int g = 0; g < segments(); ++g)
       for (int s = segment(g).first_step; s < segment(g).last_step; ++s) {
         const auto what = p.plan.steps[s].what;
@@ -143,6 +148,12 @@ class executor {
 
   int slots() const { return static_cast<int>(slots_.size()); }
   int segments() const { return static_cast<int>(started_.size()); }
+  /// Whether this rank is that replica. Others work for the frames of a replica, too: they send it what it reads.
+  bool is_member(const parts::turn& t) const {
+    const auto& p = program_.plan;
+    return p.members[static_cast<std::size_t>(p.replicas[static_cast<std::size_t>(t.set)].first + t.member)].rank ==
+           me_.rank;
+  }
   const schedule::segment& segment(int g) const { return program_.plan.segments[me_.first_segment + g]; }
 
   void begin(std::int64_t frames, source* in, sink* out, figures& measured) {
@@ -194,7 +205,9 @@ class executor {
       if (const auto frames =
               count_.advance([&] { return entered() == most_ ? most_ : streamed_->total(); }, entered(), stops_ && stops_()))
         frames_ = first_ + *frames;
-    while (io_.posted() < frames_ && io_.posted() < oldest_ + slots() && io_.sent(io_.slot(io_.posted()))) {
+    turns_.advance(oldest_, std::min(frames_, oldest_ + slots()));
+    while (io_.posted() < frames_ && io_.posted() < oldest_ + slots() && io_.sent(io_.slot(io_.posted())) &&
+           turns_.known(io_.posted())) {
       slots_[io_.slot(io_.posted())] = {};
       io_.post([&](int m, int in_slot) { return runner_->message(m, in_slot); });
     }
@@ -253,7 +266,7 @@ class executor {
   bool idle() const {
     for (int s = 0; s < slots(); ++s)
       if (!io_.sent(s)) return false;
-    return credits_.idle(frames_);
+    return turns_.idle() && credits_.idle(frames_);
   }
 
   /// How many frames have left on all ranks, as far as known here.
@@ -269,6 +282,7 @@ class executor {
   /// Whether frame f is next in segment g, and the segment would not wait for messages, source or sink.
   bool can_run(int g, std::int64_t f) const {
     if (started_[g] != f) return false;
+    if (!turns_.includes(segment(g).when, f)) return f == oldest_ || slots_[io_.slot(f - 1)].next > g;  // keeps the order
     if (g == entry_ && (f >= retired() + in_flight_ || (streamed_ && f - first_ >= count_.may_enter()))) return false;
     for (int s = segment(g).first_step; s < segment(g).last_step; ++s)
       if (!io_.ready(program_.plan.steps[s], f)) return false;
@@ -277,6 +291,10 @@ class executor {
 
   void start(std::int64_t f) {
     auto& at = slots_[io_.slot(f)];
+    if (!turns_.includes(segment(at.next).when, f)) {  // another replica's frame
+      ++started_[at.next];
+      return pass(at);
+    }
     if (at.next == entry_) {
       const auto time = now();
       figures_->entered.add(time);
@@ -298,8 +316,14 @@ class executor {
       figures_->left.add(now());
       ++left_;
     }
+    if (const auto& when = segment(done.segment).when; !when.always() && last_of_turn_[when.set] == done.segment)
+      turns_.finish(when, done.frame);
     auto& at = slots_[io_.slot(done.frame)];
     at.running = false;
+    pass(at);
+  }
+  /// Goes on to a frame's next segment.
+  void pass(slot_state& at) {
     // Segments keep the frames' order, so the oldest frame is the first to end.
     if (++at.next == segments()) ++oldest_;
   }
@@ -311,6 +335,7 @@ class executor {
   int entry_ = -1, exit_ = -1;  ///< the first segment with an input and the last with an output, or -1
   arena arena_;
   kernel_calls kernels_;
+  turns turns_;
   transfers io_;
   std::unique_ptr<segment_runner> runner_;
   offload* offload_ = nullptr;  ///< runner_, if it uses an accelerator
@@ -328,6 +353,7 @@ class executor {
   std::vector<std::int64_t> entered_at_;  ///< when each of the frames in flight entered, by frame modulo in_flight
   std::vector<slot_state> slots_;
   std::vector<std::int64_t> started_;  ///< by segment: frames that began it
+  std::vector<int> last_of_turn_;      ///< by set of replicas: this rank's last segment of it, or -1
   source* streamed_ = nullptr;         ///< the source of stream(), where frames_ becomes known late
   std::int64_t most_ = 0;              ///< frames of stream()
   bool (*stops_)() = nullptr;          ///< or null

@@ -58,7 +58,7 @@ class offload final : public segment_runner {
     each_step(g, [&](int s, const schedule::step& at) {
       switch (at.what) {
         case action::receive: {
-          if (direct_) break;
+          if (direct_ || !io_.carries(at.message, frame)) break;
           const auto& m = plan_.messages[at.message];
           on_.copy_in(arena_.address(m.at_receiver, in_slot), message(at.message, in_slot), m.bytes, true);
           break;
@@ -86,7 +86,7 @@ class offload final : public segment_runner {
       }
     });
     each_step(g, [&](int, const schedule::step& at) {
-      if (at.what != action::send || direct_) return;
+      if (at.what != action::send || direct_ || !io_.carries(at.message, frame)) return;
       const auto& m = plan_.messages[at.message];
       on_.copy_out(message(at.message, in_slot), arena_.address(m.at_sender, in_slot), m.bytes, true);
     });
@@ -135,7 +135,8 @@ class offload final : public segment_runner {
     each_step(g, [&](int, const schedule::step& at) {
       begin_layer(at.layer);
       if (at.what == schedule::action::leave) io_.leave(at.layer, frame, tensor(at.layer, io_.slot(frame)));
-      if (at.what == schedule::action::send) io_.send(at.message, frame, message(at.message, io_.slot(frame)));
+      if (at.what == schedule::action::send && io_.carries(at.message, frame))
+        io_.send(at.message, frame, message(at.message, io_.slot(frame)));
     });
     begin_layer(-1);
   }

@@ -31,12 +31,17 @@ inline int notice_tag(const schedule::plan_view& plan) { return static_cast<int>
 inline int question_tag(const schedule::plan_view& plan) { return notice_tag(plan) + 1; }
 inline int answer_tag(const schedule::plan_view& plan) { return notice_tag(plan) + 2; }
 
+/// The tags of what ranks tell each other about a set of replicas (runtime/turns.hpp), and how much may be under way.
+inline int turn_tag(const schedule::plan_view& plan, int set) { return notice_tag(plan) + 3 + set; }
+inline int turn_slots(int in_flight) { return in_flight + 2; }
+
 /// Frames whose buffers exist at once in rank `r`, with at most `in_flight` frames under way.
 inline int slots_of(const schedule::rank_program& r, int in_flight) { return std::min(r.slots, in_flight); }
 
 /// The paths of a plan: its messages, in their order; then the credits, from each rank with a graph output to each other
 /// rank with a graph input, one for each frame that has left; then the notices of a stream, and questions about its frames
-/// and their answers, from each rank to each other.
+/// and their answers, from each rank to each other; then, for each set of replicas of which the first free one takes a
+/// frame, from the rank that decides to each other, and from each replica to it.
 inline std::vector<channels::path> paths_of(const schedule::plan_view& plan, int in_flight) {
   constexpr std::int64_t word = sizeof(std::int64_t);
   std::vector<channels::path> out;
@@ -53,6 +58,16 @@ inline std::vector<channels::path> paths_of(const schedule::plan_view& plan, int
         out.push_back({from, to, question_tag(plan), 2 * word, 1, 1});
         out.push_back({from, to, answer_tag(plan), 4 * word, 2, 1});
       }
+  for (int set = 0; set < static_cast<int>(plan.replicas.size()); ++set) {
+    const auto& about = plan.replicas[static_cast<std::size_t>(set)];
+    const int decides = about.decides;
+    if (decides < 0) continue;
+    const auto add = [&](int from, int to) {
+      if (from != to) out.push_back({from, to, turn_tag(plan, set), word, turn_slots(in_flight), turn_slots(in_flight)});
+    };
+    for (int to = 0; to < ranks; ++to) add(decides, to);
+    for (int i = 0; i < about.members; ++i) add(plan.members[static_cast<std::size_t>(about.first + i)].rank, decides);
+  }
   return out;
 }
 

@@ -65,7 +65,9 @@ struct layer_tables {
     if (all.parts.empty() || all.restricted[l] < 0) return out;
     const auto what = all.parts[l].what;
     if (!all.parts[l].is_own())
-      out = {.by = what == kind::cut ? pieces[by].cut : what == kind::join ? pieces[by].join : pieces[by].sum};
+      out = {.by = what == kind::cut || what == kind::copy ? pieces[by].cut
+                   : what == kind::join                    ? pieces[by].join
+                                                           : pieces[by].sum};
     out.what = {.op = all.operators[all.restricted[l]].address(),
                 .inputs = all.net.operands(l),
                 .result = all.net.layers[l].output,

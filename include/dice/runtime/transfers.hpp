@@ -6,6 +6,7 @@
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/recorder.hpp"
+#include "dice/runtime/turns.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,12 +19,15 @@ namespace dice::runtime {
 /// runs; those given to source, sink and recorder start at 0 in each run.
 class transfers {
  public:
-  transfers(const program& p, int rank, channels::endpoint& end, int slots)
-      : program_(p), plan_(p.plan), end_(end), slots_(slots) {
+  transfers(const program& p, int rank, channels::endpoint& end, int slots, const turns& known)
+      : program_(p), plan_(p.plan), end_(end), slots_(slots), turns_(known), line_of_(plan_.messages.size()) {
     const auto& me = plan_.ranks[rank];
     for (int s = me.first_step; s < me.last_step; ++s) {
-      if (plan_.steps[s].what == schedule::action::send) sends_.push_back(plan_.steps[s].message);
-      if (plan_.steps[s].what == schedule::action::receive) receives_.push_back(plan_.steps[s].message);
+      const auto& step = plan_.steps[s];
+      if (step.what != schedule::action::send && step.what != schedule::action::receive) continue;
+      auto& lines = step.what == schedule::action::send ? sends_ : receives_;
+      line_of_[step.message] = static_cast<int>(lines.size());
+      lines.push_back({step.message, std::vector<int>(static_cast<std::size_t>(slots), -1)});
     }
   }
 
@@ -40,18 +44,24 @@ class transfers {
 
   /// Frames whose receives are posted.
   std::int64_t posted() const { return posted_; }
-  /// Posts the receives of the next frame, each into at(message, slot).
+  /// Posts the receives of the next frame, each into at(message, slot). Requires that it is known which replicas compute it.
   template <class At> void post(const At& at) {
     const auto frame = posted_++;
-    for (const int m : receives_) {
-      end_.start_receive(m, slot(frame), at(m, slot(frame)));
-      if (sees_messages()) note(recorder::kind::post, m, frame, now());
+    const int in_slot = slot(frame);
+    for (auto& l : receives_) {
+      l.slot[in_slot] = -1;
+      if (!turns_.carries(plan_.messages[l.message], frame)) continue;
+      end_.start_receive(l.message, next_slot(l, in_slot), at(l.message, in_slot));
+      if (sees_messages()) note(recorder::kind::post, l.message, frame, now());
     }
+    for (auto& l : sends_) l.slot[in_slot] = -1;
     if (recorder_) arrived_[slot(frame)].assign(receives_.size(), 0);
   }
+  /// Whether a message is one of that frame.
+  bool carries(int message, std::int64_t frame) const { return turns_.carries(plan_.messages[message], frame); }
   void send(int message, std::int64_t frame, const std::byte* from) {
     const auto begin = recorder_ ? now() : 0;
-    end_.start_send(message, slot(frame), from);
+    end_.start_send(message, next_slot(sends_[line_of_[message]], slot(frame)), from);
     figures_->bytes_sent += plan_.messages[message].bytes;
     note(recorder::kind::send, message, frame, begin);
   }
@@ -68,20 +78,20 @@ class transfers {
 
   /// Whether a step of a frame can run without waiting for its message, source or sink.
   bool ready(const schedule::step& s, std::int64_t frame) const {
-    if (s.what == schedule::action::receive) return end_.received(s.message, slot(frame));
+    if (s.what == schedule::action::receive) return received(receives_[line_of_[s.message]], slot(frame));
     if (s.what == schedule::action::enter) return !source_ || source_->ready(s.layer, frame - first_);
     if (s.what == schedule::action::leave) return !sink_ || sink_->ready(s.layer, frame - first_);
     return true;
   }
   /// Whether all messages of a slot's last frame are sent.
   bool sent(int in_slot) const {
-    return std::all_of(sends_.begin(), sends_.end(), [&](int m) { return end_.sent(m, in_slot); });
+    return std::all_of(sends_.begin(), sends_.end(), [&](const line& l) { return is_sent(l, in_slot); });
   }
 
   /// A message of that frame that has not been sent, or -1.
   int unsent(int in_slot) const {
-    const auto at = std::find_if(sends_.begin(), sends_.end(), [&](int m) { return !end_.sent(m, in_slot); });
-    return at == sends_.end() ? -1 : *at;
+    const auto at = std::find_if(sends_.begin(), sends_.end(), [&](const line& l) { return !is_sent(l, in_slot); });
+    return at == sends_.end() ? -1 : at->message;
   }
 
   /// Gives the transport a chance to move messages.
@@ -101,9 +111,9 @@ class transfers {
     if (!sees_messages()) return;
     for (auto f = std::max<std::int64_t>(0, posted_ - slots_); f < posted_; ++f)
       for (std::size_t i = 0; i < receives_.size(); ++i)
-        if (auto& seen = arrived_[slot(f)][i]; !seen && end_.received(receives_[i], slot(f))) {
+        if (auto& seen = arrived_[slot(f)][i]; !seen && received(receives_[i], slot(f))) {
           seen = 1;
-          note(recorder::kind::receive, receives_[i], f, now());
+          if (receives_[i].slot[slot(f)] >= 0) note(recorder::kind::receive, receives_[i].message, f, now());
         }
   }
   /// Counts time in kernels, in nanoseconds.
@@ -121,13 +131,28 @@ class transfers {
   }
 
  private:
+  /// A message's operations of the frames in the rank's slots. Replicas' messages do not occur in every frame, but the slots
+  /// of an endpoint's path are used in turn.
+  struct line {
+    int message = 0;
+    std::vector<int> slot{};  ///< by the frame's slot: the path's, or -1 if the frame has no such message, or not yet
+    std::int64_t count = 0;
+  };
+  int next_slot(line& l, int in_slot) { return l.slot[in_slot] = static_cast<int>(l.count++ % slots_); }
+  bool received(const line& l, int in_slot) const {
+    return l.slot[in_slot] < 0 || end_.received(l.message, l.slot[in_slot]);
+  }
+  bool is_sent(const line& l, int in_slot) const { return l.slot[in_slot] < 0 || end_.sent(l.message, l.slot[in_slot]); }
+
   std::int64_t elements(int layer) const { return program_.layers.layers[layer].output.elements(); }
 
   const program& program_;
   const schedule::plan_view& plan_;
   channels::endpoint& end_;
   const int slots_;
-  std::vector<int> sends_, receives_;  ///< messages
+  const turns& turns_;
+  std::vector<line> sends_, receives_;
+  std::vector<int> line_of_;  ///< by message: its place in sends_ or receives_
   std::int64_t first_ = 0, posted_ = 0;
   source* source_ = nullptr;
   sink* sink_ = nullptr;

@@ -60,6 +60,10 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
     if (index[l] >= 0 && net.layers[l].view >= 0) {
       all[index[l]].parent = index[net.into(l)[0].from];
       all[index[l]].offset = net.layers[l].view * tensor::element_bytes;
+      // What a replica has computed arrives where the others' results would.
+      for (const auto& e : net.into(l).subview(1))
+        if (const auto r = find_root(all, index[e.from]); r.offset == 0 && all[r.at].bytes == all[index[l]].bytes)
+          all[r.at].parent = index[l];
     }
   // Later Concats first: in a growing chain (DenseNet) the earlier ones lie within the last.
   for (std::size_t i = own.size(); i-- > 0;) {

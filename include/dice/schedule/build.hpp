@@ -5,6 +5,7 @@
 #include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
 #include "dice/meta/view.hpp"
+#include "dice/parts/part.hpp"
 #include "dice/platform/dev.hpp"
 #include "dice/schedule/alias.hpp"
 #include "dice/schedule/arena.hpp"
@@ -26,6 +27,12 @@ struct plan_input {
   meta::view<platform::device> devices;
   meta::view<algorithm::choice> algorithms;
   int in_flight = 1;
+  meta::view<parts::part> parts{};  ///< by layer, if it is a network of parts
+  meta::view<parts::replica_set> replicas{};
+  meta::view<parts::replica> members{};
+
+  /// The frames for which layer l is computed.
+  constexpr parts::turn when(int l) const { return replicas.empty() ? parts::turn{} : parts[l].when; }
 };
 
 /// A plan that owns its arrays. Not named `plan`: g++ would suggest that name to users whose alias it rejects.
@@ -39,9 +46,11 @@ struct built_plan {
   meta::array<message> messages;
   meta::array<buffer> buffers;
   meta::array<int> owner;
+  meta::array<parts::replica_set> replicas{};
+  meta::array<parts::replica> members{};
 
   constexpr plan_view view() const {
-    return {in_flight, ranks, segments, steps, operands, groups, messages, buffers, owner};
+    return {in_flight, ranks, segments, steps, operands, groups, messages, buffers, owner, replicas, members};
   }
 };
 
@@ -52,7 +61,7 @@ class builder {
  public:
   constexpr explicit builder(const plan_input& in) : input_(in), net_(in.net), n_(in.net.size()), uses_(n_) {
     for (const auto& e : net_.edges) ++uses_[e.from];
-    groups_ = fuse(net_, in.owner, in.algorithms, uses_);
+    groups_ = fuse(net_, in.owner, in.algorithms, uses_, [&](int a, int b) { return in.when(a) == in.when(b); });
     layouts_ = choose_layouts(net_, groups_, in.algorithms);
     list_layers();
     list_deliveries();
@@ -68,6 +77,8 @@ class builder {
     plan_.groups = groups_.list;
     plan_.owner = meta::array<int>(n_);
     for (int l = 0; l < n_; ++l) plan_.owner[l] = input_.owner[l];
+    for (const auto& r : input_.replicas) plan_.replicas.push_back(r);
+    for (const auto& m : input_.members) plan_.members.push_back(m);
     for (const auto& d : input_.devices) add_rank(d.rank);
     return static_cast<built_plan&&>(plan_);
   }
@@ -106,6 +117,7 @@ class builder {
     int within = -1;          ///< the Concat that brings it, or -1: it has a message of its own
     std::int64_t offset = 0;  ///< there, in elements
     int tried = -1;           ///< the last Concat that might bring it
+    parts::turn read{};       ///< for which frames it is read there
   };
   constexpr delivery* delivery_of(int tensor, int rank) {
     for (int i = 0; i < readers_[tensor]; ++i)
@@ -129,8 +141,10 @@ class builder {
       if (visible(l))
         each_operand(l, [&](int t) {
           const int rank = input_.owner[l];
-          if (input_.owner[t] != rank && !delivery_of(t, rank))
-            deliveries_[first_delivery_[t] + readers_[t]++] = {.to = rank, .reader = l};
+          if (input_.owner[t] == rank) return;
+          if (auto* d = delivery_of(t, rank); !d)
+            deliveries_[first_delivery_[t] + readers_[t]++] = {.to = rank, .reader = l, .read = input_.when(l)};
+          else if (d->read != input_.when(l)) d->read = {};
         });
     // A tensor comes within a Concat that the same rank reads, if it is read there only after the Concat was computed: then
     // ranks still wait only for layers before theirs. Later Concats first: the first one that has a message counts.
@@ -141,7 +155,8 @@ class builder {
         each_joined(net_, c, [&](int t, std::int64_t offset) {
           auto* part = delivery_of(t, whole.to);
           if (!part || part->tried == c) return;  // a tensor may occur twice in c
-          const bool fits = layouts_[t] == layouts_[c] && keeps_place(net_, t, c, offset, layouts_[c]);
+          const bool fits = layouts_[t] == layouts_[c] && keeps_place(net_, t, c, offset, layouts_[c]) &&
+                            part->read == whole.read && input_.when(t) == input_.when(c);
           part->within = fits && part->reader > c ? c : -1;
           part->offset = offset, part->tried = c;
         });
@@ -164,7 +179,11 @@ class builder {
                                   .tag = ++pair_tags[from * ranks + to],
                                   .layer = t,
                                   .part = tensor::whole(net_.layers[t].output),
-                                  .bytes = tensor::bytes(net_.layers[t].output, layouts_[t])});
+                                  .bytes = tensor::bytes(net_.layers[t].output, layouts_[t]),
+                                  .at_sender = {},
+                                  .at_receiver = {},
+                                  .made = input_.when(t),
+                                  .read = d.read});
       }
     }
     sent_[n_] = plan_.messages.size();
@@ -233,28 +252,30 @@ class builder {
   constexpr void list_steps(int rank, rank_program& out) {
     meta::array<char> arrived(n_);
     int begin = out.first_step;
-    const auto cut = [&] {
-      if (plan_.steps.size() > begin) plan_.segments.push_back({begin, plan_.steps.size()});
-      begin = plan_.steps.size();
+    parts::turn when;  // of the segment at hand
+    const auto cut = [&](parts::turn next) {
+      if (plan_.steps.size() > begin) plan_.segments.push_back({begin, plan_.steps.size(), when});
+      begin = plan_.steps.size(), when = next;
     };
     out.layers = static_cast<int>(own_.size());
     for (const int l : own_) {
       out.macs += net_.layers[l].macs;
       if (!visible(l)) continue;
       const auto whole = tensor::whole(net_.layers[l].output);
+      const auto own = input_.when(l);
       bool fresh = true;
       each_operand(l, [&](int t) {
         if (input_.owner[t] == rank) return;
         const int by = brought_by(t, rank);
         if (arrived[by]) return;
-        if (fresh) cut();
+        const int m = message_to(by, rank);
+        if (fresh || plan_.messages[m].read != when) cut(plan_.messages[m].read);
         fresh = false;
         arrived[by] = 1;
-        plan_.steps.push_back({.what = action::receive,
-                               .layer = by,
-                               .message = message_to(by, rank),
-                               .part = tensor::whole(net_.layers[by].output)});
+        plan_.steps.push_back(
+            {.what = action::receive, .layer = by, .message = m, .part = tensor::whole(net_.layers[by].output)});
       });
+      if (own != when) cut(own);
       const int g = groups_.of_layer[l];
       if (net_.layers[l].is_input) {
         plan_.steps.push_back({.what = action::enter, .layer = l, .part = whole});
@@ -270,7 +291,7 @@ class builder {
       for (int m = sent_[l]; m < sent_[l + 1]; ++m)
         plan_.steps.push_back({.what = action::send, .layer = l, .message = m, .part = whole});
     }
-    cut();
+    cut({});
     out.last_step = plan_.steps.size();
     out.last_segment = plan_.segments.size();
   }

@@ -19,8 +19,10 @@ struct fusion_groups {
 /// Joins a convolution (or another operator that allows it), residual sum, activation and pooling into one group if they
 /// share a rank and no other layer reads the tensors in between. A group runs at the position of its last layer, when all
 /// its operands are ready. `uses[l]` counts the edges out of layer l; pooling is absorbed if `algorithms` support it.
+/// `together(a, b)`: whether both layers are computed for the same frames.
+template <class Together>
 constexpr fusion_groups fuse(const graph::network_view& net, meta::view<int> owner, meta::view<algorithm::choice> algorithms,
-                             const meta::array<int>& uses) {
+                             const meta::array<int>& uses, const Together& together) {
   const int n = net.size();
   meta::array<group> found;
   meta::array<int> of(n, -1);
@@ -28,7 +30,7 @@ constexpr fusion_groups fuse(const graph::network_view& net, meta::view<int> own
   // fuses) holds; else -1.
   const auto host = [&](int t, int l, auto takes) {
     const int g = of[t];
-    const bool joins = g >= 0 && uses[t] == 1 && owner[t] == owner[l] && found[g].output() == t;
+    const bool joins = g >= 0 && uses[t] == 1 && owner[t] == owner[l] && found[g].output() == t && together(t, l);
     return joins && takes(found[g], net.layers[found[g].anchor].fuses) ? g : -1;
   };
   for (int l = 0; l < n; ++l) {
@@ -76,6 +78,12 @@ constexpr fusion_groups fuse(const graph::network_view& net, meta::view<int> own
   for (int l = 0; l < n; ++l)
     if (of[l] >= 0) out.of_layer[l] = number[of[l]];
   return out;
+}
+
+/// The same where all layers are computed for all frames.
+constexpr fusion_groups fuse(const graph::network_view& net, meta::view<int> owner, meta::view<algorithm::choice> algorithms,
+                             const meta::array<int>& uses) {
+  return fuse(net, owner, algorithms, uses, [](int, int) { return true; });
 }
 
 }  // namespace dice::schedule

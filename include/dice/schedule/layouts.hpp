@@ -23,13 +23,10 @@ constexpr bool keeps_blocks(const graph::network_view& net, int l) {
   return in[0] == 1 && net.layers[l].view % (tensor::block * in.product(2, in.rank)) == 0;
 }
 
-}  // namespace detail
-
-/// The layout of each layer's output. A tensor with at least one block of channels is blocked if the kernel that writes it
-/// and one that reads it work on blocks; views of other shapes, graph inputs and outputs, and kernels that cannot convert
-/// need plain tensors. So conversions occur only between kernels that work in different layouts.
+/// The same, where those of `plain` are plain.
 constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& net, const fusion_groups& groups,
-                                                     meta::view<algorithm::choice> algorithms) {
+                                                     meta::view<algorithm::choice> algorithms,
+                                                     const meta::array<char>& plain) {
   const int n = net.size();
   const auto group_of = [&](int l) -> const group* {
     const int g = groups.of_layer[l];
@@ -45,7 +42,7 @@ constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& 
     const auto& layer = net.layers[l];
     if (!tensor::has_blocks(layer.output) || layer.output[1] < tensor::block) continue;
     if (layer.view >= 0 && !layer.is_output) {
-      blocked[l] = blocked[net.into(l)[0].from] && detail::keeps_blocks(net, l);
+      blocked[l] = blocked[net.into(l)[0].from] && keeps_blocks(net, l);
     } else if (const group* g = group_of(l)) {
       const auto& how = algorithms[g->anchor];
       if (how.works == algorithm::form::either) each_operand(*g, [&](int t) { blocked[l] |= blocked[t]; });
@@ -53,16 +50,17 @@ constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& 
     }
   }
   // Backward: as their readers need or prefer them; views pass this on to their operands.
-  meta::array<char> needed_plain(n), liked(n);
+  meta::array<char> needed_plain = plain, liked(n);
   for (int l = n - 1; l >= 0; --l) {
     if (liked[l] == 0 || needed_plain[l]) blocked[l] = 0;
     const auto& layer = net.layers[l];
     if (layer.is_output) {
       needed_plain[net.into(l)[0].from] = 1;
     } else if (layer.view >= 0) {
-      const int t = net.into(l)[0].from;
-      if (!detail::keeps_blocks(net, l) || needed_plain[l]) needed_plain[t] = 1;
-      liked[t] |= liked[l];
+      for (const auto& e : net.into(l)) {
+        if (!keeps_blocks(net, l) || needed_plain[l]) needed_plain[e.from] = 1;
+        liked[e.from] |= liked[l];
+      }
     } else if (const group* g = group_of(l)) {
       const auto& how = algorithms[g->anchor];
       const auto stored = blocked[l] ? tensor::layout::blocked : tensor::layout::plain;
@@ -78,10 +76,34 @@ constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& 
   meta::array<tensor::layout> out(n, tensor::layout::plain);
   for (int l = 0; l < n; ++l) {
     const auto& layer = net.layers[l];
-    if (layer.view >= 0 && !layer.is_output) blocked[l] = blocked[net.into(l)[0].from] && detail::keeps_blocks(net, l);
+    if (layer.view >= 0 && !layer.is_output) blocked[l] = blocked[net.into(l)[0].from] && keeps_blocks(net, l);
     if (blocked[l]) out[l] = tensor::layout::blocked;
   }
   return out;
+}
+
+}  // namespace detail
+
+/// The layout of each layer's output. A tensor with at least one block of channels is blocked if the kernel that writes it
+/// and one that reads it work on blocks; views of other shapes, graph inputs and outputs, and kernels that cannot convert
+/// need plain tensors. So conversions occur only between kernels that work in different layouts.
+constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& net, const fusion_groups& groups,
+                                                     meta::view<algorithm::choice> algorithms) {
+  const int n = net.size();
+  meta::array<char> plain(n);
+  for (;;) {
+    auto out = detail::choose_layouts(net, groups, algorithms, plain);
+    // Replicas' results, of which a view of several operands is one, have one layout.
+    bool differ = false;
+    for (int l = 0; l < n; ++l)
+      if (net.layers[l].view >= 0 && net.layers[l].edges > 1)
+        for (const auto& e : net.into(l))
+          if (out[e.from] != out[net.into(l)[0].from] && !plain[l]) {
+            for (const auto& of : net.into(l)) plain[of.from] = 1;
+            plain[l] = 1, differ = true;
+          }
+    if (!differ) return out;
+  }
 }
 
 }  // namespace dice::schedule

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/meta/view.hpp"
+#include "dice/parts/turn.hpp"
 #include "dice/tensor/tensor.hpp"
 
 #include <algorithm>
@@ -71,10 +72,11 @@ struct step {
 /// A part of a rank's program that runs without waiting once its receives (its first steps) have arrived.
 struct segment {
   int first_step = 0, last_step = 0;  ///< [first, last) in plan_view::steps
+  parts::turn when{};                 ///< the frames for which it runs
   friend constexpr bool operator==(const segment&, const segment&) = default;
 };
 
-/// One message per frame.
+/// One message per frame, or for those frames only for which replicas make the tensor or read it.
 struct message {
   int from = 0, to = 0;  ///< ranks
   int tag = 0;           ///< unique among the messages between the two, from 1 on
@@ -82,6 +84,7 @@ struct message {
   tensor::region part{};
   std::int64_t bytes = 0;
   place at_sender{}, at_receiver{};  ///< always in space::frame
+  parts::turn made{}, read{};        ///< it is sent for the frames that belong to both
   friend constexpr bool operator==(const message&, const message&) = default;
 };
 
@@ -122,6 +125,8 @@ struct plan_view {
   meta::view<message> messages;
   meta::view<buffer> buffers;
   meta::view<int> owner;  ///< rank of each layer, by id
+  meta::view<parts::replica_set> replicas{};
+  meta::view<parts::replica> members{};  ///< of all sets
 };
 
 }  // namespace dice::schedule

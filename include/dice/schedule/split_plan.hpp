@@ -99,7 +99,10 @@ template <class Source = parts::source>
                       view.owner,
                       in.devices,
                       {out.algorithms.data(), static_cast<std::size_t>(out.algorithms.size())},
-                      in_flight});
+                      in_flight,
+                      view.parts,
+                      view.replicas,
+                      view.members});
     if (restored) return out;
     bool again = false;
     for (const auto& r : out.plan.ranks) {

@@ -14,7 +14,7 @@
 namespace dice::schedule::detail {
 
 struct sizes {
-  std::size_t ranks, segments, steps, operands, groups, messages, buffers, owner;
+  std::size_t ranks, segments, steps, operands, groups, messages, buffers, owner, replicas = 0, members = 0;
 };
 
 /// A plan in arrays of fixed size.
@@ -28,9 +28,11 @@ template <sizes S> struct arrays {
   std::array<message, S.messages> messages{};
   std::array<buffer, S.buffers> buffers{};
   std::array<int, S.owner> owner{};
+  std::array<parts::replica_set, S.replicas> replicas{};
+  std::array<parts::replica, S.members> members{};
 
   constexpr plan_view view() const {
-    return {in_flight, ranks, segments, steps, operands, groups, messages, buffers, owner};
+    return {in_flight, ranks, segments, steps, operands, groups, messages, buffers, owner, replicas, members};
   }
 };
 
@@ -48,8 +50,10 @@ template <sizes S> struct roomy_arrays {
     copy(data.ranks, p.ranks), copy(data.segments, p.segments), copy(data.steps, p.steps);
     copy(data.operands, p.operands), copy(data.groups, p.groups), copy(data.messages, p.messages);
     copy(data.buffers, p.buffers), copy(data.owner, p.owner);
+    copy(data.replicas, p.replicas), copy(data.members, p.members);
     const auto n = [](const auto& a) { return static_cast<std::size_t>(a.size()); };
-    used = {n(p.ranks), n(p.segments), n(p.steps), n(p.operands), n(p.groups), n(p.messages), n(p.buffers), n(p.owner)};
+    used = {n(p.ranks),    n(p.segments), n(p.steps), n(p.operands), n(p.groups),
+            n(p.messages), n(p.buffers),  n(p.owner), n(p.replicas), n(p.members)};
   }
 };
 
@@ -63,6 +67,7 @@ template <sizes Used> consteval arrays<Used> trim(const auto& from) {
   cut(out.ranks, from.ranks), cut(out.segments, from.segments), cut(out.steps, from.steps);
   cut(out.operands, from.operands), cut(out.groups, from.groups), cut(out.messages, from.messages);
   cut(out.buffers, from.buffers), cut(out.owner, from.owner);
+  cut(out.replicas, from.replicas), cut(out.members, from.members);
   return out;
 }
 

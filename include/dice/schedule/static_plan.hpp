@@ -68,6 +68,8 @@ inline constexpr bool proved = [] {
   if constexpr (splits<Net, Map>)
     static_assert(parts::parts_match(graph::view_of<Net>, {operators_of<Net>.data(), Net::size}, parts_of<Net, Map>),
                   "dice is wrong, please report: a part of a layer does not get what it needs");
+  static_assert(turns_match(p, parts_of<Net, Map>),
+                "dice is wrong, please report: a step of this plan reads what is not made for its frames");
   static_assert(messages_match(p, net), "dice is wrong, please report: a message of this plan has no partner");
   static_assert(reads_follow_writes(p, net),
                 "dice is wrong, please report: a step of this plan reads what is not there yet");

@@ -118,9 +118,11 @@ template <parts::network_sizes S> struct stored_network {
   std::array<graph::any_operator, S.operators> operators{};
   std::array<int, S.layers + 1> first_parameter{};
   std::array<graph::parameter, S.parameters> parameters{};
+  std::array<parts::replica_set, S.replicas> replicas{};
+  std::array<parts::replica, S.members> members{};
 
   constexpr parts::parts_view view() const {
-    return {{layers, edges, carried}, parts, owner, restricted, operators, first_parameter, parameters};
+    return {{layers, edges, carried}, parts, owner, restricted, operators, first_parameter, parameters, replicas, members};
   }
 };
 template <class Net, class Map>
@@ -145,14 +147,17 @@ template <class Net, class Map> consteval sizes split_bounds() {
   std::size_t messages = 0;
   for (const auto& edge : net.net.edges) messages += net.owner[edge.from] != net.owner[edge.to];
   const auto ranks = placement::of<Net, Map>.devices.size();
-  return {ranks, ranks + messages, n + 2 * messages, e, n, messages, 2 * n + messages, n};
+  const auto sets = net.replicas.size();
+  const auto segments = ranks + messages + (sets > 0 ? n + messages : 0);
+  return {ranks, segments, n + 2 * messages, e, n, messages, 2 * n + messages, n, sets, net.members.size()};
 }
 
 template <class Net, class Map>
 inline constexpr roomy_arrays<split_bounds<Net, Map>()> roomy_split{[] {
   constexpr auto net = split_network<Net, Map>.view();
   constexpr auto& where = placement::of<Net, Map>;
-  return build({net.net, net.owner, where.devices, split_algorithms<Net, Map>, where.in_flight});
+  return build({net.net, net.owner, where.devices, split_algorithms<Net, Map>, where.in_flight, net.parts, net.replicas,
+                net.members});
 }()};
 
 template <class Net, class Map>

@@ -86,6 +86,8 @@ constexpr mistake_words words_of(mistake what) {
       return {"layer_without_device", "add it to a layers list"};
     case mistake::end_in_parts:
       return {"input_or_output_not_splittable", "run it as a whole in a layers list"};
+    case mistake::free_after_replicas:
+      return {"first_free_after_replicas", "give it shares or put a layer between"};
     case mistake::not_in_parts:
       return {"layer_not_splittable", "run it as a whole in a layers list"};
     case mistake::few_rows:

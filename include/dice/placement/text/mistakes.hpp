@@ -100,7 +100,7 @@ class teller {
     meta::nearest found(last_name(name));
     for (const auto& l : m_.net.layers) found.look_at(l.name);
     for (const std::string_view word : {"range", "from", "to", "all"}) found.look_at(word);
-    for (const std::string_view word : {"shares", "exchange_every"})
+    for (const std::string_view word : {"shares", "exchange_every", "first_free"})
       if (here().work.how != way::whole) found.look_at(word);
     return wrong(name) + " is not a layer of the network " + std::string(m_.network) + guess(found);
   }
@@ -158,6 +158,8 @@ class teller {
       case mistake::end_in_parts:
         return "layer " + layer(f_.number) + " is a graph " + (m_.net.layers[f_.number].is_input ? "input" : "output") +
                ", which one rank has whole";
+      case mistake::free_after_replicas:
+        return "layer " + layer(f_.number) + " reads what other replicas compute, so that no rank knows all of its frames";
       case mistake::not_in_parts:
         return "layer " + layer(f_.number) + " (" + std::string(m_.net.layers[f_.number].op) + ") cannot be cut in this way";
       default:

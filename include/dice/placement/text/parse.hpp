@@ -248,7 +248,8 @@ class parser {
     const auto begin = in_.at();
     const auto what = in_.read_path("a layer, range<…>, from<…>, to<…> or all");
     const auto word = what.word();
-    const auto o = !in_.next_is('<')          ? option::none
+    const auto o = word == "first_free"       ? option::first_free
+                   : !in_.next_is('<')        ? option::none
                    : word == "shares"         ? option::shares
                    : word == "exchange_every" ? option::exchange_every
                                               : option::none;
@@ -262,6 +263,7 @@ class parser {
       const int every = in_.small_number("a number of layers (a whole number)");
       if (right) w.exchange_every = every;
       in_.require('>', "after a number");
+    } else if (o == option::first_free) {
     } else if (right) {
       if (to_.is.lists.size() == max_layer_entries)
         in_.fail(begin, "the lists of a mapping have at most " + std::to_string(max_layer_entries) + " entries");

@@ -16,6 +16,7 @@ inline constexpr work_word work_words[]{{"layers", way::whole},
                                         {"columns", way::columns},
                                         {"tiles", way::tiles},
                                         {"output_channels", way::output_channels},
-                                        {"input_channels", way::input_channels}};
+                                        {"input_channels", way::input_channels},
+                                        {"replicas", way::replicas}};
 
 }  // namespace dice::placement

@@ -76,6 +76,7 @@ template <class Layer> [[gnu::cold]] inline std::string work_text(const written_
   for (const auto& l : w.lists)
     add(l.first == l.last ? layer(l.first) : "dice::range<" + layer(l.first) + ", " + layer(l.last) + ">");
   if (w.has(option::shares)) add("dice::shares<" + numbers_text(w.shares) + ">");
+  if (w.has(option::first_free)) add("dice::first_free");
   if (w.has(option::exchange_every)) add("dice::exchange_every<" + std::to_string(w.exchange_every) + ">");
   for (const auto& word : work_words)
     if (word.how == w.how) return "dice::" + std::string(word.word) + "<" + list + ">";

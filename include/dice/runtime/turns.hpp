@@ -1,0 +1,155 @@
+// How ranks know which replica computes which frame.
+#pragma once
+
+#include "dice/channels/channel.hpp"
+#include "dice/parts/turn.hpp"
+#include "dice/runtime/paths.hpp"
+#include "dice/schedule/program.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+namespace dice::runtime {
+
+/// The turns of a plan's replicas, as one rank knows them. Where replicas take turns, it computes them. Of replicas of which
+/// the first free one takes the next frame, one rank decides: it tells all others, and each replica tells it what is done.
+/// Frames count over all runs.
+class turns {
+ public:
+  /// `paths` are paths_of(plan, in_flight); those from turn_tag(plan) on belong to this.
+  turns(std::span<const channels::path> paths, const schedule::plan_view& plan, int rank, channels::endpoint& end,
+        int in_flight)
+      : plan_(plan),
+        rank_(rank),
+        end_(end),
+        in_flight_(in_flight),
+        slots_(turn_slots(in_flight)),
+        sets_(plan.replicas.size()) {
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
+      auto& s = sets_[i];
+      s.decides = plan.replicas[i].decides;
+      if (s.decides < 0) continue;
+      s.chosen.resize(static_cast<std::size_t>(window()));
+      s.unfinished.resize(static_cast<std::size_t>(plan.replicas[i].members));
+      for (std::size_t k = 0; k < paths.size(); ++k) {
+        const auto& p = paths[k];
+        if (p.tag != turn_tag(plan, static_cast<int>(i))) continue;
+        if (p.from == rank) s.sent.push_back({static_cast<int>(k), words(), -1});
+        if (p.to != rank) continue;
+        int member = 0;  // of the replica that tells, where it is decided
+        while (s.decides == rank && plan.members[static_cast<std::size_t>(plan.replicas[i].first + member)].rank != p.from)
+          ++member;
+        s.received.push_back({static_cast<int>(k), words(), member});
+      }
+    }
+  }
+
+  /// Whether frame `frame` is one of those of `t`. Requires known(frame), and that it is not done here.
+  bool includes(const parts::turn& t, std::int64_t frame) const {
+    if (t.always()) return true;
+    const auto& s = sets_[static_cast<std::size_t>(t.set)];
+    const auto& about = plan_.replicas[static_cast<std::size_t>(t.set)];
+    if (s.decides < 0) return parts::member_of(about, plan_.members.data(), frame) == t.member;
+    return s.chosen[static_cast<std::size_t>(frame % window())] == t.member;
+  }
+  /// Whether a message is sent for that frame.
+  bool carries(const schedule::message& m, std::int64_t frame) const {
+    return includes(m.made, frame) && includes(m.read, frame);
+  }
+  /// Whether it is known which replicas compute frame `frame`.
+  bool known(std::int64_t frame) const {
+    return std::all_of(sets_.begin(), sets_.end(), [&](const set& s) { return s.decides < 0 || frame < s.known; });
+  }
+
+  /// Decides about frames before `end`, and tells and hears what there is. Frames before `oldest` are done here.
+  void advance(std::int64_t oldest, std::int64_t end) {
+    for (auto& s : sets_)
+      if (s.decides == rank_) decide(s, end);
+      else if (s.decides >= 0) learn(s, oldest);
+  }
+  /// This rank, a replica of set `i`, has done its part of frame `frame`.
+  void finish(const parts::turn& own, std::int64_t frame) {
+    auto& s = sets_[static_cast<std::size_t>(own.set)];
+    if (s.decides < 0) return;
+    if (s.decides == rank_) --s.unfinished[static_cast<std::size_t>(own.member)];
+    else tell(s.sent.front(), frame);  // fewer are under way than there are slots, see decide()
+  }
+  /// Whether all that this rank has told is sent.
+  bool idle() const {
+    return std::all_of(sets_.begin(), sets_.end(), [&](const set& s) {
+      return std::all_of(s.sent.begin(), s.sent.end(), [&](const line& l) {
+        for (int slot = 0; slot < slots_; ++slot)
+          if (!end_.sent(l.path, slot)) return false;
+        return true;
+      });
+    });
+  }
+
+ private:
+  /// A replica computes one frame, and the next one waits there.
+  static constexpr int unfinished_at_once = 2;
+
+  struct line {
+    int path = 0;
+    std::vector<std::int64_t> words{};
+    int member = 0;                    ///< that sends it
+    std::int64_t begun = 0, done = 0;  ///< words sent or awaited; received
+  };
+  struct set {
+    int decides = -1;
+    std::int64_t known = 0;         ///< frames
+    std::vector<int> chosen{};      ///< the members, by frame modulo window()
+    std::vector<int> unfinished{};  ///< by member: its frames; where it is decided
+    std::vector<line> sent{}, received{};
+  };
+
+  std::int64_t window() const { return 2 * std::int64_t{in_flight_}; }
+  std::vector<std::int64_t> words() const { return std::vector<std::int64_t>(static_cast<std::size_t>(slots_)); }
+  std::size_t slot(std::int64_t count) const { return static_cast<std::size_t>(count % slots_); }
+
+  void tell(line& l, std::int64_t word) {
+    const auto s = slot(l.begun++);
+    l.words[s] = word;
+    end_.start_send(l.path, static_cast<int>(s), reinterpret_cast<const std::byte*>(&l.words[s]));
+  }
+  template <class Take> void hear(line& l, std::int64_t most, const Take& take) {
+    for (; l.done < l.begun && end_.received(l.path, static_cast<int>(slot(l.done))); ++l.done) take(l.words[slot(l.done)]);
+    while (l.begun < most && l.begun < l.done + slots_) {
+      const auto s = slot(l.begun++);
+      end_.start_receive(l.path, static_cast<int>(s), reinterpret_cast<std::byte*>(&l.words[s]));
+    }
+  }
+  void decide(set& s, std::int64_t end) {
+    for (auto& l : s.received)
+      hear(l, l.done + 2 * slots_, [&](std::int64_t) { --s.unfinished[static_cast<std::size_t>(l.member)]; });
+    for (; s.known < end; ++s.known) {
+      const auto first = std::min_element(s.unfinished.begin(), s.unfinished.end());
+      const auto room = [&](const line& l) { return end_.sent(l.path, static_cast<int>(slot(l.begun))); };
+      if (*first >= unfinished_at_once || !std::all_of(s.sent.begin(), s.sent.end(), room)) return;
+      ++*first;
+      const int member = static_cast<int>(first - s.unfinished.begin());
+      s.chosen[static_cast<std::size_t>(s.known % window())] = member;
+      for (auto& l : s.sent) tell(l, member);
+    }
+  }
+  void learn(set& s, std::int64_t oldest) {
+    for (auto& l : s.received)
+      hear(l, oldest + window(), [&](std::int64_t member) {
+        if (member < 0 || member >= static_cast<std::int64_t>(s.unfinished.size()))
+          throw std::runtime_error("the transport has lost or mixed up messages");
+        s.chosen[static_cast<std::size_t>(s.known++ % window())] = static_cast<int>(member);
+      });
+  }
+
+  const schedule::plan_view& plan_;
+  const int rank_;
+  channels::endpoint& end_;
+  const int in_flight_, slots_;  ///< frames in flight; words under way on a path
+  std::vector<set> sets_;
+};
+
+}  // namespace dice::runtime
