@@ -81,25 +81,62 @@ TEST(turns, each_member_gets_its_share) {
 TEST(turns, the_first_free_replica_takes_the_next_frame) {
   const plan p(0);
   const auto view = p.view();
-  const auto paths = runtime::paths_of(view, 8);
+  const auto paths = runtime::paths_of(view, 12);
   test::manual end;
-  runtime::turns t(paths, view, 0, end, 8);
+  runtime::turns t(paths, view, 0, end, 12);
   EXPECT_FALSE(t.known(0));
-  t.advance(0, 3);
-  EXPECT_TRUE(t.known(2) && !t.known(3));  // no later frame may enter
-  t.advance(0, 8);
-  EXPECT_TRUE(t.known(3) && !t.known(4));  // each has two
-  EXPECT_EQ(members(t, 0, 4), (list{0, 1, 0, 1}));
-  EXPECT_EQ(end.sends.size(), 8u);  // to ranks 1 and 2
-  for (int i = 0; i < 8; ++i) EXPECT_EQ(end.take(), i / 2 % 2);
+  t.advance(0, 1);
+  EXPECT_TRUE(t.known(0) && !t.known(1));  // no later frame may enter
+  t.advance(0, 12);
+  EXPECT_TRUE(t.known(1) && !t.known(2));  // each has one until it says how long that takes
+  EXPECT_EQ(members(t, 0, 2), (list{0, 1}));
+  EXPECT_EQ(end.sends.size(), 4u);  // to ranks 1 and 2
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(end.take(), i / 2);
   EXPECT_TRUE(t.idle());
-  for (int f = 4; f < 7; ++f) {  // rank 1 hangs
-    end.give(path(paths, view, 2, 0), f);
-    t.advance(0, 8);
+  end.give(path(paths, view, 2, 0), 1000);
+  t.advance(0, 12);
+  EXPECT_EQ(members(t, 2, 7), (list{1, 1, 1, 1, 1}));
+  EXPECT_FALSE(t.known(7));
+  for (int f = 7; f < 10; ++f) {  // rank 1 hangs
+    end.give(path(paths, view, 2, 0), 1000);
+    t.advance(0, 12);
     EXPECT_TRUE(t.known(f) && !t.known(f + 1));
     EXPECT_EQ(members(t, f, f + 1), list{1});
   }
   EXPECT_FALSE(t.idle());
+}
+
+TEST(turns, a_frame_goes_where_it_ends_first) {
+  const plan p(0);
+  const auto view = p.view();
+  const auto paths = runtime::paths_of(view, 30);
+  const auto slow = path(paths, view, 1, 0), fast = path(paths, view, 2, 0);
+  test::manual end;
+  runtime::turns t(paths, view, 0, end, 30);
+  t.advance(0, 2);
+  end.sends.clear();
+  end.give(slow, 2500), end.give(fast, 1000);
+  t.advance(0, 6);  // the fast one ends a second frame before the slow one its first
+  EXPECT_EQ(members(t, 2, 6), (list{1, 1, 0, 1}));
+  end.sends.clear();
+  end.give(fast, 9000);  // a mean over several frames: 3000 now
+  t.advance(0, 7);
+  EXPECT_EQ(members(t, 6, 7), (list{0}));
+}
+
+/// A replica that would take longer than all that waits elsewhere gets nothing.
+TEST(turns, a_replica_that_is_much_too_slow_waits) {
+  const plan p(0);
+  const auto view = p.view();
+  const auto paths = runtime::paths_of(view, 30);
+  test::manual end;
+  runtime::turns t(paths, view, 0, end, 30);
+  t.advance(0, 2);
+  end.sends.clear();
+  end.give(path(paths, view, 1, 0), 6001), end.give(path(paths, view, 2, 0), 1000);
+  t.advance(0, 30);
+  EXPECT_EQ(members(t, 2, 7), (list{1, 1, 1, 1, 1}));
+  EXPECT_FALSE(t.known(7));
 }
 
 TEST(turns, replicas_are_told_and_tell) {
@@ -118,26 +155,26 @@ TEST(turns, replicas_are_told_and_tell) {
   EXPECT_TRUE(end.receives.empty());  // it keeps no more until frames are done
   t.advance(1, 3);
   EXPECT_EQ(end.receives.size(), 1u);
-  t.finish({0, 1}, 0);
+  t.finish({0, 1}, 700);
   EXPECT_FALSE(t.idle());
-  EXPECT_EQ(end.take(), 0);
+  EXPECT_EQ(end.take(), 700);
   EXPECT_TRUE(t.idle() && end.sends.empty());
   end.give(from, 2);
   EXPECT_THROW(t.advance(1, 3), std::runtime_error);
 }
 
-/// Where the rank that decides is a replica itself.
+/// The rank that decides may be a replica itself.
 TEST(turns, a_replica_may_decide) {
   plan p(1);
   const auto view = p.view();
   test::manual end;
-  runtime::turns t(runtime::paths_of(view, 8), view, 1, end, 8);
-  t.advance(0, 8);
-  EXPECT_EQ(members(t, 0, 4), (list{0, 1, 0, 1}));
-  t.finish({0, 0}, 0), t.finish({0, 0}, 2);
-  t.advance(0, 8);
-  EXPECT_EQ(members(t, 4, 6), (list{0, 0}));
-  EXPECT_FALSE(t.known(6));
+  runtime::turns t(runtime::paths_of(view, 12), view, 1, end, 12);
+  t.advance(0, 12);
+  EXPECT_EQ(members(t, 0, 2), (list{0, 1}));
+  t.finish({0, 0}, 1000);
+  t.advance(0, 12);
+  EXPECT_EQ(members(t, 2, 7), (list{0, 0, 0, 0, 0}));
+  EXPECT_FALSE(t.known(7));
 }
 
 }  // namespace

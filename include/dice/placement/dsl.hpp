@@ -44,7 +44,7 @@ template <int... Share> struct shares final {};
 /// parts in between. Without it: before each.
 template <int N> struct exchange_every final {};
 
-/// The next frame goes to the replica with the fewest unfinished frames, so that faster devices take more.
+/// The next frame goes to the replica that will have computed it first, by what its last frames took: faster ones take more.
 struct first_free final {};
 
 /// At most N frames are between their entry and their last output at any time. An entry of `mapping` or `split`.

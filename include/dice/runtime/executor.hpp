@@ -34,10 +34,10 @@ namespace dice::runtime {
 
 /// A rank at work: decides which segment of which frame runs next. A segment of a frame runs when the frame's previous
 /// segment is done, the same segment of the previous frame is started, and its messages have arrived; of those that can run,
-/// the one of the oldest frame goes first. Receives of a frame are posted as soon as its slot is free: frame - slots is done
-/// here and all its messages have left. A frame enters only while fewer than `in_flight` are between entry and last output,
-/// which the ranks with outputs report by credits. So the oldest frame under way always advances (see schedule/proofs.hpp),
-/// memory is bounded, and results come in order.
+/// the one of the oldest frame goes first, but replicas' segments last. Receives of a frame are posted as soon as its slot
+/// is free: frame - slots is done here and all its messages have left. A frame enters only while fewer than `in_flight` are
+/// between entry and last output, which the ranks with outputs report by credits. So the oldest frame under way always
+/// advances (see schedule/proofs.hpp), memory is bounded, and results come in order.
 ///
 /// Frames allocate no memory but for their times in the figures.
 class executor {
@@ -61,9 +61,14 @@ class executor {
         entered_at_(static_cast<std::size_t>(in_flight)),
         slots_(slots_of(me_, in_flight)),
         started_(me_.last_segment - me_.first_segment) {
-    last_of_turn_.assign(p.plan.replicas.size(), -1);
+    first_of_turn_.assign(p.plan.replicas.size(), -1);
+    last_of_turn_ = first_of_turn_;
+    began_.resize(p.plan.replicas.size() * slots_.size());
     for (int g = 0; g < segments(); ++g)
-      if (const auto& when = segment(g).when; !when.always() && is_member(when)) last_of_turn_[when.set] = g;
+      if (const auto& when = segment(g).when; !when.always() && is_member(when)) {
+        last_of_turn_[when.set] = g;
+        if (first_of_turn_[when.set] < 0) first_of_turn_[when.set] = g;
+      }
     for (int g = 0; g < segments(); ++g)
       for (int s = segment(g).first_step; s < segment(g).last_step; ++s) {
         const auto what = p.plan.steps[s].what;
@@ -153,6 +158,10 @@ class executor {
     const auto& p = program_.plan;
     return p.members[static_cast<std::size_t>(p.replicas[static_cast<std::size_t>(t.set)].first + t.member)].rank ==
            me_.rank;
+  }
+  /// When the rank began its part of frame f as that replica.
+  std::int64_t& began(const parts::turn& t, std::int64_t f) {
+    return began_[static_cast<std::size_t>(t.set * slots() + io_.slot(f))];
   }
   const schedule::segment& segment(int g) const { return program_.plan.segments[me_.first_segment + g]; }
 
@@ -272,11 +281,16 @@ class executor {
   /// How many frames have left on all ranks, as far as known here.
   std::int64_t retired() const { return credits_.left(exit_ >= 0 ? left_ : frames_); }
 
-  /// The oldest frame whose next segment can run, or -1.
+  /// The oldest frame whose next segment can run, or -1. What this rank computes as one of several replicas comes last:
+  /// others may wait for the rest.
   std::int64_t find_ready() const {
+    std::int64_t own = -1;
     for (auto f = oldest_; f < io_.posted(); ++f)
-      if (const auto& s = slots_[io_.slot(f)]; !s.running && s.next < segments() && can_run(s.next, f)) return f;
-    return -1;
+      if (const auto& s = slots_[io_.slot(f)]; !s.running && s.next < segments() && can_run(s.next, f)) {
+        if (segment(s.next).when.always()) return f;
+        if (own < 0) own = f;
+      }
+    return own;
   }
 
   /// Whether frame f is next in segment g, and the segment would not wait for messages, source or sink.
@@ -300,6 +314,8 @@ class executor {
       figures_->entered.add(time);
       entered_at_[static_cast<std::size_t>(f % in_flight_)] = time;
     }
+    if (const auto& when = segment(at.next).when; !when.always() && first_of_turn_[when.set] == at.next)
+      began(when, f) = now();
     frame_ = f;
     ++started_[at.next];
     at.running = true;
@@ -317,7 +333,7 @@ class executor {
       ++left_;
     }
     if (const auto& when = segment(done.segment).when; !when.always() && last_of_turn_[when.set] == done.segment)
-      turns_.finish(when, done.frame);
+      turns_.finish(when, now() - began(when, done.frame));
     auto& at = slots_[io_.slot(done.frame)];
     at.running = false;
     pass(at);
@@ -352,12 +368,13 @@ class executor {
   std::atomic<std::int64_t> works_since_{never};
   std::vector<std::int64_t> entered_at_;  ///< when each of the frames in flight entered, by frame modulo in_flight
   std::vector<slot_state> slots_;
-  std::vector<std::int64_t> started_;  ///< by segment: frames that began it
-  std::vector<int> last_of_turn_;      ///< by set of replicas: this rank's last segment of it, or -1
-  source* streamed_ = nullptr;         ///< the source of stream(), where frames_ becomes known late
-  std::int64_t most_ = 0;              ///< frames of stream()
-  bool (*stops_)() = nullptr;          ///< or null
-  std::int64_t retired_ = 0;           ///< what streamed_ was told last
+  std::vector<std::int64_t> started_;              ///< by segment: frames that began it
+  std::vector<int> first_of_turn_, last_of_turn_;  ///< by set of replicas: this rank's segments of it, or -1
+  std::vector<std::int64_t> began_;                ///< by set and slot
+  source* streamed_ = nullptr;                     ///< the source of stream(), where frames_ becomes known late
+  std::int64_t most_ = 0;                          ///< frames of stream()
+  bool (*stops_)() = nullptr;                      ///< or null
+  std::int64_t retired_ = 0;                       ///< what streamed_ was told last
   figures* figures_ = nullptr;
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -16,8 +17,9 @@
 namespace dice::runtime {
 
 /// The turns of a plan's replicas, as one rank knows them. Where replicas take turns, it computes them. Of replicas of which
-/// the first free one takes the next frame, one rank decides: it tells all others, and each replica tells it what is done.
-/// Frames count over all runs.
+/// the first free one takes the next frame, one rank decides: it tells all others, and each replica tells it how long it
+/// took for each frame. The frame goes to the replica that will have computed it first if it takes as long as before. Frames
+/// count over all runs.
 class turns {
  public:
   /// `paths` are paths_of(plan, in_flight); those from turn_tag(plan) on belong to this.
@@ -34,7 +36,7 @@ class turns {
       s.decides = plan.replicas[i].decides;
       if (s.decides < 0) continue;
       s.chosen.resize(static_cast<std::size_t>(window()));
-      s.unfinished.resize(static_cast<std::size_t>(plan.replicas[i].members));
+      s.members.resize(static_cast<std::size_t>(plan.replicas[i].members));
       for (std::size_t k = 0; k < paths.size(); ++k) {
         const auto& p = paths[k];
         if (p.tag != turn_tag(plan, static_cast<int>(i))) continue;
@@ -71,12 +73,12 @@ class turns {
       if (s.decides == rank_) decide(s, end);
       else if (s.decides >= 0) learn(s, oldest);
   }
-  /// This rank, a replica of set `i`, has done its part of frame `frame`.
-  void finish(const parts::turn& own, std::int64_t frame) {
+  /// This rank, the replica of turn `own`, has done its part of a frame, in `time` ns.
+  void finish(const parts::turn& own, std::int64_t time) {
     auto& s = sets_[static_cast<std::size_t>(own.set)];
     if (s.decides < 0) return;
-    if (s.decides == rank_) --s.unfinished[static_cast<std::size_t>(own.member)];
-    else tell(s.sent.front(), frame);  // fewer are under way than there are slots, see decide()
+    if (s.decides == rank_) s.members[static_cast<std::size_t>(own.member)].finish(time);
+    else tell(s.sent.front(), time);  // fewer are under way than there are slots, see decide()
   }
   /// Whether all that this rank has told is sent.
   bool idle() const {
@@ -90,9 +92,22 @@ class turns {
   }
 
  private:
-  /// A replica computes one frame, and the next one waits there.
-  static constexpr int unfinished_at_once = 2;
+  /// Unfinished frames of a replica: it computes one, and others wait there while the rank that decides is busy.
+  static constexpr int most_unfinished = 5;
+  static constexpr std::int64_t later = std::numeric_limits<std::int64_t>::max();
 
+  /// A replica, where it is decided.
+  struct replica_load {
+    int unfinished = 0;     ///< frames
+    std::int64_t time = 0;  ///< ns for one frame, as a mean over the last ones; 0: not known yet
+
+    void finish(std::int64_t took) {
+      --unfinished;
+      time = std::max<std::int64_t>(time == 0 ? took : (3 * time + took) / 4, 1);
+    }
+    /// When it would end one more frame. As long as its time is not known it gets only one.
+    std::int64_t end() const { return time == 0 && unfinished > 0 ? later : (unfinished + 1) * time; }
+  };
   struct line {
     int path = 0;
     std::vector<std::int64_t> words{};
@@ -101,9 +116,9 @@ class turns {
   };
   struct set {
     int decides = -1;
-    std::int64_t known = 0;         ///< frames
-    std::vector<int> chosen{};      ///< the members, by frame modulo window()
-    std::vector<int> unfinished{};  ///< by member: its frames; where it is decided
+    std::int64_t known = 0;     ///< frames
+    std::vector<int> chosen{};  ///< the members, by frame modulo window()
+    std::vector<replica_load> members{};
     std::vector<line> sent{}, received{};
   };
 
@@ -125,13 +140,15 @@ class turns {
   }
   void decide(set& s, std::int64_t end) {
     for (auto& l : s.received)
-      hear(l, l.done + 2 * slots_, [&](std::int64_t) { --s.unfinished[static_cast<std::size_t>(l.member)]; });
+      hear(l, l.done + 2 * slots_, [&](std::int64_t time) { s.members[static_cast<std::size_t>(l.member)].finish(time); });
     for (; s.known < end; ++s.known) {
-      const auto first = std::min_element(s.unfinished.begin(), s.unfinished.end());
+      const auto best = std::min_element(s.members.begin(), s.members.end(),
+                                         [](const auto& x, const auto& y) { return x.end() < y.end(); });
       const auto room = [&](const line& l) { return end_.sent(l.path, static_cast<int>(slot(l.begun))); };
-      if (*first >= unfinished_at_once || !std::all_of(s.sent.begin(), s.sent.end(), room)) return;
-      ++*first;
-      const int member = static_cast<int>(first - s.unfinished.begin());
+      if (best->unfinished == most_unfinished || best->end() == later) return;
+      if (!std::all_of(s.sent.begin(), s.sent.end(), room)) return;
+      ++best->unfinished;
+      const int member = static_cast<int>(best - s.members.begin());
       s.chosen[static_cast<std::size_t>(s.known % window())] = member;
       for (auto& l : s.sent) tell(l, member);
     }
@@ -139,7 +156,7 @@ class turns {
   void learn(set& s, std::int64_t oldest) {
     for (auto& l : s.received)
       hear(l, oldest + window(), [&](std::int64_t member) {
-        if (member < 0 || member >= static_cast<std::int64_t>(s.unfinished.size()))
+        if (member < 0 || member >= static_cast<std::int64_t>(s.members.size()))
           throw std::runtime_error("the transport has lost or mixed up messages");
         s.chosen[static_cast<std::size_t>(s.known++ % window())] = static_cast<int>(member);
       });
