@@ -18,13 +18,13 @@
 
 namespace dice::partition {
 
-/// Divides `units` among devices, of which device d takes seconds[d] for all of them, besides other[d], so that the last one
-/// ends as early as possible. Each gets one at least. Exact: every unit goes to the device that then ends first, so that no
-/// device ends later than it must for the others to take the rest. Requires units ≥ N.
+/// Divides `units` among devices, of which device d takes seconds[d] for all of them, and besides[d] for other work, so that
+/// the last one ends as early as possible. Each gets one at least. Exact: every unit goes to the device that then ends
+/// first, so that no device ends later than it must for the others to take the rest. Requires units ≥ N.
 template <std::size_t N>
 constexpr std::array<int, N> balanced(const std::array<double, N>& seconds, std::int64_t units,
-                                      const std::array<double, N>& other = {}) {
-  const auto end = [&](std::size_t d, int share) { return other[d] + share * seconds[d] / static_cast<double>(units); };
+                                      const std::array<double, N>& besides = {}) {
+  const auto end = [&](std::size_t d, int share) { return besides[d] + share * seconds[d] / static_cast<double>(units); };
   std::array<int, N> out{};
   out.fill(1);
   for (auto left = units - static_cast<std::int64_t>(N); left > 0; --left) {
@@ -61,7 +61,7 @@ template <class Net, class Cluster, class Map, int W> consteval auto shares_of_w
   const auto& net = graph::view_of<Net>;
   const auto& s = cost::setting_of<Net, Cluster>;
   const auto& ranks = cost::detail::ranks<Net, Map, Cluster>;
-  std::array<double, work.ranks> seconds{}, other{};
+  std::array<double, work.ranks> seconds{}, besides{};
   const auto all = where.ranks_of(work);
   std::array<bool, Net::size * ranks.size()> sent{};
   const auto exchange = [&](int tensor, int outside) {  // with the rank of a layer outside of the work, once
@@ -81,11 +81,11 @@ template <class Net, class Cluster, class Map, int W> consteval auto shares_of_w
     // Replicas compute other frames meanwhile.
     for (std::size_t i = 0; work.how == placement::way::replicas && i < seconds.size(); ++i)
       if (where.of(l).how == placement::way::whole && where.owner[l] == all[i])
-        other[i] += cost::seconds_on(s, ranks[all[i]], l);
+        besides[i] += cost::seconds_on(s, ranks[all[i]], l);
     for (const auto& e : net.into(l))
       if ((where.work_of[e.from] == W) != inside) exchange(e.from, inside ? e.from : l);
   }
-  return balanced(seconds, units, other);
+  return balanced(seconds, units, besides);
 }
 
 template <class T> inline constexpr bool is_shares = false;
