@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <latch>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -62,6 +63,25 @@ TEST(Embedding, FunctionsThatCanOnlyBeMoved) {
   engine.close();
   engine.wait();
   EXPECT_EQ(seen, 1);
+}
+
+// Ranks that compute nothing but replicas' frames see the end, too, also if it comes long after the last frame.
+TEST(Embedding, ReplicasEndWithTheStream) {
+  for (const std::string option : {"", ", shares<3, 1>", ", first_free"})
+    for (const std::size_t frames : {4, 5, 6}) {
+      auto options = in_process;
+      options.mapping =
+          "mapping<dev<0, threads<1>>, layers<to<pool2>>, dev<1, threads<1>>, dev<2, threads<1>>, "
+          "replicas<range<conv3, relu3>" +
+          option + ">, ranks<0>, layers<from<pool3>>>";
+      auto engine = dice::start<digits::network, one>(options);
+      for (std::size_t k = 0; k < frames; ++k) engine.push(picture(k));
+      for (std::size_t k = 0; k < frames; ++k) expect_scores(*engine.take(), k);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      engine.close();
+      EXPECT_FALSE(engine.take());
+      engine.wait();
+    }
 }
 
 // A program's mapping is only its default.

@@ -100,6 +100,37 @@ TEST(Expand, ReplicasHaveTheirTurns) {
   EXPECT_GT(picks, 80);
 }
 
+/// A rank picks a tensor and a Concat of it, which would bring it if one rank had made them.
+TEST(Expand, APickedTensorDoesNotComeWithinAConcat) {
+  test::real_network net;
+  const int input = net.add(ops::input{.extents = {1, 16, 6, 6}}, {});
+  const auto conv = [&](int from) {
+    return net.add(ops::conv{.channels = 16, .kernel = {1, 1}}, {from}, {{16, net.shape(from)[1], 1, 1}});
+  };
+  const int a = conv(input), b = net.add(ops::concat{.axis = 1}, {input, a});
+  const int c = conv(b), d = net.add(ops::concat{.axis = 1}, {b, c, a});
+  net.add(ops::output{}, {conv(d)});
+  const auto n = static_cast<std::size_t>(net.size());
+  test::assigned works{.owner = std::vector<int>(n),
+                       .work_of = {0, 1, 1, 2, 2, 0, 0},
+                       .run_ranks = {0, 2, 1, 2, 0},
+                       .shares = {},
+                       .works = {}};
+  works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
+                 {.how = placement::way::replicas, .first_rank = 1, .ranks = 2},
+                 {.how = placement::way::replicas, .first_rank = 3, .ranks = 2}};
+  const std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}, {2, {}, -1}};
+  const auto parameters = net.parameters();
+  const auto chosen = test::choices(net, algorithm::backend::openmp);
+  algorithm::tables tables;
+  tables.chosen[algorithm::backend::openmp] = chosen;
+  schedule::detail::whole_algorithms algorithms(tables);
+  const auto is =
+      schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 2);
+  const auto all = is.net.view();
+  EXPECT_TRUE(schedule::sound(is.plan.view(), all.net) && schedule::turns_match(is.plan.view(), all));
+}
+
 /// No element of a layer's result is sent to a rank twice, although ranks compute some elements twice.
 TEST(Expand, NothingIsSentTwice) {
   int pairs = 0;

@@ -78,65 +78,80 @@ TEST(turns, each_member_gets_its_share) {
   }
 }
 
-TEST(turns, the_first_free_replica_takes_the_next_frame) {
-  const plan p(0);
-  const auto view = p.view();
-  const auto paths = runtime::paths_of(view, 12);
+/// Rank 0 decides; `slow` and `fast` are the paths from the replicas to it.
+struct deciding {
+  plan p{0};
+  schedule::plan_view view = p.view();
+  std::vector<channels::path> paths = runtime::paths_of(view, 30);
+  int slow = path(paths, view, 1, 0), fast = path(paths, view, 2, 0);
   test::manual end;
-  runtime::turns t(paths, view, 0, end, 12);
-  EXPECT_FALSE(t.known(0));
-  t.advance(0, 1);
-  EXPECT_TRUE(t.known(0) && !t.known(1));  // no later frame may enter
-  t.advance(0, 12);
-  EXPECT_TRUE(t.known(1) && !t.known(2));  // each has one until it says how long that takes
-  EXPECT_EQ(members(t, 0, 2), (list{0, 1}));
-  EXPECT_EQ(end.sends.size(), 4u);  // to ranks 1 and 2
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(end.take(), i / 2);
-  EXPECT_TRUE(t.idle());
-  end.give(path(paths, view, 2, 0), 1000);
-  t.advance(0, 12);
-  EXPECT_EQ(members(t, 2, 7), (list{1, 1, 1, 1, 1}));
-  EXPECT_FALSE(t.known(7));
-  for (int f = 7; f < 10; ++f) {  // rank 1 hangs
-    end.give(path(paths, view, 2, 0), 1000);
-    t.advance(0, 12);
-    EXPECT_TRUE(t.known(f) && !t.known(f + 1));
-    EXPECT_EQ(members(t, f, f + 1), list{1});
+  runtime::turns t{paths, view, 0, end, 30};
+
+  void advance(std::int64_t until) {
+    t.advance(0, until);
+    end.sends.clear();
   }
-  EXPECT_FALSE(t.idle());
+  /// Four frames, two for each; the first ones take long.
+  void warm_up(std::int64_t slow_time, std::int64_t fast_time) {
+    advance(2);
+    end.give(slow, 1'000'000), end.give(fast, 1'000'000);
+    advance(4);
+    end.give(slow, slow_time), end.give(fast, fast_time);
+  }
+};
+
+TEST(turns, the_first_free_replica_takes_the_next_frame) {
+  deciding d;
+  EXPECT_FALSE(d.t.known(0));
+  d.t.advance(0, 1);
+  EXPECT_TRUE(d.t.known(0) && !d.t.known(1));  // no later frame may enter
+  d.t.advance(0, 12);
+  EXPECT_TRUE(d.t.known(1) && !d.t.known(2));  // each has one until it says how long that takes
+  EXPECT_EQ(members(d.t, 0, 2), (list{0, 1}));
+  EXPECT_EQ(d.end.sends.size(), 4u);  // to ranks 1 and 2
+  EXPECT_FALSE(d.t.idle());
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(d.end.take(), i / 2);
+  EXPECT_TRUE(d.t.idle());
+  d.end.give(d.fast, 1'000'000);
+  d.advance(12);
+  EXPECT_EQ(members(d.t, 2, 3), list{1});
+  EXPECT_FALSE(d.t.known(3));
+  d.end.give(d.fast, 1000);
+  d.advance(12);
+  EXPECT_EQ(members(d.t, 3, 8), (list{1, 1, 1, 1, 1}));
+  EXPECT_FALSE(d.t.known(8));
+  for (int f = 8; f < 11; ++f) {  // rank 1 hangs
+    d.end.give(d.fast, 1000);
+    d.advance(12);
+    EXPECT_TRUE(d.t.known(f) && !d.t.known(f + 1));
+    EXPECT_EQ(members(d.t, f, f + 1), list{1});
+  }
 }
 
 TEST(turns, a_frame_goes_where_it_ends_first) {
-  const plan p(0);
-  const auto view = p.view();
-  const auto paths = runtime::paths_of(view, 30);
-  const auto slow = path(paths, view, 1, 0), fast = path(paths, view, 2, 0);
-  test::manual end;
-  runtime::turns t(paths, view, 0, end, 30);
-  t.advance(0, 2);
-  end.sends.clear();
-  end.give(slow, 2500), end.give(fast, 1000);
-  t.advance(0, 6);  // the fast one ends a second frame before the slow one its first
-  EXPECT_EQ(members(t, 2, 6), (list{1, 1, 0, 1}));
-  end.sends.clear();
-  end.give(fast, 9000);  // a mean over several frames: 3000 now
-  t.advance(0, 7);
-  EXPECT_EQ(members(t, 6, 7), (list{0}));
+  deciding d;
+  d.warm_up(2500, 1000);
+  d.advance(8);  // the fast one ends a second frame before the slow one its first
+  EXPECT_EQ(members(d.t, 4, 8), (list{1, 1, 0, 1}));
+  d.end.give(d.fast, 9000);  // a mean over several frames: 3000 now
+  d.advance(9);
+  EXPECT_EQ(members(d.t, 8, 9), (list{0}));
 }
 
-/// A replica that would take longer than all that waits elsewhere gets nothing.
-TEST(turns, a_replica_that_is_much_too_slow_waits) {
-  const plan p(0);
-  const auto view = p.view();
-  const auto paths = runtime::paths_of(view, 30);
-  test::manual end;
-  runtime::turns t(paths, view, 0, end, 30);
-  t.advance(0, 2);
-  end.sends.clear();
-  end.give(path(paths, view, 1, 0), 6001), end.give(path(paths, view, 2, 0), 1000);
-  t.advance(0, 30);
-  EXPECT_EQ(members(t, 2, 7), (list{1, 1, 1, 1, 1}));
-  EXPECT_FALSE(t.known(7));
+/// A replica that would take longer than all that waits elsewhere gets a frame now and then: it may have become faster.
+TEST(turns, a_slow_replica_is_tried_again) {
+  deciding d;
+  d.warm_up(7000, 1000);
+  d.advance(30);
+  EXPECT_EQ(members(d.t, 4, 9), (list{1, 1, 1, 1, 1}));
+  EXPECT_FALSE(d.t.known(9));
+  int f = 9;
+  for (; f < 30; ++f) {
+    d.end.give(d.fast, 1000);
+    d.advance(30);
+    if (members(d.t, f, f + 1) == list{0}) break;
+  }
+  EXPECT_TRUE(f > 11 && f < 20) << f;
 }
 
 TEST(turns, replicas_are_told_and_tell) {
@@ -171,10 +186,13 @@ TEST(turns, a_replica_may_decide) {
   runtime::turns t(runtime::paths_of(view, 12), view, 1, end, 12);
   t.advance(0, 12);
   EXPECT_EQ(members(t, 0, 2), (list{0, 1}));
-  t.finish({0, 0}, 1000);
-  t.advance(0, 12);
-  EXPECT_EQ(members(t, 2, 7), (list{0, 0, 0, 0, 0}));
-  EXPECT_FALSE(t.known(7));
+  for (int f = 2; f < 4; ++f) {
+    EXPECT_FALSE(t.known(f));
+    t.finish({0, 0}, 1000);
+    t.advance(0, 12);
+  }
+  EXPECT_EQ(members(t, 2, 8), (list{0, 0, 0, 0, 0, 0}));
+  EXPECT_FALSE(t.known(8));
 }
 
 }  // namespace

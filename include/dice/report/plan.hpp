@@ -78,8 +78,9 @@ namespace dice::report {
         if (const auto& part = p.parts[static_cast<std::size_t>(l)];
             part.what == parts::part::kind::whole && part.when == own)
           layers.push_back(part.layer), rank = p.plan.owner[static_cast<std::size_t>(l)];
-      out += "rank " + std::to_string(rank) + ": " + runs_text(p, layers) + " for " + frames_text(p, own) +
-             (p.plan.replicas[static_cast<std::size_t>(set)].decides < 0 ? " frames\n" : "\n");
+      const bool in_turn = p.plan.replicas[static_cast<std::size_t>(set)].decides < 0;
+      out += "rank " + std::to_string(rank) + ": " + runs_text(p, layers) + (in_turn ? " for " : " ") + frames_text(p, own) +
+             (in_turn ? " frames\n" : "\n");
     }
   return out.empty() ? out : "\nReplicas:\n" + out;
 }

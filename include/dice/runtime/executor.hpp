@@ -166,7 +166,7 @@ class executor {
   const schedule::segment& segment(int g) const { return program_.plan.segments[me_.first_segment + g]; }
 
   void begin(std::int64_t frames, source* in, sink* out, figures& measured) {
-    first_ = frame_ = oldest_;
+    first_ = frame_ = frames_;  // not oldest_: the frames of other replicas may have passed already
     frames_ = first_ + frames, figures_ = &measured;
     measured = {};
     io_.begin(first_, in, out, measured);
@@ -184,7 +184,7 @@ class executor {
       if (work_on([&] { return end_runs(); })) patience.reset();
       advance();
       if (watch_.on()) watch(since);
-      if (oldest_ == frames_ && idle()) break;
+      if (oldest_ >= frames_ && idle()) break;
       if (const auto ready = find_ready(); ready >= 0) {
         if (since >= 0) {
           figures_->waiting += now() - since;

@@ -31,9 +31,12 @@ inline int notice_tag(const schedule::plan_view& plan) { return static_cast<int>
 inline int question_tag(const schedule::plan_view& plan) { return notice_tag(plan) + 1; }
 inline int answer_tag(const schedule::plan_view& plan) { return notice_tag(plan) + 2; }
 
+/// Unfinished frames of a replica where the first free one takes a frame: it computes one, and others wait there while the
+/// rank that decides is busy.
+inline constexpr int most_unfinished = 5;
 /// The tags of what ranks tell each other about a set of replicas (runtime/turns.hpp), and how much may be under way.
 inline int turn_tag(const schedule::plan_view& plan, int set) { return notice_tag(plan) + 3 + set; }
-inline int turn_slots(int in_flight) { return in_flight + 2; }
+inline int turn_slots(int in_flight) { return std::max(in_flight + 2, most_unfinished + 1); }
 
 /// Frames whose buffers exist at once in rank `r`, with at most `in_flight` frames under way.
 inline int slots_of(const schedule::rank_program& r, int in_flight) { return std::min(r.slots, in_flight); }

@@ -12,6 +12,7 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace dice::runtime {
@@ -77,7 +78,7 @@ class turns {
   void finish(const parts::turn& own, std::int64_t time) {
     auto& s = sets_[static_cast<std::size_t>(own.set)];
     if (s.decides < 0) return;
-    if (s.decides == rank_) s.members[static_cast<std::size_t>(own.member)].finish(time);
+    if (s.decides == rank_) take_note(s, own.member, time);
     else tell(s.sent.front(), time);  // fewer are under way than there are slots, see decide()
   }
   /// Whether all that this rank has told is sent.
@@ -92,18 +93,21 @@ class turns {
   }
 
  private:
-  /// Unfinished frames of a replica: it computes one, and others wait there while the rank that decides is busy.
-  static constexpr int most_unfinished = 5;
   static constexpr std::int64_t later = std::numeric_limits<std::int64_t>::max();
 
   /// A replica, where it is decided.
   struct replica_load {
     int unfinished = 0;     ///< frames
     std::int64_t time = 0;  ///< ns for one frame, as a mean over the last ones; 0: not known yet
+    bool warm = false;      ///< it has computed one, which took longer
 
     void finish(std::int64_t took) {
       --unfinished;
-      time = std::max<std::int64_t>(time == 0 ? took : (3 * time + took) / 4, 1);
+      if (std::exchange(warm, true)) time = std::max<std::int64_t>(time == 0 ? took : (3 * time + took) / 4, 1);
+    }
+    /// Another one has computed a frame. One that gets none was slow, and may have become faster.
+    void wait() {
+      if (unfinished == 0) time -= time / 32;
     }
     /// When it would end one more frame. As long as its time is not known it gets only one.
     std::int64_t end() const { return time == 0 && unfinished > 0 ? later : (unfinished + 1) * time; }
@@ -138,9 +142,12 @@ class turns {
       end_.start_receive(l.path, static_cast<int>(s), reinterpret_cast<std::byte*>(&l.words[s]));
     }
   }
+  static void take_note(set& s, int member, std::int64_t time) {
+    for (auto& other : s.members) other.wait();
+    s.members[static_cast<std::size_t>(member)].finish(time);
+  }
   void decide(set& s, std::int64_t end) {
-    for (auto& l : s.received)
-      hear(l, l.done + 2 * slots_, [&](std::int64_t time) { s.members[static_cast<std::size_t>(l.member)].finish(time); });
+    for (auto& l : s.received) hear(l, l.done + 2 * slots_, [&](std::int64_t time) { take_note(s, l.member, time); });
     for (; s.known < end; ++s.known) {
       const auto best = std::min_element(s.members.begin(), s.members.end(),
                                          [](const auto& x, const auto& y) { return x.end() < y.end(); });

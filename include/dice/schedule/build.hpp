@@ -156,7 +156,7 @@ class builder {
           auto* part = delivery_of(t, whole.to);
           if (!part || part->tried == c) return;  // a tensor may occur twice in c
           const bool fits = layouts_[t] == layouts_[c] && keeps_place(net_, t, c, offset, layouts_[c]) &&
-                            part->read == whole.read && input_.when(t) == input_.when(c);
+                            part->read == whole.read && input_.when(t).always() && input_.when(c).always();
           part->within = fits && part->reader > c ? c : -1;
           part->offset = offset, part->tried = c;
         });
@@ -424,9 +424,11 @@ class builder {
           break;
       }
     }
-    // One segment: a frame arrives, one is computed, one leaves. Several: frames wait for other ranks in between.
+    // One segment: a frame arrives, one is computed, one leaves. Several: frames wait for other ranks in between. Between
+    // two frames of a replica there are those of the others.
     const int segments = out.last_segment - out.first_segment;
-    out.slots = !talks ? 1 : segments <= 1 ? std::min(3, input_.in_flight) : input_.in_flight;
+    const bool waits = segments > 1 || (segments == 1 && !plan_.segments[out.first_segment].when.always());
+    out.slots = !talks ? 1 : waits ? input_.in_flight : std::min(3, input_.in_flight);
     out.arena_bytes = out.slots * out.frame_bytes + out.scratch_bytes;
     out.peak_bytes = out.weight_bytes + out.arena_bytes;
   }
