@@ -81,7 +81,7 @@ TEST(Expand, PlansAreSound) {
 
 /// Whoever computes a frame, each rank gets what it needs of it.
 TEST(Expand, ReplicasHaveTheirTurns) {
-  int sets = 0, picks = 0;
+  int sets = 0, picks = 0, joins = 0;
   for (unsigned seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
     const test::divided d(seed, 4 + static_cast<int>(seed) % 20, 8, seed % 3 == 0, true);
@@ -94,10 +94,14 @@ TEST(Expand, ReplicasHaveTheirTurns) {
     if (seed % 3 > 0) d.compare<kernels::openmp::backend>(true);
     if (testing::Test::HasFatalFailure()) return;
     sets += static_cast<int>(all.replicas.size());
-    for (const auto& p : all.parts) picks += p.what == parts::part::kind::pick;
+    for (const auto& p : all.parts) {
+      picks += p.what == parts::part::kind::pick;
+      joins += p.what == parts::part::kind::join && !p.when.always();
+    }
   }
   EXPECT_GT(sets, 40);
   EXPECT_GT(picks, 80);
+  EXPECT_GT(joins, 10);  // for a replica's frames only
 }
 
 /// A rank picks a tensor and a Concat of it, which would bring it if one rank had made them.
