@@ -156,6 +156,12 @@ class Bed:
                  f'board<"computer", ram<16_GiB>, processor<threads<1>, profile<Measured>>>;\nusing lab = cluster<{units}, {links}>;\n'
                  f"using plan = best_mapping<whole, lab, {objective}>;", "lab", f'#include "{space}.hpp"')
 
+    def table(self, network):
+        """[(layer, operator, shape)] of a network, in order."""
+        table = call([self.onnx2hpp, self.work / f"models/{network}.onnx", "--list-layers"])
+        rows = [line.split() for line in table.splitlines()]
+        return [(row[1], row[2], row[3]) for row in rows if len(row) > 4 and row[0].isdigit() and "x" in row[3]]
+
     def up(self, shares, *link):
         """Starts hosts h1 … with these percentages of a core each, and links given as for `testbed up`."""
         if self.up_as == (shares, link):

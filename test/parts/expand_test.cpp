@@ -130,9 +130,12 @@ TEST(Expand, APickedTensorDoesNotComeWithinAConcat) {
   tables.chosen[algorithm::backend::openmp] = chosen;
   schedule::detail::whole_algorithms algorithms(tables);
   const auto is =
-      schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 2);
+      schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 5);
   const auto all = is.net.view();
   EXPECT_TRUE(schedule::sound(is.plan.view(), all.net) && schedule::turns_match(is.plan.view(), all));
+  // Rank 1 is a replica only: one segment, but all frames in flight lie between its own.
+  EXPECT_EQ(is.plan.ranks[1].last_segment - is.plan.ranks[1].first_segment, 1);
+  EXPECT_EQ(is.plan.ranks[1].slots, 5);
 }
 
 /// No element of a layer's result is sent to a rank twice, although ranks compute some elements twice.

@@ -154,6 +154,11 @@ TEST(turns, a_slow_replica_is_tried_again) {
   EXPECT_TRUE(f > 11 && f < 20) << f;
 }
 
+/// A replica's words may all be under way while it computes its next frames.
+TEST(turns, there_is_room_for_all_words) {
+  for (const int in_flight : {1, 2, 3, 16}) EXPECT_GT(runtime::turn_slots(in_flight), runtime::most_unfinished);
+}
+
 TEST(turns, replicas_are_told_and_tell) {
   const plan p(0);
   const auto view = p.view();

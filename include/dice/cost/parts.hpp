@@ -57,7 +57,7 @@ constexpr double seconds_on(const setting& s, const placed_rank& rank, int layer
 
 namespace detail {
 
-/// Which replica computes which frame, as expected: the first free one is the one with the least work so far.
+/// Which replica computes which frame, as expected: with first_free, the one that then ends first.
 class expected_turns {
  public:
   /// `seconds` of the plan's groups.
