@@ -66,10 +66,10 @@ class Network:
     def grid(kind, run):
         return [] if kind != 'tiles' else {1: ['2', '2'], 2: ['2', '1'], 3: ['2', '2'], 4: ['2', '2']}.get(len(run), ['3', '3'])
 
-    def results(self, arguments, folder, prefix=()):
-        """What the program says, and its results as bytes."""
+    def results(self, arguments, folder, prefix=(), inputs=None):
+        """What the program says, and its results as bytes; `inputs`: options that give others than the file's frames."""
         files = {name: folder / f'{name}.npy' for name in self.outputs}
-        done = self.run([*arguments, *self.inputs, *(word for name in files for word in ('--output', f'{name}={files[name]}'))], prefix)
+        done = self.run([*arguments, *(inputs or self.inputs), *(word for name in files for word in ('--output', f'{name}={files[name]}'))], prefix)
         return done, [] if done.returncode else [file.read_bytes() for file in files.values()]
 
     def result(self, works, ranks, folder, prefix=()):
@@ -140,6 +140,18 @@ def main():
             third = len(all_layers) // 3
             for run in ([0, 1], [1, 0]):
                 check([('replicas', all_layers[third:2 * third], run, []), ('rows', all_layers[2 * third:], [1, 2], [])], 3)
+            # A GPU works on a frame while those of the other replica pass.
+            ends, inner = ([name for name in all_layers if (name in net.ends) == is_end] for is_end in (True, False))
+            mapping = (f'mapping<dev<0, cpu>, layers<{", ".join(ends)}>, dev<1, gpu>, dev<2, cpu>, '
+                       f'replicas<{", ".join(inner)}>, in_flight<9>>')
+            frames = ['--random', '7', '--frames', '30']
+            one, expected = net.results([], folder, inputs=frames)
+            two, found = net.results(['--mapping', mapping, '--transport', 'in-process'], folder, inputs=frames)
+            if one.returncode or two.returncode:
+                sys.exit(f'{mapping}\n{one.stderr}{two.stderr}')
+            for a, b in zip(map(floats, found), map(floats, expected)):
+                if not max(abs(x - y) for x, y in zip(a, b)) <= 1e-5 * max(map(abs, b)):
+                    sys.exit(f'results of many frames differ:\n{mapping}')
             print(f'{tried} mappings: all results equal but for rounding')
             sys.exit(tried < 8)
         check([('rows', all_layers, [0, 1, 2], ['shares<7, 1, 2>'])], 3)
