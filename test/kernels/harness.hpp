@@ -98,6 +98,7 @@ template <class Op> struct problem {
   bool pools_2x2 = false;                         ///< its fusion group ends with the maximum of each 2 × 2 results
   tensor::layout layout = tensor::layout::plain;  ///< of all tensors that support it
   int threads = 1;
+  std::vector<tensor::region> regions{};  ///< of the output, each computed by a call of its own; empty: all at once
 
   shape result() const { return graph::infer(op, graph::shapes(in)); }
   shape output() const {
@@ -142,6 +143,7 @@ struct job {
   bool in_place;
   tensor::layout layout;
   int threads;
+  const std::vector<tensor::region>& regions;
 
   tensor::layout layout_of(const shape& s) const { return tensor::has_blocks(s) ? layout : tensor::layout::plain; }
   /// The layouts of the inputs, then of the residual.
@@ -206,7 +208,8 @@ inline std::vector<float> compute_here(const job& j) {
     at.packed = packed.data();
     at.parameters = nullptr;
   }
-  j.by.run(what, at);
+  if (j.regions.empty()) j.by.run(what, at);
+  for (const auto& r : j.regions) at.part = &r, j.by.run(what, at);
 
   bool untouched = true;
   for (std::size_t i = 0; i < guard; ++i)
@@ -283,7 +286,8 @@ std::vector<float> compute(const problem<Op>& p, const ending& e, const algorith
               .output = p.output(),
               .in_place = p.in_place,
               .layout = p.layout,
-              .threads = p.threads};
+              .threads = p.threads,
+              .regions = p.regions};
 #ifdef DICE_TESTS_GPU
   if constexpr (algorithm::processor_of(Backend::value) == platform::processor::gpu) return compute_there(j);
 #endif

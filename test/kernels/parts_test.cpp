@@ -91,6 +91,22 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), 4 * a.size()) == 0;
 }
 
+/// Regions that cover a result of shape `s`, in random order; they begin at multiples of `rows` and `columns`.
+std::vector<region> regions_of(const shape& s, std::int64_t rows, std::int64_t columns, random_numbers& number) {
+  const auto [top, bottom] = number.interval(s[2], rows);
+  const auto [left, right] = number.interval(s[3], columns);
+  std::vector<region> out;
+  const std::int64_t y[] = {0, top, bottom, s[2]}, x[] = {0, left, right, s[3]};
+  for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < 3; ++k) {
+      region r = tensor::whole(s);
+      r.begin[2] = y[i], r.end[2] = y[i + 1], r.begin[3] = x[k], r.end[3] = x[k + 1];
+      if (!tensor::empty(r)) out.push_back(r);
+    }
+  std::shuffle(out.begin(), out.end(), number.draw);
+  return out;
+}
+
 TEST(parts, convolutions) {
   random_numbers number{std::mt19937(11)};
   constexpr std::array<int, 2> windows[] = {{1, 1}, {3, 3}, {3, 3}, {4, 4}, {5, 5}, {1, 7}, {7, 1}, {3, 1}, {2, 3}};
@@ -126,6 +142,17 @@ TEST(parts, convolutions) {
       p.threads = static_cast<int>(number(1, 3));
       const auto whole = compute<kernels::openmp::backend>(p, e, how);
       const algorithm::winograd tiles = v ? algorithm::winograd(v, op, in, result) : algorithm::winograd();
+      const auto stored = tensor::has_blocks(result) ? p.layout : tensor::layout::plain;
+      if (!flat && how.writes(stored) == stored && how.reads(stored) == (tensor::has_blocks(in) ? p.layout : stored)) {
+        const std::int64_t halved = p.pools_2x2 ? 2 : 1;
+        auto apart = p;
+        apart.regions = regions_of(p.output(), std::lcm(halved, tiles.y.outputs) / halved,
+                                   std::lcm(halved, tiles.x.outputs) / halved, number);
+        for (apart.threads = 1; apart.threads <= 3; ++apart.threads)
+          EXPECT_TRUE(same(compute<kernels::openmp::backend>(apart, e, how), whole))
+              << text(op, in) << ", variant " << v << ", " << apart.regions.size() << " regions, " << apart.threads
+              << " threads";
+      }
       for (int cuts = 0; cuts < 4; ++cuts) {
         region out = tensor::whole(result);
         const auto axis = number(1, in.rank - 1);  // cut along one, or along all

@@ -73,7 +73,7 @@ TEST(Expand, PlansAreSound) {
     SCOPED_TRACE(seed);
     const test::divided d(seed, 4 + static_cast<int>(seed) % 20, 8, seed % 3 == 0);
     const auto all = d.parts();
-    ASSERT_TRUE(schedule::sound(d.is.plan.view(), all.net));
+    ASSERT_TRUE(schedule::sound(d.is.plan.view(), all.net, all.parts));
     const std::span<const algorithm::choice> how(d.is.algorithms.data(), static_cast<std::size_t>(d.is.algorithms.size()));
     ASSERT_EQ(test::simulation(all.net, d.is.plan.view(), how, 5, seed, all.parts, d.net.view()).run(), "");
   }
@@ -87,7 +87,7 @@ TEST(Expand, ReplicasHaveTheirTurns) {
     const test::divided d(seed, 4 + static_cast<int>(seed) % 20, 8, seed % 3 == 0, true);
     const auto all = d.parts();
     ASSERT_TRUE(parts::parts_match(d.net.view(), d.net.all_operators(), all));
-    ASSERT_TRUE(schedule::sound(d.is.plan.view(), all.net));
+    ASSERT_TRUE(schedule::sound(d.is.plan.view(), all.net, all.parts));
     ASSERT_TRUE(schedule::turns_match(d.is.plan.view(), all));
     const std::span<const algorithm::choice> how(d.is.algorithms.data(), static_cast<std::size_t>(d.is.algorithms.size()));
     ASSERT_EQ(test::simulation(all.net, d.is.plan.view(), how, 9, seed, all.parts, d.net.view()).run(), "");
@@ -132,7 +132,7 @@ TEST(Expand, APickedTensorDoesNotComeWithinAConcat) {
   const auto is =
       schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 5);
   const auto all = is.net.view();
-  EXPECT_TRUE(schedule::sound(is.plan.view(), all.net) && schedule::turns_match(is.plan.view(), all));
+  EXPECT_TRUE(schedule::sound(is.plan.view(), all.net, all.parts) && schedule::turns_match(is.plan.view(), all));
   // Rank 1 is a replica only: one segment, but all frames in flight lie between its own.
   EXPECT_EQ(is.plan.ranks[1].last_segment - is.plan.ranks[1].first_segment, 1);
   EXPECT_EQ(is.plan.ranks[1].slots, 5);

@@ -181,7 +181,7 @@ TEST(Bands, ElsewhereIsNoticed) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const test::divided d(seed, 6 + static_cast<int>(seed) % 14, 4, false);
     const auto& plan = d.is.plan;
-    ASSERT_TRUE(schedule::sound(plan.view(), d.parts().net)) << seed;
+    ASSERT_TRUE(schedule::sound(plan.view(), d.parts().net, d.parts().parts)) << seed;
     for (const auto& step : plan.steps) {
       const auto at = step.output;
       if (step.what != schedule::action::compute || at.pitch == 0) continue;
@@ -193,11 +193,77 @@ TEST(Bands, ElsewhereIsNoticed) {
         };
         for (auto& o : damaged.operands) damage(o);
         for (auto& s : damaged.steps) damage(s.output);
-        EXPECT_FALSE(schedule::sound(damaged.view(), d.parts().net)) << "seed " << seed << ", " << by << " bytes";
+        EXPECT_FALSE(schedule::sound(damaged.view(), d.parts().net, d.parts().parts))
+            << "seed " << seed << ", " << by << " bytes";
       }
     }
   }
   EXPECT_GT(bands, 0);
+}
+
+/// A chain of convolutions on images of 80 × 80, which two ranks share by rows: borders come before interiors.
+schedule::built_split with_borders(const test::real_network& net) {
+  const auto n = static_cast<std::size_t>(net.size());
+  test::assigned works{
+      .owner = std::vector<int>(n), .work_of = std::vector<int>(n, 1), .run_ranks = {0, 0, 1}, .shares = {}, .works = {}};
+  works.work_of.front() = works.work_of.back() = 0;
+  works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
+                 {.how = placement::way::rows, .first_rank = 1, .ranks = 2}};
+  const std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}};
+  const auto parameters = net.parameters();
+  const auto chosen = test::choices(net, algorithm::backend::openmp);
+  algorithm::tables tables;
+  tables.chosen[algorithm::backend::openmp] = chosen;
+  schedule::detail::whole_algorithms algorithms(tables);
+  return schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 1);
+}
+
+TEST(Proofs, BordersBeforeInteriors) {
+  test::real_network net;
+  int at = net.add(ops::input{.extents = {1, 3, 80, 80}}, {});
+  for (int i = 0; i < 3; ++i)
+    at = net.add(ops::conv{.channels = 32, .kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {at}, {{32, net.shape(at)[1], 3, 3}});
+  net.add(ops::output{}, {at});
+  const auto is = with_borders(net);
+  const auto all = is.net.view();
+  const auto& plan = is.plan;
+  ASSERT_TRUE(schedule::sound(plan.view(), all.net, all.parts));
+  using schedule::action;
+  // Border, cut, send, interior: rank 1 of both convolutions before the last, rank 0 of the second, since rank 1 computes a
+  // tile of the first that the cut divides.
+  const auto is_cut = [&](const schedule::step& s) {
+    return s.what == action::compute && all.parts[static_cast<std::size_t>(s.layer)].what == parts::part::kind::cut;
+  };
+  std::vector<int> borders;
+  for (int s = 0; s + 3 < plan.steps.size(); ++s)
+    if (plan.steps[s].what == action::compute && is_cut(plan.steps[s + 1]) && plan.steps[s + 2].what == action::send &&
+        plan.steps[s + 3].layer == plan.steps[s].layer)
+      borders.push_back(s);
+  ASSERT_EQ(borders.size(), 3u);
+  const auto refuses = [&](const char* what, auto damage) {
+    for (const int s : borders) {
+      auto damaged = plan;
+      damage(damaged, s);
+      EXPECT_FALSE(schedule::sound(damaged.view(), all.net, all.parts)) << what << ", step " << s;
+    }
+  };
+  refuses("a row that nobody computes", [](auto& p, int s) {
+    auto& part = p.steps[s + 3].part;
+    part.begin[2] > 0 ? ++part.begin[2] : --part.end[2];
+  });
+  refuses("a row computed twice", [](auto& p, int s) {
+    auto& part = p.steps[s + 3].part;
+    part.begin[2] > 0 ? --part.begin[2] : ++part.end[2];
+  });
+  refuses("one row twice, another never", [](auto& p, int s) {
+    auto& part = p.steps[s + 3].part;
+    const int by = part.begin[2] > 0 ? -1 : 1;
+    part.begin[2] += by, part.end[2] += by;
+  });
+  refuses("no interior", [](auto& p, int s) { p.steps[s + 3] = p.steps[s + 1]; });
+  refuses("a border elsewhere", [](auto& p, int s) { p.steps[s].output.offset += schedule::alignment; });
+  refuses("the border last", [](auto& p, int s) { std::swap(p.steps[s].part, p.steps[s + 3].part); });
+  refuses("a cut first", [](auto& p, int s) { std::swap(p.steps[s], p.steps[s + 1]); });
 }
 
 }  // namespace

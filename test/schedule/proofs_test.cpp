@@ -114,8 +114,9 @@ TEST(Proofs, MessagesMatchRefuses) {
 }
 
 TEST(Proofs, ReadsFollowWritesRefuses) {
-  refuses(schedule::reads_follow_writes,
-          {{"an operand computed later", [](auto& p) { std::swap(p.steps[enter], p.steps[one]); }},
+  refuses([](const auto& plan, const auto& net) { return schedule::reads_follow_writes(plan, net); },
+          {{"a step that computes a region only", [](auto& p) { --p.steps[two].part.end[1]; }},
+           {"an operand computed later", [](auto& p) { std::swap(p.steps[enter], p.steps[one]); }},
            {"a residual computed later",
             [](auto& p) {
               std::swap(p.steps[one], p.steps[two]);

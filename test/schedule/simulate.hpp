@@ -131,9 +131,20 @@ class simulation {
     return memory_[z(rank)].at(z((base + p.offset) / 4 + i));
   }
 
+  /// Whether element i of a tensor of shape `s` is in a region of it.
+  static bool within(const dice::tensor::region& part, std::int64_t i, const dice::tensor::shape& s) {
+    for (int a = s.rank - 1; a >= 0; i /= s[a], --a)
+      if (a < part.axes && (i % s[a] < part.begin[a] || i % s[a] >= part.end[a])) return false;
+    return true;
+  }
+
   void check(int rank, dice::schedule::place p, int frame, int layer, const char* what) {
+    check(rank, p, frame, layer, what, dice::tensor::whole(shape_of(layer)));
+  }
+  void check(int rank, dice::schedule::place p, int frame, int layer, const char* what, const dice::tensor::region& part) {
     const auto& shape = shape_of(layer);
     for (std::int64_t i = 0; i < shape.elements(); ++i) {
+      if (!within(part, i, shape)) continue;
       const auto& held = cell(rank, p, frame, stored(i, shape, p));
       if (held == meaning(layer, i, frame) || !trouble_.empty()) continue;
       std::ostringstream s;
@@ -142,15 +153,26 @@ class simulation {
       trouble_ = s.str();
     }
   }
-  /// Writes lanes beyond the channels, too.
   void write(int rank, dice::schedule::place p, int frame, int layer) {
+    write(rank, p, frame, layer, dice::tensor::whole(shape_of(layer)));
+  }
+  /// Writes lanes beyond the channels, too.
+  void write(int rank, dice::schedule::place p, int frame, int layer, const dice::tensor::region& part) {
     const auto& shape = shape_of(layer);
-    if (p.layout == dice::tensor::layout::blocked) {
+    if (part == dice::tensor::whole(shape) && p.layout == dice::tensor::layout::blocked) {
       const auto pixels = shape.product(2, shape.rank), plane = pixels * 16;
       for (std::int64_t i = 0; i < dice::tensor::elements(shape, p.layout); ++i)
         cell(rank, p, frame, i / plane * (p.pitch ? p.pitch : plane) + i % plane) = {};
     }
-    for (std::int64_t i = 0; i < shape.elements(); ++i) cell(rank, p, frame, stored(i, shape, p)) = meaning(layer, i, frame);
+    for (std::int64_t i = 0; i < shape.elements(); ++i)
+      if (within(part, i, shape)) cell(rank, p, frame, stored(i, shape, p)) = meaning(layer, i, frame);
+  }
+  /// Which region of operand l the kernel of layer `anchor` reads: of a cut, what it cuts out.
+  dice::tensor::region read_region(int anchor, int l) const {
+    if (parts_.empty() || parts_[z(anchor)].what != dice::parts::part::kind::cut) return dice::tensor::whole(shape_of(l));
+    auto box = parts_[z(anchor)].box;
+    for (int a = 0; a < box.axes; ++a) box.begin[a] -= parts_[z(l)].box.begin[a], box.end[a] -= parts_[z(l)].box.begin[a];
+    return box;
   }
   void require(bool holds, const char* otherwise) {
     if (!holds && trouble_.empty()) trouble_ = otherwise;
@@ -262,16 +284,17 @@ class simulation {
           require(!p.pitch || (residual ? how.adds_pitched(shape_of(reads[k]), p.layout, step.output.layout)
                                         : how.reads_pitched(shape_of(reads[k]), p.layout, step.output.layout)),
                   "a kernel cannot read a band of rows");
-          check(rank, p, frame, reads[k], "operand");
+          check(rank, p, frame, reads[k], "operand", read_region(g.anchor, reads[k]));
         }
         require(!step.output.pitch || how.writes_pitched(shape_of(step.layer), step.output.layout),
                 "a kernel cannot write a band of rows");
-        write(rank, step.output, frame, step.layer);
+        write(rank, step.output, frame, step.layer, step.part);
         for (std::size_t k = 0; k < reads.size(); ++k)
           if (!(net_.layers[z(g.anchor)].in_place && place_of(k) == step.output))
-            check(rank, place_of(k), frame, reads[k], "operand, while the result is written,");
+            check(rank, place_of(k), frame, reads[k], "operand, while the result is written,",
+                  read_region(g.anchor, reads[k]));
         work();
-        check(rank, step.output, frame, step.layer, "result of a step");
+        check(rank, step.output, frame, step.layer, "result of a step", step.part);
         require(plan_.owner[z(step.layer)] == rank, "a layer runs on a rank that is not its own");
         break;
       }

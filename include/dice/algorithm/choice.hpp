@@ -37,6 +37,9 @@ struct choice {
   /// Rows and columns of results that are computed from one another's products: a part of a layer has the same results as
   /// the whole if it begins at multiples of them.
   std::array<std::int8_t, 2> tile{1, 1};
+  /// Rows and columns of results that are computed one after the other: a region of the result that begins at multiples of
+  /// them can be computed by itself (kernels::buffers::part), in about as much time as within the whole. 0: no region can.
+  std::array<std::int16_t, 2> block{0, 0};
 
   /// Layout in which the kernel reads operands and the residual's operand, for a result that is stored in layout `stored`.
   constexpr tensor::layout reads(tensor::layout stored) const {

@@ -17,6 +17,8 @@ namespace dice::algorithm {
 struct convolution {
   /// Bytes of a band of the padded input beyond which a new band begins: what second-level caches hold.
   static constexpr std::int64_t band_bytes = 768 * 1024;
+  /// Rows and columns up to which regions of the result are computed by themselves.
+  static constexpr std::int64_t most_extent = 16384;
 
   /// One axis of the window: phases, and the extents in each.
   struct axis {
@@ -85,6 +87,22 @@ struct convolution {
   constexpr std::int64_t scratch_bytes() const {
     if (depthwise) return 0;
     return table_bytes() + (in_place ? 0 : in_blocks() * plane * lanes * tensor::element_bytes);
+  }
+  /// Whether the whole plane of the result counts as one row.
+  constexpr bool is_flat(const tensor::shape& result) const { return result.rank == 4 && y.out != result[2]; }
+  /// Gives it its rows back.
+  constexpr void unfold(const tensor::shape& result) {
+    y.in = y.out = band = result[2];
+    x.in = x.out = pitch = result[3];
+  }
+  /// Rows and columns of results for which reading all weights takes a tenth of the time: reading one takes as long as some
+  /// 18 products (algorithm::winograd::load).
+  constexpr std::array<std::int16_t, 2> rows_and_columns(const tensor::shape& result) const {
+    if (result.rank != 4 || result[2] > most_extent || result[3] > most_extent) return {0, 0};
+    if (depthwise) return {1, tensor::block};
+    constexpr std::int64_t pixels = 180;
+    const auto over = [&](std::int64_t n) { return static_cast<std::int16_t>((pixels + n - 1) / n); };
+    return {over(result[3]), over(result[2])};
   }
   /// (block of output channels, block of input channels, tap, input channel, output channel); depthwise (block, tap,
   /// channel).

@@ -44,14 +44,17 @@ constexpr choice variant_openmp(const ops::conv& op, graph::shapes in, const ten
             .variant = variant,
             .pools_2x2 = pools_2x2,
             .pitched = true,
-            .tile = {static_cast<std::int8_t>(w.y.outputs), static_cast<std::int8_t>(w.x.outputs)}};
+            .tile = {static_cast<std::int8_t>(w.y.outputs), static_cast<std::int8_t>(w.x.outputs)},
+            .block = {static_cast<std::int16_t>(w.block_rows * w.y.outputs),
+                      static_cast<std::int16_t>(w.block_columns * w.x.outputs)}};
   }
   return {.packed_bytes = direct.packed_bytes(),
           .scratch_bytes = direct.scratch_bytes(),
           .works = direct.plain ? form::first : form::blocked,
           .converts = true,
           .pools_2x2 = pools_2x2,
-          .pitched = true};
+          .pitched = true,
+          .block = direct.rows_and_columns(result)};
 }
 
 constexpr choice choose_openmp(const ops::conv& op, graph::shapes in, const tensor::shape& result) {

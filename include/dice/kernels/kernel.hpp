@@ -17,6 +17,7 @@
 #include "dice/algorithm/choice.hpp"
 #include "dice/graph/activation.hpp"
 #include "dice/graph/operator.hpp"
+#include "dice/tensor/region.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +74,8 @@ struct buffers {
   const float* const* parameters;  ///< the anchor's parameters; null when they were packed
   const std::byte* packed;         ///< what pack() wrote, 64-byte aligned; null when packed_bytes is 0
   std::byte* scratch;  ///< scratch_bytes of the algorithm, and converted tensors; 64-byte aligned, undefined content
+  /// The rows and columns of the output to compute; null: all. Only for kernels that can (algorithm::choice::block).
+  const tensor::region* part = nullptr;
 };
 
 /// When a thread worked, in nanoseconds of the steady clock; 0 to 0 if it did not.

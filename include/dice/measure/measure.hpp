@@ -228,7 +228,7 @@ class measurement {
       for (const auto& s : program_.plan.steps) {
         if (s.what != schedule::action::compute) continue;
         const auto g = static_cast<std::size_t>(s.group);
-        if (on_gpu(program_.plan.groups[g].rank)) continue;
+        if (on_gpu(program_.plan.groups[g].rank) || out[g] >= 0) continue;  // measured as a whole
         ++done;
         line.show_now([&] { return detail::progress_text(rank_, done, out.size(), detail::layer_of(program_, g)); });
         const auto kind = program_.kernels[g].by.variant

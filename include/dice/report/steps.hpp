@@ -32,6 +32,19 @@ inline const char* action_text(const runtime::program& p, int anchor) {
   return what == kind::cut ? "cut" : what == kind::copy ? "copy" : what == kind::join ? "join" : "sum";
 }
 
+/// ": rows 0-3" if a step computes only these of its part of a layer, "" if it computes all.
+inline std::string region_text(const runtime::program& p, const schedule::step& s) {
+  const auto& all = p.layers.layers[s.layer].output;
+  std::string out;
+  for (const int a : {2, 3})
+    if (a < all.rank && s.part.end[a] - s.part.begin[a] < all[a]) {
+      const auto first = p.parts[static_cast<std::size_t>(s.layer)].box.begin[a];
+      out += std::string(out.empty() ? ": " : ", ") + (a == 2 ? "rows " : "columns ") +
+             std::to_string(first + s.part.begin[a]) + "-" + std::to_string(first + s.part.end[a] - 1);
+    }
+  return out;
+}
+
 /// What a step does, to which layers, from where, to where.
 [[gnu::cold]] inline std::vector<std::string> step_cells(const runtime::program& p, const schedule::step& s) {
   const auto name = [&](int l) { return layer_name(p, l); };
@@ -56,6 +69,7 @@ inline const char* action_text(const runtime::program& p, int anchor) {
   std::string layers, reads;
   for (int l : g.layers())
     if (l >= 0) layers += (layers.empty() ? "" : " + ") + name(l);
+  layers += region_text(p, s);
   std::vector<int> operands;  // in the order of the step's places
   for (const auto& e : p.layers.into(g.anchor)) operands.push_back(e.from);
   if (g.residual >= 0) operands.push_back(p.layers.into(g.residual)[g.residual_operand].from);

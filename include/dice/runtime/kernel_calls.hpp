@@ -35,8 +35,10 @@ class kernel_calls {
     const auto& plan = program_.plan;
     for (int k = 0; k < s.operands; ++k)
       inputs_[k] = reinterpret_cast<const float*>(arena_.address(plan.operands[s.first_operand + k], in_slot));
+    const auto& all = program_.layers.layers[s.layer].output;
     program_.kernels[s.group].run({inputs_.data(), reinterpret_cast<float*>(arena_.address(s.output, in_slot)),
-                                   plain_[s.group], packed_[s.group], arena_.address(s.scratch, in_slot)});
+                                   plain_[s.group], packed_[s.group], arena_.address(s.scratch, in_slot),
+                                   s.part == dice::tensor::whole(all) ? nullptr : &s.part});
   }
 
   /// The same for an accelerator that records the kernel. Throws std::runtime_error, which names the layer.

@@ -11,10 +11,11 @@
 namespace dice::runtime {
 
 /// Throws std::runtime_error, "`subject` NaN at [0, 3, 1, 2]; `remedy`", if an element of `x` is NaN or infinite. Unused
-/// lanes of blocks may hold anything. `pitch`: that of a band of rows (schedule::place), or 0. `from`: where a part of a
-/// layer's result begins in it.
+/// lanes of blocks may hold anything, and so may what is outside region `part`, if it is given. `pitch`: that of a band of
+/// rows (schedule::place), or 0. `from`: where a part of a layer's result begins in it.
 inline void require_finite(const float* x, const dice::tensor::shape& s, dice::tensor::layout as, const std::string& subject,
-                           const std::string& remedy, std::int64_t pitch = 0, const dice::tensor::region& from = {}) {
+                           const std::string& remedy, std::int64_t pitch = 0, const dice::tensor::region& from = {},
+                           const dice::tensor::region* part = nullptr) {
   const bool blocked = as == dice::tensor::layout::blocked;
   const auto in_plane = s.rank < 2 ? 1 : s.product(2, s.rank) * (blocked ? dice::tensor::block : 1);
   const auto skip = pitch ? pitch - in_plane : 0;
@@ -29,8 +30,12 @@ inline void require_finite(const float* x, const dice::tensor::shape& s, dice::t
       at = (plane / blocks * s[1] + channel) * pixels + pixel;
     }
     std::string index;
-    for (int a = s.rank - 1; a >= 0; at /= s[a], --a)
+    bool inside = true;
+    for (int a = s.rank - 1; a >= 0; at /= s[a], --a) {
+      if (part && a < from.axes) inside = inside && at % s[a] >= part->begin[a] && at % s[a] < part->end[a];
       index = std::to_string(at % s[a] + (a < from.axes ? from.begin[a] : 0)) + (index.empty() ? "" : ", ") + index;
+    }
+    if (!inside) continue;
     throw std::runtime_error(subject +
                              (std::isnan(x[i]) ? " NaN"
                               : x[i] > 0       ? " inf"
@@ -60,7 +65,7 @@ inline void require_finite_result(const program& p, const schedule::step& s, con
                  (alone ? "its result" : "the result of " + layers) + " holds",
                  std::string("its inputs are finite, so look at its weights, and at the scale of the frames") +
                      (half ? "; or compute it with bf16 or float32, since fp16 ends at 65504" : ""),
-                 s.output.pitch, part ? part->box : dice::tensor::region{});
+                 s.output.pitch, part ? part->box : dice::tensor::region{}, &s.part);
 }
 
 }  // namespace dice::runtime

@@ -25,12 +25,15 @@ class recorder {
 
   /// For a rank whose team has `threads` threads, in a plan with `groups` fusion groups.
   recorder(std::size_t groups, std::size_t threads, bool traces, bool profiles, bool explains = false)
-      : traces_(traces), explains_(explains), team_(traces ? threads : 0), samples_(profiles ? groups : 0) {}
+      : traces_(traces),
+        explains_(explains),
+        team_(traces ? threads : 0),
+        samples_(profiles ? groups : 0),
+        sampled_(samples_.size(), -1) {}
 
   bool sees_messages() const { return traces_ || explains_; }
   bool profiles() const { return !samples_.empty(); }
   void add(const event& e) {
-    if (e.is == kind::compute && e.thread == 0 && profiles()) add_sample(e.what, e.end - e.begin);
     if (traces_) {
       if (events_.size() < max_events) events_.push_back(e);
       else ++dropped_events_;
@@ -39,10 +42,16 @@ class recorder {
     if (explains_ && of_message && message_events_.size() < max_events) message_events_.push_back(e);
   }
 
-  /// A group took `time` nanoseconds.
-  void add_sample(int group, std::int64_t time) {
+  /// A group took `time` nanoseconds; in frame `frame` if it is not negative, in which it may be called several times.
+  void add_sample(int group, std::int64_t time, std::int64_t frame = -1) {
+    if (!profiles()) return;
     auto& of_group = samples_[group];
-    if (of_group.size() < max_samples) of_group.push_back(time);
+    if (frame >= 0 && frame == sampled_[group]) {
+      of_group.back() += time;
+    } else if (of_group.size() < max_samples) {
+      of_group.push_back(time);
+      sampled_[group] = frame;
+    }
   }
 
   /// Where the team's threads record when they worked in the current kernel call; empty if there is no trace.
@@ -64,6 +73,7 @@ class recorder {
   std::vector<kernels::interval> team_;
   std::vector<event> events_, message_events_;
   std::vector<std::vector<std::int64_t>> samples_;
+  std::vector<std::int64_t> sampled_;  ///< by group: the frame of its last sample, or -1
 };
 
 }  // namespace dice::runtime

@@ -124,6 +124,7 @@ class transfers {
     const auto add = [&](std::int64_t begin, std::int64_t end, int thread) {
       recorder_->add({begin, end, frame - first_, group, recorder::kind::compute, thread});
     };
+    recorder_->add_sample(group, to - from, frame);
     add(from, to, 0);
     const auto& team = recorder_->team();
     for (int t = 1; t < static_cast<int>(team.size()); ++t)

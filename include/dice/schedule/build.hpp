@@ -6,9 +6,10 @@
 #include "dice/meta/array.hpp"
 #include "dice/meta/view.hpp"
 #include "dice/parts/part.hpp"
-#include "dice/platform/dev.hpp"
 #include "dice/schedule/alias.hpp"
 #include "dice/schedule/arena.hpp"
+#include "dice/schedule/borders.hpp"
+#include "dice/schedule/built_plan.hpp"
 #include "dice/schedule/carried.hpp"
 #include "dice/schedule/embed.hpp"
 #include "dice/schedule/fuse.hpp"
@@ -19,40 +20,6 @@
 #include <cstdint>
 
 namespace dice::schedule {
-
-/// What a plan is built from. `algorithms[l]` is how the backend of layer l's rank computes l as the anchor of a group.
-struct plan_input {
-  graph::network_view net;
-  meta::view<int> owner;  ///< rank of each layer
-  meta::view<platform::device> devices;
-  meta::view<algorithm::choice> algorithms;
-  int in_flight = 1;
-  meta::view<parts::part> parts{};  ///< by layer, if it is a network of parts
-  meta::view<parts::replica_set> replicas{};
-  meta::view<parts::replica> members{};
-
-  /// The frames for which layer l is computed.
-  constexpr parts::turn when(int l) const { return replicas.empty() ? parts::turn{} : parts[l].when; }
-};
-
-/// A plan that owns its arrays. Not named `plan`: g++ would suggest that name to users whose alias it rejects.
-struct built_plan {
-  int in_flight = 1;
-  meta::array<rank_program> ranks;
-  meta::array<segment> segments;
-  meta::array<step> steps;
-  meta::array<place> operands;
-  meta::array<group> groups;
-  meta::array<message> messages;
-  meta::array<buffer> buffers;
-  meta::array<int> owner;
-  meta::array<parts::replica_set> replicas{};
-  meta::array<parts::replica> members{};
-
-  constexpr plan_view view() const {
-    return {in_flight, ranks, segments, steps, operands, groups, messages, buffers, owner, replicas, members};
-  }
-};
 
 namespace detail {
 
@@ -66,6 +33,8 @@ class builder {
     list_layers();
     list_deliveries();
     link_messages();
+    working_of_ = meta::array<int>(groups_.list.size(), -1);
+    operands_of_ = meta::array<operand_range>(groups_.list.size());
   }
 
   constexpr built_plan build() {
@@ -249,7 +218,76 @@ class builder {
         [&](int t) { return sent_[t] < sent_[t + 1]; }, [&](int l, auto f) { each_operand(l, f); });
   }
 
+  /// Lists what other ranks get from each layer of the rank by a cut, for which no other layer is needed.
+  constexpr void list_cuts() {
+    first_cut_ = meta::array<int>(n_, -1), next_cut_ = meta::array<int>(n_, -1), emitted_ = meta::array<char>(n_);
+    if (input_.parts.empty()) return;
+    for (int k = static_cast<int>(own_.size()) - 1; k >= 0; --k) {
+      const int l = own_[k];
+      if (input_.parts[l].what != parts::part::kind::cut || sent_[l] == sent_[l + 1]) continue;
+      const int from = net_.into(l)[0].from;
+      if (input_.owner[from] != input_.owner[l] || input_.when(from) != input_.when(l)) continue;
+      next_cut_[l] = first_cut_[from], first_cut_[from] = l;
+    }
+  }
+  /// Whether the step of layer l converts tensors.
+  constexpr bool converts(int l) const {
+    return working_bytes(l) > aligned(input_.algorithms[groups_.list[groups_.of_layer[l]].anchor].scratch_bytes);
+  }
+  /// Where the result of cut c lies in that of its operand.
+  constexpr tensor::region cut_of(int c) const {
+    auto box = input_.parts[c].box;
+    const auto& from = input_.parts[net_.into(c)[0].from].box;
+    for (int a = 0; a < tensor::region::axes; ++a) box.begin[a] -= from.begin[a], box.end[a] -= from.begin[a];
+    return box;
+  }
+  /// Adds the step that computes layer l; or several, for its borders and then its interior, if other ranks get borders.
+  constexpr void emit_computing(int l, int g, rank_program& out) {
+    const auto whole = tensor::whole(net_.layers[l].output);
+    const auto& block = input_.algorithms[groups_.list[g].anchor].block;
+    if (first_cut_[l] < 0 || block[0] == 0 || net_.layers[l].output.rank != 4 || converts(l)) {
+      plan_.steps.push_back({.what = action::compute, .layer = l, .group = g, .part = whole});
+      return;
+    }
+    const auto unit = [&](int k) {
+      const std::int64_t n = block[static_cast<std::size_t>(k)];
+      return groups_.list[g].pool >= 0 ? (n + 1) / 2 : n;
+    };
+    borders in(net_.layers[l].output, unit(0), unit(1));
+    for (int c = first_cut_[l]; c >= 0; c = next_cut_[c]) in.add(cut_of(c));
+    meta::array<tensor::region> left;  // to compute, in reverse order
+    in.each([&](const tensor::region& r) { left.insert(0, r); });
+    while (!left.empty()) {
+      plan_.steps.push_back({.what = action::compute, .layer = l, .group = g, .part = left[left.size() - 1]});
+      left.truncate(left.size() - 1);
+      for (int c = first_cut_[l]; c >= 0 && !left.empty(); c = next_cut_[c]) {
+        bool ready = !emitted_[c];
+        for (const auto& r : left) ready = ready && tensor::empty(tensor::intersect(r, cut_of(c)));
+        if (ready) emit(c, out);
+      }
+    }
+  }
+  /// Adds the steps of layer l, whose operands are there.
+  constexpr void emit(int l, rank_program& out) {
+    const auto whole = tensor::whole(net_.layers[l].output);
+    const int g = groups_.of_layer[l];
+    if (net_.layers[l].is_input) {
+      plan_.steps.push_back({.what = action::enter, .layer = l, .part = whole});
+    } else if (net_.layers[l].is_output) {
+      plan_.steps.push_back({.what = action::leave, .layer = l, .part = whole});
+    } else if (g >= 0) {
+      const auto& algorithm = input_.algorithms[groups_.list[g].anchor];
+      const auto plain = net_.layers[groups_.list[g].anchor].parameter_bytes;
+      out.weight_bytes += algorithm.packed_bytes ? algorithm.packed_bytes : plain;
+      if (!instances_[index_[l]].joined) emit_computing(l, g, out);
+    }
+    for (int m = sent_[l]; m < sent_[l + 1]; ++m)
+      plan_.steps.push_back({.what = action::send, .layer = l, .message = m, .part = whole});
+    emitted_[l] = 1;
+  }
+
   constexpr void list_steps(int rank, rank_program& out) {
+    list_cuts();
     meta::array<char> arrived(n_);
     int begin = out.first_step;
     parts::turn when;  // of the segment at hand
@@ -261,7 +299,7 @@ class builder {
     for (const int l : own_) {
       out.macs += net_.layers[l].macs;
       if (!visible(l)) continue;
-      const auto whole = tensor::whole(net_.layers[l].output);
+      if (emitted_[l]) continue;
       const auto own = input_.when(l);
       bool fresh = true;
       each_operand(l, [&](int t) {
@@ -276,20 +314,7 @@ class builder {
             {.what = action::receive, .layer = by, .message = m, .part = tensor::whole(net_.layers[by].output)});
       });
       if (own != when) cut(own);
-      const int g = groups_.of_layer[l];
-      if (net_.layers[l].is_input) {
-        plan_.steps.push_back({.what = action::enter, .layer = l, .part = whole});
-      } else if (net_.layers[l].is_output) {
-        plan_.steps.push_back({.what = action::leave, .layer = l, .part = whole});
-      } else if (g >= 0) {
-        const auto& algorithm = input_.algorithms[groups_.list[g].anchor];
-        const auto plain = net_.layers[groups_.list[g].anchor].parameter_bytes;
-        out.weight_bytes += algorithm.packed_bytes ? algorithm.packed_bytes : plain;
-        if (!instances_[index_[l]].joined)
-          plan_.steps.push_back({.what = action::compute, .layer = l, .group = g, .part = whole});
-      }
-      for (int m = sent_[l]; m < sent_[l + 1]; ++m)
-        plan_.steps.push_back({.what = action::send, .layer = l, .message = m, .part = whole});
+      emit(l, out);
     }
     cut({});
     out.last_step = plan_.steps.size();
@@ -365,8 +390,11 @@ class builder {
       }
       const auto& step = plan_.steps[out.first_step + s];
       if (step.what != action::compute) continue;
-      if (const auto bytes = working_bytes(step.layer); bytes > 0) {
-        scratch_of_[s] = plan_.buffers.size();
+      if (auto& all = working_of_[step.group]; all >= 0) {  // of another region of the same result
+        plan_.buffers[all].last_step = out.first_step + s;
+        scratch_of_[s] = all;
+      } else if (const auto bytes = working_bytes(step.layer); bytes > 0) {
+        scratch_of_[s] = all = plan_.buffers.size();
         plan_.buffers.push_back({{}, bytes, out.first_step + s, out.first_step + s, -1, {}});
       }
     }
@@ -417,9 +445,14 @@ class builder {
           break;
         case action::compute:
           step.output = place_of(step.layer);
-          step.first_operand = plan_.operands.size();
-          each_operand(step.layer, [&](int t) { plan_.operands.push_back(place_of(t)); });
-          step.operands = plan_.operands.size() - step.first_operand;
+          if (auto& all = operands_of_[step.group]; all.count >= 0) {  // of another region of the same result
+            step.first_operand = all.first, step.operands = all.count;
+          } else {
+            step.first_operand = plan_.operands.size();
+            each_operand(step.layer, [&](int t) { plan_.operands.push_back(place_of(t)); });
+            step.operands = plan_.operands.size() - step.first_operand;
+            all = {step.first_operand, step.operands};
+          }
           if (scratch_of_[s - out.first_step] >= 0) step.scratch = plan_.buffers[scratch_of_[s - out.first_step]].at;
           break;
       }
@@ -443,6 +476,11 @@ class builder {
   meta::array<delivery> deliveries_;
   meta::array<int> sent_;            ///< first message of each tensor
   meta::array<int> layers_, begin_;  ///< layers by rank, and the first one of each rank
+  struct operand_range {
+    int first = 0, count = -1;
+  };
+  meta::array<int> working_of_;             ///< by group: the buffer of its working memory, or -1
+  meta::array<operand_range> operands_of_;  ///< by group: in plan_.operands
   built_plan plan_;
   // Of the rank being built:
   meta::view<int> own_;  ///< its layers
@@ -450,6 +488,8 @@ class builder {
   meta::array<int> index_;  ///< instance of each layer's output, or -1
   meta::array<life> lives_;
   meta::array<int> buffer_of_, scratch_of_;
+  meta::array<int> first_cut_, next_cut_;  ///< by layer: a cut of it, another one of the same layer
+  meta::array<char> emitted_;              ///< layers whose steps are there
 };
 
 }  // namespace detail

@@ -50,7 +50,7 @@ class dynamic_plan {
       plan_ = build({net, where.view().owner, devices_, by_layer, in_flight}, tables, by_layer);
       parts_.net = net;
     }
-    if (!sound(plan_.view(), parts_.net) || !turns_match(plan_.view(), parts_) ||
+    if (!sound(plan_.view(), parts_.net, parts_.parts) || !turns_match(plan_.view(), parts_) ||
         (!parts_.parts.empty() && !parts::parts_match(net, operators, parts_)))
       throw std::logic_error("dice is wrong, please report: the plan of this mapping is unsound");
     if ((mistake_ = check_limits(plan_.view(), devices_))) return;

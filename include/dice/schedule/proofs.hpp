@@ -98,17 +98,76 @@ constexpr place written_at(int l, meta::array<place>& at, const graph::network_v
 
 }  // namespace detail
 
-/// Everything that a step reads, sends or outputs was complete on its rank before: received, entered or computed there.
-constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view& net) {
+namespace detail {
+
+/// The steps of a rank that compute one tensor region by region.
+class regions {
+ public:
+  constexpr regions(const plan_view& p, const rank_program& r)
+      : plan_(p), first_(r.first_step), before_(r.last_step - r.first_step, -1) {}
+
+  /// Step s computes what steps `before` and others did before it.
+  constexpr void add(int s, int before) { before_[s - first_] = before; }
+  /// Whether the regions of the steps up to s are disjoint and cover `box` of a tensor of shape `of`.
+  constexpr bool cover(int s, const tensor::region& box, const tensor::shape& of) const {
+    std::int64_t covered = 0;
+    for (int i = s; i >= 0; i = before_[i - first_]) {
+      const auto& region = plan_.steps[i].part;
+      for (int j = before_[i - first_]; j >= 0; j = before_[j - first_])
+        if (!tensor::empty(tensor::intersect(region, plan_.steps[j].part))) return false;
+      if (const auto common = tensor::intersect(region, box); !tensor::empty(common))
+        covered += tensor::elements(common, of);
+    }
+    return covered == tensor::elements(box, of);
+  }
+  /// The last of the steps up to s that comes before step `end`, or -1.
+  constexpr int last_before(int end, int s) const {
+    while (s >= end) s = before_[s - first_];
+    return s;
+  }
+
+ private:
+  const plan_view& plan_;
+  const int first_;
+  meta::array<int> before_;  ///< by step: the one before of the same tensor, or -1
+};
+
+}  // namespace detail
+
+/// Everything that a step reads, sends or outputs was complete on its rank before: received, entered or computed there. A
+/// cut only needs the region that it cuts out; `all`: the parts, if it is a network of parts.
+constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view& net, meta::view<parts::part> all = {}) {
   for (const auto& r : p.ranks) {
     meta::array<int> written(net.size(), -1);
+    detail::regions computed(p, r);
     for (int l = 0; l < net.size(); ++l)
       if (p.owner[l] != r.rank) written[l] = detail::never;
-    for (int s = r.first_step; s < r.last_step; ++s)
-      if (const auto what = p.steps[s].what; what == action::receive || what == action::enter || what == action::compute)
-        written[p.steps[s].layer] = s;
+    for (int s = r.first_step; s < r.last_step; ++s) {
+      const auto& step = p.steps[s];
+      if (step.what != action::receive && step.what != action::enter && step.what != action::compute) continue;
+      if (step.what == action::compute && written[step.layer] == detail::never) return false;
+      if (step.what == action::compute) computed.add(s, written[step.layer]);
+      written[step.layer] = s;
+    }
+    for (int s = r.first_step; s < r.last_step; ++s) {  // all of a tensor is computed
+      const auto& step = p.steps[s];
+      const auto& shape = net.layers[step.layer].output;
+      if (step.what == action::compute && written[step.layer] == s && !computed.cover(s, tensor::whole(shape), shape))
+        return false;
+    }
+    const auto own = written;
     each_carried(p, net, r.rank, [&](int t, int m, std::int64_t) { written[t] = written[p.messages[m].layer]; });
-    const auto ready = [&](int l, int s) { return detail::completed(l, written, net) < s; };
+    const auto ready = [&](int l, int s) {
+      if (detail::completed(l, written, net) < s) return true;
+      const int c = p.steps[s].layer;
+      if (all.empty() || p.steps[s].what != action::compute || all[c].what != parts::part::kind::cut || own[l] < 0 ||
+          own[l] == detail::never || p.steps[own[l]].what != action::compute)
+        return false;
+      const int last = computed.last_before(s, own[l]);
+      auto box = all[c].box;
+      for (int a = 0; a < tensor::region::axes; ++a) box.begin[a] -= all[l].box.begin[a], box.end[a] -= all[l].box.begin[a];
+      return last >= 0 && computed.cover(last, box, net.layers[l].output);
+    };
     for (int s = r.first_step; s < r.last_step; ++s)
       if (!detail::reads_all(p, net, p.steps[s], [&](int l, const place&) { return ready(l, s); })) return false;
   }
@@ -135,7 +194,9 @@ constexpr bool places_match(const plan_view& p, const graph::network_view& net) 
           at[t].offset += within[t] * tensor::element_bytes;
         });
       }
-      if (step.what == action::enter || step.what == action::compute) at[step.layer] = step.output;
+      if (step.what != action::enter && step.what != action::compute) continue;
+      if (at[step.layer].offset >= 0 && at[step.layer] != step.output) return false;  // another region lies elsewhere
+      at[step.layer] = step.output;
     }
   }
   return true;
@@ -359,8 +420,8 @@ constexpr bool turns_match(const plan_view& p, const parts::parts_view& all) {
 }
 
 /// All of the above but turns_match.
-constexpr bool sound(const plan_view& p, const graph::network_view& net) {
-  return messages_match(p, net) && reads_follow_writes(p, net) && places_match(p, net) && buffers_disjoint(p, net) &&
+constexpr bool sound(const plan_view& p, const graph::network_view& net, meta::view<parts::part> all = {}) {
+  return messages_match(p, net) && reads_follow_writes(p, net, all) && places_match(p, net) && buffers_disjoint(p, net) &&
          places_in_buffers(p, net) && no_wait_cycle(p);
 }
 

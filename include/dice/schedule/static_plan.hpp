@@ -71,7 +71,7 @@ inline constexpr bool proved = [] {
   static_assert(turns_match(p, parts_of<Net, Map>),
                 "dice is wrong, please report: a step of this plan reads what is not made for its frames");
   static_assert(messages_match(p, net), "dice is wrong, please report: a message of this plan has no partner");
-  static_assert(reads_follow_writes(p, net),
+  static_assert(reads_follow_writes(p, net, parts_of<Net, Map>.parts),
                 "dice is wrong, please report: a step of this plan reads what is not there yet");
   static_assert(places_match(p, net), "dice is wrong, please report: a step of this plan reads what lies elsewhere");
   static_assert(buffers_disjoint(p, net), "dice is wrong, please report: buffers of this plan overlap");

@@ -149,7 +149,8 @@ template <class Net, class Map> consteval sizes split_bounds() {
   const auto ranks = placement::of<Net, Map>.devices.size();
   const auto sets = net.replicas.size();
   const auto segments = ranks + messages + (sets > 0 ? n + messages : 0);
-  return {ranks, segments, n + 2 * messages, e, n, messages, 2 * n + messages, n, sets, net.members.size()};
+  const auto steps = n + 3 * messages;  // borders are computed by themselves for messages only
+  return {ranks, segments, steps, e, n, messages, 2 * n + messages, n, sets, net.members.size()};
 }
 
 template <class Net, class Map>

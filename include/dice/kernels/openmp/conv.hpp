@@ -28,9 +28,14 @@ struct kernel<openmp::backend, openmp::convolutions<Kind, Height, Width>> : open
     if constexpr (winograd)
       if (const int variant = c.how.variant; variant > 0)
         return openmp::convolve_winograd<Height, Width>({variant, op, in[0], result}, c, e);
-    const algorithm::convolution f(op, in[0], result);
-    if constexpr (Kind == openmp::direct_kind::depthwise) openmp::convolve_depthwise(f, c, e);
-    else openmp::convolve<Kind == openmp::direct_kind::plain ? 1 : openmp::block>(f, c, e);
+    algorithm::convolution f(op, in[0], result);
+    auto w = openmp::window_of(c, e, f.y.out, f.x.out);
+    if (c.part && f.is_flat(result)) {
+      if (w.columns() < result[3]) f.unfold(result);
+      else w = {0, 1, w.top * result[3], w.bottom * result[3]};
+    }
+    if constexpr (Kind == openmp::direct_kind::depthwise) openmp::convolve_depthwise(f, w, c, e);
+    else openmp::convolve<Kind == openmp::direct_kind::plain ? 1 : openmp::block>(f, w, c, e);
   }
 };
 

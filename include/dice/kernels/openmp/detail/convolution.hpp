@@ -14,6 +14,21 @@
 
 namespace dice::kernels::openmp {
 
+/// The rows and columns of the anchor's results that a call computes.
+struct window {
+  std::int64_t top, bottom, left, right;
+
+  std::int64_t rows() const { return bottom - top; }
+  std::int64_t columns() const { return right - left; }
+  std::int64_t pixels() const { return rows() * columns(); }
+};
+inline window window_of(const call& c, const epilogue& e, std::int64_t rows, std::int64_t columns) {
+  if (!c.part) return {0, rows, 0, columns};
+  const int scale = e.pools_2x2 ? 2 : 1;
+  const auto& p = *c.part;
+  return {scale * p.begin[2], scale * p.end[2], scale * p.begin[3], scale * p.end[3]};
+}
+
 /// One band of one image, ready to be computed.
 struct band {
   const algorithm::convolution* form;
@@ -23,7 +38,7 @@ struct band {
   const std::ptrdiff_t* taps;  ///< offsets in elements
   float* output;               ///< the image's
   std::ptrdiff_t plane;        ///< elements between its blocks of channels
-  std::int64_t first_row, rows;
+  std::int64_t first_row, rows, first_column, columns;
   const epilogue* finish;
 };
 
@@ -111,7 +126,7 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
   const auto most = std::max<std::int64_t>(1, cache / (taps * Lanes * block * blocks * tensor::element_bytes));
   const auto parts = (last_in - first_in + most - 1) / most;
   const float* weights = b.weights + first * depth;
-  float* output = b.output + first * b.plane + b.first_row * form.x.out * block;
+  float* output = b.output + first * b.plane + (b.first_row * form.x.out + b.first_column) * block;
   for (std::int64_t part = 0; part < parts; ++part) {
     const auto from = first_in + (last_in - first_in) * part / parts,
                to = first_in + (last_in - first_in) * (part + 1) / parts;
@@ -132,7 +147,7 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
                 .ahead = ahead};
     tiles.each(begin, end, [&](std::int64_t pixels, segments rows, segments columns) {
       for (int s = 0; s < 2; ++s) {
-        c.in[s] = b.input + from * step + (rows.at[s] * form.pitch + columns.at[s]) * Lanes;
+        c.in[s] = b.input + from * step + (rows.at[s] * form.pitch + b.first_column + columns.at[s]) * Lanes;
         c.out[s] = output + (rows.at[s] * form.x.out + columns.at[s]) * block;
       }
       tile_of<Lanes>(pixels, blocks)(c);
@@ -145,10 +160,10 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
 /// Computes the part of a band that belongs to thread `thread` of `threads`.
 template <int Lanes> DICE_SHARED void convolve_band(const band& b, std::int64_t thread, std::int64_t threads) {
   const auto& form = *b.form;
-  const tiling tiles(b.rows, form.x.out);
+  const tiling tiles(b.rows, b.columns);
   const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
   const auto columns = (form.out_blocks() + together - 1) / together;
-  const auto bytes = b.rows * form.x.out * form.in_blocks() * Lanes * tensor::element_bytes;
+  const auto bytes = b.rows * b.columns * form.in_blocks() * Lanes * tensor::element_bytes;
   auto chunks = form.in_place ? (bytes + large_map - 1) / large_map : 1;
   if (threads > 1) chunks = std::max(chunks, (4 * threads + columns - 1) / columns);
   chunks = std::min(chunks, tiles.size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/algorithm/convolution.hpp"
+#include "dice/kernels/openmp/detail/convolution.hpp"
 #include "dice/kernels/openmp/detail/parallel.hpp"
 #include "dice/kernels/openmp/detail/tile.hpp"
 
@@ -59,8 +60,9 @@ template <int Pixels, int Stride, bool Border, class F>
   }
 }
 
-/// Computes all pixels of the row, in pieces of two sizes, the rest one by one. The last piece may overlap the one before.
-template <int Stride> DICE_SHARED void depthwise_pixels(const depthwise_row& r) {
+/// Computes pixels [begin, end) of the row, in pieces of two sizes, the rest one by one. The last piece may overlap the one
+/// before.
+template <int Stride> DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, std::int64_t end) {
   constexpr int small = 7, large = platform::vector_registers >= 32 ? 14 : small;
   const auto& f = *r.form;
   // Pixels [first, last) have their window within the row.
@@ -73,22 +75,22 @@ template <int Stride> DICE_SHARED void depthwise_pixels(const depthwise_row& r) 
           if (x >= first && x + Pixels <= last) depthwise_tile<Pixels, Stride, false>(r, x, activation);
           else depthwise_tile<Pixels, Stride, true>(r, x, activation);
         };
-        std::int64_t x = 0;
+        auto x = begin;
         if constexpr (Stride > 0) {
-          for (; x + large <= f.x.out; x += large) piece.template operator()<large>(x);
-          if (const auto rest = f.x.out - x; rest > 0 && f.x.out >= small) {
+          for (; x + large <= end; x += large) piece.template operator()<large>(x);
+          if (const auto rest = end - x; rest > 0 && end - begin >= small) {
             if (rest > small) piece.template operator()<small>(x);
-            piece.template operator()<small>(f.x.out - small);
-            x = f.x.out;
+            piece.template operator()<small>(end - small);
+            x = end;
           }
         }
-        for (; x < f.x.out; ++x) piece.template operator()<1>(x);
+        for (; x < end; ++x) piece.template operator()<1>(x);
       });
-  finish_pixels(*r.finish, r.output, static_cast<int>(f.x.out), width);
+  finish_pixels(*r.finish, r.output + begin * block, static_cast<int>(end - begin), width);
 }
 
-/// All images and channels. `packed`: weights (block, tap, channel), then the bias.
-inline void convolve_depthwise(const algorithm::convolution& form, const call& c, const epilogue& e) {
+/// All images and channels, as far as `w` goes. `packed`: weights (block, tap, channel), then the bias.
+inline void convolve_depthwise(const algorithm::convolution& form, const window& w, const call& c, const epilogue& e) {
   const float* packed = reinterpret_cast<const float*>(c.packed);
   const auto row = form.x.stride == 1   ? &depthwise_pixels<1>
                    : form.x.stride == 2 ? &depthwise_pixels<2>
@@ -97,10 +99,10 @@ inline void convolve_depthwise(const algorithm::convolution& form, const call& c
   const float* bias = packed + form.weight_elements();
   const auto planes = form.images * blocks;
   const auto from = c.plane(0, form.y.in * form.x.in * block), to = c.output_plane(form.y.out * form.x.out * block);
-  parallel_rows(planes, form.y.out, planes * form.y.in * form.x.in * block * tensor::element_bytes > large_map,
-                taps * form.x.out * block_vectors, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
+  parallel_rows(planes, w.rows(), planes * form.y.in * form.x.in * block * tensor::element_bytes > large_map,
+                taps * w.columns() * block_vectors, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
                   const auto b = plane % blocks;
-                  for (auto y = begin; y < end; ++y)
+                  for (auto y = w.top + begin; y < w.top + end; ++y)
                     for (int lane = 0; lane < block; lane += width)
                       row({.form = &form,
                            .input = c.inputs[0] + plane * from + lane,
@@ -108,7 +110,8 @@ inline void convolve_depthwise(const algorithm::convolution& form, const call& c
                            .bias = load(bias + b * block + lane),
                            .y = y,
                            .output = c.output + plane * to + y * form.x.out * block + lane,
-                           .finish = &e});
+                           .finish = &e},
+                          w.left, w.right);
                 });
 }
 

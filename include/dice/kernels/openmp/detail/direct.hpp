@@ -40,8 +40,8 @@ inline void prepare_direct(const ops::conv& op, const algorithm::convolution& f,
   }
 }
 
-/// The convolution of planes, or of blocks of `Lanes` adjacent elements, by all threads.
-template <int Lanes> void convolve(const algorithm::convolution& f, const call& c, const epilogue& e) {
+/// The convolution of planes, or of blocks of `Lanes` adjacent elements, by all threads, as far as `w` goes.
+template <int Lanes> void convolve(const algorithm::convolution& f, const window& w, const call& c, const epilogue& e) {
   const float* weights = reinterpret_cast<const float*>(c.packed);
   // The scratch: offsets of the taps, then the padded input. One tap has the offset 0.
   const std::ptrdiff_t zero = 0;
@@ -55,20 +55,20 @@ template <int Lanes> void convolve(const algorithm::convolution& f, const call& 
   float* padded = f.in_place ? nullptr : reinterpret_cast<float*>(c.scratch + f.table_bytes());
   const auto size = c.plane(0, f.y.in * f.x.in * Lanes), blocks = f.in_blocks();
   const auto plane = c.output_plane(output_pixels(f.y.out, f.x.out, e) * block), outputs = f.out_blocks() * plane;
-  const auto work = f.out_blocks() * f.y.out * f.x.out * block * f.depth * f.taps() / width;
+  const auto work = f.out_blocks() * w.pixels() * block * f.depth * f.taps() / width;
   const int threads = threads_for(work, work);
   team::run(threads, [&](std::int64_t t, std::int64_t n) {
     for (std::int64_t image = 0; image < f.images; ++image)
-      for (std::int64_t first = 0; first < f.y.out; first += f.band) {
+      for (auto first = w.top; first < w.bottom; first += f.band) {
         const float* input = c.inputs[0] + image * blocks * size;
-        const auto rows = std::min(f.band, f.y.out - first);
+        const auto rows = std::min(f.band, w.bottom - first);
         if (padded) {
           team::share(blocks, t, n,
                       [&](std::int64_t k) { pad<Lanes>(f, first, rows, input + k * size, padded + k * f.plane * Lanes); });
           team::barrier();
         }
         const band b{.form = &f,
-                     .input = padded ? padded : input,
+                     .input = padded ? padded : input + first * f.pitch * Lanes,
                      .step = padded ? f.plane * Lanes : size,
                      .weights = weights,
                      .bias = weights + f.weight_elements(),
@@ -77,9 +77,11 @@ template <int Lanes> void convolve(const algorithm::convolution& f, const call& 
                      .plane = plane,
                      .first_row = first,
                      .rows = rows,
+                     .first_column = w.left,
+                     .columns = w.columns(),
                      .finish = &e};
         e.pools_2x2 ? convolve_pooled<Lanes>(b, t, n) : convolve_band<Lanes>(b, t, n);
-        if (image + 1 < f.images || first + f.band < f.y.out) team::barrier();
+        if (image + 1 < f.images || first + f.band < w.bottom) team::barrier();
       }
   });
 }

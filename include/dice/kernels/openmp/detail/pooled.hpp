@@ -10,10 +10,10 @@
 
 namespace dice::kernels::openmp {
 
-/// Computes the part of a band that belongs to thread `thread` of `threads`. The band's first row is even.
+/// Computes the part of a band that belongs to thread `thread` of `threads`. The band's first row and column are even.
 template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_t thread, std::int64_t threads) {
   const auto& form = *b.form;
-  const auto taps = form.taps(), width_out = form.x.out / 2, depth = form.depth * taps * block, step = b.step;
+  const auto taps = form.taps(), width_out = b.columns / 2, depth = form.depth * taps * block, step = b.step;
   const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
   const auto panels = (form.out_blocks() + together - 1) / together;
   constexpr std::ptrdiff_t row = tile_pixels * block, plane = 2 * row;
@@ -34,8 +34,8 @@ template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_
                 .plane = plane,
                 .bias = b.bias + first * block};
     const bool mixed = reads.size() > form.group_channels;
-    const float* input = b.input + reads.from / Lanes * step + 2 * y * form.pitch * Lanes;
-    float* to = b.output + first * b.plane + (b.first_row / 2 + y) * width_out * block;
+    const float* input = b.input + reads.from / Lanes * step + (2 * y * form.pitch + b.first_column) * Lanes;
+    float* to = b.output + first * b.plane + ((b.first_row / 2 + y) * (form.x.out / 2) + b.first_column / 2) * block;
     for (std::int64_t x = 0; x < width_out; x += segment, input += tile_pixels * Lanes, to += segment * block) {
       const auto pixels = std::min<std::int64_t>(segment, width_out - x);
       for (int r = 0; r < 2; ++r) {

@@ -210,10 +210,15 @@ DICE_SHARED void winograd_part(const algorithm::winograd& f, const call& c, std:
   const auto plane = c.output_plane(output_pixels(f.out_height, f.out_width, e) * block);
   const auto in_plane = c.plane(0, f.height * f.width * block);
   const auto panels = (f.out_blocks() + tile_blocks - 1) / tile_blocks;
-  const auto across = f.blocks_across(), in_image = f.blocks_down() * across;
+  const auto w = window_of(c, e, f.out_height, f.out_width);
+  const auto parts = [](std::int64_t n, std::int64_t most) { return (n + most - 1) / most; };
+  const auto top = w.top / Y::outputs, bottom = parts(w.bottom, Y::outputs),  // tiles
+      left = w.left / X::outputs, right = parts(w.right, X::outputs);
+  const auto across = parts(right - left, f.block_columns), in_image = parts(bottom - top, f.block_rows) * across,
+             all = f.images * in_image;
   const auto tiles_of = [&](std::int64_t n) {
-    const auto y = n % in_image / across * f.block_rows, x = n % across * f.block_columns;
-    return tile_block{&f, y, x, std::min(f.block_rows, f.rows - y), std::min(f.block_columns, f.columns - x)};
+    const auto y = top + n % in_image / across * f.block_rows, x = left + n % across * f.block_columns;
+    return tile_block{&f, y, x, std::min(f.block_rows, bottom - y), std::min(f.block_columns, right - x)};
   };
   const auto transform = [&](const tile_block& b, std::int64_t n, std::int64_t u, float* to) {
     const float* image = c.inputs[0] + n / in_image * f.in_blocks() * in_plane;
@@ -221,21 +226,21 @@ DICE_SHARED void winograd_part(const algorithm::winograd& f, const call& c, std:
   };
   const auto multiply = [&](const tile_block& b, std::int64_t n, std::int64_t panel, std::int64_t begin, std::int64_t end,
                             const float* transformed) {
-    const winograd_product w{
+    const winograd_product p{
         transformed, weights, weights + f.weight_elements(), c.output + n / in_image * f.out_blocks() * plane, plane, &e};
     const auto first = panel * tile_blocks;
-    multiply_blocks<Y, X>(b, w, begin, end, first, std::min<std::int64_t>(tile_blocks, f.out_blocks() - first));
+    multiply_blocks<Y, X>(b, p, begin, end, first, std::min<std::int64_t>(tile_blocks, f.out_blocks() - first));
   };
   const auto transforms = [&](const tile_block& b) { return f.in_blocks() * block_vectors * b.runs(); };
 
-  const auto own = threads > 1 && threads <= f.spaces() ? f.blocks() / threads * threads : 0;
+  const auto own = threads > 1 && threads <= f.spaces() ? all / threads * threads : 0;
   team::share(own, thread, threads, [&](std::int64_t n) {
     const auto b = tiles_of(n);
     float* transformed = scratch + thread * f.space();
     for (std::int64_t u = 0; u < transforms(b); ++u) transform(b, n, u, transformed);
     for (std::int64_t p = 0; p < panels; ++p) multiply(b, n, p, 0, b.tiles(), transformed);
   });
-  for (auto n = own; n < f.blocks(); ++n) {
+  for (auto n = own; n < all; ++n) {
     const auto b = tiles_of(n);
     if (n > 0) team::barrier();
     team::share(transforms(b), thread, threads, [&](std::int64_t u) { transform(b, n, u, scratch); });
@@ -263,7 +268,7 @@ template <int Height, int Width, class F> void with_filters(const algorithm::win
   }
 }
 
-/// The convolution `f` by all threads.
+/// The convolution `f` by all threads, or the part of it that is called for, whose bounds are between tiles.
 template <int Height, int Width> void convolve_winograd(const algorithm::winograd& f, const call& c, const epilogue& e) {
   const auto work = f.weight_elements() / width * f.rows * f.columns;
   team::run(threads_for(work, work), [&](std::int64_t t, std::int64_t n) {
