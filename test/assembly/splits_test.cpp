@@ -6,6 +6,7 @@
 #include "dice/assembly/remap.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/other_mapping.hpp"
+#include "dice/runtime/weights_of.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -26,6 +27,15 @@ template <class Map> void same_as_text(std::string_view text) {
   EXPECT_TRUE(std::equal(p.plan.buffers.begin(), p.plan.buffers.end(), own.plan.buffers.begin(), own.plan.buffers.end()));
   EXPECT_TRUE(std::equal(p.plan.ranks.begin(), p.plan.ranks.end(), own.plan.ranks.begin(), own.plan.ranks.end()));
   EXPECT_TRUE(std::equal(p.parts.begin(), p.parts.end(), own.parts.begin(), own.parts.end()));
+  for (int rank = 0; rank < own.ranks(); ++rank) {
+    std::vector<int> groups;
+    std::int64_t bytes = 0;  // that the rank holds
+    for (const auto& n : runtime::weights_of(own, rank, groups)) {
+      bytes += n.packed_bytes;
+      for (const auto& q : n.parameters) bytes += n.packed_bytes ? 0 : q.extents.bytes();
+    }
+    EXPECT_EQ(bytes, own.plan.ranks[static_cast<std::size_t>(rank)].weight_bytes) << rank;
+  }
   ASSERT_EQ(p.kernels.size(), own.kernels.size());
   for (std::size_t g = 0; g < p.kernels.size(); ++g) {
     EXPECT_EQ(p.kernels[g].by.run, own.kernels[g].by.run) << g;
@@ -53,6 +63,26 @@ TEST(Splits, TilesAndInputChannels) {
       "mapping<dev<0>, layers<picture>, ranks<0>, dev<1>, dev<2>, tiles<2, 2, range<conv1, pool3>, exchange_every<2>>, "
       "ranks<2, "
       "0>, input_channels<fc1, relu4>, in_flight<3>, ranks<0>, layers<flatten>, ranks<1>, layers<from<fc2>>>");
+}
+
+/// A rank with several tiles of a layer has its weights once.
+TEST(Splits, TilesShareTheirWeights) {
+  using tiled = mapping<dev<0, cpu>, layers<digits::picture>, ranks<0>, dev<1, cpu>,
+                        tiles<2, 2, range<digits::conv1, digits::pool3>>, ranks<0>, layers<from<digits::flatten>>>;
+  using whole = mapping<dev<0, cpu>, layers<all>>;
+  constexpr auto& p = schedule::plan_of<digits::network, tiled>;
+  EXPECT_LE(p.ranks[0].weight_bytes, (schedule::plan_of<digits::network, whole>.ranks[0].weight_bytes));
+  EXPECT_EQ(
+      std::count_if(p.groups.begin(), p.groups.end(),
+                    [](const auto& g) {
+                      return schedule::parts_of<digits::network, tiled>.parts[static_cast<std::size_t>(g.anchor)].layer ==
+                                 digits::conv2::id &&
+                             schedule::parts_of<digits::network, tiled>.is_own(g.anchor);
+                    }),
+      4);
+  same_as_text<tiled>(
+      "mapping<dev<0>, layers<picture>, ranks<0>, dev<1>, tiles<2, 2, range<conv1, pool3>>, ranks<0>, "
+      "layers<from<flatten>>>");
 }
 
 /// A rank that cannot hold all weights of a layer computes some of its channels.

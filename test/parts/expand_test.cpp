@@ -176,6 +176,28 @@ TEST(Expand, StripsInTurnExchangeTheirBorders) {
   EXPECT_EQ(borders, 6);  // two at each of three cuts
 }
 
+/// VGG's beginning: cuts of the first layers lie where the later ones, whose tiles are larger, can be cut, too. So each rank
+/// gets one row of each tensor.
+TEST(Expand, CutsSuitTheLayersBehind) {
+  test::real_network net;
+  int last = net.add(ops::input{.extents = {1, 3, 224, 224}}, {});
+  for (const int channels : {64, 128})
+    for (int i = 0; i < 3; ++i)
+      last = i == 2 ? net.add(ops::max_pool{.kernel = {2, 2}, .strides = {2, 2}}, {last})
+                    : net.add(ops::conv{.channels = channels, .kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
+  net.add(ops::output{}, {last});
+  const auto is = shared(net, {.how = placement::way::rows});
+  const auto parts = is.net.view();
+  std::vector<std::int64_t> begins;
+  for (std::size_t l = 0; l < parts.parts.size(); ++l)
+    if (parts.parts[l].what == parts::part::kind::compute && parts.owner[l] == 1)
+      begins.push_back(parts.parts[l].box.begin[2]);
+  EXPECT_EQ(begins, (std::vector<std::int64_t>{108, 108, 54, 54, 54, 27}));
+  for (const auto& m : is.plan.messages)
+    if (const auto& p = parts.parts[static_cast<std::size_t>(m.layer)]; p.layer > 0 && p.layer < 6)
+      EXPECT_EQ(p.box.end[2] - p.box.begin[2], 1) << p.layer;
+}
+
 /// A part that computes more rows, so as to exchange less often, begins and ends between those that Resize repeats.
 TEST(Expand, PartsOfResizeHaveAllRepetitions) {
   test::real_network net;

@@ -31,6 +31,15 @@ TEST(Intervals, FollowAnOperand) {
   EXPECT_EQ(bounds(112, 1, 1, {1, 1}, {0, 114, 224}), (list{0, 57, 112}));
   EXPECT_EQ(bounds(7, 1, 1, {1, 1, 1}, {0, 6, 8, 14}), (list{0, 3, 4, 7}));
 }
+TEST(Intervals, BeginWhereOthersWish) {
+  EXPECT_EQ(dice::parts::intervals(224, 1, 6, std::vector{1, 1}, {}, 12)[1], 108);
+  EXPECT_EQ(dice::parts::intervals(224, 1, 6, std::vector{1, 1}, std::vector<std::int64_t>{0, 102, 224}, 12)[1], 102);
+  EXPECT_EQ(dice::parts::intervals(20, 1, 6, std::vector{1, 1, 1}, {}, 12)[1], 6);  // two multiples only
+  using dice::parts::suits;
+  EXPECT_TRUE(suits(12, 224, std::vector{1, 1}) && suits(4, 28, std::vector{1, 1}) == false);
+  EXPECT_TRUE(suits(7, 28, std::vector{1, 2, 1}) && !suits(14, 28, std::vector{1, 2, 1}));
+  EXPECT_TRUE(suits(10, 104, std::vector{1, 1}) && !suits(10, 96, std::vector{1, 1}));  // 2 of 52, of 48
+}
 TEST(Intervals, OfChannels) { EXPECT_EQ(bounds(100, 16, 16, {1, 1, 1}), (list{0, 32, 64, 100})); }
 
 /// Whatever is asked for, intervals follow each other, are not empty and begin at multiples of the step.

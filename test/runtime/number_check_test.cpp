@@ -64,4 +64,22 @@ TEST(number_check, counts_from_where_a_part_begins) {
   EXPECT_EQ(found(), "it holds inf at [0, 17, 12, 3]; mend it");
 }
 
+TEST(number_check, looks_only_where_a_step_has_computed) {
+  std::vector<float> x(2 * 5 * 4, nan);
+  const tensor::region rows{{0, 0, 1, 0}, {1, 2, 3, 4}};
+  const auto found = [&] {
+    try {
+      runtime::require_finite(x.data(), {1, 2, 5, 4}, tensor::layout::plain, "it holds", "mend it", 0, {}, &rows);
+      return std::string();
+    } catch (const std::runtime_error& e) {
+      return std::string(e.what());
+    }
+  };
+  EXPECT_EQ(found(), "it holds NaN at [0, 0, 1, 0]; mend it");
+  for (int channel = 0; channel < 2; ++channel) std::fill_n(x.begin() + 20 * channel + 4, 8, 1.F);
+  EXPECT_EQ(found(), "");
+  x[20 + 11] = -inf;
+  EXPECT_EQ(found(), "it holds -inf at [0, 1, 2, 3]; mend it");
+}
+
 }  // namespace

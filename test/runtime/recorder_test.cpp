@@ -24,3 +24,14 @@ TEST(recorder, keeps_messages_whatever_else_there_is) {
   EXPECT_EQ(explains.message_events().back().frame, most - 1);
   EXPECT_FALSE(runtime::recorder(1, 1, false, true).sees_messages());
 }
+
+TEST(recorder, adds_up_the_calls_of_a_frame) {
+  runtime::recorder r(2, 1, false, true);
+  for (const std::int64_t frame : {0, 1, 2})
+    for (const int group : {0, 1})
+      for (int call = 0; call < 1 + group; ++call) r.add_sample(group, 10 + frame, frame);
+  r.add_sample(0, 5);
+  r.add_sample(0, 6);
+  EXPECT_EQ(r.samples()[0], (std::vector<std::int64_t>{10, 11, 12, 5, 6}));
+  EXPECT_EQ(r.samples()[1], (std::vector<std::int64_t>{20, 22, 24}));
+}

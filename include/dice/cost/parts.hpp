@@ -41,6 +41,13 @@ constexpr double part_seconds(const parts::parts_view& p, const graph::network_v
   return whole * some / static_cast<double>(std::max<std::int64_t>(all.macs > 0 ? all.macs : all.output.elements(), 1));
 }
 
+/// How much of its layer's result a step computes.
+constexpr double fraction(const schedule::step& s, const graph::network_view& net) {
+  const auto& all = net.layers[s.layer].output;
+  if (s.part == tensor::whole(all)) return 1;
+  return static_cast<double>(tensor::elements(s.part, all)) / static_cast<double>(all.elements());
+}
+
 }  // namespace detail
 
 /// Time in s of layer `layer` of the network on a rank: by all processors of its host that it uses, with its part of each.
@@ -158,7 +165,7 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
               !turns.includes(p.parts[static_cast<std::size_t>(step.layer)].when))
             continue;
           if (step.what == schedule::action::compute) {
-            const double t = out.groups[step.group];
+            const double t = out.groups[step.group] * detail::fraction(step, p.net);
             clock[r] += t, out.ranks[r].computing += t;
           } else if (step.what == schedule::action::send || step.what == schedule::action::receive) {
             const auto& m = plan.messages[static_cast<std::size_t>(step.message)];

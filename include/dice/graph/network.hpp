@@ -44,6 +44,7 @@ struct parameter {
   constexpr std::int64_t end() const { return offset + (planes - 1) * plane_pitch + (rows - 1) * row_pitch + piece_bytes(); }
   /// Whether kernels can read it where it lies.
   constexpr bool in_place() const { return pieces() == 1 && offset % 64 == 0; }
+  friend constexpr bool operator==(const parameter&, const parameter&) = default;
 };
 
 /// The weights file that belongs to a network.

@@ -15,14 +15,17 @@ namespace dice::parts {
 ///
 /// `like`, if not empty, holds the bounds of a tensor of extent `like.back()` from which this one is computed. Where any
 /// multiple of `step` may be a bound, or those bounds lie on the grid, the intervals follow it, so that ranks need little of
-/// each other.
+/// each other. Where they do not, they begin at multiples of `wish`, a multiple of the grid that suits what is computed from
+/// this tensor, if there are enough of these.
 constexpr meta::array<std::int64_t> intervals(std::int64_t extent, std::int64_t step, std::int64_t grid,
-                                              meta::view<int> shares, meta::view<std::int64_t> like = {}) {
+                                              meta::view<int> shares, meta::view<std::int64_t> like = {},
+                                              std::int64_t wish = 1) {
   const auto count = static_cast<int>(shares.size());
   const auto units_of = [&](std::int64_t unit) { return (extent + unit - 1) / unit; };
-  const auto unit = units_of(grid) >= count ? grid : step;
+  auto unit = units_of(grid) >= count ? grid : step;
   bool follows = like.size() == shares.size() + 1;
   for (int i = 1; follows && unit != step && i < count; ++i) follows = like[i] * extent % (unit * like[count]) == 0;
+  if (!follows && wish > unit && units_of(wish) >= count) unit = wish;
   const std::int64_t units = units_of(unit);
   std::int64_t sum = 0, before = 0;
   for (const int s : shares) sum += s;
@@ -36,6 +39,19 @@ constexpr meta::array<std::int64_t> intervals(std::int64_t extent, std::int64_t 
   }
   out[count] = extent;
   return out;
+}
+
+/// Whether intervals of these shares can begin at multiples of `unit` while none is more than a 25th of the smallest larger
+/// or smaller than it should be.
+constexpr bool suits(std::int64_t unit, std::int64_t extent, meta::view<int> shares) {
+  std::int64_t sum = 0, before = 0, least = shares[0];
+  for (const int s : shares) sum += s, least = std::min<std::int64_t>(least, s);
+  for (int i = 0; i + 1 < static_cast<int>(shares.size()); ++i) {
+    before += shares[i];
+    const auto off = extent * before % (unit * sum);  // beyond a multiple, times sum
+    if (25 * std::min(off, unit * sum - off) > extent * least) return false;
+  }
+  return true;
 }
 
 }  // namespace dice::parts

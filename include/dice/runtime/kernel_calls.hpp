@@ -23,8 +23,8 @@ class kernel_calls {
       : program_(p), arena_(tensors), plain_(p.plan.groups.size()), packed_(p.plan.groups.size()) {
     std::vector<int> groups;
     static_cast<void>(weights_of(p, rank, groups));
-    for (int i = 0; i < static_cast<int>(groups.size()); ++i)
-      plain_[groups[i]] = store.plain(i), packed_[groups[i]] = store.packed(i);
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      if (groups[g] >= 0) plain_[g] = store.plain(groups[g]), packed_[g] = store.packed(groups[g]);
     int most = 1;
     for (const auto& s : p.plan.steps) most = std::max(most, s.operands);
     inputs_.resize(most);

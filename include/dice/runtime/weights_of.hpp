@@ -3,34 +3,57 @@
 #include "dice/runtime/program.hpp"
 #include "dice/weights/store.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace dice::runtime {
 
-/// What the weights room must prepare for rank `rank`: its fusion groups in order. `groups` gets their indices.
+/// Whether groups a and b of one rank pack the same weights into the same form: parts of a layer that differ in rows and
+/// columns only.
+inline bool pack_the_same(const program& p, std::size_t a, std::size_t b) {
+  const auto layer = [&](std::size_t g) { return p.whole(p.plan.groups[g].anchor); };
+  const auto &one = p.kernels[a], &other = p.kernels[b];
+  if (layer(a) != layer(b) || one.what.how.packed_bytes == 0 || one.by.pack != other.by.pack) return false;
+  if (one.what.how.packed_bytes != other.what.how.packed_bytes || one.what.how.variant != other.what.how.variant)
+    return false;
+  return std::equal(p.parameters[a].begin(), p.parameters[a].end(), p.parameters[b].begin(), p.parameters[b].end());
+}
+
+/// What the weights room must prepare for rank `rank`: an item for each of its fusion groups, in order, or for several that
+/// pack the same. `groups` gets the items' indices by group of the plan, -1 for those of other ranks.
 inline std::vector<weights::item> weights_of(const program& p, int rank, std::vector<int>& groups) {
   constexpr auto pack = [](const void* entry, kernels::source from, std::byte* to) {
     const auto& kernel = *static_cast<const kernels::entry*>(entry);
     kernel.by.pack(kernel.what, from, to);
   };
   std::vector<weights::item> out;
-  groups.clear();
-  for (std::size_t g = 0; g < p.plan.groups.size(); ++g)
-    if (p.plan.groups[g].rank == rank) {
-      groups.push_back(static_cast<int>(g));
-      const auto& kernel = p.kernels[g];
-      out.push_back({p.parameters[g], kernel.what.how.packed_bytes, kernel.by.pack ? +pack : nullptr, &kernel});
+  std::unordered_map<int, std::size_t> of_layer;  // by layer of the network: its last group with an item of its own
+  groups.assign(p.plan.groups.size(), -1);
+  for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
+    if (p.plan.groups[g].rank != rank) continue;
+    const auto [at, first] = of_layer.emplace(p.whole(p.plan.groups[g].anchor), g);
+    if (!first && pack_the_same(p, at->second, g)) {
+      groups[g] = groups[at->second];
+      continue;
     }
+    at->second = g;
+    groups[g] = static_cast<int>(out.size());
+    const auto& kernel = p.kernels[g];
+    out.push_back({p.parameters[g], kernel.what.how.packed_bytes, kernel.by.pack ? +pack : nullptr, &kernel});
+  }
   return out;
 }
 
 /// A function that returns the name of item i's layer, of those of weights_of(p, rank).
 inline auto item_names(const program& p, int rank) {
   std::vector<int> groups;
-  weights_of(p, rank, groups);
-  return [&p, groups](std::size_t i) { return std::string(p.layers.layers[p.plan.groups[groups[i]].anchor].onnx_name); };
+  std::vector<std::string> names(weights_of(p, rank, groups).size());
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (groups[g] >= 0) names[static_cast<std::size_t>(groups[g])] = p.layers.layers[p.plan.groups[g].anchor].onnx_name;
+  return [names](std::size_t i) { return names[i]; };
 }
 
 /// What weights_of(p, rank) returns, for all ranks.

@@ -10,7 +10,7 @@
 #include "dice/schedule/arena.hpp"
 #include "dice/schedule/borders.hpp"
 #include "dice/schedule/built_plan.hpp"
-#include "dice/schedule/carried.hpp"
+#include "dice/schedule/deliveries.hpp"
 #include "dice/schedule/embed.hpp"
 #include "dice/schedule/fuse.hpp"
 #include "dice/schedule/layouts.hpp"
@@ -31,9 +31,13 @@ class builder {
     groups_ = fuse(net_, in.owner, in.algorithms, uses_, [&](int a, int b) { return in.when(a) == in.when(b); });
     layouts_ = choose_layouts(net_, groups_, in.algorithms);
     list_layers();
-    list_deliveries();
+    delivered_ = deliveries(in, layouts_, [&](const auto& f) {
+      for (int l = 0; l < n_; ++l)
+        if (visible(l)) each_operand(l, [&](int t) { f(l, t); });
+    });
     link_messages();
     working_of_ = meta::array<int>(groups_.list.size(), -1);
+    if (!in.parts.empty()) packed_ = meta::array<int>(n_, -1);
     operands_of_ = meta::array<operand_range>(groups_.list.size());
   }
 
@@ -79,59 +83,6 @@ class builder {
     }
   }
 
-  /// A tensor that another rank reads.
-  struct delivery {
-    int to = 0;
-    int reader = 0;           ///< the first layer there that reads it
-    int within = -1;          ///< the Concat that brings it, or -1: it has a message of its own
-    std::int64_t offset = 0;  ///< there, in elements
-    int tried = -1;           ///< the last Concat that might bring it
-    parts::turn read{};       ///< for which frames it is read there
-  };
-  constexpr delivery* delivery_of(int tensor, int rank) {
-    for (int i = 0; i < readers_[tensor]; ++i)
-      if (auto& d = deliveries_[first_delivery_[tensor] + i]; d.to == rank) return &d;
-    return nullptr;
-  }
-  /// The tensor by whose message tensor t, of another rank, reaches rank `rank`.
-  constexpr int brought_by(int t, int rank) {
-    const auto* d = delivery_of(t, rank);
-    return d->within < 0 ? t : d->within;
-  }
-
-  constexpr void list_deliveries() {
-    first_delivery_ = meta::array<int>(n_ + 1);
-    for (int l = 0; l < n_; ++l)
-      if (visible(l)) each_operand(l, [&](int t) { first_delivery_[t + 1] += input_.owner[t] != input_.owner[l]; });
-    for (int t = 0; t < n_; ++t) first_delivery_[t + 1] += first_delivery_[t];
-    deliveries_ = meta::array<delivery>(first_delivery_[n_]);
-    readers_ = meta::array<int>(n_);
-    for (int l = 0; l < n_; ++l)
-      if (visible(l))
-        each_operand(l, [&](int t) {
-          const int rank = input_.owner[l];
-          if (input_.owner[t] == rank) return;
-          if (auto* d = delivery_of(t, rank); !d)
-            deliveries_[first_delivery_[t] + readers_[t]++] = {.to = rank, .reader = l, .read = input_.when(l)};
-          else if (d->read != input_.when(l)) d->read = {};
-        });
-    // A tensor comes within a Concat that the same rank reads, if it is read there only after the Concat was computed: then
-    // ranks still wait only for layers before theirs. Later Concats first: the first one that has a message counts.
-    for (int c = n_ - 1; c >= 0; --c)
-      for (int i = 0; i < readers_[c]; ++i) {
-        const auto& whole = deliveries_[first_delivery_[c] + i];
-        if (whole.within >= 0) continue;
-        each_joined(net_, c, [&](int t, std::int64_t offset) {
-          auto* part = delivery_of(t, whole.to);
-          if (!part || part->tried == c) return;  // a tensor may occur twice in c
-          const bool fits = layouts_[t] == layouts_[c] && keeps_place(net_, t, c, offset, layouts_[c]) &&
-                            part->read == whole.read && input_.when(t).always() && input_.when(c).always();
-          part->within = fits && part->reader > c ? c : -1;
-          part->offset = offset, part->tried = c;
-        });
-      }
-  }
-
   /// One message for each delivery of its own; a tensor's messages are consecutive, from `sent_[tensor]` on.
   constexpr void link_messages() {
     const int ranks = static_cast<int>(input_.devices.size());
@@ -139,8 +90,7 @@ class builder {
     sent_ = meta::array<int>(n_ + 1);
     for (int t = 0; t < n_; ++t) {
       sent_[t] = plan_.messages.size();
-      for (int i = 0; i < readers_[t]; ++i) {
-        const auto& d = deliveries_[first_delivery_[t] + i];
+      for (const auto& d : delivered_.of(t)) {
         if (d.within >= 0) continue;
         const int to = d.to, from = input_.owner[t];
         plan_.messages.push_back({.from = from,
@@ -210,7 +160,7 @@ class builder {
         hold(l, false);
       }
     for (auto& i : instances_)
-      if (const auto* d = i.received ? delivery_of(i.layer, rank) : nullptr; d && d->within >= 0)
+      if (const auto* d = i.received ? delivered_.find(i.layer, rank) : nullptr; d && d->within >= 0)
         i.parent = index_[d->within], i.offset = d->offset * tensor::element_bytes;
     alias(net_, instances_, index_, own_);
     embed(
@@ -267,6 +217,20 @@ class builder {
       }
     }
   }
+  /// Whether another group of the rank packs the same weights as that of anchor l: parts of a layer that differ in rows and
+  /// columns only have one copy (runtime/weights_of.hpp).
+  constexpr bool packed_before(int l) {
+    if (input_.parts.empty()) return false;
+    const auto& part = input_.parts[l];
+    const int before = packed_[part.layer];
+    packed_[part.layer] = l;
+    if (before < 0 || input_.owner[before] != input_.owner[l]) return false;
+    const auto &other = input_.parts[before].box, &own = part.box;
+    const auto &how = input_.algorithms[before], &also = input_.algorithms[l];
+    return input_.parts[before].what == part.what && input_.parts[before].from == part.from &&
+           other.begin[1] == own.begin[1] && other.end[1] == own.end[1] && how.packed_bytes == also.packed_bytes &&
+           how.variant == also.variant;
+  }
   /// Adds the steps of layer l, whose operands are there.
   constexpr void emit(int l, rank_program& out) {
     const auto whole = tensor::whole(net_.layers[l].output);
@@ -276,9 +240,9 @@ class builder {
     } else if (net_.layers[l].is_output) {
       plan_.steps.push_back({.what = action::leave, .layer = l, .part = whole});
     } else if (g >= 0) {
-      const auto& algorithm = input_.algorithms[groups_.list[g].anchor];
-      const auto plain = net_.layers[groups_.list[g].anchor].parameter_bytes;
-      out.weight_bytes += algorithm.packed_bytes ? algorithm.packed_bytes : plain;
+      const int anchor = groups_.list[g].anchor;
+      const auto packed = input_.algorithms[anchor].packed_bytes;
+      if (packed == 0 || !packed_before(anchor)) out.weight_bytes += packed ? packed : net_.layers[anchor].parameter_bytes;
       if (!instances_[index_[l]].joined) emit_computing(l, g, out);
     }
     for (int m = sent_[l]; m < sent_[l + 1]; ++m)
@@ -304,7 +268,7 @@ class builder {
       bool fresh = true;
       each_operand(l, [&](int t) {
         if (input_.owner[t] == rank) return;
-        const int by = brought_by(t, rank);
+        const int by = delivered_.brought_by(t, rank);
         if (arrived[by]) return;
         const int m = message_to(by, rank);
         if (fresh || plan_.messages[m].read != when) cut(plan_.messages[m].read);
@@ -471,9 +435,8 @@ class builder {
   int n_;
   meta::array<int> uses_;
   fusion_groups groups_;
-  meta::array<tensor::layout> layouts_;        ///< of each layer's output
-  meta::array<int> first_delivery_, readers_;  ///< of each tensor: its deliveries
-  meta::array<delivery> deliveries_;
+  meta::array<tensor::layout> layouts_;  ///< of each layer's output
+  deliveries delivered_;
   meta::array<int> sent_;            ///< first message of each tensor
   meta::array<int> layers_, begin_;  ///< layers by rank, and the first one of each rank
   struct operand_range {
@@ -481,6 +444,7 @@ class builder {
   };
   meta::array<int> working_of_;             ///< by group: the buffer of its working memory, or -1
   meta::array<operand_range> operands_of_;  ///< by group: in plan_.operands
+  meta::array<int> packed_;                 ///< by layer of the whole network: the last anchor that packs its weights, or -1
   built_plan plan_;
   // Of the rank being built:
   meta::view<int> own_;  ///< its layers
