@@ -31,10 +31,7 @@ class builder {
     groups_ = fuse(net_, in.owner, in.algorithms, uses_, [&](int a, int b) { return in.when(a) == in.when(b); });
     layouts_ = choose_layouts(net_, groups_, in.algorithms);
     list_layers();
-    delivered_ = deliveries(in, layouts_, [&](const auto& f) {
-      for (int l = 0; l < n_; ++l)
-        if (visible(l)) each_operand(l, [&](int t) { f(l, t); });
-    });
+    delivered_ = deliveries(in, layouts_, list_reads());
     link_messages();
     working_of_ = meta::array<int>(groups_.list.size(), -1);
     if (!in.parts.empty()) packed_ = meta::array<int>(n_, -1);
@@ -67,6 +64,15 @@ class builder {
     for (const auto& e : net_.into(anchor)) f(e.from);
     if (g >= 0 && groups_.list[g].residual >= 0)
       f(net_.into(groups_.list[g].residual)[groups_.list[g].residual_operand].from);
+  }
+
+  /// What the steps read, in the order of the layers.
+  constexpr meta::array<read> list_reads() const {
+    meta::array<read> out;
+    out.reserve(static_cast<int>(net_.edges.size()));
+    for (int l = 0; l < n_; ++l)
+      if (visible(l)) each_operand(l, [&](int t) { out.push_back({l, t}); });
+    return out;
   }
 
   /// Sorts the layers by rank.

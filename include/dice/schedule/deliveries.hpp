@@ -12,6 +12,11 @@
 
 namespace dice::schedule {
 
+/// The step of a layer reads a tensor.
+struct read {
+  int layer = 0, tensor = 0;
+};
+
 /// A tensor that another rank reads.
 struct delivery {
   int to = 0;
@@ -26,20 +31,19 @@ struct delivery {
 class deliveries {
  public:
   constexpr deliveries() = default;
-  /// `each_read(f)` calls f(l, t) for each tensor t that the step of layer l reads, in the order of the layers.
-  template <class Reads>
-  constexpr deliveries(const plan_input& in, const meta::array<tensor::layout>& layouts, const Reads& each_read)
+  /// `reads`: what the steps read, in the order of the layers.
+  constexpr deliveries(const plan_input& in, const meta::array<tensor::layout>& layouts, const meta::array<read>& reads)
       : first_(in.net.size() + 1), count_(in.net.size()) {
     const int n = in.net.size();
-    each_read([&](int l, int t) { first_[t + 1] += in.owner[t] != in.owner[l]; });
+    for (const auto& r : reads) first_[r.tensor + 1] += in.owner[r.tensor] != in.owner[r.layer];
     for (int t = 0; t < n; ++t) first_[t + 1] += first_[t];
     all_ = meta::array<delivery>(first_[n]);
-    each_read([&](int l, int t) {
+    for (const auto& [l, t] : reads) {
       const int rank = in.owner[l];
-      if (in.owner[t] == rank) return;
+      if (in.owner[t] == rank) continue;
       if (const int d = index(t, rank); d < 0) all_[first_[t] + count_[t]++] = {.to = rank, .reader = l, .read = in.when(l)};
       else if (all_[d].read != in.when(l)) all_[d].read = {};
-    });
+    }
     // A tensor comes within a Concat that the same rank reads, if it is read there only after the Concat was computed: then
     // ranks still wait only for layers before theirs. Later Concats first: the first one that has a message counts.
     for (int c = n - 1; c >= 0; --c)

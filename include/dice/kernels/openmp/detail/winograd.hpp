@@ -211,10 +211,10 @@ DICE_SHARED void winograd_part(const algorithm::winograd& f, const call& c, std:
   const auto in_plane = c.plane(0, f.height * f.width * block);
   const auto panels = (f.out_blocks() + tile_blocks - 1) / tile_blocks;
   const auto w = window_of(c, e, f.out_height, f.out_width);
-  const auto parts = [](std::int64_t n, std::int64_t most) { return (n + most - 1) / most; };
-  const auto top = w.top / Y::outputs, bottom = parts(w.bottom, Y::outputs),  // tiles
-      left = w.left / X::outputs, right = parts(w.right, X::outputs);
-  const auto across = parts(right - left, f.block_columns), in_image = parts(bottom - top, f.block_rows) * across,
+  const auto over = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
+  const auto top = w.top / Y::outputs, bottom = over(w.bottom, Y::outputs),  // tiles
+      left = w.left / X::outputs, right = over(w.right, X::outputs);
+  const auto across = over(right - left, f.block_columns), in_image = over(bottom - top, f.block_rows) * across,
              all = f.images * in_image;
   const auto tiles_of = [&](std::int64_t n) {
     const auto y = top + n % in_image / across * f.block_rows, x = left + n % across * f.block_columns;
