@@ -201,15 +201,15 @@ TEST(Bands, ElsewhereIsNoticed) {
   EXPECT_GT(bands, 0);
 }
 
-/// A chain of convolutions on images of 80 × 80, which two ranks share by rows: borders come before interiors.
+/// A chain of convolutions on large images, which three ranks share by rows: borders come before interiors.
 schedule::built_split with_borders(const test::real_network& net) {
   const auto n = static_cast<std::size_t>(net.size());
   test::assigned works{
-      .owner = std::vector<int>(n), .work_of = std::vector<int>(n, 1), .run_ranks = {0, 0, 1}, .shares = {}, .works = {}};
+      .owner = std::vector<int>(n), .work_of = std::vector<int>(n, 1), .run_ranks = {0, 0, 1, 2}, .shares = {}, .works = {}};
   works.work_of.front() = works.work_of.back() = 0;
   works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
-                 {.how = placement::way::rows, .first_rank = 1, .ranks = 2}};
-  const std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}};
+                 {.how = placement::way::rows, .first_rank = 1, .ranks = 3}};
+  const std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}, {2, {}, -1}};
   const auto parameters = net.parameters();
   const auto chosen = test::choices(net, algorithm::backend::openmp);
   algorithm::tables tables;
@@ -220,7 +220,7 @@ schedule::built_split with_borders(const test::real_network& net) {
 
 TEST(Proofs, BordersBeforeInteriors) {
   test::real_network net;
-  int at = net.add(ops::input{.extents = {1, 3, 80, 80}}, {});
+  int at = net.add(ops::input{.extents = {1, 3, 150, 80}}, {});
   for (int i = 0; i < 3; ++i)
     at = net.add(ops::conv{.channels = 32, .kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {at}, {{32, net.shape(at)[1], 3, 3}});
   net.add(ops::output{}, {at});
@@ -229,8 +229,7 @@ TEST(Proofs, BordersBeforeInteriors) {
   const auto& plan = is.plan;
   ASSERT_TRUE(schedule::sound(plan.view(), all.net, all.parts));
   using schedule::action;
-  // Border, cut, send, interior: rank 1 of both convolutions before the last, rank 0 of the second, since rank 1 computes a
-  // tile of the first that the cut divides.
+  // Border, cut, send, and then the rest or another border.
   const auto is_cut = [&](const schedule::step& s) {
     return s.what == action::compute && all.parts[static_cast<std::size_t>(s.layer)].what == parts::part::kind::cut;
   };
@@ -239,7 +238,7 @@ TEST(Proofs, BordersBeforeInteriors) {
     if (plan.steps[s].what == action::compute && is_cut(plan.steps[s + 1]) && plan.steps[s + 2].what == action::send &&
         plan.steps[s + 3].layer == plan.steps[s].layer)
       borders.push_back(s);
-  ASSERT_EQ(borders.size(), 3u);
+  ASSERT_EQ(borders.size(), 8u);  // of two convolutions: one at the first and the last rank, two at the one in between
   const auto refuses = [&](const char* what, auto damage) {
     for (const int s : borders) {
       auto damaged = plan;
@@ -261,6 +260,12 @@ TEST(Proofs, BordersBeforeInteriors) {
     part.begin[2] += by, part.end[2] += by;
   });
   refuses("no interior", [](auto& p, int s) { p.steps[s + 3] = p.steps[s + 1]; });
+  for (const int s : borders) {
+    auto damaged = plan;
+    damaged.steps[s].output.offset += schedule::alignment;
+    damaged.operands[damaged.steps[s + 1].first_operand].offset += schedule::alignment;
+    EXPECT_FALSE(schedule::places_match(damaged.view(), all.net)) << "a border and its cut elsewhere, step " << s;
+  }
   refuses("a border elsewhere", [](auto& p, int s) { p.steps[s].output.offset += schedule::alignment; });
   refuses("the border last", [](auto& p, int s) { std::swap(p.steps[s].part, p.steps[s + 3].part); });
   refuses("a cut first", [](auto& p, int s) { std::swap(p.steps[s], p.steps[s + 1]); });
