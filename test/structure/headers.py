@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""headers.py ROOT FOLDER COMPILE_COMMANDS: each header in ROOT/include/dice/FOLDER compiles alone, without warnings.
+"""headers.py ROOT SHARD/SHARDS COMPILE_COMMANDS: each header in ROOT/include/dice compiles alone, without warnings.
 
-FOLDER is a room, a folder in a room with all below it, or "." for dice.hpp.  COMPILE_COMMANDS is CMake's list; the command
-that compiles probe.cpp is used.  Headers that need libraries that this build has not found are skipped; exit status 77 if
-all are. One header of dice that most of them include anyway is precompiled and put before those that include it. Missing
-includes are still found, since it brings nothing that these headers do not bring themselves.
+SHARD/SHARDS: one of so many parts of the work, 0/1 for all of it. COMPILE_COMMANDS is CMake's list; the command that compiles
+probe.cpp is used. Headers that need libraries that this build has not found are skipped.
+
+Most of the time goes into the headers that a header includes. So headers share compilations: if each of A, B, C includes the one
+before it, one file includes A, B and C; and what begins such a chain comes after a precompiled header that it includes itself.
+Missing includes are still found, since what comes before a header is nothing that it does not bring itself.
 """
 import json
 import pathlib
@@ -18,11 +20,13 @@ INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 CONDITION = re.compile(r"\s*#\s*(if|endif)")
 # Headers that include one of these need a library: the macro that says it was found, what is included, the library's name.
 OPTIONAL = [
-    ("DICE_WITH_CUDNN", re.compile(r"dice/kernels/cudnn/"), "CUDA and cuDNN"),
+    ("DICE_WITH_CUDNN", re.compile(r"dice/kernels/cudnn/(?!operators|open)"), "CUDA and cuDNN"),
     ("DICE_WITH_OPENMP", re.compile(r"dice/kernels/openmp/"), "OpenMP"),
     ("DICE_WITH_MPI", re.compile(r"dice/channels/mpi/"), "MPI and Boost.MPI"),
     ("DICE_WITH_PICTURES", re.compile(r"stb/"), "stb"),
 ]
+# Precompiled for the headers that include them: those that save most. Each takes as long as a few headers.
+ONCE = [f"dice/{name}.hpp" for name in ("kernels/cudnn/detail/base", "kernels/openmp/detail/base", "runtime/tensor", "tensor/region")]
 
 
 def direct(text):
@@ -51,53 +55,87 @@ def closures(base):
     return {name: reach(name, set()) for name in names}
 
 
-def shared(headers, reached):
-    """The header of dice that saves most if it is compiled once for those that include it; None if that is little."""
-    def cost(one):
-        return sum(1 if name.startswith("dice/") or "/" not in name else 50 for name in reached[one])  # libraries are large
+def cost(reached):
+    return sum(1 if name.startswith("dice/") else 3 if "/" not in name else 50 for name in reached)  # libraries are large
 
-    def users(one):
-        return sum(one in reached[name] for name in headers if name != one)
 
-    best = max(sorted(reached), key=lambda one: cost(one) * (users(one) - 1))
-    return best if users(best) > 1 else None
+def groups(reached):
+    """{header that is precompiled, or None: headers that come after it}"""
+    out = {}
+    for name in sorted(reached):
+        brought = [one for one in ONCE if one in reached[name] and one in reached]
+        out.setdefault(max(brought, key=lambda one: cost(reached[one]), default=None), []).append(name)
+    return out
+
+
+def chains(headers, reached):
+    """The headers as few lists, in each of which every header includes the one before it."""
+    after = {}  # as few as possible are the last of a list: a matching of headers and those that follow them
+
+    def follow(name, seen):
+        for other in sorted(set(headers) & reached[name] - {name}, key=lambda one: (-len(reached[one]), one)):
+            if other not in seen:
+                seen.add(other)
+                if other not in after or follow(after[other], seen):
+                    after[other] = name
+                    return True
+        return False
+
+    for name in sorted(headers, key=lambda one: (len(reached[one]), one)):
+        follow(name, set())
+    first = set(headers) - set(after.values())
+    out = []
+    for name in sorted(first):
+        out.append([name])
+        while out[-1][-1] in after:
+            out[-1].append(after[out[-1][-1]])
+    return out
 
 
 def main():
-    root, folder, commands = sys.argv[1:4]
+    root, shard, commands = sys.argv[1:4]
+    shard, shards = map(int, shard.split("/"))
     base = pathlib.Path(root) / "include"
-    place = base / "dice" / folder
     entries = json.loads(pathlib.Path(commands).read_text())
     probe = next(entry for entry in entries if entry["file"].endswith("structure/probe.cpp"))
     words = shlex.split(probe["command"])
     words = words[: words.index("-o")]  # then come the object and the source
-    paths = place.rglob("*.hpp") if "/" in folder else place.glob("*.hpp")
-    headers = sorted(path.relative_to(base).as_posix() for path in paths)
     reached = closures(base)
     for macro, included, library in OPTIONAL:
-        without = [] if f"-D{macro}" in words else [name for name in headers if any(map(included.match, reached[name]))]
+        without = [] if f"-D{macro}" in words else [name for name in sorted(reached) if any(map(included.match, reached[name]))]
         if without:
-            headers = [name for name in headers if name not in without]
+            reached = {name: to for name, to in reached.items() if name not in without}
             print(f"left out, for this build has no {library}:", *without)
-            if not headers:
-                return 77
-    once = shared(headers, reached)
-    bad = 0
+
+    def run(*more, text=None):
+        return subprocess.run([*words, *more], cwd=probe["directory"], capture_output=True, text=True, input=text)
+
+    work = [(once, chain) for once, headers in groups(reached).items() for chain in chains(headers, reached)]
+    total = sum(cost(reached[chain[-1]] - reached.get(once, set())) for once, chain in work)
+    checked, bad, done = 0, set(), 0
     with tempfile.TemporaryDirectory() as scratch:
-        prefix = pathlib.Path(scratch) / "once.hpp"
-        prefix.write_text(f'#include "{once}"\n')
-        if once:  # its own check reports what is wrong with it
-            subprocess.run([*words, "-x", "c++-header", prefix, "-o", f"{prefix}.gch"], cwd=probe["directory"],
-                           capture_output=True)
-        for name in headers:
-            before = ["-Winvalid-pch", "-include", prefix] if name != once and once in reached[name] else []
-            done = subprocess.run([*words, *before, "-fsyntax-only", "-x", "c++", "-"], cwd=probe["directory"], text=True,
-                                  capture_output=True, input=f'#include "{name}"\n#include "{name}"\nint main() {{}}\n')
-            if done.returncode or done.stderr:
-                bad += 1
-                print(f"{name}:\n{done.stderr[:3000]}")
-    print(f"{len(headers)} headers in {place}, of which {bad} do not compile alone without warnings")
-    return 1 if bad or not headers else 0
+        made = {}
+        for once, chain in work:
+            begins, done = done, done + cost(reached[chain[-1]] - reached.get(once, set()))
+            if begins * shards // total != shard:
+                continue
+            before = []
+            if once:
+                if once not in made:
+                    made[once] = pathlib.Path(scratch) / f"once{len(made)}.hpp"
+                    made[once].write_text(f'#include "{once}"\n')
+                    run("-x", "c++-header", made[once], "-o", f"{made[once]}.gch")  # what is wrong with it is told below
+                before = ["-Winvalid-pch", "-include", made[once]] if chain[0] != once else []
+            source = "".join(f'#include "{name}"\n#include "{name}"\n' for name in chain) + "int main() {}\n"
+            result = run(*before, "-fsyntax-only", "-x", "c++", "-", text=source)
+            checked += len(chain)
+            if result.returncode or result.stderr:
+                bad.update(chain)
+                print(f"{' '.join(chain)}:\n{result.stderr[:3000]}")
+    print(f"{checked} headers in {base}")
+    if bad:
+        print("not all of these compile alone without warnings:", *sorted(bad))
+    return 1 if bad or not checked else 0
 
 
 if __name__ == "__main__":

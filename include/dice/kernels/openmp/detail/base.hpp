@@ -15,7 +15,7 @@ namespace dice::kernels::openmp {
 
 /// Converts a tensor of shape `s` from the other layout to layout To. In a blocked result, lanes beyond the channels are 0.
 template <tensor::layout To> DICE_SHARED void convert(const tensor::shape& s, const float* from, float* to) {
-  constexpr auto block = tensor::block;
+  using tensor::block;
   const auto pixels = s.product(2, s.rank), blocks = tensor::blocks(s[1]);
   constexpr auto parts = block / width;
   parallel_for(s[0] * blocks * parts, 2 * pixels, [&](std::int64_t begin, std::int64_t end) {

@@ -88,7 +88,7 @@ template <class F>
 DICE_SHARED void binary_blocked(float* y, const operand& a, const operand& b, const tensor::shape& result,
                                 const epilogue& e) {
   constexpr F f;
-  constexpr auto block = tensor::block;
+  using tensor::block;
   const auto blocks = tensor::blocks(result[1]);
   const auto sa = a.like(result) ? block : 0, sb = b.like(result) ? block : 0;
   each_row(result, tensor::layout::blocked, e, [&](std::int64_t row, std::int64_t at, std::int64_t end) {

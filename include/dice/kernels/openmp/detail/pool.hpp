@@ -67,7 +67,7 @@ template <class Join, int N, class Taps, class Stride, class Dilation>
 template <class Join, class Op, class Finish>
 void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, const call& c, const epilogue& e, float start,
           bool padding, const Finish& finish) {
-  constexpr auto block = tensor::block;
+  using tensor::block;
   constexpr int together = 4;  // neighbouring outputs
   const bool flat = in.rank == 3;
   const pool_axis y(op, 0, flat ? 1 : in[2], flat ? 1 : result[2]), x(op, 1, in[in.rank - 1], result[in.rank - 1]);
