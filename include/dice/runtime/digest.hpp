@@ -51,6 +51,8 @@ inline std::string plan_digest(const program& p) {
     for (int a = 0; a < dice::tensor::region::axes; ++a) add(m.part.begin[a]), add(m.part.end[a]);
   }
   for (const auto& r : p.plan.ranks) add(r.slots), add(r.last_segment - r.first_segment);
+  for (const auto& set : p.plan.replicas) add(set.first), add(set.members), add(set.decides);
+  for (const auto& m : p.plan.members) add(m.rank), add(m.share);
   return f.text();
 }
 

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""test_split_ranks.py DIGITS FOLDER: ranks that compute layers together, or in turn, and of which one dies, stops or has another
+mapping: it is named, and the others end soon. FOLDER has frames of DIGITS; MPIRUN names mpirun."""
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import numpy as np
+
+import test_faults
+import test_program
+from test_program import LIMIT, MPIRUN
+
+ROWS = ("mapping<dev<0>, layers<picture>, ranks<0>, dev<1>, dev<2>, rows<range<conv1, pool2>, shares<1, 2, 1>>, ranks<2, 1>, "
+        "output_channels<range<conv3, pool3>>, ranks<0>, layers<from<flatten>>>")
+REPLICAS = "mapping<dev<0>, layers<picture, from<flatten>>, dev<1>, dev<2>, replicas<range<conv1, pool3>{}>, in_flight<4>>"
+MAPPINGS = [ROWS, REPLICAS.format(""), REPLICAS.format(", first_free")]
+
+
+class SplitRanks(unittest.TestCase):
+    def start(self, mapping, *words):
+        """A job that has computed frames from a stream and waits for more; its ranks by number."""
+        command = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "3", test_program.PROGRAM, "--mapping", mapping,
+                   "--input", "-", "--top", "1", *words]
+        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        self.send(process)
+        line = ""
+        while "frame 15:" not in line:
+            line = process.stdout.readline().decode()
+            self.assertTrue(line, process.stderr.read() if process.poll() is not None else "")
+        ranks = test_faults.ranks_of(process.pid)
+        self.assertEqual(len(ranks), 3)
+        return process, ranks
+
+    def send(self, process):
+        process.stdin.write(np.load(FOLDER / "digits_in.npy").tobytes())
+        process.stdin.flush()
+
+    def wait_for(self, condition):
+        began = time.monotonic()
+        while not condition():
+            self.assertLess(time.monotonic() - began, LIMIT)
+            time.sleep(0.01)
+
+    def end(self, process, ranks, victim, number):
+        """What the job says after a signal to one of its ranks."""
+        began = time.monotonic()
+        os.kill(ranks[victim], number)
+        with contextlib.suppress(BrokenPipeError):
+            self.send(process)
+        self.wait_for(lambda: process.poll() is not None)
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertNotEqual(process.returncode, 0)
+        self.wait_for(lambda: not any(map(test_faults.alive, ranks.values())))
+        return process.stderr.read().decode()
+
+    def test_a_rank_dies(self):
+        for mapping, victim in zip(MAPPINGS, (1, 2, 1)):
+            with self.subTest(mapping):
+                process, ranks = self.start(mapping)
+                self.assertRegex(self.end(process, ranks, victim, signal.SIGKILL), f"rank {victim} with PID .* exited on signal 9")
+
+    def test_a_rank_vanishes(self):
+        """Stopped, it does not answer, as a host without power would not."""
+        for mapping, victim in zip(MAPPINGS, (2, 1, 2)):
+            with self.subTest(mapping):
+                process, ranks = self.start(mapping, "--frame-timeout", "0.7")
+                err = self.end(process, ranks, victim, signal.SIGSTOP)
+                self.assertRegex(err, rf"dice: error: .*\(--frame-timeout\), and rank {victim} \(host .*\) does not answer: ")
+
+    def test_a_rank_disagrees(self):
+        """The parts differ, not their number."""
+        for mapping, other in [(ROWS, ROWS.replace("shares<1, 2, 1>", "shares<2, 1, 1>")), (MAPPINGS[1], MAPPINGS[2])]:
+            words = [test_program.PROGRAM, "--input", FOLDER / "digits_in.npy", "--mapping"]
+            began = time.monotonic()
+            done = subprocess.run([str(word) for word in [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "2", *words, mapping, ":",
+                                                          "-n", "1", *words, other]], capture_output=True, text=True, timeout=LIMIT)
+            self.assertLess(time.monotonic() - began, 10)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.stderr.count("dice: error: "), 1, done.stderr)
+            self.assertRegex(done.stderr, "rank 2 .*runs the plan .*: another mapping, or another program; ")
+
+
+if __name__ == "__main__":
+    test_program.PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+    FOLDER = pathlib.Path(sys.argv.pop(1))
+    unittest.main()
