@@ -51,17 +51,40 @@ inline std::string_view layer_of(const runtime::program& p, std::size_t group) {
   return p.layers.layers[p.plan.groups[group].anchor].name;
 }
 
+/// The fusion groups, in lists: those that compute the same for different frames, on replicas, are in one.
+[[gnu::cold]] inline std::vector<std::vector<std::size_t>> alike(const runtime::program& p) {
+  std::vector<std::vector<std::size_t>> out;
+  const auto part = [&](std::size_t g) { return p.parts[static_cast<std::size_t>(p.plan.groups[g].anchor)]; };
+  for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
+    const auto same = [&](const auto& others) {
+      const auto a = part(others[0]), b = part(g);
+      return !b.when.always() && a.when.set == b.when.set && a.what == b.what && a.layer == b.layer && a.box == b.box;
+    };
+    const auto list = p.parts.empty() ? out.end() : std::find_if(out.begin(), out.end(), same);
+    if (list == out.end()) out.push_back({g});
+    else list->push_back(g);
+  }
+  return out;
+}
+
+/// What one of these groups takes on a unit, in milliseconds; negative if none was measured.
+inline double time_of(const std::vector<std::size_t>& groups, const std::vector<double>& ms) {
+  const auto known = std::find_if(groups.begin(), groups.end(), [&](std::size_t g) { return ms[g] >= 0; });
+  return known == groups.end() ? -1 : ms[*known];
+}
+
 /// Milliseconds of each layer on a unit: of a layer in parts the sum of its parts, without what cuts them out and puts them
-/// together; negative if some part was not measured.
+/// together; of replicas one; negative if some part was not measured.
 [[gnu::cold]] inline std::vector<std::pair<std::string_view, double>> layer_times(const runtime::program& p,
                                                                                   const std::vector<double>& ms) {
   std::vector<std::pair<std::string_view, double>> out;
-  for (std::size_t g = 0; g < ms.size(); ++g) {
-    if (!p.is_own(p.plan.groups[g].anchor)) continue;
-    const auto layer = layer_of(p, g);
+  for (const auto& groups : alike(p)) {
+    if (!p.is_own(p.plan.groups[groups[0]].anchor)) continue;
+    const auto layer = layer_of(p, groups[0]);
+    const double time = time_of(groups, ms);
     const auto same = std::find_if(out.begin(), out.end(), [&](const auto& other) { return other.first == layer; });
-    if (same == out.end()) out.emplace_back(layer, ms[g]);
-    else same->second = same->second < 0 || ms[g] < 0 ? -1 : same->second + ms[g];
+    if (same == out.end()) out.emplace_back(layer, time);
+    else same->second = same->second < 0 || time < 0 ? -1 : same->second + time;
   }
   return out;
 }
@@ -132,16 +155,17 @@ inline void add_messages(text::json_object& to, const measurements& all, const m
   };
   std::vector<std::vector<std::string>> lines{{"ms"}};
   for (const auto& u : all.units) lines[0].push_back(u.unit + " of " + u.host);
-  for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
-    lines.push_back({report::group_text(p, g)});
-    for (const auto& u : all.units) lines.back().push_back(u.ms[g] < 0 ? "" : number("%.3f", u.ms[g]));
+  std::vector<double> sums(all.units.size());
+  for (const auto& groups : detail::alike(p)) {
+    lines.push_back({report::group_text(p, groups[0])});
+    for (std::size_t u = 0; u < sums.size(); ++u) {
+      const double ms = detail::time_of(groups, all.units[u].ms);
+      lines.back().push_back(ms < 0 ? "" : number("%.3f", ms));
+      sums[u] += std::max(ms, 0.0);
+    }
   }
   lines.push_back({"all"});
-  for (const auto& u : all.units) {
-    double sum = 0;
-    for (const double ms : u.ms) sum += std::max(ms, 0.0);
-    lines.back().push_back(number("%.3f", sum));
-  }
+  for (const double sum : sums) lines.back().push_back(number("%.3f", sum));
   auto out = text::table_text(lines, 1);
   if (all.connections.empty()) return out;
   lines = {{"messages", "us each", "Mbit/s"}};
