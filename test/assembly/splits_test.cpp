@@ -1,15 +1,20 @@
-// Mappings that split layers: the plan that the compiler makes is the one that --mapping makes at run time.
+// Mappings that split layers: the plan that the compiler makes is the one that --mapping makes at run time; what reports say
+// of them.
 #include <dice/dice.hpp>
 
 #include "digits.hpp"
 
 #include "dice/assembly/remap.hpp"
+#include "dice/measure/measured.hpp"
+#include "dice/report/draw.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/other_mapping.hpp"
 #include "dice/runtime/weights_of.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 namespace {
 
@@ -96,6 +101,66 @@ TEST(Splits, MemoryLimitsCountPartsOnly) {
   static_assert(ranks[0].weight_bytes < all * 6 / 10 && ranks[1].weight_bytes < all * 6 / 10);
   static_assert(ranks[0].weight_bytes + ranks[1].weight_bytes >= all);
   EXPECT_LE(ranks[0].peak_bytes, all);
+}
+
+int count(std::string_view text, std::string_view word) {
+  int out = 0;
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++out;
+  return out;
+}
+runtime::owned_mapping under(std::string_view text) {
+  return assembly::remap(assembly::program_of<digits::network, mapping<dev<0, cpu>, layers<all>>>, text);
+}
+
+/// Ranks that do not agree which of them computes which frame would wait for each other.
+TEST(Splits, WhoseTurnItIsBelongsToTheDigest) {
+  const auto digest = [](const std::string& options) {
+    return runtime::plan_digest(under("mapping<dev<0>, layers<picture, from<flatten>>, dev<1>, dev<2>, "
+                                      "replicas<range<conv1, pool3>" +
+                                      options + ">, in_flight<4>>")
+                                    .it->program());
+  };
+  EXPECT_EQ(digest(""), digest(", shares<1, 1>"));
+  EXPECT_NE(digest(""), digest(", shares<2, 1>"));
+  EXPECT_NE(digest(", shares<1, 2>"), digest(", shares<2, 1>"));
+  EXPECT_NE(digest(""), digest(", first_free"));
+}
+
+/// Replicas compute the same, on whatever unit they are.
+TEST(Splits, ReplicasAreMeasuredOnce) {
+  const auto mapped = under(
+      "mapping<dev<0>, layers<picture>, dev<1>, dev<2>, replicas<range<conv1, pool3>>, ranks<0>, layers<from<flatten>>>");
+  const auto& p = mapped.it->program();
+  measure::measurements all;
+  for (int unit = 0; unit < 2; ++unit) {  // the second does not measure rank 1
+    all.units.push_back({"pc", unit == 0 ? "cpu" : "gpu", "", 1, {}});
+    for (const auto& g : p.plan.groups) all.units.back().ms.push_back(unit == 1 && g.rank == 1 ? -1 : 2);
+  }
+  const auto json = measure::measured_json(p, all);
+  EXPECT_EQ(count(json, "\"layer\": \"conv1\", \"ms\": 2}"), 2) << json;
+  EXPECT_EQ(count(json, "missing"), 0) << json;
+  const auto table = measure::measured_table(p, all);
+  EXPECT_EQ(count(table, "conv1+relu1"), 1) << table;
+  EXPECT_EQ(count(table, " 12.000"), 2) << table;  // three of the convolutions' groups, three behind them
+}
+
+/// Drawings show what is computed, not how it is cut out and put together, and a line for each two nodes.
+TEST(Splits, DrawingsStayLegible) {
+  const auto tiled = under(
+      "mapping<dev<0>, layers<picture>, ranks<0>, dev<1>, dev<2>, dev<3>, dev<4>, dev<5>, dev<6>, dev<7>, tiles<4, 4, "
+      "range<conv1, pool2>>, ranks<0>, layers<from<conv3>>>");
+  const auto dot = report::plan_dot(tiled.it->program());
+  EXPECT_EQ(count(dot, "conv1 (2 parts)  Conv\\n+ relu1 (2 parts)  Relu\""), 8) << dot;
+  EXPECT_EQ(count(dot, "  Slice") + count(dot, "  Concat"), 0) << dot;
+  EXPECT_GT(count(dot, " messages · "), 0) << dot;
+  const auto svg = report::layered_svg(tiled.it->program());
+  EXPECT_LT(svg.size(), 60'000u);
+  EXPECT_LT(std::stod(svg.substr(svg.find(" width=\"") + 8)), 8000);
+
+  const auto replicas =
+      under("mapping<dev<0>, layers<picture, from<flatten>>, dev<1>, dev<2>, replicas<range<conv1, pool3>>>");
+  const auto picks = report::plan_dot(replicas.it->program());
+  EXPECT_EQ(count(picks, "\"pool3  pick\\n1×64×2×2\""), 1) << picks;
 }
 
 }  // namespace

@@ -15,9 +15,11 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dice::report {
@@ -48,22 +50,23 @@ inline std::string dot_string(std::string_view text) {
   const auto node = [&](int l) { return "l" + std::to_string(nodes.of_layer[l]); };
 
   std::string arrows;
+  std::set<std::pair<int, int>> drawn;
   for (const auto& e : edges)
-    if (owner(e.from) == owner(e.to) && node(e.from) != node(e.to))
+    if (const auto ends = std::pair(nodes.of_layer[e.from], nodes.of_layer[e.to]);
+        owner(e.from) == owner(e.to) && ends.first != ends.second && drawn.insert(ends).second)
       arrows += "  " + node(e.from) + " -> " + node(e.to) + ";\n";
   std::vector<std::string> points(p.plan.ranks.size());  // of each rank
-  for (std::size_t m = 0; m < p.plan.messages.size(); ++m) {
-    const auto& msg = p.plan.messages[m];
-    const auto readers = detail::readers_of(p, nodes, msg);
-    const std::string dark = dot_string(detail::colours_of(msg.from).line);
-    const bool fork = readers.size() > 1;
-    const auto end = fork ? "m" + std::to_string(m) : node(readers.at(0));
-    arrows += "  " + node(msg.layer) + " -> " + end + " [label=" + dot_string("  " + detail::message_text(msg)) +
-              ", style=bold, color=" + dark + ", fontcolor=" + dark + (fork ? ", dir=none];\n" : "];\n");
+  int number = 0;
+  for (const auto& a : detail::arrows_of(p, nodes)) {
+    const std::string dark = dot_string(detail::colours_of(a.from).line);
+    const bool fork = a.readers.size() > 1;
+    const auto end = fork ? "m" + std::to_string(number) : node(a.readers.at(0));
+    ++number;
+    arrows += "  " + node(a.node) + " -> " + end + " [label=" + dot_string("  " + a.text) + ", style=bold, color=" + dark +
+              ", fontcolor=" + dark + (fork ? ", dir=none];\n" : "];\n");
     if (!fork) continue;
-    points[msg.to] +=
-        "    " + end + " [shape=point, width=0.07, height=0.07, color=" + dark + ", fillcolor=" + dark + "];\n";
-    for (int r : readers) arrows += "  " + end + " -> " + node(r) + ";\n";
+    points[a.to] += "    " + end + " [shape=point, width=0.07, height=0.07, color=" + dark + ", fillcolor=" + dark + "];\n";
+    for (int r : a.readers) arrows += "  " + end + " -> " + node(r) + ";\n";
   }
 
   std::string out = "digraph plan {\n  graph [label=" + dot_string(detail::title_of(p)) +
@@ -87,7 +90,7 @@ inline std::string dot_string(std::string_view text) {
       const auto& text = nodes.text[l];
       const auto& layer = p.layers.layers[l];
       if (text.empty()) continue;
-      out += "    " + node(l) + " [label=" + dot_string(text + "\n" + detail::shape_text(layer.output)) +
+      out += "    " + node(l) + " [label=" + dot_string(text) +
              (layer.is_input || layer.is_output ? ", style=\"filled,rounded\"];\n" : "];\n");
     }
     out += points[r.rank] + "  }\n";

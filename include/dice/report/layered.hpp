@@ -121,22 +121,23 @@ class layered {
     const int n = static_cast<int>(all.text.size());
     std::vector<int> item_of(all.text.size(), -1);
     std::vector<std::vector<int>> readers;  // nodes, of each item
+    const auto arrows = arrows_of(program_, all);
     for (int l = 0; l < n; ++l) {
       const auto& layer = program_.layers.layers[l];
       if (all.text[l].empty()) continue;
-      item_of[l] = add(kind::layer, owner[l], lines_of(all.text[l] + "\n" + shape_text(layer.output)));
+      item_of[l] = add(kind::layer, owner[l], lines_of(all.text[l]));
       items_.back().rounded = layer.is_input || layer.is_output;
       readers.emplace_back();
       for (const auto& e : program_.layers.edges) {
         const int from = all.of_layer[e.from], to = all.of_layer[e.to];
         if (from == l && to != l && owner[to] == owner[l]) readers.back().push_back(to);
       }
-      for (const auto& m : program_.plan.messages) {
-        if (m.layer != l) continue;
-        const int message = add(kind::message, m.to, {message_text(m)});
-        items_.back().sender = m.from;
+      for (const auto& a : arrows) {
+        if (a.node != l) continue;
+        const int message = add(kind::message, a.to, {a.text});
+        items_.back().sender = a.from;
         at(item_of[l]).after.push_back(message);
-        readers.push_back(readers_of(program_, all, m));
+        readers.push_back(a.readers);
       }
     }
     for (std::size_t i = 0; i < items_.size(); ++i) {

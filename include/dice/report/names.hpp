@@ -54,6 +54,12 @@ inline std::string unit_text(const runtime::program& p, int rank) {
   return std::string(p.layers.layers[l].name) + (part.empty() ? "" : " (" + part + ")");
 }
 
+/// The operator of layer `l` of the plan, "Conv", or what it does in place of one: "pick".
+inline std::string operator_text(const runtime::program& p, int l) {
+  const bool picks = !p.parts.empty() && p.parts[static_cast<std::size_t>(l)].what == parts::part::kind::pick;
+  return picks ? "pick" : std::string(p.layers.layers[l].op);
+}
+
 /// "conv1+add1+relu1", perhaps followed by " (rows 0-3)": the layers of fusion group `g`, and which part of the last one it
 /// computes.
 inline std::string group_text(const runtime::program& p, std::size_t g) {
