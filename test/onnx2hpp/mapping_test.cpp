@@ -165,8 +165,9 @@ TEST(Mapping, EveryMistakeIsTold) {
          R"("mapping.json": layer "Conv1": it is in no list; add it to the list of a key)");
   expect(R"({"edge01_arm0": ["Conv1", "g", "Flatten1", "fc1"]})",
          R"("mapping.json": layer "/act/Relu1": it (act_Relu1) is in no list; add it to the list of a key)");
-  expect(R"({"edge01_arm0": ["Conv1", )" + rest + R"(], "edge02_arm0": ["Conv1"]})",
-         R"("mapping.json": key "edge02_arm0": layer "Conv1": it is already in the list of "edge01_arm0"; remove)");
+  expect(
+      R"({"edge01_arm0": ["Conv1", )" + rest + R"(], "edge02_arm0": ["Conv1"]})",
+      R"("mapping.json": key "edge02_arm0": layer "Conv1": it is already in the list of "edge01_arm0"; remove it from one of the lists; layers that several devices share are written in mappings of dice)");
   expect(R"({"edge01_arm0": ["Conv1", )" + rest + R"(], "edge02_arm0": ["conv1/out"]})",
          R"("mapping.json": key "edge02_arm0": layer "conv1/out": it is already in the list of "edge01_arm0" as "Conv1"; )");
   expect(R"({"edge01_arm0": ["Conv1", "Conv1", )" + rest + "]}",

@@ -263,7 +263,8 @@ class mapping_reader {
 
   void tell_twice(std::size_t rank, const std::string& name, std::size_t other, const std::string& as) {
     tell(at(lists_[rank].key, name), fmt::format("it is already in the list of {}{}", quote(lists_[other].key), as),
-         "remove it from one of the lists");
+         "remove it from one of the lists; layers that several devices share are written in mappings of dice "
+         "(docs/splits.md)");
   }
 
   /// An input that is in no list goes where its first reader is, an output where its producer is.
