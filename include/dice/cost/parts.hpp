@@ -2,11 +2,15 @@
 #pragma once
 
 #include "dice/cost/setting.hpp"
+#include "dice/cost/time.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
 #include "dice/parts/part.hpp"
+#include "dice/platform/cluster.hpp"
 #include "dice/schedule/program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,30 +30,6 @@ struct parts_prediction {
   meta::array<double> groups;  ///< s, by fusion group
 };
 
-namespace detail {
-
-/// Bytes per second at which pieces of tensors are cut out and put together, if the layers' times say nothing else.
-inline constexpr double copied_bytes_per_s = 5e9;
-
-/// Time in s of layer l of a network of parts as the anchor of a group, if the whole layer takes `whole`: in proportion to
-/// its products, or to its elements.
-constexpr double part_seconds(const parts::parts_view& p, const graph::network_view& net, int l, double whole) {
-  const auto& part = p.net.layers[l];
-  if (!p.is_own(l)) return part.view >= 0 ? 0 : 2 * static_cast<double>(part.output.bytes()) / copied_bytes_per_s;
-  const auto& all = net.layers[p.whole(l)];
-  const double some = static_cast<double>(all.macs > 0 ? part.macs : part.output.elements());
-  return whole * some / static_cast<double>(std::max<std::int64_t>(all.macs > 0 ? all.macs : all.output.elements(), 1));
-}
-
-/// How much of its layer's result a step computes.
-constexpr double fraction(const schedule::step& s, const graph::network_view& net) {
-  const auto& all = net.layers[s.layer].output;
-  if (s.part == tensor::whole(all)) return 1;
-  return static_cast<double>(tensor::elements(s.part, all)) / static_cast<double>(all.elements());
-}
-
-}  // namespace detail
-
 /// Time in s of layer `layer` of the network on a rank: by all processors of its host that it uses, with its part of each.
 constexpr double seconds_on(const setting& s, const placed_rank& rank, int layer) {
   const auto& host = s.cluster.hosts[rank.on_host];
@@ -61,6 +41,113 @@ constexpr double seconds_on(const setting& s, const placed_rank& rank, int layer
   }
   return speed > 0 ? 1 / speed : 0;
 }
+
+namespace detail {
+
+/// The first processor that a rank uses.
+constexpr std::size_t processor_of(const setting& s, const placed_rank& rank) {
+  const auto& host = s.cluster.hosts[rank.on_host];
+  for (int k = 0; k < host.processors; ++k) {
+    const auto at = static_cast<std::size_t>(host.first_processor + k);
+    if (share_of(s.cluster, at, rank) > 0) return at;
+  }
+  return 0;
+}
+
+/// Time in s in which a rank copies so many bytes: it reads and writes them.
+constexpr double copy_seconds(const platform::processor_info& on, std::int64_t bytes) {
+  constexpr double unknown = 5e9;  // a profile without the speed of copies
+  return 2 * static_cast<double>(bytes) / (on.bytes_per_s > 0 ? on.bytes_per_s : unknown);
+}
+
+/// How much of the work of layer `whole` a part of it is: products, or elements without products. Where an algorithm
+/// computes tiles of results at once, those that a part cuts count as a whole.
+constexpr double work_fraction(const graph::layer_info& part, const parts::part& of, const graph::layer_info& whole,
+                               const std::array<std::int8_t, 2>& tile) {
+  const bool products = whole.macs > 0;
+  double out = static_cast<double>(products ? part.macs : part.output.elements()) /
+               static_cast<double>(std::max<std::int64_t>(products ? whole.macs : whole.output.elements(), 1));
+  for (int k = 0; k < 2 && whole.output.rank == 4; ++k) {
+    const std::int64_t t = tile[static_cast<std::size_t>(k)], first = of.box.begin[2 + k], last = of.box.end[2 + k];
+    if (t <= 1 || last <= first) continue;
+    const auto all = whole.output[2 + k];
+    const auto tiles = (last + t - 1) / t - first / t, of_all = (all + t - 1) / t;
+    out *= static_cast<double>(tiles * all) / static_cast<double>(of_all * (last - first));
+  }
+  return out;
+}
+
+/// Bytes that layer l of a network of parts copies as step `step` of a plan, in which some operands may lie in place.
+constexpr std::int64_t copied_bytes(const graph::network_view& net, const schedule::plan_view& plan,
+                                    const schedule::step& step, int l) {
+  const auto& layer = net.layers[l];
+  const auto size = tensor::bytes(layer.output, step.output.layout);
+  if (layer.edges < 2 || step.operands != layer.edges) return size;
+  std::int64_t out = 0;
+  for (int k = 0; k < step.operands; ++k) {
+    const auto& at = plan.operands[static_cast<std::size_t>(step.first_operand + k)];
+    const bool in_place =
+        at.where == step.output.where && at.offset >= step.output.offset && at.offset < step.output.offset + size;
+    if (!in_place) out += net.layers[net.into(l)[static_cast<std::size_t>(k)].from].output.bytes();
+  }
+  return out;
+}
+
+/// How much of its layer's result a step computes.
+constexpr double fraction(const schedule::step& s, const graph::network_view& net) {
+  const auto& all = net.layers[s.layer].output;
+  if (s.part == tensor::whole(all)) return 1;
+  return static_cast<double>(tensor::elements(s.part, all)) / static_cast<double>(all.elements());
+}
+
+/// Time in s of a step that computes a fusion group, or a region of its result, on a rank.
+constexpr double group_seconds(const setting& s, const parts::parts_view& p, const schedule::plan_view& plan,
+                               const schedule::step& step, const placed_rank& rank) {
+  const int l = plan.groups[static_cast<std::size_t>(step.group)].anchor;
+  const auto at = processor_of(s, rank);
+  const auto& about = s.cluster.processors[at];
+  if (!p.is_own(l)) return p.net.layers[l].view >= 0 ? 0 : copy_seconds(about, copied_bytes(p.net, plan, step, l));
+  const int whole = p.whole(l);
+  const double t = seconds_on(s, rank, whole);
+  // What the profile counts with an earlier layer is computed by itself where a work ends between the two.
+  if (t <= 0) return copy_seconds(about, moved_bytes(p.net, l) / 2) * fraction(step, p.net);
+  return t * work_fraction(p.net.layers[l], p.parts[l], s.net.layers[whole], s.algorithms[at][whole].tile) *
+         fraction(step, p.net);
+}
+
+/// When messages arrive. Those that a host sends over the network follow one another, and so do those that it receives: each
+/// host has one port. Messages within a host pass by themselves.
+class wires {
+ public:
+  constexpr explicit wires(int hosts) : out_(hosts), in_(hosts), busy_out_(hosts), busy_in_(hosts) {}
+
+  constexpr void begin_frame() {
+    for (auto& t : out_) t = 0;
+    for (auto& t : in_) t = 0;
+  }
+  /// Of a message that is sent at `now`. Messages must come in the order of time.
+  constexpr double arrival(const platform::link& by, int from, int to, std::int64_t bytes, double now) {
+    if (by.within_host) return now + by.time(bytes, 1);
+    busy_out_[from] += by.time(bytes, 1), busy_in_[to] += by.time(bytes, 1);
+    const double passes = by.time(bytes, 0);
+    out_[from] = std::max(out_[from], now) + passes;
+    in_[to] = std::max(out_[from], in_[to] + passes);
+    return in_[to] + by.seconds;
+  }
+  /// Seconds of all messages so far that pass the busiest port.
+  constexpr double busiest() const {
+    double out = 0;
+    for (const auto t : busy_out_) out = std::max(out, t);
+    for (const auto t : busy_in_) out = std::max(out, t);
+    return out;
+  }
+
+ private:
+  meta::array<double> out_, in_;            ///< by host: since when its port is free
+  meta::array<double> busy_out_, busy_in_;  ///< by host
+};
+
+}  // namespace detail
 
 namespace detail {
 
@@ -123,85 +210,92 @@ class expected_turns {
 }  // namespace detail
 
 /// The prediction for the plan `plan` of the network of parts `p`, whose whole layers `s` describes. Latency: each rank does
-/// its steps in order, a message arrives when its link has carried it after it was sent; period: the busiest rank or link.
-/// With replicas both are means over several frames.
+/// its steps in order, a message arrives when the ports of both hosts have carried it after it was sent; period: the busiest
+/// rank or port. With replicas both are means over several frames.
 constexpr parts_prediction predict(const setting& s, const parts::parts_view& p, const schedule::plan_view& plan,
                                    std::span<const placed_rank> ranks) {
+  using schedule::action;
   parts_prediction out;
   const int n = static_cast<int>(ranks.size());
   out.ranks = meta::array<rank_time>(n);
   out.groups = meta::array<double>(static_cast<int>(plan.groups.size()));
-  const auto processor_of = [&](int rank) {
-    const auto& host = s.cluster.hosts[ranks[static_cast<std::size_t>(rank)].on_host];
-    for (int k = 0; k < host.processors; ++k) {
-      const auto at = static_cast<std::size_t>(host.first_processor + k);
-      if (share_of(s.cluster, at, ranks[static_cast<std::size_t>(rank)]) > 0) return at;
+  meta::array<double> seconds(static_cast<int>(plan.steps.size()));  // of steps that compute
+  meta::array<std::size_t> processors;                               // by rank
+  for (int r = 0; r < n; ++r) {
+    const auto& rank = ranks[static_cast<std::size_t>(r)];
+    const auto& program = plan.ranks[static_cast<std::size_t>(r)];
+    processors.push_back(detail::processor_of(s, rank));
+    for (int i = program.first_step; i < program.last_step; ++i) {
+      const auto& step = plan.steps[static_cast<std::size_t>(i)];
+      if (step.what == action::compute) out.groups[step.group] += seconds[i] = detail::group_seconds(s, p, plan, step, rank);
     }
-    return std::size_t{0};
-  };
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    const auto& group = plan.groups[g];
-    out.groups[static_cast<int>(g)] = detail::part_seconds(
-        p, s.net, group.anchor, seconds_on(s, ranks[static_cast<std::size_t>(group.rank)], p.whole(group.anchor)));
   }
 
-  const auto link = [&](int a, int b) -> const platform::link& {
-    return s.cluster.between(ranks[static_cast<std::size_t>(a)].on_host, ranks[static_cast<std::size_t>(b)].on_host);
+  const auto link = [&](const schedule::message& m) -> const platform::link& {
+    return s.cluster.between(ranks[static_cast<std::size_t>(m.from)].on_host, ranks[static_cast<std::size_t>(m.to)].on_host);
   };
-  meta::array<double> link_busy(n * n);
+  const auto handling = [&](const schedule::message& m, int rank, bool sends) {
+    const auto& about = s.cluster.processors[processors[rank]];
+    const auto& own = sends ? about.sending : about.receiving;
+    return link(m).within_host || own.bytes_per_s <= 0 ? 0 : own.time(m.bytes, 1);
+  };
+  detail::wires wires(s.cluster.size());
   detail::expected_turns turns(p, plan, out.groups);
   const int frames = turns.frames();
   for (int frame = 0; frame < frames; ++frame) {
-    turns.begin(frame);
-    meta::array<double> arrival(static_cast<int>(plan.messages.size()), -1), clock(n), carried(n * n);
+    turns.begin(frame), wires.begin_frame();
+    meta::array<double> arrival(static_cast<int>(plan.messages.size()), -1), clock(n);
     meta::array<int> next(n);
     for (int r = 0; r < n; ++r) next[r] = plan.ranks[static_cast<std::size_t>(r)].first_step;
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (int r = 0; r < n; ++r)
-        for (; next[r] < plan.ranks[static_cast<std::size_t>(r)].last_step; ++next[r], moved = true) {
-          const auto& step = plan.steps[static_cast<std::size_t>(next[r])];
-          if (step.what == schedule::action::compute && plan.replicas.size() > 0 &&
-              !turns.includes(p.parts[static_cast<std::size_t>(step.layer)].when))
-            continue;
-          if (step.what == schedule::action::compute) {
-            const double t = out.groups[step.group] * detail::fraction(step, p.net);
-            clock[r] += t, out.ranks[r].computing += t;
-          } else if (step.what == schedule::action::send || step.what == schedule::action::receive) {
-            const auto& m = plan.messages[static_cast<std::size_t>(step.message)];
-            if (!turns.includes(m.made) || !turns.includes(m.read)) continue;
-            const auto& by = link(m.from, m.to);
-            const auto& about = s.cluster.processors[processor_of(r)];
-            const bool sends = step.what == schedule::action::send;
-            if (!sends && arrival[step.message] < 0) break;
-            const auto& own = sends ? about.sending : about.receiving;
-            const double t = by.within_host || own.bytes_per_s <= 0 ? 0 : own.time(m.bytes, 1);
-            out.ranks[r].messages += t;
-            if (sends) {
-              // Messages of one link follow each other.
-              auto& free = carried[m.from * n + m.to];
-              free = std::max(free, clock[r]) + by.time(m.bytes, 0);
-              arrival[step.message] = free + by.time(0, 1);
-              clock[r] += t;
-              link_busy[m.from * n + m.to] += by.time(m.bytes, 1);
-            } else {
-              clock[r] = std::max(clock[r], arrival[step.message]) + t;
-            }
+    const auto carried = [&](int m) {
+      const auto& about = plan.messages[static_cast<std::size_t>(m)];
+      return turns.includes(about.made) && turns.includes(about.read);
+    };
+    const auto waits = [&](int r) {
+      if (next[r] >= plan.ranks[static_cast<std::size_t>(r)].last_step) return true;
+      const auto& step = plan.steps[static_cast<std::size_t>(next[r])];
+      return step.what == action::receive && arrival[step.message] < 0 && carried(step.message);
+    };
+    const auto sends = [&](int r) { return plan.steps[static_cast<std::size_t>(next[r])].what == action::send; };
+    for (;;) {
+      // The rank that is furthest behind, so that messages are sent in the order of time.
+      int r = -1;
+      for (int k = 0; k < n; ++k)
+        if (!waits(k) && (r < 0 || clock[k] < clock[r])) r = k;
+      if (r < 0) break;
+      do {
+        const auto& step = plan.steps[static_cast<std::size_t>(next[r])];
+        if (step.what == action::compute) {
+          const bool mine = plan.replicas.empty() || turns.includes(p.parts[static_cast<std::size_t>(step.layer)].when);
+          if (mine) clock[r] += seconds[next[r]], out.ranks[r].computing += seconds[next[r]];
+        } else if ((step.what == action::send || step.what == action::receive) && carried(step.message)) {
+          const auto& m = plan.messages[static_cast<std::size_t>(step.message)];
+          const double t = handling(m, r, step.what == action::send);
+          out.ranks[r].messages += t;
+          if (step.what == action::send) {
+            arrival[step.message] = wires.arrival(link(m), ranks[static_cast<std::size_t>(m.from)].on_host,
+                                                  ranks[static_cast<std::size_t>(m.to)].on_host, m.bytes, clock[r]);
+            clock[r] += t;
+          } else {
+            // A rank that has waited handles the message while it arrives: the link's time was measured end to end.
+            clock[r] = std::max(clock[r] + t, arrival[step.message]);
           }
         }
+        ++next[r];
+      } while (!waits(r) && !sends(r));
     }
     double latency = 0;
     for (const auto t : clock) latency = std::max(latency, t);
     out.expected.latency += latency / frames;
   }
-  for (const auto busy : link_busy) out.expected.period = std::max(out.expected.period, busy / frames);
+  out.expected.period = wires.busiest() / frames;
   for (int r = 0; r < n; ++r) {
     out.ranks[r].computing /= frames, out.ranks[r].messages /= frames;
     out.expected.period = std::max(out.expected.period, out.ranks[r].busy());
     out.expected.memory = std::max(out.expected.memory, plan.ranks[static_cast<std::size_t>(r)].peak_bytes);
   }
   for (int r = 0; r < n; ++r) {
-    const auto& about = s.cluster.processors[processor_of(r)];
+    const auto& about = s.cluster.processors[processors[r]];
     const double busy = out.ranks[r].busy();
     out.expected.energy += about.busy_watts * busy + about.idle_watts * (out.expected.period - busy);
   }
