@@ -54,6 +54,7 @@ class Measure(unittest.TestCase):
         self.assertEqual((told["network"], unit["unit"], unit["threads"]), ("digits", "cpu", 1))
         self.assertEqual([layer["layer"] for layer in unit["layers"]], ANCHORS)
         self.assertTrue(all(0 < layer["ms"] < 1000 for layer in unit["layers"]))
+        self.assertTrue(0.01 < unit["memory_gbytes_per_s"] < 10000)
         self.assertNotIn("missing", unit)
         link, = told["connections"]
         self.assertEqual((link["from"], link["to"]), (unit["host"], unit["host"]))
@@ -64,7 +65,7 @@ class Measure(unittest.TestCase):
         told, done = self.measure(DIGITS, "--transport", "in-process")
         self.check_digits(told)
         self.assertEqual(done.stderr, "")
-        for text in [*ANCHORS, "all", "cpu of", "within", "Mbit/s"]:
+        for text in [*ANCHORS, "all", "copies, GB/s", "cpu of", "within", "Mbit/s"]:
             self.assertIn(text, done.stdout)
         self.assertEqual(self.run_program(ONNX2HPP, MODEL, "--profile", self.file).returncode, 0)
         profile = (self.folder / "digits_profile.hpp").read_text()
@@ -120,6 +121,8 @@ class Measure(unittest.TestCase):
             self.assertTrue(layers[name])
             self.assertEqual(set(units[name]["missing"]), layers[other])
             self.assertFalse(layers[name] & layers[other])
+        self.assertIn("memory_gbytes_per_s", units["cpu"])
+        self.assertNotIn("memory_gbytes_per_s", units["gpu"])
         self.assertEqual(len({unit["name"] for unit in told["units"]}), 2)
         self.assertNotEqual(units["gpu"]["processor"], units["cpu"]["processor"])
 

@@ -40,6 +40,7 @@ struct files {
     auto m = measured();
     m["units"][0]["sending"] = {{"us", 0}, {"gbytes_per_s", 0.06}};
     m["units"][0]["receiving"] = {{"us", 12.5}, {"gbytes_per_s", 2}};
+    m["units"][0]["memory_gbytes_per_s"] = 7.5;
     return m;
   }
   json measured() const {
@@ -82,7 +83,7 @@ TEST(Profile, UnitsAndConnectionsAreTypes) {
   EXPECT_EQ(compiled.code, 0) << compiled.err.substr(0, 3000);
 }
 
-TEST(Profile, WhatMessagesTakeIsTypes) {
+TEST(Profile, WhatMessagesAndCopiesTakeIsTypes) {
   const files f;
   const auto done = f.convert({f.with_messages().dump()});
   ASSERT_EQ(done.code, 0) << done.err;
@@ -90,7 +91,11 @@ TEST(Profile, WhatMessagesTakeIsTypes) {
       #include "net_profile.hpp"
       using pi = net_profile::pi_a_cores_0_1;
       static_assert(::std::is_same_v<pi::sending, ::dice::sending<::dice::us<0>, ::dice::gbytes_per_s<0.06>>>);
-      static_assert(::std::is_same_v<pi::receiving, ::dice::receiving<::dice::us<12.5>, ::dice::gbytes_per_s<2>>>);)");
+      static_assert(::std::is_same_v<pi::receiving, ::dice::receiving<::dice::us<12.5>, ::dice::gbytes_per_s<2>>>);
+      template <class... About> using measured =
+          ::dice::platform::processor_traits<::dice::processor<::dice::cpu, ::dice::profile<pi>, About...>>;
+      static_assert(measured<>::value.bytes_per_s == 7.5e9);
+      static_assert(measured<::dice::gbytes_per_s<3>>::value.bytes_per_s == 3e9);)");
   EXPECT_EQ(compiled.code, 0) << compiled.err.substr(0, 3000);
 }
 
@@ -209,6 +214,8 @@ TEST(Profile, EveryMistakeIsTold) {
            unit + "threads must be a whole number of at least 0, but is " + (n.is_string() ? "\"2\"" : n.dump()));
   expect("/units/0/busy_watts", -1, unit + "busy_watts must be a number of at least 0 and below 1e12, but is -1");
   expect("/units/0/idle_watts", "2", unit + "idle_watts must be a number of at least 0 and below 1e12, but is \"2\"");
+  expect("/units/0/memory_gbytes_per_s", 0,
+         unit + "memory_gbytes_per_s must be a number above 0 and below 1e12, but is 0");
   expect("/units/0/sending", {{"us", 1}},
          unit + "sending: gbytes_per_s must be a number above 0 and below 1e12, but is missing");
   expect("/units/0/receiving", {{"us", -1}, {"gbytes_per_s", 1}},

@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <memory>
 #include <string>
@@ -172,6 +173,7 @@ class measurement {
         const auto ms = on_gpu(rank_) ? gpu_times() : cpu_times();
         mine.put(on_gpu(rank_) ? me_.accelerator_memory().name : detail::cpu_name());
         mine.put(on_gpu(rank_) ? 0 : me_.threads());
+        mine.put(text::json_number(on_gpu(rank_) ? 0 : memory_bytes_per_s()));
         for (const double v : ms) mine.put(text::json_number(v));
       });
       std::vector<std::string> all;
@@ -185,8 +187,9 @@ class measurement {
   /// Adds the times of a rank. Ranks of one GPU become one unit.
   [[gnu::cold]] void add(std::size_t rank, const std::string& text) {
     job::record in(text);
-    measured_unit u{hosts_[rank], units_[rank], in.get(), 0, {}};
+    measured_unit u{hosts_[rank], units_[rank], in.get()};
     u.threads = static_cast<int>(in.get_number());
+    u.bytes_per_s = std::stod(in.get());
     while (in.more()) u.ms.push_back(std::stod(in.get()));
     for (auto& other : measured_.units)
       if (other.host == u.host && other.unit == u.unit) {
@@ -197,14 +200,14 @@ class measurement {
     measured_.units.push_back(std::move(u));
   }
 
-  static double milliseconds(const detail::trial& t, const weights::block& others) {
+  /// The typical time of `once`, which returns the nanoseconds of one run.
+  template <class Once> static double milliseconds(const Once& once) {
     constexpr std::int64_t enough = 200'000'000, disturbed = 1'000'000'000;  // ns
     constexpr std::size_t least = 9, most = 20000;                           // runs
     std::vector<std::int64_t> times;
     const auto begin = runtime::now(), had = detail::thread_time();
     const auto run_until = [&](std::int64_t end) {
-      while (times.size() < most && (times.size() < least || runtime::now() - begin < end))
-        times.push_back(t.time(0, others));
+      while (times.size() < most && (times.size() < least || runtime::now() - begin < end)) times.push_back(once());
     };
     run_until(enough);
     // Query the CPU time only once: the system preempts a thread with no time left at calls like this one, not within the
@@ -212,6 +215,19 @@ class measurement {
     const bool whole = detail::thread_time() - had > (runtime::now() - begin) / 100 * 97;
     if (!whole) run_until(disturbed);
     return detail::typical(times, whole) * 1e-6;
+  }
+
+  /// Bytes that a CPU rank's thread reads and writes per second when it copies tensors larger than most caches.
+  [[gnu::cold]] static double memory_bytes_per_s() {
+    const std::vector<std::byte> from(std::size_t{4} << 20, std::byte{1});
+    std::vector<std::byte> to(from.size());
+    void* (*volatile copy)(void*, const void*, std::size_t) = &std::memcpy;  // or it could be left out: nobody reads `to`
+    const double ms = milliseconds([&] {
+      const auto begin = runtime::now();
+      copy(to.data(), from.data(), to.size());
+      return std::max<std::int64_t>(runtime::now() - begin, 1);
+    });
+    return 2 * static_cast<double>(from.size()) / (ms * 1e-3);
   }
 
   /// Milliseconds of every group that a CPU rank computes, on this rank's threads.
@@ -241,7 +257,7 @@ class measurement {
         }
         const detail::trial t(program_, s, {program_.algorithm(g)});
         t.run(0);
-        out[g] = milliseconds(t, others);
+        out[g] = milliseconds([&] { return t.time(0, others); });
         known.emplace_back(kind, out[g]);
       }
     };

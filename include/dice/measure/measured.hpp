@@ -22,7 +22,8 @@ namespace dice::measure {
 struct measured_unit {
   std::string host, unit, processor;
   int threads = 0;
-  std::vector<double> ms;  ///< by fusion group; negative: not measured, since it belongs to another kind of unit
+  double bytes_per_s = 0;    ///< read and written when it copies; 0: not measured
+  std::vector<double> ms{};  ///< by fusion group; negative: not measured, since it belongs to another kind of unit
 };
 
 /// The CPU time that messages to other hosts cost a host; bandwidth 0: too little to measure.
@@ -129,6 +130,7 @@ inline void add_messages(text::json_object& to, const measurements& all, const m
     text::json_object unit;
     unit.add("name", detail::name_of(all, u)).add("host", u.host).add("unit", u.unit).add("processor", u.processor);
     unit.add("threads", u.threads);
+    if (u.bytes_per_s > 0) unit.add("memory_gbytes_per_s", u.bytes_per_s * 1e-9);
     detail::add_messages(unit, all, u);
     unit.add("layers", layers);
     if (!missing.empty()) unit.add("missing", missing);
@@ -166,6 +168,8 @@ inline void add_messages(text::json_object& to, const measurements& all, const m
   }
   lines.push_back({"all"});
   for (const double sum : sums) lines.back().push_back(number("%.3f", sum));
+  lines.push_back({"copies, GB/s"});
+  for (const auto& u : all.units) lines.back().push_back(u.bytes_per_s > 0 ? number("%.1f", u.bytes_per_s * 1e-9) : "");
   auto out = text::table_text(lines, 1);
   if (all.connections.empty()) return out;
   lines = {{"messages", "us each", "Mbit/s"}};

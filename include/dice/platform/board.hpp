@@ -41,7 +41,8 @@ inline constexpr link shared_memory{.bytes_per_s = 5e9, .seconds = 2e-6, .within
 struct processor_info {
   platform::unit unit{};
   std::span<const int> cores{};           ///< of cores<…>
-  double flops = 0, bytes_per_s = 0;      ///< floating-point operations and bytes a second; 0 if a profile says
+  double flops = 0;                       ///< floating-point operations a second; 0 if a profile says
+  double bytes_per_s = 0;                 ///< read and written; 0: a profile that has none
   double busy_watts = 0, idle_watts = 0;  ///< W
   link sending{}, receiving{};            ///< processor time that messages take; speed 0: none
   std::int64_t memory = 0;                ///< bytes: its own or its board's
@@ -89,6 +90,8 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
       // A stated value takes precedence, wherever it stands.
       if constexpr (requires { typename M::watts; })
         if (!info.has_watts) take(typename M::watts{});
+      if constexpr (requires { typename M::memory; })
+        if (info.bytes_per_s == 0) take(typename M::memory{});
       if constexpr (requires { typename M::sending; })
         if (info.sending.bytes_per_s == 0) take(typename M::sending{});
       if constexpr (requires { typename M::receiving; })

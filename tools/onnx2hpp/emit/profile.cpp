@@ -21,6 +21,8 @@ void emit_unit(fmt::memory_buffer& out, const measured_unit& u, const std::strin
   fmt::format_to(put, "  static constexpr int threads = {};\n", u.threads);
   if (u.busy_watts > 0)
     fmt::format_to(put, "  using watts = ::dice::watts<{}, {}>;\n", literal(u.busy_watts), literal(u.idle_watts));
+  if (u.memory_gbytes_per_s > 0)
+    fmt::format_to(put, "  using memory = ::dice::gbytes_per_s<{}>;\n", literal(u.memory_gbytes_per_s));
   for (const auto& [word, m] : {std::pair{"sending", u.sending}, {"receiving", u.receiving}})
     if (m.gbytes_per_s > 0)
       fmt::format_to(put, "  using {0} = ::dice::{0}<::dice::us<{1}>, ::dice::gbytes_per_s<{2}>>;\n", word, literal(m.us),
@@ -42,7 +44,8 @@ std::string emit_profile(const profile& measured, const std::string& name, const
   const std::string space = name + (name.back() == '_' ? "profile" : "_profile");
   fmt::format_to(put, "namespace {} {{\n\n", space);
   // A struct cannot have the name of one of its members.
-  identifiers names({"network", "digest", "host", "unit", "processor", "threads", "watts", "sending", "receiving", "ms"});
+  identifiers names(
+      {"network", "digest", "host", "unit", "processor", "threads", "watts", "memory", "sending", "receiving", "ms"});
   for (const auto& u : measured.units) emit_unit(out, u, names.make(u.name, "unit"));
   for (const auto& c : measured.connections) {
     const bool within = c.from == c.to;  // of one host

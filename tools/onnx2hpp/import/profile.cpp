@@ -115,6 +115,7 @@ class profile_reader {
                     .ms = std::vector<double>(net_.layers.size(), 0)};
     if (find(unit, "busy_watts")) u.busy_watts = number(unit, "busy_watts", where, true);
     if (find(unit, "idle_watts")) u.idle_watts = number(unit, "idle_watts", where, true);
+    if (find(unit, "memory_gbytes_per_s")) u.memory_gbytes_per_s = number(unit, "memory_gbytes_per_s", where, false);
     for (const auto& [word, m] : {std::pair{"sending", &u.sending}, {"receiving", &u.receiving}})
       if (const json* value = find(unit, word)) {
         const std::string there = fmt::format("{}: {}", where, word);

@@ -19,7 +19,7 @@ struct measured_messages {
 struct measured_unit {
   std::string name, network, digest, host, unit, processor;
   int threads = 0;
-  double busy_watts = 0, idle_watts = 0;  ///< 0: not measured
+  double busy_watts = 0, idle_watts = 0, memory_gbytes_per_s = 0;  ///< 0: not measured
   measured_messages sending, receiving;
   std::vector<double> ms;  ///< by layer id; 0: nothing is computed; -1: not measured
 };
