@@ -164,12 +164,13 @@ class Bed:
 
     def up(self, shares, *link):
         """Starts hosts h1 … with these percentages of a core each, and links given as for `testbed up`."""
-        if self.up_as == (shares, link):
+        wanted = tuple(shares), link
+        if self.up_as == wanted:
             return
         call([TESTBED, "up", len(shares), *link])
         for k, share in enumerate(shares, 1):
             call([TESTBED, "cpu", f"h{k}", share])
-        self.up_as = shares, link
+        self.up_as = wanted
 
     def start(self, target, hosts, *options):
         """Run a program with a rank on each of `hosts`; returns its output."""
