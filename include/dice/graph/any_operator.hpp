@@ -107,8 +107,9 @@ constexpr Any partial(const Any& any, std::int64_t from, std::int64_t to, bool f
   return any.visit([&](const auto& op) -> Any { return partial(op, from, to, first, in); });
 }
 /// Of graph/network.hpp.
-template <operator_value Any> constexpr bool describe(const Any& any, shapes in, layer_info& layer, edge* edges) {
-  return any.visit([&](const auto& op) { return describe(op, in, layer, edges); });
+template <operator_value Any>
+constexpr bool describe(const Any& any, shapes in, layer_info& layer, edge* edges, bool is_part = false) {
+  return any.visit([&](const auto& op) { return describe(op, in, layer, edges, is_part); });
 }
 
 }  // namespace dice::graph

@@ -116,13 +116,16 @@ struct network_view {
   }
   /// Shapes of the layer's operands, in their order.
   constexpr shapes operands(int layer) const {
-    return carried.empty() ? shapes{} : carried.subview(layers[layer].first_edge, layers[layer].edges);
+    if (carried.count == 0) return {};
+    const auto& l = layers.first[layer];
+    return {carried.first + l.first_edge, static_cast<std::size_t>(l.edges)};
   }
 };
 
 /// Fills in what operator `op` says about a layer, whose names, output and edges are already set. Returns whether its output
-/// has the shape that `op` infers. A template on the operator only: one on the layer would cost the compiler 90 KB for each.
-template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info& layer, edge* edges) {
+/// has the shape that `op` infers. How it could be cut is left out of parts, which are not. A template on the operator only:
+/// one on the layer would cost the compiler 90 KB for each.
+template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info& layer, edge* edges, bool is_part = false) {
   layer.macs = graph::macs(op, in, layer.output);
   layer.view = graph::view(op, in, layer.output);
   layer.fuses = graph::fuses(op, in);
@@ -130,10 +133,12 @@ template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info&
   // Compared once for each operator: characters are dear at compile time.
   constexpr bool input = Op::onnx == "Input", output = Op::onnx == "Output", concat = Op::onnx == "Concat";
   layer.is_input = input, layer.is_output = output, layer.is_concat = concat;
-  for (int axis = 1; axis < tensor::region::axes; ++axis)
-    layer.cut_steps[static_cast<std::size_t>(axis - 1)] = static_cast<int>(cut_step(op, axis, in, layer.output));
-  layer.depth_step = static_cast<int>(graph::depth_step(op, in));
-  layer.depth_axis = graph::depth_axis(op, in);
+  if (!is_part) {
+    for (int axis = 1; axis < tensor::region::axes; ++axis)
+      layer.cut_steps[static_cast<std::size_t>(axis - 1)] = static_cast<int>(cut_step(op, axis, in, layer.output));
+    layer.depth_step = static_cast<int>(graph::depth_step(op, in));
+    layer.depth_axis = graph::depth_axis(op, in);
+  }
   for (int k = 0; k < layer.edges; ++k) edges[k].joins = graph::joins(op, k, in, layer.output);
   return infer(op, in) == layer.output;
 }

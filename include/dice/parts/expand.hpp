@@ -22,32 +22,41 @@ namespace detail {
 template <class Source, class Network> class writer {
  public:
   constexpr writer(const Source& in, const pieces_view& all, Network& out)
-      : in_(in), all_(all), layers_(out.layers.data()), out_(out) {}
+      : in_(in),
+        all_(all),
+        layers_(out.layers.data()),
+        edges_(out.edges.data()),
+        carried_(out.carried.data()),
+        first_parameter_(out.first_parameter.data()),
+        out_(out) {}
 
   constexpr void write() {
-    for (int i = 0; i < all_.size(); ++i) write(i, all_.list.first[i]);
-    out_.first_parameter[all_.size()] = parameters_;
+    const int n = all_.size();
+    for (int i = 0; i < n; ++i) write(i, all_.list.first[i]);
+    first_parameter_[n] = parameters_;
     write_replicas();
   }
 
  private:
-  constexpr const graph::layer_info& whole(const piece& p) const { return in_.net.layers[p.layer]; }
+  constexpr const graph::layer_info& whole(const piece& p) const { return in_.net.layers.first[p.layer]; }
 
   constexpr void write(int i, const piece& p) {
     const auto& of = whole(p);
     const int operands = all_.end_of_operands(i) - p.first_operand;
     out_.parts[i] = {p.what, p.layer, p.box, of.output, p.from, p.to, p.when};
     out_.owner[i] = p.rank;
-    out_.first_parameter[i] = parameters_;
-    for (int k = p.first_operand; k < p.first_operand + operands; ++k) {
-      out_.edges[k] = {all_.operands.first[k], i};
-      out_.carried[k] = layers_[all_.operands.first[k]].output;
+    first_parameter_[i] = parameters_;
+    for (int k = p.first_operand, end = k + operands; k < end; ++k) {
+      const int from = all_.operands.first[k];
+      auto& e = edges_[k];
+      e.from = from, e.to = i;
+      carried_[k] = layers_[from].output;
     }
     auto& l = layers_[i];
     if (p.what == part::kind::whole) {
       l = of;
       int k = l.first_edge = p.first_operand;
-      for (const auto& e : in_.net.into(p.layer)) out_.edges[k++].joins = e.joins;
+      for (const auto& e : in_.net.into(p.layer)) edges_[k++].joins = e.joins;
       out_.restricted[i] = -1;
       return;
     }
@@ -59,8 +68,8 @@ template <class Source, class Network> class writer {
     for (int a = 0; a < of.output.rank && a < tensor::region::axes; ++a) l.output.dim[a] = p.box.end[a] - p.box.begin[a];
     l.first_edge = p.first_operand, l.edges = operands;
     add_parameters(p, l);
-    const graph::shapes in(out_.carried.data() + l.first_edge, static_cast<std::size_t>(operands));
-    if (!graph::describe(op, in, l, out_.edges.data() + l.first_edge))
+    const graph::shapes in(carried_ + l.first_edge, static_cast<std::size_t>(operands));
+    if (!graph::describe(op, in, l, edges_ + l.first_edge, true))
       throw std::logic_error("dice is wrong, please report: an operator does not compute a part as it says");
     if (p.what == part::kind::copy) l.view = -1;
   }
@@ -86,7 +95,7 @@ template <class Source, class Network> class writer {
 
   constexpr graph::any_operator operator_of(const piece& p) const {
     const auto in = in_.net.operands(p.layer);
-    const auto& op = in_.operators[p.layer];
+    const auto& op = in_.operators.first[p.layer];
     const int* from = all_.operands.first + p.first_operand;
     switch (p.what) {
       case part::kind::compute:
@@ -101,9 +110,10 @@ template <class Source, class Network> class writer {
       case part::kind::cut: {
         const auto& of = all_.list.first[*from].box;
         ops::slice out{.extents = whole(p).output};
+        auto* starts = out.starts.data();
         for (int a = 0; a < tensor::region::axes; ++a) {
           if (a < out.extents.rank) out.extents.dim[a] = p.box.end[a] - p.box.begin[a];
-          out.starts[a] = p.box.begin[a] - of.begin[a];
+          starts[a] = p.box.begin[a] - of.begin[a];
         }
         return out;
       }
@@ -120,10 +130,10 @@ template <class Source, class Network> class writer {
   constexpr void add_parameters(const piece& p, graph::layer_info& l) {
     if (p.what != part::kind::compute && p.what != part::kind::partial) return;
     int q = 0;
-    for (const auto& whole_one : in_.parameters[p.layer]) {
+    for (const auto& whole_one : in_.parameters.first[p.layer]) {
       auto box = tensor::whole(whole_one.extents);
       if (p.what == part::kind::compute) {
-        box = graph::parameter_region(in_.operators[p.layer], q, p.box, in_.net.operands(p.layer), whole(p).output,
+        box = graph::parameter_region(in_.operators.first[p.layer], q, p.box, in_.net.operands(p.layer), whole(p).output,
                                       whole_one.extents);
       } else if (q > 0 && p.from > 0) {
         break;  // the bias belongs to the first
@@ -140,6 +150,9 @@ template <class Source, class Network> class writer {
   const Source& in_;
   const pieces_view& all_;
   graph::layer_info* layers_;
+  graph::edge* edges_;
+  tensor::shape* carried_;
+  int* first_parameter_;
   Network& out_;
   int parameters_ = 0, operators_ = 0;  ///< written so far
 };

@@ -28,12 +28,10 @@ struct root_of {
   std::int64_t offset = 0;
 };
 constexpr root_of find_root(const meta::array<instance>& all, int i) {
-  root_of r{i, 0};
-  while (all[r.at].parent >= 0) {
-    r.offset += all[r.at].offset;
-    r.at = all[r.at].parent;
-  }
-  return r;
+  const auto* at = all.first;
+  std::int64_t offset = 0;
+  for (int parent = at[i].parent; parent >= 0; parent = at[i].parent) offset += at[i].offset, i = parent;
+  return {i, offset};
 }
 
 /// Whether the root of operand e, received as a whole, has its place within Concat `whole`: where it covers operands, they
@@ -56,8 +54,9 @@ constexpr bool fits_within(const graph::network_view& net, const meta::array<ins
 /// `index[l]`: the instance of layer l's output, or -1 if there is none.
 constexpr void alias(const graph::network_view& net, meta::array<instance>& all, const meta::array<int>& index,
                      meta::view<int> own) {
-  for (const int l : own)
-    if (index[l] >= 0 && net.layers[l].view >= 0) {
+  const auto* layers = net.layers.first;
+  for (int i = 0, end = static_cast<int>(own.count); i < end; ++i)
+    if (const int l = own.first[i]; layers[l].view >= 0 && index[l] >= 0) {
       all[index[l]].parent = index[net.into(l)[0].from];
       all[index[l]].offset = net.layers[l].view * tensor::element_bytes;
       // What a replica has computed arrives where the others' results would.
@@ -67,10 +66,9 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
     }
   // Later Concats first: in a growing chain (DenseNet) the earlier ones lie within the last.
   for (std::size_t i = own.size(); i-- > 0;) {
-    const int l = own[i];
-    if (index[l] < 0) continue;
+    const int l = own.first[i];
+    if (layers[l].edges == 0 || net.edges.first[layers[l].first_edge].joins < 0 || index[l] < 0) continue;
     const auto in = net.into(l);
-    if (in.empty() || in[0].joins < 0) continue;
     // Do the operands already lie one after the other within another tensor?
     const int whole = index[l];
     const auto first = find_root(all, index[in[0].from]);

@@ -4,7 +4,6 @@
 #include "dice/meta/array.hpp"
 #include "dice/schedule/program.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -20,19 +19,21 @@ class live_blocks {
   /// For a walk over steps [first, last) with at most `count` blocks.
   constexpr live_blocks(int first, int last, int count) : step_(first), first_(first), ending_(last - first) {
     all_.reserve(count + 1);
-    all_.push_back({.from = std::numeric_limits<std::int64_t>::max()});  // sentinel before the first and after the last
+    const auto all = std::numeric_limits<std::int64_t>::max();
+    all_.push_back({.from = all, .room = all});  // sentinel before the first and after the last
   }
   /// Removes the blocks that end before `step`.
   constexpr void advance(int step) {
     for (; step_ < step; ++step_)
-      for (int b = ending_[step_ - first_]; b != 0; b = all_[b].next_ending) forget(b);
+      for (int b = ending_.first[step_ - first_]; b != 0; b = all_.first[b].next_ending) forget(b);
   }
   /// Adds a block of `bytes` at the lowest address with room for it, alive until step `until`. Returns the address.
   constexpr std::int64_t add(std::int64_t bytes, int until) {
     const std::int64_t size = aligned(bytes);
+    const block* all = all_.first;
     int below = packed_;
-    while (all_[all_[below].after].from - all_[below].to < size) below = all_[below].after;
-    const std::int64_t from = all_[below].to;
+    while (all[below].room < size) below = all[below].after;
+    const std::int64_t from = all[below].to;
     insert(below, from, from + size, until);
     return from;
   }
@@ -41,20 +42,25 @@ class live_blocks {
   struct block {
     std::int64_t from = 0, to = 0;
     int before = 0, after = 0;  ///< by address
+    std::int64_t room = 0;      ///< free bytes between this one and the one after it
     int next_ending = 0;        ///< another with the same last step, or 0
   };
   constexpr void insert(int below, std::int64_t from, std::int64_t to, int until) {
-    const int b = all_.size(), above = all_[below].after;
-    int& ending = ending_[until - first_];
-    all_.push_back({from, to, below, above, ending});
-    all_[below].after = all_[above].before = ending = b;
-    while (all_[all_[packed_].after].from == all_[packed_].to) packed_ = all_[packed_].after;
+    block* all = all_.first;  // which has room for all
+    const int b = all_.size(), above = all[below].after;
+    int& ending = ending_.first[until - first_];
+    all_.push_back({from, to, below, above, all[below].room - (to - from), ending});
+    all[below].after = all[above].before = ending = b;
+    all[below].room = 0;
+    while (all[packed_].room == 0) packed_ = all[packed_].after;
   }
   constexpr void forget(int b) {
-    const auto& gone = all_[b];
-    if (gone.from < all_[packed_].to) packed_ = gone.before;
-    all_[gone.before].after = gone.after;
-    all_[gone.after].before = gone.before;
+    block* all = all_.first;
+    const int before = all[b].before, after = all[b].after;
+    if (all[b].from < all[packed_].to) packed_ = before;
+    all[before].after = after;
+    all[after].before = before;
+    all[before].room += all[b].to - all[b].from + all[b].room;
   }
 
   meta::array<block> all_;
@@ -69,11 +75,11 @@ constexpr std::int64_t lay_out(meta::array<buffer>& buffers, const rank_program&
   live_blocks live(r.first_step, r.last_step, r.last_buffer - r.first_buffer);
   std::int64_t high = 0;
   for (int b = r.first_buffer; b < r.last_buffer; ++b) {
-    auto& buf = buffers[b];
+    auto& buf = buffers.first[b];
     if (buf.at.where != where || buf.bytes == 0) continue;
     live.advance(buf.first_step);
     buf.at.offset = live.add(buf.bytes, buf.last_step);
-    high = std::max(high, buf.at.offset + aligned(buf.bytes));
+    if (const auto end = buf.at.offset + aligned(buf.bytes); end > high) high = end;
   }
   return high;
 }

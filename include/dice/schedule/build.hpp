@@ -26,12 +26,14 @@ namespace detail {
 /// Builds a plan rank by rank.
 class builder {
  public:
-  constexpr explicit builder(const plan_input& in) : input_(in), net_(in.net), n_(in.net.size()), uses_(n_) {
-    for (const auto& e : net_.edges) ++uses_[e.from];
-    groups_ = fuse(net_, in.owner, in.algorithms, uses_, [&](int a, int b) { return in.when(a) == in.when(b); });
+  constexpr explicit builder(const plan_input& in)
+      : input_(in), net_(in.net), n_(in.net.size()), turns_(!in.replicas.empty()), uses_(n_) {
+    for (int e = 0, end = static_cast<int>(net_.edges.count); e < end; ++e) ++uses_.first[net_.edges.first[e].from];
+    groups_ = fuse(net_, in.owner, in.algorithms, uses_, [&](int a, int b) { return !turns_ || when(a) == when(b); });
     layouts_ = choose_layouts(net_, groups_, in.algorithms);
     list_layers();
-    delivered_ = deliveries(in, layouts_, list_reads());
+    list_operands();
+    delivered_ = deliveries(in, layouts_, {first_read_.first, reads_.first});
     link_messages();
     working_of_ = meta::array<int>(groups_.list.size(), -1);
     if (!in.parts.empty()) packed_ = meta::array<int>(n_, -1);
@@ -46,7 +48,7 @@ class builder {
     plan_.segments.reserve(plan_.messages.size() + static_cast<int>(input_.devices.size()));
     plan_.groups = groups_.list;
     plan_.owner = meta::array<int>(n_);
-    for (int l = 0; l < n_; ++l) plan_.owner[l] = input_.owner[l];
+    for (int l = 0; l < n_; ++l) plan_.owner.first[l] = input_.owner.first[l];
     for (const auto& r : input_.replicas) plan_.replicas.push_back(r);
     for (const auto& m : input_.members) plan_.members.push_back(m);
     for (const auto& d : input_.devices) add_rank(d.rank);
@@ -54,38 +56,40 @@ class builder {
   }
 
  private:
-  /// Whether layer l is the result of a step (not inside a fusion group).
-  constexpr bool visible(int l) const { return groups_.of_layer[l] < 0 || groups_.list[groups_.of_layer[l]].output() == l; }
-
-  /// Calls f(t) for every tensor t that the step of layer l reads: the group's operands in the kernel's order.
-  template <class F> constexpr void each_operand(int l, F f) const {
-    const int g = groups_.of_layer[l];
-    const int anchor = g < 0 ? l : groups_.list[g].anchor;
-    for (const auto& e : net_.into(anchor)) f(e.from);
-    if (g >= 0 && groups_.list[g].residual >= 0)
-      f(net_.into(groups_.list[g].residual)[groups_.list[g].residual_operand].from);
+  /// Notes which layers are results of steps (not inside a fusion group), and the tensors that these steps read: the group's
+  /// operands in the kernel's order.
+  constexpr void list_operands() {
+    const auto* layers = net_.layers.first;
+    const auto* edges = net_.edges.first;
+    visible_ = meta::array<char>(n_);
+    first_read_ = meta::array<int>(n_ + 1, 0);
+    reads_.reserve(static_cast<int>(net_.edges.size()));
+    for (int l = 0; l < n_; ++l) {
+      first_read_.first[l] = reads_.size();
+      const int g = groups_.of_layer.first[l];
+      const group* of = g < 0 ? nullptr : groups_.list.first + g;
+      if (of && of->output() != l) continue;
+      visible_.first[l] = 1;
+      const int anchor = of ? of->anchor : l;
+      for (int e = layers[anchor].first_edge, end = e + layers[anchor].edges; e < end; ++e) reads_.push_back(edges[e].from);
+      if (of && of->residual >= 0) reads_.push_back(edges[layers[of->residual].first_edge + of->residual_operand].from);
+    }
+    first_read_.first[n_] = reads_.size();
   }
-
-  /// What the steps read, in the order of the layers.
-  constexpr meta::array<read> list_reads() const {
-    meta::array<read> out;
-    out.reserve(static_cast<int>(net_.edges.size()));
-    for (int l = 0; l < n_; ++l)
-      if (visible(l)) each_operand(l, [&](int t) { out.push_back({l, t}); });
-    return out;
-  }
+  /// The frames for which layer l is computed.
+  constexpr parts::turn when(int l) const { return turns_ ? input_.parts.first[l].when : parts::turn{}; }
 
   /// Sorts the layers by rank.
   constexpr void list_layers() {
     const int ranks = static_cast<int>(input_.devices.size());
     begin_ = meta::array<int>(ranks + 1);
-    for (const int rank : input_.owner) ++begin_[rank + 1];
-    for (int r = 0; r < ranks; ++r) begin_[r + 1] += begin_[r];
+    for (int l = 0; l < n_; ++l) ++begin_.first[input_.owner.first[l] + 1];
+    for (int r = 0; r < ranks; ++r) begin_.first[r + 1] += begin_.first[r];
     layers_ = meta::array<int>(n_);
     meta::array<int> filled(ranks);
     for (int l = 0; l < n_; ++l) {
-      const int rank = input_.owner[l];
-      layers_[begin_[rank] + filled[rank]++] = l;
+      const int rank = input_.owner.first[l];
+      layers_.first[begin_.first[rank] + filled.first[rank]++] = l;
     }
   }
 
@@ -95,28 +99,28 @@ class builder {
     meta::array<int> pair_tags(ranks * ranks);
     sent_ = meta::array<int>(n_ + 1);
     for (int t = 0; t < n_; ++t) {
-      sent_[t] = plan_.messages.size();
+      sent_.first[t] = plan_.messages.size();
       for (const auto& d : delivered_.of(t)) {
         if (d.within >= 0) continue;
-        const int to = d.to, from = input_.owner[t];
+        const int to = d.to, from = input_.owner.first[t];
         plan_.messages.push_back({.from = from,
                                   .to = to,
-                                  .tag = ++pair_tags[from * ranks + to],
+                                  .tag = ++pair_tags.first[from * ranks + to],
                                   .layer = t,
-                                  .part = tensor::whole(net_.layers[t].output),
-                                  .bytes = tensor::bytes(net_.layers[t].output, layouts_[t]),
+                                  .part = tensor::whole(net_.layers.first[t].output),
+                                  .bytes = tensor::bytes(net_.layers.first[t].output, layouts_.first[t]),
                                   .at_sender = {},
                                   .at_receiver = {},
-                                  .made = input_.when(t),
+                                  .made = when(t),
                                   .read = d.read});
       }
     }
-    sent_[n_] = plan_.messages.size();
+    sent_.first[n_] = plan_.messages.size();
   }
 
   constexpr int message_to(int tensor, int rank) const {
-    for (int m = sent_[tensor]; m < sent_[tensor + 1]; ++m)
-      if (plan_.messages[m].to == rank) return m;
+    for (int m = sent_.first[tensor]; m < sent_.first[tensor + 1]; ++m)
+      if (plan_.messages.first[m].to == rank) return m;
     return -1;
   }
 
@@ -126,7 +130,7 @@ class builder {
     bool sent = false, received = false;
     constexpr void touch(int step) {
       if (first < 0 || step < first) first = step;
-      last = std::max(last, step);
+      if (last < step) last = step;
     }
     constexpr void join(const life& other) {
       if (other.first >= 0) touch(other.first), touch(other.last);
@@ -138,7 +142,8 @@ class builder {
     rank_program out{.rank = rank};
     out.first_step = plan_.steps.size();
     out.first_segment = plan_.segments.size();
-    own_ = {layers_.data() + begin_[rank], static_cast<std::size_t>(begin_[rank + 1] - begin_[rank])};
+    own_count_ = begin_.first[rank + 1] - begin_.first[rank];
+    own_ = {layers_.first + begin_.first[rank], static_cast<std::size_t>(own_count_)};
     list_instances(rank);
     list_steps(rank, out);
     find_lives(out);
@@ -153,37 +158,40 @@ class builder {
     instances_.reserve(static_cast<int>(own_.size()) + plan_.messages.size() / 2);
     index_ = meta::array<int>(n_, -1);
     const auto hold = [&](int l, bool received) {
-      if (index_[l] >= 0) return;
-      index_[l] = instances_.size();
+      index_.first[l] = instances_.size();
       instances_.push_back({.layer = l,
-                            .layout = layouts_[l],
-                            .bytes = tensor::bytes(net_.layers[l].output, layouts_[l]),
+                            .layout = layouts_.first[l],
+                            .bytes = tensor::bytes(net_.layers.first[l].output, layouts_.first[l]),
                             .received = received});
     };
-    for (const int l : own_)
-      if (visible(l)) {
-        each_operand(l, [&](int t) { hold(t, input_.owner[t] != rank); });
-        hold(l, false);
-      }
-    for (auto& i : instances_)
-      if (const auto* d = i.received ? delivered_.find(i.layer, rank) : nullptr; d && d->within >= 0)
-        i.parent = index_[d->within], i.offset = d->offset * tensor::element_bytes;
+    for (int i = 0; i < own_count_; ++i) {
+      const int l = own_.first[i];
+      if (!visible_.first[l]) continue;
+      for (int k = first_read_.first[l], end = first_read_.first[l + 1]; k < end; ++k)
+        if (const int t = reads_.first[k]; index_.first[t] < 0) hold(t, input_.owner.first[t] != rank);
+      if (index_.first[l] < 0) hold(l, false);
+    }
+    for (int k = 0, end = instances_.size(); k < end; ++k) {
+      auto& i = instances_.first[k];
+      if (!i.received) continue;
+      if (const auto* d = delivered_.find(i.layer, rank); d && d->within >= 0)
+        i.parent = index_.first[d->within], i.offset = d->offset * tensor::element_bytes;
+    }
     alias(net_, instances_, index_, own_);
-    embed(
-        {net_, groups_, input_.algorithms, layouts_}, instances_, index_, own_,
-        [&](int t) { return sent_[t] < sent_[t + 1]; }, [&](int l, auto f) { each_operand(l, f); });
+    embed({net_, groups_, input_.algorithms, layouts_}, instances_, index_, own_,
+          [&](int t) { return sent_.first[t] < sent_.first[t + 1]; }, {first_read_.first, reads_.first});
   }
 
   /// Lists what other ranks get from each layer of the rank by a cut, for which no other layer is needed.
   constexpr void list_cuts() {
     first_cut_ = meta::array<int>(n_, -1), next_cut_ = meta::array<int>(n_, -1), emitted_ = meta::array<char>(n_);
     if (input_.parts.empty()) return;
-    for (int k = static_cast<int>(own_.size()) - 1; k >= 0; --k) {
-      const int l = own_[k];
-      if (input_.parts[l].what != parts::part::kind::cut || sent_[l] == sent_[l + 1]) continue;
-      const int from = net_.into(l)[0].from;
-      if (input_.owner[from] != input_.owner[l] || input_.when(from) != input_.when(l)) continue;
-      next_cut_[l] = first_cut_[from], first_cut_[from] = l;
+    for (int k = own_count_ - 1; k >= 0; --k) {
+      const int l = own_.first[k];
+      if (input_.parts.first[l].what != parts::part::kind::cut || sent_.first[l] == sent_.first[l + 1]) continue;
+      const int from = reads_.first[first_read_.first[l]];
+      if (input_.owner.first[from] != input_.owner.first[l] || (turns_ && when(from) != when(l))) continue;
+      next_cut_.first[l] = first_cut_.first[from], first_cut_.first[from] = l;
     }
   }
   /// Whether the step of layer l converts tensors.
@@ -193,31 +201,28 @@ class builder {
   /// Where the result of cut c lies in that of its operand.
   constexpr tensor::region cut_of(int c) const {
     auto box = input_.parts[c].box;
-    const auto& from = input_.parts[net_.into(c)[0].from].box;
+    const auto& from = input_.parts.first[reads_.first[first_read_.first[c]]].box;
     for (int a = 0; a < tensor::region::axes; ++a) box.begin[a] -= from.begin[a], box.end[a] -= from.begin[a];
     return box;
   }
   /// Adds the step that computes layer l; or several, for its borders and then its interior, if other ranks get borders.
   constexpr void emit_computing(int l, int g, rank_program& out) {
-    const auto whole = tensor::whole(net_.layers[l].output);
-    const auto& block = input_.algorithms[groups_.list[g].anchor].block;
-    if (first_cut_[l] < 0 || block[0] == 0 || net_.layers[l].output.rank != 4 || converts(l)) {
+    const auto whole = tensor::whole(net_.layers.first[l].output);
+    const auto& block = input_.algorithms.first[groups_.list.first[g].anchor].block;
+    if (first_cut_.first[l] < 0 || block[0] == 0 || net_.layers.first[l].output.rank != 4 || converts(l)) {
       plan_.steps.push_back({.what = action::compute, .layer = l, .group = g, .part = whole});
       return;
     }
-    const auto unit = [&](int k) {
-      const std::int64_t n = block[static_cast<std::size_t>(k)];
-      return groups_.list[g].pool >= 0 ? (n + 1) / 2 : n;
-    };
-    borders in(net_.layers[l].output, unit(0), unit(1));
-    for (int c = first_cut_[l]; c >= 0; c = next_cut_[c]) in.add(cut_of(c));
+    const std::int64_t halved = groups_.list.first[g].pool >= 0 ? 2 : 1;
+    borders in(net_.layers.first[l].output, (block[0] + halved - 1) / halved, (block[1] + halved - 1) / halved);
+    for (int c = first_cut_.first[l]; c >= 0; c = next_cut_.first[c]) in.add(cut_of(c));
     meta::array<tensor::region> left;  // to compute, in reverse order
     in.each([&](const tensor::region& r) { left.insert(0, r); });
     while (!left.empty()) {
       plan_.steps.push_back({.what = action::compute, .layer = l, .group = g, .part = left[left.size() - 1]});
       left.truncate(left.size() - 1);
-      for (int c = first_cut_[l]; c >= 0 && !left.empty(); c = next_cut_[c]) {
-        bool ready = !emitted_[c];
+      for (int c = first_cut_.first[l]; c >= 0 && !left.empty(); c = next_cut_.first[c]) {
+        bool ready = !emitted_.first[c];
         for (const auto& r : left) ready = ready && tensor::empty(tensor::intersect(r, cut_of(c)));
         if (ready) emit(c, out);
       }
@@ -227,63 +232,65 @@ class builder {
   /// columns only have one copy (runtime/weights_of.hpp).
   constexpr bool packed_before(int l) {
     if (input_.parts.empty()) return false;
-    const auto& part = input_.parts[l];
-    const int before = packed_[part.layer];
-    packed_[part.layer] = l;
-    if (before < 0 || input_.owner[before] != input_.owner[l]) return false;
-    const auto &other = input_.parts[before].box, &own = part.box;
-    const auto &how = input_.algorithms[before], &also = input_.algorithms[l];
-    return input_.parts[before].what == part.what && input_.parts[before].from == part.from &&
+    const auto& part = input_.parts.first[l];
+    const int before = packed_.first[part.layer];
+    packed_.first[part.layer] = l;
+    if (before < 0 || input_.owner.first[before] != input_.owner.first[l]) return false;
+    const auto &other = input_.parts.first[before].box, &own = part.box;
+    const auto &how = input_.algorithms.first[before], &also = input_.algorithms.first[l];
+    return input_.parts.first[before].what == part.what && input_.parts.first[before].from == part.from &&
            other.begin[1] == own.begin[1] && other.end[1] == own.end[1] && how.packed_bytes == also.packed_bytes &&
            how.variant == also.variant;
   }
   /// Adds the steps of layer l, whose operands are there.
   constexpr void emit(int l, rank_program& out) {
-    const auto whole = tensor::whole(net_.layers[l].output);
-    const int g = groups_.of_layer[l];
-    if (net_.layers[l].is_input) {
+    const auto whole = tensor::whole(net_.layers.first[l].output);
+    const int g = groups_.of_layer.first[l];
+    if (net_.layers.first[l].is_input) {
       plan_.steps.push_back({.what = action::enter, .layer = l, .part = whole});
-    } else if (net_.layers[l].is_output) {
+    } else if (net_.layers.first[l].is_output) {
       plan_.steps.push_back({.what = action::leave, .layer = l, .part = whole});
     } else if (g >= 0) {
-      const int anchor = groups_.list[g].anchor;
-      const auto packed = input_.algorithms[anchor].packed_bytes;
-      if (packed == 0 || !packed_before(anchor)) out.weight_bytes += packed ? packed : net_.layers[anchor].parameter_bytes;
-      if (!instances_[index_[l]].joined) emit_computing(l, g, out);
+      const int anchor = groups_.list.first[g].anchor;
+      const auto packed = input_.algorithms.first[anchor].packed_bytes;
+      if (packed == 0 || !packed_before(anchor))
+        out.weight_bytes += packed ? packed : net_.layers.first[anchor].parameter_bytes;
+      if (!instances_.first[index_.first[l]].joined) emit_computing(l, g, out);
     }
-    for (int m = sent_[l]; m < sent_[l + 1]; ++m)
+    for (int m = sent_.first[l]; m < sent_.first[l + 1]; ++m)
       plan_.steps.push_back({.what = action::send, .layer = l, .message = m, .part = whole});
-    emitted_[l] = 1;
+    emitted_.first[l] = 1;
   }
 
   constexpr void list_steps(int rank, rank_program& out) {
     list_cuts();
     meta::array<char> arrived(n_);
     int begin = out.first_step;
-    parts::turn when;  // of the segment at hand
+    parts::turn now;  // of the segment at hand
     const auto cut = [&](parts::turn next) {
-      if (plan_.steps.size() > begin) plan_.segments.push_back({begin, plan_.steps.size(), when});
-      begin = plan_.steps.size(), when = next;
+      if (plan_.steps.size() > begin) plan_.segments.push_back({begin, plan_.steps.size(), now});
+      begin = plan_.steps.size(), now = next;
     };
-    out.layers = static_cast<int>(own_.size());
-    for (const int l : own_) {
-      out.macs += net_.layers[l].macs;
-      if (!visible(l)) continue;
-      if (emitted_[l]) continue;
-      const auto own = input_.when(l);
+    const auto* layers = net_.layers.first;
+    out.layers = own_count_;
+    for (int i = 0; i < own_count_; ++i) {
+      const int l = own_.first[i];
+      out.macs += layers[l].macs;
+      if (!visible_.first[l] || emitted_.first[l]) continue;
       bool fresh = true;
-      each_operand(l, [&](int t) {
-        if (input_.owner[t] == rank) return;
+      for (int k = first_read_.first[l], end = first_read_.first[l + 1]; k < end; ++k) {
+        const int t = reads_.first[k];
+        if (input_.owner.first[t] == rank) continue;
         const int by = delivered_.brought_by(t, rank);
-        if (arrived[by]) return;
+        if (arrived.first[by]) continue;
         const int m = message_to(by, rank);
-        if (fresh || plan_.messages[m].read != when) cut(plan_.messages[m].read);
+        if (fresh || (turns_ && plan_.messages.first[m].read != now)) cut(plan_.messages.first[m].read);
         fresh = false;
-        arrived[by] = 1;
+        arrived.first[by] = 1;
         plan_.steps.push_back(
-            {.what = action::receive, .layer = by, .message = m, .part = tensor::whole(net_.layers[by].output)});
-      });
-      if (own != when) cut(own);
+            {.what = action::receive, .layer = by, .message = m, .part = tensor::whole(layers[by].output)});
+      }
+      if (turns_ && when(l) != now) cut(when(l));
       emit(l, out);
     }
     cut({});
@@ -291,36 +298,46 @@ class builder {
     out.last_segment = plan_.segments.size();
   }
 
-  constexpr life& life_at(int tensor) { return lives_[find_root(instances_, index_[tensor]).at]; }
+  /// The life of the memory that holds a tensor.
+  constexpr life& life_at(int tensor) {
+    int i = index_.first[tensor];
+    while (instances_.first[i].parent >= 0) i = instances_.first[i].parent;
+    return lives_.first[i];
+  }
 
   constexpr void find_lives(const rank_program& out) {
     lives_ = meta::array<life>(instances_.size());
     for (int s = out.first_step; s < out.last_step; ++s) {
-      const auto& step = plan_.steps[s];
+      const auto& step = plan_.steps.first[s];
       auto& own = life_at(step.layer);
       own.touch(s);
       if (step.what == action::receive) own.touch(out.first_step), own.received = true;  // posted ahead
       if (step.what == action::send) own.touch(out.last_step - 1), own.sent = true;      // may be done later
-      if (step.what == action::compute) each_operand(step.layer, [&](int t) { life_at(t).touch(s); });
+      if (step.what != action::compute) continue;
+      for (int k = first_read_.first[step.layer], end = first_read_.first[step.layer + 1]; k < end; ++k)
+        life_at(reads_.first[k]).touch(s);
     }
   }
 
   /// Lets a result reuse the memory of an operand that dies in the same step, where the operator allows it.
   constexpr void overwrite(const rank_program& out) {
     for (int s = out.first_step; s < out.last_step; ++s) {
-      const auto& step = plan_.steps[s];
-      if (step.what != action::compute || !net_.layers[plan_.groups[step.group].anchor].in_place) continue;
-      const int result = index_[step.layer];
-      const auto from = find_root(instances_, index_[net_.into(plan_.groups[step.group].anchor)[0].from]);
-      if (instances_[result].parent >= 0 || from.at == result || from.offset != 0 ||
-          instances_[from.at].bytes != instances_[result].bytes || instances_[from.at].layout != instances_[result].layout ||
-          lives_[from.at].last != s || lives_[from.at].sent)
+      const auto& step = plan_.steps.first[s];
+      if (step.what != action::compute) continue;
+      const auto& anchor = net_.layers.first[plan_.groups.first[step.group].anchor];
+      if (!anchor.in_place) continue;
+      const int result = index_.first[step.layer];
+      const auto from = find_root(instances_, index_.first[net_.edges.first[anchor.first_edge].from]);
+      if (instances_.first[result].parent >= 0 || from.at == result || from.offset != 0 ||
+          instances_.first[from.at].bytes != instances_.first[result].bytes ||
+          instances_.first[from.at].layout != instances_.first[result].layout || lives_.first[from.at].last != s ||
+          lives_.first[from.at].sent)
         continue;
       // The result is its own root: tensors that lie within it (views, joined tensors) move along.
-      instances_[result].parent = from.at;
-      instances_[result].offset = 0;
-      lives_[from.at].join(lives_[result]);
-      lives_[result] = {};
+      instances_.first[result].parent = from.at;
+      instances_.first[result].offset = 0;
+      lives_.first[from.at].join(lives_.first[result]);
+      lives_.first[result] = {};
     }
   }
 
@@ -328,43 +345,44 @@ class builder {
     // Segment of each step, to find what lives within one segment.
     meta::array<int> segment_of(out.last_step - out.first_step);
     for (int i = out.first_segment; i < out.last_segment; ++i)
-      for (int s = plan_.segments[i].first_step; s < plan_.segments[i].last_step; ++s) segment_of[s - out.first_step] = i;
+      for (int s = plan_.segments.first[i].first_step; s < plan_.segments.first[i].last_step; ++s)
+        segment_of.first[s - out.first_step] = i;
     // Sort roots by first step (counting sort).
     const int steps = out.last_step - out.first_step;
     meta::array<int> begin(steps + 2);
-    for (const auto& l : lives_)
-      if (l.first >= 0) ++begin[l.first - out.first_step + 1];
-    for (int s = 0; s <= steps; ++s) begin[s + 1] += begin[s];
-    meta::array<int> order(begin[steps + 1]), filled(steps + 1);
-    for (int i = 0; i < lives_.size(); ++i)
-      if (lives_[i].first >= 0) {
-        const int s = lives_[i].first - out.first_step;
-        order[begin[s] + filled[s]++] = i;
+    for (int i = 0, end = lives_.size(); i < end; ++i)
+      if (const int at = lives_.first[i].first; at >= 0) ++begin.first[at - out.first_step + 1];
+    for (int s = 0; s <= steps; ++s) begin.first[s + 1] += begin.first[s];
+    meta::array<int> order(begin.first[steps + 1]), filled(steps + 1);
+    for (int i = 0, end = lives_.size(); i < end; ++i)
+      if (const int at = lives_.first[i].first; at >= 0) {
+        const int s = at - out.first_step;
+        order.first[begin.first[s] + filled.first[s]++] = i;
       }
     out.first_buffer = plan_.buffers.size();
     buffer_of_ = meta::array<int>(instances_.size(), -1);
     scratch_of_ = meta::array<int>(steps, -1);
     for (int s = 0; s < steps; ++s) {
-      for (int k = begin[s]; k < begin[s] + filled[s]; ++k) {
-        const auto& l = lives_[order[k]];
-        const bool local =
-            !l.sent && !l.received && segment_of[l.first - out.first_step] == segment_of[l.last - out.first_step];
-        buffer_of_[order[k]] = plan_.buffers.size();
-        const auto& root = instances_[order[k]];
+      for (int k = begin.first[s]; k < begin.first[s] + filled.first[s]; ++k) {
+        const auto& l = lives_.first[order.first[k]];
+        const bool local = !l.sent && !l.received &&
+                           segment_of.first[l.first - out.first_step] == segment_of.first[l.last - out.first_step];
+        buffer_of_.first[order.first[k]] = plan_.buffers.size();
+        const auto& root = instances_.first[order.first[k]];
         plan_.buffers.push_back({{local ? space::scratch : space::frame, 0, root.layout},
                                  root.bytes,
                                  l.first,
                                  l.last,
                                  root.layer,
-                                 tensor::whole(net_.layers[root.layer].output)});
+                                 tensor::whole(net_.layers.first[root.layer].output)});
       }
-      const auto& step = plan_.steps[out.first_step + s];
+      const auto& step = plan_.steps.first[out.first_step + s];
       if (step.what != action::compute) continue;
-      if (auto& all = working_of_[step.group]; all >= 0) {  // of another region of the same result
-        plan_.buffers[all].last_step = out.first_step + s;
-        scratch_of_[s] = all;
+      if (auto& all = working_of_.first[step.group]; all >= 0) {  // of another region of the same result
+        plan_.buffers.first[all].last_step = out.first_step + s;
+        scratch_of_.first[s] = all;
       } else if (const auto bytes = working_bytes(step.layer); bytes > 0) {
-        scratch_of_[s] = all = plan_.buffers.size();
+        scratch_of_.first[s] = all = plan_.buffers.size();
         plan_.buffers.push_back({{}, bytes, out.first_step + s, out.first_step + s, -1, {}});
       }
     }
@@ -375,25 +393,29 @@ class builder {
 
   /// Scratch bytes of the kernel whose result is layer l: its own, then the converted operands and the converted result.
   constexpr std::int64_t working_bytes(int l) const {
-    const auto& how = input_.algorithms[groups_.list[groups_.of_layer[l]].anchor];
+    const auto& how = input_.algorithms.first[groups_.list.first[groups_.of_layer.first[l]].anchor];
     std::int64_t bytes = aligned(how.scratch_bytes);
     if (!how.converts) return bytes;
     const auto held = [&](int t, tensor::layout as) {
-      bytes += algorithm::converted_bytes(net_.layers[t].output, layouts_[t], as);
+      bytes += algorithm::converted_bytes(net_.layers.first[t].output, layouts_.first[t], as);
     };
-    const int operands = net_.layers[groups_.list[groups_.of_layer[l]].anchor].edges;
-    int k = 0;
-    each_operand(l, [&](int t) { held(t, k++ < operands ? how.reads(layouts_[l]) : how.writes(layouts_[l])); });
-    held(l, how.writes(layouts_[l]));
+    const int operands = net_.layers.first[groups_.list.first[groups_.of_layer.first[l]].anchor].edges;
+    for (int k = first_read_.first[l], end = first_read_.first[l + 1], other = k + operands; k < end; ++k)
+      held(reads_.first[k], k < other ? how.reads(layouts_.first[l]) : how.writes(layouts_.first[l]));
+    held(l, how.writes(layouts_.first[l]));
     return bytes;
   }
 
   constexpr place place_of(int tensor) const {
-    const auto r = find_root(instances_, index_[tensor]);
-    place p = plan_.buffers[buffer_of_[r.at]].at;
-    p.offset += r.offset;
-    p.layout = layouts_[tensor];
-    p.pitch = instances_[index_[tensor]].pitch;
+    const auto* all = instances_.first;
+    const int own = index_.first[tensor];
+    int i = own;
+    std::int64_t offset = 0;
+    for (int parent = all[i].parent; parent >= 0; parent = all[i].parent) offset += all[i].offset, i = parent;
+    place p = plan_.buffers.first[buffer_of_.first[i]].at;
+    p.offset += offset;
+    p.layout = layouts_.first[tensor];
+    p.pitch = all[own].pitch;
     return p;
   }
 
@@ -401,13 +423,13 @@ class builder {
   constexpr void settle(rank_program& out) {
     bool talks = false;
     for (int s = out.first_step; s < out.last_step; ++s) {
-      auto& step = plan_.steps[s];
+      auto& step = plan_.steps.first[s];
       switch (step.what) {
         case action::receive:
-          plan_.messages[step.message].at_receiver = place_of(step.layer), talks = true;
+          plan_.messages.first[step.message].at_receiver = place_of(step.layer), talks = true;
           break;
         case action::send:
-          plan_.messages[step.message].at_sender = place_of(step.layer), talks = true;
+          plan_.messages.first[step.message].at_sender = place_of(step.layer), talks = true;
           break;
         case action::enter:
         case action::leave:
@@ -415,22 +437,24 @@ class builder {
           break;
         case action::compute:
           step.output = place_of(step.layer);
-          if (auto& all = operands_of_[step.group]; all.count >= 0) {  // of another region of the same result
+          if (auto& all = operands_of_.first[step.group]; all.count >= 0) {  // of another region of the same result
             step.first_operand = all.first, step.operands = all.count;
           } else {
             step.first_operand = plan_.operands.size();
-            each_operand(step.layer, [&](int t) { plan_.operands.push_back(place_of(t)); });
+            for (int k = first_read_.first[step.layer], end = first_read_.first[step.layer + 1]; k < end; ++k)
+              plan_.operands.push_back(place_of(reads_.first[k]));
             step.operands = plan_.operands.size() - step.first_operand;
             all = {step.first_operand, step.operands};
           }
-          if (scratch_of_[s - out.first_step] >= 0) step.scratch = plan_.buffers[scratch_of_[s - out.first_step]].at;
+          if (scratch_of_.first[s - out.first_step] >= 0)
+            step.scratch = plan_.buffers.first[scratch_of_.first[s - out.first_step]].at;
           break;
       }
     }
     // One segment: a frame arrives, one is computed, one leaves. Several: frames wait for other ranks in between. Between
     // two frames of a replica there are those of the others.
     const int segments = out.last_segment - out.first_segment;
-    const bool waits = segments > 1 || (segments == 1 && !plan_.segments[out.first_segment].when.always());
+    const bool waits = segments > 1 || (segments == 1 && !plan_.segments.first[out.first_segment].when.always());
     out.slots = !talks ? 1 : waits ? input_.in_flight : std::min(3, input_.in_flight);
     out.arena_bytes = out.slots * out.frame_bytes + out.scratch_bytes;
     out.peak_bytes = out.weight_bytes + out.arena_bytes;
@@ -439,9 +463,12 @@ class builder {
   const plan_input& input_;
   const graph::network_view& net_;
   int n_;
+  bool turns_;  ///< whether there are replicas
   meta::array<int> uses_;
   fusion_groups groups_;
   meta::array<tensor::layout> layouts_;  ///< of each layer's output
+  meta::array<char> visible_;            ///< whether a layer is the result of a step
+  meta::array<int> first_read_, reads_;  ///< the tensors that the step of each layer reads
   deliveries delivered_;
   meta::array<int> sent_;            ///< first message of each tensor
   meta::array<int> layers_, begin_;  ///< layers by rank, and the first one of each rank
@@ -454,6 +481,7 @@ class builder {
   built_plan plan_;
   // Of the rank being built:
   meta::view<int> own_;  ///< its layers
+  int own_count_ = 0;
   meta::array<instance> instances_;
   meta::array<int> index_;  ///< instance of each layer's output, or -1
   meta::array<life> lives_;

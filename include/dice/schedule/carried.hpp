@@ -14,6 +14,14 @@ namespace dice::schedule {
 
 namespace detail {
 
+/// Whether a tensor lies in one piece within the result of layer c.
+constexpr bool joins_any(const graph::network_view& net, int c) {
+  const auto& layer = net.layers.first[c];
+  for (int e = layer.first_edge, end = e + layer.edges; e < end; ++e)
+    if (net.edges.first[e].joins >= 0) return true;
+  return false;
+}
+
 template <class F>
 constexpr void each_joined_once(const graph::network_view& net, int c, const F& f, std::int64_t offset,
                                 meta::array<char>& seen) {
@@ -30,8 +38,7 @@ constexpr void each_joined_once(const graph::network_view& net, int c, const F& 
 /// Concats, once: `offset` counts elements of plain tensors, and is that of the first of its places. Other operators have no
 /// such tensors.
 template <class F> constexpr void each_joined(const graph::network_view& net, int c, const F& f) {
-  const auto edges = net.into(c);
-  if (std::none_of(edges.begin(), edges.end(), [](const auto& e) { return e.joins >= 0; })) return;
+  if (!detail::joins_any(net, c)) return;
   meta::array<char> seen(net.size());
   detail::each_joined_once(net, c, f, 0, seen);
 }
@@ -46,16 +53,21 @@ constexpr bool keeps_place(const graph::network_view& net, int t, int c, std::in
 /// Calls f(t, m, offset) for each tensor t of another rank that rank `rank` gets within message m, `offset` elements from
 /// its beginning: the message of the first Concat that contains t, unless t has a message itself.
 template <class F> constexpr void each_carried(const plan_view& p, const graph::network_view& net, int rank, const F& f) {
+  const int messages = static_cast<int>(p.messages.count);
+  bool any = false;
+  for (int m = 0; m < messages && !any; ++m)
+    any = p.messages.first[m].to == rank && detail::joins_any(net, p.messages.first[m].layer);
+  if (!any) return;
   meta::array<int> message_of(net.size(), -1);
-  for (int m = 0; m < static_cast<int>(p.messages.size()); ++m)
-    if (p.messages[m].to == rank) message_of[p.messages[m].layer] = m;
+  for (int m = 0; m < messages; ++m)
+    if (p.messages.first[m].to == rank) message_of.first[p.messages.first[m].layer] = m;
   meta::array<char> found(net.size());
   for (int c = 0; c < net.size(); ++c)
-    if (const int m = message_of[c]; m >= 0)
+    if (const int m = message_of.first[c]; m >= 0)
       each_joined(net, c, [&](int t, std::int64_t offset) {
-        if (p.owner[t] == rank || message_of[t] >= 0 || found[t]) return;
+        if (p.owner[t] == rank || message_of.first[t] >= 0 || found[t]) return;
         found[t] = 1;
-        if (keeps_place(net, t, c, offset, p.messages[m].at_receiver.layout)) f(t, m, offset);
+        if (keeps_place(net, t, c, offset, p.messages.first[m].at_receiver.layout)) f(t, m, offset);
       });
 }
 

@@ -6,16 +6,12 @@
 #include "dice/parts/part.hpp"
 #include "dice/schedule/built_plan.hpp"
 #include "dice/schedule/carried.hpp"
+#include "dice/schedule/fuse.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace dice::schedule {
-
-/// The step of a layer reads a tensor.
-struct read {
-  int layer = 0, tensor = 0;
-};
 
 /// A tensor that another rank reads.
 struct delivery {
@@ -31,30 +27,36 @@ struct delivery {
 class deliveries {
  public:
   constexpr deliveries() = default;
-  /// `reads`: what the steps read, in the order of the layers.
-  constexpr deliveries(const plan_input& in, const meta::array<tensor::layout>& layouts, const meta::array<read>& reads)
+  constexpr deliveries(const plan_input& in, const meta::array<tensor::layout>& layouts, const read_lists& reads)
       : first_(in.net.size() + 1), count_(in.net.size()) {
     const int n = in.net.size();
-    for (const auto& r : reads) first_[r.tensor + 1] += in.owner[r.tensor] != in.owner[r.layer];
-    for (int t = 0; t < n; ++t) first_[t + 1] += first_[t];
-    all_ = meta::array<delivery>(first_[n]);
-    for (const auto& [l, t] : reads) {
-      const int rank = in.owner[l];
-      if (in.owner[t] == rank) continue;
-      if (const int d = index(t, rank); d < 0) all_[first_[t] + count_[t]++] = {.to = rank, .reader = l, .read = in.when(l)};
-      else if (all_[d].read != in.when(l)) all_[d].read = {};
-    }
+    const int* owner = in.owner.first;
+    const bool turns = !in.replicas.empty();
+    for (int l = 0; l < n; ++l)
+      for (int k = reads.first[l]; k < reads.first[l + 1]; ++k)
+        if (const int t = reads.tensors[k]; owner[t] != owner[l]) ++first_.first[t + 1];
+    for (int t = 0; t < n; ++t) first_.first[t + 1] += first_.first[t];
+    all_ = meta::array<delivery>(first_.first[n]);
+    for (int l = 0; l < n; ++l)
+      for (int k = reads.first[l]; k < reads.first[l + 1]; ++k) {
+        const int t = reads.tensors[k], rank = owner[l];
+        if (owner[t] == rank) continue;
+        if (const int d = index(t, rank); d < 0)
+          all_.first[first_.first[t] + count_.first[t]++] = {.to = rank, .reader = l, .read = in.when(l)};
+        else if (turns && all_.first[d].read != in.when(l)) all_.first[d].read = {};
+      }
     // A tensor comes within a Concat that the same rank reads, if it is read there only after the Concat was computed: then
     // ranks still wait only for layers before theirs. Later Concats first: the first one that has a message counts.
     for (int c = n - 1; c >= 0; --c)
-      for (const auto& whole : of(c)) {
+      for (int i = first_.first[c], end = i + count_.first[c]; i < end; ++i) {
+        const auto& whole = all_.first[i];
         if (whole.within >= 0) continue;
         each_joined(in.net, c, [&](int t, std::int64_t offset) {
           const int d = index(t, whole.to);
-          if (d < 0 || all_[d].tried == c) return;  // a tensor may occur twice in c
-          auto& part = all_[d];
-          const bool fits = layouts[t] == layouts[c] && keeps_place(in.net, t, c, offset, layouts[c]) &&
-                            part.read == whole.read && in.when(t).always() && in.when(c).always();
+          if (d < 0 || all_.first[d].tried == c) return;  // a tensor may occur twice in c
+          auto& part = all_.first[d];
+          const bool fits = layouts.first[t] == layouts.first[c] && keeps_place(in.net, t, c, offset, layouts.first[c]) &&
+                            (!turns || (part.read == whole.read && in.when(t).always() && in.when(c).always()));
           part.within = fits && part.reader > c ? c : -1;
           part.offset = offset, part.tried = c;
         });
@@ -75,8 +77,8 @@ class deliveries {
 
  private:
   constexpr int index(int tensor, int rank) const {
-    for (int i = first_[tensor]; i < first_[tensor] + count_[tensor]; ++i)
-      if (all_[i].to == rank) return i;
+    for (int i = first_.first[tensor], end = i + count_.first[tensor]; i < end; ++i)
+      if (all_.first[i].to == rank) return i;
     return -1;
   }
 

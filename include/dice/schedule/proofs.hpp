@@ -23,11 +23,11 @@ constexpr bool messages_match(const plan_view& p, const graph::network_view& net
   meta::array<int> sends(n), receives(n);
   meta::array<int> tags(ranks * ranks);  // messages of a pair come with tags 1, 2, 3, …
   for (int m = 0; m < n; ++m) {
-    const auto& msg = p.messages[m];
+    const auto& msg = p.messages.first[m];
     if (msg.from == msg.to || msg.from < 0 || msg.to < 0 || msg.from >= ranks || msg.to >= ranks || msg.bytes <= 0)
       return false;
-    if (msg.tag != ++tags[msg.from * ranks + msg.to] || p.owner[msg.layer] != msg.from) return false;
-    const auto& shape = net.layers[msg.layer].output;
+    if (msg.tag != ++tags.first[msg.from * ranks + msg.to] || p.owner.first[msg.layer] != msg.from) return false;
+    const auto& shape = net.layers.first[msg.layer].output;
     if (msg.part != tensor::whole(shape) || msg.bytes != tensor::bytes(shape, msg.at_sender.layout)) return false;
     if (msg.at_sender.layout != msg.at_receiver.layout || msg.at_sender.pitch != 0 || msg.at_receiver.pitch != 0)
       return false;
@@ -35,17 +35,18 @@ constexpr bool messages_match(const plan_view& p, const graph::network_view& net
   }
   for (const auto& r : p.ranks)
     for (int s = r.first_step; s < r.last_step; ++s) {
-      const auto& step = p.steps[s];
+      const auto& step = p.steps.first[s];
       if (step.what == action::send) {
-        if (p.messages[step.message].from != r.rank || p.messages[step.message].layer != step.layer) return false;
-        ++sends[step.message];
+        if (p.messages.first[step.message].from != r.rank || p.messages.first[step.message].layer != step.layer)
+          return false;
+        ++sends.first[step.message];
       } else if (step.what == action::receive) {
-        if (p.messages[step.message].to != r.rank || p.messages[step.message].layer != step.layer) return false;
-        ++receives[step.message];
+        if (p.messages.first[step.message].to != r.rank || p.messages.first[step.message].layer != step.layer) return false;
+        ++receives.first[step.message];
       }
     }
   for (int m = 0; m < n; ++m)
-    if (sends[m] != 1 || receives[m] != 1) return false;
+    if (sends.first[m] != 1 || receives.first[m] != 1) return false;
   return true;
 }
 
@@ -56,65 +57,70 @@ namespace detail {
 /// result.
 inline constexpr int never = std::numeric_limits<int>::max();
 constexpr int completed(int l, meta::array<int>& written, const graph::network_view& net) {
-  if (written[l] >= 0) return written[l];
-  const auto in = net.into(l);
-  int last = in.empty() ? never : 0;
-  for (const auto& e : in) last = std::max(last, completed(e.from, written, net));
-  return written[l] = last;
+  if (written.first[l] >= 0) return written.first[l];
+  const auto& layer = net.layers.first[l];
+  int last = layer.edges == 0 ? never : 0;
+  for (int e = layer.first_edge, end = e + layer.edges; e < end; ++e)
+    last = std::max(last, completed(net.edges.first[e].from, written, net));
+  return written.first[l] = last;
 }
 
 /// Whether f(l, place) holds for every tensor l that a step reads, sends or outputs, with the place that the step states.
 template <class F> constexpr bool reads_all(const plan_view& p, const graph::network_view& net, const step& s, F f) {
-  if (s.what == action::send) return f(s.layer, p.messages[s.message].at_sender);
-  if (s.what == action::leave) return f(net.into(s.layer)[0].from, s.output);
+  if (s.what == action::send) return f(s.layer, p.messages.first[s.message].at_sender);
+  const auto* edges = net.edges.first;
+  if (s.what == action::leave) return f(edges[net.layers.first[s.layer].first_edge].from, s.output);
   if (s.what != action::compute) return true;
-  const auto& g = p.groups[s.group];
-  int k = s.first_operand;
-  for (const auto& e : net.into(g.anchor))
-    if (!f(e.from, p.operands[k++])) return false;
-  return g.residual < 0 || f(net.into(g.residual)[g.residual_operand].from, p.operands[k]);
+  const auto& g = p.groups.first[s.group];
+  const auto& anchor = net.layers.first[g.anchor];
+  const int first = anchor.first_edge, count = anchor.edges;
+  const auto* operands = p.operands.first + s.first_operand;
+  for (int k = 0; k < count; ++k)
+    if (!f(edges[first + k].from, operands[k])) return false;
+  return g.residual < 0 || f(edges[net.layers.first[g.residual].first_edge + g.residual_operand].from, operands[count]);
 }
 
 /// Where tensor l is written on a rank: `at[l]`, or its offset is `unknown` if no step writes l. Then l is a view or a
 /// Concat joined in place and lies where its operands do, `nowhere` if they do not match; `at[l]` caches the result.
 inline constexpr std::int64_t unknown = -1, nowhere = -2;
 constexpr place written_at(int l, meta::array<place>& at, const graph::network_view& net) {
-  if (at[l].offset != unknown) return at[l];
-  at[l].offset = nowhere;
-  const auto& layer = net.layers[l];
+  if (at.first[l].offset != unknown) return at.first[l];
+  at.first[l].offset = nowhere;
+  const auto& layer = net.layers.first[l];
   const auto block = tensor::block * layer.output.product(2, layer.output.rank);
-  place out = at[l];
+  place out = at.first[l];
   for (const auto& e : net.into(l)) {
     const bool view = layer.view >= 0;
     place by_operand = written_at(e.from, at, net);
-    if (by_operand.offset < 0 || (!view && e.joins < 0)) return at[l];
-    if (by_operand.layout == tensor::layout::blocked && !(view ? keeps_blocks(net, l) : e.joins % block == 0)) return at[l];
+    if (by_operand.offset < 0 || (!view && e.joins < 0)) return at.first[l];
+    if (by_operand.layout == tensor::layout::blocked && !(view ? keeps_blocks(net, l) : e.joins % block == 0))
+      return at.first[l];
     by_operand.offset += (view ? layer.view : -e.joins) * tensor::element_bytes;
-    if (out.offset != nowhere && out != by_operand) return at[l];
+    if (out.offset != nowhere && out != by_operand) return at.first[l];
     out = by_operand;
   }
-  return at[l] = out;
+  return at.first[l] = out;
 }
 
 }  // namespace detail
 
 namespace detail {
 
-/// The steps of a rank that compute one tensor region by region.
+/// The steps that compute one tensor region by region.
 class regions {
  public:
-  constexpr regions(const plan_view& p, const rank_program& r)
-      : plan_(p), first_(r.first_step), before_(r.last_step - r.first_step, -1) {}
+  constexpr explicit regions(const plan_view& p) : plan_(p), before_(static_cast<int>(p.steps.count), -1) {}
 
-  /// Step s computes what steps `before` and others did before it.
-  constexpr void add(int s, int before) { before_[s - first_] = before; }
+  /// Step s computes what step `before` and those before it did not; -1: it is the first.
+  constexpr void add(int s, int before) { before_.first[s] = before; }
   /// Whether the regions of the steps up to s are disjoint and cover `box` of a tensor of shape `of`.
   constexpr bool cover(int s, const tensor::region& box, const tensor::shape& of) const {
+    if (before_.first[s] < 0 && plan_.steps.first[s].part == box) return true;
     std::int64_t covered = 0;
-    for (int i = s; i >= 0; i = before_[i - first_]) {
-      const auto& region = plan_.steps[i].part;
-      for (int j = before_[i - first_]; j >= 0; j = before_[j - first_])
-        if (!tensor::empty(tensor::intersect(region, plan_.steps[j].part))) return false;
+    for (int i = s; i >= 0; i = before_.first[i]) {
+      const auto& region = plan_.steps.first[i].part;
+      for (int j = before_.first[i]; j >= 0; j = before_.first[j])
+        if (!tensor::empty(tensor::intersect(region, plan_.steps.first[j].part))) return false;
       if (const auto common = tensor::intersect(region, box); !tensor::empty(common))
         covered += tensor::elements(common, of);
     }
@@ -122,13 +128,12 @@ class regions {
   }
   /// The last of the steps up to s that comes before step `end`, or -1.
   constexpr int last_before(int end, int s) const {
-    while (s >= end) s = before_[s - first_];
+    while (s >= end) s = before_.first[s];
     return s;
   }
 
  private:
   const plan_view& plan_;
-  const int first_;
   meta::array<int> before_;  ///< by step: the one before of the same tensor, or -1
 };
 
@@ -137,39 +142,47 @@ class regions {
 /// Everything that a step reads, sends or outputs was complete on its rank before: received, entered or computed there. A
 /// cut only needs the region that it cuts out; `all`: the parts, if it is a network of parts.
 constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view& net, meta::view<parts::part> all = {}) {
+  const int n = net.size();
+  meta::array<int> written(n);
+  detail::regions computed(p);
   for (const auto& r : p.ranks) {
-    meta::array<int> written(net.size(), -1);
-    detail::regions computed(p, r);
-    for (int l = 0; l < net.size(); ++l)
-      if (p.owner[l] != r.rank) written[l] = detail::never;
+    for (int l = 0; l < n; ++l) written.first[l] = p.owner.first[l] == r.rank ? -1 : detail::never;
     for (int s = r.first_step; s < r.last_step; ++s) {
-      const auto& step = p.steps[s];
-      if (step.what != action::receive && step.what != action::enter && step.what != action::compute) continue;
-      if (step.what == action::compute && written[step.layer] == detail::never) return false;
-      if (step.what == action::compute) computed.add(s, written[step.layer]);
-      written[step.layer] = s;
+      const auto& step = p.steps.first[s];
+      auto& last = written.first[step.layer];
+      if (step.what == action::compute) {
+        if (last == detail::never) return false;
+        computed.add(s, last);
+      }
+      if (step.what == action::compute || step.what == action::receive || step.what == action::enter) last = s;
     }
     for (int s = r.first_step; s < r.last_step; ++s) {  // all of a tensor is computed
-      const auto& step = p.steps[s];
-      const auto& shape = net.layers[step.layer].output;
-      if (step.what == action::compute && written[step.layer] == s && !computed.cover(s, tensor::whole(shape), shape))
+      const auto& step = p.steps.first[s];
+      const auto& shape = net.layers.first[step.layer].output;
+      if (step.what == action::compute && written.first[step.layer] == s && !computed.cover(s, tensor::whole(shape), shape))
         return false;
     }
-    const auto own = written;
-    each_carried(p, net, r.rank, [&](int t, int m, std::int64_t) { written[t] = written[p.messages[m].layer]; });
-    const auto ready = [&](int l, int s) {
-      if (detail::completed(l, written, net) < s) return true;
-      const int c = p.steps[s].layer;
-      if (all.empty() || p.steps[s].what != action::compute || all[c].what != parts::part::kind::cut || own[l] < 0 ||
-          own[l] == detail::never || p.steps[own[l]].what != action::compute)
-        return false;
-      const int last = computed.last_before(s, own[l]);
-      auto box = all[c].box;
-      for (int a = 0; a < tensor::region::axes; ++a) box.begin[a] -= all[l].box.begin[a], box.end[a] -= all[l].box.begin[a];
-      return last >= 0 && computed.cover(last, box, net.layers[l].output);
-    };
-    for (int s = r.first_step; s < r.last_step; ++s)
-      if (!detail::reads_all(p, net, p.steps[s], [&](int l, const place&) { return ready(l, s); })) return false;
+    each_carried(p, net, r.rank,
+                 [&](int t, int m, std::int64_t) { written.first[t] = written.first[p.messages.first[m].layer]; });
+    for (int s = r.first_step; s < r.last_step; ++s) {
+      const auto& step = p.steps.first[s];
+      const auto ready = [&](int l, const place&) {
+        int at = written.first[l];
+        if (at < 0) at = detail::completed(l, written, net);
+        if (at < s) return true;
+        if (all.empty() || at == detail::never || step.what != action::compute ||
+            all.first[step.layer].what != parts::part::kind::cut)
+          return false;
+        const auto& last = p.steps.first[at];
+        if (last.what != action::compute || last.layer != l) return false;
+        at = computed.last_before(s, at);
+        auto box = all.first[step.layer].box;
+        const auto& from = all.first[l].box;
+        for (int a = 0; a < tensor::region::axes; ++a) box.begin[a] -= from.begin[a], box.end[a] -= from.begin[a];
+        return at >= 0 && computed.cover(at, box, net.layers.first[l].output);
+      };
+      if (!detail::reads_all(p, net, step, ready)) return false;
+    }
   }
   return true;
 }
@@ -177,26 +190,38 @@ constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view
 /// Every step reads, sends or outputs a tensor at the place and in the layout in which its rank wrote it: a view within its
 /// operand, a Concat joined in place where its operands lie one after the other.
 constexpr bool places_match(const plan_view& p, const graph::network_view& net) {
+  const int n = net.size();
+  const place none{.offset = detail::unknown};
+  meta::array<place> at(n);
+  meta::array<int> carrier;  // by tensor: the message that has it, if any message has others than its own
+  meta::array<std::int64_t> within;
   for (const auto& r : p.ranks) {
-    meta::array<place> at(net.size(), {.offset = detail::unknown});
-    meta::array<int> carrier(net.size(), -1);
-    meta::array<std::int64_t> within(net.size());
-    each_carried(p, net, r.rank, [&](int t, int m, std::int64_t offset) { carrier[t] = m, within[t] = offset; });
+    for (int l = 0; l < n; ++l) at.first[l] = none;
+    for (int t = 0; t < carrier.size(); ++t) carrier.first[t] = -1;
+    each_carried(p, net, r.rank, [&](int t, int m, std::int64_t offset) {
+      if (carrier.empty()) carrier = meta::array<int>(n, -1), within = meta::array<std::int64_t>(n, 0);
+      carrier.first[t] = m, within.first[t] = offset;
+    });
     for (int s = r.first_step; s < r.last_step; ++s) {
-      const auto& step = p.steps[s];
-      const auto matches = [&](int l, const place& from) { return from == detail::written_at(l, at, net); };
+      const auto& step = p.steps.first[s];
+      const auto matches = [&](int l, const place& from) {
+        const auto& is = at.first[l];
+        return is.offset == detail::unknown ? from == detail::written_at(l, at, net) : from == is;
+      };
       if (!detail::reads_all(p, net, step, matches)) return false;
       if (step.what == action::receive) {
-        at[step.layer] = p.messages[step.message].at_receiver;
+        at.first[step.layer] = p.messages.first[step.message].at_receiver;
+        if (carrier.empty()) continue;
         each_joined(net, step.layer, [&](int t, std::int64_t) {
-          if (carrier[t] != step.message) return;
-          at[t] = at[step.layer];
-          at[t].offset += within[t] * tensor::element_bytes;
+          if (carrier.first[t] != step.message) return;
+          at.first[t] = at.first[step.layer];
+          at.first[t].offset += within.first[t] * tensor::element_bytes;
         });
       }
       if (step.what != action::enter && step.what != action::compute) continue;
-      if (at[step.layer].offset >= 0 && at[step.layer] != step.output) return false;  // another region lies elsewhere
-      at[step.layer] = step.output;
+      auto& is = at.first[step.layer];
+      if (is.offset >= 0 && is != step.output) return false;  // another region lies elsewhere
+      is = step.output;
     }
   }
   return true;
@@ -208,33 +233,53 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
   for (const auto& r : p.ranks) {
     for (const auto where : {space::frame, space::scratch}) {
       // Checked one by one, independently of live_blocks. What lives to the end of the rank, as all that is sent does, is
-      // kept as intervals, into which neighbours merge.
+      // kept as intervals, into which neighbours merge. What lives from its beginning, as all that is received does, is
+      // kept by address, as long as each of these lies behind those before it.
       meta::array<int> live;
       struct interval {
         std::int64_t from, to;
       };
       meta::array<interval> taken;
+      meta::array<int> early;
+      meta::array<std::int64_t> early_end;
+      std::int64_t behind = 0;
       const auto limit = where == space::frame ? r.frame_bytes : r.scratch_bytes;
       int before = r.first_step;
       for (int b = r.first_buffer; b < r.last_buffer; ++b) {
-        const auto& buf = p.buffers[b];
+        const auto& buf = p.buffers.first[b];
         if (buf.at.where != where) continue;
         if (buf.first_step < before || buf.last_step < buf.first_step || buf.last_step >= r.last_step) return false;
         if (buf.at.offset < 0 || buf.at.offset % alignment || buf.bytes < 0 || buf.at.offset + buf.bytes > limit)
           return false;
-        if (buf.layer >= 0 && buf.bytes < tensor::bytes(net.layers[buf.layer].output, buf.at.layout)) return false;
+        if (buf.layer >= 0 && buf.bytes < tensor::bytes(net.layers.first[buf.layer].output, buf.at.layout)) return false;
         before = buf.first_step;
         const auto from = buf.at.offset, to = from + buf.bytes;
         int kept = 0;
-        for (const int l : live) {
-          const auto& other = p.buffers[l];
+        for (int i = 0, end = live.size(); i < end; ++i) {
+          const auto& other = p.buffers.first[live.first[i]];
           if (other.last_step < buf.first_step) continue;
           if (other.at.offset < to && from < other.at.offset + other.bytes) return false;
-          live[kept++] = l;
+          live.first[kept++] = live.first[i];
         }
         live.truncate(kept);
-        for (const auto& t : taken)
-          if (t.from < to && from < t.to) return false;
+        for (int i = 0, end = taken.size(); i < end; ++i)
+          if (taken.first[i].from < to && from < taken.first[i].to) return false;
+        if (const int end = early.size(); from < behind) {
+          int first = 0;
+          for (int after = end; first < after;)
+            if (const int middle = (first + after) / 2; early_end.first[middle] <= from) first = middle + 1;
+            else after = middle;
+          for (; first < end; ++first) {
+            const auto& other = p.buffers.first[early.first[first]];
+            if (other.at.offset >= to) break;
+            if (other.last_step >= buf.first_step) return false;
+          }
+        }
+        if (buf.first_step == r.first_step && from >= behind) {
+          early.push_back(b), early_end.push_back(to);
+          behind = to;
+          continue;
+        }
         if (buf.last_step + 1 < r.last_step) {
           live.push_back(b);
           continue;
@@ -244,16 +289,16 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
         for (const auto& t : taken)
           if (t.to == merged.from) merged.from = t.from;
           else if (t.from == merged.to) merged.to = t.to;
-          else taken[kept++] = t;
+          else taken.first[kept++] = t;
         taken.truncate(kept);
         taken.push_back(merged);
       }
     }
     int segment = r.first_segment;
     for (int b = r.first_buffer; b < r.last_buffer; ++b) {
-      const auto& buf = p.buffers[b];
-      while (segment < r.last_segment && p.segments[segment].last_step <= buf.first_step) ++segment;
-      if (buf.at.where == space::scratch && buf.last_step >= p.segments[segment].last_step) return false;
+      const auto& buf = p.buffers.first[b];
+      while (segment < r.last_segment && p.segments.first[segment].last_step <= buf.first_step) ++segment;
+      if (buf.at.where == space::scratch && buf.last_step >= p.segments.first[segment].last_step) return false;
     }
   }
   return true;
@@ -271,17 +316,17 @@ constexpr std::int64_t extent(const tensor::shape& s, const place& at) {
 
 /// Notes the operands of a Concat of rows at `to` that lie there already, as bands of its rows.
 constexpr void note_bands(const plan_view& p, const graph::network_view& net, const step& s, meta::array<char>& in_place) {
-  const auto& g = p.groups[s.group];
-  if (!net.layers[g.anchor].is_concat) return;
-  const auto& whole = net.layers[g.anchor].output;
+  const auto& g = p.groups.first[s.group];
+  if (!net.layers.first[g.anchor].is_concat) return;
+  const auto& whole = net.layers.first[g.anchor].output;
   const auto row = (s.output.layout == tensor::layout::blocked ? tensor::block : 1) * whole[3];
   std::int64_t at = 0;
   int k = s.first_operand;
   for (const auto& e : net.into(g.anchor)) {
     place band = s.output;
     band.offset += at * row * tensor::element_bytes, band.pitch = whole[2] * row;
-    if (p.operands[k++] == band) in_place[e.from] = 1;
-    at += net.layers[e.from].output[2];
+    if (p.operands.first[k++] == band) in_place.first[e.from] = 1;
+    at += net.layers.first[e.from].output[2];
   }
 }
 
@@ -298,28 +343,29 @@ constexpr bool places_in_buffers(const plan_view& p, const graph::network_view& 
     meta::array<int> live;                 // and perhaps some that were
     int next = r.first_buffer;
     for (int s = r.first_step; s < r.last_step; ++s) {
-      for (; next < r.last_buffer && p.buffers[next].first_step <= s; ++next) {
+      for (; next < r.last_buffer && p.buffers.first[next].first_step <= s; ++next) {
         live.push_back(next);
-        if (const int l = p.buffers[next].layer; l >= 0) own[l] = next;
+        if (const int l = p.buffers.first[next].layer; l >= 0) own.first[l] = next;
       }
       const auto holds = [&](int b, int l, const place& at) {
-        const auto& buf = p.buffers[b];
+        const auto& buf = p.buffers.first[b];
         return buf.last_step >= s && buf.at.where == at.where && buf.at.offset <= at.offset &&
-               at.offset + detail::extent(net.layers[l].output, at) <= buf.at.offset + buf.bytes;
+               at.offset + detail::extent(net.layers.first[l].output, at) <= buf.at.offset + buf.bytes;
       };
       const auto lies = [&](int l, const place& at) {
-        if (own[l] >= 0) return holds(own[l], l, at);
+        if (own.first[l] >= 0) return holds(own.first[l], l, at);
         for (int k = live.size() - 1; k >= 0; --k) {
-          if (holds(live[k], l, at)) return true;
-          if (p.buffers[live[k]].last_step < s) live[k] = live[live.size() - 1], live.truncate(live.size() - 1);
+          if (holds(live.first[k], l, at)) return true;
+          if (p.buffers.first[live.first[k]].last_step < s)
+            live.first[k] = live.first[live.size() - 1], live.truncate(live.size() - 1);
         }
         return false;
       };
-      const auto& step = p.steps[s];
+      const auto& step = p.steps.first[s];
       if (!detail::reads_all(p, net, step, lies)) return false;
-      if (step.what == action::receive && !lies(step.layer, p.messages[step.message].at_receiver)) return false;
+      if (step.what == action::receive && !lies(step.layer, p.messages.first[step.message].at_receiver)) return false;
       if (step.what == action::enter || step.what == action::compute) {
-        if (!lies(step.layer, step.output) || (step.output.pitch != 0 && !in_place[step.layer])) return false;
+        if (!lies(step.layer, step.output) || (step.output.pitch != 0 && !in_place.first[step.layer])) return false;
       }
     }
   }
@@ -339,29 +385,29 @@ constexpr bool no_wait_cycle(const plan_view& p) {
   meta::array<int> waits(segments);         // number of waits left for each segment
   for (const auto& r : p.ranks)
     for (int g = r.first_segment; g < r.last_segment; ++g) {
-      waits[g] += g > r.first_segment;
-      for (int s = p.segments[g].first_step; s < p.segments[g].last_step; ++s)
-        if (p.steps[s].what == action::receive) receiver[p.steps[s].message] = g, ++waits[g];
+      waits.first[g] += g > r.first_segment;
+      for (int s = p.segments.first[g].first_step; s < p.segments.first[g].last_step; ++s)
+        if (p.steps.first[s].what == action::receive) receiver.first[p.steps.first[s].message] = g, ++waits.first[g];
     }
   meta::array<char> ends_rank(segments);
   for (const auto& r : p.ranks)
-    if (r.last_segment > r.first_segment) ends_rank[r.last_segment - 1] = 1;
+    if (r.last_segment > r.first_segment) ends_rank.first[r.last_segment - 1] = 1;
   // Kahn's topological order.
   meta::array<int> ready;
   ready.reserve(segments);
   for (int g = 0; g < segments; ++g)
-    if (waits[g] == 0) ready.push_back(g);
+    if (waits.first[g] == 0) ready.push_back(g);
   for (int i = 0; i < ready.size(); ++i) {
-    const int g = ready[i];
+    const int g = ready.first[i];
     const auto release = [&](int other) {
-      if (--waits[other] == 0) ready.push_back(other);
+      if (--waits.first[other] == 0) ready.push_back(other);
     };
-    for (int s = p.segments[g].first_step; s < p.segments[g].last_step; ++s)
-      if (p.steps[s].what == action::send) {
-        if (receiver[p.steps[s].message] < 0) return false;
-        release(receiver[p.steps[s].message]);
+    for (int s = p.segments.first[g].first_step; s < p.segments.first[g].last_step; ++s)
+      if (p.steps.first[s].what == action::send) {
+        if (receiver.first[p.steps.first[s].message] < 0) return false;
+        release(receiver.first[p.steps.first[s].message]);
       }
-    if (!ends_rank[g]) release(g + 1);
+    if (!ends_rank.first[g]) release(g + 1);
   }
   return ready.size() == segments;
 }
@@ -376,7 +422,7 @@ constexpr bool turns_match(const plan_view& p, const parts::parts_view& all) {
   const auto suits = [](const parts::turn& made, const parts::turn& read) { return made.always() || made == read; };
   meta::array<int> message_of(net.size() * static_cast<int>(p.ranks.size()), -1);  // by tensor and receiver
   for (int m = 0; m < static_cast<int>(p.messages.size()); ++m) {
-    const auto& msg = p.messages[m];
+    const auto& msg = p.messages.first[m];
     if (msg.made != when(msg.layer)) return false;
     message_of[msg.layer * static_cast<int>(p.ranks.size()) + msg.to] = m;
   }
@@ -384,33 +430,34 @@ constexpr bool turns_match(const plan_view& p, const parts::parts_view& all) {
     each_carried(p, net, r.rank,
                  [&](int t, int m, std::int64_t) { message_of[t * static_cast<int>(p.ranks.size()) + r.rank] = m; });
   for (int l = 0; l < net.size(); ++l) {
-    const auto& layer = net.layers[l];
+    const auto& layer = net.layers.first[l];
     if (!when(l).always() && (layer.is_input || layer.is_output)) return false;
     if (!when(l).always() && (when(l).set >= static_cast<int>(p.replicas.size()) || when(l).member < 0 ||
                               when(l).member >= p.replicas[when(l).set].members))
       return false;
-    if (!when(l).always() && all.is_own(l) && p.members[p.replicas[when(l).set].first + when(l).member].rank != p.owner[l])
+    if (!when(l).always() && all.is_own(l) &&
+        p.members[p.replicas[when(l).set].first + when(l).member].rank != p.owner.first[l])
       return false;
     const bool picks = all.parts[l].what == parts::part::kind::pick;
     if (picks && (layer.view != 0 || layer.edges < 2)) return false;
     int k = 0;
     for (const auto& e : net.into(l)) {
       const auto made = when(e.from);
-      const bool own = p.owner[e.from] == p.owner[l];
-      const int m = own ? -1 : message_of[e.from * static_cast<int>(p.ranks.size()) + p.owner[l]];
-      if (!own && (m < 0 || !suits(p.messages[m].read, when(l)) || p.messages[m].made != made)) return false;
+      const bool own = p.owner.first[e.from] == p.owner.first[l];
+      const int m = own ? -1 : message_of[e.from * static_cast<int>(p.ranks.size()) + p.owner.first[l]];
+      if (!own && (m < 0 || !suits(p.messages.first[m].read, when(l)) || p.messages.first[m].made != made)) return false;
       if (!picks && !suits(made, when(l))) return false;
       if (picks && (made.always() || made.set != when(net.into(l)[0].from).set || made.member != k ||
                     layer.edges != p.replicas[made.set].members))
         return false;
-      if (picks && own && (net.layers[e.from].view >= 0 || net.layers[e.from].is_concat)) return false;
+      if (picks && own && (net.layers.first[e.from].view >= 0 || net.layers.first[e.from].is_concat)) return false;
       ++k;
     }
   }
   for (const auto& g : p.segments)
     for (int s = g.first_step; s < g.last_step; ++s) {
-      const auto& step = p.steps[s];
-      const auto frames = step.what == action::receive ? p.messages[step.message].read : when(step.layer);
+      const auto& step = p.steps.first[s];
+      const auto frames = step.what == action::receive ? p.messages.first[step.message].read : when(step.layer);
       if (frames != g.when) return false;
     }
   for (const auto& g : p.groups)

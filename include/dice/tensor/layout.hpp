@@ -25,7 +25,8 @@ constexpr bool has_blocks(const shape& s) { return s.rank == 3 || s.rank == 4; }
 
 /// Elements of a tensor of shape `s` in memory, unused lanes included.
 constexpr std::int64_t elements(const shape& s, layout l) {
-  return l == layout::plain ? s.elements() : s[0] * blocks(s[1]) * block * s.product(2, s.rank);
+  if (l == layout::plain) return s.elements();
+  return s.dim[0] * ((s.dim[1] + block - 1) / block * block) * s.product(2, s.rank);
 }
 constexpr std::int64_t bytes(const shape& s, layout l) { return elements(s, l) * element_bytes; }
 

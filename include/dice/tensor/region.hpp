@@ -2,7 +2,6 @@
 
 #include "dice/tensor/shape.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace dice::tensor {
@@ -14,7 +13,10 @@ struct region {
   std::int64_t begin[axes]{};
   std::int64_t end[axes]{1, 1, 1, 1};
 
-  friend constexpr bool operator==(const region&, const region&) = default;
+  friend constexpr bool operator==(const region& a, const region& b) {  // as `= default`, but in one expression
+    return a.begin[0] == b.begin[0] && a.end[0] == b.end[0] && a.begin[1] == b.begin[1] && a.end[1] == b.end[1] &&
+           a.begin[2] == b.begin[2] && a.end[2] == b.end[2] && a.begin[3] == b.begin[3] && a.end[3] == b.end[3];
+  }
 };
 
 /// The region that covers all of a tensor of shape `s`.
@@ -22,48 +24,49 @@ constexpr region whole(const shape& s) {
   return {.end = {s.dim[0], s.dim[1], s.dim[2], s.dim[3]}};  // 1 past the rank
 }
 
+// Written out, since plans at compile time compare many regions, and calls and loops are dear there.
+
 constexpr bool empty(const region& r) {
-  for (int a = 0; a < region::axes; ++a)
-    if (r.end[a] <= r.begin[a]) return true;
-  return false;
+  return r.end[0] <= r.begin[0] || r.end[1] <= r.begin[1] || r.end[2] <= r.begin[2] || r.end[3] <= r.begin[3];
 }
 
 /// What both regions cover; may be empty.
 constexpr region intersect(const region& a, const region& b) {
-  region r;
+  region r = a;
   for (int i = 0; i < region::axes; ++i) {
-    r.begin[i] = std::max(a.begin[i], b.begin[i]);
-    r.end[i] = std::min(a.end[i], b.end[i]);
+    if (b.begin[i] > r.begin[i]) r.begin[i] = b.begin[i];
+    if (b.end[i] < r.end[i]) r.end[i] = b.end[i];
   }
   return r;
 }
 
 /// The smallest region that holds both.
 constexpr region hull(const region& a, const region& b) {
-  region r;
+  region r = a;
   for (int i = 0; i < region::axes; ++i) {
-    r.begin[i] = std::min(a.begin[i], b.begin[i]);
-    r.end[i] = std::max(a.end[i], b.end[i]);
+    if (b.begin[i] < r.begin[i]) r.begin[i] = b.begin[i];
+    if (b.end[i] > r.end[i]) r.end[i] = b.end[i];
   }
   return r;
 }
 
 constexpr bool contains(const region& outer, const region& inner) {
-  for (int a = 0; a < region::axes; ++a)
-    if (inner.begin[a] < outer.begin[a] || inner.end[a] > outer.end[a]) return false;
-  return true;
+  return inner.begin[0] >= outer.begin[0] && inner.end[0] <= outer.end[0] && inner.begin[1] >= outer.begin[1] &&
+         inner.end[1] <= outer.end[1] && inner.begin[2] >= outer.begin[2] && inner.end[2] <= outer.end[2] &&
+         inner.begin[3] >= outer.begin[3] && inner.end[3] <= outer.end[3];
 }
 
 /// Shape of the tensor that consists of `r` alone, cut out of a tensor of shape `s` (axes past the fourth whole).
 constexpr shape extents(const region& r, const shape& s) {
   shape out = s;
-  for (int a = 0; a < s.rank && a < region::axes; ++a) out[a] = r.end[a] - r.begin[a];
+  for (int a = 0; a < s.rank && a < region::axes; ++a) out.dim[a] = r.end[a] - r.begin[a];
   return out;
 }
 
 /// Elements of `r` in a tensor of shape `s` (axes past the fourth counted whole).
 constexpr std::int64_t elements(const region& r, const shape& s) {
-  std::int64_t n = s.product(std::min(s.rank, region::axes), s.rank);
+  std::int64_t n = 1;
+  for (int a = region::axes; a < s.rank; ++a) n *= s.dim[a];
   for (int a = 0; a < region::axes; ++a) n *= r.end[a] - r.begin[a];
   return n;
 }

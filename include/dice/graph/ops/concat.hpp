@@ -16,17 +16,20 @@ struct concat {
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];
     graph::require(axis >= 0 && axis < out.rank, "the axis is not one of the input's");
-    for (const auto& s : in.subview(1)) {
+    for (std::size_t k = 1; k < in.count; ++k) {
+      const auto& s = in.first[k];
       graph::require(s.rank == out.rank, "the inputs differ in rank");
-      for (int a = 0; a < out.rank; ++a) graph::require(a == axis || s[a] == out[a], "the inputs differ on another axis");
-      out[axis] += s[axis];
+      bool alike = true;
+      for (int a = 0; a < out.rank; ++a) alike = alike && (a == axis || s.dim[a] == out.dim[a]);
+      graph::require(alike, "the inputs differ on another axis");
+      out.dim[axis] += s.dim[axis];
     }
     return out;
   }
   /// First index of input k along `axis` in the output.
   constexpr std::int64_t start(int k, graph::shapes in) const {
     std::int64_t at = 0;
-    for (int i = 0; i < k; ++i) at += in[i][axis];
+    for (int i = 0; i < k; ++i) at += in.first[i].dim[axis];
     return at;
   }
   constexpr tensor::region input_region(int k, const tensor::region& out, graph::shapes in, const tensor::shape&) const {

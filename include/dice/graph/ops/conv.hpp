@@ -23,12 +23,14 @@ struct conv {
 
   constexpr detail::window window() const { return {kernel, strides, dilations, pads}; }
   constexpr tensor::shape infer(graph::shapes in) const {
-    graph::require(in[0].rank >= 3 && group > 0 && in[0][1] % group == 0 && channels % group == 0,
+    const auto& x = in[0];
+    graph::require(x.rank >= 3 && group > 0 && x.dim[1] % group == 0 && channels % group == 0,
                    "the channels are not divisible by the groups");
-    return window().infer(in[0], channels);
+    return window().infer(x, channels);
   }
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = window().input_region(out, in[0]);
+    if (group == 1) return r;
     const auto in_group = in[0][1] / group, out_group = channels / group;
     r.begin[1] = out.begin[1] / out_group * in_group;
     r.end[1] = ((out.end[1] - 1) / out_group + 1) * in_group;

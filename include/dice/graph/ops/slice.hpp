@@ -17,12 +17,15 @@ struct slice {
   tensor::shape extents{};
 
   constexpr tensor::shape infer(graph::shapes in) const {
-    graph::require(extents.rank == in[0].rank, "the slice's rank differs from the input's");
+    const auto& x = in[0];
+    const auto *first = starts.data(), *step = steps.data();
+    graph::require(extents.rank == x.rank, "the slice's rank differs from the input's");
+    bool fits = true;
     for (int a = 0; a < extents.rank; ++a) {
-      const auto last = starts[a] + (extents[a] - 1) * steps[a];
-      graph::require(extents[a] > 0 && std::min(starts[a], last) >= 0 && std::max(starts[a], last) < in[0][a],
-                     "the slice is empty or exceeds the input");
+      const auto from = first[a], last = from + (extents.dim[a] - 1) * step[a];
+      fits = fits && extents.dim[a] > 0 && from >= 0 && last >= 0 && from < x.dim[a] && last < x.dim[a];
     }
+    graph::require(fits, "the slice is empty or exceeds the input");
     return extents;
   }
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
@@ -35,11 +38,15 @@ struct slice {
   }
   /// A slice is contiguous if all axes outside the innermost axis that it cuts have extent 1 in the output.
   constexpr std::int64_t view(graph::shapes in, const tensor::shape&) const {
-    std::int64_t offset = 0;
+    const auto& x = in[0];
+    const auto *first = starts.data(), *step = steps.data();
+    std::int64_t offset = 0, outside = 1;
     for (int a = 0; a < extents.rank; ++a) {
-      offset += starts[a] * in[0].product(a + 1, in[0].rank);
-      if (extents[a] == in[0][a] && steps[a] == 1) continue;
-      if (extents.product(0, a) != 1 || (extents[a] > 1 && steps[a] != 1)) return -1;
+      const auto extent = extents.dim[a];
+      if (const bool all = extent == x.dim[a] && step[a] == 1; !all && (outside != 1 || (extent > 1 && step[a] != 1)))
+        return -1;
+      offset = offset * x.dim[a] + first[a];
+      outside *= extent;
     }
     return offset;
   }

@@ -21,25 +21,28 @@ struct window {
   /// as in PyTorch and ONNX Runtime, a last window that would start in the end padding is dropped, and a window that is too
   /// large by less than a stride gives one output.
   constexpr std::int64_t extent(int i, std::int64_t n) const {
-    const std::int64_t room = n + pads[i] + pads[i + 2] - reach(i);
-    graph::require(kernel[i] > 0 && strides[i] > 0 && dilations[i] > 0, "kernel, strides and dilations must be positive");
-    graph::require(room >= 0 || (ceil_mode && room > -strides[i]), "the window is larger than the padded input");
+    const std::int64_t size = kernel[i], stride = strides[i], dilation = dilations[i], before = pads[i];
+    const std::int64_t room = n + before + pads[i + 2] - ((size - 1) * dilation + 1);
+    graph::require(size > 0 && stride > 0 && dilation > 0, "kernel, strides and dilations must be positive");
+    graph::require(room >= 0 || (ceil_mode && room > -stride), "the window is larger than the padded input");
     if (room < 0) return 1;
-    std::int64_t out = room / strides[i] + 1;
-    if (ceil_mode && room % strides[i] != 0 && out * strides[i] < n + pads[i]) ++out;
+    std::int64_t out = room / stride + 1;
+    if (ceil_mode && room % stride != 0 && out * stride < n + before) ++out;
     return out;
   }
   /// Input interval [begin, end) along axis i under outputs [from, to), clipped to the input's extent n.
   constexpr void under(int i, std::int64_t from, std::int64_t to, std::int64_t n, std::int64_t& begin,
                        std::int64_t& end) const {
-    begin = std::clamp<std::int64_t>(from * strides[i] - pads[i], 0, n);
-    end = std::clamp<std::int64_t>((to - 1) * strides[i] - pads[i] + reach(i), begin, n);
+    const std::int64_t stride = strides[i], pad = pads[i];
+    const auto first = from * stride - pad, last = (to - 1) * stride - pad + reach(i);
+    begin = std::clamp<std::int64_t>(first, 0, n);
+    end = std::clamp<std::int64_t>(last, begin, n);
   }
   /// Whether every window touches the input, so that no part of the output has an empty input region.
   constexpr bool touches_input() const {
-    for (int i = 0; i < 2; ++i)
-      if (pads[i] >= reach(i) || pads[i + 2] >= reach(i)) return false;
-    return true;
+    const int* p = pads.data();
+    const auto down = reach(0), across = reach(1);
+    return p[0] < down && p[2] < down && p[1] < across && p[3] < across;
   }
   /// The window that makes the output region `out` from its input region alone: with the padding under these outputs, and
   /// ceil_mode if the last of them exceeds the padding.
@@ -47,14 +50,14 @@ struct window {
     graph::require(touches_input(), "windows that lie in the padding alone cannot be cut into parts");
     window part = *this;
     part.ceil_mode = false;
+    int* padding = part.pads.data();
     for (int a = 2; a < in.rank; ++a) {
       const int i = a - in.rank + 2;
-      const auto first = out.begin[a] * strides[i] - pads[i], last = (out.end[a] - 1) * strides[i] - pads[i] + reach(i);
-      const auto padded = in[a] + pads[i + 2];
-      std::int64_t begin = 0, end = 0;
-      under(i, out.begin[a], out.end[a], in[a], begin, end);
-      part.pads[i] = static_cast<int>(begin - first);
-      part.pads[i + 2] = static_cast<int>(std::min(last, padded) - end);
+      const std::int64_t stride = strides[i], pad = padding[i], n = in.dim[a], padded = n + padding[i + 2];
+      const auto first = out.begin[a] * stride - pad, last = (out.end[a] - 1) * stride - pad + reach(i);
+      const auto begin = std::clamp<std::int64_t>(first, 0, n), end = std::clamp<std::int64_t>(last, begin, n);
+      padding[i] = static_cast<int>(begin - first);
+      padding[i + 2] = static_cast<int>(std::min(last, padded) - end);
       part.ceil_mode = part.ceil_mode || last > padded;
     }
     return part;
@@ -63,15 +66,15 @@ struct window {
   constexpr tensor::shape infer(const tensor::shape& in, std::int64_t channels) const {
     graph::require(in.rank == 3 || in.rank == 4, "expected a tensor of rank 3 (N, C, W) or 4 (N, C, H, W)");
     tensor::shape out = in;
-    out[1] = channels;
-    for (int a = 2; a < in.rank; ++a) out[a] = extent(a - in.rank + 2, in[a]);
+    out.dim[1] = channels;
+    for (int a = 2; a < in.rank; ++a) out.dim[a] = extent(a - in.rank + 2, in.dim[a]);
     return out;
   }
   /// Input region under the output region, over all channels [0, C).
   constexpr tensor::region input_region(const tensor::region& out, const tensor::shape& in) const {
     tensor::region r = out;
-    r.begin[1] = 0, r.end[1] = in[1];
-    for (int a = 2; a < in.rank; ++a) under(a - in.rank + 2, out.begin[a], out.end[a], in[a], r.begin[a], r.end[a]);
+    r.begin[1] = 0, r.end[1] = in.dim[1];
+    for (int a = 2; a < in.rank; ++a) under(a - in.rank + 2, out.begin[a], out.end[a], in.dim[a], r.begin[a], r.end[a]);
     return r;
   }
 };
