@@ -77,6 +77,8 @@ struct divided {
       const auto& shape = net.shape(p.layer);
       const float* a = found.result(l);
       const float* b = expected.result(p.layer);
+      float largest = 0;
+      for (std::int64_t i = 0; i < shape.elements(); ++i) largest = std::max(largest, std::abs(b[i]));
       for (std::int64_t i = 0; i < shape.elements(); ++i) {
         std::int64_t rest = i, inner = 0, pitch = 1;
         bool inside = true;
@@ -91,9 +93,7 @@ struct divided {
         if (exact)
           ASSERT_EQ(a[inner], b[i]) << "layer " << l << ", a part of " << p.layer << " " << all.net.layers[at(l)].op
                                     << ", element " << i;
-        else
-          ASSERT_NEAR(a[inner], b[i], 1e-4 * std::max(1.0f, std::abs(b[i])))
-              << "layer " << l << " " << all.net.layers[at(l)].op;
+        else ASSERT_NEAR(a[inner], b[i], 1e-5 * largest) << "layer " << l << " " << all.net.layers[at(l)].op;
       }
     }
   }
