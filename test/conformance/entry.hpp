@@ -10,7 +10,8 @@
 
 namespace conformance {
 
-/// A network of a case as two programs: on one rank, and with every layer on a random one of two.
+/// A network of a case as two programs: on one rank, and, unless DICE_ON_ONE_RANK is defined, with every layer on a random
+/// one of two.
 struct entry {
   std::string name;         ///< folder and name of the case: node/test_add
   std::vector<int> inputs;  ///< graph input i of the network is input_<inputs[i]>.pb
@@ -34,10 +35,13 @@ template <class Network, class Map> constexpr const dice::runtime::program* prog
 }
 
 template <class Network, std::uint32_t Seed> entry make(const char* name, std::vector<int> inputs) {
+  entry out{name, std::move(inputs), program<Network, mappings::even<Network, 1>>(), nullptr};
+#ifndef DICE_ON_ONE_RANK
   using deal = mappings::detail::scattered<Network, 2, Seed>;
-  return {name, std::move(inputs), program<Network, mappings::even<Network, 1>>(),
-          program<Network, dice::mapping<dice::dev<0, dice::cpu>, typename deal::template layers_of<0>,
-                                         dice::dev<1, dice::cpu>, typename deal::template layers_of<1>>>()};
+  out.scattered = program<Network, dice::mapping<dice::dev<0, dice::cpu>, typename deal::template layers_of<0>,
+                                                 dice::dev<1, dice::cpu>, typename deal::template layers_of<1>>>();
+#endif
+  return out;
 }
 
 }  // namespace conformance

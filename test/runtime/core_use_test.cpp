@@ -14,9 +14,9 @@ using namespace dice;
 
 namespace {
 
-struct host {
-  host() { std::filesystem::create_directories(root); }
-  ~host() { std::filesystem::remove_all(root); }
+struct cores_of {
+  cores_of() { std::filesystem::create_directories(root); }
+  ~cores_of() { std::filesystem::remove_all(root); }
   void write(const std::string& file, const std::string& text) const {
     std::filesystem::create_directories((root / file).parent_path());
     std::ofstream(root / file) << text;
@@ -25,7 +25,7 @@ struct host {
 };
 
 TEST(core_use, from_the_files_of_the_host) {
-  const host h;
+  const cores_of h;
   const auto hz = ::sysconf(_SC_CLK_TCK);
   const auto tell = [&](long times) {
     const auto n = [&](long value) { return std::to_string(value * times) + " "; };
