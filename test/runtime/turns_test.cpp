@@ -162,10 +162,10 @@ TEST(turns, there_is_room_for_all_words) {
 TEST(turns, replicas_are_told_and_tell) {
   const plan p(0);
   const auto view = p.view();
-  const auto paths = runtime::paths_of(view, 2);
+  const auto links = runtime::paths_of(view, 2);
   test::manual end;
-  runtime::turns t(paths, view, 2, end, 2);
-  const int from = path(paths, view, 0, 2);
+  runtime::turns t(links, view, 2, end, 2);
+  const int from = path(links, view, 0, 2);
   t.advance(0, 2);
   EXPECT_FALSE(t.known(0));
   for (const int member : {1, 0, 0, 1}) end.give(from, member);
