@@ -20,15 +20,18 @@ TEST(predicted_parts, hosts_have_one_port) {
       inside{.bytes_per_s = 1000, .seconds = 0.5, .within_host = true};
   cost::detail::wires wires(4);
   // From one host to two: one after the other.
-  EXPECT_DOUBLE_EQ(wires.arrival(by, 0, 1, 1000, 0), 1.5);
-  EXPECT_DOUBLE_EQ(wires.arrival(by, 0, 2, 1000, 0), 2.5);
+  EXPECT_DOUBLE_EQ(wires.arrival(by, 0, 1, 1000, 0, 0), 1.5);
+  EXPECT_DOUBLE_EQ(wires.arrival(by, 0, 2, 1000, 0, 0), 2.5);
   // Two other hosts at the same time; then the second host, which is still receiving.
-  EXPECT_DOUBLE_EQ(wires.arrival(by, 1, 3, 1000, 0), 1.5);
-  EXPECT_DOUBLE_EQ(wires.arrival(by, 3, 2, 1000, 0.5), 3.5);
-  EXPECT_DOUBLE_EQ(wires.arrival(inside, 0, 0, 1000, 0), 1.5);
+  EXPECT_DOUBLE_EQ(wires.arrival(by, 1, 3, 1000, 0, 0), 1.5);
+  EXPECT_DOUBLE_EQ(wires.arrival(by, 3, 2, 1000, 0.5, 0), 3.5);
+  EXPECT_DOUBLE_EQ(wires.arrival(inside, 0, 0, 1000, 0, 0), 1.5);
   EXPECT_DOUBLE_EQ(wires.busiest(), 3.0);
+  // If the ends limit a message, the ports carry another one at the same time.
+  EXPECT_DOUBLE_EQ(wires.arrival(by, 1, 0, 1000, 3, 1), 4.5);
+  EXPECT_DOUBLE_EQ(wires.arrival(by, 3, 0, 1000, 3, 1), 4.5);
   wires.begin_frame();
-  EXPECT_DOUBLE_EQ(wires.arrival(by, 0, 2, 1000, 0), 1.5);
+  EXPECT_DOUBLE_EQ(wires.arrival(by, 0, 2, 1000, 0, 0), 1.5);
 }
 
 TEST(predicted_parts, tiles_that_are_cut_count_as_a_whole) {

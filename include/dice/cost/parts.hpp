@@ -125,14 +125,16 @@ class wires {
     for (auto& t : out_) t = 0;
     for (auto& t : in_) t = 0;
   }
-  /// Of a message that is sent at `now`. Messages must come in the order of time.
-  constexpr double arrival(const platform::link& by, int from, int to, std::int64_t bytes, double now) {
+  /// Of a message that is sent at `now`. Messages must come in the order of time. `ends`: the longer of the times in s that
+  /// its bytes take from the cores at both ends; if that is why it passes no faster, the ports could carry others meanwhile.
+  constexpr double arrival(const platform::link& by, int from, int to, std::int64_t bytes, double now, double ends) {
     if (by.within_host) return now + by.time(bytes, 1);
-    busy_out_[from] += by.time(bytes, 1), busy_in_[to] += by.time(bytes, 1);
-    const double passes = by.time(bytes, 0);
-    out_[from] = std::max(out_[from], now) + passes;
-    in_[to] = std::max(out_[from], in_[to] + passes);
-    return in_[to] + by.seconds;
+    const double passes = by.time(bytes, 0), held = passes > 1.1 * ends ? passes : 0;
+    busy_out_[from] += held + by.seconds, busy_in_[to] += held + by.seconds;
+    const double begin = std::max(out_[from], now);
+    out_[from] = begin + held;
+    in_[to] = std::max(in_[to], begin) + held;
+    return std::max(begin + passes, in_[to]) + by.seconds;
   }
   /// Seconds of all messages so far that pass the busiest port.
   constexpr double busiest() const {
@@ -234,10 +236,11 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
   const auto link = [&](const schedule::message& m) -> const platform::link& {
     return s.cluster.between(ranks[static_cast<std::size_t>(m.from)].on_host, ranks[static_cast<std::size_t>(m.to)].on_host);
   };
-  const auto handling = [&](const schedule::message& m, int rank, bool sends) {
-    const auto& about = s.cluster.processors[processors[rank]];
+  /// Time in s that the bytes of a message, and `messages` messages, take from the core of a rank that sends or receives it.
+  const auto handling = [&](const schedule::message& m, bool sends, int messages) {
+    const auto& about = s.cluster.processors[processors[sends ? m.from : m.to]];
     const auto& own = sends ? about.sending : about.receiving;
-    return link(m).within_host || own.bytes_per_s <= 0 ? 0 : own.time(m.bytes, 1);
+    return link(m).within_host || own.bytes_per_s <= 0 ? 0 : own.time(m.bytes, messages);
   };
   detail::wires wires(s.cluster.size());
   detail::expected_turns turns(p, plan, out.groups);
@@ -270,11 +273,12 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
           if (mine) clock[r] += seconds[next[r]], out.ranks[r].computing += seconds[next[r]];
         } else if ((step.what == action::send || step.what == action::receive) && carried(step.message)) {
           const auto& m = plan.messages[static_cast<std::size_t>(step.message)];
-          const double t = handling(m, r, step.what == action::send);
+          const double t = handling(m, step.what == action::send, 1);
           out.ranks[r].messages += t;
           if (step.what == action::send) {
             arrival[step.message] = wires.arrival(link(m), ranks[static_cast<std::size_t>(m.from)].on_host,
-                                                  ranks[static_cast<std::size_t>(m.to)].on_host, m.bytes, clock[r]);
+                                                  ranks[static_cast<std::size_t>(m.to)].on_host, m.bytes, clock[r],
+                                                  std::max(handling(m, true, 0), handling(m, false, 0)));
             clock[r] += t;
           } else {
             // A rank that has waited handles the message while it arrives: the link's time was measured end to end.
