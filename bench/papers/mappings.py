@@ -95,10 +95,11 @@ class Lab(bed.Bed):
         between = {frozenset((c["from"], c["to"])): c for c in links["connections"]}
         lines = [str(len(hosts))]
         for host in hosts:
-            unit = about[alike[shares[host]][0]]
+            units = [about[other] for other in alike[shares[host]]]
             for kind in "sending", "receiving":
-                lines.append("{us} {gbytes_per_s}".format(**unit.get(kind, {"us": 0, "gbytes_per_s": 0})))
-            lines += [str(unit.get("memory_gbytes_per_s", 0)), " ".join(map(str, times[host]))]
+                some = [unit[kind] for unit in units if kind in unit]
+                lines.append(f"{mean(m['us'] for m in some)} {some and 1 / mean(1 / m['gbytes_per_s'] for m in some) or 0}")
+            lines += [str(mean(unit["memory_gbytes_per_s"] for unit in units)), " ".join(map(str, times[host]))]
         for k, a in enumerate(hosts):
             for b in hosts[k + 1:]:
                 first, second = alike[shares[a]], alike[shares[b]]
@@ -106,6 +107,11 @@ class Lab(bed.Bed):
                 lines.append("{us} {mbit_per_s}".format(**link))
         said = bed.call([self.work / f"build/{network}_any", "--foretell"], input="\n".join([*lines, *texts]) + "\n")
         return [(numbers[0], numbers[1:]) for numbers in ([*map(float, line.split())] for line in said.splitlines())]
+
+
+def mean(values):
+    values = [*values]
+    return statistics.mean(values) if values else 0
 
 
 def write(layers, hosts, works):
