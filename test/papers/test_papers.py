@@ -55,12 +55,12 @@ class Commands(unittest.TestCase):
         return subprocess.run([sys.executable, "-B", FOLDER / command, *options], capture_output=True, text=True)
 
     def test_help(self):
-        for command in "predictions", "autodice", "tvm", "dp":
+        for command in "predictions", "autodice", "tvm", "dp", "splits", "schemes":
             with self.subTest(command):
                 said = self.call(command, "--help")
                 self.assertEqual(said.returncode, 0, said.stderr)
                 self.assertIn("--rounds N", said.stdout)
-                self.assertEqual("--paper FILE" in said.stdout, command != "predictions")
+                self.assertEqual("--paper FILE" in said.stdout, command not in ("predictions", "splits", "schemes"))
 
     def test_mistakes(self):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
