@@ -152,6 +152,13 @@ TEST(parts, convolutions) {
           EXPECT_TRUE(same(compute<kernels::openmp::backend>(apart, e, how), whole))
               << text(op, in) << ", variant " << v << ", " << apart.regions.size() << " regions, " << apart.threads
               << " threads";
+        apart.regions.resize(1);  // nothing else is written
+        const auto one = compute<kernels::openmp::backend>(apart, e, how);
+        const auto all = tensor::whole(p.output()), &only = apart.regions[0];
+        const auto unwritten = std::count_if(one.begin(), one.end(), [](float x) { return std::isnan(x); });
+        EXPECT_TRUE(same(cut(one, p.output(), only), cut(whole, p.output(), only)));
+        EXPECT_EQ(unwritten, tensor::elements(all, p.output()) - tensor::elements(only, p.output()))
+            << text(op, in) << ", variant " << v << text(only);
       }
       for (int cuts = 0; cuts < 4; ++cuts) {
         region out = tensor::whole(result);
