@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 #include <array>
+#include <cstdint>
 #include <vector>
 
 namespace {
@@ -65,6 +66,39 @@ TEST(Expand, SumsOfInputChannels) {
       EXPECT_EQ(bias(op), bias(whole) && part.from == 0) << part.from;
     }
   }
+}
+
+/// Tiles of one rank share their weights, so a smaller algorithm saves them once.
+TEST(Expand, TilesSaveTheirWeightsOnce) {
+  test::real_network net;
+  const auto conv = [&](int from) {
+    return net.add(ops::conv{.channels = 128, .kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {from},
+                   {{128, net.shape(from)[1], 3, 3}});
+  };
+  const int input = net.add(ops::input{.extents = {1, 64, 48, 48}}, {}), tiled = conv(input), whole = conv(tiled);
+  net.add(ops::output{}, {whole});
+  const auto variants = [&](std::int64_t limit) {
+    test::assigned works{
+        .owner = std::vector<int>(4), .work_of = {0, 1, 0, 0}, .run_ranks = {0, 0}, .shares = {}, .works = {}};
+    works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
+                   {.how = placement::way::tiles, .first_rank = 1, .ranks = 1, .down = 2, .across = 2}};
+    const std::vector<platform::device> devices{{0, {}, limit}};
+    const auto parameters = net.parameters();
+    const auto chosen = test::choices(net, algorithm::backend::openmp),
+               smallest = test::choices(net, algorithm::backend::openmp, 0);
+    algorithm::tables tables;
+    tables.chosen[algorithm::backend::openmp] = chosen, tables.smallest[algorithm::backend::openmp] = smallest;
+    schedule::detail::whole_algorithms algorithms(tables);
+    const auto is =
+        schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 1);
+    const auto& used = algorithms.chosen[algorithm::backend::openmp];
+    return std::array<std::int64_t, 3>{used[tiled].variant, used[whole].variant, is.plan.ranks[0].peak_bytes};
+  };
+  const auto free = variants(-1);
+  ASSERT_TRUE(free[0] > 0 && free[1] > 0);
+  const auto limited = variants(free[2] - 1);  // the second convolution's weights are the larger ones
+  EXPECT_EQ(limited[0], free[0]);
+  EXPECT_EQ(limited[1], 0);
 }
 
 TEST(Expand, PlansAreSound) {

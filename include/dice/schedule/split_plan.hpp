@@ -55,7 +55,8 @@ constexpr bool shrink(const Source& in, const built_split& now, whole_algorithms
     const int of = all.parts[l].layer;
     if (all.owner[l] != rank || !all.parts[l].is_own() || chosen[of].variant == smallest[of].variant) continue;
     const auto less = parts::choice_of(by, all, l, smallest[of]);
-    packed[of] += now.algorithms[l].packed_bytes - less.packed_bytes;
+    // Its tiles of a layer have one copy of the weights.
+    packed[of] = std::max(packed[of], now.algorithms[l].packed_bytes - less.packed_bytes);
     scratch[of] = std::max(scratch[of], now.algorithms[l].scratch_bytes - less.scratch_bytes);
   }
   bool any = false;
