@@ -259,6 +259,15 @@ TEST(Proofs, BordersBeforeInteriors) {
     const int by = part.begin[2] > 0 ? -1 : 1;
     part.begin[2] += by, part.end[2] += by;
   });
+  refuses("a row outside the result", [&](auto& p, int s) {
+    auto& border = p.steps[s].part;
+    border.begin[2] == 0 ? --border.begin[2] : ++border.end[2];
+  });
+  refuses("working memory that ends with the border", [](auto& p, int s) {
+    for (auto& b : p.buffers)
+      if (b.layer < 0 && b.first_step <= s && b.last_step >= s) b.last_step = s;
+  });
+  refuses("working memory elsewhere", [](auto& p, int s) { p.steps[s].scratch.offset += schedule::alignment; });
   refuses("no interior", [](auto& p, int s) { p.steps[s + 3] = p.steps[s + 1]; });
   for (const int s : borders) {
     auto damaged = plan;
@@ -266,6 +275,11 @@ TEST(Proofs, BordersBeforeInteriors) {
     damaged.operands[damaged.steps[s + 1].first_operand].offset += schedule::alignment;
     EXPECT_FALSE(schedule::places_match(damaged.view(), all.net)) << "a border and its cut elsewhere, step " << s;
   }
+  std::vector<graph::layer_info> layers(all.net.layers.begin(), all.net.layers.end());
+  for (auto& l : layers) l.in_place = true;
+  auto overwriting = all.net;
+  overwriting.layers = {layers.data(), layers.size()};
+  EXPECT_FALSE(schedule::reads_follow_writes(plan.view(), overwriting, all.parts)) << "an operand overwritten, then read";
   refuses("a border elsewhere", [](auto& p, int s) { p.steps[s].output.offset += schedule::alignment; });
   refuses("the border last", [](auto& p, int s) { std::swap(p.steps[s].part, p.steps[s + 3].part); });
   refuses("a cut first", [](auto& p, int s) { std::swap(p.steps[s], p.steps[s + 1]); });

@@ -106,6 +106,13 @@ constexpr place written_at(int l, meta::array<place>& at, const graph::network_v
 
 namespace detail {
 
+/// Whether a step may compute its region of the result: the region lies in the result, and a layer that may overwrite its
+/// operand is computed at once.
+constexpr bool may_compute(const plan_view& p, const graph::network_view& net, const step& s) {
+  const auto whole = tensor::whole(net.layers.first[s.layer].output);
+  return s.part == whole || (tensor::contains(whole, s.part) && !net.layers.first[p.groups.first[s.group].anchor].in_place);
+}
+
 /// The steps that compute one tensor region by region.
 class regions {
  public:
@@ -151,7 +158,7 @@ constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view
       const auto& step = p.steps.first[s];
       auto& last = written.first[step.layer];
       if (step.what == action::compute) {
-        if (last == detail::never) return false;
+        if (last == detail::never || !detail::may_compute(p, net, step)) return false;
         computed.add(s, last);
       }
       if (step.what == action::compute || step.what == action::receive || step.what == action::enter) last = s;
@@ -332,12 +339,14 @@ constexpr void note_bands(const plan_view& p, const graph::network_view& net, co
 
 }  // namespace detail
 
-/// Every tensor lies in a buffer of its rank, from when it is written to each step that reads it. What is written as a band
-/// of rows lies in the rows that a Concat gives it.
+/// Every tensor lies in a buffer of its rank, from when it is written to each step that reads it, and so does the working
+/// memory of a layer until its last region is computed. What is written as a band of rows lies in the rows that a Concat
+/// gives it.
 constexpr bool places_in_buffers(const plan_view& p, const graph::network_view& net) {
   meta::array<char> in_place(net.size());
   for (const auto& s : p.steps)
     if (s.what == action::compute) detail::note_bands(p, net, s, in_place);
+  meta::array<int> working(static_cast<int>(p.groups.size()), -1);  // by group: its working memory
   for (const auto& r : p.ranks) {
     meta::array<int> own(net.size(), -1);  // by tensor: its buffer
     meta::array<int> live;                 // and perhaps some that were
@@ -346,6 +355,8 @@ constexpr bool places_in_buffers(const plan_view& p, const graph::network_view& 
       for (; next < r.last_buffer && p.buffers.first[next].first_step <= s; ++next) {
         live.push_back(next);
         if (const int l = p.buffers.first[next].layer; l >= 0) own.first[l] = next;
+        else if (p.steps.first[s].what != action::compute) return false;
+        else working.first[p.steps.first[s].group] = next;
       }
       const auto holds = [&](int b, int l, const place& at) {
         const auto& buf = p.buffers.first[b];
@@ -367,6 +378,8 @@ constexpr bool places_in_buffers(const plan_view& p, const graph::network_view& 
       if (step.what == action::enter || step.what == action::compute) {
         if (!lies(step.layer, step.output) || (step.output.pitch != 0 && !in_place.first[step.layer])) return false;
       }
+      if (const int b = step.what == action::compute ? working.first[step.group] : -1; b >= 0)
+        if (p.buffers.first[b].at != step.scratch || p.buffers.first[b].last_step < s) return false;
     }
   }
   return true;
