@@ -9,6 +9,7 @@ random mixes of these and replicas, with --mapping. All results must equal those
 1e-5 of those of the GPU alone.
 """
 import argparse
+import json
 import os
 import pathlib
 import random
@@ -122,7 +123,7 @@ def main():
             nonlocal tried
             found, mapping = net.result(works, ranks, folder, prefix)
             if found is None:
-                return
+                return None
             tried += 1
             if given.gpu or any(kind == 'input_channels' for kind, *_ in works):
                 for a, b in zip(map(floats, found), map(floats, whole)):
@@ -131,6 +132,16 @@ def main():
                         sys.exit(f'an error of {worst}:\n{mapping}')
             elif found != whole:
                 sys.exit(f'results differ from those of whole layers:\n{mapping}')
+            return mapping
+
+        def check_weights(mapping):
+            """One rank: it packs as much as the plan counts, but for what lies between 64-byte boundaries."""
+            plan = json.loads(net.run(['--mapping', mapping, '--plan=json']).stdout)
+            table = net.run(['--mapping', mapping, '--pack', folder / 'packed']).stdout
+            number, unit = re.search(r'^ *0 +([\d.]+) (B|KiB|MiB)$', table, re.MULTILINE).groups()
+            packed, planned = float(number) * {'B': 1, 'KiB': 1024, 'MiB': 1024 ** 2}[unit], plan['ranks'][0]['weight_bytes']
+            if not -0.01 * packed <= packed - planned <= 0.01 * packed + 128 * len(plan['parts']):
+                sys.exit(f'packs {packed} bytes of weights instead of {planned}:\n{mapping}')
 
         for kind in ('rows', 'columns', 'tiles', 'output_channels', 'input_channels', 'replicas'):
             for ranks in (2,) if given.gpu else (2, 3, 4, 8):
@@ -157,7 +168,7 @@ def main():
         check([('rows', all_layers, [0, 1, 2], ['shares<7, 1, 2>'])], 3)
         check([('rows', all_layers, [1, 0], ['exchange_every<3>'])], 2)
         check([('replicas', all_layers, [0, 1, 2], ['shares<7, 1, 2>'])], 3)
-        check([('tiles', all_layers, [0], [])], 1)
+        check_weights(check([('tiles', all_layers, [0], [])], 1))
         for k in range(given.mixes):  # a kind for each stretch of layers
             works, at, ranks = [], 0, 4 if k < 4 else draw.randint(2, 8)
             while at < len(all_layers):

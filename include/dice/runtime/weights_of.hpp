@@ -16,7 +16,7 @@ namespace dice::runtime {
 inline bool pack_the_same(const program& p, std::size_t a, std::size_t b) {
   const auto layer = [&](std::size_t g) { return p.whole(p.plan.groups[g].anchor); };
   const auto &one = p.kernels[a], &other = p.kernels[b];
-  if (layer(a) != layer(b) || one.what.how.packed_bytes == 0 || one.by.pack != other.by.pack) return false;
+  if (layer(a) != layer(b) || one.by.pack != other.by.pack) return false;
   if (one.what.how.packed_bytes != other.what.how.packed_bytes || one.what.how.variant != other.what.how.variant)
     return false;
   return std::equal(p.parameters[a].begin(), p.parameters[a].end(), p.parameters[b].begin(), p.parameters[b].end());
@@ -30,18 +30,20 @@ inline std::vector<weights::item> weights_of(const program& p, int rank, std::ve
     kernel.by.pack(kernel.what, from, to);
   };
   std::vector<weights::item> out;
-  std::unordered_map<int, std::size_t> of_layer;  // by layer of the network: its last group with an item of its own
+  std::unordered_map<int, std::size_t> of_layer;  // by layer of the network: its last group that packs weights of its own
   groups.assign(p.plan.groups.size(), -1);
   for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
     if (p.plan.groups[g].rank != rank) continue;
-    const auto [at, first] = of_layer.emplace(p.whole(p.plan.groups[g].anchor), g);
-    if (!first && pack_the_same(p, at->second, g)) {
-      groups[g] = groups[at->second];
-      continue;
-    }
-    at->second = g;
-    groups[g] = static_cast<int>(out.size());
     const auto& kernel = p.kernels[g];
+    if (kernel.what.how.packed_bytes > 0) {  // not what only moves pieces of the layer's result
+      const auto [at, first] = of_layer.emplace(p.whole(p.plan.groups[g].anchor), g);
+      if (!first && pack_the_same(p, at->second, g)) {
+        groups[g] = groups[at->second];
+        continue;
+      }
+      at->second = g;
+    }
+    groups[g] = static_cast<int>(out.size());
     out.push_back({p.parameters[g], kernel.what.how.packed_bytes, kernel.by.pack ? +pack : nullptr, &kernel});
   }
   return out;
