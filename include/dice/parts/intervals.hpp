@@ -41,8 +41,8 @@ constexpr meta::array<std::int64_t> intervals(std::int64_t extent, std::int64_t 
   return out;
 }
 
-/// Whether intervals of these shares can begin at multiples of `unit` while none is more than a 25th of the smallest larger
-/// or smaller than it should be.
+/// Whether intervals of these shares can begin at multiples of `unit` while no bound moves by more than a 25th of the
+/// smallest interval.
 constexpr bool suits(std::int64_t unit, std::int64_t extent, meta::view<int> shares) {
   std::int64_t sum = 0, before = 0, least = shares[0];
   for (const int s : shares) sum += s, least = std::min<std::int64_t>(least, s);
