@@ -50,6 +50,16 @@ TEST(predicted_parts, tiles_that_are_cut_count_as_a_whole) {
   EXPECT_DOUBLE_EQ(cost::detail::work_fraction(layer(7, 0), part(0, 7), layer(14, 0), {1, 1}), 0.5);
 }
 
+TEST(predicted_parts, a_step_takes_as_much_as_its_region) {
+  graph::layer_info layer{};
+  layer.output = {1, 16, 14, 10};
+  const graph::network_view one{{&layer, 1}, {}, {}};
+  schedule::step step{.layer = 0, .part = tensor::whole(layer.output)};
+  EXPECT_DOUBLE_EQ(cost::detail::fraction(step, one), 1);
+  step.part.begin[2] = 7, step.part.end[3] = 4;
+  EXPECT_DOUBLE_EQ(cost::detail::fraction(step, one), 0.2);
+}
+
 template <std::int64_t Us> struct measured {
   static constexpr std::string_view digest = net::weights.digest;
   using memory = gbytes_per_s<0.001>;

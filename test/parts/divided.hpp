@@ -22,6 +22,39 @@ inline std::vector<algorithm::choice> choices(const real_network& net, algorithm
   return out;
 }
 
+/// The plan of works on ranks 0, 1, … with these memory limits; -1: none. `used`, if given, gets the whole layers'
+/// algorithms.
+inline schedule::built_split plan_of(const real_network& net, const assigned& works, const std::vector<std::int64_t>& limits,
+                                     int in_flight = 1, meta::array<algorithm::choice>* used = nullptr) {
+  constexpr auto by = algorithm::backend::openmp;
+  std::vector<platform::device> devices;
+  for (const auto limit : limits) devices.push_back({static_cast<int>(devices.size()), {}, limit});
+  const auto parameters = net.parameters();
+  const auto chosen = choices(net, by), smallest = choices(net, by, 0);
+  algorithm::tables tables;
+  tables.chosen[by] = chosen, tables.smallest[by] = smallest;
+  schedule::detail::whole_algorithms algorithms(tables);
+  auto out =
+      schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, in_flight);
+  if (used) *used = algorithms.chosen[by];
+  return out;
+}
+
+/// The plan of a chain of layers whose first and last are on rank 0, and which `ranks` ranks divide by `how` between these;
+/// `limit`: of rank 0's memory.
+inline schedule::built_split shared(const real_network& net, placement::work how, int ranks = 2, std::int64_t limit = -1) {
+  const auto n = static_cast<std::size_t>(net.size());
+  assigned works{
+      .owner = std::vector<int>(n), .work_of = std::vector<int>(n, 1), .run_ranks = {0}, .shares = {}, .works = {}};
+  works.work_of.front() = works.work_of.back() = 0;
+  for (int r = 0; r < ranks; ++r) works.run_ranks.push_back(r);
+  how.first_rank = 1, how.ranks = ranks;
+  works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1}, how};
+  std::vector<std::int64_t> limits(static_cast<std::size_t>(ranks), -1);
+  limits[0] = limit;
+  return plan_of(net, works, limits);
+}
+
 /// What a random division of a random network gives.
 struct divided {
   random_real_network net;

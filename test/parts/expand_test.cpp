@@ -15,25 +15,6 @@ namespace {
 
 using namespace dice;
 
-/// The plan of a chain of layers whose first and last are on rank 0, and which two ranks divide by `how` between these;
-/// `limit`: of rank 0's memory, if it is not negative.
-schedule::built_split shared(const test::real_network& net, placement::work how, std::int64_t limit = -1) {
-  const auto n = static_cast<std::size_t>(net.size());
-  test::assigned works{
-      .owner = std::vector<int>(n), .work_of = std::vector<int>(n, 1), .run_ranks = {0, 0, 1}, .shares = {}, .works = {}};
-  works.work_of.front() = works.work_of.back() = 0;
-  how.first_rank = 1, how.ranks = 2;
-  works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1}, how};
-  const std::vector<platform::device> devices{{0, {}, limit}, {1, {}, -1}};
-  const auto parameters = net.parameters();
-  const auto chosen = test::choices(net, algorithm::backend::openmp),
-             smallest = test::choices(net, algorithm::backend::openmp, 0);
-  algorithm::tables tables;
-  tables.chosen[algorithm::backend::openmp] = chosen, tables.smallest[algorithm::backend::openmp] = smallest;
-  schedule::detail::whole_algorithms algorithms(tables);
-  return schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 1);
-}
-
 TEST(Expand, PartsAreTheWholeBitForBit) {
   for (unsigned k = 0; k < 26; ++k) {
     const unsigned seed = k < 25 ? k : 250;  // there a cut divides a tile of Winograd's algorithm
@@ -82,16 +63,8 @@ TEST(Expand, TilesSaveTheirWeightsOnce) {
         .owner = std::vector<int>(4), .work_of = {0, 1, 0, 0}, .run_ranks = {0, 0}, .shares = {}, .works = {}};
     works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
                    {.how = placement::way::tiles, .first_rank = 1, .ranks = 1, .down = 2, .across = 2}};
-    const std::vector<platform::device> devices{{0, {}, limit}};
-    const auto parameters = net.parameters();
-    const auto chosen = test::choices(net, algorithm::backend::openmp),
-               smallest = test::choices(net, algorithm::backend::openmp, 0);
-    algorithm::tables tables;
-    tables.chosen[algorithm::backend::openmp] = chosen, tables.smallest[algorithm::backend::openmp] = smallest;
-    schedule::detail::whole_algorithms algorithms(tables);
-    const auto is =
-        schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 1);
-    const auto& used = algorithms.chosen[algorithm::backend::openmp];
+    meta::array<algorithm::choice> used;
+    const auto is = test::plan_of(net, works, {limit}, 1, &used);
     return std::array<std::int64_t, 3>{used[tiled].variant, used[whole].variant, is.plan.ranks[0].peak_bytes};
   };
   const auto free = variants(-1);
@@ -157,14 +130,7 @@ TEST(Expand, APickedTensorDoesNotComeWithinAConcat) {
   works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
                  {.how = placement::way::replicas, .first_rank = 1, .ranks = 2},
                  {.how = placement::way::replicas, .first_rank = 3, .ranks = 2}};
-  const std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}, {2, {}, -1}};
-  const auto parameters = net.parameters();
-  const auto chosen = test::choices(net, algorithm::backend::openmp);
-  algorithm::tables tables;
-  tables.chosen[algorithm::backend::openmp] = chosen;
-  schedule::detail::whole_algorithms algorithms(tables);
-  const auto is =
-      schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 5);
+  const auto is = test::plan_of(net, works, {-1, -1, -1}, 5);
   const auto all = is.net.view();
   EXPECT_TRUE(schedule::sound(is.plan.view(), all.net, all.parts) && schedule::turns_match(is.plan.view(), all));
   // Rank 1 is a replica only: one segment, but all frames in flight lie between its own.
@@ -198,7 +164,7 @@ TEST(Expand, StripsInTurnExchangeTheirBorders) {
   int last = net.add(ops::input{.extents = {1, 4, 24, 8}}, {});
   for (int i = 0; i < 2; ++i) last = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
   net.add(ops::output{}, {last});
-  const auto is = shared(net, {.how = placement::way::tiles, .down = 4, .across = 1});
+  const auto is = test::shared(net, {.how = placement::way::tiles, .down = 4, .across = 1});
   const auto parts = is.net.view();
   int borders = 0;
   for (const auto& m : is.plan.messages) {
@@ -220,7 +186,7 @@ TEST(Expand, CutsSuitTheLayersBehind) {
       last = i == 2 ? net.add(ops::max_pool{.kernel = {2, 2}, .strides = {2, 2}}, {last})
                     : net.add(ops::conv{.channels = channels, .kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
   net.add(ops::output{}, {last});
-  const auto is = shared(net, {.how = placement::way::rows});
+  const auto is = test::shared(net, {.how = placement::way::rows});
   const auto parts = is.net.view();
   std::vector<std::int64_t> begins;
   for (std::size_t l = 0; l < parts.parts.size(); ++l)
@@ -239,7 +205,7 @@ TEST(Expand, PartsOfResizeHaveAllRepetitions) {
   last = net.add(ops::resize{.factors = {1, 1, 2, 2, 1, 1, 1, 1}}, {last});
   last = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
   net.add(ops::output{}, {last});
-  const auto is = shared(net, {.how = placement::way::rows, .exchange_every = 2});
+  const auto is = test::shared(net, {.how = placement::way::rows, .exchange_every = 2});
   std::vector<std::array<std::int64_t, 2>> rows;
   for (const auto& p : is.net.view().parts)
     if (p.layer == 1 && p.what == parts::part::kind::compute) rows.push_back({p.box.begin[2], p.box.end[2]});
@@ -258,8 +224,8 @@ TEST(Expand, LimitsThatCannotBeKeptGetTheSmallerPlan) {
   }
   net.add(ops::output{}, {last});
   const placement::work rows{.how = placement::way::rows};
-  const auto fastest = shared(net, rows).plan.ranks[0].peak_bytes;
-  EXPECT_EQ(shared(net, rows, fastest - 1).plan.ranks[0].peak_bytes, fastest);
+  const auto fastest = test::shared(net, rows).plan.ranks[0].peak_bytes;
+  EXPECT_EQ(test::shared(net, rows, 2, fastest - 1).plan.ranks[0].peak_bytes, fastest);
 }
 
 }  // namespace

@@ -201,30 +201,14 @@ TEST(Bands, ElsewhereIsNoticed) {
   EXPECT_GT(bands, 0);
 }
 
-/// A chain of convolutions on large images, which three ranks share by rows: borders come before interiors.
-schedule::built_split with_borders(const test::real_network& net) {
-  const auto n = static_cast<std::size_t>(net.size());
-  test::assigned works{
-      .owner = std::vector<int>(n), .work_of = std::vector<int>(n, 1), .run_ranks = {0, 0, 1, 2}, .shares = {}, .works = {}};
-  works.work_of.front() = works.work_of.back() = 0;
-  works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
-                 {.how = placement::way::rows, .first_rank = 1, .ranks = 3}};
-  const std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}, {2, {}, -1}};
-  const auto parameters = net.parameters();
-  const auto chosen = test::choices(net, algorithm::backend::openmp);
-  algorithm::tables tables;
-  tables.chosen[algorithm::backend::openmp] = chosen;
-  schedule::detail::whole_algorithms algorithms(tables);
-  return schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 1);
-}
-
+/// On large images, borders come before interiors.
 TEST(Proofs, BordersBeforeInteriors) {
   test::real_network net;
   int at = net.add(ops::input{.extents = {1, 3, 150, 80}}, {});
   for (int i = 0; i < 3; ++i)
     at = net.add(ops::conv{.channels = 32, .kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {at}, {{32, net.shape(at)[1], 3, 3}});
   net.add(ops::output{}, {at});
-  const auto is = with_borders(net);
+  const auto is = test::shared(net, {.how = placement::way::rows}, 3);
   const auto all = is.net.view();
   const auto& plan = is.plan;
   ASSERT_TRUE(schedule::sound(plan.view(), all.net, all.parts));
