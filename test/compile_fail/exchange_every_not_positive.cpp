@@ -1,4 +1,4 @@
-// expect: dice::error::exchange_every_not_positive<0, dice::remedy::give_a_positive_number_of_layers>
+// expect: dice::error::exchange_every_not_positive<dice::rows<sample::conv1, dice::exchange_every<0>>, dice::remedy::give_a_positive_number_of_layers>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

@@ -1,4 +1,4 @@
-// expect: dice::error::share_not_positive<0, dice::remedy::give_each_device_a_positive_share>
+// expect: dice::error::share_not_positive<dice::rows<sample::conv1, dice::shares<1, 0>>, dice::remedy::give_each_device_a_positive_share>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

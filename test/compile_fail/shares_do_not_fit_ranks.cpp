@@ -1,4 +1,4 @@
-// expect: dice::error::shares_do_not_fit_ranks<3, 2, dice::remedy::give_one_share_for_each_device_of_the_run>
+// expect: dice::error::shares_do_not_fit_ranks<dice::rows<sample::conv1, dice::shares<1, 2, 3>>, 2, dice::remedy::give_one_share_for_each_device_of_the_run>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

@@ -1,4 +1,4 @@
-// expect: dice::error::tile_grid_not_positive<0, 2, dice::remedy::give_at_least_one_row_and_one_column>
+// expect: dice::error::tile_grid_not_positive<dice::tiles<0, 2, sample::conv1>, dice::remedy::give_at_least_one_row_and_one_column>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

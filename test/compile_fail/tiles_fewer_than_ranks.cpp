@@ -1,4 +1,4 @@
-// expect: dice::error::tiles_fewer_than_ranks<1, 2, dice::remedy::write_at_least_as_many_tiles_as_ranks>
+// expect: dice::error::tiles_fewer_than_ranks<dice::tiles<1, 1, sample::conv1>, 2, dice::remedy::write_at_least_as_many_tiles_as_ranks>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

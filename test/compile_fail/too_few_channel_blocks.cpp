@@ -1,4 +1,4 @@
-// expect: dice::error::too_few_channel_blocks<sample::conv1, 1, 2, dice::remedy::split_it_over_fewer_ranks_or_otherwise>
+// expect: dice::error::too_few_channel_blocks<sample::conv1, 1, 2, dice::remedy::split_it_into_fewer_parts_or_otherwise>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

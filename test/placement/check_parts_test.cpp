@@ -134,16 +134,16 @@ TEST(Parts, TellsWhatWhereAndTheRemedy) {
             "knows all of its frames; give it shares or put a layer between");
   EXPECT_EQ(first("tiles<9, 1, conv1>"),
             "line 1, column 25: too_few_rows: layer 'conv1' can be cut into at most 8 parts by rows, not into 9; split it "
-            "over fewer ranks or otherwise");
+            "into fewer parts or otherwise");
   EXPECT_EQ(first("tiles<1, 10, conv1>"),
             "line 1, column 25: too_few_columns: layer 'conv1' can be cut into at most 8 parts by columns, not into 10; "
-            "split it over fewer ranks or otherwise");
+            "split it into fewer parts or otherwise");
   EXPECT_EQ(first("output_channels<conv1>"),
             "line 1, column 25: too_few_channel_blocks: layer 'conv1' can be cut into at most 1 part by channels, not into "
-            "2; split it over fewer ranks or otherwise");
+            "2; split it into fewer parts or otherwise");
   EXPECT_EQ(first("input_channels<conv1>"),
             "line 1, column 25: too_few_channel_blocks: layer 'conv1' can be cut into at most 1 part by input and output "
-            "channels, not into 2; split it over fewer ranks or otherwise");
+            "channels, not into 2; split it into fewer parts or otherwise");
 }
 
 // A layer can be cut at multiples of its steps: how many parts are possible.

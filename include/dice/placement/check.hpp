@@ -131,6 +131,19 @@ constexpr finding check_points(const written_mapping& m, int layers) {
   return {};
 }
 
+/// Adds the first ranks of the first two runs whose works list the layer f.number.
+constexpr finding name_ranks(finding f, const written_mapping& m) {
+  int rank = -1, found = 0;
+  for (const auto& e : m.entries) {
+    for (const int r : ranks_in(e)) rank = rank < 0 ? r : rank;
+    bool lists_it = false;
+    for (const auto& list : e.work.lists) lists_it = lists_it || (list.first <= f.number && f.number <= list.last);
+    if (lists_it && found < 2) f.ranks[found++] = rank;
+    if (ends_run(m, e)) rank = -1;
+  }
+  return f;
+}
+
 constexpr finding check_layers(const written_mapping& m, int layers) {
   meta::array<int> devices(layers), last(layers, -1);  // how many entries list each layer, and the last that does
   int at = 0;
@@ -145,7 +158,8 @@ constexpr finding check_layers(const written_mapping& m, int layers) {
     if (devices[l] > 1) two.number = l, ++two.more;
     if (devices[l] == 0) none.number = l, ++none.more;
   }
-  return two.more >= 0 ? two : none.more >= 0 ? none : finding{};
+  if (two.more >= 0) return name_ranks(two, m);
+  return none.more >= 0 ? none : finding{};
 }
 
 }  // namespace detail

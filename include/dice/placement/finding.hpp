@@ -66,6 +66,7 @@ struct finding {
                      ///< first
   std::int64_t bytes = 0;  ///< memory_less_than_plan: what the rank needs
   std::int64_t units = 0;  ///< few_rows, few_columns, few_blocks: into how many parts the layer can be cut
+  int ranks[2] = {};       ///< two_devices: the first ranks of the first two runs that have the layer
 
   constexpr explicit operator bool() const { return what != mistake::none; }
   friend constexpr bool operator==(const finding&, const finding&) = default;

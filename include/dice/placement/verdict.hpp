@@ -55,16 +55,29 @@ template <int Position, class Net, class Points, class... E>
 auto entry_at(const split<Net, Points, E...>*)
     -> std::remove_cvref_t<decltype(boost::hana::at_c<Position>(boost::hana::tuple_t<E...>))>;
 
-/// The error Of with a layer and the number of others.
-template <template <class...> class Of, class Layer, int More, class Remedy> constexpr auto of_layers() {
-  if constexpr (More == 0) return failing<Of<Layer, Remedy>>{};
-  else return failing<Of<Layer, error::and_others<More>, Remedy>>{};
+constexpr bool of_a_work(mistake what) {
+  using enum mistake;
+  return what == tile_grid || what == few_tiles || what == share_not_positive || what == shares_count ||
+         what == mistake::exchange_every;
+}
+
+/// The error of a work's numbers.
+template <mistake What, class Work, int Ranks> constexpr auto of_work() {
+  if constexpr (What == mistake::tile_grid)
+    return failing<error::tile_grid_not_positive<Work, remedy::give_at_least_one_row_and_one_column>>{};
+  else if constexpr (What == mistake::few_tiles)
+    return failing<error::tiles_fewer_than_ranks<Work, Ranks, remedy::write_at_least_as_many_tiles_as_ranks>>{};
+  else if constexpr (What == mistake::share_not_positive)
+    return failing<error::share_not_positive<Work, remedy::give_each_device_a_positive_share>>{};
+  else if constexpr (What == mistake::shares_count)
+    return failing<error::shares_do_not_fit_ranks<Work, Ranks, remedy::give_one_share_for_each_device_of_the_run>>{};
+  else return failing<error::exchange_every_not_positive<Work, remedy::give_a_positive_number_of_layers>>{};
 }
 
 /// The error of a layer that cannot be in parts, or in so many.
 template <mistake What, class Layer, std::int64_t Units, int Ranks> constexpr auto of_parts() {
   using whole = remedy::run_it_as_a_whole_in_a_layers_list;
-  using fewer = remedy::split_it_over_fewer_ranks_or_otherwise;
+  using fewer = remedy::split_it_into_fewer_parts_or_otherwise;
   if constexpr (What == mistake::end_in_parts) return failing<error::input_or_output_not_splittable<Layer, whole>>{};
   else if constexpr (What == mistake::not_in_parts) return failing<error::layer_not_splittable<Layer, whole>>{};
   else if constexpr (What == mistake::few_rows) return failing<error::too_few_rows<Layer, Units, Ranks, fewer>>{};
@@ -130,16 +143,6 @@ template <class Net, class Map> consteval auto verdict() {
     return failing<error::memory_limit_not_positive<f.number, remedy::give_a_positive_number_of_bytes>>{};
   else if constexpr (f.what == in_flight)
     return failing<error::too_few_frames_in_flight<f.number, remedy::let_at_least_one_frame_be_in_flight>>{};
-  else if constexpr (f.what == tile_grid)
-    return failing<error::tile_grid_not_positive<f.number, f.more, remedy::give_at_least_one_row_and_one_column>>{};
-  else if constexpr (f.what == few_tiles)
-    return failing<error::tiles_fewer_than_ranks<f.number, f.more, remedy::write_at_least_as_many_tiles_as_ranks>>{};
-  else if constexpr (f.what == share_not_positive)
-    return failing<error::share_not_positive<f.number, remedy::give_each_device_a_positive_share>>{};
-  else if constexpr (f.what == shares_count)
-    return failing<error::shares_do_not_fit_ranks<f.number, f.more, remedy::give_one_share_for_each_device_of_the_run>>{};
-  else if constexpr (f.what == mistake::exchange_every)
-    return failing<error::exchange_every_not_positive<f.number, remedy::give_a_positive_number_of_layers>>{};
   else if constexpr (f.what == empty_list)
     return failing<error::empty_layer_list<f.number, remedy::give_the_device_at_least_one_layer>>{};
   else if constexpr (f.what == point_outside)
@@ -148,13 +151,17 @@ template <class Net, class Map> consteval auto verdict() {
     return failing<error::split_points_unordered<f.number, remedy::sort_the_points_and_use_each_once>>{};
   else if constexpr (f.what == points_count)
     return failing<error::split_points_do_not_fit_devices<f.number, f.more, remedy::give_one_point_less_than_devices>>{};
-  else if constexpr (f.what == two_devices)
-    return detail::of_layers<error::layer_on_two_devices, typename Net::template layer<f.number>, f.more,
-                             remedy::remove_it_from_one_of_the_layer_lists>();
-  else if constexpr (f.what == no_device)
-    return detail::of_layers<error::layer_without_device, typename Net::template layer<f.number>, f.more,
-                             remedy::add_it_to_a_layers_list>();
-  else if constexpr (f.what >= end_in_parts && f.what <= free_after_replicas)
+  else if constexpr (f.what == two_devices) {
+    using layer = typename Net::template layer<f.number>;
+    using fix = remedy::remove_it_from_one_of_the_layer_lists;
+    if constexpr (f.more == 0) return failing<error::layer_on_two_devices<layer, f.ranks[0], f.ranks[1], fix>>{};
+    else return failing<error::layer_on_two_devices<layer, f.ranks[0], f.ranks[1], error::and_others<f.more>, fix>>{};
+  } else if constexpr (f.what == no_device) {
+    using layer = typename Net::template layer<f.number>;
+    using fix = remedy::add_it_to_a_layers_list;
+    if constexpr (f.more == 0) return failing<error::layer_without_device<layer, fix>>{};
+    else return failing<error::layer_without_device<layer, error::and_others<f.more>, fix>>{};
+  } else if constexpr (f.what >= end_in_parts && f.what <= free_after_replicas)
     return detail::of_parts<f.what, typename Net::template layer<f.number>, f.units, f.more>();
   else {
     using E = typename decltype(detail::entry_at<f.position>(static_cast<const typename normal<Map>::type*>(nullptr)))::type;
@@ -163,7 +170,8 @@ template <class Net, class Map> consteval auto verdict() {
       if constexpr (f.what == not_a_unit)
         return failing<error::not_a_unit<unit, remedy::write_cpu_or_cores_or_threads_or_gpu>>{};
       else return failing<error::unit_without_backend<unit, remedy::link_dice_cudnn_or_use_a_cpu_unit>>{};
-    } else {
+    } else if constexpr (detail::of_a_work(f.what)) return detail::of_work<f.what, E, f.more>();
+    else {
       using part = typename decltype(detail::pick<f.index>(E{}))::type;
       using layer = detail::ends<part>;
       if constexpr (f.what == not_an_option)

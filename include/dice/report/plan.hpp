@@ -103,7 +103,7 @@ namespace dice::report {
     char macs[32];
     std::snprintf(macs, sizeof macs, "%.1f", static_cast<double>(r.macs) / 1e6);
     const auto flow = [](int n, std::int64_t bytes) {
-      return n ? std::to_string(n) + " · " + text::bytes_text(bytes) : std::string("–");
+      return n ? std::to_string(n) + " (" + text::bytes_text(bytes) + ")" : std::string("–");
     };
     lines.push_back({std::to_string(r.rank), unit_text(p, r.rank), std::to_string(layers_of(p, r.rank).size()), macs,
                      text::bytes_text(r.weight_bytes), text::bytes_text(r.arena_bytes), text::bytes_text(r.peak_bytes),

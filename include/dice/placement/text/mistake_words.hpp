@@ -91,11 +91,11 @@ constexpr mistake_words words_of(mistake what) {
     case mistake::not_in_parts:
       return {"layer_not_splittable", "run it as a whole in a layers list"};
     case mistake::few_rows:
-      return {"too_few_rows", "split it over fewer ranks or otherwise"};
+      return {"too_few_rows", "split it into fewer parts or otherwise"};
     case mistake::few_columns:
-      return {"too_few_columns", "split it over fewer ranks or otherwise"};
+      return {"too_few_columns", "split it into fewer parts or otherwise"};
     case mistake::few_blocks:
-      return {"too_few_channel_blocks", "split it over fewer ranks or otherwise"};
+      return {"too_few_channel_blocks", "split it into fewer parts or otherwise"};
     case mistake::memory_less_than_plan:
       return {"memory_limit_less_than_plan", "raise the limit or move layers to another device"};
     case mistake::no_kernel:
