@@ -21,8 +21,8 @@ namespace test {
 
 /// The value of one element: element `index` of what layer `layer` computes for frame `frame`.
 struct symbol {
-  int frame = -1, layer = -1;
-  std::int64_t index = -1;
+  int frame = -1;
+  std::int64_t layer = -1, index = -1;
   friend bool operator==(const symbol&, const symbol&) = default;
 };
 
@@ -82,7 +82,7 @@ class simulation {
       rest /= shape[a], pitch *= part.of[a];
     }
     // Partial sums are values of their own.
-    if (part.to > 0) return {frame, part.layer + 1'000'000 * static_cast<int>(part.to), index};
+    if (part.to > 0) return {frame, part.layer + 1'000'000 * part.to, index};
     return seen(whole_, part.layer, index, frame);
   }
   static symbol seen(const dice::graph::network_view& net, int l, std::int64_t i, int frame) {

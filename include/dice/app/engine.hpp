@@ -203,14 +203,16 @@ template <graph::network_type Net> class engine {
 /// std::runtime_error if MPI runs at a lower level than engine_thread_level.
 template <class Net, class Map>
 requires assembly::valid<Net, Map> engine<Net> start(const engine_options& o = {}) {
-  return engine<Net>(std::make_unique<job::stream_job>(assembly::program_of<Net, Map>, o));
+  static_cast<void>(schedule::phases_of<Net, Map>);
+  return engine<Net>(std::make_unique<job::stream_job>(assembly::program<Net, Map>(), o));
 }
 
 #ifdef DICE_WITH_MPI
 /// The same over the processes of `ranks`, which all call it; the engine works on a duplicate.
 template <class Net, class Map>
 requires assembly::valid<Net, Map> engine<Net> start(MPI_Comm ranks, const engine_options& o = {}) {
-  return engine<Net>(std::make_unique<job::stream_job>(assembly::program_of<Net, Map>, o, ranks));
+  static_cast<void>(schedule::phases_of<Net, Map>);
+  return engine<Net>(std::make_unique<job::stream_job>(assembly::program<Net, Map>(), o, ranks));
 }
 #endif
 

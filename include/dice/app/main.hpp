@@ -26,6 +26,12 @@ inline constexpr advice::cluster_model cluster_model_of{cost::setting_of<Net, Cl
                                                         cost::detail::ranks<Net, Map, Cluster>, &advice::predicted_text,
                                                         &advice::advised, &advice::searched_text};
 
+/// What main calls after the phases of schedule::phases_of.
+template <class Net, class Map, class Cluster> int run_program(int argc, char** argv) {
+  if constexpr (std::is_void_v<Cluster>) return run(assembly::program_of<Net, Map>, nullptr, argc, argv);
+  else return run(assembly::program_of<Net, Map>, &cluster_model_of<Net, Map, Cluster>, argc, argv);
+}
+
 }  // namespace app
 
 /// The main function of a program that runs network Net as mapping Map says: reads the command line (see --help), runs this
@@ -35,8 +41,8 @@ inline constexpr advice::cluster_model cluster_model_of{cost::setting_of<Net, Cl
 template <class Net, class Map, class Cluster = void>
 requires app::right_on<Net, Map, Cluster>
 int main(int argc, char** argv) {
-  if constexpr (std::is_void_v<Cluster>) return app::run(assembly::program_of<Net, Map>, nullptr, argc, argv);
-  else return app::run(assembly::program_of<Net, Map>, &app::cluster_model_of<Net, Map, Cluster>, argc, argv);
+  static_cast<void>(schedule::phases_of<Net, Map>);
+  return app::run_program<Net, Map, Cluster>(argc, argv);
 }
 
 /// Chosen for a mapping or cluster with a mistake: naming its return type is the error that the user reads.

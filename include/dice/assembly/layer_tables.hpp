@@ -75,7 +75,26 @@ template <class Net, unsigned Set, algorithm::backend B> constexpr bool computes
   else return false;
 }
 
+template <class Net, unsigned Set, algorithm::backend B> constexpr bool computes_all() {
+  if constexpr ((Set & algorithm::bit(B)) != 0) {
+    std::size_t l = 0;
+    for (const auto& layer : graph::view_of<Net>.layers) {
+      if (!layer.is_input && !layer.is_output && !computes_of<Net, B>[l]) return false;
+      ++l;
+    }
+  }
+  return true;
+}
+
 }  // namespace detail
+
+/// Whether each backend of a set has a kernel for each layer of network Net.
+template <class Net, unsigned Set> constexpr bool computes_all() {
+  return []<int... B>(std::integer_sequence<int, B...>) {
+    return (detail::computes_all<Net, Set, static_cast<algorithm::backend>(B)>() && ...);
+  }
+  (std::make_integer_sequence<int, algorithm::backends>{});
+}
 
 /// Whether backend `by` of a set has a kernel for a layer of network Net: known without the tables.
 template <class Net, unsigned Set> constexpr bool computes(algorithm::backend by, int layer) {

@@ -99,5 +99,7 @@ inline constexpr runtime::program program_of{
 #endif
     .library = library_id,
 };
+/// The same, after the phases of schedule::phases_of if the caller names them first.
+template <class Net, class Map> const runtime::program& program() { return program_of<Net, Map>; }
 
 }  // namespace dice::assembly

@@ -28,6 +28,7 @@ template <class Net, class Map> inline constexpr const auto& layer_tables_for = 
 /// A null pointer to a function whose return type is the named error for the mapping's first mistake, or int if it has none.
 template <class Net, class Map> consteval auto verdict() {
   if constexpr (!std::is_same_v<decltype(schedule::verdict<Net, Map>()()), int>) return schedule::verdict<Net, Map>();
+  else if constexpr (computes_all<Net, backends_of<Net, Map>>()) return static_cast<int (*)()>(nullptr);
   else if constexpr (constexpr auto f = check_kernels(schedule::draft_of<Net, Map>, schedule::parts_of<Net, Map>,
                                                       placement::of<Net, Map>.devices, computes<Net, backends_of<Net, Map>>);
                      f)

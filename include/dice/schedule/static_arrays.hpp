@@ -71,6 +71,12 @@ template <sizes Used> consteval arrays<Used> trim(const auto& from) {
   return out;
 }
 
+/// Whether a device of the mapping has a memory limit.
+template <class Net, class Map>
+inline constexpr bool has_limits = std::any_of(placement::of<Net, Map>.devices.begin(),
+                                               placement::of<Net, Map>.devices.end(),
+                                               [](const auto& d) { return d.memory_limit >= 0; });
+
 template <class Net> using algorithms_of = std::array<algorithm::choice, Net::size>;
 
 /// Adds the tables of backend B if a device of the mapping needs them.

@@ -82,12 +82,38 @@ inline constexpr bool proved = [] {
 
 }  // namespace detail
 
-/// The plan of valid mapping Map for network Net, before the proofs. Checks of mappings use this one: a compiler that frees
-/// memory between functions (g++) then does not need the memory of plan and proofs at once.
+/// The plan of valid mapping Map for network Net, before the proofs: checks of mappings use this one.
 template <class Net, class Map> inline constexpr plan_view draft_of = detail::view_of_plan<Net, Map>();
 
 /// The same, proved sound.
 template <class Net, class Map>
 inline constexpr plan_view plan_of = (static_cast<void>(detail::proved<Net, Map>), draft_of<Net, Map>);
+
+namespace detail {
+
+template <class Net, class Map, int Phase> void work_out() {
+  if constexpr (Phase == 6) {
+    static_cast<void>(proved<Net, Map>);
+  } else if constexpr (splits<Net, Map>) {
+    if constexpr (Phase == 0) static_cast<void>(planned_parts<Net, Map>);
+    if constexpr (Phase == 1) static_assert(!pieces_of<Net, Map>().list.empty());
+    if constexpr (Phase == 2) static_cast<void>(split_network<Net, Map>);
+    if constexpr (Phase == 3) static_cast<void>(split_algorithms<Net, Map>);
+    if constexpr (Phase == 4) static_cast<void>(roomy_split<Net, Map>);
+    if constexpr (Phase == 5) static_cast<void>(split_plan<Net, Map>);
+  } else if constexpr (Phase == 5) {
+    static_cast<void>(roomy_plan<Net, Map>);
+  }
+}
+
+}  // namespace detail
+
+/// Functions that do nothing when they run. g++ frees memory only between functions, so a function template that names this,
+/// and then calls another one that needs plan_of, has each phase of the plan computed in a function of its own: that halves
+/// the compiler's memory.
+template <class Net, class Map> inline constexpr auto phases_of = []<int... Phase>(std::integer_sequence<int, Phase...>) {
+  return std::array{&detail::work_out<Net, Map, Phase>...};
+}
+(std::make_integer_sequence<int, 7>{});
 
 }  // namespace dice::schedule

@@ -22,13 +22,6 @@ template <class Net> inline constexpr auto operators_of = []<int... Id>(std::int
 }
 (std::make_integer_sequence<int, Net::size>{});
 
-/// Whether a device of the mapping has a memory limit.
-template <class Net, class Map> consteval bool has_limits() {
-  for (const auto& d : placement::of<Net, Map>.devices)
-    if (d.memory_limit >= 0) return true;
-  return false;
-}
-
 template <class Net, class Map> consteval parts::source unlimited_source() {
   constexpr auto& where = placement::of<Net, Map>;
   return {.net = graph::view_of<Net>,
@@ -54,7 +47,7 @@ template <class Net, class Map> inline constexpr auto limited = limit<Net, Map>(
 template <class Net, class Map>
 inline constexpr parts::source split_source = [] {
   auto out = unlimited_source<Net, Map>();
-  if constexpr (has_limits<Net, Map>())
+  if constexpr (has_limits<Net, Map>)
     for (std::size_t b = 0; b < algorithm::backends; ++b) out.algorithms.values[b] = limited<Net, Map>[b];
   return out;
 }();
