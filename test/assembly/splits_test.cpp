@@ -7,6 +7,8 @@
 #include "dice/assembly/remap.hpp"
 #include "dice/measure/measured.hpp"
 #include "dice/report/draw.hpp"
+#include "dice/report/plan.hpp"
+#include "dice/report/steps.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/other_mapping.hpp"
 #include "dice/runtime/weights_of.hpp"
@@ -161,6 +163,37 @@ TEST(Splits, DrawingsStayLegible) {
       under("mapping<dev<0>, layers<picture, from<flatten>>, dev<1>, dev<2>, replicas<range<conv1, pool3>>>");
   const auto picks = report::plan_dot(replicas.it->program());
   EXPECT_EQ(count(picks, "\"pool3  pick\\n1×64×2×2\""), 1) << picks;
+  EXPECT_EQ(count(picks, " B, 1 of 2 frames"), 4) << picks;
+}
+
+/// A convolution reads all channels, however its operand is divided; a pooling only its own.
+TEST(Splits, ConvolutionsKeepTheirSharesOfChannels) {
+  const auto shared = under(
+      "mapping<dev<0>, layers<to<relu1>>, ranks<0>, dev<1>, output_channels<range<conv2, pool3>, shares<3, 1>>, ranks<0>, "
+      "layers<from<flatten>>>");
+  const auto text = report::plan_table(shared.it->program());
+  EXPECT_NE(text.find("\nParts:\n"
+                      "layer  rank 0         rank 1\n"
+                      "conv2  channels 0-15  channels 16-31\n"
+                      "relu2  channels 0-15  channels 16-31\n"
+                      "pool2  channels 0-15  channels 16-31\n"
+                      "conv3  channels 0-47  channels 48-63\n"
+                      "relu3  channels 0-47  channels 48-63\n"
+                      "pool3  channels 0-47  channels 48-63\n\n"),
+            text.npos)
+      << text;
+  EXPECT_EQ(report::plan_table(under("mapping<dev<0>, layers<all>>").it->program()).find("Parts:"), text.npos);
+}
+
+TEST(Splits, StepsOfReplicasSayForWhichFrames) {
+  const auto turns =
+      under("mapping<dev<0>, layers<picture, from<flatten>>, dev<1>, dev<2>, replicas<range<conv1, pool3>, shares<2, 1>>>");
+  const auto text = report::plan_steps(turns.it->program());
+  EXPECT_NE(text.find("rank 1, tag 1, 256 B, 2 of 3 frames"), text.npos) << text;
+  EXPECT_NE(text.find("conv1 + relu1, 1 of 3 frames"), text.npos) << text;
+  const auto free =
+      under("mapping<dev<0>, layers<picture, from<flatten>>, dev<1>, dev<2>, replicas<range<conv1, pool3>, first_free>>");
+  EXPECT_NE(report::plan_steps(free.it->program()).find("rank 2, tag 1, 256 B, when free"), text.npos);
 }
 
 }  // namespace

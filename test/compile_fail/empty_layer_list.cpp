@@ -1,4 +1,4 @@
-// expect: dice::error::empty_layer_list<1, dice::remedy::give_the_device_at_least_one_layer>
+// expect: dice::error::empty_layer_list<dice::layers<>, dice::remedy::give_it_at_least_one_layer>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

@@ -1,4 +1,4 @@
-// expect: dice::error::not_a_split_option<sample::relu1, dice::remedy::put_it_once_after_the_layers_of_a_split_that_has_it>
+// expect: dice::error::not_a_split_option<sample::relu1, dice::rows<sample::conv1, dice::exchange_every<2>, sample::relu1>, dice::remedy::write_the_layers_first_and_then_options_of_this_split_each_once>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

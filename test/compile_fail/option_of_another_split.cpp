@@ -1,4 +1,4 @@
-// expect: dice::error::not_a_split_option<dice::shares<1, 2>, dice::remedy::put_it_once_after_the_layers_*>
+// expect: dice::error::not_a_split_option<dice::shares<1, 2>, dice::tiles<1, 2, sample::conv1, dice::shares<1, 2>>, *>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

@@ -1,4 +1,4 @@
-// expect: dice::error::rank_used_twice<1, dice::remedy::give_each_device_a_rank_of_its_own>
+// expect: dice::error::rank_used_twice<1, dice::remedy::give_each_device_a_rank_of_its_own_or_name_it_again_with_ranks>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

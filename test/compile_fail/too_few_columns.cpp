@@ -1,4 +1,4 @@
-// expect: dice::error::too_few_columns<sample::conv1, 8, 9, dice::remedy::split_it_into_fewer_parts_or_otherwise>
+// expect: dice::error::too_few_columns<sample::conv1, 8, 9, dice::remedy::make_fewer_parts_or_split_it_in_another_way_or_not_at_all>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

@@ -93,11 +93,18 @@ TEST(Parts, TellsWhatWhereAndTheRemedy) {
             "line 1, column 17: split_on_one_rank: 'rows<all>' stands after one device only, that of rank 0; name several "
             "devices or write layers");
   EXPECT_EQ(first("tiles<1, 2, conv1, shares<1, 1>>"),
-            "line 1, column 44: not_a_split_option: 'shares<1, 1>' does not belong here; put it once after the layers of a "
-            "split that has it");
+            "line 1, column 44: not_a_split_option: 'shares<1, 1>' does not belong here: tiles<…> has the option "
+            "exchange_every<…>; write the layers first and then options of this split each once");
+  const auto options = [&](const std::string& work) {
+    const auto text = first(work);
+    return text.substr(text.find(": ", text.find("here")) + 2, text.find(';') - text.find(": ", text.find("here")) - 2);
+  };
+  EXPECT_EQ(options("rows<conv1, first_free>"), "rows<…> has the options shares<…> and exchange_every<…>");
+  EXPECT_EQ(options("output_channels<conv1, exchange_every<2>>"), "output_channels<…> has the option shares<…>");
+  EXPECT_EQ(options("replicas<conv1, exchange_every<2>>"), "replicas<…> has the options shares<…> or first_free");
   EXPECT_EQ(told("mapping<dev<0>, layers<all, exchange_every<2>>>"),
-            "line 1, column 29: not_a_split_option: 'exchange_every<2>' stands in layers<…>, which has no options; put it "
-            "once after the layers of a split that has it");
+            "line 1, column 29: not_a_split_option: 'exchange_every<2>' stands in layers<…>, which has no options; write "
+            "the layers first and then options of this split each once");
   EXPECT_EQ(first("tiles<0, 2, conv1>"),
             "line 1, column 25: tile_grid_not_positive: 'tiles<0, 2, conv1>' has a grid of 0 × 2 tiles; give at least one "
             "row and one column");
@@ -117,7 +124,7 @@ TEST(Parts, TellsWhatWhereAndTheRemedy) {
             "line 1, column 37: not_a_layer_of_the_network: 'share' is not a layer of the network sample (did you mean "
             "'shares'?); name layers of the network passed to main");
   EXPECT_EQ(first("rows<conv1, relu1>"),
-            "line 1, column 55: layer_on_two_devices: layer 'relu1' is in the lists of ranks (0, 1) and 0; remove it from "
+            "line 1, column 55: layer_in_two_lists: layer 'relu1' is in the lists of ranks (0, 1) and 0; remove it from "
             "one of the layer lists");
   EXPECT_EQ(told("mapping<dev<0>, layers<to<fc1>>, dev<1>, ranks<0>, rows<scores>>"),
             "line 1, column 52: input_or_output_not_splittable: layer 'scores' is a graph output, which one rank has whole; "
@@ -126,24 +133,24 @@ TEST(Parts, TellsWhatWhereAndTheRemedy) {
             "line 1, column 25: input_or_output_not_splittable: layer 'image' is a graph input, which one rank has whole; "
             "run it as a whole in a layers list");
   EXPECT_EQ(told("mapping<dev<0>, layers<to<flatten1>, scores>, ranks<0>, dev<1>, columns<fc1>>"),
-            "line 1, column 65: layer_not_splittable: layer 'fc1' (Gemm) cannot be cut in this way; run it as a whole in a "
+            "line 1, column 65: layer_not_splittable: layer 'fc1' (Gemm) cannot be cut by columns; run it as a whole in a "
             "layers list");
   EXPECT_EQ(told("mapping<dev<0>, layers<image, from<conv2>>, ranks<0>, dev<1>, replicas<conv1>, ranks<0, 1>, "
                  "replicas<relu1, first_free>>"),
             "line 1, column 93: first_free_after_replicas: layer 'relu1' reads what other replicas compute, so that no rank "
             "knows all of its frames; give it shares or put a layer between");
   EXPECT_EQ(first("tiles<9, 1, conv1>"),
-            "line 1, column 25: too_few_rows: layer 'conv1' can be cut into at most 8 parts by rows, not into 9; split it "
-            "into fewer parts or otherwise");
+            "line 1, column 25: too_few_rows: layer 'conv1' can be cut into at most 8 parts by rows, not into 9; make "
+            "fewer parts or split it in another way or not at all");
   EXPECT_EQ(first("tiles<1, 10, conv1>"),
             "line 1, column 25: too_few_columns: layer 'conv1' can be cut into at most 8 parts by columns, not into 10; "
-            "split it into fewer parts or otherwise");
+            "make fewer parts or split it in another way or not at all");
   EXPECT_EQ(first("output_channels<conv1>"),
-            "line 1, column 25: too_few_channel_blocks: layer 'conv1' can be cut into at most 1 part by channels, not into "
-            "2; split it into fewer parts or otherwise");
+            "line 1, column 25: too_few_channel_blocks: layer 'conv1' can be cut into at most 1 part by channels in blocks "
+            "of 16, not into 2; make fewer parts or split it in another way or not at all");
   EXPECT_EQ(first("input_channels<conv1>"),
             "line 1, column 25: too_few_channel_blocks: layer 'conv1' can be cut into at most 1 part by input and output "
-            "channels, not into 2; split it into fewer parts or otherwise");
+            "channels in blocks of 16, not into 2; make fewer parts or split it in another way or not at all");
 }
 
 // A layer can be cut at multiples of its steps: how many parts are possible.

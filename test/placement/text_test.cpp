@@ -137,7 +137,7 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
             "line 1, column 35: misplaced_entry: 'layers<all>' stands in a split, whose points say which layers a device "
             "has; write devices followed by their work");
   EXPECT_EQ(told("mapping<dev<0>, layers<image>, dev<0>, layers<from<conv1>>>"),
-            "line 1, column 32: rank_used_twice: two devices have rank 0; give each device a rank of its own");
+            "line 1, column 32: rank_used_twice: two devices have rank 0; give each device a rank of its own or name it again with ranks");
   EXPECT_EQ(told("mapping<dev<1>, layers<all>>"),
             "rank_missing: no device has rank 0; number the ranks from 0 without gaps");
   EXPECT_EQ(
@@ -171,10 +171,10 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
             "line 1, column 42: split_point_out_of_range: point 40 is not between 0 and 12, the number of layers; keep "
             "points between 0 and the number of layers");
   EXPECT_EQ(told("mapping<dev<0>, layers<all>, dev<1>, layers<relu1>>"),
-            "line 1, column 38: layer_on_two_devices: layer 'relu1' is in the lists of ranks 0 and 1; remove it from one of "
+            "line 1, column 38: layer_in_two_lists: layer 'relu1' is in the lists of ranks 0 and 1; remove it from one of "
             "the layer lists");
   EXPECT_EQ(told("mapping<dev<0>, layers<all>, dev<1>, layers<relu1, fc1>>"),
-            "line 1, column 38: layer_on_two_devices: layer 'relu1' is in the lists of ranks 0 and 1, and 1 other is in two "
+            "line 1, column 38: layer_in_two_lists: layer 'relu1' is in the lists of ranks 0 and 1, and 1 other is in two "
             "lists, too; remove it from one of the layer lists");
   EXPECT_EQ(told("mapping<dev<0>, layers<to<relu1>, from<add1>>>"),
             "layer_without_device: layer 'conv2' is in no list; add it to a layers list");

@@ -178,9 +178,22 @@ template <class Source> class planner {
   }
   /// Those of an operand of layer l in the same work, by which its own can go; else empty.
   constexpr meta::view<std::int64_t> operand_bounds(int l, int kind) const {
-    for (const auto& e : in_.net.into(l))
-      if (same_work(l, e.from) && axis(e.from, kind) >= 0) return bounds(e.from, kind);
+    int k = 0;
+    for (const auto& e : in_.net.into(l)) {
+      if (same_work(l, e.from) && axis(e.from, kind) >= 0 && (kind != channels || reads_own_channels(l, k, e.from)))
+        return bounds(e.from, kind);
+      ++k;
+    }
     return {};
+  }
+  /// Whether some channels of layer l need only some of those of its operand k, layer t. A convolution without groups needs
+  /// all, so that it gains nothing by going by them.
+  constexpr bool reads_own_channels(int l, int k, int t) const {
+    auto some = tensor::whole(layers_[l].output);
+    const int a = axis(l, channels), b = axis(t, channels);
+    some.end[a] = std::min<std::int64_t>(some.end[a], layers_[l].cut_step(a));
+    const auto needed = input_region(l, k, some);
+    return b >= tensor::region::axes || needed.end[b] - needed.begin[b] < layers_[t].output.dim[b];
   }
 
   /// The shares of `count` parts; equal ones if the work gives none.

@@ -58,10 +58,10 @@ auto entry_at(const split<Net, Points, E...>*)
 constexpr bool of_a_work(mistake what) {
   using enum mistake;
   return what == tile_grid || what == few_tiles || what == share_not_positive || what == shares_count ||
-         what == mistake::exchange_every;
+         what == mistake::exchange_every || what == empty_list;
 }
 
-/// The error of a work's numbers.
+/// The error of a work without layers, or with wrong numbers.
 template <mistake What, class Work, int Ranks> constexpr auto of_work() {
   if constexpr (What == mistake::tile_grid)
     return failing<error::tile_grid_not_positive<Work, remedy::give_at_least_one_row_and_one_column>>{};
@@ -71,13 +71,15 @@ template <mistake What, class Work, int Ranks> constexpr auto of_work() {
     return failing<error::share_not_positive<Work, remedy::give_each_device_a_positive_share>>{};
   else if constexpr (What == mistake::shares_count)
     return failing<error::shares_do_not_fit_ranks<Work, Ranks, remedy::give_one_share_for_each_device_of_the_run>>{};
-  else return failing<error::exchange_every_not_positive<Work, remedy::give_a_positive_number_of_layers>>{};
+  else if constexpr (What == mistake::exchange_every)
+    return failing<error::exchange_every_not_positive<Work, remedy::give_a_positive_number_of_layers>>{};
+  else return failing<error::empty_layer_list<Work, remedy::give_it_at_least_one_layer>>{};
 }
 
 /// The error of a layer that cannot be in parts, or in so many.
 template <mistake What, class Layer, std::int64_t Units, int Ranks> constexpr auto of_parts() {
   using whole = remedy::run_it_as_a_whole_in_a_layers_list;
-  using fewer = remedy::split_it_into_fewer_parts_or_otherwise;
+  using fewer = remedy::make_fewer_parts_or_split_it_in_another_way_or_not_at_all;
   if constexpr (What == mistake::end_in_parts) return failing<error::input_or_output_not_splittable<Layer, whole>>{};
   else if constexpr (What == mistake::not_in_parts) return failing<error::layer_not_splittable<Layer, whole>>{};
   else if constexpr (What == mistake::few_rows) return failing<error::too_few_rows<Layer, Units, Ranks, fewer>>{};
@@ -112,7 +114,8 @@ template <class Net, class Map> consteval auto verdict() {
   else if constexpr (f.what == misplaced_entry)
     return failing<error::misplaced_entry<f.number, remedy::write_devices_followed_by_their_work>>{};
   else if constexpr (f.what == rank_twice)
-    return failing<error::rank_used_twice<f.number, remedy::give_each_device_a_rank_of_its_own>>{};
+    return failing<
+        error::rank_used_twice<f.number, remedy::give_each_device_a_rank_of_its_own_or_name_it_again_with_ranks>>{};
   else if constexpr (f.what == rank_missing)
     return failing<error::rank_missing<f.number, remedy::number_the_ranks_from_0_without_gaps>>{};
   else if constexpr (f.what == not_declared)
@@ -143,8 +146,6 @@ template <class Net, class Map> consteval auto verdict() {
     return failing<error::memory_limit_not_positive<f.number, remedy::give_a_positive_number_of_bytes>>{};
   else if constexpr (f.what == in_flight)
     return failing<error::too_few_frames_in_flight<f.number, remedy::let_at_least_one_frame_be_in_flight>>{};
-  else if constexpr (f.what == empty_list)
-    return failing<error::empty_layer_list<f.number, remedy::give_the_device_at_least_one_layer>>{};
   else if constexpr (f.what == point_outside)
     return failing<error::split_point_out_of_range<f.number, remedy::keep_points_between_0_and_the_number_of_layers>>{};
   else if constexpr (f.what == points_unordered)
@@ -154,8 +155,8 @@ template <class Net, class Map> consteval auto verdict() {
   else if constexpr (f.what == two_devices) {
     using layer = typename Net::template layer<f.number>;
     using fix = remedy::remove_it_from_one_of_the_layer_lists;
-    if constexpr (f.more == 0) return failing<error::layer_on_two_devices<layer, f.ranks[0], f.ranks[1], fix>>{};
-    else return failing<error::layer_on_two_devices<layer, f.ranks[0], f.ranks[1], error::and_others<f.more>, fix>>{};
+    if constexpr (f.more == 0) return failing<error::layer_in_two_lists<layer, f.ranks[0], f.ranks[1], fix>>{};
+    else return failing<error::layer_in_two_lists<layer, f.ranks[0], f.ranks[1], error::and_others<f.more>, fix>>{};
   } else if constexpr (f.what == no_device) {
     using layer = typename Net::template layer<f.number>;
     using fix = remedy::add_it_to_a_layers_list;
@@ -175,7 +176,8 @@ template <class Net, class Map> consteval auto verdict() {
       using part = typename decltype(detail::pick<f.index>(E{}))::type;
       using layer = detail::ends<part>;
       if constexpr (f.what == not_an_option)
-        return failing<error::not_a_split_option<part, remedy::put_it_once_after_the_layers_of_a_split_that_has_it>>{};
+        return failing<
+            error::not_a_split_option<part, E, remedy::write_the_layers_first_and_then_options_of_this_split_each_once>>{};
       else if constexpr (f.what == backwards)
         return failing<error::range_backwards<typename layer::first, typename layer::last, remedy::swap_first_and_last>>{};
       else if constexpr (detail::id_of<Net, typename layer::first> < 0)

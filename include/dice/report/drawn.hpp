@@ -157,7 +157,9 @@ struct arrow {
           std::find(one.readers.begin(), one.readers.end(), reader) == one.readers.end())
         one.readers.push_back(reader);
     const auto same = std::find_if(out.begin(), out.end(), [&](const arrow& other) {
-      return other.node == one.node && other.to == one.to && other.readers == one.readers;
+      const auto& first = p.plan.messages[of[static_cast<std::size_t>(&other - out.data())][0]];
+      return other.node == one.node && other.to == one.to && other.readers == one.readers && first.made == msg.made &&
+             first.read == msg.read;
     });
     const auto at = static_cast<std::size_t>(same - out.begin());
     if (same == out.end()) of.emplace_back(), out.push_back(std::move(one));
@@ -168,7 +170,7 @@ struct arrow {
     for (const int m : of[k]) bytes += p.plan.messages[m].bytes;
     out[k].text = (of[k].size() == 1 ? "tag " + std::to_string(p.plan.messages[of[k][0]].tag)
                                      : std::to_string(of[k].size()) + " messages") +
-                  " · " + text::bytes_text(bytes);
+                  " · " + text::bytes_text(bytes) + frames_after(frames_text(p, p.plan.messages[of[k][0]]));
   }
   return out;
 }

@@ -90,6 +90,11 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
   return made.empty() && read.empty() ? "all" : made.empty() || read.empty() ? made + read : made + ", " + read;
 }
 
+/// ", 2 of 3 frames", ", when free"; "" for all frames.
+inline std::string frames_after(const std::string& frames) {
+  return frames.empty() || frames == "all" ? "" : ", " + frames + (frames == "when free" ? "" : " frames");
+}
+
 /// Ids in the network of the layers that `rank` computes, whole or in part, ascending.
 inline std::vector<int> layers_of(const runtime::program& p, int rank) {
   std::vector<int> out;

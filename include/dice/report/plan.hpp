@@ -85,7 +85,24 @@ namespace dice::report {
   return out.empty() ? out : "\nReplicas:\n" + out;
 }
 
-/// The same as a table.
+/// What each rank computes of each layer in parts, as a table after an empty line.
+[[gnu::cold]] inline std::string parts_table(const runtime::program& p) {
+  std::vector<std::vector<std::string>> lines{{"layer"}};
+  for (int r = 0; r < p.ranks(); ++r) lines[0].push_back("rank " + std::to_string(r));
+  for (int whole = 0; whole < p.network_layers().size(); ++whole) {
+    std::vector<std::string> line(lines[0].size());
+    for (int l = 0; l < p.layers.size(); ++l) {
+      if (!p.is_own(l) || p.whole(l) != whole) continue;
+      const auto text = part_text(p, l);
+      auto& cell = line[static_cast<std::size_t>(p.plan.owner[static_cast<std::size_t>(l)]) + 1];
+      if (!text.empty()) cell += (cell.empty() ? "" : "; ") + text, line[0] = p.network_layers().layers[whole].name;
+    }
+    if (!line[0].empty()) lines.push_back(line);
+  }
+  return lines.size() == 1 ? "" : "\nParts:\n" + text::table_text(lines, lines[0].size());
+}
+
+/// The plan as a table.
 [[gnu::cold]] inline std::string plan_table(const runtime::program& p) {
   std::string out = "Network " + std::string(p.network) + ": " + std::to_string(p.network_layers().size()) + " layers on " +
                     std::to_string(p.ranks()) + (p.ranks() == 1 ? " rank, " : " ranks, ") +
@@ -112,7 +129,7 @@ namespace dice::report {
   out += text::table_text(lines, 2) + "\n";
   for (const auto& r : p.plan.ranks)
     out += "rank " + std::to_string(r.rank) + ": " + runs_text(p, layers_of(p, r.rank)) + "\n";
-  out += replicas_text(p);
+  if (!p.parts.empty()) out += replicas_text(p) + parts_table(p);
   if (!p.plan.messages.empty()) {
     out += "\nMessages of one frame:\n";
     lines = {{"layer", "from", "to", "tag", "size"}};

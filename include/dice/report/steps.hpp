@@ -52,7 +52,8 @@ inline std::string region_text(const runtime::program& p, const schedule::step& 
   switch (s.what) {
     case receive: {
       const auto& m = p.plan.messages[s.message];
-      return {"receive", name(s.layer), message_text(m, m.from), address_text(m.at_receiver)};
+      return {"receive", name(s.layer), message_text(m, m.from) + frames_after(frames_text(p, m)),
+              address_text(m.at_receiver)};
     }
     case enter:
       return {"enter", name(s.layer), "source", address_text(s.output)};
@@ -60,7 +61,7 @@ inline std::string region_text(const runtime::program& p, const schedule::step& 
       return {"leave", name(s.layer), address_text(s.output), "sink"};
     case send: {
       const auto& m = p.plan.messages[s.message];
-      return {"send", name(s.layer), address_text(m.at_sender), message_text(m, m.to)};
+      return {"send", name(s.layer), address_text(m.at_sender), message_text(m, m.to) + frames_after(frames_text(p, m))};
     }
     case compute:
       break;
@@ -70,6 +71,7 @@ inline std::string region_text(const runtime::program& p, const schedule::step& 
   for (int l : g.layers())
     if (l >= 0) layers += (layers.empty() ? "" : " + ") + name(l);
   layers += region_text(p, s);
+  if (!p.parts.empty()) layers += frames_after(frames_text(p, p.parts[static_cast<std::size_t>(g.anchor)].when));
   std::vector<int> operands;  // in the order of the step's places
   for (const auto& e : p.layers.into(g.anchor)) operands.push_back(e.from);
   if (g.residual >= 0) operands.push_back(p.layers.into(g.residual)[g.residual_operand].from);

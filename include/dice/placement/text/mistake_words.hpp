@@ -21,7 +21,7 @@ constexpr mistake_words words_of(mistake what) {
     case mistake::misplaced_entry:
       return {"misplaced_entry", "write devices followed by their work"};
     case mistake::rank_twice:
-      return {"rank_used_twice", "give each device a rank of its own"};
+      return {"rank_used_twice", "give each device a rank of its own or name it again with ranks"};
     case mistake::rank_missing:
       return {"rank_missing", "number the ranks from 0 without gaps"};
     case mistake::not_declared:
@@ -57,7 +57,7 @@ constexpr mistake_words words_of(mistake what) {
     case mistake::in_flight:
       return {"too_few_frames_in_flight", "let at least one frame be in flight"};
     case mistake::not_an_option:
-      return {"not_a_split_option", "put it once after the layers of a split that has it"};
+      return {"not_a_split_option", "write the layers first and then options of this split each once"};
     case mistake::tile_grid:
       return {"tile_grid_not_positive", "give at least one row and one column"};
     case mistake::few_tiles:
@@ -73,7 +73,7 @@ constexpr mistake_words words_of(mistake what) {
     case mistake::backwards:
       return {"range_backwards", "swap first and last"};
     case mistake::empty_list:
-      return {"empty_layer_list", "give the device at least one layer"};
+      return {"empty_layer_list", "give it at least one layer"};
     case mistake::point_outside:
       return {"split_point_out_of_range", "keep points between 0 and the number of layers"};
     case mistake::points_unordered:
@@ -81,7 +81,7 @@ constexpr mistake_words words_of(mistake what) {
     case mistake::points_count:
       return {"split_points_do_not_fit_devices", "give one point less than devices"};
     case mistake::two_devices:
-      return {"layer_on_two_devices", "remove it from one of the layer lists"};
+      return {"layer_in_two_lists", "remove it from one of the layer lists"};
     case mistake::no_device:
       return {"layer_without_device", "add it to a layers list"};
     case mistake::end_in_parts:
@@ -91,11 +91,11 @@ constexpr mistake_words words_of(mistake what) {
     case mistake::not_in_parts:
       return {"layer_not_splittable", "run it as a whole in a layers list"};
     case mistake::few_rows:
-      return {"too_few_rows", "split it into fewer parts or otherwise"};
+      return {"too_few_rows", "make fewer parts or split it in another way or not at all"};
     case mistake::few_columns:
-      return {"too_few_columns", "split it into fewer parts or otherwise"};
+      return {"too_few_columns", "make fewer parts or split it in another way or not at all"};
     case mistake::few_blocks:
-      return {"too_few_channel_blocks", "split it into fewer parts or otherwise"};
+      return {"too_few_channel_blocks", "make fewer parts or split it in another way or not at all"};
     case mistake::memory_less_than_plan:
       return {"memory_limit_less_than_plan", "raise the limit or move layers to another device"};
     case mistake::no_kernel:

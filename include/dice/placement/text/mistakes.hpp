@@ -129,6 +129,21 @@ class teller {
            (f_.more ? "," + others(f_.more == 1 ? " is in two lists, too" : " are in two lists, too") : "");
   }
 
+  /// "tiles<…> has the option exchange_every<…>"
+  static std::string options_of(way how) {
+    std::string word;
+    for (const auto& w : work_words)
+      if (w.how == how) word = w.word;
+    const char* const options = how == way::rows || how == way::columns ? "s shares<…> and exchange_every<…>"
+                                : how == way::tiles                     ? " exchange_every<…>"
+                                : how == way::replicas                  ? "s shares<…> or first_free"
+                                                                        : " shares<…>";
+    return word + "<…> has the option" + options;
+  }
+  static const char* by(way how) {
+    return how == way::rows ? "rows" : how == way::columns ? "columns" : how == way::tiles ? "rows and columns" : "channels";
+  }
+
   /// The mistakes of runs and of layers in parts.
   std::string said_of_parts() {
     const auto whole = wrong(m_.entries[entry_]);
@@ -143,8 +158,9 @@ class teller {
       case mistake::split_on_one:
         return whole + " stands after one device only, that of rank " + number();
       case mistake::not_an_option:
-        return wrong(m_.wrong_options[entry_]) +
-               (here().work.how == way::whole ? " stands in layers<…>, which has no options" : " does not belong here");
+        return wrong(m_.wrong_options[entry_]) + (here().work.how == way::whole
+                                                      ? " stands in layers<…>, which has no options"
+                                                      : " does not belong here: " + options_of(here().work.how));
       case mistake::tile_grid:
         return whole + " has a grid of " + number() + " × " + std::to_string(f_.more) + " tiles";
       case mistake::few_tiles:
@@ -161,15 +177,16 @@ class teller {
       case mistake::free_after_replicas:
         return "layer " + layer(f_.number) + " reads what other replicas compute, so that no rank knows all of its frames";
       case mistake::not_in_parts:
-        return "layer " + layer(f_.number) + " (" + std::string(m_.net.layers[f_.number].op) + ") cannot be cut in this way";
+        return "layer " + layer(f_.number) + " (" + std::string(m_.net.layers[f_.number].op) + ") cannot be cut by " +
+               by(here().work.how);
       default:
         return "layer " + layer(f_.number) + " can be cut into at most " + counted(static_cast<int>(f_.units), "part") +
                " by " +
                (f_.what == mistake::few_rows      ? "rows"
                 : f_.what == mistake::few_columns ? "columns"
                 : here().work.how == way::input_channels && m_.net.layers[f_.number].depth_step > 0
-                    ? "input and output channels"
-                    : "channels") +
+                    ? "input and output channels in blocks of 16"
+                    : "channels in blocks of 16") +
                ", not into " + std::to_string(f_.more);
     }
   }
@@ -231,8 +248,7 @@ class teller {
       case mistake::backwards:
         return backwards();
       case mistake::empty_list:
-        at_ = m_.entries[entry_];
-        return rank + " has no layer in its list";
+        return wrong(m_.entries[entry_]) + " has no layer";
       case mistake::point_outside:
         at_ = m_.points[index_];
         return "point " + number() + " is not between 0 and " + std::to_string(m_.net.size()) + ", the number of layers";
@@ -264,8 +280,8 @@ class teller {
 
 }  // namespace detail
 
-/// "line 1, column 9: rank_used_twice: two devices have rank 1; give each device a rank of its own": the message for a
-/// finding in a mapping from text; without line and column if it has no place in the text.
+/// "line 1, column 9: rank_used_twice: two devices have rank 1; give each device a rank of its own or name it again with
+/// ranks": the message for a finding in a mapping from text; without line and column if it has no place in the text.
 [[gnu::cold]] inline std::string tell(const text_mapping& m, const finding& f) { return detail::teller(m, f).all(); }
 
 }  // namespace dice::placement

@@ -1,4 +1,4 @@
-// expect: dice::error::layer_on_two_devices<sample::relu1, 0, 1, dice::remedy::remove_it_from_one_of_the_layer_lists>
+// expect: dice::error::layer_in_two_lists<sample::relu1, 0, 1, dice::remedy::remove_it_from_one_of_the_layer_lists>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

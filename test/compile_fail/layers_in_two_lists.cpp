@@ -1,4 +1,4 @@
-// expect: dice::error::layer_on_two_devices<sample::conv1, 0, 1, dice::error::and_others<1>, dice::remedy::remove_*>
+// expect: dice::error::layer_in_two_lists<sample::conv1, 0, 1, dice::error::and_others<1>, dice::remedy::remove_*>
 #include <prelude.hpp>
 
 #ifdef MISTAKE
