@@ -72,9 +72,10 @@ class Explain(unittest.TestCase):
             self.assertLess(link["measured_s"] * figures["frames"], self.seconds)
         return told
 
-    def check_toy(self, figures, frames=50):
+    def check_toy(self, figures, frames=50, one_clock=True):
         """Its kernels take 0 to 2 ms at random, 1 ms on average, plus what a busy machine adds. Messages to a rank that
-        computes wait until its kernel ends."""
+        computes wait until its kernel ends. Without one clock for all ranks, their clocks are compared by messages, which a
+        busy machine delays: then a message may seem to take no time."""
         told = self.check(figures)
         self.assertEqual([(s["rank"], s["layers"]) for s in told["stages"]],
                          [(0, ["l1"]), (1, ["l2"]), (0, ["l3", "l4", "l5", "l6", "l7", "l8"])])
@@ -87,7 +88,8 @@ class Explain(unittest.TestCase):
         self.assertEqual([(link["from"], link["to"], link["bytes"], link["messages"], link["frames"]) for link in told["links"]],
                          [(0, 1, 256, 1, frames), (1, 0, 256, 1, frames)])
         for link in told["links"]:
-            self.assertTrue(0 < link["measured_s"] < 0.05, link)
+            self.assertTrue(0 <= link["measured_s"] < 0.05, link)
+            self.assertTrue(link["measured_s"] > 0 or not one_clock, link)
 
     def test_without_a_cluster(self):
         text = self.explain(DIGITS, "--transport", "in-process", "--json", self.json)
@@ -119,7 +121,7 @@ class Explain(unittest.TestCase):
     @unittest.skipUnless(MPIRUN, "needs mpirun")
     def test_times_that_are_known_by_mpi(self):
         _, figures = self.toy("--warmup", 7, "--frames", 30, by=MPI, TOY_SLOW="2000")
-        self.check_toy(figures, 30)
+        self.check_toy(figures, 30, one_clock=False)
 
     def test_more_frames_than_are_kept(self):
         """A rank keeps 200000 message times, 8 per frame here: it receives three messages and sends two."""
