@@ -87,6 +87,12 @@ TEST(Splits, TilesShareTheirWeights) {
                              schedule::parts_of<digits::network, tiled>.is_own(g.anchor);
                     }),
       4);
+  const auto packed = [](const runtime::program& of) {
+    std::vector<int> groups;
+    const auto items = runtime::weights_of(of, 0, groups);
+    return std::count_if(items.begin(), items.end(), [](const auto& i) { return i.packed_bytes > 0; });
+  };
+  EXPECT_EQ(packed(assembly::program_of<digits::network, tiled>), packed(assembly::program_of<digits::network, whole>));
   same_as_text<tiled>(
       "mapping<dev<0>, layers<picture>, ranks<0>, dev<1>, tiles<2, 2, range<conv1, pool3>>, ranks<0>, "
       "layers<from<flatten>>>");
