@@ -8,6 +8,7 @@
 #include "dice/kernels/cudnn/conv.hpp"
 #include "dice/kernels/cudnn/div.hpp"
 #include "dice/kernels/cudnn/dropout.hpp"
+#include "dice/kernels/cudnn/elementwise.hpp"
 #include "dice/kernels/cudnn/elu.hpp"
 #include "dice/kernels/cudnn/flatten.hpp"
 #include "dice/kernels/cudnn/gemm.hpp"
@@ -19,9 +20,12 @@
 #include "dice/kernels/cudnn/leaky_relu.hpp"
 #include "dice/kernels/cudnn/lrn.hpp"
 #include "dice/kernels/cudnn/mat_mul.hpp"
+#include "dice/kernels/cudnn/max.hpp"
 #include "dice/kernels/cudnn/max_pool.hpp"
+#include "dice/kernels/cudnn/min.hpp"
 #include "dice/kernels/cudnn/mul.hpp"
 #include "dice/kernels/cudnn/open.ipp"
+#include "dice/kernels/cudnn/p_relu.hpp"
 #include "dice/kernels/cudnn/pad.hpp"
 #include "dice/kernels/cudnn/reduce_mean.hpp"
 #include "dice/kernels/cudnn/relu.hpp"
@@ -45,6 +49,7 @@ template struct compiled<cudnn::backend, ops::concat>;
 template struct compiled<cudnn::backend, ops::conv>;
 template struct compiled<cudnn::backend, ops::div>;
 template struct compiled<cudnn::backend, ops::dropout>;
+template struct compiled<cudnn::backend, ops::elementwise>;
 template struct compiled<cudnn::backend, ops::elu>;
 template struct compiled<cudnn::backend, ops::flatten>;
 template struct compiled<cudnn::backend, ops::gemm>;
@@ -55,8 +60,11 @@ template struct compiled<cudnn::backend, ops::identity>;
 template struct compiled<cudnn::backend, ops::leaky_relu>;
 template struct compiled<cudnn::backend, ops::lrn>;
 template struct compiled<cudnn::backend, ops::mat_mul>;
+template struct compiled<cudnn::backend, ops::max>;
 template struct compiled<cudnn::backend, ops::max_pool>;
+template struct compiled<cudnn::backend, ops::min>;
 template struct compiled<cudnn::backend, ops::mul>;
+template struct compiled<cudnn::backend, ops::p_relu>;
 template struct compiled<cudnn::backend, ops::pad>;
 template struct compiled<cudnn::backend, ops::reduce_mean>;
 template struct compiled<cudnn::backend, ops::relu>;

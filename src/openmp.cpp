@@ -7,6 +7,7 @@
 #include "dice/kernels/openmp/concat.hpp"
 #include "dice/kernels/openmp/div.hpp"
 #include "dice/kernels/openmp/dropout.hpp"
+#include "dice/kernels/openmp/elementwise.hpp"
 #include "dice/kernels/openmp/elu.hpp"
 #include "dice/kernels/openmp/flatten.hpp"
 #include "dice/kernels/openmp/gemm.hpp"
@@ -17,8 +18,11 @@
 #include "dice/kernels/openmp/leaky_relu.hpp"
 #include "dice/kernels/openmp/lrn.hpp"
 #include "dice/kernels/openmp/mat_mul.hpp"
+#include "dice/kernels/openmp/max.hpp"
 #include "dice/kernels/openmp/max_pool.hpp"
+#include "dice/kernels/openmp/min.hpp"
 #include "dice/kernels/openmp/mul.hpp"
+#include "dice/kernels/openmp/p_relu.hpp"
 #include "dice/kernels/openmp/pad.hpp"
 #include "dice/kernels/openmp/reduce_mean.hpp"
 #include "dice/kernels/openmp/relu.hpp"
@@ -41,6 +45,7 @@ template struct compiled<openmp::backend, ops::clip>;
 template struct compiled<openmp::backend, ops::concat>;
 template struct compiled<openmp::backend, ops::div>;
 template struct compiled<openmp::backend, ops::dropout>;
+template struct compiled<openmp::backend, ops::elementwise>;
 template struct compiled<openmp::backend, ops::elu>;
 template struct compiled<openmp::backend, ops::flatten>;
 template struct compiled<openmp::backend, ops::gemm>;
@@ -51,8 +56,11 @@ template struct compiled<openmp::backend, ops::identity>;
 template struct compiled<openmp::backend, ops::leaky_relu>;
 template struct compiled<openmp::backend, ops::lrn>;
 template struct compiled<openmp::backend, ops::mat_mul>;
+template struct compiled<openmp::backend, ops::max>;
 template struct compiled<openmp::backend, ops::max_pool>;
+template struct compiled<openmp::backend, ops::min>;
 template struct compiled<openmp::backend, ops::mul>;
+template struct compiled<openmp::backend, ops::p_relu>;
 template struct compiled<openmp::backend, ops::pad>;
 template struct compiled<openmp::backend, ops::reduce_mean>;
 template struct compiled<openmp::backend, ops::relu>;

@@ -8,6 +8,7 @@
 #include "dice/kernels/reference/conv.hpp"
 #include "dice/kernels/reference/div.hpp"
 #include "dice/kernels/reference/dropout.hpp"
+#include "dice/kernels/reference/elementwise.hpp"
 #include "dice/kernels/reference/elu.hpp"
 #include "dice/kernels/reference/flatten.hpp"
 #include "dice/kernels/reference/gemm.hpp"
@@ -18,8 +19,11 @@
 #include "dice/kernels/reference/leaky_relu.hpp"
 #include "dice/kernels/reference/lrn.hpp"
 #include "dice/kernels/reference/mat_mul.hpp"
+#include "dice/kernels/reference/max.hpp"
 #include "dice/kernels/reference/max_pool.hpp"
+#include "dice/kernels/reference/min.hpp"
 #include "dice/kernels/reference/mul.hpp"
+#include "dice/kernels/reference/p_relu.hpp"
 #include "dice/kernels/reference/pad.hpp"
 #include "dice/kernels/reference/reduce_mean.hpp"
 #include "dice/kernels/reference/relu.hpp"
@@ -43,6 +47,7 @@ template struct compiled<reference::backend, ops::concat>;
 template struct compiled<reference::backend, ops::conv>;
 template struct compiled<reference::backend, ops::div>;
 template struct compiled<reference::backend, ops::dropout>;
+template struct compiled<reference::backend, ops::elementwise>;
 template struct compiled<reference::backend, ops::elu>;
 template struct compiled<reference::backend, ops::flatten>;
 template struct compiled<reference::backend, ops::gemm>;
@@ -53,8 +58,11 @@ template struct compiled<reference::backend, ops::identity>;
 template struct compiled<reference::backend, ops::leaky_relu>;
 template struct compiled<reference::backend, ops::lrn>;
 template struct compiled<reference::backend, ops::mat_mul>;
+template struct compiled<reference::backend, ops::max>;
 template struct compiled<reference::backend, ops::max_pool>;
+template struct compiled<reference::backend, ops::min>;
 template struct compiled<reference::backend, ops::mul>;
+template struct compiled<reference::backend, ops::p_relu>;
 template struct compiled<reference::backend, ops::pad>;
 template struct compiled<reference::backend, ops::reduce_mean>;
 template struct compiled<reference::backend, ops::relu>;

@@ -288,8 +288,9 @@ TEST(Restrict, Elementwise) {
     (check_parts(of(op, {{2, 35, 9}})), ...);
     (check_parts(of(op, {{3, 35}})), ...);
   };
-  all(ops::clip{.low = -0.25f, .high = 0.5f}, ops::dropout{}, ops::elu{}, ops::hard_sigmoid{}, ops::hard_swish{},
-      ops::identity{}, ops::leaky_relu{}, ops::relu{}, ops::sigmoid{}, ops::tanh{});
+  all(ops::clip{.low = -0.25f, .high = 0.5f}, ops::dropout{}, ops::elementwise{.function = {graph::activation::kind::gelu}},
+      ops::elu{}, ops::hard_sigmoid{}, ops::hard_swish{}, ops::identity{}, ops::leaky_relu{}, ops::relu{}, ops::sigmoid{},
+      ops::tanh{});
   check_parts(of(ops::relu{}, {{1, 17, 3, 4, 5}}));
   check_parts(of(ops::batch_normalization{}, {{2, 35, 6, 7}}, {{35}, {35}}));
   check_parts(of(ops::batch_normalization{}, {{2, 35, 9}}, {{35}, {35}}));
@@ -311,7 +312,7 @@ TEST(Restrict, Broadcasts) {
       op.which = ops::constant::none, op.fixed = {};
     }
   };
-  all(ops::add{}), all(ops::sub{}), all(ops::mul{}), all(ops::div{});
+  all(ops::add{}), all(ops::sub{}), all(ops::mul{}), all(ops::div{}), all(ops::max{}), all(ops::min{}), all(ops::p_relu{});
   check_parts(of(ops::add{}, {{1, 17, 3, 4, 5}, {3, 4, 5}}));
   check_parts(of(ops::mul{.which = ops::constant::second, .fixed = {17, 1, 4, 1}}, {{1, 17, 3, 4, 5}}, {{17, 1, 4, 1}}));
   check_parts(of(ops::sum{}, {wide, {35, 1, 1}, {2, 1, 6, 7}}));

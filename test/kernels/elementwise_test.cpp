@@ -19,11 +19,15 @@ TYPED_TEST(elementwise, activations_equal_pytorch) {
   check<TypeParam, ops::tanh>("tanh", 2);
   check<TypeParam, ops::hard_sigmoid>("hard_sigmoid", 2);
   check<TypeParam, ops::hard_swish>("hard_swish", 2);
+  check<TypeParam, ops::elementwise>("elementwise", 42);
 }
 TYPED_TEST(elementwise, add_equals_pytorch) { check<TypeParam, ops::add>("add", 23); }
 TYPED_TEST(elementwise, sub_equals_pytorch) { check<TypeParam, ops::sub>("sub", 23); }
 TYPED_TEST(elementwise, mul_equals_pytorch) { check<TypeParam, ops::mul>("mul", 23); }
 TYPED_TEST(elementwise, div_equals_pytorch) { check<TypeParam, ops::div>("div", 23); }
+TYPED_TEST(elementwise, max_equals_pytorch) { check<TypeParam, ops::max>("max", 23); }
+TYPED_TEST(elementwise, min_equals_pytorch) { check<TypeParam, ops::min>("min", 23); }
+TYPED_TEST(elementwise, p_relu_equals_pytorch) { check<TypeParam, ops::p_relu>("p_relu", 23); }
 TYPED_TEST(elementwise, sum_equals_pytorch) { check<TypeParam, ops::sum>("sum", 4); }
 TYPED_TEST(elementwise, batch_normalization_equals_pytorch) {
   check<TypeParam, ops::batch_normalization>("batch_normalization", 4);
@@ -48,6 +52,37 @@ TYPED_TEST(elementwise, exponentials_are_accurate) {
   }
 }
 
+TYPED_TEST(elementwise, functions_are_accurate) {
+  using kind = graph::activation::kind;
+  std::vector<float> x;
+  for (float v = 1e-30f; v < 1e30f; v *= 1.01f) x.push_back(v), x.push_back(-v);
+  for (float v = 0.25f; v < 40; v += 0.25f) x.push_back(v), x.push_back(-v);  // halves
+  const auto check = [&](kind is, auto f, double most) {
+    const auto y = of<TypeParam>(ops::elementwise{.function = {is, 1, 1}}, x);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double expected = f(static_cast<double>(x[i]));
+      if (std::isnan(expected) || std::abs(expected) > 3e38) continue;
+      EXPECT_LE(std::abs(y[i] - expected), most * std::abs(expected) + 1e-37) << static_cast<int>(is) << " of " << x[i];
+    }
+  };
+  check(
+      kind::erf, [](double v) { return std::erf(v); }, 1e-6);
+  check(
+      kind::log, [](double v) { return v < 0 ? std::nan("") : std::log(v); }, 1e-6);
+  check(
+      kind::floor, [](double v) { return std::floor(v); }, 0);
+  check(
+      kind::ceil, [](double v) { return std::ceil(v); }, 0);
+  check(
+      kind::round, [](double v) { return std::nearbyint(v); }, 0);
+  check(
+      kind::sqrt, [](double v) { return std::sqrt(v); }, 1e-7);
+  check(
+      kind::softplus, [](double v) { return v > 700 ? v : std::log1p(std::exp(v)); }, 2e-6);
+  check(
+      kind::softsign, [](double v) { return v / (1 + std::abs(v)); }, 1e-6);
+}
+
 TYPED_TEST(elementwise, special_values) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> x{inf, -inf, nan, 0, 1000, -1000};
@@ -67,6 +102,33 @@ TYPED_TEST(elementwise, special_values) {
   check_all(ops::sigmoid{}, {1, 0, nan, 0.5f, 1, 0});
   check_all(ops::tanh{}, {1, -1, nan, 0, 1, -1});
   check_all(ops::hard_sigmoid{}, {1, 0, nan, 0.5f, 1, 0});
+  using kind = graph::activation::kind;
+  const auto check_function = [&](kind is, std::vector<float> expected, float a = 1) {
+    check_all(ops::elementwise{.function = {is, a, 1}}, std::move(expected));
+  };
+  check_function(kind::abs, {inf, inf, nan, 0, 1000, 1000});
+  check_function(kind::ceil, {inf, -inf, nan, 0, 1000, -1000});
+  check_function(kind::celu, {inf, -1, nan, 0, 1000, -1});
+  check_function(kind::erf, {1, -1, nan, 0, 1, -1});
+  check_function(kind::exp, {inf, 0, nan, 1, inf, 0});
+  check_function(kind::floor, {inf, -inf, nan, 0, 1000, -1000});
+  check_function(kind::log, {inf, nan, nan, -inf, std::log(1000.0f), nan});
+  check_function(kind::neg, {-inf, inf, nan, 0, -1000, 1000});
+  check_function(kind::reciprocal, {0, 0, nan, inf, 1e-3f, -1e-3f});
+  check_function(kind::round, {inf, -inf, nan, 0, 1000, -1000});
+  check_function(kind::selu, {inf, -1, nan, 0, 1000, -1});
+  check_function(kind::sign, {1, -1, nan, 0, 1, -1});
+  check_function(kind::softplus, {inf, 0, nan, std::log(2.0f), 1000, 0});
+  check_function(kind::sqrt, {inf, nan, nan, 0, std::sqrt(1000.0f), nan});
+  check_function(kind::thresholded_relu, {inf, 0, nan, 0, 1000, 0});
+  check_function(kind::pow, {inf, inf, nan, 0, 1e6f, 1e6f}, 2);
+  for (const kind is : {kind::gelu, kind::gelu_tanh, kind::mish, kind::softsign, kind::swish}) {
+    const auto y = of<TypeParam>(ops::elementwise{.function = {is, 1}}, {nan, 0, 1000, -1000});
+    EXPECT_TRUE(std::isnan(y[0])) << static_cast<int>(is);
+    EXPECT_EQ(y[1], 0) << static_cast<int>(is);
+    EXPECT_EQ(y[2], is == kind::softsign ? 1000.0f / 1001 : 1000) << static_cast<int>(is);
+    EXPECT_NEAR(y[3], is == kind::softsign ? -1000.0f / 1001 : 0, 1e-6) << static_cast<int>(is);
+  }
 }
 
 #ifdef DICE_COMPARES
@@ -76,6 +138,11 @@ TEST(elementwise_compared, activations_equal_the_reference) {
     const auto all = [&](auto... op) { (compare(make(op, {{1, n}}, {}, -6, 6), std::string(op.onnx)), ...); };
     all(ops::relu{}, ops::leaky_relu{}, ops::elu{}, ops::clip{.low = -1, .high = 3}, ops::sigmoid{}, ops::tanh{},
         ops::hard_sigmoid{}, ops::hard_swish{});
+    for (auto is = graph::activation::kind::abs; is <= graph::activation::kind::thresholded_relu;
+         is = static_cast<graph::activation::kind>(static_cast<int>(is) + 1)) {
+      const ops::elementwise op{.function = {is, 0.5f, 0.75f}};
+      compare(make(op, {{1, n}}, {}, 0.125f, 6), std::string(op.onnx));
+    }
   }
   for (const shape& s : {shape{2, 37, 5, 7}, {1, 64, 30, 30}, {2, 24, 9}})
     compare(make(ops::leaky_relu{.alpha = 0.25f}, {s}), "leaky_relu of channels");

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -44,6 +45,21 @@ inline void read(const nlohmann::json& from, std::string_view name, ops::padding
     to = *it == "reflect" ? ops::padding::reflect : *it == "edge" ? ops::padding::edge : ops::padding::constant;
 }
 
+/// A list of its name and numbers.
+inline void read(const nlohmann::json& from, std::string_view name, graph::activation& to) {
+  // The kinds from `abs` on.
+  static constexpr std::string_view names[] = {
+      "abs",       "ceil", "celu",     "erf",      "exp",  "floor",      "gelu",
+      "gelu_tanh", "log",  "mish",     "neg",      "pow",  "reciprocal", "round",
+      "selu",      "sign", "softplus", "softsign", "sqrt", "swish",      "thresholded_relu"};
+  const auto& list = from.at(std::string(name));
+  const auto at = std::ranges::find(names, list[0].get<std::string>());
+  ASSERT_NE(at, std::end(names)) << list;
+  to.is = static_cast<graph::activation::kind>(static_cast<int>(graph::activation::kind::abs) + (at - names));
+  if (list.size() > 1) to.a = list[1].get<float>();
+  if (list.size() > 2) to.b = list[2].get<float>();
+}
+
 /// The operator with those of its attributes that are in `from`.
 template <class Op> Op attributes(const nlohmann::json& from) {
   Op op;
@@ -81,6 +97,7 @@ template <class Op> Op attributes(const nlohmann::json& from) {
   DICE_READ(over);
   DICE_READ(keep);
   DICE_READ(factors);
+  DICE_READ(function);
 #undef DICE_READ
   return op;
 }

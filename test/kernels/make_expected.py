@@ -241,4 +241,29 @@ for shape, factors in [((1, 2, 3, 4), (1, 1, 2, 2)), ((2, 3, 2, 5), (1, 1, 3, 1)
         x = numpy.repeat(x, factor, axis)
     c.expect(torch.from_numpy(x))
 
+FUNCTIONS = {
+    "abs": torch.abs, "ceil": torch.ceil, "celu": (lambda v: F.celu(v, 1.5), 1.5), "erf": torch.erf, "exp": torch.exp,
+    "floor": torch.floor, "gelu": F.gelu, "gelu_tanh": lambda v: F.gelu(v, approximate="tanh"), "mish": F.mish, "neg": torch.neg,
+    "reciprocal": torch.reciprocal, "round": torch.round, "selu": (F.selu, 1.6732632423543772, 1.0507009873554805),
+    "sign": torch.sign, "softplus": lambda v: F.softplus(v, threshold=100), "softsign": F.softsign,
+    "swish": (lambda v: v * torch.sigmoid(1.25 * v), 1.25), "thresholded_relu": (lambda v: F.threshold(v, 0.5, 0), 0.5),
+    "log": torch.log, "sqrt": torch.sqrt, "pow": (lambda v: v ** 2.5, 2.5),
+}
+for function, f in FUNCTIONS.items():
+    f, *numbers = f if isinstance(f, tuple) else (f,)
+    positive = function in ("log", "sqrt", "pow")
+    for shape, low, high in [((2, 3, 19), 0.01 if positive else -10, 10), ((1, 37), 0.001 if positive else -0.1, 0.1)]:
+        c = Case("elementwise", function=[function, *numbers])
+        c.expect(f(c.input(*shape, low=low, high=high)))
+BINARY = {"max": torch.maximum, "min": torch.minimum, "p_relu": lambda a, b: torch.where(a < 0, a * b, a)}
+for n, (op, f) in enumerate(BINARY.items()):
+    for k, (a, b) in enumerate(PAIRS):
+        c = Case(op, which="none")
+        c.expect(f(c.input(*a), c.input(*b)), activation="relu" if k == n else None)
+    for a, b in PAIRS[:7]:
+        c = Case(op, which="second", fixed=b)
+        c.expect(f(c.input(*a), c.parameter(*b)))
+        c = Case(op, which="first", fixed=b)
+        c.expect(f(c.parameter(*b), c.input(*a)))
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")

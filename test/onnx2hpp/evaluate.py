@@ -208,6 +208,18 @@ def _resize(x, factors):
     return x
 
 
+FUNCTIONS = {
+    'abs': torch.abs, 'ceil': torch.ceil, 'celu': F.celu, 'erf': torch.erf, 'exp': torch.exp, 'floor': torch.floor, 'gelu': F.gelu,
+    'gelu_tanh': lambda x: F.gelu(x, approximate='tanh'), 'log': torch.log, 'mish': F.mish, 'neg': torch.neg, 'pow': torch.pow,
+    'reciprocal': torch.reciprocal, 'round': torch.round, 'selu': lambda x, a, b: b * torch.where(x < 0, a * torch.expm1(x), x),
+    'sign': torch.sign, 'softplus': F.softplus, 'softsign': F.softsign, 'sqrt': torch.sqrt,
+    'swish': lambda x, a: x * torch.sigmoid(a * x), 'thresholded_relu': lambda x, a: torch.where(x > a, x, 0.0)}
+
+
+def _elementwise(x, f):
+    return FUNCTIONS[f['is']](x, *(f[k] for k in ('a', 'b') if k in f))
+
+
 OPERATORS = {
     'conv': lambda x, p, a: _conv(x[0], p, a),
     'batch_normalization': lambda x, p, a: x[0] * _channels(p[0], x[0]) + _channels(p[1], x[0]),
@@ -228,6 +240,10 @@ OPERATORS = {
     'sub': _binary(torch.sub),
     'mul': _binary(torch.mul),
     'div': _binary(torch.div),
+    'max': _binary(torch.maximum),
+    'min': _binary(torch.minimum),
+    'p_relu': _binary(lambda a, b: torch.where(a < 0, a * b, a)),
+    'elementwise': lambda x, p, a: _elementwise(x[0], a['function']),
     'sum': lambda x, p, a: sum(x[1:], x[0]),
     'concat': lambda x, p, a: torch.cat(x, a['axis']),
     'flatten': lambda x, p, a: x[0].reshape(math.prod(x[0].shape[:a['axis']]), -1),

@@ -416,6 +416,11 @@ TEST(DepthToSpace, IsATransposeBetweenReshapes) {
   builder c = one("SpaceToDepth", {1, 3, 4, 6});
   set(node_of(c), "blocksize", 2);
   EXPECT_EQ(result(convert(c)), (shape{1, 12, 2, 3}));
+  builder d = one("SpaceToDepth", {1, 3, 4, 6}, 28);
+  set(node_of(d), "blocksize", 2);
+  EXPECT_EQ(first<ops::transpose>(convert(d)).perm, first<ops::transpose>(convert(c)).perm);
+  set(node_of(d), "mode", "CRD");
+  EXPECT_EQ(first<ops::transpose>(convert(d)).perm, (std::array{0, 1, 3, 5, 2, 4, 6, 7}));
   node_of(c).mutable_attribute(0)->set_i(4);
   EXPECT_NE(problems(c).find("not a multiple of blocksize"), std::string::npos);
 }

@@ -130,9 +130,11 @@ template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info&
   layer.view = graph::view(op, in, layer.output);
   layer.fuses = graph::fuses(op, in);
   layer.in_place = graph::in_place(op);
-  // Compared once for each operator: characters are dear at compile time.
-  constexpr bool input = Op::onnx == "Input", output = Op::onnx == "Output", concat = Op::onnx == "Concat";
-  layer.is_input = input, layer.is_output = output, layer.is_concat = concat;
+  if constexpr (!requires { Op::is_named(""); }) {
+    // Compared once for each operator: characters are dear at compile time.
+    constexpr bool input = Op::onnx == "Input", output = Op::onnx == "Output", concat = Op::onnx == "Concat";
+    layer.is_input = input, layer.is_output = output, layer.is_concat = concat;
+  }
   if (!is_part) {
     for (int axis = 1; axis < tensor::region::axes; ++axis)
       layer.cut_steps[static_cast<std::size_t>(axis - 1)] = static_cast<int>(cut_step(op, axis, in, layer.output));

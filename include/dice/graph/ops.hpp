@@ -9,6 +9,7 @@
 #include "dice/graph/ops/conv.hpp"
 #include "dice/graph/ops/div.hpp"
 #include "dice/graph/ops/dropout.hpp"
+#include "dice/graph/ops/elementwise.hpp"
 #include "dice/graph/ops/elu.hpp"
 #include "dice/graph/ops/flatten.hpp"
 #include "dice/graph/ops/gemm.hpp"
@@ -20,9 +21,12 @@
 #include "dice/graph/ops/leaky_relu.hpp"
 #include "dice/graph/ops/lrn.hpp"
 #include "dice/graph/ops/mat_mul.hpp"
+#include "dice/graph/ops/max.hpp"
 #include "dice/graph/ops/max_pool.hpp"
+#include "dice/graph/ops/min.hpp"
 #include "dice/graph/ops/mul.hpp"
 #include "dice/graph/ops/output.hpp"
+#include "dice/graph/ops/p_relu.hpp"
 #include "dice/graph/ops/pad.hpp"
 #include "dice/graph/ops/reduce_mean.hpp"
 #include "dice/graph/ops/relu.hpp"
@@ -39,8 +43,8 @@
 /// Calls the macro X with the name of each.
 // clang-format off
 #define DICE_OPERATORS(X) \
-  X(add) X(average_pool) X(batch_normalization) X(clip) X(concat) X(conv) X(div) X(dropout) X(elu) X(flatten) X(gemm) \
-  X(global_average_pool) X(hard_sigmoid) X(hard_swish) X(identity) X(input) X(leaky_relu) X(lrn) X(mat_mul) X(max_pool) \
-  X(mul) X(output) X(pad) X(reduce_mean) X(relu) X(reshape) X(resize) X(sigmoid) X(slice) X(softmax) X(sub) X(sum) \
-  X(tanh) X(transpose)
+  X(add) X(average_pool) X(batch_normalization) X(clip) X(concat) X(conv) X(div) X(dropout) X(elementwise) X(elu) \
+  X(flatten) X(gemm) X(global_average_pool) X(hard_sigmoid) X(hard_swish) X(identity) X(input) X(leaky_relu) X(lrn) \
+  X(mat_mul) X(max) X(max_pool) X(min) X(mul) X(output) X(p_relu) X(pad) X(reduce_mean) X(relu) X(reshape) X(resize) \
+  X(sigmoid) X(slice) X(softmax) X(sub) X(sum) X(tanh) X(transpose)
 // clang-format on

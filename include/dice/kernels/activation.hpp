@@ -25,28 +25,74 @@ template <function F, class T> [[gnu::always_inline]] inline T apply(const graph
   else if constexpr (F == function::tanh) return detail::tanh(x);
   else if constexpr (F == function::hard_sigmoid) return between(f.a * x + f.b, 0, 1);
   else if constexpr (F == function::hard_swish) return x * between(x * (1.0f / 6.0f) + 0.5f, 0, 1);
+  else if constexpr (F == function::abs) return detail::abs(x);
+  else if constexpr (F == function::ceil) return -detail::floor(-x);
+  else if constexpr (F == function::celu) return x < 0.0f ? f.a * (detail::exp(x * (1.0f / f.a)) - 1.0f) : x;
+  else if constexpr (F == function::erf) return detail::erf(x);
+  else if constexpr (F == function::exp) {
+    const T y = detail::exp(x);
+    return x > 88.72283f ? 2.0f * y : y;  // infinity instead of the largest number
+  } else if constexpr (F == function::floor) return detail::floor(x);
+  else if constexpr (F == function::gelu) return 0.5f * x * (1.0f + detail::erf(x * 0.707106781f));
+  else if constexpr (F == function::gelu_tanh)
+    return 0.5f * x * (1.0f + detail::tanh(0.797884561f * (x + 0.044715f * x * x * x)));
+  else if constexpr (F == function::log) return detail::log(x);
+  else if constexpr (F == function::mish) {  // tanh(ln(1 + e)) = e (e + 2) / (e (e + 2) + 2)
+    const T e = detail::exp(x > 20.0f ? T{} : x), n = e * (e + 2.0f);
+    return x > 20.0f ? x : x * (n / (n + 2.0f));
+  } else if constexpr (F == function::neg) return -x;
+  else if constexpr (F == function::pow) return detail::pow(x, f.a);
+  else if constexpr (F == function::reciprocal) return 1.0f / x;
+  else if constexpr (F == function::round) return detail::round(x);
+  else if constexpr (F == function::selu) return f.b * (x < 0.0f ? f.a * (detail::exp(x) - 1.0f) : x);
+  else if constexpr (F == function::sign) return x > 0.0f ? 1.0f + T{} : x < 0.0f ? -1.0f + T{} : x;
+  else if constexpr (F == function::softplus) {  // for u = 1 + e, ln(1 + e) is ln(u) e / (u - 1), also for small e (Kahan)
+    const T e = detail::exp(-detail::abs(x)), u = 1.0f + e;
+    const T rest = u == 1.0f ? e : detail::log(u) * (e / (u - 1.0f));
+    return x > 0.0f ? x + rest : rest;
+  } else if constexpr (F == function::softsign) return x / (1.0f + detail::abs(x));
+  else if constexpr (F == function::sqrt) return detail::sqrt(x);
+  else if constexpr (F == function::swish) return x / (1.0f + detail::exp(-f.a * x));
+  else if constexpr (F == function::thresholded_relu) return x <= f.a ? T{} : x;
   else return x;
 }
 
 /// Returns g<F>() for the kind F of `f`.
 template <class G> auto with_function(const graph::activation& f, const G& g) {
   switch (f.is) {
-    case function::relu:
-      return g.template operator()<function::relu>();
-    case function::leaky_relu:
-      return g.template operator()<function::leaky_relu>();
-    case function::elu:
-      return g.template operator()<function::elu>();
-    case function::clip:
-      return g.template operator()<function::clip>();
-    case function::sigmoid:
-      return g.template operator()<function::sigmoid>();
-    case function::tanh:
-      return g.template operator()<function::tanh>();
-    case function::hard_sigmoid:
-      return g.template operator()<function::hard_sigmoid>();
-    case function::hard_swish:
-      return g.template operator()<function::hard_swish>();
+#define DICE_APPLIES(name) \
+  case function::name:     \
+    return g.template operator()<function::name>();
+    DICE_APPLIES(relu)
+    DICE_APPLIES(leaky_relu)
+    DICE_APPLIES(elu)
+    DICE_APPLIES(clip)
+    DICE_APPLIES(sigmoid)
+    DICE_APPLIES(tanh)
+    DICE_APPLIES(hard_sigmoid)
+    DICE_APPLIES(hard_swish)
+    DICE_APPLIES(abs)
+    DICE_APPLIES(ceil)
+    DICE_APPLIES(celu)
+    DICE_APPLIES(erf)
+    DICE_APPLIES(exp)
+    DICE_APPLIES(floor)
+    DICE_APPLIES(gelu)
+    DICE_APPLIES(gelu_tanh)
+    DICE_APPLIES(log)
+    DICE_APPLIES(mish)
+    DICE_APPLIES(neg)
+    DICE_APPLIES(pow)
+    DICE_APPLIES(reciprocal)
+    DICE_APPLIES(round)
+    DICE_APPLIES(selu)
+    DICE_APPLIES(sign)
+    DICE_APPLIES(softplus)
+    DICE_APPLIES(softsign)
+    DICE_APPLIES(sqrt)
+    DICE_APPLIES(swish)
+    DICE_APPLIES(thresholded_relu)
+#undef DICE_APPLIES
     case function::none:
       break;
   }

@@ -140,6 +140,7 @@ void split(node_context& n) {
 }
 
 void range(node_context& n) {
+  n.ignore({"stash_type"});  // of sums of 16 bits
   const auto &start = n.data(0, "start"), &limit = n.data(1, "limit"), &delta = n.data(2, "delta");
   n.require(start.elements() == 1 && limit.elements() == 1 && delta.elements() == 1,
             "its start, limit and delta are not single numbers");

@@ -18,7 +18,7 @@ namespace onnx2hpp {
 
 namespace {
 
-constexpr std::int64_t first_opset = 7, last_opset = 23, first_ir = 3, last_ir = 11;
+constexpr std::int64_t first_opset = 7, last_opset = 28, first_ir = 3, last_ir = 14;
 
 class converter {
  public:
@@ -54,6 +54,7 @@ class converter {
     drop_unused(net_);
     if (settings_.fold) {
       fold_batch_normalization(net_);
+      join_functions(net_);
       drop_unused(net_);
     }
     if (const auto left = nodes_.size() - order.size(); left > 0)
@@ -248,28 +249,15 @@ class converter {
     return {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
   }
 
-  /// Unsupported operators known to keep the shape of their first input.
+  /// Operators that keep the shape of their first input, unsupported or refused.
   static bool keeps_shape(const node& n) {
-    static constexpr const char* known[] = {"Abs",
-                                            "Celu",
-                                            "Elu",
-                                            "Erf",
-                                            "Exp",
-                                            "Gelu",
-                                            "GroupNormalization",
-                                            "InstanceNormalization",
-                                            "LayerNormalization",
-                                            "Log",
-                                            "LpNormalization",
-                                            "Mish",
-                                            "Neg",
-                                            "PRelu",
-                                            "Reciprocal",
-                                            "Selu",
-                                            "Softplus",
-                                            "Softsign",
-                                            "Sqrt",
-                                            "ThresholdedRelu"};
+    // clang-format off
+    static constexpr const char* known[] = {
+        "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Celu", "Cos", "Cosh", "CumSum", "Elu", "Erf", "Exp",
+        "Floor", "Gelu", "GroupNormalization", "Hardmax", "InstanceNormalization", "LayerNormalization", "Log", "LogSoftmax",
+        "LpNormalization", "MeanVarianceNormalization", "Mish", "Neg", "PRelu", "RMSNormalization", "Reciprocal", "Round",
+        "Selu", "Shrink", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "ThresholdedRelu"};
+    // clang-format on
     return std::ranges::any_of(known, [&](const char* k) { return n.operator_name == k; });
   }
 

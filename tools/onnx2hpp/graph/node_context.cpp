@@ -163,14 +163,13 @@ int node_context::add(operation op, std::vector<int> operands, std::vector<param
   return static_cast<int>(net_.layers.size()) - 1;
 }
 
-void node_context::result(int index) {
-  if (!node_.outputs.empty()) results_[node_.outputs[0]] = {value::kind::layer, index};
+void node_context::result(int index, int k) {
+  if (k < outputs()) results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::layer, index};
 }
 
 void node_context::result(constant c, int k) {
   if (c.dims.size() > max_axes) refuse(fmt::format("its output has {} axes", c.dims.size()));
-  if (k < static_cast<int>(node_.outputs.size()))
-    results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::constant, -1, std::move(c)};
+  if (k < outputs()) results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::constant, -1, std::move(c)};
 }
 
 void node_context::pass() {

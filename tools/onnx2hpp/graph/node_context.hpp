@@ -83,8 +83,9 @@ class node_context {
 
   /// Adds a layer that reads `operands` and returns its index. Refuses what the operator's shape rule refuses.
   int add(operation op, std::vector<int> operands, std::vector<parameter> parameters = {});
-  /// Output 0 is what layer `index` computes.
-  void result(int index);
+  int outputs() const { return static_cast<int>(node_.outputs.size()); }
+  /// Output k is what layer `index` computes.
+  void result(int index, int k = 0);
   /// Output k is a constant.
   void result(constant c, int k = 0);
   /// Output 0 is input 0, whatever that is.

@@ -67,7 +67,7 @@ class operation {
     std::int64_t joins(int k, dice::graph::shapes in, const dice::tensor::shape& result) const override {
       return dice::graph::joins(op, k, in, result);
     }
-    std::string onnx_name() const override { return std::string(Op::onnx); }
+    std::string onnx_name() const override { return std::string(op.onnx); }
     // The spelling must be known only where an importer makes such an operator.
     std::string struct_name() const override { return spelling<Op>::name; }
     std::string attributes() const override {

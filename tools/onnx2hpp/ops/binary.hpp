@@ -39,10 +39,25 @@ template <class Op> void import_binary(node_context& n) {
   else n.result(n.add(Op{}, {n.activation(0), n.activation(1)}));
 }
 
+/// Max or Min of any number of operands, combined pairwise: layers first, then constants.
+template <class Op> void import_variadic(node_context& n) {
+  std::vector<int> layers, constants;
+  for (int k = 0; k < n.inputs(); ++k) (n.is_constant(k) ? constants : layers).push_back(k);
+  n.require(!layers.empty(), "it has no input");
+  int out = n.activation(layers[0]);
+  for (std::size_t k = 1; k < layers.size(); ++k) out = n.add(Op{}, {out, n.activation(layers[k])});
+  for (const int k : constants) out = add_with_constant<Op>(n, out, which_constant::second, n.data(k, "operand"));
+  if (n.inputs() == 1) n.pass();
+  else n.result(out);
+}
+
+/// The layer that adds up all inputs of the node.
+int add_all(node_context& n);
 /// An Add layer with a constant, such as a bias that depends on the row.
 int add_bias(node_context& n, int x, const constant& c);
 /// An Add layer of two layers, and a Mul layer by a number.
 int add_layers(node_context& n, int a, int b);
+int multiply_layers(node_context& n, int a, int b);
 int multiply(node_context& n, int x, double factor);
 /// A Transpose layer that swaps the axes of a matrix.
 int transpose_matrix(node_context& n, int x);

@@ -21,7 +21,7 @@ void cast_constant(node_context& n, element to) {
 }
 
 element stated(node_context& n) {
-  n.ignore({"saturate"});
+  n.ignore({"saturate", "round_mode"});  // only for types of 8 bits
   return static_cast<element>(n.integer("to", 0));
 }
 
@@ -31,7 +31,7 @@ void fold(node_context& n) { cast_constant(n, stated(n)); }
 /// CastLike: casts to the type of input 1, of which nothing else is read. PyTorch's dynamo exporter writes it around
 /// BatchNormalization if it does not optimise.
 void like(node_context& n) {
-  n.ignore({"saturate"});
+  n.ignore({"saturate", "round_mode"});  // only for types of 8 bits
   const element to = n.is_constant(1) ? n.data(1, "target_type").type : (n.activation(1), element::float32);
   n.is_constant(0) ? cast_constant(n, to) : cast_activation(n, to);
 }

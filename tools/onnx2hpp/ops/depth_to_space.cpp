@@ -34,7 +34,9 @@ void space_to_depth(node_context& n) {
   const auto b = block_size(n, in);
   n.require(in[2] % b == 0 && in[3] % b == 0, "its height or width is not a multiple of blocksize");
   const int split = reshape_layer(n, x, {in[0], in[1], in[2] / b, b, in[3] / b, b});
-  const int moved = transpose_layer(n, split, {0, 3, 5, 1, 2, 4});
+  const auto mode = n.opset() < 28 ? "DCR" : n.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") n.refuse("its mode is " + quote(mode) + "; only DCR and CRD are supported");
+  const int moved = transpose_layer(n, split, mode == "DCR" ? std::vector{0, 3, 5, 1, 2, 4} : std::vector{0, 1, 3, 5, 2, 4});
   n.result(reshape_layer(n, moved, {in[0], in[1] * b * b, in[2] / b, in[3] / b}));
 }
 

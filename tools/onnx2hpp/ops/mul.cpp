@@ -14,6 +14,8 @@ int multiply(node_context& n, int x, double factor) {
                                            make_constant(element::float32, {}, std::span(&factor, 1)));
 }
 
+int multiply_layers(node_context& n, int a, int b) { return n.add(dice::ops::mul{}, {a, b}); }
+
 namespace {
 
 const importer known("Mul", import_binary<dice::ops::mul>);

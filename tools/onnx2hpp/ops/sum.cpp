@@ -9,19 +9,19 @@ template <> struct spelling<dice::ops::sum> {
   static void write(const dice::ops::sum&, const dice::ops::sum&, initialiser&) {}
 };
 
-namespace {
-
-void import(node_context& n) {
+int add_all(node_context& n) {
   std::vector<int> layers, constants;
   for (int k = 0; k < n.inputs(); ++k) (n.is_constant(k) ? constants : layers).push_back(k);
   for (int& k : layers) k = n.activation(k);
   n.require(!layers.empty(), "it has no input");
   int sum = layers.size() == 1 && !constants.empty() ? layers[0] : n.add(dice::ops::sum{}, layers);
   for (int k : constants) sum = add_bias(n, sum, n.data(k, "operand"));
-  n.result(sum);
+  return sum;
 }
 
-const importer known("Sum", import);
+namespace {
+
+const importer known("Sum", [](node_context& n) { n.result(add_all(n)); });
 
 }  // namespace
 }  // namespace onnx2hpp

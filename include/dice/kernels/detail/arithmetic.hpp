@@ -15,5 +15,15 @@ struct times {
 struct over {
   template <class T> constexpr T operator()(T a, T b) const { return a / b; }
 };
+// NaN if one of the two is NaN.
+struct take_larger {
+  template <class T> constexpr T operator()(T a, T b) const { return b != b ? b : a < b ? b : a; }
+};
+struct take_smaller {
+  template <class T> constexpr T operator()(T a, T b) const { return b != b ? b : a > b ? b : a; }
+};
+struct sloped {
+  template <class T> constexpr T operator()(T a, T b) const { return a < 0.0f ? a * b : a; }
+};
 
 }  // namespace dice::kernels::detail

@@ -176,4 +176,102 @@ inline float exp(float x) { return std::exp(x); }
 }
 inline float tanh(float x) { return std::tanh(x); }
 
+[[gnu::always_inline]] inline vec abs(vec x) { return x < 0.0f ? -x : x; }
+inline float abs(float x) { return std::fabs(x); }
+
+/// Rounds each lane to the nearest integer, halves to even. Floats from 2^23 on are integers.
+[[gnu::always_inline]] inline vec round(vec x) {
+  const vec magnitude = abs(x), rounded = magnitude + 8388608.0f - 8388608.0f;
+  return magnitude < 8388608.0f ? (x < 0.0f ? -rounded : rounded) : x;
+}
+inline float round(float x) { return std::nearbyint(x); }
+[[gnu::always_inline]] inline vec floor(vec x) {
+  const vec rounded = round(x);
+  return rounded > x ? rounded - 1.0f : rounded;
+}
+inline float floor(float x) { return std::floor(x); }
+
+[[gnu::always_inline]] inline vec sqrt(vec x) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<vec>(_mm512_maskz_sqrt_ps(0xffff, reinterpret_cast<__m512>(x)));
+#elif defined(__AVX__)
+  return reinterpret_cast<vec>(_mm256_sqrt_ps(reinterpret_cast<__m256>(x)));
+#elif defined(__aarch64__)
+  return reinterpret_cast<vec>(vsqrtq_f32(reinterpret_cast<float32x4_t>(x)));
+#else
+  for (int i = 0; i < width; ++i) x[i] = std::sqrt(x[i]);
+  return x;
+#endif
+}
+inline float sqrt(float x) { return std::sqrt(x); }
+
+/// Natural logarithm of each lane, within 2 units in the last place: Cephes' polynomial for the mantissa (logf.c). NaN below
+/// 0, -infinity for 0.
+[[gnu::always_inline]] inline vec log(vec x) {
+  const float infinity = std::bit_cast<float>(0x7f800000);
+  const vec normal = x < 1.17549435e-38f ? x * 8388608.0f : x;  // no subnormal numbers
+  const ivec bits = reinterpret_cast<ivec>(normal);
+  // The mantissa in [sqrt(1/2), sqrt(2)), by moving the exponent's limit: 0x3f3504f3 is sqrt(1/2).
+  const ivec exponent = (bits - 0x3f3504f3) >> 23;
+  const vec m = reinterpret_cast<vec>(bits - (exponent << 23)) - 1.0f;
+  const vec e = __builtin_convertvector(exponent, vec) - (x < 1.17549435e-38f ? splat(23.0f) : vec{});
+  vec p = splat(7.0376836292e-2f);
+  p = fma(p, m, splat(-1.1514610310e-1f));
+  p = fma(p, m, splat(1.1676998740e-1f));
+  p = fma(p, m, splat(-1.2420140846e-1f));
+  p = fma(p, m, splat(1.4249322787e-1f));
+  p = fma(p, m, splat(-1.6668057665e-1f));
+  p = fma(p, m, splat(2.0000714765e-1f));
+  p = fma(p, m, splat(-2.4999993993e-1f));
+  p = fma(p, m, splat(3.3333331174e-1f));
+  const vec z = m * m;
+  vec y = m * z * p;
+  y = fma(e, splat(-2.12194440e-4f), y);
+  y = fma(z, splat(-0.5f), y);
+  y = fma(e, splat(0.693359375f), m + y);
+  y = x < infinity ? y : x;  // infinity and NaN stay what they are
+  return x > 0.0f ? y : x == 0.0f ? splat(-infinity) : x - x + std::bit_cast<float>(0x7fc00000);
+}
+inline float log(float x) { return std::log(x); }
+
+/// Error function of each lane, within 3 units in the last place: Cephes' polynomials (ndtrf.c) for |x| < 1, < 2 and above.
+[[gnu::always_inline]] inline vec erf(vec x) {
+  const vec magnitude = abs(x), z = x * x;
+  vec t = splat(7.853861353153693e-5f);
+  t = fma(t, z, splat(-8.010193625184903e-4f));
+  t = fma(t, z, splat(5.188327685732524e-3f));
+  t = fma(t, z, splat(-2.685381193529856e-2f));
+  t = fma(t, z, splat(1.128358514861418e-1f));
+  t = fma(t, z, splat(-3.761262582423300e-1f));
+  t = fma(t, z, splat(1.128379165726710f));
+  const vec q = 1.0f / (magnitude < 1.0f ? splat(1.0f) : magnitude), y = q * q;
+  vec p = splat(2.326819970068386e-2f);
+  p = fma(p, y, splat(-1.387039388740657e-1f));
+  p = fma(p, y, splat(3.687424674597105e-1f));
+  p = fma(p, y, splat(-5.824733027278666e-1f));
+  p = fma(p, y, splat(6.210004621745983e-1f));
+  p = fma(p, y, splat(-4.944515323274145e-1f));
+  p = fma(p, y, splat(3.404879937665872e-1f));
+  p = fma(p, y, splat(-2.741127028184656e-1f));
+  p = fma(p, y, splat(5.638259427386472e-1f));
+  vec r = splat(-1.047766399936249e+1f);
+  r = fma(r, y, splat(1.297719955372516e+1f));
+  r = fma(r, y, splat(-7.495518717768503f));
+  r = fma(r, y, splat(2.921019019210786f));
+  r = fma(r, y, splat(-1.015265279202700f));
+  r = fma(r, y, splat(4.218463358204948e-1f));
+  r = fma(r, y, splat(-2.820767439740514e-1f));
+  r = fma(r, y, splat(5.641895067754075e-1f));
+  const vec rest = 1.0f - exp(-z) * q * (magnitude < 2.0f ? p : r);
+  return magnitude < 1.0f ? t * x : x < 0.0f ? -rest : rest;
+}
+inline float erf(float x) { return std::erf(x); }
+
+/// x to the power of a, as std::pow: each lane by itself.
+[[gnu::always_inline]] inline vec pow(vec x, float a) {
+  for (int i = 0; i < width; ++i) x[i] = std::pow(x[i], a);
+  return x;
+}
+inline float pow(float x, float a) { return std::pow(x, a); }
+
 }  // namespace dice::kernels::detail

@@ -26,6 +26,12 @@ __device__ inline float compute(arithmetic op, float a, float b) {
       return a * b;
     case arithmetic::over:
       return a / b;
+    case arithmetic::larger:
+      return b != b ? b : a < b ? b : a;
+    case arithmetic::smaller:
+      return b != b ? b : a > b ? b : a;
+    case arithmetic::sloped:
+      return a < 0.0f ? a * b : a;
   }
   return 0;
 }

@@ -31,7 +31,7 @@ struct elements {
   ending end;
 };
 
-enum class arithmetic : int { plus, minus, times, over };
+enum class arithmetic : int { plus, minus, times, over, larger, smaller, sloped };
 
 /// y = a op b; along axis k of y, which has `extent[k]` elements, the operands advance by their strides. y may be a or b.
 struct binary {

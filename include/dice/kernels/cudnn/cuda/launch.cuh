@@ -84,6 +84,48 @@ __device__ inline float apply(function f, float a, float b, float x) {
       return limited(a * x + b, 0.0f, 1.0f);
     case function::hard_swish:
       return x * limited(x * (1.0f / 6.0f) + 0.5f, 0.0f, 1.0f);
+    case function::abs:
+      return fabsf(x);
+    case function::ceil:
+      return ceilf(x);
+    case function::celu:
+      return x < 0.0f ? a * expm1f(x / a) : x;
+    case function::erf:
+      return erff(x);
+    case function::exp:
+      return expf(x);
+    case function::floor:
+      return floorf(x);
+    case function::gelu:
+      return 0.5f * x * (1.0f + erff(x * 0.707106781f));
+    case function::gelu_tanh:
+      return 0.5f * x * (1.0f + tanhf(0.797884561f * (x + 0.044715f * x * x * x)));
+    case function::log:
+      return logf(x);
+    case function::mish:
+      return x > 20.0f ? x : x * tanhf(log1pf(expf(x)));
+    case function::neg:
+      return -x;
+    case function::pow:
+      return powf(x, a);
+    case function::reciprocal:
+      return 1.0f / x;
+    case function::round:
+      return rintf(x);
+    case function::selu:
+      return b * (x < 0.0f ? a * expm1f(x) : x);
+    case function::sign:
+      return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x;
+    case function::softplus:
+      return x > 0.0f ? x + log1pf(expf(-x)) : log1pf(expf(x));
+    case function::softsign:
+      return x / (1.0f + fabsf(x));
+    case function::sqrt:
+      return sqrtf(x);
+    case function::swish:
+      return x / (1.0f + expf(-a * x));
+    case function::thresholded_relu:
+      return x <= a ? 0.0f : x;
   }
   return x;
 }

@@ -1,0 +1,97 @@
+// Functions of each element, and Pow by a constant number.
+#include "ops/binary.hpp"
+#include "ops/functions.hpp"
+
+#include "dice/graph/ops/elementwise.hpp"
+
+namespace onnx2hpp {
+
+using dice::ops::elementwise;
+using kind = dice::graph::activation::kind;
+
+/// The kinds from `abs` on, in their order.
+constexpr const char* kinds[] = {"abs",       "ceil", "celu",     "erf",      "exp",  "floor",      "gelu",
+                                 "gelu_tanh", "log",  "mish",     "neg",      "pow",  "reciprocal", "round",
+                                 "selu",      "sign", "softplus", "softsign", "sqrt", "swish",      "thresholded_relu"};
+
+template <> struct spelling<elementwise> {
+  static constexpr const char* name = "elementwise";
+  static void write(const elementwise& op, const elementwise&, initialiser& out) {
+    const auto& f = op.function;
+    const auto is = kinds[static_cast<std::size_t>(f.is) - static_cast<std::size_t>(kind::abs)];
+    initialiser function;
+    function.add("is", std::string("::dice::graph::activation::kind::") + is);
+    function("a", f.a, 0.0f);
+    function("b", f.b, 0.0f);
+    out.add("function", function.text());
+  }
+};
+
+operation elementwise_of(const dice::graph::activation& function) { return elementwise{.function = function}; }
+
+namespace {
+
+template <kind Is> void plain(node_context& n) { n.result(n.add(elementwise{.function = {Is}}, {n.activation(0)})); }
+/// With the attribute alpha.
+template <kind Is> void with_alpha(node_context& n, float alpha) {
+  n.result(n.add(elementwise{.function = {Is, n.real("alpha", alpha)}}, {n.activation(0)}));
+}
+
+void gelu(node_context& n) {
+  const auto how = n.text("approximate", "none");
+  if (how != "none" && how != "tanh") n.refuse("its attribute approximate is " + quote(how));
+  n.result(n.add(elementwise{.function = {how == "tanh" ? kind::gelu_tanh : kind::gelu}}, {n.activation(0)}));
+}
+
+/// The gate's Swish times the other input.
+void swi_glu(node_context& n) {
+  const int a = n.activation(0), b = n.activation(1);
+  n.require(n.shape_of(a) == n.shape_of(b), "its inputs have different shapes");
+  n.result(multiply_layers(n, n.add(elementwise{.function = {kind::swish, n.real("alpha", 1.0f)}}, {a}), b));
+}
+
+void selu(node_context& n) {
+  const float alpha = n.real("alpha", 1.67326319217681884765625f), gamma = n.real("gamma", 1.05070102214813232421875f);
+  n.result(n.add(elementwise{.function = {kind::selu, alpha, gamma}}, {n.activation(0)}));
+}
+
+void celu(node_context& n) {
+  const float alpha = n.real("alpha", 1.0f);
+  n.require(alpha != 0, "its attribute alpha is 0");
+  n.result(n.add(elementwise{.function = {kind::celu, alpha}}, {n.activation(0)}));
+}
+
+void pow(node_context& n) {
+  const int x = n.activation(0);
+  const double exponent = n.real(1, "exponent");
+  if (exponent == 1) return n.pass();
+  if (exponent == 2) return n.result(multiply_layers(n, x, x));
+  elementwise op{.function = {exponent == 0.5 ? kind::sqrt : exponent == -1 ? kind::reciprocal : kind::pow}};
+  if (op.function.is == kind::pow) op.function.a = static_cast<float>(exponent);
+  n.result(n.add(op, {x}));
+}
+
+const importer known[] = {{"Abs", plain<kind::abs>},
+                          {"Ceil", plain<kind::ceil>},
+                          {"Celu", celu, 12},
+                          {"Erf", plain<kind::erf>, 9},
+                          {"Exp", plain<kind::exp>},
+                          {"Floor", plain<kind::floor>},
+                          {"Gelu", gelu, 20},
+                          {"Log", plain<kind::log>},
+                          {"Mish", plain<kind::mish>, 18},
+                          {"Neg", plain<kind::neg>},
+                          {"Pow", pow},
+                          {"Reciprocal", plain<kind::reciprocal>},
+                          {"Round", plain<kind::round>, 11},
+                          {"Selu", selu},
+                          {"Sign", plain<kind::sign>, 9},
+                          {"Softplus", plain<kind::softplus>},
+                          {"Softsign", plain<kind::softsign>},
+                          {"Sqrt", plain<kind::sqrt>},
+                          {"SwiGLU", swi_glu, 28},
+                          {"Swish", [](node_context& n) { with_alpha<kind::swish>(n, 1.0f); }, 24},
+                          {"ThresholdedRelu", [](node_context& n) { with_alpha<kind::thresholded_relu>(n, 1.0f); }, 10}};
+
+}  // namespace
+}  // namespace onnx2hpp

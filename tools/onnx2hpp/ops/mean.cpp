@@ -1,0 +1,13 @@
+// Mean: a Sum and a Mul.
+#include "ops/binary.hpp"
+
+namespace onnx2hpp {
+
+namespace {
+
+void import(node_context& n) { n.result(multiply(n, add_all(n), 1.0 / n.inputs())); }
+
+const importer known("Mean", import);
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,48 @@
+// Split: a Slice for each output that is read, and nothing for a single one.
+#include "ops/slice.hpp"
+
+#include <algorithm>
+
+namespace onnx2hpp {
+
+namespace {
+
+/// How many elements each output gets.
+std::vector<std::int64_t> sizes_of(node_context& n, std::int64_t extent) {
+  const std::int64_t parts = n.opset() >= 18 ? n.integer("num_outputs", n.outputs()) : n.outputs();
+  n.require(parts == n.outputs(), "its attribute num_outputs is not the number of its outputs");
+  if (n.opset() >= 13 && n.given(1)) return n.integers(1, "sizes");
+  if (auto given = n.integers("split"); n.opset() < 13 && !given.empty()) return given;
+  // Equal parts, the last one smaller if the extent is not divisible (opset 18).
+  const std::int64_t each = (extent + parts - 1) / parts;
+  n.require(n.opset() >= 18 || extent % parts == 0, "its input cannot be divided evenly");
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t k = 0; k < parts; ++k) sizes.push_back(std::max<std::int64_t>(0, std::min(each, extent - k * each)));
+  return sizes;
+}
+
+void import(node_context& n) {
+  const int x = n.activation(0);
+  const shape in = n.shape_of(x);
+  const int axis = n.axis(n.integer("axis", 0), in.rank);
+  const auto sizes = sizes_of(n, in[axis]);
+  n.require(static_cast<int>(sizes.size()) == n.outputs(), "it does not have as many parts as outputs");
+  std::int64_t from = 0;
+  for (int k = 0; k < n.outputs(); ++k) {
+    const auto size = sizes[static_cast<std::size_t>(k)];
+    n.require(size > 0, "one of its parts is empty");
+    n.require(size <= in[axis] - from, "its parts are larger than its input");
+    slice op;
+    op.extents = in;
+    op.extents[axis] = size;
+    op.starts[static_cast<std::size_t>(axis)] = from;
+    n.result(size == in[axis] ? x : n.add(op, {x}), k);
+    from += size;
+  }
+  n.require(from == in[axis], "its parts are smaller than its input");
+}
+
+const importer known("Split", import);
+
+}  // namespace
+}  // namespace onnx2hpp
