@@ -88,6 +88,8 @@ TEST(Regions, HoldWhatOperatorsTouch) {
   needs_all_it_touches(make(ops::sum{}, {{1, 3, 4, 1}, {2, 1, 1, 5}, {4, 1}}));
   needs_all_it_touches(make(ops::relu{}, {{2, 3, 4, 5}}));
   needs_all_it_touches(make(ops::resize{.factors = {1, 1, 2, 3}}, {{2, 3, 4, 5}}));
+  needs_all_it_touches(make(
+      ops::resize{.mode = ops::resizing::linear, .to = {2, 3, 7, 3}, .scales = {1, 1, 7.0f / 4, 3.0f / 5}}, {{2, 3, 4, 5}}));
   needs_all_it_touches(make(ops::flatten{.axis = 1}, {{3, 2, 2}}));
   needs_all_it_touches(make(ops::reshape{.to = {3, 4, 5}}, {{3, 2, 2, 5}}));
 }

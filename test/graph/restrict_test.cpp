@@ -329,6 +329,12 @@ TEST(Restrict, Movements) {
   for (const auto mode : {ops::padding::reflect, ops::padding::edge})
     check_parts(of(ops::pad{.before = {0, 0, 0, 2}, .after = {0, 0, 0, 3}, .mode = mode}, {{1, 20, 6, 5}}));
   check_parts(of(ops::resize{.factors = {1, 1, 2, 3}}, {{2, 20, 4, 5}}));
+  for (const auto mode : {ops::resizing::nearest, ops::resizing::linear, ops::resizing::cubic})
+    for (const auto from : {ops::coordinates::half_pixel, ops::coordinates::align_corners, ops::coordinates::asymmetric}) {
+      check_parts(of(ops::resize{.mode = mode, .to = {2, 35, 11, 4}, .scales = {1, 1, 11.0f / 6, 4.0f / 7}, .from = from},
+                     {{2, 35, 6, 7}}));
+      check_parts(of(ops::resize{.mode = mode, .to = {1, 40, 9}, .scales = {1, 2.5f, 1}, .from = from}, {{1, 16, 9}}));
+    }
   check_parts(of(ops::resize{.factors = {1, 3, 1, 2}}, {{2, 20, 4, 5}}));
   check_parts(of(ops::slice{.starts = {0, 39, 1, 0}, .steps = {1, -2, 1, 3}, .extents = {1, 20, 3, 2}}, {{1, 40, 4, 6}}));
   check_parts(of(ops::slice{.starts = {1, 2, 0, 5}, .steps = {1, 1, 2, -1}, .extents = {1, 33, 3, 5}}, {{2, 40, 6, 6}}));

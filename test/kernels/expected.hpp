@@ -60,11 +60,26 @@ inline void read(const nlohmann::json& from, std::string_view name, graph::activ
   if (list.size() > 2) to.b = list[2].get<float>();
 }
 
-/// The operator with those of its attributes that are in `from`.
-template <class Op> Op attributes(const nlohmann::json& from) {
+inline void read(const nlohmann::json& from, std::string_view name, ops::resizing& to) {
+  if (const auto it = from.find(name); it != from.end())
+    to = *it == "nearest" ? ops::resizing::nearest : *it == "linear" ? ops::resizing::linear : ops::resizing::cubic;
+}
+inline void read(const nlohmann::json& from, std::string_view name, ops::coordinates& to) {
+  static constexpr std::string_view names[] = {"asymmetric", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                                               "align_corners"};
+  if (const auto it = from.find(name); it != from.end())
+    to = static_cast<ops::coordinates>(std::ranges::find(names, it->get<std::string>()) - names);
+}
+inline void read(const nlohmann::json& from, std::string_view name, ops::rounding& to) {
+  if (const auto it = from.find(name); it != from.end())
+    to = *it == "floor" ? ops::rounding::floor : ops::rounding::round_prefer_ceil;
+}
+
+/// The operator with those of its attributes that are in `json`.
+template <class Op> Op attributes(const nlohmann::json& json) {
   Op op;
 #define DICE_READ(name) \
-  if constexpr (requires { op.name; }) read(from, #name, op.name)
+  if constexpr (requires { op.name; }) read(json, #name, op.name)
   DICE_READ(channels);
   DICE_READ(kernel);
   DICE_READ(strides);
@@ -98,6 +113,10 @@ template <class Op> Op attributes(const nlohmann::json& from) {
   DICE_READ(keep);
   DICE_READ(factors);
   DICE_READ(function);
+  DICE_READ(to);
+  DICE_READ(scales);
+  DICE_READ(from);
+  DICE_READ(nearest);
 #undef DICE_READ
   return op;
 }

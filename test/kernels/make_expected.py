@@ -266,4 +266,25 @@ for n, (op, f) in enumerate(BINARY.items()):
         c = Case(op, which="first", fixed=b)
         c.expect(f(c.parameter(*b), c.input(*a)))
 
+
+def resized(mode, coordinates, shape, to, **how):
+    scales = [t / s for t, s in zip(to, shape)]
+    c = Case("resize", mode=mode, **{"from": coordinates}, to=to, scales=scales, **how)
+    return c, c.input(*shape)
+
+
+for shape, to in [((1, 2, 4, 5), (1, 2, 8, 10)), ((2, 3, 5, 7), (2, 3, 9, 4)), ((1, 17, 3, 3), (1, 17, 7, 5)), ((1, 2, 6, 6), (1, 2, 3, 3))]:
+    for mode, torch_mode in [("linear", "bilinear"), ("cubic", "bicubic")]:
+        for coordinates, align in [("pytorch_half_pixel", False), ("align_corners", True)]:
+            c, x = resized(mode, coordinates, shape, to)
+            c.expect(F.interpolate(x, to[2:], mode=torch_mode, align_corners=align))
+    c, x = resized("nearest", "asymmetric", shape, to, nearest="floor")
+    c.expect(F.interpolate(x, to[2:], mode="nearest"))
+    c, x = resized("nearest", "half_pixel", shape, to, nearest="round_prefer_ceil")
+    c.expect(F.interpolate(x, to[2:], mode="nearest-exact"))
+c, x = resized("linear", "half_pixel", (1, 3, 9), (1, 3, 13))
+c.expect(F.interpolate(x, 13, mode="linear"))
+c, x = resized("linear", "align_corners", (1, 2, 3, 4, 5), (1, 2, 5, 3, 8))
+c.expect(F.interpolate(x, (5, 3, 8), mode="trilinear", align_corners=True))
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")

@@ -16,7 +16,7 @@ TYPED_TEST(movement, concat_equals_pytorch) { check<TypeParam, ops::concat>("con
 TYPED_TEST(movement, pad_equals_pytorch) { check<TypeParam, ops::pad>("pad", 8); }
 TYPED_TEST(movement, transpose_equals_pytorch) { check<TypeParam, ops::transpose>("transpose", 8); }
 TYPED_TEST(movement, slice_equals_pytorch) { check<TypeParam, ops::slice>("slice", 6); }
-TYPED_TEST(movement, resize_equals_numpy) { check<TypeParam, ops::resize>("resize", 5); }
+TYPED_TEST(movement, resize_equals_numpy) { check<TypeParam, ops::resize>("resize", 31); }
 
 TYPED_TEST(movement, views_are_copied) {
   const auto copied = [](const auto& op) {
@@ -150,6 +150,26 @@ TEST(movement_compared, resize_equals_the_reference) {
     compare(make(ops::resize{.factors = {f, 1, f, 2}}, {{2, 24, 6, 7}}), "resize of blocks");
     compare(make(ops::resize{.factors = {1, 1, f}}, {{1, 37, 41}}), "resize of rank 3");
   }
+}
+
+TEST(movement_compared, interpolation_equals_the_reference) {
+  using from = ops::coordinates;
+  for (const auto mode : {ops::resizing::nearest, ops::resizing::linear, ops::resizing::cubic})
+    for (const auto where : {from::asymmetric, from::half_pixel, from::half_pixel_symmetric, from::pytorch_half_pixel,
+                             from::align_corners, from::tf_half_pixel_for_nn, from::tf_crop_and_resize})
+      for (const bool outside : {false, true}) {
+        ops::resize op{
+            .mode = mode, .to = {2, 40, 13, 22}, .scales = {1, 1, 13.0f / 9, 2}, .from = where, .exclude_outside = outside};
+        if (where == from::tf_crop_and_resize) op.begin[2] = -0.25f, op.end[3] = 0.75f, op.extrapolation = 3;
+        const auto name = "resize " + std::to_string(static_cast<int>(mode)) + ' ' + std::to_string(static_cast<int>(where));
+        compare(make(op, {{2, 40, 9, 11}}), name);
+        op.to = {2, 5, 13, 22};
+        compare(make(op, {{2, 5, 9, 11}}), name + " plain");
+        op.to = {3, 7, 4, 5}, op.scales = {1, 7.0f / 3, 4.0f / 9, 0.5f};
+        compare(make(op, {{3, 3, 9, 10}}), name + " of channels");
+        op.to = {2, 24, 50}, op.scales = {1, 1, 50.0f / 19};
+        compare(make(op, {{2, 24, 19}}), name + " of rank 3");
+      }
 }
 
 #endif

@@ -202,10 +202,16 @@ def _slice(x, a):
     return torch.from_numpy(np.ascontiguousarray(y))
 
 
-def _resize(x, factors):
-    for axis in range(x.dim()):
-        x = x.repeat_interleave(factors[axis], axis)
-    return x
+def _resize(x, a):
+    if 'mode' not in a:
+        for axis in range(x.dim()):
+            x = x.repeat_interleave(a['factors'][axis], axis)
+        return x
+    mode, at = a['mode'], a.get('from', 'half_pixel')
+    names = {'linear': ['linear', 'bilinear', 'trilinear'][x.dim() - 3], 'cubic': 'bicubic', 'nearest': 'nearest'}
+    assert mode != 'nearest' or (at, a.get('nearest')) == ('asymmetric', 'floor'), a
+    align = {} if mode == 'nearest' else {'align_corners': at == 'align_corners'}
+    return F.interpolate(x, a['to'][2:], mode=names[mode], **align)
 
 
 FUNCTIONS = {
@@ -254,7 +260,7 @@ OPERATORS = {
     'reduce_mean': lambda x, p, a: x[0].mean([i for i in range(x[0].dim()) if a['over'][i]], keepdim=a.get('keep', True)),
     'transpose': lambda x, p, a: x[0].permute(a['perm'][:x[0].dim()]).contiguous(),
     'slice': lambda x, p, a: _slice(x[0], a),
-    'resize': lambda x, p, a: _resize(x[0], a['factors']),
+    'resize': lambda x, p, a: _resize(x[0], a),
     'identity': lambda x, p, a: x[0],
     'dropout': lambda x, p, a: x[0],
     'output': lambda x, p, a: x[0],

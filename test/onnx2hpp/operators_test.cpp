@@ -385,27 +385,6 @@ TEST(Resize, RepeatsElements) {
   EXPECT_EQ(operators(convert(b)), "Relu") << "by 1 in all axes is nothing";
 }
 
-TEST(Resize, RefusesOtherReading) {
-  const auto refusal = [](const char* attribute, const char* value, float scale) {
-    builder b(19);
-    b.input("x", {1, 2}).output("y").floats("scales", {2}, {1, scale});
-    auto& n = b.node("Resize", {"x", "", "scales"}, {"y"});
-    if (attribute) set(n, attribute, value);
-    return problems(b);
-  };
-  EXPECT_EQ(refusal(nullptr, "", 3), "");
-  EXPECT_EQ(refusal("nearest_mode", "ceil", 1), "");
-  EXPECT_NE(refusal("mode", "linear", 2).find("its mode is \"linear\"; only nearest is supported"), std::string::npos);
-  EXPECT_NE(refusal("nearest_mode", "ceil", 2).find("do not just repeat"), std::string::npos);
-  EXPECT_NE(refusal("nearest_mode", "other", 2).find("its nearest_mode is \"other\""), std::string::npos);
-  EXPECT_NE(refusal("coordinate_transformation_mode", "asymmetric", 3).find("do not just repeat"), std::string::npos);
-  EXPECT_NE(refusal("coordinate_transformation_mode", "align_corners", 2).find("\"align_corners\", which is not"),
-            std::string::npos);
-  EXPECT_NE(refusal(nullptr, "", 1.5f).find("scales an axis by 1.5; only whole numbers are supported"), std::string::npos);
-  EXPECT_NE(refusal(nullptr, "", 1e30f).find("scales an axis by 1e+30; at most 16777216 is supported"), std::string::npos);
-  EXPECT_NE(problems(one("Upsample", {1, 2}, 7)).find("it has 0 scales or sizes for 2 axes"), std::string::npos);
-}
-
 TEST(DepthToSpace, IsATransposeBetweenReshapes) {
   builder b = one("DepthToSpace", {1, 12, 2, 3});
   set(node_of(b), "blocksize", 2);

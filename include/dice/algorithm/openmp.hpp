@@ -7,6 +7,7 @@
 #include "dice/graph/graph.hpp"
 
 #include <concepts>
+#include <cstdint>
 
 namespace dice::algorithm {
 
@@ -20,6 +21,12 @@ inline constexpr bool is_pitched =
 template <class Op> constexpr choice choose_openmp(const Op& op, graph::shapes in, const tensor::shape& result) {
   if (in.size() > max_converted) return {};
   return {.works = form_of(op, in, result), .converts = true, .pitched = is_pitched<Op>};
+}
+
+/// Scratch for what each column of the result reads.
+constexpr choice choose_openmp(const ops::resize& op, graph::shapes in, const tensor::shape& result) {
+  const auto bytes = op.mode == ops::resizing::repeat ? 0 : result[result.rank - 1] * std::int64_t{sizeof(ops::samples)};
+  return {.scratch_bytes = bytes, .works = form_of(op, in, result), .converts = true};
 }
 
 /// Variants that the OpenMP backend has for `op`: 0 … n - 1, of which 0 has the smallest weights.

@@ -1,97 +1,194 @@
-// Resize and its predecessor Upsample, with nearest neighbours and integer factors.
+// Resize and its predecessor Upsample.
 #include "graph/node_context.hpp"
 
 #include "dice/graph/ops/resize.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace onnx2hpp {
 
 using dice::ops::resize;
+using dice::ops::resizing;
+
+namespace {
+
+// Names of the enumerations' values, in their order.
+constexpr const char* modes[] = {"repeat", "nearest", "linear", "cubic"};
+constexpr const char* coordinate_modes[] = {"asymmetric",         "half_pixel",    "half_pixel_symmetric",
+                                            "pytorch_half_pixel", "align_corners", "tf_half_pixel_for_nn",
+                                            "tf_crop_and_resize"};
+constexpr const char* nearest_modes[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+
+template <class Enum, std::size_t N>
+void write_enum(initialiser& out, const char* member, const char* type, const char* const (&names)[N], Enum value,
+                Enum unset) {
+  if (value != unset) out.add(member, fmt::format("::dice::ops::{}::{}", type, names[static_cast<std::size_t>(value)]));
+}
+/// The value with this name, which is that of the node's attribute `attribute`.
+template <class Enum, std::size_t N>
+Enum named(const std::string& name, const char* attribute, const char* const (&names)[N]) {
+  const auto found = std::ranges::find(names, name);
+  if (found == std::end(names))
+    node_context::refuse(fmt::format("its {} is {}, which is not supported", attribute, quote(name)));
+  return static_cast<Enum>(found - std::begin(names));
+}
+
+}  // namespace
 
 template <> struct spelling<resize> {
   static constexpr const char* name = "resize";
-  static void write(const resize& op, const resize& unset, initialiser& out) { out("factors", op.factors, unset.factors); }
+  static void write(const resize& op, const resize& unset, initialiser& out) {
+    out("factors", op.factors, unset.factors);
+    write_enum(out, "mode", "resizing", modes, op.mode, unset.mode);
+    if (op.mode == resizing::repeat) return;
+    out.add("to", literal(op.to));
+    out("scales", op.scales, unset.scales);
+    write_enum(out, "from", "coordinates", coordinate_modes, op.from, unset.from);
+    write_enum(out, "nearest", "rounding", nearest_modes, op.nearest, unset.nearest);
+    out("exclude_outside", op.exclude_outside, unset.exclude_outside);
+    out("cubic_a", op.cubic_a, unset.cubic_a);
+    out("begin", op.begin, unset.begin);
+    out("end", op.end, unset.end);
+    out("extrapolation", op.extrapolation, unset.extrapolation);
+  }
 };
 
 namespace {
 
-/// How output positions map to input positions, in the terms of ONNX Resize.
-struct sampling {
-  std::string coordinate = "asymmetric", nearest = "floor";
-};
+using axes_t = std::vector<std::int64_t>;
 
-/// Index of the input element for output element `k` of an axis enlarged by `factor`, ignoring its ends.
-double sampled(const sampling& s, std::int64_t k, std::int64_t factor) {
-  const auto at = static_cast<double>(k), f = static_cast<double>(factor);
-  double x = 0;
-  if (s.coordinate == "asymmetric") x = at / f;
-  else if (s.coordinate == "tf_half_pixel_for_nn") x = (at + 0.5) / f;
-  else if (s.coordinate == "half_pixel" || s.coordinate == "pytorch_half_pixel" || s.coordinate == "half_pixel_symmetric")
-    x = (at + 0.5) / f - 0.5;
-  else node_context::refuse("its coordinate_transformation_mode is " + quote(s.coordinate) + ", which is not supported");
-  if (s.nearest == "floor") return std::floor(x);
-  if (s.nearest == "ceil") return std::ceil(x);
-  if (s.nearest == "round_prefer_floor") return std::ceil(x - 0.5);
-  if (s.nearest == "round_prefer_ceil") return std::floor(x + 0.5);
-  node_context::refuse("its nearest_mode is " + quote(s.nearest));
-}
-
-/// Sets the factors of all axes from the node's scales of `axes` (all, if empty).
-void set_factors(resize& op, const std::vector<double>& scales, const std::vector<std::int64_t>& axes, const shape& in) {
+/// Calls set(value, axis) for each of the node's values for its axes (all, if empty).
+template <class T, class Set>
+void for_axes(const std::vector<T>& values, const axes_t& axes, const shape& in, const char* what, Set set) {
   const auto named = axes.empty() ? static_cast<std::size_t>(in.rank) : axes.size();
-  if (scales.size() != named)
-    node_context::refuse(fmt::format("it has {} scales or sizes for {} axes", scales.size(), named));
+  if (values.size() != named) node_context::refuse(fmt::format("it has {} {} for {} axes", values.size(), what, named));
+  std::vector<bool> seen(static_cast<std::size_t>(in.rank));
   for (std::size_t i = 0; i < named; ++i) {
-    const double scale = scales[i];
-    constexpr int most = 1 << 24;
-    if (scale > most) node_context::refuse(fmt::format("it scales an axis by {:.6g}; at most {} is supported", scale, most));
-    if (!(scale >= 1) || scale != std::floor(scale))
-      node_context::refuse(fmt::format("it scales an axis by {:.6g}; only whole numbers are supported", scale));
-    const auto a = axes.empty() ? i : static_cast<std::size_t>(node_context::axis(axes[i], in.rank));
-    node_context::require(op.factors[a] == 1, "it names an axis twice");
-    op.factors[a] = static_cast<int>(scale);
+    const auto a = axes.empty() ? static_cast<int>(i) : node_context::axis(axes[i], in.rank);
+    node_context::require(!seen[static_cast<std::size_t>(a)], "it names an axis twice");
+    seen[static_cast<std::size_t>(a)] = true;
+    set(values[i], a);
   }
 }
 
-void import(node_context& n, const std::vector<double>& scales, const std::vector<std::int64_t>& axes, const sampling& s) {
+/// Extents and scales from the node's scales.
+void take_scales(resize& op, const std::vector<double>& scales, const axes_t& axes, const shape& in) {
+  for_axes(scales, axes, in, "scales", [&](double scale, int a) {
+    constexpr double most = 1 << 24;
+    if (!(scale > 0)) node_context::refuse(fmt::format("it scales an axis by {:.6g}", scale));
+    const double extent = std::floor(static_cast<double>(in[a]) * scale);
+    if (!(extent < most))
+      node_context::refuse(fmt::format("it scales an axis by {:.6g}; at most {:.0f} elements are supported", scale, most));
+    op.to[a] = static_cast<std::int64_t>(extent);
+    op.scales[static_cast<std::size_t>(a)] = static_cast<float>(scale);
+  });
+}
+
+/// The same from its sizes.
+void take_sizes(resize& op, node_context& n, const axes_t& axes, const shape& in) {
+  const auto sizes = n.integers(3, "sizes");
+  const auto policy = n.text("keep_aspect_ratio_policy", "stretch");
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
+    n.refuse("its keep_aspect_ratio_policy is " + quote(policy));
+  double common = 0;
+  for_axes(sizes, axes, in, "sizes", [&](std::int64_t size, int a) {
+    n.require(size > 0 && size < (1 << 24), "one of its sizes is out of range");
+    const double scale = static_cast<double>(size) / static_cast<double>(in[a]);
+    op.to[a] = size, op.scales[static_cast<std::size_t>(a)] = static_cast<float>(scale);
+    common = common == 0 ? scale : policy == "not_larger" ? std::min(common, scale) : std::max(common, scale);
+  });
+  if (policy == "stretch") return;
+  for_axes(sizes, axes, in, "sizes", [&](std::int64_t, int a) {
+    op.to[a] = static_cast<std::int64_t>(std::floor(common * static_cast<double>(in[a]) + 0.5));
+    op.scales[static_cast<std::size_t>(a)] = static_cast<float>(common);
+  });
+}
+
+/// Makes it a repetition of elements if it is one.
+void simplify(resize& op, const shape& in) {
+  if (op.mode != resizing::nearest) return;
+  resize repeats;
+  for (int a = 0; a < in.rank; ++a) {
+    const auto i = static_cast<std::size_t>(a);
+    const auto factor = op.to[a] / in[a];
+    if (op.to[a] % in[a] != 0) return;
+    const auto of = op.axis(a, in, op.to);
+    for (std::int64_t k = 0; k < op.to[a]; ++k)
+      if (const auto s = dice::ops::samples_of(of, static_cast<int>(k)); s.beyond || s.at(0, of.in) != k / factor) return;
+    repeats.factors[i] = factor;
+  }
+  op = repeats;
+}
+
+void finish(node_context& n, resize op) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
-  const auto mode = n.text("mode", "nearest");
-  if (mode != "nearest") n.refuse("its mode is " + quote(mode) + "; only nearest is supported");
-  resize op;
-  set_factors(op, scales, axes, in);
+  for (int a = 0; a < in.rank; ++a) n.require(op.to[a] > 0, "an axis of its result is empty");
+  simplify(op, in);
+  int sampled = 0;
   for (int a = 0; a < in.rank; ++a)
-    for (std::int64_t k = 0, f = op.factors[static_cast<std::size_t>(a)]; in[a] > 1 && f > 1 && k < f; ++k)
-      n.require(sampled(s, k, f) == 0, "its coordinate_transformation_mode and nearest_mode do not just repeat elements");
-  if (op.factors == resize{}.factors) n.pass();
+    sampled += op.mode != resizing::repeat && (op.to[a] != in[a] || op.scales[static_cast<std::size_t>(a)] != 1);
+  n.require(op.mode == resizing::nearest || sampled <= 4, "it interpolates along more than four axes");
+  if (op.mode == resizing::repeat && op.factors == resize{}.factors) n.pass();
   else n.result(n.add(op, {x}));
 }
 
-void import_upsample(node_context& n) { import(n, n.opset() < 9 ? n.reals("scales") : n.reals(1, "scales"), {}, {}); }
+resize read_mode(node_context& n) {
+  resize op;
+  op.to = n.shape_of(n.activation(0));
+  op.mode = named<resizing>(n.text("mode", "nearest"), "mode", modes);
+  n.require(op.mode != resizing::repeat, "its mode is \"repeat\"");
+  op.from = dice::ops::coordinates::asymmetric, op.nearest = dice::ops::rounding::floor;
+  return op;
+}
+
+void import_upsample(node_context& n) {
+  auto op = read_mode(n);
+  take_scales(op, n.opset() < 9 ? n.reals("scales") : n.reals(1, "scales"), {}, op.to);
+  finish(n, op);
+}
 
 void import_resize(node_context& n) {
-  if (n.opset() < 11) return import(n, n.reals(1, "scales"), {}, {});
-  const sampling s{n.text("coordinate_transformation_mode", "half_pixel"), n.text("nearest_mode", "round_prefer_floor")};
-  n.ignore({"cubic_coeff_a", "exclude_outside", "extrapolation_value", "antialias"});  // for other modes
-  n.ignore_input(1);                                                                   // roi: also for other modes
-  const auto axes = n.integers("axes");
-  if (n.given(2) && !n.data(2, "scales").dims.empty() && n.data(2, "scales").dims[0] > 0) {
+  auto op = read_mode(n);
+  const shape in = op.to;
+  if (n.opset() < 11) {
+    take_scales(op, n.reals(1, "scales"), {}, in);
+    return finish(n, op);
+  }
+  op.from = named<dice::ops::coordinates>(n.text("coordinate_transformation_mode", "half_pixel"),
+                                          "coordinate_transformation_mode", coordinate_modes);
+  op.nearest = named<dice::ops::rounding>(n.text("nearest_mode", "round_prefer_floor"), "nearest_mode", nearest_modes);
+  op.cubic_a = n.real("cubic_coeff_a", -0.75f);
+  op.exclude_outside = n.integer("exclude_outside", 0) != 0;
+  op.extrapolation = n.real("extrapolation_value", 0.0f);
+  const auto axes = n.opset() < 18 ? axes_t{} : n.integers("axes");
+  if (n.given(2) && n.data(2, "scales").elements() > 0) {
     n.ignore({"keep_aspect_ratio_policy"});
-    return import(n, n.reals(2, "scales"), axes, s);
+    take_scales(op, n.reals(2, "scales"), axes, in);
+  } else {
+    n.require(n.given(3), "it has neither scales nor sizes");
+    take_sizes(op, n, axes, in);
   }
-  const auto policy = n.text("keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch") n.refuse("its keep_aspect_ratio_policy is " + quote(policy) + "; only stretch is supported");
-  const shape in = n.shape_of(n.activation(0));
-  std::vector<double> scales;
-  for (const auto size : n.integers(3, "sizes")) {
-    const auto a = scales.size() < axes.size() ? n.axis(axes[scales.size()], in.rank) : static_cast<int>(scales.size());
-    n.require(a < in.rank, "it has more sizes than axes");
-    scales.push_back(static_cast<double>(size) / static_cast<double>(in[a]));
+  if (op.from == dice::ops::coordinates::tf_crop_and_resize) {
+    const auto roi = n.reals(1, "roi");
+    const auto half = roi.size() / 2;
+    n.require(roi.size() % 2 == 0, "its roi has an odd number of elements");
+    for_axes(std::vector<double>(roi.begin(), roi.begin() + static_cast<std::ptrdiff_t>(half)), axes, in,
+             "starts in its roi", [&](double at, int a) { op.begin[static_cast<std::size_t>(a)] = static_cast<float>(at); });
+    for_axes(std::vector<double>(roi.begin() + static_cast<std::ptrdiff_t>(half), roi.end()), axes, in, "ends in its roi",
+             [&](double at, int a) { op.end[static_cast<std::size_t>(a)] = static_cast<float>(at); });
+  } else {
+    n.ignore_input(1);
   }
-  import(n, scales, axes, s);
+  bool smaller = false;
+  for (int a = 0; a < in.rank; ++a) smaller = smaller || op.scales[static_cast<std::size_t>(a)] < 1;
+  if (n.opset() >= 18 && n.integer("antialias", 0) != 0 && smaller && op.mode != resizing::nearest)
+    n.refuse("its attribute antialias is 1, which is not supported for smaller results");
+  finish(n, op);
 }
 
 const importer known("Resize", import_resize, 10);

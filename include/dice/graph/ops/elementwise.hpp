@@ -12,7 +12,7 @@ namespace dice::ops {
 /// even), Selu (a: alpha, b: gamma), Sign, Softplus, Softsign, Sqrt, Swish (a: alpha), ThresholdedRelu (a: alpha).
 struct elementwise {
   static constexpr bool in_place = true;
-  graph::activation function{};
+  graph::activation function{graph::activation::kind::abs};
   std::string_view onnx = name_of(function.is);
 
   constexpr graph::fusion fuses(graph::shapes) const { return {.function = function}; }

@@ -3,6 +3,9 @@
 #include "dice/kernels/detail/index.hpp"
 #include "dice/kernels/openmp/detail/base.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace dice::kernels {
@@ -35,6 +38,71 @@ template <> struct kernel<openmp::backend, ops::resize> : openmp::base<ops::resi
     });
   }
 
+  /// The elements of the input that one element of the result reads along all axes but the last: their offsets and weights.
+  struct combination {
+    int count = 1;
+    std::int64_t offset[64]{};
+    float weight[64]{1};
+    bool beyond = false;
+
+    void add(const ops::samples& s, const ops::sampled_axis& axis, std::int64_t first, std::int64_t extent) {
+      beyond = beyond || s.beyond;
+      const int before = count;
+      for (int k = s.count - 1; k >= 0; --k)
+        for (int i = 0; i < before; ++i) {
+          offset[k * before + i] = offset[i] * extent + s.at(k, axis.in) - first;
+          weight[k * before + i] = weight[i] * s.weight[k];
+        }
+      count *= s.count;
+    }
+  };
+
+  /// Interpolates; the samples of the last axis are in scratch.
+  template <std::int64_t Lanes>
+  static void interpolate(const ops::resize& op, const tensor::shape& in, const tensor::shape& result, const call& c) {
+    const int last = result.rank - 1;
+    const auto columns = result[last];
+    auto* const taps = reinterpret_cast<ops::samples*>(c.scratch);
+    const auto across = op.axis(last, in, result);
+    for (std::int64_t x = 0; x < columns; ++x) taps[x] = ops::samples_of(across, static_cast<int>(op.first_out[last] + x));
+    tensor::shape rows = result;
+    rows[last] = 1;
+    openmp::parallel_for(rows.elements(), columns * Lanes * 4, [&](std::int64_t begin, std::int64_t end) {
+      for (auto row = begin; row < end; ++row) {
+        const auto p = detail::position(row, rows);
+        combination down;
+        for (int a = 0; a < last; ++a) {
+          const auto axis = op.axis(a, in, result);
+          down.add(ops::samples_of(axis, static_cast<int>(op.first_out[a] + p[a])), axis, op.first_in[a], in[a]);
+        }
+        float* to = c.output + row * columns * Lanes;
+        for (std::int64_t x = 0; x < columns; ++x, to += Lanes) {
+          const auto& s = taps[x];
+          if (down.beyond || s.beyond) {
+            std::fill_n(to, Lanes, op.extrapolation);
+            continue;
+          }
+          std::array<float, Lanes> y{};
+          for (int k = 0; k < s.count; ++k) {
+            const auto column = s.at(k, across.in) - op.first_in[last];
+            for (int i = 0; i < down.count; ++i) {
+              const float w = down.weight[i] * s.weight[k];
+              const float* from = c.inputs[0] + (down.offset[i] * in[last] + column) * Lanes;
+              for (std::int64_t lane = 0; lane < Lanes; ++lane) y[static_cast<std::size_t>(lane)] += w * from[lane];
+            }
+          }
+          std::copy_n(y.data(), Lanes, to);
+        }
+      }
+    });
+  }
+
+  template <std::int64_t Lanes>
+  static void compute_in(const ops::resize& op, const tensor::shape& in, const tensor::shape& result, const call& c) {
+    if (op.mode == ops::resizing::repeat) enlarge<Lanes>(op, in, result, c);
+    else interpolate<Lanes>(op, in, result, c);
+  }
+
   static void compute(const ops::resize& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     if (c.result == tensor::layout::blocked) {  // like a plain tensor whose elements are blocks of sixteen
@@ -42,9 +110,9 @@ template <> struct kernel<openmp::backend, ops::resize> : openmp::base<ops::resi
         s[1] = tensor::blocks(s[1]);
         return s;
       };
-      enlarge<tensor::block>(op, of_blocks(in[0]), of_blocks(result), c);
+      compute_in<tensor::block>(op, of_blocks(in[0]), of_blocks(result), c);
     } else {
-      enlarge<1>(op, in[0], result, c);
+      compute_in<1>(op, in[0], result, c);
     }
     e(c.output, tensor::elements(result, c.result));
   }

@@ -70,6 +70,34 @@ __global__ void each_gathered(gather p) {
 }
 cudaError_t start(const gather& p, cudaStream_t on) { return launch_each(each_gathered, p, p.n, on); }
 
+__global__ void each_resampled(resample p) {
+  const int i = thread_index();
+  if (i >= p.n) return;
+  ops::samples of[max_axes];
+  bool beyond = false;
+  for (int k = p.rank - 1, rest = i; k >= 0; --k) {
+    of[k] = ops::samples_of(p.axis[k], rest % p.extent[k] + p.first_out[k]);
+    rest /= p.extent[k];
+    beyond = beyond || of[k].beyond;
+  }
+  float sum = 0;
+  int at[max_axes] = {};  // which sample of each axis, all combinations in turn
+  for (bool more = !beyond; more;) {
+    int from = 0;
+    float w = 1;
+    for (int k = 0; k < p.rank; ++k) {
+      from = from * p.extent_in[k] + of[k].at(at[k], p.axis[k].in) - p.first_in[k];
+      w *= of[k].weight[at[k]];
+    }
+    sum += w * p.x[from];
+    int k = p.rank - 1;
+    while (k >= 0 && ++at[k] == of[k].count) at[k--] = 0;
+    more = k >= 0;
+  }
+  put(p.y, i, beyond ? p.extrapolation : sum, p.end);
+}
+cudaError_t start(const resample& p, cudaStream_t on) { return launch_each(each_resampled, p, p.n, on); }
+
 __global__ void each_of_rows(rows p) {
   const int i = thread_index();
   if (i < p.count * p.columns) p.y[i / p.columns * p.y_pitch + i % p.columns] = p.x[i];

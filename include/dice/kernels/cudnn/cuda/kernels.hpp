@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dice/graph/activation.hpp"
+#include "dice/graph/ops/detail/sampling.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -55,6 +56,18 @@ struct gather {
   int extent[max_axes], multiply[max_axes], add[max_axes], divide[max_axes], inside[max_axes], stride[max_axes];
   beyond outside;
   float value;
+  ending end;
+};
+
+/// y[p] = Σ w x[q] over what samples_of(axis[k], p[k] + first_out[k]) says of each axis k; `first_in` is the position of x
+/// in the tensor that the axes describe. Beyond what tf_crop_and_resize takes, y is `extrapolation`.
+struct resample {
+  float* y;
+  const float* x;
+  int n, rank;
+  int extent[max_axes], extent_in[max_axes], first_out[max_axes], first_in[max_axes];
+  ops::sampled_axis axis[max_axes];
+  float extrapolation;
   ending end;
 };
 
@@ -163,6 +176,7 @@ struct lrn {
 cudaError_t start(const elements&, cudaStream_t);
 cudaError_t start(const binary&, cudaStream_t);
 cudaError_t start(const gather&, cudaStream_t);
+cudaError_t start(const resample&, cudaStream_t);
 cudaError_t start(const rows&, cudaStream_t);
 cudaError_t start(const convert&, cudaStream_t);
 cudaError_t start(const pool&, cudaStream_t);

@@ -1,0 +1,92 @@
+// Resize that interpolates: modes, sizes, scales, refusals.
+#include "convert_model.hpp"
+
+#include "dice/graph/ops.hpp"
+
+namespace onnx2hpp_test {
+namespace {
+
+using namespace dice;
+
+/// Resize of {1, 2, 3, 4} by scales or to sizes.
+builder resize(int opset, std::vector<float> scales, std::vector<std::int64_t> sizes = {}) {
+  builder b(opset);
+  b.input("x", {1, 2, 3, 4}).output("y").floats("scales", {static_cast<std::int64_t>(scales.size())}, scales);
+  if (sizes.empty()) b.node("Resize", {"x", "", "scales"}, {"y"});
+  else b.ints("sizes", sizes).node("Resize", {"x", "", "", "sizes"}, {"y"});
+  return b;
+}
+onnx::NodeProto& node_of(builder& b) { return *b.graph().mutable_node(0); }
+
+TEST(Resize, ModesAndCoordinates) {
+  auto b = resize(19, {1, 1, 2, 1.5f});
+  EXPECT_EQ(first<ops::resize>(convert(b)).mode, ops::resizing::nearest);
+  EXPECT_EQ(first<ops::resize>(convert(b)).from, ops::coordinates::half_pixel);
+  EXPECT_EQ(first<ops::resize>(convert(b)).to, (shape{1, 2, 6, 6}));
+  set(node_of(b), "mode", "cubic"), set(node_of(b), "coordinate_transformation_mode", "align_corners");
+  set(node_of(b), "cubic_coeff_a", -0.5f), set(node_of(b), "exclude_outside", 1), set(node_of(b), "nearest_mode", "ceil");
+  const auto op = first<ops::resize>(convert(b));
+  EXPECT_EQ(op.mode, ops::resizing::cubic);
+  EXPECT_EQ(op.from, ops::coordinates::align_corners);
+  EXPECT_EQ(op.nearest, ops::rounding::ceil);
+  EXPECT_EQ(op.cubic_a, -0.5f);
+  EXPECT_TRUE(op.exclude_outside);
+  EXPECT_EQ(op.scales[3], 1.5f);
+  builder old(10);
+  old.input("x", {1, 2, 3, 4}).output("y").floats("scales", {4}, {1, 1, 2, 2});
+  set(old.node("Resize", {"x", "scales"}, {"y"}), "mode", "linear");
+  EXPECT_EQ(first<ops::resize>(convert(old)).from, ops::coordinates::asymmetric);
+  EXPECT_EQ(first<ops::resize>(convert(old)).mode, ops::resizing::linear);
+}
+
+TEST(Resize, SizesKeepTheAspectRatioIfAsked) {
+  const auto to = [](const char* policy) {
+    auto b = resize(18, {}, {1, 2, 6, 12});
+    set(node_of(b), "mode", "linear"), set(node_of(b), "keep_aspect_ratio_policy", policy);
+    set_list(node_of(b), "axes", {0, 1, 2, 3});
+    return convert(b).layers.back().result;
+  };
+  EXPECT_EQ(to("stretch"), (shape{1, 2, 6, 12}));
+  EXPECT_EQ(to("not_larger"), (shape{1, 2, 3, 4}));
+  EXPECT_EQ(to("not_smaller"), (shape{3, 6, 9, 12}));
+}
+
+TEST(Resize, CropsAndResizes) {
+  builder b(19);
+  b.input("x", {1, 2, 3, 4}).output("y").ints("sizes", {1, 2, 5, 6});
+  b.floats("roi", {8}, {0, 0, 0.25f, 0.5f, 1, 1, 0.75f, 1.25f});
+  auto& n = b.node("Resize", {"x", "roi", "", "sizes"}, {"y"});
+  set(n, "mode", "linear"), set(n, "coordinate_transformation_mode", "tf_crop_and_resize"),
+      set(n, "extrapolation_value", 9.0f);
+  const auto op = first<ops::resize>(convert(b));
+  EXPECT_EQ(op.begin[2], 0.25f);
+  EXPECT_EQ(op.end[3], 1.25f);
+  EXPECT_EQ(op.extrapolation, 9);
+}
+
+TEST(Resize, Refuses) {
+  const auto refusal = [](const char* attribute, const char* value, float scale) {
+    auto b = resize(19, {1, 1, 1, scale});
+    if (attribute) set(node_of(b), attribute, value);
+    return problems(b);
+  };
+  EXPECT_EQ(refusal(nullptr, "", 3), "");
+  EXPECT_EQ(refusal("nearest_mode", "ceil", 1), "");
+  EXPECT_NE(refusal("mode", "area", 2).find("its mode is \"area\", which is not supported"), std::string::npos);
+  EXPECT_NE(refusal("mode", "repeat", 2).find("its mode is \"repeat\""), std::string::npos);
+  EXPECT_NE(refusal("nearest_mode", "other", 2).find("its nearest_mode is \"other\""), std::string::npos);
+  EXPECT_NE(refusal("coordinate_transformation_mode", "other", 2).find("\"other\", which is not"), std::string::npos);
+  EXPECT_NE(refusal(nullptr, "", 1e30f).find("scales an axis by 1e+30; at most 16777216 elements"), std::string::npos);
+  EXPECT_NE(refusal(nullptr, "", -1).find("it scales an axis by -1"), std::string::npos);
+  EXPECT_NE(refusal(nullptr, "", 0.1f).find("an axis of its result is empty"), std::string::npos);
+  auto smooth = resize(19, {1, 1, 1, 0.5f});
+  set(node_of(smooth), "antialias", 1);
+  EXPECT_EQ(problems(smooth), "");
+  set(node_of(smooth), "mode", "linear");
+  EXPECT_NE(problems(smooth).find("antialias is 1, which is not supported for smaller results"), std::string::npos);
+  EXPECT_NE(problems(resize(19, {1, 2})).find("it has 2 scales for 4 axes"), std::string::npos);
+  EXPECT_NE(problems(resize(19, {}, {1, 2, 0, 4})).find("one of its sizes is out of range"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace onnx2hpp_test
