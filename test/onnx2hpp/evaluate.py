@@ -211,6 +211,10 @@ def _resize(x, a):
     names = {'linear': ['linear', 'bilinear', 'trilinear'][x.dim() - 3], 'cubic': 'bicubic', 'nearest': 'nearest'}
     assert mode != 'nearest' or (at, a.get('nearest')) == ('asymmetric', 'floor'), a
     align = {} if mode == 'nearest' else {'align_corners': at == 'align_corners'}
+    if at != 'align_corners':  # a given scale counts, even where the result's extent was rounded
+        y = F.interpolate(x, scale_factor=a['scales'][2:x.dim()], mode=names[mode], **align)
+        if list(y.shape) == a['to']:
+            return y
     return F.interpolate(x, a['to'][2:], mode=names[mode], **align)
 
 

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace onnx2hpp {
@@ -27,6 +28,12 @@ struct conversion_error : std::runtime_error {
 /// A file that cannot be read, is damaged or cannot be written; exit code 1.
 struct file_error : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+/// A file beside the model that has its weights, and is not there.
+struct missing_file : file_error {
+  missing_file(const std::string& reason, std::string file) : file_error(reason), name(std::move(file)) {}
+  std::string name;
 };
 
 /// A command line that makes no sense, by itself or for this model; exit code 2.

@@ -38,6 +38,7 @@ class converter {
     }
     const auto outputs = choose_outputs();
     const auto order = order_nodes(nodes_, outputs, problems_);
+    require_files(order);
     make_inputs(inputs_cut_off(order, outputs));
     for (const auto& [name, t] : model_.initializers) {
       value& v = values_[name];
@@ -63,6 +64,21 @@ class converter {
   }
 
  private:
+  /// One problem for each file of weights that is not there, instead of one for each of its tensors.
+  void require_files(const std::vector<std::size_t>& order) {
+    std::map<std::string, int> missing;
+    for (const auto i : order)
+      for (const auto& name : nodes_[i].inputs)
+        if (const auto t = model_.initializers.find(name); t != model_.initializers.end() && !t->second.missing.empty())
+          ++missing[t->second.missing];
+    for (const auto& [file, tensors] : missing)
+      problems_.push_back(
+          {.node = "file " + quote(file),
+           .reason = fmt::format("it has {} of the model's tensors, and is not in the model's folder", tensors),
+           .remedy = "copy it there from where the model was exported"});
+    if (!missing.empty()) throw conversion_error(problems_);
+  }
+
   void check_versions() {
     if (model_.ir_version < first_ir)
       problems_.push_back({.reason = fmt::format("the model has IR version {}; versions {} to {} are supported",

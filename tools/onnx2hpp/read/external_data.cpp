@@ -24,7 +24,8 @@ std::shared_ptr<const file_map> external_data::open(const std::string& location)
   std::error_code failed;
   const fs::path folder = fs::canonical(folder_.empty() ? "." : folder_, failed);
   const fs::path real = failed ? fs::path() : fs::canonical(folder / relative, failed);
-  if (failed) refuse("cannot be found in the model's folder");
+  if (failed)
+    throw missing_file(fmt::format("its external data {} cannot be found in the model's folder", quote(location)), location);
   const auto [end, rest] = std::ranges::mismatch(folder, real);
   if (end != folder.end()) refuse("is a link that leaves the model's folder");
   auto file = std::make_shared<const file_map>(real);

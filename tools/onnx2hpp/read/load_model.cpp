@@ -195,6 +195,8 @@ class loader {
   stored_tensor read(const onnx::TensorProto& t) {
     try {
       return {tensor(t), ""};
+    } catch (const missing_file& e) {
+      return {{}, e.what(), e.name};
     } catch (const file_error& e) {
       return {{}, e.what()};
     }

@@ -17,6 +17,7 @@ namespace onnx2hpp {
 struct stored_tensor {
   constant value;
   std::string error;
+  std::string missing{};  ///< the name of the file that has it, if that is not there
 };
 
 struct attribute {
