@@ -83,6 +83,18 @@ TYPED_TEST(elementwise, functions_are_accurate) {
       kind::softsign, [](double v) { return v / (1 + std::abs(v)); }, 1e-6);
 }
 
+TYPED_TEST(elementwise, of_nan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto check = [&](auto op) {
+    problem<decltype(op)> p{
+        .op = op, .in = {{4}, {4}}, .inputs = {{nan, 1, 2, -3}, {1, nan, -2, 3}}, .parameters = {}, .residual = {}};
+    return compute<TypeParam>(p);
+  };
+  const auto larger = check(ops::max{}), smaller = check(ops::min{});
+  EXPECT_TRUE(std::isnan(larger[0]) && std::isnan(larger[1]) && std::isnan(smaller[0]) && std::isnan(smaller[1]));
+  EXPECT_EQ((std::vector{larger[2], larger[3], smaller[2], smaller[3]}), (std::vector<float>{2, 3, -2, -3}));
+}
+
 TYPED_TEST(elementwise, special_values) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> x{inf, -inf, nan, 0, 1000, -1000};

@@ -18,7 +18,9 @@ struct activation {
   float a = 0, b = 0;  ///< its attributes, in the operator's order; 0 if unused
 
   constexpr explicit operator bool() const { return is != kind::none; }
-  friend constexpr bool operator==(const activation&, const activation&) = default;
+  friend constexpr bool operator==(const activation& x, const activation& y) {  // CUDA kernels are C++17
+    return x.is == y.is && x.a == y.a && x.b == y.b;
+  }
 };
 
 /// ONNX names of the kinds from `abs` on.

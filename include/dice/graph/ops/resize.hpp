@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dice/graph/operator.hpp"
-#include "dice/graph/ops/detail/sampling.hpp"
+#include "dice/graph/sampling.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "dice/graph/activation.hpp"
-#include "dice/graph/ops/detail/sampling.hpp"
+#include "dice/graph/sampling.hpp"
 
 #include <cuda_runtime_api.h>
 
