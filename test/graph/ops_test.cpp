@@ -71,6 +71,10 @@ TEST(Ops, RefuseWhatDoesNotFit) {
   EXPECT_TRUE(refuses(ops::softmax{.first = 1, .last = 4}, {2, 2}));
   EXPECT_TRUE(refuses(ops::pad{.before = {3}, .mode = ops::padding::reflect}, {3}));
   EXPECT_TRUE(refuses(ops::resize{.factors = {1, 0}}, {3, 3}));
+  ops::resize many{.mode = ops::resizing::linear, .to = {2, 2, 2, 2, 2}, .scales = {2, 2, 2, 2, 2}};
+  EXPECT_TRUE(refuses(many, {1, 1, 1, 1, 1}));
+  many.mode = ops::resizing::nearest;
+  EXPECT_FALSE(refuses(many, {1, 1, 1, 1, 1}));
   EXPECT_THROW(infer(ops::add{}, shape{3}, shape{4}), graph::model_error);
   EXPECT_THROW(infer(ops::concat{.axis = 0}, shape{3, 2}, shape{3, 3}), graph::model_error);
 }

@@ -72,6 +72,9 @@ TEST(Resize, Refuses) {
   };
   EXPECT_EQ(refusal(nullptr, "", 3), "");
   EXPECT_EQ(refusal("nearest_mode", "ceil", 1), "");
+  auto same = resize(19, {1, 1, 1, 1});
+  set(node_of(same), "mode", "cubic");
+  EXPECT_EQ(operators(convert(same)), "") << "nothing changes";
   EXPECT_NE(refusal("mode", "area", 2).find("its mode is \"area\", which is not supported"), std::string::npos);
   EXPECT_NE(refusal("mode", "repeat", 2).find("its mode is \"repeat\""), std::string::npos);
   EXPECT_NE(refusal("nearest_mode", "other", 2).find("its nearest_mode is \"other\""), std::string::npos);

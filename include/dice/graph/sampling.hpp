@@ -83,12 +83,19 @@ DICE_ON_GPUS constexpr float source_of(const sampled_axis& a, int k) {
 
 }  // namespace detail
 
-/// What element k of the output reads. Scales of 1 copy.
+/// Whether each element of the output is the input's: the axis is not resized.
+DICE_ON_GPUS constexpr bool samples_one(const sampled_axis& a) {
+  return a.in == a.out && a.scale == 1 && a.from != coordinates::tf_crop_and_resize;
+}
+
+/// What element k of the output reads.
 DICE_ON_GPUS constexpr samples samples_of(const sampled_axis& a, int k) {
-  if (a.in == a.out && a.scale == 1 && a.from != coordinates::tf_crop_and_resize) return {k, 1, {1, 0, 0, 0}, false};
+  if (samples_one(a)) return {k, 1, {1, 0, 0, 0}, false};
   const float x = detail::source_of(a, k);
   samples s;
-  s.beyond = a.from == coordinates::tf_crop_and_resize && (x < 0 || x > static_cast<float>(a.in - 1));
+  // Also if what it takes is no number, or too large for an int.
+  s.beyond = a.from == coordinates::tf_crop_and_resize && !(x >= 0 && x <= static_cast<float>(a.in - 1));
+  if (s.beyond) return s;
   const int below = detail::floor_of(x);
   const float t = x - static_cast<float>(below);
   s.first = below;

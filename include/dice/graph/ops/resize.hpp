@@ -17,6 +17,7 @@ struct resize {
   static constexpr std::string_view onnx = "Resize";
   using floats = std::array<float, tensor::max_rank>;
   using integers = std::array<int, tensor::max_rank>;
+  static constexpr int most_axes = 4;  ///< that can be interpolated at once
 
   std::array<std::int64_t, tensor::max_rank> factors{1, 1, 1, 1, 1, 1, 1, 1};
   resizing mode = resizing::repeat;
@@ -35,10 +36,13 @@ struct resize {
     tensor::shape out = in[0];
     if (mode != resizing::repeat) {
       graph::require(to.rank == out.rank, "the result has another number of axes");
+      int interpolated = 0;
       for (int a = 0; a < out.rank; ++a) {
         graph::require(to[a] > 0 && to[a] < (1 << 24) && out[a] < (1 << 24), "an extent is out of range");
         graph::require(scales[a] > 0, "a scale is not positive");
+        interpolated += mode != resizing::nearest && !samples_one(axis(a, out, to));
       }
+      graph::require(interpolated <= most_axes, "it interpolates along more than four axes");
       return to;
     }
     for (int a = 0; a < out.rank; ++a) {

@@ -40,9 +40,11 @@ template <> struct kernel<openmp::backend, ops::resize> : openmp::base<ops::resi
 
   /// The elements of the input that one element of the result reads along all axes but the last: their offsets and weights.
   struct combination {
+    static constexpr int all = 256;  ///< four samples of each axis that is interpolated
+    static_assert(ops::resize::most_axes == 4);
     int count = 1;
-    std::int64_t offset[64]{};
-    float weight[64]{1};
+    std::int64_t offset[all]{};
+    float weight[all]{1};
     bool beyond = false;
 
     void add(const ops::samples& s, const ops::sampled_axis& axis, std::int64_t first, std::int64_t extent) {
