@@ -1,13 +1,14 @@
 // The kernels of the cuDNN backend, and how a GPU is opened.
 #include "dice/kernels/compiled.hpp"
-#include "dice/kernels/cudnn/add.hpp"
 #include "dice/kernels/cudnn/average_pool.hpp"
 #include "dice/kernels/cudnn/batch_normalization.hpp"
+#include "dice/kernels/cudnn/binary.hpp"
 #include "dice/kernels/cudnn/clip.hpp"
 #include "dice/kernels/cudnn/concat.hpp"
 #include "dice/kernels/cudnn/conv.hpp"
-#include "dice/kernels/cudnn/div.hpp"
+#include "dice/kernels/cudnn/depth_to_space.hpp"
 #include "dice/kernels/cudnn/dropout.hpp"
+#include "dice/kernels/cudnn/einsum.hpp"
 #include "dice/kernels/cudnn/elementwise.hpp"
 #include "dice/kernels/cudnn/elu.hpp"
 #include "dice/kernels/cudnn/flatten.hpp"
@@ -20,23 +21,20 @@
 #include "dice/kernels/cudnn/leaky_relu.hpp"
 #include "dice/kernels/cudnn/lrn.hpp"
 #include "dice/kernels/cudnn/mat_mul.hpp"
-#include "dice/kernels/cudnn/max.hpp"
 #include "dice/kernels/cudnn/max_pool.hpp"
-#include "dice/kernels/cudnn/min.hpp"
-#include "dice/kernels/cudnn/mul.hpp"
+#include "dice/kernels/cudnn/normalization.hpp"
 #include "dice/kernels/cudnn/open.ipp"
-#include "dice/kernels/cudnn/p_relu.hpp"
 #include "dice/kernels/cudnn/pad.hpp"
-#include "dice/kernels/cudnn/reduce_mean.hpp"
+#include "dice/kernels/cudnn/reduce.hpp"
 #include "dice/kernels/cudnn/relu.hpp"
 #include "dice/kernels/cudnn/reshape.hpp"
 #include "dice/kernels/cudnn/resize.hpp"
 #include "dice/kernels/cudnn/sigmoid.hpp"
 #include "dice/kernels/cudnn/slice.hpp"
 #include "dice/kernels/cudnn/softmax.hpp"
-#include "dice/kernels/cudnn/sub.hpp"
 #include "dice/kernels/cudnn/sum.hpp"
 #include "dice/kernels/cudnn/tanh.hpp"
+#include "dice/kernels/cudnn/tile.hpp"
 #include "dice/kernels/cudnn/transpose.hpp"
 
 namespace dice::kernels {
@@ -47,8 +45,10 @@ template struct compiled<cudnn::backend, ops::batch_normalization>;
 template struct compiled<cudnn::backend, ops::clip>;
 template struct compiled<cudnn::backend, ops::concat>;
 template struct compiled<cudnn::backend, ops::conv>;
+template struct compiled<cudnn::backend, ops::depth_to_space>;
 template struct compiled<cudnn::backend, ops::div>;
 template struct compiled<cudnn::backend, ops::dropout>;
+template struct compiled<cudnn::backend, ops::einsum>;
 template struct compiled<cudnn::backend, ops::elementwise>;
 template struct compiled<cudnn::backend, ops::elu>;
 template struct compiled<cudnn::backend, ops::flatten>;
@@ -64,9 +64,11 @@ template struct compiled<cudnn::backend, ops::max>;
 template struct compiled<cudnn::backend, ops::max_pool>;
 template struct compiled<cudnn::backend, ops::min>;
 template struct compiled<cudnn::backend, ops::mul>;
+template struct compiled<cudnn::backend, ops::normalization>;
 template struct compiled<cudnn::backend, ops::p_relu>;
 template struct compiled<cudnn::backend, ops::pad>;
-template struct compiled<cudnn::backend, ops::reduce_mean>;
+template struct compiled<cudnn::backend, ops::pow>;
+template struct compiled<cudnn::backend, ops::reduce>;
 template struct compiled<cudnn::backend, ops::relu>;
 template struct compiled<cudnn::backend, ops::reshape>;
 template struct compiled<cudnn::backend, ops::resize>;
@@ -76,7 +78,9 @@ template struct compiled<cudnn::backend, ops::softmax>;
 template struct compiled<cudnn::backend, ops::sub>;
 template struct compiled<cudnn::backend, ops::sum>;
 template struct compiled<cudnn::backend, ops::tanh>;
+template struct compiled<cudnn::backend, ops::tile>;
 template struct compiled<cudnn::backend, ops::transpose>;
+template struct compiled<cudnn::backend, ops::where>;
 
 template struct compiled<cudnn::fp16, ops::conv>;
 template struct compiled<cudnn::fp16, ops::gemm>;

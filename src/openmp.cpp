@@ -1,12 +1,13 @@
 // The kernels of the OpenMP backend except for convolutions.
 #include "dice/kernels/compiled.hpp"
-#include "dice/kernels/openmp/add.hpp"
 #include "dice/kernels/openmp/average_pool.hpp"
 #include "dice/kernels/openmp/batch_normalization.hpp"
+#include "dice/kernels/openmp/binary.hpp"
 #include "dice/kernels/openmp/clip.hpp"
 #include "dice/kernels/openmp/concat.hpp"
-#include "dice/kernels/openmp/div.hpp"
+#include "dice/kernels/openmp/depth_to_space.hpp"
 #include "dice/kernels/openmp/dropout.hpp"
+#include "dice/kernels/openmp/einsum.hpp"
 #include "dice/kernels/openmp/elementwise.hpp"
 #include "dice/kernels/openmp/elu.hpp"
 #include "dice/kernels/openmp/flatten.hpp"
@@ -18,22 +19,19 @@
 #include "dice/kernels/openmp/leaky_relu.hpp"
 #include "dice/kernels/openmp/lrn.hpp"
 #include "dice/kernels/openmp/mat_mul.hpp"
-#include "dice/kernels/openmp/max.hpp"
 #include "dice/kernels/openmp/max_pool.hpp"
-#include "dice/kernels/openmp/min.hpp"
-#include "dice/kernels/openmp/mul.hpp"
-#include "dice/kernels/openmp/p_relu.hpp"
+#include "dice/kernels/openmp/normalization.hpp"
 #include "dice/kernels/openmp/pad.hpp"
-#include "dice/kernels/openmp/reduce_mean.hpp"
+#include "dice/kernels/openmp/reduce.hpp"
 #include "dice/kernels/openmp/relu.hpp"
 #include "dice/kernels/openmp/reshape.hpp"
 #include "dice/kernels/openmp/resize.hpp"
 #include "dice/kernels/openmp/sigmoid.hpp"
 #include "dice/kernels/openmp/slice.hpp"
 #include "dice/kernels/openmp/softmax.hpp"
-#include "dice/kernels/openmp/sub.hpp"
 #include "dice/kernels/openmp/sum.hpp"
 #include "dice/kernels/openmp/tanh.hpp"
+#include "dice/kernels/openmp/tile.hpp"
 #include "dice/kernels/openmp/transpose.hpp"
 
 namespace dice::kernels {
@@ -43,8 +41,10 @@ template struct compiled<openmp::backend, ops::average_pool>;
 template struct compiled<openmp::backend, ops::batch_normalization>;
 template struct compiled<openmp::backend, ops::clip>;
 template struct compiled<openmp::backend, ops::concat>;
+template struct compiled<openmp::backend, ops::depth_to_space>;
 template struct compiled<openmp::backend, ops::div>;
 template struct compiled<openmp::backend, ops::dropout>;
+template struct compiled<openmp::backend, ops::einsum>;
 template struct compiled<openmp::backend, ops::elementwise>;
 template struct compiled<openmp::backend, ops::elu>;
 template struct compiled<openmp::backend, ops::flatten>;
@@ -60,9 +60,11 @@ template struct compiled<openmp::backend, ops::max>;
 template struct compiled<openmp::backend, ops::max_pool>;
 template struct compiled<openmp::backend, ops::min>;
 template struct compiled<openmp::backend, ops::mul>;
+template struct compiled<openmp::backend, ops::normalization>;
 template struct compiled<openmp::backend, ops::p_relu>;
 template struct compiled<openmp::backend, ops::pad>;
-template struct compiled<openmp::backend, ops::reduce_mean>;
+template struct compiled<openmp::backend, ops::pow>;
+template struct compiled<openmp::backend, ops::reduce>;
 template struct compiled<openmp::backend, ops::relu>;
 template struct compiled<openmp::backend, ops::reshape>;
 template struct compiled<openmp::backend, ops::resize>;
@@ -72,6 +74,8 @@ template struct compiled<openmp::backend, ops::softmax>;
 template struct compiled<openmp::backend, ops::sub>;
 template struct compiled<openmp::backend, ops::sum>;
 template struct compiled<openmp::backend, ops::tanh>;
+template struct compiled<openmp::backend, ops::tile>;
 template struct compiled<openmp::backend, ops::transpose>;
+template struct compiled<openmp::backend, ops::where>;
 
 }  // namespace dice::kernels

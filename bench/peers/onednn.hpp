@@ -168,7 +168,7 @@ template <class Net> class engine {
       pool(Layer::op.count_include_pad ? dnnl::algorithm::pooling_avg_include_padding
                                        : dnnl::algorithm::pooling_avg_exclude_padding,
            Layer::op, Layer::operands[0], Layer::result);
-    else if constexpr (std::is_same_v<op, dice::ops::global_average_pool> || std::is_same_v<op, dice::ops::reduce_mean>)
+    else if constexpr (std::is_same_v<op, dice::ops::global_average_pool> || std::is_same_v<op, dice::ops::reduce>)
       mean(Layer::operands[0], Layer::result);
     else if constexpr (std::is_same_v<op, dice::ops::concat>) concat(Layer::op.axis);
     else if constexpr (std::is_same_v<op, dice::ops::batch_normalization>) normalize(Layer::operands[0]);

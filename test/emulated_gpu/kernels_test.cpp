@@ -13,6 +13,7 @@
 namespace {
 
 namespace cudnn = dice::kernels::cudnn;
+namespace graph = dice::graph;
 using emulated::expect_near;
 using emulated::noise;
 using emulated::numbers;
@@ -129,22 +130,22 @@ TEST_F(kernels, nan_passes_functions) {
 TEST_F(kernels, pairs_with_broadcasting) {
   const int extent[] = {2, 5, 7};
   const auto a = noise(2 * 5 * 7, 1), b = noise(5, 2, 0.5f, 2);
-  for (const auto op : {cudnn::arithmetic::plus, cudnn::arithmetic::minus, cudnn::arithmetic::times, cudnn::arithmetic::over,
-                        cudnn::arithmetic::larger, cudnn::arithmetic::smaller, cudnn::arithmetic::sloped}) {
+  for (const auto op : {graph::arithmetic::add, graph::arithmetic::sub, graph::arithmetic::mul, graph::arithmetic::div,
+                        graph::arithmetic::max, graph::arithmetic::min, graph::arithmetic::p_relu}) {
     const numbers da(a), db(b);
     cudnn::binary p{da.at(), da.at(), db.at(), op, 70, 3, {2, 5, 7}, {35, 7, 1}, {0, 1, 0}, {}};  // in place
     ASSERT_EQ(cudnn::start(p, stream), cudaSuccess);
     std::vector<float> expected;
     for (int i = 0; i < 70; ++i) {
       const float x = a[at(i)], z = b[at(i / 7 % extent[1])];
-      expected.push_back(op == cudnn::arithmetic::plus      ? x + z
-                         : op == cudnn::arithmetic::minus   ? x - z
-                         : op == cudnn::arithmetic::times   ? x * z
-                         : op == cudnn::arithmetic::over    ? x / z
-                         : op == cudnn::arithmetic::larger  ? std::max(x, z)
-                         : op == cudnn::arithmetic::smaller ? std::min(x, z)
-                         : x < 0                            ? x * z
-                                                            : x);
+      expected.push_back(op == graph::arithmetic::add   ? x + z
+                         : op == graph::arithmetic::sub ? x - z
+                         : op == graph::arithmetic::mul ? x * z
+                         : op == graph::arithmetic::div ? x / z
+                         : op == graph::arithmetic::max ? std::max(x, z)
+                         : op == graph::arithmetic::min ? std::min(x, z)
+                         : x < 0                        ? x * z
+                                                        : x);
     }
     expect_near(da.get(), expected);
   }
@@ -376,8 +377,12 @@ TEST_F(kernels, means_over_any_axes) {
   // Of 4 × 5 × 6 × 7 over axes 1 and 3.
   const auto x = noise(4 * 5 * 6 * 7);
   const numbers dx(x), dy(24);
-  ASSERT_EQ(cudnn::start(cudnn::reduce{dy.at(), dx.at(), 24, 35, 2, {4, 6}, {210, 7}, 2, {5, 7}, {42, 1}, {}}, stream),
-            cudaSuccess);
+  ASSERT_EQ(
+      cudnn::start(
+          cudnn::reduce{
+              dy.at(), dx.at(), cudnn::joining::sum, false, 1.0f / 35, 24, 35, 2, {4, 6}, {210, 7}, 2, {5, 7}, {42, 1}, {}},
+          stream),
+      cudaSuccess);
   std::vector<float> expected;
   for (int i = 0; i < 24; ++i) {
     double sum = 0;
@@ -393,7 +398,7 @@ TEST_F(kernels, softmax_along_the_middle) {
       const int outer = 2;
       const auto x = noise(outer * size * inner, 1, -30, 30);
       const numbers dx(x), dy(outer * size * inner);
-      ASSERT_EQ(cudnn::start(cudnn::softmax{dy.at(), dx.at(), outer, size, inner, {}}, stream), cudaSuccess);
+      ASSERT_EQ(cudnn::start(cudnn::softmax{dy.at(), dx.at(), outer, size, inner, false, {}}, stream), cudaSuccess);
       std::vector<float> expected(x.size());
       for (int o = 0; o < outer; ++o)
         for (int j = 0; j < inner; ++j) {

@@ -54,7 +54,7 @@ static_assert(infer(ops::add{}, shape{1, 3, 4, 4}, shape{3, 1, 1}) == shape{1, 3
 static_assert(infer(ops::mul{.which = ops::constant::second, .fixed = {2, 1, 3, 1}}, shape{3, 4}) == shape{2, 1, 3, 4});
 static_assert(infer(ops::concat{.axis = 1}, shape{1, 3, 2}, shape{1, 5, 2}) == shape{1, 8, 2});
 static_assert(infer(ops::flatten{.axis = 0}, shape{2, 3, 4}) == shape{1, 24});
-static_assert(infer(ops::reduce_mean{.over = {false, false, true, true}, .keep = false}, shape{2, 3, 4, 5}) == shape{2, 3});
+static_assert(infer(ops::reduce{.over = {false, false, true, true}, .keep = false}, shape{2, 3, 4, 5}) == shape{2, 3});
 static_assert(infer(ops::transpose{.perm = {0, 2, 1, 3, 4}}, shape{1, 2, 3, 4, 5}) == shape{1, 3, 2, 4, 5});
 static_assert(infer(ops::pad{.before = {0, 0, 1, -1}, .after = {0, 0, 2, 0}}, shape{1, 1, 4, 4}) == shape{1, 1, 7, 3});
 static_assert(infer(ops::resize{.factors = {1, 1, 2, 3}}, shape{1, 4, 5, 6}) == shape{1, 4, 10, 18});

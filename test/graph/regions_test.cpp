@@ -82,8 +82,8 @@ TEST(Regions, HoldWhatOperatorsTouch) {
   needs_all_it_touches(make(ops::transpose{.perm = {4, 1, 0, 3, 2}}, {{2, 3, 2, 3, 4}}));
   needs_all_it_touches(make(ops::concat{.axis = 1}, {{1, 3, 4, 4}, {1, 2, 4, 4}, {1, 4, 4, 4}}));
   needs_all_it_touches(make(ops::concat{.axis = 3}, {{1, 3, 4, 4}, {1, 3, 4, 1}}));
-  needs_all_it_touches(make(ops::reduce_mean{.over = {false, false, true, true}, .keep = true}, {{2, 3, 4, 5}}));
-  needs_all_it_touches(make(ops::reduce_mean{.over = {false, true, false, true}, .keep = false}, {{2, 3, 4, 5}}));
+  needs_all_it_touches(make(ops::reduce{.over = {false, false, true, true}, .keep = true}, {{2, 3, 4, 5}}));
+  needs_all_it_touches(make(ops::reduce{.over = {false, true, false, true}, .keep = false}, {{2, 3, 4, 5}}));
   needs_all_it_touches(make(ops::add{}, {{2, 3, 4, 5}, {3, 1, 5}}));
   needs_all_it_touches(make(ops::sum{}, {{1, 3, 4, 1}, {2, 1, 1, 5}, {4, 1}}));
   needs_all_it_touches(make(ops::relu{}, {{2, 3, 4, 5}}));

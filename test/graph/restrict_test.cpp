@@ -65,11 +65,10 @@ static_assert(step(ops::pad{.before = {0, 0, 1}, .mode = ops::padding::edge}, 3,
 static_assert(step(ops::resize{.factors = {1, 6, 2, 3}}, 1, image) == 48 &&
               step(ops::resize{.factors = {1, 6, 2, 3}}, 2, image) == 2);
 static_assert(step(ops::global_average_pool{}, 1, image) == 16 && step(ops::global_average_pool{}, 2, image) == 0);
-static_assert(step(ops::reduce_mean{.over = {false, true}, .keep = false}, 1, image) == 16, "rows");
-static_assert(step(ops::reduce_mean{.over = {false, true}, .keep = false}, 2, image) == 0, "the last axis");
-static_assert(step(ops::reduce_mean{.over = {false, false, true, true}, .keep = false}, 1, {1, 40, 8, 6}) == 0);
-static_assert(step(ops::reduce_mean{.over = {false, true, false, true}}, 2, image) == 0,
-              "between axes that would be joined");
+static_assert(step(ops::reduce{.over = {false, true}, .keep = false}, 1, image) == 16, "rows");
+static_assert(step(ops::reduce{.over = {false, true}, .keep = false}, 2, image) == 0, "the last axis");
+static_assert(step(ops::reduce{.over = {false, false, true, true}, .keep = false}, 1, {1, 40, 8, 6}) == 0);
+static_assert(step(ops::reduce{.over = {false, true, false, true}}, 2, image) == 0, "between axes that would be joined");
 static_assert(step(ops::softmax{}, 1, image) == 0 && step(ops::softmax{}, 2, image) == 1 &&
               step(ops::softmax{}, 3, image) == 0);
 static_assert(step(ops::softmax{.first = 3, .last = 4}, 2, image) == 1);
@@ -352,12 +351,25 @@ TEST(Restrict, Movements) {
 TEST(Restrict, Reductions) {
   check_parts(of(ops::global_average_pool{}, {{2, 40, 5, 6}}));
   check_parts(of(ops::global_average_pool{}, {{2, 40, 7}}));
-  check_parts(of(ops::reduce_mean{.over = {false, false, true, true}}, {{2, 40, 4, 5}}));
-  check_parts(of(ops::reduce_mean{.over = {false, false, true, true}, .keep = false}, {{2, 48, 4, 5}}));
-  check_parts(of(ops::reduce_mean{.over = {false, false, true, false}}, {{2, 40, 9, 3}}));
-  check_parts(of(ops::reduce_mean{.over = {false, false, true, false}, .keep = false}, {{2, 48, 9, 1}}));
-  check_parts(of(ops::reduce_mean{.over = {false, true, false, false}}, {{2, 9, 4, 5}}));
-  check_parts(of(ops::reduce_mean{.over = {false, true, false, false}, .keep = false}, {{2, 7, 36, 5}}));
+  check_parts(of(ops::reduce{.over = {false, false, true, true}}, {{2, 40, 4, 5}}));
+  check_parts(of(ops::reduce{.over = {false, true}, .keep = false, .how = ops::reduction::arg_max}, {{2, 7, 36, 5}}));
+  check_parts(of(
+      ops::normalization{.how = ops::normalizing::instance, .first = 2, .last = 4, .scale = true, .scale_shape = {40, 1, 1}},
+      {{1, 40, 4, 5}}, {{40, 1, 1}}));
+  check_parts(of(
+      ops::normalization{
+          .first = 1, .last = 2, .scale = true, .bias = true, .scale_shape = {7, 1, 1}, .bias_shape = {7, 1, 1}},
+      {{1, 7, 9, 5}}, {{7, 1, 1}, {7, 1, 1}}));
+  check_parts(
+      of(ops::einsum{.of = {{{0, 1, 2, -1}, {0, 1, -1, 3}}}, .rank = 4, .depth = {3, 2}}, {{2, 33, 5, 6}, {2, 33, 6, 7}}));
+  check_parts(of(ops::tile{.repeats = {1, 2, 3, 1}}, {{2, 16, 1, 5}}));
+  check_parts(of(ops::depth_to_space{.factors = {2, 3}, .crop = {1, 0}, .to = {6, 13}}, {{1, 96, 4, 5}}));
+  check_parts(of(ops::depth_to_space{.factors = {2, 2}, .to = {6, 10}, .groups = 32}, {{1, 128, 3, 5}}));
+  check_parts(of(ops::reduce{.over = {false, false, true, true}, .keep = false}, {{2, 48, 4, 5}}));
+  check_parts(of(ops::reduce{.over = {false, false, true, false}}, {{2, 40, 9, 3}}));
+  check_parts(of(ops::reduce{.over = {false, false, true, false}, .keep = false}, {{2, 48, 9, 1}}));
+  check_parts(of(ops::reduce{.over = {false, true, false, false}}, {{2, 9, 4, 5}}));
+  check_parts(of(ops::reduce{.over = {false, true, false, false}, .keep = false}, {{2, 7, 36, 5}}));
   check_parts(of(ops::softmax{.first = 1, .last = 2}, {{2, 20, 4, 5}}));
   check_parts(of(ops::softmax{.first = 0, .last = 1}, {{3, 20, 6}}));
   check_parts(of(ops::softmax{.first = 1, .last = 3}, {{2, 20, 4, 5, 2}}));

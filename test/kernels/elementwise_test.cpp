@@ -28,6 +28,20 @@ TYPED_TEST(elementwise, div_equals_pytorch) { check<TypeParam, ops::div>("div", 
 TYPED_TEST(elementwise, max_equals_pytorch) { check<TypeParam, ops::max>("max", 23); }
 TYPED_TEST(elementwise, min_equals_pytorch) { check<TypeParam, ops::min>("min", 23); }
 TYPED_TEST(elementwise, p_relu_equals_pytorch) { check<TypeParam, ops::p_relu>("p_relu", 23); }
+TYPED_TEST(elementwise, pow_equals_pytorch) { check<TypeParam, ops::pow>("pow", 16); }
+TYPED_TEST(elementwise, where_equals_pytorch) { check<TypeParam, ops::where>("where", 16); }
+// Where the second operand is NaN, the first stays.
+TYPED_TEST(elementwise, where_takes_what_is_not_nan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  auto p = make(ops::where{.which = ops::constant::second, .fixed = {3}}, {{2, 3}}, {{3}});
+  p.parameters[0] = {nan, -infinity, 7};
+  const auto y = compute<TypeParam>(p);
+  for (std::size_t row = 0; row < 2; ++row) {
+    EXPECT_EQ(y[row * 3], p.inputs[0][row * 3]);
+    EXPECT_EQ(y[row * 3 + 1], -infinity);
+    EXPECT_EQ(y[row * 3 + 2], 7);
+  }
+}
 TYPED_TEST(elementwise, sum_equals_pytorch) { check<TypeParam, ops::sum>("sum", 4); }
 TYPED_TEST(elementwise, batch_normalization_equals_pytorch) {
   check<TypeParam, ops::batch_normalization>("batch_normalization", 4);

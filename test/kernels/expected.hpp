@@ -23,6 +23,12 @@ inline const nlohmann::json& cases() {
   return all;
 }
 
+template <class T, std::size_t N, std::size_t M>
+void read(const nlohmann::json& from, std::string_view name, std::array<std::array<T, N>, M>& to) {
+  if (const auto it = from.find(name); it != from.end())
+    for (std::size_t i = 0; i < it->size(); ++i)
+      for (std::size_t k = 0; k < (*it)[i].size(); ++k) to[i][k] = (*it)[i][k].get<T>();
+}
 template <class T, std::size_t N> void read(const nlohmann::json& from, std::string_view name, std::array<T, N>& to) {
   if (const auto it = from.find(name); it != from.end())
     for (std::size_t i = 0; i < it->size(); ++i) to[i] = (*it)[i].get<T>();
@@ -75,6 +81,19 @@ inline void read(const nlohmann::json& from, std::string_view name, ops::roundin
     to = *it == "floor" ? ops::rounding::floor : ops::rounding::round_prefer_ceil;
 }
 
+/// One of the names of an enum's values, in their order.
+template <class Enum, std::size_t N>
+void read_name(const nlohmann::json& from, std::string_view name, Enum& to, const std::string_view (&names)[N]) {
+  if (const auto it = from.find(name); it != from.end())
+    to = static_cast<Enum>(std::ranges::find(names, it->get<std::string>()) - names);
+}
+inline void read(const nlohmann::json& from, std::string_view name, ops::reduction& to) {
+  read_name(from, name, to, {"mean", "sum", "sum_square", "prod", "max", "min", "arg_max", "arg_min"});
+}
+inline void read(const nlohmann::json& from, std::string_view name, ops::normalizing& to) {
+  read_name(from, name, to, {"layer", "instance", "group", "rms", "l1", "l2"});
+}
+
 /// The operator with those of its attributes that are in `json`.
 template <class Op> Op attributes(const nlohmann::json& json) {
   Op op;
@@ -111,12 +130,24 @@ template <class Op> Op attributes(const nlohmann::json& json) {
   DICE_READ(size);
   DICE_READ(over);
   DICE_READ(keep);
+  DICE_READ(factor);
   DICE_READ(factors);
   DICE_READ(function);
   DICE_READ(to);
   DICE_READ(scales);
   DICE_READ(from);
   DICE_READ(nearest);
+  DICE_READ(how);
+  DICE_READ(log);
+  DICE_READ(epsilon);
+  DICE_READ(scale);
+  DICE_READ(scale_shape);
+  DICE_READ(bias_shape);
+  DICE_READ(of);
+  DICE_READ(rank);
+  DICE_READ(repeats);
+  DICE_READ(crop);
+  DICE_READ(groups);
 #undef DICE_READ
   return op;
 }

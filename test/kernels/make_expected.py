@@ -225,7 +225,7 @@ for shape, size, alpha, beta, bias in [((1, 7, 3, 3), 5, 0.5, 0.75, 1.0), ((2, 6
 for shape, axes, keep in [((2, 3, 4, 5), (2, 3), True), ((2, 3, 4, 5), (2, 3), False), ((2, 3, 4, 5), (1,), True),
                           ((2, 3, 4, 5), (1, 3), False), ((2, 3, 4, 5), (0, 2), True), ((3, 19), (0,), False),
                           ((2, 3, 4), (0, 1, 2), True), ((2, 3, 4), (0, 1, 2), False), ((5, 1, 3), (1,), True), ((2, 3, 21), (2,), True)]:
-    c = Case("reduce_mean", over=[a in axes for a in range(len(shape))], keep=keep)
+    c = Case("reduce", how="mean", over=[a in axes for a in range(len(shape))], keep=keep)
     c.expect(c.input(*shape).mean(axes, keepdim=keep))
 for shape in [(2, 3, 7, 7), (1, 4, 19), (1, 3, 2, 3, 4), (1, 2, 1, 1)]:
     c = Case("global_average_pool")
@@ -286,5 +286,106 @@ c, x = resized("linear", "half_pixel", (1, 3, 9), (1, 3, 13))
 c.expect(F.interpolate(x, 13, mode="linear"))
 c, x = resized("linear", "align_corners", (1, 2, 3, 4, 5), (1, 2, 5, 3, 8))
 c.expect(F.interpolate(x, (5, 3, 8), mode="trilinear", align_corners=True))
+
+REDUCTIONS = {
+    "sum": lambda x, a, k: x.sum(a, keepdim=k), "sum_square": lambda x, a, k: (x * x).sum(a, keepdim=k),
+    "prod": lambda x, a, k: torch.from_numpy(numpy.prod(x.numpy(), a, keepdims=k)),
+    "max": lambda x, a, k: x.amax(a, keepdim=k), "min": lambda x, a, k: x.amin(a, keepdim=k),
+    "arg_max": lambda x, a, k: x.argmax(a[0], keepdim=k).double(), "arg_min": lambda x, a, k: x.argmin(a[0], keepdim=k).double(),
+}
+for how, f in REDUCTIONS.items():
+    for shape, axes, keep in [((2, 3, 4, 5), (1,), False), ((2, 3, 21), (2,), True), ((2, 19, 3, 3), (1,), True), ((3, 37), (1,), False),
+                              ((2, 3, 4, 5), (2, 3), True), ((2, 5, 37), (0, 2), False)]:
+        if how.startswith("arg") and len(axes) > 1:
+            continue
+        c = Case("reduce", how=how, over=[a in axes for a in range(len(shape))], keep=keep)
+        c.expect(f(c.input(*shape), axes, keep))
+for shape, first in [((3, 37), 1), ((2, 5, 3, 7), 1), ((1, 19, 6), 1), ((2, 3, 40), 2)]:
+    c = Case("softmax", first=first, last=first + 1, log=True)
+    c.expect(torch.log_softmax(c.input(*shape, low=-9, high=9), first))
+
+
+def normalized(how, shape, first, last, scale=None, bias=None, **more):
+    c = Case("normalization", how=how, first=first, last=last, epsilon=1e-5, scale=scale is not None, bias=bias is not None,
+             scale_shape=scale or [], bias_shape=bias or [])
+    x = c.input(*shape)
+    axes = tuple(range(first, last))
+    if how in ("layer", "instance", "group"):
+        mean = x.mean(axes, keepdim=True)
+        y = (x - mean) / torch.sqrt(((x - mean) ** 2).mean(axes, keepdim=True) + 1e-5)
+    elif how == "rms":
+        y = x / torch.sqrt((x * x).mean(axes, keepdim=True) + 1e-5)
+    else:
+        y = x / x.norm(1 if how == "l1" else 2, axes, keepdim=True)
+    if how == "layer" and last == len(shape):
+        assert torch.allclose(y, F.layer_norm(x, shape[first:], eps=1e-5), 1e-10)
+    if scale is not None:
+        y = y * c.parameter(*scale)
+    if bias is not None:
+        y = y + c.parameter(*bias)
+    c.expect(y, **more)
+
+
+normalized("layer", (2, 5, 37), 2, 3, (37,), (37,), activation="relu")
+normalized("layer", (2, 3, 4, 5), 1, 4, (3, 4, 5), (3, 4, 5))
+normalized("layer", (2, 19, 3, 7), 1, 2, (19, 1, 1), (19, 1, 1))
+normalized("layer", (3, 64), 1, 2)
+normalized("layer", (2, 6, 16), 2, 3, (16,))
+normalized("instance", (2, 3, 5, 7), 2, 4, (3, 1, 1), (3, 1, 1))
+normalized("group", (2, 3, 4, 5, 3), 2, 5, (3, 4, 1, 1), (3, 4, 1, 1))
+normalized("group", (1, 2, 8, 9), 2, 4, (2, 1, 1), (2, 1, 1))
+normalized("rms", (2, 5, 37), 2, 3, (37,))
+normalized("l1", (2, 5, 7), 1, 2)
+normalized("l2", (2, 37), 1, 2)
+
+
+def product(a, b, out, sa, sb, factor=1.0, **more):
+    c = Case("einsum", of=[[t.find(o) for o in out] for t in (a, b)], rank=len(out),
+             depth=[next((t.find(o) for o in a if o not in out), -1) for t in (a, b)], factor=factor)
+    c.expect(factor * torch.einsum(f"{a},{b}->{out}", c.input(*sa), c.input(*sb)), **more)
+
+
+product("mk", "kn", "mn", (7, 19), (19, 37))
+product("bmk", "bkn", "bmn", (2, 13, 5), (2, 5, 70), activation="relu")
+product("bhsd", "bhtd", "bhst", (1, 3, 7, 8), (1, 3, 9, 8), 0.125)
+product("bshd", "bthd", "bhst", (2, 7, 3, 8), (2, 18, 3, 8), 0.25)
+product("bhst", "bthd", "bshd", (2, 3, 7, 9), (2, 9, 3, 20))
+product("mk", "bkn", "bmn", (7, 19), (3, 19, 5))
+product("k", "kn", "n", (19,), (19, 5))
+product("mk", "k", "m", (17, 19), (19,))
+product("ak", "bk", "ba", (5, 6), (33, 6))
+product("ab", "cb", "abc", (3, 4), (5, 4))
+product("abk", "cbk", "acb", (3, 4, 6), (5, 4, 6))
+for shape, repeats in [((2, 3, 4), (1, 2, 3)), ((1, 3, 1, 5), (2, 1, 4, 1)), ((1,), (37,)), ((2, 1, 3), (3, 17, 2))]:
+    c = Case("tile", repeats=repeats)
+    c.expect(c.input(*shape).repeat(*repeats))
+
+
+def shuffled(shape, factors, groups, crop=(0, 0), cut=(0, 0)):
+    flat = len(shape) == 3
+    to = [s * f - a - b for s, f, a, b in zip(([1] if flat else []) + list(shape[2:]), factors, crop, cut)]
+    c = Case("depth_to_space", factors=factors, groups=groups, crop=crop, to=to)
+    x = c.input(*shape)
+    n, h, w = shape[0], 1 if flat else shape[2], shape[-1]
+    v = x.reshape(n, groups, factors[0], factors[1], -1, h, w).permute(0, 1, 4, 5, 2, 6, 3)
+    y = v.reshape(n, -1, h * factors[0], w * factors[1])
+    if groups == y.shape[1] and factors[0] == factors[1]:
+        assert torch.equal(y, F.pixel_shuffle(x, factors[0]))
+    y = y[:, :, crop[0]:crop[0] + to[0], crop[1]:crop[1] + to[1]]
+    c.expect(y[:, :, 0] if flat else y)
+
+
+shuffled((1, 8, 3, 5), (2, 2), 1)
+shuffled((2, 12, 2, 3), (2, 2), 3)
+shuffled((1, 64, 3, 4), (2, 2), 1, (1, 1), (1, 0))
+shuffled((1, 192, 3, 4), (3, 2), 2, (0, 1), (2, 1))
+shuffled((2, 6, 5), (1, 3), 1, (0, 1), (0, 1))
+for n, (op, f) in enumerate({"pow": torch.pow, "where": lambda a, b: torch.where(b.isnan(), a, b)}.items()):
+    for k, (a, b) in enumerate(PAIRS):
+        c = Case(op, which="none")
+        c.expect(f(c.input(*a, low=0.1, high=2), c.input(*b)), activation="relu" if k == n else None)
+    for a, b in PAIRS[:7]:
+        c = Case(op, which="second", fixed=b)
+        c.expect(f(c.input(*a, low=0.1, high=2), c.parameter(*b)))
 
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")

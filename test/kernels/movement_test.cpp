@@ -16,6 +16,8 @@ TYPED_TEST(movement, concat_equals_pytorch) { check<TypeParam, ops::concat>("con
 TYPED_TEST(movement, pad_equals_pytorch) { check<TypeParam, ops::pad>("pad", 8); }
 TYPED_TEST(movement, transpose_equals_pytorch) { check<TypeParam, ops::transpose>("transpose", 8); }
 TYPED_TEST(movement, slice_equals_pytorch) { check<TypeParam, ops::slice>("slice", 6); }
+TYPED_TEST(movement, tile_equals_pytorch) { check<TypeParam, ops::tile>("tile", 4); }
+TYPED_TEST(movement, depth_to_space_equals_pytorch) { check<TypeParam, ops::depth_to_space>("depth_to_space", 5); }
 TYPED_TEST(movement, resize_equals_numpy) { check<TypeParam, ops::resize>("resize", 31); }
 
 TYPED_TEST(movement, views_are_copied) {

@@ -1,4 +1,4 @@
-// Softmax, LRN, ReduceMean.
+// Softmax, LRN, reductions, normalizations, products of two inputs.
 #include "kernels/expected.hpp"
 
 #include <algorithm>
@@ -11,9 +11,37 @@ using namespace harness;
 template <class Backend> struct reduction : ::testing::Test {};
 TYPED_TEST_SUITE(reduction, backends);
 
-TYPED_TEST(reduction, softmax_equals_pytorch) { check<TypeParam, ops::softmax>("softmax", 9); }
+TYPED_TEST(reduction, softmax_equals_pytorch) { check<TypeParam, ops::softmax>("softmax", 13); }
 TYPED_TEST(reduction, lrn_equals_pytorch) { check<TypeParam, ops::lrn>("lrn", 5); }
-TYPED_TEST(reduction, reduce_mean_equals_pytorch) { check<TypeParam, ops::reduce_mean>("reduce_mean", 10); }
+TYPED_TEST(reduction, reduce_equals_pytorch) { check<TypeParam, ops::reduce>("reduce", 48); }
+TYPED_TEST(reduction, normalization_equals_pytorch) { check<TypeParam, ops::normalization>("normalization", 11); }
+TYPED_TEST(reduction, einsum_equals_pytorch) { check<TypeParam, ops::einsum>("einsum", 11); }
+
+// The index of the first of equal elements, or of the last; NaN wins, the first of several.
+TYPED_TEST(reduction, index_of_equal_elements_and_nan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto index = [](ops::reduction how, bool last, std::vector<float> x) {
+    auto p = make(ops::reduce{.over = {true}, .keep = false, .how = how, .last_index = last},
+                  {{static_cast<std::int64_t>(x.size())}});
+    p.inputs[0].assign(x.begin(), x.end());
+    return compute<TypeParam>(p)[0];
+  };
+  EXPECT_EQ(index(ops::reduction::arg_max, false, {1, 3, 2, 3}), 1);
+  EXPECT_EQ(index(ops::reduction::arg_max, true, {1, 3, 2, 3}), 3);
+  EXPECT_EQ(index(ops::reduction::arg_min, false, {2, 1, 1, 5}), 1);
+  EXPECT_EQ(index(ops::reduction::arg_min, true, {2, 1, 1, 5}), 2);
+  EXPECT_EQ(index(ops::reduction::arg_max, false, {1, nan, 7, nan}), 1);
+  EXPECT_EQ(index(ops::reduction::arg_min, false, {nan, -9, nan}), 0);
+}
+TYPED_TEST(reduction, largest_of_nan_is_nan) {
+  for (const std::int64_t n : {3, 37}) {
+    auto p = make(ops::reduce{.over = {false, true}, .how = ops::reduction::max}, {{2, n}});
+    p.inputs[0][static_cast<std::size_t>(n - 2)] = std::numeric_limits<float>::quiet_NaN();
+    const auto y = compute<TypeParam>(p);
+    EXPECT_TRUE(y[0] != y[0]) << n;
+    EXPECT_TRUE(y[1] == y[1]) << n;
+  }
+}
 
 TYPED_TEST(reduction, softmax_of_large_numbers) {
   auto p = make(ops::softmax{.first = 0, .last = 1}, {{3}});
@@ -54,17 +82,48 @@ TEST(reduction_compared, lrn_equals_the_reference) {
       compare(make(ops::lrn{.alpha = 0.3f, .beta = beta, .bias = 1.5f, .size = size}, {{2, 17, 13, 15}}, {}, -2, 2), "lrn");
 }
 
+TEST(reduction_compared, normalization_equals_the_reference) {
+  for (const shape& s : {shape{2, 300}, {5, 3, 7}, {2, 21, 40, 41}, {1, 12, 65, 65}})
+    for (int first = 0; first < s.rank; ++first)
+      for (int last = first + 1; last <= s.rank; ++last)
+        for (int how = 0; how < 6; ++how)
+          compare(make(ops::normalization{.how = static_cast<ops::normalizing>(how), .first = first, .last = last}, {s}),
+                  "normalization");
+}
+
+TEST(reduction_compared, products_equal_the_reference) {
+  for (const std::int64_t m : {1, 5, 6, 13})
+    for (const std::int64_t n : {1, 7, 16, 70})
+      for (const std::int64_t k : {1, 9, 64}) {
+        const std::array<int, 2> rows{3, 2};
+        for (const int depth : rows)  // b's elements along the result's last axis are neighbours, or not
+          compare(make(ops::einsum{.of = {{{0, 1, 2, -1}, {0, 1, -1, 5 - depth}}}, .rank = 4, .depth = {3, depth}},
+                       {{2, 3, m, k}, depth == 3 ? shape{2, 1, n, k} : shape{2, 1, k, n}}),
+                  "einsum");
+      }
+}
+
+TEST(reduction_compared, reductions_equal_the_reference) {
+  for (int how = 0; how < 8; ++how)
+    for (unsigned axes = 1; axes < 16; ++axes) {
+      ops::reduce op{.how = static_cast<ops::reduction>(how)};
+      for (std::size_t a = 0; a < 4; ++a) op.over[a] = axes >> a & 1;
+      if (op.finds_index() && (axes & (axes - 1)) != 0) continue;
+      compare(make(op, {{2, 24, 5, 3}}, {}, 0.5, 1.5), std::string(op.onnx) + " over axes " + std::to_string(axes));
+    }
+}
+
 TEST(reduction_compared, reduce_mean_equals_the_reference) {
   const shape s{3, 5, 34, 19};
   for (unsigned axes = 1; axes < 16; ++axes)
     for (const bool keep : {false, true}) {
-      ops::reduce_mean op{.over = {}, .keep = keep};
+      ops::reduce op{.over = {}, .keep = keep};
       for (std::size_t a = 0; a < 4; ++a) op.over[a] = axes >> a & 1;
       compare(make(op, {s}), "reduce_mean over axes " + std::to_string(axes));
       for (const std::int64_t channels : {24, 32})
         compare(make(op, {{2, channels, 5, 3}}), "reduce_mean of blocks over axes " + std::to_string(axes));
     }
-  compare(make(ops::reduce_mean{.over = {false, true, true}}, {{2, 300, 200}}), "reduce_mean of 60000");
+  compare(make(ops::reduce{.over = {false, true, true}}, {{2, 300, 200}}), "reduce_mean of 60000");
 }
 
 #endif

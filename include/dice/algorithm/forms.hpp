@@ -44,6 +44,11 @@ constexpr form form_of(const Op& op, graph::shapes in, const tensor::shape& resu
   return form_of(ops::sum{}, in, result);
 }
 
+/// Whole blocks of channels.
+constexpr form form_of(const ops::depth_to_space& op, graph::shapes in, const tensor::shape&) {
+  return op.group_channels(in[0]) % tensor::block == 0 ? form::either : form::plain;
+}
+
 /// Inputs that begin at whole blocks; pixels and images of any extents.
 constexpr form form_of(const ops::concat& op, graph::shapes in, const tensor::shape&) {
   if (op.axis == 1)
@@ -66,8 +71,8 @@ constexpr form form_of(const ops::max_pool&, graph::shapes, const tensor::shape&
 constexpr form form_of(const ops::average_pool&, graph::shapes, const tensor::shape&) { return form::blocked; }
 
 /// Over all pixels of a blocked tensor; a result that has no blocks (keep = false) must be the same in both layouts.
-constexpr form form_of(const ops::reduce_mean& op, graph::shapes in, const tensor::shape&) {
-  bool pixels = tensor::has_blocks(in[0]) && (op.keep || in[0][1] % tensor::block == 0);
+constexpr form form_of(const ops::reduce& op, graph::shapes in, const tensor::shape&) {
+  bool pixels = !op.finds_index() && tensor::has_blocks(in[0]) && (op.keep || in[0][1] % tensor::block == 0);
   for (int a = 0; a < in[0].rank; ++a) pixels = pixels && op.over[a] == (a >= 2);
   return pixels ? form::blocked : form::plain;
 }

@@ -2,6 +2,7 @@
 
 #include "dice/algorithm/chooser.hpp"
 #include "dice/algorithm/convolution.hpp"
+#include "dice/algorithm/einsum.hpp"
 #include "dice/algorithm/forms.hpp"
 #include "dice/algorithm/winograd.hpp"
 #include "dice/graph/graph.hpp"
@@ -27,6 +28,11 @@ template <class Op> constexpr choice choose_openmp(const Op& op, graph::shapes i
 constexpr choice choose_openmp(const ops::resize& op, graph::shapes in, const tensor::shape& result) {
   const auto bytes = op.mode == ops::resizing::repeat ? 0 : result[result.rank - 1] * std::int64_t{sizeof(ops::samples)};
   return {.scratch_bytes = bytes, .works = form_of(op, in, result), .converts = true};
+}
+
+/// Scratch for the copy of an input.
+constexpr choice choose_openmp(const ops::einsum& op, graph::shapes in, const tensor::shape& result) {
+  return {.scratch_bytes = einsum(op, in, result).scratch_bytes(in), .converts = true};
 }
 
 /// Variants that the OpenMP backend has for `op`: 0 … n - 1, of which 0 has the smallest weights.

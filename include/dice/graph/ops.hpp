@@ -1,14 +1,15 @@
 /// Umbrella and list of all operators.
 #pragma once
 
-#include "dice/graph/ops/add.hpp"
 #include "dice/graph/ops/average_pool.hpp"
 #include "dice/graph/ops/batch_normalization.hpp"
+#include "dice/graph/ops/binary.hpp"
 #include "dice/graph/ops/clip.hpp"
 #include "dice/graph/ops/concat.hpp"
 #include "dice/graph/ops/conv.hpp"
-#include "dice/graph/ops/div.hpp"
+#include "dice/graph/ops/depth_to_space.hpp"
 #include "dice/graph/ops/dropout.hpp"
+#include "dice/graph/ops/einsum.hpp"
 #include "dice/graph/ops/elementwise.hpp"
 #include "dice/graph/ops/elu.hpp"
 #include "dice/graph/ops/flatten.hpp"
@@ -21,30 +22,28 @@
 #include "dice/graph/ops/leaky_relu.hpp"
 #include "dice/graph/ops/lrn.hpp"
 #include "dice/graph/ops/mat_mul.hpp"
-#include "dice/graph/ops/max.hpp"
 #include "dice/graph/ops/max_pool.hpp"
-#include "dice/graph/ops/min.hpp"
-#include "dice/graph/ops/mul.hpp"
+#include "dice/graph/ops/normalization.hpp"
 #include "dice/graph/ops/output.hpp"
-#include "dice/graph/ops/p_relu.hpp"
 #include "dice/graph/ops/pad.hpp"
-#include "dice/graph/ops/reduce_mean.hpp"
+#include "dice/graph/ops/reduce.hpp"
 #include "dice/graph/ops/relu.hpp"
 #include "dice/graph/ops/reshape.hpp"
 #include "dice/graph/ops/resize.hpp"
 #include "dice/graph/ops/sigmoid.hpp"
 #include "dice/graph/ops/slice.hpp"
 #include "dice/graph/ops/softmax.hpp"
-#include "dice/graph/ops/sub.hpp"
 #include "dice/graph/ops/sum.hpp"
 #include "dice/graph/ops/tanh.hpp"
+#include "dice/graph/ops/tile.hpp"
 #include "dice/graph/ops/transpose.hpp"
 
 /// Calls the macro X with the name of each.
 // clang-format off
 #define DICE_OPERATORS(X) \
-  X(add) X(average_pool) X(batch_normalization) X(clip) X(concat) X(conv) X(div) X(dropout) X(elementwise) X(elu) \
-  X(flatten) X(gemm) X(global_average_pool) X(hard_sigmoid) X(hard_swish) X(identity) X(input) X(leaky_relu) X(lrn) \
-  X(mat_mul) X(max) X(max_pool) X(min) X(mul) X(output) X(p_relu) X(pad) X(reduce_mean) X(relu) X(reshape) X(resize) \
-  X(sigmoid) X(slice) X(softmax) X(sub) X(sum) X(tanh) X(transpose)
+  X(add) X(average_pool) X(batch_normalization) X(clip) X(concat) X(conv) X(depth_to_space) X(div) X(dropout) \
+  X(einsum) X(elementwise) X(elu) X(flatten) X(gemm) X(global_average_pool) X(hard_sigmoid) X(hard_swish) X(identity) \
+  X(input) X(leaky_relu) X(lrn) X(mat_mul) X(max) X(max_pool) X(min) X(mul) X(normalization) X(output) X(p_relu) \
+  X(pad) X(pow) X(reduce) X(relu) X(reshape) X(resize) X(sigmoid) X(slice) X(softmax) X(sub) X(sum) X(tanh) X(tile) \
+  X(transpose) X(where)
 // clang-format on

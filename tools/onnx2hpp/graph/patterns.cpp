@@ -2,11 +2,9 @@
 #include "graph/passes.hpp"
 #include "ops/functions.hpp"
 
-#include "dice/graph/ops/add.hpp"
-#include "dice/graph/ops/div.hpp"
+#include "dice/graph/ops/binary.hpp"
 #include "dice/graph/ops/elementwise.hpp"
 #include "dice/graph/ops/hard_sigmoid.hpp"
-#include "dice/graph/ops/mul.hpp"
 #include "dice/graph/ops/sigmoid.hpp"
 #include "dice/graph/ops/tanh.hpp"
 

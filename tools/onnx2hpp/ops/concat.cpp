@@ -1,6 +1,9 @@
-#include "graph/node_context.hpp"
+#include "fold/broadcast.hpp"
+#include "ops/layers.hpp"
 
 #include "dice/graph/ops/concat.hpp"
+
+#include <algorithm>
 
 namespace onnx2hpp {
 
@@ -11,14 +14,54 @@ template <> struct spelling<concat> {
   static void write(const concat& op, const concat&, initialiser& out) { out.add("axis", literal(op.axis)); }
 };
 
+int concat_layer(node_context& n, const std::vector<int>& layers, int axis) { return n.add(concat{.axis = axis}, layers); }
+
 namespace {
 
+/// Constants are added to zeros beside the layers: before all of them, behind all, or between.
 void import(node_context& n) {
-  std::vector<int> in;
-  for (int k = 0; k < n.inputs(); ++k) in.push_back(n.activation(k));
-  n.require(!in.empty(), "it has no input");
   n.require(n.has("axis"), "it has no axis");
-  n.result(n.add(concat{.axis = n.axis(n.integer("axis", 1), n.shape_of(in[0]).rank)}, in));
+  int first = 0;
+  while (first < n.inputs() && n.is_constant(first)) ++first;
+  n.require(first < n.inputs(), "it has no input");
+  const shape form = n.shape_of(n.activation(first));
+  const int axis = n.axis(n.integer("axis", 1), form.rank);
+  std::vector<int> layers;
+  std::vector<std::int64_t> before{0};  // elements of constants before each layer, and behind the last one
+  std::vector<double> fixed;            // all constants, in the order of the result, with zeros for the layers
+  std::vector<std::int64_t> starts;     // of each input in the result
+  std::int64_t extent = 0;
+  for (int k = 0; k < n.inputs(); ++k) {
+    const shape s = n.is_constant(k) ? shape_of(n.data(k, "operand")) : n.shape_of(n.activation(k));
+    bool fits = s.rank == form.rank;
+    for (int a = 0; fits && a < form.rank; ++a) fits = a == axis || s[a] == form[a];
+    n.require(fits, "its inputs differ in rank or on another axis");
+    starts.push_back(extent), extent += s[axis];
+    if (n.is_constant(k)) before.back() += s[axis];
+    else layers.push_back(n.activation(k)), before.push_back(0);
+  }
+  if (static_cast<int>(layers.size()) == n.inputs()) return n.result(concat_layer(n, layers, axis));
+
+  for (std::size_t k = 0; k < layers.size(); ++k) {
+    const auto behind = k + 1 == layers.size() ? before.back() : 0;
+    if (before[k] + behind > 0) layers[k] = pad_layer(n, layers[k], axis, before[k], behind);
+  }
+  const int joined = layers.size() == 1 ? layers[0] : concat_layer(n, layers, axis);
+  shape all = form;
+  all[axis] = extent;
+  const auto inner = all.product(axis + 1, all.rank), outer = all.product(0, axis);
+  std::vector<std::int64_t> dims(all.dim, all.dim + all.rank);
+  fixed.resize(folded_size(dims));
+  for (int k = 0; k < n.inputs(); ++k) {
+    if (!n.is_constant(k)) continue;
+    const auto& c = n.data(k, "operand");
+    const auto values = reals(c);
+    const auto row = c.dims[static_cast<std::size_t>(axis)] * inner;
+    for (std::int64_t o = 0; o < outer; ++o)
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(o * row), row,
+                  fixed.begin() + static_cast<std::ptrdiff_t>((o * extent + starts[static_cast<std::size_t>(k)]) * inner));
+  }
+  n.result(add_bias(n, joined, make_constant(element::float32, dims, std::span<const double>(fixed))));
 }
 
 const importer known("Concat", import);

@@ -1,26 +1,12 @@
-#include "ops/window.hpp"
+#include "ops/conv.hpp"
 
-#include "dice/graph/ops/conv.hpp"
+#include "ops/window.hpp"
 
 #include <fmt/format.h>
 
 namespace onnx2hpp {
 
 using dice::ops::conv;
-
-template <> struct spelling<conv> {
-  static constexpr const char* name = "conv";
-  static void write(const conv& op, const conv&, initialiser& out) {
-    // Writes all attributes: readers of the header look for them.
-    out.add("channels", literal(op.channels));
-    out.add("kernel", literal(op.kernel));
-    out.add("strides", literal(op.strides));
-    out.add("dilations", literal(op.dilations));
-    out.add("pads", literal(op.pads));
-    out.add("group", literal(op.group));
-    out.add("bias", literal(op.bias));
-  }
-};
 
 namespace {
 

@@ -1,7 +1,6 @@
-// DepthToSpace and SpaceToDepth move blocks between channels and pixels: a Transpose of six axes between two Reshapes, which
-// move no data.
-#include "ops/permute.hpp"
-#include "ops/reshape.hpp"
+// DepthToSpace, and SpaceToDepth: a Transpose of six axes between two Reshapes, which move no data.
+#include "ops/depth_to_space.hpp"
+#include "ops/layers.hpp"
 
 namespace onnx2hpp {
 namespace {
@@ -20,12 +19,9 @@ void depth_to_space(node_context& n) {
   n.require(in[1] % (b * b) == 0, "its channels are not a multiple of blocksize²");
   const auto mode = n.opset() < 11 ? "DCR" : n.text("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") n.refuse("its mode is " + quote(mode) + "; only DCR and CRD are supported");
-  const auto channels = in[1] / (b * b);
-  const bool depth_first = mode == "DCR";  // the block's axes lie before the channels
-  const int split = reshape_layer(
-      n, x, depth_first ? shape{in[0], b, b, channels, in[2], in[3]} : shape{in[0], channels, b, b, in[2], in[3]});
-  const int moved = transpose_layer(n, split, depth_first ? std::vector{0, 3, 4, 1, 5, 2} : std::vector{0, 1, 4, 2, 5, 3});
-  n.result(reshape_layer(n, moved, {in[0], channels, in[2] * b, in[3] * b}));
+  const dice::ops::depth_to_space op{
+      .factors = {b, b}, .to = {in[2] * b, in[3] * b}, .groups = mode == "DCR" ? 1 : in[1] / (b * b)};
+  n.result(n.add(op, {x}));
 }
 
 void space_to_depth(node_context& n) {

@@ -1,6 +1,7 @@
 // Functions of each element, and Pow by a constant number.
 #include "ops/binary.hpp"
 #include "ops/functions.hpp"
+#include "ops/layers.hpp"
 
 #include "dice/graph/ops/elementwise.hpp"
 
@@ -27,6 +28,9 @@ template <> struct spelling<elementwise> {
   }
 };
 
+int function_layer(node_context& n, int x, const dice::graph::activation& f) {
+  return n.add(elementwise{.function = f}, {x});
+}
 operation elementwise_of(const dice::graph::activation& function) { return elementwise{.function = function}; }
 
 namespace {
@@ -62,6 +66,7 @@ void celu(node_context& n) {
 }
 
 void pow(node_context& n) {
+  if (!n.is_constant(1) || shape_of(n.data(1, "exponent")).elements() != 1) return import_binary<dice::ops::pow>(n);
   const int x = n.activation(0);
   const double exponent = n.real(1, "exponent");
   if (exponent == 1) return n.pass();

@@ -1,4 +1,4 @@
-#include "ops/reshape.hpp"
+#include "ops/layers.hpp"
 
 #include "dice/graph/ops/mat_mul.hpp"
 
@@ -19,7 +19,8 @@ template <> struct spelling<mat_mul> {
 namespace {
 
 void import(node_context& n) {
-  if (n.is_constant(0)) n.refuse("its first operand is a constant; only an activation times a constant matrix is supported");
+  if (n.is_constant(0)) n.refuse("its first operand is a constant; an activation times a constant or another is supported");
+  if (!n.is_constant(1)) return n.result(multiply_matrices(n, n.activation(0), n.activation(1)));
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const constant& w = n.data(1, "second operand");

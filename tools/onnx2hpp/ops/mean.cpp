@@ -1,5 +1,5 @@
 // Mean: a Sum and a Mul.
-#include "ops/binary.hpp"
+#include "ops/layers.hpp"
 
 namespace onnx2hpp {
 

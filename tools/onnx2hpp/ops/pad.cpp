@@ -1,4 +1,4 @@
-#include "graph/node_context.hpp"
+#include "ops/layers.hpp"
 
 #include "dice/graph/ops/pad.hpp"
 
@@ -31,6 +31,12 @@ template <> struct spelling<pad> {
     out("value", op.value, unset.value);
   }
 };
+
+int pad_layer(node_context& n, int x, int axis, std::int64_t before, std::int64_t after) {
+  pad op;
+  op.before[static_cast<std::size_t>(axis)] = before, op.after[static_cast<std::size_t>(axis)] = after;
+  return n.add(op, {x});
+}
 
 namespace {
 

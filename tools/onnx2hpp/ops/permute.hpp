@@ -8,7 +8,4 @@ namespace onnx2hpp {
 /// `c` with permuted axes: axis a of the result is axis perm[a] of `c`.
 constant permute(const constant& c, const std::vector<std::size_t>& perm);
 
-/// A Transpose layer: axis a of its result is axis perm[a] of layer x.
-int transpose_layer(node_context& n, int x, const std::vector<int>& perm);
-
 }  // namespace onnx2hpp

@@ -1,6 +1,8 @@
 // Reshape, Squeeze and Unsqueeze: the same elements with another shape.
 #include "ops/reshape.hpp"
 
+#include "ops/layers.hpp"
+
 #include "dice/graph/ops/reshape.hpp"
 
 #include <fmt/format.h>

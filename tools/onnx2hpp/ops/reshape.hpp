@@ -4,9 +4,6 @@
 
 namespace onnx2hpp {
 
-/// A Reshape layer of layer x.
-int reshape_layer(node_context& n, int x, const shape& to);
-
 /// The shape that `in` becomes, for activations and constants alike; each refuses shapes that do not match.
 std::vector<std::int64_t> reshaped(node_context& n, const std::vector<std::int64_t>& in);
 std::vector<std::int64_t> squeezed(node_context& n, const std::vector<std::int64_t>& in);

@@ -1,11 +1,22 @@
 #include "ops/slice.hpp"
 
+#include "ops/layers.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
 namespace onnx2hpp {
+
+int slice_layer(node_context& n, int x, int axis, std::int64_t start, std::int64_t count, std::int64_t step) {
+  slice op;
+  op.extents = n.shape_of(x);
+  op.extents[axis] = count;
+  op.starts[static_cast<std::size_t>(axis)] = start;
+  op.steps[static_cast<std::size_t>(axis)] = count > 1 ? step : 1;
+  return n.add(op, {x});
+}
 
 std::vector<cut> read_cuts(node_context& n, const std::vector<std::int64_t>& in) {
   const auto rank = static_cast<int>(in.size());

@@ -1,4 +1,4 @@
-#include "graph/node_context.hpp"
+#include "ops/layers.hpp"
 
 #include "dice/graph/ops/softmax.hpp"
 
@@ -8,17 +8,20 @@ using dice::ops::softmax;
 
 template <> struct spelling<softmax> {
   static constexpr const char* name = "softmax";
-  static void write(const softmax& op, const softmax&, initialiser& out) {
+  static void write(const softmax& op, const softmax& unset, initialiser& out) {
     out.add("first", literal(op.first));
     out.add("last", literal(op.last));
+    out("log", op.log, unset.log);
   }
 };
 
+int softmax_layer(node_context& n, int x, int axis) { return n.add(softmax{.first = axis, .last = axis + 1}, {x}); }
+
 namespace {
 
-void import(node_context& n) {
+template <bool Log> void import(node_context& n) {
   const int x = n.activation(0), rank = n.shape_of(x).rank;
-  softmax op;
+  softmax op{.log = Log};
   if (n.opset() < 13) {
     // The axes from `axis` on count as one: the input is treated as a matrix.
     op.first = n.axis(n.integer("axis", 1), rank, true);
@@ -30,7 +33,7 @@ void import(node_context& n) {
   n.result(n.add(op, {x}));
 }
 
-const importer known("Softmax", import);
+const importer known[] = {{"LogSoftmax", import <true>}, {"Softmax", import <false>}};
 
 }  // namespace
 }  // namespace onnx2hpp

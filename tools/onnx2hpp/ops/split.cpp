@@ -1,5 +1,5 @@
 // Split: a Slice for each output that is read, and nothing for a single one.
-#include "ops/slice.hpp"
+#include "ops/layers.hpp"
 
 #include <algorithm>
 
@@ -32,11 +32,7 @@ void import(node_context& n) {
     const auto size = sizes[static_cast<std::size_t>(k)];
     n.require(size > 0, "one of its parts is empty");
     n.require(size <= in[axis] - from, "its parts are larger than its input");
-    slice op;
-    op.extents = in;
-    op.extents[axis] = size;
-    op.starts[static_cast<std::size_t>(axis)] = from;
-    n.result(size == in[axis] ? x : n.add(op, {x}), k);
+    n.result(size == in[axis] ? x : slice_layer(n, x, axis, from, size), k);
     from += size;
   }
   n.require(from == in[axis], "its parts are smaller than its input");

@@ -1,4 +1,4 @@
-#include "ops/binary.hpp"
+#include "ops/layers.hpp"
 #include "ops/permute.hpp"
 
 #include "dice/graph/ops/transpose.hpp"

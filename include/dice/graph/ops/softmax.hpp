@@ -7,11 +7,14 @@
 
 namespace dice::ops {
 
-/// exp(x) / Σ exp(x), summed over axes [first, last) (0 ≤ first < last ≤ rank). ONNX Softmax: last = first + 1 from opset 13
-/// on, last = rank before.
+/// exp(x) / Σ exp(x), summed over axes [first, last) (0 ≤ first < last ≤ rank), or its logarithm. ONNX Softmax, LogSoftmax:
+/// last = first + 1 from opset 13 on, last = rank before.
 struct softmax {
-  static constexpr std::string_view onnx = "Softmax";
   int first = 1, last = 2;
+  bool log = false;
+  std::string_view onnx = log ? "LogSoftmax" : "Softmax";
+
+  static constexpr bool is_named(std::string_view name) { return name == "Softmax" || name == "LogSoftmax"; }
 
   constexpr tensor::shape infer(graph::shapes in) const {
     graph::require(0 <= first && first <= last && last <= in[0].rank, "the axis is not one of the input's");

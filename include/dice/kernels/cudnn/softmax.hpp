@@ -9,7 +9,7 @@ template <> struct kernel<cudnn::backend, ops::softmax> : cudnn::base<ops::softm
                       const cudnn::ending& e) {
     cudnn::current->start(cudnn::softmax{c.output, c.inputs[0], cudnn::count(in[0].product(0, op.first)),
                                          cudnn::count(in[0].product(op.first, op.last)),
-                                         cudnn::count(in[0].product(op.last, in[0].rank)), e});
+                                         cudnn::count(in[0].product(op.last, in[0].rank)), op.log, e});
   }
 };
 

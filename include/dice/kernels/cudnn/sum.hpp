@@ -14,7 +14,7 @@ template <> struct kernel<cudnn::backend, ops::sum> : cudnn::base<ops::sum> {
     }
     for (std::size_t k = 1; k <= last; ++k)
       cudnn::combine(c.output, k == 1 ? cudnn::operand{c.inputs[0], in[0]} : cudnn::operand{c.output, result},
-                     {c.inputs[k], in[k]}, cudnn::arithmetic::plus, result, last == k ? e : cudnn::ending{});
+                     {c.inputs[k], in[k]}, graph::arithmetic::add, result, last == k ? e : cudnn::ending{});
   }
 };
 

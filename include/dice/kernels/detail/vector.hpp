@@ -272,6 +272,10 @@ inline float erf(float x) { return std::erf(x); }
   for (int i = 0; i < width; ++i) x[i] = std::pow(x[i], a);
   return x;
 }
+[[gnu::always_inline]] inline vec pow(vec x, vec a) {
+  for (int i = 0; i < width; ++i) x[i] = std::pow(x[i], a[i]);
+  return x;
+}
 inline float pow(float x, float a) { return std::pow(x, a); }
 
 }  // namespace dice::kernels::detail

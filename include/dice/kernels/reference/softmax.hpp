@@ -21,7 +21,8 @@ template <> struct kernel<reference::backend, ops::softmax> : reference::base<op
         double total = 0;
         for (std::int64_t i = 0; i < size; ++i) total += std::exp(static_cast<double>(x[i * inner]) - top);
         for (std::int64_t i = 0; i < size; ++i)
-          y[i * inner] = static_cast<float>(std::exp(static_cast<double>(x[i * inner]) - top) / total);
+          y[i * inner] = static_cast<float>(op.log ? static_cast<double>(x[i * inner]) - top - std::log(total)
+                                                   : std::exp(static_cast<double>(x[i * inner]) - top) / total);
       }
     e(c.output, result.elements());
   }

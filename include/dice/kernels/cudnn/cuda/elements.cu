@@ -16,22 +16,27 @@ __global__ void each_element(elements p) {
 }
 cudaError_t start(const elements& p, cudaStream_t on) { return launch_each(each_element, p, p.n, on); }
 
+using graph::arithmetic;
 __device__ inline float compute(arithmetic op, float a, float b) {
   switch (op) {
-    case arithmetic::plus:
+    case arithmetic::add:
       return a + b;
-    case arithmetic::minus:
+    case arithmetic::sub:
       return a - b;
-    case arithmetic::times:
+    case arithmetic::mul:
       return a * b;
-    case arithmetic::over:
+    case arithmetic::div:
       return a / b;
-    case arithmetic::larger:
+    case arithmetic::max:
       return b != b ? b : a < b ? b : a;
-    case arithmetic::smaller:
+    case arithmetic::min:
       return b != b ? b : a > b ? b : a;
-    case arithmetic::sloped:
+    case arithmetic::p_relu:
       return a < 0.0f ? a * b : a;
+    case arithmetic::pow:
+      return powf(a, b);
+    case arithmetic::where:
+      return b == b ? b : a;
   }
   return 0;
 }
@@ -62,6 +67,7 @@ __global__ void each_gathered(gather p) {
     if (q < 0 || q > last) {
       if (p.outside == beyond::edge) q = q < 0 ? 0 : last;
       else if (p.outside == beyond::reflect) q = q < 0 ? -q : 2 * last - q;
+      else if (p.outside == beyond::wrap) q %= p.inside[k];
       else inside = false;
     }
     from += q * p.stride[k];
@@ -97,6 +103,18 @@ __global__ void each_resampled(resample p) {
   put(p.y, i, beyond ? p.extrapolation : sum, p.end);
 }
 cudaError_t start(const resample& p, cudaStream_t on) { return launch_each(each_resampled, p, p.n, on); }
+
+__global__ void each_pixel(depth_to_space p) {
+  const int i = thread_index();
+  if (i >= p.n) return;
+  const int x = i % p.width + p.crop[1], y = i / p.width % p.height + p.crop[0];
+  const int channel = i / p.width / p.height % p.channels, image = i / p.width / p.height / p.channels;
+  const int block = (channel / p.group * p.factors[0] + y % p.factors[0]) * p.factors[1] + x % p.factors[1];
+  const int in_channels = p.channels * p.factors[0] * p.factors[1];
+  const int from = image * in_channels + block * p.group + channel % p.group;
+  put(p.y, i, p.x[(from * p.in_height + y / p.factors[0]) * p.in_width + x / p.factors[1]], p.end);
+}
+cudaError_t start(const depth_to_space& p, cudaStream_t on) { return launch_each(each_pixel, p, p.n, on); }
 
 __global__ void each_of_rows(rows p) {
   const int i = thread_index();

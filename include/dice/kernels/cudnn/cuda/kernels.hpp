@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dice/graph/activation.hpp"
+#include "dice/graph/arithmetic.hpp"
 #include "dice/graph/sampling.hpp"
 
 #include <cuda_runtime_api.h>
@@ -32,20 +33,18 @@ struct elements {
   ending end;
 };
 
-enum class arithmetic : int { plus, minus, times, over, larger, smaller, sloped };
-
 /// y = a op b; along axis k of y, which has `extent[k]` elements, the operands advance by their strides. y may be a or b.
 struct binary {
   float* y;
   const float *a, *b;
-  arithmetic op;
+  graph::arithmetic op;
   int n, rank;
   int extent[max_axes], stride_a[max_axes], stride_b[max_axes];
   ending end;
 };
 
 /// What elements beyond the input are.
-enum class beyond : int { value, edge, reflect };
+enum class beyond : int { value, edge, reflect, wrap };
 
 /// y[p] = x[q]: q along axis k is (p · multiply[k] + add[k]) / divide[k], where add is 0 or divide is 1. If q is outside 0 …
 /// inside[k] - 1, `outside` says what y gets. A step of q is `stride[k]` elements.
@@ -144,22 +143,65 @@ struct widen {
   ending end;
 };
 
-/// Means: output i begins at x + Σ p[k] · kept_stride[k], where p is its position within kept_extent; its elements advance
-/// by over_stride within over_extent.
+enum class joining : int { sum, sum_square, prod, max, min, arg_max, arg_min };
+
+/// Elements joined: output i begins at x + Σ p[k] · kept_stride[k], where p is its position within kept_extent; its elements
+/// advance by over_stride within over_extent. The result is multiplied by `scale`. `last_index`: of equal elements, arg_max
+/// and arg_min find the last, else the first.
 struct reduce {
   float* y;
   const float* x;
+  joining how;
+  bool last_index;
+  float scale;
   int outputs, size;
   int kept_rank, kept_extent[max_axes], kept_stride[max_axes];
   int over_rank, over_extent[max_axes], over_stride[max_axes];
   ending end;
 };
 
-/// Along the middle one of three axes.
+/// Along the middle one of three axes; or its logarithm.
 struct softmax {
   float* y;
   const float* x;
   int outer, size, inner;
+  bool log;
+  ending end;
+};
+
+enum class dividing : int { deviation, root_mean_square, l1, l2 };
+
+/// y = (x - mean) / d · scale + bias along the middle one of three axes; only `deviation` has a mean. Along axis k of y,
+/// which has extent[k] elements, scale and bias (which may be null) advance by their strides.
+struct normalization {
+  float* y;
+  const float *x, *scale, *bias;
+  int outer, size, inner;
+  dividing by;
+  float epsilon;
+  int rank, extent[max_axes], stride_scale[max_axes], stride_bias[max_axes];
+  ending end;
+};
+
+/// y = factor · Σ a b over `depth` elements; along axis k of y, which has extent[k] elements, a and b advance by their
+/// strides, along the sum by depth_a and depth_b.
+struct einsum {
+  float* y;
+  const float *a, *b;
+  int n, rank;
+  int extent[max_axes], stride_a[max_axes], stride_b[max_axes];
+  int depth, depth_a, depth_b;
+  float factor;
+  ending end;
+};
+
+/// As ops::depth_to_space, of images; `group` counts the channels of a group of the result.
+struct depth_to_space {
+  float* y;
+  const float* x;
+  int n, channels, height, width;  ///< of y
+  int group, in_height, in_width;
+  int factors[2], crop[2];
   ending end;
 };
 
@@ -187,6 +229,9 @@ cudaError_t start(const narrow&, cudaStream_t);
 cudaError_t start(const widen&, cudaStream_t);
 cudaError_t start(const reduce&, cudaStream_t);
 cudaError_t start(const softmax&, cudaStream_t);
+cudaError_t start(const normalization&, cudaStream_t);
+cudaError_t start(const einsum&, cudaStream_t);
+cudaError_t start(const depth_to_space&, cudaStream_t);
 cudaError_t start(const lrn&, cudaStream_t);
 
 /// The compute capabilities that the library has code for, as given to nvcc: "75;80;90".

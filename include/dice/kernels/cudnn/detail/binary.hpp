@@ -10,8 +10,28 @@ struct operand {
   const tensor::shape& shape;
 };
 
-/// y = a op b with broadcasting to `result`. Adjacent axes along which both continue with an even stride are merged.
-inline void combine(float* y, const operand& a, const operand& b, arithmetic op, const tensor::shape& result,
+/// Axes of `result` and the strides with which operands of shapes `a` and `b` are broadcast to it. Adjacent axes along which
+/// both continue with an even stride are merged.
+inline void broadcast(const tensor::shape& result, const tensor::shape& a, const tensor::shape& b, int& rank, int* extent,
+                      int* stride_a, int* stride_b) {
+  for (int axis = 0; axis < result.rank; ++axis) {
+    if (result[axis] == 1) continue;
+    const auto stride_of = [&](const tensor::shape& s) {
+      const int own = axis - (result.rank - s.rank);
+      return own < 0 || s[own] == 1 ? 0 : count(s.product(own + 1, s.rank));
+    };
+    const int n = count(result[axis]), sa = stride_of(a), sb = stride_of(b);
+    if (const int k = rank - 1; k >= 0 && stride_a[k] == sa * n && stride_b[k] == sb * n) {
+      extent[k] *= n, stride_a[k] = sa, stride_b[k] = sb;
+    } else {
+      extent[rank] = n, stride_a[rank] = sa, stride_b[rank] = sb;
+      ++rank;
+    }
+  }
+}
+
+/// y = a op b with broadcasting to `result`.
+inline void combine(float* y, const operand& a, const operand& b, graph::arithmetic op, const tensor::shape& result,
                     const ending& e) {
   binary p{.y = y,
            .a = a.at,
@@ -23,26 +43,14 @@ inline void combine(float* y, const operand& a, const operand& b, arithmetic op,
            .stride_a = {},
            .stride_b = {},
            .end = e};
-  for (int axis = 0; axis < result.rank; ++axis) {
-    if (result[axis] == 1) continue;
-    const auto stride_of = [&](const tensor::shape& s) {
-      const int own = axis - (result.rank - s.rank);
-      return own < 0 || s[own] == 1 ? 0 : count(s.product(own + 1, s.rank));
-    };
-    const int n = count(result[axis]), sa = stride_of(a.shape), sb = stride_of(b.shape);
-    if (const int k = p.rank - 1; k >= 0 && p.stride_a[k] == sa * n && p.stride_b[k] == sb * n) {
-      p.extent[k] *= n, p.stride_a[k] = sa, p.stride_b[k] = sb;
-    } else {
-      p.extent[p.rank] = n, p.stride_a[p.rank] = sa, p.stride_b[p.rank] = sb;
-      ++p.rank;
-    }
-  }
+  broadcast(result, a.shape, b.shape, p.rank, p.extent, p.stride_a, p.stride_b);
   current->start(p);
 }
 
 /// y = a op b, a and b in the operator's order.
-template <class Op, arithmetic F> struct binary_kernel : base<Op> {
-  static void compute(const Op& op, graph::shapes in, const tensor::shape& result, const call& c, const ending& e) {
+template <graph::arithmetic F> struct binary_kernel : base<ops::binary<F>> {
+  static void compute(const ops::binary<F>& op, graph::shapes in, const tensor::shape& result, const call& c,
+                      const ending& e) {
     const operand x{c.inputs[0], in[0]};
     if (op.which == ops::constant::none) return combine(c.output, x, {c.inputs[1], in[1]}, F, result, e);
     const operand fixed{c.parameters[0], op.fixed};

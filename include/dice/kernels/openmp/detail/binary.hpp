@@ -38,6 +38,25 @@ struct broadcast {
   }
 };
 
+/// Calls f(at, n, offsets) for pieces of elements [begin, end) of the result in which both operands lie along the last axis;
+/// the offsets are those of the operands at the first element.
+template <class F> void each_piece(const broadcast& form, std::int64_t begin, std::int64_t end, const F& f) {
+  const int last = form.rank - 1;
+  const auto row = form.extent[last];
+  for (auto at = begin; at < end;) {
+    const auto column = at % row;
+    std::int64_t offset[2] = {column * form.stride[0][last], column * form.stride[1][last]};
+    for (std::int64_t axis = last - 1, rest = at / row; axis >= 0; --axis) {
+      const auto i = rest % form.extent[axis];
+      rest /= form.extent[axis];
+      for (int k = 0; k < 2; ++k) offset[k] += i * form.stride[k][axis];
+    }
+    const auto n = std::min(row - column, end - at);
+    f(at, n, offset);
+    at += n;
+  }
+}
+
 /// y[i] = f(a[i · sa], b[i · sb]), strides 0 or 1.
 template <class F>
 void binary_row(float* y, const float* a, std::int64_t sa, const float* b, std::int64_t sb, std::int64_t n) {
@@ -63,22 +82,11 @@ struct operand {
 template <class F>
 DICE_SHARED void binary_plain(float* y, const operand& a, const operand& b, const tensor::shape& result, const epilogue& e) {
   const broadcast form(a.shape, b.shape, result);
-  const int last = form.rank - 1;
-  const auto row = form.extent[last];
+  const auto sa = form.stride[0][form.rank - 1], sb = form.stride[1][form.rank - 1];
   parallel_elements(result.elements(), [&](std::int64_t begin, std::int64_t end) {
-    for (auto at = begin; at < end;) {
-      std::int64_t offset[2] = {0, 0};
-      const auto column = at % row;
-      for (std::int64_t axis = last - 1, rest = at / row; axis >= 0; --axis) {
-        const auto i = rest % form.extent[axis];
-        rest /= form.extent[axis];
-        for (int k = 0; k < 2; ++k) offset[k] += i * form.stride[k][axis];
-      }
-      const auto sa = form.stride[0][last], sb = form.stride[1][last];
-      const auto n = std::min(row - column, end - at);
-      binary_row<F>(y + at, a.at + offset[0] + column * sa, sa, b.at + offset[1] + column * sb, sb, n);
-      at += n;
-    }
+    each_piece(form, begin, end, [&](std::int64_t at, std::int64_t n, const std::int64_t* offset) {
+      binary_row<F>(y + at, a.at + offset[0], sa, b.at + offset[1], sb, n);
+    });
     e(y + begin, end - begin);
   });
 }
@@ -116,8 +124,10 @@ void binary(const call& c, const operand& a, const operand& b, const tensor::sha
 }
 
 /// y = f(a, b) with broadcasting, a and b in the operator's order.
-template <class Op, class F> struct binary_kernel : base<Op> {
-  static void compute(const Op& op, graph::shapes in, const tensor::shape& result, const call& c, const epilogue& e) {
+template <graph::arithmetic Function> struct binary_kernel : base<ops::binary<Function>> {
+  using F = combined<Function>;
+  static void compute(const ops::binary<Function>& op, graph::shapes in, const tensor::shape& result, const call& c,
+                      const epilogue& e) {
     const operand x{c.inputs[0], in[0]};
     if (op.which == ops::constant::none) return binary<F>(c, x, {c.inputs[1], in[1]}, result, e);
     const operand fixed{c.parameters[0], op.fixed, true};

@@ -10,7 +10,8 @@ namespace dice::kernels::openmp {
 /// merged.
 struct strided {
   int rank = 0;
-  std::int64_t extent[tensor::max_rank]{}, stride[tensor::max_rank]{};
+  static constexpr int max_rank = 2 * tensor::max_rank;  // Tile divides axes
+  std::int64_t extent[max_rank]{}, stride[max_rank]{};
 
   void push_back(std::int64_t n, std::int64_t step) {
     if (n == 1) return;
@@ -34,7 +35,7 @@ DICE_SHARED inline void gather(float* to, const float* from, strided view) {
 
   constexpr std::int64_t tile = 32;
   const auto columns = view.extent[last], step = view.stride[last];
-  std::int64_t pitch[tensor::max_rank];  // of the output
+  std::int64_t pitch[strided::max_rank];  // of the output
   pitch[last] = 1;
   for (int a = last; a > 0; --a) pitch[a - 1] = pitch[a] * view.extent[a];
   // Rows of the output; axis `across`, if there is one, is left out and divided into blocks.

@@ -1,32 +1,56 @@
 #pragma once
 
+#include "dice/kernels/detail/arithmetic.hpp"
 #include "dice/kernels/openmp/detail/base.hpp"
 
 #include <cstdint>
+#include <limits>
 
 namespace dice::kernels::openmp {
 
-/// Sum of the vectors get(0) to get(n - 1): four partial sums for each 256 vectors, added up at the end of each, so that
-/// rounding errors grow more slowly.
-template <class Get> vec total(std::int64_t n, const Get& get) {
-  vec all{};
+/// How a reduction joins elements.
+template <graph::arithmetic F> struct joining {
+  using join = combined<F>;
+  static constexpr float start = F == graph::arithmetic::mul   ? 1.0f
+                                 : F == graph::arithmetic::max ? -std::numeric_limits<float>::infinity()
+                                 : F == graph::arithmetic::min ? std::numeric_limits<float>::infinity()
+                                                               : 0.0f;
+};
+
+/// Sum (product, …) of the vectors get(0) to get(n - 1): four partial sums for each 256 vectors, added up at the end of
+/// each, so that rounding errors grow more slowly.
+template <graph::arithmetic F = graph::arithmetic::add, class Get> vec total(std::int64_t n, const Get& get) {
+  constexpr typename joining<F>::join join;
+  constexpr float start = joining<F>::start;
+  vec all = splat(start);
   for (std::int64_t k = 0; k < n;) {
     const auto stop = std::min(n, k + 256);
-    vec part[4]{};
+    vec part[4] = {splat(start), splat(start), splat(start), splat(start)};
     for (; k + 4 <= stop; k += 4) {
       DICE_UNROLL
-      for (int i = 0; i < 4; ++i) part[i] += get(k + i);
+      for (int i = 0; i < 4; ++i) part[i] = join(part[i], get(k + i));
     }
-    for (; k < stop; ++k) part[0] += get(k);
-    all += (part[0] + part[1]) + (part[2] + part[3]);
+    for (; k < stop; ++k) part[0] = join(part[0], get(k));
+    all = join(all, join(join(part[0], part[1]), join(part[2], part[3])));
   }
   return all;
 }
 
-/// Sum of n neighbouring elements.
-inline float total(const float* x, std::int64_t n) {
-  const vec all = total(n / width, [&](std::int64_t k) { return load(x + k * width); });
-  return sum(all + load_first(x + n / width * width, n % width));
+/// Sum (product, …) of f(x) over n neighbouring elements.
+template <graph::arithmetic F = graph::arithmetic::add, class Of> float total(const float* x, std::int64_t n, const Of& f) {
+  constexpr typename joining<F>::join join;
+  const vec all = total<F>(n / width, [&](std::int64_t k) { return f(load(x + k * width)); });
+  const auto full = n / width * width;
+  if constexpr (F == graph::arithmetic::add) {
+    vec rest{};
+    for (auto k = full; k < n; ++k) rest[k - full] = f(x[k]);
+    return sum(all + rest);
+  } else {
+    float out = joining<F>::start;
+    for (int i = 0; i < width; ++i) out = join(out, all[i]);
+    for (auto k = full; k < n; ++k) out = join(out, f(x[k]));
+    return out;
+  }
 }
 
 }  // namespace dice::kernels::openmp

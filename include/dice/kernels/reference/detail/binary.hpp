@@ -16,8 +16,9 @@ inline float broadcast(const float* x, const tensor::shape& s, const detail::ind
 }
 
 /// y = f(a, b) with broadcasting, a and b in the operator's order.
-template <class Op, class F> struct binary_kernel : base<Op> {
-  static void compute(const Op& op, graph::shapes in, const tensor::shape& result, const call& c,
+template <graph::arithmetic Function> struct binary_kernel : base<ops::binary<Function>> {
+  using F = detail::combined<Function>;
+  static void compute(const ops::binary<Function>& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     const float* x[2] = {c.inputs[0], op.which == ops::constant::none ? c.inputs[1] : c.parameters[0]};
     tensor::shape s[2] = {in[0], op.which == ops::constant::none ? in[1] : op.fixed};

@@ -1,0 +1,103 @@
+// Functions of two elements: Add, Sub, Mul, Div, Max, Min, PRelu, Where, and Trilu.
+#include "ops/binary.hpp"
+
+#include "fold/broadcast.hpp"
+#include "ops/functions.hpp"
+#include "ops/layers.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace onnx2hpp {
+
+namespace ops = dice::ops;
+
+int add_bias(node_context& n, int x, const constant& c) {
+  return add_with_constant<ops::add>(n, x, which_constant::second, c);
+}
+int add_layers(node_context& n, int a, int b) { return n.add(ops::add{}, {a, b}); }
+int subtract_layers(node_context& n, int a, int b) { return n.add(ops::sub{}, {a, b}); }
+int multiply_layers(node_context& n, int a, int b) { return n.add(ops::mul{}, {a, b}); }
+int multiply(node_context& n, int x, const constant& c) {
+  return add_with_constant<ops::mul>(n, x, which_constant::second, c);
+}
+int multiply(node_context& n, int x, double factor) {
+  return multiply(n, x, make_constant(element::float32, {}, std::span(&factor, 1)));
+}
+int replace(node_context& n, int x, const constant& otherwise) {
+  return add_with_constant<ops::where>(n, x, which_constant::second, otherwise);
+}
+
+namespace {
+
+/// Max or Min of any number of operands, combined pairwise: layers first, then constants.
+template <class Op> void import_variadic(node_context& n) {
+  std::vector<int> layers, constants;
+  for (int k = 0; k < n.inputs(); ++k) (n.is_constant(k) ? constants : layers).push_back(k);
+  n.require(!layers.empty(), "it has no input");
+  int out = n.activation(layers[0]);
+  for (std::size_t k = 1; k < layers.size(); ++k) out = n.add(Op{}, {out, n.activation(layers[k])});
+  for (const int k : constants) out = add_with_constant<Op>(n, out, which_constant::second, n.data(k, "operand"));
+  if (n.inputs() == 1) n.pass();
+  else n.result(out);
+}
+
+void p_relu(node_context& n) {
+  n.require(!n.is_constant(0), "its input is a constant, and its slope is not");
+  if (!n.is_constant(1) || shape_of(n.data(1, "slope")).elements() != 1) return import_binary<ops::p_relu>(n);
+  n.result(n.add(leaky_relu_of(static_cast<float>(n.real(1, "slope"))), {n.activation(0)}));
+}
+
+/// What replaces elements where `mask` is `where`: the value broadcast to both shapes; NaN elsewhere.
+constant replacement(const constant& mask, bool where, const constant& value) {
+  const auto dims = broadcast({mask.dims, value.dims});
+  const auto flags = reals(mask), values = reals(value);
+  const auto from_mask = broadcast_indices(mask.dims, dims), from_value = broadcast_indices(value.dims, dims);
+  std::vector<double> out(folded_size(dims), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if ((flags[from_mask[i]] != 0) == where) {
+      out[i] = values[from_value[i]];
+      if (std::isnan(out[i])) node_context::refuse("its constant operand has a NaN");
+    }
+  return make_constant(element::float32, dims, std::span<const double>(out));
+}
+
+/// With a constant condition. Of two layers, it is the sum of both with zeros where the other is taken.
+void where(node_context& n) {
+  const constant& condition = n.data(0, "condition");
+  if (n.is_constant(1)) return n.result(replace(n, n.activation(2), replacement(condition, true, n.data(1, "operand"))));
+  if (n.is_constant(2)) return n.result(replace(n, n.activation(1), replacement(condition, false, n.data(2, "operand"))));
+  const double zero = 0;
+  const auto none = make_constant(element::float32, {}, std::span(&zero, 1));
+  const int a = replace(n, n.activation(1), replacement(condition, false, none));
+  n.result(add_layers(n, a, replace(n, n.activation(2), replacement(condition, true, none))));
+}
+
+/// Zeros above or below a diagonal of the last two axes.
+void trilu(node_context& n) {
+  const int x = n.activation(0);
+  const shape in = n.shape_of(x);
+  n.require(in.rank >= 2, "its input is no matrix");
+  const auto k = n.given(1) ? n.integers(1, "diagonal") : std::vector<std::int64_t>{0};
+  n.require(k.size() == 1, "its diagonal is not one number");
+  const bool upper = n.integer("upper", 1) != 0;
+  const auto rows = in[in.rank - 2], columns = in[in.rank - 1];
+  std::vector<double> mask(folded_size({rows, columns}), std::numeric_limits<double>::quiet_NaN());
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c)
+      if (upper ? c - r < k[0] : c - r > k[0]) mask[static_cast<std::size_t>(r * columns + c)] = 0;
+  n.result(replace(n, x, make_constant(element::float32, {rows, columns}, std::span<const double>(mask))));
+}
+
+const importer known[] = {{"Add", import_binary<ops::add>},
+                          {"Div", import_binary<ops::div>},
+                          {"Max", import_variadic<ops::max>},
+                          {"Min", import_variadic<ops::min>},
+                          {"Mul", import_binary<ops::mul>},
+                          {"PRelu", p_relu},
+                          {"Sub", import_binary<ops::sub>},
+                          {"Trilu", trilu, 14},
+                          {"Where", where, 9}};
+
+}  // namespace
+}  // namespace onnx2hpp

@@ -1,0 +1,47 @@
+// Layers that several importers make. Each returns the index of the new layer.
+#pragma once
+
+#include "graph/node_context.hpp"
+
+#include "dice/graph/activation.hpp"
+#include "dice/graph/ops/reduce.hpp"
+
+#include <vector>
+
+namespace onnx2hpp {
+
+/// The sum of all inputs of the node.
+int add_all(node_context& n);
+/// A sum with a constant, such as a bias that depends on the row.
+int add_bias(node_context& n, int x, const constant& c);
+int add_layers(node_context& n, int a, int b);
+int subtract_layers(node_context& n, int a, int b);
+int multiply_layers(node_context& n, int a, int b);
+/// x · factor.
+int multiply(node_context& n, int x, double factor);
+int multiply(node_context& n, int x, const constant& c);
+/// x, or `otherwise` where that is not NaN.
+int replace(node_context& n, int x, const constant& otherwise);
+int function_layer(node_context& n, int x, const dice::graph::activation& f);
+int softmax_layer(node_context& n, int x, int axis);
+int reduce_layer(node_context& n, int x, dice::ops::reduction how, const std::vector<int>& axes, bool keep);
+int reshape_layer(node_context& n, int x, const shape& to);
+/// Axis a of the result is axis perm[a] of layer x.
+int transpose_layer(node_context& n, int x, const std::vector<int>& perm);
+/// A Transpose that swaps the axes of a matrix.
+int transpose_matrix(node_context& n, int x);
+int concat_layer(node_context& n, const std::vector<int>& layers, int axis);
+/// `count` elements of an axis from `start` on, `step` apart.
+int slice_layer(node_context& n, int x, int axis, std::int64_t start, std::int64_t count, std::int64_t step = 1);
+/// Zeros before and after the elements of an axis.
+int pad_layer(node_context& n, int x, int axis, std::int64_t before, std::int64_t after);
+/// factor · Σ a b by the letters of two terms: each letter of `result` is an axis of a, of b or of both; one that the result
+/// lacks is summed.
+int einsum_layer(node_context& n, int a, int b, const std::string& terms_a, const std::string& terms_b,
+                 const std::string& result, double factor = 1);
+/// a · b over the last two axes, the others broadcast. ONNX MatMul.
+int multiply_matrices(node_context& n, int a, int b);
+/// x broadcast to the shape `to`.
+int expand_layer(node_context& n, int x, const shape& to);
+
+}  // namespace onnx2hpp

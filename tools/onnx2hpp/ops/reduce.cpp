@@ -1,0 +1,123 @@
+// Reductions, and global pooling other than by means.
+#include "ops/layers.hpp"
+
+namespace onnx2hpp {
+
+using dice::ops::reduce;
+using dice::ops::reduction;
+using kind = dice::graph::activation::kind;
+
+namespace {
+
+constexpr const char* kinds[] = {"mean", "sum", "sum_square", "prod", "max", "min", "arg_max", "arg_min"};
+
+}  // namespace
+
+template <> struct spelling<reduce> {
+  static constexpr const char* name = "reduce";
+  static void write(const reduce& op, const reduce& unset, initialiser& out) {
+    out.add("over", literal(op.over));
+    out("keep", op.keep, unset.keep);
+    if (op.how != unset.how)
+      out.add("how", std::string("::dice::ops::reduction::") + kinds[static_cast<std::size_t>(op.how)]);
+    out("last_index", op.last_index, unset.last_index);
+  }
+};
+
+int reduce_layer(node_context& n, int x, reduction how, const std::vector<int>& axes, bool keep) {
+  reduce op{.keep = keep, .how = how};
+  for (const int a : axes) op.over[static_cast<std::size_t>(a)] = true;
+  return n.add(op, {x});
+}
+
+namespace {
+
+struct reduced {
+  std::vector<int> axes;
+  bool keep = true, nothing = false;
+};
+
+/// The axes of the node: an attribute before opset `moved`, an input from then on; all if none are given.
+reduced axes_of(node_context& n, int rank, int moved) {
+  const auto given = n.opset() < moved ? n.integers("axes")
+                     : n.given(1)      ? n.integers(1, "axes")
+                                       : std::vector<std::int64_t>{};
+  reduced out;
+  out.keep = n.integer("keepdims", 1) != 0;
+  out.nothing = n.opset() >= moved && n.integer("noop_with_empty_axes", 0) != 0 && given.empty();
+  for (const auto a : given) out.axes.push_back(n.axis(a, rank));
+  for (int a = 0; given.empty() && a < rank; ++a) out.axes.push_back(a);
+  return out;
+}
+
+/// f(reduction of g(x)), where f and g may be none.
+template <reduction How, int Moved = 18, kind Before = kind::none, kind After = kind::none> void import(node_context& n) {
+  int x = n.activation(0);
+  const auto r = axes_of(n, n.shape_of(x).rank, Moved);
+  if (r.nothing && Before == kind::none && After == kind::none && How != reduction::sum_square) return n.pass();
+  if (Before != kind::none) x = function_layer(n, x, {Before});
+  if (!r.nothing) x = reduce_layer(n, x, How, r.axes, r.keep);
+  else if (How == reduction::sum_square) x = multiply_layers(n, x, x);
+  if (After != kind::none) x = function_layer(n, x, {After});
+  n.result(x);
+}
+
+/// log Σ exp(x) = m + log Σ exp(x - m), where m is the maximum.
+void log_sum_exp(node_context& n) {
+  const int x = n.activation(0);
+  const auto r = axes_of(n, n.shape_of(x).rank, 18);
+  if (r.nothing) return n.pass();
+  const int top = reduce_layer(n, x, reduction::max, r.axes, true);
+  const int exps = function_layer(n, subtract_layers(n, x, top), {kind::exp});
+  const int out = add_layers(n, function_layer(n, reduce_layer(n, exps, reduction::sum, r.axes, true), {kind::log}), top);
+  n.result(r.keep ? out : reduce_layer(n, out, reduction::max, r.axes, false));
+}
+
+template <reduction How> void find(node_context& n) {
+  const int x = n.activation(0);
+  const shape in = n.shape_of(x);
+  reduce op{.keep = n.integer("keepdims", 1) != 0, .how = How};
+  const int axis = n.axis(n.integer("axis", 0), in.rank);
+  op.over[static_cast<std::size_t>(axis)] = true;
+  op.last_index = n.opset() >= 12 && n.integer("select_last_index", 0) != 0;
+  n.require(in[axis] <= 1 << 24, "its axis has more than 2^24 elements, so float32 cannot hold every index");
+  n.result(n.add(op, {x}));
+}
+
+std::vector<int> pixels(node_context& n, const shape& in) {
+  n.require(in.rank >= 3, "its input has no axes besides N and C");
+  std::vector<int> out;
+  for (int a = 2; a < in.rank; ++a) out.push_back(a);
+  return out;
+}
+
+void global_max_pool(node_context& n) {
+  const int x = n.activation(0);
+  n.result(reduce_layer(n, x, reduction::max, pixels(n, n.shape_of(x)), true));
+}
+
+void global_lp_pool(node_context& n) {
+  const int x = n.activation(0);
+  const auto p = static_cast<float>(n.integer("p", 2));
+  n.require(p >= 1, "its p is not positive");
+  const int powers = function_layer(n, function_layer(n, x, {kind::abs}), {kind::pow, p});
+  n.result(function_layer(n, reduce_layer(n, powers, reduction::sum, pixels(n, n.shape_of(x)), true), {kind::pow, 1 / p}));
+}
+
+const importer known[] = {{"ArgMax", find<reduction::arg_max>},
+                          {"ArgMin", find<reduction::arg_min>},
+                          {"GlobalLpPool", global_lp_pool},
+                          {"GlobalMaxPool", global_max_pool},
+                          {"ReduceL1", import <reduction::sum, 18, kind::abs>},
+                          {"ReduceL2", import <reduction::sum_square, 18, kind::none, kind::sqrt>},
+                          {"ReduceLogSum", import <reduction::sum, 18, kind::none, kind::log>},
+                          {"ReduceLogSumExp", log_sum_exp},
+                          {"ReduceMax", import <reduction::max>},
+                          {"ReduceMean", import <reduction::mean>},
+                          {"ReduceMin", import <reduction::min>},
+                          {"ReduceProd", import <reduction::prod>},
+                          {"ReduceSum", import <reduction::sum, 13>},
+                          {"ReduceSumSquare", import <reduction::sum_square>}};
+
+}  // namespace
+}  // namespace onnx2hpp
