@@ -217,12 +217,13 @@ class Distances(nn.Module):
 
 
 class Pyramid(nn.Module):
-    """The layers of v5, v8 and 11 from the stem to the head; block(i, in, out) is the i-th stage, 0 … 3 down, then 4 … 7."""
+    """The layers of v5, v8 and 11. block(i, in, out) is the i-th stage: 0 … 3 on the way down, to `outs` channels, then 4 … 7.
+    `reduce`: v5's convolutions before each interpolation."""
 
-    def __init__(self, stem, block, after, reduce, detect):
+    def __init__(self, stem, block, outs, after, reduce, detect):
         super().__init__()
         widths = (32, 64, 128, 256)
-        self.stem, outs = stem, block.outs
+        self.stem = stem
         self.reduce = nn.ModuleList([Conv(256, 128), Conv(128, 64)]) if reduce else None
         self.stages = nn.ModuleList(block(i, w, out) for i, (w, out) in enumerate(zip(widths, outs)))
         self.down = nn.ModuleList(Conv(a, b, 3, 2) for a, b in zip((16,) + outs, widths))
@@ -252,15 +253,13 @@ class Pyramid(nn.Module):
 def yolo_v5n(size):
     def block(i, width_in, width):
         return C3(width_in, width, (1, 2, 3, 1, 1, 1, 1, 1)[i], i < 4)
-    block.outs = (32, 64, 128, 256)
-    return Pyramid(Conv(3, 16, 6, 2, pad=2), block, SPPF(256), True, Anchored((64, 128, 256), size, True))
+    return Pyramid(Conv(3, 16, 6, 2, pad=2), block, (32, 64, 128, 256), SPPF(256), True, Anchored((64, 128, 256), size, True))
 
 
 def yolo_v8n(size):
     def block(i, width_in, width):
         return C2f(width_in, width, (1, 2, 2, 1, 1, 1, 1, 1)[i], lambda w: Bottleneck(w, w, (3, 3), i < 4))
-    block.outs = (32, 64, 128, 256)
-    return Pyramid(Conv(3, 16, 3, 2), block, SPPF(256), False, Distances((64, 128, 256), size, False))
+    return Pyramid(Conv(3, 16, 3, 2), block, (32, 64, 128, 256), SPPF(256), False, Distances((64, 128, 256), size, False))
 
 
 def yolo_11n(size):
@@ -268,8 +267,8 @@ def yolo_11n(size):
         nested = i in (2, 3, 7)
         return C2f(width_in, width, 1, lambda w: C3(w, w, 2, kernels=(3, 3)) if nested else Bottleneck(w, w // 2, (3, 3), True),
                    0.25 if i < 2 else 0.5)
-    block.outs = (64, 128, 128, 256)
-    return Pyramid(Conv(3, 16, 3, 2), block, nn.Sequential(SPPF(256), C2PSA(256)), False, Distances((64, 128, 256), size, True))
+    return Pyramid(Conv(3, 16, 3, 2), block, (64, 128, 128, 256), nn.Sequential(SPPF(256), C2PSA(256)), False,
+                   Distances((64, 128, 256), size, True))
 
 
 class SsdLite(nn.Module):
