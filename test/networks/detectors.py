@@ -27,7 +27,8 @@ class Conv(nn.Sequential):
 
     def __init__(self, channels_in, channels_out, kernel=1, stride=1, groups=1, act=nn.SiLU, pad=None):
         pad = kernel // 2 if pad is None else pad
-        layers = [nn.Conv2d(channels_in, channels_out, kernel, stride, pad, groups=groups, bias=False), nn.BatchNorm2d(channels_out)]
+        layers = [nn.Conv2d(channels_in, channels_out, kernel, stride, pad, groups=groups, bias=False),
+                  nn.BatchNorm2d(channels_out)]
         super().__init__(*layers, *([act()] if act else []))
 
 
@@ -48,7 +49,8 @@ class Bottleneck(nn.Module):
 
 
 class Anchored(nn.Module):
-    """Detects at three anchors for each cell of three grids. `squared`: v5's sizes (2σ)² and centres 2σ - ½, else v3's exp and σ."""
+    """Detects at three anchors for each cell of three grids. `squared`: v5's sizes (2σ)² and centres 2σ - ½, else v3's exp and
+    σ."""
 
     def __init__(self, widths, size, squared):
         super().__init__()

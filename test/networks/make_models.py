@@ -42,7 +42,8 @@ def initialise(net, slope, bias):
         elif isinstance(module, nn.ConvTranspose2d):
             taps = module.weight[0, 0].numel() / (module.stride[0] * module.stride[1])
             nn.init.normal_(module.weight, 0, (2.0 * module.groups / (module.in_channels * taps)) ** 0.5)
-            nn.init.normal_(module.bias, 0, 0.05)
+            if module.bias is not None:
+                nn.init.normal_(module.bias, 0, 0.05)
         elif isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, a=slope, mode='fan_in', nonlinearity='leaky_relu')
             if module.bias is not None:
@@ -54,7 +55,7 @@ def initialise(net, slope, bias):
         elif isinstance(module, (nn.BatchNorm2d, nn.LayerNorm, nn.GroupNorm)):
             nn.init.uniform_(module.weight, 0.6, 1.2)
             nn.init.normal_(module.bias, bias, 0.2)
-    for name, parameter in net.named_parameters():   # which are 0, or so small that their layers would have no effect
+    for name, parameter in net.named_parameters():   # 0, or so small that their layers would have no effect
         kind = name.split('.')[-1]
         if kind == 'layer_scale':
             nn.init.uniform_(parameter, 0.3, 0.7)
