@@ -15,6 +15,9 @@ from torchvision.models.inception import BasicConv2d
 from torchvision.models.mobilenetv2 import InvertedResidual
 from torchvision.models.squeezenet import Fire
 
+import detectors
+import images
+
 
 @dataclasses.dataclass
 class Network:
@@ -22,7 +25,8 @@ class Network:
 
     opset: (TorchScript exporter, dynamo exporter), varied on purpose; keep_bn: the TorchScript exporter leaves
     BatchNormalization in the file, so that the importer has to fold it; raw: the dynamo exporter does not optimise, which
-    leaves BatchNormalization and computations on shapes; free_batch: the batch is a symbolic dimension.
+    leaves BatchNormalization and computations on shapes; free_batch: the batch is a symbolic dimension; outputs: their names;
+    bias: the mean of the normalisations' biases, for networks that would amplify rounding too much with 0.
     """
     make: Callable[[], nn.Module]
     shape: Tuple[int, int, int]
@@ -30,6 +34,8 @@ class Network:
     keep_bn: bool = False
     raw: bool = False
     free_batch: bool = False
+    outputs: Tuple[str, ...] = ('output',)
+    bias: float = 0
 
 
 def conv_bn_relu(channels_in, channels_out, kernel, stride=1, groups=1, relu=nn.ReLU):
@@ -258,6 +264,10 @@ class Operators(nn.Module):
         return torch.softmax(self.fc(x.mean((2, 3))), 1)
 
 
+def segmentation(make):
+    return images.Segmentation(make(weights=None, weights_backbone=None))
+
+
 FULL = {
     'vgg19': Network(lambda: zoo.vgg19(weights=None, init_weights=False), (3, 224, 224), (9, None)),
     'resnet18': Network(lambda: zoo.resnet18(weights=None), (3, 224, 224), (11, None)),
@@ -270,6 +280,30 @@ FULL = {
     'inception_v3': Network(lambda: zoo.inception_v3(weights=None, aux_logits=False, transform_input=False, init_weights=False),
                             (3, 299, 299), (17, 23)),
     'yolov2_16': Network(Yolo, (3, 608, 608), (13, None), keep_bn=True),
+    'efficientnet_b0': Network(lambda: zoo.efficientnet_b0(weights=None), (3, 224, 224), (13, None), free_batch=True),
+    'mobilenet_v3_small': Network(lambda: zoo.mobilenet_v3_small(weights=None), (3, 224, 224), (12, 20)),
+    'mobilenet_v3_large': Network(lambda: zoo.mobilenet_v3_large(weights=None), (3, 224, 224), (14, None), keep_bn=True),
+    'shufflenet_v2': Network(lambda: zoo.shufflenet_v2_x1_0(weights=None), (3, 224, 224), (11, None), free_batch=True),
+    'mnasnet': Network(lambda: zoo.mnasnet1_0(weights=None), (3, 224, 224), (9, 22)),
+    'googlenet': Network(lambda: zoo.googlenet(weights=None, aux_logits=False, transform_input=True, init_weights=False),
+                         (3, 224, 224), (10, None)),
+    'resnext50': Network(lambda: zoo.resnext50_32x4d(weights=None), (3, 224, 224), (15, None)),
+    'regnet_y_400mf': Network(lambda: zoo.regnet_y_400mf(weights=None), (3, 224, 224), (16, 21)),
+    'regnet_x_400mf': Network(lambda: zoo.regnet_x_400mf(weights=None), (3, 224, 224), (13, None), raw=True),
+    'convnext_tiny': Network(lambda: zoo.convnext_tiny(weights=None), (3, 224, 224), (17, None)),
+    'vit_b_16': Network(lambda: zoo.vit_b_16(weights=None), (3, 224, 224), (14, None)),
+    'swin_t': Network(lambda: zoo.swin_t(weights=None), (3, 224, 224), (16, None)),
+    'unet': Network(lambda: images.UNet(False), (3, 256, 256), (12, None), keep_bn=True),
+    'unet_bilinear': Network(lambda: images.UNet(True), (3, 256, 256), (13, None)),
+    'deeplab_v3': Network(lambda: segmentation(zoo.segmentation.deeplabv3_resnet50), (3, 320, 320), (11, None)),
+    'fcn': Network(lambda: segmentation(zoo.segmentation.fcn_resnet50), (3, 256, 256), (14, 20), bias=0.6),
+    'lraspp': Network(lambda: segmentation(zoo.segmentation.lraspp_mobilenet_v3_large), (3, 256, 256), (13, None)),
+    'espcn': Network(lambda: images.Espcn(3), (1, 224, 224), (11, None), free_batch=True),
+    'ssdlite': Network(detectors.SsdLite, (3, 320, 320), (11, None), outputs=('boxes', 'scores'), bias=0.6),
+    'yolo_v3': Network(lambda: detectors.YoloV3(416), (3, 416, 416), (11, None), outputs=('boxes', 'scores'), bias=0.6),
+    'yolo_v5n': Network(lambda: detectors.yolo_v5n(640), (3, 640, 640), (12, None), outputs=('boxes', 'scores'), bias=0.6),
+    'yolo_v8n': Network(lambda: detectors.yolo_v8n(640), (3, 640, 640), (17, 19), outputs=('boxes', 'scores'), bias=0.6),
+    'yolo_11n': Network(lambda: detectors.yolo_11n(640), (3, 640, 640), (17, None), outputs=('boxes', 'scores'), bias=0.6),
 }
 
 SMALL = {

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Write the test networks as ONNX files, with inputs and PyTorch's outputs: NAME.onnx, NAME_in.npy, NAME_out.npy.
+"""Write the test networks as ONNX files, with inputs and PyTorch's outputs: NAME.onnx, NAME_in.npy, NAME_out.npy (for
+several outputs NAME_out_OUTPUT.npy).
 
     make_models.py --out DIR [--small] [--exporter auto|torchscript|dynamo] [--frames N] [--check] [NAME…]
 
 Needs PyTorch and torchvision (Debian's python3-torch and python3-torchvision, or the newest from PyPI; the dynamo exporter
 also needs onnxscript). Weights are seeded: He-initialised convolutions, batch normalisation with the statistics of random
 pictures, then perturbed, so that no layer is an identity and no output is saturated. The expected output is computed in
-float64 from the float32 weights and rounded to float32. --check also runs the file in ONNX Runtime.
+float64 from the float32 weights and rounded to float32. A network is refused if PyTorch's own float32 output differs from it
+by more than a fifth of what `run` allows. --check also runs the file in ONNX Runtime.
 """
 import argparse
 import copy
@@ -33,9 +35,16 @@ def pictures(count, shape, generator):
     return smooth + 0.3 * torch.randn(count, *shape, generator=generator)
 
 
-def initialise(net, slope):
+def initialise(net, slope, bias):
     for module in net.modules():
-        if isinstance(module, nn.Conv2d):
+        if hasattr(module, 'constant'):
+            module.weight.data.copy_(module.constant)
+        elif isinstance(module, nn.ConvTranspose2d):
+            taps = module.weight[0, 0].numel() / (module.stride[0] * module.stride[1])
+            nn.init.normal_(module.weight, 0, (2.0 * module.groups / (module.in_channels * taps)) ** 0.5)
+            if module.bias is not None:
+                nn.init.normal_(module.bias, 0, 0.05)
+        elif isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, a=slope, mode='fan_in', nonlinearity='leaky_relu')
             if module.bias is not None:
                 nn.init.normal_(module.bias, 0, 0.05)
@@ -43,9 +52,17 @@ def initialise(net, slope):
             nn.init.normal_(module.weight, 0, (2.0 / module.in_features) ** 0.5)
             if module.bias is not None:
                 nn.init.normal_(module.bias, 0, 0.05)
-        elif isinstance(module, nn.BatchNorm2d):
+        elif isinstance(module, (nn.BatchNorm2d, nn.LayerNorm, nn.GroupNorm)):
             nn.init.uniform_(module.weight, 0.6, 1.2)
-            nn.init.normal_(module.bias, 0, 0.2)
+            nn.init.normal_(module.bias, bias, 0.2)
+    for name, parameter in net.named_parameters():   # 0, or so small that their layers would have no effect
+        kind = name.split('.')[-1]
+        if kind == 'layer_scale':
+            nn.init.uniform_(parameter, 0.3, 0.7)
+        elif kind in ('class_token', 'pos_embedding', 'relative_position_bias_table'):
+            nn.init.normal_(parameter, 0, 0.3)
+        elif kind == 'in_proj_bias':
+            nn.init.normal_(parameter, 0, 0.05)
 
 
 def calibrate(net, shape, generator):
@@ -71,22 +88,33 @@ def build(name, network, frames):
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     net = network.make()
-    initialise(net, 0.1 if name.startswith('yolo') else 0.0)
+    initialise(net, 0.1 if name.startswith('yolo') else 0.0, network.bias)
     calibrate(net, network.shape, generator)
     given = pictures(frames, network.shape, generator)
-    exact = copy.deepcopy(net).double()
-    with torch.no_grad():
-        wanted = torch.cat([exact(frame[None].double()) for frame in given]).float()
-    spread = wanted.std() / wanted.abs().max()
-    if not torch.isfinite(wanted).all() or spread < 0.01:
-        raise SystemExit(f'{name}: the outputs tell nothing (standard deviation / maximum = {spread:.2g})')
+    wanted = outputs(copy.deepcopy(net).double(), given.double(), network)
+    for (output, exact), single in zip(wanted.items(), outputs(net, given, network).values()):
+        spread = exact.std() / exact.abs().max()
+        ends = torch.stack([(exact - end).abs() < 1e-6 * exact.abs().max() for end in (exact.min(), exact.max())])
+        if not torch.isfinite(exact).all() or spread < 0.01 or ends.any(0).float().mean() > 0.5:
+            raise SystemExit(f'{name}: {output} tells nothing (standard deviation / maximum = {spread:.2g})')
+        error = (single - exact).abs().max() / exact.abs().max()
+        if error > 2e-5:
+            raise SystemExit(f'{name}: {output} differs by {error:.1e} in float32')
     return net, given, wanted
 
 
+def outputs(net, frames, network):
+    """{name: results of all frames, as float32}"""
+    with torch.no_grad():
+        results = [net(frame[None]) for frame in frames]
+    columns = zip(*(r if isinstance(r, tuple) else (r,) for r in results))
+    return {name: torch.cat(column).float() for name, column in zip(network.outputs, columns)}
+
+
 def export_torchscript(net, frame, path, network):
-    options = dict(opset_version=network.opset[0], input_names=['input'], output_names=['output'])
+    options = dict(opset_version=network.opset[0], input_names=['input'], output_names=list(network.outputs))
     if network.free_batch:
-        options['dynamic_axes'] = {'input': {0: 'batch'}, 'output': {0: 'batch'}}
+        options['dynamic_axes'] = {name: {0: 'batch'} for name in ('input', *network.outputs)}
     if network.keep_bn:
         options['training'] = torch.onnx.TrainingMode.PRESERVE
     if TORCH >= (2, 0):
@@ -95,7 +123,7 @@ def export_torchscript(net, frame, path, network):
 
 
 def export_dynamo(net, frame, path, network):
-    options = dict(input_names=['input'], output_names=['output'], dynamo=True, verbose=False)
+    options = dict(input_names=['input'], output_names=list(network.outputs), dynamo=True, verbose=False)
     if network.opset[1]:
         options['opset_version'] = network.opset[1]
     if network.raw:
@@ -109,11 +137,12 @@ def export_dynamo(net, frame, path, network):
     program.save(str(path), external_data=True)
 
 
-def check(path, given):
-    """ONNX Runtime's results."""
+def check(path, given, wanted):
+    """The largest difference of ONNX Runtime's results."""
     import onnxruntime
     session = onnxruntime.InferenceSession(str(path), providers=['CPUExecutionProvider'])
-    return np.concatenate([session.run(None, {session.get_inputs()[0].name: frame[None]})[0] for frame in given])
+    results = zip(*(session.run(list(wanted), {'input': frame[None]}) for frame in given))
+    return max(np.abs(np.concatenate(got) - b).max() / np.abs(b).max() for got, b in zip(results, wanted.values()))
 
 
 def main():
@@ -143,12 +172,14 @@ def main():
         path = args.out / f'{name}.onnx'
         (export_dynamo if exporter == 'dynamo' else export_torchscript)(net, given[:1], path, network)
         np.save(args.out / f'{name}_in.npy', given.numpy())
-        np.save(args.out / f'{name}_out.npy', wanted.numpy())
+        wanted = {output: values.numpy() for output, values in wanted.items()}
+        for output, values in wanted.items():
+            np.save(args.out / f'{name}_out{"_" + output if len(wanted) > 1 else ""}.npy', values)
         size = sum(file.stat().st_size for file in args.out.glob(f'{name}.onnx*'))
-        line = f'{name:14} {exporter} {tuple(given.shape)} -> {tuple(wanted.shape)}, {size / 1e6:.2f} MB'
+        shapes = ', '.join(str(values.shape) for values in wanted.values())
+        line = f'{name:18} {exporter} {tuple(given.shape)} -> {shapes}, {size / 1e6:.2f} MB'
         if args.check:
-            got = check(path, given.numpy())
-            error = np.abs(got - wanted.numpy()).max() / np.abs(wanted.numpy()).max()
+            error = check(path, given.numpy(), wanted)
             worst = max(worst, error)
             line += f', ONNX Runtime differs by {error:.1e}'
         print(line, flush=True)

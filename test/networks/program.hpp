@@ -1,5 +1,5 @@
-// Networks under all mappings, as one program: `program NETWORK MAPPING [options of dice::main]`, MAPPING being even1,
-// even2, even4, even8 or scattered, or with a forced variant even1.variant0 and so on; or, with GPU ranks, gpu, gpu_tf32,
+// Networks under all mappings, as one program: `program NETWORK MAPPING [options of dice::main]`, MAPPING being evenN on
+// N ranks, scattered on four, or with a forced variant even1.variant0 and so on; or, with GPU ranks, gpu, gpu_tf32,
 // gpu_fp16, gpu_bf16, gpu_cpu or gpu_scattered. One program has several networks
 // because most of its compile time does not depend on them.
 #pragma once
@@ -18,15 +18,9 @@ namespace mappings {
 
 class program {
  public:
-  template <class Network> void add() {
-    add_two<Network>();
-    add<Network, even<Network, 2>>("even2");
-    add<Network, even<Network, 4>>("even4");
-    add<Network, even<Network, 8>>("even8");
-  }
-  /// Only the first and the last of these mappings.
-  template <class Network> void add_two() {
-    add<Network, even<Network, 1>>("even1");
+  /// Evenly on each of these numbers of ranks, and scattered.
+  template <class Network, int... Ranks> void add() {
+    (add<Network, even<Network, Ranks>>("even" + std::to_string(Ranks)), ...);
     add<Network, scattered<Network, 7>>("scattered");
   }
   /// All on a GPU, and scattered over two ranks on GPUs and two on CPUs.
