@@ -55,9 +55,8 @@ inline void read(const nlohmann::json& from, std::string_view name, ops::padding
 inline void read(const nlohmann::json& from, std::string_view name, graph::activation& to) {
   // The kinds from `abs` on.
   static constexpr std::string_view names[] = {
-      "abs",       "ceil", "celu",     "erf",      "exp",  "floor",      "gelu",
-      "gelu_tanh", "log",  "mish",     "neg",      "pow",  "reciprocal", "round",
-      "selu",      "sign", "softplus", "softsign", "sqrt", "swish",      "thresholded_relu"};
+      "abs", "ceil",       "celu",  "erf",  "exp",  "floor",    "gelu",     "gelu_tanh", "log",   "mish",
+      "neg", "reciprocal", "round", "selu", "sign", "softplus", "softsign", "sqrt",      "swish", "thresholded_relu"};
   const auto& list = from.at(std::string(name));
   const auto at = std::ranges::find(names, list[0].get<std::string>());
   ASSERT_NE(at, std::end(names)) << list;
@@ -88,7 +87,7 @@ void read_name(const nlohmann::json& from, std::string_view name, Enum& to, cons
     to = static_cast<Enum>(std::ranges::find(names, it->get<std::string>()) - names);
 }
 inline void read(const nlohmann::json& from, std::string_view name, ops::reduction& to) {
-  read_name(from, name, to, {"mean", "sum", "sum_square", "prod", "max", "min", "arg_max", "arg_min"});
+  read_name(from, name, to, {"mean", "total", "total_square", "product", "largest", "smallest", "arg_max", "arg_min"});
 }
 inline void read(const nlohmann::json& from, std::string_view name, ops::normalizing& to) {
   read_name(from, name, to, {"layer", "instance", "group", "rms", "l1", "l2"});

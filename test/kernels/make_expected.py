@@ -253,8 +253,12 @@ for function, f in FUNCTIONS.items():
     f, *numbers = f if isinstance(f, tuple) else (f,)
     positive = function in ("log", "sqrt", "pow")
     for shape, low, high in [((2, 3, 19), 0.01 if positive else -10, 10), ((1, 37), 0.001 if positive else -0.1, 0.1)]:
-        c = Case("elementwise", function=[function, *numbers])
-        c.expect(f(c.input(*shape, low=low, high=high)))
+        power = function == "pow"  # by a constant number: a binary operator
+        c = Case("pow", which="second", fixed=[1]) if power else Case("elementwise", function=[function, *numbers])
+        x = c.input(*shape, low=low, high=high)
+        if power:
+            c.parameter(1, low=2.5, high=2.5)
+        c.expect(f(x))
 BINARY = {"max": torch.maximum, "min": torch.minimum, "p_relu": lambda a, b: torch.where(a < 0, a * b, a)}
 for n, (op, f) in enumerate(BINARY.items()):
     for k, (a, b) in enumerate(PAIRS):
@@ -288,9 +292,9 @@ c, x = resized("linear", "align_corners", (1, 2, 3, 4, 5), (1, 2, 5, 3, 8))
 c.expect(F.interpolate(x, (5, 3, 8), mode="trilinear", align_corners=True))
 
 REDUCTIONS = {
-    "sum": lambda x, a, k: x.sum(a, keepdim=k), "sum_square": lambda x, a, k: (x * x).sum(a, keepdim=k),
-    "prod": lambda x, a, k: torch.from_numpy(numpy.prod(x.numpy(), a, keepdims=k)),
-    "max": lambda x, a, k: x.amax(a, keepdim=k), "min": lambda x, a, k: x.amin(a, keepdim=k),
+    "total": lambda x, a, k: x.sum(a, keepdim=k), "total_square": lambda x, a, k: (x * x).sum(a, keepdim=k),
+    "product": lambda x, a, k: torch.from_numpy(numpy.prod(x.numpy(), a, keepdims=k)),
+    "largest": lambda x, a, k: x.amax(a, keepdim=k), "smallest": lambda x, a, k: x.amin(a, keepdim=k),
     "arg_max": lambda x, a, k: x.argmax(a[0], keepdim=k).double(), "arg_min": lambda x, a, k: x.argmin(a[0], keepdim=k).double(),
 }
 for how, f in REDUCTIONS.items():

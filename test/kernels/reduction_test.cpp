@@ -35,7 +35,7 @@ TYPED_TEST(reduction, index_of_equal_elements_and_nan) {
 }
 TYPED_TEST(reduction, largest_of_nan_is_nan) {
   for (const std::int64_t n : {3, 37}) {
-    auto p = make(ops::reduce{.over = {false, true}, .how = ops::reduction::max}, {{2, n}});
+    auto p = make(ops::reduce{.over = {false, true}, .how = ops::reduction::largest}, {{2, n}});
     p.inputs[0][static_cast<std::size_t>(n - 2)] = std::numeric_limits<float>::quiet_NaN();
     const auto y = compute<TypeParam>(p);
     EXPECT_TRUE(y[0] != y[0]) << n;

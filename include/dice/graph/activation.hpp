@@ -10,7 +10,7 @@ struct activation {
   enum class kind : unsigned char {
     none, relu, leaky_relu, elu, clip, sigmoid, tanh, hard_sigmoid, hard_swish,
     // Those of ops::elementwise, in the order of elementwise_names:
-    abs, ceil, celu, erf, exp, floor, gelu, gelu_tanh, log, mish, neg, pow, reciprocal, round, selu, sign, softplus, softsign,
+    abs, ceil, celu, erf, exp, floor, gelu, gelu_tanh, log, mish, neg, reciprocal, round, selu, sign, softplus, softsign,
     sqrt, swish, thresholded_relu
   };
   // clang-format on
@@ -25,7 +25,7 @@ struct activation {
 
 /// ONNX names of the kinds from `abs` on.
 inline constexpr std::string_view elementwise_names[] = {
-    "Abs", "Ceil",       "Celu",  "Erf",  "Exp",  "Floor",    "Gelu",     "Gelu", "Log",   "Mish",           "Neg",
-    "Pow", "Reciprocal", "Round", "Selu", "Sign", "Softplus", "Softsign", "Sqrt", "Swish", "ThresholdedRelu"};
+    "Abs", "Ceil",       "Celu",  "Erf",  "Exp",  "Floor",    "Gelu",     "Gelu", "Log",   "Mish",
+    "Neg", "Reciprocal", "Round", "Selu", "Sign", "Softplus", "Softsign", "Sqrt", "Swish", "ThresholdedRelu"};
 
 }  // namespace dice::graph

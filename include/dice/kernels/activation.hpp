@@ -41,7 +41,6 @@ template <function F, class T> [[gnu::always_inline]] inline T apply(const graph
     const T e = detail::exp(x > 20.0f ? T{} : x), n = e * (e + 2.0f);
     return x > 20.0f ? x : x * (n / (n + 2.0f));
   } else if constexpr (F == function::neg) return -x;
-  else if constexpr (F == function::pow) return detail::pow(x, f.a);
   else if constexpr (F == function::reciprocal) return 1.0f / x;
   else if constexpr (F == function::round) return detail::round(x);
   else if constexpr (F == function::selu) return f.b * (x < 0.0f ? f.a * (detail::exp(x) - 1.0f) : x);
@@ -82,7 +81,6 @@ template <class G> auto with_function(const graph::activation& f, const G& g) {
     DICE_APPLIES(log)
     DICE_APPLIES(mish)
     DICE_APPLIES(neg)
-    DICE_APPLIES(pow)
     DICE_APPLIES(reciprocal)
     DICE_APPLIES(round)
     DICE_APPLIES(selu)

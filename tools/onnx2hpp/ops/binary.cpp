@@ -24,6 +24,10 @@ int multiply(node_context& n, int x, const constant& c) {
 int multiply(node_context& n, int x, double factor) {
   return multiply(n, x, make_constant(element::float32, {}, std::span(&factor, 1)));
 }
+int power(node_context& n, int x, double exponent) {
+  return add_with_constant<ops::pow>(n, x, which_constant::second,
+                                     make_constant(element::float32, {}, std::span(&exponent, 1)));
+}
 int replace(node_context& n, int x, const constant& otherwise) {
   return add_with_constant<ops::where>(n, x, which_constant::second, otherwise);
 }

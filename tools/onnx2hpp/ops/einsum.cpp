@@ -77,7 +77,7 @@ int sum_others(node_context& n, int x, std::string& term, const std::string& kep
     if (kept.find(term[a]) == std::string::npos) gone.push_back(static_cast<int>(a));
     else left += term[a];
   term = left;
-  return gone.empty() ? x : reduce_layer(n, x, reduction::sum, gone, false);
+  return gone.empty() ? x : reduce_layer(n, x, reduction::total, gone, false);
 }
 
 void import(node_context& n) {

@@ -11,9 +11,9 @@ using dice::ops::elementwise;
 using kind = dice::graph::activation::kind;
 
 /// The kinds from `abs` on, in their order.
-constexpr const char* kinds[] = {"abs",       "ceil", "celu",     "erf",      "exp",  "floor",      "gelu",
-                                 "gelu_tanh", "log",  "mish",     "neg",      "pow",  "reciprocal", "round",
-                                 "selu",      "sign", "softplus", "softsign", "sqrt", "swish",      "thresholded_relu"};
+constexpr const char* kinds[] = {"abs",       "ceil",     "celu",     "erf",  "exp",        "floor",           "gelu",
+                                 "gelu_tanh", "log",      "mish",     "neg",  "reciprocal", "round",           "selu",
+                                 "sign",      "softplus", "softsign", "sqrt", "swish",      "thresholded_relu"};
 
 template <> struct spelling<elementwise> {
   static constexpr const char* name = "elementwise";
@@ -71,9 +71,9 @@ void pow(node_context& n) {
   const double exponent = n.real(1, "exponent");
   if (exponent == 1) return n.pass();
   if (exponent == 2) return n.result(multiply_layers(n, x, x));
-  elementwise op{.function = {exponent == 0.5 ? kind::sqrt : exponent == -1 ? kind::reciprocal : kind::pow}};
-  if (op.function.is == kind::pow) op.function.a = static_cast<float>(exponent);
-  n.result(n.add(op, {x}));
+  if (exponent == 0.5) return n.result(function_layer(n, x, {kind::sqrt}));
+  if (exponent == -1) return n.result(function_layer(n, x, {kind::reciprocal}));
+  import_binary<dice::ops::pow>(n);
 }
 
 const importer known[] = {{"Abs", plain<kind::abs>},

@@ -20,6 +20,8 @@ int multiply_layers(node_context& n, int a, int b);
 /// x · factor.
 int multiply(node_context& n, int x, double factor);
 int multiply(node_context& n, int x, const constant& c);
+/// x to the power of a number.
+int power(node_context& n, int x, double exponent);
 /// x, or `otherwise` where that is not NaN.
 int replace(node_context& n, int x, const constant& otherwise);
 int function_layer(node_context& n, int x, const dice::graph::activation& f);

@@ -72,7 +72,7 @@ void statistics(node_context& n, int x, const std::vector<int>& axes, float epsi
   const int variance = reduce_layer(n, multiply_layers(n, rest, rest), reduction::mean, axes, true);
   const double added = epsilon;
   const int above = add_bias(n, variance, make_constant(element::float32, {}, std::span(&added, 1)));
-  n.result(function_layer(n, above, {kind::pow, -0.5f}), 2);
+  n.result(function_layer(n, function_layer(n, above, {kind::sqrt}), {kind::reciprocal}), 2);
 }
 
 template <normalizing How> void layer(node_context& n) {

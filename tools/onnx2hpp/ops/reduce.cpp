@@ -9,7 +9,7 @@ using kind = dice::graph::activation::kind;
 
 namespace {
 
-constexpr const char* kinds[] = {"mean", "sum", "sum_square", "prod", "max", "min", "arg_max", "arg_min"};
+constexpr const char* kinds[] = {"mean", "total", "total_square", "product", "largest", "smallest", "arg_max", "arg_min"};
 
 }  // namespace
 
@@ -54,10 +54,10 @@ reduced axes_of(node_context& n, int rank, int moved) {
 template <reduction How, int Moved = 18, kind Before = kind::none, kind After = kind::none> void import(node_context& n) {
   int x = n.activation(0);
   const auto r = axes_of(n, n.shape_of(x).rank, Moved);
-  if (r.nothing && Before == kind::none && After == kind::none && How != reduction::sum_square) return n.pass();
+  if (r.nothing && Before == kind::none && After == kind::none && How != reduction::total_square) return n.pass();
   if (Before != kind::none) x = function_layer(n, x, {Before});
   if (!r.nothing) x = reduce_layer(n, x, How, r.axes, r.keep);
-  else if (How == reduction::sum_square) x = multiply_layers(n, x, x);
+  else if (How == reduction::total_square) x = multiply_layers(n, x, x);
   if (After != kind::none) x = function_layer(n, x, {After});
   n.result(x);
 }
@@ -67,10 +67,10 @@ void log_sum_exp(node_context& n) {
   const int x = n.activation(0);
   const auto r = axes_of(n, n.shape_of(x).rank, 18);
   if (r.nothing) return n.pass();
-  const int top = reduce_layer(n, x, reduction::max, r.axes, true);
+  const int top = reduce_layer(n, x, reduction::largest, r.axes, true);
   const int exps = function_layer(n, subtract_layers(n, x, top), {kind::exp});
-  const int out = add_layers(n, function_layer(n, reduce_layer(n, exps, reduction::sum, r.axes, true), {kind::log}), top);
-  n.result(r.keep ? out : reduce_layer(n, out, reduction::max, r.axes, false));
+  const int out = add_layers(n, function_layer(n, reduce_layer(n, exps, reduction::total, r.axes, true), {kind::log}), top);
+  n.result(r.keep ? out : reduce_layer(n, out, reduction::largest, r.axes, false));
 }
 
 template <reduction How> void find(node_context& n) {
@@ -93,31 +93,31 @@ std::vector<int> pixels(node_context& n, const shape& in) {
 
 void global_max_pool(node_context& n) {
   const int x = n.activation(0);
-  n.result(reduce_layer(n, x, reduction::max, pixels(n, n.shape_of(x)), true));
+  n.result(reduce_layer(n, x, reduction::largest, pixels(n, n.shape_of(x)), true));
 }
 
 void global_lp_pool(node_context& n) {
   const int x = n.activation(0);
-  const auto p = static_cast<float>(n.integer("p", 2));
+  const auto p = static_cast<double>(n.integer("p", 2));
   n.require(p >= 1, "its p is not positive");
-  const int powers = function_layer(n, function_layer(n, x, {kind::abs}), {kind::pow, p});
-  n.result(function_layer(n, reduce_layer(n, powers, reduction::sum, pixels(n, n.shape_of(x)), true), {kind::pow, 1 / p}));
+  const int powers = power(n, function_layer(n, x, {kind::abs}), p);
+  n.result(power(n, reduce_layer(n, powers, reduction::total, pixels(n, n.shape_of(x)), true), 1 / p));
 }
 
 const importer known[] = {{"ArgMax", find<reduction::arg_max>},
                           {"ArgMin", find<reduction::arg_min>},
                           {"GlobalLpPool", global_lp_pool},
                           {"GlobalMaxPool", global_max_pool},
-                          {"ReduceL1", import <reduction::sum, 18, kind::abs>},
-                          {"ReduceL2", import <reduction::sum_square, 18, kind::none, kind::sqrt>},
-                          {"ReduceLogSum", import <reduction::sum, 18, kind::none, kind::log>},
+                          {"ReduceL1", import <reduction::total, 18, kind::abs>},
+                          {"ReduceL2", import <reduction::total_square, 18, kind::none, kind::sqrt>},
+                          {"ReduceLogSum", import <reduction::total, 18, kind::none, kind::log>},
                           {"ReduceLogSumExp", log_sum_exp},
-                          {"ReduceMax", import <reduction::max>},
+                          {"ReduceMax", import <reduction::largest>},
                           {"ReduceMean", import <reduction::mean>},
-                          {"ReduceMin", import <reduction::min>},
-                          {"ReduceProd", import <reduction::prod>},
-                          {"ReduceSum", import <reduction::sum, 13>},
-                          {"ReduceSumSquare", import <reduction::sum_square>}};
+                          {"ReduceMin", import <reduction::smallest>},
+                          {"ReduceProd", import <reduction::product>},
+                          {"ReduceSum", import <reduction::total, 13>},
+                          {"ReduceSumSquare", import <reduction::total_square>}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -8,7 +8,7 @@
 namespace dice::ops {
 
 /// y = f(x) for each element, for the functions without an operator of their own. ONNX Abs, Ceil, Celu (a: alpha), Erf, Exp,
-/// Floor, Gelu (gelu_tanh: approximated by tanh), Log, Mish, Neg, Pow with a constant exponent a, Reciprocal, Round (half to
+/// Floor, Gelu (gelu_tanh: approximated by tanh), Log, Mish, Neg, Reciprocal, Round (half to
 /// even), Selu (a: alpha, b: gamma), Sign, Softplus, Softsign, Sqrt, Swish (a: alpha), ThresholdedRelu (a: alpha).
 struct elementwise {
   static constexpr bool in_place = true;

@@ -9,7 +9,7 @@
 
 namespace dice::ops {
 
-enum class reduction : std::uint8_t { mean, sum, sum_square, prod, max, min, arg_max, arg_min };
+enum class reduction : std::uint8_t { mean, total, total_square, product, largest, smallest, arg_max, arg_min };
 
 inline constexpr std::string_view reduce_names[] = {"ReduceMean", "ReduceSum", "ReduceSumSquare", "ReduceProd",
                                                     "ReduceMax",  "ReduceMin", "ArgMax",          "ArgMin"};

@@ -40,15 +40,15 @@ template <> struct kernel<cudnn::backend, ops::reduce> : cudnn::base<ops::reduce
   static cudnn::joining joining_of(ops::reduction how) {
     switch (how) {
       case ops::reduction::mean:
-      case ops::reduction::sum:
+      case ops::reduction::total:
         return cudnn::joining::sum;
-      case ops::reduction::sum_square:
+      case ops::reduction::total_square:
         return cudnn::joining::sum_square;
-      case ops::reduction::prod:
+      case ops::reduction::product:
         return cudnn::joining::prod;
-      case ops::reduction::max:
+      case ops::reduction::largest:
         return cudnn::joining::max;
-      case ops::reduction::min:
+      case ops::reduction::smallest:
         return cudnn::joining::min;
       case ops::reduction::arg_max:
         return cudnn::joining::arg_max;

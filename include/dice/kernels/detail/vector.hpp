@@ -268,10 +268,6 @@ inline float log(float x) { return std::log(x); }
 inline float erf(float x) { return std::erf(x); }
 
 /// x to the power of a, as std::pow: each lane by itself.
-[[gnu::always_inline]] inline vec pow(vec x, float a) {
-  for (int i = 0; i < width; ++i) x[i] = std::pow(x[i], a);
-  return x;
-}
 [[gnu::always_inline]] inline vec pow(vec x, vec a) {
   for (int i = 0; i < width; ++i) x[i] = std::pow(x[i], a[i]);
   return x;

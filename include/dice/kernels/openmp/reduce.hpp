@@ -17,15 +17,15 @@ template <> struct kernel<openmp::backend, ops::reduce> : openmp::base<ops::redu
     using graph::arithmetic;
     switch (op.how) {
       case ops::reduction::mean:
-      case ops::reduction::sum:
+      case ops::reduction::total:
         return join<arithmetic::add>(op, in, c, e, [](auto x) { return x; });
-      case ops::reduction::sum_square:
+      case ops::reduction::total_square:
         return join<arithmetic::add>(op, in, c, e, [](auto x) { return x * x; });
-      case ops::reduction::prod:
+      case ops::reduction::product:
         return join<arithmetic::mul>(op, in, c, e, [](auto x) { return x; });
-      case ops::reduction::max:
+      case ops::reduction::largest:
         return join<arithmetic::max>(op, in, c, e, [](auto x) { return x; });
-      case ops::reduction::min:
+      case ops::reduction::smallest:
         return join<arithmetic::min>(op, in, c, e, [](auto x) { return x; });
       case ops::reduction::arg_max:
         find(op, in[0], c.output, c.inputs[0], [](vec x, vec best) { return x > best; });

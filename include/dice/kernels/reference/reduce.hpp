@@ -30,21 +30,21 @@ template <> struct kernel<reference::backend, ops::reduce> : reference::base<ops
  private:
   template <class Element> static double reduced_value(const ops::reduce& op, std::int64_t size, const Element& element) {
     using ops::reduction;
-    double all = op.how == reduction::prod ? 1 : 0;
-    if (op.how >= reduction::max) all = element(0);
+    double all = op.how == reduction::product ? 1 : 0;
+    if (op.how >= reduction::largest) all = element(0);
     std::int64_t at = 0;
     for (std::int64_t k = 0; k < size; ++k) {
       const double x = element(k);
-      const bool largest = op.how == reduction::max || op.how == reduction::arg_max;
+      const bool largest = op.how == reduction::largest || op.how == reduction::arg_max;
       switch (op.how) {
         case reduction::mean:
-        case reduction::sum:
+        case reduction::total:
           all += x;
           break;
-        case reduction::sum_square:
+        case reduction::total_square:
           all += x * x;
           break;
-        case reduction::prod:
+        case reduction::product:
           all *= x;
           break;
         default:
