@@ -26,6 +26,9 @@ inline network convert(const builder& b, const conversion& settings = {}) {
   return net;
 }
 
+/// Shape of the network's last layer, its output.
+inline shape result(const network& net) { return net.layers.back().result; }
+
 /// All problems as one text; empty if the model converts.
 inline std::string problems(const builder& b, const conversion& settings = {}) {
   try {

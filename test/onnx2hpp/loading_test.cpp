@@ -223,9 +223,10 @@ TEST(ExternalData, AMissingFileIsOneProblem) {
   }
   const auto done = tool({folder.save("m.onnx", b), "-o", folder.path});
   EXPECT_EQ(done.code, 1);
-  EXPECT_EQ(done.err.substr(0, done.err.find('\n')),
-            "onnx2hpp: error: file \"m.onnx.data\": it has 5 of the model's tensors, and is not in the model's folder; copy it "
-            "there from where the model was exported");
+  EXPECT_EQ(
+      done.err.substr(0, done.err.find('\n')),
+      "onnx2hpp: error: file \"m.onnx.data\": it has 5 of the model's tensors, and is not in the model's folder; copy it "
+      "there from where the model was exported");
   EXPECT_NE(done.err.find("cannot be converted (1 problem)"), std::string::npos) << done.err;
 }
 

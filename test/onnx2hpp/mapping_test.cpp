@@ -114,7 +114,7 @@ TEST(Mapping, EndsGoWithTheirNeighbours) {
 TEST(Mapping, NodesThatBecomeSeveralLayers) {
   builder b;
   b.input("x", {1, 4, 2, 2}).output("y");
-  set(b.node("DepthToSpace", {"x"}, {"d"}, "d2s"), "blocksize", 2);
+  set(b.node("SpaceToDepth", {"x"}, {"d"}, "d2s"), "blocksize", 2);
   b.node("Relu", {"d"}, {"y"}, "relu");
   const files f(b);
   EXPECT_EQ(f.map(R"({"edge01_arm0": ["d2s"], "edge02_arm0": ["relu"]})").code, 0);

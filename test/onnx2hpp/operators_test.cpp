@@ -18,7 +18,6 @@ builder one(const std::string& op, const shape& in, int opset = 17) {
   return b;
 }
 onnx::NodeProto& node_of(builder& b) { return *b.graph().mutable_node(0); }
-shape result(const network& net) { return net.layers.back().result; }
 
 TEST(Conv, AttributesBiasGroups) {
   builder b;
@@ -207,7 +206,7 @@ TEST(MatMul, MatricesVectorsAndStacks) {
   builder f;
   f.input("x", {5, 2}).input("w", {2, 3}).output("y");
   f.node("MatMul", {"x", "w"}, {"y"});
-  EXPECT_NE(problems(f).find("computed at run time"), std::string::npos);
+  EXPECT_EQ(operators(convert(f)), "Einsum");
   builder g;
   g.input("x", {5, 2}).output("y").weights("w", {1, 1, 1, 1, 1, 1, 1, 2, 3});
   g.node("MatMul", {"x", "w"}, {"y"});
@@ -355,7 +354,7 @@ TEST(Gather, OfChannelsIsASlice) {
   b.graph().mutable_node(0)->set_input(1, "odd");
   EXPECT_EQ(first<ops::slice>(convert(b)).steps[1], -2);
   b.graph().mutable_node(0)->set_input(1, "uneven");
-  EXPECT_NE(problems(b).find("not evenly spaced"), std::string::npos);
+  EXPECT_EQ(operators(convert(b)), "Slice Slice Concat");
 }
 
 // As PyTorch writes nn.Upsample, and as its predecessors did.
@@ -385,10 +384,10 @@ TEST(Resize, RepeatsElements) {
   EXPECT_EQ(operators(convert(b)), "Relu") << "by 1 in all axes is nothing";
 }
 
-TEST(DepthToSpace, IsATransposeBetweenReshapes) {
+TEST(DepthToSpace, AndBack) {
   builder b = one("DepthToSpace", {1, 12, 2, 3});
   set(node_of(b), "blocksize", 2);
-  EXPECT_EQ(operators(convert(b)), "Reshape Transpose Reshape");
+  EXPECT_EQ(operators(convert(b)), "DepthToSpace");
   EXPECT_EQ(result(convert(b)), (shape{1, 3, 4, 6}));
   set(node_of(b), "mode", "other");
   EXPECT_NE(problems(b).find("its mode is \"other\""), std::string::npos);

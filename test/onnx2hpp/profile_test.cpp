@@ -214,8 +214,7 @@ TEST(Profile, EveryMistakeIsTold) {
            unit + "threads must be a whole number of at least 0, but is " + (n.is_string() ? "\"2\"" : n.dump()));
   expect("/units/0/busy_watts", -1, unit + "busy_watts must be a number of at least 0 and below 1e12, but is -1");
   expect("/units/0/idle_watts", "2", unit + "idle_watts must be a number of at least 0 and below 1e12, but is \"2\"");
-  expect("/units/0/memory_gbytes_per_s", 0,
-         unit + "memory_gbytes_per_s must be a number above 0 and below 1e12, but is 0");
+  expect("/units/0/memory_gbytes_per_s", 0, unit + "memory_gbytes_per_s must be a number above 0 and below 1e12, but is 0");
   expect("/units/0/sending", {{"us", 1}},
          unit + "sending: gbytes_per_s must be a number above 0 and below 1e12, but is missing");
   expect("/units/0/receiving", {{"us", -1}, {"gbytes_per_s", 1}},
