@@ -123,13 +123,13 @@ int run(int argc, char** argv) {
   if (opts.done) return opts.exit_code;
   const messages out(opts.level);
   try {
+    const auto expected = find_tensor_files(opts.expected);
     const model m = load_model(opts.model);
     opts.settings.outputs = read_outputs(opts.outputs, m);
     network net = convert(m, opts.settings, out);
     name_layers(net);
     const std::string name = opts.name.empty() ? namespace_for(opts.model.stem().string()) : opts.name;
     out.detail(fmt::format("{} layers, namespace {}", net.layers.size(), name));
-    const auto expected = find_tensor_files(opts.expected);
     const auto read = files_read(opts, m, expected);
     if (opts.list) fmt::print("{}", emit_list(net));
     else require_different(opts, name, read);
@@ -137,6 +137,7 @@ int run(int argc, char** argv) {
     if (!opts.expected.empty()) {
       compared = compare(expected, m, net, opts.tolerance, out);
       if (opts.level != verbosity::quiet) fmt::print("{}", text_of(*compared));
+      std::fflush(stdout);  // before what may be said about it
       require_agreement(*compared, net);
     }
     if (!opts.list) write_all(opts, m, net, name, read, compared ? &*compared : nullptr, out);

@@ -20,6 +20,28 @@ namespace {
 using dice::text::count_text;
 using dice::text::number_text;
 
+/// "a", "b", "c" and 4 more tensors
+std::string named(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 3;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) out += (i ? ", " : "") + quote(names[i]);
+  return names.size() > most ? out + fmt::format(" and {} more tensors", names.size() - most) : out;
+}
+
+int threads_for(std::int64_t frames) {
+  return static_cast<int>(std::min<std::int64_t>(frames, std::max(1u, std::thread::hardware_concurrency())));
+}
+
+/// Tells how long computing takes if it is long; the reference kernels need some 3 ns for a MAC.
+void announce(std::int64_t frames, const network& net, const messages& out) {
+  std::int64_t macs = 0;
+  for (const auto& l : net.layers) macs += net.macs(l);
+  const double seconds = 3e-9 * static_cast<double>(macs) * static_cast<double>(frames) / threads_for(frames);
+  if (seconds > 5)
+    out.note(fmt::format("computing {} of {:.1f} GMACs with the reference kernels takes about {:.0f} s",
+                         count_text(frames, "frame"), static_cast<double>(macs) * 1e-9, seconds));
+}
+
 /// The errors of the expected tensors of a set. Threads compute frames in any order, which does not change the largest
 /// error.
 std::vector<dice::runtime::difference> errors_of(const frame_set& set, const evaluation& network_of, const network& net) {
@@ -42,8 +64,7 @@ std::vector<dice::runtime::difference> errors_of(const frame_set& set, const eva
     return out;
   };
   std::vector<std::future<std::vector<dice::runtime::difference>>> workers;
-  const auto threads = std::min<std::int64_t>(set.frames, std::max(1u, std::thread::hardware_concurrency()));
-  for (std::int64_t t = 0; t < threads; ++t) workers.push_back(std::async(std::launch::async, work));
+  for (int t = 0; t < threads_for(set.frames); ++t) workers.push_back(std::async(std::launch::async, work));
   std::vector<dice::runtime::difference> out(set.expected.size());
   for (auto& w : workers) {
     const auto part = w.get();
@@ -60,6 +81,7 @@ std::set<int> suspects(const comparison& c, const compared_tensor& differing, co
   std::set<int> right, out;
   for (const auto& t : c.tensors)
     if (c.agrees(t)) right.insert(t.layer);
+  right.erase(differing.layer);  // files of one tensor, under two names, may contradict each other
   std::vector<int> todo{differing.layer};
   while (!todo.empty()) {
     const int at = todo.back();
@@ -85,11 +107,12 @@ comparison compare(const std::vector<file_set>& files, const model& m, const net
   if (!problems.empty()) throw conversion_error(std::move(problems), "is not converted");
   std::ranges::sort(c.skipped);
   c.skipped.erase(std::unique(c.skipped.begin(), c.skipped.end()), c.skipped.end());
-  for (const auto& name : c.skipped)
+  if (!c.skipped.empty())
     out.note(
-        fmt::format("{} is not compared, because no layer computes it: it is a constant, folded into another layer "
-                    "(--no-fold keeps most), or needed by no output",
-                    quote(name)));
+        fmt::format("no layer computes {}, which --expect has: constants, values within a layer made of several nodes "
+                    "(--no-fold keeps BatchNormalization, Dropout and Identity), or values that no output needs",
+                    named(c.skipped)));
+  announce(c.frames, net, out);
   const evaluation evaluated(net);
   std::map<std::pair<int, std::string>, compared_tensor> found;  // in the order of layers
   for (const auto& set : sets) {
@@ -110,11 +133,11 @@ std::string text_of(const comparison& c) {
   for (const auto& t : c.tensors)
     lines.push_back({t.name, std::to_string(t.frames), number_text(t.error.largest, "%.3g"),
                      number_text(t.error.relative(), "%.3g"), c.agrees(t) ? "" : "differs"});
-  const auto agree = std::ranges::count_if(c.tensors, [&](const auto& t) { return c.agrees(t); });
+  const auto differ = std::ranges::count_if(c.tensors, [&](const auto& t) { return !c.agrees(t); });
   return dice::text::table_text(std::move(lines), 1) +
-         fmt::format("{} of {} agree (tolerance {:.3g}, {})\n", agree,
-                     count_text(static_cast<std::int64_t>(c.tensors.size()), "tensor"), c.tolerance,
-                     count_text(c.frames, "frame"));
+         fmt::format("{}, {}, tolerance {:.3g}: {}\n", count_text(static_cast<std::int64_t>(c.tensors.size()), "tensor"),
+                     count_text(c.frames, "frame"), c.tolerance,
+                     differ ? fmt::format("{} differ{}", differ, differ == 1 ? "s" : "") : "all agree");
 }
 
 void require_agreement(const comparison& c, const network& net) {

@@ -33,19 +33,26 @@ std::vector<fs::path> entries(const fs::path& folder) {
   return out;
 }
 
+bool is_folder(const fs::path& path) {
+  std::error_code unknown;
+  return fs::is_directory(path, unknown);
+}
+
+/// Tensors of a folder go to `own`, those of its test_data_set_… to `others`.
 void add_folder(const fs::path& folder, file_set& own, std::vector<file_set>& others) {
-  const auto before = own.size() + others.size();
+  bool found = false;
+  const auto add = [&](const fs::path& path, file_set& to) {
+    if (is_folder(path) || (path.extension() != ".npy" && path.extension() != ".pb")) return;
+    to.push_back(named_after_tensor(path));
+    found = true;
+  };
   for (const auto& path : entries(folder)) {
-    if (fs::is_directory(path)) {
-      file_set inside;
-      std::vector<file_set> none;
-      if (path.filename().string().starts_with("test_data_set_")) add_folder(path, inside, none);
-      if (!inside.empty()) others.push_back(std::move(inside));
-    } else if (path.extension() == ".npy" || path.extension() == ".pb") {
-      own.push_back(named_after_tensor(path));
-    }
+    add(path, own);
+    if (!is_folder(path) || !path.filename().string().starts_with("test_data_set_")) continue;
+    auto& set = others.emplace_back();
+    for (const auto& inside : entries(path)) add(inside, set);
   }
-  if (own.size() + others.size() == before)
+  if (!found)
     throw file_error(
         fmt::format("{} has no tensors; put files there that have the names of the model's tensors, such as "
                     "input.npy, or ONNX's test data (input_0.pb, output_0.pb, …)",
@@ -56,8 +63,11 @@ class reader {
  public:
   reader(const model& m, const network& net, std::vector<std::string>& skipped, std::vector<problem>& problems)
       : model_(m), net_(net), skipped_(skipped), problems_(problems) {
-    for (const auto& [name, layer] : net.tensors) names_[as_in_files(name)].insert(name);
-    for (const auto& v : m.inputs) names_[as_in_files(v.name)].insert(v.name);
+    std::vector<std::string> all;
+    for (const auto& [name, layer] : net.tensors) all.push_back(name);
+    for (const auto& v : m.inputs) all.push_back(v.name);
+    for (const auto& name : all) names_[as_in_files(name)].insert(name);
+    hints_ = hints(std::move(all));
   }
 
   frame_set run(const file_set& files) {
@@ -115,7 +125,8 @@ class reader {
         }
     const auto found = names_.find(as_in_files(f.name));
     if (found == names_.end()) {
-      tell(f, fmt::format("the model has no tensor {}", quote(f.name)), hint(f.name));
+      tell(f, fmt::format("the model has no tensor {}", quote(f.name)),
+           hints_.for_name(f.name, "name the file after the tensor, or give it as --expect NAME=FILE"));
       return {};
     }
     if (found->second.contains(f.name)) return f.name;
@@ -125,12 +136,6 @@ class reader {
       return {};
     }
     return *found->second.begin();
-  }
-
-  std::string hint(const std::string& name) const {
-    std::vector<std::string> all;
-    for (const auto& [form, names] : names_) all.insert(all.end(), names.begin(), names.end());
-    return hints(std::move(all)).for_name(name, "name the file after the tensor, or give it as --expect NAME=FILE");
   }
 
   /// k if `name` is `word` and then k, else -1.
@@ -173,7 +178,8 @@ class reader {
     if (c.type != element::float32)
       fail(fmt::format("holds elements of type {}; {} is FLOAT: save it with .astype(np.float32)", onnx2hpp::name_of(c.type),
                        what));
-    dice::runtime::detail::require_frames(c.dims, "<f4", one, what, false, fail);
+    const auto dims = c.dims.empty() ? std::vector<std::int64_t>{1} : c.dims;
+    dice::runtime::detail::require_frames(dims, "<f4", one, what, false, fail);
     const auto numbers = std::make_shared<std::vector<float>>(static_cast<std::size_t>(c.elements()));
     to_float32(c, 0, *numbers);
     out.numbers = *numbers;
@@ -185,6 +191,7 @@ class reader {
   std::vector<std::string>& skipped_;
   std::vector<problem>& problems_;
   std::map<std::string, std::set<std::string>> names_;  ///< of the model's tensors, by their form in file names
+  hints hints_{{}};
   std::map<std::string, fs::path> seen_;
   fs::path first_;  ///< the file that decided the number of frames
   frame_set out_;
@@ -195,19 +202,21 @@ class reader {
 std::vector<file_set> find_tensor_files(const std::vector<std::string>& given) {
   std::vector<file_set> out(1);
   for (const auto& text : given) {
-    if (fs::is_directory(text)) {
+    std::error_code unknown;
+    const auto equals = text.find('=');
+    if (is_folder(text)) {
       std::vector<file_set> sets;
       add_folder(text, out[0], sets);
       out.insert(out.end(), sets.begin(), sets.end());
-    } else if (const auto equals = text.find('='); equals != text.npos && !fs::exists(text)) {
+    } else if (fs::exists(text, unknown)) {
+      out[0].push_back(named_after_tensor(text));
+    } else if (equals == text.npos) {
+      throw file_error(
+          fmt::format("--expect: there is no file or folder {}; give a folder of tensors, FILE or NAME=FILE", quote(text)));
+    } else {
       if (equals == 0 || equals + 1 == text.size())
         throw usage_error(fmt::format("--expect: expected NAME=FILE such as output=output.npy, found {}", quote(text)));
       out[0].push_back({text.substr(equals + 1), text.substr(0, equals)});
-    } else if (fs::exists(text)) {
-      out[0].push_back(named_after_tensor(text));
-    } else {
-      throw file_error(
-          fmt::format("--expect: there is no file or folder {}; give a folder of tensors, FILE or NAME=FILE", quote(text)));
     }
   }
   if (out[0].empty()) out.erase(out.begin());
