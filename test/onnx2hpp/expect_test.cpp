@@ -181,7 +181,18 @@ TEST(Expect, FoldedLayers) {
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_EQ(b.report()["skipped"], (std::vector<std::string>{"scale"}));
   b.save("n.npy", {{{{3, 6}}}});
-  EXPECT_TRUE(contains(b.run().err, "tensor \"n\": it is the first that differs"));
+  b.refuses({"tensor \"n\": it is the first that differs"});
+}
+
+TEST(Expect, AnotherNameOfAnInput) {
+  builder m;
+  m.input("x", {1, 2}).output("y");
+  m.node("Identity", {"x"}, {"i"});
+  m.node("Relu", {"i"}, {"y"});
+  const bench b(m);
+  b.save("x.npy", {{1, 2}});
+  b.save("i.npy", {{1, 3}});
+  b.refuses({"tensor \"i\": it is the first that differs"});
 }
 
 TEST(Expect, Names) {

@@ -81,13 +81,14 @@ std::set<int> suspects(const comparison& c, const compared_tensor& differing, co
   std::set<int> right, out;
   for (const auto& t : c.tensors)
     if (c.agrees(t)) right.insert(t.layer);
-  right.erase(differing.layer);  // files of one tensor, under two names, may contradict each other
   std::vector<int> todo{differing.layer};
   while (!todo.empty()) {
     const int at = todo.back();
     todo.pop_back();
     const auto& l = net.layers[static_cast<std::size_t>(at)];
-    if (is_input(l) || right.contains(at) || !out.insert(at).second) continue;
+    // The layer of `differing` may also compute a tensor that agrees: a value with two names, and files that differ.
+    if (at != differing.layer && (is_input(l) || right.contains(at))) continue;
+    if (!out.insert(at).second) continue;
     todo.insert(todo.end(), l.operands.begin(), l.operands.end());
   }
   return out;
