@@ -148,6 +148,7 @@ TEST(Expect, TestDataOfOnnx) {
   const auto done = b.run();
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_EQ(b.report()["tensors"][0]["frames"], 2);
+  EXPECT_EQ(b.report()["frames"], 2);
   EXPECT_EQ(b.run({"--expect", b.folder.path / "t" / "test_data_set_1"}).code, 0);
   std::ofstream(b.folder.path / "t" / "test_data_set_1" / "output_1.pb") << proto({1, 2}, {1, 7}, true);
   b.refuses({"output_1.pb\": the model has 1 output; remove the file"});
@@ -182,6 +183,22 @@ TEST(Expect, FoldedLayers) {
   EXPECT_EQ(b.report()["skipped"], (std::vector<std::string>{"scale"}));
   b.save("n.npy", {{{{3, 6}}}});
   b.refuses({"tensor \"n\": it is the first that differs"});
+}
+
+TEST(Expect, TensorsThatSeveralLayersRead) {
+  builder m;
+  m.input("x", {1, 2}).input("z", {1, 2}).output("y").output("r").scalar("two", 2);
+  m.node("Mul", {"x", "two"}, {"a"});
+  m.node("Relu", {"a"}, {"r"});
+  m.node("Sub", {"a", "z"}, {"s"});
+  m.node("Sum", {"r", "a", "s", "a"}, {"y"});
+  const bench b(m);
+  b.save("x.npy", {{-1, 3}});
+  b.save("z.npy", {{10, 20}});
+  b.save("r.npy", {{0, 6}});
+  b.save("y.npy", {{-16, 4}});
+  const auto done = b.run();
+  EXPECT_EQ(done.code, 0) << done.out << done.err;
 }
 
 TEST(Expect, AnotherNameOfAnInput) {
@@ -269,6 +286,16 @@ TEST(Expect, WrongUsage) {
   says({"--expect", "nothing"}, 1, "--expect: there is no file or folder \"nothing\"");
   says({"--expect", "x=" + t + "/no.npy", "--expect", t + "/y.npy"}, 1, "no.npy' cannot be opened: No such file");
   says({"--expect", t, "--dot", t + "/x.npy"}, 2, "x.npy");
+}
+
+TEST(Expect, SaysIfItsTableCannotBeWritten) {
+  const bench b;
+  b.save_chain();
+  const auto done = run({"/bin/sh", "-c", R"("$0" "$1" -o "$2" --expect "$3" > /dev/full)", ONNX2HPP, b.model,
+                         b.folder.path / "out", b.folder.path / "t"});
+  EXPECT_EQ(done.code, 1);
+  EXPECT_TRUE(contains(done.err, "cannot write to stdout")) << done.err;
+  EXPECT_TRUE(files(b.folder.path / "out").empty());
 }
 
 TEST(Expect, FilesAreDependencies) {

@@ -117,6 +117,11 @@ void write_all(const options& opts, const model& m, const network& net, const st
   for (const auto& f : files) out.detail("wrote " + f->path());
 }
 
+/// What was printed so far. Throws file_error.
+void flush_output() {
+  if (std::fflush(stdout) != 0) throw file_error("cannot write to stdout");
+}
+
 int run(int argc, char** argv) {
   const dice::files::interrupts ends("onnx2hpp: error: ", "");
   options opts = read_options(argc, argv);
@@ -137,11 +142,12 @@ int run(int argc, char** argv) {
     if (!opts.expected.empty()) {
       compared = compare(expected, m, net, opts.tolerance, out);
       if (opts.level != verbosity::quiet) fmt::print("{}", text_of(*compared));
-      std::fflush(stdout);  // before what may be said about it
+      flush_output();  // before messages about it
       require_agreement(*compared, net);
     }
     if (!opts.list) write_all(opts, m, net, name, read, compared ? &*compared : nullptr, out);
-    return std::fflush(stdout) == 0 ? 0 : throw file_error("cannot write to stdout");
+    flush_output();
+    return 0;
   } catch (const conversion_error& e) {
     for (const auto& p : e.problems) out.error(p);
     out.error(fmt::format("{} {} ({} {})", quote(opts.model.string()), e.what(), e.problems.size(),

@@ -35,7 +35,8 @@ Examples:
   onnx2hpp model.onnx --expect test_data_set_0
   onnx2hpp vgg19.onnx --dot vgg19.dot && dot -Tsvg vgg19.dot -o vgg19.svg
 
---expect computes the network with plain, slow kernels, some 3 s for each GMAC: VGG-16 takes 50 s, ResNet-50 12 s.
+--expect computes the network with plain, slow kernels: some 3 s for each frame and GMAC, so 50 s for VGG-16. Each core
+computes a frame.
 
 Exit codes: 0 done; 1 the model cannot be converted, differs from --expect, or a file cannot be used or written; 2 wrong
 usage.)";

@@ -126,6 +126,8 @@ inline std::string type_name(std::string_view code) {
   return convert + " / 255 if the model takes pictures from 0 to 1, or normalised as the model expects";
 }
 
+}  // namespace detail
+
 /// The number of frames of shape `one` in a tensor of shape `found` and type `code` ("<f4"), as read_frames says; `fail`,
 /// which must throw, is called with what is wrong.
 template <class Fail>
@@ -135,8 +137,8 @@ template <class Fail>
   if (extents.empty()) extents.push_back(1);
   const auto expected =
       what + " is float32 " + shape_text(extents, extents[0] == 1 ? "N" : "N·" + std::to_string(extents[0]));
-  const auto holds = "holds " + type_name(code) + " " + shape_text(found);
-  if (code != "<f4") fail(holds + "; " + expected + ": " + type_remedy(code, results));
+  const auto holds = "holds " + detail::type_name(code) + " " + shape_text(found);
+  if (code != "<f4") fail(holds + "; " + expected + ": " + detail::type_remedy(code, results));
   const auto frames = frames_in(found, one);
   if (frames < 0)
     fail(holds + "; " + expected +
@@ -144,6 +146,8 @@ template <class Fail>
   if (frames == 0) fail(holds + ", no frame; " + expected + ", N ≥ 1 frames");
   return frames;
 }
+
+namespace detail {
 
 /// An open .npy file that holds frames of shape `one`, as read_frames says, and its header; `results`: expected results
 /// rather than frames to compute. Throws files::error.

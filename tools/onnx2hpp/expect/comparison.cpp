@@ -42,33 +42,48 @@ void announce(std::int64_t frames, const network& net, const messages& out) {
                          count_text(frames, "frame"), static_cast<double>(macs) * 1e-9, seconds));
 }
 
-/// The errors of the expected tensors of a set. Threads compute frames in any order, which does not change the largest
-/// error.
-std::vector<dice::runtime::difference> errors_of(const frame_set& set, const evaluation& network_of, const network& net) {
-  std::map<int, std::vector<std::size_t>> expected;  // by layer
-  for (std::size_t i = 0; i < set.expected.size(); ++i) expected[set.expected[i].layer].push_back(i);
+using errors = std::vector<dice::runtime::difference>;  // of a set's expected tensors
+
+/// Computes frame `f` of a set and adds its errors to `out`.
+void add_errors(const frame_set& set, std::int64_t f, const evaluation& evaluated, const network& net, errors& out) {
   const auto elements = [&](int layer) { return net.layers[static_cast<std::size_t>(layer)].result.elements(); };
-  std::atomic<std::int64_t> next = 0;
+  const auto at = [&](const tensor_values& t) { return t.numbers.data() + f * elements(t.layer); };
+  evaluated.run([&](int layer) { return at(set.inputs.at(layer)); },
+                [&](int layer, const float* found) {
+                  const auto [first, last] = std::ranges::equal_range(set.expected, layer, {}, &tensor_values::layer);
+                  for (auto t = first; t != last; ++t) {
+                    auto& error = out[static_cast<std::size_t>(t - set.expected.begin())];
+                    const float* const wanted = at(*t);
+                    for (std::int64_t k = 0; k < elements(layer); ++k) error.add(found[k], wanted[k]);
+                  }
+                });
+}
+
+/// The errors of each set. Threads compute the frames in any order, which does not change the largest error.
+std::vector<errors> errors_of(const std::vector<frame_set>& sets, std::int64_t frames, const evaluation& evaluated,
+                              const network& net) {
+  std::vector<errors> none;
+  std::vector<std::pair<std::size_t, std::int64_t>> todo;  // a set and one of its frames
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    none.emplace_back(sets[s].expected.size());
+    for (std::int64_t f = 0; f < sets[s].frames; ++f) todo.emplace_back(s, f);
+  }
+  std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    std::vector<dice::runtime::difference> out(set.expected.size());
-    for (std::int64_t f; (f = next++) < set.frames;)
-      network_of.run([&](int layer) { return set.inputs.at(layer).numbers.data() + f * elements(layer); },
-                     [&](int layer, const float* found) {
-                       if (const auto at = expected.find(layer); at != expected.end())
-                         for (const auto i : at->second) {
-                           const auto n = elements(layer);
-                           const float* const wanted = set.expected[i].numbers.data() + f * n;
-                           for (std::int64_t k = 0; k < n; ++k) out[i].add(found[k], wanted[k]);
-                         }
-                     });
+    auto out = none;
+    for (std::size_t i; (i = next++) < todo.size();) {
+      const auto [s, f] = todo[i];
+      add_errors(sets[s], f, evaluated, net, out[s]);
+    }
     return out;
   };
-  std::vector<std::future<std::vector<dice::runtime::difference>>> workers;
-  for (int t = 0; t < threads_for(set.frames); ++t) workers.push_back(std::async(std::launch::async, work));
-  std::vector<dice::runtime::difference> out(set.expected.size());
+  std::vector<std::future<std::vector<errors>>> workers;
+  for (int t = 0; t < threads_for(frames); ++t) workers.push_back(std::async(std::launch::async, work));
+  auto out = none;
   for (auto& w : workers) {
     const auto part = w.get();
-    for (std::size_t i = 0; i < out.size(); ++i) out[i].add(part[i]);
+    for (std::size_t s = 0; s < out.size(); ++s)
+      for (std::size_t i = 0; i < out[s].size(); ++i) out[s][i].add(part[s][i]);
   }
   return out;
 }
@@ -116,15 +131,14 @@ comparison compare(const std::vector<file_set>& files, const model& m, const net
   announce(c.frames, net, out);
   const evaluation evaluated(net);
   std::map<std::pair<int, std::string>, compared_tensor> found;  // in the order of layers
-  for (const auto& set : sets) {
-    const auto errors = errors_of(set, evaluated, net);
-    for (std::size_t i = 0; i < errors.size(); ++i) {
-      const auto& t = set.expected[i];
+  const auto all = errors_of(sets, c.frames, evaluated, net);
+  for (std::size_t s = 0; s < sets.size(); ++s)
+    for (std::size_t i = 0; i < all[s].size(); ++i) {
+      const auto& t = sets[s].expected[i];
       auto& to = found.try_emplace({t.layer, t.name}, compared_tensor{.name = t.name, .layer = t.layer}).first->second;
-      to.frames += set.frames;
-      to.error.add(errors[i]);
+      to.frames += sets[s].frames;
+      to.error.add(all[s][i]);
     }
-  }
   for (auto& [place, t] : found) c.tensors.push_back(std::move(t));
   return c;
 }

@@ -83,6 +83,7 @@ class reader {
     if (out_.expected.empty() && problems_.empty())
       problems_.push_back({.reason = "--expect has values of graph inputs only, and none to compare",
                            .remedy = "add files with the expected values of graph outputs"});
+    std::ranges::sort(out_.expected, {}, &tensor_values::layer);
     return std::move(out_);
   }
 
@@ -179,7 +180,7 @@ class reader {
       fail(fmt::format("holds elements of type {}; {} is FLOAT: save it with .astype(np.float32)", onnx2hpp::name_of(c.type),
                        what));
     const auto dims = c.dims.empty() ? std::vector<std::int64_t>{1} : c.dims;
-    dice::runtime::detail::require_frames(dims, "<f4", one, what, false, fail);
+    dice::runtime::require_frames(dims, "<f4", one, what, false, fail);
     const auto numbers = std::make_shared<std::vector<float>>(static_cast<std::size_t>(c.elements()));
     to_float32(c, 0, *numbers);
     out.numbers = *numbers;

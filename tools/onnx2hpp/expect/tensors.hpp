@@ -40,7 +40,7 @@ struct tensor_values {
 struct frame_set {
   std::int64_t frames = 0;
   std::map<int, tensor_values> inputs;  ///< by layer
-  std::vector<tensor_values> expected;
+  std::vector<tensor_values> expected;  ///< in the order of layers
 };
 
 /// The files of one set. The names of tensors that no layer computes are appended to `skipped`, problems to `problems`.

@@ -47,10 +47,10 @@ void fold_batch_normalization(network& net) {
     readers[before] = readers[i];
     computed[before] = static_cast<int>(i);
   }
-  for (auto& [name, layer] : net.tensors)
-    if (layer >= 0) {
-      const auto at = static_cast<std::size_t>(layer);
-      layer = computed[at] == layer ? stands_for[at] : -1;
+  for (auto& [name, index] : net.tensors)
+    if (index >= 0) {
+      const auto at = static_cast<std::size_t>(index);
+      index = computed[at] == index ? stands_for[at] : -1;
     }
 }
 
@@ -71,8 +71,8 @@ int drop_unused(network& net) {
     kept.push_back(std::move(net.layers[i]));
   }
   net.layers = std::move(kept);
-  for (auto& [name, layer] : net.tensors)
-    if (layer >= 0) layer = new_index[static_cast<std::size_t>(layer)];
+  for (auto& [name, index] : net.tensors)
+    if (index >= 0) index = new_index[static_cast<std::size_t>(index)];
   return static_cast<int>(size - net.layers.size());
 }
 
