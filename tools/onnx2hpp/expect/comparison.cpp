@@ -50,8 +50,8 @@ void add_errors(const frame_set& set, std::int64_t f, const evaluation& evaluate
   const auto at = [&](const tensor_values& t) { return t.numbers.data() + f * elements(t.layer); };
   evaluated.run([&](int layer) { return at(set.inputs.at(layer)); },
                 [&](int layer, const float* found) {
-                  const auto [first, last] = std::ranges::equal_range(set.expected, layer, {}, &tensor_values::layer);
-                  for (auto t = first; t != last; ++t) {
+                  auto t = std::ranges::lower_bound(set.expected, layer, {}, &tensor_values::layer);
+                  for (; t != set.expected.end() && t->layer == layer; ++t) {
                     auto& error = out[static_cast<std::size_t>(t - set.expected.begin())];
                     const float* const wanted = at(*t);
                     for (std::int64_t k = 0; k < elements(layer); ++k) error.add(found[k], wanted[k]);
