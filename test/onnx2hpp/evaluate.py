@@ -191,7 +191,7 @@ def _channels(p, x):
 
 def _softmax(x, a):
     flat = x.flatten(a['first'], a['last'] - 1)
-    return torch.softmax(flat, a['first']).reshape(x.shape)
+    return (torch.log_softmax if a.get('log') else torch.softmax)(flat, a['first']).reshape(x.shape)
 
 
 def _slice(x, a):
@@ -218,9 +218,53 @@ def _resize(x, a):
     return F.interpolate(x, a['to'][2:], mode=names[mode], **align)
 
 
+def _reduce(x, a):
+    axes, keep, how = [i for i in range(x.dim()) if a['over'][i]], a.get('keep', True), a.get('how', 'mean')
+    if how.startswith('arg'):
+        return (torch.argmax if how == 'arg_max' else torch.argmin)(x, axes[0], keepdim=keep).to(x.dtype)
+    if how == 'product':
+        return torch.from_numpy(np.prod(x.numpy(), tuple(axes), keepdims=keep))
+    return {'mean': torch.mean, 'total': torch.sum, 'total_square': lambda v, d, keepdim: (v * v).sum(d, keepdim=keepdim),
+            'largest': torch.amax, 'smallest': torch.amin}[how](x, axes, keepdim=keep)
+
+
+def _normalization(x, p, a):
+    axes, how, epsilon = list(range(a['first'], a['last'])), a['how'], a.get('epsilon', 1e-5)
+    if how in ('l1', 'l2'):
+        return x / x.norm(int(how[1]), axes, keepdim=True)
+    v = x if how == 'rms' else x - x.mean(axes, keepdim=True)
+    y = v / torch.sqrt((v * v).mean(axes, keepdim=True) + epsilon)
+    p = list(p)
+    if a.get('scale'):
+        y = y * p.pop(0).reshape(a['scale_shape'])
+    return y + p.pop(0).reshape(a['bias_shape']) if a.get('bias') else y
+
+
+def _einsum(x, a):
+    letters, terms = 'abcdefgh', [[''] * v.dim() for v in x]
+    for k, axes in enumerate(a['of']):
+        for o, axis in enumerate(axes[:a['rank']]):
+            if axis >= 0:
+                terms[k][axis] = letters[o]
+        if a['depth'][k] >= 0:
+            terms[k][a['depth'][k]] = 'z'
+    return a.get('factor', 1.0) * torch.einsum(f"{''.join(terms[0])},{''.join(terms[1])}->{letters[:a['rank']]}", *x)
+
+
+def _depth_to_space(x, a):
+    flat = x.dim() == 3
+    x = x.unsqueeze(2) if flat else x
+    (fy, fx), (n, _, h, w), g = a.get('factors', [1, 1]), x.shape, a.get('groups', 1)
+    fy = 1 if flat else fy
+    y = x.reshape(n, g, fy, fx, -1, h, w).permute(0, 1, 4, 5, 2, 6, 3).reshape(n, -1, h * fy, w * fx)
+    (top, left), (rows, columns) = a.get('crop', [0, 0]), a['to']
+    y = y[..., left:left + columns] if flat else y[:, :, top:top + rows, left:left + columns]
+    return y.squeeze(2) if flat else y
+
+
 FUNCTIONS = {
     'abs': torch.abs, 'ceil': torch.ceil, 'celu': F.celu, 'erf': torch.erf, 'exp': torch.exp, 'floor': torch.floor, 'gelu': F.gelu,
-    'gelu_tanh': lambda x: F.gelu(x, approximate='tanh'), 'log': torch.log, 'mish': F.mish, 'neg': torch.neg, 'pow': torch.pow,
+    'gelu_tanh': lambda x: F.gelu(x, approximate='tanh'), 'log': torch.log, 'mish': F.mish, 'neg': torch.neg,
     'reciprocal': torch.reciprocal, 'round': torch.round, 'selu': lambda x, a, b: b * torch.where(x < 0, a * torch.expm1(x), x),
     'sign': torch.sign, 'softplus': F.softplus, 'softsign': F.softsign, 'sqrt': torch.sqrt,
     'swish': lambda x, a: x * torch.sigmoid(a * x), 'thresholded_relu': lambda x, a: torch.where(x > a, x, 0.0)}
@@ -253,6 +297,8 @@ OPERATORS = {
     'max': _binary(torch.maximum),
     'min': _binary(torch.minimum),
     'p_relu': _binary(lambda a, b: torch.where(a < 0, a * b, a)),
+    'pow': _binary(torch.pow),
+    'where': _binary(lambda a, b: torch.where(torch.isnan(b), a, b)),
     'elementwise': lambda x, p, a: _elementwise(x[0], a['function']),
     'sum': lambda x, p, a: sum(x[1:], x[0]),
     'concat': lambda x, p, a: torch.cat(x, a['axis']),
@@ -261,7 +307,11 @@ OPERATORS = {
     'pad': lambda x, p, a: _pad(x[0], a),
     'softmax': lambda x, p, a: _softmax(x[0], a),
     'lrn': lambda x, p, a: _lrn(x[0], a),
-    'reduce_mean': lambda x, p, a: x[0].mean([i for i in range(x[0].dim()) if a['over'][i]], keepdim=a.get('keep', True)),
+    'reduce': lambda x, p, a: _reduce(x[0], a),
+    'normalization': lambda x, p, a: _normalization(x[0], p, a),
+    'einsum': lambda x, p, a: _einsum(x, a),
+    'tile': lambda x, p, a: x[0].repeat(*a.get('repeats', [1] * 8)[:x[0].dim()]),
+    'depth_to_space': lambda x, p, a: _depth_to_space(x[0], a),
     'transpose': lambda x, p, a: x[0].permute(a['perm'][:x[0].dim()]).contiguous(),
     'slice': lambda x, p, a: _slice(x[0], a),
     'resize': lambda x, p, a: _resize(x[0], a),

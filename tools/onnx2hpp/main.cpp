@@ -1,6 +1,7 @@
 // onnx2hpp: an ONNX network as a C++ header.
 #include "emit/emit.hpp"
 #include "emit/sha256.hpp"
+#include "expect/comparison.hpp"
 #include "graph/convert.hpp"
 #include "graph/names.hpp"
 #include "options.hpp"
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <future>
 #include <new>
+#include <optional>
 
 namespace onnx2hpp {
 
@@ -37,11 +39,13 @@ std::string for_make(const fs::path& path) {
   return out;
 }
 
-std::vector<fs::path> files_read(const options& opts, const model& m) {
+std::vector<fs::path> files_read(const options& opts, const model& m, const std::vector<file_set>& expected) {
   std::vector<fs::path> out{opts.model};
   out.insert(out.end(), m.external_files.begin(), m.external_files.end());
   if (!opts.mapping.empty()) out.insert(out.end(), {opts.mapping, opts.platform});
   out.insert(out.end(), opts.profiles.begin(), opts.profiles.end());
+  for (const auto& set : expected)
+    for (const auto& f : set) out.push_back(f.path);
   return out;
 }
 
@@ -59,9 +63,9 @@ void make_folder(const fs::path& folder) {
 }
 
 /// Throws usage_error if a file to write is also read, or would be written twice.
-void require_different(const options& opts, const std::string& name, const model& m) {
+void require_different(const options& opts, const std::string& name, const std::vector<fs::path>& read) {
   std::vector<dice::files::use> uses;
-  for (const auto& file : files_read(opts, m)) uses.push_back(dice::files::reads(file.string()));
+  for (const auto& file : read) uses.push_back(dice::files::reads(file.string()));
   const auto add = [&](const fs::path& path) { uses.push_back(dice::files::writes(path.string())); };
   for (const char* extension : {".hpp", ".safetensors", ".json"}) add(opts.folder / (name + extension));
   if (!opts.mapping.empty()) add(opts.folder / (name + "_mapping.hpp"));
@@ -71,7 +75,8 @@ void require_different(const options& opts, const std::string& name, const model
   if (const auto wrong = dice::files::conflict(uses); !wrong.empty()) throw usage_error(wrong);
 }
 
-void write_all(const options& opts, const model& m, const network& net, const std::string& name, const messages& out) {
+void write_all(const options& opts, const model& m, const network& net, const std::string& name,
+               const std::vector<fs::path>& read, const comparison* compared, const messages& out) {
   // Two hashes over hundreds of megabytes: the model's in its own thread, the weights' while they are written.
   auto model_digest = std::async(std::launch::async, [&] {
     sha256 hash;
@@ -92,9 +97,9 @@ void write_all(const options& opts, const model& m, const network& net, const st
   };
   const fs::path header = opts.folder / (name + ".hpp");
   const auto weights_digest = write_weights(layout, name, open(opts.folder / (name + ".safetensors")));
-  open(opts.folder / (name + ".json")).write(emit_report(net, name));
+  open(opts.folder / (name + ".json")).write(emit_report(net, name, compared));
   if (!opts.dot.empty()) open(opts.dot).write(emit_dot(net, name));
-  if (!opts.depfile.empty()) open(opts.depfile).write(dependencies(header, files_read(opts, m)));
+  if (!opts.depfile.empty()) open(opts.depfile).write(dependencies(header, read));
   const auto digest = model_digest.get();
   if (!opts.mapping.empty()) open(opts.folder / (name + "_mapping.hpp")).write(emit_mapping(net, ranks, name, digest));
   if (!opts.profiles.empty()) open(opts.folder / (name + "_profile.hpp")).write(emit_profile(measured, name, digest));
@@ -112,25 +117,37 @@ void write_all(const options& opts, const model& m, const network& net, const st
   for (const auto& f : files) out.detail("wrote " + f->path());
 }
 
+/// What was printed so far. Throws file_error.
+void flush_output() {
+  if (std::fflush(stdout) != 0) throw file_error("cannot write to stdout");
+}
+
 int run(int argc, char** argv) {
   const dice::files::interrupts ends("onnx2hpp: error: ", "");
   options opts = read_options(argc, argv);
   if (opts.done) return opts.exit_code;
   const messages out(opts.level);
   try {
+    const auto expected = find_tensor_files(opts.expected);
     const model m = load_model(opts.model);
     opts.settings.outputs = read_outputs(opts.outputs, m);
     network net = convert(m, opts.settings, out);
     name_layers(net);
     const std::string name = opts.name.empty() ? namespace_for(opts.model.stem().string()) : opts.name;
     out.detail(fmt::format("{} layers, namespace {}", net.layers.size(), name));
-    if (opts.list) {
-      fmt::print("{}", emit_list(net));
-    } else {
-      require_different(opts, name, m);
-      write_all(opts, m, net, name, out);
+    const auto read = files_read(opts, m, expected);
+    if (opts.list) fmt::print("{}", emit_list(net));
+    else require_different(opts, name, read);
+    std::optional<comparison> compared;
+    if (!opts.expected.empty()) {
+      compared = compare(expected, m, net, opts.tolerance, out);
+      if (opts.level != verbosity::quiet) fmt::print("{}", text_of(*compared));
+      flush_output();  // before messages about it
+      require_agreement(*compared, net);
     }
-    return std::fflush(stdout) == 0 ? 0 : throw file_error("cannot write to stdout");
+    if (!opts.list) write_all(opts, m, net, name, read, compared ? &*compared : nullptr, out);
+    flush_output();
+    return 0;
   } catch (const conversion_error& e) {
     for (const auto& p : e.problems) out.error(p);
     out.error(fmt::format("{} {} ({} {})", quote(opts.model.string()), e.what(), e.problems.size(),

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iostream>
 #include <set>
 #include <string_view>
@@ -30,9 +31,15 @@ Examples:
   onnx2hpp detector.onnx --list-layers --outputs /head/conv/Conv_output_0
   onnx2hpp vgg19.onnx --mapping mapping.json --platform platform.txt
   onnx2hpp vgg19.onnx --profile pi.json --profile jetson.json
+  onnx2hpp model.onnx --expect input=in.npy --expect logits=out.npy
+  onnx2hpp model.onnx --expect test_data_set_0
   onnx2hpp vgg19.onnx --dot vgg19.dot && dot -Tsvg vgg19.dot -o vgg19.svg
 
-Exit codes: 0 done; 1 the model cannot be converted, or a file cannot be used or written; 2 wrong usage.)";
+--expect computes the network with plain, slow kernels: some 3 s for each frame and GMAC, so 50 s for VGG-16. Each core
+computes a frame.
+
+Exit codes: 0 done; 1 the model cannot be converted, differs from --expect, or a file cannot be used or written; 2 wrong
+usage.)";
 
 std::int64_t positive(const std::string& text, const char* option) {
   std::int64_t n = 0;
@@ -40,6 +47,14 @@ std::int64_t positive(const std::string& text, const char* option) {
   if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > std::int64_t{1} << 32)
     throw usage_error(fmt::format("{}: expected a positive number, found {}", option, quote(text)));
   return n;
+}
+
+double tolerance_of(const std::string& text) {
+  double x = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+  if (error != std::errc() || end != text.data() + text.size() || !(x >= 0) || std::isinf(x))
+    throw usage_error(fmt::format("--tolerance: expected a number from 0 on, such as 1e-4, found {}", quote(text)));
+  return x;
 }
 
 /// name:1x3x224x224, split at the last colon.
@@ -96,7 +111,7 @@ std::string unexpected(const CLI::App& app, std::vector<std::string> extra, int 
 
 options read_options(int argc, char** argv) {
   options out;
-  std::string model, folder = ".", dot, depfile, mapping, platform;
+  std::string model, folder = ".", dot, depfile, mapping, platform, tolerance;
   std::vector<std::string> inputs, dimensions, profiles;
   bool no_fold = false, quiet = false, verbose = false;
   CLI::App app("Turns an ONNX network into a C++ header for dice.", "onnx2hpp");
@@ -131,6 +146,13 @@ options read_options(int argc, char** argv) {
   app.add_option("--profile", profiles, "Also write what a program measured with --measure as types (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  app.add_option("--expect", out.expected,
+                 "Compute the network, compare it with these tensors, and write nothing if one differs (repeatable)")
+      ->type_name("[NAME=]FILE|DIR")
+      ->allow_extra_args(false);
+  auto* error = app.add_option("--tolerance", tolerance, "For --expect: the largest max |a-b| / max |b| (default: 1e-4)")
+                    ->type_name("X")
+                    ->multi_option_policy(one);
   app.add_flag("--list-layers", out.list,
                "Print the layers as a table and write nothing; cut bytes: what a cut before the layer would send");
   app.add_option("--dot", dot, "Also write the network as a graph for Graphviz")
@@ -161,6 +183,11 @@ options read_options(int argc, char** argv) {
   if (std::ranges::count(profiles, "") > 0) throw usage_error("--profile: the name is empty");
   if (mapping.empty() != platform.empty())
     throw usage_error(mapping.empty() ? "--platform needs --mapping FILE" : "--mapping needs --platform FILE");
+  if (std::ranges::count(out.expected, "") > 0) throw usage_error("--expect: the name is empty");
+  if (error->count() > 0) {
+    if (out.expected.empty()) throw usage_error("--tolerance needs --expect FILE");
+    out.tolerance = tolerance_of(tolerance);
+  }
   out.model = model, out.folder = folder, out.dot = dot, out.depfile = depfile;
   out.mapping = mapping, out.platform = platform;
   out.profiles.assign(profiles.begin(), profiles.end());

@@ -13,7 +13,9 @@ struct options {
   std::vector<std::filesystem::path> profiles;
   std::string name;  ///< namespace; empty: from the model's file
   conversion settings;
-  std::vector<std::string> outputs;  ///< as given; read_outputs() splits them
+  std::vector<std::string> outputs;   ///< as given; read_outputs() splits them
+  std::vector<std::string> expected;  ///< as given; find_tensor_files() finds the files
+  double tolerance = 1e-4;
   bool list = false;
   verbosity level = verbosity::normal;
   /// Set if there is nothing to convert: --help or --version.

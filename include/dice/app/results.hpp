@@ -3,6 +3,7 @@
 
 #include "dice/files/place.hpp"
 #include "dice/graph/network.hpp"
+#include "dice/runtime/difference.hpp"
 #include "dice/runtime/tensor.hpp"
 #include "dice/text/foreign.hpp"
 #include "dice/text/table.hpp"
@@ -27,15 +28,10 @@ namespace dice::app {
 /// max |a - b| / max |b| (max |a - b| if b is all zeros); NaN if a number or a difference is NaN. If `found` has more frames
 /// than `expected`, those repeat in turn.
 inline double relative_error(const runtime::tensor& found, const runtime::tensor& expected) {
-  double difference = 0, largest = 0;
+  runtime::difference out;
   const auto n = found.size(), m = expected.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    const double a = found.data()[i], b = expected.data()[i % m];
-    if (std::isnan(a) || std::isnan(b) || std::isnan(a - b)) return std::nan("");
-    difference = std::max(difference, std::abs(a - b));
-    largest = std::max(largest, std::abs(b));
-  }
-  return largest > 0 ? difference / largest : difference;
+  for (std::size_t i = 0; i < n; ++i) out.add(found.data()[i], expected.data()[i % m]);
+  return out.relative();
 }
 
 /// The lines of a regular file of labels, of at most 16 MiB. Throws std::runtime_error.

@@ -126,6 +126,29 @@ inline std::string type_name(std::string_view code) {
   return convert + " / 255 if the model takes pictures from 0 to 1, or normalised as the model expects";
 }
 
+}  // namespace detail
+
+/// The number of frames of shape `one` in a tensor of shape `found` and type `code` ("<f4"), as read_frames says; `fail`,
+/// which must throw, is called with what is wrong.
+template <class Fail>
+[[gnu::cold]] std::int64_t require_frames(const std::vector<std::int64_t>& found, std::string_view code,
+                                          const dice::tensor::shape& one, const std::string& what, bool results, Fail fail) {
+  std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
+  if (extents.empty()) extents.push_back(1);
+  const auto expected =
+      what + " is float32 " + shape_text(extents, extents[0] == 1 ? "N" : "N·" + std::to_string(extents[0]));
+  const auto holds = "holds " + detail::type_name(code) + " " + shape_text(found);
+  if (code != "<f4") fail(holds + "; " + expected + ": " + detail::type_remedy(code, results));
+  const auto frames = frames_in(found, one);
+  if (frames < 0)
+    fail(holds + "; " + expected +
+         ", N ≥ 1 frames: " + (results ? "give the expected results as --output writes them" : shape_remedy(found, one)));
+  if (frames == 0) fail(holds + ", no frame; " + expected + ", N ≥ 1 frames");
+  return frames;
+}
+
+namespace detail {
+
 /// An open .npy file that holds frames of shape `one`, as read_frames says, and its header; `results`: expected results
 /// rather than frames to compute. Throws files::error.
 struct npy_file {
@@ -136,17 +159,7 @@ struct npy_file {
                          bool results = false)
       : in("", regular(path), "", " (" + what + ")"), header(read_npy_header(in)) {
     const auto& h = header;
-    std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
-    if (extents.empty()) extents.push_back(1);
-    const auto expected =
-        what + " is float32 " + shape_text(extents, extents[0] == 1 ? "N" : "N·" + std::to_string(extents[0]));
-    const auto found = "holds " + type_name(h.type) + " " + shape_text(h.shape);
-    if (h.type != "<f4") in.fail(found + "; " + expected + ": " + type_remedy(h.type, results));
-    const auto frames = frames_in(h.shape, one);
-    if (frames < 0)
-      in.fail(found + "; " + expected + ", N ≥ 1 frames: " +
-              (results ? "give the expected results as --output writes them" : shape_remedy(h.shape, one)));
-    if (frames == 0) in.fail(found + ", no frame; " + expected + ", N ≥ 1 frames");
+    const auto frames = require_frames(h.shape, h.type, one, what, results, [&](const std::string& why) { in.fail(why); });
     const std::int64_t frame_bytes = one.bytes();
     if (frames > INT64_MAX / 2 / frame_bytes || h.bytes != frames * frame_bytes)
       in.fail("is cut short or damaged: " + std::to_string(h.bytes) + " bytes of data, its header states " +

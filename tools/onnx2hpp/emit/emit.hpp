@@ -2,6 +2,7 @@
 #pragma once
 
 #include "emit/weights.hpp"
+#include "expect/comparison.hpp"
 #include "graph/network.hpp"
 #include "import/mapping.hpp"
 #include "import/profile.hpp"
@@ -20,8 +21,8 @@ std::string emit_mapping(const network& net, const std::vector<mapped_rank>& ran
                          const std::string& model_digest);
 /// The header of what was measured, NAME_profile.
 std::string emit_profile(const profile& measured, const std::string& name, const std::string& model_digest);
-/// The report, JSON.
-std::string emit_report(const network& net, const std::string& name);
+/// The report, JSON; with the result of --expect, if there is one.
+std::string emit_report(const network& net, const std::string& name, const comparison* compared = nullptr);
 /// A graph for Graphviz.
 std::string emit_dot(const network& net, const std::string& name);
 /// A table for people.

@@ -16,6 +16,17 @@ using json = nlohmann::ordered_json;
 
 json extents(const shape& s) { return std::vector<std::int64_t>(s.dim, s.dim + s.rank); }
 
+json expected(const comparison& c) {
+  json out{{"tolerance", c.tolerance}, {"frames", c.frames}, {"tensors", json::array()}, {"skipped", c.skipped}};
+  for (const auto& t : c.tensors)
+    out["tensors"].push_back({{"name", t.name},
+                              {"layer", t.layer},
+                              {"frames", t.frames},
+                              {"max_error", t.error.largest},
+                              {"relative_error", t.error.relative()}});
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> cut_bytes(const network& net) {
@@ -48,7 +59,7 @@ std::int64_t parameter_bytes(const layer& l) {
   return out;
 }
 
-std::string emit_report(const network& net, const std::string& name) {
+std::string emit_report(const network& net, const std::string& name, const comparison* compared) {
   json report{{"network", name},
               {"namespace", name},
               {"inputs", json::array()},
@@ -71,6 +82,7 @@ std::string emit_report(const network& net, const std::string& name) {
   report["cuts"] = json::array();
   const auto cuts = cut_bytes(net);
   for (std::size_t id = 1; id < cuts.size(); ++id) report["cuts"].push_back({{"before", id}, {"bytes", cuts[id]}});
+  if (compared) report["expected"] = expected(*compared);
   // The model's names are not always UTF-8.
   return report.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

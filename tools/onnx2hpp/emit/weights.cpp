@@ -167,6 +167,13 @@ void make_data(const weights_layout& layout, const sink& out) {
 
 }  // namespace
 
+dice::weights::block weights_data(const weights_layout& layout) {
+  dice::weights::block out(layout.bytes);
+  auto* to = out.data();
+  make_data(layout, [&](std::span<const std::byte> bytes) { to = std::ranges::copy(bytes, to).out; });
+  return out;
+}
+
 std::string data_digest(const weights_layout& layout) { return dice::weights::digest_of(digests(layout)); }
 
 std::string write_weights(const weights_layout& layout, const std::string& network_name, dice::files::writer& out) {

@@ -4,6 +4,7 @@
 #include "graph/network.hpp"
 
 #include "dice/files/writer.hpp"
+#include "dice/weights/block.hpp"
 
 #include <cstdint>
 #include <string>
@@ -25,6 +26,9 @@ struct weights_layout {
 
 /// The result refers to the parameters of `net`, which must outlive it.
 weights_layout lay_out_weights(const network& net);
+
+/// The data section.
+dice::weights::block weights_data(const weights_layout& layout);
 
 /// The file's digest: dice::weights::digest_of its tensors.
 std::string data_digest(const weights_layout& layout);

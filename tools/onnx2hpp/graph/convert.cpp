@@ -50,6 +50,8 @@ class converter {
     for (const auto& n : nodes_)
       for (const auto& o : n.outputs) values_.emplace(o, value{});
     for (const auto& name : outputs) make_output(name);
+    for (const auto& [name, v] : values_) net_.tensors[name] = v.is == value::kind::layer ? v.index : -1;
+    net_.tensors.erase("");
     if (!problems_.empty()) throw conversion_error(problems_);
     // Layers of which only the shape was read do not count as readers.
     drop_unused(net_);

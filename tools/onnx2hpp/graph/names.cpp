@@ -108,6 +108,12 @@ void name_layers(network& net) {
     if (l.identifier.empty()) name(l);
 }
 
+std::string with_underscores(std::string name, std::string_view characters) {
+  std::ranges::replace_if(
+      name, [&](char c) { return characters.find(c) != characters.npos; }, '_');
+  return name;
+}
+
 std::string why_no_namespace(const std::string& name) {
   if (name.empty()) return "it is empty";
   if (!is_letter(name[0]) || !std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; }))

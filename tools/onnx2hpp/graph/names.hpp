@@ -3,6 +3,7 @@
 #include "graph/network.hpp"
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -22,6 +23,9 @@ class identifiers {
 
 /// Gives each layer a C++ identifier of its own, made from its name in the model: graph inputs and outputs choose first.
 void name_layers(network& net);
+
+/// `name` with `_` for each of `characters`, as in names of files.
+std::string with_underscores(std::string name, std::string_view characters);
 
 /// A namespace for a model whose file has the given stem.
 std::string namespace_for(const std::string& stem);

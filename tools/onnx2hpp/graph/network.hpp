@@ -6,6 +6,7 @@
 
 #include "dice/tensor/tensor.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct network {
   std::vector<layer> layers;
   std::vector<std::string>
       node_names{};  ///< names and first outputs of the model's nodes, including those that are not layers
+  /// The layer that computes each value of the model; -1: none does, because it is a constant, part of another layer's work,
+  /// or needed by no output.
+  std::map<std::string, int> tensors{};
 
   std::vector<shape> operand_shapes(const layer& l) const {
     std::vector<shape> out;

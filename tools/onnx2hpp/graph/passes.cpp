@@ -3,6 +3,7 @@
 #include "dice/graph/ops/batch_normalization.hpp"
 #include "dice/graph/ops/conv.hpp"
 
+#include <numeric>
 #include <span>
 
 namespace onnx2hpp {
@@ -30,7 +31,8 @@ void fold_batch_normalization(network& net) {
   std::vector<int> readers(net.layers.size());
   for (const auto& l : net.layers)
     for (int k : l.operands) ++readers[static_cast<std::size_t>(k)];
-  std::vector<int> stands_for(net.layers.size());
+  std::vector<int> stands_for(net.layers.size()), computed(net.layers.size());
+  std::iota(computed.begin(), computed.end(), 0);  // the layer whose result each one computes
   for (std::size_t i = 0; i < net.layers.size(); ++i) {
     layer& l = net.layers[i];
     stands_for[i] = static_cast<int>(i);
@@ -43,7 +45,13 @@ void fold_batch_normalization(network& net) {
     join(net.layers[before], *op, l);
     stands_for[i] = static_cast<int>(before);
     readers[before] = readers[i];
+    computed[before] = static_cast<int>(i);
   }
+  for (auto& [name, index] : net.tensors)
+    if (index >= 0) {
+      const auto at = static_cast<std::size_t>(index);
+      index = computed[at] == index ? stands_for[at] : -1;
+    }
 }
 
 int drop_unused(network& net) {
@@ -54,7 +62,7 @@ int drop_unused(network& net) {
     if (used[i])
       for (int k : net.layers[i].operands) used[static_cast<std::size_t>(k)] = true;
   }
-  std::vector<int> new_index(size);
+  std::vector<int> new_index(size, -1);
   std::vector<layer> kept;
   for (std::size_t i = 0; i < size; ++i) {
     if (!used[i]) continue;
@@ -63,6 +71,8 @@ int drop_unused(network& net) {
     kept.push_back(std::move(net.layers[i]));
   }
   net.layers = std::move(kept);
+  for (auto& [name, index] : net.tensors)
+    if (index >= 0) index = new_index[static_cast<std::size_t>(index)];
   return static_cast<int>(size - net.layers.size());
 }
 

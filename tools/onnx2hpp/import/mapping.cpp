@@ -1,5 +1,6 @@
 #include "import/mapping.hpp"
 
+#include "graph/names.hpp"
 #include "read/input_file.hpp"
 
 #include <fmt/format.h>
@@ -74,19 +75,14 @@ bool read_key(const std::string& key, mapped_rank& out) {
   return !out.cores.empty();
 }
 
-std::string with_underscores(std::string name) {
-  std::ranges::replace(name, '/', '_');
-  return name;
-}
-
 /// The layers that each name fits: none if the node is not a layer.
 std::map<std::string, std::set<int>> layers_by_name(const network& net) {
   std::map<std::string, std::set<int>> out;
-  for (const auto& name : net.node_names) out[name], out[with_underscores(name)];
+  for (const auto& name : net.node_names) out[name], out[with_underscores(name, "/")];
   for (std::size_t id = 0; id < net.layers.size(); ++id) {
     const auto& l = net.layers[id];
     for (const auto& name : {l.identifier, l.onnx_name, l.output})
-      for (const auto& form : {name, with_underscores(name)}) out[form].insert(static_cast<int>(id));
+      for (const auto& form : {name, with_underscores(name, "/")}) out[form].insert(static_cast<int>(id));
   }
   out.erase("");
   return out;

@@ -37,6 +37,65 @@ template <class Strings> std::vector<std::string> list(const Strings& s) { retur
 /// "ai.onnx" is another name of the standard domain.
 std::string domain_of(const std::string& name) { return name == "ai.onnx" ? "" : name; }
 
+template <class Stored, class Values>
+constant fill(element type, std::vector<std::int64_t> dims, std::size_t n, const Values& values) {
+  if (static_cast<std::size_t>(values.size()) != n)
+    throw file_error(fmt::format("it holds {} elements where its shape needs {}", values.size(), n));
+  std::vector<std::byte> bytes(n * sizeof(Stored));
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto v = static_cast<Stored>(values[static_cast<int>(i)]);
+    std::memcpy(bytes.data() + i * sizeof(Stored), &v, sizeof(Stored));
+  }
+  return make_constant(type, std::move(dims), std::move(bytes));
+}
+
+/// `described` with the elements that the message lists one by one.
+constant typed(const onnx::TensorProto& t, constant described) {
+  const auto type = described.type;
+  auto& dims = described.dims;
+  const auto n = static_cast<std::size_t>(element_count(dims));
+  switch (type) {
+    case element::float32:
+      return fill<float>(type, std::move(dims), n, t.float_data());
+    case element::float64:
+      return fill<double>(type, std::move(dims), n, t.double_data());
+    case element::int64:
+      return fill<std::int64_t>(type, std::move(dims), n, t.int64_data());
+    case element::uint64:
+      return fill<std::uint64_t>(type, std::move(dims), n, t.uint64_data());
+    case element::uint32:
+      return fill<std::uint32_t>(type, std::move(dims), n, t.uint64_data());
+    case element::int32:
+      return fill<std::int32_t>(type, std::move(dims), n, t.int32_data());
+    case element::int16:
+    case element::uint16:
+    case element::float16:
+    case element::bfloat16:
+      return fill<std::uint16_t>(type, std::move(dims), n, t.int32_data());
+    default:
+      return fill<std::uint8_t>(type, std::move(dims), n, t.int32_data());
+  }
+}
+
+/// The element type and shape of a tensor; `bytes` is set to what it needs.
+constant described(const onnx::TensorProto& t, std::uint64_t& bytes) {
+  constant out;
+  out.type = static_cast<element>(t.data_type());
+  out.dims = {t.dims().begin(), t.dims().end()};
+  const auto width = size_of(out.type);
+  if (width == 0) throw file_error("its element type " + name_of(out.type) + " is not supported");
+  if (t.has_segment()) throw file_error("it is stored in segments, which ONNX no longer supports");
+  if (out.dims.size() > max_axes) throw file_error(fmt::format("it has {} axes", out.dims.size()));
+  const auto n = element_count(out.dims);
+  if (n < 0) throw file_error("its shape is impossible");
+  bytes = static_cast<std::uint64_t>(n) * width;
+  return out;
+}
+
+void require_bytes(std::uint64_t found, std::uint64_t needed) {
+  if (found != needed) throw file_error(fmt::format("it holds {} bytes where its shape needs {}", found, needed));
+}
+
 class loader {
  public:
   explicit loader(const std::filesystem::path& path) : external_(path) {
@@ -203,28 +262,19 @@ class loader {
   }
 
   constant tensor(const onnx::TensorProto& t) {
-    constant out;
-    out.type = static_cast<element>(t.data_type());
-    out.dims = {t.dims().begin(), t.dims().end()};
-    const auto width = size_of(out.type);
-    if (width == 0) throw file_error("its element type " + name_of(out.type) + " is not supported");
-    if (t.has_segment()) throw file_error("it is stored in segments, which ONNX no longer supports");
-    if (out.dims.size() > max_axes) throw file_error(fmt::format("it has {} axes", out.dims.size()));
-    const auto n = element_count(out.dims);
-    if (n < 0) throw file_error("its shape is impossible");
-    const auto size = static_cast<std::uint64_t>(n) * width;
+    std::uint64_t size = 0;
+    constant out = described(t, size);
     if (t.data_location() == onnx::TensorProto::EXTERNAL) {
       external(t, size, out);
     } else if (t.has_raw_data()) {
       blob b;
-      if (!read_blob(t.raw_data(), b) || b.size != size)
-        throw file_error(fmt::format("it holds {} bytes where its shape needs {}", b.size, size));
+      require_bytes(read_blob(t.raw_data(), b) ? b.size : 0, size);
       const auto bytes = out_.file->bytes();
       if (b.offset > bytes.size() || b.size > bytes.size() - b.offset) throw file_error("its data lies outside the file");
       out.bytes = bytes.subspan(b.offset, b.size);
       out.owner = out_.file;
     } else {
-      return typed(t, out.type, std::move(out.dims), static_cast<std::size_t>(n));
+      return typed(t, std::move(out));
     }
     return out;
   }
@@ -253,42 +303,6 @@ class loader {
                                    quote(location), bytes.size(), length, offset));
     out.bytes = bytes.subspan(offset, length);
     out.owner = file;
-  }
-
-  template <class Stored, class Values>
-  static constant fill(element type, std::vector<std::int64_t> dims, std::size_t n, const Values& values) {
-    if (static_cast<std::size_t>(values.size()) != n)
-      throw file_error(fmt::format("it holds {} elements where its shape needs {}", values.size(), n));
-    std::vector<std::byte> bytes(n * sizeof(Stored));
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto v = static_cast<Stored>(values[static_cast<int>(i)]);
-      std::memcpy(bytes.data() + i * sizeof(Stored), &v, sizeof(Stored));
-    }
-    return make_constant(type, std::move(dims), std::move(bytes));
-  }
-
-  static constant typed(const onnx::TensorProto& t, element type, std::vector<std::int64_t> dims, std::size_t n) {
-    switch (type) {
-      case element::float32:
-        return fill<float>(type, std::move(dims), n, t.float_data());
-      case element::float64:
-        return fill<double>(type, std::move(dims), n, t.double_data());
-      case element::int64:
-        return fill<std::int64_t>(type, std::move(dims), n, t.int64_data());
-      case element::uint64:
-        return fill<std::uint64_t>(type, std::move(dims), n, t.uint64_data());
-      case element::uint32:
-        return fill<std::uint32_t>(type, std::move(dims), n, t.uint64_data());
-      case element::int32:
-        return fill<std::int32_t>(type, std::move(dims), n, t.int32_data());
-      case element::int16:
-      case element::uint16:
-      case element::float16:
-      case element::bfloat16:
-        return fill<std::uint16_t>(type, std::move(dims), n, t.int32_data());
-      default:
-        return fill<std::uint8_t>(type, std::move(dims), n, t.int32_data());
-    }
   }
 
   stored_tensor read(const onnx::SparseTensorProto& s) {
@@ -344,6 +358,31 @@ model load_model(const std::filesystem::path& path) {
   } catch (const file_error& e) {
     throw file_error(fmt::format("{}: {}", quote(path.string()), e.what()));
   }
+}
+
+constant load_tensor(const std::filesystem::path& path) {
+  const auto fail = [&](const std::string& why) {
+    throw file_error(fmt::format("{}: {}; write it with onnx.save_tensor", quote(path.string()), why));
+  };
+  const file_map file(path);
+  onnx::TensorProto t;
+  const google::protobuf::LogSilencer silent;
+  const auto size = file.bytes().size();
+  if (size > std::numeric_limits<int>::max() || !t.ParseFromArray(file.bytes().data(), static_cast<int>(size)) ||
+      t.data_type() == onnx::TensorProto::UNDEFINED)
+    fail("it is not an ONNX tensor (TensorProto), or it is damaged");
+  try {
+    std::uint64_t needed = 0;
+    constant out = described(t, needed);
+    if (t.data_location() == onnx::TensorProto::EXTERNAL) throw file_error("its data is in another file");
+    if (!t.has_raw_data()) return typed(t, std::move(out));
+    require_bytes(t.raw_data().size(), needed);
+    const auto bytes = std::as_bytes(std::span(t.raw_data()));
+    return make_constant(out.type, std::move(out.dims), std::vector(bytes.begin(), bytes.end()));
+  } catch (const file_error& e) {
+    fail(e.what());
+  }
+  return {};
 }
 
 }  // namespace onnx2hpp

@@ -80,4 +80,7 @@ struct model {
 /// Reads `path`. Throws file_error if it cannot be read or is not a model.
 model load_model(const std::filesystem::path& path);
 
+/// Reads a serialised TensorProto, as ONNX's test data has them. Throws file_error.
+constant load_tensor(const std::filesystem::path& path);
+
 }  // namespace onnx2hpp
