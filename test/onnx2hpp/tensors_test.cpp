@@ -95,7 +95,7 @@ TEST(Reductions, KindsAndForms) {
   EXPECT_EQ(result(convert(b)), (shape{1, 3, 1, 1}));
   // A sum has its axes as an input from opset 13 on, the others from opset 18 on.
   auto sum = one("ReduceSum", {2, 3, 4}, 11), largest = one("ReduceMax", {2, 3, 4}, 13);
-  set(node_of(sum), "axes", {1}), set(node_of(largest), "axes", {1});
+  set_list(node_of(sum), "axes", {1}), set_list(node_of(largest), "axes", {1});
   EXPECT_EQ(result(convert(sum)), (shape{2, 1, 4}));
   EXPECT_EQ(result(convert(largest)), (shape{2, 1, 4}));
 }
