@@ -238,18 +238,21 @@ class converter {
   }
 
   /// Suggests what to do about a node that cannot be converted: give an input its declared shape, or end the graph at the
-  /// value just before the node.
+  /// values just before the node, all that it reads.
   std::string cut_hint(const node& n) const {
     if (n.domain.empty() && registry::importers().contains(n.operator_name))
       if (auto input = undeclared_input(model_, settings_); !input.empty()) return input;
+    std::vector<std::string> before;
     for (const auto& name : n.inputs) {
       const auto v = values_.find(name);
       if (v == values_.end() || v->second.is != value::kind::layer) continue;
       const auto i = static_cast<std::size_t>(v->second.index);
       if (is_input(net_.layers[i])) continue;  // or assumed
-      return fmt::format("cut the graph before it with --outputs {}", dice::text::shell_word(name));
+      if (auto word = dice::text::shell_word(name); std::ranges::find(before, word) == before.end())
+        before.push_back(std::move(word));
     }
-    return "export the model without it";
+    if (before.empty()) return "export the model without it";
+    return fmt::format("cut the graph before it with --outputs {}", fmt::join(before, ","));
   }
 
   /// After a problem, conversion continues in order to find others, with the shape that the model declares, if any.
