@@ -43,6 +43,9 @@ TEST(Einsum, Equations) {
   EXPECT_NE(problems(of("ii->i", {2, 2}, {})).find("a diagonal"), std::string::npos);
   EXPECT_NE(problems(of("ij,jk->iq", {2, 3}, {3, 4})).find("one that no operand has"), std::string::npos);
   EXPECT_NE(problems(of("ij->ji", {2, 3}, {3, 4})).find("a term for each input"), std::string::npos);
+  EXPECT_NE(problems(of("abcde,fghij->abcdefghij", {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1})).find("more than 8 axes"),
+            std::string::npos);
+  EXPECT_NE(problems(of("i9->9i", {2, 3}, {})).find("its equation has a \"9\""), std::string::npos);
   EXPECT_NE(problems(of("ijk,jk->i", {2, 3}, {3, 4})).find("does not fit the rank"), std::string::npos);
 }
 
@@ -118,6 +121,7 @@ TEST(ConvTranspose, IsAConvAndADepthToSpace) {
   EXPECT_EQ(operators(convert(of(3, 1, {1, 1, 1, 1}))), "Conv");
   EXPECT_EQ(result(convert(of(3, 2, {1, 1, 1, 1}, 1))), (shape{1, 2, 10, 12}));
   EXPECT_EQ(result(convert(of(4, 3, {0, 1, 2, 1}, 0, 2))), (shape{1, 4, 14, 17}));
+  EXPECT_NE(problems(of(3, 1 << 24, {0, 0, 0, 0})).find("a constant of more than"), std::string::npos);
   EXPECT_NE(problems(of(3, 2, {9, 9, 9, 9})).find("its pads leave nothing"), std::string::npos);
 }
 
@@ -174,6 +178,10 @@ TEST(Movement, ExpandTileGatherConcat) {
   t.input("x", {3, 2}).output("y").ints("r", {1, 1});
   t.node("Tile", {"x", "r"}, {"y"});
   EXPECT_EQ(operators(convert(t)), "");
+  builder many;
+  many.input("x", {2}).output("y").ints("r", {std::int64_t{1} << 62});
+  many.node("Tile", {"x", "r"}, {"y"});
+  EXPECT_NE(problems(many).find("out of range"), std::string::npos);
   builder g;
   g.input("x", {2, 8}).output("y");
   auto& indices = g.tensor("i", onnx::TensorProto::INT64, {2, 3});

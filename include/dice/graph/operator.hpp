@@ -1,6 +1,6 @@
 // The core's interface to operators. An operator is a literal struct of attributes in ops/<op>.hpp with a constant `onnx`
-// (its ONNX name; ops::elementwise has several) and any of the members below; those that it omits default to an elementwise
-// function of input 0.
+// (its ONNX name; operators of several kinds have one for each, and `is_named`) and any of the members below; those that it
+// omits default to an elementwise function of input 0.
 #pragma once
 
 #include "dice/graph/error.hpp"

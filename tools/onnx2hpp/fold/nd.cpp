@@ -17,8 +17,8 @@ struct places {
 
 places find_places(node_context& n, const constant& data) {
   const constant& indices = n.data(1, "indices");
-  n.require(indices.rank() >= 1 && indices.dims.back() >= 0 && indices.dims.back() <= data.rank(),
-            "its indices have more numbers than its input has axes");
+  n.require(indices.rank() >= 1 && indices.dims.back() >= 1 && indices.dims.back() <= data.rank(),
+            "its indices have no numbers, or more than its input has axes");
   const auto k = static_cast<std::size_t>(indices.dims.back());
   places out;
   out.dims.assign(indices.dims.begin(), indices.dims.end() - 1);
@@ -26,7 +26,7 @@ places find_places(node_context& n, const constant& data) {
     out.size *= static_cast<std::size_t>(data.dims[a]), out.dims.push_back(data.dims[a]);
   folded_size(out.dims);
   const auto index = n.integers(1, "indices");
-  for (std::size_t i = 0; k > 0 ? i < index.size() : i < 1; i += std::max<std::size_t>(k, 1)) {
+  for (std::size_t i = 0; i < index.size(); i += k) {
     std::size_t at = 0;
     for (std::size_t a = 0; a < k; ++a) {
       const auto extent = data.dims[a], asked = index[i + a];

@@ -1,6 +1,7 @@
 // ConvTranspose. With strides s, the s · s pixels of a block of the result are sums over the same pixels of the input: a
 // Conv computes them as channels, with its weights in another order, and a DepthToSpace moves them to their places (Shi et
 // al. 2016, "Is the deconvolution layer the same as a convolutional layer?").
+#include "fold/broadcast.hpp"
 #include "ops/conv.hpp"
 #include "ops/depth_to_space.hpp"
 #include "ops/layers.hpp"
@@ -85,6 +86,8 @@ void import(node_context& n) {
   if (axes.size() == 1) axes.insert(axes.begin(), {.in = 1, .kernel = 1, .stride = 1, .dilation = 1, .before = 0, .out = 1});
   const auto &y = axes[0], &v = axes[1];
 
+  // Before anything is computed from extents that the model states: the Conv's weights.
+  folded_size({w.dims[1], in[1], y.taps(), y.stride, v.taps(), v.stride});
   const std::int64_t of_group = w.dims[1], in_group = in[1] / groups, phases = y.stride * v.stride;
   dice::ops::conv op{.channels = groups * phases * of_group, .group = groups};
   dice::ops::depth_to_space move{.factors = {y.stride, v.stride}, .groups = groups};

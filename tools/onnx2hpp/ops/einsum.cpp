@@ -30,6 +30,7 @@ template <> struct spelling<einsum> {
 
 int einsum_layer(node_context& n, int a, int b, const std::string& terms_a, const std::string& terms_b,
                  const std::string& result, double factor) {
+  n.require(result.size() <= dice::tensor::max_rank, "its output has more than 8 axes");
   einsum op{.rank = static_cast<int>(result.size()), .depth = {-1, -1}, .factor = static_cast<float>(factor)};
   const auto axis = [](const std::string& terms, char letter) {
     const auto at = terms.find(letter);
@@ -96,6 +97,9 @@ void import(node_context& n) {
   int most = 0;
   for (std::size_t k = 0; k < terms.size(); ++k) {
     x.push_back(n.activation(static_cast<int>(k)));
+    for (const char c : terms[k])
+      if (!std::isalpha(static_cast<unsigned char>(c)) && c != '.')
+        n.refuse(fmt::format("its equation has a {}", quote({c})));
     const int rank = n.shape_of(x[k]).rank;
     if (const auto dots = terms[k].find("..."); dots != std::string::npos)
       most = std::max(most, rank - static_cast<int>(terms[k].size()) + 3);

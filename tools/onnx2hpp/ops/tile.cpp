@@ -54,7 +54,7 @@ void repeat(node_context& n) {
   const auto repeats = n.integers(1, "repeats");
   n.require(static_cast<int>(repeats.size()) == n.shape_of(x).rank, "it does not have one number of repeats for each axis");
   tile op;
-  std::ranges::copy(repeats, op.repeats.begin());
+  for (std::size_t a = 0; a < repeats.size(); ++a) op.repeats[a] = n.small(repeats[a], "number of repeats");
   if (op.repeats == tile{}.repeats) n.pass();
   else n.result(n.add(op, {x}));
 }
