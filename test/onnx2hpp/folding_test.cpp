@@ -240,6 +240,7 @@ TEST(Constants, DefaultsOfAttributesAreThoseOfOnnx) {
   EXPECT_EQ(from({2, 3}, "Flatten", {"n"}), (floats{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(from({2, 3}, "Squeeze", {"n"}), (floats{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(from({1, 3}, "Gather", {"m", "one"}), (floats{4, 5, 6}));
+  EXPECT_EQ(from({3}, "GatherND", {"m", "one"}), (floats{4, 5, 6}));
   EXPECT_EQ(from({1, 3}, "Split", {"m"}, {"first", "c"}), (floats{4, 5, 6}));
   EXPECT_EQ(from({1, 1}, "ReduceMax", {"m"}), (floats{6}));
   EXPECT_EQ(from({3}, "Shape", {"n"}), (floats{2, 3, 1}));
