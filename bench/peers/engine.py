@@ -2,7 +2,7 @@
 """engine.py ENGINE NAME MODELS THREADS SECONDS: one engine on one network, float32, one frame at a time.
 
 ENGINE is onnxruntime, openvino, ncnn or compile (torch.compile); MODELS the folder with NAME.onnx, NAME_in.npy and
-NAME_out.npy (ncnn: NAME.ncnn.param and .bin by pnnx). Prints a line of JSON: milliseconds to load, of the first and of each
+NAME_out.npy, or NAME_out_OUTPUT.npy for each of several outputs (ncnn: NAME.ncnn.param and .bin by pnnx). Prints a line of JSON: milliseconds to load, of the first and of each
 later run, and from the start of the process to the first result; memory beyond that of the imported library; the largest
 error; and how many cores others used meanwhile.
 """
@@ -40,6 +40,12 @@ def frames_of(seconds, least):
         n += 1
 
 
+def outputs(path):
+    """{output, "" if there is only one: its .npy}, in the order of the network's outputs, which is that of their names."""
+    start = f"{pathlib.Path(path).name}_out"
+    return {file.stem[len(start) + 1:]: file for file in sorted(pathlib.Path(path).parent.glob(f"{start}*.npy"))}
+
+
 def onnxruntime(path, threads):
     import onnxruntime as library
 
@@ -48,7 +54,7 @@ def onnxruntime(path, threads):
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         session = library.InferenceSession(f"{path}.onnx", options, providers=["CPUExecutionProvider"])
         name = session.get_inputs()[0].name
-        return lambda: session.run(None, {name: frame})[0]
+        return lambda: session.run(None, {name: frame})
     return library.__version__, load
 
 
@@ -64,7 +70,7 @@ def openvino(path, threads):
 
         def run():
             request.infer()
-            return request.get_output_tensor().data
+            return [output.data for output in request.output_tensors]
         return run
     return library.__version__.split("-")[0], load
 
@@ -85,7 +91,7 @@ def ncnn(path, threads):
         def run():
             extractor = net.create_extractor()
             extractor.input("in0", matrix)
-            return numpy.array(extractor.extract("out0")[1])
+            return [numpy.array(extractor.extract(output)[1]) for output in net.output_names()]
         return run
     return library.__version__, load
 
@@ -104,7 +110,11 @@ def compile(path, threads):
 
     def load(frame):
         model, tensor = library.compile(net, mode="max-autotune"), library.from_numpy(frame)
-        return lambda: model(tensor).numpy()
+
+        def run():
+            got = model(tensor)
+            return [result.numpy() for result in (got if isinstance(got, (tuple, list)) else [got])]
+        return run
     return library.__version__.split("+")[0], load
 
 
@@ -114,7 +124,8 @@ def main():
     import numpy
     path = f"{models}/{name}"
     version, load = globals()[engine](path, threads)
-    frame, wanted = (numpy.load(f"{path}_{end}.npy")[:1] for end in ("in", "out"))
+    frame = numpy.load(f"{path}_in.npy")[:1]
+    wanted = [numpy.load(file)[:1] for file in outputs(path).values()]
     base, start = peak_bytes(), time.perf_counter()
     run = load(numpy.ascontiguousarray(frame))
     loaded = time.perf_counter()
@@ -129,11 +140,11 @@ def main():
         got = run()
         times.append(1000 * (time.perf_counter() - before))
     others = cpu_ticks() - others - (time.process_time() - own)
-    got = numpy.asarray(got).reshape(wanted.shape)
+    errors = [abs(numpy.asarray(a).reshape(b.shape) - b).max() / abs(b).max() for a, b in zip(got, wanted, strict=True)]
     print(json.dumps({
         "version": version, "load_ms": 1000 * (loaded - start), "first_ms": 1000 * (first - loaded), "times_ms": times,
         "start_to_first_ms": first_age,
-        "bytes": peak_bytes() - base, "error": float(abs(got - wanted).max() / abs(wanted).max()),
+        "bytes": peak_bytes() - base, "error": float(max(errors)),
         "others": max(0.0, others / (time.perf_counter() - began))}))
 
 

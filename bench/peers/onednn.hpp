@@ -6,6 +6,8 @@
 
 #include <dice/assembly/program_of.hpp>
 #include <dice/dice.hpp>
+#include <dice/weights/file.hpp>
+#include <dice/weights/store.hpp>
 
 #include <omp.h>
 

@@ -5,6 +5,8 @@
 #include "layers.hpp"
 #include "onednn.hpp"
 
+#include <dice/runtime/npy.hpp>
+
 #include <sys/resource.h>
 
 #include <cstdint>

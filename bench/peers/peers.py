@@ -11,9 +11,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.append(str(HERE.parent))
 import host  # noqa: E402
+from engine import outputs  # noqa: E402
 
-NETWORKS = ["vgg19", "resnet50", "resnet101", "densenet121", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1", "inception_v3",
-            "yolov2_16"]
+# Those that the program with oneDNN (onednn.hpp) can run, and the others.
+CLASSIC = ["vgg19", "resnet50", "resnet101", "densenet121", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1", "inception_v3",
+           "yolov2_16"]
+NETWORKS = [*CLASSIC, "efficientnet_b0", "mobilenet_v3_large", "convnext_tiny", "vit_b_16", "unet", "yolo_v8n"]
 
 
 def add_arguments(parser):
@@ -63,7 +66,7 @@ def prepare(work, networks):
         call([sys.executable, "-m", "venv", work / "venv"])
         call([python, "-m", "pip", "install", "-q", "-r", HERE / "requirements.txt"], work / "pip.log")
         stamp.write_text(wanted)
-    todo = [n for n in networks if not (models / f"{n}_out.npy").exists()]
+    todo = [n for n in networks if not outputs(models / n)]
     if todo:
         print("exports", *todo, flush=True)
         call([python, ROOT / "test/networks/make_models.py", "--out", models, "--exporter", "torchscript", *todo],
@@ -94,6 +97,11 @@ def quiet(patience):
 
 def threads_of(text):
     return [int(n) for n in text.split(",")]
+
+
+def wanted(work, name):
+    """The words of dice's --expect for the network's outputs."""
+    return [f"{output}={file}" if output else file for output, file in outputs(work / "models" / name).items()]
 
 
 def run_dice(work, name, threads, *options):
