@@ -3,6 +3,7 @@
 
 #include "dice/graph/ops.hpp"
 
+#include <cmath>
 #include <cstdint>
 
 namespace onnx2hpp_test {
@@ -91,9 +92,14 @@ TEST(BatchNormalization, AloneAndTwice) {
   builder c = normalised();
   c.graph().mutable_output(0)->set_name("z");
   set(c.node("BatchNormalization", {"y", "scale", "shift", "mean", "var"}, {"z"}), "epsilon", 0.0f);
+  // (2, -0.8) x + (8, 19.2), and then (3, -2) / √(2, 6) (x - (1, -1)) + (10, 20)
   const auto net = convert(c);
-  EXPECT_EQ(operators(net), "Conv BatchNormalization");
-  EXPECT_EQ(net.layers.back().operands[0], 2);
+  EXPECT_EQ(operators(net), "Conv");
+  const double a[] = {3 / std::sqrt(2.0), -2 / std::sqrt(6.0)};
+  EXPECT_FLOAT_EQ(written(net, 0)[0], static_cast<float>(3 * 2 * a[0]));
+  EXPECT_FLOAT_EQ(written(net, 0)[1], static_cast<float>(5 * -0.8 * a[1]));
+  EXPECT_FLOAT_EQ(written(net, 1)[0], static_cast<float>((1 * 2 + 8 - 1) * a[0] + 10));
+  EXPECT_FLOAT_EQ(written(net, 1)[1], static_cast<float>((2 * -0.8 + 19.2 + 1) * a[1] + 20));
 }
 
 TEST(Dropout, VanishesUnlessKept) {

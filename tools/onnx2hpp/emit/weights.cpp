@@ -57,8 +57,10 @@ void write_transposed(const parameter& p, const sink& out) {
     const std::size_t count = std::min(block, columns - c);
     for (std::size_t r = 0; r < rows; ++r) {
       to_float32(p.source, static_cast<std::int64_t>(r * columns + c), std::span(line).first(count));
-      for (std::size_t i = 0; i < count; ++i)
-        buffer[i * rows + r] = p.scale == 1 ? line[i] : static_cast<float>(p.scale * static_cast<double>(line[i]));
+      for (std::size_t i = 0; i < count; ++i) {
+        const double factor = p.rows.empty() ? p.scale : p.rows[c + i] * p.scale;
+        buffer[i * rows + r] = factor == 1 ? line[i] : static_cast<float>(factor * static_cast<double>(line[i]));
+      }
     }
     out(std::as_bytes(std::span(buffer).first(count * rows)));
   }

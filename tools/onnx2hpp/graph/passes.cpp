@@ -1,58 +1,143 @@
 #include "graph/passes.hpp"
 
 #include "dice/graph/ops/batch_normalization.hpp"
+#include "dice/graph/ops/binary.hpp"
 #include "dice/graph/ops/conv.hpp"
+#include "dice/graph/ops/flatten.hpp"
+#include "dice/graph/ops/reshape.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <optional>
 #include <span>
 
 namespace onnx2hpp {
 
 namespace {
 
-/// y = (W x + b) · scale + shift = (scale · W) x + (b · scale + shift), for each output channel, in double.
-void join(layer& convolution, dice::ops::conv& op, const layer& normalization) {
-  const auto scale = reals(normalization.parameters[0].source);
-  auto bias = reals(normalization.parameters[1].source);
+namespace ops = dice::ops;
+
+/// y = scale · x + shift, for each channel.
+struct affine {
+  std::vector<double> scale, shift;
+};
+
+/// The constant of a binary operator as a number for each element of axis `axis` of its result.
+std::optional<std::vector<double>> along(const layer& l, int axis) {
+  const auto& p = l.parameters[0];
+  const int before = axis - (l.result.rank - p.extents.rank);
+  const auto channels = static_cast<std::size_t>(l.result[axis]);
+  auto values = reals(p.source);
+  if (values.size() == 1) values.resize(channels, values[0]);
+  else if (before < 0 || p.extents[before] != p.extents.elements()) return {};
+  return values.size() == channels ? std::optional(std::move(values)) : std::nullopt;
+}
+
+/// What layer `l` does with its input, which has its channels along `axis`; none if something else.
+std::optional<affine> affine_of(const layer& l, const shape& in, int axis) {
+  if (l.op.get_if<ops::batch_normalization>()) {
+    if (axis != 1) return {};
+    return affine{reals(l.parameters[0].source), reals(l.parameters[1].source)};
+  }
+  if (l.result != in) return {};
+  const auto values = [&](const auto* op) { return op && op->which != ops::constant::none ? along(l, axis) : std::nullopt; };
+  const auto channels = static_cast<std::size_t>(in[axis]);
+  const std::vector<double> ones(channels, 1), zeros(channels);
+  affine out{ones, zeros};
+  if (auto c = values(l.op.get_if<ops::mul>())) {
+    out.scale = std::move(*c);
+  } else if (auto a = values(l.op.get_if<ops::add>())) {
+    out.shift = std::move(*a);
+  } else if (auto d = values(l.op.get_if<ops::div>()); d && l.op.get_if<ops::div>()->which == ops::constant::second) {
+    for (std::size_t k = 0; k < channels; ++k) out.scale[k] = 1 / (*d)[k];
+  } else if (auto s = values(l.op.get_if<ops::sub>())) {
+    const bool first = l.op.get_if<ops::sub>()->which == ops::constant::first;  // c - x
+    for (std::size_t k = 0; k < channels; ++k) out.scale[k] = first ? -1 : 1, out.shift[k] = first ? (*s)[k] : -(*s)[k];
+  } else {
+    return {};
+  }
+  const auto finite = [](double v) { return std::isfinite(v); };
+  if (!std::ranges::all_of(out.scale, finite) || !std::ranges::all_of(out.shift, finite)) return {};
+  return out;
+}
+
+/// (W x + b) · scale + shift = (scale · W) x + (b · scale + shift), for each output channel, in double.
+void join(layer& convolution, ops::conv& op, affine a) {
   if (op.bias) {
-    const auto before = reals(convolution.parameters[1].source);
-    for (std::size_t c = 0; c < bias.size(); ++c) bias[c] += before[c] * scale[c];
+    const auto& bias = convolution.parameters[1];
+    const auto before = reals(bias.source);
+    for (std::size_t c = 0; c < before.size(); ++c) a.shift[c] += before[c] * a.scale[c];
     convolution.parameters.pop_back();
   }
   op.bias = true;
-  convolution.parameters[0].rows = scale;
+  auto& rows = convolution.parameters[0].rows;
+  if (rows.empty()) rows = std::move(a.scale);
+  else
+    for (std::size_t c = 0; c < rows.size(); ++c) rows[c] *= a.scale[c];
   convolution.parameters.push_back(
-      {"bias", make_constant(element::float64, {op.channels}, std::span<const double>(bias)), {op.channels}});
+      {"bias", make_constant(element::float64, {op.channels}, std::span<const double>(a.shift)), {op.channels}});
 }
+
+class scale_folder {
+ public:
+  explicit scale_folder(network& net)
+      : net_(net), readers_(net.layers.size()), stands_for_(readers_), computed_(net.layers.size()) {
+    for (const auto& l : net.layers)
+      for (const int k : l.operands) ++readers_[index(k)];
+    std::iota(stands_for_.begin(), stands_for_.end(), 0);
+    std::iota(computed_.begin(), computed_.end(), 0);
+  }
+
+  void run() {
+    for (std::size_t i = 0; i < net_.layers.size(); ++i) {
+      for (int& k : net_.layers[i].operands) k = stands_for_[index(k)];
+      if (net_.layers[i].operands.size() == 1) try_folding(static_cast<int>(i));
+    }
+    for (auto& [name, at] : net_.tensors)
+      if (at >= 0) {
+        const int now = stands_for_[index(at)];
+        at = computed_[index(now)] == at ? now : -1;
+      }
+  }
+
+ private:
+  static std::size_t index(int k) { return static_cast<std::size_t>(k); }
+  layer& at(int k) { return net_.layers[index(k)]; }
+
+  void try_folding(int i) {
+    const int before = at(i).operands[0];
+    int source = before;  // through layers that only change the shape
+    while (readers_[index(source)] == 1 && (at(source).op.get_if<ops::reshape>() || at(source).op.get_if<ops::flatten>()))
+      source = at(source).operands[0];
+    auto* op = at(source).op.get_if<ops::conv>();
+    if (!op || readers_[index(source)] != 1) return;
+    const int axis = channel_axis(at(source).result, at(before).result);
+    if (axis < 0) return;
+    auto a = affine_of(at(i), at(before).result, axis);
+    if (!a) return;
+    join(at(source), *op, std::move(*a));
+    stands_for_[index(i)] = before;
+    readers_[index(before)] = readers_[index(i)];
+    for (int k = before; k != source; k = at(k).operands[0]) computed_[index(k)] = i;
+    computed_[index(source)] = i;
+  }
+
+  /// The axis of `s` that has the channels of a convolution's result `from`, reshaped; -1: none.
+  static int channel_axis(const shape& from, const shape& s) {
+    if (s == from) return 1;
+    for (int a = 0; a < s.rank; ++a)
+      if (s.product(0, a) == from[0] && s[a] == from[1]) return a;
+    return -1;
+  }
+
+  network& net_;
+  std::vector<int> readers_, stands_for_, computed_;  ///< computed_: the layer whose result each one computes
+};
 
 }  // namespace
 
-void fold_batch_normalization(network& net) {
-  std::vector<int> readers(net.layers.size());
-  for (const auto& l : net.layers)
-    for (int k : l.operands) ++readers[static_cast<std::size_t>(k)];
-  std::vector<int> stands_for(net.layers.size()), computed(net.layers.size());
-  std::iota(computed.begin(), computed.end(), 0);  // the layer whose result each one computes
-  for (std::size_t i = 0; i < net.layers.size(); ++i) {
-    layer& l = net.layers[i];
-    stands_for[i] = static_cast<int>(i);
-    for (int& k : l.operands) k = stands_for[static_cast<std::size_t>(k)];
-    if (!l.op.get_if<dice::ops::batch_normalization>()) continue;
-    const auto before = static_cast<std::size_t>(l.operands[0]);
-    auto* op = net.layers[before].op.get_if<dice::ops::conv>();
-    // A convolution that has already absorbed one is read by the readers of that one.
-    if (!op || readers[before] != 1 || !net.layers[before].parameters[0].rows.empty()) continue;
-    join(net.layers[before], *op, l);
-    stands_for[i] = static_cast<int>(before);
-    readers[before] = readers[i];
-    computed[before] = static_cast<int>(i);
-  }
-  for (auto& [name, index] : net.tensors)
-    if (index >= 0) {
-      const auto at = static_cast<std::size_t>(index);
-      index = computed[at] == index ? stands_for[at] : -1;
-    }
-}
+void fold_scales(network& net) { scale_folder(net).run(); }
 
 int drop_unused(network& net) {
   const auto size = net.layers.size();

@@ -1,4 +1,5 @@
 #include "graph/node_context.hpp"
+#include "ops/functions.hpp"
 
 #include "dice/graph/ops/hard_sigmoid.hpp"
 
@@ -13,6 +14,8 @@ template <> struct spelling<hard_sigmoid> {
     out("beta", op.beta, unset.beta);
   }
 };
+
+operation hard_sigmoid_of(float alpha, float beta) { return hard_sigmoid{.alpha = alpha, .beta = beta}; }
 
 namespace {
 

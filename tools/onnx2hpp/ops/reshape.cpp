@@ -1,6 +1,7 @@
 // Reshape, Squeeze and Unsqueeze: the same elements with another shape.
 #include "ops/reshape.hpp"
 
+#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
 #include "dice/graph/ops/reshape.hpp"
@@ -17,6 +18,8 @@ template <> struct spelling<dice::ops::reshape> {
     out.add("to", literal(op.to));
   }
 };
+
+operation reshape_of(const shape& to) { return dice::ops::reshape{.to = to}; }
 
 int reshape_layer(node_context& n, int x, const shape& to) { return n.add(dice::ops::reshape{.to = to}, {x}); }
 

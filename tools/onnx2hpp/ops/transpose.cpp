@@ -1,3 +1,4 @@
+#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 #include "ops/permute.hpp"
 
@@ -15,6 +16,8 @@ template <> struct spelling<transpose> {
   // Unused entries of perm have their default values.
   static void write(const transpose& op, const transpose&, initialiser& out) { out.add("perm", literal(op.perm)); }
 };
+
+operation transpose_of(const std::array<int, dice::tensor::max_rank>& perm) { return transpose{.perm = perm}; }
 
 int transpose_layer(node_context& n, int x, const std::vector<int>& perm) {
   transpose op;
