@@ -1,5 +1,6 @@
 // onnx2hpp: an ONNX network as a C++ header.
 #include "emit/emit.hpp"
+#include "emit/operators.hpp"
 #include "emit/sha256.hpp"
 #include "expect/comparison.hpp"
 #include "graph/convert.hpp"
@@ -150,6 +151,8 @@ int run(int argc, char** argv) {
     return 0;
   } catch (const conversion_error& e) {
     for (const auto& p : e.problems) out.error(p);
+    if (const auto names = operators_of(e.problems); !names.empty())
+      out.note(fmt::format("what is read of them: onnx2hpp --list-operators {} (docs/operators.md)", names));
     out.error(fmt::format("{} {} ({} {})", quote(opts.model.string()), e.what(), e.problems.size(),
                           e.problems.size() == 1 ? "problem" : "problems"));
     return 1;

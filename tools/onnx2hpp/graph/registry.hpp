@@ -31,6 +31,8 @@ struct known_operator {
 
 /// By their names.
 std::map<std::string, known_operator>& operators();
+/// ONNX's other standard operators, with the reason why they are not read.
+const std::map<std::string, std::string>& unread_operators();
 
 /// The operator exists in the opsets `exists` and has these `attributes`, separated by blanks; "axes<13" has been removed in
 /// opset 13, "axes>=13" exists from then on. Nodes can read no others.
