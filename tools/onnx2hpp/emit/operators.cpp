@@ -23,7 +23,8 @@ std::string row(const std::string& name, const std::string& exist, const char* i
 
 std::string row(const std::string& name, const known_operator& o) {
   const char* inputs = o.folds_shapes ? "shapes" : !o.import ? "constants" : o.fold ? "both" : "activations";
-  auto out = row(name, fmt::format("{}–{}", std::max(o.exists.first, first_opset), o.exists.last), inputs, o.notes);
+  const int first = std::max(o.exists.first, first_opset), last = o.exists.last;
+  auto out = row(name, first == last ? std::to_string(last) : fmt::format("{}–{}", first, last), inputs, o.notes);
   std::string all;
   for (const auto& [attribute, has] : o.attributes) {
     all += (all.empty() ? "    " : ", ") + attribute;
