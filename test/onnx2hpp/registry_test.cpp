@@ -29,13 +29,14 @@ const form forms[] = {{"Add", 7, {"x", "x2"}},
                       {"AveragePool", 7, {"x"}, {"kernel_shape"}},
                       {"BatchNormalization", 7, {"x", "c", "c", "c", "c"}},
                       {"Cast", 7, {"x"}, {"to"}},
+                      {"Clip", 11, {"x", "n", "n"}},
                       {"CastLike", 15, {"x", "c"}},
                       {"Concat", 7, {"x", "x2"}, {"axis"}},
                       {"Constant", 7, {}, {"value"}},
                       {"Constant", 11, {}},
                       {"ConstantOfShape", 9, {"shape"}},
-                      {"Conv", 7, {"x", "w"}},
-                      {"ConvTranspose", 7, {"x", "w"}},
+                      {"Conv", 7, {"x", "w", "c"}},
+                      {"ConvTranspose", 7, {"x", "w", "c"}},
                       {"DepthToSpace", 7, {"x"}, {"blocksize"}},
                       {"Div", 7, {"x", "x2"}},
                       {"Einsum", 12, {"x", "x2"}, {"equation"}},
@@ -50,7 +51,7 @@ const form forms[] = {{"Add", 7, {"x", "x2"}},
                       {"GroupNormalization", 21, {"x", "c", "c"}, {"num_groups"}},
                       {"InstanceNormalization", 7, {"x", "c", "c"}},
                       {"LRN", 7, {"x"}, {"size"}},
-                      {"LayerNormalization", 17, {"x", "c"}},
+                      {"LayerNormalization", 17, {"x", "c", "c"}},
                       {"Less", 7, {"c", "c"}},
                       {"LessOrEqual", 12, {"c", "c"}},
                       {"MatMul", 7, {"x", "m"}},
@@ -64,22 +65,37 @@ const form forms[] = {{"Add", 7, {"x", "x2"}},
                       {"Or", 7, {"b", "b"}},
                       {"PRelu", 7, {"x", "c"}},
                       {"Pad", 7, {"x"}, {"pads"}},
-                      {"Pad", 11, {"x", "p"}},
+                      {"Pad", 11, {"x", "p", "n"}},
+                      {"Pad", 18, {"x", "p", "n", "axes"}},
                       {"Pow", 7, {"x", "c"}},
                       {"RMSNormalization", 23, {"x", "c"}},
                       {"Range", 11, {"n", "n", "n"}},
+                      {"ReduceL1", 18, {"x", "i"}},
+                      {"ReduceL2", 18, {"x", "i"}},
+                      {"ReduceLogSum", 18, {"x", "i"}},
+                      {"ReduceLogSumExp", 18, {"x", "i"}},
+                      {"ReduceMax", 18, {"x", "i"}},
+                      {"ReduceMean", 18, {"x", "i"}},
+                      {"ReduceMin", 18, {"x", "i"}},
+                      {"ReduceProd", 18, {"x", "i"}},
+                      {"ReduceSum", 13, {"x", "i"}},
+                      {"ReduceSumSquare", 18, {"x", "i"}},
                       {"Reshape", 7, {"x", "shape"}},
                       {"Resize", 10, {"x", "f"}},
                       {"Resize", 11, {"x", "", "f"}},
+
                       {"ScatterND", 11, {"c", "i", "u"}},
                       {"Slice", 7, {"x"}, {"starts", "ends"}},
-                      {"Slice", 10, {"x", "zero", "i"}},
+                      {"Slice", 10, {"x", "zero", "i", "zero", "i"}},
                       {"SpaceToDepth", 7, {"x"}, {"blocksize"}},
                       {"Split", 7, {"x"}, {"axis"}},
+                      {"Split", 13, {"x", "parts"}, {"axis"}},
+                      {"Squeeze", 13, {"x", "zero"}},
                       {"Sub", 7, {"x", "x2"}},
                       {"Sum", 7, {"x", "x2"}},
                       {"SwiGLU", 28, {"x", "x2"}},
                       {"Tile", 7, {"x", "double"}},
+                      {"Trilu", 14, {"x", "i"}},
                       {"Unsqueeze", 7, {"x"}, {"axes"}},
                       {"Unsqueeze", 13, {"x", "i"}},
                       {"Upsample", 7, {"x"}, {"scales"}},
@@ -207,7 +223,9 @@ builder node_of(const std::string& op, int opset, const std::string& attribute, 
       .ints("wide", {2, 1, 1, 1})
       .ints("shape", {1, 4, 4, 4})
       .ints("double", {1, 1, 1, 2})
-      .ints("p", {0, 0, 0, 1, 0, 0, 0, 1});
+      .ints("p", {0, 0, 0, 1, 0, 0, 0, 1})
+      .ints("axes", {0, 1, 2, 3})
+      .ints("parts", {1, 3});
   b.tensor("b", onnx::TensorProto::BOOL, {4}).set_raw_data("\1\0\1\0", 4);
   form of{op.c_str(), 7, {"x"}};
   for (const auto& f : forms)
@@ -238,6 +256,22 @@ TEST(Declarations, AreRead) {
           if (!constant) EXPECT_EQ(found, "");
           else EXPECT_TRUE(found.starts_with("output \"y\" (, opset 0): " + of)) << found;
         }
+  }
+}
+
+/// A note "… constant" stands for inputs that are refused as activations.
+TEST(Declarations, NameConstantInputs) {
+  for (const auto& [name, known] : onnx2hpp::operators()) {
+    if (!known.import) continue;
+    bool refused = false;
+    auto b = node_of(name, known.exists.last, "", false);
+    for (auto& input : *b.graph().mutable_node(0)->mutable_input()) {
+      const auto before = input;
+      input = "x";
+      refused = refused || contains(problems(b), "is computed at run time");
+      input = before;
+    }
+    EXPECT_EQ(refused, contains(known.notes + ";", " constant;")) << name;
   }
 }
 

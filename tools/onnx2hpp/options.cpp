@@ -158,11 +158,12 @@ options read_options(int argc, char** argv) {
                     ->multi_option_policy(one);
   app.add_flag("--list-layers", out.list,
                "Print the layers as a table and write nothing; cut bytes: what a cut before the layer would send");
-  app.add_option_function<std::string>(
-         "--list-operators", [](const std::string& names) { throw CLI::CallForVersion(list_operators(names), 0); },
+  app.add_option_function<std::vector<std::string>>(
+         "--list-operators", [](const auto& names) { throw CLI::CallForVersion(list_operators(names), 0); },
          "Print what is read of each ONNX operator, or of A and B only, and exit")
       ->type_name("[A,B]")
-      ->expected(0, 1);
+      ->delimiter(',')
+      ->expected(0, -1);
   app.add_option("--dot", dot, "Also write the network as a graph for Graphviz")
       ->type_name("FILE")
       ->multi_option_policy(one);

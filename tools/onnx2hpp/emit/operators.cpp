@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <sstream>
 
 namespace onnx2hpp {
 
@@ -45,11 +44,11 @@ std::set<std::string> all_names() {
 
 }  // namespace
 
-std::string list_operators(const std::string& names) {
+std::string list_operators(const std::vector<std::string>& names) {
   std::string out = row("operator", "opsets", "inputs", "notes; attributes");
   std::set<std::string> chosen;
-  std::istringstream words(names);
-  for (std::string name; std::getline(words, name, ',');) {
+  for (const auto& name : names) {
+    if (name.empty()) continue;  // CLI11 gives this if there are none
     if (!standard(name)) {
       dice::meta::nearest known(name);
       const auto all = all_names();

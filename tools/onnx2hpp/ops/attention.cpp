@@ -77,10 +77,11 @@ void import(node_context& n) {
   n.result(reshape_layer(n, y, flat ? shape{batch, queries, heads * v_size} : shape{batch, heads, queries, v_size}));
 }
 
-const importer known("Attention", import, 23,
-                     "is_causal kv_num_heads left_window_size>=25 q_num_heads qk_matmul_output_mode right_window_size>=25 "
-                     "scale softcap softmax_precision",
-                     "no cache of keys and values, no window, only the output Y; becomes Einsum, Softmax and others");
+const importer known(
+    "Attention", import, 23,
+    "is_causal kv_num_heads left_window_size>=25 q_num_heads qk_matmul_output_mode right_window_size>=25 "
+    "scale softcap softmax_precision",
+    "no cache of keys and values, no window, no softcap with a mask; only the output Y; becomes Einsum, Softmax and others");
 
 }  // namespace
 }  // namespace onnx2hpp
