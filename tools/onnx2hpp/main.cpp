@@ -151,10 +151,10 @@ int run(int argc, char** argv) {
     return 0;
   } catch (const conversion_error& e) {
     for (const auto& p : e.problems) out.error(p);
-    if (const auto names = operators_of(e.problems); !names.empty())
-      out.note(fmt::format("what is read of them: onnx2hpp --list-operators {} (docs/operators.md)", names));
     out.error(fmt::format("{} {} ({} {})", quote(opts.model.string()), e.what(), e.problems.size(),
                           e.problems.size() == 1 ? "problem" : "problems"));
+    if (const auto names = operators_of(e.problems); !names.empty())
+      out.note(fmt::format("onnx2hpp --list-operators {} prints what is read of them (docs/operators.md)", names));
     return 1;
   }
 }
