@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace onnx2hpp_test {
 namespace {
@@ -252,6 +253,19 @@ TEST(Constants, DefaultsOfAttributesAreThoseOfOnnx) {
   EXPECT_EQ(from({3}, "Shape", {"n"}), (floats{2, 3, 1}));
   EXPECT_EQ(from({2}, "ConstantOfShape", {"two"}), (floats{0, 0}));
   EXPECT_EQ(from({1}, "Mod", {"minus", "three"}), (floats{2}));  // with the divisor's sign
+}
+
+TEST(Constants, RemaindersOfReals) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto mod = [](int truncated) {
+    return folded({5}, [&](builder& b) {
+      b.floats("a", {5}, {-7.5f, 7.5f, -7.5f, 6, -1}).floats("b", {5}, {2, -2, -2, -3, infinity});
+      set(b.node("Mod", {"a", "b"}, {"c"}), "fmod", truncated);
+    });
+  };
+  EXPECT_EQ(mod(1), (floats{-1.5f, 1.5f, -1.5f, 0, -1}));
+  EXPECT_EQ(mod(0), (floats{0.5f, -0.5f, -1.5f, 0, infinity}));
+  EXPECT_TRUE(std::signbit(mod(0)[3]));
 }
 
 TEST(Constants, WithoutElementsTakeNoTime) {

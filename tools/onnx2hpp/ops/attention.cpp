@@ -34,10 +34,8 @@ void import(node_context& n) {
   for (const int k : {4, 5, 6})
     if (n.given(k)) n.refuse("it has a cache of keys and values, or their number; only whole sequences are supported");
   n.require(n.outputs() == 1, "it has outputs besides Y: cached keys and values, or scores");
-  if (n.opset() >= 25) {
-    if (n.integer("left_window_size", -1) != -1 || n.integer("right_window_size", -1) != -1)
-      n.refuse("its attention is limited to a window");
-  }
+  if (n.integer("left_window_size", -1) != -1 || n.integer("right_window_size", -1) != -1)
+    n.refuse("its attention is limited to a window");
   n.ignore({"qk_matmul_output_mode", "softmax_precision"});
   int q = n.activation(0), k = n.activation(1), v = n.activation(2);
   const int rank = n.shape_of(q).rank;
@@ -79,7 +77,11 @@ void import(node_context& n) {
   n.result(reshape_layer(n, y, flat ? shape{batch, queries, heads * v_size} : shape{batch, heads, queries, v_size}));
 }
 
-const importer known("Attention", import, 23);
+const importer known(
+    "Attention", import, 23,
+    "is_causal kv_num_heads left_window_size>=25 q_num_heads qk_matmul_output_mode right_window_size>=25 "
+    "scale softcap softmax_precision",
+    "no cache of keys and values, no window, no softcap with a mask; only the output Y; becomes Einsum, Softmax and others");
 
 }  // namespace
 }  // namespace onnx2hpp

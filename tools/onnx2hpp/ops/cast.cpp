@@ -36,8 +36,10 @@ void like(node_context& n) {
   n.is_constant(0) ? cast_constant(n, to) : cast_activation(n, to);
 }
 
-const importer known[] = {{"Cast", import}, {"CastLike", like, 15}};
-const folder folds[] = {{"Cast", fold}, {"CastLike", like, 15}};
+const importer known[] = {
+    {"Cast", import, 1, "round_mode>=24 saturate>=19 to", "activations: only to float32, which does nothing"},
+    {"CastLike", like, 15, "round_mode>=24 saturate>=19", "activations: only to float32, which does nothing"}};
+const folder folds[] = {{"Cast", fold}, {"CastLike", like}};
 
 }  // namespace
 }  // namespace onnx2hpp

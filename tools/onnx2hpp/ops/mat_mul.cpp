@@ -49,7 +49,8 @@ void import(node_context& n) {
   }
 }
 
-const importer known("MatMul", import);
+const importer known("MatMul", import, 1, "",
+                     "a constant only as second operand, of one matrix; two activations become Einsum");
 
 }  // namespace
 }  // namespace onnx2hpp
