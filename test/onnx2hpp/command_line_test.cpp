@@ -1,4 +1,4 @@
-// The program as users call it: options, exit codes, files, refusals.
+// The program as users call it: options, exit codes, files.
 #include "run_tool.hpp"
 
 #include <gtest/gtest.h>
@@ -327,100 +327,6 @@ TEST(Report, ACutSendsATensorWithTwoReadersOnce) {
   std::vector<int> bytes;
   for (const auto& c : cuts) bytes.push_back(c["bytes"]);
   EXPECT_EQ(bytes, (std::vector<int>{16, 32, 32, 16}));
-}
-
-TEST(Refusals, ListAllProblemsAtOnce) {
-  builder b(11);
-  b.input("x", {1, 3, 8, 8}).output("y").output("z").weights("w", {4, 3, 3, 3});
-  b.node("Conv", {"x", "w"}, {"c"}, "fine");
-  b.node("NonMaxSuppression", {"c"}, {"n"}, "boxes");
-  b.node("TopK", {"n"}, {"t"}, "best");
-  b.node("Gelu", {"c"}, {"g"}, "custom").set_domain("com.microsoft");
-  auto& pad = b.node("Pad", {"c", "p"}, {"q"}, "round");
-  set(pad, "mode", "wrap");
-  b.ints("p", {0, 0, 1, 1, 0, 0, 1, 1});
-  b.node("Add", {"t", "g"}, {"y"});
-  b.node("Relu", {"q"}, {"z"});
-  const scratch folder;
-  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path / "out"});
-  EXPECT_EQ(done.code, 1);
-  EXPECT_TRUE(contains(done.err,
-                       "onnx2hpp: error: node \"boxes\" (NonMaxSuppression, opset 11): the operator is not supported; "
-                       "cut the graph before it with --outputs c"))
-      << done.err;
-  EXPECT_TRUE(contains(done.err, "node \"best\" (TopK, opset 11)")) << done.err;
-  EXPECT_TRUE(contains(done.err, "node \"custom\" (com.microsoft::Gelu): the domain \"com.microsoft\"")) << done.err;
-  EXPECT_TRUE(contains(done.err, "node \"round\" (Pad, opset 11): its mode is \"wrap\"")) << done.err;
-  EXPECT_TRUE(contains(done.err, "(4 problems)")) << done.err;
-  EXPECT_FALSE(fs::exists(folder.path / "out"));
-  EXPECT_EQ(tool({folder.path / "net.onnx", "--outputs", "c", "-o", folder.path / "out"}).code, 0) << "the remedy helps";
-}
-
-TEST(Refusals, NothingOfTheModelReachesTheTerminalUnescaped) {
-  builder b;
-  b.symbolic_input("in\x1b[2J", {"1", "H\x1b"}).input("x", {1}).output("y");
-  b.node("Conv\x1b\n", {"x"}, {"y"}, "n\x7f\xc2\x9b").set_domain("d\r\xe2\x80\xae");
-  const scratch folder;
-  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
-  EXPECT_EQ(done.code, 1);
-  EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 3) << done.err;
-  for (char c : done.err) EXPECT_TRUE(c == '\n' || (c >= ' ' && c < 0x7f)) << int{c};
-}
-
-TEST(Refusals, RemediesRunNothingInAShell) {
-  const std::string name = "a'$(touch x)`touch x`";
-  builder b;
-  b.symbolic_input(name + "1", {"1", name}).symbolic_input(name + "2", {"N'$(touch x)", "4"}).output("y").output("z");
-  b.node("Relu", {name + "2"}, {name});
-  b.node("Sin", {name}, {"y"});
-  b.node("Relu", {name + "1"}, {"z"});
-  const scratch folder;
-  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
-  EXPECT_EQ(done.code, 1);
-  const std::string quoted = "a'\\''$(touch x)`touch x`";
-  for (const auto& remedy : {"cut the graph before it with --outputs '" + quoted + "'",
-                             "fix it with -d '" + quoted + "=NUMBER' or -i '" + quoted + "1:1xN'",
-                             std::string("(-d 'N'\\''$(touch x)=NUMBER' sets another value)")})
-    EXPECT_TRUE(contains(done.err, remedy)) << done.err;
-}
-
-TEST(Refusals, GoOnBehindAnUnsupportedOperator) {
-  builder b;
-  b.input("x", {1, 3, 8, 8}).output("y").weights("w", {4, 5, 3, 3});
-  b.node("Sin", {"x"}, {"e"}, "first");
-  b.node("Conv", {"e", "w"}, {"y"}, "second");
-  const scratch folder;
-  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
-  EXPECT_TRUE(contains(done.err, "\"first\"") &&
-              contains(done.err, "\"second\" (Conv, opset 17): its weights {4, 5, 3, 3} do not fit"))
-      << done.err;
-}
-
-TEST(Refusals, Versions) {
-  const scratch folder;
-  const auto err = [&](int opset, int ir) {
-    builder b(opset, ir);
-    b.input("x", {1}).output("y");
-    b.node("Relu", {"x"}, {"y"});
-    const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
-    return std::to_string(done.code) + done.err;
-  };
-  EXPECT_TRUE(contains(err(6, 3), "the model uses opset 6; opsets 7 to 28 are supported"));
-  EXPECT_TRUE(contains(err(29, 14), "the model uses opset 29"));
-  EXPECT_TRUE(contains(err(7, 2), "IR version 2"));
-  EXPECT_EQ(err(7, 3), "0");
-  EXPECT_EQ(err(28, 14), "0");
-  EXPECT_EQ(err(21, 15).rfind("0onnx2hpp: warning: the model has IR version 15", 0), 0u);
-}
-
-TEST(Refusals, InputsThatAreNotFloat32) {
-  builder b;
-  b.input("x", {1}, onnx::TensorProto::INT64).output("y");
-  b.node("Relu", {"x"}, {"y"});
-  const scratch folder;
-  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
-  EXPECT_EQ(done.code, 1);
-  EXPECT_TRUE(contains(done.err, "input \"x\": its elements are INT64")) << done.err;
 }
 
 TEST(Files, FailuresLeaveNothingBehind) {

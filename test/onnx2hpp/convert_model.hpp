@@ -29,7 +29,7 @@ inline network convert(const builder& b, const conversion& settings = {}) {
 /// Shape of the network's last layer, its output.
 inline shape result(const network& net) { return net.layers.back().result; }
 
-/// All problems as one text; empty if the model converts.
+/// All problems and the remedy as one text; empty if the model converts.
 inline std::string problems(const builder& b, const conversion& settings = {}) {
   try {
     convert(b, settings);
@@ -38,7 +38,7 @@ inline std::string problems(const builder& b, const conversion& settings = {}) {
     for (const auto& p : e.problems)
       out +=
           p.node + " (" + p.operator_name + ", opset " + std::to_string(p.opset) + "): " + p.reason + "; " + p.remedy + "\n";
-    return out;
+    return out + e.remedy;
   }
   return "";
 }

@@ -144,18 +144,6 @@ TEST(Attention, OfHeadsThatShareKeys) {
   EXPECT_NE(problems(cached).find("a cache of keys and values"), std::string::npos);
 }
 
-/// The remedy names all that the refused node reads, once each: a detector's scores beside its boxes.
-TEST(Refusals, CutBeforeAllOperands) {
-  builder b(11);
-  b.input("x", {1, 4, 4}).output("y");
-  b.node("Sigmoid", {"x"}, {"boxes"}), b.node("Tanh", {"x"}, {"scores"});
-  b.node("NonMaxSuppression", {"boxes", "scores", "", "boxes"}, {"y"});
-  EXPECT_NE(problems(b).find("--outputs boxes,scores"), std::string::npos) << problems(b);
-  b.graph().mutable_output(0)->set_name("boxes");
-  b.output("scores");
-  EXPECT_EQ(operators(convert(b)), "Sigmoid Tanh");
-}
-
 TEST(Where, WithAConstantCondition) {
   builder b(16);
   b.input("x", {2, 3}).input("z", {2, 3}).output("y").ints("c", {1, 0, 1}).floats("k", {}, {7});

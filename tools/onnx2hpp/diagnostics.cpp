@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <span>
 
 namespace onnx2hpp {
 
@@ -14,20 +16,59 @@ void print(const char* kind, const std::string& text) {
   dice::text::print_error(fmt::format("onnx2hpp: {}: {}", kind, text));
 }
 
-}  // namespace
-
-void messages::error(const std::string& text) const { print("error", text); }
-
-void messages::error(const problem& p) const {
-  std::string text;
-  if (!p.node.empty()) text += p.node;
+/// One message about problems that are alike.
+std::string text_of(std::span<const problem* const> alike) {
+  constexpr std::size_t shown = 3;
+  const problem& p = *alike[0];
+  const bool nodes = alike.size() > 1 && p.node.starts_with("node ");
+  std::string text = nodes ? "nodes " + p.node.substr(5) : p.node;
+  for (std::size_t k = 1; k < std::min(shown, alike.size()); ++k)
+    text += ", " + alike[k]->node.substr(alike[k]->node.starts_with("node ") ? 5 : 0);
+  if (alike.size() > shown) text += fmt::format(" and {} more", alike.size() - shown);
   if (!p.operator_name.empty()) {
     text += text.empty() ? "" : " ";
     text += p.opset ? fmt::format("({}, opset {})", p.operator_name, p.opset) : fmt::format("({})", p.operator_name);
   }
   text += text.empty() ? p.reason : ": " + p.reason;
   if (!p.remedy.empty()) text += "; " + p.remedy;
-  print("error", text);
+  return text;
+}
+
+/// What problems that are alike have in common: all but names and shapes.
+std::string kind_of(const problem& p) {
+  std::string out = fmt::format("{} {} ", p.operator_name, p.opset);
+  char end = 0;  // of the name or shape that is left out here
+  for (const char c : p.reason + ";" + p.remedy)
+    if (end == 0) out += c, end = c == '"' ? '"' : c == '{' ? '}' : '\0';
+    else if (c == end) end = 0;
+  return out;
+}
+
+}  // namespace
+
+void messages::error(const std::string& text) const { print("error", text); }
+
+void messages::error(const conversion_error& e, const std::string& about) const {
+  constexpr std::size_t most = 10;
+  std::vector<std::vector<const problem*>> alike;
+  std::map<std::string, std::size_t> kinds;  // of problems of nodes: where in `alike` they are
+  std::size_t left = 0;
+  for (const auto& p : e.problems) {
+    const bool each = p.operator_name.empty() || level_ == verbosity::verbose;
+    const auto known = each ? kinds.end() : kinds.find(kind_of(p));
+    if (known != kinds.end()) {
+      alike[known->second].push_back(&p);
+    } else if (each || kinds.size() < most) {
+      if (!each) kinds.emplace(kind_of(p), alike.size());
+      alike.push_back({&p});
+    } else {
+      ++left;
+    }
+  }
+  for (const auto& a : alike) print("error", text_of(a));
+  print("error", fmt::format("{} {} ({} {}{})", about, e.what(), e.problems.size(),
+                             e.problems.size() == 1 ? "problem" : "problems", left > 0 ? "; -v prints all" : ""));
+  if (!e.remedy.empty()) print("remedy", e.remedy);
 }
 
 void messages::warning(const std::string& text) const {

@@ -15,6 +15,7 @@ struct problem {
   int opset = 0;                ///< version of the operator's domain; 0: not known
   std::string reason{};
   std::string remedy{};
+  bool avoidable = false;  ///< a network that ends before it may be converted
 };
 
 /// All problems of a model, or of the files that go with it; `what` is the consequence for the model. Exit code 1.
@@ -23,6 +24,7 @@ struct conversion_error : std::runtime_error {
       : std::runtime_error(what), problems(std::move(list)) {}
   explicit conversion_error(problem one) : conversion_error(std::vector<problem>{std::move(one)}) {}
   std::vector<problem> problems;
+  std::string remedy{};  ///< for all problems together
 };
 
 /// A file that cannot be read, is damaged or cannot be written; exit code 1.
@@ -54,7 +56,8 @@ class messages {
  public:
   explicit messages(verbosity level) : level_(level) {}
   void error(const std::string& text) const;
-  void error(const problem& p) const;
+  /// Problems of nodes that are alike are one message, and only the first few such messages are printed, unless with -v.
+  void error(const conversion_error& e, const std::string& about) const;
   void warning(const std::string& text) const;  ///< not with -q
   void note(const std::string& text) const;     ///< not with -q
   void detail(const std::string& text) const;   ///< only with -v

@@ -150,9 +150,7 @@ int run(int argc, char** argv) {
     flush_output();
     return 0;
   } catch (const conversion_error& e) {
-    for (const auto& p : e.problems) out.error(p);
-    out.error(fmt::format("{} {} ({} {})", quote(opts.model.string()), e.what(), e.problems.size(),
-                          e.problems.size() == 1 ? "problem" : "problems"));
+    out.error(e, quote(opts.model.string()));
     if (const auto names = operators_of(e.problems); !names.empty())
       out.note(fmt::format("onnx2hpp --list-operators {} prints what is read of them (docs/operators.md)", names));
     return 1;

@@ -1,5 +1,6 @@
 #include "graph/convert.hpp"
 
+#include "graph/cut.hpp"
 #include "graph/graph_order.hpp"
 #include "graph/inline_functions.hpp"
 #include "graph/input_shapes.hpp"
@@ -36,20 +37,20 @@ class converter {
       net_.node_names.push_back(n.name);
       if (!n.outputs.empty()) net_.node_names.push_back(n.outputs[0]);
     }
-    const auto outputs = choose_outputs();
-    const auto order = order_nodes(nodes_, outputs, problems_);
-    require_files(order);
-    make_inputs(inputs_cut_off(order, outputs));
+    outputs_ = choose_outputs();
+    order_ = order_nodes(nodes_, outputs_, problems_);
+    require_files(order_);
+    make_inputs(inputs_cut_off(order_, outputs_));
     for (const auto& [name, t] : model_.initializers) {
       value& v = values_[name];
       if (t.error.empty()) v = {value::kind::constant, -1, t.value};
       else v = {value::kind::missing, -1, {}, "the initializer cannot be read: " + t.error};
     }
-    for (auto i : order) convert_node(nodes_[i]);
+    for (auto i : order_) convert_node(i);
     // The remaining nodes depend on themselves, which has been reported, or no output needs them.
     for (const auto& n : nodes_)
       for (const auto& o : n.outputs) values_.emplace(o, value{});
-    for (const auto& name : outputs) make_output(name);
+    for (const auto& name : outputs_) make_output(name);
     for (const auto& [name, v] : values_) net_.tensors[name] = v.is == value::kind::layer ? v.index : -1;
     net_.tensors.erase("");
     if (!problems_.empty()) throw conversion_error(problems_);
@@ -63,12 +64,45 @@ class converter {
       join_functions(net_);
       drop_unused(net_);
     }
-    if (const auto left = nodes_.size() - order.size(); left > 0)
+    if (const auto left = nodes_.size() - order_.size(); left > 0)
       out_.detail(fmt::format("{} nodes are left out: no output depends on them", left));
     return std::move(net_);
   }
 
+  /// What to do about all problems that `run` found: where to end the network before what was refused, which is tried.
+  std::string remedy() const {
+    if (std::ranges::none_of(problems_, &problem::avoidable)) return {};
+    if (!std::ranges::all_of(problems_, &problem::avoidable))
+      return "solve the other problems first; then onnx2hpp says where the network can end before what is refused";
+    const partial_graph g{nodes_, order_, outputs_, values_, net_};
+    auto refused = refused_;
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      conversion settings = settings_;
+      settings.outputs = outputs_before(g, refused);
+      if (settings.outputs.empty())
+        return "export the model without what is refused; nothing of the network is left without it";
+      converter rest(model_, settings, messages(verbosity::quiet));
+      try {
+        rest.run();
+        return advice(g, settings.outputs);
+      } catch (const conversion_error&) {
+        refused.insert(rest.refused_.begin(), rest.refused_.end());
+      }
+    }
+    return {};
+  }
+
  private:
+  static std::string advice(const partial_graph& g, const std::vector<std::string>& outputs) {
+    const auto k = kept_by(g, outputs);
+    std::vector<std::string> words;
+    for (const auto& name : outputs) words.push_back(dice::text::shell_word(name));
+    const auto option = fmt::format("--outputs {}", fmt::join(words, ","));
+    return k.little() ? fmt::format("export the model without what is refused; to leave it out would keep only {}: {}",
+                                    k.text(), option)
+                      : fmt::format("leave out what is refused; this keeps {}: {}", k.text(), option);
+  }
+
   /// One problem for each file of weights that is not there, instead of one for each of its tensors.
   void require_files(const std::vector<std::size_t>& order) {
     std::map<std::string, int> missing;
@@ -171,7 +205,8 @@ class converter {
                                          "give each value its own name"));
   }
 
-  void convert_node(const node& n) {
+  void convert_node(std::size_t i) {
+    const node& n = nodes_[i];
     node_context context(n, net_, values_, settings_.fold);
     bool failed = true;
     const auto before = net_.layers.size();
@@ -180,7 +215,9 @@ class converter {
       context.require_all_read();
       failed = false;
     } catch (const refusal& r) {
-      problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? cut_hint(n) : r.remedy));
+      problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? input_hint(n) : r.remedy));
+      problems_.back().avoidable = problems_.back().remedy.empty();
+      refused_.insert(i);
     } catch (const unknown_input&) {
     }
     if (failed) net_.layers.erase(net_.layers.begin() + static_cast<std::ptrdiff_t>(before), net_.layers.end());
@@ -199,7 +236,8 @@ class converter {
       context.refuse(n.opset == 0 ? fmt::format("the domain {} is not imported", quote(n.domain))
                                   : fmt::format("operators of the domain {} are not supported", quote(n.domain)));
     const auto found = operators().find(n.operator_name);
-    if (found == operators().end()) context.refuse("the operator is not supported");
+    if (found == operators().end())
+      context.refuse("the operator is not supported", quantised(n) ? "export the model as it was before quantization" : "");
     const known_operator& known = found->second;
     if (n.opset < first_opset || n.opset > last_opset) {
       // Already reported for the model, unless a function has another opset.
@@ -240,22 +278,10 @@ class converter {
     if (folded_bytes_ > max_folded_bytes) context.refuse("with it, computing the model's constants takes over 4 GiB");
   }
 
-  /// Suggests what to do about a node that cannot be converted: give an input its declared shape, or end the graph at the
-  /// values just before the node, all that it reads.
-  std::string cut_hint(const node& n) const {
-    if (n.domain.empty() && operators().contains(n.operator_name) && operators()[n.operator_name].import)
-      if (auto input = undeclared_input(model_, settings_); !input.empty()) return input;
-    std::vector<std::string> before;
-    for (const auto& name : n.inputs) {
-      const auto v = values_.find(name);
-      if (v == values_.end() || v->second.is != value::kind::layer) continue;
-      const auto i = static_cast<std::size_t>(v->second.index);
-      if (is_input(net_.layers[i])) continue;  // or assumed
-      if (auto word = dice::text::shell_word(name); std::ranges::find(before, word) == before.end())
-        before.push_back(std::move(word));
-    }
-    if (before.empty()) return "export the model without it";
-    return fmt::format("cut the graph before it with --outputs {}", fmt::join(before, ","));
+  /// What to do about a node that is refused if an input does not have its declared shape.
+  std::string input_hint(const node& n) const {
+    if (!n.domain.empty() || !operators().contains(n.operator_name) || !operators()[n.operator_name].import) return {};
+    return undeclared_input(model_, settings_);
   }
 
   /// After a problem, conversion continues in order to find others, with the shape that the model declares, if any.
@@ -273,6 +299,12 @@ class converter {
     return {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
   }
 
+  static bool quantised(const node& n) {
+    static constexpr const char* known[] = {"ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger",
+                                            "QLinearConv", "QLinearMatMul",    "QuantizeLinear"};
+    return std::ranges::any_of(known, [&](const char* k) { return n.operator_name == k; });
+  }
+
   /// Operators that keep the shape of their first input, unsupported or refused.
   static bool keeps_shape(const node& n) {
     // clang-format off
@@ -288,9 +320,7 @@ class converter {
   void make_output(const std::string& name) {
     const auto v = values_.find(name);
     const auto tell = [&](std::string reason) {
-      problems_.push_back({.node = "output " + quote(name),
-                           .reason = std::move(reason),
-                           .remedy = "leave it out: give --outputs only the names of the others"});
+      problems_.push_back({.node = "output " + quote(name), .reason = std::move(reason), .avoidable = true});
     };
     if (v == values_.end()) return tell("no node produces it");
     switch (v->second.is) {
@@ -313,6 +343,9 @@ class converter {
   const messages& out_;
   std::vector<problem> problems_;
   std::vector<node> nodes_;
+  std::vector<std::string> outputs_;
+  std::vector<std::size_t> order_;  ///< of the nodes that the outputs need
+  std::set<std::size_t> refused_;   ///< nodes
   std::map<std::string, value> values_;
   symbol_extents symbols_;
   static constexpr std::size_t max_folded_bytes = std::size_t{1} << 32;
@@ -323,7 +356,13 @@ class converter {
 }  // namespace
 
 network convert(const model& m, const conversion& settings, const messages& out) {
-  return converter(m, settings, out).run();
+  converter c(m, settings, out);
+  try {
+    return c.run();
+  } catch (conversion_error& e) {
+    e.remedy = c.remedy();
+    throw;
+  }
 }
 
 }  // namespace onnx2hpp

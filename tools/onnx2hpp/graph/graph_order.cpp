@@ -6,6 +6,12 @@
 
 namespace onnx2hpp {
 
+std::vector<std::string> reads(const node& n) {
+  auto out = n.inputs;
+  out.insert(out.end(), n.captured.begin(), n.captured.end());
+  return out;
+}
+
 std::string display_name(const node& n) {
   if (!n.name.empty()) return "node " + quote(n.name);
   for (const auto& o : n.outputs)
@@ -14,8 +20,11 @@ std::string display_name(const node& n) {
 }
 
 problem problem_of(const node& n, std::string reason, std::string remedy) {
-  return {display_name(n), (n.domain.empty() ? "" : n.domain + "::") + n.operator_name, static_cast<int>(n.opset),
-          std::move(reason), std::move(remedy)};
+  return {.node = display_name(n),
+          .operator_name = (n.domain.empty() ? "" : n.domain + "::") + n.operator_name,
+          .opset = static_cast<int>(n.opset),
+          .reason = std::move(reason),
+          .remedy = std::move(remedy)};
 }
 
 std::vector<std::size_t> order_nodes(const std::vector<node>& nodes, const std::vector<std::string>& outputs,
@@ -38,7 +47,7 @@ std::vector<std::size_t> order_nodes(const std::vector<node>& nodes, const std::
   while (!open.empty()) {
     const auto i = open.back();
     open.pop_back();
-    for (const auto& name : nodes[i].inputs) need(name);
+    for (const auto& name : reads(nodes[i])) need(name);
   }
   std::vector<std::vector<std::size_t>> readers(nodes.size());
   std::vector<int> waits(nodes.size());
@@ -47,7 +56,7 @@ std::vector<std::size_t> order_nodes(const std::vector<node>& nodes, const std::
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!needed[i]) continue;
     ++count;
-    for (const auto& name : nodes[i].inputs)
+    for (const auto& name : reads(nodes[i]))
       if (const auto p = producer.find(name); p != producer.end()) readers[p->second].push_back(i), ++waits[i];
     if (waits[i] == 0) ready.push(i);
   }

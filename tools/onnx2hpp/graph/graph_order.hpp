@@ -13,6 +13,9 @@ namespace onnx2hpp {
 std::vector<std::size_t> order_nodes(const std::vector<node>& nodes, const std::vector<std::string>& outputs,
                                      std::vector<problem>& problems);
 
+/// The values that a node reads, its subgraphs included.
+std::vector<std::string> reads(const node& n);
+
 /// The node as it is named in messages.
 std::string display_name(const node& n);
 /// A problem of node n.

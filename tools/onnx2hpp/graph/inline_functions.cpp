@@ -76,6 +76,7 @@ class inliner {
     for (node n : f.nodes) {
       n.name = n.name.empty() ? "" : prefix + "/" + n.name;
       std::ranges::for_each(n.inputs, rename);
+      std::ranges::for_each(n.captured, rename);
       std::ranges::for_each(n.outputs, rename);
       for (auto a = n.attributes.begin(); a != n.attributes.end();)
         a = bind(a->second, call, f) ? std::next(a) : n.attributes.erase(a);

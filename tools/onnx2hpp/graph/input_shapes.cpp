@@ -46,6 +46,7 @@ class resolver {
       if (!v.tensor || v.type != element::float32) {
         tell(v, v.tensor ? "its elements are " + name_of(v.type) + "; frames are float32" : "it is not a tensor",
              "export the model with float32 inputs");
+        problems_.back().avoidable = true;
         continue;
       }
       if (const auto s = resolve(v)) known_.shapes[v.name] = *s;
@@ -119,14 +120,16 @@ class resolver {
     } else if (!v.shape) {
       tell(v, "its shape is not known", fmt::format("give it: -i {} (for example)", shell_word(v.name + ":1x3x224x224")));
       return {};
-    } else {
-      for (std::size_t a = 0; a < v.shape->size(); ++a) dims.push_back(extent_of(v, a));
-      if (std::ranges::count(dims, -1) > 0) return {};
-    }
-    if (dims.size() > dice::tensor::max_rank) {
-      tell(v, fmt::format("it has {} axes; at most {} are supported", dims.size(), dice::tensor::max_rank),
+    } else if (v.shape->size() > dice::tensor::max_rank) {
+      tell(v, fmt::format("it has {} axes; at most {} are supported", v.shape->size(), dice::tensor::max_rank),
            "export the model with fewer");
       return {};
+    } else {
+      for (std::size_t a = 0; a < v.shape->size(); ++a) dims.push_back(extent_of(v, a));
+      if (std::ranges::count(dims, -1) > 0) {
+        tell_unknown(v, dims);
+        return {};
+      }
     }
     if (const auto n = element_count(dims); n < 1 || n > largest_input) {
       tell(v, "it is empty or larger than 64 GiB", "export the model with another shape, or fix it with -i");
@@ -137,30 +140,40 @@ class resolver {
     return out;
   }
 
-  /// The extent of axis a, or -1 after reporting why it is unknown.
+  /// The extent of axis a, or -1 if it is unknown.
   std::int64_t extent_of(const value_info& v, std::size_t a) {
     const extent& e = (*v.shape)[a];
     if (e.value > 0) return e.value;
     if (const auto d = known_.symbols.find(e.symbol); !e.symbol.empty() && d != known_.symbols.end()) return d->second;
-    const bool declared = e.symbol.empty() && e.value != -1;  // some exporters write -1 for an unknown extent
     if (a == 0) {
+      const bool declared = e.symbol.empty() && e.value != -1;
       out_.note(fmt::format(
           "input {}: its {} is set to 1", quote(v.name),
           declared ? fmt::format("first dimension, which the model declares as {},", e.value) : "unknown first dimension"));
       return 1;
     }
-    std::string wanted;
-    for (std::size_t i = 0; i < v.shape->size(); ++i)
-      wanted += (i ? "x" : "") + ((*v.shape)[i].value > 0 ? std::to_string((*v.shape)[i].value) : i == 0 ? "1" : "N");
-    const auto input = shell_word(v.name + ":" + wanted);
-    tell(v,
-         fmt::format("its dimension {} is {}", a,
-                     declared           ? fmt::format("declared as {}", e.value)
-                     : e.symbol.empty() ? "not known"
-                                        : "the symbol " + quote(e.symbol)),
-         e.symbol.empty() ? fmt::format("fix it with -i {}", input)
-                          : fmt::format("fix it with -d {} or -i {}", shell_word(e.symbol + "=NUMBER"), input));
     return -1;
+  }
+
+  /// Reports the dimensions of an input that are -1 in `dims`.
+  void tell_unknown(const value_info& v, const std::vector<std::int64_t>& dims) {
+    std::string reason, symbols, wanted;
+    bool all_symbols = true;
+    for (std::size_t a = 0; a < dims.size(); ++a) {
+      const extent& e = (*v.shape)[a];
+      wanted += (a ? "x" : "") + (dims[a] > 0 ? std::to_string(dims[a]) : "N");
+      if (dims[a] > 0) continue;
+      const bool declared = e.symbol.empty() && e.value != -1;  // some exporters write -1 for an unknown extent
+      reason += fmt::format("{}its dimension {} is {}", reason.empty() ? "" : ", ", a,
+                            declared           ? fmt::format("declared as {}", e.value)
+                            : e.symbol.empty() ? "not known"
+                                               : "the symbol " + quote(e.symbol));
+      if (e.symbol.empty()) all_symbols = false;
+      else if (const auto option = " -d " + shell_word(e.symbol + "=NUMBER"); symbols.find(option) == std::string::npos)
+        symbols += option;
+    }
+    const auto input = "-i " + shell_word(v.name + ":" + wanted);
+    tell(v, std::move(reason), fmt::format("fix it with{} {}", all_symbols ? symbols + " or" : "", input));
   }
 
   const model& model_;

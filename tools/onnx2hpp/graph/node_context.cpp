@@ -47,8 +47,8 @@ bool node_context::is_constant(int k) const { return given(k) && at(k).is == val
 const constant& node_context::data(int k, const char* what) const {
   const value& v = use(k);
   if (v.is != value::kind::constant)
-    refuse(fmt::format("its {} is computed at run time ({})", what, quote(node_.inputs[static_cast<std::size_t>(k)])),
-           "export the model with constant weights and shapes");
+    refuse(fmt::format("its {} is computed at run time, not constant ({})", what,
+                       quote(node_.inputs[static_cast<std::size_t>(k)])));
   return v.data;
 }
 

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <set>
 
 namespace onnx2hpp {
 
@@ -96,6 +97,24 @@ void require_bytes(std::uint64_t found, std::uint64_t needed) {
   if (found != needed) throw file_error(fmt::format("it holds {} bytes where its shape needs {}", found, needed));
 }
 
+/// Appends the values that a subgraph reads of the graphs around it.
+void add_captured(const onnx::GraphProto& g, std::vector<std::string>& out) {
+  std::set<std::string> own;
+  std::vector<std::string> read = {};
+  for (const auto& v : g.input()) own.insert(v.name());
+  for (const auto& t : g.initializer()) own.insert(t.name());
+  for (const auto& t : g.sparse_initializer()) own.insert(t.values().name());
+  for (const auto& n : g.node()) {
+    own.insert(n.output().begin(), n.output().end());
+    read.insert(read.end(), n.input().begin(), n.input().end());
+    for (const auto& a : n.attribute())
+      if (a.has_g()) add_captured(a.g(), read);
+  }
+  for (const auto& v : g.output()) read.push_back(v.name());
+  for (auto& name : read)
+    if (!name.empty() && !own.contains(name)) out.push_back(std::move(name));
+}
+
 class loader {
  public:
   explicit loader(const std::filesystem::path& path) : external_(path) {
@@ -179,7 +198,10 @@ class loader {
     out.overload = overload_of(n, 8);
     out.inputs = list(n.input());
     out.outputs = list(n.output());
-    for (const auto& a : n.attribute()) out.attributes[a.name()] = read(a);
+    for (const auto& a : n.attribute()) {
+      out.attributes[a.name()] = read(a);
+      if (a.has_g()) add_captured(a.g(), out.captured);
+    }
     const auto version = opsets.find(out.domain);
     out.opset = version == opsets.end() ? 0 : version->second;
     return out;

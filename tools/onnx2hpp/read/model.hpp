@@ -38,6 +38,7 @@ using opset_versions = std::map<std::string, std::int64_t>;  ///< by domain; the
 struct node {
   std::string name, operator_name, domain, overload;
   std::vector<std::string> inputs, outputs;
+  std::vector<std::string> captured{};  ///< what its subgraphs (If, Loop, Scan) read of the graph around them
   std::map<std::string, attribute> attributes;
   std::int64_t opset = 0;  ///< version of its domain; 0: none is imported
 };
