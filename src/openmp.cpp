@@ -1,4 +1,4 @@
-// The kernels of the OpenMP backend except for convolutions.
+// The kernels of the OpenMP backend except for convolutions and MatMul.
 #include "dice/kernels/compiled.hpp"
 #include "dice/kernels/openmp/average_pool.hpp"
 #include "dice/kernels/openmp/batch_normalization.hpp"
@@ -18,7 +18,6 @@
 #include "dice/kernels/openmp/identity.hpp"
 #include "dice/kernels/openmp/leaky_relu.hpp"
 #include "dice/kernels/openmp/lrn.hpp"
-#include "dice/kernels/openmp/mat_mul.hpp"
 #include "dice/kernels/openmp/max_pool.hpp"
 #include "dice/kernels/openmp/normalization.hpp"
 #include "dice/kernels/openmp/pad.hpp"
@@ -55,7 +54,6 @@ template struct compiled<openmp::backend, ops::hard_swish>;
 template struct compiled<openmp::backend, ops::identity>;
 template struct compiled<openmp::backend, ops::leaky_relu>;
 template struct compiled<openmp::backend, ops::lrn>;
-template struct compiled<openmp::backend, ops::mat_mul>;
 template struct compiled<openmp::backend, ops::max>;
 template struct compiled<openmp::backend, ops::max_pool>;
 template struct compiled<openmp::backend, ops::min>;

@@ -279,6 +279,7 @@ TEST(Restrict, Matrices) {
   check_parts(of(ops::mat_mul{.columns = 37, .depth = 19}, {{1, 20, 3, 19}}, {{37, 19}}));
   check_parts(of(ops::mat_mul{.columns = 37, .depth = 19}, {{5, 19}}, {{37, 19}}));
   check_parts(of(ops::mat_mul{.columns = 5, .depth = 6}, {{1, 17, 3, 2, 6}}, {{5, 6}}));
+  check_parts(of(ops::mat_mul{.columns = 50, .depth = 300, .bias = true}, {{1, 33, 300}}, {{50, 300}, {50}}));
 }
 
 TEST(Restrict, Elementwise) {

@@ -91,9 +91,11 @@ for rows, depth, columns, bias, after in [(1, 37, 9, True, {}), (3, 16, 5, False
     c = Case("gemm", columns=columns, depth=depth, bias=bias)
     x, w = c.input(rows, depth), c.parameter(columns, depth)
     c.expect(F.linear(x, w, c.parameter(columns) if bias else None), **after)
-for shape, columns in [((2, 3, 5), 4), ((7,), 3), ((1, 2, 2, 18), 5)]:
-    c = Case("mat_mul", columns=columns, depth=shape[-1])
-    c.expect(F.linear(c.input(*shape), c.parameter(columns, shape[-1])))
+for shape, columns, bias, after in [((2, 3, 5), 4, False, {}), ((7,), 3, True, {}), ((1, 2, 2, 18), 5, False, {}),
+                                    ((1, 31, 35), 37, True, {"residual": True, "activation": "relu"})]:
+    c = Case("mat_mul", columns=columns, depth=shape[-1], bias=bias)
+    x, w = c.input(*shape), c.parameter(columns, shape[-1])
+    c.expect(F.linear(x, w, c.parameter(columns) if bias else None), **after)
 
 
 def windows(op, shape, kernel, strides=(1, 1), dilations=(1, 1), pads=(0, 0, 0, 0), ceil_mode=False,

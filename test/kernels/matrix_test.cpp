@@ -11,7 +11,7 @@ template <class Backend> struct matrix : ::testing::Test {};
 TYPED_TEST_SUITE(matrix, backends);
 
 TYPED_TEST(matrix, gemm_equals_pytorch) { check<TypeParam, ops::gemm>("gemm", 3); }
-TYPED_TEST(matrix, mat_mul_equals_pytorch) { check<TypeParam, ops::mat_mul>("mat_mul", 3); }
+TYPED_TEST(matrix, mat_mul_equals_pytorch) { check<TypeParam, ops::mat_mul>("mat_mul", 4); }
 
 #ifdef DICE_COMPARES
 
@@ -23,21 +23,29 @@ TEST(matrix_compared, equals_the_reference) {
             "gemm " + std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(depth);
         const ops::gemm op{.columns = columns, .depth = depth, .bias = depth % 2 == 1};
         compare(with_residual(make(op, {{rows, depth}}, {{columns, depth}, {columns}})), what, ops::relu{});
-        compare(make(ops::mat_mul{.columns = columns, .depth = depth}, {{rows, depth}}, {{columns, depth}}), what);
+        const ops::mat_mul several{.columns = columns, .depth = depth, .bias = op.bias};
+        compare(with_residual(make(several, {{rows, depth}}, {{columns, depth}, {columns}})), "mat_mul " + what,
+                ops::relu{});
       }
+  // More than one band of rows, and parts of the depth.
+  compare(make(ops::mat_mul{.columns = 50, .depth = 2100, .bias = true}, {{75, 2100}}, {{50, 2100}, {50}}), "bands");
   compare(make(ops::gemm{.columns = 70, .depth = 25088}, {{1, 25088}}, {{70, 25088}}), "gemm 1x70x25088");
 }
 
 TEST(matrix_compared, every_epilogue) {
-  const auto p = with_residual(make(ops::gemm{.columns = 37, .depth = 900, .bias = true}, {{2, 900}}, {{37, 900}, {37}}));
-  compare(p, "none");
-  compare(p, "relu", ops::relu{});
-  compare(p, "leaky_relu", ops::leaky_relu{});
-  compare(p, "clip", ops::clip{.low = -1, .high = 2});
-  compare(p, "sigmoid", ops::sigmoid{});
-  compare(p, "tanh", ops::tanh{});
-  compare(p, "hard_sigmoid", ops::hard_sigmoid{});
-  compare(p, "hard_swish", ops::hard_swish{});
+  const auto check_all = [](const problem& p) {
+    compare(p, "none");
+    compare(p, "relu", ops::relu{});
+    compare(p, "leaky_relu", ops::leaky_relu{});
+    compare(p, "clip", ops::clip{.low = -1, .high = 2});
+    compare(p, "sigmoid", ops::sigmoid{});
+    compare(p, "tanh", ops::tanh{});
+    compare(p, "hard_sigmoid", ops::hard_sigmoid{});
+    compare(p, "hard_swish", ops::hard_swish{});
+    compare(p, "gelu", ops::elementwise{{graph::activation::kind::gelu}});
+  };
+  check_all(with_residual(make(ops::gemm{.columns = 37, .depth = 900, .bias = true}, {{2, 900}}, {{37, 900}, {37}})));
+  check_all(with_residual(make(ops::mat_mul{.columns = 37, .depth = 90, .bias = true}, {{20, 90}}, {{37, 90}, {37}})));
 }
 
 #endif

@@ -89,6 +89,18 @@ TEST(reduction_compared, normalization_equals_the_reference) {
         for (int how = 0; how < 6; ++how)
           compare(make(ops::normalization{.how = static_cast<ops::normalizing>(how), .first = first, .last = last}, {s}),
                   "normalization");
+  // Over the channels of blocked pixels, with scale and bias.
+  for (const auto layout : {tensor::layout::plain, tensor::layout::blocked})
+    for (const shape& s : {shape{2, 48, 5, 7}, {1, 16, 3}})
+      for (const bool each : {false, true}) {
+        const shape of = each ? shape{s[1], 1, 1} : shape{1};
+        const shape fits = s.rank == 3 && each ? shape{s[1], 1} : of;
+        auto p = make(
+            ops::normalization{.first = 1, .last = 2, .scale = true, .bias = true, .scale_shape = fits, .bias_shape = fits},
+            {s}, {fits, fits});
+        p.layout = layout;
+        compare(p, "channels", ops::relu{});
+      }
 }
 
 TEST(reduction_compared, products_equal_the_reference) {

@@ -80,7 +80,7 @@ const left_out cases[] = {
        n.add_input("w"), n.add_input("c");
      },
      [](const network& net) {
-       EXPECT_EQ(operators(net), "Gemm");
+       EXPECT_EQ(operators(net), "MatMul");
        EXPECT_EQ(written(net, 0), (std::vector<float>{1, 3, 5, 2, 4, 6}));
        EXPECT_EQ(written(net, 1), (std::vector<float>{7, 8}));
      }},
@@ -314,12 +314,12 @@ TEST(Values, OfGemm) {
                                           {shape{1, 3}, {2, 4, 6}, {-1, -2, -3}},
                                           {shape{1}, {8}, {-4, -4, -4}}}) {
     const auto net = gemm(c, values);
-    EXPECT_EQ(operators(net), "Gemm");
+    EXPECT_EQ(operators(net), "MatMul");
     EXPECT_EQ(written(net, 0), w);
     EXPECT_EQ(written(net, 1), wanted);
   }
   auto net = gemm({2, 1}, {10, 20});
-  EXPECT_EQ(operators(net), "Gemm Add");
+  EXPECT_EQ(operators(net), "MatMul Add");
   EXPECT_EQ(written(net, 0), w);
   std::swap(net.layers[1], net.layers[2]);  // written() reads the first layer with parameters
   EXPECT_EQ(written(net, 0), (std::vector<float>{-5, -10}));

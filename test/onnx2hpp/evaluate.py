@@ -289,7 +289,7 @@ OPERATORS = {
     'average_pool': lambda x, p, a: _pool(x[0], a, 'mean'),
     'global_average_pool': lambda x, p, a: x[0].mean(tuple(range(2, x[0].dim())), keepdim=True),
     'gemm': lambda x, p, a: x[0] @ p[0].T + (p[1] if a['bias'] else 0),
-    'mat_mul': lambda x, p, a: x[0] @ p[0].T,
+    'mat_mul': lambda x, p, a: x[0] @ p[0].T + (p[1] if a['bias'] else 0),
     'add': _binary(torch.add),
     'sub': _binary(torch.sub),
     'mul': _binary(torch.mul),

@@ -122,6 +122,42 @@ TEST(Functions, GeluInEachOrder) {
   }
 }
 
+/// sqrt(2 / π) (x + 0.044715 x³) in the forms of exporters, and 1 + tanh of it.
+parts tanh_of_a_cube(int form) {
+  parts b;
+  b.floats("c", {}, {0.044715f}).floats("d", {}, {0.79788456f}).floats("two", {}, {2}).floats("three", {}, {3});
+  if (form == 0) b.node("Pow", {"x", "three"}, {"p"});
+  else b.node("Mul", {"x", "x"}, {"q"});
+  if (form == 1) b.node("Mul", {"q", "x"}, {"p"});
+  if (form < 2) {
+    b.node("Mul", {"p", "c"}, {"s"}), b.node("Add", {"x", "s"}, {"a"}), b.node("Mul", {"a", "d"}, {"i"});
+  } else {
+    b.node("Mul", {"q", "c"}, {"s"}), b.node("Add", {"s", "one"}, {"a"}), b.node("Mul", {"x", "d"}, {"e"});
+    b.node("Mul", {"e", "a"}, {"i"});
+  }
+  b.node("Tanh", {"i"}, {"t"}), b.node("Add", {"t", "one"}, {"f"});
+  return b;
+}
+
+TEST(Functions, GeluByTanh) {
+  for (const int form : {0, 1, 2}) {
+    auto b = tanh_of_a_cube(form);
+    b.node("Mul", {"x", "half"}, {"m"}), b.node("Mul", {"m", "f"}, {"y"});
+    EXPECT_EQ(operators(convert(b)), "Gelu") << form;
+    EXPECT_EQ(first<ops::elementwise>(convert(b)).function.is, kind::gelu_tanh);
+    auto whole = tanh_of_a_cube(form);  // without the factor 1/2
+    whole.node("Mul", {"x", "f"}, {"y"});
+    EXPECT_EQ(operators(convert(whole)).find("Gelu"), std::string::npos);
+  }
+}
+
+TEST(Functions, OfProducts) {  // x is a product itself
+  parts b;
+  b.node("Relu", {"x"}, {"r"}), b.node("Mul", {"x", "r"}, {"z"});
+  b.node("Sigmoid", {"z"}, {"s"}), b.node("Mul", {"z", "s"}, {"y"});
+  EXPECT_EQ(operators(convert(b)), "Relu Mul Swish");
+}
+
 TEST(Functions, OtherProductsStay) {
   parts other;  // the sigmoid of something else
   other.node("Relu", {"x"}, {"r"}), other.node("Sigmoid", {"r"}, {"s"}), other.node("Mul", {"x", "s"}, {"y"});

@@ -168,16 +168,16 @@ TEST(Gemm, BiasThatDependsOnTheRowIsAdded) {
   b.input("x", {2, 2}).output("y").floats("w", {3, 2}, {1, 2, 3, 4, 5, 6}).floats("c", {2, 1}, {10, 20});
   set(b.node("Gemm", {"x", "w", "c"}, {"y"}), "transB", 1);
   const auto net = convert(b);
-  EXPECT_EQ(operators(net), "Gemm Add");
+  EXPECT_EQ(operators(net), "MatMul Add");
   EXPECT_EQ(first<ops::add>(net).fixed, (shape{2, 1}));
   EXPECT_EQ(result(net), (shape{2, 3}));
   builder d;
   d.input("x", {2, 3}).input("c", {3, 2}).output("y").weights("w", {2, 2});
   auto& n = d.node("Gemm", {"x", "w", "c"}, {"y"});
   set(n, "transA", 1), set(n, "beta", 2.0f);
-  EXPECT_EQ(operators(convert(d)), "Transpose Gemm Mul Add");
+  EXPECT_EQ(operators(convert(d)), "Transpose MatMul Mul Add");
   d.graph().mutable_node(0)->mutable_attribute(1)->set_f(0);
-  EXPECT_EQ(operators(convert(d)), "Transpose Gemm") << "C · 0 is nothing";
+  EXPECT_EQ(operators(convert(d)), "Transpose MatMul") << "C · 0 is nothing";
 }
 
 TEST(MatMul, MatricesVectorsAndStacks) {

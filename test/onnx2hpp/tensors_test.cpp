@@ -69,12 +69,17 @@ TEST(Normalizations, Attributes) {
   const auto group = [](int opset, std::int64_t elements) {
     builder g(opset);
     g.input("x", {1, 6, 2, 2}).output("y");
-    g.floats("s", {elements}, std::vector<float>(static_cast<std::size_t>(elements), 1));
+    g.floats("s", {elements}, std::vector<float>(static_cast<std::size_t>(elements), 2));
     set(g.node("GroupNormalization", {"x", "s", "s"}, {"y"}), "num_groups", 2);
     return g;
   };
   EXPECT_EQ(first<ops::normalization>(convert(group(18, 2))).scale_shape, (shape{2, 1, 1, 1}));
   EXPECT_EQ(first<ops::normalization>(convert(group(21, 6))).scale_shape, (shape{2, 3, 1, 1}));
+  builder ones(17);  // change nothing
+  ones.input("x", {1, 2, 3}).output("y").floats("s", {2}, {1, 1}).floats("t", {2}, {0, 0});
+  ones.node("InstanceNormalization", {"x", "s", "t"}, {"y"});
+  const auto plain = first<ops::normalization>(convert(ones));
+  EXPECT_FALSE(plain.scale || plain.bias);
   EXPECT_NE(problems(group(21, 2)).find("does not have 6 elements"), std::string::npos);
 
   auto lp = one("LpNormalization", {2, 3});

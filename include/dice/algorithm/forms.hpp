@@ -67,6 +67,14 @@ constexpr form form_of(const ops::resize& op, graph::shapes in, const tensor::sh
              : form::plain;
 }
 
+/// Over the channels of each pixel, if they fill their blocks, with a scale and a bias for each channel.
+constexpr form form_of(const ops::normalization& op, graph::shapes in, const tensor::shape& result) {
+  const bool channels = tensor::has_blocks(in[0]) && in[0][1] % tensor::block == 0 && op.first == 1 && op.last == 2;
+  const bool fits =
+      (!op.scale || broadcasts_channels(op.scale_shape, result)) && (!op.bias || broadcasts_channels(op.bias_shape, result));
+  return channels && fits ? form::blocked : form::plain;
+}
+
 constexpr form form_of(const ops::max_pool&, graph::shapes, const tensor::shape&) { return form::blocked; }
 constexpr form form_of(const ops::average_pool&, graph::shapes, const tensor::shape&) { return form::blocked; }
 

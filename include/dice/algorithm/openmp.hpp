@@ -4,6 +4,7 @@
 #include "dice/algorithm/convolution.hpp"
 #include "dice/algorithm/einsum.hpp"
 #include "dice/algorithm/forms.hpp"
+#include "dice/algorithm/matrix.hpp"
 #include "dice/algorithm/winograd.hpp"
 #include "dice/graph/graph.hpp"
 
@@ -33,6 +34,12 @@ constexpr choice choose_openmp(const ops::resize& op, graph::shapes in, const te
 /// Scratch for the copy of an input.
 constexpr choice choose_openmp(const ops::einsum& op, graph::shapes in, const tensor::shape& result) {
   return {.scratch_bytes = einsum(op, in, result).scratch_bytes(in), .converts = true};
+}
+
+/// Packed weights, and scratch for packed rows.
+constexpr choice choose_openmp(const ops::mat_mul& op, graph::shapes, const tensor::shape& result) {
+  const matrix m(op, result);
+  return {.packed_bytes = m.packed_bytes(), .scratch_bytes = m.scratch_bytes(), .converts = true};
 }
 
 /// Variants that the OpenMP backend has for `op`: 0 … n - 1, of which 0 has the smallest weights.

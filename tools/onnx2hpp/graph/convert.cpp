@@ -57,10 +57,11 @@ class converter {
     // Layers of which only the shape was read do not count as readers.
     drop_unused(net_);
     if (settings_.fold) {
+      join_normalizations(net_);
+      drop_unused(net_);
       cancel_transposes(net_);
       fold_padding(net_);
       fold_scales(net_);
-      join_hard_functions(net_);
       join_functions(net_);
       drop_unused(net_);
     }

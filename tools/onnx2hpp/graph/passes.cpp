@@ -4,6 +4,7 @@
 #include "dice/graph/ops/binary.hpp"
 #include "dice/graph/ops/conv.hpp"
 #include "dice/graph/ops/flatten.hpp"
+#include "dice/graph/ops/mat_mul.hpp"
 #include "dice/graph/ops/reshape.hpp"
 
 #include <algorithm>
@@ -63,20 +64,22 @@ std::optional<affine> affine_of(const layer& l, const shape& in, int axis) {
 }
 
 /// (W x + b) · scale + shift = (scale · W) x + (b · scale + shift), for each output channel, in double.
-void join(layer& convolution, ops::conv& op, affine a) {
+template <class Op> void join(layer& product, Op& op, affine a) {
+  const auto outputs = static_cast<std::int64_t>(a.scale.size());
   if (op.bias) {
-    const auto& bias = convolution.parameters[1];
+    const auto& bias = product.parameters[1];
     const auto before = reals(bias.source);
     for (std::size_t c = 0; c < before.size(); ++c) a.shift[c] += before[c] * a.scale[c];
-    convolution.parameters.pop_back();
+    product.parameters.pop_back();
   }
   op.bias = true;
-  auto& rows = convolution.parameters[0].rows;
-  if (rows.empty()) rows = std::move(a.scale);
+  auto& rows = product.parameters[0].rows;
+  if (std::ranges::all_of(a.scale, [](double v) { return v == 1; })) {
+  } else if (rows.empty()) rows = std::move(a.scale);
   else
     for (std::size_t c = 0; c < rows.size(); ++c) rows[c] *= a.scale[c];
-  convolution.parameters.push_back(
-      {"bias", make_constant(element::float64, {op.channels}, std::span<const double>(a.shift)), {op.channels}});
+  product.parameters.push_back(
+      {"bias", make_constant(element::float64, {outputs}, std::span<const double>(a.shift)), {outputs}});
 }
 
 class scale_folder {
@@ -110,13 +113,15 @@ class scale_folder {
     int source = before;  // through layers that only change the shape
     while (readers_[index(source)] == 1 && (at(source).op.get_if<ops::reshape>() || at(source).op.get_if<ops::flatten>()))
       source = at(source).operands[0];
-    auto* op = at(source).op.get_if<ops::conv>();
-    if (!op || readers_[index(source)] != 1) return;
-    const int axis = channel_axis(at(source).result, at(before).result);
+    auto* conv = at(source).op.get_if<ops::conv>();
+    auto* matrix = at(source).op.get_if<ops::mat_mul>();
+    if ((!conv && !matrix) || readers_[index(source)] != 1) return;
+    const int axis =
+        conv ? channel_axis(at(source).result, at(before).result) : last_axis(at(source).result, at(before).result);
     if (axis < 0) return;
     auto a = affine_of(at(i), at(before).result, axis);
     if (!a) return;
-    join(at(source), *op, std::move(*a));
+    conv ? join(at(source), *conv, std::move(*a)) : join(at(source), *matrix, std::move(*a));
     stands_for_[index(i)] = before;
     readers_[index(before)] = readers_[index(i)];
     for (int k = before; k != source; k = at(k).operands[0]) computed_[index(k)] = i;
@@ -129,6 +134,11 @@ class scale_folder {
     for (int a = 0; a < s.rank; ++a)
       if (s.product(0, a) == from[0] && s[a] == from[1]) return a;
     return -1;
+  }
+
+  /// The same of a MatMul's columns.
+  static int last_axis(const shape& from, const shape& s) {
+    return s.rank > 0 && s[s.rank - 1] == from[from.rank - 1] ? s.rank - 1 : -1;
   }
 
   network& net_;

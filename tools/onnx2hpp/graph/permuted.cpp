@@ -133,9 +133,9 @@ same of(const ops::batch_normalization&, const layer& l, const order& axes, cons
 /// Of pixels with channels last where the tensor has channels first: a convolution with a window of one pixel.
 same of(const ops::mat_mul& op, const layer& l, const order& axes, const shape& held) {
   if (held.rank != 4 || axes[0] != 0 || axes[3] != 1) return {};
-  auto weight = l.parameters[0];
-  weight.extents = {op.columns, op.depth, 1, 1};
-  return permuted_layer{ops::conv{.channels = op.columns}, {std::move(weight)}, axes};
+  auto parameters = l.parameters;
+  parameters[0].extents = {op.columns, op.depth, 1, 1};
+  return permuted_layer{ops::conv{.channels = op.columns, .bias = op.bias}, std::move(parameters), axes};
 }
 
 template <class... Op> struct list {};

@@ -1,3 +1,4 @@
+#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
 #include "dice/graph/ops/gemm.hpp"
@@ -36,6 +37,12 @@ constant spread(const constant& c, std::int64_t columns) {
   return make_constant(element::float32, {columns}, values);
 }
 
+/// A MatMul if there are several rows: their kernels use each weight for many of them.
+int product(node_context& n, const gemm& op, int x, std::vector<parameter> parameters) {
+  if (n.shape_of(x)[0] == 1) return n.add(op, {x}, std::move(parameters));
+  return n.add(mat_mul_of(op.columns, op.depth, op.bias), {x}, std::move(parameters));
+}
+
 void import(node_context& n) {
   int x = n.activation(0);
   const constant& b = n.data(1, "weights");
@@ -51,11 +58,11 @@ void import(node_context& n) {
   std::vector<parameter> parameters{{"weight", b, {op.columns, op.depth}, transposed, alpha}};
   if (!n.given(2) || beta == 0) {
     n.ignore_input(2);
-    n.result(n.add(op, {x}, std::move(parameters)));
+    n.result(product(n, op, x, std::move(parameters)));
   } else if (!n.is_constant(2)) {
-    const int product = n.add(op, {x}, std::move(parameters));
+    const int y = product(n, op, x, std::move(parameters));
     const int c = n.activation(2);
-    n.result(add_layers(n, product, beta == 1 ? c : multiply(n, c, beta)));
+    n.result(add_layers(n, y, beta == 1 ? c : multiply(n, c, beta)));
   } else {
     const constant& c = n.data(2, "bias");
     const shape s = shape_of(c);
@@ -67,15 +74,16 @@ void import(node_context& n) {
       // Unchanged if possible: the file's bytes then need no copy.
       constant bias = c.elements() == op.columns ? scaled(c, beta) : spread(scaled(c, beta), op.columns);
       parameters.push_back({"bias", std::move(bias), {op.columns}});
-      n.result(n.add(op, {x}, std::move(parameters)));
+      n.result(product(n, op, x, std::move(parameters)));
     } else {
-      n.result(add_bias(n, n.add(op, {x}, std::move(parameters)), scaled(c, beta)));
+      n.result(add_bias(n, product(n, op, x, std::move(parameters)), scaled(c, beta)));
     }
   }
 }
 
 const importer known("Gemm", import, 1, "alpha beta transA transB",
-                     "B constant; becomes also Transpose, Mul and Add if A is transposed or C is no constant row");
+                     "B constant; becomes MatMul if A has several rows, and also Transpose, Mul and Add if A is transposed "
+                     "or C is no constant row");
 
 }  // namespace
 }  // namespace onnx2hpp

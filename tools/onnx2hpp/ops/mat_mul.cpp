@@ -1,3 +1,4 @@
+#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
 #include "dice/graph/ops/mat_mul.hpp"
@@ -13,8 +14,11 @@ template <> struct spelling<mat_mul> {
   static void write(const mat_mul& op, const mat_mul&, initialiser& out) {
     out.add("columns", literal(op.columns));
     out.add("depth", literal(op.depth));
+    out.add("bias", literal(op.bias));
   }
 };
+
+operation mat_mul_of(std::int64_t columns, std::int64_t depth, bool bias) { return mat_mul{columns, depth, bias}; }
 
 namespace {
 

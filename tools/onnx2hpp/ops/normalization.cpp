@@ -1,9 +1,12 @@
 // Normalizations by statistics of the input. BatchNormalization, which has constant statistics, is another operator.
+#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
 #include "dice/graph/ops/normalization.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace onnx2hpp {
 
@@ -32,18 +35,26 @@ template <> struct spelling<normalization> {
   }
 };
 
+operation normalization_of(const normalization& op) { return op; }
+
 namespace {
+
+bool all(const constant& c, double value) {
+  return std::ranges::all_of(reals(c), [&](double v) { return v == value; });
+}
 
 constant with_dims(constant c, std::vector<std::int64_t> dims) {
   c.dims = std::move(dims);
   return c;
 }
 
-/// A layer with the scale and bias that are given.
+/// A layer with the scale and bias that are given and change something.
 int add(node_context& n, int x, normalization op, const constant* scale, const constant* bias) {
   std::vector<parameter> parameters;
-  if (scale) op.scale = true, op.scale_shape = shape_of(*scale), parameters.push_back({"scale", *scale, op.scale_shape});
-  if (bias) op.bias = true, op.bias_shape = shape_of(*bias), parameters.push_back({"bias", *bias, op.bias_shape});
+  if (scale && !all(*scale, 1))
+    op.scale = true, op.scale_shape = shape_of(*scale), parameters.push_back({"scale", *scale, op.scale_shape});
+  if (bias && !all(*bias, 0))
+    op.bias = true, op.bias_shape = shape_of(*bias), parameters.push_back({"bias", *bias, op.bias_shape});
   return n.add(op, {x}, std::move(parameters));
 }
 

@@ -8,11 +8,12 @@
 
 namespace dice::ops {
 
-/// y = x Wᵀ over the last axis of x, shape (…, k). Parameter 0: W (columns, k), transposed at conversion. ONNX MatMul by a
-/// constant matrix.
+/// y = x Wᵀ + b over the last axis of x, shape (…, k). Parameter 0: W (columns, k), transposed at conversion; parameter 1, if
+/// `bias`: (columns). ONNX MatMul by a constant matrix, with an Add of constants that follows it, and Gemm of several rows.
 struct mat_mul {
   static constexpr std::string_view onnx = "MatMul";
   std::int64_t columns = 0, depth = 0;
+  bool bias = false;
 
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];
@@ -44,7 +45,9 @@ struct mat_mul {
     const int last = in[0].rank - 1;
     return last > 0 && last < tensor::region::axes ? last : -1;
   }
-  constexpr mat_mul partial(std::int64_t from, std::int64_t to, bool) const { return {columns, to - from}; }
+  constexpr mat_mul partial(std::int64_t from, std::int64_t to, bool first) const {
+    return {columns, to - from, bias && first};
+  }
 };
 
 }  // namespace dice::ops

@@ -74,13 +74,10 @@ template <class Backend> struct half_conv : base<ops::conv> {
 template <class Backend, class Op> struct half_product : base<Op> {
   static void prepare(const Op& op, graph::shapes, const tensor::shape&, int, source from, std::byte* to) {
     std::transform(from[0], from[0] + op.columns * op.depth, reinterpret_cast<std::uint16_t*>(to), halved<Backend>);
-    if constexpr (requires { op.bias; })
-      if (op.bias) std::copy_n(from[1], op.columns, reinterpret_cast<float*>(to + bias_at(op)));
+    if (op.bias) std::copy_n(from[1], op.columns, reinterpret_cast<float*>(to + bias_at(op)));
   }
   static void compute(const Op& op, graph::shapes, const tensor::shape& result, const call& c, const ending& e) {
-    const float* bias = nullptr;
-    if constexpr (requires { op.bias; })
-      if (op.bias) bias = reinterpret_cast<const float*>(c.packed + bias_at(op));
+    const float* bias = op.bias ? reinterpret_cast<const float*>(c.packed + bias_at(op)) : nullptr;
     current->start(half_matrix{c.output, c.inputs[0], reinterpret_cast<const unsigned short*>(c.packed), bias,
                                count(result.elements() / op.columns), count(op.columns), count(op.depth), is_bf16<Backend>,
                                e});

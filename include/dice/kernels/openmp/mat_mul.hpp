@@ -1,14 +1,113 @@
 #pragma once
 
-#include "dice/kernels/openmp/detail/matrix.hpp"
+#include "dice/kernels/openmp/detail/base.hpp"
+#include "dice/kernels/openmp/detail/convolution.hpp"
+
+#include <cstdint>
 
 namespace dice::kernels {
 
+/// See algorithm::matrix.
 template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat_mul> {
-  static void compute(const ops::mat_mul& op, graph::shapes in, const tensor::shape&, const call& c,
+  static constexpr int block = openmp::block;
+
+  static void prepare(const ops::mat_mul& op, graph::shapes, const tensor::shape& result, int, source from, std::byte* to) {
+    const algorithm::matrix m(op, result);
+    auto* packed = reinterpret_cast<float*>(to);
+    openmp::parallel_for(m.column_blocks(), m.depth * block, [&](std::int64_t begin, std::int64_t end) {
+      for (auto b = begin; b < end; ++b) {
+        const auto there = std::min<std::int64_t>(block, m.columns - b * block);
+        float* bias = packed + m.weight_elements() + b * block;
+        for (std::int64_t o = 0; o < block; ++o) {
+          const float* row = from[0] + (b * block + o) * m.depth;
+          float* column = packed + b * block * m.depth + o;
+          for (std::int64_t k = 0; k < m.depth; ++k) column[k * block] = o < there ? row[k] : 0;
+          bias[o] = o < there && op.bias ? from[1][b * block + o] : 0;
+        }
+      }
+    });
+  }
+
+  static void compute(const ops::mat_mul& op, graph::shapes, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    openmp::multiply(c.inputs[0], c.parameters[0], nullptr, c.output, in[0].product(0, in[0].rank - 1), op.columns, op.depth,
-                     e);
+    const algorithm::matrix m(op, result);
+    auto* const band = reinterpret_cast<float*>(c.scratch);
+    const auto pairs = (m.column_blocks() + openmp::tile_blocks - 1) / openmp::tile_blocks;
+    const auto work = m.rows * pairs * m.depth;
+    team::run(openmp::threads_for(work, work), [&](std::int64_t t, std::int64_t n) {
+      for (std::int64_t first = 0; first < m.rows; first += m.band) {
+        const auto rows = std::min(m.band, m.rows - first);
+        if (first > 0) team::barrier();
+        team::share((rows + 15) / 16, t, n, [&](std::int64_t u) {
+          pack(m, c.inputs[0] + first * m.depth, u * 16, std::min(rows, u * 16 + 16), rows, band);
+        });
+        team::barrier();
+        const openmp::tiling tiles(1, rows);
+        const auto chunks = std::min(tiles.size(), n > 1 ? (4 * n + pairs - 1) / pairs : 1);
+        team::share(chunks * pairs, t, n, [&](std::int64_t u) {
+          const auto chunk = u / pairs;
+          multiply(m, c, e, band, first, rows, u % pairs * openmp::tile_blocks, tiles, tiles.size() * chunk / chunks,
+                   tiles.size() * (chunk + 1) / chunks);
+        });
+      }
+    });
+  }
+
+ private:
+  /// Rows [begin, end) of a band of `rows` rows.
+  static void pack(const algorithm::matrix& m, const float* from, std::int64_t begin, std::int64_t end, std::int64_t rows,
+                   float* to) {
+    using namespace detail;
+    for (auto r = begin; r < end; ++r)
+      for (std::int64_t k = 0; k < m.depth; k += width) {
+        const float* x = from + r * m.depth + k;
+        store(to + (k / block * rows + r) * block + k % block, m.depth - k < width ? load_first(x, m.depth - k) : load(x));
+      }
+  }
+  /// Tiles [begin, end) of columns from the block `column` on, for the band of `rows` rows that begins with row `first`:
+  /// parts of the depth whose weights stay in the first-level cache while some tiles use them.
+  static void multiply(const algorithm::matrix& m, const call& c, const detail::epilogue& e, const float* band,
+                       std::int64_t first, std::int64_t rows, std::int64_t column, const openmp::tiling& tiles,
+                       std::int64_t begin, std::int64_t end) {
+    using namespace openmp;
+    constexpr std::int64_t together = 8, part = 16 * 1024 / (tile_blocks * block * block * tensor::element_bytes);
+    constexpr std::int64_t plane = together * tile_pixels * block;
+    alignas(64) float sums[tile_blocks * plane];
+    const auto* const weights = reinterpret_cast<const float*>(c.packed) + column * m.depth * block;
+    const std::ptrdiff_t tap = 0;
+    const auto blocks = std::min<std::int64_t>(tile_blocks, m.column_blocks() - column), depth = m.depth_blocks();
+    tile_call tile{.step = rows * block,
+                   .taps = &tap,
+                   .tap_count = 1,
+                   .depth = m.depth * block,
+                   .plane = plane,
+                   .bias = reinterpret_cast<const float*>(c.packed) + m.weight_elements() + column * block};
+    for (; begin < end; begin += together) {
+      const auto stop = std::min(end, begin + together);
+      const auto zero = begin * tile_pixels;  // the first row
+      std::int64_t after = 0;
+      for (std::int64_t k = 0; k < depth; k += part) {
+        tile.in_blocks = std::min(part, depth - k);
+        tile.last = static_cast<int>(std::min<std::int64_t>(block, m.depth - (k + tile.in_blocks - 1) * block));
+        tile.weights = weights + k * block * block;
+        tile.resume = k > 0;
+        tiles.each(begin, stop, [&](std::int64_t pixels, const segments&, const segments& at) {
+          for (int s = 0; s < 2; ++s) {
+            tile.in[s] = band + (k * rows + at.at[s]) * block;
+            tile.out[s] = sums + (at.at[s] - zero) * block;
+          }
+          tile_of<block>(pixels, blocks)(tile);
+          after = at.at[1] + pixels;
+        });
+      }
+      for (std::int64_t b = 0; b < blocks; ++b)
+        e({.to = c.output + (first + zero) * m.columns + (column + b) * block,
+           .from = sums + b * plane,
+           .to_stride = m.columns,
+           .from_stride = block,
+           .rows = static_cast<int>(after - zero),
+           .columns = std::min<std::int64_t>(block, m.columns - (column + b) * block)});
+    }
   }
 };
 

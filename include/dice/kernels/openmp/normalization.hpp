@@ -8,12 +8,13 @@
 
 namespace dice::kernels {
 
-/// Elements that are normalized together are neighbours, or lie in columns, of which as many as a vector holds are
-/// normalized at once.
+/// Elements that are normalized together are neighbours; or lie in columns, of which as many as a vector holds are
+/// normalized at once; or are the channels of a pixel in blocks.
 template <> struct kernel<openmp::backend, ops::normalization> : openmp::base<ops::normalization> {
   static void compute(const ops::normalization& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
     using namespace detail;
+    if (c.result == tensor::layout::blocked) return channels(op, in[0], c, e);
     const auto n = in[0].product(op.first, op.last), inner = in[0].product(op.last, in[0].rank);
     const auto blocks = (inner + width - 1) / width;
     const float one = 1, zero = 0;
@@ -62,6 +63,50 @@ template <> struct kernel<openmp::backend, ops::normalization> : openmp::base<op
   }
   template <class T> static T part(const ops::normalization& op, T x) {
     return op.how == ops::normalizing::l1 ? detail::abs(x) : x * x;
+  }
+
+  /// A blocked tensor of whole blocks, some pixels at a time.
+  static void channels(const ops::normalization& op, const tensor::shape& in, const call& c, const detail::epilogue& e) {
+    constexpr int together = 8;
+    const auto pixels = in.product(2, in.rank), parts = (pixels + together - 1) / together;
+    openmp::parallel_for(in[0] * parts, 4 * together * in[1], [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i) {
+        const auto first = i % parts * together, n = std::min<std::int64_t>(together, pixels - first);
+        const auto at = (i / parts * in[1] * pixels) + first * tensor::block;
+        if (n == together) some_pixels<together>(op, in[1], pixels, c, at, e);
+        else
+          for (std::int64_t p = 0; p < n; ++p) some_pixels<1>(op, in[1], pixels, c, at + p * tensor::block, e);
+      }
+    });
+  }
+  template <int Pixels>
+  static void some_pixels(const ops::normalization& op, std::int64_t channels, std::int64_t pixels, const call& c,
+                          std::int64_t at, const detail::epilogue& e) {
+    using namespace detail;
+    const float* const x = c.inputs[0] + at;
+    // Calls f(pixel, x's element, its offset from x, its channel).
+    const auto each = [&](const auto& f) {
+      for (std::int64_t k = 0; k < channels; k += width) {
+        const auto offset = k / tensor::block * tensor::block * pixels + k % tensor::block;
+        DICE_UNROLL
+        for (int p = 0; p < Pixels; ++p) f(p, load(x + offset + p * tensor::block), offset + p * tensor::block, k);
+      }
+    };
+    vec sums[Pixels]{}, mean[Pixels]{}, by[Pixels];
+    if (op.centres()) {
+      each([&](int p, vec v, std::int64_t, std::int64_t) { sums[p] += v; });
+      for (int p = 0; p < Pixels; ++p) mean[p] = splat(sum(sums[p]) / static_cast<float>(channels)), sums[p] = vec{};
+    }
+    each([&](int p, vec v, std::int64_t, std::int64_t) { sums[p] += part(op, v - mean[p]); });
+    for (int p = 0; p < Pixels; ++p) by[p] = factor(op, splat(sum(sums[p])), channels);
+    const float *scale = op.scale ? c.parameters[0] : nullptr, *bias = op.bias ? c.parameters[op.scale] : nullptr;
+    const bool each_scale = op.scale_shape.elements() > 1, each_bias = op.bias_shape.elements() > 1;
+    const vec s0 = splat(scale ? *scale : 1.0f), b0 = splat(bias ? *bias : 0.0f);
+    each([&](int p, vec v, std::int64_t offset, std::int64_t k) {
+      const vec s = scale && each_scale ? load(scale + k) : s0, b = bias && each_bias ? load(bias + k) : b0;
+      store(c.output + at + offset, fma((v - mean[p]) * by[p], s, b));
+    });
+    for (std::int64_t k = 0; k < channels; k += tensor::block) e(c.output + at + k * pixels, Pixels * tensor::block);
   }
 
   template <class Finish>
