@@ -33,7 +33,7 @@ TEST(matrix_compared, equals_the_reference) {
 }
 
 TEST(matrix_compared, every_epilogue) {
-  const auto check_all = [](const problem& p) {
+  const auto check_all = [](const auto& p) {
     compare(p, "none");
     compare(p, "relu", ops::relu{});
     compare(p, "leaky_relu", ops::leaky_relu{});

@@ -21,7 +21,7 @@ template <function F, class T> [[gnu::always_inline]] inline T apply(const graph
   else if constexpr (F == function::leaky_relu) return x < 0.0f ? f.a * x : x;
   else if constexpr (F == function::elu) return x < 0.0f ? f.a * (detail::exp(x) - 1.0f) : x;
   else if constexpr (F == function::clip) return between(x, f.a, f.b);
-  else if constexpr (F == function::sigmoid) return 1.0f / (1.0f + detail::exp(-x));
+  else if constexpr (F == function::sigmoid) return detail::quotient(T{} + 1.0f, 1.0f + detail::exp(-x));
   else if constexpr (F == function::tanh) return detail::tanh(x);
   else if constexpr (F == function::hard_sigmoid) return between(f.a * x + f.b, 0, 1);
   else if constexpr (F == function::hard_swish) return x * between(x * (1.0f / 6.0f) + 0.5f, 0, 1);
@@ -51,7 +51,7 @@ template <function F, class T> [[gnu::always_inline]] inline T apply(const graph
     return x > 0.0f ? x + rest : rest;
   } else if constexpr (F == function::softsign) return x / (1.0f + detail::abs(x));
   else if constexpr (F == function::sqrt) return detail::sqrt(x);
-  else if constexpr (F == function::swish) return x / (1.0f + detail::exp(-f.a * x));
+  else if constexpr (F == function::swish) return detail::quotient(x, 1.0f + detail::exp(-f.a * x));
   else if constexpr (F == function::thresholded_relu) return x <= f.a ? T{} : x;
   else return x;
 }

@@ -67,7 +67,9 @@ template <class F> [[gnu::always_inline]] inline void with_activation(const epil
 
 /// Finishes pixels that are in the output, bias added, if with_activation() cannot apply the activation.
 inline void finish_pixels(const epilogue& e, float* to, int pixels, int lanes) {
-  if (!e.bounds.exact) e({.to = to, .from = to, .to_stride = block, .from_stride = block, .rows = pixels, .columns = lanes});
+  if (e.bounds.exact) return;
+  if (lanes == block) e(to, pixels * std::ptrdiff_t{block});  // neighbours
+  else e({.to = to, .from = to, .to_stride = block, .from_stride = block, .rows = pixels, .columns = lanes});
 }
 
 /// Pixels of the output for a result of `rows` × `columns`.
