@@ -13,7 +13,7 @@ namespace dice::algorithm {
 /// look like those of a convolution with a window of 1 × 1, and are computed by its register tile.
 struct matrix {
   /// Bytes of a band, which stays in the second-level cache while all columns use it; the fewest rows of one.
-  static constexpr std::int64_t band_bytes = 512 * 1024, band_rows = 64;
+  static constexpr std::int64_t band_bytes = 1024 * 1024, band_rows = 64;
 
   std::int64_t rows, columns, depth, band;
 
