@@ -91,7 +91,11 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
         tile.last = static_cast<int>(std::min<std::int64_t>(block, m.depth - (k + tile.in_blocks - 1) * block));
         tile.weights = weights + k * block * block;
         tile.resume = k > 0;
+        // The first tiles fetch the weights of the next part, which come from memory, little by little.
+        const float* next = tile.weights + tile.in_blocks * block * block;
         tiles.each(begin, stop, [&](std::int64_t pixels, const segments&, const segments& at) {
+          for (std::int64_t i = 0; i < part * block / together; ++i, next += block)
+            for (std::int64_t b = 0; b < blocks; ++b) __builtin_prefetch(next + b * tile.depth, 0, 2);
           for (int s = 0; s < 2; ++s) {
             tile.in[s] = band + (k * rows + at.at[s]) * block;
             tile.out[s] = sums + (at.at[s] - zero) * block;

@@ -5,6 +5,7 @@
 #include "dice/algorithm/openmp.hpp"
 #include "dice/kernels/detail/layouts.hpp"
 #include "dice/kernels/detail/transpose.hpp"
+#include "dice/kernels/openmp/detail/denormals.hpp"
 #include "dice/kernels/openmp/detail/parallel.hpp"
 #include "dice/kernels/openmp/operators.hpp"
 
@@ -55,7 +56,7 @@ struct conversion {
 };
 
 /// One execution as the backend's kernels see it.
-struct execution : detail::converted_execution<conversion> {
+struct execution : no_denormals, detail::converted_execution<conversion> {
   epilogue finish;
 
   execution(const task& t, const buffers& b)

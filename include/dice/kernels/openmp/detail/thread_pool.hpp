@@ -1,6 +1,8 @@
 // Threads that work together: how they wait, meet and get their jobs.
 #pragma once
 
+#include "dice/kernels/openmp/detail/denormals.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -110,6 +112,7 @@ class thread_pool {
   }
   /// In the other threads: does its part of every job.
   void serve(std::int64_t thread) {
+    [[maybe_unused]] const openmp::no_denormals as_on_thread_0;
     for (std::uint32_t done = 0;; ++done) {
       await(job_, done);
       const bool last = !call_;
