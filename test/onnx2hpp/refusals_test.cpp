@@ -206,6 +206,22 @@ TEST(Remedy, JoinsManyPartsOfOneTensor) {
   EXPECT_EQ(pasted(with(12)), "Softmax Transpose -> t s");
 }
 
+/// A detector moves the boxes of each class apart before NonMaxSuppression: what it computes for this alone is not needed.
+TEST(Remedy, LeavesOutWhatFollowsFromOtherOutputs) {
+  builder b;
+  b.input("x", {1, 4}).output("y").output("best").scalar("c", 2).ints("axes", {0});
+  b.node("Relu", {"x"}, {"boxes"}), b.node("Tanh", {"x"}, {"kinds"}), b.node("Neg", {"boxes"}, {"best"});
+  b.node("Mul", {"kinds", "c"}, {"shift"});
+  b.node("Add", {"boxes", "shift"}, {"apart"});
+  b.node("Unsqueeze", {"apart", "axes"}, {"batch"});
+  b.node("Exp", {"boxes"}, {"scores"});
+  b.node("NonMaxSuppression", {"batch", "scores"}, {"n"});
+  b.node("GatherND", {"boxes", "n"}, {"d"});
+  b.node("GatherND", {"kinds", "n"}, {"e"});
+  b.node("Add", {"d", "e"}, {"y"});
+  EXPECT_EQ(pasted(b), "Relu Tanh Neg Exp -> boxes kinds best scores");
+}
+
 onnx::GraphProto& subgraph(onnx::NodeProto& n, const char* attribute) {
   auto* a = n.add_attribute();
   a->set_name(attribute), a->set_type(onnx::AttributeProto::GRAPH);
