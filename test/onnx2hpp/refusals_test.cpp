@@ -134,6 +134,17 @@ TEST(Refusals, ProblemsThatAreAlikeAreOneMessage) {
       << all;
 }
 
+TEST(Refusals, OtherReasonsAreOtherMessages) {
+  builder b;
+  b.input("x", {1, 4}).output("y").output("z").output("t");
+  set(b.node("Relu", {"x"}, {"y"}, "a"), "slope", 1);
+  b.node("Relu", {"x", "x"}, {"z"}, "b");
+  set(b.node("Relu", {"x"}, {"t"}), "alpha", 1);
+  const scratch folder;
+  const auto err = tool({folder.save("net.onnx", b), "-o", folder.path}).err;
+  EXPECT_TRUE(contains(err, "nodes \"a\", \"t\" (Relu, opset 17)") && contains(err, "node \"b\" (Relu, opset 17)")) << err;
+}
+
 TEST(Refusals, AllOpenDimensionsOfAnInputAreOneMessage) {
   builder b;
   b.symbolic_input("x", {"1", "3", "height", "", "height"}).symbolic_input("z", {"1", "h", "w"}).output("y");
