@@ -190,27 +190,30 @@ class C2PSA(nn.Module):
 
 
 class Distances(nn.Module):
-    """v8's and 11's head: each side's distance is the mean of a distribution over 16 values (DFL)."""
+    """v8's and 11's head: each side's distance is the mean of a distribution over `bins` values (DFL)."""
 
-    def __init__(self, widths, size, light):
+    def __init__(self, widths, size, light, classes=CLASSES, bins=16):
         super().__init__()
-        boxes, classes = max(16, widths[0] // 4, 64), max(widths[0], CLASSES)
-        self.boxes = nn.ModuleList(nn.Sequential(Conv(w, boxes, 3), Conv(boxes, boxes, 3), nn.Conv2d(boxes, 64, 1)) for w in widths)
+        self.kinds, self.bins = classes, bins
+        boxes, inner = max(16, widths[0] // 4, 4 * bins), max(widths[0], classes)
+        self.boxes = nn.ModuleList(nn.Sequential(Conv(w, boxes, 3), Conv(boxes, boxes, 3), nn.Conv2d(boxes, 4 * bins, 1))
+                                   for w in widths)
         self.classes = nn.ModuleList(
-            nn.Sequential(Conv(w, w, 3, groups=w), Conv(w, classes), Conv(classes, classes, 3, groups=classes),
-                          Conv(classes, classes), nn.Conv2d(classes, CLASSES, 1)) if light else
-            nn.Sequential(Conv(w, classes, 3), Conv(classes, classes, 3), nn.Conv2d(classes, CLASSES, 1)) for w in widths)
-        self.mean = nn.Conv2d(16, 1, 1, bias=False)
-        self.mean.constant = torch.arange(16, dtype=torch.float32).view(1, 16, 1, 1)
+            nn.Sequential(Conv(w, w, 3, groups=w), Conv(w, inner), Conv(inner, inner, 3, groups=inner),
+                          Conv(inner, inner), nn.Conv2d(inner, classes, 1)) if light else
+            nn.Sequential(Conv(w, inner, 3), Conv(inner, inner, 3), nn.Conv2d(inner, classes, 1)) for w in widths)
+        self.mean = nn.Conv2d(bins, 1, 1, bias=False)
+        self.mean.constant = torch.arange(bins, dtype=torch.float32).view(1, bins, 1, 1)
+        self.mean.weight.data.copy_(self.mean.constant)
         strides = (8, 16, 32)
         self.register_buffer('points', torch.cat([cells(size, s).flatten(1) + 0.5 for s in strides], 1)[None])
         self.register_buffer('strides', torch.cat([torch.full((1, (size // s) ** 2), float(s)) for s in strides], 1))
 
     def forward(self, maps):
         x = torch.cat([torch.cat([b(m), c(m)], 1).flatten(2) for b, c, m in zip(self.boxes, self.classes, maps)], 2)
-        sides, scores = x.split((64, CLASSES), 1)
+        sides, scores = x.split((4 * self.bins, self.kinds), 1)
         n, _, count = sides.shape
-        sides = self.mean(sides.view(n, 4, 16, count).transpose(2, 1).softmax(1)).view(n, 4, count)
+        sides = self.mean(sides.view(n, 4, self.bins, count).transpose(2, 1).softmax(1)).view(n, 4, count)
         near, far = sides.chunk(2, 1)
         near, far = self.points - near, self.points + far
         found = torch.cat([torch.cat([(near + far) / 2, far - near], 1) * self.strides, scores.sigmoid()], 1)
@@ -220,20 +223,20 @@ class Distances(nn.Module):
 
 class Pyramid(nn.Module):
     """The layers of v5, v8 and 11. block(i, in, out) is the i-th stage: 0 … 3 on the way down, to `outs` channels, then 4 … 7.
-    `reduce`: v5's convolutions before each interpolation."""
+    `reduce`: v5's convolutions before each interpolation. `widths`: the channels of the four sizes of maps."""
 
-    def __init__(self, stem, block, outs, after, reduce, detect):
+    def __init__(self, stem, block, outs, after, reduce, detect, widths=(32, 64, 128, 256)):
         super().__init__()
-        widths = (32, 64, 128, 256)
+        first, small, medium, large = widths
         self.stem = stem
-        self.reduce = nn.ModuleList([Conv(256, 128), Conv(128, 64)]) if reduce else None
+        self.reduce = nn.ModuleList([Conv(large, medium), Conv(medium, small)]) if reduce else None
         self.stages = nn.ModuleList(block(i, w, out) for i, (w, out) in enumerate(zip(widths, outs)))
-        self.down = nn.ModuleList(Conv(a, b, 3, 2) for a, b in zip((16,) + outs, widths))
+        self.down = nn.ModuleList(Conv(a, b, 3, 2) for a, b in zip((first // 2,) + outs, widths))
         self.after, self.up = after, nn.Upsample(scale_factor=2)
-        top, bottom = (128, 64) if reduce else (outs[3], 128)
-        self.joins = nn.ModuleList([block(4, top + outs[2], 128), block(5, bottom + outs[1], 64),
-                                    block(6, 64 + bottom, 128), block(7, 128 + top, 256)])
-        self.again = nn.ModuleList([Conv(64, 64, 3, 2), Conv(128, 128, 3, 2)])
+        top, bottom = (medium, small) if reduce else (outs[3], medium)
+        self.joins = nn.ModuleList([block(4, top + outs[2], medium), block(5, bottom + outs[1], small),
+                                    block(6, small + bottom, medium), block(7, medium + top, large)])
+        self.again = nn.ModuleList([Conv(small, small, 3, 2), Conv(medium, medium, 3, 2)])
         self.detect = detect
 
     def forward(self, x):
@@ -258,10 +261,14 @@ def yolo_v5n(size):
     return Pyramid(Conv(3, 16, 6, 2, pad=2), block, (32, 64, 128, 256), SPPF(256), True, Anchored((64, 128, 256), size, True))
 
 
-def yolo_v8n(size):
+def yolo_v8n(size, classes=CLASSES, thin=1, bins=16):
+    """`thin`: a fraction of the channels, for tests."""
+    widths = tuple(w // thin for w in (32, 64, 128, 256))
+
     def block(i, width_in, width):
         return C2f(width_in, width, (1, 2, 2, 1, 1, 1, 1, 1)[i], lambda w: Bottleneck(w, w, (3, 3), i < 4))
-    return Pyramid(Conv(3, 16, 3, 2), block, (32, 64, 128, 256), SPPF(256), False, Distances((64, 128, 256), size, False))
+    return Pyramid(Conv(3, widths[0] // 2, 3, 2), block, widths, SPPF(widths[3]), False,
+                   Distances(widths[1:], size, False, classes, bins), widths)
 
 
 def yolo_11n(size):

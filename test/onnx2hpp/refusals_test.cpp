@@ -134,6 +134,17 @@ TEST(Refusals, ProblemsThatAreAlikeAreOneMessage) {
       << all;
 }
 
+TEST(Refusals, OtherReasonsAreOtherMessages) {
+  builder b;
+  b.input("x", {1, 4}).output("y").output("z").output("t");
+  set(b.node("Relu", {"x"}, {"y"}, "a"), "slope", 1);
+  b.node("Relu", {"x", "x"}, {"z"}, "b");
+  set(b.node("Relu", {"x"}, {"t"}), "alpha", 1);
+  const scratch folder;
+  const auto err = tool({folder.save("net.onnx", b), "-o", folder.path}).err;
+  EXPECT_TRUE(contains(err, "nodes \"a\", \"t\" (Relu, opset 17)") && contains(err, "node \"b\" (Relu, opset 17)")) << err;
+}
+
 TEST(Refusals, AllOpenDimensionsOfAnInputAreOneMessage) {
   builder b;
   b.symbolic_input("x", {"1", "3", "height", "", "height"}).symbolic_input("z", {"1", "h", "w"}).output("y");
@@ -204,6 +215,22 @@ TEST(Remedy, JoinsManyPartsOfOneTensor) {
   };
   EXPECT_EQ(pasted(with(2)), "Softmax Transpose Slice Slice -> t p0 p1");
   EXPECT_EQ(pasted(with(12)), "Softmax Transpose -> t s");
+}
+
+/// A detector moves the boxes of each class apart before NonMaxSuppression: what it computes for this alone is not needed.
+TEST(Remedy, LeavesOutWhatFollowsFromOtherOutputs) {
+  builder b;
+  b.input("x", {1, 4}).output("y").output("best").scalar("c", 2).ints("axes", {0});
+  b.node("Relu", {"x"}, {"boxes"}), b.node("Tanh", {"x"}, {"kinds"}), b.node("Neg", {"boxes"}, {"best"});
+  b.node("Mul", {"kinds", "c"}, {"shift"});
+  b.node("Add", {"boxes", "shift"}, {"apart"});
+  b.node("Unsqueeze", {"apart", "axes"}, {"batch"});
+  b.node("Exp", {"boxes"}, {"scores"});
+  b.node("NonMaxSuppression", {"batch", "scores"}, {"n"});
+  b.node("GatherND", {"boxes", "n"}, {"d"});
+  b.node("GatherND", {"kinds", "n"}, {"e"});
+  b.node("Add", {"d", "e"}, {"y"});
+  EXPECT_EQ(pasted(b), "Relu Tanh Neg Exp -> boxes kinds best scores");
 }
 
 onnx::GraphProto& subgraph(onnx::NodeProto& n, const char* attribute) {

@@ -16,15 +16,19 @@ void print(const char* kind, const std::string& text) {
   dice::text::print_error(fmt::format("onnx2hpp: {}: {}", kind, text));
 }
 
-/// One message about problems that are alike.
+/// One message about problems that are alike. In a list of nodes, unnamed ones have the name of what they compute.
 std::string text_of(std::span<const problem* const> alike) {
   constexpr std::size_t shown = 3;
   const problem& p = *alike[0];
-  const bool nodes = alike.size() > 1 && p.node.starts_with("node ");
-  std::string text = nodes ? "nodes " + p.node.substr(5) : p.node;
-  for (std::size_t k = 1; k < std::min(shown, alike.size()); ++k)
-    text += ", " + alike[k]->node.substr(alike[k]->node.starts_with("node ") ? 5 : 0);
-  if (alike.size() > shown) text += fmt::format(" and {} more", alike.size() - shown);
+  std::string text = p.node;
+  if (alike.size() > 1) {
+    text = "nodes ";
+    for (std::size_t k = 0; k < std::min(shown, alike.size()); ++k) {
+      const auto& name = alike[k]->node;
+      text += (k > 0 ? ", " : "") + name.substr(std::min(name.find('"'), name.size()));
+    }
+    if (alike.size() > shown) text += fmt::format(" and {} more", alike.size() - shown);
+  }
   if (!p.operator_name.empty()) {
     text += text.empty() ? "" : " ";
     text += p.opset ? fmt::format("({}, opset {})", p.operator_name, p.opset) : fmt::format("({})", p.operator_name);

@@ -10,9 +10,14 @@ namespace onnx2hpp {
 
 namespace {
 
+const std::set<std::string> moves{"Cast",  "Expand", "Flatten", "Gather",    "Identity", "Reshape",
+                                  "Slice", "Split",  "Squeeze", "Transpose", "Unsqueeze"};
+const std::set<std::string> arithmetic{"Add", "Div", "Max", "Min", "Mul", "Neg", "ReduceMax", "ReduceMin", "Sub"};
+
 class cutter {
  public:
-  cutter(const partial_graph& g, std::set<std::size_t> refused) : g_(g), refused_(std::move(refused)) {
+  cutter(const partial_graph& g, std::set<std::size_t> refused)
+      : g_(g), refused_(std::move(refused)), outputs_(g.outputs.begin(), g.outputs.end()) {
     for (const auto i : g_.order)
       for (const auto& o : g_.nodes[i].outputs) producer_[o] = i;
     // Whoever reads an output that its node lacks here must compute all of this node.
@@ -23,7 +28,7 @@ class cutter {
   }
 
   std::vector<std::string> run() {
-    std::set<std::string> behind, wanted(g_.outputs.begin(), g_.outputs.end());
+    std::set<std::string> behind, wanted = outputs_;
     for (const auto i : g_.order) {
       const auto in = reads(g_.nodes[i]);
       const auto lost = [&](const std::string& name) { return behind.contains(name) || is(name, value::kind::unknown); };
@@ -35,7 +40,8 @@ class cutter {
     for (const auto i : g_.order)
       for (const auto& o : g_.nodes[i].outputs)
         if (wanted.contains(o) && !behind.contains(o) && computed(o)) out.push_back(o);
-    return out.size() > handful ? joined(out) : out;
+    if (out.size() > handful) out = joined(out);
+    return without_derived(out);
   }
 
  private:
@@ -53,13 +59,10 @@ class cutter {
 
   /// The tensor from which a node only takes or arranges elements to get `name`; "" if it computes more.
   std::string whole(const std::string& name) const {
-    static constexpr const char* moves[] = {"Cast",  "Flatten", "Gather",  "Identity",  "Reshape",
-                                            "Slice", "Split",   "Squeeze", "Transpose", "Unsqueeze"};
     const auto p = producer_.find(name);
     if (p == producer_.end()) return {};
     const auto& n = g_.nodes[p->second];
-    const bool moving = std::ranges::any_of(moves, [&](const char* m) { return n.operator_name == m; });
-    return moving && !n.inputs.empty() && computed(n.inputs[0]) ? n.inputs[0] : "";
+    return moves.contains(n.operator_name) && !n.inputs.empty() && computed(n.inputs[0]) ? n.inputs[0] : "";
   }
 
   /// `name`, what it is a part of, what that is a part of …
@@ -71,7 +74,6 @@ class cutter {
 
   /// Many values become few: parts of one tensor (the scores of each class) are replaced by this tensor.
   std::vector<std::string> joined(const std::vector<std::string>& values) const {
-    const std::set<std::string> outputs(g_.outputs.begin(), g_.outputs.end());
     std::map<std::string, int> parts;
     for (const auto& name : values)
       for (const auto& w : chain(name)) ++parts[w];
@@ -80,15 +82,42 @@ class cutter {
     for (const auto& name : values) {
       const auto wholes = chain(name);
       auto best = wholes.begin();
-      if (!outputs.contains(name)) best = std::find_if(best + 1, wholes.end(), [&](const auto& w) { return parts[w] > 1; });
+      if (!outputs_.contains(name)) best = std::find_if(best + 1, wholes.end(), [&](const auto& w) { return parts[w] > 1; });
       const auto& chosen = best == wholes.end() ? name : *best;
       if (known.insert(chosen).second) out.push_back(chosen);
     }
     return out;
   }
 
+  /// Whether `name` follows from others of `known` by moving elements and a few additions and the like, as the boxes that a
+  /// detector moves apart by class before NonMaxSuppression.
+  bool derived(const std::string& name, const std::set<std::string>& known) const {
+    std::vector<std::string> open{name};
+    for (std::size_t steps = 0; !open.empty(); ++steps) {
+      const auto next = std::move(open.back());
+      open.pop_back();
+      if ((next != name && known.contains(next)) || is(next, value::kind::constant)) continue;
+      const auto p = producer_.find(next);
+      if (p == producer_.end() || steps == longest_chain) return false;
+      const auto& n = g_.nodes[p->second];
+      if (!moves.contains(n.operator_name) && !arithmetic.contains(n.operator_name)) return false;
+      for (const auto& in : n.inputs)
+        if (!in.empty()) open.push_back(in);
+    }
+    return true;
+  }
+
+  std::vector<std::string> without_derived(std::vector<std::string> values) const {
+    std::set<std::string> known(values.begin(), values.end());
+    for (auto v = values.rbegin(); v != values.rend(); ++v)
+      if (!outputs_.contains(*v) && derived(*v, known)) known.erase(*v);
+    std::erase_if(values, [&](const auto& v) { return !known.contains(v); });
+    return values;
+  }
+
   const partial_graph& g_;
   std::set<std::size_t> refused_;
+  std::set<std::string> outputs_;  ///< of the graph
   std::map<std::string, std::size_t> producer_;
 };
 
