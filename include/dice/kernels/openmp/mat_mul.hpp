@@ -76,10 +76,14 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
     const auto* const weights = reinterpret_cast<const float*>(c.packed) + column * m.depth * block;
     const std::ptrdiff_t tap = 0;
     const auto blocks = std::min<std::int64_t>(tile_blocks, m.column_blocks() - column), depth = m.depth_blocks();
-    tile_call tile{.step = rows * block,
+    tile_call tile{.in = {},
+                   .in_blocks = 0,
+                   .step = rows * block,
                    .taps = &tap,
                    .tap_count = 1,
+                   .weights = weights,
                    .depth = m.depth * block,
+                   .out = {},
                    .plane = plane,
                    .bias = reinterpret_cast<const float*>(c.packed) + m.weight_elements() + column * block};
     for (; begin < end; begin += together) {
