@@ -2,9 +2,9 @@
 """engine.py ENGINE NAME MODELS THREADS SECONDS: one engine on one network, float32, one frame at a time.
 
 ENGINE is onnxruntime, openvino, ncnn or compile (torch.compile); MODELS the folder with NAME.onnx, NAME_in.npy and
-NAME_out.npy, or NAME_out_OUTPUT.npy for each of several outputs (ncnn: NAME.ncnn.param and .bin by pnnx). Prints a line of JSON: milliseconds to load, of the first and of each
-later run, and from the start of the process to the first result; memory beyond that of the imported library; the largest
-error; and how many cores others used meanwhile.
+NAME_out.npy, or NAME_out_OUTPUT.npy for each of several outputs (ncnn: NAME.ncnn.param and .bin by pnnx). Prints a line of
+JSON: milliseconds to load, of the first and of each later run, and from the start of the process to the first result; memory
+beyond that of the imported library; the largest error; and how many cores others used meanwhile.
 """
 import json
 import os

@@ -77,17 +77,29 @@ TEST(Normalizations, OthersStay) {
   EXPECT_EQ(operators(convert(negative)), "ReduceMean Sub Mul ReduceMean Add Sqrt Div");
 }
 
+TEST(Normalizations, OfAnotherShapeStay) {
+  auto b = deviations(0);
+  b.floats("e5", {1, 1, 1, 1, 1}, {0.001f}).node("Add", {"v", "e5"}, {"a5"});
+  b.node("Sqrt", {"a5"}, {"s5"}), b.node("Div", {"d", "s5"}, {"y"});
+  b.output("y");  // five axes
+  EXPECT_EQ(operators(convert(b)), "ReduceMean Sub Mul ReduceMean Add Sqrt Div");
+}
+
 /// GroupNorm as PyTorch writes it before opset 21.
-TEST(Normalizations, GroupsFromAnInstanceNormalization) {
+builder groups(std::vector<float> scale) {
   builder b(13);
-  b.input("x", {2, 6, 4, 5}).output("y").floats("ones", {3}, {1, 1, 1}).floats("zeros", {3}, {0, 0, 0});
+  b.input("x", {2, 6, 4, 5}).output("y").floats("ones", {3}, scale).floats("zeros", {3}, {0, 0, 0});
   b.floats("w", {6, 1, 1}, {1, 2, 3, 4, 5, 6}).floats("c", {6, 1, 1}, {6, 5, 4, 3, 2, 1});
   const std::vector<std::int64_t> groups{0, 3, -1}, back{2, 6, 4, 5};
   b.tensor("to", onnx::TensorProto::INT64, {3}).set_raw_data(groups.data(), 24);
   b.tensor("back", onnx::TensorProto::INT64, {4}).set_raw_data(back.data(), 32);
   b.node("Reshape", {"x", "to"}, {"g"}), b.node("InstanceNormalization", {"g", "ones", "zeros"}, {"i"});
   b.node("Reshape", {"i", "back"}, {"n"}), b.node("Mul", {"n", "w"}, {"p"}), b.node("Add", {"p", "c"}, {"y"});
-  const auto net = convert(b);
+  return b;
+}
+
+TEST(Normalizations, GroupsFromAnInstanceNormalization) {
+  const auto net = convert(groups({1, 1, 1}));
   EXPECT_EQ(operators(net), "Reshape GroupNormalization Reshape");
   const auto op = first<ops::normalization>(net);
   EXPECT_EQ(op.scale_shape, (shape{3, 2, 1, 1}));
@@ -95,6 +107,13 @@ TEST(Normalizations, GroupsFromAnInstanceNormalization) {
   EXPECT_EQ(written(net, 0), (floats{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(written(net, 1), (floats{6, 5, 4, 3, 2, 1}));
   EXPECT_EQ(net.layers[2].result, (shape{2, 3, 2, 4, 5}));
+  EXPECT_EQ(operators(convert(groups({1, 2, 3}))), "Reshape InstanceNormalization Reshape Mul Add");
+}
+
+TEST(Normalizations, AScaleOfGroupsWithABiasOfChannelsStays) {
+  auto b = groups({1, 2, 3});
+  b.graph().mutable_node(4)->set_input(0, "n");  // without the Mul
+  EXPECT_EQ(operators(convert(b)), "Reshape InstanceNormalization Reshape Add");
 }
 
 TEST(Products, AnAddOfConstantsIsTheirBias) {

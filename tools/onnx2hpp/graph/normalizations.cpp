@@ -79,7 +79,8 @@ class finder : pattern {
       return {};
     shape out{s[0], groups[1], s[1] / groups[1]};
     for (int a = 2; a < s.rank; ++a) out.push_back(s[a]);
-    if (groups.rank != 3 && groups != out) return {};
+    // A scale for each group has another shape if the channels of a group are an axis.
+    if (groups.rank == 3 ? how->scale : groups != out) return {};
     return out;
   }
 
@@ -155,7 +156,7 @@ void join_normalizations(network& net) {
     return parameters;
   };
   for (int l = 0; l < static_cast<int>(net.layers.size()); ++l) {
-    if (auto found = look.quotient(l)) {
+    if (auto found = look.quotient(l); found && at(found->second).result == at(l).result) {
       set(l, normalization_of(found->first), {found->second});
     } else if (const shape* fixed = look.fixed(l)) {
       const int before = at(l).operands[0];

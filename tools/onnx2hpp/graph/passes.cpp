@@ -74,10 +74,10 @@ template <class Op> void join(layer& product, Op& op, affine a) {
   }
   op.bias = true;
   auto& rows = product.parameters[0].rows;
-  if (std::ranges::all_of(a.scale, [](double v) { return v == 1; })) {
-  } else if (rows.empty()) rows = std::move(a.scale);
-  else
+  if (std::ranges::any_of(a.scale, [](double v) { return v != 1; })) {
+    rows.resize(a.scale.size(), 1);
     for (std::size_t c = 0; c < rows.size(); ++c) rows[c] *= a.scale[c];
+  }
   product.parameters.push_back(
       {"bias", make_constant(element::float64, {outputs}, std::span<const double>(a.shift)), {outputs}});
 }

@@ -2,6 +2,7 @@
 
 #include "dice/graph/operator.hpp"
 #include "dice/graph/ops/detail/broadcast.hpp"
+#include "dice/graph/ops/detail/joined_axes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -43,14 +44,10 @@ struct normalization {
     return in[0];
   }
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
-    tensor::region r = out;
-    for (int a = first; a < last && a < tensor::region::axes; ++a) r.begin[a] = 0, r.end[a] = in[0][a];
-    return r;
+    return detail::joined_region(out, first, last, in[0]);
   }
-  /// As for softmax.
   constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape& result) const {
-    const bool beside = axis == last && result.product(last + 1, result.rank) > 1;
-    return axis < first || beside ? graph::finest_step(axis) : 0;
+    return detail::joined_cut_step(axis, first, last, result);
   }
   constexpr normalization restrict(const tensor::region& out, graph::shapes, const tensor::shape& result) const {
     normalization part = *this;

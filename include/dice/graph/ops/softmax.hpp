@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/graph/operator.hpp"
+#include "dice/graph/ops/detail/joined_axes.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -21,15 +22,10 @@ struct softmax {
     return in[0];
   }
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
-    tensor::region r = out;
-    for (int a = first; a < last && a < tensor::region::axes; ++a) r.begin[a] = 0, r.end[a] = in[0][a];
-    return r;
+    return detail::joined_region(out, first, last, in[0]);
   }
-  /// Sums that lie side by side along axis `last` stay so if there is another axis behind it; kernels add the elements of a
-  /// single sum in another order.
   constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape& result) const {
-    const bool beside = axis == last && result.product(last + 1, result.rank) > 1;
-    return axis < first || beside ? graph::finest_step(axis) : 0;
+    return detail::joined_cut_step(axis, first, last, result);
   }
 };
 
