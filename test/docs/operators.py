@@ -2,8 +2,10 @@
 """What `TOOL --list-operators` prints, as a page and beside ONNX's own definitions.
 
     operators.py page PAGE TOOL [--write]   the tables of docs/operators.md, behind its MARKER, are made from it
-    operators.py schemas TOOL               operators, opsets and attributes are those of Python's onnx
+    operators.py onnx FILE TOOL [--write]   operators, opsets and attributes are those in FILE, and these are those of Python's
+                                            onnx, whose newest opset may be older; FILE is made from it
 """
+import itertools
 import pathlib
 import re
 import subprocess
@@ -67,13 +69,14 @@ def differences(operators, versions, newest):
 
 
 def onnx_versions(newest):
+    """{operator: {opset: attributes, or None}} by Python's onnx."""
     import onnx.defs
     history = {}
     for schema in onnx.defs.get_all_schemas_with_history():
         if schema.domain == '' and schema.since_version <= newest:
             history.setdefault(schema.name, []).append(schema)
     out = {}
-    for name, schemas in history.items():
+    for name, schemas in sorted(history.items()):
         schemas.sort(key=lambda s: s.since_version)
         gone = schemas[-1].since_version if schemas[-1].deprecated else newest + 1
         out[name] = {}
@@ -83,24 +86,47 @@ def onnx_versions(newest):
     return out
 
 
+def written(versions):
+    """A line for each operator and range of opsets with the same attributes: `Clip 7-10 max min`."""
+    lines = []
+    for name, opsets in versions.items():
+        for attributes, of in itertools.groupby(opsets.items(), key=lambda v: v[1]):
+            of = [opset for opset, _ in of]
+            if attributes is not None:
+                lines.append(' '.join([name, f'{of[0]}-{of[-1]}', *sorted(attributes)]))
+    return '\n'.join(lines) + '\n'
+
+
+def versions_of(text, newest):
+    out = {}
+    for name, opsets, *attributes in (line.split() for line in text.splitlines()):
+        first, last = map(int, opsets.split('-'))
+        for opset in range(first, min(last, newest) + 1):
+            out.setdefault(name, dict.fromkeys(range(7, newest + 1)))[opset] = set(attributes)
+    return out
+
+
 def main():
-    what, *arguments = [a for a in sys.argv[1:] if a != '--write']
-    listing = subprocess.run([arguments[-1], '--list-operators'], check=True, capture_output=True, text=True).stdout
-    operators = read(listing)
+    what, file, tool = [a for a in sys.argv[1:] if a != '--write']
+    write = '--write' in sys.argv
+    file = pathlib.Path(file)
+    operators = read(subprocess.run([tool, '--list-operators'], check=True, capture_output=True, text=True).stdout)
     if what == 'page':
-        page = pathlib.Path(arguments[0])
-        prose, marker, made = page.read_text().partition(MARKER)
-        wanted = tables(operators)
-        if '--write' in sys.argv:
-            page.write_text(prose + MARKER + wanted)
-        elif made != wanted:
-            sys.exit(f'{page} differs from onnx2hpp --list-operators; make it again: cmake --build build --target operators_page')
+        prose, marker, made = file.read_text().partition(MARKER)
+        if write:
+            file.write_text(prose + MARKER + tables(operators))
+        elif made != tables(operators):
+            sys.exit(f'{file} differs from onnx2hpp --list-operators; make it again: cmake --build build --target operators_page')
     else:
         import onnx.defs
-        newest = min(onnx.defs.onnx_opset_version(), max(ends(o[0])[1] for o in operators.values() if o[0] != 'none'))
-        mistakes = list(differences(operators, onnx_versions(newest), newest))
-        print(f'{len(operators)} operators, opsets 7 to {newest}')
-        sys.exit('\n'.join(mistakes) or None)
+        newest = max(ends(opsets)[1] for opsets, *_ in operators.values() if opsets != 'none')
+        known = min(newest, onnx.defs.onnx_opset_version())
+        if write:
+            file.write_text(written(onnx_versions(known)))
+        elif written(versions_of(file.read_text(), known)) != written(onnx_versions(known)):
+            sys.exit(f'{file} differs from onnx {onnx.__version__}')
+        print(f'{len(operators)} operators, opsets 7 to {newest}; those to {known} as in onnx {onnx.__version__}')
+        sys.exit('\n'.join(differences(operators, versions_of(file.read_text(), newest), newest)) or None)
 
 
 if __name__ == '__main__':

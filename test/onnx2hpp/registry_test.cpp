@@ -295,7 +295,7 @@ TEST(Declarations, AreListed) {
                        "\nUpsample                   7–9     activations  scales constant; becomes Resize\n"
                        "    mode, scales (before 9)\n"))
       << all.out;
-  EXPECT_TRUE(contains(all.out, "\nLSTM                       none    –            recurrent"));
+  EXPECT_TRUE(contains(all.out, "\nLSTM                       none    –            recurrence"));
   const auto two = tool({"--list-operators", "Relu,Erf"});
   EXPECT_EQ(two.out,
             "operator                   opsets  inputs       notes; attributes\n"

@@ -75,7 +75,7 @@ int node_context::activation(int k) const {
 
 /// Whether the node's opset has the attribute.
 bool node_context::declared(const char* name) const {
-  const auto& all = operators()[node_.operator_name].attributes;
+  const auto& all = operators().at(node_.operator_name).attributes;
   const auto found = all.find(name);
   if (found == all.end())
     throw std::logic_error(fmt::format("the importer of {} reads {}, which it does not declare", node_.operator_name, name));

@@ -34,8 +34,8 @@ std::map<std::string, known_operator>& operators();
 /// ONNX's other standard operators, with the reason why they are not read.
 const std::map<std::string, std::string>& unread_operators();
 
-/// The operator exists in the opsets `exists` and has these `attributes`, separated by blanks; "axes<13" has been removed in
-/// opset 13, "axes>=13" exists from then on. Nodes can read no others.
+/// The operator exists in the opsets `exists` and has these `attributes`, separated by blanks: "axes<13" until opset 13,
+/// "axes>=13" from then on. `run` can read no others.
 struct importer {
   importer(const char* name, handler run, opsets exists, const char* attributes, const char* notes = "");
 };

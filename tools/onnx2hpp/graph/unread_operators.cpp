@@ -11,10 +11,10 @@ constexpr struct {
   const char* names;
 } groups[] = {
     {"control flow", "If Loop Scan SequenceMap"},
-    {"its result's shape depends on the data", "Compress NonMaxSuppression NonZero Unique"},
-    {"it moves elements to or from places computed at run time",
+    {"the shape of the result depends on the data", "Compress NonMaxSuppression NonZero Unique"},
+    {"elements are moved to or from places computed at run time",
      "GatherElements MaxUnpool OneHot ReverseSequence Scatter ScatterElements TensorScatter TopK"},
-    {"recurrent, or keeps a state from frame to frame", "CausalConvWithState GRU LSTM LinearAttention RNN"},
+    {"recurrence, or a state kept from frame to frame", "CausalConvWithState GRU LSTM LinearAttention RNN"},
     {"quantised numbers",
      "ConvInteger DequantizeLinear DynamicQuantizeLinear MatMulInteger QLinearConv QLinearMatMul QuantizeLinear"},
     {"bits of integers", "BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor"},
@@ -25,9 +25,9 @@ constexpr struct {
     {"text", "RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer"},
     {"training", "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"},
     {"spectra of signals", "BlackmanWindow DFT HammingWindow HannWindow MelWeightMatrix STFT"},
-    {"it reads pictures at places computed at run time, or from a file",
+    {"pictures are read at places computed at run time, or from a file",
      "AffineGrid DeformConv GridSample ImageDecoder MaxRoiPool RoiAlign"},
-    {"dice has no kernel for it yet",
+    {"no kernel yet",
      "Acos Acosh Asin Asinh Atan Atanh CenterCropPad Col2Im Cos Cosh CumProd CumSum Det EyeLike Hardmax IsInf IsNaN LpPool "
      "RotaryEmbedding Shrink Sin Sinh Tan"},
 };

@@ -49,7 +49,7 @@ void import(node_context& n) {
 }
 
 const importer known("BatchNormalization", import, 1, "epsilon momentum spatial<9 training_mode>=14",
-                     "only inference; scale, bias, mean and variance constant; joins the Conv before it");
+                     "only inference, spatial = 1; scale, bias, mean and variance constant; joins the Conv before it");
 
 }  // namespace
 }  // namespace onnx2hpp
