@@ -1,4 +1,5 @@
 #include "graph/passes.hpp"
+#include "ops/functions.hpp"
 
 #include "dice/graph/ops/batch_normalization.hpp"
 #include "dice/graph/ops/binary.hpp"
@@ -28,10 +29,11 @@ std::optional<std::vector<double>> along(const layer& l, int axis) {
   const auto& p = l.parameters[0];
   const int before = axis - (l.result.rank - p.extents.rank);
   const auto channels = static_cast<std::size_t>(l.result[axis]);
+  const auto elements = p.extents.elements();
+  if (elements != 1 && (before < 0 || p.extents[before] != elements || elements != l.result[axis])) return {};
   auto values = reals(p.source);
-  if (values.size() == 1) values.resize(channels, values[0]);
-  else if (before < 0 || p.extents[before] != p.extents.elements()) return {};
-  return values.size() == channels ? std::optional(std::move(values)) : std::nullopt;
+  if (elements == 1) values.resize(channels, values[0]);
+  return values;
 }
 
 /// What layer `l` does with its input, which has its channels along `axis`; none if something else.
@@ -111,7 +113,7 @@ class scale_folder {
     while (readers_[index(source)] == 1 && (at(source).op.get_if<ops::reshape>() || at(source).op.get_if<ops::flatten>()))
       source = at(source).operands[0];
     auto* op = at(source).op.get_if<ops::conv>();
-    if (!op || readers_[index(source)] != 1) return;
+    if (!op || readers_[index(source)] != 1) return join_with_scale(at(i));
     const int axis = channel_axis(at(source).result, at(before).result);
     if (axis < 0) return;
     auto a = affine_of(at(i), at(before).result, axis);
@@ -121,6 +123,31 @@ class scale_folder {
     readers_[index(before)] = readers_[index(i)];
     for (int k = before; k != source; k = at(k).operands[0]) computed_[index(k)] = i;
     computed_[index(source)] = i;
+  }
+
+  /// Makes one layer of a Mul and an Add with a number for each channel, a BatchNormalization that is written so.
+  void join_with_scale(layer& l) {
+    const layer& before = at(l.operands[0]);
+    if (l.result.rank < 3 || readers_[index(l.operands[0])] != 1 || before.operands.size() != 1 ||
+        !has_constant(before, l.result[1]) || !has_constant(l, l.result[1]))
+      return;
+    const auto first = affine_of(before, at(before.operands[0]).result, 1);
+    auto second = affine_of(l, before.result, 1);
+    if (!first || !second) return;
+    for (std::size_t c = 0; c < first->scale.size(); ++c) {
+      second->shift[c] += first->shift[c] * second->scale[c];
+      second->scale[c] *= first->scale[c];
+    }
+    const shape channels{l.result[1]};
+    const auto source = [&](const std::vector<double>& v) {
+      return make_constant(element::float64, {channels[0]}, std::span<const double>(v));
+    };
+    l.op = batch_normalization_of();
+    l.operands = before.operands;
+    l.parameters = {{"scale", source(second->scale), channels}, {"bias", source(second->shift), channels}};
+  }
+  static bool has_constant(const layer& l, std::int64_t elements) {
+    return !l.parameters.empty() && l.parameters[0].extents.elements() == elements;
   }
 
   /// The axis of `s` that has the channels of a convolution's result `from`, reshaped; -1: none.

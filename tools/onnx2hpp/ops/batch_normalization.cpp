@@ -1,4 +1,5 @@
 #include "graph/node_context.hpp"
+#include "ops/functions.hpp"
 
 #include "dice/graph/ops/batch_normalization.hpp"
 
@@ -13,6 +14,8 @@ template <> struct spelling<batch_normalization> {
   static constexpr const char* name = "batch_normalization";
   static void write(const batch_normalization&, const batch_normalization&, initialiser&) {}
 };
+
+operation batch_normalization_of() { return batch_normalization{}; }
 
 namespace {
 
