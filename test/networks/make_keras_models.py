@@ -4,7 +4,7 @@
     make_keras_models.py --out DIR [--opset N] [--first] [--frames N] [NAME…]
 
 Needs Keras 3, TensorFlow or PyTorch, and ONNX Runtime (KERAS_BACKEND=torch chooses PyTorch). With TensorFlow, Keras exports by
-its own copy of tf2onnx; --opset N uses the package tf2onnx instead, and --first gives the input channels first. Weights are
+its own copy of tf2onnx; --opset N uses the package tf2onnx instead, and --first gives pictures channels first. Weights are
 random, and batch normalisation does something. Checks that ONNX Runtime computes the same.
 """
 import argparse
@@ -88,7 +88,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--out', type=pathlib.Path, required=True, help='folder for the files')
     parser.add_argument('--opset', type=int, default=0, help='export by tf2onnx with this opset')
-    parser.add_argument('--first', action='store_true', help='the input has channels first (with --opset)')
+    parser.add_argument('--first', action='store_true', help='pictures have the channels first (with --opset)')
     parser.add_argument('--frames', type=int, default=2, help='input frames (default: 2)')
     parser.add_argument('names', nargs='*', metavar='NAME', help='only these networks')
     args = parser.parse_args()
@@ -107,8 +107,9 @@ def main():
             given = 128 + 50 * given   # of pictures as they are stored
         wanted = np.concatenate([np.asarray(net.predict(frame[None], verbose=0)) for frame in given])
         path = args.out / f'{name}.onnx'
-        export(net, path, args.opset, args.first)
-        if args.first:
+        first = args.first and given.ndim == 4
+        export(net, path, args.opset, first)
+        if first:
             given = np.ascontiguousarray(np.moveaxis(given, -1, 1))
         np.save(args.out / f'{name}_in.npy', given)
         np.save(args.out / f'{name}_out.npy', wanted)

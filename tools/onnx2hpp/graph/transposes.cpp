@@ -38,7 +38,7 @@ class rewriter {
   network run() {
     to_.node_names = from_.node_names;
     for (const auto& l : from_.layers) {
-      if (is_output(l)) for_outputs();
+      if (is_output(l) && !outputs_) for_outputs();
       places_.push_back(convert(l));
       places_.back().by = &l;
     }
@@ -61,6 +61,7 @@ class rewriter {
 
   /// What outputs need comes before all of them.
   void for_outputs() {
+    outputs_ = true;
     for (const auto& l : from_.layers)
       if (is_output(l)) bring(place_of(l.operands[0]), order(l.result.rank));
   }
@@ -172,7 +173,7 @@ class rewriter {
 
   static constexpr std::size_t most_candidates = 8;
   const network& from_;
-  bool keep_;
+  bool keep_, outputs_ = false;
   std::size_t bytes_ = 0;      ///< of constants that may have been permuted
   std::vector<place> places_;  ///< of the results of from_'s layers
   std::map<std::pair<int, order>, int> moved_;

@@ -219,10 +219,9 @@ void to_float32(const constant& c, std::int64_t first, std::span<float> out) {
 
 constant widened(const constant& c) {
   if (!is_half(c.type)) return c;
-  std::vector<float> numbers(static_cast<std::size_t>(c.elements()));
-  to_float32(c, 0, numbers);
-  const auto bytes = std::as_bytes(std::span(numbers));
-  return make_constant(element::float32, c.dims, std::vector(bytes.begin(), bytes.end()));
+  const auto numbers = std::make_shared<std::vector<float>>(static_cast<std::size_t>(c.elements()));
+  to_float32(c, 0, *numbers);
+  return {element::float32, c.dims, std::as_bytes(std::span(*numbers)), numbers};
 }
 
 constant make_constant(element type, std::vector<std::int64_t> dims, std::span<const double> values) {
