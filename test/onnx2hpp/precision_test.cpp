@@ -39,6 +39,16 @@ TEST(Precision, WeightsOfFloat16AreExact) {
                                                  "weights, and its inputs and outputs are float32"}));
 }
 
+TEST(Precision, IsNotedIfTransposesCancel) {
+  builder b(17);
+  b.input("x", {2, 3}, TensorProto::FLOAT16).output("y");
+  b.node("Transpose", {"x"}, {"t"});
+  b.node("Relu", {"t"}, {"r"});
+  b.node("Transpose", {"r"}, {"y"});
+  EXPECT_EQ(operators(convert(b)), "Relu");
+  EXPECT_EQ(convert(b).notes.size(), 1u);
+}
+
 TEST(Precision, WeightsOfBfloat16AreExact) {
   builder b(17);
   b.input("x", {1, 2}, TensorProto::BFLOAT16).output("y");

@@ -35,8 +35,8 @@ class rewriter {
   /// the model is taken.
   rewriter(const network& from, bool keep) : from_(from), keep_(keep) {}
 
+  /// The layers, and where the model's values are.
   network run() {
-    to_.node_names = from_.node_names;
     for (const auto& l : from_.layers) {
       if (is_output(l) && !outputs_) for_outputs();
       places_.push_back(convert(l));
@@ -196,7 +196,9 @@ void cancel_transposes(network& net) {
   for (const bool keep : {true, false}) {
     network made = rewriter(net, keep).run();
     drop_unused(made);
-    if (moved_elements(made) < moved_elements(net)) net = std::move(made);
+    if (moved_elements(made) >= moved_elements(net)) continue;
+    net.layers = std::move(made.layers);
+    net.tensors = std::move(made.tensors);
   }
 }
 
