@@ -167,7 +167,8 @@ options read_options(int argc, char** argv) {
   app.add_option("--dot", dot, "Also write the network as a graph for Graphviz")
       ->type_name("FILE")
       ->multi_option_policy(one);
-  app.add_flag("--no-fold", no_fold, "Keep BatchNormalization, Dropout and Identity as layers");
+  app.add_flag("--no-fold", no_fold,
+               "Make layers of all nodes, also of BatchNormalization, Dropout and Transposes that cancel");
   app.add_option("--depfile", depfile, "Also write the files read as a dependency file for make")
       ->type_name("FILE")
       ->multi_option_policy(one);

@@ -82,6 +82,7 @@ std::string emit_report(const network& net, const std::string& name, const compa
   report["cuts"] = json::array();
   const auto cuts = cut_bytes(net);
   for (std::size_t id = 1; id < cuts.size(); ++id) report["cuts"].push_back({{"before", id}, {"bytes", cuts[id]}});
+  if (!net.notes.empty()) report["notes"] = net.notes;
   if (compared) report["expected"] = expected(*compared);
   // The model's names are not always UTF-8.
   return report.dump(1, ' ', false, json::error_handler_t::replace) + "\n";

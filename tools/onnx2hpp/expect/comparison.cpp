@@ -125,8 +125,8 @@ comparison compare(const std::vector<file_set>& files, const model& m, const net
   c.skipped.erase(std::unique(c.skipped.begin(), c.skipped.end()), c.skipped.end());
   if (!c.skipped.empty())
     out.note(
-        fmt::format("no layer computes {}, which --expect has: constants, values within a layer made of several nodes "
-                    "(--no-fold keeps BatchNormalization, Dropout and Identity), or values that no output needs",
+        fmt::format("no layer computes {}, which --expect has: constants, values within a layer made of several nodes or "
+                    "with their axes in another order (--no-fold keeps each node), or values that no output needs",
                     named(c.skipped)));
   announce(c.frames, net, out);
   const evaluation evaluated(net);

@@ -176,7 +176,7 @@ class reader {
   static void read_proto(const fs::path& path, const shape& one, const std::string& what, tensor_values& out) {
     const constant c = load_tensor(path);
     const auto fail = [&](const std::string& why) { throw file_error(fmt::format("{} {}", quote(path.string()), why)); };
-    if (c.type != element::float32)
+    if (!is_real(c.type))
       fail(fmt::format("holds elements of type {}; {} is FLOAT: save it with .astype(np.float32)", onnx2hpp::name_of(c.type),
                        what));
     const auto dims = c.dims.empty() ? std::vector<std::int64_t>{1} : c.dims;

@@ -69,8 +69,16 @@ double node_context::real(int k, const char* what) const {
 int node_context::activation(int k) const {
   const value& v = use(k);
   if (v.is != value::kind::layer)
-    refuse(fmt::format("its input {} is a constant", quote(node_.inputs[static_cast<std::size_t>(k)])));
+    refuse(fmt::format("its input {} is a {}", quote(node_.inputs[static_cast<std::size_t>(k)]),
+                       v.is == value::kind::sequence ? "sequence of tensors" : "constant"));
   return v.index;
+}
+
+const std::vector<value>& node_context::sequence(int k) const {
+  const value& v = use(k);
+  if (v.is != value::kind::sequence)
+    refuse(fmt::format("its input {} is no sequence of tensors", quote(node_.inputs[static_cast<std::size_t>(k)])));
+  return v.items;
 }
 
 /// Whether the node's opset has the attribute.
@@ -183,7 +191,12 @@ void node_context::result(constant c, int k) {
   if (k < outputs()) results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::constant, -1, std::move(c)};
 }
 
+void node_context::result(value v) {
+  if (!node_.outputs.empty()) results_[node_.outputs[0]] = std::move(v);
+}
+
 void node_context::pass() {
+  if (use(0).is == value::kind::sequence) refuse("its input is a sequence of tensors");
   if (!node_.outputs.empty()) results_[node_.outputs[0]] = use(0);
 }
 

@@ -19,6 +19,7 @@ struct value {
   enum class kind {
     layer,     ///< the output of layer `index`
     constant,  ///< `data`
+    sequence,  ///< `items`, each a layer or a constant
     missing,   ///< not available, for `reason`
     unknown,   ///< follows from a problem already reported
   };
@@ -26,6 +27,7 @@ struct value {
   int index = -1;
   constant data{};
   std::string reason{};
+  std::vector<value> items{};
 };
 
 /// Thrown when an input is of kind unknown.
@@ -61,6 +63,8 @@ class node_context {
   double real(int k, const char* what) const;
   /// The layer that computes input k, or a refusal if it is a constant.
   int activation(int k) const;
+  /// The tensors of input k, a sequence.
+  const std::vector<value>& sequence(int k) const;
   const shape& shape_of(int layer) const { return net_.layers[static_cast<std::size_t>(layer)].result; }
 
   /// Attributes that the importer declares; at opsets that lack them, they are not given.
@@ -90,6 +94,10 @@ class node_context {
   void result(int index, int k = 0);
   /// Output k is a constant.
   void result(constant c, int k = 0);
+  /// Output 0 is `v`.
+  void result(value v);
+  /// Input k, whatever it is.
+  const value& any(int k) const { return use(k); }
   /// Output 0 is input 0, whatever that is.
   void pass();
   std::map<std::string, value>& results() { return results_; }

@@ -20,8 +20,7 @@ constexpr struct {
     {"bits of integers", "BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor"},
     {"random numbers", "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"},
     {"sequences and optional values",
-     "ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt SequenceConstruct SequenceEmpty "
-     "SequenceErase SequenceInsert SequenceLength SplitToSequence"},
+     "Optional OptionalGetElement OptionalHasElement SequenceEmpty SequenceErase SequenceInsert"},
     {"text", "RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer"},
     {"training", "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"},
     {"spectra of signals", "BlackmanWindow DFT HammingWindow HannWindow MelWeightMatrix STFT"},
