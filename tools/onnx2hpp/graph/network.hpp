@@ -37,7 +37,7 @@ struct layer {
 struct network {
   std::vector<layer> layers;
   std::vector<std::string>
-      node_names{};  ///< names and first outputs of the model's nodes, including those that are not layers
+      node_names{};                  ///< names and first outputs of the model's nodes, including those that are not layers
   std::vector<std::string> notes{};  ///< what differs from the model, in words
   /// The layer that computes each value of the model; -1: none does, because it is a constant, part of another layer's work,
   /// or needed by no output.

@@ -52,7 +52,8 @@ void import(node_context& n) {
 }
 
 const importer known("BatchNormalization", import, 1, "epsilon momentum spatial<9 training_mode>=14",
-                     "only inference, spatial = 1; scale, bias, mean and variance constant; joins the Conv or MatMul before it; also written as Mul and Add");
+                     "only inference, spatial = 1; scale, bias, mean and variance constant; joins the Conv or MatMul before "
+                     "it; also written as Mul and Add");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -99,12 +99,11 @@ void join(node_context& n) {
 }
 
 constexpr const char* while_converting = "exists only while the model is converted; at most 256 tensors";
-const importer known[] = {
-    {"ConcatFromSequence", join, 11, "axis new_axis", "becomes Concat or Reshape"},
-    {"SequenceAt", at, 11, "", "position constant"},
-    {"SequenceConstruct", construct, 11, "", while_converting},
-    {"SequenceLength", length, 11, ""},
-    {"SplitToSequence", split, 11, "axis keepdims", "split constant; becomes Slice, Reshape"}};
+const importer known[] = {{"ConcatFromSequence", join, 11, "axis new_axis", "becomes Concat or Reshape"},
+                          {"SequenceAt", at, 11, "", "position constant"},
+                          {"SequenceConstruct", construct, 11, "", while_converting},
+                          {"SequenceLength", length, 11, ""},
+                          {"SplitToSequence", split, 11, "axis keepdims", "split constant; becomes Slice, Reshape"}};
 
 }  // namespace
 }  // namespace onnx2hpp
