@@ -81,6 +81,7 @@ template <reduction How> void find(node_context& n) {
   op.over[static_cast<std::size_t>(axis)] = true;
   op.last_index = n.opset() >= 12 && n.integer("select_last_index", 0) != 0;
   n.require(in[axis] <= 1 << 24, "its axis has more than 2^24 elements, so float32 cannot hold every index");
+  n.holds({.type = element::int64, .most = static_cast<double>(in[axis] - 1)});
   n.result(n.add(op, {x}));
 }
 
