@@ -30,6 +30,12 @@ constexpr choice choose_openmp(const ops::resize& op, graph::shapes in, const te
   return {.scratch_bytes = bytes, .works = form_of(op, in, result), .converts = true};
 }
 
+/// Scratch for the weights of each element of the axis.
+constexpr choice choose_openmp(const ops::antialiased_resize& op, graph::shapes in, const tensor::shape& result) {
+  const auto extent = result[op.axis];
+  return {.scratch_bytes = extent * op.taps(in[0][op.axis], extent) * std::int64_t{sizeof(float)}, .converts = true};
+}
+
 /// Scratch for the copy of an input.
 constexpr choice choose_openmp(const ops::einsum& op, graph::shapes in, const tensor::shape& result) {
   return {.scratch_bytes = einsum(op, in, result).scratch_bytes(in), .converts = true};
