@@ -2,6 +2,9 @@
 #include "convert_model.hpp"
 #include "expect/evaluation.hpp"
 
+#include "dice/graph/ops/output.hpp"
+#include "dice/runtime/numbers.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -164,9 +167,9 @@ struct attention {
   void check(const std::function<bool(int, int)>& sees, const std::string& what, float cap = 0) const {
     expect_near(compute(model, {q, k, v}), expected(sees, cap), what);
   }
-  /// Input `k` of the node is `name`.
-  void give(int k, const std::string& name) {
-    while (node->input_size() < k) node->add_input("");
+  /// Input number `input` of the node is `name`.
+  void give(int input, const std::string& name) {
+    while (node->input_size() < input) node->add_input("");
     node->add_input(name);
   }
 
@@ -211,6 +214,47 @@ TEST(Computed, AttentionThatIsLimited) {
   outputs.node->add_output("present");
   outputs.model.output("present");
   EXPECT_NE(problems(outputs.model).find("output 1 of Attention is not supported"), std::string::npos);
+}
+
+TEST(Computed, Comparisons) {
+  constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN(),
+                  least = std::numeric_limits<float>::denorm_min();
+  const floats x{-1, 0, least, 1, std::nextafter(1.0f, 2.0f), inf, -inf, nan}, c{-1, -least, 0, 1, 1, 1, 1, 1};
+  const auto check = [&](const char* op, auto compares) {
+    for (const int how : {0, 1, 2}) {  // two inputs, or either is a constant
+      builder b(13);
+      b.output("y");
+      how == 1 ? b.floats("a", {8}, c) : b.input("a", {8});
+      how == 2 ? b.floats("b", {8}, c) : b.input("b", {8});
+      b.node(op, {"a", "b"}, {"y"});
+      const auto& first = how == 1 ? c : x;
+      const auto& second = how == 1 ? x : c;
+      if (how == 0 && std::string(op) != "Greater" && std::string(op) != "Less") {
+        EXPECT_NE(problems(b).find("it compares two activations"), std::string::npos);
+        continue;
+      }
+      EXPECT_EQ(convert(b).layers.back().op.get_if<dice::ops::output>()->number, dice::tensor::number::boolean);
+      const auto y = compute(b, how == 0 ? std::vector<floats>{x, c} : std::vector<floats>{x});
+      for (std::size_t i = 0; i < y.size(); ++i)
+        EXPECT_EQ(dice::runtime::as_number<bool>(y[i]), compares(first[i], second[i])) << op << ' ' << how << ' ' << i;
+    }
+  };
+  check("Greater", std::greater<>());
+  check("GreaterOrEqual", std::greater_equal<>());
+  check("Less", std::less<>());
+  check("LessOrEqual", std::less_equal<>());
+  check("Equal", std::equal_to<>());
+  builder b(13);
+  b.input("x", {2}).output("y").floats("c", {2}, {1, inf});
+  b.node("LessOrEqual", {"x", "c"}, {"y"});
+  EXPECT_NE(problems(b).find("its constant has numbers that are not finite"), std::string::npos);
+  // As numbers, and as a type of its own.
+  builder m(13);
+  m.input("x", {3}).output("y").scalar("half", 0.5f);
+  m.node("Greater", {"x", "half"}, {"mask"});
+  set(m.node("Cast", {"mask"}, {"m"}), "to", onnx::TensorProto::FLOAT);
+  m.node("Mul", {"x", "m"}, {"y"});
+  expect_near(compute(m, {{0.25f, 0.5f, 0.75f}}), {0, 0, 0.75f}, "mask");
 }
 
 TEST(Computed, IntegersThatBecomeRealsAgain) {

@@ -203,6 +203,7 @@ TEST(results, of_other_types) {
   EXPECT_EQ(runtime::as_number<std::uint8_t>(255.5f), 255);
   EXPECT_EQ(runtime::as_number<std::int64_t>(std::numeric_limits<float>::quiet_NaN()), 0);
   EXPECT_TRUE(runtime::as_number<bool>(-0.5f));
+  EXPECT_FALSE(runtime::as_number<bool>(std::numeric_limits<float>::quiet_NaN()));
 
   const scratch file;
   runtime::tensor all = xt::arange<float>(2 * 5000).reshape({2, 5000});  // more than are converted at a time

@@ -15,11 +15,11 @@
 
 namespace dice::runtime {
 
-/// x as a T: rounded towards 0, and to the nearest that T holds; 0 for NaN. A bool is whether x is not 0.
+/// x as a T: rounded towards 0, and to the nearest that T holds; 0 for NaN. As a bool, any other number is true.
 template <class T> T as_number(float x) {
   using limits = std::numeric_limits<T>;
   if constexpr (std::same_as<T, float>) return x;
-  else if constexpr (std::same_as<T, bool>) return x != 0;
+  else if constexpr (std::same_as<T, bool>) return x != 0 && !std::isnan(x);
   else if (std::isnan(x)) return 0;
   else if (x <= static_cast<float>(limits::min())) return limits::min();
   else if (x >= static_cast<float>(limits::max())) return limits::max();
