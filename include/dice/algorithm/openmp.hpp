@@ -30,10 +30,11 @@ constexpr choice choose_openmp(const ops::resize& op, graph::shapes in, const te
   return {.scratch_bytes = bytes, .works = form_of(op, in, result), .converts = true};
 }
 
-/// Scratch for the weights of each element of the axis.
+/// Scratch for what each element of the axis reads, and for the weights.
 constexpr choice choose_openmp(const ops::antialiased_resize& op, graph::shapes in, const tensor::shape& result) {
   const auto extent = result[op.axis];
-  return {.scratch_bytes = extent * op.taps(in[0][op.axis], extent) * std::int64_t{sizeof(float)}, .converts = true};
+  const auto bytes = std::int64_t{sizeof(ops::filtered)} + op.taps(in[0][op.axis], extent) * std::int64_t{sizeof(float)};
+  return {.scratch_bytes = extent * bytes, .converts = true};
 }
 
 /// Scratch for the copy of an input.
