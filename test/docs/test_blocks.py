@@ -1,10 +1,11 @@
-"""Tests that blocks.py and mistakes.py find mistakes."""
+"""Tests that blocks.py, mistakes.py and operators.py find mistakes."""
 import pathlib
 import tempfile
 import unittest
 
 import blocks
 import mistakes
+import operators
 
 
 class Blocks(unittest.TestCase):
@@ -63,6 +64,31 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(mistakes.missing(errors, '`dice::error::bad<7, dice::remedy::good>`', cases), [])
         self.assertEqual(len(mistakes.missing(errors, '`dice::error::bad<7, dice::remedy::fair>`', cases)), 1)
         self.assertEqual(len(mistakes.missing(errors, '`dice::error::bad<7, dice::remedy::good>`', [])), 1)
+
+
+class Operators(unittest.TestCase):
+    LISTING = ('operator  opsets  inputs  notes\nPad         7–28  both  not wrap\n    mode, pads (before 11)\n'
+               'SwiGLU  28  activations\n    alpha\nIf    none    –    control flow\n')
+
+    def wrong(self, old='', new='', newest=28):
+        onnx = {'Pad': {o: {'mode', 'pads'} if o < 11 else {'mode'} for o in range(7, 29)}, 'If': {7: set()},
+                'SwiGLU': {o: {'alpha'} if o == 28 else None for o in range(7, 29)}}
+        return list(operators.differences(operators.read(self.LISTING.replace(old, new)), onnx, newest))
+
+    def test_differences(self):
+        self.assertEqual(self.wrong(), [])
+        self.assertEqual(self.wrong(newest=17), [])
+        self.assertEqual(self.wrong('before 11', 'before 10'), ['Pad: says nothing about pads at opset 10'])
+        self.assertEqual(self.wrong('not wrap', 'without pads', 10), [])
+        self.assertEqual(self.wrong('not wrap\n    mode, pads (before 11)', 'no mode, no pads'), [])
+        self.assertEqual(self.wrong('alpha', 'alpha, beta (from 28)'), ['SwiGLU: ONNX has no beta at opset 28'])
+        self.assertEqual(len(self.wrong('  28', '  27–28')), 1)
+        self.assertEqual(self.wrong('If ', 'Of '), ['If: neither read nor among the operators that are not'])
+
+    def test_tables(self):
+        made = operators.tables(operators.read(self.LISTING))
+        self.assertIn('\n| Pad | 7–28 | both | `mode`, `pads` (before 11) | not wrap |\n', made)
+        self.assertIn('\n| If | control flow |\n', made)
 
 
 if __name__ == '__main__':

@@ -3,7 +3,9 @@
 
 #include "dice/graph/ops.hpp"
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace onnx2hpp_test {
 namespace {
@@ -265,6 +267,19 @@ TEST(Constants, ScatterND) {
   EXPECT_NE(problems(model({-3}, {1, 1}, {1, 3}, {7, 8, 9})).find("its index -3 is out of range"), std::string::npos);
   EXPECT_NE(problems(model({1}, {1, 1}, {3}, {7, 8, 9})).find("its updates do not fit its indices"), std::string::npos);
   EXPECT_NE(problems(model({1}, {1, 1}, {1, 3}, {7, 8, 9}, "add")).find("its reduction is \"add\""), std::string::npos);
+}
+
+TEST(Constants, RemaindersOfReals) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto mod = [](int truncated) {
+    return folded({5}, [&](builder& b) {
+      b.floats("a", {5}, {-7.5f, 7.5f, -7.5f, 6, -1}).floats("b", {5}, {2, -2, -2, -3, infinity});
+      set(b.node("Mod", {"a", "b"}, {"c"}), "fmod", truncated);
+    });
+  };
+  EXPECT_EQ(mod(1), (floats{-1.5f, 1.5f, -1.5f, 0, -1}));
+  EXPECT_EQ(mod(0), (floats{0.5f, -0.5f, -1.5f, 0, infinity}));
+  EXPECT_TRUE(std::signbit(mod(0)[3]));
 }
 
 TEST(Constants, WithoutElementsTakeNoTime) {

@@ -414,6 +414,14 @@ TEST(Others, WhatAnOperatorLacksAtAnOpsetIsRefused) {
   builder d = one("ReduceMean", {1, 2}, 18);
   set_list(node_of(d), "axes", {1});
   EXPECT_NE(problems(d).find("no attribute \"axes\""), std::string::npos);
+  builder e = one("Split", {2, 2}, 13);
+  set(node_of(e), "split", {1, 1});
+  EXPECT_NE(problems(e).find("no attribute \"split\""), std::string::npos);
+  builder f = one("MaxPool", {1, 1, 4, 4}, 9);
+  set(node_of(f), "kernel_shape", {2, 2}), set(node_of(f), "ceil_mode", 1);
+  EXPECT_NE(problems(f).find("no attribute \"ceil_mode\""), std::string::npos);
+  builder g = one("Upsample", {1, 2}, 10);
+  EXPECT_NE(problems(g).find("exists only up to opset 9"), std::string::npos);
 }
 
 TEST(Others, LrnTransposeConcatCast) {

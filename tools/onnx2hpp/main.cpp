@@ -1,5 +1,6 @@
 // onnx2hpp: an ONNX network as a C++ header.
 #include "emit/emit.hpp"
+#include "emit/operators.hpp"
 #include "emit/sha256.hpp"
 #include "expect/comparison.hpp"
 #include "graph/convert.hpp"
@@ -152,6 +153,8 @@ int run(int argc, char** argv) {
     for (const auto& p : e.problems) out.error(p);
     out.error(fmt::format("{} {} ({} {})", quote(opts.model.string()), e.what(), e.problems.size(),
                           e.problems.size() == 1 ? "problem" : "problems"));
+    if (const auto names = operators_of(e.problems); !names.empty())
+      out.note(fmt::format("onnx2hpp --list-operators {} prints what is read of them (docs/operators.md)", names));
     return 1;
   }
 }

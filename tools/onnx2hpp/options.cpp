@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include "emit/operators.hpp"
 #include "graph/names.hpp"
 
 #include "dice/meta/nearest.hpp"
@@ -33,6 +34,7 @@ Examples:
   onnx2hpp vgg19.onnx --profile pi.json --profile jetson.json
   onnx2hpp model.onnx --expect input=in.npy --expect logits=out.npy
   onnx2hpp model.onnx --expect test_data_set_0
+  onnx2hpp --list-operators Conv,Resize
   onnx2hpp vgg19.onnx --dot vgg19.dot && dot -Tsvg vgg19.dot -o vgg19.svg
 
 --expect computes the network with plain, slow kernels: some 3 s for each frame and GMAC, so 50 s for VGG-16. Each core
@@ -119,7 +121,8 @@ options read_options(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("onnx2hpp {}", dice::version), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.get_formatter()->column_width(34);
-  app.add_option("MODEL", model, "The network, an .onnx file")->required();
+  // Not required(): CLI11 would then take the names behind --list-operators for it.
+  app.add_option("MODEL", model, "The network, an .onnx file")->type_name("FILE");
   const auto one = CLI::MultiOptionPolicy::Throw;
   app.add_option("-o,--output-dir", folder, "Folder to write to; created if missing")
       ->type_name("DIR")
@@ -158,6 +161,12 @@ options read_options(int argc, char** argv) {
           ->multi_option_policy(one);
   app.add_flag("--list-layers", out.list,
                "Print the layers as a table and write nothing; cut bytes: what a cut before the layer would send");
+  app.add_option_function<std::vector<std::string>>(
+         "--list-operators", [](const auto& names) { throw CLI::CallForVersion(list_operators(names), 0); },
+         "Print what is read of each ONNX operator, or of A and B only, and exit")
+      ->type_name("[A,B]")
+      ->delimiter(',')
+      ->expected(0, -1);
   app.add_option("--dot", dot, "Also write the network as a graph for Graphviz")
       ->type_name("FILE")
       ->multi_option_policy(one);
@@ -177,6 +186,7 @@ options read_options(int argc, char** argv) {
     const auto wrong = unexpected(app, app.remaining(), argc, argv);
     throw usage_error(wrong.empty() ? fmt::format("{} (see onnx2hpp --help)", e.what()) : wrong);
   }
+  if (model.empty()) throw usage_error("MODEL is required (see onnx2hpp --help)");
   for (const auto& [option, value] :
        {std::pair{"-o", folder}, {"--dot", dot}, {"--depfile", depfile}, {"--mapping", mapping}, {"--platform", platform}})
     if (app.count(option) > 0 && value.empty()) throw usage_error(fmt::format("{}: the name is empty", option));

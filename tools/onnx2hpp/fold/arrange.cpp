@@ -160,8 +160,8 @@ void range(node_context& n) {
   n.result(make_constant(start.type, {static_cast<std::int64_t>(size)}, std::span<const std::int64_t>(out)));
 }
 
-const folder folders[] = {{"Concat", concat}, {"Gather", gather}, {"Expand", expand, 8},
-                          {"Tile", tile},     {"Split", split},   {"Range", range, 11}};
+const folder folders[] = {{"Concat", concat}, {"Gather", gather}, {"Expand", expand},
+                          {"Tile", tile},     {"Split", split},   {"Range", range, 11, "stash_type>=27"}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -73,10 +73,12 @@ void size_as_data(node_context& n) {
   n.result(make_constant(element::int64, {}, std::span(&size, 1)));
 }
 
-const folder folders[] = {{"Constant", stated},
-                          {"ConstantOfShape", of_shape, 9},
-                          {"Shape", shape_as_data, 1, true},
-                          {"Size", size_as_data, 1, true}};
+const folder folders[] = {{"Constant", stated, 1,
+                           "sparse_value>=11 value value_float>=12 value_floats>=12 value_int>=12 value_ints>=12 "
+                           "value_string>=12 value_strings>=12",
+                           "text is refused where it is read"},
+                          {"ConstantOfShape", of_shape, 9, "value"}};
+const shape_folder of_shapes[] = {{"Shape", shape_as_data, 1, "end>=15 start>=15"}, {"Size", size_as_data, 1, ""}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -68,6 +68,7 @@ void div(node_context& n) {
       [](double a, double b) { return a / b; });
 }
 
+/// The remainder has the sign of the divisor, unless the quotient is truncated (fmod).
 void mod(node_context& n) {
   same_types(n);
   const bool truncated = n.integer("fmod", 0) != 0;
@@ -78,7 +79,11 @@ void mod(node_context& n) {
         const whole r = b == -1 ? 0 : a % b;
         return !truncated && r != 0 && (r < 0) != (b < 0) ? r + b : r;
       },
-      [](double a, double b) { return std::fmod(a, b); });
+      [=](double a, double b) {
+        const double r = std::fmod(a, b);
+        if (truncated) return r;
+        return r == 0 ? std::copysign(r, b) : (r < 0) != (b < 0) ? r + b : r;
+      });
 }
 
 whole power(whole base, whole exponent) {
@@ -185,11 +190,11 @@ const folder folders[] = {
     {"Sub", sub},
     {"Mul", mul},
     {"Div", div},
-    {"Mod", mod},
+    {"Mod", mod, 10, "fmod"},
     {"Pow", pow},
     {"Neg", neg},
     {"Abs", abs},
-    {"Not", inverted},
+    {"Not", inverted, 1, ""},
     {"Where", where},
     {"Clip", clip},
     {"Equal", [](node_context& n) { compare(n, [](auto a, auto b) { return a == b; }); }},
@@ -197,9 +202,9 @@ const folder folders[] = {
     {"LessOrEqual", [](node_context& n) { compare(n, [](auto a, auto b) { return a <= b; }); }},
     {"Greater", [](node_context& n) { compare(n, [](auto a, auto b) { return a > b; }); }},
     {"GreaterOrEqual", [](node_context& n) { compare(n, [](auto a, auto b) { return a >= b; }); }},
-    {"And", [](node_context& n) { compare(n, [](auto a, auto b) { return a != 0 && b != 0; }); }},
-    {"Or", [](node_context& n) { compare(n, [](auto a, auto b) { return a != 0 || b != 0; }); }},
-    {"Xor", [](node_context& n) { compare(n, [](auto a, auto b) { return (a != 0) != (b != 0); }); }},
+    {"And", [](node_context& n) { compare(n, [](auto a, auto b) { return a != 0 && b != 0; }); }, 1, ""},
+    {"Or", [](node_context& n) { compare(n, [](auto a, auto b) { return a != 0 || b != 0; }); }, 1, ""},
+    {"Xor", [](node_context& n) { compare(n, [](auto a, auto b) { return (a != 0) != (b != 0); }); }, 1, ""},
     {"Max",
      [](node_context& n) {
        variadic(

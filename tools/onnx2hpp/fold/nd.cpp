@@ -62,7 +62,8 @@ void scatter(node_context& n) {
   n.result(make_constant(data.type, data.dims, std::move(out)));
 }
 
-const folder known[] = {{"GatherND", gather, 11}, {"ScatterND", scatter, 11}};
+const folder known[] = {{"GatherND", gather, 11, "batch_dims>=12", "only batch_dims = 0"},
+                        {"ScatterND", scatter, 11, "reduction>=16", "only reduction = none"}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -18,7 +18,7 @@ namespace onnx2hpp {
 
 namespace {
 
-constexpr std::int64_t first_opset = 7, last_opset = 28, first_ir = 3, last_ir = 14;
+constexpr std::int64_t first_ir = 3, last_ir = 14;
 
 class converter {
  public:
@@ -198,29 +198,29 @@ class converter {
     if (!n.domain.empty())
       context.refuse(n.opset == 0 ? fmt::format("the domain {} is not imported", quote(n.domain))
                                   : fmt::format("operators of the domain {} are not supported", quote(n.domain)));
-    const auto& importers = registry::importers();
-    const auto& folders = registry::folders();
-    const auto imports = importers.find(n.operator_name);
-    const auto folds = folders.find(n.operator_name);
-    if (imports == importers.end() && folds == folders.end()) context.refuse("the operator is not supported");
+    const auto found = operators().find(n.operator_name);
+    if (found == operators().end()) context.refuse("the operator is not supported");
+    const known_operator& known = found->second;
     if (n.opset < first_opset || n.opset > last_opset) {
       // Already reported for the model, unless a function has another opset.
       if (const auto all = model_.opsets.find(""); all == model_.opsets.end() || all->second == n.opset)
         throw unknown_input{};
       context.refuse(fmt::format("its function uses this opset; opsets {} to {} are supported", first_opset, last_opset));
     }
-    const auto since = imports != importers.end() ? imports->second.since : folds->second.since;
-    if (n.opset < since) context.refuse(fmt::format("the operator exists only from opset {} on", since));
+    if (n.opset < known.exists.first)
+      context.refuse(fmt::format("the operator exists only from opset {} on", known.exists.first));
+    if (n.opset > known.exists.last)
+      context.refuse(fmt::format("the operator exists only up to opset {}", known.exists.last));
     bool constants = true;
     for (int k = 0; k < context.inputs(); ++k) constants = constants && (!context.given(k) || context.is_constant(k));
-    if (folds != folders.end() && (constants || folds->second.needs_shape)) {
-      folds->second.run(context);
+    if (known.fold && (constants || known.folds_shapes)) {
+      known.fold(context);
       return charge(n, context);
     }
-    if (imports == importers.end())
+    if (!known.import)
       context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
     if (constants) context.refuse("all its inputs are constants, and the operator is not supported on constants");
-    imports->second.run(context);
+    known.import(context);
   }
 
   /// Counts the bytes that folding reads and makes: even a small model can ask for any amount of both.
@@ -243,7 +243,7 @@ class converter {
   /// Suggests what to do about a node that cannot be converted: give an input its declared shape, or end the graph at the
   /// values just before the node, all that it reads.
   std::string cut_hint(const node& n) const {
-    if (n.domain.empty() && registry::importers().contains(n.operator_name))
+    if (n.domain.empty() && operators().contains(n.operator_name) && operators()[n.operator_name].import)
       if (auto input = undeclared_input(model_, settings_); !input.empty()) return input;
     std::vector<std::string> before;
     for (const auto& name : n.inputs) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 namespace onnx2hpp {
@@ -88,15 +89,24 @@ int node_context::moved(int k) {
   return v.index;
 }
 
-const attribute* node_context::find(const char* name) {
-  read_.insert(name);
-  const auto found = node_.attributes.find(name);
-  return found == node_.attributes.end() || found->second.type == attribute::kind::none ? nullptr : &found->second;
+/// Whether the node's opset has the attribute.
+bool node_context::declared(const char* name) const {
+  const auto& all = operators().at(node_.operator_name).attributes;
+  const auto found = all.find(name);
+  if (found == all.end())
+    throw std::logic_error(fmt::format("the importer of {} reads {}, which it does not declare", node_.operator_name, name));
+  return found->second.contain(node_.opset);
 }
 
-bool node_context::has(const char* name) const {
+const attribute* node_context::look_up(const char* name) const {
   const auto found = node_.attributes.find(name);
-  return found != node_.attributes.end() && found->second.type != attribute::kind::none;
+  const bool known = declared(name) && found != node_.attributes.end() && found->second.type != attribute::kind::none;
+  return known ? &found->second : nullptr;
+}
+
+const attribute* node_context::find(const char* name) {
+  ignore({name});
+  return look_up(name);
 }
 
 namespace {
@@ -134,7 +144,8 @@ std::vector<double> node_context::reals(const char* name) {
 }
 
 void node_context::ignore(std::initializer_list<const char*> names) {
-  for (const char* n : names) read_.insert(n);
+  for (const char* n : names)
+    if (declared(n)) read_.insert(n);
 }
 
 void node_context::require_all_read() const {
@@ -190,16 +201,6 @@ void node_context::result(constant c, int k) {
 
 void node_context::pass() {
   if (!node_.outputs.empty()) results_[node_.outputs[0]] = use(0);
-}
-
-std::map<std::string, registry::entry>& registry::importers() {
-  static std::map<std::string, entry> table;
-  return table;
-}
-
-std::map<std::string, registry::entry>& registry::folders() {
-  static std::map<std::string, entry> table;
-  return table;
 }
 
 shape shape_of(const constant& c) {

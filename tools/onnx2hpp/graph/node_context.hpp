@@ -3,6 +3,7 @@
 
 #include "diagnostics.hpp"
 #include "graph/network.hpp"
+#include "graph/registry.hpp"
 #include "read/model.hpp"
 
 #include <initializer_list>
@@ -76,7 +77,8 @@ class node_context {
   void holds(const numbers& results) { holds_ = results; }
   const shape& shape_of(int layer) const { return net_.layers[static_cast<std::size_t>(layer)].result; }
 
-  bool has(const char* attribute) const;
+  /// Attributes that the importer declares; at opsets that lack them, they are not given.
+  bool has(const char* attribute) const { return look_up(attribute); }
   std::int64_t integer(const char* attribute, std::int64_t otherwise);
   float real(const char* attribute, float otherwise);
   std::string text(const char* attribute, const char* otherwise);
@@ -109,6 +111,8 @@ class node_context {
  private:
   const value& at(int k) const;
   const value& use(int k) const;
+  bool declared(const char* attribute) const;
+  const attribute* look_up(const char* name) const;
 
   const node& node_;
   network& net_;
@@ -119,32 +123,6 @@ class node_context {
   std::map<std::string, value> results_;
   numbers holds_{};
   bool moves_ = false;
-};
-
-using handler = void (*)(node_context&);
-
-/// Converters of operators, found by name.
-struct registry {
-  struct entry {
-    handler run = nullptr;
-    int since = 1;             ///< opset that introduced the operator
-    bool needs_shape = false;  ///< folders: inputs may be activations, only their shapes are read
-  };
-  static std::map<std::string, entry>& importers();
-  static std::map<std::string, entry>& folders();
-};
-
-/// Makes an operator known: importers turn a node into layers …
-struct importer {
-  importer(const char* operator_name, handler run, int since = 1) {
-    registry::importers()[operator_name] = {run, since, false};
-  }
-};
-/// … and folders compute nodes of constants.
-struct folder {
-  folder(const char* operator_name, handler run, int since = 1, bool needs_shape = false) {
-    registry::folders()[operator_name] = {run, since, needs_shape};
-  }
 };
 
 /// The extents of a constant as a tensor's shape; refuses more than 8 axes.

@@ -112,7 +112,7 @@ void import(node_context& n) {
     scores = multiply(n, function_layer(n, multiply(n, scores, 1.0 / cap), {kind::tanh}), cap);
   stages.push_back(scores);
   limits seen;
-  if (n.opset() >= 25) seen.left = n.integer("left_window_size", -1), seen.right = n.integer("right_window_size", -1);
+  seen.left = n.integer("left_window_size", -1), seen.right = n.integer("right_window_size", -1);
   if (n.integer("is_causal", 0) != 0) seen.right = 0;
   if (n.opset() >= 24 && n.given(6)) {
     seen.keys = n.integers(6, "number of keys");
@@ -138,7 +138,11 @@ void import(node_context& n) {
   n.result(reshape_layer(n, y, flat ? shape{batch, queries, heads * v_size} : shape{batch, heads, queries, v_size}));
 }
 
-const importer known("Attention", import, 23);
+const importer known(
+    "Attention", import, 23,
+    "is_causal kv_num_heads left_window_size>=25 q_num_heads qk_matmul_output_mode right_window_size>=25 "
+    "scale softcap softmax_precision",
+    "no cache of keys and values; their number as a constant of the model; becomes Einsum, Softmax and others");
 
 }  // namespace
 }  // namespace onnx2hpp

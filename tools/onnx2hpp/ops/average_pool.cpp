@@ -29,7 +29,9 @@ void import(node_context& n) {
   n.result(n.add(op, {x}));
 }
 
-const importer known("AveragePool", import);
+const importer known("AveragePool", import, 1,
+                     "auto_pad ceil_mode>=10 count_include_pad dilations>=19 kernel_shape pads strides",
+                     "1 or 2 spatial axes");
 
 }  // namespace
 }  // namespace onnx2hpp

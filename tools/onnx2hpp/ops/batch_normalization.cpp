@@ -27,7 +27,7 @@ void import(node_context& n) {
   const auto& outputs = n.self().outputs;
   if (n.opset() < 14 && std::any_of(outputs.begin() + 1, outputs.end(), [](const auto& o) { return !o.empty(); }))
     n.refuse("it has training outputs and normalises with the statistics of the batch", "export the model for inference");
-  if (n.opset() < 9 && n.integer("spatial", 1) != 1) n.refuse("it normalises each element by itself (spatial = 0)");
+  if (n.integer("spatial", 1) != 1) n.refuse("it normalises each element by itself (spatial = 0)");
   const double epsilon = n.real("epsilon", 1e-5f);
   std::vector<double> statistics[4];
   static constexpr const char* what[] = {"scale", "bias", "mean", "variance"};
@@ -48,7 +48,8 @@ void import(node_context& n) {
                   {"bias", make_constant(element::float64, {in[1]}, b), {in[1]}}}));
 }
 
-const importer known("BatchNormalization", import);
+const importer known("BatchNormalization", import, 1, "epsilon momentum spatial<9 training_mode>=14",
+                     "only inference, spatial = 1; scale, bias, mean and variance constant; joins the Conv before it");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -93,15 +93,16 @@ void trilu(node_context& n) {
   n.result(replace(n, x, make_constant(element::float32, {rows, columns}, std::span<const double>(mask))));
 }
 
-const importer known[] = {{"Add", import_binary<ops::add>},
-                          {"Div", import_binary<ops::div>},
-                          {"Max", import_variadic<ops::max>},
-                          {"Min", import_variadic<ops::min>},
-                          {"Mul", import_binary<ops::mul>},
-                          {"PRelu", p_relu},
-                          {"Sub", import_binary<ops::sub>},
-                          {"Trilu", trilu, 14},
-                          {"Where", where, 9}};
+const importer known[] = {
+    {"Add", import_binary<ops::add>, 1, ""},
+    {"Div", import_binary<ops::div>, 1, ""},
+    {"Max", import_variadic<ops::max>, 1, ""},
+    {"Min", import_variadic<ops::min>, 1, ""},
+    {"Mul", import_binary<ops::mul>, 1, ""},
+    {"PRelu", p_relu, 1, "", "becomes LeakyRelu if the slope is one constant number"},
+    {"Sub", import_binary<ops::sub>, 1, ""},
+    {"Trilu", trilu, 14, "upper", "k constant; becomes Where"},
+    {"Where", where, 9, "", "condition constant; between two activations, becomes two Where and an Add"}};
 
 }  // namespace
 }  // namespace onnx2hpp

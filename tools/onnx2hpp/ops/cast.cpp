@@ -76,8 +76,10 @@ void like(node_context& n) {
   n.is_constant(0) ? cast_constant(n, to) : cast_activation(n, to);
 }
 
-const importer known[] = {{"Cast", import}, {"CastLike", like, 15}};
-const folder folds[] = {{"Cast", fold}, {"CastLike", like, 15}};
+const importer known[] = {
+    {"Cast", import, 1, "round_mode>=24 saturate>=19 to", "activations: to float32, int64, int32 and uint8"},
+    {"CastLike", like, 15, "round_mode>=24 saturate>=19", "activations: to float32, int64, int32 and uint8"}};
+const folder folds[] = {{"Cast", fold}, {"CastLike", like}};
 
 }  // namespace
 }  // namespace onnx2hpp

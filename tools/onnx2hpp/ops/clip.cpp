@@ -28,7 +28,7 @@ void import(node_context& n) {
   n.result(n.add(op, {n.activation(0)}));
 }
 
-const importer known("Clip", import);
+const importer known("Clip", import, 1, "max<11 min<11", "min and max constant");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -47,11 +47,12 @@ void equal(node_context& n) {
   n.result(add_with_constant<ops::sub>(n, differs, which_constant::first, number(1)));
 }
 
-const importer known[] = {{"Equal", equal},
-                          {"Greater", larger<0, false>},
-                          {"GreaterOrEqual", larger<1, true>, 12},
-                          {"Less", larger<1, false>},
-                          {"LessOrEqual", larger<0, true>, 12}};
+const importer known[] = {
+    {"Equal", equal, 1, "", "one finite constant operand; gives bool; becomes Sub, Sign, Abs, Sub"},
+    {"Greater", larger<0, false>, 1, "", "gives bool; becomes Sub, Sign, Max"},
+    {"GreaterOrEqual", larger<1, true>, 12, "", "one finite constant operand; gives bool; becomes Sub, Sign, Max, Sub"},
+    {"Less", larger<1, false>, 1, "", "gives bool; becomes Sub, Sign, Max"},
+    {"LessOrEqual", larger<0, true>, 12, "", "one finite constant operand; gives bool; becomes Sub, Sign, Max, Sub"}};
 
 }  // namespace
 }  // namespace onnx2hpp

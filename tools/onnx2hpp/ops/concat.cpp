@@ -65,7 +65,7 @@ void import(node_context& n) {
   n.result(add_bias(n, joined, make_constant(element::float32, dims, std::span<const double>(fixed))));
 }
 
-const importer known("Concat", import);
+const importer known("Concat", import, 1, "axis", "constants beside activations become Pad and Add");
 
 }  // namespace
 }  // namespace onnx2hpp

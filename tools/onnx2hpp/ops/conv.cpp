@@ -36,7 +36,8 @@ void import(node_context& n) {
   n.result(n.add(op, {x}, std::move(parameters)));
 }
 
-const importer known("Conv", import);
+const importer known("Conv", import, 1, "auto_pad dilations group kernel_shape pads strides",
+                     "weights and bias constant; 1 or 2 spatial axes");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -133,7 +133,9 @@ void import(node_context& n) {
   n.result(phases == 1 && n.shape_of(sums) == wanted && move.crop[0] == 0 && move.crop[1] == 0 ? sums : n.add(move, {sums}));
 }
 
-const importer known("ConvTranspose", import);
+const importer known("ConvTranspose", import, 1,
+                     "auto_pad dilations group kernel_shape output_padding output_shape pads strides",
+                     "weights and bias constant; 1 or 2 spatial axes; becomes Conv and DepthToSpace");
 
 }  // namespace
 }  // namespace onnx2hpp

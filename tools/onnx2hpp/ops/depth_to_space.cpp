@@ -12,13 +12,18 @@ std::int64_t block_size(node_context& n, const shape& in) {
   return n.small(size, "blocksize");
 }
 
+std::string mode_of(node_context& n) {
+  auto mode = n.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") n.refuse("its mode is " + quote(mode) + "; only DCR and CRD are supported");
+  return mode;
+}
+
 void depth_to_space(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const auto b = block_size(n, in);
   n.require(in[1] % (b * b) == 0, "its channels are not a multiple of blocksize²");
-  const auto mode = n.opset() < 11 ? "DCR" : n.text("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") n.refuse("its mode is " + quote(mode) + "; only DCR and CRD are supported");
+  const auto mode = mode_of(n);
   const dice::ops::depth_to_space op{
       .factors = {b, b}, .to = {in[2] * b, in[3] * b}, .groups = mode == "DCR" ? 1 : in[1] / (b * b)};
   n.result(n.add(op, {x}));
@@ -30,13 +35,13 @@ void space_to_depth(node_context& n) {
   const auto b = block_size(n, in);
   n.require(in[2] % b == 0 && in[3] % b == 0, "its height or width is not a multiple of blocksize");
   const int split = reshape_layer(n, x, {in[0], in[1], in[2] / b, b, in[3] / b, b});
-  const auto mode = n.opset() < 28 ? "DCR" : n.text("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") n.refuse("its mode is " + quote(mode) + "; only DCR and CRD are supported");
+  const auto mode = mode_of(n);
   const int moved = transpose_layer(n, split, mode == "DCR" ? std::vector{0, 3, 5, 1, 2, 4} : std::vector{0, 1, 3, 5, 2, 4});
   n.result(reshape_layer(n, moved, {in[0], in[1] * b * b, in[2] / b, in[3] / b}));
 }
 
-const importer depth("DepthToSpace", depth_to_space), space("SpaceToDepth", space_to_depth);
+const importer depth("DepthToSpace", depth_to_space, 1, "blocksize mode>=11"),
+    space("SpaceToDepth", space_to_depth, 1, "blocksize mode>=28", "becomes Reshape, Transpose, Reshape");
 
 }  // namespace
 }  // namespace onnx2hpp

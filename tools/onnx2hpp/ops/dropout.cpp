@@ -31,7 +31,7 @@ void fold(node_context& n) {
   n.pass();
 }
 
-const importer known("Dropout", import);
+const importer known("Dropout", import, 1, "ratio<12 seed>=12", "only inference, no mask; removed");
 const folder folds("Dropout", fold);
 
 }  // namespace

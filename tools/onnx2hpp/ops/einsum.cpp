@@ -153,7 +153,8 @@ void import(node_context& n) {
   n.result(einsum_layer(n, x[0], x[1], terms[0], terms[1], result));
 }
 
-const importer known("Einsum", import, 12);
+const importer known("Einsum", import, 12, "equation",
+                     "one or two activations, no diagonals; also becomes Transpose, Reshape and ReduceSum");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -76,27 +76,28 @@ void pow(node_context& n) {
   import_binary<dice::ops::pow>(n);
 }
 
-const importer known[] = {{"Abs", plain<kind::abs>},
-                          {"Ceil", plain<kind::ceil>},
-                          {"Celu", celu, 12},
-                          {"Erf", plain<kind::erf>, 9},
-                          {"Exp", plain<kind::exp>},
-                          {"Floor", plain<kind::floor>},
-                          {"Gelu", gelu, 20},
-                          {"Log", plain<kind::log>},
-                          {"Mish", plain<kind::mish>, 18},
-                          {"Neg", plain<kind::neg>},
-                          {"Pow", pow},
-                          {"Reciprocal", plain<kind::reciprocal>},
-                          {"Round", plain<kind::round>, 11},
-                          {"Selu", selu},
-                          {"Sign", plain<kind::sign>, 9},
-                          {"Softplus", plain<kind::softplus>},
-                          {"Softsign", plain<kind::softsign>},
-                          {"Sqrt", plain<kind::sqrt>},
-                          {"SwiGLU", swi_glu, 28},
-                          {"Swish", [](node_context& n) { with_alpha<kind::swish>(n, 1.0f); }, 24},
-                          {"ThresholdedRelu", [](node_context& n) { with_alpha<kind::thresholded_relu>(n, 1.0f); }, 10}};
+const importer known[] = {
+    {"Abs", plain<kind::abs>, 1, ""},
+    {"Ceil", plain<kind::ceil>, 1, ""},
+    {"Celu", celu, 12, "alpha"},
+    {"Erf", plain<kind::erf>, 9, ""},
+    {"Exp", plain<kind::exp>, 1, ""},
+    {"Floor", plain<kind::floor>, 1, ""},
+    {"Gelu", gelu, 20, "approximate", "also written as x · (1 + Erf(x / √2)) / 2"},
+    {"Log", plain<kind::log>, 1, ""},
+    {"Mish", plain<kind::mish>, 18, "", "also written as x · Tanh(Softplus(x))"},
+    {"Neg", plain<kind::neg>, 1, ""},
+    {"Pow", pow, 1, "", "the constant exponents 2, 0.5 and -1 become Mul, Sqrt and Reciprocal"},
+    {"Reciprocal", plain<kind::reciprocal>, 1, ""},
+    {"Round", plain<kind::round>, 11, ""},
+    {"Selu", selu, 1, "alpha gamma"},
+    {"Sign", plain<kind::sign>, 9, ""},
+    {"Softplus", plain<kind::softplus>, 1, ""},
+    {"Softsign", plain<kind::softsign>, 1, ""},
+    {"Sqrt", plain<kind::sqrt>, 1, ""},
+    {"SwiGLU", swi_glu, 28, "alpha", "two activations of one shape; becomes Swish and Mul"},
+    {"Swish", [](node_context& n) { with_alpha<kind::swish>(n, 1.0f); }, 24, "alpha", "also written as x · Sigmoid(x)"},
+    {"ThresholdedRelu", [](node_context& n) { with_alpha<kind::thresholded_relu>(n, 1.0f); }, 10, "alpha"}};
 
 }  // namespace
 }  // namespace onnx2hpp

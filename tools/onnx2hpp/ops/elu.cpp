@@ -19,7 +19,7 @@ void import(node_context& n) {
   n.result(n.add(op, {n.activation(0)}));
 }
 
-const importer known("Elu", import);
+const importer known("Elu", import, 1, "alpha");
 
 }  // namespace
 }  // namespace onnx2hpp

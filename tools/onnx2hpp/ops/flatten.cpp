@@ -26,7 +26,7 @@ void fold(node_context& n) {
   n.result(std::move(c));
 }
 
-const importer known("Flatten", import);
+const importer known("Flatten", import, 1, "axis");
 const folder folds("Flatten", fold);
 
 }  // namespace

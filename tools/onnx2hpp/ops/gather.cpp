@@ -43,7 +43,8 @@ void import(node_context& n) {
   n.result(reshape_layer(n, taken, to));
 }
 
-const importer known("Gather", import);
+const importer known("Gather", import, 1, "axis",
+                     "indices constant; becomes Slices (at most 64 runs of evenly spaced indices), Concat and Reshape");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -74,7 +74,8 @@ void import(node_context& n) {
   }
 }
 
-const importer known("Gemm", import);
+const importer known("Gemm", import, 1, "alpha beta transA transB",
+                     "B constant; becomes also Transpose, Mul and Add if A is transposed or C is no constant row");
 
 }  // namespace
 }  // namespace onnx2hpp

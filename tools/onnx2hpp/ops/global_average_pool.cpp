@@ -11,8 +11,9 @@ template <> struct spelling<dice::ops::global_average_pool> {
 
 namespace {
 
-const importer known("GlobalAveragePool",
-                     [](node_context& n) { n.result(n.add(dice::ops::global_average_pool{}, {n.activation(0)})); });
+const importer known(
+    "GlobalAveragePool", [](node_context& n) { n.result(n.add(dice::ops::global_average_pool{}, {n.activation(0)})); }, 1,
+    "");
 
 }  // namespace
 }  // namespace onnx2hpp

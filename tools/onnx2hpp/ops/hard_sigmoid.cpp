@@ -23,7 +23,7 @@ void import(node_context& n) {
   n.result(n.add(op, {n.activation(0)}));
 }
 
-const importer known("HardSigmoid", import);
+const importer known("HardSigmoid", import, 1, "alpha beta");
 
 }  // namespace
 }  // namespace onnx2hpp

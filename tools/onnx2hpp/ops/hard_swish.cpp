@@ -15,7 +15,8 @@ operation hard_swish_of() { return dice::ops::hard_swish{}; }
 namespace {
 
 const importer known(
-    "HardSwish", [](node_context& n) { n.result(n.add(dice::ops::hard_swish{}, {n.activation(0)})); }, 14);
+    "HardSwish", [](node_context& n) { n.result(n.add(dice::ops::hard_swish{}, {n.activation(0)})); }, 14, "",
+    "also written as x · HardSigmoid(x) with alpha = 1/6");
 
 }  // namespace
 }  // namespace onnx2hpp

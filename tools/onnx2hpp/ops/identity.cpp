@@ -16,7 +16,7 @@ void import(node_context& n) {
   else n.result(n.add(dice::ops::identity{}, {n.moved(0)}));
 }
 
-const importer known("Identity", import);
+const importer known("Identity", import, 1, "", "removed");
 const folder folds("Identity", [](node_context& n) { n.pass(); });
 
 }  // namespace

@@ -22,7 +22,7 @@ void import(node_context& n) {
   n.result(n.add(op, {n.activation(0)}));
 }
 
-const importer known("LeakyRelu", import);
+const importer known("LeakyRelu", import, 1, "alpha");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -18,7 +18,7 @@ void import(node_context& n) {
   const window w = read_window(n, in, kernel);
   dice::ops::conv sum{
       .channels = in[1], .kernel = w.kernel, .strides = w.strides, .dilations = w.dilations, .pads = w.pads, .group = in[1]};
-  if (n.opset() >= 18 && n.integer("ceil_mode", 0) != 0) {  // as much padding as the last windows need
+  if (n.integer("ceil_mode", 0) != 0) {  // as much padding as the last windows need
     auto window = sum.window();
     window.ceil_mode = true;
     for (int a = 2; a < in.rank; ++a) {
@@ -44,7 +44,8 @@ void import(node_context& n) {
   n.result(x);
 }
 
-const importer known("LpPool", import);
+const importer known("LpPool", import, 1, "auto_pad ceil_mode>=18 dilations>=18 kernel_shape p pads strides",
+                     "one or two spatial axes; becomes Mul or Pow, a depthwise Conv, and Sqrt or Pow");
 
 }  // namespace
 }  // namespace onnx2hpp

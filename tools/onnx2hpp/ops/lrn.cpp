@@ -28,7 +28,7 @@ void import(node_context& n) {
   n.result(n.add(op, {n.activation(0)}));
 }
 
-const importer known("LRN", import);
+const importer known("LRN", import, 1, "alpha beta bias size");
 
 }  // namespace
 }  // namespace onnx2hpp

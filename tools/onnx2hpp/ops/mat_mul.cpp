@@ -128,7 +128,9 @@ void import(node_context& n) {
   }
 }
 
-const importer known("MatMul", import);
+const importer known(
+    "MatMul", import, 1, "",
+    "at most 64 constant matrices, which become Slices, MatMuls and Concats; two activations become Einsum");
 
 }  // namespace
 }  // namespace onnx2hpp

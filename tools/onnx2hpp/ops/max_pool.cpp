@@ -28,7 +28,8 @@ void import(node_context& n) {
   n.result(n.add(op, {x}));
 }
 
-const importer known("MaxPool", import);
+const importer known("MaxPool", import, 1, "auto_pad ceil_mode>=10 dilations>=10 kernel_shape pads storage_order>=8 strides",
+                     "1 or 2 spatial axes; only the output Y");
 
 }  // namespace
 }  // namespace onnx2hpp

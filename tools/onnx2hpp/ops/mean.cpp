@@ -7,7 +7,7 @@ namespace {
 
 void import(node_context& n) { n.result(multiply(n, add_all(n), 1.0 / n.inputs())); }
 
-const importer known("Mean", import);
+const importer known("Mean", import, 1, "", "becomes Sum and Mul");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -107,7 +107,7 @@ void group(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   n.require(in.rank >= 3 && in.rank < dice::tensor::max_rank, "its input does not have 3 to 7 axes");
-  if (n.opset() >= 21) require_float_statistics(n);
+  require_float_statistics(n);
   const auto groups = n.integer("num_groups", 0);
   n.require(groups > 0 && in[1] % groups == 0, "its channels are not a multiple of num_groups");
   const auto each = n.opset() >= 21 ? in[1] : groups;
@@ -145,12 +145,15 @@ void mean_variance(node_context& n) {
   n.result(multiply_layers(n, rest, function_layer(n, by, {kind::reciprocal})));
 }
 
-const importer known[] = {{"GroupNormalization", group, 18},
-                          {"InstanceNormalization", instance},
-                          {"LayerNormalization", layer<normalizing::layer>, 17},
-                          {"LpNormalization", lp},
-                          {"MeanVarianceNormalization", mean_variance, 9},
-                          {"RMSNormalization", layer<normalizing::rms>, 23}};
+const importer known[] = {{"GroupNormalization", group, 18, "epsilon num_groups stash_type>=21",
+                           "scale and bias constant; statistics in float32; becomes Reshape, GroupNormalization, Reshape"},
+                          {"InstanceNormalization", instance, 1, "epsilon", "scale and bias constant"},
+                          {"LayerNormalization", layer<normalizing::layer>, 17, "axis epsilon stash_type",
+                           "statistics in float32; a scale or bias that is an activation becomes Mul or Add"},
+                          {"LpNormalization", lp, 1, "axis p"},
+                          {"MeanVarianceNormalization", mean_variance, 9, "axes", "becomes ReduceMean, Sub, Mul and others"},
+                          {"RMSNormalization", layer<normalizing::rms>, 23, "axis epsilon stash_type",
+                           "statistics in float32; a scale that is an activation becomes Mul"}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -78,7 +78,8 @@ void import(node_context& n) {
   else n.result(n.add(op, {x}));
 }
 
-const importer known("Pad", import);
+const importer known("Pad", import, 1, "mode pads<11 value<11",
+                     "pads, value and axes constant; mode constant, reflect or edge");
 
 }  // namespace
 }  // namespace onnx2hpp

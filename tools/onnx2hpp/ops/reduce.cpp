@@ -44,7 +44,7 @@ reduced axes_of(node_context& n, int rank, int moved) {
                                        : std::vector<std::int64_t>{};
   reduced out;
   out.keep = n.integer("keepdims", 1) != 0;
-  out.nothing = n.opset() >= moved && n.integer("noop_with_empty_axes", 0) != 0 && given.empty();
+  out.nothing = n.integer("noop_with_empty_axes", 0) != 0 && given.empty();
   for (const auto a : given) out.axes.push_back(n.axis(a, rank));
   for (int a = 0; given.empty() && a < rank; ++a) out.axes.push_back(a);
   return out;
@@ -79,7 +79,7 @@ template <reduction How> void find(node_context& n) {
   reduce op{.keep = n.integer("keepdims", 1) != 0, .how = How};
   const int axis = n.axis(n.integer("axis", 0), in.rank);
   op.over[static_cast<std::size_t>(axis)] = true;
-  op.last_index = n.opset() >= 12 && n.integer("select_last_index", 0) != 0;
+  op.last_index = n.integer("select_last_index", 0) != 0;
   n.require(in[axis] <= 1 << 24, "its axis has more than 2^24 elements, so float32 cannot hold every index");
   n.holds({.type = element::int64, .most = static_cast<double>(in[axis] - 1)});
   n.result(n.add(op, {x}));
@@ -105,20 +105,27 @@ void global_lp_pool(node_context& n) {
   n.result(power(n, reduce_layer(n, powers, reduction::total, pixels(n, n.shape_of(x)), true), 1 / p));
 }
 
-const importer known[] = {{"ArgMax", find<reduction::arg_max>},
-                          {"ArgMin", find<reduction::arg_min>},
-                          {"GlobalLpPool", global_lp_pool},
-                          {"GlobalMaxPool", global_max_pool},
-                          {"ReduceL1", import <reduction::total, 18, kind::abs>},
-                          {"ReduceL2", import <reduction::total_square, 18, kind::none, kind::sqrt>},
-                          {"ReduceLogSum", import <reduction::total, 18, kind::none, kind::log>},
-                          {"ReduceLogSumExp", log_sum_exp},
-                          {"ReduceMax", import <reduction::largest>},
-                          {"ReduceMean", import <reduction::mean>},
-                          {"ReduceMin", import <reduction::smallest>},
-                          {"ReduceProd", import <reduction::product>},
-                          {"ReduceSum", import <reduction::total, 13>},
-                          {"ReduceSumSquare", import <reduction::total_square>}};
+constexpr const char* attributes = "axes<18 keepdims noop_with_empty_axes>=18";
+
+const importer known[] = {
+    {"ArgMax", find<reduction::arg_max>, 1, "axis keepdims select_last_index>=12",
+     "of at most 2^24 elements; gives integers"},
+    {"ArgMin", find<reduction::arg_min>, 1, "axis keepdims select_last_index>=12",
+     "of at most 2^24 elements; gives integers"},
+    {"GlobalLpPool", global_lp_pool, 1, "p", "becomes Abs, Pow, ReduceSum, Pow"},
+    {"GlobalMaxPool", global_max_pool, 1, "", "becomes ReduceMax"},
+    {"ReduceL1", import <reduction::total, 18, kind::abs>, 1, attributes, "axes constant; becomes Abs and ReduceSum"},
+    {"ReduceL2", import <reduction::total_square, 18, kind::none, kind::sqrt>, 1, attributes,
+     "axes constant; becomes ReduceSumSquare and Sqrt"},
+    {"ReduceLogSum", import <reduction::total, 18, kind::none, kind::log>, 1, attributes,
+     "axes constant; becomes ReduceSum and Log"},
+    {"ReduceLogSumExp", log_sum_exp, 1, attributes, "axes constant; becomes ReduceMax, Sub, Exp, ReduceSum, Log, Add"},
+    {"ReduceMax", import <reduction::largest>, 1, attributes, "axes constant"},
+    {"ReduceMean", import <reduction::mean>, 1, attributes, "axes constant"},
+    {"ReduceMin", import <reduction::smallest>, 1, attributes, "axes constant"},
+    {"ReduceProd", import <reduction::product>, 1, attributes, "axes constant"},
+    {"ReduceSum", import <reduction::total, 13>, 1, "axes<13 keepdims noop_with_empty_axes>=13", "axes constant"},
+    {"ReduceSumSquare", import <reduction::total_square>, 1, attributes, "axes constant"}};
 
 }  // namespace
 }  // namespace onnx2hpp

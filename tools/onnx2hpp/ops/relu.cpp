@@ -11,7 +11,8 @@ template <> struct spelling<dice::ops::relu> {
 
 namespace {
 
-const importer known("Relu", [](node_context& n) { n.result(n.add(dice::ops::relu{}, {n.activation(0)})); });
+const importer known(
+    "Relu", [](node_context& n) { n.result(n.add(dice::ops::relu{}, {n.activation(0)})); }, 1, "");
 
 }  // namespace
 }  // namespace onnx2hpp

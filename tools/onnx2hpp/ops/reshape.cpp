@@ -22,7 +22,7 @@ int reshape_layer(node_context& n, int x, const shape& to) { return n.add(dice::
 
 std::vector<std::int64_t> reshaped(node_context& n, const std::vector<std::int64_t>& in) {
   auto out = n.integers(1, "new shape");
-  const bool zero = n.opset() >= 14 && n.integer("allowzero", 0) != 0;
+  const bool zero = n.integer("allowzero", 0) != 0;
   std::int64_t known = 1;
   int open = -1;
   for (std::size_t a = 0; a < out.size(); ++a) {
@@ -104,8 +104,9 @@ template <auto Rule> void fold(node_context& n) {
   n.result(std::move(c));
 }
 
-const importer reshape("Reshape", import <reshaped>), squeeze("Squeeze", import <squeezed>),
-    unsqueeze("Unsqueeze", import <unsqueezed>);
+const importer reshape("Reshape", import <reshaped>, 1, "allowzero>=14", "shape constant"),
+    squeeze("Squeeze", import <squeezed>, 1, "axes<13", "axes constant; becomes Reshape"),
+    unsqueeze("Unsqueeze", import <unsqueezed>, 1, "axes<13", "axes constant; becomes Reshape");
 const folder fold_reshape("Reshape", fold<reshaped>), fold_squeeze("Squeeze", fold<squeezed>),
     fold_unsqueeze("Unsqueeze", fold<unsqueezed>);
 

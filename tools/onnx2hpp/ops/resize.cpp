@@ -201,7 +201,7 @@ void import_resize(node_context& n) {
   op.cubic_a = n.real("cubic_coeff_a", -0.75f);
   op.exclude_outside = n.integer("exclude_outside", 0) != 0;
   op.extrapolation = n.real("extrapolation_value", 0.0f);
-  const auto axes = n.opset() < 18 ? axes_t{} : n.integers("axes");
+  const auto axes = n.integers("axes");
   if (n.given(2) && n.data(2, "scales").elements() > 0) {
     n.ignore({"keep_aspect_ratio_policy"});
     take_scales(op, n.reals(2, "scales"), axes, in);
@@ -222,12 +222,15 @@ void import_resize(node_context& n) {
   }
   bool smaller = false;
   for (int a = 0; a < in.rank; ++a) smaller = smaller || op.scales[static_cast<std::size_t>(a)] < 1;
-  if (n.opset() >= 18 && n.integer("antialias", 0) != 0 && smaller && op.mode != resizing::nearest) filter(n, op);
+  if (n.integer("antialias", 0) != 0 && smaller && op.mode != resizing::nearest) filter(n, op);
   else finish(n, op);
 }
 
-const importer known("Resize", import_resize, 10);
-const importer forerunner("Upsample", import_upsample);
+const importer known("Resize", import_resize, 10,
+                     "antialias>=18 axes>=18 coordinate_transformation_mode>=11 cubic_coeff_a>=11 exclude_outside>=11 "
+                     "extrapolation_value>=11 keep_aspect_ratio_policy>=18 mode nearest_mode>=11",
+                     "scales, sizes and roi constant; with antialias, becomes an AntialiasedResize for each axis");
+const importer forerunner("Upsample", import_upsample, {1, 9}, "mode scales<9", "scales constant; becomes Resize");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -11,7 +11,8 @@ template <> struct spelling<dice::ops::sigmoid> {
 
 namespace {
 
-const importer known("Sigmoid", [](node_context& n) { n.result(n.add(dice::ops::sigmoid{}, {n.activation(0)})); });
+const importer known(
+    "Sigmoid", [](node_context& n) { n.result(n.add(dice::ops::sigmoid{}, {n.activation(0)})); }, 1, "");
 
 }  // namespace
 }  // namespace onnx2hpp

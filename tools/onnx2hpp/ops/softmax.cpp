@@ -33,7 +33,7 @@ template <bool Log> void import(node_context& n) {
   n.result(n.add(op, {x}));
 }
 
-const importer known[] = {{"LogSoftmax", import <true>}, {"Softmax", import <false>}};
+const importer known[] = {{"LogSoftmax", import <true>, 1, "axis"}, {"Softmax", import <false>, 1, "axis"}};
 
 }  // namespace
 }  // namespace onnx2hpp

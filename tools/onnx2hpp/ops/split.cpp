@@ -9,10 +9,10 @@ namespace {
 
 /// How many elements each output gets.
 std::vector<std::int64_t> sizes_of(node_context& n, std::int64_t extent) {
-  const std::int64_t parts = n.opset() >= 18 ? n.integer("num_outputs", n.outputs()) : n.outputs();
+  const std::int64_t parts = n.integer("num_outputs", n.outputs());
   n.require(parts == n.outputs(), "its attribute num_outputs is not the number of its outputs");
   if (n.opset() >= 13 && n.given(1)) return n.integers(1, "sizes");
-  if (auto given = n.integers("split"); n.opset() < 13 && !given.empty()) return given;
+  if (auto given = n.integers("split"); !given.empty()) return given;
   // Equal parts, the last one smaller if the extent is not divisible (opset 18).
   const std::int64_t each = (extent + parts - 1) / parts;
   n.require(n.opset() >= 18 || extent % parts == 0, "its input cannot be divided evenly");
@@ -38,7 +38,7 @@ void import(node_context& n) {
   n.require(from == in[axis], "its parts are smaller than its input");
 }
 
-const importer known("Split", import);
+const importer known("Split", import, 1, "axis num_outputs>=18 split<13", "sizes constant; becomes Slices");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -21,7 +21,8 @@ int add_all(node_context& n) {
 
 namespace {
 
-const importer known("Sum", [](node_context& n) { n.result(add_all(n)); });
+const importer known(
+    "Sum", [](node_context& n) { n.result(add_all(n)); }, 1, "");
 
 }  // namespace
 }  // namespace onnx2hpp

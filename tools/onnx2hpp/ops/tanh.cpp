@@ -11,7 +11,8 @@ template <> struct spelling<dice::ops::tanh> {
 
 namespace {
 
-const importer known("Tanh", [](node_context& n) { n.result(n.add(dice::ops::tanh{}, {n.activation(0)})); });
+const importer known(
+    "Tanh", [](node_context& n) { n.result(n.add(dice::ops::tanh{}, {n.activation(0)})); }, 1, "");
 
 }  // namespace
 }  // namespace onnx2hpp

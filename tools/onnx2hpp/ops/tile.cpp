@@ -59,7 +59,8 @@ void repeat(node_context& n) {
   else n.result(n.add(op, {x}));
 }
 
-const importer known[] = {{"Expand", expand, 8}, {"Tile", repeat}};
+const importer known[] = {{"Expand", expand, 8, "", "shape constant; becomes Tile and Reshape"},
+                          {"Tile", repeat, 1, "", "repeats constant"}};
 
 }  // namespace
 }  // namespace onnx2hpp

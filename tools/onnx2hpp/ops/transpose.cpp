@@ -74,7 +74,7 @@ void fold(node_context& n) {
   n.result(permute(c, read_perm(n, c.rank())));
 }
 
-const importer known("Transpose", import);
+const importer known("Transpose", import, 1, "perm");
 const folder folds("Transpose", fold);
 
 }  // namespace

@@ -1,0 +1,323 @@
+// What importers declare: every attribute is read at the first and last opset that has it, and the notes name the layers
+// that an operator becomes.
+#include "graph/registry.hpp"
+#include "convert_model.hpp"
+#include "run_tool.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+namespace onnx2hpp_test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+using strings = std::vector<std::string>;
+using ints = std::vector<std::int64_t>;
+
+/// An operator's inputs from an opset on, other than "x" alone, and the attributes that ONNX requires then.
+struct form {
+  const char* op;
+  int from;
+  strings inputs, required{};
+};
+const form forms[] = {{"Add", 7, {"x", "x2"}},
+                      {"And", 7, {"b", "b"}},
+                      {"Attention", 23, {"x", "x2", "x2"}},
+                      {"AveragePool", 7, {"x"}, {"kernel_shape"}},
+                      {"BatchNormalization", 7, {"x", "c", "c", "c", "c"}},
+                      {"Cast", 7, {"x"}, {"to"}},
+                      {"Clip", 11, {"x", "n", "n"}},
+                      {"CastLike", 15, {"x", "c"}},
+                      {"Concat", 7, {"x", "x2"}, {"axis"}},
+                      {"Constant", 7, {}, {"value"}},
+                      {"Constant", 11, {}},
+                      {"ConstantOfShape", 9, {"shape"}},
+                      {"Conv", 7, {"x", "w", "c"}},
+                      {"ConvTranspose", 7, {"x", "w", "c"}},
+                      {"DepthToSpace", 7, {"x"}, {"blocksize"}},
+                      {"Div", 7, {"x", "x2"}},
+                      {"Einsum", 12, {"x", "x2"}, {"equation"}},
+                      {"Equal", 7, {"x", "c"}},
+                      {"Expand", 8, {"x", "wide"}},
+                      {"Gather", 7, {"x", "zero"}},
+                      {"GatherND", 11, {"c", "i"}},
+                      {"Gemm", 7, {"matrix", "m", "c"}},
+                      {"Greater", 7, {"x", "c"}},
+                      {"GreaterOrEqual", 12, {"x", "c"}},
+                      {"GroupNormalization", 18, {"x", "g", "g"}, {"num_groups"}},
+                      {"GroupNormalization", 21, {"x", "c", "c"}, {"num_groups"}},
+                      {"InstanceNormalization", 7, {"x", "c", "c"}},
+                      {"LRN", 7, {"x"}, {"size"}},
+                      {"LayerNormalization", 17, {"x", "c", "c"}},
+                      {"Less", 7, {"x", "c"}},
+                      {"LessOrEqual", 12, {"x", "c"}},
+                      {"LpPool", 7, {"x"}, {"kernel_shape"}},
+                      {"MatMul", 7, {"x", "m"}},
+                      {"Max", 7, {"x", "x2"}},
+                      {"MaxPool", 7, {"x"}, {"kernel_shape"}},
+                      {"Mean", 7, {"x", "x2"}},
+                      {"Min", 7, {"x", "x2"}},
+                      {"Mod", 10, {"c", "c"}},
+                      {"Mul", 7, {"x", "x2"}},
+                      {"Not", 7, {"b"}},
+                      {"Or", 7, {"b", "b"}},
+                      {"PRelu", 7, {"x", "c"}},
+                      {"Pad", 7, {"x"}, {"pads"}},
+                      {"Pad", 11, {"x", "p", "n"}},
+                      {"Pad", 18, {"x", "p", "n", "axes"}},
+                      {"Pow", 7, {"x", "c"}},
+                      {"RMSNormalization", 23, {"x", "c"}},
+                      {"Range", 11, {"n", "n", "n"}},
+                      {"ReduceL1", 18, {"x", "i"}},
+                      {"ReduceL2", 18, {"x", "i"}},
+                      {"ReduceLogSum", 18, {"x", "i"}},
+                      {"ReduceLogSumExp", 18, {"x", "i"}},
+                      {"ReduceMax", 18, {"x", "i"}},
+                      {"ReduceMean", 18, {"x", "i"}},
+                      {"ReduceMin", 18, {"x", "i"}},
+                      {"ReduceProd", 18, {"x", "i"}},
+                      {"ReduceSum", 13, {"x", "i"}},
+                      {"ReduceSumSquare", 18, {"x", "i"}},
+                      {"Reshape", 7, {"x", "shape"}},
+                      {"Resize", 10, {"x", "f"}},
+                      {"Resize", 11, {"x", "", "f"}},
+
+                      {"ScatterND", 11, {"c", "i", "u"}},
+                      {"Slice", 7, {"x"}, {"starts", "ends"}},
+                      {"Slice", 10, {"x", "zero", "i", "zero", "i"}},
+                      {"SpaceToDepth", 7, {"x"}, {"blocksize"}},
+                      {"Split", 7, {"x"}, {"axis"}},
+                      {"Split", 13, {"x", "parts"}, {"axis"}},
+                      {"Squeeze", 13, {"x", "zero"}},
+                      {"Sub", 7, {"x", "x2"}},
+                      {"Sum", 7, {"x", "x2"}},
+                      {"SwiGLU", 28, {"x", "x2"}},
+                      {"Tile", 7, {"x", "double"}},
+                      {"Trilu", 14, {"x", "i"}},
+                      {"Unsqueeze", 7, {"x"}, {"axes"}},
+                      {"Unsqueeze", 13, {"x", "i"}},
+                      {"Upsample", 7, {"x"}, {"scales"}},
+                      {"Upsample", 9, {"x", "f"}},
+                      {"Where", 9, {"b", "x", "x2"}},
+                      {"Xor", 7, {"b", "b"}}};
+
+/// A value that dice supports for each attribute: of one operator ("Pad.value"), or of all.
+template <class T> std::function<void(onnx::NodeProto&, const std::string&)> is(T value) {
+  return [=](onnx::NodeProto& n, const std::string& name) { set(n, name, value); };
+}
+void reals(onnx::NodeProto& n, const std::string& name) {
+  auto* a = n.add_attribute();
+  a->set_name(name), a->set_type(onnx::AttributeProto::FLOATS);
+  for (const float v : {1.0f, 1.0f, 2.0f, 2.0f}) a->add_floats(v);
+}
+void tensor(onnx::NodeProto& n, const std::string& name) {
+  auto* a = n.add_attribute();
+  a->set_name(name), a->set_type(onnx::AttributeProto::TENSOR);
+  a->mutable_t()->set_data_type(onnx::TensorProto::FLOAT), a->mutable_t()->add_dims(1), a->mutable_t()->add_float_data(2);
+}
+const std::map<std::string, std::function<void(onnx::NodeProto&, const std::string&)>> values{
+    {"allowzero", is(1)},
+    {"alpha", is(0.5f)},
+    {"antialias", is(0)},
+    {"approximate", is("tanh")},
+    {"auto_pad", is("SAME_UPPER")},
+    {"axes", is(ints{0})},
+    {"Resize.axes", is(ints{0, 1, 2, 3})},
+    {"axis", is(1)},
+    {"batch_dims", is(0)},
+    {"beta", is(0.5f)},
+    {"bias", is(0.5f)},
+    {"blocksize", is(2)},
+    {"ceil_mode", is(1)},
+    {"coordinate_transformation_mode", is("asymmetric")},
+    {"count_include_pad", is(1)},
+    {"cubic_coeff_a", is(-0.5f)},
+    {"dilations", is(ints{1, 1})},
+    {"end", is(2)},
+    {"ends", is(ints{1})},
+    {"epsilon", is(0.5f)},
+    {"equation", is("abcd,abde->abce")},
+    {"exclude_outside", is(1)},
+    {"extrapolation_value", is(0.5f)},
+    {"fmod", is(1)},
+    {"gamma", is(0.5f)},
+    {"group", is(1)},
+    {"is_causal", is(1)},
+    {"keep_aspect_ratio_policy", is("stretch")},
+    {"keepdims", is(0)},
+    {"kernel_shape", is(ints{2, 2})},
+    {"kv_num_heads", is(4)},
+    {"left_window_size", is(-1)},
+    {"max", is(1.0f)},
+    {"min", is(-1.0f)},
+    {"mode", is("nearest")},
+    {"DepthToSpace.mode", is("CRD")},
+    {"Pad.mode", is("edge")},
+    {"SpaceToDepth.mode", is("CRD")},
+    {"momentum", is(0.5f)},
+    {"nearest_mode", is("floor")},
+    {"noop_with_empty_axes", is(1)},
+    {"num_groups", is(2)},
+    {"num_outputs", is(2)},
+    {"output_padding", is(ints{0, 0})},
+    {"output_shape", is(ints{5, 5})},
+    {"p", is(1)},
+    {"pads", is(ints{0, 1, 0, 1})},
+    {"Pad.pads", is(ints{0, 0, 0, 1, 0, 0, 0, 1})},
+    {"perm", is(ints{0, 2, 1, 3})},
+    {"q_num_heads", is(4)},
+    {"qk_matmul_output_mode", is(0)},
+    {"ratio", is(0.5f)},
+    {"reduction", is("none")},
+    {"right_window_size", is(-1)},
+    {"round_mode", is("up")},
+    {"saturate", is(1)},
+    {"scale", is(0.5f)},
+    {"scales", reals},
+    {"seed", is(1)},
+    {"select_last_index", is(1)},
+    {"size", is(3)},
+    {"softcap", is(0.5f)},
+    {"softmax_precision", is(1)},
+    {"sparse_value", tensor},
+    {"spatial", is(1)},
+    {"split", is(ints{1, 3})},
+    {"start", is(1)},
+    {"starts", is(ints{0})},
+    {"stash_type", is(1)},
+    {"storage_order", is(1)},
+    {"strides", is(ints{1, 1})},
+    {"to", is(1)},
+    {"training_mode", is(0)},
+    {"transA", is(1)},
+    {"transB", is(1)},
+    {"upper", is(0)},
+    {"value", tensor},
+    {"Pad.value", is(0.5f)},
+    {"value_float", is(0.5f)},
+    {"value_floats", reals},
+    {"value_int", is(1)},
+    {"value_ints", is(ints{1, 2})},
+    {"value_string", is("text")},
+    {"value_strings", is("text")},
+};
+
+void give(onnx::NodeProto& n, const std::string& attribute) {
+  const auto own = values.find(n.op_type() + "." + attribute);
+  const auto value = own == values.end() ? values.find(attribute) : own;
+  ASSERT_NE(value, values.end()) << "there is no value for it yet";
+  value->second(n, attribute);
+}
+
+/// The operator's node with an attribute ("": none) besides those that it requires. `constant`: all its inputs are
+/// constants.
+builder node_of(const std::string& op, int opset, const std::string& attribute, bool constant) {
+  builder b(opset);
+  b.input("x", {1, 4, 4, 4}).input("x2", {1, 4, 4, 4}).input("matrix", {4, 4}).output("y");
+  b.weights("k", {1, 4, 4, 4}).weights("m", {4, 4}).weights("w", {4, 4, 2, 2}).floats("c", {4}, {1, 2, 3, 4});
+  b.floats("g", {2}, {1, 2}).floats("f", {4}, {1, 1, 2, 2}).scalar("n", 1).scalar("u", 1);
+  b.ints("zero", {0})
+      .ints("i", {1})
+      .ints("wide", {2, 1, 1, 1})
+      .ints("shape", {1, 4, 4, 4})
+      .ints("double", {1, 1, 1, 2})
+      .ints("p", {0, 0, 0, 1, 0, 0, 0, 1})
+      .ints("axes", {0, 1, 2, 3})
+      .ints("parts", {1, 3});
+  b.tensor("b", onnx::TensorProto::BOOL, {4}).set_raw_data("\1\0\1\0", 4);
+  form of{op.c_str(), 7, {"x"}};
+  for (const auto& f : forms)
+    if (f.op == op && f.from <= opset) of = f;
+  for (auto& i : of.inputs)
+    if (constant && (i[0] == 'x' || i == "matrix")) i = "k";
+  auto& n = b.node(op, of.inputs, op == "Split" ? strings{"y", "z"} : strings{"y"}, "n");
+  for (const auto& a : of.required)
+    if (a != attribute) give(n, a);
+  if (!attribute.empty()) give(n, attribute);
+  else if (op == "Constant" && of.required.empty()) give(n, "value");
+  return b;
+}
+
+TEST(Declarations, AreRead) {
+  for (const auto& [name, known] : onnx2hpp::operators()) {
+    ASSERT_GT(known.exists.first, 0) << name << " has a folder, but nothing declares it";
+    EXPECT_FALSE(onnx2hpp::unread_operators().contains(name)) << name << " is read: take it out of unread_operators.cpp";
+    std::map<std::string, onnx2hpp::opsets> all = known.attributes;
+    all.emplace("", known.exists);
+    for (const auto& [attribute, has] : all)
+      for (const int opset : {std::max(has.first, onnx2hpp::first_opset), has.last})
+        for (const bool constant : {false, true}) {
+          if (constant ? !known.fold : !known.import) continue;
+          SCOPED_TRACE(name + " " + attribute + (constant ? ", of constants" : "") + ", opset " + std::to_string(opset));
+          const auto found = problems(node_of(name, opset, attribute, constant));
+          const std::string of = attribute.starts_with("value_string") ? "it is text" : "it is a constant of the model";
+          if (!constant) EXPECT_EQ(found, "");
+          else EXPECT_TRUE(found.starts_with("output \"y\" (, opset 0): " + of)) << found;
+        }
+  }
+}
+
+/// A note "… constant" stands for inputs that are refused as activations.
+TEST(Declarations, NameConstantInputs) {
+  for (const auto& [name, known] : onnx2hpp::operators()) {
+    if (!known.import) continue;
+    bool refused = false;
+    auto b = node_of(name, known.exists.last, "", false);
+    for (auto& input : *b.graph().mutable_node(0)->mutable_input()) {
+      const auto before = input;
+      input = "x";
+      refused = refused || contains(problems(b), "is computed at run time");
+      input = before;
+    }
+    EXPECT_EQ(refused, contains(known.notes + ";", " constant;")) << name;
+  }
+}
+
+TEST(Declarations, NameTheLayers) {
+  for (const auto& [name, known] : onnx2hpp::operators()) {
+    if (!known.import || known.notes.ends_with(" and others")) continue;
+    for (const auto& l : convert(node_of(name, known.exists.last, "", false)).layers) {
+      const auto made = l.op.onnx_name();
+      if (is_input(l) || is_output(l) || made == name) continue;
+      EXPECT_TRUE(contains(known.notes, made)) << name << " becomes " << made;
+    }
+  }
+}
+
+TEST(Declarations, AreListed) {
+  const auto all = tool({"--list-operators"});
+  EXPECT_EQ(all.code, 0);
+  const auto lines = std::count(all.out.begin(), all.out.end(), '\n');
+  EXPECT_GT(lines, 200);
+  EXPECT_TRUE(contains(all.out,
+                       "\nUpsample                   7–9     activations  scales constant; becomes Resize\n"
+                       "    mode, scales (before 9)\n"))
+      << all.out;
+  EXPECT_TRUE(contains(all.out, "\nLSTM                       none    –            recurrence"));
+  const auto two = tool({"--list-operators", "Relu,Erf"});
+  EXPECT_EQ(two.out,
+            "operator                   opsets  inputs       notes; attributes\n"
+            "Erf                        9–28    activations\n"
+            "Relu                       7–28    both\n");
+  const auto none = tool({"--list-operators=Relus"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_TRUE(contains(none.err, "ONNX has no standard operator \"Relus\"; did you mean Relu?")) << none.err;
+}
+
+TEST(Declarations, RefusalsPointToThemOnce) {
+  builder b;
+  b.input("x", {1, 2}).input("x2", {1, 2}).output("y");
+  b.node("Sin", {"x"}, {"a"}), b.node("Sin", {"x2"}, {"b"}), b.node("Foo", {"x2"}, {"c"});
+  b.node("LSTM", {"a", "b", "c"}, {"y"});
+  const scratch folder;
+  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
+  EXPECT_TRUE(contains(done.err, "note: onnx2hpp --list-operators LSTM,Sin prints what is read of them (docs/operators.md)"))
+      << done.err;
+  EXPECT_FALSE(contains(tool({folder.path / "net.onnx", "-q"}).err, "--list-operators"));
+}
+
+}  // namespace
+}  // namespace onnx2hpp_test

@@ -1,0 +1,49 @@
+#include "graph/registry.hpp"
+
+#include <sstream>
+
+namespace onnx2hpp {
+
+namespace {
+
+constexpr struct {
+  const char* why;
+  const char* names;
+} groups[] = {
+    {"control flow", "If Loop Scan SequenceMap"},
+    {"the shape of the result depends on the data", "Compress NonMaxSuppression NonZero Unique"},
+    {"elements are moved to or from places computed at run time",
+     "GatherElements MaxUnpool OneHot ReverseSequence Scatter ScatterElements TensorScatter TopK"},
+    {"recurrence, or a state kept from frame to frame", "CausalConvWithState GRU LSTM LinearAttention RNN"},
+    {"quantised numbers",
+     "ConvInteger DequantizeLinear DynamicQuantizeLinear MatMulInteger QLinearConv QLinearMatMul QuantizeLinear"},
+    {"bits of integers", "BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor"},
+    {"random numbers", "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"},
+    {"sequences and optional values",
+     "ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt SequenceConstruct SequenceEmpty "
+     "SequenceErase SequenceInsert SequenceLength SplitToSequence"},
+    {"text", "RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer"},
+    {"training", "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"},
+    {"spectra of signals", "BlackmanWindow DFT HammingWindow HannWindow MelWeightMatrix STFT"},
+    {"pictures are read at places computed at run time, or from a file",
+     "AffineGrid DeformConv GridSample ImageDecoder MaxRoiPool RoiAlign"},
+    {"no kernel yet",
+     "Acos Acosh Asin Asinh Atan Atanh CenterCropPad Col2Im Cos Cosh CumProd CumSum Det EyeLike Hardmax IsInf IsNaN "
+     "RotaryEmbedding Shrink Sin Sinh Tan"},
+};
+
+}  // namespace
+
+const std::map<std::string, std::string>& unread_operators() {
+  static const auto table = [] {
+    std::map<std::string, std::string> out;
+    for (const auto& group : groups) {
+      std::istringstream words(group.names);
+      for (std::string name; words >> name;) out[name] = group.why;
+    }
+    return out;
+  }();
+  return table;
+}
+
+}  // namespace onnx2hpp
