@@ -202,7 +202,7 @@ TEST(MatMul, MatricesVectorsAndStacks) {
   builder e;
   e.input("x", {2, 5, 2}).output("y").weights("w", {2, 2, 3});
   e.node("MatMul", {"x", "w"}, {"y"});
-  EXPECT_NE(problems(e).find("more than one matrix"), std::string::npos);
+  EXPECT_EQ(operators(convert(e)), "Slice MatMul Slice MatMul Concat");
   builder f;
   f.input("x", {5, 2}).input("w", {2, 3}).output("y");
   f.node("MatMul", {"x", "w"}, {"y"});

@@ -153,9 +153,12 @@ options read_options(int argc, char** argv) {
                  "Compute the network, compare it with these tensors, and write nothing if one differs (repeatable)")
       ->type_name("[NAME=]FILE|DIR")
       ->allow_extra_args(false);
-  auto* error = app.add_option("--tolerance", tolerance, "For --expect: the largest max |a-b| / max |b| (default: 1e-4)")
-                    ->type_name("X")
-                    ->multi_option_policy(one);
+  auto* error =
+      app.add_option(
+             "--tolerance", tolerance,
+             "For --expect: the largest max |a-b| / max |b| (default: 1e-4), or share of unequal integers (default: 0)")
+          ->type_name("X")
+          ->multi_option_policy(one);
   app.add_flag("--list-layers", out.list,
                "Print the layers as a table and write nothing; cut bytes: what a cut before the layer would send");
   app.add_option_function<std::vector<std::string>>(

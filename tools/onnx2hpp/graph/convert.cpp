@@ -52,7 +52,10 @@ class converter {
       for (const auto& o : n.outputs) values_.emplace(o, value{});
     for (const auto& name : outputs_) make_output(name);
     note_precision();
-    for (const auto& [name, v] : values_) net_.tensors[name] = v.is == value::kind::layer ? v.index : -1;
+    for (const auto& [name, v] : values_) {
+      net_.tensors[name] = v.is == value::kind::layer ? v.index : -1;
+      if (const auto type = number_of(v.holds.type); type != dice::tensor::number::float32) net_.types[name] = type;
+    }
     net_.tensors.erase("");
     if (!problems_.empty()) throw conversion_error(problems_);
     // Layers of which only the shape was read do not count as readers.
@@ -359,7 +362,7 @@ class converter {
     switch (v->second.is) {
       case value::kind::layer: {
         const shape s = net_.layers[static_cast<std::size_t>(v->second.index)].result;
-        net_.layers.push_back({output_operation(), {v->second.index}, {}, name, s});
+        net_.layers.push_back({output_operation(number_of(v->second.holds.type)), {v->second.index}, {}, name, s});
         break;
       }
       case value::kind::constant:

@@ -81,6 +81,7 @@ void join(node_context& n) {
   std::vector<int> layers;
   for (const value& v : n.sequence(0)) {
     n.require(v.is == value::kind::layer, "its sequence has constants");
+    n.require(v.holds.type == element::float32, "its sequence holds integers");
     layers.push_back(v.index);
   }
   n.require(!layers.empty(), "its sequence is empty");
