@@ -1,5 +1,6 @@
 // The kernels of the cuDNN backend, and how a GPU is opened.
 #include "dice/kernels/compiled.hpp"
+#include "dice/kernels/cudnn/antialiased_resize.hpp"
 #include "dice/kernels/cudnn/average_pool.hpp"
 #include "dice/kernels/cudnn/batch_normalization.hpp"
 #include "dice/kernels/cudnn/binary.hpp"
@@ -40,6 +41,7 @@
 namespace dice::kernels {
 
 template struct compiled<cudnn::backend, ops::add>;
+template struct compiled<cudnn::backend, ops::antialiased_resize>;
 template struct compiled<cudnn::backend, ops::average_pool>;
 template struct compiled<cudnn::backend, ops::batch_normalization>;
 template struct compiled<cudnn::backend, ops::clip>;

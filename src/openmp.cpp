@@ -1,5 +1,6 @@
 // The kernels of the OpenMP backend except for convolutions and MatMul.
 #include "dice/kernels/compiled.hpp"
+#include "dice/kernels/openmp/antialiased_resize.hpp"
 #include "dice/kernels/openmp/average_pool.hpp"
 #include "dice/kernels/openmp/batch_normalization.hpp"
 #include "dice/kernels/openmp/binary.hpp"
@@ -36,6 +37,7 @@
 namespace dice::kernels {
 
 template struct compiled<openmp::backend, ops::add>;
+template struct compiled<openmp::backend, ops::antialiased_resize>;
 template struct compiled<openmp::backend, ops::average_pool>;
 template struct compiled<openmp::backend, ops::batch_normalization>;
 template struct compiled<openmp::backend, ops::clip>;

@@ -1,5 +1,6 @@
 // The kernels of the reference backend.
 #include "dice/kernels/compiled.hpp"
+#include "dice/kernels/reference/antialiased_resize.hpp"
 #include "dice/kernels/reference/average_pool.hpp"
 #include "dice/kernels/reference/batch_normalization.hpp"
 #include "dice/kernels/reference/binary.hpp"
@@ -38,6 +39,7 @@
 namespace dice::kernels {
 
 template struct compiled<reference::backend, ops::add>;
+template struct compiled<reference::backend, ops::antialiased_resize>;
 template struct compiled<reference::backend, ops::average_pool>;
 template struct compiled<reference::backend, ops::batch_normalization>;
 template struct compiled<reference::backend, ops::clip>;

@@ -170,15 +170,16 @@ TEST(command_line, help_names_all_options_and_tensors) {
   EXPECT_NE(app::help(program, "/a/b\nc").find("mpirun -n 2 ./b\\x0ac --input"), std::string::npos);
 }
 
-TEST(results, relative_error) {
+TEST(results, error_of) {
   const runtime::tensor b{{1, -4}, {2, 0}};
-  EXPECT_EQ(app::relative_error(b, b), 0);
-  EXPECT_FLOAT_EQ(static_cast<float>(app::relative_error(runtime::tensor{{1, -4}, {2, 1}}, b)), 0.25f);
-  EXPECT_EQ(app::relative_error(runtime::tensor{{1, -4}, {2, 0}, {1, -4}, {4, 0}}, b), 0.5);
+  EXPECT_EQ(app::error_of(b, b), 0);
+  EXPECT_FLOAT_EQ(static_cast<float>(app::error_of(runtime::tensor{{1, -4}, {2, 1}}, b)), 0.25f);
+  EXPECT_EQ(app::error_of(runtime::tensor{{1, -4}, {2, 0}, {1, -4}, {4, 0}}, b), 0.5);
   const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
-  EXPECT_TRUE(std::isnan(app::relative_error(runtime::tensor{{nan, -4}, {2, 0}}, b)));
-  EXPECT_TRUE(std::isnan(app::relative_error(runtime::tensor{{inf, 1}}, runtime::tensor{{inf, 1}})));
-  EXPECT_EQ(app::relative_error(runtime::tensor{{3, 0}}, runtime::tensor{{0, 0}}), 3);
+  EXPECT_TRUE(std::isnan(app::error_of(runtime::tensor{{nan, -4}, {2, 0}}, b)));
+  EXPECT_TRUE(std::isnan(app::error_of(runtime::tensor{{inf, 1}}, runtime::tensor{{inf, 1}})));
+  EXPECT_EQ(app::error_of(runtime::tensor{{3, 0}}, runtime::tensor{{0, 0}}), 3);
+  EXPECT_EQ(app::error_of(runtime::tensor{{1.5f, -4}, {7, 0}}, b, tensor::number::int64), 0.25);  // one of four differs
 }
 
 TEST(results, top) {
@@ -187,6 +188,8 @@ TEST(results, top) {
             "frame 0: 1 b 3, 2 3, 0 a 1\nframe 1: 3 2, 2 0, 1 b -1\n");
   EXPECT_EQ((app::top_list{"y", 9}.text(runtime::tensor{{1, 2}}, 1)), "frame 0 y: 1 2, 0 1\n");
   EXPECT_EQ((app::top_list{"", 2}.text(runtime::tensor{{-nan, nan}}, 1)), "frame 0: 0 nan, 1 nan\n");
+  EXPECT_EQ((app::top_list{"", 2, 1, {"a", "b"}, true}.text(runtime::tensor{{2, 0, 1, 2, 1, 1}, {-1, 3, 3, 3, 0, 3}}, 2)),
+            "frame 0: 1 b 3, 2 2\nframe 1: 3 4, -1 1\n");
 }
 
 TEST(results, top_of_each_picture_of_a_batch) {

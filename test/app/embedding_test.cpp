@@ -2,6 +2,7 @@
 #include <dice/engine.hpp>
 
 #include "digits.hpp"
+#include "segmentation.hpp"
 
 #include <gtest/gtest.h>
 #include <xtensor/xnpy.hpp>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <latch>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -63,6 +65,33 @@ TEST(Embedding, FunctionsThatCanOnlyBeMoved) {
   engine.close();
   engine.wait();
   EXPECT_EQ(seen, 1);
+}
+
+TEST(Embedding, ResultsThatAreIntegers) {
+  constexpr int half = segmentation::network::size / 2;
+  auto engine =
+      dice::start<segmentation::network, dice::split<segmentation::network, dice::points<half>,
+                                                     dice::dev<0, dice::threads<1>>, dice::dev<1, dice::threads<1>>>>(
+          in_process);
+  const tensor frames = xt::load_npy<float>(MODELS "/segmentation_in.npy");
+  const auto labels = xt::load_npy<std::int64_t>(MODELS "/segmentation_out.npy");
+  const auto frame = [](const auto& all, std::size_t k) { return xt::view(all, xt::range(k, k + 1)); };
+  for (std::size_t k = 0; k < 2; ++k) engine.push(frame(frames, k));
+  const std::optional<xt::xarray<std::int64_t>> first = engine.take();
+  EXPECT_EQ(*first, frame(labels, 0));
+  xt::xarray<std::int64_t> second;
+  EXPECT_TRUE(engine.take(second));
+  EXPECT_EQ(second, frame(labels, 1));
+  bool seen = false;
+  engine.on_result([&](std::int64_t, const auto& view) {
+    static_assert(std::is_same_v<typename std::decay_t<decltype(view)>::value_type, std::int64_t>);
+    seen = view == frame(labels, 2);
+  });
+  engine.push(frame(frames, 2));
+  engine.close();
+  EXPECT_FALSE(engine.take_for(std::chrono::minutes(1), second));
+  engine.wait();
+  EXPECT_TRUE(seen);
 }
 
 // Ranks that compute nothing but replicas' frames see the end, too, also if it comes long after the last frame.

@@ -64,11 +64,11 @@ onnx::ModelProto frozen(const test_case& c, const std::vector<int>& kept) {
   return model;
 }
 
-std::string why_not_float(const std::string& role, const onnx::ValueInfoProto& v) {
+std::string why_not(const std::vector<int>& types, const std::string& role, const onnx::ValueInfoProto& v) {
   const auto is = role + " " + v.name() + " is ";
   if (!v.type().has_tensor_type()) return is + "no tensor";
   const auto type = v.type().tensor_type().elem_type();
-  return type == onnx::TensorProto::FLOAT ? "" : is + onnx::TensorProto::DataType_Name(onnx::TensorProto::DataType(type));
+  return std::ranges::count(types, type) ? "" : is + onnx::TensorProto::DataType_Name(onnx::TensorProto::DataType(type));
 }
 
 }  // namespace conformance

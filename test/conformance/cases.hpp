@@ -30,8 +30,8 @@ onnx::TensorProto read_tensor(const test_case& c, const std::string& file, const
 /// what ONNX's own conversion throws.
 onnx::ModelProto frozen(const test_case& c, const std::vector<int>& kept);
 
-/// "output y is INT64", or "" for a tensor of float32.
-std::string why_not_float(const std::string& role, const onnx::ValueInfoProto& v);
+/// "output y is DOUBLE", or "" for a tensor of one of `types`.
+std::string why_not(const std::vector<int>& types, const std::string& role, const onnx::ValueInfoProto& v);
 
 std::string read_file(const std::filesystem::path& path);
 

@@ -10,6 +10,7 @@
 #include "tolerance.hpp"
 
 #include "dice/files/writer.hpp"
+#include "dice/graph/ops/output.hpp"
 
 #include <fmt/format.h>
 
@@ -79,11 +80,24 @@ outcome convert(const test_case& c, const std::vector<int>& kept, const fs::path
 outcome convert(const test_case& c, const fs::path& file) {
   std::vector<int> kept;
   for (std::size_t k = 0; k < c.inputs.size(); ++k)
-    if (why_not_float("input", c.inputs[k]).empty()) kept.push_back(static_cast<int>(k));
+    if (why_not({onnx::TensorProto::FLOAT}, "input", c.inputs[k]).empty()) kept.push_back(static_cast<int>(k));
   for (;; kept.pop_back()) {
     auto out = convert(c, kept, file);
     if (out.network || kept.size() <= 1) return out;
   }
+}
+
+/// The element type of each output of a network.
+std::vector<int> types_of_outputs(const onnx2hpp::network& net) {
+  std::vector<int> out;
+  for (const auto& l : net.layers)
+    if (const auto* op = l.op.get_if<dice::ops::output>())
+      out.push_back(op->number == dice::tensor::number::int64     ? onnx::TensorProto::INT64
+                    : op->number == dice::tensor::number::int32   ? onnx::TensorProto::INT32
+                    : op->number == dice::tensor::number::uint8   ? onnx::TensorProto::UINT8
+                    : op->number == dice::tensor::number::boolean ? onnx::TensorProto::BOOL
+                                                                  : onnx::TensorProto::FLOAT);
+  return out;
 }
 
 /// Why a case is left out: operators that dice does not have, element types, or onnx2hpp's first complaint about a node. ""
@@ -96,12 +110,18 @@ std::string reason(const test_case& c, const outcome& o) {
   }
   if (!unknown.empty()) return fmt::format("operators not supported: {}", fmt::join(unknown, ", "));
   if (!constants_only.empty()) return fmt::format("supported on constants only: {}", fmt::join(constants_only, ", "));
-  for (const auto& v : c.model.graph().output())
-    if (const auto why = why_not_float("output", v); !why.empty()) return why;
+  using tensor = onnx::TensorProto;
+  if (o.kept.empty() && !c.inputs.empty()) return why_not({tensor::FLOAT}, "input", c.inputs[0]);
+  const auto types = o.network ? types_of_outputs(*o.network) : std::vector<int>();
+  for (std::size_t k = 0; const auto& v : c.model.graph().output()) {
+    const auto why = o.network
+                         ? why_not({types.at(k++)}, "output", v)
+                         : why_not({tensor::FLOAT, tensor::INT64, tensor::INT32, tensor::UINT8, tensor::BOOL}, "output", v);
+    if (!why.empty()) return why;
+  }
   if (o.network) return "";
   for (const auto& p : o.problems)
     if (!p.operator_name.empty()) return p.operator_name + ": " + p.reason;
-  if (o.kept.empty() && !c.inputs.empty()) return why_not_float("input", c.inputs[0]);
   const auto& p = o.problems.at(0);
   return p.node.empty() ? p.reason : p.node + ": " + p.reason;
 }

@@ -6,6 +6,7 @@
 
 #include "dice/channels/in_process/hub.hpp"
 #include "dice/runtime/executor.hpp"
+#include "dice/runtime/numbers.hpp"
 
 #include <onnx/onnx_pb.h>
 
@@ -26,18 +27,20 @@ constexpr std::int64_t frames = 3;  // the same frame three times, so that sever
 struct values {
   std::vector<std::int64_t> dims;
   std::vector<float> data;
+  tensor::number type;
 };
 
-values read(const std::string& path) {
+/// A tensor whose elements are raw data of the type `type`.
+values read(const std::string& path, tensor::number type) {
   std::ifstream in(path, std::ios::binary);
   onnx::TensorProto t;
-  if (!t.ParseFromIstream(&in) || t.data_type() != onnx::TensorProto::FLOAT)
-    throw std::runtime_error(path + " is not a tensor of float32");
-  values out{{t.dims().begin(), t.dims().end()}, {t.float_data().begin(), t.float_data().end()}};
-  if (t.has_raw_data()) {
-    out.data.resize(t.raw_data().size() / sizeof(float));
-    std::memcpy(out.data.data(), t.raw_data().data(), t.raw_data().size());
-  }
+  if (!t.ParseFromIstream(&in) || !t.has_raw_data()) throw std::runtime_error(path + " is not a tensor with raw data");
+  values out{{t.dims().begin(), t.dims().end()}, {}, type};
+  tensor::with_type_of(type, [&]<class T>(T) {
+    std::vector<std::conditional_t<sizeof(T) == 1, std::uint8_t, T>> numbers(t.raw_data().size() / sizeof(T));
+    std::memcpy(numbers.data(), t.raw_data().data(), t.raw_data().size());
+    out.data.assign(numbers.begin(), numbers.end());
+  });
   return out;
 }
 
@@ -61,11 +64,15 @@ struct feed final : runtime::source {
 struct compare final : runtime::sink {
   explicit compare(const tensors& all) : outputs(all) {}
   void take(int layer, std::int64_t, const float* from, std::int64_t n) override {
-    const auto& expected = outputs.at(layer).data;
-    for (std::int64_t i = 0; i < n; ++i)
-      if (const float e = expected[static_cast<std::size_t>(i)]; !conformance::near(from[i], e))
-        throw std::runtime_error("element " + std::to_string(i) + " is " + std::to_string(from[i]) + ", expected " +
+    const auto& [dims, expected, type] = outputs.at(layer);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto found =
+          tensor::with_type_of(type, [&]<class T>(T) { return static_cast<double>(runtime::as_number<T>(from[i])); });
+      if (const float e = expected[static_cast<std::size_t>(i)];
+          type == tensor::number::float32 ? !conformance::near(found, e) : found != e)
+        throw std::runtime_error("element " + std::to_string(i) + " is " + std::to_string(found) + ", expected " +
                                  std::to_string(e));
+    }
     ++taken;
   }
   const tensors& outputs;
@@ -95,8 +102,8 @@ void run(const runtime::program& p, const conformance::entry& c, const std::stri
   const auto folder = data + "/" + c.name + "/test_data_set_0/";
   for (int l = 0; l < p.layers.size(); ++l) {
     const auto& layer = p.layers.layers[static_cast<std::size_t>(l)];
-    if (layer.is_input) in[l] = read(folder + "input_" + std::to_string(c.inputs.at(in.size())) + ".pb");
-    if (layer.is_output) out[l] = read(folder + "output_" + std::to_string(out.size()) + ".pb");
+    if (layer.is_input) in[l] = read(folder + "input_" + std::to_string(c.inputs.at(in.size())) + ".pb", layer.number);
+    if (layer.is_output) out[l] = read(folder + "output_" + std::to_string(out.size()) + ".pb", layer.number);
     if (layer.is_input) require_shape(in[l], layer.output, "an input");
     if (layer.is_output) require_shape(out[l], layer.output, "an output");
   }

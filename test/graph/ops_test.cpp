@@ -58,6 +58,7 @@ static_assert(infer(ops::reduce{.over = {false, false, true, true}, .keep = fals
 static_assert(infer(ops::transpose{.perm = {0, 2, 1, 3, 4}}, shape{1, 2, 3, 4, 5}) == shape{1, 3, 2, 4, 5});
 static_assert(infer(ops::pad{.before = {0, 0, 1, -1}, .after = {0, 0, 2, 0}}, shape{1, 1, 4, 4}) == shape{1, 1, 7, 3});
 static_assert(infer(ops::resize{.factors = {1, 1, 2, 3}}, shape{1, 4, 5, 6}) == shape{1, 4, 10, 18});
+static_assert(infer(ops::antialiased_resize{.axis = 2, .to = 2, .scale = 0.4f}, shape{1, 4, 5, 6}) == shape{1, 4, 2, 6});
 static_assert(infer(ops::sum{}, shape{1, 3, 1}, shape{2, 1, 1}, shape{4}) == shape{2, 3, 4});
 
 TEST(Ops, RefuseWhatDoesNotFit) {
@@ -75,6 +76,11 @@ TEST(Ops, RefuseWhatDoesNotFit) {
   EXPECT_TRUE(refuses(many, {1, 1, 1, 1, 1}));
   many.mode = ops::resizing::nearest;
   EXPECT_FALSE(refuses(many, {1, 1, 1, 1, 1}));
+  EXPECT_TRUE(refuses(ops::antialiased_resize{.axis = 1, .to = 1}, {3}));
+  EXPECT_TRUE(refuses(ops::antialiased_resize{.to = 1, .mode = ops::resizing::nearest}, {3}));
+  EXPECT_TRUE(refuses(ops::antialiased_resize{.to = 1, .from = ops::coordinates::tf_crop_and_resize}, {3}));
+  EXPECT_TRUE(refuses(ops::antialiased_resize{.to = 1, .scale = 1e-7f}, {3}));
+  EXPECT_TRUE(refuses(ops::antialiased_resize{.to = 5'000'000}, {3}));
   EXPECT_THROW(infer(ops::add{}, shape{3}, shape{4}), graph::model_error);
   EXPECT_THROW(infer(ops::concat{.axis = 0}, shape{3, 2}, shape{3, 3}), graph::model_error);
 }

@@ -90,6 +90,9 @@ TEST(Regions, HoldWhatOperatorsTouch) {
   needs_all_it_touches(make(ops::resize{.factors = {1, 1, 2, 3}}, {{2, 3, 4, 5}}));
   needs_all_it_touches(make(
       ops::resize{.mode = ops::resizing::linear, .to = {2, 3, 7, 3}, .scales = {1, 1, 7.0f / 4, 3.0f / 5}}, {{2, 3, 4, 5}}));
+  for (const auto mode : {ops::resizing::linear, ops::resizing::cubic})
+    needs_all_it_touches(
+        make(ops::antialiased_resize{.axis = 2, .to = 6, .mode = mode, .scale = 6.0f / 20}, {{1, 2, 20, 3}}));
   needs_all_it_touches(make(ops::flatten{.axis = 1}, {{3, 2, 2}}));
   needs_all_it_touches(make(ops::reshape{.to = {3, 4, 5}}, {{3, 2, 2, 5}}));
 }

@@ -336,6 +336,12 @@ TEST(Restrict, Movements) {
       check_parts(of(ops::resize{.mode = mode, .to = {1, 40, 9}, .scales = {1, 2.5f, 1}, .from = from}, {{1, 16, 9}}));
     }
   check_parts(of(ops::resize{.factors = {1, 3, 1, 2}}, {{2, 20, 4, 5}}));
+  for (const auto mode : {ops::resizing::linear, ops::resizing::cubic})
+    for (const auto& [axis, to] : {std::pair(1, 20), {2, 5}, {3, 6}}) {
+      const shape in{2, 40, 13, 17};
+      const auto scale = static_cast<float>(to) / static_cast<float>(in[axis]);
+      check_parts(of(ops::antialiased_resize{.axis = axis, .to = to, .mode = mode, .scale = scale}, {in}));
+    }
   check_parts(of(ops::slice{.starts = {0, 39, 1, 0}, .steps = {1, -2, 1, 3}, .extents = {1, 20, 3, 2}}, {{1, 40, 4, 6}}));
   check_parts(of(ops::slice{.starts = {1, 2, 0, 5}, .steps = {1, 1, 2, -1}, .extents = {1, 33, 3, 5}}, {{2, 40, 6, 6}}));
   check_parts(of(ops::transpose{.perm = {0, 2, 3, 1}}, {{1, 5, 18, 6}}));

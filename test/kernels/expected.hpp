@@ -147,6 +147,8 @@ template <class Op> Op attributes(const nlohmann::json& json) {
   DICE_READ(repeats);
   DICE_READ(crop);
   DICE_READ(groups);
+  DICE_READ(exclude_outside);
+  DICE_READ(cubic_a);
 #undef DICE_READ
   return op;
 }

@@ -394,4 +394,27 @@ for n, (op, f) in enumerate({"pow": torch.pow, "where": lambda a, b: torch.where
         c = Case(op, which="second", fixed=b)
         c.expect(f(c.input(*a, low=0.1, high=2), c.parameter(*b)))
 
+
+
+def antialiased(shape, axis, to, mode, edges=0, from_="half_pixel"):
+    """PyTorch leaves elements outside out; with `edges`, that many elements at each end are repeated instead."""
+    c = Case("antialiased_resize", axis=axis, to=to, mode=mode, scale=to / shape[axis], exclude_outside=not edges, cubic_a=-0.5,
+             **{"from": from_})
+    x = c.input(*shape).movedim(axis, -1)
+    lines = torch.nn.functional.pad(x.reshape(1, 1, -1, shape[axis]), (edges, edges, 0, 0), mode="replicate")
+    more = edges * to // shape[axis]
+    assert edges * to % shape[axis] == 0
+    y = F.interpolate(lines, (lines.shape[2], to + 2 * more), mode="bilinear" if mode == "linear" else "bicubic",
+                      antialias=True, align_corners=from_ == "align_corners")[:, :, :, more:more + to]
+    c.expect(y.reshape(*x.shape[:-1], to).movedim(-1, axis))
+
+
+antialiased((2, 3, 12, 5), 2, 4, "linear")
+antialiased((2, 3, 12, 5), 2, 4, "linear", 6)
+antialiased((1, 2, 7, 50), 3, 19, "linear")
+antialiased((1, 5, 9), 2, 13, "linear")
+antialiased((2, 17, 3), 1, 5, "cubic")
+antialiased((1, 2, 12, 5), 2, 4, "cubic", 12)
+antialiased((1, 3, 11, 6), 2, 2, "cubic")
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -19,6 +21,9 @@ TYPED_TEST(movement, slice_equals_pytorch) { check<TypeParam, ops::slice>("slice
 TYPED_TEST(movement, tile_equals_pytorch) { check<TypeParam, ops::tile>("tile", 4); }
 TYPED_TEST(movement, depth_to_space_equals_pytorch) { check<TypeParam, ops::depth_to_space>("depth_to_space", 5); }
 TYPED_TEST(movement, resize_equals_numpy) { check<TypeParam, ops::resize>("resize", 31); }
+TYPED_TEST(movement, antialiased_resize_equals_pytorch) {
+  check<TypeParam, ops::antialiased_resize>("antialiased_resize", 7);
+}
 
 TYPED_TEST(movement, views_are_copied) {
   const auto copied = [](const auto& op) {
@@ -163,6 +168,22 @@ TEST(movement_compared, interpolation_along_many_axes) {
   compare(make(op, {{4, 5, 4, 7}}), "cubic crop");
   op.begin[0] = std::numeric_limits<float>::quiet_NaN(), op.end[1] = 1e30f, op.extrapolation = 2;
   compare(make(op, {{4, 5, 4, 7}}), "crop of no place");
+}
+
+TEST(movement_compared, antialiased_resize_equals_the_reference) {
+  using from = ops::coordinates;
+  for (const auto mode : {ops::resizing::linear, ops::resizing::cubic})
+    for (const auto where : {from::asymmetric, from::half_pixel, from::half_pixel_symmetric, from::pytorch_half_pixel,
+                             from::align_corners, from::tf_half_pixel_for_nn})
+      for (const auto& [axis, to] : {std::pair(0, 2), {1, 1}, {2, 5}, {3, 17}, {3, 70}}) {
+        const shape in{3, 4, 21, 40};
+        const ops::antialiased_resize op{.axis = axis,
+                                         .to = to,
+                                         .mode = mode,
+                                         .scale = static_cast<float>(to) / static_cast<float>(in[axis]),
+                                         .from = where};
+        compare(make(op, {in}), "antialiased resize of axis " + std::to_string(axis));
+      }
 }
 
 TEST(movement_compared, interpolation_equals_the_reference) {

@@ -319,4 +319,5 @@ SMALL = {
     'yolo': Network(lambda: Yolo([(8, 3), 'M', (16, 3), 'M', (24, 3), (12, 1), (24, 3), 'M', (32, 3), (16, 1)]), (3, 48, 40),
                     (10, None), keep_bn=True),
     'operators': Network(Operators, (3, 38, 33), (17, None)),
+    'segmentation': Network(lambda: images.Labels(images.UNet(False, 5, (8, 16, 24))), (3, 28, 36), (13, None)),
 }

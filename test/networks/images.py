@@ -14,29 +14,38 @@ class Segmentation(nn.Module):
         return self.net(x)['out']
 
 
+class Labels(nn.Sequential):
+    """The index of the class with the largest score, for each pixel."""
+
+    def forward(self, x):
+        return super().forward(x).argmax(1)
+
+
 def twice(channels_in, channels_out):
     return nn.Sequential(nn.Conv2d(channels_in, channels_out, 3, padding=1), nn.BatchNorm2d(channels_out), nn.ReLU(),
                          nn.Conv2d(channels_out, channels_out, 3, padding=1), nn.BatchNorm2d(channels_out), nn.ReLU())
 
 
 class UNet(nn.Module):
-    """Four levels down and up (arXiv 1505.04597), padded and with batch normalisation. Upwards by transposed convolutions
+    """Levels down and up (arXiv 1505.04597), padded and with batch normalisation. Upwards by transposed convolutions
     or, if `bilinear`, by interpolation, which leaves fewer channels to the deepest level."""
 
-    def __init__(self, bilinear, classes=2):
+    def __init__(self, bilinear, classes=2, widths=(64, 128, 256, 512, 1024)):
         super().__init__()
-        widths = [64, 128, 256, 512, 512 if bilinear else 1024]
-        self.first = twice(3, 64)
+        widths = list(widths)
+        if bilinear:
+            widths[-1] //= 2
+        self.first = twice(3, widths[0])
         self.down = nn.ModuleList(nn.Sequential(nn.MaxPool2d(2), twice(a, b)) for a, b in zip(widths, widths[1:]))
         self.up, self.join = nn.ModuleList(), nn.ModuleList()
-        deep = widths[4]
-        for level in (3, 2, 1, 0):
+        deep = widths[-1]
+        for level in reversed(range(len(widths) - 1)):
             self.up.append(nn.Upsample(scale_factor=2, mode='bilinear', align_corners=True) if bilinear else
                            nn.ConvTranspose2d(deep, widths[level], 2, 2))
-            out = max(widths[level] // 2, 64) if bilinear else widths[level]
+            out = max(widths[level] // 2, widths[0]) if bilinear else widths[level]
             self.join.append(twice(2 * widths[level], out))
             deep = out
-        self.last = nn.Conv2d(64, classes, 1)
+        self.last = nn.Conv2d(widths[0], classes, 1)
 
     def forward(self, x):
         maps = [self.first(x)]

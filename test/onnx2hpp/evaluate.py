@@ -218,6 +218,24 @@ def _resize(x, a):
     return F.interpolate(x, a['to'][2:], mode=names[mode], **align)
 
 
+def _antialiased_resize(x, a):
+    """Along one axis, by a matrix of weights in float64, as PyTorch and Pillow compute them."""
+    assert a.get('from', 'half_pixel') == 'half_pixel', a
+    axis, scale, c = a['axis'], a.get('scale', 1.0), a.get('cubic_a', -0.75)
+    cubic, n, m = a.get('mode', 'linear') == 'cubic', x.shape[axis], a['to']
+    center = (torch.arange(m, dtype=torch.float64)[:, None] + 0.5) / scale - 0.5
+    reach = math.ceil(2 / min(scale, 1)) + 1
+    at = torch.arange(-reach, n + reach, dtype=torch.float64)[None]
+    d = ((at - center) * min(scale, 1)).abs()
+    weights = torch.where(d <= 1, ((c + 2) * d - (c + 3)) * d * d + 1, ((c * d - 5 * c) * d + 8 * c) * d - 4 * c) if cubic else 1 - d
+    weights[d >= (2 if cubic else 1)] = 0
+    inside = at[0].clamp(0, n - 1).long()
+    if a.get('exclude_outside', False):
+        weights[:, (at[0] < 0) | (at[0] >= n)] = 0
+    matrix = torch.zeros(m, n, dtype=torch.float64).index_add_(1, inside, weights / weights.sum(1, keepdim=True))
+    return (x.double().movedim(axis, -1) @ matrix.T).movedim(-1, axis).float().contiguous()
+
+
 def _reduce(x, a):
     axes, keep, how = [i for i in range(x.dim()) if a['over'][i]], a.get('keep', True), a.get('how', 'mean')
     if how.startswith('arg'):
@@ -315,6 +333,7 @@ OPERATORS = {
     'transpose': lambda x, p, a: x[0].permute(a['perm'][:x[0].dim()]).contiguous(),
     'slice': lambda x, p, a: _slice(x[0], a),
     'resize': lambda x, p, a: _resize(x[0], a),
+    'antialiased_resize': lambda x, p, a: _antialiased_resize(x[0], a),
     'identity': lambda x, p, a: x[0],
     'dropout': lambda x, p, a: x[0],
     'output': lambda x, p, a: x[0],

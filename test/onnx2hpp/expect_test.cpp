@@ -264,7 +264,7 @@ TEST(Expect, FilesThatCannotBeUsed) {
   onnx::TensorProto wrong;
   wrong.set_data_type(onnx::TensorProto::INT64), wrong.add_dims(0);
   b.folder.write("t/y.pb", wrong.SerializeAsString());
-  b.refuses({"y.pb\" holds elements of type INT64; tensor \"y\" is FLOAT"});
+  b.refuses({"y.pb\" holds elements of type INT64; tensor \"y\" is float32"});
   fs::remove(t / "y.pb"), fs::remove(t / "a_b_0.npy");
   b.refuses({"--expect has values of graph inputs only"});
 }

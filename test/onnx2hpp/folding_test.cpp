@@ -255,6 +255,25 @@ TEST(Constants, DefaultsOfAttributesAreThoseOfOnnx) {
   EXPECT_EQ(from({1}, "Mod", {"minus", "three"}), (floats{2}));  // with the divisor's sign
 }
 
+TEST(Constants, ScatterND) {
+  const auto model = [](std::vector<std::int64_t> indices, std::vector<std::int64_t> dims,
+                        std::vector<std::int64_t> update_dims, std::vector<float> updates, const char* how = "none") {
+    builder b(18);
+    b.input("x", {2, 3}).output("y").floats("m", {2, 3}, {1, 2, 3, 4, 5, 6}).floats("u", update_dims, updates);
+    b.tensor("i", onnx::TensorProto::INT64, dims).set_raw_data(indices.data(), indices.size() * 8);
+    set(b.node("ScatterND", {"m", "i", "u"}, {"c"}), "reduction", how);
+    b.node("Add", {"x", "c"}, {"y"});
+    return b;
+  };
+  EXPECT_EQ(written(convert(model({1}, {1, 1}, {1, 3}, {7, 8, 9}))), (floats{1, 2, 3, 7, 8, 9}));              // a row
+  EXPECT_EQ(written(convert(model({0, 2, -1, -3}, {2, 2}, {2}, {7, 8}))), (floats{1, 2, 7, 8, 5, 6}));         // elements
+  EXPECT_EQ(written(convert(model({0, 0}, {2, 1}, {2, 3}, {7, 7, 7, 8, 8, 9}))), (floats{8, 8, 9, 4, 5, 6}));  // the last
+  EXPECT_NE(problems(model({2}, {1, 1}, {1, 3}, {7, 8, 9})).find("its index 2 is out of range"), std::string::npos);
+  EXPECT_NE(problems(model({-3}, {1, 1}, {1, 3}, {7, 8, 9})).find("its index -3 is out of range"), std::string::npos);
+  EXPECT_NE(problems(model({1}, {1, 1}, {3}, {7, 8, 9})).find("its updates do not fit its indices"), std::string::npos);
+  EXPECT_NE(problems(model({1}, {1, 1}, {1, 3}, {7, 8, 9}, "add")).find("its reduction is \"add\""), std::string::npos);
+}
+
 TEST(Constants, RemaindersOfReals) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto mod = [](int truncated) {

@@ -64,6 +64,28 @@ TEST(Resize, CropsAndResizes) {
   EXPECT_EQ(op.extrapolation, 9);
 }
 
+TEST(Resize, Antialias) {
+  auto b = resize(19, {1, 0.5f, 1.5f, 0.25f});
+  for (const auto& [name, value] : {std::pair("mode", "cubic"), {"coordinate_transformation_mode", "align_corners"}})
+    set(node_of(b), name, value);
+  set(node_of(b), "antialias", 1);
+  set(node_of(b), "exclude_outside", 1);
+  set(node_of(b), "cubic_coeff_a", -0.5f);
+  const auto net = convert(b);
+  EXPECT_EQ(operators(net), "AntialiasedResize AntialiasedResize AntialiasedResize");
+  const int order[] = {1, 3, 2};  // those that shrink come first
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto& op = *net.layers[k + 1].op.get_if<ops::antialiased_resize>();
+    EXPECT_EQ(op.axis, order[k]);
+    EXPECT_EQ(op.to, result(net)[op.axis]);
+    EXPECT_TRUE(op.exclude_outside && op.mode == ops::resizing::cubic && op.cubic_a == -0.5f);
+    EXPECT_EQ(op.from, ops::coordinates::align_corners);
+  }
+  set(node_of(b = resize(19, {1, 1, 2, 3})), "antialias", 1);
+  set(node_of(b), "mode", "linear");
+  EXPECT_EQ(operators(convert(b)), "Resize") << "nothing shrinks";
+}
+
 TEST(Resize, Refuses) {
   const auto refusal = [](const char* attribute, const char* value, float scale) {
     auto b = resize(19, {1, 1, 1, scale});
@@ -86,7 +108,9 @@ TEST(Resize, Refuses) {
   set(node_of(smooth), "antialias", 1);
   EXPECT_EQ(problems(smooth), "");
   set(node_of(smooth), "mode", "linear");
-  EXPECT_NE(problems(smooth).find("antialias is 1, which is not supported for smaller results"), std::string::npos);
+  EXPECT_EQ(problems(smooth), "");
+  set(node_of(smooth), "coordinate_transformation_mode", "tf_crop_and_resize");
+  EXPECT_NE(problems(smooth), "");
   EXPECT_NE(problems(resize(19, {1, 2})).find("it has 2 scales for 4 axes"), std::string::npos);
   EXPECT_NE(problems(resize(19, {}, {1, 2, 0, 4})).find("one of its sizes is out of range"), std::string::npos);
 }

@@ -11,7 +11,11 @@
 #include <csignal>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
+#include <limits>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace dice;
@@ -22,6 +26,10 @@ struct scratch {
   std::string path = "/tmp/dice_frames_" + std::to_string(::getpid()) + ".npy";
   ~scratch() { ::unlink(path.c_str()); }
   void write(const std::string& bytes) const { std::ofstream(path, std::ios::binary) << bytes; }
+  std::string read() const {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
 };
 
 /// A .npy file of version `version` with this dictionary and `numbers` floats 0, 1, 2, …
@@ -183,6 +191,55 @@ TEST(results, to_files) {
   EXPECT_NO_THROW(files::require_writable(file.path));
   EXPECT_NO_THROW(files::require_writable("in_this_folder.npy"));
   EXPECT_NO_THROW(files::require_writable("/dev/full"));
+}
+
+TEST(results, of_other_types) {
+  using dice::tensor::number;
+  EXPECT_EQ(runtime::as_number<std::int64_t>(-2.75f), -2);
+  EXPECT_EQ(runtime::as_number<std::int64_t>(1e30f), INT64_MAX);
+  EXPECT_EQ(runtime::as_number<std::int32_t>(-1e30f), INT32_MIN);
+  EXPECT_EQ(runtime::as_number<std::int32_t>(2147483520.0f), 2147483520);
+  EXPECT_EQ(runtime::as_number<std::uint8_t>(-1), 0);
+  EXPECT_EQ(runtime::as_number<std::uint8_t>(255.5f), 255);
+  EXPECT_EQ(runtime::as_number<std::int64_t>(std::numeric_limits<float>::quiet_NaN()), 0);
+  EXPECT_TRUE(runtime::as_number<bool>(-0.5f));
+  EXPECT_FALSE(runtime::as_number<bool>(std::numeric_limits<float>::quiet_NaN()));
+
+  const scratch file;
+  runtime::tensor all = xt::arange<float>(2 * 5000).reshape({2, 5000});  // more than are converted at a time
+  all(1, 4999) = 16777216;
+  for (const auto& [type, code, bytes] : {std::tuple{number::int64, "'<i8'", 8}, {number::int32, "'<i4'", 4}}) {
+    runtime::write_npy(file.path, all, type);
+    EXPECT_NE(file.read().find(code), std::string::npos);
+    EXPECT_EQ(file.read().size(), 128u + 10000u * static_cast<unsigned>(bytes));
+    EXPECT_EQ(runtime::read_results(file.path, {1, 5000}, "y", type), all);
+    EXPECT_THROW(runtime::read_results(file.path, {1, 5000}, "y"), files::error);
+  }
+  const runtime::tensor few{{0, 1, 200}, {1, 0, 255}};
+  runtime::write_npy(file.path, few, number::uint8);
+  EXPECT_EQ(runtime::read_results(file.path, {1, 3}, "y", number::uint8), few);
+  runtime::write_npy(file.path, few, number::boolean);
+  const runtime::tensor flags{{0, 1, 1}, {1, 0, 1}};
+  EXPECT_EQ(runtime::read_results(file.path, {1, 3}, "y", number::boolean), flags);
+
+  {
+    runtime::npy_stream out(file.path + ".s", {1, 3}, number::int64);
+    out.add(few.data()), out.add(few.data() + 3), out.finish();
+  }
+  EXPECT_EQ(runtime::read_results(file.path + ".s", {1, 3}, "y", number::int64), few);
+  ::unlink((file.path + ".s").c_str());
+
+  const auto numbers = [](std::int64_t n) { return std::string(reinterpret_cast<const char*>(&n), 8); };
+  for (const auto& [n, error] :
+       {std::pair((std::int64_t{1} << 24) + 1, "holds 16777217, which no result can be"), {std::int64_t{3}, ""}}) {
+    file.write(npy("{'descr': '<i8', 'fortran_order': True, 'shape': (2,), }", 0) + numbers(3) + numbers(n));
+    try {
+      runtime::read_results(file.path, {1}, "y", number::int64);
+      EXPECT_STREQ(error, "");
+    } catch (const files::error& e) {
+      EXPECT_TRUE(*error && std::string(e.what()).find(error) != std::string::npos) << e.what();
+    }
+  }
 }
 
 // The disk is full from the start, in the header, or before the last byte.

@@ -153,9 +153,12 @@ options read_options(int argc, char** argv) {
                  "Compute the network, compare it with these tensors, and write nothing if one differs (repeatable)")
       ->type_name("[NAME=]FILE|DIR")
       ->allow_extra_args(false);
-  auto* error = app.add_option("--tolerance", tolerance, "For --expect: the largest max |a-b| / max |b| (default: 1e-4)")
-                    ->type_name("X")
-                    ->multi_option_policy(one);
+  auto* error =
+      app.add_option(
+             "--tolerance", tolerance,
+             "For --expect: the largest max |a-b| / max |b| (default: 1e-4), or share of unequal integers (default: 0)")
+          ->type_name("X")
+          ->multi_option_policy(one);
   app.add_flag("--list-layers", out.list,
                "Print the layers as a table and write nothing; cut bytes: what a cut before the layer would send");
   app.add_option_function<std::vector<std::string>>(
@@ -167,7 +170,8 @@ options read_options(int argc, char** argv) {
   app.add_option("--dot", dot, "Also write the network as a graph for Graphviz")
       ->type_name("FILE")
       ->multi_option_policy(one);
-  app.add_flag("--no-fold", no_fold, "Keep BatchNormalization, Dropout and Identity as layers");
+  app.add_flag("--no-fold", no_fold,
+               "Make layers of all nodes, also of BatchNormalization, Dropout and Transposes that cancel");
   app.add_option("--depfile", depfile, "Also write the files read as a dependency file for make")
       ->type_name("FILE")
       ->multi_option_policy(one);

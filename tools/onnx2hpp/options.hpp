@@ -15,7 +15,7 @@ struct options {
   conversion settings;
   std::vector<std::string> outputs;   ///< as given; read_outputs() splits them
   std::vector<std::string> expected;  ///< as given; find_tensor_files() finds the files
-  double tolerance = 1e-4;
+  std::optional<double> tolerance{};  ///< 1e-4 for float32, 0 for integers
   bool list = false;
   verbosity level = verbosity::normal;
   /// Set if there is nothing to convert: --help or --version.

@@ -31,6 +31,13 @@ constexpr choice choose_openmp(const ops::resize& op, graph::shapes in, const te
   return {.scratch_bytes = bytes, .works = form_of(op, in, result), .converts = true};
 }
 
+/// Scratch for what each element of the axis reads, and for the weights.
+constexpr choice choose_openmp(const ops::antialiased_resize& op, graph::shapes in, const tensor::shape& result) {
+  const auto extent = result[op.axis];
+  const auto bytes = std::int64_t{sizeof(ops::filtered)} + op.taps(in[0][op.axis], extent) * std::int64_t{sizeof(float)};
+  return {.scratch_bytes = extent * bytes, .converts = true};
+}
+
 /// Scratch for the copy of an input.
 constexpr choice choose_openmp(const ops::einsum& op, graph::shapes in, const tensor::shape& result) {
   return {.scratch_bytes = einsum(op, in, result).scratch_bytes(in), .converts = true};

@@ -209,14 +209,16 @@ inline std::span<const option> option_table() {
           "compare the weights with the digests that onnx2hpp or --pack wrote into their file; without frames, that is all",
           [](parsing& p, std::string_view) { p.out.verify = true; }},
       option{"--expect", takes::value, "[NAME=]FILE", true,
-             "compare a graph output with a .npy file: print max |a-b| / max |b|, fail beyond --tolerance",
+             "compare a graph output with a .npy file: print max |a-b| / max |b| (of integers, the share that differs), "
+             "fail beyond --tolerance",
              [](parsing& p, std::string_view v) { p.add_once(p.out.expected, v); }},
-      option{"--tolerance", takes::value, "X", false, "for --expect (default 1e-4)",
+      option{"--tolerance", takes::value, "X", false, "for --expect (default 1e-4; 0 for integers)",
              [](parsing& p, std::string_view v) {
                p.out.tolerance = p.number<double>(v, 0, std::numeric_limits<double>::max(), "a number from 0 to 1.79e308");
              }},
       option{"--top", takes::value, "K", false,
-             "print the K largest numbers of each output, for each frame (of a batch: for each of its pictures)",
+             "print the K largest numbers of each output (of integers, the most frequent), for each frame (of a batch: for "
+             "each of its pictures)",
              [](parsing& p, std::string_view v) {
                p.out.top = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number from 1 to 2147483647");
                std::int64_t longest = 0;
@@ -464,8 +466,8 @@ inline std::string_view nearest_option(std::string_view wrong) {
   for (const bool inputs : {true, false})
     for (const auto& l : program.layers.layers)
       if (inputs ? l.is_input : l.is_output)
-        out += std::string("\n  ") + (inputs ? "input   " : "output  ") + text::shown(l.onnx_name) + "  float32 " +
-               shape(l.output);
+        out += std::string("\n  ") + (inputs ? "input   " : "output  ") + text::shown(l.onnx_name) + "  " +
+               runtime::type_name(l.number) + " " + shape(l.output);
   out += "\n\nOptions:\n";
   for (const auto& o : detail::option_table()) {
     if (o.name == "--mapping" && !program.remap) continue;

@@ -4,6 +4,8 @@
 #include "dice/assembly/program_of.hpp"
 #include "dice/assembly/verdict.hpp"
 #include "dice/job/stream_job.hpp"
+#include "dice/runtime/numbers.hpp"
+#include "dice/tensor/number.hpp"
 
 #include <xtensor/xadapt.hpp>
 
@@ -46,6 +48,9 @@ template <class Net, class Layer> constexpr bool is_output() {
   return false;
 }
 
+/// The type of the numbers of graph output Layer.
+template <class Layer> using number_of = ::dice::tensor::number_type<Layer::op.number>;
+
 /// The extents of a layer's output, as xtensor takes them.
 template <class Layer> constexpr auto extents() {
   std::array<std::size_t, static_cast<std::size_t>(Layer::result.rank)> out{};
@@ -65,6 +70,9 @@ concept input_of = app::detail::is_input<Net, Layer>();
 /// A graph output of Net: what engine<Net> gives.
 template <class Layer, class Net>
 concept output_of = app::detail::is_output<Net, Layer>();
+/// A result of graph output Layer: row-major, of the output's shape, batch included. Its numbers are float, or the integers
+/// or bools that the model computes.
+template <class Layer> using result_of = xt::xarray<app::detail::number_of<Layer>, xt::layout_type::row_major>;
 
 /// A running network, made by dice::start. Every process of the job has one; all start and end together. start() returns
 /// when all ranks are ready. The destructor, like wait(), returns when the ranks with inputs have closed and all frames are
@@ -78,7 +86,7 @@ concept output_of = app::detail::is_output<Net, Layer>();
 /// `Layer` names a graph input or output; it may be omitted if the network has only one.
 template <graph::network_type Net> class engine {
  public:
-  using tensor = runtime::tensor;  ///< a result: row-major float32 of the graph output's shape, batch included
+  using tensor = runtime::tensor;  ///< a result_of outputs whose numbers are float
   /// The graph input (output) of a network with one; void if it has none or several.
   using only_input = typename app::detail::only_layer<Net, app::detail::only<Net, true>()>::type;
   /// \copydoc only_input
@@ -118,22 +126,22 @@ template <graph::network_type Net> class engine {
   /// Waits for the next result, in the order of frames; nullopt once the stream has ended. Throws std::logic_error in a rank
   /// without that output, and engine_error if the stream failed, after all earlier results.
   template <class Layer = only_output>
-  requires output_of<Layer, Net> std::optional<tensor> take() { return next<Layer>(runtime::never); }
+  requires output_of<Layer, Net> std::optional<result_of<Layer>> take() { return next<Layer>(runtime::never); }
   /// The same into `result`, whose memory is reused for later results; false once the stream has ended.
   template <class Layer = only_output>
   requires output_of<Layer, Net>
-  bool take(tensor& result) { return job_->take(Layer::id, result, runtime::never); }
+  bool take(result_of<Layer>& result) { return next<Layer>(result, runtime::never); }
   /// Like take(), but also returns nullopt if there is no result after `time`, a std::chrono::duration. ended() says which
   /// it was, if asked before: once it is true, all results that are left can be taken without waiting.
   template <class Layer = only_output, class Rep, class Period>
-  requires output_of<Layer, Net> std::optional<tensor> take_for(const std::chrono::duration<Rep, Period>& time) {
+  requires output_of<Layer, Net> std::optional<result_of<Layer>> take_for(const std::chrono::duration<Rep, Period>& time) {
     return next<Layer>(runtime::deadline_in(time));
   }
   /// The same into `result`; false where the other returns nullopt.
   template <class Layer = only_output, class Rep, class Period>
   requires output_of<Layer, Net>
-  bool take_for(const std::chrono::duration<Rep, Period>& time, tensor& result) {
-    return job_->take(Layer::id, result, runtime::deadline_in(time));
+  bool take_for(const std::chrono::duration<Rep, Period>& time, result_of<Layer>& result) {
+    return next<Layer>(result, runtime::deadline_in(time));
   }
   /// From now on results go to `f(frame, view)`, in order, in the engine's thread, and those that wait already in this
   /// thread: frame counts from 0, view is an xtensor view of the output's shape that is valid during the call. The pipeline
@@ -142,8 +150,15 @@ template <graph::network_type Net> class engine {
   template <class Layer = only_output, class F>
   requires output_of<Layer, Net>
   void on_result(F f) {
+    // Shared, because F may be a type that can only be moved.
     job_->listen(Layer::id, [f = std::make_shared<F>(std::move(f))](std::int64_t frame, const float* at) {
-      (*f)(frame, app::detail::view<Layer>(at));  // shared, because F may be a type that can only be moved
+      if constexpr (holds_floats<Layer>) {
+        (*f)(frame, app::detail::view<Layer>(at));
+      } else {
+        result_of<Layer> result;
+        convert<Layer>(at, result);
+        (*f)(frame, app::detail::view<Layer>(std::as_const(result).data()));
+      }
     });
   }
 
@@ -188,9 +203,24 @@ template <graph::network_type Net> class engine {
     return job_->push(
         Layer::id, [&] { return writer<Layer>(std::forward<Frame>(frame)); }, until);
   }
-  template <class Layer> std::optional<tensor> next(runtime::deadline until) {
-    tensor result;
-    if (!job_->take(Layer::id, result, until)) return std::nullopt;
+  template <class Layer> static constexpr bool holds_floats = std::same_as<app::detail::number_of<Layer>, float>;
+  template <class Layer> static void convert(const float* from, result_of<Layer>& to) {
+    to.resize(app::detail::extents<Layer>());
+    std::transform(from, from + to.size(), to.data(), runtime::as_number<app::detail::number_of<Layer>>);
+  }
+  template <class Layer> bool next(result_of<Layer>& result, runtime::deadline until) {
+    if constexpr (holds_floats<Layer>) {
+      return job_->take(Layer::id, result, until);
+    } else {
+      tensor numbers;
+      if (!job_->take(Layer::id, numbers, until)) return false;
+      convert<Layer>(numbers.data(), result);
+      return true;
+    }
+  }
+  template <class Layer> std::optional<result_of<Layer>> next(runtime::deadline until) {
+    result_of<Layer> result;
+    if (!next<Layer>(result, until)) return std::nullopt;
     return result;
   }
 

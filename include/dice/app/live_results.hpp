@@ -6,6 +6,7 @@
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/npy_stream.hpp"
 #include "dice/runtime/sink.hpp"
+#include "dice/tensor/number.hpp"
 #include "dice/tensor/shape.hpp"
 #include "dice/text/table.hpp"
 
@@ -27,8 +28,10 @@ class live_results final : public runtime::sink {
 
   /// Lists the largest numbers of output `layer`.
   void list(int layer, top_list how) { outputs_[layer].top = std::move(how); }
-  /// Writes output `layer`, of shape `one`, to a .npy file. Throws files::error.
-  void write(int layer, const std::string& path, const dice::tensor::shape& one) { outputs_[layer].file.emplace(path, one); }
+  /// Writes output `layer`, of shape `one`, to a .npy file in the type `as`. Throws files::error.
+  void write(int layer, const std::string& path, const dice::tensor::shape& one, dice::tensor::number as) {
+    outputs_[layer].file.emplace(path, one, as);
+  }
   /// Keeps output `layer`, of shape `one`: at most `frames` of them.
   void keep(int layer, const dice::tensor::shape& one, std::int64_t frames) {
     outputs_[layer].kept = frames;

@@ -32,7 +32,7 @@ struct options {
   std::optional<std::int64_t> frames;
   std::int64_t warmup = 0;
   std::optional<int> in_flight;
-  double tolerance = 1e-4;
+  std::optional<double> tolerance;
   int stop_timeout = 5;      ///< seconds
   double frame_timeout = 0;  ///< seconds; 0: none
   int top = 0;

@@ -171,7 +171,8 @@ class rank_job {
       }
       for (const auto& f : options_.expected)
         if (holder(f.layer) == rank_)
-          expected_[f.layer] = runtime::read_results(f.file, layer(f.layer).output, "output '" + name(f.layer) + "'");
+          expected_[f.layer] =
+              runtime::read_results(f.file, layer(f.layer).output, "output '" + name(f.layer) + "'", layer(f.layer).number);
       std::vector<std::string> read;
       if (const int l = options_.streamed(); l >= 0 && here(l)) read.emplace_back("-");
       for (const auto& [l, input] : files_) read.insert(read.end(), input.files().begin(), input.files().end());
@@ -277,7 +278,7 @@ class rank_job {
   void follow(int l) {
     if (options_.top > 0) live_.list(l, top_list_of(program_.layers, l, options_.top, labels_));
     for (const auto& f : options_.outputs)
-      if (f.layer == l) live_.write(l, f.file, layer(l).output);
+      if (f.layer == l) live_.write(l, f.file, layer(l).output, layer(l).number);
     if (const auto at = expected_.find(l); at != expected_.end())
       live_.keep(l, layer(l).output, runtime::frames_in(at->second.shape(), layer(l).output));
   }
@@ -405,7 +406,8 @@ class rank_job {
     if (options_.streamed() >= 0) then([&] { live_.finish(); });
     else
       for (const auto& f : options_.outputs)
-        if (holder(f.layer) == rank_) then([&] { runtime::write_npy(f.file, sink_.result(f.layer)); });
+        if (holder(f.layer) == rank_)
+          then([&] { runtime::write_npy(f.file, sink_.result(f.layer), layer(f.layer).number); });
     report::summary all;
     std::string page;
     const auto profile = report::merge_profiles(all_profiles);
@@ -459,11 +461,13 @@ class rank_job {
 
   void compare(const named_file& f) {
     if (options_.streamed() >= 0 && !stopped_) check_expected(f.layer, expected_.at(f.layer));
-    const double error = relative_error(sink_.result(f.layer), expected_.at(f.layer));
+    const auto type = layer(f.layer).number;
+    const double error = error_of(sink_.result(f.layer), expected_.at(f.layer), type),
+                 tolerance = runtime::tolerance_of(type, options_.tolerance);
     char text[96];
-    std::snprintf(text, sizeof text, ": error %.3g (max |a-b| / max |b|), tolerance %.3g", error, options_.tolerance);
+    std::snprintf(text, sizeof text, ": error %.3g (%s), tolerance %.3g", error, runtime::error_words(type), tolerance);
     print_result(text::shown(name(f.layer)) + text + "\n");
-    if (!(error <= options_.tolerance))
+    if (!(error <= tolerance))
       throw std::runtime_error("output '" + name(f.layer) + "' differs from '" + f.file + "'" + text);
   }
 

@@ -4,6 +4,7 @@
 #include "dice/files/place.hpp"
 #include "dice/graph/network.hpp"
 #include "dice/runtime/difference.hpp"
+#include "dice/runtime/numbers.hpp"
 #include "dice/runtime/tensor.hpp"
 #include "dice/text/foreign.hpp"
 #include "dice/text/table.hpp"
@@ -16,22 +17,28 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace dice::app {
 
-/// max |a - b| / max |b| (max |a - b| if b is all zeros); NaN if a number or a difference is NaN. If `found` has more frames
-/// than `expected`, those repeat in turn.
-inline double relative_error(const runtime::tensor& found, const runtime::tensor& expected) {
+/// max |a - b| / max |b| (max |a - b| if b is all zeros); NaN if a number or a difference is NaN. Of other types than
+/// float32, the share of unequal numbers. If `found` has more frames than `expected`, those repeat in turn.
+inline double error_of(const runtime::tensor& found, const runtime::tensor& expected, tensor::number type = {}) {
   runtime::difference out;
   const auto n = found.size(), m = expected.size();
-  for (std::size_t i = 0; i < n; ++i) out.add(found.data()[i], expected.data()[i % m]);
-  return out.relative();
+  ::dice::tensor::with_type_of(type, [&]<class T>(T) {
+    for (std::size_t i = 0; i < n; ++i)
+      out.add(static_cast<double>(runtime::as_number<T>(found.data()[i])), expected.data()[i % m]);
+  });
+  return out.of(type);
 }
 
 /// The lines of a regular file of labels, of at most 16 MiB. Throws std::runtime_error.
@@ -93,12 +100,31 @@ inline std::int64_t numbers_of_row(const graph::network_view& network, int l) {
   return out;
 }
 
+/// The `k` most frequent of the `elements` integers at `x`, with their labels and how many there are of each: " 0 background
+/// 51234, 15 person 3102"; equally frequent ones by size.
+[[gnu::cold]] inline std::string most_frequent_text(const float* x, std::size_t elements, int k,
+                                                    const std::vector<std::string>& labels) {
+  std::map<std::int64_t, std::int64_t> counts;
+  for (std::size_t i = 0; i < elements; ++i) ++counts[runtime::as_number<std::int64_t>(x[i])];
+  std::vector<std::pair<std::int64_t, std::int64_t>> order(counts.begin(), counts.end());
+  std::ranges::stable_sort(order, std::greater<>(), &decltype(order)::value_type::second);
+  order.resize(std::min(order.size(), static_cast<std::size_t>(k)));
+  std::string out;
+  for (const auto& [n, count] : order) {
+    const bool named = n >= 0 && n < static_cast<std::int64_t>(labels.size());
+    out += (out.empty() ? " " : ", ") + std::to_string(n) +
+           (named ? " " + text::shown(labels[static_cast<std::size_t>(n)]) : "") + " " + std::to_string(count);
+  }
+  return out;
+}
+
 /// How --top lists an output.
 struct top_list {
   std::string name;  ///< of the output, or "" if it is the only one
   int k = 1;
   std::size_t rows = 1;  ///< of a result: rows_of
   std::vector<std::string> labels{};
+  bool counts = false;  ///< of integers, it lists the most frequent
 
   /// The lines of frame `frame`, whose `elements` numbers are at `x` and whose pictures are `pictures`, if any: "frame 0: 7
   /// seven 9.81", or "frame 0 (cat.jpg) scores: …"; of a batch, "frame 0 [1] (dog.jpg): …" for its second row.
@@ -111,7 +137,7 @@ struct top_list {
         if (!pictures[p].empty() && (rows == 1 || p == r)) of += (of.empty() ? "" : ", ") + pictures[p];
       out += "frame " + std::to_string(frame) + (rows > 1 ? " [" + std::to_string(r) + "]" : "") +
              (of.empty() ? "" : " (" + text::shown(of) + ")") + (name.empty() ? "" : " " + text::shown(name)) + ":" +
-             largest_text(x + r * (elements / rows), elements / rows, k, labels) + "\n";
+             (counts ? most_frequent_text : largest_text)(x + r * (elements / rows), elements / rows, k, labels) + "\n";
     }
     return out;
   }
@@ -131,14 +157,14 @@ inline top_list top_list_of(const graph::network_view& network, int l, int k, co
   const auto outputs =
       std::count_if(network.layers.begin(), network.layers.end(), [](const auto& other) { return other.is_output; });
   return {outputs > 1 ? std::string(network.layers[l].onnx_name) : "", k, static_cast<std::size_t>(rows_of(network, l)),
-          labels};
+          labels, network.layers[l].number != tensor::number::float32};
 }
 
-/// What is wrong if there are fewer labels than numbers for output `l`, or "".
+/// What is wrong if there are fewer labels than numbers for output `l`, or "". Integers are themselves indices of labels.
 [[gnu::cold]] inline std::string labels_lack(const graph::network_view& network, int l,
                                              const std::vector<std::string>& labels) {
   const auto n = numbers_of_row(network, l), has = static_cast<std::int64_t>(labels.size());
-  if (has >= n) return {};
+  if (has >= n || network.layers[l].number != tensor::number::float32) return {};
   return "has " + text::count_text(has, "label") + " for the " + text::count_text(n, "number") +
          (rows_of(network, l) > 1 ? " of a row" : "") + " of output '" + std::string(network.layers[l].onnx_name) + "'";
 }

@@ -83,6 +83,7 @@ struct layer_info {
   bool in_place = false;  ///< the output may overwrite operand 0
   bool is_input = false, is_output = false;
   bool is_concat = false;
+  tensor::number number = tensor::number::float32;        ///< of a graph output
   std::array<int, tensor::region::axes - 1> cut_steps{};  ///< cut_step of axes 1, 2, 3 of the output
   int depth_step = 0;                                     ///< steps of partial sums over input channels; 0: there are none
   int depth_axis = -1;                                    ///< where the input channels are: depth_axis()
@@ -141,6 +142,7 @@ template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info&
     layer.depth_step = static_cast<int>(graph::depth_step(op, in));
     layer.depth_axis = graph::depth_axis(op, in);
   }
+  if constexpr (requires { op.number; }) layer.number = op.number;
   for (int k = 0; k < layer.edges; ++k) edges[k].joins = graph::joins(op, k, in, layer.output);
   return infer(op, in) == layer.output;
 }

@@ -1,6 +1,7 @@
 /// Umbrella and list of all operators.
 #pragma once
 
+#include "dice/graph/ops/antialiased_resize.hpp"
 #include "dice/graph/ops/average_pool.hpp"
 #include "dice/graph/ops/batch_normalization.hpp"
 #include "dice/graph/ops/binary.hpp"
@@ -41,9 +42,9 @@
 /// Calls the macro X with the name of each.
 // clang-format off
 #define DICE_OPERATORS(X) \
-  X(add) X(average_pool) X(batch_normalization) X(clip) X(concat) X(conv) X(depth_to_space) X(div) X(dropout) \
-  X(einsum) X(elementwise) X(elu) X(flatten) X(gemm) X(global_average_pool) X(hard_sigmoid) X(hard_swish) X(identity) \
-  X(input) X(leaky_relu) X(lrn) X(mat_mul) X(max) X(max_pool) X(min) X(mul) X(normalization) X(output) X(p_relu) \
+  X(add) X(antialiased_resize) X(average_pool) X(batch_normalization) X(clip) X(concat) X(conv) X(depth_to_space) X(div) \
+  X(dropout) X(einsum) X(elementwise) X(elu) X(flatten) X(gemm) X(global_average_pool) X(hard_sigmoid) X(hard_swish) \
+  X(identity) X(input) X(leaky_relu) X(lrn) X(mat_mul) X(max) X(max_pool) X(min) X(mul) X(normalization) X(output) X(p_relu) \
   X(pad) X(pow) X(reduce) X(relu) X(reshape) X(resize) X(sigmoid) X(slice) X(softmax) X(sub) X(sum) X(tanh) X(tile) \
   X(transpose) X(where)
 // clang-format on

@@ -41,6 +41,7 @@ inline std::string plan_digest(const program& p) {
     add(l.op);
     add(l.output.rank);
     for (auto d : l.output.dim) add(d);
+    add(static_cast<std::int64_t>(l.number));
   }
   for (const auto& e : p.layers.edges) add(e.from), add(e.to);
   add(p.plan.in_flight);

@@ -5,12 +5,14 @@
 #include "dice/files/mapped.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
+#include "dice/runtime/numbers.hpp"
 #include "dice/runtime/shape_remedy.hpp"
 #include "dice/runtime/tensor.hpp"
 #include "dice/tensor/shape.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,6 +21,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dice::runtime {
@@ -116,29 +119,31 @@ inline std::string type_name(std::string_view code) {
   return out;
 }
 
-/// What to do about numbers of type `code` in frames, or in expected results, where float32 is wanted.
-[[gnu::cold]] inline std::string type_remedy(std::string_view code, bool results) {
+/// What to do about numbers of type `code` in frames, or in expected results, where `wanted` is.
+[[gnu::cold]] inline std::string type_remedy(std::string_view code, bool results, dice::tensor::number wanted) {
+  const auto convert =
+      "save it with .astype(np." + (wanted == dice::tensor::number::boolean ? "bool_" : runtime::type_name(wanted)) + ")";
   if (code == "|O")
     return "its elements are Python objects, no numbers: join arrays of one shape, and save "
            "np.stack(list(A)).astype(np.float32)";
-  const std::string convert = "save it with .astype(np.float32)";
   if (code != "|u1" || results) return convert;
   return convert + " / 255 if the model takes pictures from 0 to 1, or normalised as the model expects";
 }
 
 }  // namespace detail
 
-/// The number of frames of shape `one` in a tensor of shape `found` and type `code` ("<f4"), as read_frames says; `fail`,
-/// which must throw, is called with what is wrong.
+/// The number of frames of shape `one` in a tensor of shape `found` and type `code` ("<f4"), where `wanted` is, as
+/// read_frames says; `fail`, which must throw, is called with what is wrong.
 template <class Fail>
 [[gnu::cold]] std::int64_t require_frames(const std::vector<std::int64_t>& found, std::string_view code,
-                                          const dice::tensor::shape& one, const std::string& what, bool results, Fail fail) {
+                                          const dice::tensor::shape& one, const std::string& what, bool results, Fail fail,
+                                          dice::tensor::number wanted = {}) {
   std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
   if (extents.empty()) extents.push_back(1);
-  const auto expected =
-      what + " is float32 " + shape_text(extents, extents[0] == 1 ? "N" : "N·" + std::to_string(extents[0]));
+  const auto expected = what + " is " + type_name(wanted) + " " +
+                        shape_text(extents, extents[0] == 1 ? "N" : "N·" + std::to_string(extents[0]));
   const auto holds = "holds " + detail::type_name(code) + " " + shape_text(found);
-  if (code != "<f4") fail(holds + "; " + expected + ": " + detail::type_remedy(code, results));
+  if (code != npy_code(wanted)) fail(holds + "; " + expected + ": " + detail::type_remedy(code, results, wanted));
   const auto frames = frames_in(found, one);
   if (frames < 0)
     fail(holds + "; " + expected +
@@ -149,28 +154,34 @@ template <class Fail>
 
 namespace detail {
 
-/// An open .npy file that holds frames of shape `one`, as read_frames says, and its header; `results`: expected results
-/// rather than frames to compute. Throws files::error.
+/// An open .npy file that holds frames of shape `one` in the type `as`, as read_frames says, and its header; `results`:
+/// expected results rather than frames to compute. Throws files::error.
 struct npy_file {
   files::opened in;
   npy_header header;
+  dice::tensor::number type;
 
   [[gnu::cold]] npy_file(const std::string& path, const dice::tensor::shape& one, const std::string& what,
-                         bool results = false)
-      : in("", regular(path), "", " (" + what + ")"), header(read_npy_header(in)) {
+                         bool results = false, dice::tensor::number as = {})
+      : in("", regular(path), "", " (" + what + ")"), header(read_npy_header(in)), type(as) {
     const auto& h = header;
-    const auto frames = require_frames(h.shape, h.type, one, what, results, [&](const std::string& why) { in.fail(why); });
-    const std::int64_t frame_bytes = one.bytes();
+    const auto frames = require_frames(
+        h.shape, h.type, one, what, results, [&](const std::string& why) { in.fail(why); }, as);
+    const auto bytes = static_cast<std::int64_t>(size_of(as)), frame_bytes = one.elements() * bytes;
     if (frames > INT64_MAX / 2 / frame_bytes || h.bytes != frames * frame_bytes)
       in.fail("is cut short or damaged: " + std::to_string(h.bytes) + " bytes of data, its header states " +
-              shape_text(h.shape) + " of 4 bytes each; write it again");
+              shape_text(h.shape) + " of " + std::to_string(bytes) + " bytes each; write it again");
   }
 
   /// All of its numbers, in C order.
   [[gnu::cold]] tensor read() const {
     try {
-      if (header.fortran) return read(xt::xarray<float, xt::layout_type::column_major>());
-      return read(tensor());
+      using dice::tensor::number;
+      const auto as = type == number::boolean ? number::uint8 : type;  // damaged files may have bytes other than 0 and 1
+      return dice::tensor::with_type_of(as, [&]<class T>(T) -> tensor {
+        if (header.fortran) return floats(read(xt::xarray<T, xt::layout_type::column_major>()));
+        return floats(read(xt::xarray<T, xt::layout_type::row_major>()));
+      });
     } catch (const std::bad_alloc&) {
       in.fail("does not fit into memory: " + std::to_string(header.bytes) + " bytes");
     }
@@ -186,12 +197,20 @@ struct npy_file {
     if (!in.read(all.data(), static_cast<std::size_t>(header.bytes), header.data)) in.fail("cannot be read");
     return all;
   }
+  tensor floats(auto all) const {
+    using T = typename decltype(all)::value_type;
+    if constexpr (!std::same_as<T, float>)
+      for (const T n : all)
+        if (as_number<T>(static_cast<float>(n)) != n)
+          in.fail("holds " + std::to_string(n) + ", which no result can be: networks compute in float32");
+    return tensor(std::move(all));
+  }
 };
 
 /// What comes before the numbers in a file of shape `shape`: a multiple of 64 bytes, the same for every leading dimension.
-inline std::string npy_start(std::vector<std::size_t> shape) {
-  const auto dictionary = [](const std::vector<std::size_t>& of) {
-    return "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape_text(of) + ", }";
+inline std::string npy_start(std::vector<std::size_t> shape, dice::tensor::number as) {
+  const auto dictionary = [as](const std::vector<std::size_t>& of) {
+    return "{'descr': '" + std::string(npy_code(as)) + "', 'fortran_order': False, 'shape': " + shape_text(of) + ", }";
   };
   auto text = dictionary(shape);
   if (!shape.empty()) shape[0] = SIZE_MAX;  // the widest
@@ -209,9 +228,10 @@ inline std::string npy_start(std::vector<std::size_t> shape) {
   return detail::npy_file(path, one, what).read();
 }
 
-/// The same of results that are expected.
-[[gnu::cold]] inline tensor read_results(const std::string& path, const dice::tensor::shape& one, const std::string& what) {
-  return detail::npy_file(path, one, what, true).read();
+/// The same of results that are expected, in the type `as`.
+[[gnu::cold]] inline tensor read_results(const std::string& path, const dice::tensor::shape& one, const std::string& what,
+                                         dice::tensor::number as = {}) {
+  return detail::npy_file(path, one, what, true, as).read();
 }
 
 /// The frames of such a file, mapped: a page is read when its frame is needed, and need not stay in memory. Files in
@@ -242,11 +262,11 @@ class mapped_frames {
   std::int64_t elements_ = 0;
 };
 
-/// Writes a .npy file: float32, C order. Throws files::error; a failure leaves no file.
-inline void write_npy(const std::string& path, const tensor& all) {
+/// Writes a .npy file in the type `as`, in C order. Throws files::error; a failure leaves no file.
+inline void write_npy(const std::string& path, const tensor& all, dice::tensor::number as = {}) {
   files::writer out(path);
-  out.write(detail::npy_start({all.shape().begin(), all.shape().end()}));
-  out.write(std::as_bytes(std::span(all.data(), all.size())));
+  out.write(detail::npy_start({all.shape().begin(), all.shape().end()}, as));
+  write_as(as, {all.data(), all.size()}, [&](std::span<const std::byte> bytes) { out.write(bytes); });
   out.commit();
 }
 

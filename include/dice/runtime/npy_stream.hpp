@@ -3,6 +3,7 @@
 #include "dice/files/error.hpp"
 #include "dice/files/writer.hpp"
 #include "dice/runtime/npy.hpp"
+#include "dice/runtime/numbers.hpp"
 #include "dice/runtime/tensor.hpp"
 #include "dice/tensor/shape.hpp"
 
@@ -23,9 +24,9 @@ namespace dice::runtime {
 /// the frames wait in an unnamed file in /tmp.
 class npy_stream {
  public:
-  /// For frames of shape `one`. Throws files::error.
-  npy_stream(const std::string& path, const dice::tensor::shape& one)
-      : one_(one), file_(path, files::writer::keeps::partial), waiting_(nullptr, std::fclose) {
+  /// For frames of shape `one` in the type `as`. Throws files::error.
+  npy_stream(const std::string& path, const dice::tensor::shape& one, dice::tensor::number as = {})
+      : one_(one), as_(as), file_(path, files::writer::keeps::partial), waiting_(nullptr, std::fclose) {
     if (!file_.is_direct()) {
       file_.write(start());
       return;
@@ -41,16 +42,19 @@ class npy_stream {
 
   /// Adds a frame. Throws files::error.
   void add(const float* frame) {
-    const auto bytes = std::as_bytes(std::span(frame, static_cast<std::size_t>(one_.elements())));
+    const std::span numbers(frame, static_cast<std::size_t>(one_.elements()));
     if (waiting_) {
-      if (std::fwrite(bytes.data(), 1, bytes.size(), waiting_.get()) != bytes.size()) fail();
+      write_as(as_, numbers, [&](std::span<const std::byte> bytes) {
+        if (std::fwrite(bytes.data(), 1, bytes.size(), waiting_.get()) != bytes.size()) fail();
+      });
       ++frames_;
       return;
     }
     try {
-      file_.write(bytes);
+      write_as(as_, numbers, [&](std::span<const std::byte> bytes) { file_.write(bytes); });
     } catch (...) {
-      file_.cut(static_cast<std::int64_t>(start().size() + bytes.size() * static_cast<std::size_t>(frames_)));
+      file_.cut(
+          static_cast<std::int64_t>(start().size() + numbers.size() * size_of(as_) * static_cast<std::size_t>(frames_)));
       throw;
     }
     ++frames_;
@@ -78,9 +82,10 @@ class npy_stream {
     throw files::error("'" + file_.path() + "' cannot be written: for a device or a pipe, the results wait in " + P_tmpdir +
                        " until the stream ends, and that is not possible: " + why + "; name a regular file");
   }
-  std::string start() const { return detail::npy_start(stacked(one_, frames_)); }
+  std::string start() const { return detail::npy_start(stacked(one_, frames_), as_); }
 
   const dice::tensor::shape one_;
+  const dice::tensor::number as_;
   files::writer file_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> waiting_;
   std::int64_t frames_ = 0;

@@ -1,5 +1,7 @@
 #include "emit/emit.hpp"
 
+#include "dice/graph/ops/output.hpp"
+#include "dice/runtime/numbers.hpp"
 #include "dice/schedule/carried.hpp"
 
 #include <nlohmann/json.hpp>
@@ -17,13 +19,16 @@ using json = nlohmann::ordered_json;
 json extents(const shape& s) { return std::vector<std::int64_t>(s.dim, s.dim + s.rank); }
 
 json expected(const comparison& c) {
-  json out{{"tolerance", c.tolerance}, {"frames", c.frames}, {"tensors", json::array()}, {"skipped", c.skipped}};
-  for (const auto& t : c.tensors)
+  json out{
+      {"tolerance", c.tolerance.value_or(1e-4)}, {"frames", c.frames}, {"tensors", json::array()}, {"skipped", c.skipped}};
+  for (const auto& t : c.tensors) {
     out["tensors"].push_back({{"name", t.name},
                               {"layer", t.layer},
                               {"frames", t.frames},
                               {"max_error", t.error.largest},
                               {"relative_error", t.error.relative()}});
+    if (t.type != dice::tensor::number::float32) out["tensors"].back()["unequal_numbers"] = t.error.unequal;
+  }
   return out;
 }
 
@@ -68,7 +73,10 @@ std::string emit_report(const network& net, const std::string& name, const compa
   for (std::size_t id = 0; id < net.layers.size(); ++id) {
     const auto& l = net.layers[id];
     if (is_input(l)) report["inputs"].push_back({{"name", l.onnx_name}, {"shape", extents(l.result)}});
-    if (is_output(l)) report["outputs"].push_back({{"name", l.onnx_name}, {"shape", extents(l.result)}});
+    if (is_output(l))
+      report["outputs"].push_back({{"name", l.onnx_name},
+                                   {"shape", extents(l.result)},
+                                   {"type", dice::runtime::type_name(l.op.get_if<dice::ops::output>()->number)}});
     report["layers"].push_back({{"id", id},
                                 {"name", l.identifier},
                                 {"onnx_name", l.onnx_name},
@@ -82,6 +90,7 @@ std::string emit_report(const network& net, const std::string& name, const compa
   report["cuts"] = json::array();
   const auto cuts = cut_bytes(net);
   for (std::size_t id = 1; id < cuts.size(); ++id) report["cuts"].push_back({{"before", id}, {"bytes", cuts[id]}});
+  if (!net.notes.empty()) report["notes"] = net.notes;
   if (compared) report["expected"] = expected(*compared);
   // The model's names are not always UTF-8.
   return report.dump(1, ' ', false, json::error_handler_t::replace) + "\n";

@@ -2,6 +2,7 @@
 
 #include "expect/evaluation.hpp"
 
+#include "dice/runtime/numbers.hpp"
 #include "dice/text/table.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +55,10 @@ void add_errors(const frame_set& set, std::int64_t f, const evaluation& evaluate
                   for (; t != set.expected.end() && t->layer == layer; ++t) {
                     auto& error = out[static_cast<std::size_t>(t - set.expected.begin())];
                     const float* const wanted = at(*t);
-                    for (std::int64_t k = 0; k < elements(layer); ++k) error.add(found[k], wanted[k]);
+                    dice::tensor::with_type_of(t->type, [&]<class T>(T) {
+                      for (std::int64_t k = 0; k < elements(layer); ++k)
+                        error.add(static_cast<double>(dice::runtime::as_number<T>(found[k])), wanted[k]);
+                    });
                   }
                 });
 }
@@ -111,7 +115,7 @@ std::set<int> suspects(const comparison& c, const compared_tensor& differing, co
 
 }  // namespace
 
-comparison compare(const std::vector<file_set>& files, const model& m, const network& net, double tolerance,
+comparison compare(const std::vector<file_set>& files, const model& m, const network& net, std::optional<double> tolerance,
                    const messages& out) {
   comparison c{.tolerance = tolerance, .frames = 0, .tensors = {}, .skipped = {}};
   std::vector<problem> problems;
@@ -125,8 +129,8 @@ comparison compare(const std::vector<file_set>& files, const model& m, const net
   c.skipped.erase(std::unique(c.skipped.begin(), c.skipped.end()), c.skipped.end());
   if (!c.skipped.empty())
     out.note(
-        fmt::format("no layer computes {}, which --expect has: constants, values within a layer made of several nodes "
-                    "(--no-fold keeps BatchNormalization, Dropout and Identity), or values that no output needs",
+        fmt::format("no layer computes {}, which --expect has: constants, values within a layer made of several nodes or "
+                    "with their axes in another order (--no-fold keeps each node), or values that no output needs",
                     named(c.skipped)));
   announce(c.frames, net, out);
   const evaluation evaluated(net);
@@ -135,7 +139,8 @@ comparison compare(const std::vector<file_set>& files, const model& m, const net
   for (std::size_t s = 0; s < sets.size(); ++s)
     for (std::size_t i = 0; i < all[s].size(); ++i) {
       const auto& t = sets[s].expected[i];
-      auto& to = found.try_emplace({t.layer, t.name}, compared_tensor{.name = t.name, .layer = t.layer}).first->second;
+      auto& to = found.try_emplace({t.layer, t.name}, compared_tensor{.name = t.name, .layer = t.layer, .type = t.type})
+                     .first->second;
       to.frames += sets[s].frames;
       to.error.add(all[s][i]);
     }
@@ -146,12 +151,17 @@ comparison compare(const std::vector<file_set>& files, const model& m, const net
 std::string text_of(const comparison& c) {
   std::vector<std::vector<std::string>> lines{{"tensor", "frames", "max |a-b|", "/ max |b|", ""}};
   for (const auto& t : c.tensors)
-    lines.push_back({t.name, std::to_string(t.frames), number_text(t.error.largest, "%.3g"),
-                     number_text(t.error.relative(), "%.3g"), c.agrees(t) ? "" : "differs"});
+    lines.push_back(
+        {t.name, std::to_string(t.frames), number_text(t.error.largest, "%.3g"), number_text(t.error.relative(), "%.3g"),
+         c.agrees(t)                               ? ""
+         : t.type == dice::tensor::number::float32 ? "differs"
+                                                   : fmt::format("differs: {} of {}", t.error.unequal, t.error.numbers)});
+  const bool reals = std::ranges::any_of(c.tensors, [](const auto& t) { return t.type == dice::tensor::number::float32; });
+  const auto type = reals ? dice::tensor::number::float32 : dice::tensor::number::int64;
   const auto differ = std::ranges::count_if(c.tensors, [&](const auto& t) { return !c.agrees(t); });
   return dice::text::table_text(std::move(lines), 1) +
          fmt::format("{}, {}, tolerance {:.3g}: {}\n", count_text(static_cast<std::int64_t>(c.tensors.size()), "tensor"),
-                     count_text(c.frames, "frame"), c.tolerance,
+                     count_text(c.frames, "frame"), dice::runtime::tolerance_of(type, c.tolerance),
                      differ ? fmt::format("{} differ{}", differ, differ == 1 ? "s" : "") : "all agree");
 }
 
@@ -171,8 +181,9 @@ void require_agreement(const comparison& c, const network& net) {
                 layers.size(), at(*layers.begin()), at(*layers.rbegin()));
   throw conversion_error(
       {{.node = "tensor " + quote(first->name),
-        .reason = fmt::format("it is the first that differs: error {} (max |a-b| / max |b|), tolerance {:.3g}",
-                              number_text(first->error.relative(), "%.3g"), c.tolerance),
+        .reason = fmt::format("it is the first that differs: error {} ({}), tolerance {:.3g}",
+                              number_text(first->error.of(first->type), "%.3g"), dice::runtime::error_words(first->type),
+                              dice::runtime::tolerance_of(first->type, c.tolerance)),
         .remedy = remedy}},
       "is not converted");
 }

@@ -9,6 +9,7 @@
 #include "dice/runtime/difference.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,22 +18,25 @@ namespace onnx2hpp {
 struct compared_tensor {
   std::string name;
   int layer = -1;  ///< that computes it
+  dice::tensor::number type{};
   std::int64_t frames = 0;
   dice::runtime::difference error{};
 };
 
 struct comparison {
-  double tolerance = 0;  ///< of difference::relative()
+  std::optional<double> tolerance;  ///< as given
   std::int64_t frames = 0;
   std::vector<compared_tensor> tensors;  ///< in the order of their layers
   std::vector<std::string> skipped;      ///< tensors that no layer computes
 
-  bool agrees(const compared_tensor& t) const { return t.error.relative() <= tolerance; }
+  bool agrees(const compared_tensor& t) const {
+    return t.error.of(t.type) <= dice::runtime::tolerance_of(t.type, tolerance);
+  }
 };
 
 /// Computes the frames of `files` with the reference kernels and compares. Throws conversion_error if the files cannot be
 /// used.
-comparison compare(const std::vector<file_set>& files, const model& m, const network& net, double tolerance,
+comparison compare(const std::vector<file_set>& files, const model& m, const network& net, std::optional<double> tolerance,
                    const messages& out);
 
 /// A table for people.

@@ -151,7 +151,7 @@ class reader {
   tensor_values read(const tensor_file& f, const std::string& name, int index, bool is_given) {
     const auto& one = net_.layers[static_cast<std::size_t>(index)].result;
     const auto what = fmt::format("{} {}", is_given ? "input" : "tensor", quote(name));
-    tensor_values out{name, index, {}, nullptr};
+    tensor_values out{name, index, {}, nullptr, is_given ? dice::tensor::number::float32 : net_.type_of(name)};
     if (f.path.extension() == ".pb") read_proto(f.path, one, what, out);
     else read_npy(f.path, one, what, out);
     const auto frames = static_cast<std::int64_t>(out.numbers.size()) / one.elements();
@@ -168,6 +168,13 @@ class reader {
   }
 
   static void read_npy(const fs::path& path, const shape& one, const std::string& what, tensor_values& out) {
+    if (out.type != dice::tensor::number::float32) {
+      const auto all =
+          std::make_shared<dice::runtime::tensor>(dice::runtime::read_results(path.string(), one, what, out.type));
+      out.numbers = {all->data(), all->size()};
+      out.owner = all;
+      return;
+    }
     const auto file = std::make_shared<dice::runtime::mapped_frames>(path.string(), one, what);
     out.numbers = file->numbers();
     out.owner = file;
@@ -176,15 +183,23 @@ class reader {
   static void read_proto(const fs::path& path, const shape& one, const std::string& what, tensor_values& out) {
     const constant c = load_tensor(path);
     const auto fail = [&](const std::string& why) { throw file_error(fmt::format("{} {}", quote(path.string()), why)); };
-    if (c.type != element::float32)
-      fail(fmt::format("holds elements of type {}; {} is FLOAT: save it with .astype(np.float32)", onnx2hpp::name_of(c.type),
-                       what));
+    const auto type = dice::runtime::type_name(out.type);
+    if (number_of(c.type) != out.type || (!is_real(c.type) && out.type == dice::tensor::number::float32))
+      fail(fmt::format("holds elements of type {}; {} is {}: save it with .astype(np.{})", onnx2hpp::name_of(c.type), what,
+                       type, type));
     const auto dims = c.dims.empty() ? std::vector<std::int64_t>{1} : c.dims;
-    dice::runtime::require_frames(dims, "<f4", one, what, false, fail);
+    dice::runtime::require_frames(dims, dice::runtime::npy_code(out.type), one, what, false, fail, out.type);
     const auto numbers = std::make_shared<std::vector<float>>(static_cast<std::size_t>(c.elements()));
     to_float32(c, 0, *numbers);
+    if (out.type != dice::tensor::number::float32) require_exact(onnx2hpp::integers(c), *numbers, fail);
     out.numbers = *numbers;
     out.owner = numbers;
+  }
+
+  static void require_exact(const std::vector<std::int64_t>& whole, const std::vector<float>& numbers, const auto& fail) {
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      if (dice::runtime::as_number<std::int64_t>(numbers[i]) != whole[i])
+        fail(fmt::format("holds {}, which no result can be: networks compute in float32", whole[i]));
   }
 
   const model& model_;

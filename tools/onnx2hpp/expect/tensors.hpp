@@ -35,6 +35,7 @@ struct tensor_values {
   int layer = -1;    ///< that computes it; or the graph input
   std::span<const float> numbers;
   std::shared_ptr<const void> owner;  ///< keeps `numbers` alive
+  dice::tensor::number type{};        ///< of the file; `numbers` are its numbers in float32
 };
 
 struct frame_set {

@@ -51,7 +51,11 @@ class converter {
     for (const auto& n : nodes_)
       for (const auto& o : n.outputs) values_.emplace(o, value{});
     for (const auto& name : outputs_) make_output(name);
-    for (const auto& [name, v] : values_) net_.tensors[name] = v.is == value::kind::layer ? v.index : -1;
+    note_precision();
+    for (const auto& [name, v] : values_) {
+      net_.tensors[name] = v.is == value::kind::layer ? v.index : -1;
+      if (const auto type = number_of(v.holds.type); type != dice::tensor::number::float32) net_.types[name] = type;
+    }
     net_.tensors.erase("");
     if (!problems_.empty()) throw conversion_error(problems_);
     // Layers of which only the shape was read do not count as readers.
@@ -61,8 +65,8 @@ class converter {
       drop_unused(net_);
       cancel_transposes(net_);
       fold_padding(net_);
-      fold_scales(net_);
       join_functions(net_);
+      fold_scales(net_);
       drop_unused(net_);
     }
     if (const auto left = nodes_.size() - order_.size(); left > 0)
@@ -253,6 +257,7 @@ class converter {
     bool constants = true;
     for (int k = 0; k < context.inputs(); ++k) constants = constants && (!context.given(k) || context.is_constant(k));
     if (known.fold && (constants || known.folds_shapes)) {
+      if (!known.folds_shapes) widen(n);
       known.fold(context);
       return charge(n, context);
     }
@@ -260,6 +265,36 @@ class converter {
       context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
     if (constants) context.refuse("all its inputs are constants, and the operator is not supported on constants");
     known.import(context);
+  }
+
+  /// Constants are computed in float32 at least.
+  void widen(const node& n) {
+    for (const auto& name : n.inputs)
+      if (const auto v = values_.find(name); v != values_.end() && v->second.is == value::kind::constant)
+        v->second.data = widened(v->second.data);
+  }
+
+  /// Notes if the model computes in another real type than float32: that of an input, an output, or of what it casts an
+  /// activation to.
+  void note_precision() {
+    std::set<element> types;
+    for (const auto& v : model_.inputs) types.insert(v.type);
+    for (const auto& v : model_.outputs)
+      if (std::ranges::count(outputs_, v.name) > 0) types.insert(v.type);
+    for (const auto& n : nodes_)
+      if (const auto to = n.attributes.find("to");
+          n.operator_name == "Cast" && to != n.attributes.end() && !n.outputs.empty())
+        if (const auto v = values_.find(n.outputs[0]); v != values_.end() && v->second.is == value::kind::layer)
+          types.insert(static_cast<element>(to->second.i));
+    for (const auto t : types) {
+      if (!is_real(t) || t == element::float32) continue;
+      net_.notes.push_back(is_half(t) ? fmt::format("the model computes in {}; dice computes it in float32, with the same "
+                                                    "weights, and its inputs and outputs are float32",
+                                                    name_of(t))
+                                      : "the model computes in DOUBLE; dice rounds its weights to float32 and computes in "
+                                        "float32, and its inputs and outputs are float32");
+      out_.note(net_.notes.back());
+    }
   }
 
   /// Counts the bytes that folding reads and makes: even a small model can ask for any amount of both.
@@ -327,11 +362,13 @@ class converter {
     switch (v->second.is) {
       case value::kind::layer: {
         const shape s = net_.layers[static_cast<std::size_t>(v->second.index)].result;
-        net_.layers.push_back({output_operation(), {v->second.index}, {}, name, s});
+        net_.layers.push_back({output_operation(number_of(v->second.holds.type)), {v->second.index}, {}, name, s});
         break;
       }
       case value::kind::constant:
         return tell("it is a constant of the model");
+      case value::kind::sequence:
+        return tell("it is a sequence of tensors");
       case value::kind::missing:
         return tell(v->second.reason);
       case value::kind::unknown:

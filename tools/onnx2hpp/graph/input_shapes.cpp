@@ -43,7 +43,7 @@ class resolver {
       if (!left_out_.contains(v.name) && !fixed(v)) close_batch(v);
     for (const auto& v : model_.inputs) {
       if (left_out_.contains(v.name)) continue;
-      if (!v.tensor || v.type != element::float32) {
+      if (!v.tensor || !is_real(v.type)) {
         tell(v, v.tensor ? "its elements are " + name_of(v.type) + "; frames are float32" : "it is not a tensor",
              "export the model with float32 inputs");
         problems_.back().avoidable = true;
@@ -201,7 +201,7 @@ std::string undeclared_input(const model& m, const conversion& settings) {
 }
 
 std::optional<shape> declared_shape(const value_info& v, const symbol_extents& symbols) {
-  if (!v.shape || v.type != element::float32 || v.shape->size() > dice::tensor::max_rank) return {};
+  if (!v.shape || !is_real(v.type) || v.shape->size() > dice::tensor::max_rank) return {};
   shape out;
   std::vector<std::int64_t> dims;
   for (const auto& e : *v.shape) {

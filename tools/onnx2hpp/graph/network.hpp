@@ -14,6 +14,16 @@ namespace onnx2hpp {
 
 using dice::tensor::shape;
 
+/// The type in which tensors of the model's type `type` leave a network.
+constexpr dice::tensor::number number_of(element type) {
+  using dice::tensor::number;
+  return type == element::int64     ? number::int64
+         : type == element::int32   ? number::int32
+         : type == element::uint8   ? number::uint8
+         : type == element::boolean ? number::boolean
+                                    : number::float32;
+}
+
 /// A constant of a layer in the form that the layer needs: float32, made from `source` when it is written.
 struct parameter {
   const char* role;  ///< "weight", "bias" …: part of its name in the weights file
@@ -37,10 +47,17 @@ struct layer {
 struct network {
   std::vector<layer> layers;
   std::vector<std::string>
-      node_names{};  ///< names and first outputs of the model's nodes, including those that are not layers
+      node_names{};                  ///< names and first outputs of the model's nodes, including those that are not layers
+  std::vector<std::string> notes{};  ///< what differs from the model, in words
   /// The layer that computes each value of the model; -1: none does, because it is a constant, part of another layer's work,
   /// or needed by no output.
   std::map<std::string, int> tensors{};
+  std::map<std::string, dice::tensor::number> types{};  ///< of those that are not float32
+
+  dice::tensor::number type_of(const std::string& tensor) const {
+    const auto known = types.find(tensor);
+    return known == types.end() ? dice::tensor::number::float32 : known->second;
+  }
 
   std::vector<shape> operand_shapes(const layer& l) const {
     std::vector<shape> out;

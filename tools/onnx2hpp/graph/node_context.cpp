@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace onnx2hpp {
 
@@ -67,10 +69,32 @@ double node_context::real(int k, const char* what) const {
 }
 
 int node_context::activation(int k) const {
-  const value& v = use(k);
+  const auto& v = use(k);
+  const auto name = [&] { return quote(node_.inputs[static_cast<std::size_t>(k)]); };
   if (v.is != value::kind::layer)
-    refuse(fmt::format("its input {} is a constant", quote(node_.inputs[static_cast<std::size_t>(k)])));
+    refuse(fmt::format("its input {} is a {}", name(), v.is == value::kind::sequence ? "sequence of tensors" : "constant"));
+  if (v.holds.type != element::float32)
+    refuse(fmt::format("its input {} holds {}, and dice computes only with float32", name(), name_of(v.holds.type)));
   return v.index;
+}
+
+int node_context::moved(int k) {
+  const auto& v = use(k);
+  if (v.is != value::kind::layer) return activation(k);
+  const auto before = std::exchange(holds_, v.holds);
+  if (std::exchange(moves_, true)) {
+    require(before.type == holds_.type, "its inputs hold different types");
+    holds_.least = std::min(before.least, holds_.least), holds_.most = std::max(before.most, holds_.most);
+    holds_.rounded = holds_.rounded && before.rounded;
+  }
+  return v.index;
+}
+
+const std::vector<value>& node_context::sequence(int k) const {
+  const value& v = use(k);
+  if (v.is != value::kind::sequence)
+    refuse(fmt::format("its input {} is no sequence of tensors", quote(node_.inputs[static_cast<std::size_t>(k)])));
+  return v.items;
 }
 
 /// Whether the node's opset has the attribute.
@@ -175,7 +199,7 @@ int node_context::add(operation op, std::vector<int> operands, std::vector<param
 }
 
 void node_context::result(int index, int k) {
-  if (k < outputs()) results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::layer, index};
+  if (k < outputs()) results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::layer, index, {}, {}, holds_};
 }
 
 void node_context::result(constant c, int k) {
@@ -183,7 +207,12 @@ void node_context::result(constant c, int k) {
   if (k < outputs()) results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::constant, -1, std::move(c)};
 }
 
+void node_context::result(value v) {
+  if (!node_.outputs.empty()) results_[node_.outputs[0]] = std::move(v);
+}
+
 void node_context::pass() {
+  if (use(0).is == value::kind::sequence) refuse("its input is a sequence of tensors");
   if (!node_.outputs.empty()) results_[node_.outputs[0]] = use(0);
 }
 

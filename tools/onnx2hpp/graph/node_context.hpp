@@ -14,11 +14,19 @@
 
 namespace onnx2hpp {
 
+/// What an activation holds for the model. dice computes it in float32, where integers are exact up to 2^24.
+struct numbers {
+  element type = element::float32;
+  double least = 0, most = 0;  ///< of integers: what they may be
+  bool rounded = true;         ///< of integers: the layer has integers; else reals that become integers in an output
+};
+
 /// What a name of the model stands for.
 struct value {
   enum class kind {
     layer,     ///< the output of layer `index`
     constant,  ///< `data`
+    sequence,  ///< `items`, each a layer or a constant
     missing,   ///< not available, for `reason`
     unknown,   ///< follows from a problem already reported
   };
@@ -26,6 +34,8 @@ struct value {
   int index = -1;
   constant data{};
   std::string reason{};
+  numbers holds{};
+  std::vector<value> items{};
 };
 
 /// Thrown when an input is of kind unknown.
@@ -59,8 +69,16 @@ class node_context {
   std::vector<double> reals(int k, const char* what) const;
   /// A constant with one element.
   double real(int k, const char* what) const;
-  /// The layer that computes input k, or a refusal if it is a constant.
+  /// The layer that computes input k, or a refusal if it is a constant or holds integers.
   int activation(int k) const;
+  /// The tensors of input k, a sequence.
+  const std::vector<value>& sequence(int k) const;
+  /// The same for an operator that only moves numbers: it may hold integers, and then so do the node's results.
+  int moved(int k);
+  /// What the activation k holds, and what the node's results hold: float32, unless they are moved.
+  const numbers& numbers_of(int k) const { return use(k).holds; }
+  const numbers& holds() const { return holds_; }
+  void holds(const numbers& results) { holds_ = results; }
   const shape& shape_of(int layer) const { return net_.layers[static_cast<std::size_t>(layer)].result; }
 
   /// Attributes that the importer declares; at opsets that lack them, they are not given.
@@ -90,6 +108,10 @@ class node_context {
   void result(int index, int k = 0);
   /// Output k is a constant.
   void result(constant c, int k = 0);
+  /// Output 0 is `v`.
+  void result(value v);
+  /// Input k, whatever it is.
+  const value& any(int k) const { return use(k); }
   /// Output 0 is input 0, whatever that is.
   void pass();
   std::map<std::string, value>& results() { return results_; }
@@ -107,6 +129,8 @@ class node_context {
   std::set<std::string> read_;  ///< attributes
   mutable std::set<int> used_;  ///< inputs
   std::map<std::string, value> results_;
+  numbers holds_{};
+  bool moves_ = false;
 };
 
 /// The extents of a constant as a tensor's shape; refuses more than 8 axes.

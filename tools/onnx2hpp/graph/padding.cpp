@@ -35,7 +35,7 @@ std::optional<std::array<int, 4>> joined(const ops::pad& pad, const shape& in, s
 
 bool is_never_negative(const layer& l) {
   const auto* clip = l.op.get_if<ops::clip>();
-  return l.op.get_if<ops::relu>() || l.op.get_if<ops::sigmoid>() || (clip && clip->low >= 0);
+  return l.op.get_if<ops::relu>() || l.op.get_if<ops::sigmoid>() || (clip && clip->low >= 0 && clip->high >= 0);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "graph/passes.hpp"
+#include "ops/functions.hpp"
 
 #include "dice/graph/ops/batch_normalization.hpp"
 #include "dice/graph/ops/binary.hpp"
@@ -29,11 +30,22 @@ std::optional<std::vector<double>> along(const layer& l, int axis) {
   const auto& p = l.parameters[0];
   const int before = axis - (l.result.rank - p.extents.rank);
   const auto channels = static_cast<std::size_t>(l.result[axis]);
+  const auto elements = p.extents.elements();
+  if (elements != 1 && (before < 0 || p.extents[before] != elements || elements != l.result[axis])) return {};
   auto values = reals(p.source);
-  if (values.size() == 1) values.resize(channels, values[0]);
-  else if (before < 0 || p.extents[before] != p.extents.elements()) return {};
-  return values.size() == channels ? std::optional(std::move(values)) : std::nullopt;
+  if (elements == 1) values.resize(channels, values[0]);
+  return values;
 }
+
+template <class Op> bool has_constant(const operation& op) {
+  const auto* binary = op.get_if<Op>();
+  return binary && binary->which != ops::constant::none;
+}
+bool is_affine(const operation& op) {
+  return op.get_if<ops::batch_normalization>() || has_constant<ops::add>(op) || has_constant<ops::sub>(op) ||
+         has_constant<ops::mul>(op) || has_constant<ops::div>(op);
+}
+bool only_reshapes(const layer& l) { return l.op.get_if<ops::reshape>() || l.op.get_if<ops::flatten>(); }
 
 /// What layer `l` does with its input, which has its channels along `axis`; none if something else.
 std::optional<affine> affine_of(const layer& l, const shape& in, int axis) {
@@ -41,22 +53,21 @@ std::optional<affine> affine_of(const layer& l, const shape& in, int axis) {
     if (axis != 1) return {};
     return affine{reals(l.parameters[0].source), reals(l.parameters[1].source)};
   }
-  if (l.result != in) return {};
-  const auto values = [&](const auto* op) { return op && op->which != ops::constant::none ? along(l, axis) : std::nullopt; };
+  if (!is_affine(l.op) || l.result != in) return {};
+  const auto constant = along(l, axis);
+  if (!constant) return {};
   const auto channels = static_cast<std::size_t>(in[axis]);
-  const std::vector<double> ones(channels, 1), zeros(channels);
-  affine out{ones, zeros};
-  if (auto c = values(l.op.get_if<ops::mul>())) {
-    out.scale = std::move(*c);
-  } else if (auto a = values(l.op.get_if<ops::add>())) {
-    out.shift = std::move(*a);
-  } else if (auto d = values(l.op.get_if<ops::div>()); d && l.op.get_if<ops::div>()->which == ops::constant::second) {
-    for (std::size_t k = 0; k < channels; ++k) out.scale[k] = 1 / (*d)[k];
-  } else if (auto s = values(l.op.get_if<ops::sub>())) {
-    const bool first = l.op.get_if<ops::sub>()->which == ops::constant::first;  // c - x
-    for (std::size_t k = 0; k < channels; ++k) out.scale[k] = first ? -1 : 1, out.shift[k] = first ? (*s)[k] : -(*s)[k];
+  affine out{std::vector<double>(channels, 1), std::vector<double>(channels)};
+  if (l.op.get_if<ops::mul>()) {
+    out.scale = *constant;
+  } else if (l.op.get_if<ops::add>()) {
+    out.shift = *constant;
+  } else if (const auto* div = l.op.get_if<ops::div>()) {
+    if (div->which == ops::constant::first) return {};
+    for (std::size_t k = 0; k < channels; ++k) out.scale[k] = 1 / (*constant)[k];
   } else {
-    return {};
+    const double sign = l.op.get_if<ops::sub>()->which == ops::constant::first ? -1 : 1;  // c - x, or x - c
+    for (std::size_t k = 0; k < channels; ++k) out.scale[k] = sign, out.shift[k] = -sign * (*constant)[k];
   }
   const auto finite = [](double v) { return std::isfinite(v); };
   if (!std::ranges::all_of(out.scale, finite) || !std::ranges::all_of(out.shift, finite)) return {};
@@ -95,7 +106,7 @@ class scale_folder {
   void run() {
     for (std::size_t i = 0; i < net_.layers.size(); ++i) {
       for (int& k : net_.layers[i].operands) k = stands_for_[index(k)];
-      if (net_.layers[i].operands.size() == 1) try_folding(static_cast<int>(i));
+      if (is_affine(net_.layers[i].op)) try_folding(static_cast<int>(i));
     }
     for (auto& [name, at] : net_.tensors)
       if (at >= 0) {
@@ -110,12 +121,11 @@ class scale_folder {
 
   void try_folding(int i) {
     const int before = at(i).operands[0];
-    int source = before;  // through layers that only change the shape
-    while (readers_[index(source)] == 1 && (at(source).op.get_if<ops::reshape>() || at(source).op.get_if<ops::flatten>()))
-      source = at(source).operands[0];
+    int source = before;  // through layers that only change the shape: one, or a few
+    for (int k = 0; k < 4 && only_reshapes(at(source)) && readers_[index(source)] == 1; ++k) source = at(source).operands[0];
     auto* conv = at(source).op.get_if<ops::conv>();
     auto* matrix = at(source).op.get_if<ops::mat_mul>();
-    if ((!conv && !matrix) || readers_[index(source)] != 1) return;
+    if ((!conv && !matrix) || readers_[index(source)] != 1) return join_with_scale(at(i));
     const int axis =
         conv ? channel_axis(at(source).result, at(before).result) : last_axis(at(source).result, at(before).result);
     if (axis < 0) return;
@@ -126,6 +136,31 @@ class scale_folder {
     readers_[index(before)] = readers_[index(i)];
     for (int k = before; k != source; k = at(k).operands[0]) computed_[index(k)] = i;
     computed_[index(source)] = i;
+  }
+
+  /// Makes one layer of a Mul and an Add with a number for each channel, a BatchNormalization that is written so.
+  void join_with_scale(layer& l) {
+    const layer& before = at(l.operands[0]);
+    if (l.result.rank < 3 || readers_[index(l.operands[0])] != 1 || before.operands.size() != 1 ||
+        !of_channels(before, l.result[1]) || !of_channels(l, l.result[1]))
+      return;
+    const auto first = affine_of(before, at(before.operands[0]).result, 1);
+    auto second = affine_of(l, before.result, 1);
+    if (!first || !second) return;
+    for (std::size_t c = 0; c < first->scale.size(); ++c) {
+      second->shift[c] += first->shift[c] * second->scale[c];
+      second->scale[c] *= first->scale[c];
+    }
+    const shape channels{l.result[1]};
+    const auto source = [&](const std::vector<double>& v) {
+      return make_constant(element::float64, {channels[0]}, std::span<const double>(v));
+    };
+    l.op = batch_normalization_of();
+    l.operands = before.operands;
+    l.parameters = {{"scale", source(second->scale), channels}, {"bias", source(second->shift), channels}};
+  }
+  static bool of_channels(const layer& l, std::int64_t channels) {
+    return is_affine(l.op) && l.parameters[0].extents.elements() == channels;
   }
 
   /// The axis of `s` that has the channels of a convolution's result `from`, reshaped; -1: none.

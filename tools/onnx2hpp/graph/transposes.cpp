@@ -35,10 +35,10 @@ class rewriter {
   /// the model is taken.
   rewriter(const network& from, bool keep) : from_(from), keep_(keep) {}
 
+  /// The layers, and where the model's values are.
   network run() {
-    to_.node_names = from_.node_names;
     for (const auto& l : from_.layers) {
-      if (is_output(l)) for_outputs();
+      if (is_output(l) && !outputs_) for_outputs();
       places_.push_back(convert(l));
       places_.back().by = &l;
     }
@@ -61,6 +61,7 @@ class rewriter {
 
   /// What outputs need comes before all of them.
   void for_outputs() {
+    outputs_ = true;
     for (const auto& l : from_.layers)
       if (is_output(l)) bring(place_of(l.operands[0]), order(l.result.rank));
   }
@@ -73,7 +74,11 @@ class rewriter {
     to_.layers.push_back(std::move(l));
     return static_cast<int>(to_.layers.size()) - 1;
   }
-  int reshape(const layer& by, int x, const shape& s) { return at(x).result == s ? x : add(by, reshape_of(s), {x}); }
+  /// A Reshape of a Reshape is one.
+  int reshape(const layer& by, int x, const shape& s) {
+    while (at(x).op.get_if<ops::reshape>() || at(x).op.get_if<ops::flatten>()) x = at(x).operands[0];
+    return at(x).result == s ? x : add(by, reshape_of(s), {x});
+  }
 
   /// A layer with value `p` in the order `wanted`.
   int bring(const place& p, const order& wanted) {
@@ -87,7 +92,8 @@ class rewriter {
   }
   std::int64_t cost(const place& p, const order& wanted) const {
     const shape& s = at(p.at).result;
-    return wanted.inverse().then(p.axes).moves(s) ? s.elements() : 0;
+    const order axes = wanted.inverse().then(p.axes);
+    return axes.moves(s) ? 2 * s.elements() : axes.in_order() ? 0 : 1;
   }
   /// The operand with axes of extent 1 before its own, so that it has `rank`.
   place widened(const place& p, int rank) {
@@ -160,17 +166,14 @@ class rewriter {
     const shape from = shape_of(l.operands[0]);
     auto made = p.axes.in_order() ? std::nullopt : regroup(from, l.result, p.axes);
     if (made) return {reshape(l, p.at, made->stored(l.result)), *made};
-    // A Reshape of a Reshape is one.
     const int x = bring(p, order(from.rank));
-    if (at(x).result == l.result) return {x, order(l.result.rank)};
-    if (at(x).op.get_if<ops::reshape>() && !l.op.get_if<ops::flatten>())
-      return {reshape(l, at(x).operands[0], l.result), order(l.result.rank)};
-    return {add(l, l.op, {x}), order(l.result.rank)};
+    const bool again = at(x).result == l.result || at(x).op.get_if<ops::reshape>() || at(x).op.get_if<ops::flatten>();
+    return {again ? reshape(l, x, l.result) : add(l, l.op, {x}), order(l.result.rank)};
   }
 
   static constexpr std::size_t most_candidates = 8;
   const network& from_;
-  bool keep_;
+  bool keep_, outputs_ = false;
   std::size_t bytes_ = 0;      ///< of constants that may have been permuted
   std::vector<place> places_;  ///< of the results of from_'s layers
   std::map<std::pair<int, order>, int> moved_;
@@ -193,7 +196,9 @@ void cancel_transposes(network& net) {
   for (const bool keep : {true, false}) {
     network made = rewriter(net, keep).run();
     drop_unused(made);
-    if (moved_elements(made) < moved_elements(net)) net = std::move(made);
+    if (moved_elements(made) >= moved_elements(net)) continue;
+    net.layers = std::move(made.layers);
+    net.tensors = std::move(made.tensors);
   }
 }
 

@@ -5,8 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace onnx2hpp {
 
@@ -14,29 +18,72 @@ namespace {
 
 using kind = dice::graph::activation::kind;
 
-/// 0 where a query may see a key, else minus infinity.
-constant bias_of(const constant& mask) {
-  if (mask.type != element::boolean) return mask;
+constexpr double never = -std::numeric_limits<double>::infinity();
+
+/// 0 where a query may see a key, else minus infinity. Keys that a mask leaves out are not seen.
+constant bias_of(const constant& mask, std::int64_t keys) {
   auto values = reals(mask);
-  for (double& v : values) v = v != 0 ? 0 : -std::numeric_limits<double>::infinity();
-  return make_constant(element::float32, mask.dims, std::span<const double>(values));
+  if (mask.type == element::boolean)
+    for (double& v : values) v = v != 0 ? 0 : never;
+  auto dims = mask.dims;
+  node_context::require(!dims.empty() && dims.back() <= keys, "its mask does not fit");
+  const auto row = static_cast<std::size_t>(std::exchange(dims.back(), keys));
+  std::vector<double> out(folded_size(dims), never);
+  for (std::size_t i = 0; row > 0 && i < values.size(); ++i)
+    out[i / row * static_cast<std::size_t>(keys) + i % row] = values[i];
+  return make_constant(element::float32, dims, std::span<const double>(out));
 }
 
-constant causal_bias(std::int64_t queries, std::int64_t keys) {
-  std::vector<double> out(folded_size({queries, keys}));
-  for (std::int64_t q = 0; q < queries; ++q)
-    for (std::int64_t k = q + 1; k < keys; ++k)
-      out[static_cast<std::size_t>(q * keys + k)] = -std::numeric_limits<double>::infinity();
-  return make_constant(element::float32, {queries, keys}, std::span<const double>(out));
+/// Which keys a query at position i of the sequence may see: those at i - left … i + right (-1: all on this side), among the
+/// first `keys[b]` of batch b.
+struct limits {
+  std::int64_t left = -1, right = -1;
+  std::vector<std::int64_t> keys{};  ///< empty: all; the queries are the last of them
+
+  bool any() const { return left >= 0 || right >= 0 || !keys.empty(); }
+  constant bias(std::int64_t queries, std::int64_t all) const {
+    const auto batches = std::max<std::int64_t>(1, static_cast<std::int64_t>(keys.size()));
+    std::vector<double> out(folded_size({batches, queries, all}));
+    for (std::int64_t b = 0, i = 0; b < batches; ++b) {
+      const auto seen = keys.empty() ? all : keys[static_cast<std::size_t>(b)], offset = keys.empty() ? 0 : seen - queries;
+      for (std::int64_t q = 0; q < queries; ++q)
+        for (std::int64_t k = 0; k < all; ++k, ++i) {
+          const auto back = q + offset - k;
+          if ((left >= 0 && back > left) || (right >= 0 && -back > right) || k >= seen)
+            out[static_cast<std::size_t>(i)] = never;
+        }
+    }
+    return make_constant(element::float32, {batches, 1, queries, all}, std::span<const double>(out));
+  }
+};
+
+constant sum(const constant& a, const constant& b) {
+  const auto dims = broadcast({a.dims, b.dims});
+  const auto x = reals(a), y = reals(b);
+  const auto at_x = broadcast_indices(a.dims, dims), at_y = broadcast_indices(b.dims, dims);
+  std::vector<double> out(folded_size(dims));
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = x[at_x[i]] + y[at_y[i]];
+  return make_constant(element::float32, dims, std::span<const double>(out));
+}
+
+/// Softmax of the scores, and 0 for queries that see no key because of `bias`.
+int weights_of(node_context& n, int scores, const std::optional<constant>& bias) {
+  const int weights = softmax_layer(n, scores, 3);
+  if (!bias) return weights;
+  const auto values = reals(*bias);
+  auto dims = bias->dims;
+  const auto row = static_cast<std::ptrdiff_t>(std::exchange(dims.back(), 1));
+  std::vector<double> zeros;  // NaN: as it is
+  for (auto at = values.begin(); at != values.end(); at += row)
+    zeros.push_back(*std::max_element(at, at + row) == never ? 0 : std::numeric_limits<double>::quiet_NaN());
+  const bool blind = std::ranges::count(zeros, 0) > 0;
+  return blind ? replace(n, weights, make_constant(element::float32, dims, std::span<const double>(zeros))) : weights;
 }
 
 void import(node_context& n) {
-  for (const int k : {4, 5, 6})
-    if (n.given(k)) n.refuse("it has a cache of keys and values, or their number; only whole sequences are supported");
-  n.require(n.outputs() == 1, "it has outputs besides Y: cached keys and values, or scores");
-  if (n.integer("left_window_size", -1) != -1 || n.integer("right_window_size", -1) != -1)
-    n.refuse("its attention is limited to a window");
-  n.ignore({"qk_matmul_output_mode", "softmax_precision"});
+  for (const int k : {4, 5})
+    if (n.given(k)) n.refuse("it has a cache of keys and values; only whole sequences are supported");
+  n.ignore({"softmax_precision"});
   int q = n.activation(0), k = n.activation(1), v = n.activation(2);
   const int rank = n.shape_of(q).rank;
   n.require((rank == 3 || rank == 4) && n.shape_of(k).rank == rank && n.shape_of(v).rank == rank,
@@ -60,19 +107,33 @@ void import(node_context& n) {
   }
   const double scale = n.has("scale") ? n.real("scale", 1.0f) : 1 / std::sqrt(static_cast<double>(size));
   int scores = reshape_layer(n, einsum_layer(n, q, k, terms_q, terms_k, "bgrst", scale), {batch, heads, queries, keys});
-  const bool causal = n.integer("is_causal", 0) != 0;
-  const float cap = n.real("softcap", 0.0f);
-  if (cap != 0) {
-    n.require(!causal && !n.given(3), "it has a softcap and a mask");
+  std::vector<int> stages{scores};  // for the output qk_matmul_output
+  if (const float cap = n.real("softcap", 0.0f); cap > 0)
     scores = multiply(n, function_layer(n, multiply(n, scores, 1.0 / cap), {kind::tanh}), cap);
+  stages.push_back(scores);
+  limits seen;
+  seen.left = n.integer("left_window_size", -1), seen.right = n.integer("right_window_size", -1);
+  if (n.integer("is_causal", 0) != 0) seen.right = 0;
+  if (n.opset() >= 24 && n.given(6)) {
+    seen.keys = n.integers(6, "number of keys");
+    n.require(static_cast<std::int64_t>(seen.keys.size()) == batch, "it does not have one number of keys for each sequence");
   }
-  if (n.given(3)) {
-    if (n.is_constant(3)) scores = add_bias(n, scores, bias_of(n.data(3, "mask")));
-    else scores = add_layers(n, scores, n.activation(3));
+  std::optional<constant> bias;
+  if (seen.any()) bias = seen.bias(queries, keys);
+  if (n.given(3) && n.is_constant(3)) {
+    const auto mask = bias_of(n.data(3, "mask"), keys);
+    bias = bias ? sum(*bias, mask) : mask;
+  } else if (n.given(3)) {
+    scores = add_layers(n, scores, n.activation(3));
   }
-  if (causal) scores = add_bias(n, scores, causal_bias(queries, keys));
+  if (bias) scores = add_bias(n, scores, *bias);
   n.require(n.shape_of(scores) == shape{batch, heads, queries, keys}, "its mask does not fit");
-  const int weights = reshape_layer(n, softmax_layer(n, scores, 3), {batch, kv_heads, sharing, queries, keys});
+  const int seen_weights = weights_of(n, scores, bias);
+  stages.insert(stages.end(), {scores, seen_weights});
+  const auto stage = n.integer("qk_matmul_output_mode", 0);
+  n.require(stage >= 0 && stage < 4, "its qk_matmul_output_mode is not 0, 1, 2 or 3");
+  n.result(stages[static_cast<std::size_t>(stage)], 3);
+  const int weights = reshape_layer(n, seen_weights, {batch, kv_heads, sharing, queries, keys});
   const int y = einsum_layer(n, weights, v, "bgrst", terms_v, flat ? "bsgrv" : "bgrsv");
   n.result(reshape_layer(n, y, flat ? shape{batch, queries, heads * v_size} : shape{batch, heads, queries, v_size}));
 }
@@ -81,7 +142,7 @@ const importer known(
     "Attention", import, 23,
     "is_causal kv_num_heads left_window_size>=25 q_num_heads qk_matmul_output_mode right_window_size>=25 "
     "scale softcap softmax_precision",
-    "no cache of keys and values, no window, no softcap with a mask; only the output Y; becomes Einsum, Softmax and others");
+    "no cache of keys and values; their number as a constant of the model; becomes Einsum, Softmax and others");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -1,4 +1,5 @@
 #include "graph/node_context.hpp"
+#include "ops/functions.hpp"
 
 #include "dice/graph/ops/batch_normalization.hpp"
 
@@ -13,6 +14,8 @@ template <> struct spelling<batch_normalization> {
   static constexpr const char* name = "batch_normalization";
   static void write(const batch_normalization&, const batch_normalization&, initialiser&) {}
 };
+
+operation batch_normalization_of() { return batch_normalization{}; }
 
 namespace {
 
@@ -49,7 +52,8 @@ void import(node_context& n) {
 }
 
 const importer known("BatchNormalization", import, 1, "epsilon momentum spatial<9 training_mode>=14",
-                     "only inference, spatial = 1; scale, bias, mean and variance constant; joins the Conv before it");
+                     "only inference, spatial = 1; scale, bias, mean and variance constant; joins the Conv or MatMul before "
+                     "it; also written as Mul and Add");
 
 }  // namespace
 }  // namespace onnx2hpp

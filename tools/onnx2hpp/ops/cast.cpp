@@ -1,21 +1,60 @@
-#include "graph/node_context.hpp"
+#include "ops/layers.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
 
 namespace onnx2hpp {
 
+using kind = dice::graph::activation::kind;
+
 namespace {
 
-/// Activations are float32: casting one to float does nothing.
+/// What type `to` holds; nothing if no output can have it.
+std::optional<numbers> integers_of(element to) {
+  const auto of = [to]<class T>(T) {
+    return numbers{to, static_cast<double>(std::numeric_limits<T>::min()),
+                   static_cast<double>(std::numeric_limits<T>::max())};
+  };
+  if (to == element::int64) return of(std::int64_t());
+  if (to == element::int32) return of(std::int32_t());
+  if (to == element::uint8) return of(std::uint8_t());
+  return {};
+}
+
+/// x rounded towards 0.
+int truncate(node_context& n, int x) {
+  const int sign = function_layer(n, x, {kind::sign});
+  return multiply_layers(n, sign, function_layer(n, function_layer(n, x, {kind::abs}), {kind::floor}));
+}
+
+/// Activations are float32, whatever real type the model has: casting one to another does nothing. Reals become integers
+/// where they leave the network, or become reals again.
 void cast_activation(node_context& n, element to) {
-  n.activation(0);
-  if (to != element::float32)
-    n.refuse("it turns an activation into " + name_of(to) + "; dice computes in float32",
-             to == element::float16 || to == element::bfloat16 ? "export the model in float32" : "");
-  n.pass();
+  int x = n.moved(0);
+  const auto from = n.holds();
+  const auto whole = integers_of(to);
+  if (whole && from.type == element::float32) {
+    n.holds({.type = to, .least = whole->least, .most = whole->most, .rounded = false});
+  } else if (whole) {
+    if (from.least < whole->least || from.most > whole->most)
+      n.refuse(fmt::format("its input holds {}, which may not fit into {}", name_of(from.type), name_of(to)),
+               "export the model with a Cast to " + name_of(from.type));
+    n.holds({.type = to, .least = from.least, .most = from.most, .rounded = from.rounded});
+  } else {
+    if (!is_real(to)) n.refuse("it turns an activation into " + name_of(to) + "; dice computes in float32");
+    if (!from.rounded) x = truncate(n, x);
+    n.holds({});
+  }
+  n.result(x);
 }
 
 void cast_constant(node_context& n, element to) {
   const constant& c = n.data(0, "input");
   if (size_of(to) == 0) n.refuse("casting to " + name_of(to) + " is not supported");
+  if (is_half(to)) to = element::float32;
   if (to == c.type) return n.result(c);
   // Integers stay exact. A real becomes true unless it is 0: 0.5 is true.
   n.result(is_real(c.type) ? make_constant(to, c.dims, reals(c)) : make_constant(to, c.dims, integers(c)));
@@ -33,13 +72,16 @@ void fold(node_context& n) { cast_constant(n, stated(n)); }
 /// BatchNormalization if it does not optimise.
 void like(node_context& n) {
   n.ignore({"saturate", "round_mode"});  // only for types of 8 bits
-  const element to = n.is_constant(1) ? n.data(1, "target_type").type : (n.activation(1), element::float32);
+  element to = n.is_constant(1) ? n.data(1, "target_type").type : n.numbers_of(1).type;
+  // A real constant like a real activation stays what it is: the model may be one of DOUBLE.
+  if (!n.is_constant(1) && is_real(to) && n.is_constant(0) && is_real(n.data(0, "input").type)) to = n.data(0, "input").type;
   n.is_constant(0) ? cast_constant(n, to) : cast_activation(n, to);
 }
 
-const importer known[] = {
-    {"Cast", import, 1, "round_mode>=24 saturate>=19 to", "activations: only to float32, which does nothing"},
-    {"CastLike", like, 15, "round_mode>=24 saturate>=19", "activations: only to float32, which does nothing"}};
+const importer known[] = {{"Cast", import, 1, "round_mode>=24 saturate>=19 to",
+                           "activations: to a real type, which does nothing, and to int64, int32 and uint8"},
+                          {"CastLike", like, 15, "round_mode>=24 saturate>=19",
+                           "activations: to a real type, which does nothing, and to int64, int32 and uint8"}};
 const folder folds[] = {{"Cast", fold}, {"CastLike", like}};
 
 }  // namespace

@@ -24,7 +24,7 @@ void import(node_context& n) {
   int first = 0;
   while (first < n.inputs() && n.is_constant(first)) ++first;
   n.require(first < n.inputs(), "it has no input");
-  const shape form = n.shape_of(n.activation(first));
+  const shape form = n.shape_of(n.moved(first));
   const int axis = n.axis(n.integer("axis", 1), form.rank);
   std::vector<int> layers;
   std::vector<std::int64_t> before{0};  // elements of constants before each layer, and behind the last one
@@ -32,15 +32,16 @@ void import(node_context& n) {
   std::vector<std::int64_t> starts;     // of each input in the result
   std::int64_t extent = 0;
   for (int k = 0; k < n.inputs(); ++k) {
-    const shape s = n.is_constant(k) ? shape_of(n.data(k, "operand")) : n.shape_of(n.activation(k));
+    const shape s = n.is_constant(k) ? shape_of(n.data(k, "operand")) : n.shape_of(n.moved(k));
     bool fits = s.rank == form.rank;
     for (int a = 0; fits && a < form.rank; ++a) fits = a == axis || s[a] == form[a];
     n.require(fits, "its inputs differ in rank or on another axis");
     starts.push_back(extent), extent += s[axis];
     if (n.is_constant(k)) before.back() += s[axis];
-    else layers.push_back(n.activation(k)), before.push_back(0);
+    else layers.push_back(n.moved(k)), before.push_back(0);
   }
   if (static_cast<int>(layers.size()) == n.inputs()) return n.result(concat_layer(n, layers, axis));
+  n.require(n.holds().type == element::float32, "it joins integers and constants");
 
   for (std::size_t k = 0; k < layers.size(); ++k) {
     const auto behind = k + 1 == layers.size() ? before.back() : 0;

@@ -83,7 +83,7 @@ const importer known[] = {
     {"Erf", plain<kind::erf>, 9, ""},
     {"Exp", plain<kind::exp>, 1, ""},
     {"Floor", plain<kind::floor>, 1, ""},
-    {"Gelu", gelu, 20, "approximate", "also written as x · (1 + Erf(x / √2)) / 2"},
+    {"Gelu", gelu, 20, "approximate", "also written as x · (1 + Erf(x / √2)) / 2, or by Tanh"},
     {"Log", plain<kind::log>, 1, ""},
     {"Mish", plain<kind::mish>, 18, "", "also written as x · Tanh(Softplus(x))"},
     {"Neg", plain<kind::neg>, 1, ""},

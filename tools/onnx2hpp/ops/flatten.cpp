@@ -14,7 +14,7 @@ template <> struct spelling<flatten> {
 namespace {
 
 void import(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
   n.result(n.add(flatten{.axis = n.axis(n.integer("axis", 1), n.shape_of(x).rank, true)}, {x}));
 }
 

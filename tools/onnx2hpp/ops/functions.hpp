@@ -12,6 +12,7 @@
 
 namespace onnx2hpp {
 
+operation batch_normalization_of();
 operation elementwise_of(const dice::graph::activation& function);
 operation hard_sigmoid_of(float alpha, float beta);
 operation hard_swish_of();

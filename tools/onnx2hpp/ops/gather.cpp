@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t most_runs = 64;
 
 void import(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const constant& indices = n.data(1, "indices");
   const int axis = n.axis(n.integer("axis", 0), in.rank);

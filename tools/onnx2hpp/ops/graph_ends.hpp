@@ -6,6 +6,6 @@ namespace onnx2hpp {
 
 /// Graph inputs and outputs are layers, too.
 operation input_operation(const shape& extents);
-operation output_operation();
+operation output_operation(dice::tensor::number type);
 
 }  // namespace onnx2hpp

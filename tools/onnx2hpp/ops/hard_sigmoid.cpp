@@ -26,7 +26,7 @@ void import(node_context& n) {
   n.result(n.add(op, {n.activation(0)}));
 }
 
-const importer known("HardSigmoid", import, 1, "alpha beta");
+const importer known("HardSigmoid", import, 1, "alpha beta", "also written as Clip(x + 3, 0, 6) / 6");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -16,7 +16,7 @@ namespace {
 
 const importer known(
     "HardSwish", [](node_context& n) { n.result(n.add(dice::ops::hard_swish{}, {n.activation(0)})); }, 14, "",
-    "also written as x · HardSigmoid(x) with alpha = 1/6");
+    "also written as x · HardSigmoid(x) with alpha = 1/6, or x · Clip(x + 3, 0, 6) / 6");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -13,7 +13,7 @@ namespace {
 
 void import(node_context& n) {
   if (n.fold()) n.pass();
-  else n.result(n.add(dice::ops::identity{}, {n.activation(0)}));
+  else n.result(n.add(dice::ops::identity{}, {n.moved(0)}));
 }
 
 const importer known("Identity", import, 1, "", "removed");

@@ -6,9 +6,13 @@ namespace onnx2hpp {
 
 template <> struct spelling<dice::ops::output> {
   static constexpr const char* name = "output";
-  static void write(const dice::ops::output&, const dice::ops::output&, initialiser&) {}
+  static void write(const dice::ops::output& op, const dice::ops::output& unset, initialiser& out) {
+    constexpr const char* names[] = {"float32", "int64", "int32", "uint8", "boolean"};
+    if (op.number != unset.number)
+      out.add("number", std::string("::dice::tensor::number::") + names[static_cast<std::size_t>(op.number)]);
+  }
 };
 
-operation output_operation() { return dice::ops::output{}; }
+operation output_operation(dice::tensor::number type) { return dice::ops::output{.number = type}; }
 
 }  // namespace onnx2hpp

@@ -81,6 +81,7 @@ template <reduction How> void find(node_context& n) {
   op.over[static_cast<std::size_t>(axis)] = true;
   op.last_index = n.integer("select_last_index", 0) != 0;
   n.require(in[axis] <= 1 << 24, "its axis has more than 2^24 elements, so float32 cannot hold every index");
+  n.holds({.type = element::int64, .most = static_cast<double>(in[axis] - 1)});
   n.result(n.add(op, {x}));
 }
 
@@ -108,9 +109,9 @@ constexpr const char* attributes = "axes<18 keepdims noop_with_empty_axes>=18";
 
 const importer known[] = {
     {"ArgMax", find<reduction::arg_max>, 1, "axis keepdims select_last_index>=12",
-     "within the network: an index cannot be an output"},
+     "of at most 2^24 elements; gives integers"},
     {"ArgMin", find<reduction::arg_min>, 1, "axis keepdims select_last_index>=12",
-     "within the network: an index cannot be an output"},
+     "of at most 2^24 elements; gives integers"},
     {"GlobalLpPool", global_lp_pool, 1, "p", "becomes Abs, Pow, ReduceSum, Pow"},
     {"GlobalMaxPool", global_max_pool, 1, "", "becomes ReduceMax"},
     {"ReduceL1", import <reduction::total, 18, kind::abs>, 1, attributes, "axes constant; becomes Abs and ReduceSum"},

@@ -92,7 +92,7 @@ std::vector<std::int64_t> unsqueezed(node_context& n, const std::vector<std::int
 namespace {
 
 template <auto Rule> void import(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const auto dims = Rule(n, {in.dim, in.dim + in.rank});
   if (dims.size() > dice::tensor::max_rank) n.refuse("its output has more than 8 axes");

@@ -1,6 +1,7 @@
 // Resize and its predecessor Upsample.
 #include "graph/node_context.hpp"
 
+#include "dice/graph/ops/antialiased_resize.hpp"
 #include "dice/graph/ops/resize.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 
 namespace onnx2hpp {
 
+using dice::ops::antialiased_resize;
 using dice::ops::resize;
 using dice::ops::resizing;
 
@@ -54,6 +56,19 @@ template <> struct spelling<resize> {
     out("begin", op.begin, unset.begin);
     out("end", op.end, unset.end);
     out("extrapolation", op.extrapolation, unset.extrapolation);
+  }
+};
+
+template <> struct spelling<antialiased_resize> {
+  static constexpr const char* name = "antialiased_resize";
+  static void write(const antialiased_resize& op, const antialiased_resize& unset, initialiser& out) {
+    out.add("axis", literal(op.axis));
+    out.add("to", literal(op.to));
+    write_enum(out, "mode", "resizing", modes, op.mode, unset.mode);
+    out("scale", op.scale, unset.scale);
+    write_enum(out, "from", "coordinates", coordinate_modes, op.from, unset.from);
+    out("exclude_outside", op.exclude_outside, unset.exclude_outside);
+    out("cubic_a", op.cubic_a, unset.cubic_a);
   }
 };
 
@@ -137,6 +152,27 @@ void finish(node_context& n, resize op) {
   else n.result(n.add(op, {x}));
 }
 
+/// The same with antialias: a layer for each axis, those that shrink first.
+void filter(node_context& n, const resize& op) {
+  int x = n.activation(0);
+  const shape in = n.shape_of(x);
+  for (const bool shrinks : {true, false})
+    for (int a = 0; a < in.rank; ++a) {
+      const auto i = static_cast<std::size_t>(a);
+      if (shrinks != (op.scales[i] < 1) || dice::ops::samples_one(op.axis(a, in, op.to))) continue;
+      n.require(op.to[a] > 0, "an axis of its result is empty");
+      x = n.add(antialiased_resize{.axis = a,
+                                   .to = op.to[a],
+                                   .mode = op.mode,
+                                   .scale = op.scales[i],
+                                   .from = op.from,
+                                   .exclude_outside = op.exclude_outside,
+                                   .cubic_a = op.cubic_a},
+                {x});
+    }
+  n.result(x);
+}
+
 resize read_mode(node_context& n) {
   resize op;
   op.to = n.shape_of(n.activation(0));
@@ -186,15 +222,14 @@ void import_resize(node_context& n) {
   }
   bool smaller = false;
   for (int a = 0; a < in.rank; ++a) smaller = smaller || op.scales[static_cast<std::size_t>(a)] < 1;
-  if (n.integer("antialias", 0) != 0 && smaller && op.mode != resizing::nearest)
-    n.refuse("its attribute antialias is 1, which is not supported for smaller results");
-  finish(n, op);
+  if (n.integer("antialias", 0) != 0 && smaller && op.mode != resizing::nearest) filter(n, op);
+  else finish(n, op);
 }
 
 const importer known("Resize", import_resize, 10,
                      "antialias>=18 axes>=18 coordinate_transformation_mode>=11 cubic_coeff_a>=11 exclude_outside>=11 "
                      "extrapolation_value>=11 keep_aspect_ratio_policy>=18 mode nearest_mode>=11",
-                     "scales, sizes and roi constant; antialias only where nothing gets smaller");
+                     "scales, sizes and roi constant; with antialias, becomes an AntialiasedResize for each axis");
 const importer forerunner("Upsample", import_upsample, {1, 9}, "mode scales<9", "scales constant; becomes Resize");
 
 }  // namespace

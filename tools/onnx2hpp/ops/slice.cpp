@@ -62,7 +62,7 @@ std::vector<cut> read_cuts(node_context& n, const std::vector<std::int64_t>& in)
 namespace {
 
 void import(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
   const shape in = n.shape_of(x);
   slice op;
   std::size_t a = 0;

@@ -22,7 +22,7 @@ std::vector<std::int64_t> sizes_of(node_context& n, std::int64_t extent) {
 }
 
 void import(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const int axis = n.axis(n.integer("axis", 0), in.rank);
   const auto sizes = sizes_of(n, in[axis]);

@@ -33,7 +33,7 @@ namespace {
 
 /// Broadcasting goes both ways: extents of 1 in the new shape stay what they are.
 void expand(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const auto wanted = n.integers(1, "new shape");
   const int rank = std::max(in.rank, static_cast<int>(wanted.size()));
@@ -50,7 +50,7 @@ void expand(node_context& n) {
 }
 
 void repeat(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
   const auto repeats = n.integers(1, "repeats");
   n.require(static_cast<int>(repeats.size()) == n.shape_of(x).rank, "it does not have one number of repeats for each axis");
   tile op;

@@ -67,7 +67,7 @@ std::vector<std::size_t> read_perm(node_context& n, int rank) {
 }
 
 void import(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
   const auto perm = read_perm(n, n.shape_of(x).rank);
   n.result(transpose_layer(n, x, {perm.begin(), perm.end()}));
 }

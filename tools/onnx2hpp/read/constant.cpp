@@ -167,6 +167,8 @@ bool is_real(element type) {
   return type == element::float32 || type == element::float64 || type == element::float16 || type == element::bfloat16;
 }
 
+bool is_half(element type) { return type == element::float16 || type == element::bfloat16; }
+
 std::string name_of(element type) {
   static constexpr const char* names[] = {
       "UNDEFINED", "FLOAT",        "UINT8",          "INT8",       "UINT16",         "INT16",  "INT32",     "INT64",
@@ -213,6 +215,13 @@ void to_float32(const constant& c, std::int64_t first, std::span<float> out) {
       else out[i] = converted<float>(as_real(load<T>(at, i)));
     }
   });
+}
+
+constant widened(const constant& c) {
+  if (!is_half(c.type)) return c;
+  const auto numbers = std::make_shared<std::vector<float>>(static_cast<std::size_t>(c.elements()));
+  to_float32(c, 0, *numbers);
+  return {element::float32, c.dims, std::as_bytes(std::span(*numbers)), numbers};
 }
 
 constant make_constant(element type, std::vector<std::int64_t> dims, std::span<const double> values) {

@@ -31,6 +31,8 @@ enum class element : std::int32_t {
 /// Bytes of one element; 0 for a type that this tool does not handle.
 std::size_t size_of(element type);
 bool is_real(element type);
+/// float16 and bfloat16.
+bool is_half(element type);
 /// ONNX's name of the type, for messages.
 std::string name_of(element type);
 
@@ -58,6 +60,9 @@ std::vector<double> reals(const constant& c);
 std::vector<std::int64_t> integers(const constant& c);
 /// Elements [first, first + out.size()) as float32.
 void to_float32(const constant& c, std::int64_t first, std::span<float> out);
+
+/// The constant in float32 if its type is float16 or bfloat16, of which every number is also one of float32.
+constant widened(const constant& c);
 
 /// A constant of type `type` and shape `dims` from its elements, rounded or truncated to that type.
 constant make_constant(element type, std::vector<std::int64_t> dims, std::span<const double> values);

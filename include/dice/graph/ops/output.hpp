@@ -7,9 +7,10 @@
 
 namespace dice::ops {
 
-/// A graph output: what the caller receives.
+/// A graph output: what the caller receives, in the type `number`.
 struct output {
   static constexpr std::string_view onnx = "Output";
+  tensor::number number = tensor::number::float32;
   constexpr std::int64_t view(graph::shapes, const tensor::shape&) const { return 0; }
   constexpr std::int64_t cut_step(int, graph::shapes, const tensor::shape&) const { return 0; }
 };

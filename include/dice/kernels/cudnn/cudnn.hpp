@@ -1,6 +1,7 @@
 /// Umbrella of the cuDNN backend: kernels for GPUs.
 #pragma once
 
+#include "dice/kernels/cudnn/antialiased_resize.hpp"
 #include "dice/kernels/cudnn/average_pool.hpp"
 #include "dice/kernels/cudnn/batch_normalization.hpp"
 #include "dice/kernels/cudnn/binary.hpp"

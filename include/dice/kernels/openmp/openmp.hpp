@@ -1,6 +1,7 @@
 /// Umbrella of the OpenMP backend: blocked, vectorised and threaded kernels for CPUs.
 #pragma once
 
+#include "dice/kernels/openmp/antialiased_resize.hpp"
 #include "dice/kernels/openmp/average_pool.hpp"
 #include "dice/kernels/openmp/batch_normalization.hpp"
 #include "dice/kernels/openmp/binary.hpp"

@@ -1,6 +1,7 @@
 /// Umbrella of the reference kernels: plain loops, one thread, the oracle of all others.
 #pragma once
 
+#include "dice/kernels/reference/antialiased_resize.hpp"
 #include "dice/kernels/reference/average_pool.hpp"
 #include "dice/kernels/reference/batch_normalization.hpp"
 #include "dice/kernels/reference/binary.hpp"

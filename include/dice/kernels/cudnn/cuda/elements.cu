@@ -104,6 +104,21 @@ __global__ void each_resampled(resample p) {
 }
 cudaError_t start(const resample& p, cudaStream_t on) { return launch_each(each_resampled, p, p.n, on); }
 
+__global__ void each_filtered(filter p) {
+  const int i = thread_index();
+  if (i >= p.n) return;
+  const int k = i / p.inner % p.extent;
+  const float* const x = p.x + i / p.inner / p.extent * p.extent_in * p.inner + i % p.inner;
+  const ops::filtered s = ops::filtered_of(p.axis, k + p.first_out);
+  float sum = 0, weights = 0;
+  for (int t = 0; t < s.count; ++t) {
+    const float w = s.weight(p.axis, t);
+    sum += w * x[(s.at(t, p.axis.in) - p.first_in) * p.inner], weights += w;
+  }
+  put(p.y, i, sum / weights, p.end);
+}
+cudaError_t start(const filter& p, cudaStream_t on) { return launch_each(each_filtered, p, p.n, on); }
+
 __global__ void each_pixel(depth_to_space p) {
   const int i = thread_index();
   if (i >= p.n) return;

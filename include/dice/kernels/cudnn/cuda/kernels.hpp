@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dice/graph/activation.hpp"
+#include "dice/graph/antialias.hpp"
 #include "dice/graph/arithmetic.hpp"
 #include "dice/graph/sampling.hpp"
 
@@ -67,6 +68,16 @@ struct resample {
   int extent[max_axes], extent_in[max_axes], first_out[max_axes], first_in[max_axes];
   ops::sampled_axis axis[max_axes];
   float extrapolation;
+  ending end;
+};
+
+/// y[o, k, j] = Σ w x[o, q, j] / Σ w over what filtered_of(axis, k + first_out) says; `first_in` as in resample. Axis k has
+/// `extent` elements, `extent_in` in x; there are `inner` elements j.
+struct filter {
+  float* y;
+  const float* x;
+  int n, extent, extent_in, inner, first_out, first_in;
+  ops::sampled_axis axis;
   ending end;
 };
 
@@ -219,6 +230,7 @@ cudaError_t start(const elements&, cudaStream_t);
 cudaError_t start(const binary&, cudaStream_t);
 cudaError_t start(const gather&, cudaStream_t);
 cudaError_t start(const resample&, cudaStream_t);
+cudaError_t start(const filter&, cudaStream_t);
 cudaError_t start(const rows&, cudaStream_t);
 cudaError_t start(const convert&, cudaStream_t);
 cudaError_t start(const pool&, cudaStream_t);

@@ -1,0 +1,151 @@
+// Activations that hold integers for the model, and leave the network as such.
+#include "convert_model.hpp"
+#include "run_tool.hpp"
+
+#include "dice/graph/ops.hpp"
+#include "dice/runtime/npy.hpp"
+
+namespace onnx2hpp_test {
+namespace {
+
+namespace fs = std::filesystem;
+using dice::tensor::number;
+constexpr int int64 = onnx::TensorProto::INT64, int32 = onnx::TensorProto::INT32, uint8 = onnx::TensorProto::UINT8;
+
+/// x (1, classes, 2, 3) → ArgMax over the classes → "i" (1, 2, 3)
+builder labels(std::int64_t classes = 5) {
+  builder b(13);
+  b.input("x", {1, classes, 2, 3}).output("y");
+  auto& n = b.node("ArgMax", {"x"}, {"i"});
+  set(n, "axis", 1), set(n, "keepdims", 0);
+  return b;
+}
+
+builder with(builder b, const std::string& op, const std::vector<std::string>& in, const std::string& out = "y") {
+  b.node(op, in, {out});
+  return b;
+}
+builder cast(builder b, int to, const std::string& in = "i", const std::string& out = "y") {
+  set(b.node("Cast", {in}, {out}), "to", to);
+  return b;
+}
+
+/// The types of all outputs.
+std::vector<number> types(const builder& b) {
+  std::vector<number> out;
+  for (const auto& l : convert(b).layers)
+    if (const auto* op = l.op.get_if<dice::ops::output>()) out.push_back(op->number);
+  return out;
+}
+
+TEST(Integers, LeaveTheNetworkWithTheirType) {
+  auto b = labels();
+  b.output("i")
+      .ints("axes", {0})
+      .ints("shape", {6})
+      .ints("to", {4, 2, 3})
+      .ints("from", {1})
+      .ints("end", {2})
+      .ints("one", {1});
+  using all = std::vector<number>;
+  EXPECT_EQ(types(with(b, "Identity", {"i"})), (all{number::int64, number::int64}));
+  EXPECT_EQ(types(with(b, "Squeeze", {"i", "axes"}))[0], number::int64);
+  EXPECT_EQ(types(with(b, "Unsqueeze", {"i", "axes"}))[0], number::int64);
+  EXPECT_EQ(types(with(b, "Reshape", {"i", "shape"}))[0], number::int64);
+  EXPECT_EQ(types(with(b, "Flatten", {"i"}))[0], number::int64);
+  EXPECT_EQ(types(with(b, "Transpose", {"i"}))[0], number::int64);
+  EXPECT_EQ(types(with(b, "Slice", {"i", "from", "end", "one"}))[0], number::int64);
+  EXPECT_EQ(types(with(b, "Expand", {"i", "to"}))[0], number::int64);
+  auto joined = b;
+  set(joined.node("Concat", {"i", "i"}, {"y"}), "axis", 0);
+  EXPECT_EQ(types(joined)[0], number::int64);
+  auto taken = b;
+  set(taken.node("Gather", {"i", "from"}, {"y"}), "axis", 1);
+  EXPECT_EQ(types(taken)[0], number::int64);
+  EXPECT_EQ(types(cast(b, int32)), (all{number::int32, number::int64}));
+  EXPECT_EQ(types(cast(b, uint8))[0], number::uint8);
+  EXPECT_EQ(types(cast(b, onnx::TensorProto::FLOAT))[0], number::float32);
+  EXPECT_EQ(operators(convert(cast(b, int32))), "ArgMax");  // a Cast is no layer
+}
+
+TEST(Integers, AreComputedWithOnlyAsReals) {
+  auto b = labels();
+  b.ints("one", {1}).floats("real", {1}, {1});
+  EXPECT_NE(problems(with(b, "Add", {"i", "one"})).find("its input \"i\" holds INT64, and dice computes only with float32"),
+            std::string::npos);
+  auto joined = b;
+  set(joined.node("Concat", {"i", "x"}, {"y"}), "axis", 0);
+  EXPECT_NE(problems(joined), "");
+  EXPECT_EQ(operators(convert(with(cast(b, 1, "i", "f"), "Add", {"f", "real"}))), "ArgMax Add");
+  auto same = with(b, "CastLike", {"i", "x"});
+  same.model.mutable_opset_import(0)->set_version(15);
+  EXPECT_EQ(types(same)[0], number::float32);
+  // A Cast that may lose numbers.
+  EXPECT_EQ(types(cast(labels(256), uint8))[0], number::uint8);
+  EXPECT_NE(problems(cast(labels(257), uint8)).find("its input holds INT64, which may not fit into UINT8"),
+            std::string::npos);
+  EXPECT_NE(problems(cast(labels(), onnx::TensorProto::BOOL)), "");
+}
+
+/// Reals that become integers are cut where they leave the network, or become reals again.
+TEST(Integers, OfReals) {
+  builder b(13);
+  b.input("x", {4}).output("y").output("i");
+  b = cast(cast(b, int64, "x", "i"), 1);
+  const auto net = convert(b);
+  EXPECT_EQ(types(b), (std::vector{number::float32, number::int64}));
+  EXPECT_EQ(operators(net), "Sign Abs Floor Mul");
+  builder narrow(13);
+  narrow.input("x", {4}).output("y");
+  EXPECT_NE(problems(cast(cast(narrow, int64, "x", "i"), int32)), "");  // 2^40 does not fit
+  EXPECT_EQ(types(cast(cast(narrow, int32, "x", "i"), int64))[0], number::int64);
+}
+
+TEST(Integers, AreComparedExactly) {
+  const scratch folder;
+  const auto model = folder.save("net.onnx", with(labels(), "Identity", {"i"}));
+  const auto t = folder.path / "t";
+  fs::create_directory(t);
+  dice::runtime::tensor x = xt::zeros<float>({2, 5, 2, 3});
+  dice::runtime::tensor y = xt::zeros<float>({2, 2, 3});
+  for (int k = 0; k < 12; ++k) y.flat(k) = static_cast<float>(k % 5), x(k / 6, k % 5, k / 3 % 2, k % 3) = 1;
+  dice::runtime::write_npy((t / "x.npy").string(), x);
+  dice::runtime::write_npy((t / "y.npy").string(), y, number::int64);
+  const auto run = [&](const std::vector<std::string>& options = {}) {
+    std::vector<std::string> all{model, "-o", folder.path / "out", "--expect", t};
+    all.insert(all.end(), options.begin(), options.end());
+    return tool(all);
+  };
+  const auto done = run();
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("1 tensor, 2 frames, tolerance 0: all agree"), std::string::npos) << done.out;
+  EXPECT_NE(read_file(folder.path / "out" / "net.hpp").find("output op{.number = ::dice::tensor::number::int64};"),
+            std::string::npos);
+  EXPECT_NE(read_file(folder.path / "out" / "net.json").find("\"type\": \"int64\""), std::string::npos);
+
+  y.flat(7) += 1;
+  dice::runtime::write_npy((t / "y.npy").string(), y, number::int64);
+  const auto wrong = run();
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_NE(wrong.out.find("differs: 1 of 12"), std::string::npos) << wrong.out;
+  EXPECT_NE(wrong.err.find("error 0.0833 (share of unequal numbers), tolerance 0;"), std::string::npos) << wrong.err;
+  EXPECT_EQ(run({"--tolerance", "0.084"}).code, 0);
+  EXPECT_EQ(run({"--tolerance", "0.083"}).code, 1);
+
+  dice::runtime::write_npy((t / "y.npy").string(), y);
+  EXPECT_NE(run().err.find("tensor \"y\" is int64 (N, 2, 3): save it with .astype(np.int64)"), std::string::npos)
+      << run().err;
+  fs::remove(t / "y.npy");
+  onnx::TensorProto p;
+  p.set_data_type(int64);
+  for (const int d : {2, 2, 3}) p.add_dims(d);
+  for (int k = 0; k < 12; ++k) p.add_int64_data(k % 5);
+  folder.write("t/y.pb", p.SerializeAsString());
+  EXPECT_EQ(run().code, 0) << run().err;
+  p.set_int64_data(3, (1 << 24) + 1);
+  folder.write("t/y.pb", p.SerializeAsString());
+  EXPECT_NE(run().err.find("holds 16777217, which no result can be"), std::string::npos) << run().err;
+}
+
+}  // namespace
+}  // namespace onnx2hpp_test

@@ -1,0 +1,269 @@
+// What converted nodes compute, by the reference kernels, where they become several layers.
+#include "convert_model.hpp"
+#include "expect/evaluation.hpp"
+
+#include "dice/graph/ops/output.hpp"
+#include "dice/runtime/numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+
+namespace onnx2hpp_test {
+namespace {
+
+using floats = std::vector<float>;
+constexpr float never = -std::numeric_limits<float>::infinity();
+
+/// As many numbers from -1 to 1 as `s` needs.
+floats numbers(const shape& s, std::uint32_t seed) {
+  floats out(static_cast<std::size_t>(s.elements()));
+  for (float& x : out) seed = seed * 1664525u + 1013904223u, x = static_cast<float>(seed >> 8) / (1 << 23) - 1;
+  return out;
+}
+
+/// The last output of the network for these inputs.
+floats compute(const builder& b, const std::vector<floats>& inputs) {
+  const auto net = convert(b);
+  floats out;
+  onnx2hpp::evaluation(net).run([&](int layer) { return inputs.at(static_cast<std::size_t>(layer)).data(); },
+                                [&](int layer, const float* values) {
+                                  if (layer == net.layers.back().operands[0])
+                                    out.assign(values, values + result(net).elements());
+                                });
+  return out;
+}
+
+void expect_near(const floats& found, const floats& expected, const std::string& what) {
+  ASSERT_EQ(found.size(), expected.size()) << what;
+  for (std::size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-5f) << what << ", element " << i;
+}
+
+std::vector<std::int64_t> dims(const shape& s) { return {s.dim, s.dim + s.rank}; }
+
+/// NumPy's matmul of stacks with the same number of axes, at least two.
+floats multiplied(const floats& a, const shape& sa, const floats& b, const shape& sb, shape& out) {
+  const int rank = sa.rank;
+  out = sa;
+  for (int k = 0; k + 2 < rank; ++k) out[k] = std::max(sa[k], sb[k]);
+  out[rank - 1] = sb[rank - 1];
+  floats y;
+  for (std::int64_t i = 0; i < out.elements(); ++i) {
+    std::int64_t rest = i, at_a = 0, at_b = 0, step_a = sa[rank - 2] * sa[rank - 1], step_b = sb[rank - 2] * sb[rank - 1];
+    const auto column = rest % out[rank - 1], row = (rest /= out[rank - 1]) % out[rank - 2];
+    rest /= out[rank - 2];
+    for (int k = rank - 3; k >= 0; rest /= out[k--]) {
+      if (sa[k] > 1) at_a += rest % out[k] * step_a;
+      if (sb[k] > 1) at_b += rest % out[k] * step_b;
+      step_a *= sa[k], step_b *= sb[k];
+    }
+    float sum = 0;
+    for (std::int64_t k = 0; k < sa[rank - 1]; ++k)
+      sum += a[static_cast<std::size_t>(at_a + row * sa[rank - 1] + k)] *
+             b[static_cast<std::size_t>(at_b + k * sb[rank - 1] + column)];
+    y.push_back(sum);
+  }
+  return y;
+}
+
+TEST(Computed, MatMulWithStacksOfConstants) {
+  /// Operands as they are given, and as stacks.
+  struct {
+    shape a, b, stack_a, stack_b;
+  } const all[] = {{{2, 3}, {3, 4}, {2, 3}, {3, 4}},
+                   {{3}, {3, 4}, {1, 3}, {3, 4}},
+                   {{2, 3}, {3}, {2, 3}, {3, 1}},
+                   {{4}, {4}, {1, 4}, {4, 1}},
+                   {{2, 3}, {5, 3, 4}, {1, 2, 3}, {5, 3, 4}},
+                   {{5, 2, 3}, {3, 4}, {5, 2, 3}, {1, 3, 4}},
+                   {{3}, {5, 3, 4}, {1, 1, 3}, {5, 3, 4}},
+                   {{5, 2, 3}, {3}, {5, 2, 3}, {1, 3, 1}},
+                   {{2, 1, 2, 3}, {5, 3, 4}, {2, 1, 2, 3}, {1, 5, 3, 4}},
+                   {{2, 5, 3, 4}, {2, 1, 4, 2}, {2, 5, 3, 4}, {2, 1, 4, 2}}};
+  for (const auto& c : all)
+    for (const bool first : {true, false}) {
+      const auto a = numbers(c.a, 1), b = numbers(c.b, 2);
+      builder model;
+      model.input("x", dims(first ? c.b : c.a)).output("y").floats("w", dims(first ? c.a : c.b), first ? a : b);
+      if (first) model.node("MatMul", {"w", "x"}, {"y"});
+      else model.node("MatMul", {"x", "w"}, {"y"});
+      shape expected, given;
+      const auto y = multiplied(a, c.stack_a, b, c.stack_b, expected);
+      for (int k = 0; k < expected.rank; ++k)
+        if (!(k == expected.rank - 2 && c.a.rank == 1) && !(k == expected.rank - 1 && c.b.rank == 1))
+          given.push_back(expected[k]);
+      const auto what = onnx2hpp::literal(c.a) + onnx2hpp::literal(c.b) + (first ? ", constant first" : "");
+      EXPECT_EQ(result(convert(model)), given) << what;
+      expect_near(compute(model, {first ? b : a}), y, what);
+    }
+  builder many;
+  many.input("x", {65, 2, 3}).output("y").weights("w", {65, 3, 4});
+  many.node("MatMul", {"x", "w"}, {"y"});
+  EXPECT_NE(problems(many).find("is more than 64 matrices"), std::string::npos);
+  builder wrong;
+  wrong.input("x", {2, 2, 3}).output("y").weights("w", {3, 3, 4});
+  wrong.node("MatMul", {"x", "w"}, {"y"});
+  EXPECT_NE(problems(wrong).find("the stacks of its matrices differ"), std::string::npos);
+}
+
+TEST(Computed, LpPool) {
+  const auto x = numbers({1, 2, 7}, 3);
+  for (const int p : {1, 2, 3})
+    for (const bool ceil : {false, true}) {
+      builder b(18);
+      b.input("x", {1, 2, 7}).output("y");
+      auto& n = b.node("LpPool", {"x"}, {"y"});
+      set_list(n, "kernel_shape", {3}), set_list(n, "strides", {2}), set_list(n, "dilations", {2});
+      set(n, "pads", std::vector<std::int64_t>{1, 0}), set(n, "ceil_mode", ceil ? 1 : 0);
+      if (p != 2) set(n, "p", p);
+      floats y;
+      for (int c = 0; c < 2; ++c)
+        for (int o = 0; o < (ceil ? 3 : 2); ++o) {
+          float sum = 0;
+          for (int k = 0; k < 3; ++k)
+            if (const int i = 2 * o - 1 + 2 * k; i >= 0 && i < 7)
+              sum += std::pow(std::abs(x[static_cast<std::size_t>(7 * c + i)]), static_cast<float>(p));
+          y.push_back(std::pow(sum, 1 / static_cast<float>(p)));
+        }
+      expect_near(compute(b, {x}), y, "p = " + std::to_string(p));
+    }
+  builder b(18);
+  b.input("x", {1, 2, 7}).output("y");
+  auto& n = b.node("LpPool", {"x"}, {"y"});
+  set_list(n, "kernel_shape", {2}), set(n, "auto_pad", "SAME_UPPER"), set(n, "p", 0);
+  EXPECT_NE(problems(b).find("its p is not positive"), std::string::npos);
+}
+
+/// Attention of one head: 4 queries of 2 features, 5 keys.
+struct attention {
+  explicit attention(int opset = 24) : model(opset) {
+    model.input("q", {1, 1, 4, 2}).input("k", {1, 1, 5, 2}).input("v", {1, 1, 5, 2}).output("y");
+    node = &model.node("Attention", {"q", "k", "v"}, {"y"});
+  }
+  /// What it should compute if a query q sees key k only where sees(q, k), or the scores of a stage.
+  floats expected(const std::function<bool(int, int)>& sees, float cap = 0, bool weights_only = false) const {
+    floats y;
+    for (int query = 0; query < 4; ++query) {
+      float score[5], sum = 0, out[2]{};
+      for (int key = 0; key < 5; ++key) {
+        const auto at = [&](const floats& x, int row, int column) { return x[static_cast<std::size_t>(2 * row + column)]; };
+        float s = (at(q, query, 0) * at(k, key, 0) + at(q, query, 1) * at(k, key, 1)) / std::sqrt(2.0f);
+        if (cap > 0) s = cap * std::tanh(s / cap);
+        score[key] = sees(query, key) ? std::exp(s) : 0;
+        sum += score[key];
+      }
+      for (int key = 0; key < 5; ++key) {
+        const float w = sum > 0 ? score[key] / sum : 0;
+        if (weights_only) y.push_back(w);
+        for (const int f : {0, 1}) out[f] += w * v[static_cast<std::size_t>(2 * key + f)];
+      }
+      if (!weights_only) y.insert(y.end(), out, out + 2);
+    }
+    return y;
+  }
+  void check(const std::function<bool(int, int)>& sees, const std::string& what, float cap = 0) const {
+    expect_near(compute(model, {q, k, v}), expected(sees, cap), what);
+  }
+  /// Input number `input` of the node is `name`.
+  void give(int input, const std::string& name) {
+    while (node->input_size() < input) node->add_input("");
+    node->add_input(name);
+  }
+
+  builder model;
+  onnx::NodeProto* node;
+  floats q = numbers({4, 2}, 4), k = numbers({5, 2}, 5), v = numbers({5, 2}, 6);
+};
+
+TEST(Computed, AttentionThatIsLimited) {
+  attention causal;
+  set(*causal.node, "is_causal", 1);
+  causal.check([](int q, int k) { return k <= q; }, "causal");
+
+  attention window(25);
+  set(*window.node, "left_window_size", 1), set(*window.node, "right_window_size", 2);
+  window.check([](int q, int k) { return k >= q - 1 && k <= q + 2; }, "window");
+
+  attention few;  // the four queries are the last of four keys
+  few.model.ints("n", {4}), few.give(6, "n"), set(*few.node, "is_causal", 1);
+  few.check([](int q, int k) { return k <= q && k < 4; }, "number of keys");
+
+  attention masked;  // query 2 sees nothing, and the mask lacks the last key
+  masked.model.tensor("m", onnx::TensorProto::BOOL, {4, 4})
+      .set_raw_data(std::string("\1\1\0\1\0\1\1\1\0\0\0\0\1\0\0\0", 16));
+  masked.give(3, "m"), set(*masked.node, "softcap", 0.5f);
+  const bool mask[4][4]{{true, true, false, true}, {false, true, true, true}, {}, {true}};
+  const auto sees = [&](int q, int k) { return k < 4 && mask[q][k]; };
+  masked.check(sees, "mask and softcap", 0.5f);
+  masked.model.graph().mutable_output(0)->set_name("s");
+  for (const char* name : {"", "", "s"}) masked.node->add_output(name);
+  set(*masked.node, "qk_matmul_output_mode", 3);
+  expect_near(compute(masked.model, {masked.q, masked.k, masked.v}), masked.expected(sees, 0.5f, true), "weights");
+
+  attention added;
+  added.model.floats("m", {1, 5}, {0, never, 0, never, 0}), added.give(3, "m"), set(*added.node, "is_causal", 1);
+  added.check([](int q, int k) { return k <= q && k % 2 == 0; }, "added mask");
+
+  attention wide;
+  wide.model.weights("m", {4, 6}), wide.give(3, "m");
+  EXPECT_NE(problems(wide.model).find("its mask does not fit"), std::string::npos);
+  attention outputs;
+  outputs.node->add_output("present");
+  outputs.model.output("present");
+  EXPECT_NE(problems(outputs.model).find("output 1 of Attention is not supported"), std::string::npos);
+}
+
+TEST(Computed, Comparisons) {
+  constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN(),
+                  least = std::numeric_limits<float>::denorm_min();
+  const floats x{-1, 0, least, 1, std::nextafter(1.0f, 2.0f), inf, -inf, nan}, c{-1, -least, 0, 1, 1, 1, 1, 1};
+  const auto check = [&](const char* op, auto compares) {
+    for (const int how : {0, 1, 2}) {  // two inputs, or either is a constant
+      builder b(13);
+      b.output("y");
+      how == 1 ? b.floats("a", {8}, c) : b.input("a", {8});
+      how == 2 ? b.floats("b", {8}, c) : b.input("b", {8});
+      b.node(op, {"a", "b"}, {"y"});
+      const auto& first = how == 1 ? c : x;
+      const auto& second = how == 1 ? x : c;
+      if (how == 0 && std::string(op) != "Greater" && std::string(op) != "Less") {
+        EXPECT_NE(problems(b).find("it compares two activations"), std::string::npos);
+        continue;
+      }
+      EXPECT_EQ(convert(b).layers.back().op.get_if<dice::ops::output>()->number, dice::tensor::number::boolean);
+      const auto y = compute(b, how == 0 ? std::vector<floats>{x, c} : std::vector<floats>{x});
+      for (std::size_t i = 0; i < y.size(); ++i)
+        EXPECT_EQ(dice::runtime::as_number<bool>(y[i]), compares(first[i], second[i])) << op << ' ' << how << ' ' << i;
+    }
+  };
+  check("Greater", std::greater<>());
+  check("GreaterOrEqual", std::greater_equal<>());
+  check("Less", std::less<>());
+  check("LessOrEqual", std::less_equal<>());
+  check("Equal", std::equal_to<>());
+  builder b(13);
+  b.input("x", {2}).output("y").floats("c", {2}, {1, inf});
+  b.node("LessOrEqual", {"x", "c"}, {"y"});
+  EXPECT_NE(problems(b).find("its constant has numbers that are not finite"), std::string::npos);
+  // As numbers, and as a type of its own.
+  builder m(13);
+  m.input("x", {3}).output("y").scalar("half", 0.5f);
+  m.node("Greater", {"x", "half"}, {"mask"});
+  set(m.node("Cast", {"mask"}, {"m"}), "to", onnx::TensorProto::FLOAT);
+  m.node("Mul", {"x", "m"}, {"y"});
+  expect_near(compute(m, {{0.25f, 0.5f, 0.75f}}), {0, 0, 0.75f}, "mask");
+}
+
+TEST(Computed, IntegersThatBecomeRealsAgain) {
+  builder b(13);
+  b.input("x", {6}).output("y");
+  set(b.node("Cast", {"x"}, {"i"}), "to", onnx::TensorProto::INT32);
+  set(b.node("Cast", {"i"}, {"y"}), "to", onnx::TensorProto::FLOAT);
+  expect_near(compute(b, {{-2.75f, -0.5f, 0, 0.99f, 1, 1e6f}}), {-2, 0, 0, 0, 1, 1e6f}, "truncated");
+}
+
+}  // namespace
+}  // namespace onnx2hpp_test

@@ -1,0 +1,110 @@
+// Sequences of tensors, which PyTorch's dynamo exporter writes for a Split if it does not optimise: they exist only during
+// the conversion.
+#include "ops/layers.hpp"
+
+#include <algorithm>
+
+namespace onnx2hpp {
+
+namespace {
+
+constexpr std::int64_t longest = 256;
+
+value layer_value(int index) { return {value::kind::layer, index}; }
+
+/// The sizes of the parts: as listed, or all `split` (but for the last one), or 1.
+std::vector<std::int64_t> sizes_of(node_context& n, std::int64_t extent) {
+  std::int64_t each = 1;
+  if (n.given(1)) {
+    auto sizes = n.integers(1, "split");
+    if (n.data(1, "split").rank() > 0) return sizes;
+    n.require(sizes.size() == 1 && sizes[0] > 0, "its split is not positive");
+    each = std::min(sizes[0], extent);
+  }
+  const auto parts = (extent + each - 1) / each;
+  n.require(parts <= longest, "its sequence has more than 256 tensors");
+  std::vector<std::int64_t> out(static_cast<std::size_t>(parts), each);
+  out.back() = extent - (parts - 1) * each;
+  return out;
+}
+
+shape without(const shape& s, int axis) {
+  shape out;
+  for (int a = 0; a < s.rank; ++a)
+    if (a != axis) out.push_back(s[a]);
+  return out;
+}
+
+void split(node_context& n) {
+  const int x = n.activation(0);
+  const shape in = n.shape_of(x);
+  const int axis = n.axis(n.integer("axis", 0), in.rank);
+  const bool keep = n.integer("keepdims", 1) != 0 || n.given(1);
+  value out{.is = value::kind::sequence};
+  std::int64_t from = 0;
+  for (const auto size : sizes_of(n, in[axis])) {
+    n.require(size > 0, "one of its parts is empty");
+    n.require(size <= in[axis] - from, "its parts are larger than its input");
+    int part = size == in[axis] ? x : slice_layer(n, x, axis, from, size);
+    if (!keep) part = reshape_layer(n, part, without(n.shape_of(part), axis));
+    out.items.push_back(layer_value(part));
+    from += size;
+  }
+  n.require(from == in[axis], "its parts are smaller than its input");
+  n.result(std::move(out));
+}
+
+void construct(node_context& n) {
+  value out{.is = value::kind::sequence};
+  for (int k = 0; k < n.inputs(); ++k) {
+    out.items.push_back(n.any(k));
+    n.require(out.items.back().is != value::kind::sequence, "it is a sequence of sequences");
+  }
+  n.result(std::move(out));
+}
+
+void at(node_context& n) {
+  const auto& items = n.sequence(0);
+  const auto position = n.integers(1, "position");
+  n.require(position.size() == 1, "its position is not one number");
+  const auto size = static_cast<std::int64_t>(items.size());
+  n.require(position[0] >= -size && position[0] < size, "its position is not in the sequence");
+  n.result(items[static_cast<std::size_t>(position[0] < 0 ? position[0] + size : position[0])]);
+}
+
+void length(node_context& n) {
+  const auto size = static_cast<std::int64_t>(n.sequence(0).size());
+  n.result(make_constant(element::int64, {}, std::span(&size, 1)));
+}
+
+void join(node_context& n) {
+  std::vector<int> layers;
+  for (const value& v : n.sequence(0)) {
+    n.require(v.is == value::kind::layer, "its sequence has constants");
+    n.require(v.holds.type == element::float32, "its sequence holds integers");
+    layers.push_back(v.index);
+  }
+  n.require(!layers.empty(), "its sequence is empty");
+  const bool stack = n.integer("new_axis", 0) != 0;
+  const shape in = n.shape_of(layers[0]);
+  const int axis = n.axis(n.integer("axis", 0), in.rank + (stack ? 1 : 0));
+  if (stack) {
+    shape wide;
+    for (int a = 0; a <= in.rank; ++a) wide.push_back(a == axis ? 1 : in[a < axis ? a : a - 1]);
+    for (int& l : layers) {
+      n.require(n.shape_of(l) == in, "the tensors of its sequence differ in shape");
+      l = reshape_layer(n, l, wide);
+    }
+  }
+  n.result(layers.size() == 1 ? layers[0] : concat_layer(n, layers, axis));
+}
+
+constexpr const char* while_converting = "exists only while the model is converted; at most 256 tensors";
+const importer known[] = {{"ConcatFromSequence", join, 11, "axis new_axis", "becomes Concat or Reshape"},
+                          {"SequenceAt", at, 11, "", "position constant"},
+                          {"SequenceConstruct", construct, 11, "", while_converting},
+                          {"SequenceLength", length, 11, ""},
+                          {"SplitToSequence", split, 11, "axis keepdims", "split constant; becomes Slice, Reshape"}};
+
+}  // namespace
+}  // namespace onnx2hpp
