@@ -107,7 +107,7 @@ TEST(Normalizations, GroupsFromAnInstanceNormalization) {
   EXPECT_EQ(written(net, 0), (floats{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(written(net, 1), (floats{6, 5, 4, 3, 2, 1}));
   EXPECT_EQ(net.layers[2].result, (shape{2, 3, 2, 4, 5}));
-  EXPECT_EQ(operators(convert(groups({1, 2, 3}))), "Reshape InstanceNormalization Reshape Mul Add");
+  EXPECT_EQ(operators(convert(groups({1, 2, 3}))), "Reshape InstanceNormalization Reshape BatchNormalization");
 }
 
 TEST(Normalizations, AScaleOfGroupsWithABiasOfChannelsStays) {

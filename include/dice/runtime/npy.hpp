@@ -178,10 +178,7 @@ struct npy_file {
     try {
       using dice::tensor::number;
       const auto as = type == number::boolean ? number::uint8 : type;  // damaged files may have bytes other than 0 and 1
-      return dice::tensor::with_type_of(as, [&]<class T>(T) -> tensor {
-        if (header.fortran) return floats(read(xt::xarray<T, xt::layout_type::column_major>()));
-        return floats(read(xt::xarray<T, xt::layout_type::row_major>()));
-      });
+      return dice::tensor::with_type_of(as, [&]<class T>(T) { return floats<T>(); });
     } catch (const std::bad_alloc&) {
       in.fail("does not fit into memory: " + std::to_string(header.bytes) + " bytes");
     }
@@ -192,13 +189,15 @@ struct npy_file {
     if (files::is_special(path)) throw files::error("'" + path + "' is a folder, a pipe or a device, not a .npy file");
     return path;
   }
-  template <class T> [[gnu::cold]] T read(T) const {
-    auto all = T::from_shape(std::vector<std::size_t>(header.shape.begin(), header.shape.end()));
-    if (!in.read(all.data(), static_cast<std::size_t>(header.bytes), header.data)) in.fail("cannot be read");
-    return all;
+  /// The file's numbers of type T. Not in the lambda above: clang 14 would not instantiate xtensor's functions there.
+  template <class T> tensor floats() const {
+    if (header.fortran) return floats_of<xt::xarray<T, xt::layout_type::column_major>>();
+    return floats_of<xt::xarray<T, xt::layout_type::row_major>>();
   }
-  tensor floats(auto all) const {
-    using T = typename decltype(all)::value_type;
+  template <class Array> [[gnu::cold]] tensor floats_of() const {
+    using T = typename Array::value_type;
+    auto all = Array::from_shape(std::vector<std::size_t>(header.shape.begin(), header.shape.end()));
+    if (!in.read(all.data(), static_cast<std::size_t>(header.bytes), header.data)) in.fail("cannot be read");
     if constexpr (!std::same_as<T, float>)
       for (const T n : all)
         if (as_number<T>(static_cast<float>(n)) != n)
