@@ -91,7 +91,7 @@ def ncnn(path, threads):
         def run():
             extractor = net.create_extractor()
             extractor.input("in0", matrix)
-            return [numpy.array(extractor.extract(output)[1]) for output in net.output_names()]
+            return [numpy.array(extractor.extract(f"out{k}")[1]) for k in range(len(net.output_names()))]
         return run
     return library.__version__, load
 
