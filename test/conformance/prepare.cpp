@@ -76,27 +76,30 @@ outcome convert(const test_case& c, const std::vector<int>& kept, const fs::path
   return out;
 }
 
-/// Keeps as many of the first float inputs as onnx2hpp accepts: those that must be constants (weights, limits) come last.
+/// Element types that are float32 in dice.
+const std::vector<int> reals_of_dice = {onnx::TensorProto::FLOAT, onnx::TensorProto::DOUBLE, onnx::TensorProto::FLOAT16};
+
+/// Keeps as many of the first real inputs as onnx2hpp accepts: those that must be constants (weights, limits) come last.
 outcome convert(const test_case& c, const fs::path& file) {
   std::vector<int> kept;
   for (std::size_t k = 0; k < c.inputs.size(); ++k)
-    if (why_not({onnx::TensorProto::FLOAT}, "input", c.inputs[k]).empty()) kept.push_back(static_cast<int>(k));
+    if (why_not(reals_of_dice, "input", c.inputs[k]).empty()) kept.push_back(static_cast<int>(k));
   for (;; kept.pop_back()) {
     auto out = convert(c, kept, file);
     if (out.network || kept.size() <= 1) return out;
   }
 }
 
-/// The element type of each output of a network.
-std::vector<int> types_of_outputs(const onnx2hpp::network& net) {
-  std::vector<int> out;
+/// The element types that each output of a network stands for.
+std::vector<std::vector<int>> types_of_outputs(const onnx2hpp::network& net) {
+  std::vector<std::vector<int>> out;
   for (const auto& l : net.layers)
     if (const auto* op = l.op.get_if<dice::ops::output>())
-      out.push_back(op->number == dice::tensor::number::int64     ? onnx::TensorProto::INT64
-                    : op->number == dice::tensor::number::int32   ? onnx::TensorProto::INT32
-                    : op->number == dice::tensor::number::uint8   ? onnx::TensorProto::UINT8
-                    : op->number == dice::tensor::number::boolean ? onnx::TensorProto::BOOL
-                                                                  : onnx::TensorProto::FLOAT);
+      out.push_back(op->number == dice::tensor::number::int64     ? std::vector<int>{onnx::TensorProto::INT64}
+                    : op->number == dice::tensor::number::int32   ? std::vector<int>{onnx::TensorProto::INT32}
+                    : op->number == dice::tensor::number::uint8   ? std::vector<int>{onnx::TensorProto::UINT8}
+                    : op->number == dice::tensor::number::boolean ? std::vector<int>{onnx::TensorProto::BOOL}
+                                                                  : reals_of_dice);
   return out;
 }
 
@@ -111,12 +114,12 @@ std::string reason(const test_case& c, const outcome& o) {
   if (!unknown.empty()) return fmt::format("operators not supported: {}", fmt::join(unknown, ", "));
   if (!constants_only.empty()) return fmt::format("supported on constants only: {}", fmt::join(constants_only, ", "));
   using tensor = onnx::TensorProto;
-  if (o.kept.empty() && !c.inputs.empty()) return why_not({tensor::FLOAT}, "input", c.inputs[0]);
-  const auto types = o.network ? types_of_outputs(*o.network) : std::vector<int>();
+  if (o.kept.empty() && !c.inputs.empty()) return why_not(reals_of_dice, "input", c.inputs[0]);
+  const auto types = o.network ? types_of_outputs(*o.network) : std::vector<std::vector<int>>();
+  auto any = reals_of_dice;
+  any.insert(any.end(), {tensor::INT64, tensor::INT32, tensor::UINT8, tensor::BOOL});
   for (std::size_t k = 0; const auto& v : c.model.graph().output()) {
-    const auto why = o.network
-                         ? why_not({types.at(k++)}, "output", v)
-                         : why_not({tensor::FLOAT, tensor::INT64, tensor::INT32, tensor::UINT8, tensor::BOOL}, "output", v);
+    const auto why = why_not(o.network ? types.at(k++) : any, "output", v);
     if (!why.empty()) return why;
   }
   if (o.network) return "";

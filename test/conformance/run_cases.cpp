@@ -2,6 +2,7 @@
 //
 // Ranks are threads of this process. Results are compared with output_*.pb.
 #include "entry.hpp"
+#include "read/constant.hpp"
 #include "tolerance.hpp"
 
 #include "dice/channels/in_process/hub.hpp"
@@ -30,12 +31,20 @@ struct values {
   tensor::number type;
 };
 
-/// A tensor whose elements are raw data of the type `type`.
+/// A tensor whose elements are raw data of the type `type`; for float32 of any real type.
 values read(const std::string& path, tensor::number type) {
   std::ifstream in(path, std::ios::binary);
   onnx::TensorProto t;
   if (!t.ParseFromIstream(&in) || !t.has_raw_data()) throw std::runtime_error(path + " is not a tensor with raw data");
   values out{{t.dims().begin(), t.dims().end()}, {}, type};
+  if (type == tensor::number::float32) {
+    const auto* first = reinterpret_cast<const std::byte*>(t.raw_data().data());
+    const auto c = onnx2hpp::make_constant(static_cast<onnx2hpp::element>(t.data_type()), out.dims,
+                                           std::vector(first, first + t.raw_data().size()));
+    out.data.resize(static_cast<std::size_t>(c.elements()));
+    onnx2hpp::to_float32(c, 0, out.data);
+    return out;
+  }
   tensor::with_type_of(type, [&]<class T>(T) {
     std::vector<std::conditional_t<sizeof(T) == 1, std::uint8_t, T>> numbers(t.raw_data().size() / sizeof(T));
     std::memcpy(numbers.data(), t.raw_data().data(), t.raw_data().size());

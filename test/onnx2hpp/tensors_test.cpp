@@ -144,9 +144,11 @@ TEST(Attention, OfHeadsThatShareKeys) {
   set(m, "q_num_heads", 6), set(m, "kv_num_heads", 3);
   EXPECT_EQ(result(convert(flat)), (shape{2, 5, 24}));
   builder cached(23);
-  cached.input("q", {2, 6, 5, 8}).input("k", {2, 6, 7, 8}).input("p", {2, 6, 1, 8}).output("y");
-  cached.node("Attention", {"q", "k", "k", "", "p", "p"}, {"y"});
-  EXPECT_NE(problems(cached).find("a cache of keys and values"), std::string::npos);
+  cached.input("q", {2, 6, 5, 8}).input("k", {2, 6, 7, 8}).input("p", {2, 6, 1, 8}).output("y").output("all");
+  auto& c = cached.node("Attention", {"q", "k", "k", "", "p", "p"}, {"y", "all"});
+  EXPECT_EQ(result(convert(cached)), (shape{2, 6, 8, 8}));
+  c.set_input(5, "");
+  EXPECT_NE(problems(cached).find("a cache of keys or of values, not of both"), std::string::npos);
 }
 
 TEST(Where, WithAConstantCondition) {

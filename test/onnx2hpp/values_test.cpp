@@ -210,10 +210,32 @@ TEST(Computed, AttentionThatIsLimited) {
   attention wide;
   wide.model.weights("m", {4, 6}), wide.give(3, "m");
   EXPECT_NE(problems(wide.model).find("its mask does not fit"), std::string::npos);
-  attention outputs;
-  outputs.node->add_output("present");
-  outputs.model.output("present");
-  EXPECT_NE(problems(outputs.model).find("output 1 of Attention is not supported"), std::string::npos);
+}
+
+TEST(Computed, AttentionWithACache) {
+  const attention whole;
+  const auto head = [](const floats& x, int rows) { return floats(x.begin(), x.begin() + 2 * rows); };
+  const auto tail = [](const floats& x, int rows) { return floats(x.end() - 2 * rows, x.end()); };
+  for (const bool flat : {false, true}) {
+    const auto of = [&](std::int64_t rows) {
+      return flat ? std::vector<std::int64_t>{1, rows, 2} : std::vector<std::int64_t>{1, 1, rows, 2};
+    };
+    builder b(24);
+    b.input("q", of(4)).input("k", of(3)).input("v", of(3)).input("past_k", {1, 1, 2, 2}).input("past_v", {1, 1, 2, 2});
+    b.output("y");
+    auto& n = b.node("Attention", {"q", "k", "v", "", "past_k", "past_v"}, {"y", "present_k", "present_v"});
+    set(n, "is_causal", 1);
+    if (flat) set(n, "q_num_heads", 1), set(n, "kv_num_heads", 1);
+    const std::vector<floats> inputs{whole.q, tail(whole.k, 3), tail(whole.v, 3), head(whole.k, 2), head(whole.v, 2)};
+    expect_near(compute(b, inputs), whole.expected([](int q, int k) { return k <= q + 2; }), "y");
+    for (const bool keys : {true, false}) {
+      b.graph().mutable_output(0)->set_name(keys ? "present_k" : "present_v");
+      expect_near(compute(b, inputs), keys ? whole.k : whole.v, "present");
+    }
+    b.ints("n", {4});
+    n.add_input("n");
+    EXPECT_NE(problems(b).find("a cache and the number of keys"), std::string::npos);
+  }
 }
 
 TEST(Computed, Comparisons) {

@@ -35,9 +35,9 @@ constant bias_of(const constant& mask, std::int64_t keys) {
 }
 
 /// Which keys a query at position i of the sequence may see: those at i - left … i + right (-1: all on this side), among the
-/// first `keys[b]` of batch b.
+/// first `keys[b]` of batch b. `past` keys lie before the position of the first query.
 struct limits {
-  std::int64_t left = -1, right = -1;
+  std::int64_t left = -1, right = -1, past = 0;
   std::vector<std::int64_t> keys{};  ///< empty: all; the queries are the last of them
 
   bool any() const { return left >= 0 || right >= 0 || !keys.empty(); }
@@ -45,7 +45,8 @@ struct limits {
     const auto batches = std::max<std::int64_t>(1, static_cast<std::int64_t>(keys.size()));
     std::vector<double> out(folded_size({batches, queries, all}));
     for (std::int64_t b = 0, i = 0; b < batches; ++b) {
-      const auto seen = keys.empty() ? all : keys[static_cast<std::size_t>(b)], offset = keys.empty() ? 0 : seen - queries;
+      const auto seen = keys.empty() ? all : keys[static_cast<std::size_t>(b)],
+                 offset = keys.empty() ? past : seen - queries;
       for (std::int64_t q = 0; q < queries; ++q)
         for (std::int64_t k = 0; k < all; ++k, ++i) {
           const auto back = q + offset - k;
@@ -80,9 +81,16 @@ int weights_of(node_context& n, int scores, const std::optional<constant>& bias)
   return blind ? replace(n, weights, make_constant(element::float32, dims, std::span<const double>(zeros))) : weights;
 }
 
+/// Keys or values behind those of the cache, input `past`; both as (batch, heads, sequence, size). They are output
+/// `present`, too.
+int cached(node_context& n, int layer, bool flat, int past, int present) {
+  if (flat) layer = transpose_layer(n, layer, {0, 2, 1, 3});
+  if (n.given(past)) layer = concat_layer(n, {n.activation(past), layer}, 2);
+  n.result(layer, present);
+  return layer;
+}
+
 void import(node_context& n) {
-  for (const int k : {4, 5})
-    if (n.given(k)) n.refuse("it has a cache of keys and values; only whole sequences are supported");
   n.ignore({"softmax_precision"});
   int q = n.activation(0), k = n.activation(1), v = n.activation(2);
   const int rank = n.shape_of(q).rank;
@@ -93,17 +101,27 @@ void import(node_context& n) {
   const auto heads = n.integer("q_num_heads", flat ? 0 : sq[1]), kv_heads = n.integer("kv_num_heads", flat ? 0 : sk[1]);
   n.require(heads > 0 && kv_heads > 0 && heads % kv_heads == 0 && sq[rank - 1] > 0, "its heads cannot be divided evenly");
   const auto sharing = heads / kv_heads, batch = sq[0];
-  const auto queries = sq[flat ? 1 : 2], keys = sk[flat ? 1 : 2];
+  const auto queries = sq[flat ? 1 : 2];
+  auto keys = sk[flat ? 1 : 2];
   n.require(!flat || (sq[2] % heads == 0 && sk[2] % kv_heads == 0 && sv[2] % kv_heads == 0),
             "its features cannot be divided into its heads");
   const auto size = flat ? sq[2] / heads : sq[3], v_size = flat ? sv[2] / kv_heads : sv[3];
   // b: batch, g: head of keys, r: of the queries that share it, s: query, t: key, d: feature, v: feature of values
-  const std::string terms_q = flat ? "bsgrd" : "bgrsd", terms_k = flat ? "btgd" : "bgtd", terms_v = flat ? "btgv" : "bgtv";
+  const std::string terms_q = flat ? "bsgrd" : "bgrsd";
+  std::string terms_k = flat ? "btgd" : "bgtd", terms_v = flat ? "btgv" : "bgtv";
   q = reshape_layer(n, q,
                     flat ? shape{batch, queries, kv_heads, sharing, size} : shape{batch, kv_heads, sharing, queries, size});
   if (flat) {
     k = reshape_layer(n, k, {batch, keys, kv_heads, size});
     v = reshape_layer(n, v, {batch, keys, kv_heads, v_size});
+  }
+  limits seen;
+  n.require(n.given(4) == n.given(5), "it has a cache of keys or of values, not of both");
+  if (n.given(4) || n.outputs() > 1) {
+    k = cached(n, k, flat, 4, 1), v = cached(n, v, flat, 5, 2);
+    terms_k = "bgtd", terms_v = "bgtv";
+    seen.past = n.shape_of(k)[2] - std::exchange(keys, n.shape_of(k)[2]);
+    n.require(n.shape_of(v)[2] == keys, "its caches differ in length");
   }
   const double scale = n.has("scale") ? n.real("scale", 1.0f) : 1 / std::sqrt(static_cast<double>(size));
   int scores = reshape_layer(n, einsum_layer(n, q, k, terms_q, terms_k, "bgrst", scale), {batch, heads, queries, keys});
@@ -111,10 +129,10 @@ void import(node_context& n) {
   if (const float cap = n.real("softcap", 0.0f); cap > 0)
     scores = multiply(n, function_layer(n, multiply(n, scores, 1.0 / cap), {kind::tanh}), cap);
   stages.push_back(scores);
-  limits seen;
   seen.left = n.integer("left_window_size", -1), seen.right = n.integer("right_window_size", -1);
   if (n.integer("is_causal", 0) != 0) seen.right = 0;
   if (n.opset() >= 24 && n.given(6)) {
+    n.require(!n.given(4), "it has both a cache and the number of keys");
     seen.keys = n.integers(6, "number of keys");
     n.require(static_cast<std::int64_t>(seen.keys.size()) == batch, "it does not have one number of keys for each sequence");
   }
@@ -138,11 +156,10 @@ void import(node_context& n) {
   n.result(reshape_layer(n, y, flat ? shape{batch, queries, heads * v_size} : shape{batch, heads, queries, v_size}));
 }
 
-const importer known(
-    "Attention", import, 23,
-    "is_causal kv_num_heads left_window_size>=25 q_num_heads qk_matmul_output_mode right_window_size>=25 "
-    "scale softcap softmax_precision",
-    "no cache of keys and values; their number as a constant of the model; becomes Einsum, Softmax and others");
+const importer known("Attention", import, 23,
+                     "is_causal kv_num_heads left_window_size>=25 q_num_heads qk_matmul_output_mode right_window_size>=25 "
+                     "scale softcap softmax_precision",
+                     "the number of keys as a constant of the model; becomes Einsum, Softmax and others");
 
 }  // namespace
 }  // namespace onnx2hpp
