@@ -138,6 +138,8 @@ TEST(Attention, OfHeadsThatShareKeys) {
   EXPECT_EQ(operators(convert(b)), "Reshape Einsum Reshape Softmax Reshape Einsum Reshape");
   set(n, "is_causal", 1);
   EXPECT_EQ(operators(convert(b)), "Reshape Einsum Reshape Add Softmax Reshape Einsum Reshape");
+  set(n, "softcap", 2.0f);
+  EXPECT_EQ(operators(convert(b)), "Reshape Einsum Reshape Mul Tanh Mul Add Softmax Reshape Einsum Reshape");
   builder flat(23);
   flat.input("q", {2, 5, 48}).input("k", {2, 7, 24}).input("v", {2, 7, 12}).output("y");
   auto& m = flat.node("Attention", {"q", "k", "v"}, {"y"});

@@ -16,8 +16,6 @@ namespace onnx2hpp {
 
 namespace {
 
-using kind = dice::graph::activation::kind;
-
 constexpr double never = -std::numeric_limits<double>::infinity();
 
 /// 0 where a query may see a key, else minus infinity. Keys that a mask leaves out are not seen.
@@ -127,7 +125,7 @@ void import(node_context& n) {
   int scores = reshape_layer(n, einsum_layer(n, q, k, terms_q, terms_k, "bgrst", scale), {batch, heads, queries, keys});
   std::vector<int> stages{scores};  // for the output qk_matmul_output
   if (const float cap = n.real("softcap", 0.0f); cap > 0)
-    scores = multiply(n, function_layer(n, multiply(n, scores, 1.0 / cap), {kind::tanh}), cap);
+    scores = multiply(n, tanh_layer(n, multiply(n, scores, 1.0 / cap)), cap);
   stages.push_back(scores);
   seen.left = n.integer("left_window_size", -1), seen.right = n.integer("right_window_size", -1);
   if (n.integer("is_causal", 0) != 0) seen.right = 0;

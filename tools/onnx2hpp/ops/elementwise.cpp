@@ -5,21 +5,23 @@
 
 #include "dice/graph/ops/elementwise.hpp"
 
+#include <array>
+
 namespace onnx2hpp {
 
 using dice::ops::elementwise;
 using kind = dice::graph::activation::kind;
 
 /// The kinds from `abs` on, in their order.
-constexpr const char* kinds[] = {"abs",       "ceil",     "celu",     "erf",  "exp",        "floor",           "gelu",
-                                 "gelu_tanh", "log",      "mish",     "neg",  "reciprocal", "round",           "selu",
-                                 "sign",      "softplus", "softsign", "sqrt", "swish",      "thresholded_relu"};
+constexpr auto kinds = std::to_array<const char*>(
+    {"abs", "ceil",       "celu",  "erf",  "exp",  "floor",    "gelu",     "gelu_tanh", "log",   "mish",
+     "neg", "reciprocal", "round", "selu", "sign", "softplus", "softsign", "sqrt",      "swish", "thresholded_relu"});
 
 template <> struct spelling<elementwise> {
   static constexpr const char* name = "elementwise";
   static void write(const elementwise& op, const elementwise&, initialiser& out) {
     const auto& f = op.function;
-    const auto is = kinds[static_cast<std::size_t>(f.is) - static_cast<std::size_t>(kind::abs)];
+    const auto is = kinds.at(static_cast<std::size_t>(f.is) - static_cast<std::size_t>(kind::abs));
     initialiser function;
     function.add("is", std::string("::dice::graph::activation::kind::") + is);
     function("a", f.a, 0.0f);

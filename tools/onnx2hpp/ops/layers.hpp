@@ -24,7 +24,9 @@ int multiply(node_context& n, int x, const constant& c);
 int power(node_context& n, int x, double exponent);
 /// x, or `otherwise` where that is not NaN.
 int replace(node_context& n, int x, const constant& otherwise);
+/// One of the functions of ops::elementwise; the others have layers of their own.
 int function_layer(node_context& n, int x, const dice::graph::activation& f);
+int tanh_layer(node_context& n, int x);
 int softmax_layer(node_context& n, int x, int axis);
 int reduce_layer(node_context& n, int x, dice::ops::reduction how, const std::vector<int>& axes, bool keep);
 int reshape_layer(node_context& n, int x, const shape& to);

@@ -1,4 +1,4 @@
-#include "graph/node_context.hpp"
+#include "ops/layers.hpp"
 
 #include "dice/graph/ops/tanh.hpp"
 
@@ -9,10 +9,12 @@ template <> struct spelling<dice::ops::tanh> {
   static void write(const dice::ops::tanh&, const dice::ops::tanh&, initialiser&) {}
 };
 
+int tanh_layer(node_context& n, int x) { return n.add(dice::ops::tanh{}, {x}); }
+
 namespace {
 
 const importer known(
-    "Tanh", [](node_context& n) { n.result(n.add(dice::ops::tanh{}, {n.activation(0)})); }, 1, "");
+    "Tanh", [](node_context& n) { n.result(tanh_layer(n, n.activation(0))); }, 1, "");
 
 }  // namespace
 }  // namespace onnx2hpp
