@@ -29,6 +29,7 @@ struct values {
   std::vector<std::int64_t> dims;
   std::vector<float> data;
   tensor::number type;
+  double rounding = 0;  ///< of the expected value, relative
 };
 
 /// A tensor whose elements are raw data of the type `type`; for float32 of any real type.
@@ -43,6 +44,7 @@ values read(const std::string& path, tensor::number type) {
                                            std::vector(first, first + t.raw_data().size()));
     out.data.resize(static_cast<std::size_t>(c.elements()));
     onnx2hpp::to_float32(c, 0, out.data);
+    if (is_half(c.type)) out.rounding = 1.0 / 1024;
     return out;
   }
   tensor::with_type_of(type, [&]<class T>(T) {
@@ -73,12 +75,12 @@ struct feed final : runtime::source {
 struct compare final : runtime::sink {
   explicit compare(const tensors& all) : outputs(all) {}
   void take(int layer, std::int64_t, const float* from, std::int64_t n) override {
-    const auto& [dims, expected, type] = outputs.at(layer);
+    const auto& [dims, expected, type, rounding] = outputs.at(layer);
     for (std::int64_t i = 0; i < n; ++i) {
       const auto found =
           tensor::with_type_of(type, [&]<class T>(T) { return static_cast<double>(runtime::as_number<T>(from[i])); });
       if (const float e = expected[static_cast<std::size_t>(i)];
-          type == tensor::number::float32 ? !conformance::near(found, e) : found != e)
+          type == tensor::number::float32 ? !conformance::near(found, e, rounding) : found != e)
         throw std::runtime_error("element " + std::to_string(i) + " is " + std::to_string(found) + ", expected " +
                                  std::to_string(e));
     }
