@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the backend cases of the installed ONNX in the form of libonnx-testdata: make_cases.py FOLDER
 
-PyPI's onnx contains the code that makes its cases, but not their files. Cases whose values are no tensors are left out.
+PyPI's onnx contains the code that makes its cases, but not their files. Cases whose values are not tensors are
+left out.
 """
 import os
 import sys

@@ -79,11 +79,17 @@ outcome convert(const test_case& c, const std::vector<int>& kept, const fs::path
 /// Element types that are float32 in dice.
 const std::vector<int> reals_of_dice = {onnx::TensorProto::FLOAT, onnx::TensorProto::DOUBLE, onnx::TensorProto::FLOAT16};
 
-/// Keeps as many of the first real inputs as onnx2hpp accepts: those that must be constants (weights, limits) come last.
+bool is_empty(const onnx::ValueInfoProto& v) {
+  return std::ranges::any_of(v.type().tensor_type().shape().dim(),
+                             [](const auto& d) { return d.has_dim_value() && d.dim_value() == 0; });
+}
+
+/// Keeps as many of the first real inputs with elements as onnx2hpp accepts: those that must be constants (weights, limits)
+/// come last.
 outcome convert(const test_case& c, const fs::path& file) {
   std::vector<int> kept;
   for (std::size_t k = 0; k < c.inputs.size(); ++k)
-    if (why_not(reals_of_dice, "input", c.inputs[k]).empty()) kept.push_back(static_cast<int>(k));
+    if (why_not(reals_of_dice, "input", c.inputs[k]).empty() && !is_empty(c.inputs[k])) kept.push_back(static_cast<int>(k));
   for (;; kept.pop_back()) {
     auto out = convert(c, kept, file);
     if (out.network || kept.size() <= 1) return out;
