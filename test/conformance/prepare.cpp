@@ -120,7 +120,10 @@ std::string reason(const test_case& c, const outcome& o) {
   if (!unknown.empty()) return fmt::format("operators not supported: {}", fmt::join(unknown, ", "));
   if (!constants_only.empty()) return fmt::format("supported on constants only: {}", fmt::join(constants_only, ", "));
   using tensor = onnx::TensorProto;
-  if (o.kept.empty() && !c.inputs.empty()) return why_not(reals_of_dice, "input", c.inputs[0]);
+  if (o.kept.empty() && !c.inputs.empty()) {
+    if (is_empty(c.inputs[0])) return "input " + c.inputs[0].name() + " has no elements";
+    return why_not(reals_of_dice, "input", c.inputs[0]);
+  }
   const auto types = o.network ? types_of_outputs(*o.network) : std::vector<std::vector<int>>();
   auto any = reals_of_dice;
   any.insert(any.end(), {tensor::INT64, tensor::INT32, tensor::UINT8, tensor::BOOL});
