@@ -30,6 +30,7 @@ template <class Join, class Finish> void reduce(node_context& n, int moved, doub
     if (over[a]) count *= c.dims[a];
     if (!over[a] || keep) dims.push_back(kept[a]);
   }
+  if (c.type == element::boolean) start = std::max(start, 0.0);  // the least truth value
   std::vector<double> out(folded_size(kept), start);
   const auto values = reals(c);
   const auto to = broadcast_indices(kept, c.dims);
