@@ -2,7 +2,7 @@
 #include "divided.hpp"
 
 #include "dice/parts/proofs.hpp"
-#include "dice/schedule/proofs.hpp"
+#include "dice/schedule/sound.hpp"
 
 #include "schedule/simulate.hpp"
 
@@ -226,6 +226,31 @@ TEST(Expand, LimitsThatCannotBeKeptGetTheSmallerPlan) {
   const placement::work rows{.how = placement::way::rows};
   const auto fastest = test::shared(net, rows).plan.ranks[0].peak_bytes;
   EXPECT_EQ(test::shared(net, rows, 2, fastest - 1).plan.ranks[0].peak_bytes, fastest);
+}
+
+/// An Elu that one rank sends to two replicas of a Tanh, one of which also convolves it first. There the Tanh of the other
+/// replica may arrive before the convolution has read the Elu, so no Tanh may overwrite it.
+TEST(Expand, AReplicaDoesNotOverwriteWhatTheOthersMessageWould) {
+  test::real_network net;
+  const int input = net.add(ops::input{.extents = {1, 16, 6, 6}}, {}), elu = net.add(ops::elu{}, {input});
+  const int conv = net.add(ops::conv{.channels = 16, .kernel = {1, 1}}, {elu}, {{16, 16, 1, 1}});
+  const int tanh = net.add(ops::tanh{}, {elu});
+  net.add(ops::output{}, {net.add(ops::sub{}, {conv, tanh})});
+  test::assigned works{.owner = {0, 0, 1, 1, 1, 1},
+                       .work_of = {0, 0, 1, 2, 1, 1},
+                       .run_ranks = {0, 1, 1, 0},
+                       .shares = {},
+                       .works = {}};
+  works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
+                 {.how = placement::way::whole, .first_rank = 1, .ranks = 1},
+                 {.how = placement::way::replicas, .first_rank = 2, .ranks = 2}};
+  const auto is = test::plan_of(net, works, {-1, -1}, 4);
+  const auto all = is.net.view();
+  EXPECT_TRUE(schedule::sound(is.plan.view(), all.net, all.parts) && schedule::turns_match(is.plan.view(), all));
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const std::vector<algorithm::choice> how(static_cast<std::size_t>(all.net.size()));
+    EXPECT_EQ(test::simulation(all.net, is.plan.view(), how, 9, seed, all.parts, net.view()).run(), "") << seed;
+  }
 }
 
 }  // namespace

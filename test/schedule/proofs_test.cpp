@@ -1,6 +1,6 @@
 // Each condition of each proof: a small plan that is sound is damaged so that only this condition refuses it.
-#include "dice/schedule/proofs.hpp"
 #include "dice/schedule/build.hpp"
+#include "dice/schedule/sound.hpp"
 #include "random_network.hpp"
 
 #include <gtest/gtest.h>
@@ -223,6 +223,25 @@ TEST(Proofs, PlacesInBuffersRefuses) {
                 if (o == before) o.pitch = 16;
               p.steps[one].output.pitch = 16;
             }}});
+}
+
+/// Puts tensor `layer`, which `what` writes, where the result of step `onto` lies, and drops its buffer.
+void share(built_plan& p, int layer, schedule::place& what, int onto) {
+  const auto before = what;
+  for (auto& o : p.operands)
+    if (o == before) o = p.steps[onto].output;
+  what = p.steps[onto].output;
+  p.buffers[buffer_of(p, layer)].layer = -1;
+}
+
+TEST(Proofs, KeptUntilReadRefuses) {
+  refuses(
+      [](const schedule::plan_view& p, const graph::network_view& net) { return schedule::kept_until_read(p, net); },
+      {{"a result over a tensor that is read later", [](auto& p) { share(p, 2, p.steps[two].output, one); }},
+       {"a result over the operand of an operator that does not work in place",
+        [](auto& p) { share(p, 1, p.steps[one].output, enter); }},
+       {"a message that may come before a tensor is read", [](auto& p) { share(p, 5, p.messages[1].at_receiver, sum); }},
+       {"a result outside all buffers", [](auto& p) { p.buffers[buffer_of(p, 2)].layer = -1, move_result(p, two, 4096); }}});
 }
 
 TEST(Proofs, NoWaitCycleRefuses) {

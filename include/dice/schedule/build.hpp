@@ -331,7 +331,7 @@ class builder {
       if (instances_.first[result].parent >= 0 || from.at == result || from.offset != 0 ||
           instances_.first[from.at].bytes != instances_.first[result].bytes ||
           instances_.first[from.at].layout != instances_.first[result].layout || lives_.first[from.at].last != s ||
-          lives_.first[from.at].sent)
+          lives_.first[from.at].sent || lives_.first[result].first != s)  // a replica's comes by message, too
         continue;
       // The result is its own root: tensors that lie within it (views, joined tensors) move along.
       instances_.first[result].parent = from.at;

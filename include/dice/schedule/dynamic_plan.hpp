@@ -9,7 +9,7 @@
 #include "dice/placement/check.hpp"
 #include "dice/placement/written.hpp"
 #include "dice/schedule/limits.hpp"
-#include "dice/schedule/proofs.hpp"
+#include "dice/schedule/sound.hpp"
 #include "dice/schedule/split_plan.hpp"
 
 #include <cstddef>

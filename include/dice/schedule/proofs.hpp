@@ -479,10 +479,4 @@ constexpr bool turns_match(const plan_view& p, const parts::parts_view& all) {
   return true;
 }
 
-/// All of the above but turns_match.
-constexpr bool sound(const plan_view& p, const graph::network_view& net, meta::view<parts::part> all = {}) {
-  return messages_match(p, net) && reads_follow_writes(p, net, all) && places_match(p, net) && buffers_disjoint(p, net) &&
-         places_in_buffers(p, net) && no_wait_cycle(p);
-}
-
 }  // namespace dice::schedule

@@ -5,7 +5,7 @@
 #include "dice/algorithm/table.hpp"
 #include "dice/placement/placement.hpp"
 #include "dice/schedule/limits.hpp"
-#include "dice/schedule/proofs.hpp"
+#include "dice/schedule/sound.hpp"
 #include "dice/schedule/static_split.hpp"
 
 #include <algorithm>
@@ -76,6 +76,8 @@ inline constexpr bool proved = [] {
   static_assert(places_match(p, net), "dice is wrong, please report: a step of this plan reads what lies elsewhere");
   static_assert(buffers_disjoint(p, net), "dice is wrong, please report: buffers of this plan overlap");
   static_assert(places_in_buffers(p, net), "dice is wrong, please report: a tensor of this plan lies outside its buffer");
+  static_assert(kept_until_read(p, net, parts_of<Net, Map>.parts),
+                "dice is wrong, please report: a tensor of this plan is overwritten before it is read");
   static_assert(no_wait_cycle(p), "dice is wrong, please report: ranks of this plan wait for each other");
   return true;
 }();

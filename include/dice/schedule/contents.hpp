@@ -1,0 +1,157 @@
+// What the tensors that share a buffer do to each other.
+#pragma once
+
+#include "dice/graph/network.hpp"
+#include "dice/meta/array.hpp"
+#include "dice/parts/part.hpp"
+#include "dice/schedule/carried.hpp"
+#include "dice/schedule/proofs.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace dice::schedule {
+
+namespace detail {
+
+/// A tensor that a rank writes: from its first write, or from the beginning of the frame if it is received, to its last
+/// read.
+struct content {
+  int tensor, first, last;
+  place at;
+  int buffer = -1;
+};
+
+/// Whether two tensors have no byte in common: in rows of one larger tensor, each has its own.
+constexpr bool apart(const content& a, const content& b, const graph::network_view& net) {
+  const auto end = [&](const content& c) { return c.at.offset + extent(net.layers.first[c.tensor].output, c.at); };
+  if (a.at.where != b.at.where || end(a) <= b.at.offset || end(b) <= a.at.offset) return true;
+  if (a.at.pitch == 0 || a.at.pitch != b.at.pitch || a.at.layout != b.at.layout) return false;
+  const auto pitch = a.at.pitch * tensor::element_bytes;
+  const auto wide = [&](const content& c) {
+    const auto& s = net.layers.first[c.tensor].output;
+    return s[2] * s[3] * (c.at.layout == tensor::layout::blocked ? tensor::block : 1) * tensor::element_bytes;
+  };
+  const auto behind = ((b.at.offset - a.at.offset) % pitch + pitch) % pitch;  // from a's rows to the next of b
+  return behind >= wide(a) && behind + wide(b) <= pitch;
+}
+
+/// The buffer of a rank that holds `c` when it is written, or -1. `roots`: by tensor, the buffer that is named after it.
+constexpr int buffer_of(const content& c, const plan_view& p, const rank_program& r, const graph::network_view& net,
+                        const meta::array<int>& roots) {
+  if (roots.first[c.tensor] >= 0) return roots.first[c.tensor];
+  const auto end = c.at.offset + extent(net.layers.first[c.tensor].output, c.at);
+  for (int b = r.first_buffer; b < r.last_buffer && p.buffers.first[b].first_step <= c.first; ++b) {
+    const auto& buf = p.buffers.first[b];
+    if (buf.last_step >= c.first && buf.at.where == c.at.where && buf.at.offset <= c.at.offset &&
+        end <= buf.at.offset + buf.bytes)
+      return b;
+  }
+  return -1;
+}
+
+/// Extends the life of what tensor l consists of to step s; `done`: by tensor, the last step for which it was.
+constexpr void read(int l, int s, const meta::array<int>& written, meta::array<content>& all, meta::array<int>& done,
+                    const graph::network_view& net) {
+  if (const int c = written.first[l]; c >= 0) {
+    all.first[c].last = std::max(all.first[c].last, s);
+    return;
+  }
+  if (std::exchange(done.first[l], s) == s) return;
+  for (const auto& e : net.into(l)) read(e.from, s, written, all, done, net);
+}
+
+/// Whether tensor t at `at` is what lies there in tensor l at `is`: an operand of Concats, also as a band of rows, or of
+/// views.
+constexpr bool is_within(int t, const place& at, int l, const place& is, const graph::network_view& net,
+                         meta::array<char>& seen) {
+  if (l == t) return is == at;
+  if (std::exchange(seen.first[l], char{1})) return false;  // a Concat has the same tensor several times
+  const auto& layer = net.layers.first[l];
+  const auto row = (is.layout == tensor::layout::blocked ? tensor::block : 1) * layer.output[3];
+  std::int64_t rows = 0;
+  for (const auto& e : net.into(l)) {
+    auto own = is;
+    if (layer.view >= 0) own.offset -= layer.view * tensor::element_bytes;
+    else if (e.joins >= 0) own.offset += e.joins * tensor::element_bytes;
+    else if (layer.is_concat && is.pitch == 0)
+      own.offset += rows * row * tensor::element_bytes, own.pitch = layer.output[2] * row;
+    else return false;
+    rows += net.layers.first[e.from].output[2];
+    if (is_within(t, at, e.from, own, net, seen)) return true;
+  }
+  return false;
+}
+constexpr bool is_within(const content& a, const content& b, const graph::network_view& net) {
+  meta::array<char> seen(net.size());
+  return is_within(a.tensor, a.at, b.tensor, b.at, net, seen);
+}
+
+/// Whether the step that writes `c` may write over `before`, which it reads for the last time: it works in place.
+constexpr bool takes_over(const content& before, const content& c, const plan_view& p, const graph::network_view& net) {
+  const auto& step = p.steps.first[c.first];
+  if (before.last != c.first || step.what != action::compute || step.layer != c.tensor) return false;
+  const auto& anchor = net.layers.first[p.groups.first[step.group].anchor];
+  meta::array<char> seen(net.size());
+  return anchor.in_place && p.operands.first[step.first_operand] == step.output &&
+         is_within(before.tensor, before.at, net.edges.first[anchor.first_edge].from, step.output, net, seen);
+}
+
+}  // namespace detail
+
+/// No tensor is overwritten before its last reader: of those that share a buffer, one is read for the last time before the
+/// next is written, or received, which may be at any time. Tensors of two replicas of a set are never in the same frame.
+/// Buffers are compared by buffers_disjoint.
+constexpr bool kept_until_read(const plan_view& p, const graph::network_view& net, meta::view<parts::part> all = {}) {
+  const auto never_together = [&](int a, int b) {
+    if (all.empty()) return false;
+    const auto &x = all.first[a].when, &y = all.first[b].when;
+    return !x.always() && x.set == y.set && x.member != y.member;
+  };
+  for (const auto& r : p.ranks) {
+    meta::array<int> written(net.size(), -1), roots(net.size(), -1), done(net.size(), -1);
+    meta::array<detail::content> list;
+    for (int b = r.first_buffer; b < r.last_buffer; ++b)
+      if (const int l = p.buffers.first[b].layer; l >= 0) roots.first[l] = b;
+    for (int s = r.first_step; s < r.last_step; ++s) {
+      const auto& step = p.steps.first[s];
+      const bool received = step.what == action::receive;
+      if ((!received && step.what != action::compute && step.what != action::enter) || written.first[step.layer] >= 0)
+        continue;
+      written.first[step.layer] = list.size();
+      list.push_back({.tensor = step.layer,
+                      .first = received ? r.first_step : s,
+                      .last = s,
+                      .at = received ? p.messages.first[step.message].at_receiver : step.output});
+      auto& c = list.first[list.size() - 1];
+      c.buffer = detail::buffer_of(c, p, r, net, roots);
+    }
+    each_carried(p, net, r.rank,
+                 [&](int t, int m, std::int64_t) { written.first[t] = written.first[p.messages.first[m].layer]; });
+    for (int s = r.first_step; s < r.last_step; ++s) {
+      const auto& step = p.steps.first[s];
+      const int at = step.what == action::send ? r.last_step - 1 : s;
+      detail::reads_all(p, net, step,
+                        [&](int l, const place&) { return detail::read(l, at, written, list, done, net), true; });
+    }
+    meta::array<int> last_in(r.last_buffer - r.first_buffer, -1), before(list.size(), -1);  // by buffer: its tensors, linked
+    for (int i = 0; i < list.size(); ++i) {
+      const auto& c = list.first[i];
+      if (c.buffer < 0) return false;
+      auto& last = last_in.first[c.buffer - r.first_buffer];
+      for (int k = last; k >= 0; k = before.first[k]) {
+        const auto& other = list.first[k];
+        if (other.last < c.first || c.last < other.first || detail::apart(other, c, net) ||
+            never_together(other.tensor, c.tensor) || detail::takes_over(other, c, p, net) ||
+            detail::takes_over(c, other, p, net) || detail::is_within(other, c, net) || detail::is_within(c, other, net))
+          continue;
+        return false;
+      }
+      before.first[i] = last, last = i;
+    }
+  }
+  return true;
+}
+
+}  // namespace dice::schedule
