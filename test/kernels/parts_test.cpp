@@ -241,6 +241,32 @@ TEST(parts, pools) {
   }
 }
 
+/// Rows of a layer that joins channels, beside rows computed alone.
+template <class Op> void compare_rows(const Op& op, random_numbers& number) {
+  const shape in{number(1, 2), number(1, 40), number(2, 12), number(1, 12)};
+  const auto p = make(op, {in});
+  const auto result = p.result();
+  region under = tensor::whole(in), out = tensor::whole(result);
+  std::tie(under.begin[2], under.end[2]) = number.interval(in[2], 1);
+  out.begin[2] = under.begin[2], out.end[2] = under.end[2];
+  auto part = p;
+  part.in = {extents(under, 4)}, part.inputs = {cut(p.inputs[0], in, under)};
+  EXPECT_TRUE(same(compute<kernels::openmp::backend>(part), cut(compute<kernels::openmp::backend>(p), result, out)))
+      << op.onnx << " of " << in[1] << " channels, " << in[2] << " x " << in[3] << text(out);
+}
+
+TEST(parts, sums_over_channels) {
+  random_numbers number{std::mt19937(14)};
+  for (int turn = 0; turn < 60 * more(); ++turn) {
+    for (int how = 0; how < 6; ++how)
+      compare_rows(ops::normalization{.how = static_cast<ops::normalizing>(how), .first = 1, .last = 2}, number);
+    for (int how = 0; how < 8; ++how)
+      compare_rows(ops::reduce{.over = {false, true}, .how = static_cast<ops::reduction>(how)}, number);
+    compare_rows(ops::softmax{.first = 1, .last = 2}, number);
+    compare_rows(ops::lrn{.alpha = 0.3f, .beta = 0.75f, .bias = 1.5f, .size = 5}, number);
+  }
+}
+
 TEST(parts, products) {
   random_numbers number{std::mt19937(13)};
   for (int turn = 0; turn < 60 * more(); ++turn) {

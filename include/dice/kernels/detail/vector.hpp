@@ -67,7 +67,7 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 #endif
 }
 
-/// a · b + c, fused where the instruction set can. In ISO mode GCC does not fuse by itself.
+/// a · b + c, fused where the instruction set can.
 [[gnu::always_inline]] inline vec fma(vec a, vec b, vec c) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(

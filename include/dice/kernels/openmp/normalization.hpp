@@ -9,7 +9,7 @@
 namespace dice::kernels {
 
 /// Elements that are normalized together are neighbours; or lie in columns, of which as many as a vector holds are
-/// normalized at once; or are the channels of a pixel in blocks.
+/// normalized at once (also a single column, which may be a part of several); or are the channels of a pixel in blocks.
 template <> struct kernel<openmp::backend, ops::normalization> : openmp::base<ops::normalization> {
   static void compute(const ops::normalization& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
@@ -45,7 +45,7 @@ template <> struct kernel<openmp::backend, ops::normalization> : openmp::base<op
     openmp::parallel_for(outer * blocks, 8 * n * std::min<std::int64_t>(inner, width),
                          [&](std::int64_t begin, std::int64_t end) {
                            for (auto i = begin; i < end; ++i)
-                             inner == 1 ? row(op, c, i * n, n, finish) : columns(op, c, i, n, inner, finish);
+                             op.last == in[0].rank ? row(op, c, i * n, n, finish) : columns(op, c, i, n, inner, finish);
                          });
   }
 
@@ -62,7 +62,7 @@ template <> struct kernel<openmp::backend, ops::normalization> : openmp::base<op
     return 1.0f / detail::sqrt(total / static_cast<float>(n) + op.epsilon);
   }
   template <class T> static T part(const ops::normalization& op, T x) {
-    return op.how == ops::normalizing::l1 ? detail::abs(x) : x * x;
+    return op.how == ops::normalizing::l1 ? detail::abs(x) : openmp::square(x);
   }
 
   /// A blocked tensor of whole blocks, some pixels at a time.

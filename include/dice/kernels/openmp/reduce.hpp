@@ -20,7 +20,7 @@ template <> struct kernel<openmp::backend, ops::reduce> : openmp::base<ops::redu
       case ops::reduction::total:
         return join<arithmetic::add>(op, in, c, e, [](auto x) { return x; });
       case ops::reduction::total_square:
-        return join<arithmetic::add>(op, in, c, e, [](auto x) { return x * x; });
+        return join<arithmetic::add>(op, in, c, e, [](auto x) { return openmp::square(x); });
       case ops::reduction::product:
         return join<arithmetic::mul>(op, in, c, e, [](auto x) { return x; });
       case ops::reduction::largest:
@@ -55,7 +55,8 @@ template <> struct kernel<openmp::backend, ops::reduce> : openmp::base<ops::redu
       add(in[0][0] * tensor::blocks(in[0][1]), false), add(in[0].product(2, in[0].rank), true), add(tensor::block, false);
     } else {
       for (int a = 0; a < in[0].rank; ++a) add(in[0][a], op.over[a]);
-      if (joined.rank == 0) joined.push_back(1);
+      // One column, which may be a part of several, is summed like these.
+      if (joined.rank == 0 || (over[joined.rank - 1] && !op.over[in[0].rank - 1])) joined.push_back(1);
     }
 
     // Kinds alternate: the innermost reduced axis is the last or the one before it.

@@ -87,7 +87,7 @@ template <> struct kernel<openmp::backend, ops::softmax> : openmp::base<ops::sof
                          [&](std::int64_t begin, std::int64_t end) {
                            for (auto i = begin; i < end; ++i) {
                              const auto column = i % blocks * width, at = i / blocks * n * inner + column;
-                             if (inner == 1) openmp::softmax_row<Log>(c.output + at, c.inputs[0] + at, n);
+                             if (op.last == in[0].rank) openmp::softmax_row<Log>(c.output + at, c.inputs[0] + at, n);
                              else
                                openmp::softmax_columns<Log>(c.output + at, c.inputs[0] + at, n, inner,
                                                             std::min<std::int64_t>(width, inner - column));

@@ -8,6 +8,20 @@
 
 namespace dice::kernels::openmp {
 
+/// x². GCC must not fuse the product with the sum to which it is added: it does so in some copies of a loop only, and then
+/// the sums of a part of a layer would not have the bits of the whole layer's.
+template <class T> [[gnu::always_inline]] inline T square(T x) {
+  x *= x;
+#if defined(__AVX512F__)
+  __asm__("" : "+v"(x));
+#elif defined(__x86_64__)
+  __asm__("" : "+x"(x));
+#elif defined(__aarch64__)
+  __asm__("" : "+w"(x));
+#endif
+  return x;
+}
+
 /// How a reduction joins elements.
 template <graph::arithmetic F> struct joining {
   using join = combined<F>;
