@@ -1,5 +1,5 @@
 // Activations that hold integers for the model, and leave the network as such.
-#include "convert_model.hpp"
+#include "computed.hpp"
 #include "run_tool.hpp"
 
 #include "dice/graph/ops.hpp"
@@ -99,6 +99,37 @@ TEST(Integers, OfReals) {
   narrow.input("x", {4}).output("y");
   EXPECT_NE(problems(cast(cast(narrow, int64, "x", "i"), int32)), "");  // 2^40 does not fit
   EXPECT_EQ(types(cast(cast(narrow, int32, "x", "i"), int64))[0], number::int64);
+}
+
+/// What a model makes of an activation's shape does not depend on its type.
+TEST(Integers, HaveShapesAndAreSplitIntoSequences) {
+  auto b = labels();
+  b.ints("three", {3}).output("z");
+  b.node("Shape", {"i"}, {"shape"});
+  b.node("Expand", {"three", "shape"}, {"threes"});
+  b.node("ReduceSum", {"threes"}, {"sum"});
+  b.node("Size", {"i"}, {"size"});
+  b.node("Add", {"sum", "size"}, {"24"});
+  b.node("Cast", {"24"}, {"real"});
+  set(*b.graph().mutable_node(b.graph().node_size() - 1), "to", onnx::TensorProto::FLOAT);
+  b.node("Add", {"x", "real"}, {"z"});
+  b.ints("ones", {1, 1});
+  set(b.node("SplitToSequence", {"i", "ones"}, {"parts"}), "axis", 1);
+  b.ints("last", {-1});
+  b.node("SequenceAt", {"parts", "last"}, {"part"});
+  b.node("SequenceConstruct", {"part", "i"}, {"both"});
+  set(b.node("ConcatFromSequence", {"both"}, {"y"}), "axis", 1);
+  ASSERT_EQ(problems(b), "");
+  const auto net = convert(b);
+  EXPECT_EQ(types(b), (std::vector{number::int64, number::float32}));
+  std::vector<float> x(30);
+  for (int k = 0; k < 6; ++k) x[static_cast<std::size_t>(k % 5 * 6 + k)] = 1;
+  const auto y = computed(net, {{"x", x}});
+  EXPECT_EQ(y.at("y"), (std::vector<float>{3, 4, 0, 0, 1, 2, 3, 4, 0}));
+  EXPECT_EQ(y.at("z")[0], 25);
+  auto mixed = with(cast(labels(), onnx::TensorProto::FLOAT, "i", "real"), "SequenceConstruct", {"i", "real"}, "both");
+  set(mixed.node("ConcatFromSequence", {"both"}, {"y"}), "axis", 1);
+  EXPECT_NE(problems(mixed).find("its inputs hold different types"), std::string::npos) << problems(mixed);
 }
 
 TEST(Integers, AreComparedExactly) {
