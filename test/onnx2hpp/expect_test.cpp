@@ -223,7 +223,8 @@ TEST(Expect, AnotherNameOfAnInput) {
   const bench b(m);
   b.save("x.npy", {{1, 2}});
   b.save("i.npy", {{1, 3}});
-  b.refuses({"tensor \"i\": it is the first that differs"});
+  b.refuses({"tensor \"i\": it is the first that differs",
+             "it is the input \"x\", perhaps in another type: give files of the same frames"});
 }
 
 TEST(Expect, Names) {
