@@ -180,6 +180,7 @@ TEST(results, error_of) {
   EXPECT_TRUE(std::isnan(app::error_of(runtime::tensor{{inf, 1}}, runtime::tensor{{inf, 1}})));
   EXPECT_EQ(app::error_of(runtime::tensor{{3, 0}}, runtime::tensor{{0, 0}}), 3);
   EXPECT_EQ(app::error_of(runtime::tensor{{1.5f, -4}, {7, 0}}, b, tensor::number::int64), 0.25);  // one of four differs
+  EXPECT_EQ(app::error_of(runtime::tensor{3e9f}, runtime::tensor{2147483648.0f}, tensor::number::int32), 0);  // saturated
 }
 
 TEST(results, top) {

@@ -109,6 +109,13 @@ std::vector<std::vector<int>> types_of_outputs(const onnx2hpp::network& net) {
   return out;
 }
 
+/// Cases that onnx2hpp converts and whose expected results dice does not compute, and why.
+const std::map<std::string, std::string> of_other_results = {
+    {"node/test_resize_downsample_scales_cubic_align_corners",
+     "Resize: ONNX's corners are not aligned if an extent was rounded; those of PyTorch, ONNX Runtime and dice are"},
+    {"node/test_resize_downsample_scales_linear_align_corners",
+     "Resize: ONNX's corners are not aligned if an extent was rounded; those of PyTorch, ONNX Runtime and dice are"}};
+
 /// Why a case is left out: operators that dice does not have, element types, or onnx2hpp's first complaint about a node. ""
 /// if the case is not left out.
 std::string reason(const test_case& c, const outcome& o) {
@@ -131,7 +138,10 @@ std::string reason(const test_case& c, const outcome& o) {
     const auto why = why_not(o.network ? types.at(k++) : any, "output", v);
     if (!why.empty()) return why;
   }
-  if (o.network) return "";
+  if (o.network) {
+    const auto other = of_other_results.find(c.name);
+    return other == of_other_results.end() ? "" : other->second;
+  }
   for (const auto& p : o.problems)
     if (!p.operator_name.empty()) return p.operator_name + ": " + p.reason;
   const auto& p = o.problems.at(0);

@@ -107,6 +107,15 @@ TYPED_TEST(elementwise, of_nan) {
   const auto larger = check(ops::max{}), smaller = check(ops::min{});
   EXPECT_TRUE(std::isnan(larger[0]) && std::isnan(larger[1]) && std::isnan(smaller[0]) && std::isnan(smaller[1]));
   EXPECT_EQ((std::vector{larger[2], larger[3], smaller[2], smaller[3]}), (std::vector<float>{2, 3, -2, -3}));
+  const auto taken = check(ops::where{});
+  EXPECT_EQ((std::vector{taken[0], taken[1], taken[2], taken[3]}), (std::vector<float>{1, 1, -2, 3}));
+  problem<ops::where> fixed{.op = ops::where{.which = ops::constant::first, .fixed = {}},
+                            .in = {{4}},
+                            .inputs = {{nan, 1, -2, nan}},
+                            .parameters = {{7}},
+                            .residual = {}};
+  const auto replaced = compute<TypeParam>(fixed);
+  EXPECT_EQ((std::vector{replaced[0], replaced[1], replaced[2], replaced[3]}), (std::vector<float>{7, 1, -2, 7}));
 }
 
 TYPED_TEST(elementwise, special_values) {

@@ -137,6 +137,20 @@ TEST(Expect, FilesOneByOne) {
   EXPECT_TRUE(contains(done.out, "1 differs")) << done.out << done.err;
 }
 
+/// What numpy.save makes of a result without axes.
+TEST(Expect, ANumberIsAFrame) {
+  builder m(18);
+  m.input("x", {1, 4}).output("y");
+  set(m.node("ReduceMean", {"x"}, {"y"}), "keepdims", 0);
+  const bench b(m);
+  b.save("x.npy", {{1, 2, 3, 6}});
+  b.save("y.npy", 3.0f);
+  ASSERT_TRUE(contains(read_file(b.folder.path / "t" / "y.npy"), "'shape': (), "));
+  EXPECT_EQ(b.run().code, 0) << b.run().err;
+  b.save("x.npy", 3.0f);
+  b.refuses({"x.npy' holds float32 (); input \"x\" is float32 (N, 4)"});
+}
+
 TEST(Expect, TestDataOfOnnx) {
   const bench b;
   for (const bool raw : {false, true}) {
@@ -209,7 +223,8 @@ TEST(Expect, AnotherNameOfAnInput) {
   const bench b(m);
   b.save("x.npy", {{1, 2}});
   b.save("i.npy", {{1, 3}});
-  b.refuses({"tensor \"i\": it is the first that differs"});
+  b.refuses({"tensor \"i\": it is the first that differs",
+             "it is the input \"x\", perhaps in another type: give files of the same frames"});
 }
 
 TEST(Expect, Names) {

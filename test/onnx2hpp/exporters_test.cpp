@@ -204,7 +204,7 @@ TEST(Sequences, JoinedAgain) {
   EXPECT_EQ(form(1, 1), (shape{2, 1, 3}));
 }
 
-TEST(Sequences, KeepIntegersButDoNotJoinThem) {
+TEST(Sequences, KeepIntegersApartFromReals) {
   builder b(20);
   b.input("x", {1, 7}).output("y").ints("at", {0});
   set(b.node("ArgMax", {"x"}, {"i"}), "axis", 1);
@@ -212,7 +212,7 @@ TEST(Sequences, KeepIntegersButDoNotJoinThem) {
   auto& last = b.node("SequenceAt", {"s", "at"}, {"y"});
   EXPECT_EQ(convert(b).layers.back().op.get_if<ops::output>()->number, dice::tensor::number::int64);
   last.set_op_type("ConcatFromSequence"), last.mutable_input()->RemoveLast(), set(last, "axis", 0);
-  EXPECT_NE(problems(b).find("its sequence holds integers"), std::string::npos);
+  EXPECT_NE(problems(b).find("its inputs hold different types"), std::string::npos);
 }
 
 TEST(Sequences, WhatHasNoTensorIsRefused) {

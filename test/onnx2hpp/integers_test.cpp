@@ -1,9 +1,12 @@
 // Activations that hold integers for the model, and leave the network as such.
-#include "convert_model.hpp"
+#include "computed.hpp"
 #include "run_tool.hpp"
 
 #include "dice/graph/ops.hpp"
 #include "dice/runtime/npy.hpp"
+
+#include <cmath>
+#include <limits>
 
 namespace onnx2hpp_test {
 namespace {
@@ -94,11 +97,87 @@ TEST(Integers, OfReals) {
   b = cast(cast(b, int64, "x", "i"), 1);
   const auto net = convert(b);
   EXPECT_EQ(types(b), (std::vector{number::float32, number::int64}));
-  EXPECT_EQ(operators(net), "Sign Abs Floor Mul");
+  EXPECT_EQ(operators(net), "Where Sign Abs Floor Mul");
   builder narrow(13);
   narrow.input("x", {4}).output("y");
   EXPECT_NE(problems(cast(cast(narrow, int64, "x", "i"), int32)), "");  // 2^40 does not fit
   EXPECT_EQ(types(cast(cast(narrow, int32, "x", "i"), int64))[0], number::int64);
+}
+
+/// A number that does not fit becomes the nearest one that does, and NaN 0, also if the integers stay in the network.
+TEST(Integers, OfRealsSaturate) {
+  const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> x{-3.7f, -0.5f, 3.7f, 254.9f, 300.7f, 3.2e9f, nan, inf};
+  const auto through = [&](const std::vector<int>& all, const std::string& layers) {
+    builder b(13);
+    b.input("x", {8}).output("y");
+    std::string in = "x";
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const auto out = k + 1 < all.size() ? "i" + std::to_string(k) : "y";
+      b = cast(std::move(b), all[k], in, out);
+      in = out;
+    }
+    const auto net = convert(b);
+    EXPECT_EQ(operators(net), layers);
+    return computed(net, {{"x", x}}).at("y");
+  };
+  constexpr int real = onnx::TensorProto::FLOAT;
+  const std::vector<float> bytes{0, 0, 3, 254, 255, 255, 0, 255};
+  EXPECT_EQ(through({uint8, real}, "Where Clip Floor"), bytes);
+  EXPECT_EQ(through({uint8, int32, real}, "Clip Where Floor"), bytes);
+  EXPECT_EQ(through({uint8, int64, uint8, int64, real}, "Clip Clip Where Floor"), bytes);
+  const float most = 2147483648.0f;
+  EXPECT_EQ(through({int32, real}, "Where Clip Sign Abs Floor Mul"),
+            (std::vector<float>{-3, 0, 3, 254, 300, most, 0, most}));
+  EXPECT_EQ(through({int64, real}, "Where Sign Abs Floor Mul"), (std::vector<float>{-3, 0, 3, 254, 300, 3.2e9f, 0, inf}));
+  auto wide = through({uint8, int64}, "Clip");  // an output rounds, and makes NaN 0
+  EXPECT_TRUE(std::isnan(wide[6]));
+  wide.erase(wide.begin() + 6);
+  EXPECT_EQ(wide, (std::vector<float>{0, 0, 3.7f, 254.9f, 255, 255, 255}));
+  for (const int type : {uint8, int32, int64}) through({type}, "");  // an output saturates
+  EXPECT_EQ(operators(convert(cast(cast(labels(), uint8), real, "y", "z"))), "ArgMax") << "classes fit";
+}
+
+/// What a model makes of an activation's shape does not depend on its type.
+TEST(Integers, HaveShapesAndAreSplitIntoSequences) {
+  auto b = labels();
+  b.ints("three", {3}).output("z");
+  b.node("Shape", {"i"}, {"shape"});
+  b.node("Expand", {"three", "shape"}, {"threes"});
+  b.node("ReduceSum", {"threes"}, {"sum"});
+  b.node("Size", {"i"}, {"size"});
+  b.node("Add", {"sum", "size"}, {"24"});
+  b.node("Cast", {"24"}, {"real"});
+  set(*b.graph().mutable_node(b.graph().node_size() - 1), "to", onnx::TensorProto::FLOAT);
+  b.node("Add", {"x", "real"}, {"z"});
+  b.ints("ones", {1, 1});
+  set(b.node("SplitToSequence", {"i", "ones"}, {"parts"}), "axis", 1);
+  b.ints("last", {-1});
+  b.node("SequenceAt", {"parts", "last"}, {"part"});
+  b.node("SequenceConstruct", {"part", "i"}, {"both"});
+  set(b.node("ConcatFromSequence", {"both"}, {"y"}), "axis", 1);
+  ASSERT_EQ(problems(b), "");
+  const auto net = convert(b);
+  EXPECT_EQ(types(b), (std::vector{number::int64, number::float32}));
+  std::vector<float> x(30);
+  for (int k = 0; k < 6; ++k) x[static_cast<std::size_t>(k % 5 * 6 + k)] = 1;
+  const auto y = computed(net, {{"x", x}});
+  EXPECT_EQ(y.at("y"), (std::vector<float>{3, 4, 0, 0, 1, 2, 3, 4, 0}));
+  EXPECT_EQ(y.at("z")[0], 25);
+  auto mixed = with(cast(labels(), onnx::TensorProto::FLOAT, "i", "real"), "SequenceConstruct", {"i", "real"}, "both");
+  set(mixed.node("ConcatFromSequence", {"both"}, {"y"}), "axis", 1);
+  EXPECT_NE(problems(mixed).find("its inputs hold different types"), std::string::npos) << problems(mixed);
+}
+
+/// The largest INT32, which float32 does not hold, is what it saturates to.
+TEST(Integers, LimitsAreComparedAsIntegers) {
+  const scratch folder;
+  builder b(13);
+  b.input("x", {2}).output("y");
+  const auto model = folder.save("net.onnx", cast(b, int32, "x", "y"));
+  dice::runtime::write_npy((folder.path / "x.npy").string(), dice::runtime::tensor{3e9f, -3e9f});
+  dice::runtime::write_npy((folder.path / "y.npy").string(), dice::runtime::tensor{3e9f, -3e9f}, number::int32);
+  EXPECT_EQ(tool({model, "-o", folder.path, "--expect", folder.path / "x.npy", "--expect", folder.path / "y.npy"}).code, 0);
 }
 
 TEST(Integers, AreComparedExactly) {

@@ -1,5 +1,5 @@
 // Resize that interpolates: modes, sizes, scales, refusals.
-#include "convert_model.hpp"
+#include "computed.hpp"
 
 #include "dice/graph/ops.hpp"
 
@@ -37,6 +37,28 @@ TEST(Resize, ModesAndCoordinates) {
   set(old.node("Resize", {"x", "scales"}, {"y"}), "mode", "linear");
   EXPECT_EQ(first<ops::resize>(convert(old)).from, ops::coordinates::asymmetric);
   EXPECT_EQ(first<ops::resize>(convert(old)).mode, ops::resizing::linear);
+}
+
+/// The first and the last elements stay in place, and the others are evenly between, as in PyTorch and ONNX Runtime.
+TEST(Resize, AlignsCornersOfARoundedExtent) {
+  const auto sampled = [](float scale, int last) {
+    auto b = resize(19, {1, 1, 1, scale});
+    set(node_of(b), "mode", "linear"), set(node_of(b), "coordinate_transformation_mode", "align_corners");
+    std::vector<float> x;
+    for (int k = 0; k < 24; ++k) x.push_back(static_cast<float>(k % 4));
+    auto y = computed(convert(b), {{"x", x}}).at("y");
+    y.resize(static_cast<std::size_t>(last) + 1);
+    return y;
+  };
+  EXPECT_EQ(sampled(1.9f, 6), (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 2.5f, 3}));
+  EXPECT_EQ(sampled(0.8f, 2), (std::vector<float>{0, 1.5f, 3}));
+}
+
+TEST(Resize, ExtentsAreProductsOfFloat32) {
+  builder b(19);
+  b.input("x", {1, 1, 10, 30}).output("y").floats("scales", {4}, {1, 1, 0.7f, 1.1f});
+  b.node("Resize", {"x", "", "scales"}, {"y"});
+  EXPECT_EQ(result(convert(b)), (shape{1, 1, 7, 33}));  // 0.7f is a little less than 0.7
 }
 
 TEST(Resize, SizesKeepTheAspectRatioIfAsked) {

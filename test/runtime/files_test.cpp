@@ -72,6 +72,10 @@ TEST(frames, of_files) {
   EXPECT_EQ(t.data()[3 * 3 + 1], 7.0f);  // row-major here
   file.write(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }", 5));
   EXPECT_EQ(runtime::frames_in(runtime::read_frames(file.path, {}, "x").shape(), {}), 5);  // frames that are scalars
+  file.write(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", 1));
+  for (const auto& one : {tensor::shape(), tensor::shape{1}})
+    EXPECT_EQ(runtime::frames_in(runtime::read_frames(file.path, one, "x").shape(), one), 1);
+  EXPECT_THROW(runtime::read_frames(file.path, {1, 1}, "x"), files::error);
   // Headers of any length, members in any order. Version 2 has four bytes for the length.
   for (const std::size_t length : {0, 60, 120, 250, 400, 70'000}) {
     const std::string blanks(length, ' ');

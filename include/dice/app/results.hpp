@@ -35,8 +35,8 @@ inline double error_of(const runtime::tensor& found, const runtime::tensor& expe
   runtime::difference out;
   const auto n = found.size(), m = expected.size();
   ::dice::tensor::with_type_of(type, [&]<class T>(T) {
-    for (std::size_t i = 0; i < n; ++i)
-      out.add(static_cast<double>(runtime::as_number<T>(found.data()[i])), expected.data()[i % m]);
+    const auto number = [](float x) { return static_cast<double>(runtime::as_number<T>(x)); };
+    for (std::size_t i = 0; i < n; ++i) out.add(number(found.data()[i]), number(expected.data()[i % m]));
   });
   return out.of(type);
 }

@@ -59,8 +59,6 @@ DICE_ON_GPUS constexpr int floor_of(float x) {
 /// Where element k of the output lies in the input.
 DICE_ON_GPUS constexpr float source_of(const sampled_axis& a, int k) {
   const float x = static_cast<float>(k), in = static_cast<float>(a.in), out = static_cast<float>(a.out);
-  // ONNX's reference does not round the output's extent here, so that given scales differ from given sizes.
-  const float unrounded = a.scale * in, width = unrounded > out + 1e-3f ? unrounded : out;
   switch (a.from) {
     case coordinates::asymmetric:
       return x / a.scale;
@@ -71,11 +69,11 @@ DICE_ON_GPUS constexpr float source_of(const sampled_axis& a, int k) {
     case coordinates::pytorch_half_pixel:
       return a.out > 1 ? (x + 0.5f) / a.scale - 0.5f : 0.0f;
     case coordinates::align_corners:
-      return a.out > 1 ? x * (in - 1) / (width - 1) : 0.0f;
+      return a.out > 1 ? x * (in - 1) / (out - 1) : 0.0f;
     case coordinates::tf_half_pixel_for_nn:
       return (x + 0.5f) / a.scale;
     case coordinates::tf_crop_and_resize:
-      return a.out > 1 ? a.begin * (in - 1) + x * (a.end - a.begin) * (in - 1) / (width - 1)
+      return a.out > 1 ? a.begin * (in - 1) + x * (a.end - a.begin) * (in - 1) / (out - 1)
                        : (a.begin + a.end) / 2 * (in - 1);
   }
   return 0;

@@ -164,6 +164,7 @@ struct npy_file {
   [[gnu::cold]] npy_file(const std::string& path, const dice::tensor::shape& one, const std::string& what,
                          bool results = false, dice::tensor::number as = {})
       : in("", regular(path), "", " (" + what + ")"), header(read_npy_header(in)), type(as) {
+    if (header.shape.empty() && one.rank < 2 && one.elements() == 1) header.shape = {1};  // numpy.save of a number
     const auto& h = header;
     const auto frames = require_frames(
         h.shape, h.type, one, what, results, [&](const std::string& why) { in.fail(why); }, as);

@@ -56,8 +56,8 @@ void add_errors(const frame_set& set, std::int64_t f, const evaluation& evaluate
                     auto& error = out[static_cast<std::size_t>(t - set.expected.begin())];
                     const float* const wanted = at(*t);
                     dice::tensor::with_type_of(t->type, [&]<class T>(T) {
-                      for (std::int64_t k = 0; k < elements(layer); ++k)
-                        error.add(static_cast<double>(dice::runtime::as_number<T>(found[k])), wanted[k]);
+                      const auto number = [](float x) { return static_cast<double>(dice::runtime::as_number<T>(x)); };
+                      for (std::int64_t k = 0; k < elements(layer); ++k) error.add(number(found[k]), number(wanted[k]));
                     });
                   }
                 });
@@ -170,8 +170,11 @@ void require_agreement(const comparison& c, const network& net) {
   if (first == c.tensors.end()) return;
   const auto layers = suspects(c, *first, net);
   const auto at = [&](int l) { return shown(net.layers[static_cast<std::size_t>(l)]); };
+  const auto& only = net.layers[static_cast<std::size_t>(*layers.begin())];
   const auto remedy =
-      layers.size() == 1
+      is_input(only)
+          ? fmt::format("it is the input {}, perhaps in another type: give files of the same frames", quote(only.onnx_name))
+      : layers.size() == 1
           ? fmt::format(
                 "{} computes it from tensors that agree: if the files belong to this model, report a mistake of dice",
                 at(*layers.begin()))

@@ -54,9 +54,9 @@ void of_shape(node_context& n) {
   n.result(make_constant(one.type, dims, std::move(bytes)));
 }
 
-std::vector<std::int64_t> dims_of(const node_context& n) {
+std::vector<std::int64_t> dims_of(node_context& n) {
   if (n.is_constant(0)) return n.data(0, "input").dims;
-  const shape s = n.shape_of(n.activation(0));
+  const shape s = n.shape_of(n.moved(0));
   return {s.dim, s.dim + s.rank};
 }
 

@@ -80,7 +80,10 @@ int node_context::activation(int k) const {
 
 int node_context::moved(int k) {
   const auto& v = use(k);
-  if (v.is != value::kind::layer) return activation(k);
+  return v.is == value::kind::layer ? moved(v) : activation(k);
+}
+
+int node_context::moved(const value& v) {
   const auto before = std::exchange(holds_, v.holds);
   if (std::exchange(moves_, true)) {
     require(before.type == holds_.type, "its inputs hold different types");

@@ -75,6 +75,8 @@ class node_context {
   const std::vector<value>& sequence(int k) const;
   /// The same for an operator that only moves numbers: it may hold integers, and then so do the node's results.
   int moved(int k);
+  /// The same for a layer of a sequence.
+  int moved(const value& v);
   /// What the activation k holds, and what the node's results hold: float32, unless they are moved.
   const numbers& numbers_of(int k) const { return use(k).holds; }
   const numbers& holds() const { return holds_; }

@@ -31,6 +31,10 @@ int power(node_context& n, int x, double exponent) {
 int replace(node_context& n, int x, const constant& otherwise) {
   return add_with_constant<ops::where>(n, x, which_constant::second, otherwise);
 }
+int replace_nan(node_context& n, int x, double otherwise) {
+  return add_with_constant<ops::where>(n, x, which_constant::first,
+                                       make_constant(element::float32, {}, std::span(&otherwise, 1)));
+}
 
 namespace {
 

@@ -24,14 +24,24 @@ std::optional<numbers> integers_of(element to) {
   return {};
 }
 
-/// x rounded towards 0.
-int truncate(node_context& n, int x) {
+/// x, which stands for integers, within the limits of their type, if it may lie beyond them. NaN passes, and so do numbers
+/// that int64 does not hold.
+int within_limits(node_context& n, int x, const numbers& is) {
+  const auto all = integers_of(is.type);
+  const bool beyond = !is.rounded && is.type != element::int64 && all && is.least == all->least && is.most == all->most;
+  return beyond ? clip_layer(n, x, is.least, is.most) : x;
+}
+
+/// x rounded towards 0, and 0 for NaN: the integers that it stands for.
+int whole_numbers(node_context& n, int x, const numbers& is) {
+  x = within_limits(n, replace_nan(n, x, 0), is);
+  if (is.least >= 0) return function_layer(n, x, {kind::floor});
   const int sign = function_layer(n, x, {kind::sign});
   return multiply_layers(n, sign, function_layer(n, function_layer(n, x, {kind::abs}), {kind::floor}));
 }
 
 /// Activations are float32, whatever real type the model has: casting one to another does nothing. Reals become integers
-/// where they leave the network, or become reals again.
+/// where they leave the network, which saturates, or become reals again.
 void cast_activation(node_context& n, element to) {
   int x = n.moved(0);
   const auto from = n.holds();
@@ -42,10 +52,11 @@ void cast_activation(node_context& n, element to) {
     if (from.least < whole->least || from.most > whole->most)
       n.refuse(fmt::format("its input holds {}, which may not fit into {}", name_of(from.type), name_of(to)),
                "export the model with a Cast to " + name_of(from.type));
+    if (to != from.type) x = within_limits(n, x, from);
     n.holds({.type = to, .least = from.least, .most = from.most, .rounded = from.rounded});
   } else {
     if (!is_real(to)) n.refuse("it turns an activation into " + name_of(to) + "; dice computes in float32");
-    if (!from.rounded) x = truncate(n, x);
+    if (!from.rounded) x = whole_numbers(n, x, from);
     n.holds({});
   }
   n.result(x);
@@ -79,9 +90,9 @@ void like(node_context& n) {
 }
 
 const importer known[] = {{"Cast", import, 1, "round_mode>=24 saturate>=19 to",
-                           "activations: to a real type, which does nothing, and to int64, int32 and uint8"},
+                           "activations: to a real type, which does nothing to reals, and to int64, int32 and uint8"},
                           {"CastLike", like, 15, "round_mode>=24 saturate>=19",
-                           "activations: to a real type, which does nothing, and to int64, int32 and uint8"}};
+                           "activations: to a real type, which does nothing to reals, and to int64, int32 and uint8"}};
 const folder folds[] = {{"Cast", fold}, {"CastLike", like}};
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "graph/node_context.hpp"
+#include "ops/layers.hpp"
 
 #include "dice/graph/ops/clip.hpp"
 
@@ -13,6 +13,10 @@ template <> struct spelling<clip> {
     out("high", op.high, unset.high);
   }
 };
+
+int clip_layer(node_context& n, int x, double low, double high) {
+  return n.add(clip{.low = static_cast<float>(low), .high = static_cast<float>(high)}, {x});
+}
 
 namespace {
 

@@ -24,6 +24,10 @@ int multiply(node_context& n, int x, const constant& c);
 int power(node_context& n, int x, double exponent);
 /// x, or `otherwise` where that is not NaN.
 int replace(node_context& n, int x, const constant& otherwise);
+/// x, or a number where x is NaN.
+int replace_nan(node_context& n, int x, double otherwise);
+/// x, or the nearer limit where it lies beyond; NaN where it is NaN.
+int clip_layer(node_context& n, int x, double low, double high);
 /// One of the functions of ops::elementwise; the others have layers of their own.
 int function_layer(node_context& n, int x, const dice::graph::activation& f);
 int tanh_layer(node_context& n, int x);

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::int64_t longest = 256;
 
-value layer_value(int index) { return {value::kind::layer, index}; }
-
 /// The sizes of the parts: as listed, or all `split` (but for the last one), or 1.
 std::vector<std::int64_t> sizes_of(node_context& n, std::int64_t extent) {
   std::int64_t each = 1;
@@ -36,7 +34,7 @@ shape without(const shape& s, int axis) {
 }
 
 void split(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const int axis = n.axis(n.integer("axis", 0), in.rank);
   const bool keep = n.integer("keepdims", 1) != 0 || n.given(1);
@@ -47,7 +45,7 @@ void split(node_context& n) {
     n.require(size <= in[axis] - from, "its parts are larger than its input");
     int part = size == in[axis] ? x : slice_layer(n, x, axis, from, size);
     if (!keep) part = reshape_layer(n, part, without(n.shape_of(part), axis));
-    out.items.push_back(layer_value(part));
+    out.items.push_back({.is = value::kind::layer, .index = part, .holds = n.holds()});
     from += size;
   }
   n.require(from == in[axis], "its parts are smaller than its input");
@@ -81,8 +79,7 @@ void join(node_context& n) {
   std::vector<int> layers;
   for (const value& v : n.sequence(0)) {
     n.require(v.is == value::kind::layer, "its sequence has constants");
-    n.require(v.holds.type == element::float32, "its sequence holds integers");
-    layers.push_back(v.index);
+    layers.push_back(n.moved(v));
   }
   n.require(!layers.empty(), "its sequence is empty");
   const bool stack = n.integer("new_axis", 0) != 0;
