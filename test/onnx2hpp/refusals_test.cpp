@@ -217,6 +217,26 @@ TEST(Remedy, JoinsManyPartsOfOneTensor) {
   EXPECT_EQ(pasted(with(12)), "Softmax Transpose -> t s");
 }
 
+/// Detectors ask of each class which scores are high, and read the scores at these places.
+TEST(Remedy, ComparisonsAreReplacedByWhatTheyCompare) {
+  const auto with = [](int classes) {
+    builder b;
+    b.input("x", {1, 12, 4}).ints("axis", {1}).scalar("low", 0.1f);
+    b.node("Softmax", {"x"}, {"s"});
+    for (int k = 0; k < classes; ++k) {
+      const auto n = std::to_string(k);
+      b.ints("i" + n, {k}).output("y" + n);
+      set(b.node("Gather", {"s", "i" + n}, {"p" + n}), "axis", 1);
+      b.node("Greater", {"p" + n, "low"}, {"high" + n});
+      b.node("NonZero", {"high" + n}, {"n" + n});
+      b.node("GatherND", {"p" + n, "n" + n}, {"y" + n});
+    }
+    return b;
+  };
+  EXPECT_EQ(pasted(with(2)), "Softmax Slice Slice -> p0 p1");
+  EXPECT_EQ(pasted(with(12)), "Softmax -> s");
+}
+
 /// A detector moves the boxes of each class apart before NonMaxSuppression: what it computes for this alone is not needed.
 TEST(Remedy, LeavesOutWhatFollowsFromOtherOutputs) {
   builder b;
@@ -228,8 +248,9 @@ TEST(Remedy, LeavesOutWhatFollowsFromOtherOutputs) {
   b.node("Exp", {"boxes"}, {"scores"});
   b.node("NonMaxSuppression", {"batch", "scores"}, {"n"});
   b.node("GatherND", {"boxes", "n"}, {"d"});
-  b.node("GatherND", {"kinds", "n"}, {"e"});
-  b.node("Add", {"d", "e"}, {"y"});
+  b.node("ArgMax", {"scores"}, {"first"});
+  b.node("GatherND", {"kinds", "n"}, {"e"}), b.node("GatherND", {"first", "n"}, {"f"});
+  b.node("Sum", {"d", "e", "f"}, {"y"});
   EXPECT_EQ(pasted(b), "Relu Tanh Neg Exp -> boxes kinds best scores");
 }
 

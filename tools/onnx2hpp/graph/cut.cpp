@@ -12,7 +12,10 @@ namespace {
 
 const std::set<std::string> moves{"Cast",  "Expand", "Flatten", "Gather",    "Identity", "Reshape",
                                   "Slice", "Split",  "Squeeze", "Transpose", "Unsqueeze"};
-const std::set<std::string> arithmetic{"Add", "Div", "Max", "Min", "Mul", "Neg", "ReduceMax", "ReduceMin", "Sub"};
+const std::set<std::string> comparisons{"And",         "Equal", "Greater", "GreaterOrEqual", "Less",
+                                        "LessOrEqual", "Not",   "Or",      "Where",          "Xor"};
+const std::set<std::string> arithmetic{"Add", "ArgMax", "ArgMin",    "Div",       "Max", "Min",
+                                       "Mul", "Neg",    "ReduceMax", "ReduceMin", "Sub"};
 
 class cutter {
  public:
@@ -57,12 +60,14 @@ class cutter {
            !is_input(g_.net.layers[static_cast<std::size_t>(v->second.index)]);
   }
 
-  /// The tensor from which a node only takes or arranges elements to get `name`; "" if it computes more.
+  /// The only tensor from which a node takes, arranges or compares elements to get `name`; "" if it computes more.
   std::string whole(const std::string& name) const {
     const auto p = producer_.find(name);
     if (p == producer_.end()) return {};
     const auto& n = g_.nodes[p->second];
-    return moves.contains(n.operator_name) && !n.inputs.empty() && computed(n.inputs[0]) ? n.inputs[0] : "";
+    if (!moves.contains(n.operator_name) && !comparisons.contains(n.operator_name)) return {};
+    const auto one = std::ranges::find_if(n.inputs, [&](const auto& in) { return computed(in); });
+    return std::count_if(one, n.inputs.end(), [&](const auto& in) { return computed(in); }) == 1 ? *one : "";
   }
 
   /// `name`, what it is a part of, what that is a part of …
@@ -72,7 +77,8 @@ class cutter {
     return out;
   }
 
-  /// Many values become few: parts of one tensor (the scores of each class) are replaced by this tensor.
+  /// Many values become few: parts of one tensor (the scores of each class, or which of them are high) are replaced by this
+  /// tensor.
   std::vector<std::string> joined(const std::vector<std::string>& values) const {
     std::map<std::string, int> parts;
     for (const auto& name : values)
@@ -89,8 +95,8 @@ class cutter {
     return out;
   }
 
-  /// Whether `name` follows from others of `known` by moving elements and a few additions and the like, as the boxes that a
-  /// detector moves apart by class before NonMaxSuppression.
+  /// Whether `name` follows from others of `known` by moving elements and a few additions, comparisons and the like, as the
+  /// boxes that a detector moves apart by class before NonMaxSuppression.
   bool derived(const std::string& name, const std::set<std::string>& known) const {
     std::vector<std::string> open{name};
     for (std::size_t steps = 0; !open.empty(); ++steps) {
@@ -100,7 +106,8 @@ class cutter {
       const auto p = producer_.find(next);
       if (p == producer_.end() || steps == longest_chain) return false;
       const auto& n = g_.nodes[p->second];
-      if (!moves.contains(n.operator_name) && !arithmetic.contains(n.operator_name)) return false;
+      const auto cheap = {&moves, &comparisons, &arithmetic};
+      if (std::ranges::none_of(cheap, [&](const auto* names) { return names->contains(n.operator_name); })) return false;
       for (const auto& in : n.inputs)
         if (!in.empty()) open.push_back(in);
     }
