@@ -135,25 +135,43 @@ std::vector<std::string> outputs_before(const partial_graph& g, std::set<std::si
 }
 
 std::string kept::text() const {
+  if (nodes == of_nodes) return "all nodes";
   const auto some = fmt::format("{} of {} nodes", nodes, of_nodes);
   if (of_weights == 0) return some;
   return fmt::format("{} and {:.0f} % of the weights", some,
                      100.0 * static_cast<double>(weights) / static_cast<double>(of_weights));
 }
 
+namespace {
+
+/// Elements of a weight, or 0: single numbers (thresholds) and integers (places, sizes) are none.
+std::int64_t weights_of(const value& v) {
+  if (v.is != value::kind::constant && v.is != value::kind::missing) return 0;
+  const auto type = v.data.type;
+  const bool real = is_real(type) || (size_of(type) == 0 && type != element::text);
+  const auto n = element_count(v.data.dims);
+  return real && n > 1 ? n : 0;
+}
+
+}  // namespace
+
 kept kept_by(const partial_graph& g, const std::vector<std::string>& outputs) {
+  static const std::set<std::string> sized{"OneHot", "Resize", "Upsample"};  // their real constants are no weights
   kept out;
   const auto count = [&](const std::vector<std::size_t>& order, std::size_t& nodes, std::int64_t& weights) {
     std::set<std::string> counted;
     for (const auto i : order) {
-      const auto constant_of = [&](const std::string& name) {
+      const auto& n = g.nodes[i];
+      const auto constant = [&](const std::string& name) {
         const auto v = g.values.find(name);
-        return v != g.values.end() && v->second.is == value::kind::constant ? &v->second.data : nullptr;
+        return v != g.values.end() && v->second.is == value::kind::constant;
       };
-      if (std::ranges::any_of(g.nodes[i].outputs, constant_of)) continue;
+      if (std::ranges::any_of(n.outputs, constant)) continue;
       ++nodes;
-      for (const auto& name : g.nodes[i].inputs)
-        if (const auto* c = constant_of(name); c && counted.insert(name).second) weights += c->elements();
+      if (sized.contains(n.operator_name)) continue;
+      for (const auto& name : n.inputs)
+        if (const auto v = g.values.find(name); v != g.values.end() && counted.insert(name).second)
+          weights += weights_of(v->second);
     }
   };
   std::vector<problem> ignored;
