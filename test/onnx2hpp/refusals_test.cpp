@@ -219,7 +219,7 @@ TEST(Remedy, JoinsManyPartsOfOneTensor) {
 
 /// Detectors ask of each class which scores are high, and read the scores at these places.
 TEST(Remedy, ComparisonsAreReplacedByWhatTheyCompare) {
-  const auto with = [](int classes) {
+  const auto with = [](int classes, bool reads_scores) {
     builder b;
     b.input("x", {1, 12, 4}).ints("axis", {1}).scalar("low", 0.1f);
     b.node("Softmax", {"x"}, {"s"});
@@ -229,12 +229,13 @@ TEST(Remedy, ComparisonsAreReplacedByWhatTheyCompare) {
       set(b.node("Gather", {"s", "i" + n}, {"p" + n}), "axis", 1);
       b.node("Greater", {"p" + n, "low"}, {"high" + n});
       b.node("NonZero", {"high" + n}, {"n" + n});
-      b.node("GatherND", {"p" + n, "n" + n}, {"y" + n});
+      b.node("GatherND", {reads_scores ? "p" + n : "x", "n" + n}, {"y" + n});
     }
     return b;
   };
-  EXPECT_EQ(pasted(with(2)), "Softmax Slice Slice -> p0 p1");
-  EXPECT_EQ(pasted(with(12)), "Softmax -> s");
+  EXPECT_EQ(pasted(with(2, true)), "Softmax Slice Slice -> p0 p1");
+  EXPECT_EQ(pasted(with(12, true)), "Softmax -> s");
+  EXPECT_EQ(pasted(with(12, false)), "Softmax -> s");
 }
 
 /// A detector moves the boxes of each class apart before NonMaxSuppression: what it computes for this alone is not needed.
