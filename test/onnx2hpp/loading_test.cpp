@@ -134,6 +134,28 @@ TEST(Initializers, WithAnyNumberOfAxesAreRefused) {
   EXPECT_NE(problems(b).find("cannot be read: it has 65 axes"), std::string::npos) << problems(b);
 }
 
+TEST(Initializers, DamagedOnesAreToBlameNotTheirReaders) {
+  builder b;
+  b.input("x", {1, 2}).output("y").floats("c", {2}, {1}).floats("d", {2}, {1, 2, 3}).floats("unused", {2}, {1});
+  b.node("Add", {"x", "c"}, {"s"}), b.node("Add", {"s", "c"}, {"t"}), b.node("Add", {"t", "d"}, {"y"});
+  EXPECT_EQ(problems(b),
+            "initializer \"c\" (, opset 0): it holds 4 bytes where its shape needs 8; export the model again\n"
+            "initializer \"d\" (, opset 0): it holds 12 bytes where its shape needs 8; export the model again\n");
+}
+
+TEST(Initializers, DamagedOnesAreNoOutputs) {
+  builder b;
+  b.input("x", {1, 2}).output("y").output("c").floats("c", {2}, {1}).node("Relu", {"x"}, {"y"});
+  EXPECT_TRUE(contains(problems(b), "initializer \"c\" (, opset 0): it holds 4 bytes")) << problems(b);
+}
+
+TEST(Initializers, OfUnknownTypes) {
+  builder b;
+  b.input("x", {1, 2}).output("y").tensor("c", 99, {2}).set_raw_data("1234");
+  b.node("Add", {"x", "c"}, {"y"});
+  EXPECT_TRUE(contains(problems(b), "cannot be read: its element type UNKNOWN (99) is not supported")) << problems(b);
+}
+
 TEST(Sparse, BecomesDense) {
   builder b;
   b.input("x", {1, 4}).output("y");
@@ -182,63 +204,114 @@ TEST(ExternalData, OffsetAndLength) {
   EXPECT_NE(text.find((folder.path / "data.bin").string()), std::string::npos);
 }
 
+/// What the tool says about `m`: the line of its only error about a file, which must be the only problem.
+std::string only_problem(const std::filesystem::path& m) {
+  const auto done = tool({m, "-o", m.parent_path() / "out"});
+  EXPECT_EQ(done.code, 1) << m;
+  EXPECT_FALSE(std::filesystem::exists(m.parent_path() / "out"));
+  const auto end = done.err.find('\n');
+  EXPECT_EQ(done.err.substr(end + 1), "onnx2hpp: error: \"" + m.string() + "\" cannot be converted (1 problem)\n");
+  return done.err.substr(0, end);
+}
+
 TEST(ExternalData, OutsideTheModelsFolderIsRefused) {
   const scratch outer;
   std::filesystem::create_directory(outer.path / "inner");
   outer.write("secret.bin", bytes_of({1, 2}));
   std::filesystem::create_symlink("../secret.bin", outer.path / "inner" / "link.bin");
   std::filesystem::create_symlink("..", outer.path / "inner" / "up");
+  std::filesystem::create_symlink("../../blobs/1", outer.path / "inner" / "dangling.bin");
+  const std::string beside = "export the model with this file in the model's folder",
+                    copies = "copy the model and the file itself to one folder (cp -L copies what links stand for)";
   const struct {
     std::string location, why;
-  } cases[] = {{"../secret.bin", "leaves the model's folder"},
-               {"x/../../secret.bin", "leaves the model's folder"},
-               {(outer.path / "secret.bin").string(), "absolute path"},
-               {"link.bin", "a link that leaves"},
-               {"up/secret.bin", "a link that leaves"},
-               {".", "not a regular file"},
-               {"", "not a file name"}};
-  for (const auto& c : cases) {
-    const auto m = outer.save("inner/m.onnx", external(c.location));
-    const auto done = tool({m, "-o", outer.path / "out"});
-    EXPECT_EQ(done.code, 1) << c.location;
-    EXPECT_NE(done.err.find(c.why), std::string::npos) << c.location << ": " << done.err;
-    EXPECT_FALSE(std::filesystem::exists(outer.path / "out" / "m.hpp"));
-  }
+  } cases[] = {{"../secret.bin", "is outside the model's folder; " + beside},
+               {"x/../../secret.bin", "is outside the model's folder; " + beside},
+               {(outer.path / "secret.bin").string(), "is named by an absolute path; " + beside},
+               {"link.bin", "is a link that leaves the model's folder; " + copies},
+               {"up/secret.bin", "is a link that leaves the model's folder; " + copies},
+               {"dangling.bin", "is a link to what is not there; put the file itself there"}};
+  for (const auto& c : cases)
+    EXPECT_EQ(only_problem(outer.save("inner/m.onnx", external(c.location))),
+              "onnx2hpp: error: file \"" + c.location + "\": it should hold 1 of the model's tensors, but " + c.why);
 }
 
-TEST(ExternalData, AMissingFileIsOneProblem) {
-  const scratch folder;
+/// A chain of five nodes that read five tensors of two numbers each from `m.onnx.data`; the last is behind an unsupported
+/// node.
+builder chain() {
   builder b;
   b.input("x", {2}).output("y");
   std::string from = "x";
   for (int i = 0; i < 5; ++i) {
-    const auto name = "c" + std::to_string(i), to = i == 4 ? "y" : "t" + std::to_string(i);
+    const auto name = "c" + std::to_string(i), to = "t" + std::to_string(i);
     auto* t = b.graph().add_initializer();
     t->set_name(name), t->add_dims(2), t->set_data_type(onnx::TensorProto::FLOAT);
     t->set_data_location(onnx::TensorProto::EXTERNAL);
     auto* where = t->add_external_data();
     where->set_key("location"), where->set_value("m.onnx.data");
+    where = t->add_external_data();
+    where->set_key("offset"), where->set_value(std::to_string(8 * i));
     b.node("Add", {from, name}, {to});
     from = to;
+    if (i == 3) b.node("Hardmax", {from}, {"h"}), from = "h";
   }
-  const auto done = tool({folder.save("m.onnx", b), "-o", folder.path});
-  EXPECT_EQ(done.code, 1);
-  EXPECT_EQ(
-      done.err.substr(0, done.err.find('\n')),
-      "onnx2hpp: error: file \"m.onnx.data\": it has 5 of the model's tensors, and is not in the model's folder; copy it "
-      "there from where the model was exported");
-  EXPECT_NE(done.err.find("cannot be converted (1 problem)"), std::string::npos) << done.err;
+  b.node("Relu", {from}, {"y"});
+  return b;
 }
 
-TEST(ExternalData, RangesAreChecked) {
+/// Whatever is wrong with it: it is one problem, and neither nodes nor operators are to blame.
+TEST(ExternalData, AFileThatCannotBeUsedIsOneProblem) {
+  const scratch folder;
+  const auto m = folder.save("m.onnx", chain());
+  const auto data = folder.path / "m.onnx.data";
+  const auto expect = [&](int tensors, const std::string& why) {
+    EXPECT_EQ(only_problem(m), "onnx2hpp: error: file \"m.onnx.data\": it should hold " + std::to_string(tensors) +
+                                   " of the model's tensors, but " + why);
+  };
+  expect(5, "is not in the model's folder; copy it there from where the model was exported");
+  folder.write("m.onnx.data", std::string(20, '\0'));
+  expect(3, "has only 20 bytes; copy the whole file from where the model was exported");
+  folder.write("m.onnx.data", "version https://git-lfs.github.com/spec/v1\noid sha256:1234\nsize 40\n");
+  expect(5, "is only a pointer of git-lfs; fetch the file itself: git lfs pull in the model's folder");
+  if (::geteuid() != 0) {  // root may read everything
+    std::filesystem::permissions(data, std::filesystem::perms::none);
+    expect(5, "cannot be read: Permission denied; give yourself the right to read it");
+  }
+  std::filesystem::remove(data);
+  std::filesystem::create_directory(data);
+  expect(5, "is not a regular file; put the file with the tensors in its place");
+}
+
+TEST(ExternalData, AConstantNodeReadsItLikeAnInitializer) {
+  builder b;
+  b.input("x", {1, 2}).output("y");
+  auto* a = b.node("Constant", {}, {"c"}, "fixed").add_attribute();
+  a->set_name("value"), a->set_type(onnx::AttributeProto::TENSOR);
+  *a->mutable_t() = external("m.bin").graph().initializer(0);
+  b.node("Add", {"x", "c"}, {"y"});
+  const scratch folder;
+  const auto m = folder.save("m.onnx", b);
+  EXPECT_NE(only_problem(m).find("file \"m.bin\": it should hold 1 of"), std::string::npos);
+  a->mutable_t()->clear_external_data(), a->mutable_t()->clear_data_location();
+  a->mutable_t()->set_raw_data("1234");
+  folder.save("m.onnx", b);
+  EXPECT_EQ(only_problem(m),
+            "onnx2hpp: error: node \"fixed\": it holds 4 bytes where its shape needs 8; export the model again");
+}
+
+TEST(ExternalData, PlacesAreChecked) {
   const scratch folder;
   folder.write("data.bin", bytes_of({1, 2}));
-  for (const auto& [offset, length] :
-       {std::pair{"4", "8"}, {"18446744073709551615", "8"}, {"0", "4"}, {"-4", "8"}, {"0x0", "8"}}) {
-    const auto done = tool({folder.save("m.onnx", external("data.bin", offset, length)), "-o", folder.path});
-    EXPECT_EQ(done.code, 1) << offset << " " << length;
-    EXPECT_NE(done.err.find("external data"), std::string::npos) << done.err;
-  }
+  for (const auto& [offset, length] : {std::pair{"4", "8"}, {"18446744073709551615", "8"}})
+    EXPECT_NE(only_problem(folder.save("m.onnx", external("data.bin", offset, length))).find("but has only 8 bytes"),
+              std::string::npos);
+  for (const auto& [offset, length] : {std::pair{"0", "4"}, {"-4", "8"}, {"0x0", "8"}})
+    EXPECT_EQ(only_problem(folder.save("m.onnx", external("data.bin", offset, length)))
+                  .find("onnx2hpp: error: initializer \"c\": its external data h"),
+              0u)
+        << offset;
+  EXPECT_NE(only_problem(folder.save("m.onnx", external(""))).find("its external data \"\" is not a file name"),
+            std::string::npos);
 }
 
 TEST(Functions, AreInlined) {

@@ -72,7 +72,7 @@ TEST(Conv, Refusals) {
   builder b;
   b.input("x", {1, 4, 8, 8}).input("w", {4, 4, 3, 3}).output("y");
   b.node("Conv", {"x", "w"}, {"y"});
-  EXPECT_NE(problems(b).find("weights is computed at run time"), std::string::npos);
+  EXPECT_NE(problems(b).find("its input \"w\" (weights) is computed at run time, not constant;"), std::string::npos);
   builder c;
   c.input("x", {1, 4, 8, 8}).output("y").weights("w", {4, 3, 3, 3});
   c.node("Conv", {"x", "w"}, {"y"});

@@ -36,7 +36,7 @@ TEST(Refusals, ListAllProblemsAtOnce) {
   EXPECT_TRUE(contains(done.err, "node \"round\" (Pad, opset 11): its mode is \"wrap\"")) << done.err;
   EXPECT_TRUE(contains(done.err,
                        "(4 problems)\nonnx2hpp: remedy: leave out what is refused; this keeps 1 of 7 nodes and "
-                       "93 % of the weights: --outputs c\n"))
+                       "100 % of the weights: --outputs c\n"))
       << done.err;
   EXPECT_FALSE(std::filesystem::exists(folder.path / "out"));
   EXPECT_EQ(tool({folder.path / "net.onnx", "--outputs", "c", "-o", folder.path / "out"}).code, 0) << "the remedy helps";
@@ -196,7 +196,7 @@ TEST(Remedy, EndsBeforeAllRefusedNodesTogether) {
   b.node("Add", {"h", "c"}, {"y"});
   b.node("GatherND", {"s", "n"}, {"z"});
   EXPECT_EQ(pasted(b), "MatMul Relu Tanh Sigmoid Exp -> r t s e");
-  EXPECT_TRUE(contains(problems(b), "this keeps 5 of 9 nodes and 94 % of the weights")) << problems(b);
+  EXPECT_TRUE(contains(problems(b), "this keeps 5 of 9 nodes and 100 % of the weights")) << problems(b);
 }
 
 TEST(Remedy, JoinsManyPartsOfOneTensor) {
@@ -217,6 +217,27 @@ TEST(Remedy, JoinsManyPartsOfOneTensor) {
   EXPECT_EQ(pasted(with(12)), "Softmax Transpose -> t s");
 }
 
+/// Detectors ask of each class which scores are high, and read the scores at these places.
+TEST(Remedy, ComparisonsAreReplacedByWhatTheyCompare) {
+  const auto with = [](int classes, bool reads_scores) {
+    builder b;
+    b.input("x", {1, 12, 4}).ints("axis", {1}).scalar("low", 0.1f);
+    b.node("Softmax", {"x"}, {"s"});
+    for (int k = 0; k < classes; ++k) {
+      const auto n = std::to_string(k);
+      b.ints("i" + n, {k}).output("y" + n);
+      set(b.node("Gather", {"s", "i" + n}, {"p" + n}), "axis", 1);
+      b.node("Greater", {"p" + n, "low"}, {"high" + n});
+      b.node("NonZero", {"high" + n}, {"n" + n});
+      b.node("GatherND", {reads_scores ? "p" + n : "x", "n" + n}, {"y" + n});
+    }
+    return b;
+  };
+  EXPECT_EQ(pasted(with(2, true)), "Softmax Slice Slice -> p0 p1");
+  EXPECT_EQ(pasted(with(12, true)), "Softmax -> s");
+  EXPECT_EQ(pasted(with(12, false)), "Softmax -> s");
+}
+
 /// A detector moves the boxes of each class apart before NonMaxSuppression: what it computes for this alone is not needed.
 TEST(Remedy, LeavesOutWhatFollowsFromOtherOutputs) {
   builder b;
@@ -228,8 +249,9 @@ TEST(Remedy, LeavesOutWhatFollowsFromOtherOutputs) {
   b.node("Exp", {"boxes"}, {"scores"});
   b.node("NonMaxSuppression", {"batch", "scores"}, {"n"});
   b.node("GatherND", {"boxes", "n"}, {"d"});
-  b.node("GatherND", {"kinds", "n"}, {"e"});
-  b.node("Add", {"d", "e"}, {"y"});
+  b.node("ArgMax", {"scores"}, {"first"});
+  b.node("GatherND", {"kinds", "n"}, {"e"}), b.node("GatherND", {"first", "n"}, {"f"});
+  b.node("Sum", {"d", "e", "f"}, {"y"});
   EXPECT_EQ(pasted(b), "Relu Tanh Neg Exp -> boxes kinds best scores");
 }
 
@@ -293,6 +315,30 @@ TEST(Remedy, SaysIfLittleOrNothingIsLeft) {
   c.node("Hardmax", {"x"}, {"y"});
   EXPECT_TRUE(
       contains(problems(c), "\nexport the model without what is refused; nothing of the network is left without it"));
+}
+
+/// Thresholds, sizes and places are no weights; tensors that cannot be read are.
+TEST(Remedy, CountsWeightsOnly) {
+  builder b(11);
+  b.input("x", {1, 5, 4}).output("n").output("r").floats("threshold", {1}, {0.5f}).ints("most", {10});
+  b.floats("scales", {3}, {1, 2, 2}).floats("roi", {2}, {0, 1});
+  b.node("Relu", {"x"}, {"boxes"}), b.node("Tanh", {"x"}, {"scores"});
+  b.node("NonMaxSuppression", {"boxes", "scores", "most", "threshold"}, {"n"});
+  set(b.node("Resize", {"boxes", "roi", "scales"}, {"r"}), "mode", "round");
+  EXPECT_TRUE(contains(problems(b), "\nleave out what is refused; this keeps 2 of 4 nodes: --outputs boxes,scores"))
+      << problems(b);
+  builder c;
+  c.input("x", {1, 4}).output("y").weights("w", {4, 4}).tensor("v", 19 /* FLOAT8E5M2 */, {4, 12});
+  c.node("MatMul", {"x", "w"}, {"a"});
+  c.node("MatMul", {"a", "v"}, {"y"});
+  EXPECT_TRUE(contains(problems(c), "only 1 of 2 nodes and 25 % of the weights: --outputs a")) << problems(c);
+}
+
+TEST(Remedy, MayKeepAllNodes) {
+  builder b;
+  b.input("x", {1, 1, 4, 4}).output("y").output("places");
+  set(b.node("MaxPool", {"x"}, {"y", "places"}), "kernel_shape", {2, 2});
+  EXPECT_TRUE(problems(b).ends_with("\nleave out what is refused; this keeps all nodes: --outputs y")) << problems(b);
 }
 
 TEST(Remedy, OtherProblemsComeFirst) {

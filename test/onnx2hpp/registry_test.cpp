@@ -326,6 +326,32 @@ TEST(Declarations, RefusalsPointToThemOnce) {
   EXPECT_TRUE(contains(done.err, "note: onnx2hpp --list-operators LSTM,Sin prints what is read of them (docs/operators.md)"))
       << done.err;
   EXPECT_FALSE(contains(tool({folder.path / "net.onnx", "-q"}).err, "--list-operators"));
+  builder one;
+  one.input("x", {1, 2}).output("y");
+  one.node("Sin", {"x"}, {"y"});
+  EXPECT_TRUE(contains(tool({folder.save("net.onnx", one)}).err, "--list-operators Sin prints what is read of it (docs"));
+}
+
+/// Cycles, names used twice, tensors that nobody computes or reads: no list of operators helps.
+TEST(Declarations, OtherErrorsDoNotPointToThem) {
+  const scratch folder;
+  const auto base = [] {
+    builder b;
+    b.input("x", {1, 2}).output("y");
+    return b;
+  };
+  auto cycle = base(), twice = base(), nobody = base(), damaged = base(), text = base(), name = base();
+  cycle.node("Add", {"x", "y"}, {"y"});
+  twice.node("Relu", {"x"}, {"y"}), twice.node("Tanh", {"x"}, {"y"});
+  nobody.node("Relu", {"z"}, {"y"});
+  damaged.floats("c", {2}, {1}).node("Add", {"x", "c"}, {"y"});
+  text.tensor("c", onnx::TensorProto::STRING, {2}), text.node("Add", {"x", "c"}, {"y"});
+  name.node("Relu", {"x"}, {"x"}), name.node("Relu", {"x"}, {"y"});
+  for (const auto* b : {&cycle, &twice, &nobody, &damaged, &text, &name}) {
+    const auto done = tool({folder.save("net.onnx", *b), "-o", folder.path});
+    EXPECT_EQ(done.code, 1);
+    EXPECT_FALSE(contains(done.err, "--list-operators")) << done.err;
+  }
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ struct problem {
   int opset = 0;                ///< version of the operator's domain; 0: not known
   std::string reason{};
   std::string remedy{};
-  bool avoidable = false;  ///< a network that ends before it may be converted
+  bool avoidable = false;       ///< a network that ends before it may be converted
+  bool about_operator = false;  ///< what is read of the operator may explain it
 };
 
 /// All problems of a model, or of the files that go with it; `what` is the consequence for the model. Exit code 1.
@@ -32,10 +33,16 @@ struct file_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A file beside the model that has its weights, and is not there.
-struct missing_file : file_error {
-  missing_file(const std::string& reason, std::string file) : file_error(reason), name(std::move(file)) {}
-  std::string name;
+/// A file beside the model that has its weights, and cannot be used; `what` goes on after "it should hold tensors, but".
+struct unusable_file : file_error {
+  unusable_file(std::string file, const std::string& reason, std::string what_to_do)
+      : file_error(reason), name(std::move(file)), remedy(std::move(what_to_do)) {}
+  std::string name, remedy;
+};
+
+/// A tensor that is whole, but of a kind that this tool does not read.
+struct unsupported_tensor : file_error {
+  using file_error::file_error;
 };
 
 /// A command line that makes no sense, by itself or for this model; exit code 2.
@@ -47,6 +54,7 @@ struct usage_error : std::runtime_error {
 struct refusal {
   std::string reason;
   std::string remedy;
+  bool about_operator = true;
 };
 
 enum class verbosity { quiet, normal, verbose };

@@ -152,7 +152,8 @@ int run(int argc, char** argv) {
   } catch (const conversion_error& e) {
     out.error(e, quote(opts.model.string()));
     if (const auto names = operators_of(e.problems); !names.empty())
-      out.note(fmt::format("onnx2hpp --list-operators {} prints what is read of them (docs/operators.md)", names));
+      out.note(fmt::format("onnx2hpp --list-operators {} prints what is read of {} (docs/operators.md)", names,
+                           names.find(',') == std::string::npos ? "it" : "them"));
     return 1;
   }
 }

@@ -68,7 +68,7 @@ std::string list_operators(const std::vector<std::string>& names) {
 std::string operators_of(const std::vector<problem>& problems) {
   std::set<std::string> names;
   for (const auto& p : problems)
-    if (standard(p.operator_name)) names.insert(p.operator_name);
+    if (p.about_operator && standard(p.operator_name)) names.insert(p.operator_name);
   return fmt::format("{}", fmt::join(names, ","));
 }
 

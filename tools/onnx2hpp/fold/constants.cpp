@@ -10,14 +10,18 @@ template <class T> constant one_axis(element type, const std::vector<T>& values)
   return make_constant(type, {static_cast<std::int64_t>(values.size())}, std::span<const T>(values));
 }
 
+const constant& read(const stored_tensor& t) {
+  if (!t.remedy.empty()) throw unknown_input{};  // damage is reported for all tensors together
+  if (!t.error.empty()) throw refusal{"its value cannot be read: " + t.error, "", false};
+  return t.value;
+}
+
 void stated(node_context& n) {
   if (const auto* a = n.find("value"); a && a->type == attribute::kind::tensor) {
-    if (!a->t.error.empty()) n.refuse("its value cannot be read: " + a->t.error);
-    return n.result(a->t.value);
+    return n.result(read(a->t));
   }
   if (const auto* a = n.find("sparse_value"); a && a->type == attribute::kind::tensor) {
-    if (!a->t.error.empty()) n.refuse("its value cannot be read: " + a->t.error);
-    return n.result(a->t.value);
+    return n.result(read(a->t));
   }
   if (n.has("value_float")) {
     const double v = n.real("value_float", 0.0f);
@@ -43,8 +47,7 @@ void of_shape(node_context& n) {
   const auto dims = n.integers(0, "shape");
   constant one = make_constant(element::float32, {1}, std::vector<std::byte>(4));
   if (const auto* a = n.find("value"); a && a->type == attribute::kind::tensor) {
-    if (!a->t.error.empty()) n.refuse("its value cannot be read: " + a->t.error);
-    one = a->t.value;
+    one = read(a->t);
   }
   n.require(one.elements() == 1, "its value does not have exactly one element");
   const auto size = folded_size(dims);

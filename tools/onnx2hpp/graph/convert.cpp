@@ -39,12 +39,12 @@ class converter {
     }
     outputs_ = choose_outputs();
     order_ = order_nodes(nodes_, outputs_, problems_);
-    require_files(order_);
+    require_tensors(order_);
     make_inputs(inputs_cut_off(order_, outputs_));
     for (const auto& [name, t] : model_.initializers) {
       value& v = values_[name];
       if (t.error.empty()) v = {value::kind::constant, -1, t.value};
-      else v = {value::kind::missing, -1, {}, "the initializer cannot be read: " + t.error};
+      else if (t.remedy.empty()) v = {value::kind::missing, -1, t.value, "the initializer cannot be read: " + t.error};
     }
     for (auto i : order_) convert_node(i);
     // The remaining nodes depend on themselves, which has been reported, or no output needs them.
@@ -108,19 +108,31 @@ class converter {
                       : fmt::format("leave out what is refused; this keeps {}: {}", k.text(), option);
   }
 
-  /// One problem for each file of weights that is not there, instead of one for each of its tensors.
-  void require_files(const std::vector<std::size_t>& order) {
-    std::map<std::string, int> missing;
-    for (const auto i : order)
-      for (const auto& name : nodes_[i].inputs)
-        if (const auto t = model_.initializers.find(name); t != model_.initializers.end() && !t->second.missing.empty())
-          ++missing[t->second.missing];
-    for (const auto& [file, tensors] : missing)
+  /// One problem for each file of weights that cannot be used, and for each other damaged tensor.
+  void require_tensors(const std::vector<std::size_t>& order) {
+    std::map<std::string, std::pair<const stored_tensor*, int>> files;
+    std::set<const stored_tensor*> seen;
+    const auto look_at = [&](const std::string& what, const stored_tensor& t) {
+      if (t.remedy.empty() || !seen.insert(&t).second) return;
+      if (t.file.empty()) problems_.push_back({.node = what, .reason = t.error, .remedy = t.remedy});
+      else ++files.try_emplace(t.file, &t, 0).first->second.second;
+    };
+    const auto find = [&](const std::vector<std::string>& names) {
+      for (const auto& name : names)
+        if (const auto t = model_.initializers.find(name); t != model_.initializers.end())
+          look_at("initializer " + quote(name), t->second);
+    };
+    for (const auto i : order) {
+      find(nodes_[i].inputs);
+      for (const auto& [name, a] : nodes_[i].attributes) look_at(display_name(nodes_[i]), a.t);
+    }
+    find(outputs_);
+    for (const auto& [file, t] : files)
       problems_.push_back(
           {.node = "file " + quote(file),
-           .reason = fmt::format("it has {} of the model's tensors, and is not in the model's folder", tensors),
-           .remedy = "copy it there from where the model was exported"});
-    if (!missing.empty()) throw conversion_error(problems_);
+           .reason = fmt::format("it should hold {} of the model's tensors, but {}", t.second, t.first->error),
+           .remedy = t.first->remedy});
+    if (!files.empty()) throw conversion_error(problems_);
   }
 
   void check_versions() {
@@ -222,6 +234,7 @@ class converter {
     } catch (const refusal& r) {
       problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? input_hint(n) : r.remedy));
       problems_.back().avoidable = problems_.back().remedy.empty();
+      problems_.back().about_operator = r.about_operator;
       refused_.insert(i);
     } catch (const unknown_input&) {
     }

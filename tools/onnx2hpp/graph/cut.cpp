@@ -12,7 +12,10 @@ namespace {
 
 const std::set<std::string> moves{"Cast",  "Expand", "Flatten", "Gather",    "Identity", "Reshape",
                                   "Slice", "Split",  "Squeeze", "Transpose", "Unsqueeze"};
-const std::set<std::string> arithmetic{"Add", "Div", "Max", "Min", "Mul", "Neg", "ReduceMax", "ReduceMin", "Sub"};
+const std::set<std::string> comparisons{"And",         "Equal", "Greater", "GreaterOrEqual", "Less",
+                                        "LessOrEqual", "Not",   "Or",      "Where",          "Xor"};
+const std::set<std::string> arithmetic{"Add", "ArgMax", "ArgMin",    "Div",       "Max", "Min",
+                                       "Mul", "Neg",    "ReduceMax", "ReduceMin", "Sub"};
 
 class cutter {
  public:
@@ -57,12 +60,14 @@ class cutter {
            !is_input(g_.net.layers[static_cast<std::size_t>(v->second.index)]);
   }
 
-  /// The tensor from which a node only takes or arranges elements to get `name`; "" if it computes more.
+  /// The only tensor from which a node takes, arranges or compares elements to get `name`; "" if it computes more.
   std::string whole(const std::string& name) const {
     const auto p = producer_.find(name);
     if (p == producer_.end()) return {};
     const auto& n = g_.nodes[p->second];
-    return moves.contains(n.operator_name) && !n.inputs.empty() && computed(n.inputs[0]) ? n.inputs[0] : "";
+    if (!moves.contains(n.operator_name) && !comparisons.contains(n.operator_name)) return {};
+    const auto one = std::ranges::find_if(n.inputs, [&](const auto& in) { return computed(in); });
+    return std::count_if(one, n.inputs.end(), [&](const auto& in) { return computed(in); }) == 1 ? *one : "";
   }
 
   /// `name`, what it is a part of, what that is a part of …
@@ -72,7 +77,8 @@ class cutter {
     return out;
   }
 
-  /// Many values become few: parts of one tensor (the scores of each class) are replaced by this tensor.
+  /// Many values become few: parts of one tensor (the scores of each class, or which of them are high) are replaced by this
+  /// tensor.
   std::vector<std::string> joined(const std::vector<std::string>& values) const {
     std::map<std::string, int> parts;
     for (const auto& name : values)
@@ -89,8 +95,8 @@ class cutter {
     return out;
   }
 
-  /// Whether `name` follows from others of `known` by moving elements and a few additions and the like, as the boxes that a
-  /// detector moves apart by class before NonMaxSuppression.
+  /// Whether `name` follows from others of `known` by moving elements and a few additions, comparisons and the like, as the
+  /// boxes that a detector moves apart by class before NonMaxSuppression.
   bool derived(const std::string& name, const std::set<std::string>& known) const {
     std::vector<std::string> open{name};
     for (std::size_t steps = 0; !open.empty(); ++steps) {
@@ -100,7 +106,8 @@ class cutter {
       const auto p = producer_.find(next);
       if (p == producer_.end() || steps == longest_chain) return false;
       const auto& n = g_.nodes[p->second];
-      if (!moves.contains(n.operator_name) && !arithmetic.contains(n.operator_name)) return false;
+      const auto cheap = {&moves, &comparisons, &arithmetic};
+      if (std::ranges::none_of(cheap, [&](const auto* names) { return names->contains(n.operator_name); })) return false;
       for (const auto& in : n.inputs)
         if (!in.empty()) open.push_back(in);
     }
@@ -128,25 +135,43 @@ std::vector<std::string> outputs_before(const partial_graph& g, std::set<std::si
 }
 
 std::string kept::text() const {
+  if (nodes == of_nodes) return "all nodes";
   const auto some = fmt::format("{} of {} nodes", nodes, of_nodes);
   if (of_weights == 0) return some;
   return fmt::format("{} and {:.0f} % of the weights", some,
                      100.0 * static_cast<double>(weights) / static_cast<double>(of_weights));
 }
 
+namespace {
+
+/// Elements of a weight, or 0: single numbers (thresholds) and integers (places, sizes) are none.
+std::int64_t weights_of(const value& v) {
+  if (v.is != value::kind::constant && v.is != value::kind::missing) return 0;
+  const auto type = v.data.type;
+  const bool real = is_real(type) || (size_of(type) == 0 && type != element::text);
+  const auto n = element_count(v.data.dims);
+  return real && n > 1 ? n : 0;
+}
+
+}  // namespace
+
 kept kept_by(const partial_graph& g, const std::vector<std::string>& outputs) {
+  static const std::set<std::string> sized{"OneHot", "Resize", "Upsample"};  // their real constants are no weights
   kept out;
   const auto count = [&](const std::vector<std::size_t>& order, std::size_t& nodes, std::int64_t& weights) {
     std::set<std::string> counted;
     for (const auto i : order) {
-      const auto constant_of = [&](const std::string& name) {
+      const auto& n = g.nodes[i];
+      const auto constant = [&](const std::string& name) {
         const auto v = g.values.find(name);
-        return v != g.values.end() && v->second.is == value::kind::constant ? &v->second.data : nullptr;
+        return v != g.values.end() && v->second.is == value::kind::constant;
       };
-      if (std::ranges::any_of(g.nodes[i].outputs, constant_of)) continue;
+      if (std::ranges::any_of(n.outputs, constant)) continue;
       ++nodes;
-      for (const auto& name : g.nodes[i].inputs)
-        if (const auto* c = constant_of(name); c && counted.insert(name).second) weights += c->elements();
+      if (sized.contains(n.operator_name)) continue;
+      for (const auto& name : n.inputs)
+        if (const auto v = g.values.find(name); v != g.values.end() && counted.insert(name).second)
+          weights += weights_of(v->second);
     }
   };
   std::vector<problem> ignored;

@@ -24,7 +24,7 @@ struct partial_graph {
 /// graph outputs that do not depend on them. Empty if only graph inputs are left.
 std::vector<std::string> outputs_before(const partial_graph& g, std::set<std::size_t> refused);
 
-/// How much of a graph `outputs` need: nodes that compute no constants, and elements of the constants that these read.
+/// How much of a graph `outputs` need: nodes that compute no constants, and elements of the weights that these read.
 struct kept {
   std::size_t nodes = 0, of_nodes = 0;
   std::int64_t weights = 0, of_weights = 0;

@@ -32,10 +32,11 @@ const value& node_context::at(int k) const {
   if (!given(k)) refuse(fmt::format("its input {} is missing", k));
   const std::string& name = node_.inputs[static_cast<std::size_t>(k)];
   const auto found = values_.find(name);
-  if (found == values_.end()) refuse(fmt::format("no node produces its input {}", quote(name)), "export the model again");
+  if (found == values_.end())
+    throw refusal{fmt::format("no node produces its input {}", quote(name)), "export the model again", false};
   if (found->second.is == value::kind::unknown) throw unknown_input{};
   if (found->second.is == value::kind::missing)
-    refuse(fmt::format("its input {} is not available: {}", quote(name), found->second.reason));
+    throw refusal{fmt::format("its input {} is not available: {}", quote(name), found->second.reason), "", false};
   return found->second;
 }
 
@@ -46,17 +47,19 @@ const value& node_context::use(int k) const {
 
 bool node_context::is_constant(int k) const { return given(k) && at(k).is == value::kind::constant; }
 
+std::string node_context::described(int k, const char* what) const {
+  return fmt::format("its input {} ({})", quote(node_.inputs[static_cast<std::size_t>(k)]), what);
+}
+
 const constant& node_context::data(int k, const char* what) const {
   const value& v = use(k);
-  if (v.is != value::kind::constant)
-    refuse(fmt::format("its {} is computed at run time, not constant ({})", what,
-                       quote(node_.inputs[static_cast<std::size_t>(k)])));
+  if (v.is != value::kind::constant) refuse(described(k, what) + " is computed at run time, not constant");
   return v.data;
 }
 
 std::vector<std::int64_t> node_context::integers(int k, const char* what) const {
   const constant& c = data(k, what);
-  if (c.elements() > 1 << 20) refuse(fmt::format("its {} has {} elements", what, c.elements()));
+  if (c.elements() > 1 << 20) refuse(fmt::format("{} has {} elements", described(k, what), c.elements()));
   return onnx2hpp::integers(c);
 }
 
@@ -64,7 +67,7 @@ std::vector<double> node_context::reals(int k, const char* what) const { return 
 
 double node_context::real(int k, const char* what) const {
   const constant& c = data(k, what);
-  if (c.elements() != 1) refuse(fmt::format("its {} has {} elements, expected one", what, c.elements()));
+  if (c.elements() != 1) refuse(fmt::format("{} has {} elements, expected one", described(k, what), c.elements()));
   return onnx2hpp::reals(c)[0];
 }
 

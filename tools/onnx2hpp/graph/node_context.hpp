@@ -121,6 +121,7 @@ class node_context {
  private:
   const value& at(int k) const;
   const value& use(int k) const;
+  std::string described(int k, const char* what) const;
   bool declared(const char* attribute) const;
   const attribute* look_up(const char* name) const;
 

@@ -171,11 +171,13 @@ bool is_half(element type) { return type == element::float16 || type == element:
 
 std::string name_of(element type) {
   static constexpr const char* names[] = {
-      "UNDEFINED", "FLOAT",        "UINT8",          "INT8",       "UINT16",         "INT16",  "INT32",     "INT64",
-      "STRING",    "BOOL",         "FLOAT16",        "DOUBLE",     "UINT32",         "UINT64", "COMPLEX64", "COMPLEX128",
-      "BFLOAT16",  "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "UINT4",  "INT4",      "FLOAT4E2M1"};
+      "UNDEFINED",  "FLOAT",        "UINT8",          "INT8",       "UINT16",         "INT16",  "INT32",     "INT64",
+      "STRING",     "BOOL",         "FLOAT16",        "DOUBLE",     "UINT32",         "UINT64", "COMPLEX64", "COMPLEX128",
+      "BFLOAT16",   "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "UINT4",  "INT4",      "FLOAT4E2M1",
+      "FLOAT8E8M0", "UINT2",        "INT2",           "FLOAT6E2M3", "FLOAT6E3M2"};
   const auto code = static_cast<std::int32_t>(type);
-  return code >= 0 && code < static_cast<std::int32_t>(std::size(names)) ? names[code] : "type " + std::to_string(code);
+  return code >= 0 && code < static_cast<std::int32_t>(std::size(names)) ? names[code]
+                                                                         : "UNKNOWN (" + std::to_string(code) + ")";
 }
 
 std::int64_t element_count(std::span<const std::int64_t> dims) {

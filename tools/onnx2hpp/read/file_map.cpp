@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace onnx2hpp {
 
@@ -27,6 +28,11 @@ struct descriptor {
 }
 
 }  // namespace
+
+bool is_lfs_pointer(std::span<const std::byte> bytes) {
+  constexpr std::string_view start = "version https://git-lfs.github.com/spec/";
+  return bytes.size() > start.size() && std::memcmp(bytes.data(), start.data(), start.size()) == 0;
+}
 
 file_map::file_map(const std::filesystem::path& path) {
   // O_NONBLOCK: opening a pipe must not wait for a writer.

@@ -6,6 +6,9 @@
 
 namespace onnx2hpp {
 
+/// Whether these are the bytes of a pointer, which git leaves in place of a large file that git-lfs has not fetched.
+bool is_lfs_pointer(std::span<const std::byte> bytes);
+
 /// A file mapped for reading.
 class file_map {
  public:

@@ -84,9 +84,9 @@ constant described(const onnx::TensorProto& t, std::uint64_t& bytes) {
   out.type = static_cast<element>(t.data_type());
   out.dims = {t.dims().begin(), t.dims().end()};
   const auto width = size_of(out.type);
-  if (width == 0) throw file_error("its element type " + name_of(out.type) + " is not supported");
-  if (t.has_segment()) throw file_error("it is stored in segments, which ONNX no longer supports");
-  if (out.dims.size() > max_axes) throw file_error(fmt::format("it has {} axes", out.dims.size()));
+  if (width == 0) throw unsupported_tensor("its element type " + name_of(out.type) + " is not supported");
+  if (t.has_segment()) throw unsupported_tensor("it is stored in segments, which ONNX no longer supports");
+  if (out.dims.size() > max_axes) throw unsupported_tensor(fmt::format("it has {} axes", out.dims.size()));
   const auto n = element_count(out.dims);
   if (n < 0) throw file_error("its shape is impossible");
   bytes = static_cast<std::uint64_t>(n) * width;
@@ -122,6 +122,8 @@ class loader {
   }
 
   model load() {
+    if (is_lfs_pointer(out_.file->bytes()))
+      throw file_error("it is only a pointer of git-lfs; fetch the model itself: git lfs pull in its folder");
     const std::string bytes = skeleton(out_.file->bytes());
     onnx::ModelProto proto;
     // Errors are reported below, in our own words.
@@ -273,14 +275,25 @@ class loader {
     return out;
   }
 
-  stored_tensor read(const onnx::TensorProto& t) {
+  /// What `reader` returns, or why it fails: a tensor of the type and shape `expected`.
+  template <class Reader> static stored_tensor stored(constant expected, Reader reader) {
     try {
-      return {tensor(t), ""};
-    } catch (const missing_file& e) {
-      return {{}, e.what(), e.name};
+      return {reader()};
+    } catch (const unusable_file& e) {
+      return {std::move(expected), e.what(), e.remedy, e.name};
+    } catch (const unsupported_tensor& e) {
+      return {std::move(expected), e.what()};
     } catch (const file_error& e) {
-      return {{}, e.what()};
+      return {std::move(expected), e.what(), "export the model again"};
     }
+  }
+
+  static constant expected(int type, const auto& dims) {
+    return {static_cast<element>(type), {dims.begin(), dims.end()}, {}, {}};
+  }
+
+  stored_tensor read(const onnx::TensorProto& t) {
+    return stored(expected(t.data_type(), t.dims()), [&] { return tensor(t); });
   }
 
   constant tensor(const onnx::TensorProto& t) {
@@ -321,18 +334,14 @@ class loader {
     const auto file = external_.open(location);
     const auto bytes = file->bytes();
     if (offset > bytes.size() || length > bytes.size() - offset)
-      throw file_error(fmt::format("its external data {} ends at byte {}, but the tensor needs {} bytes from byte {} on",
-                                   quote(location), bytes.size(), length, offset));
+      throw unusable_file(location, fmt::format("has only {} bytes", bytes.size()),
+                          "copy the whole file from where the model was exported");
     out.bytes = bytes.subspan(offset, length);
     out.owner = file;
   }
 
   stored_tensor read(const onnx::SparseTensorProto& s) {
-    try {
-      return {sparse(s), ""};
-    } catch (const file_error& e) {
-      return {{}, e.what()};
-    }
+    return stored(expected(s.values().data_type(), s.dims()), [&] { return sparse(s); });
   }
 
   /// The dense tensor of a sparse one: `indices` are positions (n) or coordinates (n, rank).
@@ -347,7 +356,7 @@ class loader {
       throw file_error("it is a sparse tensor whose parts do not match");
     const auto width = size_of(values.type);
     dense_bytes_ += n * static_cast<std::int64_t>(width);
-    if (dense_bytes_ > max_dense_bytes) throw file_error("the model's sparse tensors take over 1 GiB when dense");
+    if (dense_bytes_ > max_dense_bytes) throw unsupported_tensor("the model's sparse tensors take over 1 GiB when dense");
     std::vector<std::byte> bytes(static_cast<std::size_t>(n) * width);
     const auto at = integers(indices);
     for (std::int64_t k = 0; k < count; ++k) {

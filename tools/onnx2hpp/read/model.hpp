@@ -15,9 +15,10 @@ namespace onnx2hpp {
 
 /// A tensor of the model, or why it cannot be read.
 struct stored_tensor {
-  constant value;
-  std::string error;
-  std::string missing{};  ///< the name of the file that has it, if that is not there
+  constant value;        ///< only its type and shape if it cannot be read
+  std::string error{};   ///< why it cannot be read
+  std::string remedy{};  ///< what to do about that; "" if the tensor is whole, but this tool does not read such ones
+  std::string file{};    ///< the file that is to blame, unless it is the model
 };
 
 struct attribute {
