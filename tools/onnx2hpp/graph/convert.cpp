@@ -1,5 +1,6 @@
 #include "graph/convert.hpp"
 
+#include "fold/by_kernels.hpp"
 #include "graph/cut.hpp"
 #include "graph/graph_order.hpp"
 #include "graph/inline_functions.hpp"
@@ -220,7 +221,7 @@ class converter {
       context.require_all_read();
       failed = false;
     } catch (const refusal& r) {
-      problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? input_hint(n) : r.remedy));
+      problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? hint(n) : r.remedy));
       problems_.back().avoidable = problems_.back().remedy.empty();
       refused_.insert(i);
     } catch (const unknown_input&) {
@@ -254,8 +255,7 @@ class converter {
       context.refuse(fmt::format("the operator exists only from opset {} on", known.exists.first));
     if (n.opset > known.exists.last)
       context.refuse(fmt::format("the operator exists only up to opset {}", known.exists.last));
-    bool constants = true;
-    for (int k = 0; k < context.inputs(); ++k) constants = constants && (!context.given(k) || context.is_constant(k));
+    const bool constants = context.only_constants();
     if (known.fold && (constants || known.folds_shapes)) {
       if (!known.folds_shapes) widen(n);
       known.fold(context);
@@ -263,8 +263,10 @@ class converter {
     }
     if (!known.import)
       context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
-    if (constants) context.refuse("all its inputs are constants, and the operator is not supported on constants");
-    known.import(context);
+    if (!constants) return known.import(context);
+    widen(n);
+    compute_by_kernels(context, known, operations_);
+    charge(n, context);
   }
 
   /// Constants are computed in float32 at least.
@@ -314,9 +316,18 @@ class converter {
     if (folded_bytes_ > max_folded_bytes) context.refuse("with it, computing the model's constants takes over 4 GiB");
   }
 
-  /// What to do about a node that is refused if an input does not have its declared shape.
-  std::string input_hint(const node& n) const {
-    if (!n.domain.empty() || !operators().contains(n.operator_name) || !operators()[n.operator_name].import) return {};
+  /// What to do about a node that is refused if it could be computed before, or an input does not have its declared shape.
+  std::string hint(const node& n) const {
+    const auto known = operators().find(n.operator_name);
+    const auto constant = [&](const std::string& name) {
+      const auto v = values_.find(name);
+      return name.empty() || (v != values_.end() && v->second.is == value::kind::constant);
+    };
+    if (n.domain.empty() && !n.inputs.empty() && std::ranges::all_of(n.inputs, constant) &&
+        (known == operators().end() || !known->second.fold))
+      return "compute the model's constants first, with onnx-simplifier or ONNX Runtime's offline optimisation "
+             "(docs/own_model.md)";
+    if (!n.domain.empty() || known == operators().end() || !known->second.import) return {};
     return undeclared_input(model_, settings_);
   }
 
@@ -388,6 +399,7 @@ class converter {
   symbol_extents symbols_;
   static constexpr std::size_t max_folded_bytes = std::size_t{1} << 32;
   std::size_t folded_bytes_ = 0;
+  double operations_ = 0;  ///< of reference kernels, for constants
   network net_;
 };
 

@@ -31,7 +31,7 @@ struct value {
     unknown,   ///< follows from a problem already reported
   };
   kind is = kind::unknown;
-  int index = -1;
+  int index = -1;  ///< of a constant: the layer that has it, if it is also an input (fold/by_kernels.hpp)
   constant data{};
   std::string reason{};
   numbers holds{};
@@ -62,6 +62,8 @@ class node_context {
   int inputs() const { return static_cast<int>(node_.inputs.size()); }
   bool given(int k) const;
   bool is_constant(int k) const;
+  /// Whether all inputs are constants, or sequences of constants.
+  bool only_constants() const;
   /// Input k, a constant; `what` names it in the refusal if it is computed at run time.
   const constant& data(int k, const char* what) const;
   /// Its elements, of an integer or real constant.

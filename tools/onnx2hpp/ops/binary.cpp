@@ -6,6 +6,7 @@
 #include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -105,7 +106,10 @@ void where(node_context& n) {
 
 /// Zeros above or below a diagonal of the last two axes.
 void trilu(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
+  numbers holds = n.holds();
+  holds.least = std::min(holds.least, 0.0), holds.most = std::max(holds.most, 0.0);
+  n.holds(holds);
   const shape in = n.shape_of(x);
   n.require(in.rank >= 2, "its input is no matrix");
   const auto k = n.given(1) ? n.integers(1, "diagonal") : std::vector<std::int64_t>{0};
