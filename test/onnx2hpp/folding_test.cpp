@@ -3,6 +3,7 @@
 
 #include "dice/graph/ops.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -315,6 +316,11 @@ TEST(Constants, UnknownOnesAndTooLargeOnesAreRefused) {
   EXPECT_NE(problems(b).find("the operator is not supported; compute the model's constants first, with onnx-simplifier"),
             std::string::npos)
       << problems(b);
+  // What follows from it is no further problem, although it is no constant.
+  b.graph().mutable_node(1)->set_input(1, "e"), b.node("Cos", {"c"}, {"d"}), b.node("Trilu", {"d"}, {"e"});
+  b.node("Reshape", {"x", "e"}, {"z"}), b.graph().mutable_output(0)->set_name("z");
+  const auto alone = problems(b);
+  EXPECT_EQ(std::count(alone.begin(), alone.end(), '\n'), 1) << alone;
   builder d;
   d.input("x", {1, 2}).output("y").ints("to", {1 << 20, 1 << 20});
   d.node("ConstantOfShape", {"to"}, {"c"});

@@ -216,17 +216,19 @@ class converter {
     node_context context(n, net_, values_, settings_.fold);
     bool failed = true;
     const auto before = net_.layers.size();
+    const bool makes_constants = only_constants(n);
+    const bool reads_lost = std::ranges::any_of(n.inputs, [&](const auto& name) { return lost_.contains(name); });
     try {
+      if (makes_constants && reads_lost) throw unknown_input{};
       run(n, context);
       context.require_all_read();
       failed = false;
     } catch (const refusal& r) {
-      problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? hint(n) : r.remedy));
-      problems_.back().avoidable = problems_.back().remedy.empty();
-      refused_.insert(i);
+      if (!reads_lost) report(i, r);
     } catch (const unknown_input&) {
     }
     if (failed) net_.layers.erase(net_.layers.begin() + static_cast<std::ptrdiff_t>(before), net_.layers.end());
+    if (failed && makes_constants) lost_.insert(n.outputs.begin(), n.outputs.end()), lost_.erase("");
     for (auto& [name, v] : context.results())
       if (!failed && !name.empty()) values_[name] = std::move(v);
     for (std::size_t k = 0; k < n.outputs.size(); ++k)
@@ -235,6 +237,13 @@ class converter {
             failed
                 ? assumed(n, n.outputs[k])
                 : value{value::kind::missing, -1, {}, fmt::format("output {} of {} is not supported", k, n.operator_name)};
+  }
+
+  void report(std::size_t i, const refusal& r) {
+    const node& n = nodes_[i];
+    problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? hint(n) : r.remedy));
+    problems_.back().avoidable = problems_.back().remedy.empty();
+    refused_.insert(i);
   }
 
   void run(const node& n, node_context& context) {
@@ -316,15 +325,21 @@ class converter {
     if (folded_bytes_ > max_folded_bytes) context.refuse("with it, computing the model's constants takes over 4 GiB");
   }
 
-  /// What to do about a node that is refused if it could be computed before, or an input does not have its declared shape.
-  std::string hint(const node& n) const {
+  /// Whether all inputs of the node are constants, or would be if no node had been refused. Not if it reads only shapes.
+  bool only_constants(const node& n) const {
     const auto known = operators().find(n.operator_name);
     const auto constant = [&](const std::string& name) {
       const auto v = values_.find(name);
-      return name.empty() || (v != values_.end() && v->second.is == value::kind::constant);
+      return name.empty() || lost_.contains(name) || (v != values_.end() && v->second.is == value::kind::constant);
     };
-    if (n.domain.empty() && !n.inputs.empty() && std::ranges::all_of(n.inputs, constant) &&
-        (known == operators().end() || !known->second.fold))
+    return !n.inputs.empty() && std::ranges::all_of(n.inputs, constant) &&
+           (known == operators().end() || !known->second.folds_shapes);
+  }
+
+  /// What to do about a node that is refused if it could be computed before, or an input does not have its declared shape.
+  std::string hint(const node& n) const {
+    const auto known = operators().find(n.operator_name);
+    if (n.domain.empty() && only_constants(n) && (known == operators().end() || !known->second.fold))
       return "compute the model's constants first, with onnx-simplifier or ONNX Runtime's offline optimisation "
              "(docs/own_model.md)";
     if (!n.domain.empty() || known == operators().end() || !known->second.import) return {};
@@ -395,6 +410,7 @@ class converter {
   std::vector<std::string> outputs_;
   std::vector<std::size_t> order_;  ///< of the nodes that the outputs need
   std::set<std::size_t> refused_;   ///< nodes
+  std::set<std::string> lost_;      ///< values that would be constants if no node had been refused
   std::map<std::string, value> values_;
   symbol_extents symbols_;
   static constexpr std::size_t max_folded_bytes = std::size_t{1} << 32;
