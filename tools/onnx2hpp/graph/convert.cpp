@@ -216,10 +216,10 @@ class converter {
     node_context context(n, net_, values_, settings_.fold);
     bool failed = true;
     const auto before = net_.layers.size();
-    const bool makes_constants = only_constants(n);
+    const bool lost_if_failed = makes_constants(n);
     const bool reads_lost = std::ranges::any_of(n.inputs, [&](const auto& name) { return lost_.contains(name); });
     try {
-      if (makes_constants && reads_lost) throw unknown_input{};
+      if (lost_if_failed && reads_lost) throw unknown_input{};
       run(n, context);
       context.require_all_read();
       failed = false;
@@ -228,7 +228,7 @@ class converter {
     } catch (const unknown_input&) {
     }
     if (failed) net_.layers.erase(net_.layers.begin() + static_cast<std::ptrdiff_t>(before), net_.layers.end());
-    if (failed && makes_constants) lost_.insert(n.outputs.begin(), n.outputs.end()), lost_.erase("");
+    if (failed && lost_if_failed) lost_.insert(n.outputs.begin(), n.outputs.end()), lost_.erase("");
     for (auto& [name, v] : context.results())
       if (!failed && !name.empty()) values_[name] = std::move(v);
     for (std::size_t k = 0; k < n.outputs.size(); ++k)
@@ -326,7 +326,7 @@ class converter {
   }
 
   /// Whether all inputs of the node are constants, or would be if no node had been refused. Not if it reads only shapes.
-  bool only_constants(const node& n) const {
+  bool makes_constants(const node& n) const {
     const auto known = operators().find(n.operator_name);
     const auto constant = [&](const std::string& name) {
       const auto v = values_.find(name);
@@ -339,7 +339,7 @@ class converter {
   /// What to do about a node that is refused if it could be computed before, or an input does not have its declared shape.
   std::string hint(const node& n) const {
     const auto known = operators().find(n.operator_name);
-    if (n.domain.empty() && only_constants(n) && (known == operators().end() || !known->second.fold))
+    if (n.domain.empty() && makes_constants(n) && (known == operators().end() || !known->second.fold))
       return "compute the model's constants first, with onnx-simplifier or ONNX Runtime's offline optimisation "
              "(docs/own_model.md)";
     if (!n.domain.empty() || known == operators().end() || !known->second.import) return {};

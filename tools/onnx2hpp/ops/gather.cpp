@@ -81,7 +81,7 @@ int take(node_context& n, int x, int axis, indices at) {
     if (runs.size() == most_runs)
       n.refuse(fmt::format("its indices are more than {} runs of evenly spaced ones", most_runs));
     const auto count = static_cast<std::int64_t>(end - i);
-    runs.push_back(step == 1 && count == n.shape_of(x)[axis] ? x : slice_layer(n, x, axis, at[i], count, step));
+    runs.push_back(n.fold() && step == 1 && count == n.shape_of(x)[axis] ? x : slice_layer(n, x, axis, at[i], count, step));
     i = end;
   }
   return runs.size() == 1 ? runs[0] : concat_layer(n, runs, axis);
