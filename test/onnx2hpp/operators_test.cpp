@@ -354,7 +354,12 @@ TEST(Gather, OfChannelsIsASlice) {
   b.graph().mutable_node(0)->set_input(1, "odd");
   EXPECT_EQ(first<ops::slice>(convert(b)).steps[1], -2);
   b.graph().mutable_node(0)->set_input(1, "uneven");
+  EXPECT_EQ(operators(convert(b)), "Slice Tile");
+  b.ints("steps", {0, 1, 1}), b.graph().mutable_node(0)->set_input(1, "steps");
   EXPECT_EQ(operators(convert(b)), "Slice Slice Concat");
+  b.ints("all", {0, 1, 2}), b.graph().mutable_node(0)->set_input(1, "all");
+  EXPECT_EQ(operators(convert(b)), "");
+  EXPECT_EQ(operators(convert(b, {.fold = false})), "Slice");
 }
 
 // As PyTorch writes nn.Upsample, and as its predecessors did.

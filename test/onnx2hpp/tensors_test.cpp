@@ -1,7 +1,9 @@
 // Products of two activations, normalizations, reductions, ConvTranspose, Attention, and what moves or repeats elements.
-#include "convert_model.hpp"
+#include "computed.hpp"
 
 #include "dice/graph/ops.hpp"
+
+#include <limits>
 
 namespace onnx2hpp_test {
 namespace {
@@ -163,6 +165,28 @@ TEST(Where, WithAConstantCondition) {
   EXPECT_EQ(operators(convert(b)), "Where Where Add");
   n.set_input(1, "k");
   EXPECT_EQ(operators(convert(b)), "Where");
+}
+
+TEST(Where, OfWhatIsNotANumber) {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  builder b;
+  b.input("x", {2, 2}).input("z", {2, 2}).output("y").floats("k", {1}, {7});
+  b.node("Softmax", {"x"}, {"s"}), b.node("IsNaN", {"s"}, {"m"});
+  auto& n = b.node("Where", {"m", "k", "s"}, {"y"});
+  EXPECT_EQ(operators(convert(b)), "Softmax Where");  // as exporters write an attention with a mask
+  EXPECT_EQ(computed(convert(b), {{"x", {-infinity, -infinity, 1, 1}}, {"z", {}}}).at("y"),
+            (std::vector<float>{7, 7, 0.5f, 0.5f}));
+  n.set_input(2, "z");
+  EXPECT_NE(problems(b).find("(condition) is computed at run time"), std::string::npos);
+  n.set_input(1, "s"), n.set_input(2, "k");
+  EXPECT_NE(problems(b).find("(condition) is computed at run time"), std::string::npos);
+  builder alone;
+  alone.input("x", {6}).output("y");
+  alone.node("IsNaN", {"x"}, {"y"});
+  EXPECT_EQ(operators(convert(alone)), "Sign Where Sub Max");
+  EXPECT_EQ(computed(convert(alone), {{"x", {-infinity, infinity, nan, 0, -2, 5}}}).at("y"),
+            (std::vector<float>{0, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(first<ops::output>(convert(alone)).number, tensor::number::boolean);
 }
 
 TEST(Movement, ExpandTileGatherConcat) {

@@ -230,6 +230,14 @@ const folder folders[] = {
     {"Relu", [](node_context& n) { unary(n, [](double a) { return std::max(a, 0.0); }); }},
     {"Sigmoid", [](node_context& n) { unary(n, [](double a) { return 1 / (1 + std::exp(-a)); }); }},
     {"Tanh", [](node_context& n) { unary(n, [](double a) { return std::tanh(a); }); }},
+    {"Sin", [](node_context& n) { unary(n, [](double a) { return std::sin(a); }); }, 7, ""},
+    {"Cos", [](node_context& n) { unary(n, [](double a) { return std::cos(a); }); }, 7, ""},
+    {"Tan", [](node_context& n) { unary(n, [](double a) { return std::tan(a); }); }, 7, ""},
+    {"Asin", [](node_context& n) { unary(n, [](double a) { return std::asin(a); }); }, 7, ""},
+    {"Acos", [](node_context& n) { unary(n, [](double a) { return std::acos(a); }); }, 7, ""},
+    {"Atan", [](node_context& n) { unary(n, [](double a) { return std::atan(a); }); }, 7, ""},
+    {"Sinh", [](node_context& n) { unary(n, [](double a) { return std::sinh(a); }); }, 9, ""},
+    {"Cosh", [](node_context& n) { unary(n, [](double a) { return std::cosh(a); }); }, 9, ""},
 };
 
 }  // namespace

@@ -62,8 +62,7 @@ void scatter(node_context& n) {
   n.result(make_constant(data.type, data.dims, std::move(out)));
 }
 
-const folder known[] = {{"GatherND", gather, 11, "batch_dims>=12", "only batch_dims = 0"},
-                        {"ScatterND", scatter, 11, "reduction>=16", "only reduction = none"}};
+const folder known[] = {{"GatherND", gather}, {"ScatterND", scatter, 11, "reduction>=16", "only reduction = none"}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -1,5 +1,6 @@
 #include "graph/convert.hpp"
 
+#include "fold/by_kernels.hpp"
 #include "graph/cut.hpp"
 #include "graph/graph_order.hpp"
 #include "graph/inline_functions.hpp"
@@ -227,18 +228,19 @@ class converter {
     node_context context(n, net_, values_, settings_.fold);
     bool failed = true;
     const auto before = net_.layers.size();
+    const bool lost_if_failed = makes_constants(n);
+    const bool reads_lost = std::ranges::any_of(n.inputs, [&](const auto& name) { return lost_.contains(name); });
     try {
+      if (lost_if_failed && reads_lost) throw unknown_input{};
       run(n, context);
       context.require_all_read();
       failed = false;
     } catch (const refusal& r) {
-      problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? input_hint(n) : r.remedy));
-      problems_.back().avoidable = problems_.back().remedy.empty();
-      problems_.back().about_operator = r.about_operator;
-      refused_.insert(i);
+      if (!reads_lost) report(i, r);
     } catch (const unknown_input&) {
     }
     if (failed) net_.layers.erase(net_.layers.begin() + static_cast<std::ptrdiff_t>(before), net_.layers.end());
+    if (failed && lost_if_failed) lost_.insert(n.outputs.begin(), n.outputs.end()), lost_.erase("");
     for (auto& [name, v] : context.results())
       if (!failed && !name.empty()) values_[name] = std::move(v);
     for (std::size_t k = 0; k < n.outputs.size(); ++k)
@@ -247,6 +249,14 @@ class converter {
             failed
                 ? assumed(n, n.outputs[k])
                 : value{value::kind::missing, -1, {}, fmt::format("output {} of {} is not supported", k, n.operator_name)};
+  }
+
+  void report(std::size_t i, const refusal& r) {
+    const node& n = nodes_[i];
+    problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? hint(n) : r.remedy));
+    problems_.back().avoidable = problems_.back().remedy.empty();
+    problems_.back().about_operator = r.about_operator;
+    refused_.insert(i);
   }
 
   void run(const node& n, node_context& context) {
@@ -267,8 +277,7 @@ class converter {
       context.refuse(fmt::format("the operator exists only from opset {} on", known.exists.first));
     if (n.opset > known.exists.last)
       context.refuse(fmt::format("the operator exists only up to opset {}", known.exists.last));
-    bool constants = true;
-    for (int k = 0; k < context.inputs(); ++k) constants = constants && (!context.given(k) || context.is_constant(k));
+    const bool constants = context.only_constants();
     if (known.fold && (constants || known.folds_shapes)) {
       if (!known.folds_shapes) widen(n);
       known.fold(context);
@@ -276,8 +285,10 @@ class converter {
     }
     if (!known.import)
       context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
-    if (constants) context.refuse("all its inputs are constants, and the operator is not supported on constants");
-    known.import(context);
+    if (!constants) return known.import(context);
+    widen(n);
+    compute_by_kernels(context, known, operations_);
+    charge(n, context);
   }
 
   /// Constants are computed in float32 at least.
@@ -327,9 +338,24 @@ class converter {
     if (folded_bytes_ > max_folded_bytes) context.refuse("with it, computing the model's constants takes over 4 GiB");
   }
 
-  /// What to do about a node that is refused if an input does not have its declared shape.
-  std::string input_hint(const node& n) const {
-    if (!n.domain.empty() || !operators().contains(n.operator_name) || !operators()[n.operator_name].import) return {};
+  /// Whether all inputs of the node are constants, or would be if no node had been refused. Not if it reads only shapes.
+  bool makes_constants(const node& n) const {
+    const auto known = operators().find(n.operator_name);
+    const auto constant = [&](const std::string& name) {
+      const auto v = values_.find(name);
+      return name.empty() || lost_.contains(name) || (v != values_.end() && v->second.is == value::kind::constant);
+    };
+    return !n.inputs.empty() && std::ranges::all_of(n.inputs, constant) &&
+           (known == operators().end() || !known->second.folds_shapes);
+  }
+
+  /// What to do about a node that is refused if it could be computed before, or an input does not have its declared shape.
+  std::string hint(const node& n) const {
+    const auto known = operators().find(n.operator_name);
+    if (n.domain.empty() && makes_constants(n) && (known == operators().end() || !known->second.fold))
+      return "compute the model's constants first, with onnx-simplifier or ONNX Runtime's offline optimisation "
+             "(docs/own_model.md)";
+    if (!n.domain.empty() || known == operators().end() || !known->second.import) return {};
     return undeclared_input(model_, settings_);
   }
 
@@ -397,10 +423,12 @@ class converter {
   std::vector<std::string> outputs_;
   std::vector<std::size_t> order_;  ///< of the nodes that the outputs need
   std::set<std::size_t> refused_;   ///< nodes
+  std::set<std::string> lost_;      ///< values that would be constants if no node had been refused
   std::map<std::string, value> values_;
   symbol_extents symbols_;
   static constexpr std::size_t max_folded_bytes = std::size_t{1} << 32;
   std::size_t folded_bytes_ = 0;
+  double operations_ = 0;  ///< of reference kernels, for constants
   network net_;
 };
 

@@ -51,6 +51,14 @@ std::string node_context::described(int k, const char* what) const {
   return fmt::format("its input {} ({})", quote(node_.inputs[static_cast<std::size_t>(k)]), what);
 }
 
+bool node_context::only_constants() const {
+  const auto fixed = [](const value& v) { return v.is == value::kind::constant; };
+  for (int k = 0; k < inputs(); ++k)
+    if (given(k) && !fixed(at(k)) && (at(k).is != value::kind::sequence || !std::ranges::all_of(at(k).items, fixed)))
+      return false;
+  return true;
+}
+
 const constant& node_context::data(int k, const char* what) const {
   const value& v = use(k);
   if (v.is != value::kind::constant) refuse(described(k, what) + " is computed at run time, not constant");
@@ -74,7 +82,7 @@ double node_context::real(int k, const char* what) const {
 int node_context::activation(int k) const {
   const auto& v = use(k);
   const auto name = [&] { return quote(node_.inputs[static_cast<std::size_t>(k)]); };
-  if (v.is != value::kind::layer)
+  if (v.index < 0)
     refuse(fmt::format("its input {} is a {}", name(), v.is == value::kind::sequence ? "sequence of tensors" : "constant"));
   if (v.holds.type != element::float32)
     refuse(fmt::format("its input {} holds {}, and dice computes only with float32", name(), name_of(v.holds.type)));
@@ -83,7 +91,7 @@ int node_context::activation(int k) const {
 
 int node_context::moved(int k) {
   const auto& v = use(k);
-  return v.is == value::kind::layer ? moved(v) : activation(k);
+  return v.index >= 0 ? moved(v) : activation(k);
 }
 
 int node_context::moved(const value& v) {

@@ -31,7 +31,7 @@ struct value {
     unknown,   ///< follows from a problem already reported
   };
   kind is = kind::unknown;
-  int index = -1;
+  int index = -1;  ///< of a constant: the layer that has it, if it is also an input (fold/by_kernels.hpp)
   constant data{};
   std::string reason{};
   numbers holds{};
@@ -62,6 +62,8 @@ class node_context {
   int inputs() const { return static_cast<int>(node_.inputs.size()); }
   bool given(int k) const;
   bool is_constant(int k) const;
+  /// Whether all inputs are constants, or sequences of constants.
+  bool only_constants() const;
   /// Input k, a constant; `what` names it in the refusal if it is computed at run time.
   const constant& data(int k, const char* what) const;
   /// Its elements, of an integer or real constant.
@@ -81,6 +83,7 @@ class node_context {
   const numbers& numbers_of(int k) const { return use(k).holds; }
   const numbers& holds() const { return holds_; }
   void holds(const numbers& results) { holds_ = results; }
+  const network& layers() const { return net_; }
   const shape& shape_of(int layer) const { return net_.layers[static_cast<std::size_t>(layer)].result; }
 
   /// Attributes that the importer declares; at opsets that lack them, they are not given.

@@ -2,11 +2,14 @@
 #include "ops/binary.hpp"
 
 #include "fold/broadcast.hpp"
+#include "graph/pattern.hpp"
 #include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace onnx2hpp {
 
@@ -70,8 +73,32 @@ constant replacement(const constant& mask, bool where, const constant& value) {
   return make_constant(element::float32, dims, std::span<const double>(out));
 }
 
-/// With a constant condition. Of two layers, it is the sum of both with zeros where the other is taken.
+/// The layer of which layer `l` says whether it is NaN, as IsNaN's layers do; else -1.
+int tested_for_nan(const network& net, int l) {
+  const pattern p(net);
+  using enum which_constant;
+  const auto is = [&](std::optional<double> number, double n) { return number == n; };
+  if (!is(p.number<ops::max>(l, second), 0)) return -1;
+  if (l = p.operand(l); !is(p.number<ops::sub>(l, second), 1)) return -1;
+  if (l = p.operand(l); !is(p.number<ops::where>(l, first), 2)) return -1;
+  l = p.operand(l);
+  return p.is(dice::graph::activation::kind::sign, l) ? p.operand(l) : -1;
+}
+
+/// Where(IsNaN(x), c, x), which exporters write behind the Softmax of an attention with a mask: a row without any key is
+/// NaN.
+bool replaces_nan(node_context& n) {
+  if (n.is_constant(0) || !n.is_constant(1) || n.is_constant(2)) return false;
+  const auto& condition = n.any(0);
+  if (condition.index < 0 || tested_for_nan(n.layers(), condition.index) != n.any(2).index) return false;
+  n.result(add_with_constant<ops::where>(n, n.activation(2), which_constant::first, n.data(1, "operand")));
+  return true;
+}
+
+/// With a constant condition, or that an operand is NaN. Of two layers, it is the sum of both with zeros where the other is
+/// taken.
 void where(node_context& n) {
+  if (replaces_nan(n)) return;
   const constant& condition = n.data(0, "condition");
   if (n.is_constant(1)) return n.result(replace(n, n.activation(2), replacement(condition, true, n.data(1, "operand"))));
   if (n.is_constant(2)) return n.result(replace(n, n.activation(1), replacement(condition, false, n.data(2, "operand"))));
@@ -83,7 +110,10 @@ void where(node_context& n) {
 
 /// Zeros above or below a diagonal of the last two axes.
 void trilu(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
+  numbers holds = n.holds();
+  holds.least = std::min(holds.least, 0.0), holds.most = std::max(holds.most, 0.0);
+  n.holds(holds);
   const shape in = n.shape_of(x);
   n.require(in.rank >= 2, "its input is no matrix");
   const auto k = n.given(1) ? n.integers(1, "diagonal") : std::vector<std::int64_t>{0};
@@ -106,7 +136,8 @@ const importer known[] = {
     {"PRelu", p_relu, 1, "", "becomes LeakyRelu if the slope is one constant number"},
     {"Sub", import_binary<ops::sub>, 1, ""},
     {"Trilu", trilu, 14, "upper", "k constant; becomes Where"},
-    {"Where", where, 9, "", "condition constant; between two activations, becomes two Where and an Add"}};
+    {"Where", where, 9, "",
+     "condition constant; between two activations, becomes two Where and an Add; also Where(IsNaN(x), constant, x)"}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -1,5 +1,5 @@
 // Greater, Less, GreaterOrEqual, LessOrEqual and Equal: the sign of a difference, which is exact. Where an operand is NaN,
-// the result is NaN within the network, and false in an output.
+// the result is NaN within the network, and false in an output. IsNaN.
 #include "ops/binary.hpp"
 #include "ops/layers.hpp"
 
@@ -47,10 +47,20 @@ void equal(node_context& n) {
   n.result(add_with_constant<ops::sub>(n, differs, which_constant::first, number(1)));
 }
 
+/// The sign, 2 instead of NaN, less 1, and at least 0. Where recognises it.
+void is_nan(node_context& n) {
+  int x = function_layer(n, n.activation(0), {kind::sign});
+  x = add_with_constant<ops::where>(n, x, which_constant::first, number(2));
+  x = add_with_constant<ops::sub>(n, x, which_constant::second, number(1));
+  n.holds({.type = element::boolean, .most = 1});
+  n.result(add_with_constant<ops::max>(n, x, which_constant::second, number(0)));
+}
+
 const importer known[] = {
     {"Equal", equal, 1, "", "one finite constant operand; gives bool; becomes Sub, Sign, Abs, Sub"},
     {"Greater", larger<0, false>, 1, "", "gives bool; becomes Sub, Sign, Max"},
     {"GreaterOrEqual", larger<1, true>, 12, "", "one finite constant operand; gives bool; becomes Sub, Sign, Max, Sub"},
+    {"IsNaN", is_nan, 9, "", "gives bool; becomes Sign, Where, Sub, Max"},
     {"Less", larger<1, false>, 1, "", "gives bool; becomes Sub, Sign, Max"},
     {"LessOrEqual", larger<0, true>, 12, "", "one finite constant operand; gives bool; becomes Sub, Sign, Max, Sub"}};
 
