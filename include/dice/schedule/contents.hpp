@@ -64,11 +64,10 @@ constexpr void read(int l, int s, const meta::array<int>& written, meta::array<c
 
 /// Whether tensor t at `at` is what lies there in tensor l at `is`: an operand of Concats, also as a band of rows, or of
 /// views.
-constexpr bool is_within(int t, const place& at, int l, const place& is, const graph::network_view& net,
-                         meta::array<char>& seen) {
-  if (l == t) return is == at;
-  if (std::exchange(seen.first[l], char{1})) return false;  // a Concat has the same tensor several times
+constexpr bool is_within(int t, const place& at, int l, const place& is, const graph::network_view& net) {
+  if (l == t && is == at) return true;
   const auto& layer = net.layers.first[l];
+  if (at.offset < is.offset || at.offset >= is.offset + extent(layer.output, is)) return false;
   const auto row = (is.layout == tensor::layout::blocked ? tensor::block : 1) * layer.output[3];
   std::int64_t rows = 0;
   for (const auto& e : net.into(l)) {
@@ -79,13 +78,21 @@ constexpr bool is_within(int t, const place& at, int l, const place& is, const g
       own.offset += rows * row * tensor::element_bytes, own.pitch = layer.output[2] * row;
     else return false;
     rows += net.layers.first[e.from].output[2];
-    if (is_within(t, at, e.from, own, net, seen)) return true;
+    if (is_within(t, at, e.from, own, net)) return true;
   }
   return false;
 }
-constexpr bool is_within(const content& a, const content& b, const graph::network_view& net) {
-  meta::array<char> seen(net.size());
-  return is_within(a.tensor, a.at, b.tensor, b.at, net, seen);
+
+/// Whether all of tensor t at `at` is what lies there in tensor l at `is`: t itself, or its operands if it is a Concat.
+constexpr bool has_all_of(int t, const place& at, int l, const place& is, const graph::network_view& net) {
+  if (is_within(t, at, l, is, net)) return true;
+  const auto operands = net.into(t);
+  for (const auto& e : operands) {
+    auto own = at;
+    own.offset += e.joins * tensor::element_bytes;
+    if (e.joins < 0 || at.pitch != 0 || !has_all_of(e.from, own, l, is, net)) return false;
+  }
+  return operands.count > 0;
 }
 
 /// Whether the step that writes `c` may write over `before`, which it reads for the last time: it works in place.
@@ -93,9 +100,8 @@ constexpr bool takes_over(const content& before, const content& c, const plan_vi
   const auto& step = p.steps.first[c.first];
   if (before.last != c.first || step.what != action::compute || step.layer != c.tensor) return false;
   const auto& anchor = net.layers.first[p.groups.first[step.group].anchor];
-  meta::array<char> seen(net.size());
   return anchor.in_place && p.operands.first[step.first_operand] == step.output &&
-         is_within(before.tensor, before.at, net.edges.first[anchor.first_edge].from, step.output, net, seen);
+         is_within(before.tensor, before.at, net.edges.first[anchor.first_edge].from, step.output, net);
 }
 
 }  // namespace detail
@@ -144,7 +150,8 @@ constexpr bool kept_until_read(const plan_view& p, const graph::network_view& ne
         const auto& other = list.first[k];
         if (other.last < c.first || c.last < other.first || detail::apart(other, c, net) ||
             never_together(other.tensor, c.tensor) || detail::takes_over(other, c, p, net) ||
-            detail::takes_over(c, other, p, net) || detail::is_within(other, c, net) || detail::is_within(c, other, net))
+            detail::takes_over(c, other, p, net) || detail::has_all_of(other.tensor, other.at, c.tensor, c.at, net) ||
+            detail::has_all_of(c.tensor, c.at, other.tensor, other.at, net))
           continue;
         return false;
       }
