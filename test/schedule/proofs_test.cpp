@@ -239,8 +239,13 @@ TEST(Proofs, KeptUntilReadRefuses) {
       [](const schedule::plan_view& p, const graph::network_view& net) { return schedule::kept_until_read(p, net); },
       {{"a result over a tensor that is read later", [](auto& p) { share(p, 2, p.steps[two].output, one); }},
        {"a result over the operand of an operator that does not work in place",
-        [](auto& p) { share(p, 1, p.steps[one].output, enter); }},
-       {"a message that may come before a tensor is read", [](auto& p) { share(p, 5, p.messages[1].at_receiver, sum); }},
+        [](auto& p) { share(p, 2, p.steps[two].output, enter); }},
+       {"a message that may come before a tensor is read",
+        [](auto& p) {
+          share(p, 5, p.messages[1].at_receiver, enter);
+          p.buffers[buffer_of(p, 0)].last_step = six;
+        }},
+       {"a result over a tensor that may still be sent", [](auto& p) { share(p, 6, p.steps[six].output, sum); }},
        {"a result outside all buffers", [](auto& p) { p.buffers[buffer_of(p, 2)].layer = -1, move_result(p, two, 4096); }}});
 }
 
