@@ -136,11 +136,35 @@ TEST(CommandLine, GuessesMistypedOptions) {
   says({m, "--dot", "x", "second", "third"}, "unexpected arguments \"second\", \"third\" (see onnx2hpp --help)");
 }
 
+TEST(CommandLine, SuggestsWhatWasMeant) {
+  const scratch folder;
+  builder b;
+  b.input("x", {1, 4}).output("logits");
+  b.node("Relu", {"x"}, {"/head/Relu_output_0"}).set_name("/head/Relu");
+  b.node("Tanh", {"/head/Relu_output_0"}, {"logits"});
+  const auto m = folder.save("net.onnx", b);
+  const auto says = [&](const std::vector<std::string>& words, const std::string& text) {
+    const auto done = tool(words);
+    EXPECT_EQ(done.code, 2);
+    EXPECT_EQ(done.err, "onnx2hpp: error: " + text + "\n");
+  };
+  for (const char* name : {"/head/Relu", "head_Relu"})  // of the node, of the layer
+    says({m, "--outputs", name},
+         "--outputs: the model has no value \"" + std::string(name) + "\"; did you mean \"/head/Relu_output_0\"?");
+  says({m, "--outputs", "logit"}, "--outputs: the model has no value \"logit\"; did you mean \"logits\"?");
+  says({m, "--outputs", "no such value"},
+       "--outputs: the model has no value \"no such value\"; --outputs takes names of values, as a viewer of ONNX files "
+       "shows "
+       "them");
+  says({m, "-i", "x:1,4"}, "-i: \"x:1,4\": write the shape as 1x3x224x224");
+  says({m, "-o", "made/net.hpp"}, "-o: expected a folder, found \"made/net.hpp\"; --name gives the header its name");
+}
+
 TEST(CommandLine, AShapeThatTheModelDoesNotDeclare) {
   const scratch folder;
   const auto done = tool({folder.save("net.onnx", small()), "-i", "input:1x3x8x6", "-o", folder.path});
   EXPECT_EQ(done.code, 1);
-  const std::string warning = "warning: input \"input\": the model declares batchx1x6x6";
+  const std::string warning = "warning: input \"input\": converted for 1x3x8x6, although the model declares batchx1x6x6";
   EXPECT_TRUE(contains(done.err, warning)) << done.err;
   EXPECT_EQ(done.err.find(warning), done.err.rfind(warning)) << "for two axes, once";
   EXPECT_TRUE(contains(done.err,

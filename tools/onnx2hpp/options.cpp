@@ -64,6 +64,8 @@ std::pair<std::string, std::vector<std::int64_t>> read_input(const std::string& 
   const auto colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0)
     throw usage_error(fmt::format("-i: expected NAME:SHAPE such as input:1x3x224x224, found {}", quote(text)));
+  if (text.find(',', colon) != std::string::npos)
+    throw usage_error(fmt::format("-i: {}: write the shape as 1x3x224x224", quote(text)));
   std::vector<std::int64_t> dims;
   for (std::size_t at = colon + 1; at <= text.size();) {
     const auto end = std::min(text.find('x', at), text.size());
@@ -202,6 +204,8 @@ options read_options(int argc, char** argv) {
     if (out.expected.empty()) throw usage_error("--tolerance needs --expect FILE");
     out.tolerance = tolerance_of(tolerance);
   }
+  if (folder.ends_with(".hpp") && !std::filesystem::is_directory(folder))
+    throw usage_error(fmt::format("-o: expected a folder, found {}; --name gives the header its name", quote(folder)));
   out.model = model, out.folder = folder, out.dot = dot, out.depfile = depfile;
   out.mapping = mapping, out.platform = platform;
   out.profiles.assign(profiles.begin(), profiles.end());

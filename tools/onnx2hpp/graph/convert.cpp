@@ -5,9 +5,11 @@
 #include "graph/graph_order.hpp"
 #include "graph/inline_functions.hpp"
 #include "graph/input_shapes.hpp"
+#include "graph/names.hpp"
 #include "graph/node_context.hpp"
 #include "graph/passes.hpp"
 #include "ops/graph_ends.hpp"
+#include "read/input_file.hpp"
 
 #include "dice/text/foreign.hpp"
 
@@ -183,9 +185,21 @@ class converter {
       const bool known =
           std::ranges::any_of(nodes_, [&](const node& n) { return std::ranges::count(n.outputs, name) > 0; }) ||
           std::ranges::any_of(model_.inputs, [&](const value_info& v) { return v.name == name; });
-      if (!known) throw usage_error(fmt::format("--outputs: the model has no value {}", quote(name)));
+      if (!known) throw usage_error(fmt::format("--outputs: the model has no value {}; {}", quote(name), meant(name)));
     }
     return names;
+  }
+
+  /// Which value `name` probably means: what the node or layer of this name computes, or one with a similar name.
+  std::string meant(const std::string& name) const {
+    std::vector<std::string> values;
+    for (const auto& v : model_.inputs) values.push_back(v.name);
+    for (const auto& n : nodes_) {
+      const bool has_name = n.name == name || (!n.name.empty() && identifiers().make(n.name, "layer") == name);
+      if (has_name && !n.outputs.empty()) return fmt::format("did you mean {}?", quote(n.outputs[0]));
+      values.insert(values.end(), n.outputs.begin(), n.outputs.end());
+    }
+    return hints(values).for_name(name, "--outputs takes names of values, as a viewer of ONNX files shows them");
   }
 
   /// Inputs that only the part cut off by --outputs reads. Without --outputs all inputs stay, read or not.

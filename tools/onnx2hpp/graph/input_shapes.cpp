@@ -93,7 +93,9 @@ class resolver {
     if (!v.shape) return;
     if (v.shape->size() != dims.size())
       throw usage_error(fmt::format("-i: the input {} has {} axes ({})", quote(v.name), v.shape->size(), written(*v.shape)));
-    if (contradicts(v, dims)) out_.warning(fmt::format("input {}: the model declares {}", quote(v.name), written(*v.shape)));
+    if (contradicts(v, dims))
+      out_.warning(fmt::format("input {}: converted for {}, although the model declares {}", quote(v.name),
+                               fmt::join(dims, "x"), written(*v.shape)));
     for (std::size_t a = 0; a < dims.size(); ++a) {
       const extent& e = (*v.shape)[a];
       if (e.symbol.empty()) continue;
