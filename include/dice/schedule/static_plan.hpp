@@ -76,7 +76,7 @@ inline constexpr bool proved = [] {
   static_assert(places_match(p, net), "dice is wrong, please report: a step of this plan reads what lies elsewhere");
   static_assert(buffers_disjoint(p, net), "dice is wrong, please report: buffers of this plan overlap");
   static_assert(places_in_buffers(p, net), "dice is wrong, please report: a tensor of this plan lies outside its buffer");
-  if constexpr (!p.replicas.empty())  // without replicas tests have shown it, and it would take half of all memory
+  if constexpr (!p.replicas.empty())  // without, tests show it, and it would take more memory than all else
     static_assert(kept_until_read(p, net, parts_of<Net, Map>.parts),
                   "dice is wrong, please report: a tensor of this plan is overwritten before it is read");
   static_assert(no_wait_cycle(p), "dice is wrong, please report: ranks of this plan wait for each other");
