@@ -166,6 +166,7 @@ function(dice_add_network name)
     file(GLOB tuned CONFIGURE_DEPENDS "${table}")  # the first build with the file configures again
     if(tuned)
       target_compile_options(dice_network_${name} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include \"${table}\">")
+      set_target_properties(dice_network_${name} PROPERTIES DICE_TUNED "${table}")  # for dice_add_deployment
     else()
       message(STATUS "dice: no ${table} yet: programs of the network ${name} choose algorithms by themselves; one of them "
                      "makes it with --tune FILE")

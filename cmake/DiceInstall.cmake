@@ -6,7 +6,7 @@ set(dice_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dice")
 set(DICE_INSTALLED_SOURCES "${CMAKE_INSTALL_DATADIR}/dice/src")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/diceConfig.cmake.in" "${PROJECT_BINARY_DIR}/diceConfig.cmake"
   INSTALL_DESTINATION "${dice_package_dir}"
-  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR DICE_INSTALLED_SOURCES)
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_DOCDIR DICE_INSTALLED_SOURCES)
 # The library is for the board of its build; its sources and the headers are for every architecture. Before 1.0, a new minor
 # version may break programs.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/diceConfigVersion.cmake"
@@ -30,7 +30,9 @@ install(FILES
   "${PROJECT_SOURCE_DIR}/cmake/aarch64-linux-gnu.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceAddNetwork.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DicePack.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/DiceDeployment.cmake"
   DESTINATION "${dice_package_dir}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/deployment" DESTINATION "${dice_package_dir}")
 install(TARGETS dice_library ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 if(TARGET dice_gpu)
   install(TARGETS dice_gpu ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")

@@ -1,8 +1,7 @@
 // A network that a program owns: it pushes frames and takes results while the ranks compute.
 #pragma once
 
-#include "dice/assembly/program_of.hpp"
-#include "dice/assembly/verdict.hpp"
+#include "dice/app/here.hpp"
 #include "dice/job/stream_job.hpp"
 #include "dice/runtime/numbers.hpp"
 #include "dice/tensor/number.hpp"
@@ -230,24 +229,26 @@ template <graph::network_type Net> class engine {
 /// Starts network Net under mapping Map. A single rank (unless `o.mapping` is given to several processes), or all ranks with
 /// `o.by` in_process, run in this process without MPI. Otherwise every process of MPI_COMM_WORLD must call it, and it starts
 /// MPI if the program has not done so. Throws engine_error, the same in all ranks, if the start fails, and
-/// std::runtime_error if MPI runs at a lower level than engine_thread_level.
-template <class Net, class Map>
-requires assembly::valid<Net, Map> engine<Net> start(const engine_options& o = {}) {
+/// std::runtime_error if MPI runs at a lower level than engine_thread_level. Cluster says which ranks a program for one kind
+/// of board has (dice_add_deployment).
+template <class Net, class Map, class Cluster = void>
+requires app::right_on<Net, Map, Cluster> engine<Net> start(const engine_options& o = {}) {
   static_cast<void>(schedule::phases_of<Net, Map>);
-  return engine<Net>(std::make_unique<job::stream_job>(assembly::program<Net, Map>(), o));
+  return engine<Net>(std::make_unique<job::stream_job>(assembly::program<Net, Map, app::here<Net, Map, Cluster>>(), o));
 }
 
 #ifdef DICE_WITH_MPI
 /// The same over the processes of `ranks`, which all call it; the engine works on a duplicate.
-template <class Net, class Map>
-requires assembly::valid<Net, Map> engine<Net> start(MPI_Comm ranks, const engine_options& o = {}) {
+template <class Net, class Map, class Cluster = void>
+requires app::right_on<Net, Map, Cluster> engine<Net> start(MPI_Comm ranks, const engine_options& o = {}) {
   static_cast<void>(schedule::phases_of<Net, Map>);
-  return engine<Net>(std::make_unique<job::stream_job>(assembly::program<Net, Map>(), o, ranks));
+  return engine<Net>(
+      std::make_unique<job::stream_job>(assembly::program<Net, Map, app::here<Net, Map, Cluster>>(), o, ranks));
 }
 #endif
 
-/// Chosen for a mapping with a mistake: naming its return type is the error that the user reads.
-template <class Net, class Map, class... Any>
-requires(!assembly::valid<Net, Map>) decltype(assembly::verdict<Net, Map>()()) start(const Any&...);
+/// Chosen for a mapping or cluster with a mistake: naming its return type is the error that the user reads.
+template <class Net, class Map, class Cluster = void, class... Any>
+requires(!app::right_on<Net, Map, Cluster>) decltype(app::verdict_on<Net, Map, Cluster>()()) start(const Any&...);
 
 }  // namespace dice

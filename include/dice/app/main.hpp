@@ -1,24 +1,13 @@
 #pragma once
 
 #include "dice/advice/cluster_model.hpp"
+#include "dice/app/here.hpp"
 #include "dice/app/run.hpp"
-#include "dice/assembly/program_of.hpp"
-#include "dice/assembly/verdict.hpp"
-#include "dice/cost/predicted.hpp"
 
 #include <type_traits>
 
 namespace dice {
 namespace app {
-
-/// The first mistake of a mapping or cluster, as assembly::verdict; Cluster may be void.
-template <class Net, class Map, class Cluster> consteval auto verdict_on() {
-  if constexpr (std::is_void_v<Cluster> || !assembly::valid<Net, Map>) return assembly::verdict<Net, Map>();
-  else return cost::detail::prediction_verdict<Net, Map, Cluster>();
-}
-/// Whether they have no mistake.
-template <class Net, class Map, class Cluster>
-concept right_on = std::is_same_v<decltype(verdict_on<Net, Map, Cluster>()()), int>;
 
 /// What the program of the valid mapping Map knows of the valid cluster Cluster.
 template <class Net, class Map, class Cluster>
@@ -28,8 +17,9 @@ inline constexpr advice::cluster_model cluster_model_of{cost::setting_of<Net, Cl
 
 /// What main calls after the phases of schedule::phases_of.
 template <class Net, class Map, class Cluster> int run_program(int argc, char** argv) {
-  if constexpr (std::is_void_v<Cluster>) return run(assembly::program_of<Net, Map>, nullptr, argc, argv);
-  else return run(assembly::program_of<Net, Map>, &cluster_model_of<Net, Map, Cluster>, argc, argv);
+  constexpr auto& program = assembly::program_of<Net, Map, here<Net, Map, Cluster>>;
+  if constexpr (std::is_void_v<Cluster>) return run(program, nullptr, argc, argv);
+  else return run(program, &cluster_model_of<Net, Map, Cluster>, argc, argv);
 }
 
 }  // namespace app

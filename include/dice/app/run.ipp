@@ -43,6 +43,19 @@ inline int refuse_alone(const std::string& what) {
   return 2;
 }
 
+/// The hosts of the cluster that have ranks.
+[[gnu::cold]] inline text::json_array hosts_json(const advice::cluster_model& f) {
+  text::json_array out;
+  for (int h = 0; h < f.setting.cluster.size(); ++h) {
+    text::json_array ranks;
+    for (std::size_t r = 0; r < f.ranks.size(); ++r)
+      if (f.ranks[r].on_host == h) ranks.add(static_cast<int>(r));
+    const auto& host = f.setting.cluster.hosts[static_cast<std::size_t>(h)];
+    if (!ranks.empty()) out.add(text::json_object().add("host", host.name).add("board", host.board).add("ranks", ranks));
+  }
+  return out;
+}
+
 /// The plan in `form`, which is not plan_form::none; with predictions if there is a cluster.
 inline std::string plan_as(const runtime::program& p, const advice::cluster_model* f, plan_form form) {
   switch (form) {
@@ -57,7 +70,7 @@ inline std::string plan_as(const runtime::program& p, const advice::cluster_mode
   }
   if (form == plan_form::json) {
     auto out = report::plan_json(p);
-    if (f) out.add("predicted", text::json_text{f->plan(*f, p, true)});
+    if (f) out.add("hosts", hosts_json(*f)).add("predicted", text::json_text{f->plan(*f, p, true)});
     return out.json() + "\n";
   }
   auto out = report::plan_table(p);

@@ -42,7 +42,8 @@ template <class Net, class Map> consteval auto list_pitches() {
 }
 template <class Net, class Map> inline constexpr auto pitches = list_pitches<Net, Map>();
 
-template <class Net, class Map> consteval auto tabulate() {
+/// Other ranks' groups have no functions, so that the linker leaves their kernels out.
+template <class Net, class Map, class Here> consteval auto tabulate() {
   constexpr const auto& plan = schedule::plan_of<Net, Map>;
   constexpr const auto& devices = placement::of<Net, Map>.devices;
   constexpr const auto& layers = layer_tables_for<Net, Map>;
@@ -53,6 +54,7 @@ template <class Net, class Map> consteval auto tabulate() {
     const auto l = static_cast<std::size_t>(anchor);
     out.kernels[g] = layers.kernel(algorithm::backend_of(devices[plan.groups[g].rank].unit), parts, anchor,
                                    schedule::detail::algorithm_table<Net, Map>[l]);
+    if (const auto& here = Here::ranks; !here.empty() && !here[plan.groups[g].rank]) out.kernels[g].by = {};
     out.parameters[g] = layers.parameters_of(parts, anchor);
   }
   runtime::add_plan(out.kernels, layouts<Net, Map>, pitches<Net, Map>, plan, parts.net);
@@ -61,9 +63,16 @@ template <class Net, class Map> consteval auto tabulate() {
   return out;
 }
 
-template <class Net, class Map> inline constexpr auto table = tabulate<Net, Map>();
+template <class Net, class Map, class Here> inline constexpr auto table = tabulate<Net, Map, Here>();
 
 }  // namespace detail
+
+/// A program for all ranks of its mapping, as program_of takes it. For other programs, `ranks` says by rank whether the
+/// program can run it, and `board` names the boards that it is for.
+struct all_ranks {
+  static constexpr std::string_view board{};
+  static constexpr std::span<const bool> ranks{};
+};
 
 /// Where dice_add_network makes weights files; empty outside its builds.
 #ifdef DICE_NETWORKS_DIR
@@ -72,8 +81,8 @@ inline constexpr std::string_view networks_folder = DICE_NETWORKS_DIR;
 inline constexpr std::string_view networks_folder{};
 #endif
 
-/// The program of network Net under the valid mapping Map.
-template <class Net, class Map>
+/// The program of network Net under the valid mapping Map, with the ranks that Here says.
+template <class Net, class Map, class Here = all_ranks>
 inline constexpr runtime::program program_of{
     .version = version,
     .network = Net::name,
@@ -81,13 +90,13 @@ inline constexpr runtime::program program_of{
     .parts = schedule::parts_of<Net, Map>.parts,
     .whole_layers = graph::view_of<Net>,
     .plan = schedule::plan_of<Net, Map>,
-    .kernels = detail::table<Net, Map>.kernels,
-    .parameters = detail::table<Net, Map>.parameters,
+    .kernels = detail::table<Net, Map, Here>.kernels,
+    .parameters = detail::table<Net, Map, Here>.parameters,
     .weights = Net::weights,
     .weights_folder = networks_folder,
-    .units = detail::table<Net, Map>.units,
-    .cores = detail::table<Net, Map>.cores,
-    .hosts = detail::table<Net, Map>.hosts,
+    .units = detail::table<Net, Map, Here>.units,
+    .cores = detail::table<Net, Map, Here>.cores,
+    .hosts = detail::table<Net, Map, Here>.hosts,
     .threads = threads,
     .open = layer_tables_for<Net, Map>.open,
 #ifdef DICE_PACK_AT_START
@@ -97,9 +106,13 @@ inline constexpr runtime::program program_of{
     .tables = &layer_tables_for<Net, Map>,
     .remap = &remap,
 #endif
+    .board = Here::board,
+    .here = Here::ranks,
     .library = library_id,
 };
 /// The same, after the phases of schedule::phases_of if the caller names them first.
-template <class Net, class Map> const runtime::program& program() { return program_of<Net, Map>; }
+template <class Net, class Map, class Here = all_ranks> const runtime::program& program() {
+  return program_of<Net, Map, Here>;
+}
 
 }  // namespace dice::assembly

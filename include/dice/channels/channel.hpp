@@ -74,6 +74,8 @@ class communicator {
   /// doing. Returns only if ranks are threads.
   virtual void stop(const std::string& message) = 0;
 
+  /// The library that carries messages, and its version; empty if ranks are threads.
+  virtual std::string library() const { return {}; }
   /// Whether the transport claims that blocks and messages may lie in GPU memory; the claim may be wrong either way.
   virtual bool claims_gpu_memory() const { return false; }
   /// Sends to the next rank and receives from the previous one, in a ring; collective.

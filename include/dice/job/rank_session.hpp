@@ -112,7 +112,8 @@ class rank_session {
   /// Checks that all ranks run the same program in the same way, on the right number of ranks. `usage` says what is wrong
   /// with the command line here, or is empty (the outcome names the rank, unless all say the same); `options` are compared
   /// in addition to the program. Collective.
-  [[gnu::cold]] outcome introduce(const std::string& usage, const std::vector<property>& options) {
+  [[gnu::cold]] outcome introduce(std::string usage, const std::vector<property>& options) {
+    if (rank() < program_.ranks() && !program_.has(rank())) usage = another_board();
     const auto may = kernels::usable_cores();
     std::string mask;
     for (int c : may) mask += std::to_string(c) + ",";
@@ -123,11 +124,12 @@ class rank_session {
     const auto own = alike.size();
     alike.insert(alike.end(), options.begin(), options.end());
     record mine;  // begins with the version and the host: what follows may differ in another version
-    for (const std::string& field : {std::string(program_.version), host_, usage, shares ? mask : std::string()})
+    for (const std::string& field :
+         {std::string(program_.version), host_, ranks_.library(), usage, shares ? mask : std::string()})
       mine.put(field);
     for (const auto& [what, value] : alike) mine.put(value);
     const auto answers = ranks_.all_gather(mine.text());
-    std::string difference, first_version, first_host;
+    std::string difference, first_version, first_host, first_library;
     std::vector<std::string> first, mistakes;
     int code = 1;
     sharers_ = 0;
@@ -136,14 +138,18 @@ class rank_session {
       const auto version = in.get(), host = in.get();
       hosts_.push_back(host), mistakes.emplace_back();
       if (k == 0) first_version = version, first_host = host;
-      const auto compare = [&](const char* what, const std::string& other, const std::string& zero, const char* why = "") {
+      const auto compare = [&](const char* what, const std::string& other, const std::string& zero, const char* why = "",
+                               const char* remedy = "start the same program with the same options on all hosts") {
         if (other == zero || !difference.empty()) return false;
         difference = where_text(static_cast<int>(k), host) + " runs " + what + other + ", " + where_text(0, first_host) +
-                     " " + what + zero + why + "; start the same program with the same options on all hosts";
+                     " " + what + zero + why + "; " + remedy;
         return true;
       };
       compare("dice ", version, first_version);
       if (version != program_.version) continue;
+      const auto library = in.get();
+      if (k == 0) first_library = library;
+      compare("", library, first_library, "", "install the same version on all hosts");
       mistakes.back() = in.get();
       const auto cores = in.get();
       sharers_ += shares && cores == mask && host == host_;
@@ -189,6 +195,8 @@ class rank_session {
     const auto plan = runtime::engage(program_.units[r], cores, sharers_, online, remedy, bound);
     threads_ = plan.threads, cores_ = plan.cores.empty() ? kernels::usable_cores() : plan.cores;
     if (program_.threads.start) program_.threads.start(plan.threads, plan.cores);
+    if (!program_.board.empty() && plan.cores.size() < cores.size())
+      throw std::runtime_error(plan.warning + "; correct the mapping, or free these cores (taskset, control groups)");
     auto warning = plan.warning;
     if (const char* slow = unoptimised(); *slow && (processes_ ? launched_local_rank() : rank()) == 0)
       warning += (warning.empty() ? "" : "; ") + std::string(slow);
@@ -315,6 +323,15 @@ class rank_session {
   channels::endpoint& end() { return *end_; }
 
  private:
+  /// Why this program cannot run this rank: dice_add_deployment made it for boards of another kind.
+  [[gnu::cold]] std::string another_board() const {
+    std::string own;
+    for (int r = 0; r < program_.ranks(); ++r)
+      if (program_.has(r)) own += (own.empty() ? "" : ", ") + std::to_string(r);
+    return "this program is for boards of the kind '" + std::string(program_.board) + "' and has only the ranks " + own +
+           "; start each rank with the program of its board, from the package of its host";
+  }
+
   /// A warning if the program's own files contain the kernels and are not optimised, or "". The library is optimised, unless
   /// its build says otherwise.
   static const char* unoptimised() {

@@ -245,6 +245,7 @@ class measurement {
         if (s.what != schedule::action::compute) continue;
         const auto g = static_cast<std::size_t>(s.group);
         if (on_gpu(program_.plan.groups[g].rank) || out[g] >= 0) continue;  // measured as a whole
+        if (!program_.has(program_.plan.groups[g].rank)) continue;          // a program for one kind of board
         ++done;
         line.show_now([&] { return detail::progress_text(rank_, done, out.size(), detail::layer_of(program_, g)); });
         const auto kind = program_.kernels[g].by.variant

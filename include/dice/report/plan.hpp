@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/report/names.hpp"
+#include "dice/runtime/digest.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/text/json.hpp"
 #include "dice/text/table.hpp"
@@ -57,10 +58,19 @@ namespace dice::report {
     if (!p.plan.replicas.empty()) one.add("frames", frames_text(p, m));
     messages.add(one);
   }
+  text::json_array inputs, outputs;
+  for (int l = 0; l < p.layers.size(); ++l)
+    if (const auto& layer = p.layers.layers[l]; layer.is_input || layer.is_output)
+      (layer.is_input ? inputs : outputs)
+          .add(text::json_object().add("name", layer.onnx_name).add("rank", p.plan.owner[static_cast<std::size_t>(l)]));
   auto out = text::json_object()
                  .add("network", p.network)
+                 .add("plan", runtime::plan_digest(p))
+                 .add("dice", p.version)
                  .add("in_flight", p.plan.in_flight)
                  .add("ranks", ranks)
+                 .add("inputs", inputs)
+                 .add("outputs", outputs)
                  .add("messages", messages);
   if (!p.parts.empty()) out.add("parts", parts_json(p));
   return out;

@@ -9,6 +9,7 @@
 #include "dice/platform/unit.hpp"
 #include "dice/schedule/program.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -106,6 +107,8 @@ struct program {
   /// This program under a mapping given as text or as the name of a file; null if no other mappings are allowed. Throws
   /// runtime::usage_error.
   owned_mapping (*remap)(const program& own, std::string_view given) = nullptr;
+  std::string_view board{};       ///< the kind of board that it was built for; empty: it has all ranks
+  std::span<const bool> here{};   ///< then by rank: whether it has the rank, and with it the kernels of its groups
   const char* const* library = nullptr;  ///< symbols of the library for which the program was compiled; null without one
 
   /// The layer of the network to which layer l of the plan belongs.
@@ -121,6 +124,9 @@ struct program {
     return l;
   }
   int ranks() const { return static_cast<int>(plan.ranks.size()); }
+  /// Whether it can run rank `r`.
+  bool has(int r) const { return here.empty() || here[static_cast<std::size_t>(r)]; }
+  bool has_all() const { return std::find(here.begin(), here.end(), false) == here.end(); }
   /// Opens the accelerator of rank `r`; null if the rank has none.
   constexpr kernels::opener opener(std::size_t r) const {
     return r < units.size() ? open[algorithm::backend_of(units[r])] : nullptr;

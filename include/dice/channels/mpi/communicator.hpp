@@ -22,6 +22,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dice::channels::mpi {
@@ -58,6 +59,14 @@ class communicator final : public channels::communicator {
 
   int rank() const override { return world_.rank(); }
   int size() const override { return world_.size(); }
+
+  /// "Open MPI v4.1.4".
+  std::string library() const override {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    return std::string(text).substr(0, std::string_view(text).find_first_of(",\n"));
+  }
 
   std::vector<std::string> all_gather(const std::string& text) override {
     meet();

@@ -1,0 +1,227 @@
+# dice_add_board(NAME [DICE_BOARD BOARD] [TOOLCHAIN FILE] [SYSROOT FOLDER] [OPTIONS option…])
+# dice_add_deployment(NAME NETWORK network PLAN plan.hpp [MAPPING type] [CLUSTER type] [SOURCES file…] [NETWORKS network…]
+#                     [FILES file…] [FOLDER folder] [MPIRUN_OPTIONS option…] [CONTACT "Name <mail>"] [GPU] [ANY_MAPPING])
+#
+# A deployment (docs/deployment.md) is a network, and a header that declares a mapping, `deployment`, and its cluster,
+# `machines` (or the types that MAPPING and CLUSTER name). NETWORK is from dice_add_network. Targets:
+#
+#   NAME           the program with all ranks, for this machine. It knows the plan, packs weights, and can run all ranks here
+#   NAME-boards    part of `all`: for each kind of board on which ranks run, the program with just these ranks, in
+#                  dice_boards/BOARD of the build folder
+#   NAME-packages  for each host, NAME-packages/HOST.tar.gz; for each kind of board, NAME-packages/NAME-BOARD.deb
+#
+# SOURCES are the program's own sources, if it does not only run dice::main: they include the plan's header, and name the
+# cluster after the mapping, in dice::main or dice::start. NETWORKS are more networks whose headers it includes. FILES go into
+# every package. FOLDER is where packages are unpacked on the hosts, if that is not the same path as on the host that starts
+# the job. MPIRUN_OPTIONS are added to mpirun's. CONTACT is the maintainer of the .deb. GPU: ranks run on GPUs.
+# ANY_MAPPING: the boards' programs accept --mapping, and have the kernels for it.
+#
+# dice_add_board says how programs for a kind of board are compiled: for board<"NAME", …>, or for one of boards.hpp, which
+# have defaults. DICE_BOARD is a value of this variable (DiceBoard.cmake), TOOLCHAIN CMake's toolchain file, SYSROOT the
+# folder with the board's libraries, and OPTIONS are for the cmake command, such as -DOpenMP_CXX_FLAGS=….
+include_guard(GLOBAL)
+
+set(DICE_DEPLOYMENT_DIR "${CMAKE_CURRENT_LIST_DIR}/deployment")
+if(NOT DICE_IS_INSTALLED)
+  set(DICE_LICENCE "${PROJECT_SOURCE_DIR}/LICENSE")
+endif()
+
+function(dice_add_board name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DICE_BOARD;TOOLCHAIN;SYSROOT" "OPTIONS")
+  if(arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "dice_add_board: '${arg_UNPARSED_ARGUMENTS}${arg_KEYWORDS_MISSING_VALUES}' is unknown, or lacks a value. Usage: "
+                        "dice_add_board(NAME [DICE_BOARD BOARD] [TOOLCHAIN FILE] [SYSROOT FOLDER] [OPTIONS option…])")
+  endif()
+  set(options ${arg_OPTIONS})
+  if(arg_DICE_BOARD)
+    list(APPEND options "-DDICE_BOARD=${arg_DICE_BOARD}")
+  endif()
+  foreach(pair IN ITEMS TOOLCHAIN:CMAKE_TOOLCHAIN_FILE SYSROOT:CMAKE_SYSROOT)
+    string(REGEX MATCH "^([A-Z]+):(.*)$" pair "${pair}")
+    set(variable "${CMAKE_MATCH_2}")
+    if(arg_${CMAKE_MATCH_1})
+      get_filename_component(path "${arg_${CMAKE_MATCH_1}}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+      list(APPEND options "-D${variable}=${path}")
+    endif()
+  endforeach()
+  string(MAKE_C_IDENTIFIER "${name}" key)
+  set_property(GLOBAL PROPERTY "DICE_BOARD_OPTIONS_${key}" "${options}")
+  set_property(GLOBAL APPEND PROPERTY DICE_BOARDS "${name}")
+endfunction()
+
+# The boards of include/dice/platform/boards.hpp.
+set(dice_arm TOOLCHAIN "${CMAKE_CURRENT_LIST_DIR}/aarch64-linux-gnu.cmake")
+if(DICE_SYSROOT)
+  list(APPEND dice_arm SYSROOT "${DICE_SYSROOT}")
+endif()
+dice_add_board(x86 DICE_BOARD x86-64-v3)
+dice_add_board(raspberry_pi_4 DICE_BOARD rpi4 ${dice_arm})
+dice_add_board(raspberry_pi_5 DICE_BOARD rpi5 ${dice_arm})
+dice_add_board(jetson_nano DICE_BOARD jetson_nano ${dice_arm})
+dice_add_board(jetson_tx2 DICE_BOARD jetson_tx2 ${dice_arm})
+dice_add_board(jetson_xavier_nx DICE_BOARD -march=armv8.2-a ${dice_arm})
+dice_add_board(jetson_orin_nano DICE_BOARD jetson_orin ${dice_arm})
+
+# Writes the settings of a deployment or board for scripts, after all generator expressions are known.
+function(dice_write_settings file)
+  set(text "")
+  foreach(variable IN LISTS ARGN)
+    string(APPEND text "set(${variable} [==[${${variable}}]==])\n")
+  endforeach()
+  file(GENERATE OUTPUT "${file}" CONTENT "${text}")
+endfunction()
+
+function(dice_add_deployment name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "GPU;ANY_MAPPING" "NETWORK;PLAN;MAPPING;CLUSTER;FOLDER;CONTACT"
+    "SOURCES;NETWORKS;FILES;MPIRUN_OPTIONS")
+  set(usage "Usage: dice_add_deployment(NAME NETWORK network PLAN plan.hpp [MAPPING type] [CLUSTER type] [SOURCES file…] "
+            "[NETWORKS network…] [FILES file…] [FOLDER folder] [MPIRUN_OPTIONS option…] [CONTACT \"Name <mail>\"] [GPU] "
+            "[ANY_MAPPING])")
+  string(JOIN "" usage ${usage})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "dice_add_deployment: unknown argument '${arg_UNPARSED_ARGUMENTS}'. ${usage}")
+  elseif(arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "dice_add_deployment: ${arg_KEYWORDS_MISSING_VALUES} without a value. ${usage}")
+  elseif(NOT arg_NETWORK OR NOT arg_PLAN)
+    message(FATAL_ERROR "dice_add_deployment: NETWORK and PLAN are needed. ${usage}")
+  elseif(NOT name MATCHES "^[a-z0-9][a-z0-9+.-]+$")
+    message(FATAL_ERROR "dice_add_deployment: '${name}' cannot be the name of packages; use small letters, digits, + - and .")
+  elseif(arg_FOLDER AND NOT arg_FOLDER MATCHES "^/[A-Za-z0-9_./+-]*$")
+    message(FATAL_ERROR "dice_add_deployment: FOLDER '${arg_FOLDER}' is no absolute path of letters, digits and _ . / + -")
+  endif()
+  foreach(kind IN ITEMS PLAN SOURCES FILES)
+    set(${kind} "")
+    foreach(file IN LISTS arg_${kind})
+      get_filename_component(file "${file}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+      if(NOT EXISTS "${file}")
+        message(FATAL_ERROR "dice_add_deployment: no file '${file}' (${kind} of '${name}')")
+      endif()
+      list(APPEND ${kind} "${file}")
+    endforeach()
+  endforeach()
+
+  set(network "${arg_NETWORK}")
+  set(networks ${network} ${arg_NETWORKS})
+  set(mapping deployment)
+  set(cluster machines)
+  foreach(type IN ITEMS mapping cluster)
+    string(TOUPPER ${type} argument)
+    if(arg_${argument})
+      set(${type} "${arg_${argument}}")
+    endif()
+  endforeach()
+  set(include_folders "")
+  set(forced_includes "")
+  foreach(each IN LISTS networks)
+    if(NOT TARGET dice_network_${each})
+      message(FATAL_ERROR "dice_add_deployment: there is no network '${each}'; make it with dice_add_network(${each} …) before")
+    endif()
+    get_target_property(folder dice_network_${each} INTERFACE_INCLUDE_DIRECTORIES)
+    get_target_property(tuned dice_network_${each} DICE_TUNED)
+    list(APPEND include_folders "${folder}")
+    if(tuned)
+      list(APPEND forced_includes "${tuned}")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES include_folders)
+
+  set(settings "${CMAKE_BINARY_DIR}/dice_deployments$<$<BOOL:$<CONFIG>>:/$<CONFIG>>")
+  set(main "${CMAKE_BINARY_DIR}/dice_deployments/${name}.cpp")
+  file(CONFIGURE OUTPUT "${main}" @ONLY CONTENT [[
+// Made by dice_add_deployment(@name@ …).
+#include <dice/dice.hpp>
+
+#include "@network@.hpp"
+#include "@PLAN@"
+
+int main(int argc, char** argv) { return dice::main<@network@::network, @mapping@, @cluster@>(argc, argv); }
+]])
+  add_executable(${name} "${main}")
+  list(TRANSFORM networks PREPEND dice::network:: OUTPUT_VARIABLE linked)
+  target_link_libraries(${name} PRIVATE dice::dice ${linked})
+  if(arg_GPU AND NOT TARGET dice::cudnn)
+    message(FATAL_ERROR "dice_add_deployment: GPU needs CUDA and cuDNN on this machine, and they were not found (DICE_CUDA)")
+  elseif(arg_GPU)
+    target_link_libraries(${name} PRIVATE dice::cudnn)
+  else()
+    target_compile_definitions(${name} PRIVATE DICE_WITH_GPUS_ELSEWHERE)  # the script says that GPU is missing
+  endif()
+
+  # What the programs of the boards are made from: read by deployment/CMakeLists.txt.
+  set(sources "${SOURCES}")
+  if(NOT sources)
+    set(sources "${main}")
+  endif()
+  set(any_mapping ${arg_ANY_MAPPING})
+  dice_write_settings("${settings}/${name}.program.cmake" name sources include_folders forced_includes any_mapping)
+  set_property(GLOBAL APPEND PROPERTY DICE_DEPLOYMENTS "${settings}/${name}.program.cmake")
+
+  # How the boards' programs and the packages are made: read by deployment/build.cmake.
+  set(program "$<TARGET_FILE:${name}>")
+  set(gpu ${arg_GPU})
+  set(files "${FILES}")
+  set(folder "${arg_FOLDER}")
+  set(mpirun_options "${arg_MPIRUN_OPTIONS}")
+  set(contact "${arg_CONTACT}")
+  if(NOT contact)
+    set(contact "nobody <nobody@localhost>")
+  endif()
+  set(version "${PROJECT_VERSION}")
+  if(NOT version)
+    set(version 0)
+  endif()
+  set(boards_folder "${CMAKE_BINARY_DIR}/dice_boards")
+  set(packages_folder "${CMAKE_CURRENT_BINARY_DIR}/${name}-packages")
+  list(GET include_folders 0 network_folder)
+  set(licence "${DICE_LICENCE}")
+  set(dice_folder "")  # or dice is installed
+  if(NOT DICE_IS_INSTALLED)
+    get_filename_component(dice_folder "${DICE_DEPLOYMENT_DIR}/../.." ABSOLUTE)
+  endif()
+  get_filename_component(package_file "${DICE_DEPLOYMENT_DIR}/.." ABSOLUTE)  # of an installed dice
+  set(generator "${CMAKE_GENERATOR}")
+  set(make_program "${CMAKE_MAKE_PROGRAM}")
+  set(compiler "${CMAKE_CXX_COMPILER}")
+  set(launcher "${CMAKE_CXX_COMPILER_LAUNCHER}")
+  set(prefix_path "${CMAKE_PREFIX_PATH}")
+  set(passed_on "")  # variables of dice's that concern what is compiled
+  foreach(variable IN ITEMS DICE_LIBRARY_OPTIMISED DICE_CUDA_ARCHITECTURES)
+    if(DEFINED ${variable})
+      string(REPLACE ";" "\\;" value "${${variable}}")
+      list(APPEND passed_on "-D${variable}=${value}")
+    endif()
+  endforeach()
+  set(build_type "$<IF:$<CONFIG:>,Release,$<CONFIG>>")
+  dice_write_settings("${settings}/${name}.cmake" name network network_folder program gpu files folder mpirun_options contact
+    version licence settings boards_folder packages_folder dice_folder package_file generator make_program compiler launcher
+    prefix_path passed_on build_type)
+
+  foreach(action IN ITEMS boards packages)
+    add_custom_target(${name}-${action}
+      COMMAND "${CMAKE_COMMAND}" "-DDEPLOYMENT=${settings}/${name}.cmake" -DACTION=${action} -P "${DICE_DEPLOYMENT_DIR}/build.cmake"
+      USES_TERMINAL VERBATIM)
+    add_dependencies(${name}-${action} ${name})
+  endforeach()
+  set_target_properties(${name}-boards PROPERTIES EXCLUDE_FROM_ALL FALSE)
+
+  # Once for the build, when all boards and deployments are known.
+  get_property(deferred GLOBAL PROPERTY DICE_BOARDS_DEFERRED)
+  if(NOT deferred)
+    set_property(GLOBAL PROPERTY DICE_BOARDS_DEFERRED TRUE)
+    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [[${CMAKE_SOURCE_DIR}]] CALL dice_write_boards [[${settings}]])")
+  endif()
+endfunction()
+
+function(dice_write_boards settings)
+  get_property(boards GLOBAL PROPERTY DICE_BOARDS)
+  list(REMOVE_DUPLICATES boards)
+  set(variables boards)
+  foreach(board IN LISTS boards)
+    string(MAKE_C_IDENTIFIER "${board}" key)
+    get_property(options_${key} GLOBAL PROPERTY "DICE_BOARD_OPTIONS_${key}")
+    list(APPEND variables options_${key})
+  endforeach()
+  dice_write_settings("${settings}/boards.cmake" ${variables})
+  get_property(deployments GLOBAL PROPERTY DICE_DEPLOYMENTS)
+  dice_write_settings("${settings}/programs.cmake" deployments)
+endfunction()

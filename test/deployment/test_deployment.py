@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""test_deployment.py CMAKE PREFIX EXAMPLE FOLDER QEMU SYSROOT: examples/deployment with the dice that is installed in PREFIX, from
+`cmake --build` to jobs that are started with the packages' own files, on a host of this machine's architecture and an ARM board."""
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import unittest
+
+from hosts import Hosts
+
+CMAKE, PREFIX, EXAMPLE, FOLDER, QEMU, SYSROOT = sys.argv[1:7]
+BUILD = pathlib.Path(FOLDER) / 'build'
+PACKAGES = BUILD / 'numbers-packages'
+DIGITS = pathlib.Path(EXAMPLE).parent / 'digits'
+SHIM = r'''
+#include <string.h>
+int MPI_Get_library_version(char *to, int *length) { strcpy(to, "Open MPI v4.1.99, not this one"); *length = 30; return 0; }
+'''
+
+
+def sh(*command, code=0):
+    """Runs a command, which must exit with `code`; returns what it prints."""
+    run = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if run.returncode != code:
+        raise AssertionError(f'{command} exits with {run.returncode}:\n{run.stdout}')
+    return run.stdout
+
+
+def retrained(folder):
+    """The weights of another training of digits."""
+    folder.mkdir(exist_ok=True)
+    sh(sys.executable, pathlib.Path(__file__).parent / 'retrain.py', DIGITS / 'digits.onnx', folder / 'digits.onnx')
+    sh(pathlib.Path(PREFIX) / 'bin/onnx2hpp', folder / 'digits.onnx', '-o', folder, '-q')
+    return folder / 'digits.safetensors'
+
+
+class Deployment(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        sh(CMAKE, '-S', EXAMPLE, '-B', BUILD, '-G', 'Ninja', f'-DCMAKE_PREFIX_PATH={PREFIX}', '-DDICE_CUDA=OFF',
+           f'-DDICE_SYSROOT={SYSROOT}', '-DCMAKE_BUILD_TYPE=Debug', '-DDICE_LIBRARY_OPTIMISED=OFF')  # the library compiles faster
+        sh(CMAKE, '--build', BUILD)
+        cls.said = sh(CMAKE, '--build', BUILD, '--target', 'numbers-packages')
+        cls.hosts = Hosts(pathlib.Path(FOLDER) / 'hosts', ['pc', 'pi'], {'pi': (QEMU, SYSROOT)})
+        cls.new = retrained(pathlib.Path(FOLDER) / 'new')
+
+    def setUp(self):
+        for host in ('pc', 'pi'):
+            self.hosts.unpack(host, PACKAGES / f'{host}.tar.gz')
+
+    def job(self, options='', code=0, **environment):
+        if not self.hosts.possible():
+            self.skipTest('no namespaces here, so no two hosts')
+        status, out = self.hosts.run('pc', f'numbers/run --input digits_in.npy {options}', OMP_NUM_THREADS='1', **environment)
+        self.assertEqual(status, code, out)
+        return out
+
+    def pack(self, host, rank, *options):
+        file = self.hosts.folder / host / 'numbers/numbers.packed'
+        sh(BUILD / 'numbers', '--pack', file, '--ranks', rank, *options)
+
+    def test_packages(self):
+        weights = {}
+        for host, board, rank, architecture in (('pc', 'small_pc', 0, 'amd64'), ('pi', 'raspberry_pi_4', 1, 'arm64')):
+            with tarfile.open(PACKAGES / f'{host}.tar.gz') as package:
+                files = {name.removeprefix('numbers/'): package.extractfile(name).read()
+                         for name in package.getnames() if name != 'numbers'}
+            self.assertEqual(set(files), {'numbers', 'numbers.packed', 'hosts', 'ranks', 'app', 'run', 'manifest.json', 'LICENSE',
+                                          'NOTICES', 'labels.txt', 'digits_in.npy'})
+            about = json.loads(files.pop('manifest.json'))
+            self.assertEqual({file['file']: (file['bytes'], file['sha256']) for file in about['files']},
+                             {name: (len(data), hashlib.sha256(data).hexdigest()) for name, data in files.items()})
+            self.assertEqual((about['name'], about['version'], about['host'], about['board'], about['ranks']),
+                             ('numbers', '1.0', host, board, [rank]))
+            self.assertEqual(about['model_sha256'], hashlib.sha256((DIGITS / 'digits.onnx').read_bytes()).hexdigest())
+            self.assertRegex(about['open_mpi'], r'^4\.1\.\d+$')
+            self.assertEqual(files['ranks'].decode(), 'rank 0=pc slot=*:*\nrank 1=pi slot=*:*\n')
+            self.assertEqual(files['hosts'].decode(), 'pc slots=1\npi slots=1\n')
+            self.assertEqual(files['numbers'][18], {'amd64': 62, 'arm64': 183}[architecture])  # ELF's machine
+            weights[host] = len(files['numbers.packed'])
+            if shutil.which('dpkg-deb'):
+                fields = sh('dpkg-deb', '-f', PACKAGES / f'numbers-{board}.deb')
+                self.assertIn(f'Architecture: {architecture}\n', fields)
+                self.assertRegex(fields, r'Depends: openmpi-bin, .*libboost-mpi1\.\d+\.0')
+        self.assertLess(weights['pc'] + 100_000, weights['pi'])  # each has only its own
+        plan = json.loads(sh(BUILD / 'numbers', '--plan=json'))
+        self.assertEqual(about['plan'], plan['plan'])
+
+    def test_nothing_to_do(self):
+        again = sh(CMAKE, '--build', BUILD)
+        self.assertNotIn('Building', again)
+        self.assertNotIn('Linking', again)
+
+    def test_programs_have_their_ranks_only(self):
+        program = self.hosts.folder / 'pc/numbers/numbers'
+        self.assertLess(program.stat().st_size, (BUILD / 'numbers').stat().st_size * 0.9)
+        refusal = sh(program, '--input', DIGITS / 'digits_in.npy', '--transport', 'in-process', code=2)
+        self.assertIn("this program is for boards of the kind 'small_pc' and has only the ranks 0; start each rank", refusal)
+        self.assertIn('rank 1', refusal)
+        self.assertIn('--mapping: this program', sh(program, '--plan', '--mapping', 'mapping<dev<0>, layers<all>>', code=2))
+        self.assertNotIn('--mapping MAPPING', sh(program, '--help'))
+        plan = sh(program, '--plan')
+        self.assertEqual(plan, sh(BUILD / 'numbers', '--plan'))
+
+    def test_job(self):
+        out = self.job(f'--expect {DIGITS}/digits_out.npy --top 1 --labels labels.txt')
+        self.assertRegex(out, r'(?m)^0 +pc .*\n1 +pi ')
+        self.assertIn('frame 0: 2 two', out)
+        self.assertRegex(out, r'scores: error \d')
+
+    def test_arguments_stay_as_they_are(self):
+        out = self.job("--top 1 --output 'out of; $HOME.npy' --gather")
+        self.assertTrue((self.hosts.folder / 'pc/numbers/out of; $HOME.npy').exists(), out)
+
+    def test_ranks_on_wrong_boards(self):
+        for host in ('pc', 'pi'):
+            (self.hosts.folder / host / 'numbers/ranks').write_text('rank 0=pi slot=*:*\nrank 1=pc slot=*:*\n')
+        out = self.job(code=2)
+        self.assertRegex(out, r"rank 0 \(host pi\): this program is for boards of the kind 'raspberry_pi_4'")
+
+    def test_weights_of_another_host(self):
+        self.pack('pc', 1)
+        self.assertRegex(self.job(code=1), r'rank 0 \(host pc\): .*rank 0.*package')
+
+    def test_new_weights(self):
+        self.pack('pi', 1, '--weights', self.new)
+        out = self.job(code=1)
+        self.assertIn('(host pi)', out)
+        self.assertRegex(out, 'content|training')
+        self.pack('pc', 0, '--weights', self.new)
+        self.assertIn('frame 0: 3 three', self.job('--top 1 --labels labels.txt'))
+
+    def test_another_open_mpi(self):
+        folder = self.hosts.folder / 'pc/numbers'
+        (folder / 'shim.c').write_text(SHIM)
+        sh('gcc', '-shared', '-fPIC', '-o', folder / 'shim.so', folder / 'shim.c')
+        (folder / 'numbers').rename(folder / 'real')
+        (folder / 'numbers.packed').rename(folder / 'real.packed')
+        (folder / 'numbers').write_text('#!/bin/sh\nLD_PRELOAD=./shim.so exec ./real "$@"\n')
+        (folder / 'numbers').chmod(0o755)
+        out = self.job(code=1)
+        self.assertRegex(out, r'rank 1 \(host pi\) runs Open MPI v4\.1\.\d+, rank 0 \(host pc\) Open MPI v4\.1\.99; install the same version on all hosts')
+
+    def test_changed_plan_on_one_host(self):
+        source = BUILD / 'changed'
+        shutil.rmtree(source, ignore_errors=True)
+        shutil.copytree(DIGITS, source / 'digits')
+        shutil.copytree(EXAMPLE, source / 'deployment')
+        plan = source / 'deployment/plan.hpp'
+        plan.write_text(plan.read_text().replace('pool2', 'conv2').replace('conv3', 'relu2')
+                        .replace('dice::boards::raspberry_pi_4', 'small_pc'))
+        sh(CMAKE, '-S', source / 'deployment', '-B', source / 'build', '-G', 'Ninja', f'-DCMAKE_PREFIX_PATH={PREFIX}', '-DDICE_CUDA=OFF')
+        sh(CMAKE, '--build', source / 'build', '--target', 'numbers-packages')
+        shutil.copy(source / 'build/numbers-packages/pc/numbers/numbers', self.hosts.folder / 'pc/numbers')
+        self.assertRegex(self.job(code=1), r'rank 1 \(host pi\) runs the plan \w{16}, rank 0 \(host pc\) the plan \w{16}')
+
+    def test_mistakes_of_the_project(self):
+        source = pathlib.Path(FOLDER) / 'wrong'
+        shutil.rmtree(source, ignore_errors=True)
+        shutil.copytree(DIGITS, source / 'digits')
+        shutil.copytree(EXAMPLE, source / 'deployment')
+        lists = source / 'deployment/CMakeLists.txt'
+        text = lists.read_text()
+        configure = (CMAKE, '-S', source / 'deployment', '-B', source / 'build', '-G', 'Ninja', f'-DCMAKE_PREFIX_PATH={PREFIX}',
+                     '-DDICE_CUDA=OFF')
+        for change, message in ((('PLAN plan.hpp', 'PLAN plam.hpp'), "no file '.*plam.hpp' (PLAN of 'numbers')"),
+                                (('NETWORK digits', 'NETWORK digit'), "there is no network 'digit'; make it with dice_add_network"),
+                                (('FILES', 'FILE'), "unknown argument 'FILE"),
+                                (('PLAN plan.hpp', 'PLAN plan.hpp FOLDER here'), "FOLDER 'here' is no absolute path"),
+                                (('dice_add_deployment(numbers', 'dice_add_deployment(Numbers'), "'Numbers' cannot be the name")):
+            lists.write_text(text.replace(*change))
+            said = re.sub(r'\s+', ' ', sh(*configure, code=1))
+            self.assertRegex(said, message.replace('(', r'\(').replace(')', r'\)'))
+        lists.write_text(text.replace('dice_add_board(small_pc DICE_BOARD native)', ''))
+        sh(*configure)
+        said = re.sub(r'\s+', ' ', sh(CMAKE, '--build', source / 'build', code=1))
+        self.assertRegex(said, r"boards of the kind 'small_pc', and CMake does not know how to compile for them. Say how with dice_add_board\(small_pc")
+
+
+if __name__ == '__main__':
+    unittest.main(argv=[sys.argv[0], *sys.argv[7:]], verbosity=2)
