@@ -31,8 +31,10 @@ install(FILES
   "${PROJECT_SOURCE_DIR}/cmake/DiceAddNetwork.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DicePack.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceDeployment.cmake"
+  "${PROJECT_SOURCE_DIR}/scripts/packages.txt"
   DESTINATION "${dice_package_dir}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/deployment" DESTINATION "${dice_package_dir}")
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/scripts/sysroot" DESTINATION "${dice_package_dir}")
 install(TARGETS dice_library ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 if(TARGET dice_gpu)
   install(TARGETS dice_gpu ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
