@@ -183,4 +183,9 @@ class Deployment(unittest.TestCase):
 
 
 if __name__ == '__main__':
+    if not pathlib.Path(SYSROOT).exists():
+        made = subprocess.run([pathlib.Path(PREFIX) / 'lib/cmake/dice/sysroot', 'debian', SYSROOT], capture_output=True, text=True)
+        if made.returncode:
+            print(made.stdout + made.stderr)
+            sys.exit(made.returncode)  # 77: the packages cannot be downloaded
     unittest.main(argv=[sys.argv[0], *sys.argv[7:]], verbosity=2)
