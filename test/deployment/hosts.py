@@ -30,12 +30,12 @@ class Hosts:
         """Whether this machine has namespaces."""
         return subprocess.run(f'{self.enter} site true', shell=True, capture_output=True).returncode == 0
 
-    def unpack(self, name, package):
-        """Unpacks a .tar.gz on a host; QEMU runs the program of an ARM board."""
+    def unpack(self, name, package, emulated=True):
+        """Unpacks a .tar.gz on a host. Unless `emulated` is False, QEMU runs the program of an ARM board."""
         shutil.rmtree(self.folder / name)
         (self.folder / name).mkdir()
         subprocess.run(['tar', '-C', self.folder / name, '-xzf', package], check=True)
-        if name in self.emulator:
+        if emulated and name in self.emulator:
             qemu, root = self.emulator[name]
             [deployment] = (self.folder / name).iterdir()
             program, weights = deployment / deployment.name, deployment / f'{deployment.name}.packed'

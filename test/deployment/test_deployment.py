@@ -17,6 +17,20 @@ CMAKE, PREFIX, EXAMPLE, FOLDER, QEMU, SYSROOT = sys.argv[1:7]
 BUILD = pathlib.Path(FOLDER) / 'build'
 PACKAGES = BUILD / 'numbers-packages'
 DIGITS = pathlib.Path(EXAMPLE).parent / 'digits'
+OWN = r'''
+#include <dice/engine.hpp>
+#include "plan.hpp"
+#include <cstdio>
+
+int main(int, char** argv) {
+  auto engine = dice::start<digits::network, deployment, machines>(
+      {.mapping = "mapping<dev<0, threads<1>>, layers<all>>", .weights = argv[1], .by = dice::job::transport::in_process});
+  engine.push([](auto&& frame) { frame.fill(0); });
+  if (engine.take()) std::puts("a result");
+  engine.close();
+  engine.wait();
+}
+'''
 SHIM = r'''
 #include <string.h>
 int MPI_Get_library_version(char *to, int *length) { strcpy(to, "Open MPI v4.1.99, not this one"); *length = 30; return 0; }
@@ -152,12 +166,21 @@ class Deployment(unittest.TestCase):
         shutil.copytree(DIGITS, source / 'digits')
         shutil.copytree(EXAMPLE, source / 'deployment')
         plan = source / 'deployment/plan.hpp'
-        plan.write_text(plan.read_text().replace('pool2', 'conv2').replace('conv3', 'relu2')
+        plan.write_text(plan.read_text().replace('pool2', 'conv2').replace('conv3', 'relu2').replace('cores<0>', 'cores<0, 999>')
                         .replace('dice::boards::raspberry_pi_4', 'small_pc'))
+        with open(source / 'deployment/CMakeLists.txt', 'a') as lists:
+            lists.write('dice_add_deployment(own NETWORK digits PLAN plan.hpp SOURCES own.cpp ANY_MAPPING)\n')
+        (source / 'deployment/own.cpp').write_text(OWN)
         sh(CMAKE, '-S', source / 'deployment', '-B', source / 'build', '-G', 'Ninja', f'-DCMAKE_PREFIX_PATH={PREFIX}', '-DDICE_CUDA=OFF')
-        sh(CMAKE, '--build', source / 'build', '--target', 'numbers-packages')
-        shutil.copy(source / 'build/numbers-packages/pc/numbers/numbers', self.hosts.folder / 'pc/numbers')
+        sh(CMAKE, '--build', source / 'build', '--target', 'numbers-packages', 'own-boards')
+        self.assertIn('a result', sh(source / 'build/dice_boards/small_pc/own', source / 'build/dice_networks/digits.safetensors'))
+        changed = source / 'build/numbers-packages'
+        shutil.copy(changed / 'pc/numbers/numbers', self.hosts.folder / 'pc/numbers')
         self.assertRegex(self.job(code=1), r'rank 1 \(host pi\) runs the plan \w{16}, rank 0 \(host pc\) the plan \w{16}')
+        # Both hosts are PCs now, and one of them lacks a core.
+        for host in ('pc', 'pi'):
+            self.hosts.unpack(host, changed / f'{host}.tar.gz', emulated=False)
+        self.assertRegex(self.job(code=1), r'rank 0 \(host pc\): cannot use core 999, which its unit lists; cores here are 0 to')
 
     def test_mistakes_of_the_project(self):
         source = pathlib.Path(FOLDER) / 'wrong'
@@ -176,8 +199,10 @@ class Deployment(unittest.TestCase):
             lists.write_text(text.replace(*change))
             said = re.sub(r'\s+', ' ', sh(*configure, code=1))
             self.assertRegex(said, message.replace('(', r'\(').replace(')', r'\)'))
-        lists.write_text(text.replace('dice_add_board(small_pc DICE_BOARD native)', ''))
+        lists.write_text(text)
         sh(*configure)
+        self.assertIn('there is no sysroot', re.sub(r'\s+', ' ', sh(CMAKE, '--build', source / 'build', code=1)))
+        lists.write_text(text.replace('dice_add_board(small_pc DICE_BOARD native)', ''))
         said = re.sub(r'\s+', ' ', sh(CMAKE, '--build', source / 'build', code=1))
         self.assertRegex(said, r"boards of the kind 'small_pc', and CMake does not know how to compile for them. Say how with dice_add_board\(small_pc")
 
