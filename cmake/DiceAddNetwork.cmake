@@ -1,11 +1,12 @@
 # dice_add_network(NAME ONNX model.onnx [INPUT name:1x3x224x224]… [DIM name=1]… [OUTPUTS a,b] [OPTIONS …]
-#                  [MAPPING FILE PLATFORM FILE] [PROFILE FILE…] [TUNED FILE])
+#                  [MAPPING FILE PLATFORM FILE] [PROFILE FILE…] [TUNED FILE] [PIN_WEIGHTS])
 # dice_add_network(NAME HEADER NAME.hpp [TUNED FILE])
 #
 # Makes the target dice::network::NAME. Programs that link it can include NAME.hpp, which has the network in the namespace
 # NAME. The first form runs onnx2hpp when the program is built, and again when the model (or a file of external data that it
 # names) changes; INPUT, DIM and OUTPUTS are its -i, -d and --outputs; OPTIONS, by default -q, are passed on unchanged. The
-# second form takes an existing header, with its .safetensors beside it: boards need no onnx2hpp.
+# second form takes an existing header, with its .safetensors beside it: boards need no onnx2hpp. With PIN_WEIGHTS, programs
+# take only the weights of this model, and not those of another training (docs/running.md#new-weights).
 #
 # MAPPING and PLATFORM, AutoDiCE's files, make NAME_mapping.hpp beside NAME.hpp; PROFILE, files that programs of this network
 # write with --measure FILE, make NAME_profile.hpp. PROFILE files that do not exist yet are skipped.
@@ -53,9 +54,9 @@ function(dice_append_word list word)
 endfunction()
 
 function(dice_add_network name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ONNX;HEADER;TUNED;MAPPING;PLATFORM" "INPUT;DIM;OUTPUTS;OPTIONS;PROFILE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PIN_WEIGHTS" "ONNX;HEADER;TUNED;MAPPING;PLATFORM" "INPUT;DIM;OUTPUTS;OPTIONS;PROFILE")
   set(usage "dice_add_network(${name} ONNX model.onnx [INPUT name:shape]… [DIM name=n]… [OUTPUTS a,b] [OPTIONS …] "
-            "[MAPPING FILE PLATFORM FILE] [PROFILE FILE…] [TUNED FILE]) "
+            "[MAPPING FILE PLATFORM FILE] [PROFILE FILE…] [TUNED FILE] [PIN_WEIGHTS]) "
             "or dice_add_network(${name} HEADER ${name}.hpp [TUNED FILE])")
   string(JOIN "" usage ${usage})
   if(arg_UNPARSED_ARGUMENTS)
@@ -79,8 +80,8 @@ function(dice_add_network name)
 
   set(folder "${CMAKE_BINARY_DIR}/dice_networks")
   if(arg_HEADER)
-    if(arg_INPUT OR arg_DIM OR arg_OUTPUTS OR arg_OPTIONS OR arg_MAPPING OR arg_PLATFORM OR arg_PROFILE)
-      message(FATAL_ERROR "dice_add_network: INPUT, DIM, OUTPUTS, OPTIONS, MAPPING, PLATFORM and PROFILE belong to ONNX; "
+    if(arg_INPUT OR arg_DIM OR arg_OUTPUTS OR arg_OPTIONS OR arg_MAPPING OR arg_PLATFORM OR arg_PROFILE OR arg_PIN_WEIGHTS)
+      message(FATAL_ERROR "dice_add_network: INPUT, DIM, OUTPUTS, OPTIONS, MAPPING, PLATFORM, PROFILE and PIN_WEIGHTS belong to ONNX; "
                           "the header '${arg_HEADER}' is made")
     endif()
     get_filename_component(header "${arg_HEADER}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -115,6 +116,9 @@ function(dice_add_network name)
     if(arg_OUTPUTS)
       list(JOIN arg_OUTPUTS "," outputs)
       dice_append_word(options "--outputs=${outputs}")
+    endif()
+    if(arg_PIN_WEIGHTS)
+      dice_append_word(options "--pin-weights")
     endif()
     set(made "${folder}/${name}.hpp" "${folder}/${name}.safetensors" "${folder}/${name}.json")
     set(read "")

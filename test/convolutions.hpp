@@ -52,7 +52,7 @@ struct network final {
   static constexpr ::std::string_view name = "convolutions";
   static constexpr ::dice::graph::weights_file weights{
       .file = "convolutions.safetensors",
-      .digest = "1111111111111111111111111111111111111111111111111111111111111111",
+      .structure = "1111111111111111111111111111111111111111111111111111111111111111",
       .bytes = 184320};
   template <int Id> using layer = typename layer_at<Id>::type;
 };

@@ -145,7 +145,7 @@ struct network final {
   static constexpr ::std::string_view name = "sample";
   static constexpr ::dice::graph::weights_file weights{
       .file = "sample.safetensors",
-      .digest = "0000000000000000000000000000000000000000000000000000000000000000",
+      .structure = "0000000000000000000000000000000000000000000000000000000000000000",
       .bytes = 5760};
   template <int Id> using layer = typename layer_at<Id>::type;
 };

@@ -91,7 +91,7 @@ def header(net, ranks):
 struct network final {{
   static constexpr int size = {net.size};
   static constexpr ::std::string_view name = "net";
-  static constexpr ::dice::graph::weights_file weights{{.file = "net.safetensors", .digest = "{"0" * 64}", .bytes = {net.offset}}};
+  static constexpr ::dice::graph::weights_file weights{{.file = "net.safetensors", .structure = "{"0" * 64}", .bytes = {net.offset}}};
   template <int Id> using layer = typename layer_at<Id>::type;
 }};
 

@@ -221,7 +221,7 @@ TEST(explain, time_that_messages_take) {
 }
 
 struct zeros {
-  static constexpr std::string_view digest = sample::network::weights.digest;
+  static constexpr std::string_view digest = sample::network::weights.structure;
   static constexpr std::array<double, sample::network::size> ms{};
 };
 
@@ -270,7 +270,7 @@ TEST(clocks, are_asked_again_at_the_end) {
   const scratch folder;
   const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 6);  // frames enter on rank 0 and leave on rank 1
   const std::string weights = folder.path / "toy.safetensors", json = folder.path / "x.json";
-  toy.write_weights(weights, toy.digest);
+  toy.write_weights(weights);
   const auto program = toy.view();
   const auto o = app::parse(program, std::vector<const char*>{"--random", "1", "--frames", "100", "--weights",
                                                               weights.c_str(), "--json", json.c_str()});
@@ -301,7 +301,7 @@ TEST(explain, looks_for_better_mappings_once) {
   const scratch folder;
   const toy::program toy(toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 6);
   const std::string weights = folder.path / "toy.safetensors", json = folder.path / "x.json";
-  toy.write_weights(weights, toy.digest);
+  toy.write_weights(weights);
   static int asked = 0;
   auto f = app::cluster_model_of<sample::network, on_slow, lab>;
   f.advise = [](const advice::cluster_model&, const runtime::program& p, const report::seen_run&) {

@@ -43,10 +43,10 @@ class Explain(unittest.TestCase):
     def write_weights(self):
         """Writes the sample network's weights, all zeros."""
         header = SAMPLE.read_text()
-        digest = re.search(r'\.digest = "(\w+)"', header)[1]
+        structure = re.search(r'\.structure = "(\w+)"', header)[1]
         size = int(re.search(r"\.bytes = (\d+)", header)[1])
         name = re.search(r'\.file = "([^"]+)"', header)[1]
-        text = json.dumps({"__metadata__": {"dice_digest": digest},
+        text = json.dumps({"__metadata__": {"dice_structure": structure, "dice_digest": "0" * 64, "model_sha256": "0" * 64},
                            "all": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}).encode()
         text += b" " * (-(len(text) + 8) % 64)
         (self.folder / name).write_bytes(struct.pack("<Q", len(text)) + text + bytes(size))

@@ -3,6 +3,7 @@
 
 #include "convolutions.hpp"
 #include "dice/app/command_line.hpp"
+#include "dice/app/help.hpp"
 #include "dice/app/results.hpp"
 #include "dice/assembly/program_of.hpp"
 #include "dice/runtime/other_mapping.hpp"
@@ -123,6 +124,14 @@ TEST(command_line, names) {
   const auto no_input = "--random makes frames for inputs without a file, but every input has one; omit it";
   EXPECT_EQ(error_of(two(), {"--random", "1", "--input", "in.1=a", "--input", "in.0=a"}), no_input);
   EXPECT_EQ(error_of(one(), {"--random", "1", "--input", "-"}), no_input);
+}
+
+TEST(command_line, ranks_to_pack) {
+  EXPECT_EQ(parse(one(), {"--pack", "p"}).ranks, std::vector<int>{});
+  EXPECT_EQ(parse(one(), {"--pack", "p", "--ranks", "0-1"}).ranks, (std::vector{0, 1}));
+  EXPECT_EQ(error_of(one(), {"--pack", "p", "--ranks", "0,9"}),
+            "--ranks: '0,9' is not a list of ranks from 0 to 1, ascending, such as 0,2 or 0-3");
+  EXPECT_EQ(error_of(one(), {"--random", "1", "--ranks", "0"}), "--ranks needs --pack FILE");
 }
 
 TEST(command_line, refusals_name_the_option) {

@@ -24,7 +24,7 @@ struct fixture {
       : toy(std::move(net), std::move(owner), in_flight), program(toy.view()) {
     options.weights = "/tmp/dice_engine_" + std::to_string(::getpid()) + ".safetensors";
     options.by = dice::job::transport::in_process;
-    toy.write_weights(options.weights, toy.digest);
+    toy.write_weights(options.weights);
     toy::failing_after = -1;
     toy::jitter = 0;
   }

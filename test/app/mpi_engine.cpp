@@ -27,7 +27,7 @@ void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, i
   const auto program = toy.view();
   dice::engine_options options;
   options.weights = "/tmp/dice_mpi_engine_" + std::to_string(::getpid()) + ".safetensors";
-  toy.write_weights(options.weights, toy.digest);
+  toy.write_weights(options.weights);
   std::string failure;
   {
     dice::job::stream_job job(program, options, ranks);
@@ -115,6 +115,25 @@ void give_options(bool checks) {
   throw std::runtime_error("an engine checked numbers in one process only");
 }
 
+/// Two processes have weights of different trainings: both get an error.
+void give_weights(char training) {
+  toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
+  toy.content = std::string(64, training);
+  dice::engine_options options;
+  options.weights = "/tmp/dice_mpi_engine_" + std::to_string(::getpid()) + ".safetensors";
+  toy.write_weights(options.weights);
+  std::string error;
+  try {
+    dice::job::stream_job job(toy.view(), options);
+  } catch (const dice::engine_error& e) {
+    error = e.what();
+  }
+  ::unlink(options.weights.c_str());
+  for (const char* part :
+       {"different trainings: rank 0 (host ", "(digest aaaaaaaaaaaaaaaa…), rank 1 (host ", "(digest bbbbbbbbbbbbbbbb…); "})
+    require(error.find(part) != std::string::npos, error.c_str());
+}
+
 const toy::program static_toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
 const dice::runtime::program static_program = static_toy.view();
 std::unique_ptr<dice::job::stream_job> static_job;  // destroyed after everything that main makes in static storage
@@ -123,7 +142,7 @@ std::unique_ptr<dice::job::stream_job> static_job;  // destroyed after everythin
 void start_static() {
   dice::engine_options options;
   options.weights = "/tmp/dice_mpi_engine_" + std::to_string(::getpid()) + ".safetensors";
-  static_toy.write_weights(options.weights, static_toy.digest);
+  static_toy.write_weights(options.weights);
   static_job = std::make_unique<dice::job::stream_job>(static_program, options);
   ::unlink(options.weights.c_str());
 }
@@ -147,7 +166,8 @@ int main(int argc, char** argv) {
       }
       throw std::runtime_error("an engine ran at MPI_THREAD_FUNNELED");
     }
-    if (argc > 1 && std::string(argv[1]) == "options") return give_options(world.rank() == 0), 0;
+    if (argc > 1 && std::string(argv[1]) == "options")
+      return give_options(world.rank() == 0), give_weights(world.rank() == 0 ? 'a' : 'b'), 0;
     if (argc > 1) {
       for (const int first : {0, 1}) give_mappings(world.rank() == first);
       return 0;

@@ -335,10 +335,10 @@ class Refusals(Case):
     def test_weights(self):
         good = self.folder / "toy.safetensors"
         data = good.read_bytes()
-        cases = {"missing": None, "foreign": data.replace(b"aaaa1010", b"bbbb1010"), "cut short": data[:-4], "too long": data + b"0",
+        cases = {"missing": None, "foreign": data.replace(b"aaaa1010", b"bbbb1010"), "old": data.replace(b"dice_structure", b"dice_str_cture"), "cut short": data[:-4], "too long": data + b"0",
                  "empty": b"", "not safetensors": b"x" * 100, "header": (1 << 40).to_bytes(8, "little") + data[8:],
                  "json": data[:8] + b"[" + data[9:], "undigested": data.replace(b"dice_digest", b"dice_dogest")}
-        texts = {"missing": ["not found", "--weights", str(self.folder)], "foreign": ["belongs to another model", "toy.safetensors"],
+        texts = {"missing": ["not found", "--weights", str(self.folder)], "foreign": ["belongs to another network than toy", "compile the program again"], "old": ["was written by an older onnx2hpp"],
                  "cut short": ["cut short"], "too long": ["too long"], "undigested": ["onnx2hpp"]}
         for case, content in cases.items():
             good.unlink(missing_ok=True)
@@ -433,7 +433,7 @@ class Processes(Case):
                           "without mpirun")
 
     def test_different_programs(self):
-        for variable, text in [("TOY_VERSION", "dice 9.9"), ("TOY_DIGEST", "weights 9.9")]:
+        for variable, text in [("TOY_VERSION", "dice 9.9"), ("TOY_STRUCTURE", "structure 9.9")]:
             done = self.run_program("--random", 1, owner=self.OWNER, ranks=2, by="mpi", **{variable: "1=9.9"})
             self.assert_fails(done, 1, "rank 1 (host ", text, "rank 0 (host ")
 

@@ -1,9 +1,9 @@
 // A program of dice::main with a toy network. Environment variables configure it, so that one program serves all tests:
 // TOY_NET, TOY_TWIST (ends all ONNX names), TOY_OWNER (the rank of each layer), TOY_IN_FLIGHT, TOY_FAIL_AFTER, TOY_SLOW
 // (µs), TOY_ACCELERATORS (yes: ranks 0, 2, … compute on accelerators), TOY_MEASURES (ms that an accelerator takes to measure
-// a kernel), TOY_PACK (hangs: the first start packs weights, and never ends). TOY_VERSION, TOY_DIGEST, TOY_KILL, TOY_HANG
-// (yes: a kernel never returns) and TOY_NAP (ms that kernels sleep; they do nothing else) may be "RANK=TEXT". With
-// --write-weights FILE it writes its weights and exits.
+// a kernel), TOY_PACK (hangs: the first start packs weights, and never ends). TOY_VERSION, TOY_STRUCTURE, TOY_PINNED,
+// TOY_KILL, TOY_HANG (yes: a kernel never returns) and TOY_NAP (ms that kernels sleep; they do nothing else) may be
+// "RANK=TEXT". With --write-weights FILE it writes its weights, with the content digest TOY_CONTENT, and exits.
 #include "runtime/fake_accelerator.hpp"
 #include "runtime/toy.hpp"
 
@@ -62,11 +62,13 @@ int main(int argc, char** argv) {
   toy::jitter = std::atoi(environment("TOY_SLOW", "0").c_str());
   toy::program toy(net, owner, std::atoi(environment("TOY_IN_FLIGHT", "4").c_str()), environment("TOY_TWIST", ""));
   if (argc == 3 && std::string(argv[1]) == "--write-weights") {
-    toy.write_weights(argv[2], toy.digest);
+    toy.content = environment("TOY_CONTENT", toy.content.c_str());
+    toy.write_weights(argv[2]);
     return 0;
   }
   toy.version = for_rank("TOY_VERSION", toy.version);
-  toy.digest = for_rank("TOY_DIGEST", toy.digest);
+  toy.structure = for_rank("TOY_STRUCTURE", toy.structure);
+  toy.pinned = for_rank("TOY_PINNED", "");
   if (environment("TOY_ACCELERATORS", "") == "yes")
     for (int r = 0; r < toy.view().ranks(); r += 2)
       toy.accelerate(r, [](const dice::platform::unit&) {

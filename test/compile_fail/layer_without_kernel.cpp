@@ -14,10 +14,8 @@ template <int Id, class Op> struct layer_of {
   static constexpr int id = Id;
   static constexpr std::string_view name = Op::onnx, onnx_name = name;
   static constexpr std::array<int, (Id > 0)> operands = [] {
-    if constexpr (Id > 0)
-      return std::array{Id - 1};
-    else
-      return std::array<int, 0>{};
+    if constexpr (Id > 0) return std::array{Id - 1};
+    else return std::array<int, 0>{};
   }();
   static constexpr std::array<graph::parameter, 0> parameters{};
   static constexpr tensor::shape result{1, 4};
@@ -38,7 +36,7 @@ template <> struct layer_at<2> { using type = last; };
 struct network final {
   static constexpr int size = 3;
   static constexpr std::string_view name = "strange";
-  static constexpr graph::weights_file weights{.file = "strange.safetensors", .digest = "", .bytes = 0};
+  static constexpr graph::weights_file weights{.file = "strange.safetensors", .structure = "", .bytes = 0};
   template <int Id> using layer = typename layer_at<Id>::type;
 };
 }  // namespace strange

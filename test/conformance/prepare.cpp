@@ -205,9 +205,9 @@ std::string fold(const test_case& c, const fs::path& file) {
 std::string write_network(const outcome& o, const std::string& name, const fs::path& folder) {
   const auto layout = onnx2hpp::lay_out_weights(*o.network);
   dice::files::writer weights((folder / (name + ".safetensors")).string());
-  const auto weights_digest = onnx2hpp::write_weights(layout, name, weights);
+  onnx2hpp::write_weights(layout, {name, structure_digest(*o.network, layout), [&] { return o.model_digest; }}, weights);
   weights.commit();
-  const auto header = onnx2hpp::emit_header(*o.network, layout, name, o.model_digest, weights_digest);
+  const auto header = onnx2hpp::emit_header(*o.network, layout, name, o.model_digest);
   write_file(folder / (name + ".hpp"), header);
   return digest(header);
 }

@@ -58,12 +58,14 @@ report = json.loads((build / "dice_networks" / "names.json").read_text())
 expect([(i["name"], i["shape"]) for i in report["inputs"]], [('-b;$<">', [1, 1, 8, 8])], "the input")
 expect([o["name"] for o in report["outputs"]], ["x;y $ "], "the output")
 expect(made_anew(), set(), "nothing changed")
+pinned = {name: ".pinned = " in (build / "dice_networks" / f"{name}.hpp").read_text() for name in ("names", "outside")}
+expect(pinned, {"names": False, "outside": True}, "which weights are pinned")
 networks = build / "dice_networks"
 os.utime(mapping)
 expect(made_anew(), {"names"}, "the mapping changed")
 expect((networks / "names_mapping.hpp").exists(), True, "the header of the mapping")
 expect((networks / "names_profile.hpp").exists(), False, "the header of the profile that is not there yet")
-digest = networks.joinpath("names.hpp").read_text().split('.digest = "')[1][:64]
+digest = networks.joinpath("names.hpp").read_text().split('.structure = "')[1][:64]
 (folder / "a profile.json").write_text(json.dumps({"network": "names", "digest": digest, "units": [{
     "name": "pc", "host": "pc", "unit": "cpu", "processor": "", "threads": 1, "layers": [{"layer": "conv1", "ms": 1}]}]}))
 expect(made_anew(), {"names"}, "a profile was written")

@@ -69,13 +69,14 @@ class Packed(Case):
         header = data[:data.index(b"\0")]
         other = "were not written by --pack; name a file that --pack wrote"  # not: write this one again
         again = "write it again with --pack wrong"
-        cases = {b"": [other], b"x" * 5000: [other], data[:4095]: [other],
+        cases = {b"": [other], b"x" * 5000: [other], data[:4095]: ["cut short: 4095 bytes", again],
                  data[:4096]: ["cut short: 4096 bytes, expected ", again], data[:-1]: ["cut short", again], data + b"0": ["too long", again],
                  self.plain.read_bytes(): ["are a weights file; give it with --weights wrong"],
                  b"\x1b" * 4096 + data[4096:]: [other], header[:60] + b"\x1b" * 9000: ["belong to another build", again]}
         for i in range(0, len(header)):
             cases[header[:i] + bytes([header[i] ^ 1]) + data[i + 1:]] = \
-                [other] if i < len("dice packed weights\n") else ["belong to another build", again]
+                [other] if i < len("dice packed weights\n") else \
+                ["belong to another build", again] if i < header.index(b"\ncontent ") + 1 else ["packed weights 'wrong' are ", again]
         for content, texts in cases.items():
             (self.folder / "wrong").write_bytes(content)
             done = self.run_program("--random", 1, "--packed", "wrong", owner=TWO, ranks=2)
@@ -83,7 +84,7 @@ class Packed(Case):
             self.assertEqual(again in message, again in texts)
             self.assertTrue(message.isprintable(), message)
         for environment, text in [({"TOY_VERSION": "0=9.9"}, "has dice 9.9, the file has 'dice 1.2.3'"),
-                                  ({"TOY_DIGEST": "0=" + "b" * 64}, "has weights b"),
+                                  ({"TOY_STRUCTURE": "0=" + "b" * 64}, "has structure b"),
                                   ({"owner": "0,0,0,0,0,0,1,1,1,1"}, "has plan "), ({"TOY_IN_FLIGHT": "3"}, "has plan ")]:
             with self.subTest(text):
                 done = self.run_program("--random", 1, "--packed", "p", **{"owner": TWO, "ranks": 2, **environment})

@@ -30,7 +30,7 @@ template <class Network> inline constexpr auto last_variants = []<int... Id>(std
 }  // namespace mappings
 
 template <class Network, int V> struct dice::algorithm::tuned<mappings::forced<Network, V>> {
-  static constexpr std::string_view digest = Network::weights.digest;
+  static constexpr std::string_view digest = Network::weights.structure;
   static constexpr auto variants = [] {
     auto out = mappings::last_variants<Network>;
     for (int& v : out) v = std::min(v, V);

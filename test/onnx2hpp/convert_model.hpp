@@ -62,7 +62,7 @@ inline std::vector<float> written(const network& net, std::size_t k = 0) {
   const scratch folder;
   dice::files::writer file((folder.path / "w").string());
   const auto layout = onnx2hpp::lay_out_weights(net);
-  write_weights(layout, "test", file);
+  write_weights(layout, {"test", "", [] { return std::string(64, '0'); }}, file);
   file.commit();
   const std::string bytes = read_file(folder.path / "w");
   std::uint64_t header = 0;

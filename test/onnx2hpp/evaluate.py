@@ -57,13 +57,13 @@ def _expression(text):
 
 
 def read_header(path):
-    """The layers in order of their ids, and the weights file's name, digest and size."""
+    """The layers in order of their ids, and the weights file's name and size and the digest of the structure."""
     text = open(path, encoding='ascii').read()
     layers = []
     for body in re.findall(r'^struct \w+ final \{\n(.*?)^\};', text, re.M | re.S):
         if 'weights_file' in body:
             file = re.search(r'\.file = "(.*?)"', body).group(1)
-            digest = re.search(r'\.digest = "(.*?)"', body).group(1)
+            structure = re.search(r'\.structure = "(.*?)"', body).group(1)
             size = int(re.search(r'\.bytes = (\d+)', body).group(1))
             continue
         kind, attributes = re.search(r'constexpr ::dice::ops::(\w+) op(\{.*\});', body).groups()
@@ -76,10 +76,10 @@ def read_header(path):
             'result': _expression(re.search(r'shape result(\{.*\});', body).group(1)),
         })
     assert [l['id'] for l in layers] == list(range(len(layers)))
-    return layers, file, digest, size
+    return layers, file, structure, size
 
 
-def read_weights(path, digest, size):
+def read_weights(path, structure, size):
     """The data section, after checking the whole file as a strict reader would."""
     data = open(path, 'rb').read()
     length = int.from_bytes(data[:8], 'little')
@@ -87,13 +87,13 @@ def read_weights(path, digest, size):
     header = json.loads(data[8:8 + length])
     section = data[8 + length:]
     metadata = header['__metadata__']
-    assert len(section) == size and metadata['dice_digest'] == digest and metadata['format'] == 'dice'
+    assert len(section) == size and metadata['dice_structure'] == structure and metadata['format'] == 'dice'
     table = ''
     for name, (begin, after) in sorted(((k, v['data_offsets']) for k, v in header.items() if not k.startswith('__')),
                                        key=lambda e: e[1]):
         assert hashlib.sha256(section[begin:after]).hexdigest() == metadata['sha256.' + name], name
         table += f'{name} {begin} {after} {metadata["sha256." + name]}\n'
-    assert hashlib.sha256(table.encode()).hexdigest() == digest
+    assert hashlib.sha256(table.encode()).hexdigest() == metadata['dice_digest']
     end = 0
     for name, t in sorted(((k, v) for k, v in header.items() if k != '__metadata__'), key=lambda e: e[1]['data_offsets']):
         begin, after = t['data_offsets']
@@ -342,8 +342,8 @@ OPERATORS = {
 
 def evaluate(header, inputs):
     """Outputs in the order of the output layers, for the inputs in the order of the input layers."""
-    layers, file, digest, size = read_header(header)
-    weights = read_weights(os.path.join(os.path.dirname(header), file), digest, size)
+    layers, file, structure, size = read_header(header)
+    weights = read_weights(os.path.join(os.path.dirname(header), file), structure, size)
     values, outputs, given = [], [], iter(inputs)
     with torch.no_grad():
         for l in layers:

@@ -27,7 +27,7 @@ struct files {
   files() : model(folder.save("net.onnx", small())) {
     EXPECT_EQ(tool({model, "-q", "-o", folder.path}).code, 0);
     const auto header = read_file(folder.path / "net.hpp");
-    digest = header.substr(header.find(".digest = \"") + 11, 64);
+    digest = header.substr(header.find(".structure = \"") + 14, 64);
   }
 
   json unit(const std::string& name = "pi_a_cores_0_1") const {
@@ -74,7 +74,7 @@ TEST(Profile, UnitsAndConnectionsAreTypes) {
   const auto compiled = compile(f.out, "net", R"(
       #include "net_profile.hpp"
       using pi = net_profile::pi_a_cores_0_1;
-      static_assert(pi::network == "net" && pi::digest == net::network::weights.digest && pi::host == "pi-a");
+      static_assert(pi::network == "net" && pi::digest == net::network::weights.structure && pi::host == "pi-a");
       static_assert(pi::unit == "cores<0, 1>" && pi::processor == "ARM Cortex-A72" && pi::threads == 2);
       static_assert(pi::ms == ::std::array{0.0, 12.5, 0.0, 0.0, 0.1, 0.0} && pi::ms.size() == net::network::size);
       static_assert(::std::is_same_v<pi::watts, ::dice::watts<5.1, 2>>);
@@ -124,7 +124,7 @@ TEST(Profile, NetworksOfViewsHaveNoTimes) {
   const json unit{{"name", "pi"},     {"host", "pi"}, {"unit", "cpu"},
                   {"processor", "x"}, {"threads", 1}, {"layers", json::array()}};
   const json measured{
-      {"network", "net"}, {"digest", header.substr(header.find(".digest = \"") + 11, 64)}, {"units", {unit}}};
+      {"network", "net"}, {"digest", header.substr(header.find(".structure = \"") + 14, 64)}, {"units", {unit}}};
   const auto done = tool({model, "-o", folder.path / "out", "--profile", folder.write("m.json", measured.dump())});
   ASSERT_EQ(done.code, 0) << done.err;
   EXPECT_TRUE(contains(read_file(folder.path / "out" / "net_profile.hpp"), "ms{0.0, 0.0, 0.0};"));

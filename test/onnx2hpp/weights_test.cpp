@@ -1,5 +1,6 @@
-// The weights file: safetensors that strict readers accept, 64-byte aligned, with its digest.
+// The weights file: safetensors that strict readers accept, 64-byte aligned, with its digests.
 #include "convert_model.hpp"
+#include "emit/emit.hpp"
 #include "emit/sha256.hpp"
 #include "run_tool.hpp"
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,8 +58,18 @@ TEST(Weights, FormatIsStrict) {
   for (const auto& [from, line] : lines) table += line;
   const auto digest = sum(table);
   metadata["dice_digest"] = digest;
+  metadata["model_sha256"] = sum(read_file(folder.path / "m.onnx"));
+  const auto types = read_file(folder.path / "m.hpp");
+  metadata["dice_structure"] = types.substr(types.find(".structure = \"") + 14, 64);
   EXPECT_EQ(header["__metadata__"], metadata);
-  EXPECT_NE(read_file(folder.path / "m.hpp").find(".digest = \"" + digest + "\""), std::string::npos);
+  EXPECT_EQ(types.find(digest), std::string::npos);
+  EXPECT_EQ(types.find("pinned"), std::string::npos);
+  ASSERT_EQ(tool({folder.path / "m.onnx", "--no-fold", "-o", folder.path, "--pin-weights"}).code, 0);
+  const auto pinned = read_file(folder.path / "m.hpp");
+  const auto pin = ",\n" + std::string(55, ' ') + ".pinned = \"" + digest + "\"";
+  const auto at = pinned.find(pin);
+  ASSERT_NE(at, std::string::npos) << pinned;
+  EXPECT_EQ(pinned.substr(0, at) + pinned.substr(at + pin.size()), types) << "the pin changes nothing else";
   // Every byte belongs to one tensor.
   std::map<std::size_t, std::size_t> ranges;
   for (const auto& [name, t] : header.items()) {
@@ -116,6 +128,66 @@ TEST(Weights, TheSameDataInAnotherFormIsAnotherTensor) {
   b.node("Add", {"c", "w"}, {"y"});
   const auto layout = onnx2hpp::lay_out_weights(convert(b));
   EXPECT_EQ(layout.tensors.size(), 3u);
+}
+
+std::string structure(const builder& b, bool fold = true) {
+  conversion settings;
+  settings.fold = fold;
+  const auto net = convert(b, settings);
+  return onnx2hpp::structure_digest(net, onnx2hpp::lay_out_weights(net));
+}
+
+/// A Conv with a normalisation, and a Gemm. All of its weights are `value`, if there is one.
+builder classifier(std::optional<float> value = {}, std::int64_t channels = 4, float epsilon = 1e-5f) {
+  builder b;
+  b.input("x", {1, 3, 4, 4}).output("y");
+  const auto add = [&](const std::string& name, const std::vector<std::int64_t>& dims) {
+    std::size_t n = 1;
+    for (const auto d : dims) n *= static_cast<std::size_t>(d);
+    if (value) b.floats(name, dims, std::vector<float>(n, *value));
+    else b.weights(name, dims);
+  };
+  add("w", {channels, 3, 1, 1});
+  for (const char* name : {"scale", "shift", "mean", "variance"}) add(name, {channels});
+  add("v", {channels * 16, 4}), add("c", {4});
+  b.node("Conv", {"x", "w"}, {"h"}, "conv");
+  set(b.node("BatchNormalization", {"h", "scale", "shift", "mean", "variance"}, {"n"}, "norm"), "epsilon", epsilon);
+  b.node("Flatten", {"n"}, {"f"}, "flatten");
+  b.node("Gemm", {"f", "v", "c"}, {"y"}, "fc");
+  return b;
+}
+
+// Programs take weights of the same structure: another training must not change it, whatever its numbers are.
+TEST(Weights, NumbersDoNotChangeTheStructure) {
+  for (const bool fold : {true, false}) {
+    const auto own = structure(classifier(), fold);
+    EXPECT_EQ(own.size(), 64u);
+    for (const float all : {0.5f, 1.0f, 0.0f}) EXPECT_EQ(structure(classifier(all), fold), own) << all;
+  }
+}
+
+TEST(Weights, TheStructureIsAllThatAProgramIsCompiledFrom) {
+  const auto own = structure(classifier());
+  EXPECT_NE(structure(classifier({}, 5)), own) << "shape";
+  auto node = classifier();
+  node.graph().mutable_node(0)->set_name("other");
+  EXPECT_NE(structure(node), own) << "name of a layer";
+  auto attribute = [](int axis) {
+    builder b;
+    b.input("x", {2, 2}).output("y");
+    set(b.node("Softmax", {"x"}, {"y"}), "axis", axis);
+    return structure(b);
+  };
+  EXPECT_NE(attribute(0), attribute(1));
+  const auto net = convert(classifier());
+  auto layout = onnx2hpp::lay_out_weights(net);
+  layout.bytes += 64;
+  EXPECT_NE(onnx2hpp::structure_digest(net, layout), own) << "size";
+  layout.bytes -= 64;
+  EXPECT_EQ(onnx2hpp::structure_digest(net, layout), own);
+  for (auto& offsets : layout.offsets)
+    for (auto& at : offsets) at += 64;
+  EXPECT_NE(onnx2hpp::structure_digest(net, layout), own) << "offsets";
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST(predicted_parts, a_step_takes_as_much_as_its_region) {
 }
 
 template <std::int64_t Us> struct measured {
-  static constexpr std::string_view digest = net::weights.digest;
+  static constexpr std::string_view digest = net::weights.structure;
   using memory = gbytes_per_s<0.001>;
   using receiving = dice::receiving<us<Us>, gbytes_per_s<1>>;
   static constexpr std::array<double, net::size> ms{0, 8, 0, 8, 0, 0,

@@ -79,7 +79,7 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
   EXPECT_TRUE(schedule::sound(p.plan, p.layers));
   if (!in_flight) in_flight = p.plan.in_flight;
   temporary file;
-  toy.write_weights(file.path, toy.digest);
+  toy.write_weights(file.path);
   channels::in_process::hub hub(p.ranks());
   std::atomic<std::int64_t> left{0};
   std::atomic<int> failures{0}, wrong{0};

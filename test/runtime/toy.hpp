@@ -159,7 +159,7 @@ class program {
       kernels_.push_back(
           {.by = {.run = run, .pack = what == op::packed ? pack : nullptr}, .what = {.how = by_layer[g.anchor]}});
     }
-    digest = std::string(60, 'a') + std::to_string(1000 + n);
+    structure = std::string(60, 'a') + std::to_string(1000 + n);
   }
   program(const program&) = delete;
 
@@ -170,7 +170,7 @@ class program {
             .plan = plan_.view(),
             .kernels = kernels_,
             .parameters = group_parameters_,
-            .weights = {"toy.safetensors", digest, bytes_},
+            .weights = {"toy.safetensors", structure, bytes_, pinned},
             .weights_folder = folder,
             .units = units_,
             .cores = {},
@@ -188,10 +188,10 @@ class program {
   /// The weights' number `i` in the data section.
   static float weight(std::int64_t i) { return static_cast<float>((i * 7919 + 13) % 201 - 100) / 128; }
 
-  void write_weights(const std::string& path, const std::string& with_digest) const {
-    std::string header = "{\"__metadata__\":{\"dice_digest\":\"" + with_digest +
-                         "\"},\"all\":{\"dtype\":\"F32\",\"shape\":[" + std::to_string(bytes_ / 4) +
-                         "],\"data_offsets\":[0," + std::to_string(bytes_) + "]}}";
+  void write_weights(const std::string& path) const {
+    std::string header = "{\"__metadata__\":{\"dice_structure\":\"" + structure + "\",\"dice_digest\":\"" + content +
+                         "\",\"model_sha256\":\"" + std::string(64, '7') + "\"},\"all\":{\"dtype\":\"F32\",\"shape\":[" +
+                         std::to_string(bytes_ / 4) + "],\"data_offsets\":[0," + std::to_string(bytes_) + "]}}";
     while ((header.size() + 8) % 64) header += ' ';
     std::ofstream out(path, std::ios::binary);
     for (int i = 0; i < 8; ++i) out.put(static_cast<char>(header.size() >> (8 * i)));
@@ -223,7 +223,7 @@ class program {
     return out;
   }
 
-  std::string digest, folder, version = "1.2.3";
+  std::string structure, content = std::string(64, 'c'), pinned, folder, version = "1.2.3";
 
  private:
   std::string_view keep(std::string s) { return names_.emplace_back(std::move(s)); }

@@ -1,5 +1,6 @@
 #include "dice/text/foreign.hpp"
 #include "dice/text/json.hpp"
+#include "dice/text/number_list.hpp"
 #include "dice/text/table.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 using namespace dice;
 
@@ -64,4 +66,19 @@ TEST(table, cells_are_shown_in_one_line) {
 TEST(table, columns_are_as_wide_as_their_widest_cell) {
   EXPECT_EQ(text::table_text({{"rank", "ms"}, {"0", "1.25"}, {"10", ""}, {"ä", "3"}}, 1),
             "rank    ms\n0     1.25\n10\nä        3\n");
+}
+
+TEST(number_list, ranges) {
+  const std::pair<std::string, std::vector<int>> lists[] = {
+      {"0", {0}}, {"7", {7}}, {"0-1", {0, 1}}, {"0,2", {0, 2}}, {"0-3,5,7-8", {0, 1, 2, 3, 5, 7, 8}}, {"1,3,5", {1, 3, 5}}};
+  for (const auto& [list, numbers] : lists) {
+    EXPECT_EQ(text::number_list(numbers), list);
+    EXPECT_EQ(text::read_number_list(list, 8), numbers);
+  }
+  EXPECT_EQ(text::number_list({}), "");
+  EXPECT_EQ(text::read_number_list("0,1,2-3", 8), (std::vector{0, 1, 2, 3}));
+  for (const char* bad :
+       {"",      ",", "0,", ",0", "0,,1", "-1",  "0-", "0--1", "1-1", "2-1",         "0,0",           "1,0",
+        "0-2,2", "x", "0x", "0 ", " 0",   "0 1", "+1", "9",    "0-9", "99999999999", "0-99999999999", "0;1"})
+    EXPECT_TRUE(text::read_number_list(bad, 8).empty()) << bad;
 }

@@ -15,11 +15,13 @@ using namespace dice;
 
 namespace {
 
-constexpr std::string_view digest = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-constexpr graph::weights_file wanted{"w.safetensors", digest, 40960};
+constexpr std::string_view structure = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+const std::string content(64, 'c'), other(64, 'd'), model(64, '7');
+constexpr graph::weights_file wanted{"w.safetensors", structure, 40960};
 
 struct file_on_disk {
-  std::string path = "/tmp/dice_weights_" + std::to_string(::getpid());
+  static inline int made = 0;
+  std::string path = "/tmp/dice_weights_" + std::to_string(::getpid()) + "_" + std::to_string(made++);
   /// Header as given, padded to 64 bytes if `pad`; data[i] = i as float32.
   explicit file_on_disk(std::string header, std::int64_t bytes = wanted.bytes, bool pad = true) {
     while (pad && (header.size() + 8) % 64) header += ' ';
@@ -34,14 +36,16 @@ struct file_on_disk {
   ~file_on_disk() { ::unlink(path.c_str()); }
 };
 
-std::string header(std::string_view d = digest) {
-  return R"({"a.\"w\"":{"dtype":"F32","shape":[1,-2.5e3,[true,null]],"x":{}},"__metadata__":{"format":"pt","dice_digest":")" +
-         std::string(d) + R"(","z":"}"}, "b":[]})";
+std::string header(std::string_view s = structure, const std::string& d = content, const std::string& m = model) {
+  return R"({"a.\"w\"":{"dtype":"F32","shape":[1,-2.5e3,[true,null]],"x":{}},"__metadata__":{"format":"pt","dice_structure":")" +
+         std::string(s) + R"(","dice_digest":")" + d + R"(","model_sha256":")" + m + R"(","z":"}"}, "b":[]})";
 }
 
-std::string error_of(const file_on_disk& f) {
+std::string error_of(const file_on_disk& f, std::string_view pinned = {}) {
+  auto of = wanted;
+  of.pinned = pinned;
   try {
-    const weights::file w(f.path, "net", wanted);
+    const weights::file w(f.path, "net", of);
     return {};
   } catch (const files::error& e) {
     return e.what();
@@ -54,13 +58,38 @@ void reverse(const void*, std::span<const float* const> from, std::byte* to) {
 
 }  // namespace
 
-TEST(weights_file, good) { EXPECT_EQ(error_of(file_on_disk(header())), ""); }
+TEST(weights_file, good) {
+  const file_on_disk f(header());
+  const weights::file w(f.path, "net", wanted);
+  EXPECT_EQ(w.content(), content);
+  EXPECT_EQ(w.model_digest(), model);
+}
+
+// Weights of another training are as good, unless the program is pinned to its own.
+TEST(weights_file, of_another_training) {
+  const file_on_disk f(header(structure, other));
+  EXPECT_EQ(error_of(f), "");
+  EXPECT_EQ(error_of(f, other), "");
+  const auto text = error_of(f, content);
+  for (const char* part : {"other weights than those to which the network net is pinned: digest dddddddddddddddd…, expected "
+                           "cccccccccccccccc…",
+                           "take the w.safetensors", "--pin-weights"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+}
 
 TEST(weights_file, bad_ones_are_named) {
   const auto has = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  has(error_of(file_on_disk(header(std::string(64, '0')))), "belongs to another model");
+  has(error_of(file_on_disk(header(std::string(64, '0')))),
+      "belongs to another network than net: structure 0000000000000000…, expected 0011223344556677…; export the same");
+  for (const auto& bad : {std::string("c"), std::string(63, 'c') + "C", std::string(65, 'c'), std::string(63, 'c') + "\n"}) {
+    has(error_of(file_on_disk(header(bad))), "the dice_structure in its header is no SHA-256");
+    has(error_of(file_on_disk(header(structure, bad))), "the dice_digest in its header is no SHA-256");
+    has(error_of(file_on_disk(header(structure, content, bad))), "the model_sha256 in its header is no SHA-256");
+  }
+  has(error_of(file_on_disk(R"({"__metadata__":{"dice_digest":")" + content + R"("}})")),
+      "was written by an older onnx2hpp");
   has(error_of(file_on_disk(header(), wanted.bytes - 4)), "cut short");
   has(error_of(file_on_disk(header(), wanted.bytes + 4)), "too long");
   has(error_of(file_on_disk(header() + std::string(header().size() % 2 ? 2 : 1, ' '), wanted.bytes, false)), "aligned");
@@ -112,7 +141,7 @@ TEST(weights_packed, maps_what_was_written) {
   const graph::parameter plain[] = {{8192, {2, 8}}, {64, {3}}}, packed[] = {{0, {16}}, {40896, {16}}};
   const std::vector<std::vector<weights::item>> ranks{
       {{plain, 0, nullptr}, {packed, 64, reverse}, {{}, 0, nullptr}}, {}, {{packed, 100, reverse}, {plain, 0, nullptr}}};
-  const weights::identity identity{{"one", "1"}, {"two", "2"}};
+  const weights::identity identity{{{"one", "1"}, {"two", "2"}}};
   const auto path = f.path + ".packed";
   {
     files::writer out(path);
@@ -184,9 +213,120 @@ TEST(weights_packed, maps_what_was_written) {
   for (const auto at : {size - 1, size - 32, size - 33, size - 32 * 6})
     EXPECT_NE(damaged(at).find("digests"), std::string::npos);
   EXPECT_EQ(damaged(65536 - 1), "") << "no item has this byte";
-  for (const auto& other : {weights::identity{{"one", "1"}, {"two", "3"}}, {{"one", "1"}, {"two", "22"}}, {{"two", "2"}}})
-    EXPECT_THROW(weights::packed_file(path, other, ranks), files::error);
+  for (const auto& of : {weights::identity{{{"one", "1"}, {"two", "3"}}}, {{{"one", "1"}, {"two", "22"}}}, {{{"two", "2"}}}})
+    EXPECT_THROW(weights::packed_file(path, of, ranks), files::error);
   ::unlink(path.c_str());
+}
+
+// Which weights a packed file has: those of a training, of some ranks. A header that says it wrongly is damaged.
+TEST(weights_packed, says_what_it_holds) {
+  const file_on_disk f(header());
+  const graph::parameter first[] = {{0, {16}}}, second[] = {{64, {32}}};
+  const std::vector<std::vector<weights::item>> ranks{{{first}}, {{second}}, {{first}, {second}}, {}};
+  weights::identity identity{{{"one", "1"}}};
+  const auto path = f.path + ".some";
+  const weights::file plain(f.path, "net", wanted);
+  const auto pack = [&](const std::vector<int>& held) {
+    files::writer out(path);
+    weights::write_packed(
+        out, identity, ranks, plain, [](std::int64_t, std::int64_t) {}, held);
+    out.commit();
+    return weights::packed_file(path, identity, ranks);
+  };
+  const auto error = [&](auto call) -> std::string {
+    try {
+      call();
+      return {};
+    } catch (const files::error& e) {
+      return e.what();
+    }
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  for (const std::vector<int>& held : {std::vector{0}, {1}, {2}, {3}, {0, 2}, {1, 3}, {0, 1, 2}, {0, 1, 2, 3}}) {
+    const auto file = pack(held);
+    EXPECT_EQ(file.about().content, content);
+    EXPECT_EQ(file.about().model_digest, model);
+    EXPECT_EQ(file.about().ranks, held);
+    for (int r = 0; r < 4; ++r) {
+      const auto& items = ranks[static_cast<std::size_t>(r)];
+      if (std::find(held.begin(), held.end(), r) == held.end()) {
+        has(error([&] { file.require(r); }), "have no weights of rank " + std::to_string(r) + ", only of " +
+                                                 file.ranks_text() +
+                                                 "; take the package of this host, or write the file again with --pack");
+        continue;
+      }
+      EXPECT_EQ(error([&] { file.require(r); }), "");
+      EXPECT_EQ(weights::verify(file, r, items, [](std::size_t) { return std::string(); }).tensors, std::ssize(items));
+      const auto s = file.map(r, items);
+      for (int i = 0; i < std::ssize(items); ++i)
+        EXPECT_EQ(s.plain(i)[0][3], static_cast<float>(items[static_cast<std::size_t>(i)].parameters[0].offset / 4 + 3));
+    }
+  }
+  EXPECT_EQ(pack({0, 1, 3}).ranks_text(), "ranks 0-1,3");
+  EXPECT_EQ(pack({2}).ranks_text(), "rank 2");
+  EXPECT_LT(std::filesystem::file_size(path), 2 * 65536u) << "other ranks take no bytes";
+
+  const file_on_disk trained(header(structure, other));
+  const auto file = pack({0, 2});
+  has(error([&] { file.require_weights_of(weights::file(trained.path, "net", wanted)); }),
+      "have other weights than '" + trained.path + "': digest cccccccccccccccc…, not dddddddddddddddd…; write it again");
+  EXPECT_EQ(error([&] { file.require_weights_of(plain); }), "");
+  identity.pinned = content;
+  EXPECT_EQ(error([&] { weights::packed_file(path, identity, ranks); }), "");
+  identity.pinned = other;
+  has(error([&] { weights::packed_file(path, identity, ranks); }), "this program is pinned: digest cccc");
+  identity.pinned.clear();
+
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole(std::istreambuf_iterator<char>(in), {});
+  const auto with = [&](const std::string& old, const std::string& now) {
+    auto text = whole;
+    text.replace(text.find(old), old.size(), now);
+    std::ofstream(path, std::ios::binary) << text;
+    return error([&] { weights::packed_file(path, identity, ranks); });
+  };
+  const std::string says = "are damaged: their header does not say which weights these are";
+  for (const char* bad : {"ranks 2,0", "ranks 0,4", "ranks 0,,", "ranks -,2", "ranks 0 2", "Ranks 0,2", "ranks 0,\0"})
+    has(with("ranks 0,2", std::string(bad, 9)), says);
+  has(with("content c", "content C"), says);
+  has(with("model 7", "model x"), says);
+  has(with("ranks 0,2\n", "ranks 0,2\n1"), says);
+  has(with("content c", "content d"), "are damaged: the digests in the file are wrong");
+  has(with("ranks 0,2", "ranks 0-2"), "are cut short");
+  EXPECT_THROW(weights::packed_layout(identity, {content, model, std::vector<int>(40000, 7)}, ranks), files::error);
+  ::unlink(path.c_str());
+}
+
+// Packed weights beside a program, and a weights file where the program looks for one.
+TEST(weights_current, new_weights_are_not_hidden) {
+  const auto folder = "/tmp/dice_current_" + std::to_string(::getpid());
+  std::filesystem::create_directory(folder);
+  const std::string name = "w_" + std::to_string(::getpid()) + ".safetensors";
+  auto of = wanted;
+  of.file = name;
+  const file_on_disk old(header()), trained(header(structure, other)), broken(header(), 64);
+  const graph::parameter first[] = {{0, {16}}};
+  const std::vector<std::vector<weights::item>> ranks{{{first}}};
+  const weights::identity identity{{{"one", "1"}}};
+  {
+    files::writer out(folder + "/packed");
+    weights::write_packed(out, identity, ranks, weights::file(old.path, "net", of), [](auto...) {});
+    out.commit();
+  }
+  const weights::packed_file packed(folder + "/packed", identity, ranks);
+  const auto found = [&](const std::string& file) {
+    if (!file.empty())
+      std::filesystem::copy_file(file, folder + "/" + name, std::filesystem::copy_options::overwrite_existing);
+    return weights::require_current(packed, "net", of, folder);
+  };
+  EXPECT_EQ(found(""), "");
+  EXPECT_EQ(found(old.path), "");
+  EXPECT_THROW(found(trained.path), files::error);
+  EXPECT_EQ(found(broken.path).find("reads packed weights, because weights file '" + folder), 0u);
+  EXPECT_NE(found(broken.path).find("is cut short"), std::string::npos);
+  std::filesystem::remove_all(folder);
 }
 
 // What onnx2hpp writes, and files whose header or data were changed: also by somebody who adapts the digests in the file.
@@ -202,10 +342,11 @@ TEST(weights_file, verified) {
   std::vector<weights::stored_tensor> tensors{{"a.w", 0, 64, ""}, {"a.b", 128, 132, ""}};
   for (auto& t : tensors) t.sha256 = sum(std::string_view(data).substr(t.begin, t.end - t.begin));
   const auto file_digest = weights::digest_of(tensors);
-  const graph::weights_file known{"w", file_digest, 256};
+  const graph::weights_file known{"w", structure, 256};
   const graph::parameter first[] = {{0, {16}}, {128, {1}}}, second[] = {{128, {1}}}, hidden[] = {{192, {4}}};
   const auto verified = [&](meta::view<graph::parameter> needs) -> std::string {
-    std::string text = R"({"__metadata__":{"dice_digest":")" + file_digest + "\"";
+    std::string text = R"({"__metadata__":{"dice_structure":")" + std::string(structure) + R"(","model_sha256":")" + model +
+                       R"(","dice_digest":")" + file_digest + "\"";
     for (const auto& t : tensors) text += ",\"sha256." + t.name + "\":\"" + t.sha256 + "\"";
     text += "}";
     for (const auto& t : tensors)
@@ -237,7 +378,7 @@ TEST(weights_file, verified) {
 
 TEST(weights_search, looks_beside_the_program_and_lists_places) {
   EXPECT_EQ(weights::find(wanted, "given", ""), "given");
-  const graph::weights_file odd{"dice_no_such.safetensors", digest, 0};
+  const graph::weights_file odd{"dice_no_such.safetensors", structure, 0};
   try {
     weights::find(odd, "", "/built/there");
     FAIL();
@@ -249,6 +390,6 @@ TEST(weights_search, looks_beside_the_program_and_lists_places) {
   const auto beside = weights::program_folder() + "/dice_beside_" + std::to_string(::getpid());
   std::ofstream(beside).put('x');
   const std::string name = beside.substr(beside.rfind('/') + 1);
-  EXPECT_EQ(weights::find({name, digest, 0}, "", ""), beside);
+  EXPECT_EQ(weights::find({name, structure, 0}, "", ""), beside);
   ::unlink(beside.c_str());
 }

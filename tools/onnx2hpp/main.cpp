@@ -79,17 +79,18 @@ void require_different(const options& opts, const std::string& name, const std::
 void write_all(const options& opts, const model& m, const network& net, const std::string& name,
                const std::vector<fs::path>& read, const comparison* compared, const messages& out) {
   // Two hashes over hundreds of megabytes: the model's in its own thread, the weights' while they are written.
-  auto model_digest = std::async(std::launch::async, [&] {
+  const std::shared_future<std::string> model_digest = std::async(std::launch::async, [&] {
     sha256 hash;
     hash.add(m.file->bytes());
     return hash.finish();
   });
   const auto layout = lay_out_weights(net);
+  const auto structure = structure_digest(net, layout);
   std::vector<problem> problems;
   std::vector<mapped_rank> ranks;
   profile measured;
   if (!opts.mapping.empty()) ranks = read_mapping(opts.mapping, opts.platform, net, problems);
-  if (!opts.profiles.empty()) measured = read_profiles(opts.profiles, net, data_digest(layout), problems);
+  if (!opts.profiles.empty()) measured = read_profiles(opts.profiles, net, structure, problems);
   if (!problems.empty()) throw conversion_error(std::move(problems), "is not converted");
   make_folder(opts.folder);
   std::vector<std::unique_ptr<dice::files::writer>> files;
@@ -97,7 +98,8 @@ void write_all(const options& opts, const model& m, const network& net, const st
     return *files.emplace_back(std::make_unique<dice::files::writer>(path.string()));
   };
   const fs::path header = opts.folder / (name + ".hpp");
-  const auto weights_digest = write_weights(layout, name, open(opts.folder / (name + ".safetensors")));
+  const auto content = write_weights(layout, {name, structure, [&] { return model_digest.get(); }},
+                                     open(opts.folder / (name + ".safetensors")));
   open(opts.folder / (name + ".json")).write(emit_report(net, name, compared));
   if (!opts.dot.empty()) open(opts.dot).write(emit_dot(net, name));
   if (!opts.depfile.empty()) open(opts.depfile).write(dependencies(header, read));
@@ -105,7 +107,7 @@ void write_all(const options& opts, const model& m, const network& net, const st
   if (!opts.mapping.empty()) open(opts.folder / (name + "_mapping.hpp")).write(emit_mapping(net, ranks, name, digest));
   if (!opts.profiles.empty()) open(opts.folder / (name + "_profile.hpp")).write(emit_profile(measured, name, digest));
   // The header comes last: whoever waits for it finds all other files.
-  open(header).write(emit_header(net, layout, name, digest, weights_digest));
+  open(header).write(emit_header(net, layout, name, digest, opts.pin_weights ? content : ""));
   for (auto& f : files) f->finish();
   dice::files::interrupts::let_finish();  // they belong together
   std::size_t done = 0;

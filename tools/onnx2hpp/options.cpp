@@ -174,6 +174,8 @@ options read_options(int argc, char** argv) {
       ->multi_option_policy(one);
   app.add_flag("--no-fold", no_fold,
                "Make layers of all nodes, also of BatchNormalization, Dropout and Transposes that cancel");
+  app.add_flag("--pin-weights", out.pin_weights,
+               "Let programs take only these weights, not others of the same structure, as of another training");
   app.add_option("--depfile", depfile, "Also write the files read as a dependency file for make")
       ->type_name("FILE")
       ->multi_option_policy(one);

@@ -16,7 +16,7 @@ struct options {
   std::vector<std::string> outputs;   ///< as given; read_outputs() splits them
   std::vector<std::string> expected;  ///< as given; find_tensor_files() finds the files
   std::optional<double> tolerance{};  ///< 1e-4 for float32, 0 for integers
-  bool list = false;
+  bool list = false, pin_weights = false;
   verbosity level = verbosity::normal;
   /// Set if there is nothing to convert: --help or --version.
   bool done = false;

@@ -37,7 +37,7 @@ namespace detail {
 template <class Net> consteval bool has_table() {
   if constexpr (is_tuned<Net>) {
     using table = tuned<Net>;
-    constexpr bool fits = table::digest == Net::weights.digest && table::variants.size() == Net::size;
+    constexpr bool fits = table::digest == Net::weights.structure && table::variants.size() == Net::size;
     static_assert(fits,
                   "the table that --tune made is for another network: delete the file that TUNED names, build, and run "
                   "the program with --tune FILE");

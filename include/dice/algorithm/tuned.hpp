@@ -8,7 +8,7 @@ namespace dice::algorithm {
 
 /// Variants of the OpenMP backend (variants_openmp) as measured on a board. Specialised by the header that --tune writes,
 /// with the members
-///   static constexpr std::string_view digest;       of the network's weights file
+///   static constexpr std::string_view digest;       of the network's structure
 ///   static constexpr std::array<int, N> variants;   by layer id; -1: not tuned
 template <class Net> struct tuned {};
 

@@ -10,6 +10,7 @@
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/usage_error.hpp"
 #include "dice/text/foreign.hpp"
+#include "dice/text/number_list.hpp"
 
 #include <unistd.h>
 
@@ -257,6 +258,15 @@ inline std::span<const option> option_table() {
              "run no frames: write the weights of all ranks as their kernels read them, so that later starts need not pack "
              "them",
              [](parsing& p, std::string_view v) { p.out.pack = v; }},
+      option{"--ranks", takes::value, "LIST", false,
+             "with --pack: only the weights of these ranks, such as 0,2 or 0-3, for the hosts that run them",
+             [](parsing& p, std::string_view v) {
+               const int last = p.program.ranks() - 1;
+               p.out.ranks = text::read_number_list(v, last);
+               if (p.out.ranks.empty())
+                 p.fail("'" + std::string(v) + "' is not a list of ranks from 0 to " + std::to_string(last) +
+                        ", ascending, such as 0,2 or 0-3");
+             }},
       option{"--transport", takes::value, "mpi|in-process", false, "ranks as MPI processes, or as threads of this process",
              [](parsing& p, std::string_view v) {
                if (v != "mpi" && v != "in-process") p.fail("'" + std::string(v) + "' is neither mpi nor in-process");
@@ -375,11 +385,12 @@ inline std::string_view nearest_option(std::string_view wrong) {
   const auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
   if (!out.pack.empty()) {
     for (const auto& name : seen)
-      if (name != "--pack" && name != "--mapping" && name != "--weights" && name != "--transport")
+      if (name != "--pack" && name != "--ranks" && name != "--mapping" && name != "--weights" && name != "--transport")
         throw runtime::usage_error("--pack writes weights and runs no frames; omit " + std::string(name));
     detail::require_different_files(out);
     return out;
   }
+  if (given("--ranks")) throw runtime::usage_error("--ranks needs --pack FILE");
   if (given("--packed") && given("--weights")) throw runtime::usage_error("--packed holds all weights; omit --weights");
   if (!out.tune.empty()) {
     for (const auto& name : seen)
@@ -448,48 +459,6 @@ inline std::string_view nearest_option(std::string_view wrong) {
 #endif
   }
   return out;
-}
-
-/// The text of --help.
-[[gnu::cold]] inline std::string help(const runtime::program& program, std::string_view command) {
-  const auto shape = [](const dice::tensor::shape& s) {
-    std::string out;
-    for (int a = 0; a < s.rank; ++a) out += (a ? "×" : "") + std::to_string(s[a]);
-    return out.empty() ? std::string("scalar") : out;
-  };
-  const auto name = text::shown(command.substr(command.rfind('/') == std::string_view::npos ? 0 : command.rfind('/') + 1));
-  const int ranks = program.ranks();
-  std::string out = "Runs the network " + std::string(program.network) + " on " + std::to_string(ranks) +
-                    (ranks == 1 ? " rank" : " ranks");
-  out += ".\n\nUsage: " + (ranks > 1 ? "mpirun -n " + std::to_string(ranks) + " ./" : std::string("./")) + name +
-         " --input FILE.npy [OPTION…]\n";
-  for (const bool inputs : {true, false})
-    for (const auto& l : program.layers.layers)
-      if (inputs ? l.is_input : l.is_output)
-        out += std::string("\n  ") + (inputs ? "input   " : "output  ") + text::shown(l.onnx_name) + "  " +
-               runtime::type_name(l.number) + " " + shape(l.output);
-  out += "\n\nOptions:\n";
-  for (const auto& o : detail::option_table()) {
-    if (o.name == "--mapping" && !program.remap) continue;
-    std::string left = "  " + std::string(o.name);
-    if (o.how == detail::takes::value) left += " " + std::string(o.value);
-    if (o.how == detail::takes::perhaps) left += "[=" + std::string(o.value) + "]";
-    constexpr std::size_t column = 28, width = 88;
-    left.resize(std::max(left.size() + 2, column), ' ');
-    out += left;
-    auto at = left.size();
-    std::string_view rest = o.help;
-    while (!rest.empty()) {  // wrapped at blanks
-      auto end = rest.find(' ');
-      if (end == std::string_view::npos) end = rest.size();
-      if (at + end > column + width) out += "\n" + std::string(column, ' '), at = column;
-      out += std::string(rest.substr(0, end)) + (end < rest.size() ? " " : "");
-      at += end + 1;
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    out += "\n";
-  }
-  return out + "\nExit code: 0 done, 1 failed, 2 wrong usage, 3 stopped by a signal.\n";
 }
 
 }  // namespace dice::app

@@ -28,6 +28,7 @@ struct options {
   plan_form plan = plan_form::none;
   std::string mapping, weights, packed, labels, json, trace, profile, tune, measure, pack, search;
   std::vector<named_file> inputs, outputs, expected;
+  std::vector<int> ranks;  ///< whose weights --pack writes; empty: all
   std::optional<std::uint64_t> random;
   std::optional<std::int64_t> frames;
   std::int64_t warmup = 0;

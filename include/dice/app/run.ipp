@@ -5,6 +5,7 @@
 #include "dice/runtime/usage_error.hpp"
 
 #include "dice/app/command_line.hpp"
+#include "dice/app/help.hpp"
 #include "dice/app/rank.hpp"
 #include "dice/channels/channels.hpp"
 #include "dice/files/interrupts.hpp"
@@ -172,7 +173,7 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
         return detail::refuse_alone(std::string(o.pack.empty() ? "--tune" : "--pack") +
                                     ": one process handles all ranks, one after the other; start it without mpirun");
       const files::interrupts ends("dice: error: ", "");
-      o.pack.empty() ? measure::tune(p, o.tune, o.json) : measure::pack(p, o.weights, o.pack);
+      o.pack.empty() ? measure::tune(p, o.tune, o.json) : measure::pack(p, o.weights, o.pack, o.ranks);
       return 0;
     }
     if (o.verifies_only() && job::launched_size() <= 1) {

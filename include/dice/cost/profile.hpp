@@ -13,7 +13,7 @@
 namespace dice::cost {
 
 /// A measured profile: a struct in a header made by onnx2hpp --profile, with the members
-///   static constexpr std::string_view digest;      of the network's weights file
+///   static constexpr std::string_view digest;      of the network's structure
 ///   static constexpr std::array<double, N> ms;     by layer id: time of the group that begins with this layer; 0: no work,
 ///                                                  or computed with an earlier layer; negative: not measured
 template <class T>
@@ -32,7 +32,8 @@ struct profile_finding {
 };
 template <class Net, class Measured> consteval profile_finding check_profile() {
   if constexpr (!profile_type<Measured>) return {profile_mistake::not_a_profile, 0};
-  else if constexpr (Measured::digest != Net::weights.digest || Measured::ms.size() != static_cast<std::size_t>(Net::size))
+  else if constexpr (Measured::digest != Net::weights.structure ||
+                     Measured::ms.size() != static_cast<std::size_t>(Net::size))
     return {profile_mistake::other_network, 0};
   else {
     for (int l = 0; l < Net::size; ++l)

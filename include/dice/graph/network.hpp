@@ -49,9 +49,10 @@ struct parameter {
 
 /// The weights file that belongs to a network.
 struct weights_file {
-  std::string_view file;    ///< name without folder
-  std::string_view digest;  ///< SHA-256 of the data section, hexadecimal; also in the file's header
-  std::int64_t bytes = 0;   ///< size of the data section
+  std::string_view file;       ///< name without folder
+  std::string_view structure;  ///< SHA-256 of all that the program is compiled from, hexadecimal; also in the file's header
+  std::int64_t bytes = 0;      ///< size of the data section
+  std::string_view pinned{};   ///< the content digest that the file must have; empty: any
 };
 
 template <class T>

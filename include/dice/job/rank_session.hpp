@@ -12,6 +12,7 @@
 #include "dice/runtime/executor.hpp"
 #include "dice/runtime/host_memory.hpp"
 #include "dice/text/print.hpp"
+#include "dice/weights/current.hpp"
 #include "dice/weights/packed.hpp"
 #include "dice/weights/search.hpp"
 #include "dice/weights/verify.hpp"
@@ -69,23 +70,31 @@ class rank_session {
   };
 
   /// Exchanges the error of each rank's stage (empty: none) and `more`, which `all` receives from all ranks. Returns the
-  /// first error with its rank, or "". Collective.
+  /// first error with its rank, or "". It is also an error if ranks have opened weights of different trainings. Collective.
   std::string agree(const std::string& error, const std::string& more, std::vector<std::string>& all) {
     record mine;
     mine.put(error);
     mine.put(host_);
     mine.put(more);
+    mine.put(content_), mine.put(weights_path_);
     const auto answers = ranks_.all_gather(mine.text());
     all.clear();
-    std::string first;
+    std::string first, mixed, first_content, first_said;
     for (std::size_t r = 0; r < answers.size(); ++r) {
       record in(answers[r]);
       const auto text = in.get(), host = in.get();
       all.push_back(in.get());
       if (!text.empty() && first.empty())
         first = program_.ranks() == 1 ? text : where_text(static_cast<int>(r), host) + ": " + text;
+      const auto content = in.get(), path = in.get();
+      const auto said =
+          where_text(static_cast<int>(r), host) + " has '" + path + "' (digest " + weights::shown_digest(content) + ")";
+      if (r == 0) first_content = content, first_said = said;
+      if (content != first_content && mixed.empty())
+        mixed =
+            "the weights are of different trainings: " + first_said + ", " + said + "; copy the same weights to all hosts";
     }
-    return first;
+    return first.empty() ? mixed : first;
   }
   std::string agree(const std::string& error) {
     std::vector<std::string> ignored;
@@ -120,7 +129,7 @@ class rank_session {
     const auto r = static_cast<std::size_t>(rank());
     const bool shares = r < program_.units.size() && program_.units[r].what == platform::unit::kind::cpu;
     std::vector<property> alike{{"the plan ", runtime::plan_digest(program_)},
-                                {"a network with the weights ", std::string(program_.weights.digest.substr(0, 16))}};
+                                {"a network with the structure ", weights::shown_digest(program_.weights.structure)}};
     const auto own = alike.size();
     alike.insert(alike.end(), options.begin(), options.end());
     record mine;  // begins with the version and the host: what follows may differ in another version
@@ -209,7 +218,8 @@ class rank_session {
   /// warning, or "". Throws.
   [[gnu::cold]] std::string equip(const std::string& plain, const std::string& packed, int in_flight, bool verify = false) {
     auto warning = start_threads();
-    if (const auto other = host_elsewhere(); !other.empty()) warning += (warning.empty() ? "" : "; ") + other;
+    const auto warn = [&](const std::string& more) { warning += (warning.empty() || more.empty() ? "" : "; ") + more; };
+    warn(host_elsewhere());
     if (const auto r = static_cast<std::size_t>(rank()); program_.opener(r)) open_accelerator(r, in_flight);
     const std::string option = engine_ ? "engine_options::weights" : "--weights";
     const auto items = runtime::weights_of(program_);
@@ -219,7 +229,11 @@ class rank_session {
     std::string unfit;  // why the file next to the program cannot be used
     if (!weights_path_.empty()) try {
         const weights::packed_file file(weights_path_, runtime::packed_identity(program_), items, !packed.empty(), option);
+        file.require(rank());
+        if (packed.empty())
+          warn(weights::require_current(file, program_.network, program_.weights, program_.weights_folder));
         if (verify) verified_ = weights::verify(file, rank(), own, runtime::item_names(program_, rank()));
+        content_ = file.about().content;
         store_ = accelerator_ ? uploaded(own, [&](auto put) { file.each_piece(rank(), own, put); }) : file.map(rank(), own);
         if (accelerator_) accelerator_->remember_beside(weights_path_);
         return warning;
@@ -234,8 +248,9 @@ class rank_session {
       if (unfit.empty()) throw;
       throw files::error(unfit + "; " + e.what());
     }
-    if (!unfit.empty()) warning += (warning.empty() ? "" : "; ") + ("packs its weights at start, because " + unfit);
+    if (!unfit.empty()) warn("packs its weights at start, because " + unfit);
     const weights::file file(weights_path_, program_.network, program_.weights, option);
+    content_ = file.content();
     if (verify) verified_ = weights::verify(file, own);
     store_ =
         accelerator_ ? uploaded(own, [&](auto put) { weights::each_stored(file, own, put); }) : weights::store(file, own);
@@ -386,8 +401,8 @@ class rank_session {
   std::vector<std::string> hosts_;  ///< by rank, after introduce()
   int threads_ = 1;                 ///< of its team
   std::vector<int> cores_;
-  int sharers_ = 1;  ///< ranks whose unit is `cpu` that may use exactly the same cores
-  std::string weights_path_;
+  int sharers_ = 1;                     ///< ranks whose unit is `cpu` that may use exactly the same cores
+  std::string weights_path_, content_;  ///< what equip() has read, and its content digest
   weights::verified verified_;
   std::unique_ptr<kernels::accelerator> accelerator_;  ///< or null
   weights::store store_;

@@ -141,7 +141,7 @@ inline void add_messages(text::json_object& to, const measurements& all, const m
   return text::json_object()
              .add("dice", p.version)
              .add("network", p.network)
-             .add("digest", p.weights.digest)
+             .add("digest", p.weights.structure)
              .add("units", units)
              .add("connections", connections)
              .json() +

@@ -1,4 +1,4 @@
-// --pack: the weights of all ranks as their kernels read them, in a file.
+// --pack: the weights of all ranks, or of some, as their kernels read them, in a file.
 #pragma once
 
 #include "dice/files/error.hpp"
@@ -14,6 +14,7 @@
 #include "dice/weights/packed.hpp"
 #include "dice/weights/search.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <exception>
@@ -36,8 +37,9 @@ namespace detail {
     in.fail("was not written by --pack, and would be overwritten; name another file, or delete this one first");
 }
 
-/// Writes the packed weights of all ranks to `file`. Throws files::error.
-[[gnu::cold]] inline void write_packed(const runtime::program& p, const std::string& plain, const std::string& file) {
+/// Writes the packed weights of `ranks` (empty: all) to `file`. Throws files::error.
+[[gnu::cold]] inline void write_packed(const runtime::program& p, const std::string& plain, const std::string& file,
+                                       const std::vector<int>& ranks = {}) {
   files::require_writable(file);
   const weights::file from(weights::find(p.weights, plain, p.weights_folder), p.network, p.weights);
   if (const auto wrong = files::conflict(std::array{files::reads(from.path()), files::writes(file)}); !wrong.empty())
@@ -46,23 +48,25 @@ namespace detail {
   const auto items = runtime::weights_of(p);
   report::progress_line line;
   files::writer out(file);
-  weights::write_packed(out, runtime::packed_identity(p), items, from, [&](std::int64_t done, std::int64_t all) {
-    line.show_now([&] { return "packed " + text::bytes_text(done) + " of " + text::bytes_text(all); });
-  });
+  const auto done = [&](std::int64_t bytes, std::int64_t all) {
+    line.show_now([&] { return "packed " + text::bytes_text(bytes) + " of " + text::bytes_text(all); });
+  };
+  weights::write_packed(out, runtime::packed_identity(p), items, from, done, ranks);
   out.commit();
 }
 
 }  // namespace detail
 
-/// Runs --pack: packs the weights of the file `plain` (empty: search the usual places) into `file`. Throws files::error.
-[[gnu::cold]] inline void pack(const runtime::program& p, const std::string& plain, const std::string& file) {
-  detail::write_packed(p, plain, file);
+/// Runs --pack: packs the weights of the file `plain` (empty: search the usual places) into `file`, those of `ranks`
+/// (ascending; empty: all). Throws files::error.
+[[gnu::cold]] inline void pack(const runtime::program& p, const std::string& plain, const std::string& file,
+                               const std::vector<int>& ranks = {}) {
+  detail::write_packed(p, plain, file, ranks);
   std::vector<std::vector<std::string>> lines{{"rank", "packed weights"}};
-  for (int r = 0; const auto& items : runtime::weights_of(p)) {
-    std::int64_t bytes = 0;
-    for (const auto& n : items) bytes += n.stored_bytes();
-    lines.push_back({std::to_string(r++), text::bytes_text(bytes)});
-  }
+  const auto items = runtime::weights_of(p);
+  for (int r = 0; r < p.ranks(); ++r)
+    if (ranks.empty() || std::binary_search(ranks.begin(), ranks.end(), r))
+      lines.push_back({std::to_string(r), text::bytes_text(weights::stored_bytes(items[static_cast<std::size_t>(r)]))});
   text::print(text::table_text(lines, 1));
 }
 

@@ -142,7 +142,7 @@ namespace detail {
     out += "//   " + lines.substr(at, end + 1 - at);
   out += "#pragma once\n\n#include <dice/algorithm/tuned.hpp>\n\nnamespace " + net + " {\nstruct network;\n}\n\n" +
          "template <> struct dice::algorithm::tuned<" + net +
-         "::network> {\n  static constexpr std::string_view digest =\n      \"" + std::string(p.weights.digest) +
+         "::network> {\n  static constexpr std::string_view digest =\n      \"" + std::string(p.weights.structure) +
          "\";\n  static constexpr std::array<int, " + std::to_string(variants.size()) + "> variants{";
   for (std::size_t l = 0; l < variants.size(); ++l)
     out += (l == 0 ? "\n      " : l % 24 == 0 ? ",\n      " : ", ") + std::to_string(variants[l]);

@@ -1,4 +1,4 @@
-// --verify without frames: the weights of all ranks, compared with their digests.
+// --verify without frames: the weights of all ranks, or of those in a packed file, compared with their digests.
 #pragma once
 
 #include "dice/files/error.hpp"
@@ -7,6 +7,7 @@
 #include "dice/runtime/weights_of.hpp"
 #include "dice/text/print.hpp"
 #include "dice/text/table.hpp"
+#include "dice/weights/current.hpp"
 #include "dice/weights/packed.hpp"
 #include "dice/weights/search.hpp"
 #include "dice/weights/verify.hpp"
@@ -27,7 +28,8 @@ inline std::string verified_text(const weights::verified& v, std::int64_t nanose
          text::bytes_text(v.bytes) + ", in " + seconds + ": '" + file + "'";
 }
 
-/// Runs --verify for all ranks, with the files as job::rank_session::equip chooses them. Throws files::error.
+/// Runs --verify for all ranks (of a packed file: those in it), with the files as job::rank_session::equip chooses them.
+/// Throws files::error.
 [[gnu::cold]] inline void verify(const runtime::program& p, const std::string& plain, const std::string& packed) {
   const auto begin = runtime::now();
   const auto items = runtime::weights_of(p);
@@ -35,13 +37,16 @@ inline std::string verified_text(const weights::verified& v, std::int64_t nanose
   std::optional<weights::packed_file> file;
   if (!path.empty()) try {
       file.emplace(path, runtime::packed_identity(p), items, !packed.empty());
+      std::string warning;
+      if (packed.empty()) warning = weights::require_current(*file, p.network, p.weights, p.weights_folder);
+      if (!warning.empty()) text::print_error("dice: warning: " + warning);
     } catch (const files::error& e) {  // a run would warn, and pack the weights file
       if (!packed.empty()) throw;
       throw files::error(std::string(e.what()) + ", or delete it");
     }
   weights::verified all;
   if (file) {
-    for (int r = 0; r < p.ranks(); ++r) {
+    for (const int r : file->about().ranks) {
       const auto own = weights::verify(*file, r, items[r], runtime::item_names(p, r));
       all.tensors += own.tensors, all.bytes += own.bytes;
     }
@@ -52,7 +57,8 @@ inline std::string verified_text(const weights::verified& v, std::int64_t nanose
     all = weights::verify(plain_file, every);
     path = plain_file.path();
   }
-  text::print(verified_text(all, runtime::now() - begin, path) + "\n");
+  const bool some = file && std::ssize(file->about().ranks) < p.ranks();
+  text::print(verified_text(all, runtime::now() - begin, path) + (some ? ", only of " + file->ranks_text() : "") + "\n");
 }
 
 }  // namespace dice::measure

@@ -58,7 +58,7 @@ inline std::string plan_digest(const program& p) {
 }
 
 /// The identity that a file of packed weights must state to fit this program, on boards of any kind: how kernels pack does
-/// not depend on the instruction set.
+/// not depend on the instruction set. Another training has the same.
 [[gnu::cold]] inline weights::identity packed_identity(const program& p) {
   fingerprint f;
   f.add(plan_digest(p));
@@ -70,10 +70,11 @@ inline std::string plan_digest(const program& p) {
       for (auto d : q.extents.dim) f.add(d);
     }
   }
-  return {{"dice", std::string(p.version)},
-          {"form", std::to_string(algorithm::packed_form)},
-          {"weights", std::string(p.weights.digest)},
-          {"plan", f.text()}};
+  return {{{"dice", std::string(p.version)},
+           {"form", std::to_string(algorithm::packed_form)},
+           {"structure", std::string(p.weights.structure)},
+           {"plan", f.text()}},
+          std::string(p.weights.pinned)};
 }
 
 }  // namespace dice::runtime

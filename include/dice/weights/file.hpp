@@ -25,8 +25,8 @@ struct stored_tensor {
   std::string sha256;
 };
 
-/// The digest of a weights file: SHA-256 of a line for each tensor, in the order of the data. So a program that knows this
-/// digest knows those of all tensors once it has read the file's header.
+/// The content digest of a weights file: SHA-256 of a line for each tensor, in the order of the data. So whoever knows this
+/// digest knows those of all tensors once the file's header is read.
 [[gnu::cold]] inline std::string digest_of(std::span<const stored_tensor> all) {
   files::sha256 out;
   for (const auto& t : all)
@@ -43,7 +43,14 @@ struct stored_tensor {
   return header >= 2 && header <= static_cast<std::uint64_t>(in.size() - 8);
 }
 
-/// An open weights file whose identity was checked: header sane, digest and size as the network states.
+/// Whether a text is a SHA-256 in hexadecimal.
+inline bool is_digest(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+/// The digits of a digest that messages show.
+inline std::string shown_digest(std::string_view digest) { return std::string(digest.substr(0, 16)) + "…"; }
+
+/// An open weights file whose identity was checked: header sane; structure, size and pinned content as the network states.
 class file {
  public:
   /// Opens `path` for the network `network` whose header states `wanted`. `option`: what users name the file with. Throws
@@ -56,11 +63,14 @@ class file {
   }
 
   const std::string& path() const { return in_.path(); }
+  /// The digest of its tensors, which other trainings do not have.
+  const std::string& content() const { return content_; }
+  /// SHA-256 of the model's file.
+  const std::string& model_digest() const { return model_digest_; }
   std::int64_t data_bytes() const { return bytes_; }
-  /// As the header lists them, in the order of the data. Throws files::error unless their digests are those that the program
-  /// knows.
+  /// As the header lists them, in the order of the data. Throws files::error unless their digests give content().
   [[gnu::cold]] const std::vector<stored_tensor>& tensors() const {
-    if (digest_of(tensors_) != digest_)
+    if (digest_of(tensors_) != content_)
       fail(
           "is damaged, or was written by an older onnx2hpp: the digests of its tensors do not give the file's digest; copy "
           "it again, or let onnx2hpp write it again");
@@ -106,12 +116,23 @@ class file {
     auto found = detail::read_header(text);
     if (!found) fail("is not a safetensors file: its header is damaged; copy it again, or let onnx2hpp write it again");
     const std::string remedy = "; take the " + std::string(wanted.file) + " that onnx2hpp wrote together with the header";
-    const auto& digest = found->metadata["dice_digest"];
-    if (digest.empty()) fail("was not written by onnx2hpp: its header has no dice_digest" + remedy);
-    if (digest != wanted.digest)
-      fail("belongs to another model than the network " + std::string(network) + ": digest " + digest.substr(0, 16) +
-           "…, expected " + std::string(wanted.digest.substr(0, 16)) + "…" + remedy);
-    digest_ = digest;
+    auto& about = found->metadata;
+    if (about["dice_digest"].empty()) fail("was not written by onnx2hpp: its header has no dice_digest" + remedy);
+    if (about["dice_structure"].empty())
+      fail("was written by an older onnx2hpp: its header has no dice_structure; let onnx2hpp write it again");
+    for (const char* name : {"dice_structure", "dice_digest", "model_sha256"})
+      if (!is_digest(about[name]))
+        fail(std::string("is damaged: the ") + name + " in its header is no SHA-256; copy it again");
+    if (about["dice_structure"] != wanted.structure)
+      fail("belongs to another network than " + std::string(network) + ": structure " +
+           shown_digest(about["dice_structure"]) + ", expected " + shown_digest(wanted.structure) +
+           "; export the same architecture in the same way, with the same onnx2hpp and options, or compile the program "
+           "again");
+    content_ = about["dice_digest"], model_digest_ = about["model_sha256"];
+    if (!wanted.pinned.empty() && content_ != wanted.pinned)
+      fail("has other weights than those to which the network " + std::string(network) + " is pinned: digest " +
+           shown_digest(content_) + ", expected " + shown_digest(wanted.pinned) + remedy +
+           ", or compile without --pin-weights");
     data_ = 8 + static_cast<std::int64_t>(header);
     bytes_ = wanted.bytes;
     if (size != data_ + bytes_)
@@ -125,7 +146,7 @@ class file {
 
   files::opened in_;
   std::int64_t data_ = 0, bytes_ = 0;
-  std::string digest_;
+  std::string content_, model_digest_;
   std::vector<stored_tensor> tensors_;
 };
 

@@ -32,14 +32,10 @@ inline std::string packed_beside() {
   return !program.empty() && ::access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 
-/// Path of the weights file: `given` if not empty; else the first of these that exists: beside the program, in the working
-/// directory, in `build_folder` (skipped if empty). Throws files::error that lists where it looked. `option`: what users
-/// name the file with.
-inline std::string find(const graph::weights_file& wanted, std::string_view given, std::string_view build_folder,
-                        const std::string& option = "--weights") {
-  if (!given.empty()) return std::string(given);
+/// Path of the first weights file in these places: beside the program, in the working directory, in `build_folder` (skipped
+/// if empty). Empty if there is none. `looked` becomes the list of the places.
+inline std::string find_plain(const graph::weights_file& wanted, std::string_view build_folder, std::string& looked) {
   const std::string name(wanted.file);
-  std::string looked;
   const auto exists = [&](const std::string& path) {
     looked += (looked.empty() ? "" : ", ") + path;
     return ::access(path.c_str(), F_OK) == 0;
@@ -49,6 +45,16 @@ inline std::string find(const graph::weights_file& wanted, std::string_view give
   const std::string cwd = ::getcwd(here, sizeof here) ? here : ".";
   if (cwd != program_folder() && exists(cwd + "/" + name)) return cwd + "/" + name;
   if (const auto built = std::string(build_folder) + "/" + name; !build_folder.empty() && exists(built)) return built;
+  return {};
+}
+
+/// Path of the weights file: `given` if not empty, else as find_plain() says. Throws files::error that lists where it
+/// looked. `option`: what users name the file with.
+inline std::string find(const graph::weights_file& wanted, std::string_view given, std::string_view build_folder,
+                        const std::string& option = "--weights") {
+  if (!given.empty()) return std::string(given);
+  std::string looked;
+  if (auto found = find_plain(wanted, build_folder, looked); !found.empty()) return found;
   throw files::error("weights file not found; looked for " + looked + ". Copy it there, or say where it is with " + option);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/weights/block.hpp"
+#include "dice/weights/current.hpp"
 #include "dice/weights/file.hpp"
 #include "dice/weights/packed.hpp"
 #include "dice/weights/search.hpp"

@@ -13,9 +13,13 @@
 
 namespace onnx2hpp {
 
-/// The C++ header; `model_digest` is the SHA-256 of the model's file.
+/// The digest of all that a program is compiled from, SHA-256 in hexadecimal: of what the header says about the layers, the
+/// size of the weights, and dice's version. The numbers in the weights do not change it.
+std::string structure_digest(const network& net, const weights_layout& layout);
+/// The C++ header; `model_digest` is the SHA-256 of the model's file. `pinned`: the digest of the only weights that programs
+/// shall take; empty: all of this structure.
 std::string emit_header(const network& net, const weights_layout& layout, const std::string& name,
-                        const std::string& model_digest, const std::string& weights_digest);
+                        const std::string& model_digest, const std::string& pinned = {});
 /// The header of the mapping, NAME::mapped.
 std::string emit_mapping(const network& net, const std::vector<mapped_rank>& ranks, const std::string& name,
                          const std::string& model_digest);

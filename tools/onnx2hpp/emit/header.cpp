@@ -1,5 +1,6 @@
 #include "emit/emit.hpp"
 
+#include "dice/files/sha256.hpp"
 #include "dice/version.hpp"
 
 #include <fmt/format.h>
@@ -28,6 +29,12 @@ void emit_layer(fmt::memory_buffer& out, const layer& l, std::size_t id, const s
   fmt::format_to(put, "template <> struct layer_at<{}> {{ using type = {}; }};\n\n", id, l.identifier);
 }
 
+std::string emit_layers(const network& net, const weights_layout& layout) {
+  fmt::memory_buffer out;
+  for (std::size_t id = 0; id < net.layers.size(); ++id) emit_layer(out, net.layers[id], id, layout.offsets[id]);
+  return fmt::to_string(out);
+}
+
 }  // namespace
 
 std::string notice(const std::string& model_digest) {
@@ -37,21 +44,30 @@ std::string notice(const std::string& model_digest) {
       dice::version, model_digest);
 }
 
+std::string structure_digest(const network& net, const weights_layout& layout) {
+  dice::files::sha256 out;  // of the version too: another onnx2hpp may order the numbers of a tensor differently
+  out.add(fmt::format("{}\n{}\n{}", dice::version, layout.bytes, emit_layers(net, layout)));
+  return out.text();
+}
+
 std::string emit_header(const network& net, const weights_layout& layout, const std::string& name,
-                        const std::string& model_digest, const std::string& weights_digest) {
+                        const std::string& model_digest, const std::string& pinned) {
   fmt::memory_buffer out;
   const auto put = std::back_inserter(out);
+  const auto weights = [&](const char* member, const std::string& value, const char* end) {
+    fmt::format_to(put, "{:55}.{} = {}{}\n", "", member, value, end);
+  };
   fmt::format_to(put, "{}", notice(model_digest));
   fmt::format_to(put, "#include <dice/graph/graph.hpp>\n\n#include <array>\n#include <limits>\n#include <string_view>\n\n");
   fmt::format_to(put, "namespace {} {{\n\ntemplate <int Id> struct layer_at;\n\n", name);
-  for (std::size_t id = 0; id < net.layers.size(); ++id) emit_layer(out, net.layers[id], id, layout.offsets[id]);
-  fmt::format_to(put, "struct network final {{\n  static constexpr int size = {};\n", net.layers.size());
+  fmt::format_to(put, "{}struct network final {{\n  static constexpr int size = {};\n", emit_layers(net, layout),
+                 net.layers.size());
   fmt::format_to(put, "  static constexpr ::std::string_view name = {};\n", literal(name));
-  fmt::format_to(put,
-                 "  static constexpr ::dice::graph::weights_file weights{{.file = {},\n                                     "
-                 "                  .digest = {},\n"
-                 "                                                       .bytes = {}}};\n",
-                 literal(name + ".safetensors"), literal(weights_digest), literal(layout.bytes));
+  fmt::format_to(put, "  static constexpr ::dice::graph::weights_file weights{{.file = {},\n",
+                 literal(name + ".safetensors"));
+  weights("structure", literal(structure_digest(net, layout)), ",");
+  weights("bytes", literal(layout.bytes), pinned.empty() ? "};" : ",");
+  if (!pinned.empty()) weights("pinned", literal(pinned), "};");
   fmt::format_to(put, "  template <int Id> using layer = typename layer_at<Id>::type;\n}};\n\n}}  // namespace {}\n", name);
   return fmt::to_string(out);
 }

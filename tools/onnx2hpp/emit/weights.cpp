@@ -25,19 +25,19 @@ constexpr std::size_t chunk = std::size_t{1} << 20;  ///< elements or bytes hand
 
 std::int64_t aligned(std::int64_t n) { return (n + alignment - 1) / alignment * alignment; }
 
-/// Equal keys mean equal bytes in the file. Long tensors are distinguished by address, short ones by content.
+/// Equal keys mean equal bytes in the file. Constants are distinguished by address: two with equal numbers may differ after
+/// another training, and the layout shall stay. (Factors of rows are compared, since folding leaves only their numbers.)
 std::string identity(const parameter& p) {
   std::string key;
   const auto add = [&](const auto& x) { key.append(reinterpret_cast<const char*>(&x), sizeof x); };
   add(p.source.type);
   add(p.transposed);
   add(p.scale);
+  add(p.source.bytes.data());
   add(p.source.bytes.size());
   for (double r : p.rows) add(r);
   if (p.transposed || !p.rows.empty())
     for (auto d : p.source.dims) add(d);
-  if (p.source.bytes.size() > 1 << 16) add(p.source.bytes.data());
-  else key.append(reinterpret_cast<const char*>(p.source.bytes.data()), p.source.bytes.size());
   return key;
 }
 
@@ -105,13 +105,15 @@ std::vector<dice::weights::stored_tensor> digests(const weights_layout& layout) 
 }
 
 /// Length and text of the header; the data section begins at a multiple of 64.
-std::string file_header(const weights_layout& layout, const std::string& network_name,
+std::string file_header(const weights_layout& layout, const weights_origin& from, const std::string& model_digest,
                         std::span<const dice::weights::stored_tensor> stored) {
   nlohmann::ordered_json header;
   auto& metadata = header["__metadata__"] = {{"format", "dice"},
                                              {"dice_version", std::string(dice::version)},
-                                             {"network", network_name},
-                                             {"dice_digest", dice::weights::digest_of(stored)}};
+                                             {"network", from.network},
+                                             {"dice_structure", from.structure},
+                                             {"dice_digest", dice::weights::digest_of(stored)},
+                                             {"model_sha256", model_digest}};
   for (const auto& t : stored) metadata["sha256." + t.name] = t.sha256;
   std::int64_t end = 0;
   int gaps = 0;
@@ -176,9 +178,7 @@ dice::weights::block weights_data(const weights_layout& layout) {
   return out;
 }
 
-std::string data_digest(const weights_layout& layout) { return dice::weights::digest_of(digests(layout)); }
-
-std::string write_weights(const weights_layout& layout, const std::string& network_name, dice::files::writer& out) {
+std::string write_weights(const weights_layout& layout, const weights_origin& from, dice::files::writer& out) {
   // The digests are at the beginning of the file, so they come first: the data is made twice, on two cores, and the header
   // written last. Its size is known, because all digests have one length.
   if (out.is_direct())
@@ -188,10 +188,10 @@ std::string write_weights(const weights_layout& layout, const std::string& netwo
   auto stored = std::async(std::launch::async, [&] { return digests(layout); });
   std::vector<dice::weights::stored_tensor> unknown;
   for (const auto& t : layout.tensors) unknown.push_back({t.name, t.offset, t.offset + t.bytes, std::string(64, '0')});
-  out.write(file_header(layout, network_name, unknown));
+  out.write(file_header(layout, from, std::string(64, '0'), unknown));
   make_data(layout, [&](std::span<const std::byte> bytes) { out.write(bytes); });
   const auto known = stored.get();
-  out.overwrite(0, file_header(layout, network_name, known));
+  out.overwrite(0, file_header(layout, from, from.model_digest(), known));
   return dice::weights::digest_of(known);
 }
 

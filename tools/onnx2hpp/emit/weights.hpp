@@ -7,6 +7,7 @@
 #include "dice/weights/block.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,13 @@ weights_layout lay_out_weights(const network& net);
 /// The data section.
 dice::weights::block weights_data(const weights_layout& layout);
 
-/// The file's digest: dice::weights::digest_of its tensors.
-std::string data_digest(const weights_layout& layout);
+/// What a weights file says about the network and the model that it comes from; digests are SHA-256 in hexadecimal.
+struct weights_origin {
+  std::string network, structure;
+  std::function<std::string()> model_digest;  ///< of the model's file; called once the weights are written
+};
 
-/// Writes the file. Returns its digest.
-std::string write_weights(const weights_layout& layout, const std::string& network_name, dice::files::writer& out);
+/// Writes the file. Returns its content digest: dice::weights::digest_of its tensors. Throws dice::files::error.
+std::string write_weights(const weights_layout& layout, const weights_origin& from, dice::files::writer& out);
 
 }  // namespace onnx2hpp

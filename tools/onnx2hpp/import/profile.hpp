@@ -34,7 +34,7 @@ struct profile {
   std::vector<measured_connection> connections;
 };
 
-/// The measurements of `net`, whose weights have this digest, in the files. Problems are appended to `problems`.
+/// The measurements of `net`, whose structure has this digest, in the files. Problems are appended to `problems`.
 profile read_profiles(const std::vector<std::filesystem::path>& files, const network& net, const std::string& digest,
                       std::vector<problem>& problems);
 
