@@ -26,7 +26,9 @@ step "aarch64 alone"
 "$qemu" -L "$sysroot" "$digits" --transport in-process "$@"
 
 # Hosts are two names for this machine, which takes a namespace (as root, or one of the user's own). `board` starts its rank by
-# its own daemon of Open MPI, also for aarch64.
+# the sysroot's daemon of Open MPI (a copy of a board has none).
+orted=$sysroot/usr/bin/orted
+if [ -e "$orted" ]; then orted="$qemu -L $sysroot $orted"; else orted=orted; fi
 as_host='unshare --uts'
 [ "$(id -u)" = 0 ] || as_host='unshare --map-root-user --uts'
 if ! $as_host true; then
@@ -39,7 +41,7 @@ cat >"$build/agent" <<END
 # agent HOST COMMAND…: what mpirun calls in place of ssh
 host=\$1
 shift
-exec $as_host sh -c 'hostname "\$0" && exec sh -c "\$1"' "\$host" "\$(echo "\$*" | sed 's|[^ ]*orted |$qemu -L $sysroot $sysroot/usr/bin/orted |')"
+exec $as_host sh -c 'hostname "\$0" && exec sh -c "\$1"' "\$host" "\$(echo "\$*" | sed 's|[^ ]*orted |$orted |')"
 END
 chmod +x "$build/agent"
 export OMPI_MCA_plm_rsh_agent="$build/agent"
