@@ -11,9 +11,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 
-if(NOT DICE_SYSROOT)
-  set(DICE_SYSROOT "${CMAKE_SYSROOT}")
-endif()
+set(DICE_SYSROOT "${CMAKE_SYSROOT}" CACHE PATH "Headers and libraries of the board (scripts/sysroot)")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES DICE_SYSROOT MPI_HOME)
 get_property(dice_within_check GLOBAL PROPERTY IN_TRY_COMPILE)
 if(NOT dice_within_check)
@@ -33,14 +31,15 @@ if(NOT dice_within_check)
     set(dice_without --without-mpi)
   endif()
   execute_process(COMMAND "${DICE_SYSROOT_SCRIPT}" check ${dice_without} "${DICE_SYSROOT}" RESULT_VARIABLE dice_failed
-    OUTPUT_VARIABLE dice_has ERROR_VARIABLE dice_has)
+    OUTPUT_VARIABLE dice_has ERROR_VARIABLE dice_has OUTPUT_STRIP_TRAILING_WHITESPACE)
+  string(REPLACE "\n" "\n  " dice_has "\n${dice_has}")  # CMake keeps indented lines
   if(dice_failed OR NOT dice_has MATCHES "aarch64-linux-gnu")
-    message(FATAL_ERROR "dice: the sysroot '${DICE_SYSROOT}' is not complete, or not for aarch64:\n${dice_has}"
+    message(FATAL_ERROR "dice: the sysroot '${DICE_SYSROOT}' is not complete, or not for aarch64:${dice_has}\n"
       "Install what is missing on the board, and copy the board again, or take Debian's packages:\n"
       "  ${DICE_SYSROOT_SCRIPT} board USER@HOST DIR\n  ${DICE_SYSROOT_SCRIPT} debian DIR")
   endif()
 endif()
-get_filename_component(CMAKE_SYSROOT "${DICE_SYSROOT}" ABSOLUTE BASE_DIR "${CMAKE_BINARY_DIR}")
+set(CMAKE_SYSROOT "${DICE_SYSROOT}")
 
 # The compiler has C and C++ libraries of its own, which it would prefer to the board's.
 add_link_options("-B${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")

@@ -182,6 +182,12 @@ class Deployment(unittest.TestCase):
             self.hosts.unpack(host, changed / f'{host}.tar.gz', emulated=False)
         self.assertRegex(self.job(code=1), r'rank 0 \(host pc\): cannot use core 999, which its unit lists; cores here are 0 to')
 
+    def test_preset(self):
+        root = pathlib.Path(EXAMPLE).parents[1]
+        said = sh(CMAKE, '--preset', 'rpi4', '-S', root, '-B', pathlib.Path(FOLDER) / 'rpi4', f'-DDICE_SYSROOT={SYSROOT}',
+                  f'-DDICE_ONNX2HPP={PREFIX}/bin/onnx2hpp', '-DDICE_CUDA=OFF')
+        self.assertRegex(said, r'dice: OpenMP \S+, CPU rpi4; Open MPI [\d.]+, Boost.MPI')
+
     def test_mistakes_of_the_project(self):
         source = pathlib.Path(FOLDER) / 'wrong'
         shutil.rmtree(source, ignore_errors=True)
