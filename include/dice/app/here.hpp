@@ -51,8 +51,7 @@ template <class Net, class Map, class Cluster> consteval auto verdict_on() {
   if constexpr (!assembly::valid<Net, Map>) return assembly::verdict<Net, Map>();
   else if constexpr (!std::is_void_v<Cluster>) return cost::detail::prediction_verdict<Net, Map, Cluster>();
   else if constexpr (deployed_board.empty()) return assembly::verdict<Net, Map>();
-  else
-    return static_cast<error::board_without_cluster<Map, remedy::name_the_cluster_after_the_mapping> (*)()>(nullptr);
+  else return static_cast<error::board_without_cluster<Map, remedy::name_the_cluster_after_the_mapping> (*)()>(nullptr);
 }
 /// Whether they have no mistake.
 template <class Net, class Map, class Cluster>

@@ -196,6 +196,10 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
     if (p.pack_at_start && usage.empty() && o.packed.empty() && o.weights.empty()) measure::pack_at_first_start(p);
 #ifdef DICE_WITH_MPI
     if (by_mpi) {
+      if (const auto other = p.board.empty() ? std::string() : channels::mpi::another_library(); !other.empty()) {
+        text::print_error("dice: error: host " + job::host_name() + " " + other);
+        return 1;
+      }
       channels::mpi::session session(argc, argv);
       channels::mpi::communicator ranks;
       files::interrupts::stop_first(o.stop_timeout);

@@ -22,7 +22,10 @@ struct mapping_choice {
   mapping_choice out;
   try {
     if (given.empty()) return out;
-    if (!own.remap) throw runtime::usage_error("this program was compiled for its own mapping only (DICE_FIXED_MAPPING; in a deployment, unless ANY_MAPPING is given)");
+    if (!own.remap)
+      throw runtime::usage_error(
+          "this program was compiled for its own mapping only (DICE_FIXED_MAPPING; in a deployment, unless ANY_MAPPING is "
+          "given)");
     out.other = own.remap(own, given).it;
   } catch (const runtime::usage_error& e) {
     out.mistake = std::string(option) + ": " + e.what();

@@ -107,8 +107,8 @@ struct program {
   /// This program under a mapping given as text or as the name of a file; null if no other mappings are allowed. Throws
   /// runtime::usage_error.
   owned_mapping (*remap)(const program& own, std::string_view given) = nullptr;
-  std::string_view board{};       ///< the kind of board that it was built for; empty: it has all ranks
-  std::span<const bool> here{};   ///< then by rank: whether it has the rank, and with it the kernels of its groups
+  std::string_view board{};              ///< the kind of board that it was built for; empty: it has all ranks
+  std::span<const bool> here{};          ///< then by rank: whether it has the rank, and with it the kernels of its groups
   const char* const* library = nullptr;  ///< symbols of the library for which the program was compiled; null without one
 
   /// The layer of the network to which layer l of the plan belongs.

@@ -38,6 +38,28 @@ inline void send_at_once() {
   ::setenv(fragment, "1048576", 0);  // at least as much, or Open MPI refuses the first
 }
 
+/// The MPI library of this host and its version, "Open MPI v4.1.4". MPI need not have started.
+inline std::string library_here() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  return std::string(text).substr(0, std::string_view(text).find_first_of(",\n"));
+}
+
+/// If this host has another version of Open MPI than the one with which dice was compiled: "has Open MPI v4.1.0, …"; else
+/// empty. Different versions in one job fail in MPI_Init, with messages that do not say so.
+[[gnu::cold]] inline std::string another_library() {
+#ifdef OPEN_MPI
+  std::string wanted = "Open MPI v";
+  wanted += std::to_string(OMPI_MAJOR_VERSION) + "." + std::to_string(OMPI_MINOR_VERSION) + "." +
+            std::to_string(OMPI_RELEASE_VERSION);
+  if (const auto found = library_here(); found != wanted)
+    return "has " + found + ", and this program was built with " + wanted +
+           "; install that version on all hosts, or build with the sysroot of a host that has this one";
+#endif
+  return {};
+}
+
 /// Starts MPI and ends it in its destructor. Only the thread that made it may use MPI. A program can have only one.
 class session {
  public:
@@ -60,13 +82,7 @@ class communicator final : public channels::communicator {
   int rank() const override { return world_.rank(); }
   int size() const override { return world_.size(); }
 
-  /// "Open MPI v4.1.4".
-  std::string library() const override {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    return std::string(text).substr(0, std::string_view(text).find_first_of(",\n"));
-  }
+  std::string library() const override { return library_here(); }
 
   std::vector<std::string> all_gather(const std::string& text) override {
     meet();
