@@ -114,10 +114,15 @@ class Deployment(unittest.TestCase):
         program = self.hosts.folder / 'pc/numbers/numbers'
         self.assertLess(program.stat().st_size, (BUILD / 'numbers').stat().st_size * 0.9)
         refusal = sh(program, '--input', DIGITS / 'digits_in.npy', '--transport', 'in-process', code=2)
-        self.assertIn("this program is for boards of the kind 'small_pc' and has only the ranks 0; start each rank", refusal)
+        self.assertIn("this program is for boards of the kind 'small_pc' and has only rank 0; start each rank", refusal)
         self.assertIn('rank 1', refusal)
         self.assertIn('--mapping: this program', sh(program, '--plan', '--mapping', 'mapping<dev<0>, layers<all>>', code=2))
         self.assertNotIn('--mapping MAPPING', sh(program, '--help'))
+        self.assertIn('only rank 0; pack', sh(program, '--pack', program.parent / 'other.packed', '--ranks', '1', '--weights',
+                                              BUILD / 'dice_networks/digits.safetensors', code=1))
+        own = program.parent / 'own.packed'
+        self.assertRegex(sh(program, '--pack', own, '--weights', BUILD / 'dice_networks/digits.safetensors'), r'(?m)^0 +\S+ KiB$')
+        self.assertEqual(own.read_bytes(), (program.parent / 'numbers.packed').read_bytes())
         plan = sh(program, '--plan')
         self.assertEqual(plan, sh(BUILD / 'numbers', '--plan'))
 

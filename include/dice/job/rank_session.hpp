@@ -6,6 +6,7 @@
 #include "dice/files/error.hpp"
 #include "dice/files/mapped.hpp"
 #include "dice/job/launcher.hpp"
+#include "dice/job/own_ranks.hpp"
 #include "dice/job/record.hpp"
 #include "dice/runtime/affinity.hpp"
 #include "dice/runtime/digest.hpp"
@@ -47,6 +48,8 @@ inline constexpr const char* not_an_exception = "an exception that is not a std:
 
 /// One rank of a job. Where functions are collective, every rank calls them in the same order.
 class rank_session {
+  static constexpr const char* same_program = "start the same program with the same options on all hosts";
+
  public:
   /// `processes`: the ranks are processes, not threads of this one. `engine`: messages name the settings of engines, not
   /// options of the command line.
@@ -122,7 +125,8 @@ class rank_session {
   /// with the command line here, or is empty (the outcome names the rank, unless all say the same); `options` are compared
   /// in addition to the program. Collective.
   [[gnu::cold]] outcome introduce(std::string usage, const std::vector<property>& options) {
-    if (rank() < program_.ranks() && !program_.has(rank())) usage = another_board();
+    if (rank() < program_.ranks() && !program_.has(rank()))
+      usage = own_ranks_text(program_) + "; start each rank with the program of its board, from the package of its host";
     const auto may = kernels::usable_cores();
     std::string mask;
     for (int c : may) mask += std::to_string(c) + ",";
@@ -148,7 +152,7 @@ class rank_session {
       hosts_.push_back(host), mistakes.emplace_back();
       if (k == 0) first_version = version, first_host = host;
       const auto compare = [&](const char* what, const std::string& other, const std::string& zero, const char* why = "",
-                               const char* remedy = "start the same program with the same options on all hosts") {
+                               const char* remedy = same_program) {
         if (other == zero || !difference.empty()) return false;
         difference = where_text(static_cast<int>(k), host) + " runs " + what + other + ", " + where_text(0, first_host) +
                      " " + what + zero + why + "; " + remedy;
@@ -166,7 +170,8 @@ class rank_session {
         const auto value = in.get();
         if (k == 0) first.push_back(value);
         if (k > 0 && !first.empty() &&
-            compare(alike[i].first, value, first[i], i == 0 ? ": another mapping, or another program" : ""))
+            compare(alike[i].first, value, first[i], i == 0 ? ": another mapping, or another program" : "",
+                    i == 0 && !program_.board.empty() ? "unpack the packages of one build on all hosts" : same_program))
           code = i < own ? 1 : 2;
       }
     }
@@ -338,15 +343,6 @@ class rank_session {
   channels::endpoint& end() { return *end_; }
 
  private:
-  /// Why this program cannot run this rank: dice_add_deployment made it for boards of another kind.
-  [[gnu::cold]] std::string another_board() const {
-    std::string own;
-    for (int r = 0; r < program_.ranks(); ++r)
-      if (program_.has(r)) own += (own.empty() ? "" : ", ") + std::to_string(r);
-    return "this program is for boards of the kind '" + std::string(program_.board) + "' and has only the ranks " + own +
-           "; start each rank with the program of its board, from the package of its host";
-  }
-
   /// A warning if the program's own files contain the kernels and are not optimised, or "". The library is optimised, unless
   /// its build says otherwise.
   static const char* unoptimised() {

@@ -6,6 +6,7 @@
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
 #include "dice/job/launcher.hpp"
+#include "dice/job/own_ranks.hpp"
 #include "dice/report/plan.hpp"
 #include "dice/report/progress_line.hpp"
 #include "dice/runtime/digest.hpp"
@@ -37,9 +38,20 @@ namespace detail {
     in.fail("was not written by --pack, and would be overwritten; name another file, or delete this one first");
 }
 
-/// Writes the packed weights of `ranks` (empty: all) to `file`. Throws files::error.
+/// `ranks` (empty: all), of those that the program has. Throws files::error for one that it does not have.
+[[gnu::cold]] inline std::vector<int> packable(const runtime::program& p, const std::vector<int>& ranks) {
+  std::vector<int> own;
+  for (int r = 0; r < p.ranks(); ++r)
+    if (p.has(r) && (ranks.empty() || std::binary_search(ranks.begin(), ranks.end(), r))) own.push_back(r);
+  if (!ranks.empty() && own.size() < ranks.size())
+    throw files::error("--ranks: " + job::own_ranks_text(p) +
+                       "; pack the weights of others with the program that has all ranks");
+  return own;
+}
+
+/// Writes the packed weights of `ranks`, from packable(), to `file`. Throws files::error.
 [[gnu::cold]] inline void write_packed(const runtime::program& p, const std::string& plain, const std::string& file,
-                                       const std::vector<int>& ranks = {}) {
+                                       const std::vector<int>& ranks) {
   files::require_writable(file);
   const weights::file from(weights::find(p.weights, plain, p.weights_folder), p.network, p.weights);
   if (const auto wrong = files::conflict(std::array{files::reads(from.path()), files::writes(file)}); !wrong.empty())
@@ -60,13 +72,13 @@ namespace detail {
 /// Runs --pack: packs the weights of the file `plain` (empty: search the usual places) into `file`, those of `ranks`
 /// (ascending; empty: all). Throws files::error.
 [[gnu::cold]] inline void pack(const runtime::program& p, const std::string& plain, const std::string& file,
-                               const std::vector<int>& ranks = {}) {
-  detail::write_packed(p, plain, file, ranks);
+                               const std::vector<int>& ranks) {
+  const auto own = detail::packable(p, ranks);
+  detail::write_packed(p, plain, file, own);
   std::vector<std::vector<std::string>> lines{{"rank", "packed weights"}};
   const auto items = runtime::weights_of(p);
-  for (int r = 0; r < p.ranks(); ++r)
-    if (ranks.empty() || std::binary_search(ranks.begin(), ranks.end(), r))
-      lines.push_back({std::to_string(r), text::bytes_text(weights::stored_bytes(items[static_cast<std::size_t>(r)]))});
+  for (const int r : own)
+    lines.push_back({std::to_string(r), text::bytes_text(weights::stored_bytes(items[static_cast<std::size_t>(r)]))});
   text::print(text::table_text(lines, 1));
 }
 
@@ -75,7 +87,7 @@ namespace detail {
 [[gnu::cold]] inline void pack_at_first_start(const runtime::program& p) {
   if (job::launched_local_rank() != 0 || weights::program_path().empty() || !weights::packed_beside().empty()) return;
   try {
-    detail::write_packed(p, {}, weights::program_path() + ".packed");
+    detail::write_packed(p, {}, weights::program_path() + ".packed", detail::packable(p, {}));
   } catch (const std::exception&) {
   }
 }

@@ -94,7 +94,8 @@ class packed_file {
   [[gnu::cold]] packed_file(const std::string& path, const identity& wanted, std::span<const std::vector<item>> ranks,
                             bool named = true, const std::string& option = "--weights")
       : in_("packed weights", path, "name a file that --pack wrote", "; name a file that --pack wrote") {
-    const std::string remedy = "; write it again with --pack " + text::shell_word(path), first = packed_layout::first_line;
+    const std::string remedy = "; write it again with --pack " + text::shell_word(path),
+                      copy = "; copy it again, or" + remedy.substr(1), first = packed_layout::first_line;
     if (begins_like_weights(in_)) in_.fail("are a weights file; give it with " + option + ' ' + text::shell_word(path));
     std::string found(static_cast<std::size_t>(std::min(in_.size(), packed_layout::page)), '\0');
     if (!begins_like_packed(in_) || !in_.read(found.data(), found.size(), 0))
@@ -117,22 +118,22 @@ class packed_file {
     about_.content = stated("content"), about_.model_digest = stated("model");
     about_.ranks = text::read_number_list(stated("ranks"), static_cast<int>(ranks.size()) - 1);
     if (!is_digest(about_.content) || !is_digest(about_.model_digest) || about_.ranks.empty() || at != found.size())
-      in_.fail("are damaged: their header does not say which weights these are" + remedy);
+      in_.fail("are damaged: their header does not say which weights these are" + copy);
     if (!wanted.pinned.empty() && about_.content != wanted.pinned)
       in_.fail("have other weights than those to which this program is pinned: digest " + shown_digest(about_.content) +
                ", expected " + shown_digest(wanted.pinned) + remedy);
     layout_.emplace(wanted, about_, ranks);
     if (in_.size() != layout_->bytes())
       in_.fail((in_.size() < layout_->bytes() ? "are cut short: " : "are too long: ") + std::to_string(in_.size()) +
-               " bytes, expected " + std::to_string(layout_->bytes()) + remedy);
+               " bytes, expected " + std::to_string(layout_->bytes()) + copy);
     digests_.resize(static_cast<std::size_t>(layout_->bytes() - layout_->sections.back()));
     files::sha256 sum;
     sum.add(found);
-    if (!in_.read(digests_.data(), digests_.size(), layout_->sections.back())) in_.fail("cannot be read" + remedy);
+    if (!in_.read(digests_.data(), digests_.size(), layout_->sections.back())) in_.fail("cannot be read" + copy);
     const std::string_view all = digests_;
     sum.add(all.substr(0, all.size() - packed_layout::digest));
     if (!equal(sum, all.substr(all.size() - packed_layout::digest)))
-      in_.fail("are damaged: the digests in the file are wrong" + remedy);
+      in_.fail("are damaged: the digests in the file are wrong" + copy);
   }
 
   const packed_content& about() const { return about_; }
