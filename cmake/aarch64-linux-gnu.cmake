@@ -1,6 +1,6 @@
 # Toolchain file for boards of 64-bit ARM: Debian's g++-aarch64-linux-gnu, with the board's headers and libraries from a sysroot
 # (scripts/sysroot, installed beside this file) in DICE_SYSROOT. Programs of the build, including tests, run under
-# qemu if it is installed (Debian: qemu-user). MPI is that of the sysroot: in MPI_HOME, Debian's place, or /usr/local.
+# qemu if it is installed (Debian: qemu-user). MPI is that of the sysroot, in Debian's place or in /usr/local.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -12,7 +12,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 
 set(DICE_SYSROOT "${CMAKE_SYSROOT}" CACHE PATH "Headers and libraries of the board (scripts/sysroot)")
-list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES DICE_SYSROOT MPI_HOME)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES DICE_SYSROOT)
 get_property(dice_within_check GLOBAL PROPERTY IN_TRY_COMPILE)
 if(NOT dice_within_check)
   find_program(DICE_SYSROOT_SCRIPT sysroot PATHS "${CMAKE_CURRENT_LIST_DIR}" "${CMAKE_CURRENT_LIST_DIR}/../scripts"
@@ -45,10 +45,10 @@ set(CMAKE_SYSROOT "${DICE_SYSROOT}")
 add_link_options("-B${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
 
 # CMake's FindMPI would ask this machine's mpicxx.
-foreach(place IN ITEMS "${MPI_HOME}" "${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openmpi" "${CMAKE_SYSROOT}/usr/local")
-  if(EXISTS "${place}/include/mpi.h")
-    set(MPI_CXX_COMPILER_INCLUDE_DIRS "${place}/include" CACHE STRING "mpi.h of the board" FORCE)
-    set(MPI_mpi_LIBRARY "${place}/lib/libmpi.so" CACHE FILEPATH "MPI of the board" FORCE)
+foreach(place IN ITEMS "usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openmpi" usr/local)
+  if(EXISTS "${CMAKE_SYSROOT}/${place}/include/mpi.h")
+    set(MPI_CXX_COMPILER_INCLUDE_DIRS "${CMAKE_SYSROOT}/${place}/include" CACHE STRING "mpi.h of the board" FORCE)
+    set(MPI_mpi_LIBRARY "${CMAKE_SYSROOT}/${place}/lib/libmpi.so" CACHE FILEPATH "MPI of the board" FORCE)
     set(MPI_CXX_LIB_NAMES mpi CACHE STRING "MPI of the board" FORCE)
     break()
   endif()

@@ -73,6 +73,16 @@ class Sysroot(Case):
         self.assertEqual(status, 1)
         self.assertIn("openmpi/lib/libmpi.so is a link to /etc/alternatives/none, which is missing", said)
 
+    def test_an_open_mpi_of_ones_own(self):
+        (self.root / "usr/local").mkdir()
+        (self.root / LIB / "openmpi").rename(self.root / "usr/local/openmpi")
+        self.assertEqual(self.check()[0], 1)
+        for folder in "include", "lib":
+            (self.root / "usr/local/openmpi" / folder).rename(self.root / "usr/local" / folder)
+        (self.root / "usr/local/lib/libmpi.so").unlink()
+        (self.root / "usr/local/lib/libmpi.so").write_text("")
+        self.assertEqual(self.check(), (0, COMPLETE))
+
     def test_without_a_c_library(self):
         shutil.rmtree(self.root / LIB)
         self.assertEqual(self.check(), (1, "MISSING    no usr/lib/ARCHITECTURE/libc.so (Debian: libc6-dev)\n"))
