@@ -62,6 +62,11 @@ class Commands(unittest.TestCase):
                 self.assertIn("--rounds N", said.stdout)
                 self.assertEqual("--paper FILE" in said.stdout, command not in ("predictions", "splits", "schemes"))
 
+    def test_help_of_deployments(self):
+        said = self.call("deployments", "--help")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn("--sysroot DIR", said.stdout)
+
     def test_mistakes(self):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             print("{", file=file, flush=True)
