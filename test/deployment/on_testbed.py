@@ -18,7 +18,9 @@ TESTBED = ROOT / 'test/testbed/testbed'
 DIGITS = ROOT / 'examples/digits'
 SITE = FOLDER / 'site'
 HOSTS = [f'h{k + 1}' for k in range(COUNT)]
-CUTS = {2: ['conv3'], 4: ['conv2', 'conv3', 'fc1'], 8: ['conv1', 'relu1', 'conv2', 'conv3', 'pool3', 'fc1', 'fc2']}
+# The first layer of each rank but the first. The first two ranks are on the first host.
+CUTS = {2: ['conv2', 'conv3'], 4: ['conv1', 'conv2', 'conv3', 'fc1'],
+        8: ['conv1', 'relu1', 'conv2', 'relu2', 'conv3', 'pool3', 'fc1', 'fc2']}
 
 SHIM = r'''
 #include <string.h>
@@ -44,7 +46,7 @@ def plan(cuts):
     layers = [layer['name'] for layer in json.loads((FOLDER / 'net/digits.json').read_text())['layers']]
     first = [0, *[layers.index(cut) for cut in cuts], len(layers)]
     hosts = ', '.join(f'dice::host<"{host}", pc>' for host in HOSTS)
-    lines = ',\n'.join(f'dice::dev<{k}, dice::cores<{k % 2}>, dice::on<"{HOSTS[k]}">>, dice::layers<dice::range<digits::{layers[a]}, '
+    lines = ',\n'.join(f'dice::dev<{k}, dice::cores<{k % 2}>, dice::on<"{HOSTS[max(k - 1, 0)]}">>, dice::layers<dice::range<digits::{layers[a]}, '
                        f'digits::{layers[b - 1]}>>' for k, (a, b) in enumerate(zip(first, first[1:])))
     return ('#include <dice/dice.hpp>\n#include "digits.hpp"\n'
             'using pc = dice::board<"pc", dice::ram<(1LL << 30)>, dice::processor<dice::cpu, dice::gflops<9>, dice::gbytes_per_s<9>>>;\n'
@@ -108,20 +110,20 @@ def main():
         sh(TESTBED, 'restore', last)
 
         unpack(last, numbers, of=HOSTS[1])
-        expect('the package of another host', rf'rank {COUNT - 1} \(host {last}\): .*rank', start())
+        expect('the package of another host', rf'rank {COUNT} \(host {last}\): .*rank', start())
 
         unpack(last, numbers)
         sh(TESTBED, 'run', '-h', last, 'truncate', '-s', '-4096', SITE / 'numbers/numbers.packed')
         expect('a package that is cut short', rf'\(host {last}\): .*cut short', start())
         unpack(last, numbers)
 
-        retrained(program, COUNT - 1, last)
-        expect('weights of another training', rf'different trainings: rank 0 .*rank {COUNT - 1} \(host {last}\)', start())
+        retrained(program, COUNT, last)
+        expect('weights of another training', rf'different trainings: rank 0 .*rank {COUNT} \(host {last}\)', start())
         unpack(last, numbers)
 
         changed = build_changed()
         sh(TESTBED, 'run', '-h', last, 'sh', '-c', f'cp {changed}/{last}/numbers/numbers {SITE}/numbers/numbers')
-        expect('a program with another plan', rf'rank {COUNT - 1} \(host {last}\) runs the plan \w+, rank 0 \(host h1\) the plan', start())
+        expect('a program with another plan', rf'rank {COUNT} \(host {last}\) runs the plan \w+, rank 0 \(host h1\) the plan', start())
         unpack(last, numbers)
 
         (FOLDER / 'shim.c').write_text(SHIM)
