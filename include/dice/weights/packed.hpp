@@ -35,6 +35,7 @@ namespace dice::weights {
 struct identity {
   std::vector<std::pair<std::string, std::string>> lines;
   std::string pinned{};  ///< the content digest that the weights must have; empty: any
+  friend bool operator==(const identity&, const identity&) = default;
 };
 
 /// What a file of packed weights says about itself, and no program knows before.
