@@ -83,12 +83,52 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 #endif
 }
 
+// For sums that fill the registers. On 64-bit ARM each is one instruction and stays where it is written: GCC 12 would load
+// so early that some sums no longer fit.
+#if defined(__aarch64__)
+inline constexpr bool multiplies_by_lane = true;
+/// sum += w · x[Lane].
+template <int Lane> [[gnu::always_inline]] inline void add_product(vec& sum, vec w, vec x) {
+  asm volatile("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(sum) : "w"(w), "w"(x), "i"(Lane));
+}
+/// Loads the 2 · width elements from p + Offset on.
+template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* p, vec& a, vec& b) {
+  asm volatile("ldp %q0, %q1, [%2, %3]"
+               : "=w"(a), "=w"(b)
+               : "r"(p), "i"(Offset * sizeof(float)), "m"(*reinterpret_cast<const float(*)[Offset + 2 * width]>(p)));
+}
+/// Prefetches p[Offset].
+template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) {
+  asm volatile("prfm pldl1keep, [%0, %1]" : : "r"(p), "i"(Offset * sizeof(float)));
+}
+/// Loads p[Offset] into lane 0.
+template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p) {
+  vec v;
+  asm volatile("ldr %s0, [%1, %2]"
+               : "=w"(v)
+               : "r"(p), "i"(Offset * sizeof(float)), "m"(*reinterpret_cast<const float(*)[Offset + 1]>(p)));
+  return v;
+}
+#else
+inline constexpr bool multiplies_by_lane = false;
+template <int Lane> [[gnu::always_inline]] inline void add_product(vec& sum, vec w, vec x) {
+  sum = fma(splat(x[Lane]), w, sum);
+}
+template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* p, vec& a, vec& b) {
+  a = load(p + Offset), b = load(p + Offset + width);
+}
+template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) { __builtin_prefetch(p + Offset); }
+template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p) { return splat(p[Offset]); }
+#endif
+
 /// Both return NaN if `a` is NaN. Written as intrinsics, since GCC does not see that they are one instruction.
 [[gnu::always_inline]] inline vec maximum(vec a, vec b) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(_mm512_maskz_max_ps(0xffff, reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(a)));
 #elif defined(__AVX__)
   return reinterpret_cast<vec>(_mm256_max_ps(reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(a)));
+#elif defined(__aarch64__)
+  return reinterpret_cast<vec>(vmaxq_f32(reinterpret_cast<float32x4_t>(a), reinterpret_cast<float32x4_t>(b)));
 #else
   return a < b ? b : a;
 #endif
@@ -98,13 +138,21 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
   return reinterpret_cast<vec>(_mm512_maskz_min_ps(0xffff, reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(a)));
 #elif defined(__AVX__)
   return reinterpret_cast<vec>(_mm256_min_ps(reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(a)));
+#elif defined(__aarch64__)
+  return reinterpret_cast<vec>(vminq_f32(reinterpret_cast<float32x4_t>(a), reinterpret_cast<float32x4_t>(b)));
 #else
   return a > b ? b : a;
 #endif
 }
 
 /// The larger of each pair of lanes; NaN wins, as in PyTorch's pooling.
-[[gnu::always_inline]] inline vec larger(vec a, vec b) { return b != b ? b : maximum(a, b); }
+[[gnu::always_inline]] inline vec larger(vec a, vec b) {
+#if defined(__aarch64__)
+  return maximum(a, b);
+#else
+  return b != b ? b : maximum(a, b);
+#endif
+}
 
 /// Every second of the 2 · width elements from p on: p[0], p[2], …
 [[gnu::always_inline]] inline vec load_even(const float* p) {

@@ -11,40 +11,67 @@
 
 namespace dice::kernels::openmp {
 
-/// A row of output pixels of one vector of channels, and the rows of input and weights under it.
+/// A row of output pixels of a block of channels, and the rows of input and weights under it; advanced from vector to vector
+/// of the channels.
 struct depthwise_row {
   const algorithm::convolution* form;
-  const float* input;    ///< the block's plane, at the vector's lanes
-  const float* weights;  ///< (tap, channel of the block), at the vector's lanes
-  vec bias;
+  const float* input;           ///< the block's plane
+  const float *weights, *bias;  ///< (tap, channel of the block); (channel)
   std::int64_t y;
-  float* output;  ///< the row, at the vector's lanes
+  float* output;  ///< the row
   const epilogue* finish;
 };
 
+/// Adds the products of one row of the window and of the input, where the window has three columns without dilation. Loads
+/// what neighbouring pixels share only once. `from`: column `at` of the input; with `Border` this and the last one may lie
+/// outside, and count as zeros.
+template <int Stride, bool Border, int Pixels>
+[[gnu::always_inline]] inline void add_three_taps(vec (&sum)[Pixels], const float* from, std::int64_t at,
+                                                  std::int64_t columns, const float* weights) {
+  constexpr int n = (Pixels - 1) * Stride + 3;
+  vec in[n];
+  in[0] = Border && at < 0 ? vec{} : load(from);
+  DICE_UNROLL
+  for (int i = 1; i + 1 < n; ++i) in[i] = load(from + i * block);
+  in[n - 1] = Border && at + n > columns ? vec{} : load(from + (n - 1) * block);
+  DICE_UNROLL
+  for (int k = 0; k < 3; ++k) {
+    const vec w = load(weights + k * block);
+    DICE_UNROLL
+    for (int p = 0; p < Pixels; ++p) sum[p] = fma(w, in[p * Stride + k], sum[p]);
+  }
+}
+
 /// Computes pixels from x on, Stride apart in the input (0: the layer's stride). With `Border`, taps outside the input count
-/// as zeros.
-template <int Pixels, int Stride, bool Border, class F>
+/// as zeros. `Three`: as add_three_taps expects.
+template <int Pixels, int Stride, bool Border, bool Three, class F>
 [[gnu::always_inline]] inline void depthwise_tile(const depthwise_row& r, std::int64_t x, const F& activation) {
   const auto& f = *r.form;
   const auto stride = Stride ? Stride : f.x.stride;
   vec sum[Pixels];
   DICE_UNROLL
-  for (int p = 0; p < Pixels; ++p) sum[p] = r.bias;
+  for (int p = 0; p < Pixels; ++p) sum[p] = load(r.bias);
   const float* weights = r.weights;
-  for (std::int64_t ky = 0; ky < f.y.kernel; ++ky) {
-    const auto y = r.y * f.y.stride + ky * f.y.dilation - f.y.pad;
-    if (y < 0 || y >= f.y.in) {
+  const auto rows = f.y.in, columns = f.x.in, step = f.y.dilation, left = x * stride - f.x.pad;
+  auto y = r.y * f.y.stride - f.y.pad;
+  const float* from = r.input + (y * columns + left) * block;
+  for (auto ky = f.y.kernel; ky > 0; --ky, y += step, from += step * columns * block) {
+    if (static_cast<std::uint64_t>(y) >= static_cast<std::uint64_t>(rows)) {  // also if negative
       weights += f.x.kernel * block;
       continue;
     }
-    auto at = x * stride - f.x.pad;
-    for (std::int64_t kx = 0; kx < f.x.kernel; ++kx, at += f.x.dilation, weights += block) {
+    if constexpr (Three) {
+      add_three_taps<Stride, Border>(sum, from, left, columns, weights);
+      weights += 3 * block;
+      continue;
+    }
+    auto at = left;
+    const float* in = from;
+    for (std::int64_t kx = 0; kx < f.x.kernel; ++kx, at += f.x.dilation, in += f.x.dilation * block, weights += block) {
       const vec w = load(weights);
-      const float* in = r.input + (y * f.x.in + at) * block;
       DICE_UNROLL
       for (int p = 0; p < Pixels; ++p) {
-        if (Border && (at + p * stride < 0 || at + p * stride >= f.x.in)) continue;
+        if (Border && (at + p * stride < 0 || at + p * stride >= columns)) continue;
         sum[p] = fma(w, load(in + p * stride * block), sum[p]);
       }
     }
@@ -62,8 +89,10 @@ template <int Pixels, int Stride, bool Border, class F>
 
 /// Computes pixels [begin, end) of the row, in pieces of two sizes, the rest one by one. The last piece may overlap the one
 /// before.
-template <int Stride> DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, std::int64_t end) {
-  constexpr int small = 7, large = platform::vector_registers >= 32 ? 14 : small;
+template <int Stride, bool Three = false>
+DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, std::int64_t end) {
+  // Where a product cannot read memory, loads are shared.
+  constexpr int small = 7, large = platform::vector_registers >= 32 && !multiplies_by_lane ? 14 : small;
   const auto& f = *r.form;
   // Pixels [first, last) have their window within the row.
   const auto first = (f.x.pad + f.x.stride - 1) / f.x.stride;
@@ -71,30 +100,36 @@ template <int Stride> DICE_SHARED void depthwise_pixels(const depthwise_row& r, 
   const auto last = fits < 0 ? 0 : fits / f.x.stride + 1;
   with_activation(
       *r.finish, [&](const auto& activation) __attribute__((always_inline)) {
-        const auto piece = [&]<int Pixels>(std::int64_t x) __attribute__((always_inline)) {
-          if (x >= first && x + Pixels <= last) depthwise_tile<Pixels, Stride, false>(r, x, activation);
-          else depthwise_tile<Pixels, Stride, true>(r, x, activation);
-        };
-        auto x = begin;
-        if constexpr (Stride > 0) {
-          for (; x + large <= end; x += large) piece.template operator()<large>(x);
-          if (const auto rest = end - x; rest > 0 && end - begin >= small) {
-            if (rest > small) piece.template operator()<small>(x);
-            piece.template operator()<small>(end - small);
-            x = end;
+        auto v = r;
+        for (int lane = 0; lane < block;
+             lane += width, v.input += width, v.weights += width, v.bias += width, v.output += width) {
+          const auto piece = [&]<int Pixels>(std::int64_t x) __attribute__((always_inline)) {
+            if (x >= first && x + Pixels <= last) depthwise_tile<Pixels, Stride, false, Three>(v, x, activation);
+            else depthwise_tile<Pixels, Stride, true, Three>(v, x, activation);
+          };
+          auto x = begin;
+          if constexpr (Stride > 0) {
+            for (; x + large <= end; x += large) piece.template operator()<large>(x);
+            if (const auto rest = end - x; rest > 0 && end - begin >= small) {
+              if (rest > small) piece.template operator()<small>(x);
+              piece.template operator()<small>(end - small);
+              x = end;
+            }
           }
+          for (; x < end; ++x) piece.template operator()<1>(x);
         }
-        for (; x < end; ++x) piece.template operator()<1>(x);
       });
-  finish_pixels(*r.finish, r.output + begin * block, static_cast<int>(end - begin), width);
+  finish_pixels(*r.finish, r.output + begin * block, static_cast<int>(end - begin), block);
 }
 
 /// All images and channels, as far as `w` goes. `packed`: weights (block, tap, channel), then the bias.
 inline void convolve_depthwise(const algorithm::convolution& form, const window& w, const call& c, const epilogue& e) {
   const float* packed = reinterpret_cast<const float*>(c.packed);
-  const auto row = form.x.stride == 1   ? &depthwise_pixels<1>
-                   : form.x.stride == 2 ? &depthwise_pixels<2>
-                                        : &depthwise_pixels<0>;
+  auto row = form.x.stride == 1 ? &depthwise_pixels<1> : form.x.stride == 2 ? &depthwise_pixels<2> : &depthwise_pixels<0>;
+  if constexpr (multiplies_by_lane)
+    if (form.x.kernel == 3 && form.x.dilation == 1 && form.x.stride <= 2 && form.x.pad <= 1 &&
+        (form.x.out - 1) * form.x.stride - form.x.pad + 2 <= form.x.in)
+      row = form.x.stride == 1 ? &depthwise_pixels<1, true> : &depthwise_pixels<2, true>;
   const auto blocks = form.out_blocks(), taps = form.taps();
   const float* bias = packed + form.weight_elements();
   const auto planes = form.images * blocks;
@@ -103,15 +138,14 @@ inline void convolve_depthwise(const algorithm::convolution& form, const window&
                 taps * w.columns() * block_vectors, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
                   const auto b = plane % blocks;
                   for (auto y = w.top + begin; y < w.top + end; ++y)
-                    for (int lane = 0; lane < block; lane += width)
-                      row({.form = &form,
-                           .input = c.inputs[0] + plane * from + lane,
-                           .weights = packed + b * taps * block + lane,
-                           .bias = load(bias + b * block + lane),
-                           .y = y,
-                           .output = c.output + plane * to + y * form.x.out * block + lane,
-                           .finish = &e},
-                          w.left, w.right);
+                    row({.form = &form,
+                         .input = c.inputs[0] + plane * from,
+                         .weights = packed + b * taps * block,
+                         .bias = bias + b * block,
+                         .y = y,
+                         .output = c.output + plane * to + y * form.x.out * block,
+                         .finish = &e},
+                        w.left, w.right);
                 });
 }
 

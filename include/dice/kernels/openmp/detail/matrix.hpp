@@ -18,21 +18,27 @@ inline void dot_tile(const float* x, const float* w, std::ptrdiff_t depth, const
   DICE_UNROLL
   for (int r = 0; r < Rows; ++r) DICE_UNROLL
   for (int n = 0; n < columns; ++n) sums[r][n] = vec{};
-  std::ptrdiff_t k = 0;
-  for (; k + width <= depth; k += width) {
+  const auto add = [&](std::ptrdiff_t k) __attribute__((always_inline)) {
     vec a[Rows];
     DICE_UNROLL
     for (int r = 0; r < Rows; ++r) a[r] = load(x + r * depth + k);
     DICE_UNROLL
     for (int n = 0; n < columns; ++n) {
-      const float* p = w + n * depth + k;
-      // Four streams at once; the hardware prefetcher stops at every page.
-      if constexpr (Rows == 1) __builtin_prefetch(p + 512);
-      const vec b = load(p);
+      const vec b = load(w + n * depth + k);
       DICE_UNROLL
       for (int r = 0; r < Rows; ++r) sums[r][n] = fma(a[r], b, sums[r][n]);
     }
+  };
+  constexpr int line = 16;  // elements of a cache line
+  std::ptrdiff_t k = 0;
+  for (; k + line <= depth; k += line) {
+    // Four streams at once; the hardware prefetcher stops at every page.
+    if constexpr (Rows == 1) DICE_UNROLL
+    for (int n = 0; n < columns; ++n) __builtin_prefetch(w + n * depth + k + 512);
+    DICE_UNROLL
+    for (int i = 0; i < line; i += width) add(k + i);
   }
+  for (; k + width <= depth; k += width) add(k);
   if (const auto rest = depth - k; rest > 0) {
     DICE_UNROLL
     for (int n = 0; n < columns; ++n) {

@@ -1,0 +1,160 @@
+// The sums of a register tile, in two forms. By vector: each input is copied to all lanes and multiplied by vectors of
+// weights, which is one instruction with a number in memory on x86. By lane, on 64-bit ARM: vectors of weights are
+// multiplied by one lane of a vector of inputs. The order of additions is the same.
+#pragma once
+
+#include "dice/kernels/detail/epilogue.hpp"
+#include "dice/kernels/detail/vector.hpp"
+#include "dice/tensor/layout.hpp"
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace dice::kernels::openmp {
+
+using namespace detail;
+
+inline constexpr int block = static_cast<int>(tensor::block);
+/// Vectors per block; the most blocks of output channels that a tile computes at once.
+inline constexpr int block_vectors = block / width, tile_blocks = width == block ? 2 : 1;
+/// Pixels of a tile, in two segments: their sums fill the registers that the weights' vectors and one input leave free.
+inline constexpr int segment =
+    (platform::vector_registers - tile_blocks * block_vectors - 1) / (tile_blocks * block_vectors) / 2;
+inline constexpr int tile_pixels = 2 * segment;
+
+/// Elements by which weights are prefetched: a page, at whose end the hardware prefetcher loses their streams. ResNet-50,
+/// most of whose weights come from memory, gains 7 % (Zen 5, one thread; half and four times that distance gained 3 and 4
+/// %).
+inline constexpr std::ptrdiff_t weights_ahead = 1024;
+
+struct tile_call {
+  const float* in[2];              ///< the first pixel of each segment
+  std::ptrdiff_t in_blocks, step;  ///< blocks of input channels (or planes), elements between them
+  int first = 0, last = block;     ///< the first lane of the first block, the end of the last block's
+  const std::ptrdiff_t* taps;      ///< offsets in elements
+  std::ptrdiff_t tap_count;
+  const float* weights;              ///< (block, tap, lane, output channel)
+  std::ptrdiff_t depth;              ///< elements between the weights of two blocks of output channels
+  float* out[2];                     ///< of each segment
+  std::ptrdiff_t plane;              ///< elements between blocks of output channels
+  const float* bias = nullptr;       ///< initial value of the sums of each output channel; null: 0
+  bool resume = false;               ///< the sums begin with what is in the output
+  const epilogue* finish = nullptr;  ///< null: the sums are stored as they are
+  bool ahead = false;                ///< prefetches the input's next pixels, which nobody has read yet
+};
+
+/// Adds all products to the sums of both segments.
+template <int Lanes, int Pixels, int Vectors>
+[[gnu::always_inline]] inline void add_by_vector(vec (&sum)[2][Pixels][Vectors], const tile_call& c) {
+  constexpr int blocks = Vectors / block_vectors;
+  const float *x0 = c.in[0], *x1 = c.in[1], *weights = c.weights;
+  const auto depth = c.depth;
+  for (std::ptrdiff_t b = 0; b < c.in_blocks; ++b, x0 += c.step, x1 += c.step) {
+    const int from = Lanes == 1 || b > 0 ? 0 : c.first, to = Lanes == 1 ? 1 : b + 1 < c.in_blocks ? block : c.last;
+    for (std::ptrdiff_t t = 0; t < c.tap_count; ++t) {
+      const float *p0 = x0 + c.taps[t], *p1 = x1 + c.taps[t];
+      if (Lanes > 1 && c.ahead && t == 0) {
+        DICE_UNROLL
+        for (int p = 0; p < 2 * Pixels; ++p) __builtin_prefetch(p0 + (2 * Pixels + p) * Lanes);
+      }
+      for (int k = from; k < to; ++k, weights += block) {
+        vec w[Vectors];
+        DICE_UNROLL
+        for (int v = 0; v < Vectors; ++v) w[v] = load(weights + v / block_vectors * depth + v % block_vectors * width);
+        DICE_UNROLL
+        for (int o = 0; o < blocks; ++o) __builtin_prefetch(weights + o * depth + weights_ahead);
+        DICE_UNROLL
+        for (int p = 0; p < Pixels; ++p) {
+          const vec in = splat(p0[p * Lanes + k]);
+          DICE_UNROLL
+          for (int v = 0; v < Vectors; ++v) sum[0][p][v] = fma(in, w[v], sum[0][p][v]);
+        }
+        DICE_UNROLL
+        for (int p = 0; p < Pixels; ++p) {
+          const vec in = splat(p1[p * Lanes + k]);
+          DICE_UNROLL
+          for (int v = 0; v < Vectors; ++v) sum[1][p][v] = fma(in, w[v], sum[1][p][v]);
+        }
+      }
+    }
+  }
+}
+
+/// f(0), …, f(N - 1), as constants.
+template <int N, class F> [[gnu::always_inline]] inline void unrolled(const F& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    (f(std::integral_constant<int, I>()), ...);
+  }
+  (std::make_integer_sequence<int, N>{});
+}
+
+/// sum += the products of Count input channels, where multiplies_by_lane. Lanes elements apart from p0 and p1 on are the
+/// pixels of both segments; from w on, the weights of a block of output channels.
+template <int Count, int Lanes, int Pixels>
+[[gnu::always_inline]] inline void add_channels(vec (&sum)[2][Pixels][block_vectors], const float* p0, const float* p1,
+                                                const float* w) {
+  // What is loaded at once: some channels of a pixel, one channel of a segment that nearly fills a vector, or one number.
+  // The vector of a segment has one number more, which lies between the first pixel of both segments and their last.
+  constexpr bool segments = Lanes == 1 && Pixels == width - 1;
+  constexpr int channels = Count < width ? 1 : width;
+  vec in[2][Pixels], pair[2];
+  unrolled<Count>([&](auto k) __attribute__((always_inline)) {
+    if constexpr (segments) {
+      in[0][0] = load(p0), in[1][0] = load(p1 - 1);
+    } else if constexpr (k % channels == 0) {
+      unrolled<Pixels>([&](auto p) __attribute__((always_inline)) {
+        constexpr int at = p * Lanes + k;
+        if constexpr (channels == 1) in[0][p] = load_one<at>(p0), in[1][p] = load_one<at>(p1);
+        else in[0][p] = load(p0 + at), in[1][p] = load(p1 + at);
+      });
+    }
+    if constexpr (Lanes > 1) prefetch<k * block + weights_ahead>(w);
+    unrolled<block_vectors>([&](auto v) __attribute__((always_inline)) {
+      if constexpr (v % 2 == 0) load_pair<k * block + v * width>(w, pair[0], pair[1]);
+      unrolled<2 * Pixels>([&](auto i) __attribute__((always_inline)) {
+        constexpr int s = i / Pixels, p = i % Pixels;
+        if constexpr (segments) add_product<p + s>(sum[s][p][v], pair[v % 2], in[s][0]);
+        else add_product<k % channels>(sum[s][p][v], pair[v % 2], in[s][p]);
+      });
+    });
+  });
+}
+
+/// The same as add_by_vector, where multiplies_by_lane.
+template <int Lanes, int Pixels>
+[[gnu::always_inline]] inline void add_by_lane(vec (&sum)[2][Pixels][block_vectors], const tile_call& c) {
+  const float *x0 = c.in[0], *x1 = c.in[1], *weights = c.weights;
+  const auto* const taps = c.taps;
+  const auto each_tap = [&](const auto& add) __attribute__((always_inline)) {
+    std::ptrdiff_t t = 0;
+    do add(x0 + taps[t], x1 + taps[t]);
+    while (++t < c.tap_count);
+  };
+  for (std::ptrdiff_t b = 0; b < c.in_blocks; ++b, x0 += c.step, x1 += c.step) {
+    const int from = Lanes == 1 || b > 0 ? 0 : c.first, to = Lanes == 1 ? 1 : b + 1 < c.in_blocks ? block : c.last;
+    if (Lanes > 1 && c.ahead) {
+      DICE_UNROLL
+      for (int p = 0; p < 2 * Pixels; ++p) __builtin_prefetch(x0 + taps[0] + (2 * Pixels + p) * Lanes);
+    }
+    if (to - from == Lanes) {
+      each_tap([&](const float* p0, const float* p1) __attribute__((always_inline)) {
+        add_channels<Lanes, Lanes>(sum, p0, p1, weights);
+        weights += Lanes * block;
+      });
+    } else {  // no loops, whose bounds the compiler would compute in advance
+      each_tap([&](const float* p0, const float* p1) __attribute__((always_inline)) {
+        p0 += from, p1 += from;
+        const auto add = [&]<int Count>(std::integral_constant<int, Count>) __attribute__((always_inline)) {
+          if (!((to - from) & Count)) return;
+          add_channels<Count, Lanes>(sum, p0, p1, weights);
+          p0 += Count, p1 += Count, weights += Count * block;
+        };
+        add(std::integral_constant<int, 8>()), add(std::integral_constant<int, 4>());
+        add(std::integral_constant<int, 2>()), add(std::integral_constant<int, 1>());
+      });
+    }
+  }
+}
+
+}  // namespace dice::kernels::openmp
