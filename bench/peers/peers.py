@@ -56,8 +56,8 @@ def build(work, targets, *definitions):
     call(["cmake", "--build", work / "build", "--parallel", len(host.cores()), "--target", *targets], work / "build.log")
 
 
-def prepare(work, networks):
-    """Makes environment, models and programs, unless they exist."""
+def prepare_models(work, networks):
+    """Makes environment and models, unless they exist."""
     python, models = work / "venv/bin/python", work / "models"
     stamp, wanted = work / "venv/.requirements", (HERE / "requirements.txt").read_text()
     models.mkdir(parents=True, exist_ok=True)
@@ -82,6 +82,11 @@ def prepare(work, networks):
             for left in [*models.glob(f"{name}.pnnx*"), *models.glob(f"{name}_*.py")]:
                 left.unlink()
             shutil.rmtree(scratch)
+
+
+def prepare(work, networks):
+    """Makes environment, models and programs, unless they exist."""
+    prepare_models(work, networks)
     build(work, [f"peer_{n}" for n in networks])
     for name in networks:
         program = work / f"build/peer_{name}"
