@@ -175,7 +175,7 @@ class Verify(unittest.TestCase):
     def test_weights(self):
         done = self.run_app("--verify")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"^verified 10 tensors, .* KiB, in .* s: '.*digits.safetensors'\n$")
+        self.assertRegex(done.stdout, r"^verified 10 tensors, .* KiB, in .* s: '.*digits.safetensors' \(digest [0-9a-f]{16}…\)\n$")
         whole = self.weights.read_bytes()
         self.damage(self.weights, -5)
         ways = ["", "threads"] + (["mpi"] if MPIRUN else [])

@@ -147,7 +147,7 @@ class rank_job {
       const auto begin = runtime::now();
       warning = me_.equip(options_.weights, options_.packed, in_flight(), options_.verify);
       if (options_.verify) {
-        const auto line = measure::verified_text(me_.verified(), runtime::now() - begin, me_.weights_path());
+        const auto line = measure::verified_text(me_.verified(), runtime::now() - begin, me_.weights_path(), me_.weights_digest());
         text::print_error("dice: " + me_.where_text() + ": " + line);
       }
       for (int l = 0; l < program_.layers.size(); ++l) {

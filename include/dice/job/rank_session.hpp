@@ -94,8 +94,10 @@ class rank_session {
           where_text(static_cast<int>(r), host) + " has '" + path + "' (digest " + weights::shown_digest(content) + ")";
       if (r == 0) first_content = content, first_said = said;
       if (content != first_content && mixed.empty())
-        mixed =
-            "the weights are of different trainings: " + first_said + ", " + said + "; copy the same weights to all hosts";
+        mixed = "the weights are of different trainings: " + first_said + ", " + said +
+                (program_.board.empty() ? "; copy the same weights to all hosts"
+                                        : "; give each host its own weights of one training: its package, or what --pack "
+                                          "--ranks writes for its ranks");
     }
     return first.empty() ? mixed : first;
   }
@@ -224,7 +226,7 @@ class rank_session {
   [[gnu::cold]] std::string equip(const std::string& plain, const std::string& packed, int in_flight, bool verify = false) {
     auto warning = start_threads();
     const auto warn = [&](const std::string& more) { warning += (warning.empty() || more.empty() ? "" : "; ") + more; };
-    warn(host_elsewhere());
+    if (program_.board.empty()) warn(host_elsewhere());  // else its weights belong to the host, whatever that is called
     if (const auto r = static_cast<std::size_t>(rank()); program_.opener(r)) open_accelerator(r, in_flight);
     const std::string option = engine_ ? "engine_options::weights" : "--weights";
     const auto items = runtime::weights_of(program_);
@@ -250,6 +252,12 @@ class rank_session {
     try {
       weights_path_ = weights::find(program_.weights, plain, program_.weights_folder, option);
     } catch (const files::error& e) {
+      if (!program_.board.empty() && plain.empty())
+        throw files::error(unfit.empty() ? "there are no weights: '" + weights::program_path() +
+                                               ".packed' is missing; unpack the package of this host again, or name weights "
+                                               "with --packed or " +
+                                               option
+                                         : unfit);
       if (unfit.empty()) throw;
       throw files::error(unfit + "; " + e.what());
     }
@@ -267,6 +275,8 @@ class rank_session {
   weights::verified verified() const { return verified_; }
   /// The file that equip() found.
   const std::string& weights_path() const { return weights_path_; }
+  /// The digest of the weights in it.
+  const std::string& weights_digest() const { return content_; }
 
   /// Tests whether this MPI can send messages from and to GPU memory. Collective; returns an error as agree() does. An MPI
   /// that cannot may end the program instead, so a warning is printed first.

@@ -20,12 +20,13 @@
 
 namespace dice::measure {
 
-/// "verified 12 tensors, 1.2 MiB, in 0.004 s: 'digits.safetensors'".
-inline std::string verified_text(const weights::verified& v, std::int64_t nanoseconds, const std::string& file) {
+/// "verified 12 tensors, 1.2 MiB, in 0.004 s: 'digits.safetensors' (digest 0123456789abcdef…)".
+inline std::string verified_text(const weights::verified& v, std::int64_t nanoseconds, const std::string& file,
+                                 const std::string& digest) {
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.3g s", static_cast<double>(nanoseconds) * 1e-9);
   return "verified " + std::to_string(v.tensors) + (v.tensors == 1 ? " tensor, " : " tensors, ") +
-         text::bytes_text(v.bytes) + ", in " + seconds + ": '" + file + "'";
+         text::bytes_text(v.bytes) + ", in " + seconds + ": '" + file + "' (digest " + weights::shown_digest(digest) + ")";
 }
 
 /// Runs --verify for all ranks (of a packed file: those in it), with the files as job::rank_session::equip chooses them.
@@ -45,7 +46,9 @@ inline std::string verified_text(const weights::verified& v, std::int64_t nanose
       throw files::error(std::string(e.what()) + ", or delete it");
     }
   weights::verified all;
+  std::string digest;
   if (file) {
+    digest = file->about().content;
     for (const int r : file->about().ranks) {
       const auto own = weights::verify(*file, r, items[r], runtime::item_names(p, r));
       all.tensors += own.tensors, all.bytes += own.bytes;
@@ -55,10 +58,10 @@ inline std::string verified_text(const weights::verified& v, std::int64_t nanose
     std::vector<weights::item> every;
     for (const auto& own : items) every.insert(every.end(), own.begin(), own.end());
     all = weights::verify(plain_file, every);
-    path = plain_file.path();
+    path = plain_file.path(), digest = plain_file.content();
   }
   const bool some = file && std::ssize(file->about().ranks) < p.ranks();
-  text::print(verified_text(all, runtime::now() - begin, path) + (some ? ", only of " + file->ranks_text() : "") + "\n");
+  text::print(verified_text(all, runtime::now() - begin, path, digest) + (some ? ", only of " + file->ranks_text() : "") + "\n");
 }
 
 }  // namespace dice::measure
