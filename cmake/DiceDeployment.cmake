@@ -1,6 +1,7 @@
 # dice_add_board(NAME [DICE_BOARD BOARD] [TOOLCHAIN FILE] [SYSROOT FOLDER] [OPTIONS option…])
 # dice_add_deployment(NAME NETWORK network PLAN plan.hpp [MAPPING type] [CLUSTER type] [SOURCES file…] [NETWORKS network…]
-#                     [FILES file…] [FOLDER folder] [MPIRUN_OPTIONS option…] [CONTACT "Name <mail>"] [GPU] [ANY_MAPPING])
+#                     [SETUP file.cmake] [FILES file…] [FOLDER folder] [MPIRUN_OPTIONS option…] [CONTACT "Name <mail>"] [GPU]
+#                     [ANY_MAPPING])
 #
 # A deployment (docs/deployment.md) is a network, and a header that declares a mapping, `deployment`, and its cluster,
 # `machines` (or the types that MAPPING and CLUSTER name). NETWORK is from dice_add_network. Targets:
@@ -11,8 +12,9 @@
 #   NAME-packages  for each host, NAME-packages/HOST.tar.gz; for each kind of board, NAME-packages/NAME-BOARD.deb
 #
 # SOURCES are the program's own sources, if it does not only run dice::main: they include the plan's header, and name the
-# cluster after the mapping, in dice::main or dice::start. NETWORKS are more networks whose headers it includes. FILES go into
-# every package. FOLDER is where packages are unpacked on the hosts, if that is not the same path as on the host that starts
+# cluster after the mapping, in dice::main or dice::start. NETWORKS are more networks whose headers they include; their weights
+# go into every package. SETUP is included in each board's build after the program's target, whose name is in DICE_TARGET: for
+# libraries, folders and definitions of one's own. FILES go into every package. FOLDER is where packages are unpacked on the hosts, if that is not the same path as on the host that starts
 # the job. MPIRUN_OPTIONS are added to mpirun's. CONTACT is the maintainer of the .deb. GPU: ranks run on GPUs.
 # ANY_MAPPING: the boards' programs accept --mapping, and have the kernels for it.
 #
@@ -22,11 +24,11 @@
 # DICE_SYSROOT. OPTIONS are for the cmake command, such as -DOpenMP_CXX_FLAGS=….
 include_guard(GLOBAL)
 
-set(DICE_TOOLCHAIN_DIR "${CMAKE_CURRENT_LIST_DIR}")
-set(DICE_DEPLOYMENT_DIR "${CMAKE_CURRENT_LIST_DIR}/deployment")
+set_property(GLOBAL PROPERTY DICE_LICENCE "${DICE_LICENCE}")  # of an installed dice
 if(NOT DICE_IS_INSTALLED)
-  set(DICE_LICENCE "${PROJECT_SOURCE_DIR}/LICENSE")
+  set_property(GLOBAL PROPERTY DICE_LICENCE "${PROJECT_SOURCE_DIR}/LICENSE")
 endif()
+set_property(GLOBAL PROPERTY DICE_IS_INSTALLED "${DICE_IS_INSTALLED}")
 
 function(dice_add_board name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "DICE_BOARD;TOOLCHAIN;SYSROOT" "OPTIONS")
@@ -41,7 +43,7 @@ function(dice_add_board name)
   if(arg_TOOLCHAIN)
     get_filename_component(toolchain "${arg_TOOLCHAIN}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
     if(NOT EXISTS "${toolchain}")
-      get_filename_component(toolchain "${arg_TOOLCHAIN}" ABSOLUTE BASE_DIR "${DICE_TOOLCHAIN_DIR}")
+      get_filename_component(toolchain "${arg_TOOLCHAIN}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
     endif()
     if(NOT EXISTS "${toolchain}")
       message(FATAL_ERROR "dice_add_board(${name}): there is no toolchain file '${arg_TOOLCHAIN}'")
@@ -55,7 +57,10 @@ function(dice_add_board name)
     get_filename_component(sysroot "${arg_SYSROOT}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
     list(APPEND options "-DCMAKE_SYSROOT=${sysroot}")
   endif()
-  string(MAKE_C_IDENTIFIER "${name}" key)
+  if(NOT name MATCHES "^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    message(FATAL_ERROR "dice_add_board: '${name}' cannot be the name of a folder; use letters, digits and . _ -")
+  endif()
+  string(SHA1 key "${name}")
   set_property(GLOBAL PROPERTY "DICE_BOARD_OPTIONS_${key}" "${options}")
   set_property(GLOBAL APPEND PROPERTY DICE_BOARDS "${name}")
 endfunction()
@@ -80,10 +85,10 @@ function(dice_write_settings file)
 endfunction()
 
 function(dice_add_deployment name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "GPU;ANY_MAPPING" "NETWORK;PLAN;MAPPING;CLUSTER;FOLDER;CONTACT"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "GPU;ANY_MAPPING" "NETWORK;PLAN;MAPPING;CLUSTER;SETUP;FOLDER;CONTACT"
     "SOURCES;NETWORKS;FILES;MPIRUN_OPTIONS")
   set(usage "Usage: dice_add_deployment(NAME NETWORK network PLAN plan.hpp [MAPPING type] [CLUSTER type] [SOURCES file…] "
-            "[NETWORKS network…] [FILES file…] [FOLDER folder] [MPIRUN_OPTIONS option…] [CONTACT \"Name <mail>\"] [GPU] "
+            "[NETWORKS network…] [SETUP file.cmake] [FILES file…] [FOLDER folder] [MPIRUN_OPTIONS option…] [CONTACT \"Name <mail>\"] [GPU] "
             "[ANY_MAPPING])")
   string(JOIN "" usage ${usage})
   if(arg_UNPARSED_ARGUMENTS)
@@ -94,6 +99,8 @@ function(dice_add_deployment name)
     message(FATAL_ERROR "dice_add_deployment: NETWORK and PLAN are needed. ${usage}")
   elseif(NOT name MATCHES "^[a-z0-9][a-z0-9+.-]+$")
     message(FATAL_ERROR "dice_add_deployment: '${name}' cannot be the name of packages; it names Debian packages: use lower-case letters, digits, + - and .")
+  elseif(name MATCHES "^(app|hosts|ranks|run)$")
+    message(FATAL_ERROR "dice_add_deployment: packages have a file '${name}', so their program needs another name")
   elseif(arg_FOLDER AND NOT arg_FOLDER MATCHES "^/[A-Za-z0-9_./+-]*$")
     message(FATAL_ERROR "dice_add_deployment: FOLDER '${arg_FOLDER}' is no absolute path of letters, digits and _ . / + -")
   endif()
@@ -102,15 +109,24 @@ function(dice_add_deployment name)
       message(FATAL_ERROR "dice_add_deployment: MPIRUN_OPTIONS has '${option}' as one word; write its words without quotes")
     endif()
   endforeach()
-  foreach(kind IN ITEMS PLAN SOURCES FILES)
+  foreach(kind IN ITEMS PLAN SOURCES SETUP FILES)
     set(${kind} "")
     foreach(file IN LISTS arg_${kind})
       get_filename_component(file "${file}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
-      if(NOT EXISTS "${file}")
+      if(NOT EXISTS "${file}" OR IS_DIRECTORY "${file}")
         message(FATAL_ERROR "dice_add_deployment: no file '${file}' (${kind} of '${name}')")
       endif()
       list(APPEND ${kind} "${file}")
     endforeach()
+  endforeach()
+  set(taken ${name} ${name}.packed app hosts ranks run manifest.json LICENSE.dice NOTICES)
+  foreach(file IN LISTS FILES)
+    get_filename_component(file "${file}" NAME)
+    if(file IN_LIST taken OR NOT file MATCHES "^[^\"\\]+$")
+      message(FATAL_ERROR "dice_add_deployment: packages have a file '${file}' already, or it cannot be listed in JSON; "
+                          "give this one of FILES another name")
+    endif()
+    list(APPEND taken "${file}")
   endforeach()
 
   set(network "${arg_NETWORK}")
@@ -166,12 +182,18 @@ int main(int argc, char** argv) { return dice::main<@network@::network, @mapping
     set(sources "${main}")
   endif()
   set(any_mapping ${arg_ANY_MAPPING})
-  dice_write_settings("${settings}/${name}.program.cmake" name sources include_folders forced_includes any_mapping)
+  set(setup "${SETUP}")
+  dice_write_settings("${settings}/${name}.program.cmake" name sources include_folders forced_includes any_mapping setup)
   set_property(GLOBAL APPEND PROPERTY DICE_DEPLOYMENTS "${settings}/${name}.program.cmake")
 
   # How the boards' programs and the packages are made: read by deployment/build.cmake.
   set(program "$<TARGET_FILE:${name}>")
   set(gpu ${arg_GPU})
+  set(more_weights "")
+  foreach(each IN LISTS arg_NETWORKS)
+    get_target_property(folder dice_network_${each} INTERFACE_INCLUDE_DIRECTORIES)
+    list(APPEND more_weights "${folder}/${each}.safetensors")
+  endforeach()
   set(files "${FILES}")
   set(folder "${arg_FOLDER}")
   set(mpirun_options "${arg_MPIRUN_OPTIONS}")
@@ -186,32 +208,33 @@ int main(int argc, char** argv) { return dice::main<@network@::network, @mapping
   set(boards_folder "${CMAKE_BINARY_DIR}/dice_boards")
   set(packages_folder "${CMAKE_CURRENT_BINARY_DIR}/${name}-packages")
   list(GET include_folders 0 network_folder)
-  set(licence "${DICE_LICENCE}")
+  get_property(licence GLOBAL PROPERTY DICE_LICENCE)
+  get_property(installed GLOBAL PROPERTY DICE_IS_INSTALLED)
   set(dice_folder "")  # or dice is installed
-  if(NOT DICE_IS_INSTALLED)
-    get_filename_component(dice_folder "${DICE_DEPLOYMENT_DIR}/../.." ABSOLUTE)
+  if(NOT installed)
+    get_filename_component(dice_folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}" DIRECTORY)
   endif()
-  get_filename_component(package_file "${DICE_DEPLOYMENT_DIR}/.." ABSOLUTE)  # of an installed dice
-  set(generator "${CMAKE_GENERATOR}")
+  set(package_file "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")  # of an installed dice
+  string(REPLACE "Ninja Multi-Config" "Ninja" generator "${CMAKE_GENERATOR}")
   set(make_program "${CMAKE_MAKE_PROGRAM}")
   set(compiler "${CMAKE_CXX_COMPILER}")
-  set(launcher "${CMAKE_CXX_COMPILER_LAUNCHER}")
-  set(prefix_path "${CMAKE_PREFIX_PATH}")
-  set(passed_on "")  # variables of dice's that concern what is compiled
-  foreach(variable IN ITEMS DICE_LIBRARY_OPTIMISED DICE_CUDA_ARCHITECTURES)
+  # These can be lists, which do not survive on a command line.
+  set(cache "")
+  foreach(variable IN ITEMS CMAKE_CXX_COMPILER_LAUNCHER CMAKE_PREFIX_PATH DICE_LIBRARY_OPTIMISED DICE_CUDA_ARCHITECTURES)
     if(DEFINED ${variable})
-      string(REPLACE ";" "\\;" value "${${variable}}")
-      list(APPEND passed_on "-D${variable}=${value}")
+      string(APPEND cache "set(${variable} [==[${${variable}}]==] CACHE STRING \"\" FORCE)\n")
     endif()
   endforeach()
+  file(GENERATE OUTPUT "${settings}/${name}.cache.cmake" CONTENT "${cache}")
   set(build_type "$<IF:$<CONFIG:>,Release,$<CONFIG>>")
-  dice_write_settings("${settings}/${name}.cmake" name network network_folder program gpu files folder mpirun_options contact
-    version licence settings boards_folder packages_folder dice_folder package_file generator make_program compiler launcher
-    prefix_path passed_on build_type)
+  dice_write_settings("${settings}/${name}.cmake" name network network_folder more_weights program gpu files folder mpirun_options
+    contact version licence settings boards_folder packages_folder dice_folder package_file generator make_program compiler
+    build_type)
 
   foreach(action IN ITEMS boards packages)
     add_custom_target(${name}-${action}
-      COMMAND "${CMAKE_COMMAND}" "-DDEPLOYMENT=${settings}/${name}.cmake" -DACTION=${action} -P "${DICE_DEPLOYMENT_DIR}/build.cmake"
+      COMMAND "${CMAKE_COMMAND}" "-DDEPLOYMENT=${settings}/${name}.cmake" -DACTION=${action} -P
+              "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/deployment/build.cmake"
       USES_TERMINAL VERBATIM)
     add_dependencies(${name}-${action} ${name})
   endforeach()
@@ -230,7 +253,7 @@ function(dice_write_boards settings)
   list(REMOVE_DUPLICATES boards)
   set(variables boards)
   foreach(board IN LISTS boards)
-    string(MAKE_C_IDENTIFIER "${board}" key)
+    string(SHA1 key "${board}")
     get_property(options_${key} GLOBAL PROPERTY "DICE_BOARD_OPTIONS_${key}")
     list(APPEND variables options_${key})
   endforeach()

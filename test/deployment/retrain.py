@@ -3,6 +3,7 @@
 import sys
 
 import onnx
+import onnx.numpy_helper
 
 model = onnx.load(sys.argv[1])
 bias = next(t for t in model.graph.initializer if list(t.dims) == [10])

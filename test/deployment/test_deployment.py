@@ -82,9 +82,11 @@ class Deployment(unittest.TestCase):
         weights = {}
         for host, board, rank, architecture in (('pc', 'small_pc', 0, 'amd64'), ('pi', 'raspberry_pi_4', 1, 'arm64')):
             with tarfile.open(PACKAGES / f'{host}.tar.gz') as package:
+                self.assertEqual({member.name: oct(member.mode) for member in package if member.isdir() or 'run' in member.name},
+                                 {'numbers': '0o755', 'numbers/run': '0o755'})
                 files = {name.removeprefix('numbers/'): package.extractfile(name).read()
                          for name in package.getnames() if name != 'numbers'}
-            self.assertEqual(set(files), {'numbers', 'numbers.packed', 'hosts', 'ranks', 'app', 'run', 'manifest.json', 'LICENSE',
+            self.assertEqual(set(files), {'numbers', 'numbers.packed', 'hosts', 'ranks', 'app', 'run', 'manifest.json', 'LICENSE.dice',
                                           'NOTICES', 'labels.txt', 'digits_in.npy'})
             about = json.loads(files.pop('manifest.json'))
             self.assertEqual({file['file']: (file['bytes'], file['sha256']) for file in about['files']},
@@ -196,6 +198,25 @@ class Deployment(unittest.TestCase):
                   f'-DDICE_ONNX2HPP={PREFIX}/bin/onnx2hpp', '-DDICE_CUDA=OFF')
         self.assertRegex(said, r'dice: OpenMP \S+, CPU rpi4; Open MPI [\d.]+, Boost.MPI')
 
+    def test_dice_as_a_folder(self):
+        """Also with the project's own lists in a folder of its own."""
+        source = pathlib.Path(FOLDER) / 'as a folder'
+        shutil.rmtree(source, ignore_errors=True)
+        shutil.copytree(DIGITS, source / 'digits')
+        shutil.copytree(EXAMPLE, source / 'deployment')
+        root = pathlib.Path(EXAMPLE).parents[1]
+        (source / 'CMakeLists.txt').write_text(
+            'cmake_minimum_required(VERSION 3.25)\nproject(all LANGUAGES CXX)\n'
+            f'add_subdirectory({root} dice EXCLUDE_FROM_ALL)\nadd_subdirectory(deployment)\n')
+        lists = source / 'deployment/CMakeLists.txt'
+        lists.write_text(lists.read_text().replace('find_package(dice CONFIG REQUIRED)', ''))
+        sh(CMAKE, '-S', source, '-B', source / 'build', '-G', 'Ninja', '-DDICE_CUDA=OFF', '-DCMAKE_BUILD_TYPE=Debug',
+           f'-DDICE_ONNX2HPP={PREFIX}/bin/onnx2hpp')
+        settings = (source / 'build/dice_deployments/Debug/numbers.cmake').read_text()
+        self.assertIn(f'set(dice_folder [==[{root}]==])', settings)
+        self.assertIn(f'set(licence [==[{root}/LICENSE]==])', settings)
+        self.assertIn(f'-P {root}/cmake/deployment/build.cmake', (source / 'build/build.ninja').read_text())
+
     def test_mistakes_of_the_project(self):
         source = pathlib.Path(FOLDER) / 'wrong'
         shutil.rmtree(source, ignore_errors=True)
@@ -209,7 +230,11 @@ class Deployment(unittest.TestCase):
                                 (('NETWORK digits', 'NETWORK digit'), "there is no network 'digit'; make it with dice_add_network"),
                                 (('FILES', 'FILE'), "unknown argument 'FILE"),
                                 (('PLAN plan.hpp', 'PLAN plan.hpp FOLDER here'), "FOLDER 'here' is no absolute path"),
-                                (('dice_add_deployment(numbers', 'dice_add_deployment(Numbers'), "'Numbers' cannot be the name")):
+                                (('dice_add_deployment(numbers', 'dice_add_deployment(Numbers'), "'Numbers' cannot be the name"),
+                                (('dice_add_deployment(numbers', 'dice_add_deployment(run'), "packages have a file 'run', so their program"),
+                                (('FILES ', 'FILES plan.hpp ../deployment/plan.hpp '), "packages have a file 'plan.hpp' already"),
+                                (('FILES ', 'MPIRUN_OPTIONS "--mca a b" FILES '), "has '--mca a b' as one word; write its words"),
+                                (('DICE_BOARD native', 'TOOLCHAIN none.cmake'), "there is no toolchain file 'none.cmake'")):
             lists.write_text(text.replace(*change))
             said = re.sub(r'\s+', ' ', sh(*configure, code=1))
             self.assertRegex(said, message.replace('(', r'\(').replace(')', r'\)'))
@@ -218,7 +243,7 @@ class Deployment(unittest.TestCase):
         self.assertIn('there is no sysroot', re.sub(r'\s+', ' ', sh(CMAKE, '--build', source / 'build', code=1)))
         lists.write_text(text.replace('dice_add_board(small_pc DICE_BOARD native)', ''))
         said = re.sub(r'\s+', ' ', sh(CMAKE, '--build', source / 'build', code=1))
-        self.assertRegex(said, r"boards of the kind 'small_pc', and CMake does not know how to compile for them. Say how with dice_add_board\(small_pc")
+        self.assertRegex(said, r"CMake does not know how to compile for boards of the kind 'small_pc'. Say how, for each with dice_add_board\(KIND")
 
 
 if __name__ == '__main__':
