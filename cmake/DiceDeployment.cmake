@@ -14,9 +14,10 @@
 # SOURCES are the program's own sources, if it does not only run dice::main: they include the plan's header, and name the
 # cluster after the mapping, in dice::main or dice::start. NETWORKS are more networks whose headers they include; their weights
 # go into every package. SETUP is included in each board's build after the program's target, whose name is in DICE_TARGET: for
-# libraries, folders and definitions of one's own. FILES go into every package. FOLDER is where packages are unpacked on the hosts, if that is not the same path as on the host that starts
-# the job. MPIRUN_OPTIONS are added to mpirun's. CONTACT is the maintainer of the .deb. GPU: ranks run on GPUs.
-# ANY_MAPPING: the boards' programs accept --mapping, and have the kernels for it.
+# libraries, folders and definitions of one's own. FILES go into every package. FOLDER is where packages are unpacked on all
+# hosts; without it, that is the same path as on the host that starts the job. MPIRUN_OPTIONS are added to mpirun's. CONTACT is
+# the maintainer of the .deb. GPU: ranks run on GPUs. ANY_MAPPING: the boards' programs accept --mapping, and have the kernels
+# for it.
 #
 # dice_add_board says how programs for a kind of board are compiled: for board<"NAME", …>, or for one of boards.hpp, which
 # have defaults. DICE_BOARD is a value of this variable (DiceBoard.cmake), TOOLCHAIN one of CMake's toolchain files, or
@@ -88,8 +89,8 @@ function(dice_add_deployment name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "GPU;ANY_MAPPING" "NETWORK;PLAN;MAPPING;CLUSTER;SETUP;FOLDER;CONTACT"
     "SOURCES;NETWORKS;FILES;MPIRUN_OPTIONS")
   set(usage "Usage: dice_add_deployment(NAME NETWORK network PLAN plan.hpp [MAPPING type] [CLUSTER type] [SOURCES file…] "
-            "[NETWORKS network…] [SETUP file.cmake] [FILES file…] [FOLDER folder] [MPIRUN_OPTIONS option…] [CONTACT \"Name <mail>\"] [GPU] "
-            "[ANY_MAPPING])")
+            "[NETWORKS network…] [SETUP file.cmake] [FILES file…] [FOLDER folder] [MPIRUN_OPTIONS option…] "
+            "[CONTACT \"Name <mail>\"] [GPU] [ANY_MAPPING])")
   string(JOIN "" usage ${usage})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "dice_add_deployment: unknown argument '${arg_UNPARSED_ARGUMENTS}'. ${usage}")
@@ -98,7 +99,7 @@ function(dice_add_deployment name)
   elseif(NOT arg_NETWORK OR NOT arg_PLAN)
     message(FATAL_ERROR "dice_add_deployment: NETWORK and PLAN are needed. ${usage}")
   elseif(NOT name MATCHES "^[a-z0-9][a-z0-9+.-]+$")
-    message(FATAL_ERROR "dice_add_deployment: '${name}' cannot be the name of packages; it names Debian packages: use lower-case letters, digits, + - and .")
+    message(FATAL_ERROR "dice_add_deployment: '${name}' cannot be the name of Debian packages; use lower-case letters, digits, + - and .")
   elseif(name MATCHES "^(app|hosts|ranks|run)$")
     message(FATAL_ERROR "dice_add_deployment: packages have a file '${name}', so their program needs another name")
   elseif(arg_FOLDER AND NOT arg_FOLDER MATCHES "^/[A-Za-z0-9_./+-]*$")

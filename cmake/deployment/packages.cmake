@@ -56,7 +56,6 @@ endmacro()
 
 # What is the same on all hosts: the job's files.
 set(hosts_text "")
-set(host_of "")  # host <rank>
 foreach(i RANGE ${last_host})
   list(GET hosts ${i} host)
   if(NOT board_${i} MATCHES "^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -82,8 +81,9 @@ foreach(rank RANGE ${last_rank})
     string(APPEND app_text "-np 1 ./${name}\n")
   endif()
 endforeach()
-set(options --mca orte_keep_fqdn_hostnames 1 --hostfile hosts --rankfile ranks --mca oob_tcp_keepalive_time 2 --mca oob_tcp_keepalive_intvl 1
-  --mca oob_tcp_keepalive_probes 3 --mca mpi_yield_when_idle 1)
+# Names with dots stay whole; a lost host is noticed within ten seconds; waiting ranks leave their cores to others.
+set(options --hostfile hosts --rankfile ranks --mca orte_keep_fqdn_hostnames 1 --mca oob_tcp_keepalive_time 2
+  --mca oob_tcp_keepalive_intvl 1 --mca oob_tcp_keepalive_probes 3 --mca mpi_yield_when_idle 1)
 string(JSON input ERROR_VARIABLE none GET "${plan}" inputs 0 rank)
 if(NOT none AND NOT input EQUAL 0)
   list(APPEND options --stdin ${input})

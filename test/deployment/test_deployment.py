@@ -26,7 +26,7 @@ int main(int, char** argv) {
   auto engine = dice::start<digits::network, deployment, machines>(
       {.mapping = "mapping<dev<0, threads<1>>, layers<all>>", .weights = argv[1], .by = dice::job::transport::in_process});
   engine.push([](auto&& frame) { frame.fill(0); });
-  if (engine.take()) std::puts("a result");
+  if (engine.take()) std::puts(SAID);
   engine.close();
   engine.wait();
 }
@@ -179,7 +179,8 @@ class Deployment(unittest.TestCase):
         plan.write_text(plan.read_text().replace('pool2', 'conv2').replace('conv3', 'relu2').replace('cores<0>', 'cores<0, 999>')
                         .replace('dice::boards::raspberry_pi_4', 'small_pc'))
         with open(source / 'deployment/CMakeLists.txt', 'a') as lists:
-            lists.write('dice_add_deployment(own NETWORK digits PLAN plan.hpp SOURCES own.cpp ANY_MAPPING)\n')
+            lists.write('dice_add_deployment(own NETWORK digits PLAN plan.hpp SOURCES own.cpp SETUP own.cmake ANY_MAPPING)\n')
+        (source / 'deployment/own.cmake').write_text('target_compile_definitions(${DICE_TARGET} PRIVATE SAID="a result")\n')
         (source / 'deployment/own.cpp').write_text(OWN)
         sh(CMAKE, '-S', source / 'deployment', '-B', source / 'build', '-G', 'Ninja', f'-DCMAKE_PREFIX_PATH={PREFIX}', '-DDICE_CUDA=OFF')
         sh(CMAKE, '--build', source / 'build', '--target', 'numbers-packages', 'own-boards')
