@@ -2,151 +2,22 @@
 //
 // In OUT it writes header and weights of each case that onnx2hpp accepts, part_0.cpp … with their programs, and three lists
 // (first line: TITLE): passing.txt, left_out.txt with reasons, and constants.txt for what onnx2hpp computes itself.
-#include "cases.hpp"
 #include "emit/emit.hpp"
-#include "emit/sha256.hpp"
-#include "graph/convert.hpp"
 #include "graph/names.hpp"
+#include "outcome.hpp"
 #include "tolerance.hpp"
 
 #include "dice/files/writer.hpp"
-#include "dice/graph/ops/output.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <fstream>
 #include <iostream>
-#include <map>
-#include <optional>
-#include <set>
 
 namespace {
 
 using namespace conformance;
 namespace fs = std::filesystem;
-
-/// Leaves a file alone if it has this text already, so that what is compiled from it stays valid.
-void write_file(const fs::path& path, const std::string& text) {
-  if (fs::exists(path) && read_file(path) == text) return;
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  if (!out.flush()) throw std::runtime_error("cannot write " + path.string());
-}
-
-std::string digest(const std::string& text) {
-  onnx2hpp::sha256 hash;
-  hash.add(std::as_bytes(std::span(text)));
-  return hash.finish();
-}
-
-struct outcome {
-  std::vector<int> kept{};  ///< inputs of the case that stay graph inputs
-  std::string model_digest{};
-  onnx2hpp::model model{};  ///< where the network's parameters lie
-  std::optional<onnx2hpp::network> network{};
-  std::vector<onnx2hpp::problem> problems{};
-};
-
-/// What onnx2hpp makes of a model; `file` is written, and must exist while the outcome is used.
-outcome convert(const onnx::ModelProto& model, const fs::path& file) {
-  outcome out;
-  const auto bytes = model.SerializeAsString();
-  out.model_digest = digest(bytes);
-  write_file(file, bytes);
-  try {
-    out.model = onnx2hpp::load_model(file);
-    out.network = onnx2hpp::convert(out.model, {}, onnx2hpp::messages(onnx2hpp::verbosity::quiet));
-    onnx2hpp::name_layers(*out.network);
-  } catch (const onnx2hpp::conversion_error& e) {
-    out.problems = e.problems;
-  }
-  return out;
-}
-
-outcome convert(const test_case& c, const std::vector<int>& kept, const fs::path& file) {
-  outcome out;
-  try {
-    out = convert(frozen(c, kept), file);
-  } catch (const std::exception& e) {  // the conversion of the opset
-    out.problems = {{.reason = e.what()}};
-  }
-  out.kept = kept;
-  return out;
-}
-
-/// Element types that are float32 in dice.
-const std::vector<int> reals_of_dice = {onnx::TensorProto::FLOAT, onnx::TensorProto::DOUBLE, onnx::TensorProto::FLOAT16};
-
-bool is_empty(const onnx::ValueInfoProto& v) {
-  return std::ranges::any_of(v.type().tensor_type().shape().dim(),
-                             [](const auto& d) { return d.has_dim_value() && d.dim_value() == 0; });
-}
-
-/// Keeps as many of the first real inputs with elements as onnx2hpp accepts: those that must be constants (weights, limits)
-/// come last.
-outcome convert(const test_case& c, const fs::path& file) {
-  std::vector<int> kept;
-  for (std::size_t k = 0; k < c.inputs.size(); ++k)
-    if (why_not(reals_of_dice, "input", c.inputs[k]).empty() && !is_empty(c.inputs[k])) kept.push_back(static_cast<int>(k));
-  for (;; kept.pop_back()) {
-    auto out = convert(c, kept, file);
-    if (out.network || kept.size() <= 1) return out;
-  }
-}
-
-/// The element types that each output of a network stands for.
-std::vector<std::vector<int>> types_of_outputs(const onnx2hpp::network& net) {
-  std::vector<std::vector<int>> out;
-  for (const auto& l : net.layers)
-    if (const auto* op = l.op.get_if<dice::ops::output>())
-      out.push_back(op->number == dice::tensor::number::int64     ? std::vector<int>{onnx::TensorProto::INT64}
-                    : op->number == dice::tensor::number::int32   ? std::vector<int>{onnx::TensorProto::INT32}
-                    : op->number == dice::tensor::number::uint8   ? std::vector<int>{onnx::TensorProto::UINT8}
-                    : op->number == dice::tensor::number::boolean ? std::vector<int>{onnx::TensorProto::BOOL}
-                                                                  : reals_of_dice);
-  return out;
-}
-
-/// Cases that onnx2hpp converts and whose expected results dice does not compute, and why.
-const std::map<std::string, std::string> of_other_results = {
-    {"node/test_resize_downsample_scales_cubic_align_corners",
-     "Resize: ONNX's corners are not aligned if an extent was rounded; those of PyTorch, ONNX Runtime and dice are"},
-    {"node/test_resize_downsample_scales_linear_align_corners",
-     "Resize: ONNX's corners are not aligned if an extent was rounded; those of PyTorch, ONNX Runtime and dice are"}};
-
-/// Why a case is left out: operators that dice does not have, element types, or onnx2hpp's first complaint about a node. ""
-/// if the case is not left out.
-std::string reason(const test_case& c, const outcome& o) {
-  std::set<std::string> unknown, constants_only;
-  for (const auto& p : o.problems) {
-    if (p.reason == "the operator is not supported") unknown.insert(p.operator_name);
-    if (p.reason.starts_with("the operator is supported on constants only")) constants_only.insert(p.operator_name);
-  }
-  if (!unknown.empty()) return fmt::format("operators not supported: {}", fmt::join(unknown, ", "));
-  if (!constants_only.empty()) return fmt::format("supported on constants only: {}", fmt::join(constants_only, ", "));
-  using tensor = onnx::TensorProto;
-  if (o.kept.empty() && !c.inputs.empty()) {
-    if (is_empty(c.inputs[0])) return "input " + c.inputs[0].name() + " has no elements";
-    return why_not(reals_of_dice, "input", c.inputs[0]);
-  }
-  const auto types = o.network ? types_of_outputs(*o.network) : std::vector<std::vector<int>>();
-  auto any = reals_of_dice;
-  any.insert(any.end(), {tensor::INT64, tensor::INT32, tensor::UINT8, tensor::BOOL});
-  for (std::size_t k = 0; const auto& v : c.model.graph().output()) {
-    const auto why = why_not(o.network ? types.at(k++) : any, "output", v);
-    if (!why.empty()) return why;
-  }
-  if (o.network) {
-    const auto other = of_other_results.find(c.name);
-    return other == of_other_results.end() ? "" : other->second;
-  }
-  for (const auto& p : o.problems)
-    if (!p.operator_name.empty()) return p.operator_name + ": " + p.reason;
-  const auto& p = o.problems.at(0);
-  return p.node.empty() ? p.reason : p.node + ": " + p.reason;
-}
 
 /// With all inputs as constants: `equal` if onnx2hpp itself computes the expected outputs, what differs, or "" if it does
 /// not compute them. An output becomes the constant of an Add layer.
@@ -228,11 +99,8 @@ class preparation {
       passing_ += c.name + '\n';
       const auto identifier = onnx2hpp::namespace_for(c.name);
       add(o, identifier, c.name);
-      // Of two operands, each in turn also becomes a constant, if onnx2hpp accepts that.
-      if (o.kept.size() == 2)
-        for (int k : o.kept)
-          if (const auto one = convert(c, {k}, out_ / "one.onnx"); one.network)
-            add(one, fmt::format("{}_{}", identifier, k), c.name);
+      convert_halves(c, o, out_ / "one.onnx",
+                     [&](const outcome& one) { add(one, fmt::format("{}_{}", identifier, one.kept[0]), c.name); });
     } else {
       left_out_ += c.name + '\t' + why + '\n';
     }
@@ -257,8 +125,8 @@ class preparation {
     // The digest changes a part together with its headers. Otherwise build tools that compare times before all files are
     // written would not compile it again.
     p.includes += fmt::format("#include \"{}.hpp\"  // {}\n", identifier, header);
-    p.entries += fmt::format("    conformance::make<{}::network, {}>(\"{}\", {{{}}}),\n", identifier, programs_, name,
-                             fmt::join(o.kept, ", "));
+    p.entries +=
+        fmt::format("    conformance::make<{}::network>(\"{}\", {{{}}}),\n", identifier, name, fmt::join(o.kept, ", "));
   }
 
   fs::path out_;

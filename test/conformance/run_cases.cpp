@@ -2,20 +2,17 @@
 //
 // Ranks are threads of this process. Results are compared with output_*.pb.
 #include "entry.hpp"
-#include "read/constant.hpp"
-#include "tolerance.hpp"
+#include "values.hpp"
 
 #include "dice/channels/in_process/hub.hpp"
 #include "dice/runtime/executor.hpp"
-#include "dice/runtime/numbers.hpp"
-
-#include <onnx/onnx_pb.h>
+#include "dice/runtime/other_mapping.hpp"
 
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <map>
+#include <random>
 #include <stdexcept>
 #include <thread>
 
@@ -25,44 +22,8 @@ using namespace dice;
 
 constexpr std::int64_t frames = 3;  // the same frame three times, so that several are in flight
 
-struct values {
-  std::vector<std::int64_t> dims;
-  std::vector<float> data;
-  tensor::number type;
-  double rounding = 0;  ///< of the expected value, relative
-};
-
-/// A tensor whose elements are raw data of the type `type`; for float32 of any real type.
-values read(const std::string& path, tensor::number type) {
-  std::ifstream in(path, std::ios::binary);
-  onnx::TensorProto t;
-  if (!t.ParseFromIstream(&in) || !t.has_raw_data()) throw std::runtime_error(path + " is not a tensor with raw data");
-  values out{{t.dims().begin(), t.dims().end()}, {}, type};
-  if (type == tensor::number::float32) {
-    const auto* first = reinterpret_cast<const std::byte*>(t.raw_data().data());
-    const auto c = onnx2hpp::make_constant(static_cast<onnx2hpp::element>(t.data_type()), out.dims,
-                                           std::vector(first, first + t.raw_data().size()));
-    out.data.resize(static_cast<std::size_t>(c.elements()));
-    onnx2hpp::to_float32(c, 0, out.data);
-    if (is_half(c.type)) out.rounding = 1.0 / 1024;
-    return out;
-  }
-  tensor::with_type_of(type, [&]<class T>(T) {
-    std::vector<std::conditional_t<sizeof(T) == 1, std::uint8_t, T>> numbers(t.raw_data().size() / sizeof(T));
-    std::memcpy(numbers.data(), t.raw_data().data(), t.raw_data().size());
-    out.data.assign(numbers.begin(), numbers.end());
-  });
-  return out;
-}
-
-void require_shape(const values& v, const tensor::shape& wanted, const std::string& what) {
-  const std::vector<std::int64_t> dims(wanted.dim, wanted.dim + wanted.rank);
-  if (v.dims != dims || static_cast<std::int64_t>(v.data.size()) != wanted.elements())
-    throw std::runtime_error(what + " has another shape");
-}
-
 /// The tensors of a case by layer: the values of its graph inputs, or those expected of its graph outputs.
-using tensors = std::map<int, values>;
+using tensors = std::map<int, conformance::values>;
 
 struct feed final : runtime::source {
   explicit feed(const tensors& all) : inputs(all) {}
@@ -75,15 +36,7 @@ struct feed final : runtime::source {
 struct compare final : runtime::sink {
   explicit compare(const tensors& all) : outputs(all) {}
   void take(int layer, std::int64_t, const float* from, std::int64_t n) override {
-    const auto& [dims, expected, type, rounding] = outputs.at(layer);
-    for (std::int64_t i = 0; i < n; ++i) {
-      const auto found =
-          tensor::with_type_of(type, [&]<class T>(T) { return static_cast<double>(runtime::as_number<T>(from[i])); });
-      if (const float e = expected[static_cast<std::size_t>(i)];
-          type == tensor::number::float32 ? !conformance::near(found, e, rounding) : found != e)
-        throw std::runtime_error("element " + std::to_string(i) + " is " + std::to_string(found) + ", expected " +
-                                 std::to_string(e));
-    }
+    conformance::require_near({from, static_cast<std::size_t>(n)}, outputs.at(layer));
     ++taken;
   }
   const tensors& outputs;
@@ -106,6 +59,17 @@ std::int64_t run_rank(const runtime::program& p, int rank, const std::string& we
   return sink.taken;
 }
 
+/// A mapping of every layer to a random one of two ranks, each of which gets at least one.
+std::string scattered(const runtime::program& p, unsigned seed) {
+  std::minstd_rand random(seed);
+  std::string of[2];
+  for (int l = 0; l < p.layers.size(); ++l) {
+    auto& to = of[l < 2 ? static_cast<unsigned>(l) : random() % 2];
+    to += (to.empty() ? "" : ", ") + std::string(p.layers.layers[static_cast<std::size_t>(l)].name);
+  }
+  return "mapping<dev<0, cpu>, layers<" + of[0] + ">, dev<1, cpu>, layers<" + of[1] + ">>";
+}
+
 /// Throws if a result differs or is missing.
 void run(const runtime::program& p, const conformance::entry& c, const std::string& data,
          const std::string& weights_folder) {
@@ -113,10 +77,11 @@ void run(const runtime::program& p, const conformance::entry& c, const std::stri
   const auto folder = data + "/" + c.name + "/test_data_set_0/";
   for (int l = 0; l < p.layers.size(); ++l) {
     const auto& layer = p.layers.layers[static_cast<std::size_t>(l)];
-    if (layer.is_input) in[l] = read(folder + "input_" + std::to_string(c.inputs.at(in.size())) + ".pb", layer.number);
-    if (layer.is_output) out[l] = read(folder + "output_" + std::to_string(out.size()) + ".pb", layer.number);
-    if (layer.is_input) require_shape(in[l], layer.output, "an input");
-    if (layer.is_output) require_shape(out[l], layer.output, "an output");
+    const auto tensor = [&](const char* kind, std::size_t k) {
+      return conformance::read(folder + kind + std::to_string(k) + ".pb", layer.number, layer.output);
+    };
+    if (layer.is_input) in[l] = tensor("input_", static_cast<std::size_t>(c.inputs.at(in.size())));
+    if (layer.is_output) out[l] = tensor("output_", out.size());
   }
   channels::in_process::hub hub(p.ranks());
   std::vector<std::string> failures(static_cast<std::size_t>(p.ranks()));
@@ -148,14 +113,15 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s DATA WEIGHTS\n", argv[0]);
     return 2;
   }
-  int failures = 0, runs = 0;
-  for (const auto& c : conformance::entries())
-    for (const auto* p : {c.alone, c.scattered}) try {
-        if (p) run(*p, c, argv[1], argv[2]), ++runs;
-      } catch (const std::exception& e) {
-        std::printf("%s on %d ranks: %s\n", c.name.c_str(), p->ranks(), e.what());
-        ++failures;
-      }
-  std::printf("%zu networks, %d runs on 1 or 2 ranks: %d failures\n", conformance::entries().size(), runs, failures);
+  int failures = 0;
+  for (unsigned seed = 0; const auto& c : conformance::entries()) try {
+      const auto& alone = *c.program;
+      run(alone, c, argv[1], argv[2]);
+      run(alone.remap(alone, scattered(alone, ++seed)).it->program(), c, argv[1], argv[2]);
+    } catch (const std::exception& e) {
+      std::printf("%s: %s\n", c.name.c_str(), e.what());
+      ++failures;
+    }
+  std::printf("%zu networks on one rank and on two: %d failures\n", conformance::entries().size(), failures);
   return failures > 0 || conformance::entries().empty();
 }
