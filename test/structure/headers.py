@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""headers.py ROOT SHARD/SHARDS COMPILE_COMMANDS: each header in ROOT/include/dice compiles alone, without warnings.
+"""headers.py ROOT JOBS COMPILE_COMMANDS: each header in ROOT/include/dice compiles alone, without warnings.
 
-SHARD/SHARDS: one of so many parts of the work, 0/1 for all of it. COMPILE_COMMANDS is CMake's list; the command that compiles
-probe.cpp is used. Headers that need libraries that this build has not found are skipped.
+JOBS compilers run at once. COMPILE_COMMANDS is CMake's list; the command that compiles probe.cpp is used. Headers that need
+libraries that this build has not found are skipped.
 
 Most of the time goes into the headers that a header includes. So headers share compilations: if each of A, B, C includes the one
 before it, one file includes A, B and C; and what begins such a chain comes after a precompiled header that it includes itself.
-Missing includes are still found, since what comes before a header is nothing that it does not bring itself.
+Missing includes are still found, since what comes before a header is nothing that it does not bring itself. Of headers that
+include the same but for what none of the others includes, such as the kernels of a backend, two files include all, in both
+orders: what one of them lacks comes after it in one of the two.
 """
+import concurrent.futures
 import json
 import pathlib
 import re
@@ -92,9 +95,33 @@ def chains(headers, reached):
     return out
 
 
+def batches(headers, reached):
+    """Lists of four headers or more of which each includes what all include, and what no other of them does."""
+    out = []
+    for name in sorted(headers, key=lambda one: (one.rsplit("/", 1)[0], len(reached[one]), one)):
+        for batch in out:
+            common = batch["common"] if len(batch["headers"]) > 1 else batch["common"] & reached[name]
+            first = batch["common"] - common  # what only the batch's first header includes
+            own = reached[name] - common
+            if common <= reached[name] and max(len(own), len(first)) <= 3 and not own & (batch["own"] | first):
+                batch["headers"].append(name)
+                batch["common"], batch["own"] = common, batch["own"] | first | own
+                break
+        else:
+            out.append({"headers": [name], "common": reached[name], "own": set()})
+    return [batch["headers"] for batch in out if len(batch["headers"]) >= 4]
+
+
+def files(once, headers, reached):
+    """What is compiled after a precompiled header: lists of headers to be included in this order."""
+    rest = [name for name in headers if name != once]  # which is compiled without itself
+    both = [order for batch in batches(rest, reached) for order in (batch, batch[::-1])]
+    alone = set(headers).difference(*both)
+    return both + chains(sorted(alone), reached)
+
+
 def main():
-    root, shard, commands = sys.argv[1:4]
-    shard, shards = map(int, shard.split("/"))
+    root, jobs, commands = sys.argv[1:4]
     base = pathlib.Path(root) / "include"
     entries = json.loads(pathlib.Path(commands).read_text())
     probe = next(entry for entry in entries if entry["file"].endswith("structure/probe.cpp"))
@@ -110,32 +137,33 @@ def main():
     def run(*more, text=None):
         return subprocess.run([*words, *more], cwd=probe["directory"], capture_output=True, text=True, input=text)
 
-    work = [(once, chain) for once, headers in groups(reached).items() for chain in chains(headers, reached)]
-    total = sum(cost(reached[chain[-1]] - reached.get(once, set())) for once, chain in work)
-    checked, bad, done = 0, set(), 0
-    with tempfile.TemporaryDirectory() as scratch:
-        made = {}
-        for once, chain in work:
-            begins, done = done, done + cost(reached[chain[-1]] - reached.get(once, set()))
-            if begins * shards // total != shard:
-                continue
-            before = []
-            if once:
-                if once not in made:
-                    made[once] = pathlib.Path(scratch) / f"once{len(made)}.hpp"
-                    made[once].write_text(f'#include "{once}"\n')
-                    run("-x", "c++-header", made[once], "-o", f"{made[once]}.gch")  # what is wrong with it is told below
-                before = ["-Winvalid-pch", "-include", made[once]] if chain[0] != once else []
-            source = "".join(f'#include "{name}"\n#include "{name}"\n' for name in chain) + "int main() {}\n"
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(int(jobs)) as pool:
+        def compiled(once, after, headers):
+            """What the compiler says against these headers."""
+            before = ["-Winvalid-pch", "-include", after.result()] if once and headers[0] != once else []
+            source = "".join(f'#include "{name}"\n#include "{name}"\n' for name in headers) + "int main() {}\n"
             result = run(*before, "-fsyntax-only", "-x", "c++", "-", text=source)
-            checked += len(chain)
-            if result.returncode or result.stderr:
-                bad.update(chain)
-                print(f"{' '.join(chain)}:\n{result.stderr[:3000]}")
-    print(f"{checked} headers in {base}")
+            return result.stderr or (result.returncode and "failed")
+
+        def precompiled(number, name):
+            file = pathlib.Path(scratch) / f"once{number}.hpp"
+            file.write_text(f'#include "{name}"\n')
+            run("-x", "c++-header", file, "-o", f"{file}.gch")  # what is wrong with it is told by compiled()
+            return file
+
+        work = groups(reached)
+        made = {once: pool.submit(precompiled, i, once) for i, once in enumerate(filter(None, work))}
+        results = [(one, pool.submit(compiled, once, made.get(once), one))
+                   for once, headers in work.items() for one in files(once, headers, reached)]
+        bad = set()
+        for headers, complaint in results:
+            if complaint.result():
+                bad.update(headers)
+                print(f"{' '.join(headers)}:\n{complaint.result()[:3000]}")
+    print(f"{len(reached)} headers in {base}")
     if bad:
         print("not all of these compile alone without warnings:", *sorted(bad))
-    return 1 if bad or not checked else 0
+    return 1 if bad or not reached else 0
 
 
 if __name__ == "__main__":
