@@ -160,7 +160,7 @@ TEST(team, does_every_job_once_in_every_thread) {
 
 TEST(team, meets_at_barriers) {
   both(3, [] {
-    constexpr std::int64_t rounds = 2000;
+    constexpr std::int64_t rounds = 500;
     std::array<std::int64_t, 3> at{};
     std::atomic<int> wrong{0};
     team::run(3, [&](std::int64_t t, std::int64_t) {

@@ -194,8 +194,9 @@ TEST(Expand, CutsSuitTheLayersBehind) {
       begins.push_back(parts.parts[l].box.begin[2]);
   EXPECT_EQ(begins, (std::vector<std::int64_t>{108, 108, 54, 54, 54, 27}));
   for (const auto& m : is.plan.messages)
-    if (const auto& p = parts.parts[static_cast<std::size_t>(m.layer)]; p.layer > 0 && p.layer < 6)
+    if (const auto& p = parts.parts[static_cast<std::size_t>(m.layer)]; p.layer > 0 && p.layer < 6) {
       EXPECT_EQ(p.box.end[2] - p.box.begin[2], 1) << p.layer;
+    }
 }
 
 /// A part that computes more rows, so as to exchange less often, begins and ends between those that Resize repeats.
