@@ -29,14 +29,6 @@ builder small() {
   return b;
 }
 
-std::set<std::string> files(const fs::path& folder) {
-  std::set<std::string> out;
-  for (const auto& e : fs::directory_iterator(folder)) out.insert(e.path().filename());
-  return out;
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(CommandLine, WritesThreeFilesNamedLikeTheModel) {
   const scratch folder;
   const auto m = folder.save("my-net 2.onnx", small());

@@ -11,12 +11,27 @@
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace onnx2hpp_test {
 
+using floats = std::vector<float>;
 using dice::tensor::shape;
 using onnx2hpp::conversion;
 using onnx2hpp::network;
+
+/// Inputs "x" (and "z"), output "y", one node between.
+inline builder one(const std::string& op, const shape& x, int opset = 24, const shape& z = {}) {
+  builder b(opset);
+  b.input("x", {x.dim, x.dim + x.rank}).output("y");
+  if (z.rank > 0) b.input("z", {z.dim, z.dim + z.rank});
+  if (z.rank > 0) b.node(op, {"x", "z"}, {"y"}, "n");
+  else b.node(op, {"x"}, {"y"}, "n");
+  return b;
+}
+/// The first node.
+inline onnx::NodeProto& node_of(builder& b) { return *b.graph().mutable_node(0); }
 
 inline network convert(const builder& b, const conversion& settings = {}) {
   const scratch folder;

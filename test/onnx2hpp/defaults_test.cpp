@@ -31,8 +31,8 @@ network import(const left_out& c) {
   if (c.given) c.given(b, n);
   return convert(b);
 }
-const auto kernel = [](builder&, onnx::NodeProto& n) { set(n, "kernel_shape", {2, 3}); };
-const auto block = [](builder&, onnx::NodeProto& n) { set(n, "blocksize", 2); };
+const auto with_kernel = [](builder&, onnx::NodeProto& n) { set(n, "kernel_shape", {2, 3}); };
+const auto with_block = [](builder&, onnx::NodeProto& n) { set(n, "blocksize", 2); };
 
 /// A constant input.
 auto with(const char* name, std::vector<std::int64_t> values) {
@@ -46,7 +46,7 @@ const auto a_pool_of = [](const auto& op) {
   EXPECT_FALSE(op.ceil_mode);
 };
 
-const left_out cases[] = {
+const left_out all_left_out[] = {
     {"Conv",
      17,
      {1, 3, 5, 6},
@@ -63,11 +63,11 @@ const left_out cases[] = {
        EXPECT_FALSE(op.bias);
        EXPECT_EQ(result(net), (shape{1, 4, 4, 4}));
      }},
-    {"MaxPool", 17, {1, 2, 5, 7}, kernel, [](const network& net) { a_pool_of(first<ops::max_pool>(net)); }},
+    {"MaxPool", 17, {1, 2, 5, 7}, with_kernel, [](const network& net) { a_pool_of(first<ops::max_pool>(net)); }},
     {"AveragePool",
      19,
      {1, 2, 5, 7},
-     kernel,
+     with_kernel,
      [](const network& net) {
        a_pool_of(first<ops::average_pool>(net));
        EXPECT_FALSE(first<ops::average_pool>(net).count_include_pad);
@@ -228,12 +228,12 @@ const left_out cases[] = {
     {"DepthToSpace",
      17,
      {1, 8, 1, 1},
-     block,  // mode DCR
+     with_block,  // mode DCR
      [](const network& net) { EXPECT_EQ(first<ops::depth_to_space>(net).groups, 1); }},
     {"DepthToSpace",
      9,
      {1, 8, 1, 1},
-     block,
+     with_block,
      [](const network& net) { EXPECT_EQ(first<ops::depth_to_space>(net).groups, 1); }},
     {"Upsample",
      7,
@@ -249,7 +249,7 @@ const left_out cases[] = {
 };
 
 TEST(Defaults, AreThoseOfOnnx) {
-  for (const auto& c : cases) {
+  for (const auto& c : all_left_out) {
     SCOPED_TRACE(c.op + std::string(", opset ") + std::to_string(c.opset));
     ASSERT_NO_THROW(c.check(import(c)));
   }

@@ -13,19 +13,9 @@ namespace onnx2hpp_test {
 namespace {
 
 namespace fs = std::filesystem;
-using tensor = dice::runtime::tensor;
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::set<std::string> files(const fs::path& folder) {
-  std::set<std::string> out;
-  if (fs::exists(folder))
-    for (const auto& e : fs::directory_iterator(folder)) out.insert(e.path().filename());
-  return out;
-}
 
 /// x (N,2) → Mul 2 → "a/b:0" → Relu → "r" → Add 1 → y
-builder chain() {
+builder scalar_chain() {
   builder b;
   b.input("x", {1, 2}).output("y").scalar("two", 2).scalar("one", 1);
   b.node("Mul", {"x", "two"}, {"a/b:0"}, "double");
@@ -36,12 +26,14 @@ builder chain() {
 
 /// A model, a folder "t" with tensors, and onnx2hpp, which writes to a folder "out".
 struct bench {
-  explicit bench(const builder& b = chain()) : model(folder.save("net.onnx", b)) { fs::create_directory(folder.path / "t"); }
+  explicit bench(const builder& b = scalar_chain()) : model(folder.save("net.onnx", b)) {
+    fs::create_directory(folder.path / "t");
+  }
 
-  void save(const std::string& name, const tensor& values) const {
+  void save(const std::string& name, const dice::runtime::tensor& values) const {
     dice::runtime::write_npy((folder.path / "t" / name).string(), values);
   }
-  /// The values of two frames of chain(), without those of "r".
+  /// The values of two frames of scalar_chain(), without those of "r".
   void save_chain() const {
     save("x.npy", {{-1, 3}, {2, -4}});
     save("a_b_0.npy", {{-2, 6}, {4, -8}});

@@ -8,8 +8,6 @@
 
 namespace onnx2hpp_test {
 
-using floats = std::vector<float>;
-
 /// The elements of a constant "c" that the nodes of `make` compute; it is seen as what is added to the input.
 template <class Make> floats folded(const std::vector<std::int64_t>& dims, Make make, int opset = 17) {
   builder b(opset);

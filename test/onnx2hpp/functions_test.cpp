@@ -9,14 +9,6 @@ namespace {
 using namespace dice;
 using kind = graph::activation::kind;
 
-/// Input "x", output "y", one node between.
-builder one(const std::string& op, const shape& in, int opset = 24) {
-  builder b(opset);
-  b.input("x", {in.dim, in.dim + in.rank}).output("y");
-  b.node(op, {"x"}, {"y"}, "n");
-  return b;
-}
-onnx::NodeProto& node_of(builder& b) { return *b.graph().mutable_node(0); }
 graph::activation function(builder& b) { return first<ops::elementwise>(convert(b)).function; }
 
 TEST(Functions, OfEachName) {

@@ -7,10 +7,10 @@
 namespace onnx2hpp_test {
 namespace {
 
-using indices = std::vector<std::int64_t>;
+using index_list = std::vector<std::int64_t>;
 
 /// x (`in`) by the indices `at` of shape `dims`.
-builder gather(const indices& in, const indices& dims, const indices& at, int batch_dims = 0) {
+builder gather(const index_list& in, const index_list& dims, const index_list& at, int batch_dims = 0) {
   builder b(13);
   b.input("x", in).output("y");
   b.tensor("i", onnx::TensorProto::INT64, dims).set_raw_data(at.data(), at.size() * 8);
@@ -19,7 +19,7 @@ builder gather(const indices& in, const indices& dims, const indices& at, int ba
 }
 
 /// Its operators, if it takes the elements of x = 0, 1, 2 … that the indices name.
-std::string made_of(const indices& in, const indices& dims, const indices& at) {
+std::string made_of(const index_list& in, const index_list& dims, const index_list& at) {
   const auto net = convert(gather(in, dims, at));
   std::vector<float> x(
       static_cast<std::size_t>(std::accumulate(in.begin(), in.end(), std::int64_t{1}, std::multiplies<>())));
@@ -53,7 +53,7 @@ TEST(GatherNd, OfSeveralAxesOneAfterTheOther) {
   EXPECT_EQ(made_of({3, 4}, {2, 2, 2}, {1, 0, 1, -1, 1, 0, 1, -1}),
             "Slice Slice Slice Concat Reshape");  // x[1, [[0, 3], [0, 3]]]
   // Twice as large.
-  indices twice;
+  index_list twice;
   for (int r = 0; r < 6; ++r)
     for (int c = 0; c < 8; ++c) twice.insert(twice.end(), {r / 2, c / 2});
   EXPECT_EQ(made_of({3, 4}, {6, 8, 2}, twice), "Reshape Tile Reshape Reshape Tile Reshape");
@@ -70,7 +70,7 @@ TEST(GatherNd, Refusals) {
   EXPECT_NE(problems(gather({2}, {1, 2}, {0, 0})).find("more than its input has axes"), std::string::npos);
   EXPECT_NE(problems(gather({2, 2}, {2, 1}, {0, 0}, 1)).find("its batch_dims is not 0"), std::string::npos);
   EXPECT_NE(problems(gather({2, 2}, {0, 1}, {})).find("it has no index"), std::string::npos);
-  indices apart;
+  index_list apart;
   for (int i = 0; i < 130; ++i) apart.push_back(i * i);
   EXPECT_NE(problems(gather({129 * 129 + 1}, {130, 1}, apart)).find("more than 64 runs"), std::string::npos);
 }

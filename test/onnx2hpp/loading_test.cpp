@@ -12,10 +12,6 @@
 namespace onnx2hpp_test {
 namespace {
 
-using floats = std::vector<float>;
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 /// y = x + c with the initializer c of two elements that `make` adds.
 template <class Make> network with_constant(Make make) {
   builder b;
@@ -238,7 +234,7 @@ TEST(ExternalData, OutsideTheModelsFolderIsRefused) {
 
 /// A chain of five nodes that read five tensors of two numbers each from `m.onnx.data`; the last is behind an unsupported
 /// node.
-builder chain() {
+builder external_chain() {
   builder b;
   b.input("x", {2}).output("y");
   std::string from = "x";
@@ -262,7 +258,7 @@ builder chain() {
 /// Whatever is wrong with it: it is one problem, and neither nodes nor operators are to blame.
 TEST(ExternalData, AFileThatCannotBeUsedIsOneProblem) {
   const scratch folder;
-  const auto m = folder.save("m.onnx", chain());
+  const auto m = folder.save("m.onnx", external_chain());
   const auto data = folder.path / "m.onnx.data";
   const auto expect = [&](int tensors, const std::string& why) {
     EXPECT_EQ(only_problem(m), "onnx2hpp: error: file \"m.onnx.data\": it should hold " + std::to_string(tensors) +

@@ -10,10 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 /// x → Conv1 → Norm1 (folded away) → /act/Relu1 → Drop1 (folded away) → Flatten1 → an unnamed Relu → fc1 → y
-builder chain() {
+builder layer_chain() {
   builder b;
   b.input("x", {1, 1, 6, 6}).output("y").weights("w", {2, 1, 3, 3}).weights("v", {32, 4});
   b.floats("one", {2}, {1, 1}).floats("half", {2}, {0.5f, 0.5f});
@@ -34,8 +32,8 @@ edge02 , arm , slots=0-3  # no GPU
 spare, x86, slots=0-0
 )";
 
-struct files {
-  explicit files(const builder& b = chain()) : model(folder.save("net.onnx", b)) {}
+struct mapping_bench {
+  explicit mapping_bench(const builder& b = layer_chain()) : model(folder.save("net.onnx", b)) {}
 
   outcome map(const std::string& mapping, const std::string& platform = hosts) const {
     return tool({model, "-o", out, "--mapping", folder.write("mapping.json", mapping), "--platform",
@@ -60,7 +58,7 @@ struct files {
 std::ptrdiff_t lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
 TEST(Mapping, IsAType) {
-  const files f;
+  const mapping_bench f;
   const auto done = f.map(R"({"edge01_arm123": ["Conv1", "Norm1", "/act/Relu1", "Drop1"], "edge02_cpu0": ["Flatten1", "fc1"],
                 "edge01_gpu": ["g"]})");
   ASSERT_EQ(done.code, 0) << done.err;
@@ -81,7 +79,7 @@ TEST(Mapping, IsAType) {
 }
 
 TEST(Mapping, LayersHaveManyNames) {
-  const files f;
+  const mapping_bench f;
   // Layers by the node's name, its first output's, either with _ for /, or the identifier; inputs and outputs may be listed.
   for (const char* list : {R"("Conv1", "/act/Relu1", "Flatten1", "g", "fc1")", R"("conv1/out", "r", "f", "g", "y")",
                            R"("conv1_out", "_act_Relu1", "Flatten1", "g", "fc1")",
@@ -97,7 +95,7 @@ TEST(Mapping, EndsGoWithTheirNeighbours) {
   b.input("early", {1, 2}).input("late", {1, 2}).input("unread", {1, 2}).output("p").output("q").output("late");
   b.node("Relu", {"early"}, {"p"}, "first");
   b.node("Add", {"p", "late"}, {"q"}, "second");
-  const files f(b);
+  const mapping_bench f(b);
   const auto owners = [&](const std::string& mapping) {
     const auto done = f.map(mapping);
     EXPECT_EQ(done.code, 0) << done.err;
@@ -116,7 +114,7 @@ TEST(Mapping, NodesThatBecomeSeveralLayers) {
   b.input("x", {1, 4, 2, 2}).output("y");
   set(b.node("SpaceToDepth", {"x"}, {"d"}, "d2s"), "blocksize", 2);
   b.node("Relu", {"d"}, {"y"}, "relu");
-  const files f(b);
+  const mapping_bench f(b);
   EXPECT_EQ(f.map(R"({"edge01_arm0": ["d2s"], "edge02_arm0": ["relu"]})").code, 0);
   EXPECT_TRUE(contains(f.made(), "layers<::dice::range<x, d2s_3>>")) << f.made();
   EXPECT_EQ(f.map(R"({"edge01_arm0": ["d2s", "d2s_2"], "edge02_arm0": ["d2s_3", "relu"]})").code, 0);
@@ -129,7 +127,7 @@ TEST(Mapping, NamesThatLookAlike) {
   b.node("Relu", {"x"}, {"1"}, "a/b");
   b.node("Relu", {"1"}, {"2"}, "a_b");
   b.node("Relu", {"2"}, {"y"}, "mapped");  // must not clash with the mapping's name
-  const files f(b);
+  const mapping_bench f(b);
   EXPECT_EQ(f.map(R"({"edge01_arm0": ["a/b"], "edge02_arm0": ["a_b", "mapped"]})").code, 0);
   EXPECT_TRUE(contains(f.made(), "layers<::dice::range<x, a_b>>")) << f.made();
   EXPECT_TRUE(contains(f.made(), "layers<::dice::range<a_b_2, y>>")) << f.made();
@@ -137,7 +135,7 @@ TEST(Mapping, NamesThatLookAlike) {
 }
 
 TEST(Mapping, TextIsEscaped) {
-  const files f;
+  const mapping_bench f;
   ASSERT_EQ(f.map(R"({"a\">>, int\\ \u00e9??/_cpu0": ["Conv1", "/act/Relu1", "Flatten1", "g", "fc1"]})",
                   "a\">>\t, arm, slots=0-1\n")
                 .code,
@@ -150,7 +148,7 @@ TEST(Mapping, TextIsEscaped) {
 }
 
 TEST(Mapping, EveryMistakeIsTold) {
-  const files f;
+  const mapping_bench f;
   const std::string rest = R"("/act/Relu1", "Flatten1", "g", "fc1")";
   const auto expect = [&](const std::string& mapping, const std::string& line, std::ptrdiff_t count = 2,
                           const std::string& platform = hosts) {
@@ -203,7 +201,7 @@ TEST(Mapping, EveryMistakeIsTold) {
 }
 
 TEST(Mapping, EveryMistakeOfThePlatformIsTold) {
-  const files f;
+  const mapping_bench f;
   const std::string all = R"(["Conv1", "/act/Relu1", "Flatten1", "g", "fc1"]})";
   for (const char* line :
        {"edge01", "edge01, arm", "edge01, arm, slots", "edge01, arm, slots=", "edge01, arm, slots=3",
@@ -221,7 +219,7 @@ TEST(Mapping, EveryMistakeOfThePlatformIsTold) {
 }
 
 TEST(Mapping, AllMistakesAtOnce) {
-  const files f;
+  const mapping_bench f;
   const auto err = f.wrong(R"({"edge03_arm0": ["Konv1"], "edge01_arm99": ["fc1", "fc1"], "edge02_gpu": []})",
                            std::string(hosts) + "what\n");
   for (const char* part :
@@ -231,7 +229,7 @@ TEST(Mapping, AllMistakesAtOnce) {
 }
 
 TEST(Mapping, FilesThatCannotBeRead) {
-  const files f;
+  const mapping_bench f;
   const auto platform = f.folder.write("platform.txt", hosts), mapping = f.folder.write("mapping.json", "{}");
   for (const auto& [m, p] :
        {std::pair{f.folder.path / "none", platform}, {mapping, f.folder.path / "none"}, {f.folder.path, platform}}) {
@@ -246,7 +244,7 @@ TEST(Mapping, FilesThatCannotBeRead) {
 }
 
 TEST(Mapping, LongFilesOfNonsenseEndSoon) {
-  const files f;
+  const mapping_bench f;
   std::string names, keys;
   for (int k = 0; k < 50000; ++k) names += (k ? ",\"Conv" : "\"Conv") + std::to_string(k) + "\"";
   EXPECT_TRUE(
@@ -256,7 +254,7 @@ TEST(Mapping, LongFilesOfNonsenseEndSoon) {
 }
 
 TEST(Mapping, ReadsAndWritesNoFileTwice) {
-  const files f;
+  const mapping_bench f;
   const auto here = tool({f.model, "-o", f.folder.path, "--mapping", f.folder.write("net_mapping.hpp", "{}"), "--platform",
                           f.folder.write("platform.txt", hosts)});
   EXPECT_EQ(here.code, 2);

@@ -7,7 +7,6 @@ namespace onnx2hpp_test {
 namespace {
 
 using namespace dice;
-using floats = std::vector<float>;
 
 /// (x - mean) / sqrt(variance + 0.001) over the axes, as PyTorch writes it before opset 17; `form` 1 subtracts twice, 2
 /// squares by Mul, 3 multiplies by the reciprocal.

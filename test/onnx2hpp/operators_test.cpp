@@ -10,15 +10,6 @@ namespace {
 
 using namespace dice;
 
-/// Input "x", output "y", one node between.
-builder one(const std::string& op, const shape& in, int opset = 17) {
-  builder b(opset);
-  b.input("x", {in.dim, in.dim + in.rank}).output("y");
-  b.node(op, {"x"}, {"y"}, "n");
-  return b;
-}
-onnx::NodeProto& node_of(builder& b) { return *b.graph().mutable_node(0); }
-
 TEST(Conv, AttributesBiasGroups) {
   builder b;
   b.input("x", {1, 4, 9, 8}).output("y").weights("w", {6, 2, 3, 2}).weights("b", {6});
@@ -94,11 +85,11 @@ TEST(Conv, Refusals) {
 }
 
 TEST(Pools, CeilModeAndDilations) {
-  builder b = one("MaxPool", {1, 2, 7, 7});
+  builder b = one("MaxPool", {1, 2, 7, 7}, 17);
   set(node_of(b), "kernel_shape", {2, 2}), set(node_of(b), "strides", {2, 2}), set(node_of(b), "ceil_mode", 1);
   EXPECT_EQ(result(convert(b)), (shape{1, 2, 4, 4}));
   // The last window would begin in the end padding: it is dropped.
-  builder c = one("MaxPool", {1, 1, 4, 4});
+  builder c = one("MaxPool", {1, 1, 4, 4}, 17);
   set(node_of(c), "kernel_shape", {1, 1}), set(node_of(c), "strides", {2, 2}), set(node_of(c), "ceil_mode", 1),
       set(node_of(c), "pads", {0, 0, 0, 0});
   EXPECT_EQ(result(convert(c)), (shape{1, 1, 2, 2}));
@@ -107,7 +98,7 @@ TEST(Pools, CeilModeAndDilations) {
   const auto net = convert(d);
   EXPECT_EQ(result(net), (shape{1, 1, 28, 28}));
   EXPECT_TRUE(first<ops::average_pool>(net).count_include_pad);
-  EXPECT_EQ(result(convert(one("GlobalAveragePool", {1, 3, 5, 7}))), (shape{1, 3, 1, 1}));
+  EXPECT_EQ(result(convert(one("GlobalAveragePool", {1, 3, 5, 7}, 17))), (shape{1, 3, 1, 1}));
 }
 
 TEST(Pools, SecondOutputIsRefusedWhereItIsRead) {
@@ -137,18 +128,18 @@ TEST(Clip, AttributesThenInputs) {
 }
 
 TEST(Activations, Attributes) {
-  builder b = one("LeakyRelu", {1, 2});
+  builder b = one("LeakyRelu", {1, 2}, 17);
   set(node_of(b), "alpha", 0.1f);
   EXPECT_EQ(first<ops::leaky_relu>(convert(b)).alpha, 0.1f);
-  builder c = one("HardSigmoid", {1, 2});
+  builder c = one("HardSigmoid", {1, 2}, 17);
   set(node_of(c), "alpha", 1.0f / 6);
   EXPECT_EQ(first<ops::hard_sigmoid>(convert(c)).alpha, 1.0f / 6);
   EXPECT_EQ(first<ops::hard_sigmoid>(convert(c)).beta, 0.5f);
-  builder e = one("Elu", {1, 2});
+  builder e = one("Elu", {1, 2}, 17);
   EXPECT_EQ(first<ops::elu>(convert(e)).alpha, 1.0f);
   set(node_of(e), "alpha", 0.5f);
   EXPECT_EQ(first<ops::elu>(convert(e)).alpha, 0.5f);
-  for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish"}) EXPECT_EQ(operators(convert(one(op, {1, 2}))), op);
+  for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish"}) EXPECT_EQ(operators(convert(one(op, {1, 2}, 17))), op);
   EXPECT_NE(problems(one("HardSwish", {1, 2}, 13)).find("exists only from opset 14 on"), std::string::npos);
 }
 
@@ -249,7 +240,7 @@ TEST(Shapes, ReshapeFlattenSqueezeUnsqueeze) {
   z.input("x", {1, 2}).output("y").ints("to", {0, 2});
   set(z.node("Reshape", {"x", "to"}, {"y"}), "allowzero", 1);
   EXPECT_NE(problems(z).find("cannot hold the 2 elements of its input"), std::string::npos);
-  builder f = one("Flatten", {2, 3, 4});
+  builder f = one("Flatten", {2, 3, 4}, 17);
   set(node_of(f), "axis", -1);
   EXPECT_EQ(result(convert(f)), (shape{6, 4}));
   builder s = one("Squeeze", {1, 3, 1, 1}, 11);
@@ -390,13 +381,13 @@ TEST(Resize, RepeatsElements) {
 }
 
 TEST(DepthToSpace, AndBack) {
-  builder b = one("DepthToSpace", {1, 12, 2, 3});
+  builder b = one("DepthToSpace", {1, 12, 2, 3}, 17);
   set(node_of(b), "blocksize", 2);
   EXPECT_EQ(operators(convert(b)), "DepthToSpace");
   EXPECT_EQ(result(convert(b)), (shape{1, 3, 4, 6}));
   set(node_of(b), "mode", "other");
   EXPECT_NE(problems(b).find("its mode is \"other\""), std::string::npos);
-  builder c = one("SpaceToDepth", {1, 3, 4, 6});
+  builder c = one("SpaceToDepth", {1, 3, 4, 6}, 17);
   set(node_of(c), "blocksize", 2);
   EXPECT_EQ(result(convert(c)), (shape{1, 12, 2, 3}));
   builder d = one("SpaceToDepth", {1, 3, 4, 6}, 28);
@@ -409,7 +400,7 @@ TEST(DepthToSpace, AndBack) {
 }
 
 TEST(Others, WhatAnOperatorLacksAtAnOpsetIsRefused) {
-  builder b = one("Relu", {1, 2});
+  builder b = one("Relu", {1, 2}, 17);
   set(node_of(b), "slope", 1.0f);
   EXPECT_NE(problems(b).find("no attribute \"slope\""), std::string::npos);
   builder c = one("Clip", {1, 2}, 10);
@@ -430,20 +421,20 @@ TEST(Others, WhatAnOperatorLacksAtAnOpsetIsRefused) {
 }
 
 TEST(Others, LrnTransposeConcatCast) {
-  builder b = one("LRN", {1, 8, 2, 2});
+  builder b = one("LRN", {1, 8, 2, 2}, 17);
   set(node_of(b), "size", 5), set(node_of(b), "bias", 2.0f);
   EXPECT_EQ(first<ops::lrn>(convert(b)).size, 5);
   EXPECT_EQ(first<ops::lrn>(convert(b)).bias, 2.0f);
-  EXPECT_EQ(result(convert(one("Transpose", {1, 2, 3}))), (shape{3, 2, 1}));
+  EXPECT_EQ(result(convert(one("Transpose", {1, 2, 3}, 17))), (shape{3, 2, 1}));
   builder c;
   c.input("x", {1, 2, 3}).output("y");
   set(c.node("Concat", {"x", "x"}, {"y"}), "axis", -2);
   EXPECT_EQ(result(convert(c)), (shape{1, 4, 3}));
   EXPECT_EQ(first<ops::concat>(convert(c)).axis, 1);
-  builder d = one("Cast", {1, 2});
+  builder d = one("Cast", {1, 2}, 17);
   set(node_of(d), "to", 1);
   EXPECT_EQ(operators(convert(d)), "");
-  builder e = one("Cast", {1, 2});
+  builder e = one("Cast", {1, 2}, 17);
   set(node_of(e), "to", 10);
   EXPECT_EQ(operators(convert(e)), "");
   node_of(e).mutable_attribute(0)->set_i(3);

@@ -18,16 +18,21 @@ void halves(builder& b, const std::string& name, const std::vector<std::int64_t>
             const std::vector<std::uint16_t>& bits, int type = TensorProto::FLOAT16) {
   b.tensor(name, type, dims).set_raw_data(bits.data(), bits.size() * 2);
 }
-void cast(builder& b, const std::string& in, const std::string& out, int to) { set(b.node("Cast", {in}, {out}), "to", to); }
+void add_cast(builder& b, const std::string& in, const std::string& out, int to) {
+  set(b.node("Cast", {in}, {out}), "to", to);
+}
 
 // Numbers of float16: 1, -2, 2048, the smallest one above 0, the largest, -∞
+namespace float16 {
 constexpr std::uint16_t one = 0x3c00, minus_two = 0xc000, large = 0x6800, tiny = 0x0001, largest = 0x7bff,
                         below_all = 0xfc00;
+}
 
 builder half_model(int input_type = TensorProto::FLOAT16) {
   builder b(17);
   b.input("x", {1, 6}, input_type).output("y");
-  halves(b, "m", {6}, {one, minus_two, large, tiny, largest, below_all});
+  halves(b, "m", {6},
+         {float16::one, float16::minus_two, float16::large, float16::tiny, float16::largest, float16::below_all});
   b.node("Add", {"x", "m"}, {"y"});
   return b;
 }
@@ -63,14 +68,14 @@ TEST(Precision, InputsThatStayFloat32) {
   builder b = half_model(TensorProto::FLOAT);
   b.graph().mutable_node(0)->set_input(0, "h");
   b.graph().mutable_node(0)->set_output(0, "s");
-  cast(b, "x", "h", TensorProto::FLOAT16), cast(b, "s", "y", TensorProto::FLOAT);
+  add_cast(b, "x", "h", TensorProto::FLOAT16), add_cast(b, "s", "y", TensorProto::FLOAT);
   EXPECT_EQ(operators(convert(b)), "Add");
   EXPECT_EQ(convert(b).notes.size(), 1u);
   // A model of float32 that only stores weights in float16 computes nothing in it.
   builder c(17);
   c.input("x", {1, 1}).output("y");
-  halves(c, "m", {1}, {one});
-  cast(c, "m", "f", TensorProto::FLOAT);
+  halves(c, "m", {1}, {float16::one});
+  add_cast(c, "m", "f", TensorProto::FLOAT);
   c.node("Add", {"x", "f"}, {"y"});
   EXPECT_TRUE(convert(c).notes.empty());
 }
@@ -79,17 +84,18 @@ TEST(Precision, ConstantsAreComputedInFloat32) {
   // In float16, 2048 + 1 would be 2048, and 65504 + 65504 would be ∞.
   builder b(17);
   b.input("x", {1, 3}, TensorProto::FLOAT16).output("y").floats("f", {3}, {0, 0, 0.1f});
-  halves(b, "m", {3}, {large, largest, one}), halves(b, "n", {3}, {one, largest, one});
+  halves(b, "m", {3}, {float16::large, float16::largest, float16::one}),
+      halves(b, "n", {3}, {float16::one, float16::largest, float16::one});
   b.node("Add", {"m", "n"}, {"sum"});
-  cast(b, "f", "h", TensorProto::FLOAT16);
+  add_cast(b, "f", "h", TensorProto::FLOAT16);
   b.node("Sub", {"sum", "h"}, {"k"});
   b.node("Mul", {"x", "k"}, {"y"});
   EXPECT_EQ(written(convert(b)), (std::vector<float>{2049, 131008, 2 - 0.1f}));
   // The same for constants that are moved and joined before.
   builder c(17);
   c.input("x", {1, 2}, TensorProto::FLOAT16).output("y").floats("f", {1}, {0.1f});
-  halves(c, "m", {1}, {one});
-  cast(c, "f", "h", TensorProto::FLOAT16);
+  halves(c, "m", {1}, {float16::one});
+  add_cast(c, "f", "h", TensorProto::FLOAT16);
   set(c.node("Concat", {"m", "h"}, {"k"}), "axis", 0);
   c.node("Mul", {"x", "k"}, {"y"});
   EXPECT_EQ(written(convert(c)), (std::vector<float>{1, 0.1f}));

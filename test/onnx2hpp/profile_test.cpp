@@ -10,10 +10,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 /// x → conv → relu → flatten → fc → y: six layers
-builder small() {
+builder six_layers() {
   builder b;
   b.input("x", {1, 1, 6, 6}).output("y").weights("w", {2, 1, 3, 3}).weights("v", {32, 4});
   b.node("Conv", {"x", "w"}, {"c"}, "conv");
@@ -23,8 +21,8 @@ builder small() {
   return b;
 }
 
-struct files {
-  files() : model(folder.save("net.onnx", small())) {
+struct profile_bench {
+  profile_bench() : model(folder.save("net.onnx", six_layers())) {
     EXPECT_EQ(tool({model, "-q", "-o", folder.path}).code, 0);
     const auto header = read_file(folder.path / "net.hpp");
     digest = header.substr(header.find(".structure = \"") + 14, 64);
@@ -66,7 +64,7 @@ struct files {
 };
 
 TEST(Profile, UnitsAndConnectionsAreTypes) {
-  const files f;
+  const profile_bench f;
   const auto done = f.convert({f.measured().dump()});
   ASSERT_EQ(done.code, 0) << done.err;
   const auto header = read_file(f.out / "net.hpp");
@@ -84,7 +82,7 @@ TEST(Profile, UnitsAndConnectionsAreTypes) {
 }
 
 TEST(Profile, WhatMessagesAndCopiesTakeIsTypes) {
-  const files f;
+  const profile_bench f;
   const auto done = f.convert({f.with_messages().dump()});
   ASSERT_EQ(done.code, 0) << done.err;
   const auto compiled = compile(f.out, "net", R"(
@@ -100,7 +98,7 @@ TEST(Profile, WhatMessagesAndCopiesTakeIsTypes) {
 }
 
 TEST(Profile, WhatMayBeMissing) {
-  const files f;
+  const profile_bench f;
   auto m = f.measured();
   auto& u = m["units"][0];
   u.erase("busy_watts"), u.erase("idle_watts"), m.erase("connections"), m.erase("dice");
@@ -131,7 +129,7 @@ TEST(Profile, NetworksOfViewsHaveNoTimes) {
 }
 
 TEST(Profile, NumbersReadBackTheSame) {
-  const files f;
+  const profile_bench f;
   auto m = f.measured();
   m["units"][0]["layers"] = {{{"layer", "conv"}, {"ms", 1.0 / 3}},
                              {{"layer", "relu"}, {"ms", 5e-324}},
@@ -144,7 +142,7 @@ TEST(Profile, NumbersReadBackTheSame) {
 }
 
 TEST(Profile, SeveralFilesAndHostileNames) {
-  const files f;
+  const profile_bench f;
   auto m = f.measured();
   m["units"] = {f.unit("pi"),  f.unit("pi"),           f.unit("ms"), f.unit("class"),
                 f.unit("2nd"), f.unit("*/ }; int x;"), f.unit("--")};
@@ -162,14 +160,14 @@ TEST(Profile, SeveralFilesAndHostileNames) {
 }
 
 TEST(Profile, NamespacesNeverHaveTwoUnderscores) {
-  const files f;
+  const profile_bench f;
   ASSERT_EQ(tool({f.model, "--name", "net_", "-o", f.out, "--profile", f.folder.write("m.json", f.measured().dump())}).code,
             0);
   EXPECT_TRUE(contains(read_file(f.out / "net__profile.hpp"), "namespace net_profile {"));
 }
 
 TEST(Profile, EveryMistakeIsTold) {
-  const files f;
+  const profile_bench f;
   const auto expect_text = [&](const std::string& text, const std::string& line, const std::string& remedy = "") {
     const auto done = f.convert({f.measured().dump(), text});
     EXPECT_EQ(done.code, 1) << text;
@@ -228,7 +226,7 @@ TEST(Profile, EveryMistakeIsTold) {
 }
 
 TEST(Profile, AllMistakesAtOnce) {
-  const files f;
+  const profile_bench f;
   auto m = f.measured();
   m["units"][0]["layers"][0]["ms"] = -1, m["units"][0]["host"] = 7, m["connections"][0]["us"] = -1;
   const auto done = f.convert({m.dump(), "x", f.measured().dump()});
@@ -236,7 +234,7 @@ TEST(Profile, AllMistakesAtOnce) {
 }
 
 TEST(Profile, FilesThatCannotBeUsed) {
-  const files f;
+  const profile_bench f;
   const auto large = f.folder.write("large.json", "");
   fs::resize_file(large, (std::uintmax_t{64} << 20) + 1);
   const auto done = tool({f.model, "-o", f.out, "--profile", large, "--profile", f.folder.path / "none"});

@@ -11,8 +11,6 @@
 namespace onnx2hpp_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(Refusals, ListAllProblemsAtOnce) {
   builder b(11);
   b.input("x", {1, 3, 8, 8}).output("y").output("z").weights("w", {4, 3, 3, 3});

@@ -12,8 +12,6 @@
 namespace onnx2hpp_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 using strings = std::vector<std::string>;
 using ints = std::vector<std::int64_t>;
 
@@ -118,12 +116,12 @@ void reals(onnx::NodeProto& n, const std::string& name) {
   a->set_name(name), a->set_type(onnx::AttributeProto::FLOATS);
   for (const float v : {1.0f, 1.0f, 2.0f, 2.0f}) a->add_floats(v);
 }
-void tensor(onnx::NodeProto& n, const std::string& name) {
+void one_tensor(onnx::NodeProto& n, const std::string& name) {
   auto* a = n.add_attribute();
   a->set_name(name), a->set_type(onnx::AttributeProto::TENSOR);
   a->mutable_t()->set_data_type(onnx::TensorProto::FLOAT), a->mutable_t()->add_dims(1), a->mutable_t()->add_float_data(2);
 }
-const std::map<std::string, std::function<void(onnx::NodeProto&, const std::string&)>> values{
+const std::map<std::string, std::function<void(onnx::NodeProto&, const std::string&)>> attribute_values{
     {"allowzero", is(1)},
     {"alpha", is(0.5f)},
     {"antialias", is(0)},
@@ -188,7 +186,7 @@ const std::map<std::string, std::function<void(onnx::NodeProto&, const std::stri
     {"size", is(3)},
     {"softcap", is(0.5f)},
     {"softmax_precision", is(1)},
-    {"sparse_value", tensor},
+    {"sparse_value", one_tensor},
     {"spatial", is(1)},
     {"split", is(ints{1, 3})},
     {"start", is(1)},
@@ -201,7 +199,7 @@ const std::map<std::string, std::function<void(onnx::NodeProto&, const std::stri
     {"transA", is(1)},
     {"transB", is(1)},
     {"upper", is(0)},
-    {"value", tensor},
+    {"value", one_tensor},
     {"Pad.value", is(0.5f)},
     {"value_float", is(0.5f)},
     {"value_floats", reals},
@@ -212,15 +210,15 @@ const std::map<std::string, std::function<void(onnx::NodeProto&, const std::stri
 };
 
 void give(onnx::NodeProto& n, const std::string& attribute) {
-  const auto own = values.find(n.op_type() + "." + attribute);
-  const auto value = own == values.end() ? values.find(attribute) : own;
-  ASSERT_NE(value, values.end()) << "there is no value for it yet";
+  const auto own = attribute_values.find(n.op_type() + "." + attribute);
+  const auto value = own == attribute_values.end() ? attribute_values.find(attribute) : own;
+  ASSERT_NE(value, attribute_values.end()) << "there is no value for it yet";
   value->second(n, attribute);
 }
 
 /// The operator's node with an attribute ("": none) besides those that it requires. `constant`: all its inputs are
 /// constants.
-builder node_of(const std::string& op, int opset, const std::string& attribute, bool constant) {
+builder model_of(const std::string& op, int opset, const std::string& attribute, bool constant) {
   builder b(opset);
   b.input("x", {1, 4, 4, 4}).input("x2", {1, 4, 4, 4}).input("matrix", {4, 4}).output("y");
   b.weights("k", {1, 4, 4, 4}).weights("m", {4, 4}).weights("w", {4, 4, 2, 2}).floats("c", {4}, {1, 2, 3, 4});
@@ -261,7 +259,7 @@ TEST(Declarations, AreRead) {
         for (const bool constant : {false, true}) {
           if (!known.import && !(constant && known.fold)) continue;
           SCOPED_TRACE(name + " " + attribute + (constant ? ", of constants" : "") + ", opset " + std::to_string(opset));
-          const auto found = problems(node_of(name, opset, attribute, constant));
+          const auto found = problems(model_of(name, opset, attribute, constant));
           const std::string of = attribute.starts_with("value_string") ? "it is text" : "it is a constant of the model";
           if (!constant && name != "SequenceLength") EXPECT_EQ(found, "");
           else EXPECT_TRUE(found.starts_with("output \"y\" (, opset 0): " + of)) << found;
@@ -274,7 +272,7 @@ TEST(Declarations, NameConstantInputs) {
   for (const auto& [name, known] : onnx2hpp::operators()) {
     if (!known.import) continue;
     bool refused = false;
-    auto b = node_of(name, known.exists.last, "", false);
+    auto b = model_of(name, known.exists.last, "", false);
     for (auto& input : *b.graph().mutable_node(0)->mutable_input()) {
       const auto before = input;
       input = "x";
@@ -288,7 +286,7 @@ TEST(Declarations, NameConstantInputs) {
 TEST(Declarations, NameTheLayers) {
   for (const auto& [name, known] : onnx2hpp::operators()) {
     if (!known.import || name == "SequenceLength" || known.notes.ends_with(" and others")) continue;
-    for (const auto& l : convert(node_of(name, known.exists.last, "", false)).layers) {
+    for (const auto& l : convert(model_of(name, known.exists.last, "", false)).layers) {
       const auto made = l.op.onnx_name();
       if (is_input(l) || is_output(l) || made == name) continue;
       EXPECT_TRUE(contains(known.notes, made)) << name << " becomes " << made;

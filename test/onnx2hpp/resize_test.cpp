@@ -16,8 +16,6 @@ builder resize(int opset, std::vector<float> scales, std::vector<std::int64_t> s
   else b.ints("sizes", sizes).node("Resize", {"x", "", "", "sizes"}, {"y"});
   return b;
 }
-onnx::NodeProto& node_of(builder& b) { return *b.graph().mutable_node(0); }
-
 TEST(Resize, ModesAndCoordinates) {
   auto b = resize(19, {1, 1, 2, 1.5f});
   EXPECT_EQ(first<ops::resize>(convert(b)).mode, ops::resizing::nearest);

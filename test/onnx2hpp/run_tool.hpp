@@ -5,6 +5,8 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
+#include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,16 @@ inline outcome run(const std::vector<std::string>& command) {
 inline outcome tool(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), ONNX2HPP);
   return run(arguments);
+}
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// The names of what a folder holds; none if it does not exist.
+inline std::set<std::string> files(const std::filesystem::path& folder) {
+  std::set<std::string> out;
+  if (std::filesystem::exists(folder))
+    for (const auto& e : std::filesystem::directory_iterator(folder)) out.insert(e.path().filename());
+  return out;
 }
 
 }  // namespace onnx2hpp_test

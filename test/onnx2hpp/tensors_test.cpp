@@ -10,17 +10,6 @@ namespace {
 
 using namespace dice;
 
-/// Inputs "x" (and "z"), output "y", one node between.
-builder one(const std::string& op, const shape& x, int opset = 24, const shape& z = {}) {
-  builder b(opset);
-  b.input("x", {x.dim, x.dim + x.rank}).output("y");
-  if (z.rank > 0) b.input("z", {z.dim, z.dim + z.rank});
-  if (z.rank > 0) b.node(op, {"x", "z"}, {"y"}, "n");
-  else b.node(op, {"x"}, {"y"}, "n");
-  return b;
-}
-onnx::NodeProto& node_of(builder& b) { return *b.graph().mutable_node(0); }
-
 TEST(MatMul, OfTwoActivations) {
   const auto product = convert(one("MatMul", {2, 3, 5, 7}, 13, {3, 7, 9}));
   EXPECT_EQ(operators(product), "Einsum");

@@ -15,7 +15,6 @@
 namespace onnx2hpp_test {
 namespace {
 
-using floats = std::vector<float>;
 constexpr float never = -std::numeric_limits<float>::infinity();
 
 /// As many numbers from -1 to 1 as `s` needs.

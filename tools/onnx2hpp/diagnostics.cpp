@@ -17,7 +17,7 @@ void print(const char* kind, const std::string& text) {
 }
 
 /// One message about problems that are alike. In a list of nodes, unnamed ones have the name of what they compute.
-std::string text_of(std::span<const problem* const> alike) {
+std::string text_of_alike(std::span<const problem* const> alike) {
   constexpr std::size_t shown = 3;
   const problem& p = *alike[0];
   std::string text = p.node;
@@ -69,7 +69,7 @@ void messages::error(const conversion_error& e, const std::string& about) const 
       ++left;
     }
   }
-  for (const auto& a : alike) print("error", text_of(a));
+  for (const auto& a : alike) print("error", text_of_alike(a));
   print("error", fmt::format("{} {} ({} {}{})", about, e.what(), e.problems.size(),
                              e.problems.size() == 1 ? "problem" : "problems", left > 0 ? "; -v prints all" : ""));
   if (!e.remedy.empty()) print("remedy", e.remedy);

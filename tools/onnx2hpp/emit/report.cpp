@@ -14,13 +14,15 @@ namespace onnx2hpp {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-json extents(const shape& s) { return std::vector<std::int64_t>(s.dim, s.dim + s.rank); }
+ordered_json extents(const shape& s) { return std::vector<std::int64_t>(s.dim, s.dim + s.rank); }
 
-json expected(const comparison& c) {
-  json out{
-      {"tolerance", c.tolerance.value_or(1e-4)}, {"frames", c.frames}, {"tensors", json::array()}, {"skipped", c.skipped}};
+ordered_json expected(const comparison& c) {
+  ordered_json out{{"tolerance", c.tolerance.value_or(1e-4)},
+                   {"frames", c.frames},
+                   {"tensors", ordered_json::array()},
+                   {"skipped", c.skipped}};
   for (const auto& t : c.tensors) {
     out["tensors"].push_back({{"name", t.name},
                               {"layer", t.layer},
@@ -65,11 +67,11 @@ std::int64_t parameter_bytes(const layer& l) {
 }
 
 std::string emit_report(const network& net, const std::string& name, const comparison* compared) {
-  json report{{"network", name},
-              {"namespace", name},
-              {"inputs", json::array()},
-              {"outputs", json::array()},
-              {"layers", json::array()}};
+  ordered_json report{{"network", name},
+                      {"namespace", name},
+                      {"inputs", ordered_json::array()},
+                      {"outputs", ordered_json::array()},
+                      {"layers", ordered_json::array()}};
   for (std::size_t id = 0; id < net.layers.size(); ++id) {
     const auto& l = net.layers[id];
     if (is_input(l)) report["inputs"].push_back({{"name", l.onnx_name}, {"shape", extents(l.result)}});
@@ -87,13 +89,13 @@ std::string emit_report(const network& net, const std::string& name, const compa
                                 {"parameter_bytes", parameter_bytes(l)},
                                 {"activation_bytes", l.result.bytes()}});
   }
-  report["cuts"] = json::array();
+  report["cuts"] = ordered_json::array();
   const auto cuts = cut_bytes(net);
   for (std::size_t id = 1; id < cuts.size(); ++id) report["cuts"].push_back({{"before", id}, {"bytes", cuts[id]}});
   if (!net.notes.empty()) report["notes"] = net.notes;
   if (compared) report["expected"] = expected(*compared);
   // The model's names are not always UTF-8.
-  return report.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return report.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace onnx2hpp

@@ -93,7 +93,7 @@ std::vector<errors> errors_of(const std::vector<frame_set>& sets, std::int64_t f
 }
 
 /// "conv1" (Conv)
-std::string shown(const layer& l) { return fmt::format("{} ({})", quote(l.onnx_name), l.op.onnx_name()); }
+std::string name_and_operator(const layer& l) { return fmt::format("{} ({})", quote(l.onnx_name), l.op.onnx_name()); }
 
 /// The layers between `differing` and tensors that agree, or graph inputs.
 std::set<int> suspects(const comparison& c, const compared_tensor& differing, const network& net) {
@@ -169,7 +169,7 @@ void require_agreement(const comparison& c, const network& net) {
   const auto first = std::ranges::find_if(c.tensors, [&](const auto& t) { return !c.agrees(t); });
   if (first == c.tensors.end()) return;
   const auto layers = suspects(c, *first, net);
-  const auto at = [&](int l) { return shown(net.layers[static_cast<std::size_t>(l)]); };
+  const auto at = [&](int l) { return name_and_operator(net.layers[static_cast<std::size_t>(l)]); };
   const auto& only = net.layers[static_cast<std::size_t>(*layers.begin())];
   const auto remedy =
       is_input(only)

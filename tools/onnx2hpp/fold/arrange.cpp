@@ -30,7 +30,7 @@ split_shape around(const std::vector<std::int64_t>& dims, int axis) {
   return {dims[a] * inner == 0 ? 0 : element_count(std::span(dims).first(a)), dims[a], inner};
 }
 
-void concat(node_context& n) {
+void fold_concat(node_context& n) {
   n.require(n.inputs() > 0, "it has no input");
   const auto& first = n.data(0, "input");
   const int axis = n.axis(n.integer("axis", 0), first.rank());
@@ -58,7 +58,7 @@ void concat(node_context& n) {
   n.result(make_constant(first.type, std::move(dims), std::move(out)));
 }
 
-void gather(node_context& n) {
+void fold_gather(node_context& n) {
   const auto& c = n.data(0, "input");
   const auto& at = n.data(1, "indices");
   const int axis = n.axis(n.integer("axis", 0), c.rank());
@@ -76,7 +76,7 @@ void gather(node_context& n) {
   n.result(make_constant(c.type, std::move(dims), std::move(out)));
 }
 
-void expand(node_context& n) {
+void fold_expand(node_context& n) {
   const auto& c = n.data(0, "input");
   const auto to = n.integers(1, "shape");
   for (auto d : to) n.require(d >= 0, "its shape has a negative extent");
@@ -86,7 +86,7 @@ void expand(node_context& n) {
   n.result(make_constant(c.type, std::move(dims), std::move(out)));
 }
 
-void tile(node_context& n) {
+void fold_tile(node_context& n) {
   const auto& c = n.data(0, "input");
   const auto repeats = n.integers(1, "repeats");
   n.require(repeats.size() == c.dims.size(), "it does not have one repeat for each axis");
@@ -111,7 +111,7 @@ void tile(node_context& n) {
   n.result(make_constant(c.type, std::move(dims), std::move(out)));
 }
 
-void split(node_context& n) {
+void fold_split(node_context& n) {
   const auto& c = n.data(0, "input");
   const int axis = n.axis(n.integer("axis", 0), c.rank());
   const auto s = around(c.dims, axis);
@@ -139,7 +139,7 @@ void split(node_context& n) {
   }
 }
 
-void range(node_context& n) {
+void fold_range(node_context& n) {
   n.ignore({"stash_type"});  // of sums of 16 bits
   const auto &start = n.data(0, "start"), &limit = n.data(1, "limit"), &delta = n.data(2, "delta");
   n.require(start.elements() == 1 && limit.elements() == 1 && delta.elements() == 1,
@@ -160,8 +160,9 @@ void range(node_context& n) {
   n.result(make_constant(start.type, {static_cast<std::int64_t>(size)}, std::span<const std::int64_t>(out)));
 }
 
-const folder folders[] = {{"Concat", concat}, {"Gather", gather}, {"Expand", expand},
-                          {"Tile", tile},     {"Split", split},   {"Range", range, 11, "stash_type>=27"}};
+const folder folds_arrange[] = {{"Concat", fold_concat}, {"Gather", fold_gather},
+                                {"Expand", fold_expand}, {"Tile", fold_tile},
+                                {"Split", fold_split},   {"Range", fold_range, 11, "stash_type>=27"}};
 
 }  // namespace
 }  // namespace onnx2hpp

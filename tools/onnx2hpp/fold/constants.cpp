@@ -16,7 +16,7 @@ const constant& read(const stored_tensor& t) {
   return t.value;
 }
 
-void stated(node_context& n) {
+void fold_constant(node_context& n) {
   if (const auto* a = n.find("value"); a && a->type == attribute::kind::tensor) {
     return n.result(read(a->t));
   }
@@ -43,7 +43,7 @@ void stated(node_context& n) {
   n.refuse("it has no value");
 }
 
-void of_shape(node_context& n) {
+void fold_constant_of_shape(node_context& n) {
   const auto dims = n.integers(0, "shape");
   constant one = make_constant(element::float32, {1}, std::vector<std::byte>(4));
   if (const auto* a = n.find("value"); a && a->type == attribute::kind::tensor) {
@@ -63,7 +63,7 @@ std::vector<std::int64_t> dims_of(node_context& n) {
   return {s.dim, s.dim + s.rank};
 }
 
-void shape_as_data(node_context& n) {
+void fold_shape(node_context& n) {
   const auto dims = dims_of(n);
   const auto rank = static_cast<std::int64_t>(dims.size());
   const auto clamped = [&](std::int64_t a) { return std::clamp<std::int64_t>(a < 0 ? a + rank : a, 0, rank); };
@@ -71,17 +71,17 @@ void shape_as_data(node_context& n) {
   n.result(one_axis(element::int64, std::vector<std::int64_t>(dims.begin() + from, dims.begin() + to)));
 }
 
-void size_as_data(node_context& n) {
+void fold_size(node_context& n) {
   const std::int64_t size = element_count(dims_of(n));
   n.result(make_constant(element::int64, {}, std::span(&size, 1)));
 }
 
-const folder folders[] = {{"Constant", stated, 1,
-                           "sparse_value>=11 value value_float>=12 value_floats>=12 value_int>=12 value_ints>=12 "
-                           "value_string>=12 value_strings>=12",
-                           "text is refused where it is read"},
-                          {"ConstantOfShape", of_shape, 9, "value"}};
-const shape_folder of_shapes[] = {{"Shape", shape_as_data, 1, "end>=15 start>=15"}, {"Size", size_as_data, 1, ""}};
+const folder folds_constants[] = {{"Constant", fold_constant, 1,
+                                   "sparse_value>=11 value value_float>=12 value_floats>=12 value_int>=12 value_ints>=12 "
+                                   "value_string>=12 value_strings>=12",
+                                   "text is refused where it is read"},
+                                  {"ConstantOfShape", fold_constant_of_shape, 9, "value"}};
+const shape_folder folds_shapes[] = {{"Shape", fold_shape, 1, "end>=15 start>=15"}, {"Size", fold_size, 1, ""}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -31,7 +31,7 @@ constant combine(node_context& n, element type, const std::vector<T>& a, const s
 
 /// Result of an operator with one rule for integers and one for reals; its type is `type` or the operands' type.
 template <class OfWhole, class OfReal>
-void binary(node_context& n, OfWhole of_whole, OfReal of_real, element type = element::none) {
+void fold_binary(node_context& n, OfWhole of_whole, OfReal of_real, element type = element::none) {
   const auto &a = n.data(0, "operand"), &b = n.data(1, "operand");
   folded_size(a.dims), folded_size(b.dims);
   if (type == element::none) type = a.type;
@@ -39,27 +39,27 @@ void binary(node_context& n, OfWhole of_whole, OfReal of_real, element type = el
   else n.result(combine(n, type, integers(a), integers(b), of_whole));
 }
 
-void add(node_context& n) {
+void fold_add(node_context& n) {
   same_types(n);
-  binary(
+  fold_binary(
       n, [](whole a, whole b) { return wrap(bits(a) + bits(b)); }, [](double a, double b) { return a + b; });
 }
 
-void sub(node_context& n) {
+void fold_sub(node_context& n) {
   same_types(n);
-  binary(
+  fold_binary(
       n, [](whole a, whole b) { return wrap(bits(a) - bits(b)); }, [](double a, double b) { return a - b; });
 }
 
-void mul(node_context& n) {
+void fold_mul(node_context& n) {
   same_types(n);
-  binary(
+  fold_binary(
       n, [](whole a, whole b) { return wrap(bits(a) * bits(b)); }, [](double a, double b) { return a * b; });
 }
 
-void div(node_context& n) {
+void fold_div(node_context& n) {
   same_types(n);
-  binary(
+  fold_binary(
       n,
       [](whole a, whole b) {
         if (b == 0) node_context::refuse("it divides an integer by 0");
@@ -69,10 +69,10 @@ void div(node_context& n) {
 }
 
 /// The remainder has the sign of the divisor, unless the quotient is truncated (fmod).
-void mod(node_context& n) {
+void fold_mod(node_context& n) {
   same_types(n);
   const bool truncated = n.integer("fmod", 0) != 0;
-  binary(
+  fold_binary(
       n,
       [=](whole a, whole b) {
         if (b == 0) node_context::refuse("it divides an integer by 0");
@@ -86,7 +86,7 @@ void mod(node_context& n) {
       });
 }
 
-whole power(whole base, whole exponent) {
+whole whole_power(whole base, whole exponent) {
   if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
   std::uint64_t out = 1, factor = bits(base);
   for (; exponent > 0; exponent >>= 1, factor *= factor)
@@ -94,14 +94,14 @@ whole power(whole base, whole exponent) {
   return wrap(out);
 }
 
-void pow(node_context& n) {
-  binary(n, power, [](double a, double b) { return std::pow(a, b); });
+void fold_pow(node_context& n) {
+  fold_binary(n, whole_power, [](double a, double b) { return std::pow(a, b); });
 }
 
-template <class Compare> void compare(node_context& n, Compare c) { binary(n, c, c, element::boolean); }
+template <class Compare> void fold_compare(node_context& n, Compare c) { fold_binary(n, c, c, element::boolean); }
 
 /// Max, Min and Sum take any number of operands, combined pairwise from the left.
-template <class OfWhole, class OfReal> void variadic(node_context& n, OfWhole of_whole, OfReal of_real) {
+template <class OfWhole, class OfReal> void fold_variadic(node_context& n, OfWhole of_whole, OfReal of_real) {
   n.require(n.inputs() > 0, "it has no input");
   constant out = n.data(0, "operand");
   for (int k = 1; k < n.inputs(); ++k) {
@@ -120,7 +120,7 @@ template <class OfWhole, class OfReal> void variadic(node_context& n, OfWhole of
   n.result(std::move(out));
 }
 
-template <class Function> void unary(node_context& n, Function f) {
+template <class Function> void fold_unary(node_context& n, Function f) {
   const auto& c = n.data(0, "input");
   folded_size(c.dims);
   n.require(is_real(c.type), "its constant is not real");
@@ -129,31 +129,31 @@ template <class Function> void unary(node_context& n, Function f) {
   n.result(make_constant(c.type, c.dims, std::span<const double>(values)));
 }
 
-template <class OfWhole, class OfReal> void unary(node_context& n, OfWhole of_whole, OfReal of_real) {
+template <class OfWhole, class OfReal> void fold_unary(node_context& n, OfWhole of_whole, OfReal of_real) {
   const auto& c = n.data(0, "input");
-  if (is_real(c.type)) return unary(n, of_real);
+  if (is_real(c.type)) return fold_unary(n, of_real);
   folded_size(c.dims);
   auto values = integers(c);
   for (whole& v : values) v = of_whole(v);
   n.result(make_constant(c.type, c.dims, std::span<const whole>(values)));
 }
 
-void neg(node_context& n) {
-  unary(
+void fold_neg(node_context& n) {
+  fold_unary(
       n, [](whole a) { return wrap(-bits(a)); }, [](double a) { return -a; });
 }
 
-void abs(node_context& n) {
-  unary(
+void fold_abs(node_context& n) {
+  fold_unary(
       n, [](whole a) { return a < 0 ? wrap(-bits(a)) : a; }, [](double a) { return std::abs(a); });
 }
 
-void inverted(node_context& n) {
-  unary(
+void fold_not(node_context& n) {
+  fold_unary(
       n, [](whole a) { return whole{a == 0}; }, [](double a) { return a; });
 }
 
-void where(node_context& n) {
+void fold_where(node_context& n) {
   const auto &condition = n.data(0, "condition"), &a = n.data(1, "operand"), &b = n.data(2, "operand");
   n.require(a.type == b.type, "its operands have different types");
   auto dims = broadcast({condition.dims, a.dims, b.dims});
@@ -170,7 +170,7 @@ void where(node_context& n) {
   n.result(make_constant(a.type, std::move(dims), std::move(bytes)));
 }
 
-void clip(node_context& n) {
+void fold_clip(node_context& n) {
   double low = -std::numeric_limits<double>::infinity(), high = -low;
   whole lowest = std::numeric_limits<whole>::min(), highest = std::numeric_limits<whole>::max();
   if (n.opset() < 11) {
@@ -180,64 +180,64 @@ void clip(node_context& n) {
     if (n.given(1)) low = n.real(1, "lower bound"), lowest = n.integers(1, "lower bound")[0];
     if (n.given(2)) high = n.real(2, "upper bound"), highest = n.integers(2, "upper bound")[0];
   }
-  unary(
+  fold_unary(
       n, [=](whole a) { return std::min(std::max(a, lowest), highest); },
       [=](double a) { return std::min(std::max(a, low), high); });
 }
 
-const folder folders[] = {
-    {"Add", add},
-    {"Sub", sub},
-    {"Mul", mul},
-    {"Div", div},
-    {"Mod", mod, 10, "fmod"},
-    {"Pow", pow},
-    {"Neg", neg},
-    {"Abs", abs},
-    {"Not", inverted, 1, ""},
-    {"Where", where},
-    {"Clip", clip},
-    {"Equal", [](node_context& n) { compare(n, [](auto a, auto b) { return a == b; }); }},
-    {"Less", [](node_context& n) { compare(n, [](auto a, auto b) { return a < b; }); }},
-    {"LessOrEqual", [](node_context& n) { compare(n, [](auto a, auto b) { return a <= b; }); }},
-    {"Greater", [](node_context& n) { compare(n, [](auto a, auto b) { return a > b; }); }},
-    {"GreaterOrEqual", [](node_context& n) { compare(n, [](auto a, auto b) { return a >= b; }); }},
-    {"And", [](node_context& n) { compare(n, [](auto a, auto b) { return a != 0 && b != 0; }); }, 1, ""},
-    {"Or", [](node_context& n) { compare(n, [](auto a, auto b) { return a != 0 || b != 0; }); }, 1, ""},
-    {"Xor", [](node_context& n) { compare(n, [](auto a, auto b) { return (a != 0) != (b != 0); }); }, 1, ""},
+const folder folds_elementwise[] = {
+    {"Add", fold_add},
+    {"Sub", fold_sub},
+    {"Mul", fold_mul},
+    {"Div", fold_div},
+    {"Mod", fold_mod, 10, "fmod"},
+    {"Pow", fold_pow},
+    {"Neg", fold_neg},
+    {"Abs", fold_abs},
+    {"Not", fold_not, 1, ""},
+    {"Where", fold_where},
+    {"Clip", fold_clip},
+    {"Equal", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a == b; }); }},
+    {"Less", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a < b; }); }},
+    {"LessOrEqual", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a <= b; }); }},
+    {"Greater", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a > b; }); }},
+    {"GreaterOrEqual", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a >= b; }); }},
+    {"And", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a != 0 && b != 0; }); }, 1, ""},
+    {"Or", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a != 0 || b != 0; }); }, 1, ""},
+    {"Xor", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return (a != 0) != (b != 0); }); }, 1, ""},
     {"Max",
      [](node_context& n) {
-       variadic(
+       fold_variadic(
            n, [](whole a, whole b) { return std::max(a, b); }, [](double a, double b) { return std::max(a, b); });
      }},
     {"Min",
      [](node_context& n) {
-       variadic(
+       fold_variadic(
            n, [](whole a, whole b) { return std::min(a, b); }, [](double a, double b) { return std::min(a, b); });
      }},
     {"Sum",
      [](node_context& n) {
-       variadic(
+       fold_variadic(
            n, [](whole a, whole b) { return wrap(bits(a) + bits(b)); }, [](double a, double b) { return a + b; });
      }},
-    {"Sqrt", [](node_context& n) { unary(n, [](double a) { return std::sqrt(a); }); }},
-    {"Reciprocal", [](node_context& n) { unary(n, [](double a) { return 1 / a; }); }},
-    {"Exp", [](node_context& n) { unary(n, [](double a) { return std::exp(a); }); }},
-    {"Log", [](node_context& n) { unary(n, [](double a) { return std::log(a); }); }},
-    {"Floor", [](node_context& n) { unary(n, [](double a) { return std::floor(a); }); }},
-    {"Ceil", [](node_context& n) { unary(n, [](double a) { return std::ceil(a); }); }},
-    {"Round", [](node_context& n) { unary(n, [](double a) { return std::nearbyint(a); }); }},
-    {"Relu", [](node_context& n) { unary(n, [](double a) { return std::max(a, 0.0); }); }},
-    {"Sigmoid", [](node_context& n) { unary(n, [](double a) { return 1 / (1 + std::exp(-a)); }); }},
-    {"Tanh", [](node_context& n) { unary(n, [](double a) { return std::tanh(a); }); }},
-    {"Sin", [](node_context& n) { unary(n, [](double a) { return std::sin(a); }); }, 7, ""},
-    {"Cos", [](node_context& n) { unary(n, [](double a) { return std::cos(a); }); }, 7, ""},
-    {"Tan", [](node_context& n) { unary(n, [](double a) { return std::tan(a); }); }, 7, ""},
-    {"Asin", [](node_context& n) { unary(n, [](double a) { return std::asin(a); }); }, 7, ""},
-    {"Acos", [](node_context& n) { unary(n, [](double a) { return std::acos(a); }); }, 7, ""},
-    {"Atan", [](node_context& n) { unary(n, [](double a) { return std::atan(a); }); }, 7, ""},
-    {"Sinh", [](node_context& n) { unary(n, [](double a) { return std::sinh(a); }); }, 9, ""},
-    {"Cosh", [](node_context& n) { unary(n, [](double a) { return std::cosh(a); }); }, 9, ""},
+    {"Sqrt", [](node_context& n) { fold_unary(n, [](double a) { return std::sqrt(a); }); }},
+    {"Reciprocal", [](node_context& n) { fold_unary(n, [](double a) { return 1 / a; }); }},
+    {"Exp", [](node_context& n) { fold_unary(n, [](double a) { return std::exp(a); }); }},
+    {"Log", [](node_context& n) { fold_unary(n, [](double a) { return std::log(a); }); }},
+    {"Floor", [](node_context& n) { fold_unary(n, [](double a) { return std::floor(a); }); }},
+    {"Ceil", [](node_context& n) { fold_unary(n, [](double a) { return std::ceil(a); }); }},
+    {"Round", [](node_context& n) { fold_unary(n, [](double a) { return std::nearbyint(a); }); }},
+    {"Relu", [](node_context& n) { fold_unary(n, [](double a) { return std::max(a, 0.0); }); }},
+    {"Sigmoid", [](node_context& n) { fold_unary(n, [](double a) { return 1 / (1 + std::exp(-a)); }); }},
+    {"Tanh", [](node_context& n) { fold_unary(n, [](double a) { return std::tanh(a); }); }},
+    {"Sin", [](node_context& n) { fold_unary(n, [](double a) { return std::sin(a); }); }, 7, ""},
+    {"Cos", [](node_context& n) { fold_unary(n, [](double a) { return std::cos(a); }); }, 7, ""},
+    {"Tan", [](node_context& n) { fold_unary(n, [](double a) { return std::tan(a); }); }, 7, ""},
+    {"Asin", [](node_context& n) { fold_unary(n, [](double a) { return std::asin(a); }); }, 7, ""},
+    {"Acos", [](node_context& n) { fold_unary(n, [](double a) { return std::acos(a); }); }, 7, ""},
+    {"Atan", [](node_context& n) { fold_unary(n, [](double a) { return std::atan(a); }); }, 7, ""},
+    {"Sinh", [](node_context& n) { fold_unary(n, [](double a) { return std::sinh(a); }); }, 9, ""},
+    {"Cosh", [](node_context& n) { fold_unary(n, [](double a) { return std::cosh(a); }); }, 9, ""},
 };
 
 }  // namespace

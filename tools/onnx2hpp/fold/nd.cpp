@@ -38,7 +38,7 @@ places find_places(node_context& n, const constant& data) {
   return out;
 }
 
-void gather(node_context& n) {
+void fold_gather_nd(node_context& n) {
   const constant& data = n.data(0, "input");
   if (n.integer("batch_dims", 0) != 0) n.refuse("its batch_dims is not 0");
   const auto from = find_places(n, data);
@@ -49,7 +49,7 @@ void gather(node_context& n) {
   n.result(make_constant(data.type, from.dims, std::move(out)));
 }
 
-void scatter(node_context& n) {
+void fold_scatter_nd(node_context& n) {
   const constant &data = n.data(0, "input"), &updates = n.data(2, "updates");
   if (const auto how = n.text("reduction", "none"); how != "none")
     n.refuse("its reduction is " + quote(how) + "; only none is supported");
@@ -62,7 +62,8 @@ void scatter(node_context& n) {
   n.result(make_constant(data.type, data.dims, std::move(out)));
 }
 
-const folder known[] = {{"GatherND", gather}, {"ScatterND", scatter, 11, "reduction>=16", "only reduction = none"}};
+const folder folds_nd[] = {{"GatherND", fold_gather_nd},
+                           {"ScatterND", fold_scatter_nd, 11, "reduction>=16", "only reduction = none"}};
 
 }  // namespace
 }  // namespace onnx2hpp

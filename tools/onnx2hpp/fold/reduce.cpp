@@ -18,7 +18,7 @@ std::vector<bool> reduced_axes(node_context& n, int rank, int moved) {
   return out;
 }
 
-template <class Join, class Finish> void reduce(node_context& n, int moved, double start, Join join, Finish finish) {
+template <class Join, class Finish> void fold_reduce(node_context& n, int moved, double start, Join join, Finish finish) {
   const auto& c = n.data(0, "input");
   folded_size(c.dims);
   const auto over = reduced_axes(n, c.rank(), moved);
@@ -42,40 +42,40 @@ template <class Join, class Finish> void reduce(node_context& n, int moved, doub
 constexpr auto as_is = [](double v, double) { return v; };
 constexpr double infinity = HUGE_VAL;
 
-const folder folders[] = {
+const folder folds_reduce[] = {
     {"ReduceSum",
      [](node_context& n) {
-       reduce(
+       fold_reduce(
            n, 13, 0, [](double a, double b) { return a + b; }, as_is);
      }},
     {"ReduceMean",
      [](node_context& n) {
-       reduce(
+       fold_reduce(
            n, 18, 0, [](double a, double b) { return a + b; }, [](double v, double k) { return v / k; });
      }},
     {"ReduceProd",
      [](node_context& n) {
-       reduce(
+       fold_reduce(
            n, 18, 1, [](double a, double b) { return a * b; }, as_is);
      }},
     {"ReduceMax",
      [](node_context& n) {
-       reduce(
+       fold_reduce(
            n, 18, -infinity, [](double a, double b) { return std::max(a, b); }, as_is);
      }},
     {"ReduceMin",
      [](node_context& n) {
-       reduce(
+       fold_reduce(
            n, 18, infinity, [](double a, double b) { return std::min(a, b); }, as_is);
      }},
     {"ReduceSumSquare",
      [](node_context& n) {
-       reduce(
+       fold_reduce(
            n, 18, 0, [](double a, double b) { return a + b * b; }, as_is);
      }},
     {"ReduceL2",
      [](node_context& n) {
-       reduce(
+       fold_reduce(
            n, 18, 0, [](double a, double b) { return a + b * b; }, [](double v, double) { return std::sqrt(v); });
      }},
 };

@@ -14,7 +14,7 @@ using dice::text::shell_word;
 
 constexpr std::int64_t largest_input = std::int64_t{1} << 34;
 
-std::string written(const std::vector<extent>& s) {
+std::string extents_text(const std::vector<extent>& s) {
   std::string out;
   for (const auto& e : s)
     out += (out.empty() ? "" : "x") + (e.value >= 0 ? std::to_string(e.value) : e.symbol.empty() ? "?" : e.symbol);
@@ -92,10 +92,11 @@ class resolver {
   void compare(const value_info& v, const std::vector<std::int64_t>& dims) {
     if (!v.shape) return;
     if (v.shape->size() != dims.size())
-      throw usage_error(fmt::format("-i: the input {} has {} axes ({})", quote(v.name), v.shape->size(), written(*v.shape)));
+      throw usage_error(
+          fmt::format("-i: the input {} has {} axes ({})", quote(v.name), v.shape->size(), extents_text(*v.shape)));
     if (contradicts(v, dims))
       out_.warning(fmt::format("input {}: converted for {}, although the model declares {}", quote(v.name),
-                               fmt::join(dims, "x"), written(*v.shape)));
+                               fmt::join(dims, "x"), extents_text(*v.shape)));
     for (std::size_t a = 0; a < dims.size(); ++a) {
       const extent& e = (*v.shape)[a];
       if (e.symbol.empty()) continue;
@@ -198,7 +199,7 @@ std::string undeclared_input(const model& m, const conversion& settings) {
     for (const auto& v : m.inputs)
       if (v.name == name && contradicts(v, dims))
         return fmt::format("omit -i {}, or give it a shape like the one that the model declares, {}", name,
-                           written(*v.shape));
+                           extents_text(*v.shape));
   return {};
 }
 

@@ -71,7 +71,7 @@ bool is_header_word(const std::string& name) {
   return known.contains(name);
 }
 
-constexpr std::size_t longest = 100;
+constexpr std::size_t longest_name = 100;
 
 /// `text` with each run of other characters as one underscore, none at the ends; may be empty or begin with a digit.
 std::string simplified(const std::string& text) {
@@ -79,7 +79,7 @@ std::string simplified(const std::string& text) {
   for (char c : text) {
     if (is_letter(c) || is_digit(c)) out += c;
     else if (!out.empty() && out.back() != '_') out += '_';
-    if (out.size() == longest) break;
+    if (out.size() == longest_name) break;
   }
   while (!out.empty() && out.back() == '_') out.pop_back();
   return out;
@@ -119,7 +119,7 @@ std::string why_no_namespace(const std::string& name) {
   if (!is_letter(name[0]) || !std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; }))
     return "it is not a C++ identifier of ASCII letters, digits and underscores that begins with a letter";
   if (name.find("__") != std::string::npos) return "C++ reserves names with two underscores in a row";
-  if (name.size() > longest) return "it is longer than " + std::to_string(longest) + " characters";
+  if (name.size() > longest_name) return "it is longer than " + std::to_string(longest_name) + " characters";
   if (is_keyword(name)) return "it is a C++ keyword";
   if (is_macro(name)) return "it is a macro";
   if (is_foreign_namespace(name)) return "it is the namespace of a library";
@@ -130,7 +130,7 @@ std::string why_no_namespace(const std::string& name) {
 std::string namespace_for(const std::string& stem) {
   std::string out = simplified(stem);
   // The prefix must not make it too long.
-  if (out.size() > longest - 8) out.resize(longest - 8);
+  if (out.size() > longest_name - 8) out.resize(longest_name - 8);
   while (!out.empty() && out.back() == '_') out.pop_back();
   if (out.empty()) out = "model";
   else if (is_digit(out[0])) out = "model_" + out;

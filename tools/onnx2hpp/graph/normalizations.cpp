@@ -18,7 +18,6 @@ namespace {
 
 namespace ops = dice::ops;
 using kind = dice::graph::activation::kind;
-using ops::constant;
 
 class finder : pattern {
  public:
@@ -58,7 +57,7 @@ class finder : pattern {
   }
   /// The shape of the constant that layer `l`, a Mul or Add that keeps its operand's shape, combines with its operand.
   const shape* fixed(int l) const {
-    const auto of = [&](const auto* op) { return op && op->which != constant::none ? &op->fixed : nullptr; };
+    const auto of = [&](const auto* op) { return op && op->which != ops::constant::none ? &op->fixed : nullptr; };
     const auto *scale = of(get<ops::mul>(l)), *bias = of(get<ops::add>(l));
     return at(l).operands.size() != 1 || at(l).result != at(operand(l)).result ? nullptr : scale ? scale : bias;
   }
@@ -95,11 +94,11 @@ class finder : pattern {
     const auto is_root = [&](int k) { return is(kind::sqrt, k) && number<ops::add>(operand(k)); };
     const auto* div = get<ops::div>(l);
     const auto* mul = get<ops::mul>(l);
-    if (div && div->which == constant::none && is_root(operand(l, 1))) return {operand(l), operand(l, 1)};
-    if (mul && mul->which == constant::none)
+    if (div && div->which == ops::constant::none && is_root(operand(l, 1))) return {operand(l), operand(l, 1)};
+    if (mul && mul->which == ops::constant::none)
       for (const std::size_t k : {0, 1}) {
         const int inverse = operand(l, k);
-        const bool reciprocal = is(kind::reciprocal, inverse) || number<ops::div>(inverse, constant::first) == 1.0;
+        const bool reciprocal = is(kind::reciprocal, inverse) || number<ops::div>(inverse, ops::constant::first) == 1.0;
         if (reciprocal && is_root(operand(inverse))) return {operand(l, 1 - k), operand(inverse)};
       }
     return {-1, -1};
@@ -119,7 +118,7 @@ class finder : pattern {
   /// The mean that is subtracted in layer `l`, and from what.
   std::optional<std::pair<ops::normalization, int>> centred(int l) const {
     const auto* sub = get<ops::sub>(l);
-    if (!sub || sub->which != constant::none) return {};
+    if (!sub || sub->which != ops::constant::none) return {};
     const auto from = mean(operand(l, 1));
     if (!from || operand(operand(l, 1)) != operand(l)) return {};
     return {{*from, operand(l)}};
@@ -131,8 +130,8 @@ class finder : pattern {
              (get<ops::sub>(a) && get<ops::sub>(x) && at(a).operands.size() == 2 && at(a).operands == at(x).operands);
     };
     const auto* mul = get<ops::mul>(l);
-    if (mul && mul->which == constant::none) return operand(l) == operand(l, 1) && equal(operand(l));
-    return number<ops::pow>(l, constant::second) == 2.0 && equal(operand(l));
+    if (mul && mul->which == ops::constant::none) return operand(l) == operand(l, 1) && equal(operand(l));
+    return number<ops::pow>(l, ops::constant::second) == 2.0 && equal(operand(l));
   }
 
   std::vector<int> readers_;

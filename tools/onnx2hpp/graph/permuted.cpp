@@ -138,18 +138,18 @@ same of(const ops::mat_mul& op, const layer& l, const order& axes, const shape& 
   return permuted_layer{ops::conv{.channels = op.columns, .bias = op.bias}, std::move(parameters), axes};
 }
 
-template <class... Op> struct list {};
-using with_axes = list<ops::add, ops::sub, ops::mul, ops::div, ops::max, ops::min, ops::p_relu, ops::pow, ops::where,
-                       ops::sum, ops::concat, ops::pad, ops::slice, ops::tile, ops::resize, ops::reduce, ops::softmax,
-                       ops::normalization, ops::batch_normalization, ops::mat_mul>;
-using of_elements = list<ops::clip, ops::dropout, ops::elementwise, ops::elu, ops::hard_sigmoid, ops::hard_swish,
-                         ops::identity, ops::leaky_relu, ops::relu, ops::sigmoid, ops::tanh>;
-using joining = list<ops::add, ops::sub, ops::mul, ops::div, ops::max, ops::min, ops::p_relu, ops::pow, ops::where, ops::sum,
-                     ops::concat>;
+template <class... Op> struct op_list {};
+using with_axes = op_list<ops::add, ops::sub, ops::mul, ops::div, ops::max, ops::min, ops::p_relu, ops::pow, ops::where,
+                          ops::sum, ops::concat, ops::pad, ops::slice, ops::tile, ops::resize, ops::reduce, ops::softmax,
+                          ops::normalization, ops::batch_normalization, ops::mat_mul>;
+using of_elements = op_list<ops::clip, ops::dropout, ops::elementwise, ops::elu, ops::hard_sigmoid, ops::hard_swish,
+                            ops::identity, ops::leaky_relu, ops::relu, ops::sigmoid, ops::tanh>;
+using joining = op_list<ops::add, ops::sub, ops::mul, ops::div, ops::max, ops::min, ops::p_relu, ops::pow, ops::where,
+                        ops::sum, ops::concat>;
 
-template <class... Op> bool is_one_of(const operation& op, list<Op...>) { return (op.get_if<Op>() || ...); }
+template <class... Op> bool is_one_of(const operation& op, op_list<Op...>) { return (op.get_if<Op>() || ...); }
 
-template <class... Op> same with(const layer& l, const order& axes, const shape& held, list<Op...>) {
+template <class... Op> same with(const layer& l, const order& axes, const shape& held, op_list<Op...>) {
   same out;
   const auto attempt = [&](const auto* op) {
     if (op) out = of(*op, l, axes, held);

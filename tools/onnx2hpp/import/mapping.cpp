@@ -25,7 +25,7 @@ struct host {
 };
 
 /// A key of the mapping, and the names in its list.
-struct list {
+struct key_list {
   std::string key;
   std::vector<std::string> names;
 };
@@ -279,7 +279,7 @@ class mapping_reader {
   const network& net_;
   std::vector<problem>& problems_;
   std::map<std::string, host> hosts_;
-  std::vector<list> lists_;
+  std::vector<key_list> lists_;
   std::vector<mapped_rank> ranks_;  ///< of each list
 };
 

@@ -88,7 +88,7 @@ int cached(node_context& n, int layer, bool flat, int past, int present) {
   return layer;
 }
 
-void import(node_context& n) {
+void import_attention(node_context& n) {
   n.ignore({"softmax_precision"});
   int q = n.activation(0), k = n.activation(1), v = n.activation(2);
   const int rank = n.shape_of(q).rank;
@@ -154,10 +154,11 @@ void import(node_context& n) {
   n.result(reshape_layer(n, y, flat ? shape{batch, queries, heads * v_size} : shape{batch, heads, queries, v_size}));
 }
 
-const importer known("Attention", import, 23,
-                     "is_causal kv_num_heads left_window_size>=25 q_num_heads qk_matmul_output_mode right_window_size>=25 "
-                     "scale softcap softmax_precision",
-                     "the number of keys as a constant of the model; becomes Einsum, Softmax and others");
+const importer known_attention(
+    "Attention", import_attention, 23,
+    "is_causal kv_num_heads left_window_size>=25 q_num_heads qk_matmul_output_mode right_window_size>=25 "
+    "scale softcap softmax_precision",
+    "the number of keys as a constant of the model; becomes Einsum, Softmax and others");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -20,7 +20,7 @@ template <> struct spelling<average_pool> {
 
 namespace {
 
-void import(node_context& n) {
+void import_average_pool(node_context& n) {
   const int x = n.activation(0);
   const window w = read_window(n, n.shape_of(x), n.integers("kernel_shape"));
   average_pool op{.kernel = w.kernel, .strides = w.strides, .dilations = w.dilations, .pads = w.pads};
@@ -29,9 +29,9 @@ void import(node_context& n) {
   n.result(n.add(op, {x}));
 }
 
-const importer known("AveragePool", import, 1,
-                     "auto_pad ceil_mode>=10 count_include_pad dilations>=19 kernel_shape pads strides",
-                     "1 or 2 spatial axes");
+const importer known_average_pool("AveragePool", import_average_pool, 1,
+                                  "auto_pad ceil_mode>=10 count_include_pad dilations>=19 kernel_shape pads strides",
+                                  "1 or 2 spatial axes");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -19,7 +19,7 @@ operation batch_normalization_of() { return batch_normalization{}; }
 
 namespace {
 
-void import(node_context& n) {
+void import_batch_normalization(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   n.require(in.rank >= 2, "its input has no channels (axis 1)");
@@ -51,9 +51,10 @@ void import(node_context& n) {
                   {"bias", make_constant(element::float64, {in[1]}, b), {in[1]}}}));
 }
 
-const importer known("BatchNormalization", import, 1, "epsilon momentum spatial<9 training_mode>=14",
-                     "only inference, spatial = 1; scale, bias, mean and variance constant; joins the Conv or MatMul before "
-                     "it; also written as Mul and Add");
+const importer known_batch_normalization(
+    "BatchNormalization", import_batch_normalization, 1, "epsilon momentum spatial<9 training_mode>=14",
+    "only inference, spatial = 1; scale, bias, mean and variance constant; joins the Conv or MatMul before "
+    "it; also written as Mul and Add");
 
 }  // namespace
 }  // namespace onnx2hpp

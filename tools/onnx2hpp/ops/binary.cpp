@@ -53,7 +53,7 @@ template <class Op> void import_variadic(node_context& n) {
   else n.result(out);
 }
 
-void p_relu(node_context& n) {
+void import_p_relu(node_context& n) {
   n.require(!n.is_constant(0), "its input is a constant, and its slope is not");
   if (!n.is_constant(1) || shape_of(n.data(1, "slope")).elements() != 1) return import_binary<ops::p_relu>(n);
   n.result(n.add(leaky_relu_of(static_cast<float>(n.real(1, "slope"))), {n.activation(0)}));
@@ -97,7 +97,7 @@ bool replaces_nan(node_context& n) {
 
 /// With a constant condition, or that an operand is NaN. Of two layers, it is the sum of both with zeros where the other is
 /// taken.
-void where(node_context& n) {
+void import_where(node_context& n) {
   if (replaces_nan(n)) return;
   const constant& condition = n.data(0, "condition");
   if (n.is_constant(1)) return n.result(replace(n, n.activation(2), replacement(condition, true, n.data(1, "operand"))));
@@ -109,7 +109,7 @@ void where(node_context& n) {
 }
 
 /// Zeros above or below a diagonal of the last two axes.
-void trilu(node_context& n) {
+void import_trilu(node_context& n) {
   const int x = n.moved(0);
   numbers holds = n.holds();
   holds.least = std::min(holds.least, 0.0), holds.most = std::max(holds.most, 0.0);
@@ -127,16 +127,16 @@ void trilu(node_context& n) {
   n.result(replace(n, x, make_constant(element::float32, {rows, columns}, std::span<const double>(mask))));
 }
 
-const importer known[] = {
+const importer known_binary[] = {
     {"Add", import_binary<ops::add>, 1, ""},
     {"Div", import_binary<ops::div>, 1, ""},
     {"Max", import_variadic<ops::max>, 1, ""},
     {"Min", import_variadic<ops::min>, 1, ""},
     {"Mul", import_binary<ops::mul>, 1, ""},
-    {"PRelu", p_relu, 1, "", "becomes LeakyRelu if the slope is one constant number"},
+    {"PRelu", import_p_relu, 1, "", "becomes LeakyRelu if the slope is one constant number"},
     {"Sub", import_binary<ops::sub>, 1, ""},
-    {"Trilu", trilu, 14, "upper", "k constant; becomes Where"},
-    {"Where", where, 9, "",
+    {"Trilu", import_trilu, 14, "upper", "k constant; becomes Where"},
+    {"Where", import_where, 9, "",
      "condition constant; between two activations, becomes two Where and an Add; also Where(IsNaN(x), constant, x)"}};
 
 }  // namespace

@@ -76,12 +76,12 @@ element stated(node_context& n) {
   return static_cast<element>(n.integer("to", 0));
 }
 
-void import(node_context& n) { cast_activation(n, stated(n)); }
-void fold(node_context& n) { cast_constant(n, stated(n)); }
+void import_cast(node_context& n) { cast_activation(n, stated(n)); }
+void fold_cast(node_context& n) { cast_constant(n, stated(n)); }
 
 /// CastLike: casts to the type of input 1, of which nothing else is read. PyTorch's dynamo exporter writes it around
 /// BatchNormalization if it does not optimise.
-void like(node_context& n) {
+void cast_like(node_context& n) {
   n.ignore({"saturate", "round_mode"});  // only for types of 8 bits
   element to = n.is_constant(1) ? n.data(1, "target_type").type : n.numbers_of(1).type;
   // A real constant like a real activation stays what it is: the model may be one of DOUBLE.
@@ -89,11 +89,11 @@ void like(node_context& n) {
   n.is_constant(0) ? cast_constant(n, to) : cast_activation(n, to);
 }
 
-const importer known[] = {{"Cast", import, 1, "round_mode>=24 saturate>=19 to",
-                           "activations: to a real type, which does nothing to reals, and to int64, int32 and uint8"},
-                          {"CastLike", like, 15, "round_mode>=24 saturate>=19",
-                           "activations: to a real type, which does nothing to reals, and to int64, int32 and uint8"}};
-const folder folds[] = {{"Cast", fold}, {"CastLike", like}};
+const importer known_cast[] = {{"Cast", import_cast, 1, "round_mode>=24 saturate>=19 to",
+                                "activations: to a real type, which does nothing to reals, and to int64, int32 and uint8"},
+                               {"CastLike", cast_like, 15, "round_mode>=24 saturate>=19",
+                                "activations: to a real type, which does nothing to reals, and to int64, int32 and uint8"}};
+const folder folds_cast[] = {{"Cast", fold_cast}, {"CastLike", cast_like}};
 
 }  // namespace
 }  // namespace onnx2hpp

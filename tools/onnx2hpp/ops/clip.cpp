@@ -20,7 +20,7 @@ int clip_layer(node_context& n, int x, double low, double high) {
 
 namespace {
 
-void import(node_context& n) {
+void import_clip(node_context& n) {
   clip op;
   if (n.opset() < 11) {
     op.low = n.real("min", op.low);
@@ -32,7 +32,7 @@ void import(node_context& n) {
   n.result(n.add(op, {n.activation(0)}));
 }
 
-const importer known("Clip", import, 1, "max<11 min<11", "min and max constant");
+const importer known_clip("Clip", import_clip, 1, "max<11 min<11", "min and max constant");
 
 }  // namespace
 }  // namespace onnx2hpp

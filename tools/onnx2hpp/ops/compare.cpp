@@ -33,7 +33,7 @@ int sign_of_difference(node_context& n, int a, int b, bool equal) {
 }
 
 /// Whether operand `A` is larger than the other one; or not, if `Not`.
-template <int A, bool Not> void larger(node_context& n) {
+template <int A, bool Not> void import_larger(node_context& n) {
   const int sign = sign_of_difference(n, A, 1 - A, Not);
   int result = add_with_constant<ops::max>(n, sign, which_constant::second, number(0));
   if (Not) result = add_with_constant<ops::sub>(n, result, which_constant::first, number(1));
@@ -41,14 +41,14 @@ template <int A, bool Not> void larger(node_context& n) {
   n.result(result);
 }
 
-void equal(node_context& n) {
+void import_equal(node_context& n) {
   const int differs = function_layer(n, sign_of_difference(n, 0, 1, true), {kind::abs});
   n.holds({.type = element::boolean, .most = 1});
   n.result(add_with_constant<ops::sub>(n, differs, which_constant::first, number(1)));
 }
 
 /// The sign, 2 instead of NaN, less 1, and at least 0. Where recognises it.
-void is_nan(node_context& n) {
+void import_is_nan(node_context& n) {
   int x = function_layer(n, n.activation(0), {kind::sign});
   x = add_with_constant<ops::where>(n, x, which_constant::first, number(2));
   x = add_with_constant<ops::sub>(n, x, which_constant::second, number(1));
@@ -56,13 +56,14 @@ void is_nan(node_context& n) {
   n.result(add_with_constant<ops::max>(n, x, which_constant::second, number(0)));
 }
 
-const importer known[] = {
-    {"Equal", equal, 1, "", "one finite constant operand; gives bool; becomes Sub, Sign, Abs, Sub"},
-    {"Greater", larger<0, false>, 1, "", "gives bool; becomes Sub, Sign, Max"},
-    {"GreaterOrEqual", larger<1, true>, 12, "", "one finite constant operand; gives bool; becomes Sub, Sign, Max, Sub"},
-    {"IsNaN", is_nan, 9, "", "gives bool; becomes Sign, Where, Sub, Max"},
-    {"Less", larger<1, false>, 1, "", "gives bool; becomes Sub, Sign, Max"},
-    {"LessOrEqual", larger<0, true>, 12, "", "one finite constant operand; gives bool; becomes Sub, Sign, Max, Sub"}};
+const importer known_compare[] = {
+    {"Equal", import_equal, 1, "", "one finite constant operand; gives bool; becomes Sub, Sign, Abs, Sub"},
+    {"Greater", import_larger<0, false>, 1, "", "gives bool; becomes Sub, Sign, Max"},
+    {"GreaterOrEqual", import_larger<1, true>, 12, "",
+     "one finite constant operand; gives bool; becomes Sub, Sign, Max, Sub"},
+    {"IsNaN", import_is_nan, 9, "", "gives bool; becomes Sign, Where, Sub, Max"},
+    {"Less", import_larger<1, false>, 1, "", "gives bool; becomes Sub, Sign, Max"},
+    {"LessOrEqual", import_larger<0, true>, 12, "", "one finite constant operand; gives bool; becomes Sub, Sign, Max, Sub"}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -19,7 +19,7 @@ int concat_layer(node_context& n, const std::vector<int>& layers, int axis) { re
 namespace {
 
 /// Constants are added to zeros beside the layers: before all of them, behind all, or between.
-void import(node_context& n) {
+void import_concat(node_context& n) {
   n.require(n.has("axis"), "it has no axis");
   int first = 0;
   while (first < n.inputs() && n.is_constant(first)) ++first;
@@ -65,7 +65,7 @@ void import(node_context& n) {
   n.result(add_bias(n, joined, make_constant(element::float32, dims, std::span<const double>(fixed))));
 }
 
-const importer known("Concat", import, 1, "axis", "constants beside activations become Pad and Add");
+const importer known_concat("Concat", import_concat, 1, "axis", "constants beside activations become Pad and Add");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -10,7 +10,7 @@ using dice::ops::conv;
 
 namespace {
 
-void import(node_context& n) {
+void import_conv(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const constant& w = n.data(1, "weights");
@@ -36,8 +36,8 @@ void import(node_context& n) {
   n.result(n.add(op, {x}, std::move(parameters)));
 }
 
-const importer known("Conv", import, 1, "auto_pad dilations group kernel_shape pads strides",
-                     "weights and bias constant; 1 or 2 spatial axes");
+const importer known_conv("Conv", import_conv, 1, "auto_pad dilations group kernel_shape pads strides",
+                          "weights and bias constant; 1 or 2 spatial axes");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -69,7 +69,7 @@ std::vector<axis_form> read_axes(node_context& n, const shape& in, const std::ve
   return out;
 }
 
-void import(node_context& n) {
+void import_conv_transpose(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const constant& w = n.data(1, "weights");
@@ -133,9 +133,9 @@ void import(node_context& n) {
   n.result(phases == 1 && n.shape_of(sums) == wanted && move.crop[0] == 0 && move.crop[1] == 0 ? sums : n.add(move, {sums}));
 }
 
-const importer known("ConvTranspose", import, 1,
-                     "auto_pad dilations group kernel_shape output_padding output_shape pads strides",
-                     "weights and bias constant; 1 or 2 spatial axes; becomes Conv and DepthToSpace");
+const importer known_conv_transpose("ConvTranspose", import_conv_transpose, 1,
+                                    "auto_pad dilations group kernel_shape output_padding output_shape pads strides",
+                                    "weights and bias constant; 1 or 2 spatial axes; becomes Conv and DepthToSpace");
 
 }  // namespace
 }  // namespace onnx2hpp

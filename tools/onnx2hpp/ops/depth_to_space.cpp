@@ -18,7 +18,7 @@ std::string mode_of(node_context& n) {
   return mode;
 }
 
-void depth_to_space(node_context& n) {
+void import_depth_to_space(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const auto b = block_size(n, in);
@@ -29,7 +29,7 @@ void depth_to_space(node_context& n) {
   n.result(n.add(op, {x}));
 }
 
-void space_to_depth(node_context& n) {
+void import_space_to_depth(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   const auto b = block_size(n, in);
@@ -40,8 +40,9 @@ void space_to_depth(node_context& n) {
   n.result(reshape_layer(n, moved, {in[0], in[1] * b * b, in[2] / b, in[3] / b}));
 }
 
-const importer depth("DepthToSpace", depth_to_space, 1, "blocksize mode>=11"),
-    space("SpaceToDepth", space_to_depth, 1, "blocksize mode>=28", "becomes Reshape, Transpose, Reshape");
+const importer known_depth_to_space("DepthToSpace", import_depth_to_space, 1, "blocksize mode>=11"),
+    known_space_to_depth("SpaceToDepth", import_space_to_depth, 1, "blocksize mode>=28",
+                         "becomes Reshape, Transpose, Reshape");
 
 }  // namespace
 }  // namespace onnx2hpp

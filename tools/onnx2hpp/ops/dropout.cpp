@@ -20,19 +20,19 @@ void require_inference(node_context& n) {
   n.refuse("it drops elements at random (training_mode)", "export the model for inference");
 }
 
-void import(node_context& n) {
+void import_dropout(node_context& n) {
   require_inference(n);
   if (n.fold()) n.pass();
   else n.result(n.add(dice::ops::dropout{}, {n.activation(0)}));
 }
 
-void fold(node_context& n) {
+void fold_dropout(node_context& n) {
   require_inference(n);
   n.pass();
 }
 
-const importer known("Dropout", import, 1, "ratio<12 seed>=12", "only inference, no mask; removed");
-const folder folds("Dropout", fold);
+const importer known_dropout("Dropout", import_dropout, 1, "ratio<12 seed>=12", "only inference, no mask; removed");
+const folder folds_dropout("Dropout", fold_dropout);
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -81,7 +81,7 @@ int sum_others(node_context& n, int x, std::string& term, const std::string& kep
   return gone.empty() ? x : reduce_layer(n, x, reduction::total, gone, false);
 }
 
-void import(node_context& n) {
+void import_einsum(node_context& n) {
   std::string equation;
   for (const char c : n.text("equation", ""))
     if (c != ' ') equation += c;
@@ -153,8 +153,8 @@ void import(node_context& n) {
   n.result(einsum_layer(n, x[0], x[1], terms[0], terms[1], result));
 }
 
-const importer known("Einsum", import, 12, "equation",
-                     "one or two activations, no diagonals; also becomes Transpose, Reshape and ReduceSum");
+const importer known_einsum("Einsum", import_einsum, 12, "equation",
+                            "one or two activations, no diagonals; also becomes Transpose, Reshape and ReduceSum");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -12,8 +12,8 @@ namespace onnx2hpp {
 using dice::ops::elementwise;
 using kind = dice::graph::activation::kind;
 
-/// The kinds from `abs` on, in their order.
-constexpr auto kinds = std::to_array<const char*>(
+/// The function_names from `abs` on, in their order.
+constexpr auto function_names = std::to_array<const char*>(
     {"abs", "ceil",       "celu",  "erf",  "exp",  "floor",    "gelu",     "gelu_tanh", "log",   "mish",
      "neg", "reciprocal", "round", "selu", "sign", "softplus", "softsign", "sqrt",      "swish", "thresholded_relu"});
 
@@ -21,7 +21,7 @@ template <> struct spelling<elementwise> {
   static constexpr const char* name = "elementwise";
   static void write(const elementwise& op, const elementwise&, initialiser& out) {
     const auto& f = op.function;
-    const auto is = kinds.at(static_cast<std::size_t>(f.is) - static_cast<std::size_t>(kind::abs));
+    const auto is = function_names.at(static_cast<std::size_t>(f.is) - static_cast<std::size_t>(kind::abs));
     initialiser function;
     function.add("is", std::string("::dice::graph::activation::kind::") + is);
     function("a", f.a, 0.0f);
@@ -37,37 +37,39 @@ operation elementwise_of(const dice::graph::activation& function) { return eleme
 
 namespace {
 
-template <kind Is> void plain(node_context& n) { n.result(n.add(elementwise{.function = {Is}}, {n.activation(0)})); }
+template <kind Is> void import_function(node_context& n) {
+  n.result(n.add(elementwise{.function = {Is}}, {n.activation(0)}));
+}
 /// With the attribute alpha.
-template <kind Is> void with_alpha(node_context& n, float alpha) {
+template <kind Is> void import_with_alpha(node_context& n, float alpha) {
   n.result(n.add(elementwise{.function = {Is, n.real("alpha", alpha)}}, {n.activation(0)}));
 }
 
-void gelu(node_context& n) {
+void import_gelu(node_context& n) {
   const auto how = n.text("approximate", "none");
   if (how != "none" && how != "tanh") n.refuse("its attribute approximate is " + quote(how));
   n.result(n.add(elementwise{.function = {how == "tanh" ? kind::gelu_tanh : kind::gelu}}, {n.activation(0)}));
 }
 
 /// The gate's Swish times the other input.
-void swi_glu(node_context& n) {
+void import_swi_glu(node_context& n) {
   const int a = n.activation(0), b = n.activation(1);
   n.require(n.shape_of(a) == n.shape_of(b), "its inputs have different shapes");
   n.result(multiply_layers(n, n.add(elementwise{.function = {kind::swish, n.real("alpha", 1.0f)}}, {a}), b));
 }
 
-void selu(node_context& n) {
+void import_selu(node_context& n) {
   const float alpha = n.real("alpha", 1.67326319217681884765625f), gamma = n.real("gamma", 1.05070102214813232421875f);
   n.result(n.add(elementwise{.function = {kind::selu, alpha, gamma}}, {n.activation(0)}));
 }
 
-void celu(node_context& n) {
+void import_celu(node_context& n) {
   const float alpha = n.real("alpha", 1.0f);
   n.require(alpha != 0, "its attribute alpha is 0");
   n.result(n.add(elementwise{.function = {kind::celu, alpha}}, {n.activation(0)}));
 }
 
-void pow(node_context& n) {
+void import_pow(node_context& n) {
   if (!n.is_constant(1) || shape_of(n.data(1, "exponent")).elements() != 1) return import_binary<dice::ops::pow>(n);
   const int x = n.activation(0);
   const double exponent = n.real(1, "exponent");
@@ -78,28 +80,29 @@ void pow(node_context& n) {
   import_binary<dice::ops::pow>(n);
 }
 
-const importer known[] = {
-    {"Abs", plain<kind::abs>, 1, ""},
-    {"Ceil", plain<kind::ceil>, 1, ""},
-    {"Celu", celu, 12, "alpha"},
-    {"Erf", plain<kind::erf>, 9, ""},
-    {"Exp", plain<kind::exp>, 1, ""},
-    {"Floor", plain<kind::floor>, 1, ""},
-    {"Gelu", gelu, 20, "approximate", "also written as x · (1 + Erf(x / √2)) / 2, or by Tanh"},
-    {"Log", plain<kind::log>, 1, ""},
-    {"Mish", plain<kind::mish>, 18, "", "also written as x · Tanh(Softplus(x))"},
-    {"Neg", plain<kind::neg>, 1, ""},
-    {"Pow", pow, 1, "", "the constant exponents 2, 0.5 and -1 become Mul, Sqrt and Reciprocal"},
-    {"Reciprocal", plain<kind::reciprocal>, 1, ""},
-    {"Round", plain<kind::round>, 11, ""},
-    {"Selu", selu, 1, "alpha gamma"},
-    {"Sign", plain<kind::sign>, 9, ""},
-    {"Softplus", plain<kind::softplus>, 1, ""},
-    {"Softsign", plain<kind::softsign>, 1, ""},
-    {"Sqrt", plain<kind::sqrt>, 1, ""},
-    {"SwiGLU", swi_glu, 28, "alpha", "two activations of one shape; becomes Swish and Mul"},
-    {"Swish", [](node_context& n) { with_alpha<kind::swish>(n, 1.0f); }, 24, "alpha", "also written as x · Sigmoid(x)"},
-    {"ThresholdedRelu", [](node_context& n) { with_alpha<kind::thresholded_relu>(n, 1.0f); }, 10, "alpha"}};
+const importer known_elementwise[] = {
+    {"Abs", import_function<kind::abs>, 1, ""},
+    {"Ceil", import_function<kind::ceil>, 1, ""},
+    {"Celu", import_celu, 12, "alpha"},
+    {"Erf", import_function<kind::erf>, 9, ""},
+    {"Exp", import_function<kind::exp>, 1, ""},
+    {"Floor", import_function<kind::floor>, 1, ""},
+    {"Gelu", import_gelu, 20, "approximate", "also written as x · (1 + Erf(x / √2)) / 2, or by Tanh"},
+    {"Log", import_function<kind::log>, 1, ""},
+    {"Mish", import_function<kind::mish>, 18, "", "also written as x · Tanh(Softplus(x))"},
+    {"Neg", import_function<kind::neg>, 1, ""},
+    {"Pow", import_pow, 1, "", "the constant exponents 2, 0.5 and -1 become Mul, Sqrt and Reciprocal"},
+    {"Reciprocal", import_function<kind::reciprocal>, 1, ""},
+    {"Round", import_function<kind::round>, 11, ""},
+    {"Selu", import_selu, 1, "alpha gamma"},
+    {"Sign", import_function<kind::sign>, 9, ""},
+    {"Softplus", import_function<kind::softplus>, 1, ""},
+    {"Softsign", import_function<kind::softsign>, 1, ""},
+    {"Sqrt", import_function<kind::sqrt>, 1, ""},
+    {"SwiGLU", import_swi_glu, 28, "alpha", "two activations of one shape; becomes Swish and Mul"},
+    {"Swish", [](node_context& n) { import_with_alpha<kind::swish>(n, 1.0f); }, 24, "alpha",
+     "also written as x · Sigmoid(x)"},
+    {"ThresholdedRelu", [](node_context& n) { import_with_alpha<kind::thresholded_relu>(n, 1.0f); }, 10, "alpha"}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -13,13 +13,13 @@ template <> struct spelling<elu> {
 
 namespace {
 
-void import(node_context& n) {
+void import_elu(node_context& n) {
   elu op;
   op.alpha = n.real("alpha", op.alpha);
   n.result(n.add(op, {n.activation(0)}));
 }
 
-const importer known("Elu", import, 1, "alpha");
+const importer known_elu("Elu", import_elu, 1, "alpha");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -13,12 +13,12 @@ template <> struct spelling<flatten> {
 
 namespace {
 
-void import(node_context& n) {
+void import_flatten(node_context& n) {
   const int x = n.moved(0);
   n.result(n.add(flatten{.axis = n.axis(n.integer("axis", 1), n.shape_of(x).rank, true)}, {x}));
 }
 
-void fold(node_context& n) {
+void fold_flatten(node_context& n) {
   constant c = n.data(0, "input");
   const int axis = n.axis(n.integer("axis", 1), c.rank(), true);
   c.dims = {element_count(std::span(c.dims).first(static_cast<std::size_t>(axis))),
@@ -26,8 +26,8 @@ void fold(node_context& n) {
   n.result(std::move(c));
 }
 
-const importer known("Flatten", import, 1, "axis");
-const folder folds("Flatten", fold);
+const importer known_flatten("Flatten", import_flatten, 1, "axis");
+const folder folds_flatten("Flatten", fold_flatten);
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -59,7 +59,7 @@ std::size_t repeats(const indices& at) {
 }
 
 /// Where index `i` points on an axis of `extent`.
-std::int64_t place(std::int64_t i, std::int64_t extent) {
+std::int64_t position(std::int64_t i, std::int64_t extent) {
   if (i < -extent || i >= extent) node_context::refuse(fmt::format("its index {} is out of range", i));
   return i < 0 ? i + extent : i;
 }
@@ -87,14 +87,14 @@ int take(node_context& n, int x, int axis, indices at) {
   return runs.size() == 1 ? runs[0] : concat_layer(n, runs, axis);
 }
 
-void gather(node_context& n) {
+void import_gather(node_context& n) {
   const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const auto& dims = n.data(1, "indices").dims;
   const int axis = n.axis(n.integer("axis", 0), in.rank);
   auto at = n.integers(1, "indices");
   n.require(!at.empty(), "it has no index");
-  for (auto& i : at) i = place(i, in[axis]);
+  for (auto& i : at) i = position(i, in[axis]);
   n.result(replace_axes(n, take(n, x, axis, at), axis, axis + 1, dims));
 }
 
@@ -128,7 +128,7 @@ std::optional<std::vector<indices>> separate(const std::vector<indices>& at, con
 }
 
 /// Indices (…, k) name the first k axes.
-void gather_nd(node_context& n) {
+void import_gather_nd(node_context& n) {
   int x = n.moved(0);
   const shape in = n.shape_of(x);
   auto dims = n.data(1, "indices").dims;
@@ -142,7 +142,7 @@ void gather_nd(node_context& n) {
   std::vector<indices> at(axes);
   indices flat(all.size() / axes);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto extent = in[static_cast<int>(i % axes)], to = place(all[i], extent);
+    const auto extent = in[static_cast<int>(i % axes)], to = position(all[i], extent);
     at[i % axes].push_back(to);
     flat[i / axes] = flat[i / axes] * extent + to;
   }
@@ -156,10 +156,10 @@ void gather_nd(node_context& n) {
   n.result(replace_axes(n, x, 0, last, dims));
 }
 
-const importer known[] = {
-    {"Gather", gather, 1, "axis",
+const importer known_gather[] = {
+    {"Gather", import_gather, 1, "axis",
      "indices constant; becomes Slices (at most 64 runs of evenly spaced indices), Concat, Tile and Reshape"},
-    {"GatherND", gather_nd, 11, "batch_dims>=12",
+    {"GatherND", import_gather_nd, 11, "batch_dims>=12",
      "indices constant; only batch_dims = 0; becomes Slices (at most 64 runs of evenly spaced indices), Concat, Tile and "
      "Reshape"}};
 

@@ -43,7 +43,7 @@ int product(node_context& n, const gemm& op, int x, std::vector<parameter> param
   return n.add(mat_mul_of(op.columns, op.depth, op.bias), {x}, std::move(parameters));
 }
 
-void import(node_context& n) {
+void import_gemm(node_context& n) {
   int x = n.activation(0);
   const constant& b = n.data(1, "weights");
   if (n.shape_of(x).rank != 2 || b.rank() != 2)
@@ -81,9 +81,10 @@ void import(node_context& n) {
   }
 }
 
-const importer known("Gemm", import, 1, "alpha beta transA transB",
-                     "B constant; becomes MatMul if A has several rows, and also Transpose, Mul and Add if A is transposed "
-                     "or C is no constant row");
+const importer known_gemm(
+    "Gemm", import_gemm, 1, "alpha beta transA transB",
+    "B constant; becomes MatMul if A has several rows, and also Transpose, Mul and Add if A is transposed "
+    "or C is no constant row");
 
 }  // namespace
 }  // namespace onnx2hpp

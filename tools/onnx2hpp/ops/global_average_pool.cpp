@@ -11,7 +11,7 @@ template <> struct spelling<dice::ops::global_average_pool> {
 
 namespace {
 
-const importer known(
+const importer known_global_average_pool(
     "GlobalAveragePool", [](node_context& n) { n.result(n.add(dice::ops::global_average_pool{}, {n.activation(0)})); }, 1,
     "");
 

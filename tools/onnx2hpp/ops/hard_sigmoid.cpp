@@ -19,14 +19,15 @@ operation hard_sigmoid_of(float alpha, float beta) { return hard_sigmoid{.alpha 
 
 namespace {
 
-void import(node_context& n) {
+void import_hard_sigmoid(node_context& n) {
   hard_sigmoid op;
   op.alpha = n.real("alpha", op.alpha);
   op.beta = n.real("beta", op.beta);
   n.result(n.add(op, {n.activation(0)}));
 }
 
-const importer known("HardSigmoid", import, 1, "alpha beta", "also written as Clip(x + 3, 0, 6) / 6");
+const importer known_hard_sigmoid("HardSigmoid", import_hard_sigmoid, 1, "alpha beta",
+                                  "also written as Clip(x + 3, 0, 6) / 6");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -14,7 +14,7 @@ operation hard_swish_of() { return dice::ops::hard_swish{}; }
 
 namespace {
 
-const importer known(
+const importer known_hard_swish(
     "HardSwish", [](node_context& n) { n.result(n.add(dice::ops::hard_swish{}, {n.activation(0)})); }, 14, "",
     "also written as x · HardSigmoid(x) with alpha = 1/6, or x · Clip(x + 3, 0, 6) / 6");
 

@@ -11,13 +11,13 @@ template <> struct spelling<dice::ops::identity> {
 
 namespace {
 
-void import(node_context& n) {
+void import_identity(node_context& n) {
   if (n.fold()) n.pass();
   else n.result(n.add(dice::ops::identity{}, {n.moved(0)}));
 }
 
-const importer known("Identity", import, 1, "", "removed");
-const folder folds("Identity", [](node_context& n) { n.pass(); });
+const importer known_identity("Identity", import_identity, 1, "", "removed");
+const folder folds_identity("Identity", [](node_context& n) { n.pass(); });
 
 }  // namespace
 }  // namespace onnx2hpp

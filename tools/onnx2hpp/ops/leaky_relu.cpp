@@ -16,13 +16,13 @@ operation leaky_relu_of(float alpha) { return dice::ops::leaky_relu{.alpha = alp
 
 namespace {
 
-void import(node_context& n) {
+void import_leaky_relu(node_context& n) {
   leaky_relu op;
   op.alpha = n.real("alpha", op.alpha);
   n.result(n.add(op, {n.activation(0)}));
 }
 
-const importer known("LeakyRelu", import, 1, "alpha");
+const importer known_leaky_relu("LeakyRelu", import_leaky_relu, 1, "alpha");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -11,7 +11,7 @@ namespace {
 
 using kind = dice::graph::activation::kind;
 
-void import(node_context& n) {
+void import_lp_pool(node_context& n) {
   int x = n.activation(0);
   const shape in = n.shape_of(x);
   const auto kernel = n.integers("kernel_shape");
@@ -44,8 +44,8 @@ void import(node_context& n) {
   n.result(x);
 }
 
-const importer known("LpPool", import, 1, "auto_pad ceil_mode>=18 dilations>=18 kernel_shape p pads strides",
-                     "one or two spatial axes; becomes Mul or Pow, a depthwise Conv, and Sqrt or Pow");
+const importer known_lp_pool("LpPool", import_lp_pool, 1, "auto_pad ceil_mode>=18 dilations>=18 kernel_shape p pads strides",
+                             "one or two spatial axes; becomes Mul or Pow, a depthwise Conv, and Sqrt or Pow");
 
 }  // namespace
 }  // namespace onnx2hpp

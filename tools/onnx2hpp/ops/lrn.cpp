@@ -18,7 +18,7 @@ template <> struct spelling<lrn> {
 
 namespace {
 
-void import(node_context& n) {
+void import_lrn(node_context& n) {
   lrn op;
   op.alpha = n.real("alpha", op.alpha);
   op.beta = n.real("beta", op.beta);
@@ -28,7 +28,7 @@ void import(node_context& n) {
   n.result(n.add(op, {n.activation(0)}));
 }
 
-const importer known("LRN", import, 1, "alpha beta bias size");
+const importer known_lrn("LRN", import_lrn, 1, "alpha beta bias size");
 
 }  // namespace
 }  // namespace onnx2hpp

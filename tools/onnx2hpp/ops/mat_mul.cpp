@@ -102,7 +102,7 @@ void import_stack(node_context& n, bool first) {
   n.result(reshape_unless(n, y, result));
 }
 
-void import(node_context& n) {
+void import_mat_mul(node_context& n) {
   if (n.is_constant(0)) return import_stack(n, true);
   if (!n.is_constant(1)) return n.result(multiply_matrices(n, n.activation(0), n.activation(1)));
   const int x = n.activation(0);
@@ -132,8 +132,8 @@ void import(node_context& n) {
   }
 }
 
-const importer known(
-    "MatMul", import, 1, "",
+const importer known_mat_mul(
+    "MatMul", import_mat_mul, 1, "",
     "at most 64 constant matrices, which become Slices, MatMuls and Concats; two activations become Einsum");
 
 }  // namespace

@@ -19,7 +19,7 @@ template <> struct spelling<max_pool> {
 
 namespace {
 
-void import(node_context& n) {
+void import_max_pool(node_context& n) {
   const int x = n.activation(0);
   const window w = read_window(n, n.shape_of(x), n.integers("kernel_shape"));
   n.ignore({"storage_order"});  // affects only the second output
@@ -28,8 +28,9 @@ void import(node_context& n) {
   n.result(n.add(op, {x}));
 }
 
-const importer known("MaxPool", import, 1, "auto_pad ceil_mode>=10 dilations>=10 kernel_shape pads storage_order>=8 strides",
-                     "1 or 2 spatial axes; only the output Y");
+const importer known_max_pool("MaxPool", import_max_pool, 1,
+                              "auto_pad ceil_mode>=10 dilations>=10 kernel_shape pads storage_order>=8 strides",
+                              "1 or 2 spatial axes; only the output Y");
 
 }  // namespace
 }  // namespace onnx2hpp

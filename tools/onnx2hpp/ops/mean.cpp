@@ -5,9 +5,9 @@ namespace onnx2hpp {
 
 namespace {
 
-void import(node_context& n) { n.result(multiply(n, add_all(n), 1.0 / n.inputs())); }
+void import_mean(node_context& n) { n.result(multiply(n, add_all(n), 1.0 / n.inputs())); }
 
-const importer known("Mean", import, 1, "", "becomes Sum and Mul");
+const importer known_mean("Mean", import_mean, 1, "", "becomes Sum and Mul");
 
 }  // namespace
 }  // namespace onnx2hpp

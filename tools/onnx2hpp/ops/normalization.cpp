@@ -17,14 +17,14 @@ using kind = dice::graph::activation::kind;
 
 namespace {
 
-constexpr const char* kinds[] = {"layer", "instance", "group", "rms", "l1", "l2"};
+constexpr const char* normalizing_names[] = {"layer", "instance", "group", "rms", "l1", "l2"};
 
 }  // namespace
 
 template <> struct spelling<normalization> {
   static constexpr const char* name = "normalization";
   static void write(const normalization& op, const normalization& unset, initialiser& out) {
-    out.add("how", std::string("::dice::ops::normalizing::") + kinds[static_cast<std::size_t>(op.how)]);
+    out.add("how", std::string("::dice::ops::normalizing::") + normalizing_names[static_cast<std::size_t>(op.how)]);
     out.add("first", literal(op.first));
     out.add("last", literal(op.last));
     out("epsilon", op.epsilon, unset.epsilon);
@@ -49,7 +49,7 @@ constant with_dims(constant c, std::vector<std::int64_t> dims) {
 }
 
 /// A layer with the scale and bias that are given and change something.
-int add(node_context& n, int x, normalization op, const constant* scale, const constant* bias) {
+int add_normalization(node_context& n, int x, normalization op, const constant* scale, const constant* bias) {
   std::vector<parameter> parameters;
   if (scale && !all(*scale, 1))
     op.scale = true, op.scale_shape = shape_of(*scale), parameters.push_back({"scale", *scale, op.scale_shape});
@@ -63,7 +63,7 @@ void scaled(node_context& n, int x, normalization op) {
   const constant* scale = n.given(1) && n.is_constant(1) ? &n.data(1, "scale") : nullptr;
   const bool later = n.given(1) && !scale;  // then the bias is added after the multiplication
   const constant* bias = n.given(2) && n.is_constant(2) && !later ? &n.data(2, "bias") : nullptr;
-  int y = add(n, x, op, scale, bias);
+  int y = add_normalization(n, x, op, scale, bias);
   if (later) y = multiply_layers(n, y, n.activation(1));
   if (n.given(2) && !bias) y = n.is_constant(2) ? add_bias(n, y, n.data(2, "bias")) : add_layers(n, y, n.activation(2));
   n.require(n.shape_of(y) == n.shape_of(x), "its scale or bias is larger than its input");
@@ -86,7 +86,7 @@ void statistics(node_context& n, int x, const std::vector<int>& axes, float epsi
   n.result(function_layer(n, function_layer(n, above, {kind::sqrt}), {kind::reciprocal}), 2);
 }
 
-template <normalizing How> void layer(node_context& n) {
+template <normalizing How> void import_layer_normalization(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   require_float_statistics(n);
@@ -98,7 +98,7 @@ template <normalizing How> void layer(node_context& n) {
   if (How == normalizing::layer) statistics(n, x, axes, op.epsilon);
 }
 
-void instance(node_context& n) {
+void import_instance_normalization(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   n.require(in.rank >= 3, "its input has no axes besides N and C");
@@ -108,13 +108,13 @@ void instance(node_context& n) {
   std::vector<std::int64_t> dims(static_cast<std::size_t>(in.rank - 1), 1);
   dims[0] = in[1];
   const auto s = with_dims(scale, dims), b = with_dims(bias, dims);
-  n.result(
-      add(n, x, {.how = normalizing::instance, .first = 2, .last = in.rank, .epsilon = n.real("epsilon", 1e-5f)}, &s, &b));
+  n.result(add_normalization(
+      n, x, {.how = normalizing::instance, .first = 2, .last = in.rank, .epsilon = n.real("epsilon", 1e-5f)}, &s, &b));
 }
 
 /// The channels become two axes: groups, and channels of a group. Scale and bias are for each channel from opset 21 on, for
 /// each group before.
-void group(node_context& n) {
+void import_group_normalization(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   n.require(in.rank >= 3 && in.rank < dice::tensor::max_rank, "its input does not have 3 to 7 axes");
@@ -129,22 +129,22 @@ void group(node_context& n) {
   std::vector<std::int64_t> dims{groups, each / groups};
   for (int a = 2; a < in.rank; ++a) divided.push_back(in[a]), dims.push_back(1);
   const auto s = with_dims(scale, dims), b = with_dims(bias, dims);
-  const int y =
-      add(n, reshape_layer(n, x, divided),
-          {.how = normalizing::group, .first = 2, .last = in.rank + 1, .epsilon = n.real("epsilon", 1e-5f)}, &s, &b);
+  const int y = add_normalization(
+      n, reshape_layer(n, x, divided),
+      {.how = normalizing::group, .first = 2, .last = in.rank + 1, .epsilon = n.real("epsilon", 1e-5f)}, &s, &b);
   n.result(reshape_layer(n, y, in));
 }
 
-void lp(node_context& n) {
+void import_lp_normalization(node_context& n) {
   const int x = n.activation(0), axis = n.axis(n.integer("axis", -1), n.shape_of(x).rank);
   const auto p = n.integer("p", 2);
   if (p != 1 && p != 2) n.refuse(fmt::format("its p is {}; ONNX has 1 and 2", p));
-  n.result(
-      add(n, x, {.how = p == 1 ? normalizing::l1 : normalizing::l2, .first = axis, .last = axis + 1}, nullptr, nullptr));
+  n.result(add_normalization(n, x, {.how = p == 1 ? normalizing::l1 : normalizing::l2, .first = axis, .last = axis + 1},
+                             nullptr, nullptr));
 }
 
 /// (x - mean) / sqrt(variance) without an epsilon in the variance: ONNX adds 1e-9 to the deviation.
-void mean_variance(node_context& n) {
+void import_mean_variance(node_context& n) {
   const int x = n.activation(0), rank = n.shape_of(x).rank;
   std::vector<int> axes;
   for (const auto a : n.integers("axes", {0, 2, 3})) axes.push_back(n.axis(a, rank));
@@ -156,15 +156,16 @@ void mean_variance(node_context& n) {
   n.result(multiply_layers(n, rest, function_layer(n, by, {kind::reciprocal})));
 }
 
-const importer known[] = {{"GroupNormalization", group, 18, "epsilon num_groups stash_type>=21",
-                           "scale and bias constant; statistics in float32; becomes Reshape, GroupNormalization, Reshape"},
-                          {"InstanceNormalization", instance, 1, "epsilon", "scale and bias constant"},
-                          {"LayerNormalization", layer<normalizing::layer>, 17, "axis epsilon stash_type",
-                           "statistics in float32; a scale or bias that is an activation becomes Mul or Add"},
-                          {"LpNormalization", lp, 1, "axis p"},
-                          {"MeanVarianceNormalization", mean_variance, 9, "axes", "becomes ReduceMean, Sub, Mul and others"},
-                          {"RMSNormalization", layer<normalizing::rms>, 23, "axis epsilon stash_type",
-                           "statistics in float32; a scale that is an activation becomes Mul"}};
+const importer known_normalization[] = {
+    {"GroupNormalization", import_group_normalization, 18, "epsilon num_groups stash_type>=21",
+     "scale and bias constant; statistics in float32; becomes Reshape, GroupNormalization, Reshape"},
+    {"InstanceNormalization", import_instance_normalization, 1, "epsilon", "scale and bias constant"},
+    {"LayerNormalization", import_layer_normalization<normalizing::layer>, 17, "axis epsilon stash_type",
+     "statistics in float32; a scale or bias that is an activation becomes Mul or Add"},
+    {"LpNormalization", import_lp_normalization, 1, "axis p"},
+    {"MeanVarianceNormalization", import_mean_variance, 9, "axes", "becomes ReduceMean, Sub, Mul and others"},
+    {"RMSNormalization", import_layer_normalization<normalizing::rms>, 23, "axis epsilon stash_type",
+     "statistics in float32; a scale that is an activation becomes Mul"}};
 
 }  // namespace
 }  // namespace onnx2hpp

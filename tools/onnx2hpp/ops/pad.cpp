@@ -40,7 +40,7 @@ int pad_layer(node_context& n, int x, int axis, std::int64_t before, std::int64_
 
 namespace {
 
-void import(node_context& n) {
+void import_pad(node_context& n) {
   const int x = n.activation(0), rank = n.shape_of(x).rank;
   pad op;
   std::vector<std::int64_t> pads, axes;
@@ -78,8 +78,8 @@ void import(node_context& n) {
   else n.result(n.add(op, {x}));
 }
 
-const importer known("Pad", import, 1, "mode pads<11 value<11",
-                     "pads, value and axes constant; mode constant, reflect or edge");
+const importer known_pad("Pad", import_pad, 1, "mode pads<11 value<11",
+                         "pads, value and axes constant; mode constant, reflect or edge");
 
 }  // namespace
 }  // namespace onnx2hpp

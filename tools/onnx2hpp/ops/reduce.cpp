@@ -9,7 +9,8 @@ using kind = dice::graph::activation::kind;
 
 namespace {
 
-constexpr const char* kinds[] = {"mean", "total", "total_square", "product", "largest", "smallest", "arg_max", "arg_min"};
+constexpr const char* reduction_names[] = {"mean",    "total",    "total_square", "product",
+                                           "largest", "smallest", "arg_max",      "arg_min"};
 
 }  // namespace
 
@@ -19,7 +20,7 @@ template <> struct spelling<reduce> {
     out.add("over", literal(op.over));
     out("keep", op.keep, unset.keep);
     if (op.how != unset.how)
-      out.add("how", std::string("::dice::ops::reduction::") + kinds[static_cast<std::size_t>(op.how)]);
+      out.add("how", std::string("::dice::ops::reduction::") + reduction_names[static_cast<std::size_t>(op.how)]);
     out("last_index", op.last_index, unset.last_index);
   }
 };
@@ -51,7 +52,8 @@ reduced axes_of(node_context& n, int rank, int moved) {
 }
 
 /// f(reduction of g(x)), where f and g may be none.
-template <reduction How, int Moved = 18, kind Before = kind::none, kind After = kind::none> void import(node_context& n) {
+template <reduction How, int Moved = 18, kind Before = kind::none, kind After = kind::none>
+void import_reduce(node_context& n) {
   int x = n.activation(0);
   const auto r = axes_of(n, n.shape_of(x).rank, Moved);
   if (r.nothing && Before == kind::none && After == kind::none && How != reduction::total_square) return n.pass();
@@ -63,7 +65,7 @@ template <reduction How, int Moved = 18, kind Before = kind::none, kind After = 
 }
 
 /// log Σ exp(x) = m + log Σ exp(x - m), where m is the maximum.
-void log_sum_exp(node_context& n) {
+void import_log_sum_exp(node_context& n) {
   const int x = n.activation(0);
   const auto r = axes_of(n, n.shape_of(x).rank, 18);
   if (r.nothing) return n.pass();
@@ -73,7 +75,7 @@ void log_sum_exp(node_context& n) {
   n.result(r.keep ? out : reduce_layer(n, out, reduction::largest, r.axes, false));
 }
 
-template <reduction How> void find(node_context& n) {
+template <reduction How> void import_arg(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
   reduce op{.keep = n.integer("keepdims", 1) != 0, .how = How};
@@ -92,12 +94,12 @@ std::vector<int> pixels(node_context& n, const shape& in) {
   return out;
 }
 
-void global_max_pool(node_context& n) {
+void import_global_max_pool(node_context& n) {
   const int x = n.activation(0);
   n.result(reduce_layer(n, x, reduction::largest, pixels(n, n.shape_of(x)), true));
 }
 
-void global_lp_pool(node_context& n) {
+void import_global_lp_pool(node_context& n) {
   const int x = n.activation(0);
   const auto p = static_cast<double>(n.integer("p", 2));
   n.require(p >= 1, "its p is not positive");
@@ -105,27 +107,29 @@ void global_lp_pool(node_context& n) {
   n.result(power(n, reduce_layer(n, powers, reduction::total, pixels(n, n.shape_of(x)), true), 1 / p));
 }
 
-constexpr const char* attributes = "axes<18 keepdims noop_with_empty_axes>=18";
+constexpr const char* reduce_attributes = "axes<18 keepdims noop_with_empty_axes>=18";
 
-const importer known[] = {
-    {"ArgMax", find<reduction::arg_max>, 1, "axis keepdims select_last_index>=12",
+const importer known_reduce[] = {
+    {"ArgMax", import_arg<reduction::arg_max>, 1, "axis keepdims select_last_index>=12",
      "of at most 2^24 elements; gives integers"},
-    {"ArgMin", find<reduction::arg_min>, 1, "axis keepdims select_last_index>=12",
+    {"ArgMin", import_arg<reduction::arg_min>, 1, "axis keepdims select_last_index>=12",
      "of at most 2^24 elements; gives integers"},
-    {"GlobalLpPool", global_lp_pool, 1, "p", "becomes Abs, Pow, ReduceSum, Pow"},
-    {"GlobalMaxPool", global_max_pool, 1, "", "becomes ReduceMax"},
-    {"ReduceL1", import <reduction::total, 18, kind::abs>, 1, attributes, "axes constant; becomes Abs and ReduceSum"},
-    {"ReduceL2", import <reduction::total_square, 18, kind::none, kind::sqrt>, 1, attributes,
+    {"GlobalLpPool", import_global_lp_pool, 1, "p", "becomes Abs, Pow, ReduceSum, Pow"},
+    {"GlobalMaxPool", import_global_max_pool, 1, "", "becomes ReduceMax"},
+    {"ReduceL1", import_reduce<reduction::total, 18, kind::abs>, 1, reduce_attributes,
+     "axes constant; becomes Abs and ReduceSum"},
+    {"ReduceL2", import_reduce<reduction::total_square, 18, kind::none, kind::sqrt>, 1, reduce_attributes,
      "axes constant; becomes ReduceSumSquare and Sqrt"},
-    {"ReduceLogSum", import <reduction::total, 18, kind::none, kind::log>, 1, attributes,
+    {"ReduceLogSum", import_reduce<reduction::total, 18, kind::none, kind::log>, 1, reduce_attributes,
      "axes constant; becomes ReduceSum and Log"},
-    {"ReduceLogSumExp", log_sum_exp, 1, attributes, "axes constant; becomes ReduceMax, Sub, Exp, ReduceSum, Log, Add"},
-    {"ReduceMax", import <reduction::largest>, 1, attributes, "axes constant"},
-    {"ReduceMean", import <reduction::mean>, 1, attributes, "axes constant"},
-    {"ReduceMin", import <reduction::smallest>, 1, attributes, "axes constant"},
-    {"ReduceProd", import <reduction::product>, 1, attributes, "axes constant"},
-    {"ReduceSum", import <reduction::total, 13>, 1, "axes<13 keepdims noop_with_empty_axes>=13", "axes constant"},
-    {"ReduceSumSquare", import <reduction::total_square>, 1, attributes, "axes constant"}};
+    {"ReduceLogSumExp", import_log_sum_exp, 1, reduce_attributes,
+     "axes constant; becomes ReduceMax, Sub, Exp, ReduceSum, Log, Add"},
+    {"ReduceMax", import_reduce<reduction::largest>, 1, reduce_attributes, "axes constant"},
+    {"ReduceMean", import_reduce<reduction::mean>, 1, reduce_attributes, "axes constant"},
+    {"ReduceMin", import_reduce<reduction::smallest>, 1, reduce_attributes, "axes constant"},
+    {"ReduceProd", import_reduce<reduction::product>, 1, reduce_attributes, "axes constant"},
+    {"ReduceSum", import_reduce<reduction::total, 13>, 1, "axes<13 keepdims noop_with_empty_axes>=13", "axes constant"},
+    {"ReduceSumSquare", import_reduce<reduction::total_square>, 1, reduce_attributes, "axes constant"}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -11,7 +11,7 @@ template <> struct spelling<dice::ops::relu> {
 
 namespace {
 
-const importer known(
+const importer known_relu(
     "Relu", [](node_context& n) { n.result(n.add(dice::ops::relu{}, {n.activation(0)})); }, 1, "");
 
 }  // namespace

@@ -91,7 +91,7 @@ std::vector<std::int64_t> unsqueezed(node_context& n, const std::vector<std::int
 
 namespace {
 
-template <auto Rule> void import(node_context& n) {
+template <auto Rule> void import_reshape(node_context& n) {
   const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const auto dims = Rule(n, {in.dim, in.dim + in.rank});
@@ -101,17 +101,17 @@ template <auto Rule> void import(node_context& n) {
   n.result(reshape_layer(n, x, to));
 }
 
-template <auto Rule> void fold(node_context& n) {
+template <auto Rule> void fold_reshape(node_context& n) {
   constant c = n.data(0, "input");
   c.dims = Rule(n, c.dims);
   n.result(std::move(c));
 }
 
-const importer reshape("Reshape", import <reshaped>, 1, "allowzero>=14", "shape constant"),
-    squeeze("Squeeze", import <squeezed>, 1, "axes<13", "axes constant; becomes Reshape"),
-    unsqueeze("Unsqueeze", import <unsqueezed>, 1, "axes<13", "axes constant; becomes Reshape");
-const folder fold_reshape("Reshape", fold<reshaped>), fold_squeeze("Squeeze", fold<squeezed>),
-    fold_unsqueeze("Unsqueeze", fold<unsqueezed>);
+const importer known_reshape("Reshape", import_reshape<reshaped>, 1, "allowzero>=14", "shape constant"),
+    known_squeeze("Squeeze", import_reshape<squeezed>, 1, "axes<13", "axes constant; becomes Reshape"),
+    known_unsqueeze("Unsqueeze", import_reshape<unsqueezed>, 1, "axes<13", "axes constant; becomes Reshape");
+const folder folds_reshape("Reshape", fold_reshape<reshaped>), folds_squeeze("Squeeze", fold_reshape<squeezed>),
+    folds_unsqueeze("Unsqueeze", fold_reshape<unsqueezed>);
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -226,7 +226,7 @@ void import_resize(node_context& n) {
   else finish(n, op);
 }
 
-const importer known(
+const importer known_resize(
     "Resize", import_resize, 10,
     "antialias>=18 axes>=18 coordinate_transformation_mode>=11 cubic_coeff_a>=11 exclude_outside>=11 "
     "extrapolation_value>=11 keep_aspect_ratio_policy>=18 mode nearest_mode>=11",

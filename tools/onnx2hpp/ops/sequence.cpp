@@ -8,10 +8,10 @@ namespace onnx2hpp {
 
 namespace {
 
-constexpr std::int64_t longest = 256;
+constexpr std::int64_t longest_sequence = 256;
 
 /// The sizes of the parts: as listed, or all `split` (but for the last one), or 1.
-std::vector<std::int64_t> sizes_of(node_context& n, std::int64_t extent) {
+std::vector<std::int64_t> part_sizes(node_context& n, std::int64_t extent) {
   std::int64_t each = 1;
   if (n.given(1)) {
     auto sizes = n.integers(1, "split");
@@ -20,7 +20,7 @@ std::vector<std::int64_t> sizes_of(node_context& n, std::int64_t extent) {
     each = std::min(sizes[0], extent);
   }
   const auto parts = (extent + each - 1) / each;
-  n.require(parts <= longest, "its sequence has more than 256 tensors");
+  n.require(parts <= longest_sequence, "its sequence has more than 256 tensors");
   std::vector<std::int64_t> out(static_cast<std::size_t>(parts), each);
   out.back() = extent - (parts - 1) * each;
   return out;
@@ -33,14 +33,14 @@ shape without(const shape& s, int axis) {
   return out;
 }
 
-void split(node_context& n) {
+void import_split_to_sequence(node_context& n) {
   const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const int axis = n.axis(n.integer("axis", 0), in.rank);
   const bool keep = n.integer("keepdims", 1) != 0 || n.given(1);
   value out{.is = value::kind::sequence};
   std::int64_t from = 0;
-  for (const auto size : sizes_of(n, in[axis])) {
+  for (const auto size : part_sizes(n, in[axis])) {
     n.require(size > 0, "one of its parts is empty");
     n.require(size <= in[axis] - from, "its parts are larger than its input");
     int part = size == in[axis] ? x : slice_layer(n, x, axis, from, size);
@@ -52,7 +52,7 @@ void split(node_context& n) {
   n.result(std::move(out));
 }
 
-void construct(node_context& n) {
+void import_sequence_construct(node_context& n) {
   value out{.is = value::kind::sequence};
   for (int k = 0; k < n.inputs(); ++k) {
     out.items.push_back(n.any(k));
@@ -61,7 +61,7 @@ void construct(node_context& n) {
   n.result(std::move(out));
 }
 
-void at(node_context& n) {
+void import_sequence_at(node_context& n) {
   const auto& items = n.sequence(0);
   const auto position = n.integers(1, "position");
   n.require(position.size() == 1, "its position is not one number");
@@ -70,12 +70,12 @@ void at(node_context& n) {
   n.result(items[static_cast<std::size_t>(position[0] < 0 ? position[0] + size : position[0])]);
 }
 
-void length(node_context& n) {
+void import_sequence_length(node_context& n) {
   const auto size = static_cast<std::int64_t>(n.sequence(0).size());
   n.result(make_constant(element::int64, {}, std::span(&size, 1)));
 }
 
-void join(node_context& n) {
+void import_concat_from_sequence(node_context& n) {
   std::vector<int> layers;
   for (const value& v : n.sequence(0)) {
     n.require(v.is == value::kind::layer, "its sequence has constants");
@@ -97,11 +97,12 @@ void join(node_context& n) {
 }
 
 constexpr const char* while_converting = "exists only while the model is converted; at most 256 tensors";
-const importer known[] = {{"ConcatFromSequence", join, 11, "axis new_axis", "becomes Concat or Reshape"},
-                          {"SequenceAt", at, 11, "", "position constant"},
-                          {"SequenceConstruct", construct, 11, "", while_converting},
-                          {"SequenceLength", length, 11, ""},
-                          {"SplitToSequence", split, 11, "axis keepdims", "split constant; becomes Slice, Reshape"}};
+const importer known_sequence[] = {
+    {"ConcatFromSequence", import_concat_from_sequence, 11, "axis new_axis", "becomes Concat or Reshape"},
+    {"SequenceAt", import_sequence_at, 11, "", "position constant"},
+    {"SequenceConstruct", import_sequence_construct, 11, "", while_converting},
+    {"SequenceLength", import_sequence_length, 11, ""},
+    {"SplitToSequence", import_split_to_sequence, 11, "axis keepdims", "split constant; becomes Slice, Reshape"}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -11,7 +11,7 @@ template <> struct spelling<dice::ops::sigmoid> {
 
 namespace {
 
-const importer known(
+const importer known_sigmoid(
     "Sigmoid", [](node_context& n) { n.result(n.add(dice::ops::sigmoid{}, {n.activation(0)})); }, 1, "");
 
 }  // namespace

@@ -61,7 +61,7 @@ std::vector<cut> read_cuts(node_context& n, const std::vector<std::int64_t>& in)
 
 namespace {
 
-void import(node_context& n) {
+void import_slice(node_context& n) {
   const int x = n.moved(0);
   const shape in = n.shape_of(x);
   slice op;
@@ -75,7 +75,7 @@ void import(node_context& n) {
   n.result(n.add(op, {x}));
 }
 
-void fold(node_context& n) {
+void fold_slice(node_context& n) {
   const constant& c = n.data(0, "input");
   const auto cuts = read_cuts(n, c.dims);
   const auto rank = cuts.size(), width = size_of(c.type);
@@ -95,8 +95,8 @@ void fold(node_context& n) {
   n.result(make_constant(c.type, std::move(dims), std::move(bytes)));
 }
 
-const importer known("Slice", import, 1, "axes<10 ends<10 starts<10", "starts, ends, axes and steps constant");
-const folder folds("Slice", fold);
+const importer known_slice("Slice", import_slice, 1, "axes<10 ends<10 starts<10", "starts, ends, axes and steps constant");
+const folder folds_slice("Slice", fold_slice);
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -19,7 +19,7 @@ int softmax_layer(node_context& n, int x, int axis) { return n.add(softmax{.firs
 
 namespace {
 
-template <bool Log> void import(node_context& n) {
+template <bool Log> void import_softmax(node_context& n) {
   const int x = n.activation(0), rank = n.shape_of(x).rank;
   softmax op{.log = Log};
   if (n.opset() < 13) {
@@ -33,7 +33,8 @@ template <bool Log> void import(node_context& n) {
   n.result(n.add(op, {x}));
 }
 
-const importer known[] = {{"LogSoftmax", import <true>, 1, "axis"}, {"Softmax", import <false>, 1, "axis"}};
+const importer known_softmax[] = {{"LogSoftmax", import_softmax<true>, 1, "axis"},
+                                  {"Softmax", import_softmax<false>, 1, "axis"}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -8,7 +8,7 @@ namespace onnx2hpp {
 namespace {
 
 /// How many elements each output gets.
-std::vector<std::int64_t> sizes_of(node_context& n, std::int64_t extent) {
+std::vector<std::int64_t> output_sizes(node_context& n, std::int64_t extent) {
   const std::int64_t parts = n.integer("num_outputs", n.outputs());
   n.require(parts == n.outputs(), "its attribute num_outputs is not the number of its outputs");
   if (n.opset() >= 13 && n.given(1)) return n.integers(1, "sizes");
@@ -21,11 +21,11 @@ std::vector<std::int64_t> sizes_of(node_context& n, std::int64_t extent) {
   return sizes;
 }
 
-void import(node_context& n) {
+void import_split(node_context& n) {
   const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const int axis = n.axis(n.integer("axis", 0), in.rank);
-  const auto sizes = sizes_of(n, in[axis]);
+  const auto sizes = output_sizes(n, in[axis]);
   n.require(static_cast<int>(sizes.size()) == n.outputs(), "it does not have as many parts as outputs");
   std::int64_t from = 0;
   for (int k = 0; k < n.outputs(); ++k) {
@@ -38,7 +38,7 @@ void import(node_context& n) {
   n.require(from == in[axis], "its parts are smaller than its input");
 }
 
-const importer known("Split", import, 1, "axis num_outputs>=18 split<13", "sizes constant; becomes Slices");
+const importer known_split("Split", import_split, 1, "axis num_outputs>=18 split<13", "sizes constant; becomes Slices");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -21,7 +21,7 @@ int add_all(node_context& n) {
 
 namespace {
 
-const importer known(
+const importer known_sum(
     "Sum", [](node_context& n) { n.result(add_all(n)); }, 1, "");
 
 }  // namespace

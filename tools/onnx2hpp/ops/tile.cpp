@@ -32,7 +32,7 @@ int expand_layer(node_context& n, int x, const shape& to) {
 namespace {
 
 /// Broadcasting goes both ways: extents of 1 in the new shape stay what they are.
-void expand(node_context& n) {
+void import_expand(node_context& n) {
   const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const auto wanted = n.integers(1, "new shape");
@@ -49,7 +49,7 @@ void expand(node_context& n) {
   else n.result(expand_layer(n, x, to));
 }
 
-void repeat(node_context& n) {
+void import_tile(node_context& n) {
   const int x = n.moved(0);
   const auto repeats = n.integers(1, "repeats");
   n.require(static_cast<int>(repeats.size()) == n.shape_of(x).rank, "it does not have one number of repeats for each axis");
@@ -59,8 +59,8 @@ void repeat(node_context& n) {
   else n.result(n.add(op, {x}));
 }
 
-const importer known[] = {{"Expand", expand, 8, "", "shape constant; becomes Tile and Reshape"},
-                          {"Tile", repeat, 1, "", "repeats constant"}};
+const importer known_tile[] = {{"Expand", import_expand, 8, "", "shape constant; becomes Tile and Reshape"},
+                               {"Tile", import_tile, 1, "", "repeats constant"}};
 
 }  // namespace
 }  // namespace onnx2hpp

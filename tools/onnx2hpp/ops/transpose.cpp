@@ -66,19 +66,19 @@ std::vector<std::size_t> read_perm(node_context& n, int rank) {
   return out;
 }
 
-void import(node_context& n) {
+void import_transpose(node_context& n) {
   const int x = n.moved(0);
   const auto perm = read_perm(n, n.shape_of(x).rank);
   n.result(transpose_layer(n, x, {perm.begin(), perm.end()}));
 }
 
-void fold(node_context& n) {
+void fold_transpose(node_context& n) {
   const constant& c = n.data(0, "input");
   n.result(permute(c, read_perm(n, c.rank())));
 }
 
-const importer known("Transpose", import, 1, "perm");
-const folder folds("Transpose", fold);
+const importer known_transpose("Transpose", import_transpose, 1, "perm");
+const folder folds_transpose("Transpose", fold_transpose);
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -93,7 +93,7 @@ template <class T> double as_real(T value) {
   else return static_cast<double>(value);
 }
 
-std::int64_t cut(double x) {
+std::int64_t truncated(double x) {
   if (std::isnan(x)) return 0;
   if (x >= 0x1p63) return std::numeric_limits<std::int64_t>::max();
   if (x < -0x1p63) return std::numeric_limits<std::int64_t>::min();
@@ -102,7 +102,7 @@ std::int64_t cut(double x) {
 
 template <class T> std::int64_t as_integer(T value) {
   if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(value);
-  else return cut(as_real(value));
+  else return truncated(as_real(value));
 }
 
 template <class T, class From> T converted(From value) {
@@ -114,7 +114,7 @@ template <class T, class From> T converted(From value) {
     return std::abs(value) > std::numeric_limits<float>::max()
                ? static_cast<float>(round_to(value, 24, -126, std::numeric_limits<float>::max()))
                : static_cast<float>(value);
-  else if constexpr (std::is_integral_v<T> && !std::is_integral_v<From>) return static_cast<T>(cut(value));
+  else if constexpr (std::is_integral_v<T> && !std::is_integral_v<From>) return static_cast<T>(truncated(value));
   else return static_cast<T>(value);
 }
 

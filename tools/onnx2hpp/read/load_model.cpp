@@ -33,7 +33,7 @@ template <class Message> std::string overload_of(const Message& m, int number) {
   return out;
 }
 
-template <class Strings> std::vector<std::string> list(const Strings& s) { return {s.begin(), s.end()}; }
+template <class Strings> std::vector<std::string> strings_of(const Strings& s) { return {s.begin(), s.end()}; }
 
 /// "ai.onnx" is another name of the standard domain.
 std::string domain_of(const std::string& name) { return name == "ai.onnx" ? "" : name; }
@@ -168,9 +168,9 @@ class loader {
     out.name = f.name();
     out.domain = domain_of(f.domain());
     out.overload = overload_of(f, 13);
-    out.inputs = list(f.input());
-    out.outputs = list(f.output());
-    out.attributes = list(f.attribute());
+    out.inputs = strings_of(f.input());
+    out.outputs = strings_of(f.output());
+    out.attributes = strings_of(f.attribute());
     read_defaults(f, out);
     opset_versions opsets;
     read_opsets(f.opset_import(), opsets);
@@ -198,8 +198,8 @@ class loader {
     out.operator_name = n.op_type();
     out.domain = domain_of(n.domain());
     out.overload = overload_of(n, 8);
-    out.inputs = list(n.input());
-    out.outputs = list(n.output());
+    out.inputs = strings_of(n.input());
+    out.outputs = strings_of(n.output());
     for (const auto& a : n.attribute()) {
       out.attributes[a.name()] = read(a);
       if (a.has_g()) add_captured(a.g(), out.captured);
@@ -218,7 +218,7 @@ class loader {
     out.s = a.s();
     out.floats = {a.floats().begin(), a.floats().end()};
     out.ints = {a.ints().begin(), a.ints().end()};
-    out.strings = list(a.strings());
+    out.strings = strings_of(a.strings());
     switch (a.type()) {
       case onnx::AttributeProto::FLOAT:
         out.type = kind::real;
