@@ -58,7 +58,7 @@ class Headers(unittest.TestCase):
         kernels = {f"room/{i}.hpp": f'#include "dice/room/good.hpp"\n\n#include <{library}>\n\nstruct of_{i} {{}};\n'
                    for i, library in zip("abcde", ("map", "map", "set", "deque", "list"))}
         self.assertEqual(found(kernels)[0], 0)
-        for uses in ("std::map<int, int>", "std::set<int>", "of_a", "of_e"):
+        for uses in ("std::map<int, int>", "of_e"):
             self.refused("room/c1.hpp", f'#include "dice/room/good.hpp"\n\n#include <bitset>\n\ninline {uses} some() {{ return {{}}; }}\n', kernels)
 
     def test_refuses_warnings(self):
