@@ -50,18 +50,12 @@ def show(text=""):
         print("\r\033[K" + text, end="", file=sys.stderr, flush=True)
 
 
-def parser(doc, default, known=NETWORKS, paper=False):
+def parser(doc, default, known=NETWORKS):
     """The options of all commands; `default`: the networks if none is named."""
     def network(name):
         if name not in known:
             raise argparse.ArgumentTypeError(f"there is no {name}; choose from {', '.join(known)}")
         return name
-
-    def figures(file):
-        try:
-            return json.loads(pathlib.Path(file).read_text())
-        except (OSError, ValueError) as error:
-            raise argparse.ArgumentTypeError(f"{file}: {error}")
 
     out = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     out.add_argument("networks", nargs="*", type=network, default=[*default], metavar="NETWORK",
@@ -69,8 +63,6 @@ def parser(doc, default, known=NETWORKS, paper=False):
     out.add_argument("--work", type=pathlib.Path, default=pathlib.Path("papers"), metavar="DIR", help="keeps what was built (papers)")
     out.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each program, in turn (3)")
     out.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the figures, too")
-    if paper:
-        out.add_argument("--paper", type=figures, default={}, metavar="FILE", help="the paper's figures, to be shown beside")
     return out
 
 
