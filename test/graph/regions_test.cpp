@@ -49,6 +49,21 @@ template <class Op> void needs_all_it_touches(const problem<Op>& p) {
   EXPECT_GT(spared, 0) << p.op.onnx << " needs everything: this shows nothing";
 }
 
+// Zhao et al. 2018 (DeepThings), Figure 5: two of the four tiles of a 6×6 result, under a window of 3×3; Eq. (2) for a
+// pooling that leaves out the last row and column of 7.
+TEST(Regions, AreTheTilesOfDeepThings) {
+  const auto rows_and_columns = [](const region& r) { return std::array{r.begin[2], r.end[2], r.begin[3], r.end[3]}; };
+  const auto under = [&](const auto& op, const shape& in, std::array<std::int64_t, 4> tile) {
+    const region out{{0, 0, tile[0], tile[2]}, {1, in[1], tile[1], tile[3]}};
+    return rows_and_columns(graph::input_region(op, 0, out, graph::shapes(&in, 1), graph::infer(op, graph::shapes(&in, 1))));
+  };
+  const ops::conv window{.channels = 3, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
+  EXPECT_EQ(under(window, {1, 3, 6, 6}, {0, 3, 3, 6}), (std::array<std::int64_t, 4>{0, 4, 2, 6}));
+  EXPECT_EQ(under(window, {1, 3, 6, 6}, {3, 6, 0, 3}), (std::array<std::int64_t, 4>{2, 6, 0, 4}));
+  const ops::max_pool pooling{.kernel = {2, 2}, .strides = {2, 2}};
+  EXPECT_EQ(under(pooling, {1, 3, 7, 7}, {1, 3, 0, 2}), (std::array<std::int64_t, 4>{2, 6, 0, 4}));
+}
+
 TEST(Regions, HoldWhatOperatorsTouch) {
   for (const int stride : {1, 2, 3})
     for (const int dilation : {1, 2}) {

@@ -211,9 +211,10 @@ class expected_turns {
 
 }  // namespace detail
 
-/// The prediction for the plan `plan` of the network of parts `p`, whose whole layers `s` describes. Latency: each rank does
-/// its steps in order, a message arrives when the ports of both hosts have carried it after it was sent; period: the busiest
-/// rank or port. With replicas both are means over several frames.
+/// The prediction for the plan `plan` of the network of parts `p`, whose whole layers `s` describes. Latency: each rank
+/// does its steps in order, a message arrives when the ports of both hosts have carried it after it was sent; period: the
+/// busiest rank or port. With replicas both are means over several frames. No paper that dice follows has equations for
+/// this: DeepThings (Zhao et al. 2018) measures its tiles.
 constexpr parts_prediction predict(const setting& s, const parts::parts_view& p, const schedule::plan_view& plan,
                                    std::span<const placed_rank> ranks) {
   using schedule::action;

@@ -63,7 +63,8 @@ constexpr piece_list pieces_of(const graph::network_view& net, const schedule::f
 }
 
 /// Fills in a problem's data of the network: pieces, and what crosses each cut. A tensor that lies within a Concat crosses
-/// no cut that the Concat crosses, as in plans (schedule/carried.hpp).
+/// no cut that the Concat crosses, as in plans (schedule/carried.hpp). So networks with branches need no chain of modules,
+/// as in Velasco-Montero et al. (2023), Section III-B.
 constexpr void set_network(problem& p, const graph::network_view& net, const piece_list& pieces) {
   p.pieces = pieces.count;
   p.piece_of = pieces.of_layer;
@@ -87,7 +88,9 @@ constexpr void set_seconds(costs& c, const piece_list& pieces, const schedule::f
   for (int k = 0; k < pieces.count; ++k) c.seconds[k + 1] += c.seconds[k];
 }
 
-/// Fills in the memory of the pieces, given algorithms[l] for layer l and fusion groups `groups`.
+/// Fills in the memory of the pieces, given algorithms[l] for layer l and fusion groups `groups`. Replaces M^coeffs and
+/// M^outbuffs of AutoDiCE (Guo et al. 2023, Section IV-A 2): weights count as kernels read them (Winograd's are larger than
+/// the model's), and tensors share memory when they are not alive at once, where AutoDiCE adds up all of them.
 constexpr void set_memory(costs& c, const graph::network_view& net, const piece_list& pieces,
                           const schedule::fusion_groups& groups, std::span<const algorithm::choice> algorithms) {
   const int n = net.size(), count = pieces.count;

@@ -54,7 +54,8 @@ struct problem {
     return s[last] - s[first];
   }
   constexpr const platform::link& link(int a, int b) const { return links[devices[a].host * hosts + devices[b].host]; }
-  /// Time in s that `by` takes to transfer the tensors that cross the cut before `piece`.
+  /// Time in s that `by` takes to transfer the tensors that cross the cut before `piece`. Velasco-Montero et al. (2023,
+  /// Section III-C) have k · bytes, for one board; over a network, each message has a latency, too.
   constexpr double transfer(const platform::link& by, int piece) const { return by.time(crossing[piece], messages[piece]); }
   /// Time in s that sending, or receiving, them costs device d.
   constexpr double sending(int d, const platform::link& by, int piece) const {
@@ -122,7 +123,8 @@ struct solution {
 };
 
 /// Bytes that `device` needs for its stages: weights, the largest sum of live tensors, and all copies of what it sends and
-/// receives.
+/// receives. Replaces M_i of AutoDiCE (Guo et al. 2023, Section IV-A 2), whose M^inbuffs has one copy of what is received,
+/// and none of what is sent besides the layer's output.
 constexpr std::int64_t memory_of(const problem& p, const meta::array<stage>& stages, int device) {
   std::int64_t weights = 0, live = 0, channels = 0;
   for (const auto& s : stages) {
@@ -149,6 +151,9 @@ constexpr double message_time(const problem& p, const meta::array<stage>& stages
 ///   period  = max(max t(d) + o(d), max x(c))     the slowest stage or transfer
 ///   latency = Σ t(d) + Σ x(c)                    x is measured end to end and includes o
 ///   energy  = Σ (busy(d) · (t(d) + o(d)) + idle(d) · (period - t(d) - o(d)))
+/// The papers' equations without x as a stage of its own: period as Velasco-Montero et al. (2023), Eq. (3) and (8), and
+/// AutoDiCE (Guo et al. 2023), Section IV-A 1; latency as Eq. (5) and (9) of the former; energy as its Eq. (4),
+/// with idle power and messages. docs/partitioning.md compares them.
 constexpr prediction predict(const problem& p, const meta::array<stage>& stages) {
   prediction out;
   meta::array<double> busy(p.devices.size());

@@ -24,7 +24,8 @@ constexpr std::int64_t moved_bytes(const graph::network_view& net, int l) {
 }
 
 /// Time of layer `l` on processor `on`, in s: the roofline, the longer of computing and moving (Williams, Waterman,
-/// Patterson 2009: attainable = min(peak, bandwidth · intensity), with 2 operations for each multiply-accumulate).
+/// Patterson 2009: attainable = min(peak, bandwidth · intensity), with 2 operations for each multiply-accumulate). AutoDiCE
+/// (Guo et al. 2023, Section IV-A 1) estimates from multiply-accumulates alone; layers without any take time, too.
 constexpr double roofline_seconds(const graph::network_view& net, int l, const platform::processor_info& on) {
   const auto macs = net.layers[l].macs;
   return std::max(2 * static_cast<double>(macs) / on.flops, static_cast<double>(moved_bytes(net, l)) / on.bytes_per_s);

@@ -99,7 +99,9 @@ namespace dice {
 /// The best mapping of network Net on cluster Cluster, found at compile time: a `mapping` as if written by hand. `Request`
 /// is an objective (throughput by default; latency, energy, peak_memory), limits (memory_limit<bytes>, at_least_fps<N>,
 /// at_most_latency<ms<N>>), and optionally in_order or repeats. If there is no such mapping, passing it to dice::main is a
-/// compile error that says why. Exact: see docs/partitioning.md.
+/// compile error that says why. Exact, where AutoDiCE (Guo et al. 2023, Section IV-B) searches by NSGA-II: that finds many
+/// compromises between throughput, memory and energy at once, this the best for one of them, within limits for the others.
+/// See docs/partitioning.md.
 template <class Net, class Cluster, class... Request>
 using best_mapping = partition::detail::mapping_or_error<decltype(partition::detail::best<Net, Cluster, Request...>()())>;
 

@@ -1,7 +1,9 @@
 // The search for the stages whose longest time, or largest memory, is least: each device is filled as far as a cap allows,
 // and the cap is lowered until nothing fits. These are the probes and the exact bisection of Pınar and Aykanat, "Fast
-// optimal load balancing algorithms for 1D partitioning" (2004), here over all orders of unequal devices, with transfers and
-// memory.
+// optimal load balancing algorithms for 1D partitioning" (2004), here over all orders of unequal devices, with transfers
+// and memory. They replace the recurrence of Mukherjee and Dey (2022), Eq. (1), for which devices have a fixed order, each
+// computes something, and a transfer occupies the device that sends; and Algorithm 1 of Velasco-Montero et al. (2023),
+// which tries all cuts of two stages (Eq. (1)).
 //
 // A stage that begins later can end wherever one that begins earlier can, so the latest start at each node is enough, unless
 // the earlier stage ends before the later one begins. Then the later stage's device can be skipped, which is as good if all

@@ -11,7 +11,8 @@
 namespace dice {
 
 /// Objectives of best_mapping: most frames per second, least latency of a frame with no other in flight, least energy per
-/// frame, least memory on the device that needs most.
+/// frame, least memory on the device that needs most. The first three are Eq. (3), (5) and (4) of Velasco-Montero et al.
+/// (2023); AutoDiCE (Guo et al. 2023, Section IV-A) has the first, the last, and the energy of the device that uses most.
 struct throughput final {};
 struct latency final {};
 struct energy final {};

@@ -1,5 +1,5 @@
 // Mappings of up to four stages in which a device computes more than one (h1 – h0 – h1): tries all that bounds do not rule
-// out.
+// out. With routes.hpp these are the configurations of Velasco-Montero et al. (2023), Eq. (2), for up to four stages.
 #pragma once
 
 #include "dice/partition/bounds.hpp"

@@ -1,5 +1,6 @@
 // The orders in which devices may follow one another: a graph whose paths are all sequences of different devices, or one
-// sequence for each class of equal cost.
+// sequence for each class of equal cost. Velasco-Montero et al. (2023), Eq. (2), count (devices)^(stages) orders: there a
+// device may come again, which is left to repeats.hpp.
 #pragma once
 
 #include "dice/partition/problem.hpp"

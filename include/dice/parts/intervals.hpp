@@ -9,9 +9,10 @@
 
 namespace dice::parts {
 
-/// Divides [0, extent) into one interval for each of `shares`, in their proportion: returns where each begins, and `extent`.
-/// Intervals begin at multiples of `grid` if there are enough of these for all, else at multiples of `step`, which divides
-/// `grid`; none is empty. Requires ceil(extent / step) ≥ number of shares.
+/// Divides [0, extent) into one interval for each of `shares`, in their proportion: returns where each begins, and
+/// `extent`. Intervals begin at multiples of `grid` if there are enough of these for all, else at multiples of `step`,
+/// which divides `grid`; none is empty. Requires ceil(extent / step) ≥ number of shares. With equal shares and a grid of 1,
+/// these are the bounds W · j / M of DeepThings' tiles (Zhao et al. 2018, below Eq. (2)), to the nearest.
 ///
 /// `like`, if not empty, holds the bounds of a tensor of extent `like.back()` from which this one is computed. Where any
 /// multiple of `step` may be a bound, or those bounds lie on the grid, the intervals follow it, so that ranks need little of

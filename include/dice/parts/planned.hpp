@@ -330,7 +330,8 @@ template <class Source> class planner {
     return graph::input_region(in_.operators[l], k, box, in_.net.operands(l), layers_[l].output);
   }
 
-  /// A part also computes what the rank's parts of later layers need of it until the next exchange.
+  /// A part also computes what the rank's parts of later layers need of it until the next exchange: the traversal of
+  /// DeepThings (Zhao et al. 2018, Algorithm 1), for any graph, and for some layers instead of all.
   constexpr void widen_for_readers(int t) {
     const auto& w = work_of(t);
     const int each = parts_each(w);

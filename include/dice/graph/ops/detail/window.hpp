@@ -30,7 +30,9 @@ struct window {
     if (ceil_mode && room % stride != 0 && out * stride < n + before) ++out;
     return out;
   }
-  /// Input interval [begin, end) along axis i under outputs [from, to), clipped to the input's extent n.
+  /// Input interval [begin, end) along axis i under outputs [from, to), clipped to the input's extent n. With padding of
+  /// half the kernel, which is odd, Eq. (1) of DeepThings (Zhao et al. 2018); without padding and with a stride equal to
+  /// the kernel, its Eq. (2). Those have the last element instead of the end, and no dilation.
   constexpr void under(int i, std::int64_t from, std::int64_t to, std::int64_t n, std::int64_t& begin,
                        std::int64_t& end) const {
     const std::int64_t stride = strides[i], pad = pads[i];
