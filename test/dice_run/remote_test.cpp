@@ -1,0 +1,38 @@
+#include "remote.hpp"
+
+#include "diagnostics.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dice_run {
+namespace {
+
+const words hostile{"", "a b", "it's", "\"", "$HOME", "`id`", ";", "a\nb", "\\", "*", "-n", "!", "#", "ä", "'\\''"};
+
+TEST(Remote, QuotesForSh) {
+  const remote here({});
+  const auto result = here.run("localhost", "for a; do printf '%s\\0' \"$a\"; done", hostile);
+  std::string expected;
+  for (const auto& word : hostile) expected += word + '\0';
+  EXPECT_EQ(result.out, expected);
+  EXPECT_EQ(sh_quote("/var/tmp/x-1"), "/var/tmp/x-1");
+}
+
+TEST(Remote, ScriptsReadNoInput) {
+  const auto result = remote({}).run("localhost", "cat; echo end; exit 3");
+  EXPECT_EQ(result.out, "end\n");
+  EXPECT_EQ(result.status, 3);
+}
+
+TEST(Remote, SplitsTheCommandOfSsh) {
+  EXPECT_EQ(split_words("ssh  -F 'my file' -o \"a b\"c"), (words{"ssh", "-F", "my file", "-o", "a bc"}));
+  EXPECT_THROW(split_words("ssh 'x"), usage_error);
+}
+
+TEST(Remote, RefusesNamesThatAreNoHosts) {
+  for (const auto* name : {"", "-oProxyCommand=x", "a\nb"}) EXPECT_THROW(remote::require_name(name), usage_error) << name;
+  EXPECT_NO_THROW(remote::require_name("user@board-1.local"));
+}
+
+}  // namespace
+}  // namespace dice_run

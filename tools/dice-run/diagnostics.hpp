@@ -1,0 +1,36 @@
+// Errors and how they are reported.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dice_run {
+
+/// Something on a host or in a file stands in the way; exit code 1. A list has one message for each host.
+struct run_error : std::runtime_error {
+  explicit run_error(const std::string& text) : run_error(std::vector<std::string>{text}) {}
+  explicit run_error(std::vector<std::string> all)
+      : std::runtime_error(all.empty() ? "" : all[0]), messages(std::move(all)) {}
+  std::vector<std::string> messages;
+};
+
+/// A command line that makes no sense, by itself or for this deployment; exit code 2.
+struct usage_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// One line to stderr, as "dice-run: KIND: TEXT", safe for a terminal. KIND is error, warning or note.
+void report(std::string_view kind, std::string_view text);
+
+/// Text from anywhere in quotes, made safe for a terminal.
+std::string quote(std::string_view text);
+
+/// "1.5 MiB"; whole numbers below 1 KiB.
+std::string size_text(double bytes);
+
+/// The lines of `text`, without their line breaks; the last need not have one.
+std::vector<std::string> lines_of(std::string_view text);
+
+}  // namespace dice_run

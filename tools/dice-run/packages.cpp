@@ -1,0 +1,132 @@
+#include "packages.hpp"
+
+#include "diagnostics.hpp"
+
+#include "dice/files/sha256.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+namespace dice_run {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string out{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw run_error(fmt::format("cannot read {}; build the packages again", quote(path.string())));
+  return out;
+}
+
+bool plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find_first_of("/\n") == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+package read_package(const fs::path& folder, std::string& name, const std::string& manifest) {
+  const auto path = folder / "manifest.json";
+  try {
+    const auto json = nlohmann::json::parse(manifest);
+    package out{json.at("host"), json.at("board"), json.at("ranks"), {}, folder};
+    name = json.at("name");
+    for (const auto& f : json.at("files")) out.files.push_back({f.at("file"), f.at("bytes"), f.at("sha256")});
+    for (const auto& f : out.files)
+      if (!plain_name(f.name) || f.sha256.size() != 64 ||
+          f.sha256.find_first_not_of("0123456789abcdef") != std::string::npos)
+        throw run_error(fmt::format("{}: {} is not a file of a package", quote(path.string()), quote(f.name)));
+    dice::files::sha256 hash;
+    hash.add(manifest);
+    out.files.push_back({"manifest.json", static_cast<std::int64_t>(manifest.size()), hash.text()});
+    return out;
+  } catch (const nlohmann::json::exception& e) {
+    throw run_error(fmt::format("{} is damaged ({}); build the packages again", quote(path.string()), e.what()));
+  }
+}
+
+/// FOLDER of dice_add_deployment: the file `app` has "-wdir FOLDER/NAME ./NAME".
+std::string folder_of(const fs::path& package, const std::string& name) {
+  const auto app = lines_of(content_of(package / "app"));
+  const std::string before = "-wdir ", after = "/" + name + " ./" + name;
+  if (app.empty()) return {};
+  const auto from = app[0].find(before);
+  if (from == std::string::npos || !app[0].ends_with(after)) return {};
+  return app[0].substr(from + before.size(), app[0].size() - after.size() - from - before.size());
+}
+
+}  // namespace
+
+fs::path find_packages(const std::string& given) {
+  if (!given.empty()) {
+    if (fs::is_directory(given)) return given;
+    throw usage_error(
+        fmt::format("--packages: there is no folder {}; cmake --build build --target NAME-packages makes it", quote(given)));
+  }
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const char* where : {".", "build"})
+    for (const auto& entry : fs::directory_iterator(where, none)) {
+      const auto name = entry.path().filename().string();
+      if (name.ends_with("-packages") && name[0] != '.' && entry.is_directory(none))
+        found.push_back((fs::path(where) / name).lexically_normal());
+    }
+  std::ranges::sort(found);
+  if (found.empty())
+    throw usage_error(
+        "no packages in . or ./build: cmake --build build --target NAME-packages makes them, -p FOLDER names them");
+  if (found.size() > 1)
+    throw usage_error(fmt::format("several deployments: {}; choose one by -p FOLDER", fmt::join(found, ", ")));
+  return found[0];
+}
+
+deployment read_packages(const fs::path& folder) {
+  deployment out;
+  std::map<std::string, std::string> manifests;  // by host, so that the digest does not depend on an order
+  std::map<int, std::string> ranks;
+  std::error_code failed;
+  for (const auto& host : fs::directory_iterator(folder, failed)) {
+    if (!host.is_directory()) continue;
+    for (const auto& inner : fs::directory_iterator(host.path())) {
+      if (!fs::exists(inner.path() / "manifest.json")) continue;
+      std::string name;
+      const auto manifest = content_of(inner.path() / "manifest.json");
+      auto one = read_package(fs::absolute(inner.path()), name, manifest);
+      if (one.host != host.path().filename() || name != inner.path().filename() || !(out.name.empty() || out.name == name))
+        throw run_error(fmt::format("{} is the package of the host {} of the deployment {}; build the packages again",
+                                    quote(inner.path().string()), quote(one.host), quote(name)));
+      out.name = name;
+      manifests[one.host] = manifest;
+      for (const int r : one.ranks)
+        if (!ranks.emplace(r, one.host).second)
+          throw run_error(fmt::format("two packages in {} have rank {}", quote(folder.string()), r));
+      out.packages.push_back(std::move(one));
+    }
+  }
+  if (out.packages.empty())
+    throw run_error(
+        fmt::format("no packages in {}; cmake --build build --target NAME-packages makes them", quote(folder.string())));
+  for (const auto& [rank, host] : ranks) {
+    if (rank != static_cast<int>(out.host_of_rank.size()))
+      throw run_error(fmt::format("the package with rank {} is missing in {}; build the packages again",
+                                  out.host_of_rank.size(), quote(folder.string())));
+    out.host_of_rank.push_back(host);
+  }
+  std::ranges::sort(out.packages, {}, [](const package& p) {
+    return p.ranks.empty() ? std::pair{1 << 30, p.host} : std::pair{p.ranks[0], p.host};
+  });
+  for (const auto& p : out.packages) out.hosts.push_back(p.host);
+  dice::files::sha256 hash;
+  for (const auto& [host, manifest] : manifests) hash.add(fmt::format("{} {}\n", host, manifest.size())), hash.add(manifest);
+  out.version = hash.text().substr(0, 12);
+  out.folder = folder_of(out.packages[0].folder, out.name);
+  return out;
+}
+
+}  // namespace dice_run

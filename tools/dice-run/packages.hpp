@@ -1,0 +1,44 @@
+// The packages that `cmake --build build --target NAME-packages` makes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace dice_run {
+
+/// A file of a package.
+struct package_file {
+  std::string name;  ///< within the package's folder; packages have no folders
+  std::int64_t bytes = 0;
+  std::string sha256;
+};
+
+/// What one host gets.
+struct package {
+  std::string host, board;
+  std::vector<int> ranks;
+  std::vector<package_file> files;  ///< with manifest.json
+  std::filesystem::path folder;     ///< on this machine
+};
+
+/// The packages of all hosts of one build.
+struct deployment {
+  std::string name;
+  std::string version;             ///< 12 hexadecimal digits: a digest of all manifests
+  std::string folder;              ///< dice_add_deployment's FOLDER, or ""
+  std::vector<package> packages;   ///< ordered by their first ranks
+  std::vector<std::string> hosts;  ///< of `packages`
+  /// The host of each rank.
+  std::vector<std::string> host_of_rank;
+};
+
+/// The folder of packages, NAME-packages. If `given` is empty: the only one in . and ./build; throws usage_error if there is
+/// none, or more than one.
+std::filesystem::path find_packages(const std::string& given);
+
+/// Reads the manifests. Throws run_error if one is missing or damaged, or if they are not of one deployment.
+deployment read_packages(const std::filesystem::path& folder);
+
+}  // namespace dice_run

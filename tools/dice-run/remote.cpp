@@ -1,0 +1,239 @@
+#include "remote.hpp"
+
+#include "diagnostics.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <unistd.h>
+#include <algorithm>
+#include <climits>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace dice_run {
+
+namespace {
+
+// Nothing hangs: no question, five seconds to connect, eight without a sign of life.
+const words ssh_options{"-o", "BatchMode=yes",         "-o", "ConnectTimeout=5",
+                        "-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3"};
+
+/// All of a script: a function, which runs only if its end has arrived.
+std::string whole(const std::string& script, const words& arguments, bool reads_input) {
+  std::string call = "dice_run";
+  for (const auto& a : arguments) call += " " + sh_quote(a);
+  return fmt::format("dice_run() {{\n{}\n}}\n{}{}; exit\n", script, call, reads_input ? "" : " </dev/null");
+}
+
+bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// Why ssh, which ended with 255, did not reach the host, and what to do. Options are those of its messages that name the
+/// cause.
+std::string connection_failure(const std::string& host, std::string_view said) {
+  const auto by_hand = fmt::format("ssh {}", sh_quote(host));
+  if (holds(said, "Could not resolve"))
+    return "this name is unknown; add it to ~/.ssh/config or /etc/hosts, or check the plan's cluster";
+  if (holds(said, "IDENTIFICATION HAS CHANGED") || holds(said, "Host key verification failed"))
+    return holds(said, "CHANGED")
+               ? fmt::format(
+                     "its host key has changed, as after a new installation; if that is so: ssh-keygen -R {0}, then ssh {0}",
+                     sh_quote(host))
+               : fmt::format("its host key is not known here yet; log in once: {}", by_hand);
+  if (holds(said, "Permission denied"))
+    return fmt::format("it refuses this user's key; let it in: ssh-copy-id {}", sh_quote(host));
+  if (holds(said, "Connection refused"))
+    return "it is up, but has no ssh server; install and start one (Debian: openssh-server)";
+  if (holds(said, "timed out") || holds(said, "No route to host") || holds(said, "not responding"))
+    return "it does not answer; check its power and its cable";
+  if (holds(said, "closed by remote") || holds(said, "reset by peer") || holds(said, "Broken pipe") ||
+      holds(said, "closed by"))
+    return "the connection was cut; check its power and its cable, and try again";
+  auto lines = lines_of(said);
+  std::erase(lines, "");
+  return fmt::format("ssh fails: {}; try {}", lines.empty() ? "without a message" : lines.back(), by_hand);
+}
+
+void show(const words& command, std::string_view input) {
+  std::string text = "+";
+  for (const auto& w : command) text += " " + sh_quote(w);
+  if (!input.empty()) text += fmt::format(" <<'END'\n{}{}END", input, input.ends_with('\n') ? "" : "\n");
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  for (const auto& line : lines_of(text)) fmt::print(stderr, "{}\n", line);
+}
+
+}  // namespace
+
+std::string sh_quote(std::string_view word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
+  std::string out = "'";
+  for (const char c : word)
+    if (c == '\'') out += "'\\''";
+    else out += c;
+  return out + "'";
+}
+
+words split_words(std::string_view text) {
+  words out;
+  char quoted = 0;
+  bool inside = false;
+  for (const char c : text) {
+    if (quoted != 0) {
+      if (c == quoted) quoted = 0;
+      else out.back() += c;
+      continue;
+    }
+    const bool blank = c == ' ' || c == '\t';
+    if (!blank && !inside) out.emplace_back();
+    inside = !blank;
+    if (c == '\'' || c == '"') quoted = c;
+    else if (!blank) out.back() += c;
+  }
+  if (quoted != 0) throw usage_error(fmt::format("--ssh: {} has an opening quote without a closing one", quote(text)));
+  return out;
+}
+
+remote::remote(settings s) : settings_(std::move(s)), ssh_(split_words(settings_.ssh)) {
+  if (ssh_.empty()) throw usage_error("--ssh: expected a command, found none");
+  ssh_.insert(ssh_.end(), ssh_options.begin(), ssh_options.end());
+  char name[HOST_NAME_MAX + 1] = "";
+  ::gethostname(name, HOST_NAME_MAX);
+  here_ = name;
+}
+
+void remote::require_name(std::string_view host) {
+  if (host.empty() || host[0] == '-' || std::ranges::any_of(host, [](unsigned char c) { return c < 32 || c == 127; }))
+    throw usage_error(fmt::format("{} cannot be a host; expected a name or an address", quote(host)));
+}
+
+bool remote::is_here(std::string_view host) const { return host == here_ || host == "localhost"; }
+
+words remote::command(const std::string& host) const {
+  require_name(host);
+  if (is_here(host)) return {"sh", "-s"};
+  words out = ssh_;
+  out.insert(out.end(), {"--", host, "sh -s"});
+  return out;
+}
+
+outcome remote::run(const std::string& host, const std::string& script, const words& arguments) const {
+  return stream(host, script, arguments, {});
+}
+
+outcome remote::stream(const std::string& host, const std::string& script, const words& arguments,
+                       const reader& on_output) const {
+  const auto command = this->command(host);
+  const auto text = whole(script, arguments, false);
+  if (settings_.verbose || settings_.dry_run) show(command, text);
+  if (settings_.dry_run) return {};
+  auto result = process(command).finish(text, on_output);
+  if (!is_here(host) && result.status == 255) result.failure = connection_failure(host, result.err);
+  return result;
+}
+
+std::vector<outcome> remote::run_all(const words& hosts, const std::string& script, const words& arguments) const {
+  return run_all(hosts, script, [&](std::size_t) { return arguments; });
+}
+
+std::vector<outcome> remote::run_all(const words& hosts, const std::string& script,
+                                     const std::function<words(std::size_t)>& arguments) const {
+  std::vector<outcome> out(hosts.size());
+  for_all(hosts.size(), [&](std::size_t i) { out[i] = run(hosts[i], script, arguments(i)); });
+  return out;
+}
+
+process remote::start(const std::string& host, const std::string& script, const words& arguments) const {
+  const auto command = this->command(host);
+  const auto text = whole(script, arguments, true);
+  if (settings_.verbose || settings_.dry_run) show(command, text);
+  process out(settings_.dry_run ? words{"true"} : command);
+  out.write(text);
+  return out;
+}
+
+outcome remote::copy(const std::string& host, words rsync, std::string_view input) const {
+  if (!is_here(host)) {
+    // rsync splits it like split_words, but "''" within quotes is a quote.
+    std::string ssh;
+    for (const auto& word : ssh_) {
+      ssh += ssh.empty() ? "'" : " '";
+      for (const char c : word) ssh += c == '\'' ? "''" : std::string(1, c);
+      ssh += "'";
+    }
+    rsync.insert(rsync.begin() + 1, {"-e", ssh, "--timeout=10"});
+  }
+  if (settings_.verbose || settings_.dry_run) show(rsync, input);
+  if (settings_.dry_run) return {};
+  auto result = process(rsync).finish(input);
+  // 255: ssh's own; 12 and 30: the connection ended; 10 and 35 belong to rsync's daemon.
+  if (!is_here(host) && (result.status == 255 || result.status == 12 || result.status == 30) &&
+      !holds(result.err, "No space left on device"))
+    result.failure = holds(result.err, "not found") ? "it has no rsync; install it (Debian: rsync)"
+                     : result.status == 30          ? "it does not answer; check its power and its cable"
+                                                    : connection_failure(host, result.err);
+  return result;
+}
+
+namespace {
+
+/// The other end of a copy, as rsync names it.
+std::string place(const remote& r, const std::string& host, const std::string& path) {
+  remote::require_name(host);
+  return r.is_here(host) ? path : (holds(host, ":") ? "[" + host + "]" : host) + ":" + path;
+}
+
+}  // namespace
+
+outcome remote::send(const words& files, const std::string& from, const std::string& host, const std::string& to,
+                     const std::string& basis) const {
+  // Not -t: files that did not change are the same whenever their package was built.
+  words rsync{"rsync", "-s", "-p", "--ignore-times", "--partial", "--from0", "--files-from=-"};
+  if (!basis.empty()) rsync.push_back("--copy-dest=" + basis);
+  rsync.insert(rsync.end(), {from + "/", place(*this, host, to + "/")});
+  std::string list;
+  for (const auto& file : files) list += file + '\0';
+  return copy(host, rsync, list);
+}
+
+outcome remote::fetch(const std::string& host, const std::string& file, const std::string& to) const {
+  return copy(host, {"rsync", "-s", place(*this, host, file), to}, {});
+}
+
+void for_all(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::exception_ptr first;
+  std::mutex guard;
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < count; ++i)
+      threads.emplace_back([&, i] {
+        try {
+          work(i);
+        } catch (...) {
+          const std::lock_guard lock(guard);
+          if (!first) first = std::current_exception();
+        }
+      });
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+std::string failure_of(const std::string& host, const outcome& result) {
+  if (result.ok()) return {};
+  if (!result.failure.empty()) return fmt::format("{}: {}", host, result.failure);
+  auto said = lines_of(result.err);
+  std::erase(said, "");
+  return fmt::format("{}: {}", host,
+                     said.empty() ? fmt::format("exit status {}", result.status) : fmt::format("{}", fmt::join(said, "; ")));
+}
+
+void require_all(const words& hosts, std::span<const outcome> results) {
+  std::vector<std::string> failed;
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    if (auto text = failure_of(hosts[i], results[i]); !text.empty()) failed.push_back(std::move(text));
+  if (!failed.empty()) throw run_error(std::move(failed));
+}
+
+}  // namespace dice_run
