@@ -12,15 +12,6 @@ void report(std::string_view kind, std::string_view text) {
 
 std::string quote(std::string_view text) { return dice::text::shown(fmt::format("\"{}\"", text)); }
 
-std::string size_text(double bytes) {
-  if (bytes < 1024) return fmt::format("{:.0f} bytes", bytes);
-  const char* unit = "KiB";
-  bytes /= 1024;
-  for (const char* larger : {"MiB", "GiB"})
-    if (bytes >= 1024) bytes /= 1024, unit = larger;
-  return fmt::format("{:.1f} {}", bytes, unit);
-}
-
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> out;
   while (!text.empty()) {

@@ -27,9 +27,6 @@ void report(std::string_view kind, std::string_view text);
 /// Text from anywhere in quotes, made safe for a terminal.
 std::string quote(std::string_view text);
 
-/// "1.5 MiB"; whole numbers below 1 KiB.
-std::string size_text(double bytes);
-
 /// The lines of `text`, without their line breaks; the last need not have one.
 std::vector<std::string> lines_of(std::string_view text);
 

@@ -154,6 +154,12 @@ process remote::start(const std::string& host, const std::string& script, const 
   return out;
 }
 
+outcome remote::end(const std::string& host, process& script) const {
+  auto result = script.finish();
+  if (!is_here(host) && result.status == 255) result.failure = connection_failure(host, result.err);
+  return result;
+}
+
 outcome remote::copy(const std::string& host, words rsync, std::string_view input) const {
   if (!is_here(host)) {
     // rsync splits it like split_words, but "''" within quotes is a quote.

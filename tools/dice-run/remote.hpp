@@ -50,6 +50,8 @@ class remote {
   outcome stream(const std::string& host, const std::string& script, const words& arguments, const reader& on_output) const;
   /// Runs a script that reads from its standard input, which process::write fills.
   process start(const std::string& host, const std::string& script, const words& arguments = {}) const;
+  /// How such a script ends: closes its input, and waits.
+  outcome end(const std::string& host, process& script) const;
 
   /// Copies files of the folder `from`, on this machine, into the existing folder `to` of a host, by rsync. What has arrived
   /// of a file stays if the connection ends, and a later call goes on from there. `basis`: a folder of the host whose files

@@ -1,0 +1,141 @@
+"""Hosts on this machine, each with a name, processes and a folder SITE of its own, and a `ssh` that reaches them. They share the
+network and the rest of the files. Needs namespaces: root, or a kernel that lets users have their own."""
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import threading
+import time
+
+# ssh, as dice-run and rsync call it: what is in FOLDER/ssh.HOST happens in place of, or to, the connection.
+SSH = r'''#!/bin/sh
+while :; do
+  case $1 in -o) shift 2 ;; --) shift ;; *) break ;; esac
+done
+host=$1
+shift
+echo "$host $*" >>FOLDER/ssh.log
+say() { echo "$*" >&2; exit 255; }
+enter() { [ -f "FOLDER/$host.pid" ] || say "ssh: connect to host $host port 22: No route to host"; exec nsenter -t "$(cat "FOLDER/$host.pid")" -a --preserve-credentials sh -c "$*"; }
+[ -f "FOLDER/ssh.$host" ] || enter "$@"
+read -r what bytes <"FOLDER/ssh.$host"
+case $what in
+refuses) say "user@$host: Permission denied (publickey)." ;;
+changed) say "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!" ;;
+closed) say "ssh: connect to host $host port 22: Connection refused" ;;
+unknown) say "ssh: Could not resolve hostname $host: Name or service not known" ;;
+cuts) # the data of rsync, after some bytes
+  case $* in rsync*) ;; *) enter "$@" ;; esac
+  head -c "$bytes" | (enter "$@")
+  say "Connection to $host closed by remote host." ;;
+esac
+'''
+
+# A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
+# Options: --fail and --quick end it, --die ends it after a second, --deaf does not end in order.
+RUN = r'''#!/bin/sh
+cd "$(dirname "$(readlink -f "$0")")" || exit 1
+echo "[1,0]<stdout>:frames arrive: $*"
+case $* in
+*--fail*) echo "[1,1]<stderr>:numbers: error: rank 1 (host b): there are no weights"; exit 1 ;;
+*--quick*) exit 0 ;;
+*--die*) sleep 1; echo "  Remote daemon: [[1,0],2] on node b"; exit 1 ;;
+esac
+stop() {
+  case $* in *--deaf*) return ;; esac
+  rm -f FOLDER/wanted; kill $!; exit 3
+}
+trap 'stop "$@"' USR1
+echo "$PWD/numbers 1000" >FOLDER/wanted
+./numbers 1000 &
+while :; do wait; done
+'''
+
+
+class Hosts:
+    def __init__(self, folder, names):
+        self.folder, self.names = pathlib.Path(folder), names
+        self.site, self.ssh = self.folder / 'site', self.folder / 'my ssh'
+        self.holders = {}
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.site.mkdir(parents=True)
+        self.ssh.write_text(SSH.replace('FOLDER', str(self.folder)))
+        self.ssh.chmod(0o755)
+        for name in names:
+            (self.folder / name).mkdir()
+            self.power_on(name)
+        self.ending = threading.Event()
+        self.helper = threading.Thread(target=self.agent)
+        self.helper.start()
+
+    def power_on(self, name):
+        own = [] if os.geteuid() == 0 else ['--user', '--map-root-user']
+        holder = subprocess.Popen(
+            ['unshare', *own, '--uts', '--mount', '--pid', '--fork', '--mount-proc', 'sh', '-c',
+             f'hostname {name} && mount --bind {self.folder / name} {self.site} && echo up && exec sleep 1000'],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        if holder.stdout.readline() != 'up\n':
+            raise OSError('no namespaces here')
+        children = pathlib.Path(f'/proc/{holder.pid}/task/{holder.pid}/children').read_text().split()
+        (self.folder / f'{name}.pid').write_text(children[0])
+        self.holders[name] = holder, int(children[0])
+
+    def power_off(self, name):
+        holder, first = self.holders.pop(name)
+        (self.folder / f'{name}.pid').unlink()
+        os.kill(first, 9)  # with it, the kernel ends all processes of the host
+        holder.wait()
+        holder.stdout.close()
+
+    def agent(self):
+        """Starts and ends the job's ranks on all hosts but the first."""
+        wanted, running = self.folder / 'wanted', False
+        while not self.ending.wait(0.1):
+            if wanted.exists() != running:
+                running = not running
+                for name in self.names[1:]:
+                    pid = self.folder / f'{name}.rank'
+                    self.on(name, f'{wanted.read_text().strip()} >/dev/null 2>&1 & echo $! >{pid}' if running else f'kill $(cat {pid})')
+
+    def down(self):
+        self.ending.set()
+        self.helper.join()
+        for name in list(self.holders):
+            self.power_off(name)
+
+    def behave(self, name, what=''):
+        path = self.folder / f'ssh.{name}'
+        path.write_text(what + '\n') if what else path.unlink()
+
+    def on(self, name, command):
+        """What a shell's command prints on a host."""
+        return subprocess.run([self.ssh, name, command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+
+    def packages(self, build, weights=b'weights'):
+        """Makes packages like NAME-packages, with a rank for each host; returns their folder."""
+        top = self.folder / build / 'numbers-packages'
+        shutil.rmtree(top, ignore_errors=True)
+        for rank, host in enumerate(self.names):
+            package = top / host / 'numbers'
+            package.mkdir(parents=True)
+            shutil.copy(shutil.which('sleep'), package / 'numbers')
+            (package / 'numbers.packed').write_bytes(weights)
+            (package / 'app').write_text('-np 1 ./numbers\n' * len(self.names))
+            (package / "it's; a file").write_text('of the user')
+            (package / 'run').write_text(RUN.replace('FOLDER', str(self.folder)))
+            (package / 'run').chmod(0o755)
+            files = [{'file': f.name, 'bytes': f.stat().st_size, 'sha256': hashlib.sha256(f.read_bytes()).hexdigest()}
+                     for f in sorted(package.iterdir())]
+            (package / 'manifest.json').write_text(json.dumps(
+                {'name': 'numbers', 'host': host, 'board': 'pc', 'ranks': [rank], 'files': files}))
+        return top
+
+
+def until(condition, seconds=10):
+    """Waits for a condition; returns whether it holds."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.1)
+    return condition()

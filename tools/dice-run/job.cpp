@@ -1,0 +1,166 @@
+// start and stop.
+#include "job.hpp"
+#include "job_log.hpp"
+
+#include "diagnostics.hpp"
+#include "scripts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+namespace dice_run {
+
+namespace {
+
+struct start_options {
+  std::string from;
+  int restarts = 0;
+  bool foreground = false;
+  words program;
+};
+
+const std::string& value(const std::map<std::string, std::string>& job, const std::string& key) {
+  static const std::string none;
+  const auto at = job.find(key);
+  return at == job.end() ? none : at->second;
+}
+
+/// Waits until all ranks have run for two seconds, the job has ended, or some twenty seconds have passed. Returns the exit
+/// code.
+int wait_until_up(const site& s, const std::string& starter) {
+  using clock = std::chrono::steady_clock;
+  const auto begin = clock::now();
+  std::string missing;
+  while (clock::now() - begin < std::chrono::seconds(20)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    const auto all = s.survey();
+    const auto& first = *std::ranges::find(all, starter, &host_state::host);
+    const auto& phase = value(first.job, "phase");
+    if (phase == "ended") {
+      fmt::print("the job has ended already, without an error; dice-run logs shows its output\n");
+      return 0;
+    }
+    if (phase == "failed" || phase == "waiting") {
+      report("error", fmt::format("the job has failed: {}{}", reason_on(s, starter),
+                                  phase == "waiting" ? "; it will be started again (dice-run status, dice-run stop)" : ""));
+      return 1;
+    }
+    missing.clear();
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (std::ranges::count(all[i].processes, true, &host_process::is_rank) < std::ssize(s.plan.packages[i].ranks))
+        missing += (missing.empty() ? "" : ", ") + all[i].host;
+    if (missing.empty() && clock::now() - begin > std::chrono::seconds(2)) {
+      fmt::print("{} runs on {} hosts, started on {}\n", s.plan.name, all.size(), starter);
+      return 0;
+    }
+  }
+  report("warning", fmt::format("the job runs, but not yet on {}; dice-run logs -f and dice-run status show more", missing));
+  return 0;
+}
+
+int start(const common_options& common, const start_options& opts) {
+  const site s(common);
+  const auto starter = opts.from.empty() ? s.plan.host_of_rank[0] : opts.from;
+  if (std::ranges::count(s.plan.hosts, starter) == 0)
+    throw usage_error(fmt::format("--from: {} is no host of {}; its hosts are {}", quote(starter), s.plan.name,
+                                  fmt::join(s.plan.hosts, ", ")));
+  const auto version = require_ready(s.survey(), s);
+  const char* mpirun = std::getenv("MPIRUN_OPTIONS");
+  words arguments{std::to_string(opts.restarts), mpirun != nullptr ? mpirun : "", version, scripts::supervise};
+  arguments.insert(arguments.end(), opts.program.begin(), opts.program.end());
+  // The hosts of earlier jobs forget them: the last job is that of the starting host.
+  const auto results = s.run_all("[ \"$1\" = \"$2\" ] || rm -f \"$base/job/state\"", [&](std::size_t i) {
+    return words{s.plan.hosts[i], starter};
+  });
+  require_all(s.plan.hosts, results);
+  require_all({starter}, std::vector{s.run(starter, scripts::start, arguments)});
+  if (s.hosts.dry_run()) return 0;
+  const int up = wait_until_up(s, starter);
+  if (!opts.foreground) return up;
+  if (!print_log(s, starter, 1000000, true)) return std::max(1, stop_job(s));
+  const auto all = s.survey();
+  const auto* last = site::job_of(all);
+  return last != nullptr && value(last->job, "phase") == "ended" ? 0 : 1;
+}
+
+}  // namespace
+
+std::string require_ready(const std::vector<host_state>& all, const site& s) {
+  if (s.hosts.dry_run()) return s.plan.version;
+  std::vector<std::string> wrong;
+  for (const auto& h : all) {
+    if (!h.failure.empty()) wrong.push_back(h.failure);
+    else if (h.current.empty())
+      wrong.push_back(fmt::format("{}: {} is not deployed; dice-run deploy brings it", h.host, s.plan.name));
+    else if (h.current != all[0].current && all[0].failure.empty())
+      wrong.push_back(
+          fmt::format("{} has version {}, {} has {}; deploy again", all[0].host, all[0].current, h.host, h.current));
+    if (h.supervised)
+      wrong.push_back(fmt::format("{} runs already, started on {}; dice-run stop ends it", s.plan.name, h.host));
+  }
+  if (wrong.empty())
+    for (const auto& h : all)
+      if (!h.processes.empty())
+        wrong.push_back(
+            fmt::format("{}: {} processes of another run are left; dice-run stop ends them", h.host, h.processes.size()));
+  if (!wrong.empty()) throw run_error(std::move(wrong));
+  if (all[0].current != s.plan.version)
+    report("note", fmt::format("the hosts have version {}, the packages here are {}", all[0].current, s.plan.version));
+  return all[0].current;
+}
+
+std::string reason_on(const site& s, const std::string& host) {
+  return failure_reason(lines_of(s.run(host, "tail -n 2000 \"$base/job/log\"").out));
+}
+
+int stop_job(const site& s) {
+  constexpr const char* seconds_in_order = "8";
+  const auto results = s.run_all(scripts::stop, {seconds_in_order});
+  int exit_code = 0, found = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].ok()) {
+      report("error", failure_of(s.plan.hosts[i], results[i]));
+      exit_code = 1;
+    }
+    for (const auto& line : lines_of(results[i].out)) {
+      const int n = std::atoi(line.substr(line.find(' ') + 1).c_str());
+      if (line.starts_with("found ")) found += n;
+      if (line.starts_with("killed ") && n > 0)
+        fmt::print("{}: {} processes did not end in order and were killed\n", s.plan.hosts[i], n);
+    }
+  }
+  if (exit_code == 0 && !s.hosts.dry_run())
+    fmt::print("{} {}\n", s.plan.name,
+               found > 0 ? "is stopped; no process of it is left on any host" : "does not run on any host");
+  if (exit_code != 0)
+    report("error",
+           "what runs on these hosts is not known; dice-run stop again, when they answer, makes sure that nothing does");
+  return exit_code;
+}
+
+void add_job(CLI::App& app, const common_options& common, int& exit_code) {
+  const auto opts = std::make_shared<start_options>();
+  auto* start_command = app.add_subcommand("start", "Start the job; it goes on when this program ends");
+  start_command->add_option("--from", opts->from, "The host that starts it (default: the host of rank 0)")
+      ->type_name("HOST");
+  start_command
+      ->add_option("--restart", opts->restarts, "Start it again after a failure, up to N times, after 1, 2, 4, … 60 s")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000));
+  start_command->add_flag("--foreground", opts->foreground, "Show the log until the job ends; Ctrl-C stops the job");
+  start_command->add_option("options", opts->program, "After --: options of the program, the same for all ranks")
+      ->type_name("OPTION");
+  start_command->callback([&exit_code, &common, opts] { exit_code = start(common, *opts); });
+  app.add_subcommand("stop", "End the job, and make sure that no process of it is left on any host")->callback([&] {
+    exit_code = stop_job(site(common));
+  });
+}
+
+}  // namespace dice_run

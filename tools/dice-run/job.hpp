@@ -1,0 +1,21 @@
+// What commands about a running job share.
+#pragma once
+
+#include "site.hpp"
+
+namespace dice_run {
+
+/// Why the job's last failed run did so, from its log on `host`, or "".
+std::string reason_on(const site& s, const std::string& host);
+
+/// Prints the last `lines` lines of the log on `host`, with names; with `follow` also those that come, until the job or a
+/// signal (SIGINT, SIGTERM) ends. Returns false after a signal.
+bool print_log(const site& s, const std::string& host, int lines, bool follow);
+
+/// Ends the job and all its processes on all hosts. Returns the exit code.
+int stop_job(const site& s);
+
+/// Throws run_error unless all hosts answer, have the same version, and run nothing of the deployment. Returns the version.
+std::string require_ready(const std::vector<host_state>& all, const site& s);
+
+}  // namespace dice_run

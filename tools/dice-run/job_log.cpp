@@ -1,0 +1,77 @@
+#include "job_log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <span>
+
+namespace dice_run {
+
+namespace {
+
+/// What a part of the log says about the failure at its end.
+std::string reason_in(std::span<const std::string> lines) {
+  static const std::regex lost("Remote daemon: .* on node (\\S+)"), signal("mpirun noticed that process rank .*"),
+      ssh("ssh: (connect to|Could not resolve).*|.*Permission denied \\(.*|Host key verification failed.*");
+  std::smatch found;
+  std::string error, of_ssh, of_signal, paragraph, last;
+  bool in_paragraph = false;
+  for (const auto& line : lines) {
+    const auto parsed = parse_log_line(line);
+    const auto& text = parsed.text;
+    if (parsed.supervisor || text.empty()) continue;
+    if (std::regex_search(text, found, lost))
+      return fmt::format("the connection to {} was lost: check its power and its cable", found[1].str());
+    if (text.starts_with("-----")) {
+      in_paragraph = paragraph.empty();
+      continue;
+    }
+    if (error.empty() && text.find("error: ") != std::string::npos) error = text;
+    if (of_ssh.empty() && std::regex_search(text, found, ssh)) of_ssh = found[0];
+    if (of_signal.empty() && std::regex_search(text, found, signal)) of_signal = found[0];
+    if (in_paragraph && parsed.rank < 0)
+      paragraph += (paragraph.empty() ? "" : " ") + text.substr(text.find_first_not_of(' '));
+    last = text;
+  }
+  for (const auto& text : {error, of_ssh, of_signal, paragraph})
+    if (!text.empty()) return text;
+  return last;
+}
+
+}  // namespace
+
+log_line parse_log_line(const std::string& line) {
+  static const std::regex tagged("^([^\\[]*)\\[\\d+,(\\d+)\\]<std(?:out|err|diag)>: ?(.*)$"),
+      own("^(\\S+ \\S+) dice-run: (.*)$");
+  std::smatch found;
+  if (std::regex_match(line, found, tagged)) return {found[1], std::stoi(found[2]), false, found[3]};
+  if (std::regex_match(line, found, own)) return {found[1], -1, true, found[2]};
+  return {"", -1, false, line};
+}
+
+std::string failure_reason(const std::vector<std::string>& log) {
+  const auto of_supervisor = [](const std::string& line) { return parse_log_line(line).supervisor; };
+  const auto failed = std::find_if(log.rbegin(), log.rend(), [&](const std::string& line) {
+    return of_supervisor(line) && line.find("the job has failed") != std::string::npos;
+  });
+  if (failed == log.rend()) return {};
+  const auto begin = std::find_if(failed + 1, log.rend(), of_supervisor);
+  const auto status = failed->substr(failed->rfind(": ") + 2);
+  const auto reason = reason_in({begin.base(), failed.base() - 1});
+  return reason.empty() ? status : fmt::format("{} ({})", reason, status);
+}
+
+std::string named(const log_line& line, const std::vector<std::string>& host_of_rank, const std::string& starter) {
+  std::size_t width = std::max(starter.size() + 7, std::string("dice-run").size());
+  for (const auto& host : host_of_rank)
+    width = std::max(width, host.size() + 3 + std::to_string(host_of_rank.size() - 1).size());
+  std::string name = line.supervisor ? "dice-run" : starter + " mpirun";
+  if (line.rank >= 0) {
+    const auto r = static_cast<std::size_t>(line.rank);
+    name = fmt::format("{} #{}", r < host_of_rank.size() ? host_of_rank[r] : "?", line.rank);
+  }
+  return fmt::format("{:<{}} | {}{}{}", name, width, line.time, line.time.empty() ? "" : " ", line.text);
+}
+
+}  // namespace dice_run

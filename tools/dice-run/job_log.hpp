@@ -1,0 +1,27 @@
+// What mpirun, the program and the supervisor write to the job's log.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dice_run {
+
+struct log_line {
+  std::string time;  ///< as it was written, or ""
+  int rank = -1;     ///< -1: mpirun, or the supervisor
+  bool supervisor = false;
+  std::string text;
+};
+
+/// Lines of ranks begin with "TIME[job,RANK]<stdout>:" (mpirun's --timestamp-output and --tag-output), those of the
+/// supervisor with "TIME dice-run: ".
+log_line parse_log_line(const std::string& line);
+
+/// Why the last run that has failed did so, in one line that names the host if there is one; "" if no run has.
+std::string failure_reason(const std::vector<std::string>& log);
+
+/// The line with a name before it: that of the rank's host, of `starter` for mpirun, or "dice-run".
+std::string named(const log_line& line, const std::vector<std::string>& host_of_rank, const std::string& starter);
+
+}  // namespace dice_run

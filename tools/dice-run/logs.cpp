@@ -1,0 +1,76 @@
+// logs: the job's log, with names before its lines.
+#include "diagnostics.hpp"
+#include "job.hpp"
+#include "job_log.hpp"
+
+#include "dice/text/print.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <memory>
+
+namespace dice_run {
+
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+}  // namespace
+
+bool print_log(const site& s, const std::string& host, int lines, bool follow) {
+  // tail ends with the supervisor. A log that nobody follows any more ends with it, too: nothing stays on the host for ever.
+  constexpr const char* script = R"sh(cd "$base/job" 2>/dev/null || fail "there is no log; dice-run start makes one"
+[ "$2" = follow ] || exec tail -n "$1" log
+exec tail -n "$1" --pid="$(cat pid)" -f log)sh";
+  interrupted = 0;
+  if (follow)
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
+  std::string pending;
+  const auto result =
+      s.hosts.stream(host, site::with_prelude(script), s.with_place({std::to_string(lines), follow ? "follow" : ""}),
+                     [&](std::string_view text) {
+                       pending += text;
+                       std::string page;
+                       for (std::size_t end = 0; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1))
+                         page += named(parse_log_line(pending.substr(0, end)), s.plan.host_of_rank, host) + "\n";
+                       if (!page.empty()) dice::text::print(page);
+                       return interrupted == 0;
+                     });
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+  if (interrupted != 0) return false;
+  if (!result.ok()) throw run_error(failure_of(host, result));
+  return true;
+}
+
+namespace {
+
+int logs(const common_options& common, int lines, bool follow) {
+  const site s(common);
+  const auto all = s.survey();
+  if (s.hosts.dry_run()) return 0;
+  for (const auto& h : all)
+    if (!h.failure.empty()) report("warning", h.failure);
+  const auto* const job = site::job_of(all);
+  if (job == nullptr) throw run_error("no host has a log of this deployment; dice-run start makes one");
+  print_log(s, job->host, lines, follow);
+  return 0;
+}
+
+}  // namespace
+
+void add_logs(CLI::App& app, const common_options& common, int& exit_code) {
+  struct options {
+    int lines = 100;
+    bool follow = false;
+  };
+  const auto opts = std::make_shared<options>();
+  auto* command = app.add_subcommand("logs", "Show what all ranks, mpirun and dice-run have written, with their names");
+  command->add_option("-n", opts->lines, "The last N lines (default: 100)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000000));
+  command->add_flag("-f,--follow", opts->follow, "Go on until the job ends, or Ctrl-C");
+  command->callback([&exit_code, &common, opts] { exit_code = logs(common, opts->lines, opts->follow); });
+}
+
+}  // namespace dice_run

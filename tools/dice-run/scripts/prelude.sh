@@ -1,0 +1,19 @@
+# Begins every script on a host, with three arguments: the folder of the deployment, its name, and the name of its job. Scripts use
+# only sh and coreutils (no grep, sed, awk, ps), and setsid.
+folder=$1 name=$2 job=$3
+shift 3
+base=$folder/.dice-run/$name link=$folder/$name
+fail() { echo "$*" >&2; exit 1; }
+# The version that a link leads to.
+version_of() { [ ! -L "$1" ] || { v=$(readlink "$1") && echo "${v##*/}"; }; }
+# The ids of this deployment's processes: they run its files, or name the job in their command lines (mpirun, its daemons, their
+# ssh, the supervisor).
+processes() {
+  real=$(cd -P "$base" && pwd -P) || real=$base
+  for p in /proc/[0-9]*; do
+    line=
+    read -r line <"$p/cmdline"
+    case $line in *"$job"*) echo "${p#/proc/}"; continue ;; esac
+    [ -z "$line" ] || case $(readlink "$p/exe") in "$real"/*) echo "${p#/proc/}" ;; esac
+  done 2>/dev/null
+}

@@ -1,0 +1,141 @@
+// status: what the hosts have and run.
+#include "diagnostics.hpp"
+#include "job.hpp"
+
+#include "dice/text/print.hpp"
+#include "dice/text/table.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+
+namespace dice_run {
+
+namespace {
+
+/// The last job, in words and for JSON.
+struct job_report {
+  std::string host, phase, version, reason;
+  long long since = 0, now = 0, ended = 0;
+  int restarts = 0, allowed = 0, exit = -1;
+};
+
+long long number(const std::map<std::string, std::string>& job, const char* key, long long otherwise) {
+  const auto at = job.find(key);
+  return at == job.end() || at->second.empty() ? otherwise : std::atoll(at->second.c_str());
+}
+
+job_report read_job(const site& s, const host_state& h) {
+  job_report out{h.host,  h.job.at("phase"),        h.job.at("version"), {}, number(h.job, "run", 0),
+                 h.clock, number(h.job, "ended", 0)};
+  out.restarts = static_cast<int>(number(h.job, "restarts", 0)), out.allowed = static_cast<int>(number(h.job, "allowed", 0));
+  out.exit = static_cast<int>(number(h.job, "exit", -1));
+  if (!h.supervised && (out.phase == "running" || out.phase == "waiting")) out.phase = "lost";
+  if (out.phase == "failed" || out.restarts > 0) out.reason = reason_on(s, h.host);
+  return out;
+}
+
+std::string duration_text(long long seconds) {
+  if (seconds < 120) return fmt::format("{} s", seconds);
+  if (seconds < 7200) return fmt::format("{} min", seconds / 60);
+  return fmt::format("{} h {} min", seconds / 3600, seconds / 60 % 60);
+}
+
+std::string job_text(const job_report& j) {
+  const auto time = [](long long t) {
+    return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(t)));
+  };
+  std::string out = fmt::format("job: version {}, started on {}; ", j.version, j.host);
+  if (j.phase == "running") out += fmt::format("runs since {} ({})", time(j.since), duration_text(j.now - j.since));
+  if (j.phase == "waiting") out += "waits before it starts again";
+  if (j.phase == "ended") out += fmt::format("has ended at {} without an error", time(j.ended));
+  if (j.phase == "stopped") out += fmt::format("was stopped at {}", time(j.ended));
+  if (j.phase == "failed") out += fmt::format("has failed at {}", time(j.ended));
+  if (j.phase == "lost") out += fmt::format("was killed, or {} was restarted", j.host);
+  if (j.allowed > 0) out += fmt::format("; restarts: {} of {}", j.restarts, j.allowed);
+  if (!j.reason.empty()) out += fmt::format("\nlast failure: {}", j.reason);
+  return out + "\n";
+}
+
+nlohmann::ordered_json json_of(const site& s, const std::vector<host_state>& all, const std::optional<job_report>& job) {
+  nlohmann::ordered_json hosts = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& h = all[i];
+    nlohmann::ordered_json one{{"host", h.host}, {"reachable", h.failure.empty()}, {"ranks", s.plan.packages[i].ranks}};
+    if (!h.failure.empty()) one["failure"] = h.failure;
+    else {
+      one["current"] = h.current, one["previous"] = h.previous;
+      one["processes"] = nlohmann::ordered_json::array();
+      for (const auto& p : h.processes)
+        one["processes"].push_back({{"pid", p.pid},
+                                    {"program", p.program},
+                                    {"rank", p.is_rank},
+                                    {"cpu_seconds", p.cpu_seconds},
+                                    {"memory_bytes", p.kilobytes * 1024}});
+    }
+    hosts.push_back(std::move(one));
+  }
+  nlohmann::ordered_json out{
+      {"deployment", s.plan.name}, {"packages", s.plan.version}, {"folder", s.folder}, {"hosts", hosts}, {"job", nullptr}};
+  if (job)
+    out["job"] = {{"host", job->host},       {"phase", job->phase}, {"version", job->version},
+                  {"since", job->since},     {"ended", job->ended}, {"restarts", job->restarts},
+                  {"allowed", job->allowed}, {"exit", job->exit},   {"last_failure", job->reason}};
+  return out;
+}
+
+std::string text_of(const site& s, const std::vector<host_state>& all) {
+  std::vector<std::vector<std::string>> lines{{"host", "version", "previous", "ranks", "running", "CPU", "memory", "pids"}};
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& h = all[i];
+    if (!h.failure.empty()) {
+      missing.push_back(h.failure);
+      continue;
+    }
+    double cpu = 0;
+    long kilobytes = 0;
+    std::vector<int> pids;
+    for (const auto& p : h.processes)
+      if (p.is_rank) cpu += p.cpu_seconds, kilobytes += p.kilobytes, pids.push_back(p.pid);
+    const auto or_dash = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
+    lines.push_back({h.host, or_dash(h.current), or_dash(h.previous),
+                     fmt::format("{}", fmt::join(s.plan.packages[i].ranks, ",")),
+                     fmt::format("{} of {}", pids.size(), s.plan.packages[i].ranks.size()), fmt::format("{:.1f} s", cpu),
+                     dice::text::bytes_text(kilobytes * 1024), or_dash(fmt::format("{}", fmt::join(pids, ",")))});
+  }
+  auto out = fmt::format("{} in {}; the packages here: {}\n", s.plan.name, s.folder, s.plan.version);
+  if (lines.size() > 1) out += dice::text::table_text(std::move(lines), 4);
+  for (const auto& text : missing) out += "not reached: " + text + "\n";
+  return out;
+}
+
+int status(const common_options& common, bool json) {
+  const site s(common);
+  const auto all = s.survey();
+  if (s.hosts.dry_run()) return 0;
+  const auto* const last = site::job_of(all);
+  std::optional<job_report> job;
+  if (last != nullptr) job = read_job(s, *last);
+  if (json) dice::text::print(json_of(s, all, job).dump(2) + "\n");
+  else dice::text::print(text_of(s, all) + (job ? job_text(*job) : "job: none was started\n"));
+  return std::ranges::all_of(all, [](const auto& h) { return h.failure.empty(); }) ? 0 : 1;
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, const common_options& common, int& exit_code) {
+  const auto json = std::make_shared<bool>(false);
+  auto* command = app.add_subcommand("status", "Show what each host has and runs, and how the job is");
+  command->add_flag("--json", *json, "Print it as JSON");
+  command->footer("Exit code 1: a host is not reached.");
+  command->callback([&exit_code, &common, json] { exit_code = status(common, *json); });
+}
+
+}  // namespace dice_run
