@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import threading
@@ -11,16 +12,17 @@ import time
 
 # ssh, as dice-run and rsync call it: what is in FOLDER/ssh.HOST happens in place of, or to, the connection.
 SSH = r'''#!/bin/sh
+F=FOLDER
 while :; do
   case $1 in -o) shift 2 ;; --) shift ;; *) break ;; esac
 done
 host=$1
 shift
-echo "$host $*" >>FOLDER/ssh.log
+echo "$host $*" >>"$F/ssh.log"
 say() { echo "$*" >&2; exit 255; }
-enter() { [ -f "FOLDER/$host.pid" ] || say "ssh: connect to host $host port 22: No route to host"; exec nsenter -t "$(cat "FOLDER/$host.pid")" -a --preserve-credentials sh -c "$*"; }
-[ -f "FOLDER/ssh.$host" ] || enter "$@"
-read -r what bytes <"FOLDER/ssh.$host"
+enter() { [ -f "$F/$host.pid" ] || say "ssh: connect to host $host port 22: No route to host"; exec nsenter -t "$(cat "$F/$host.pid")" -a --preserve-credentials sh -c "$*"; }
+[ -f "$F/ssh.$host" ] || enter "$@"
+read -r what bytes <"$F/ssh.$host"
 case $what in
 refuses) say "user@$host: Permission denied (publickey)." ;;
 changed) say "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!" ;;
@@ -36,6 +38,7 @@ esac
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
 # Options: --fail and --quick end it, --die ends it after a second, --deaf does not end in order.
 RUN = r'''#!/bin/sh
+F=FOLDER
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
 echo "[1,0]<stdout>:frames arrive: $*"
 case $* in
@@ -45,10 +48,10 @@ case $* in
 esac
 stop() {
   case $* in *--deaf*) return ;; esac
-  rm -f FOLDER/wanted; kill $!; exit 3
+  rm -f "$F/wanted"; kill $!; exit 3
 }
 trap 'stop "$@"' USR1
-echo "$PWD/numbers 1000" >FOLDER/wanted
+echo "'$PWD/numbers' 1000" >"$F/wanted"
 ./numbers 1000 &
 while :; do wait; done
 '''
@@ -61,7 +64,7 @@ class Hosts:
         self.holders = {}
         shutil.rmtree(self.folder, ignore_errors=True)
         self.site.mkdir(parents=True)
-        self.ssh.write_text(SSH.replace('FOLDER', str(self.folder)))
+        self.ssh.write_text(SSH.replace('FOLDER', shlex.quote(str(self.folder))))
         self.ssh.chmod(0o755)
         for name in names:
             (self.folder / name).mkdir()
@@ -74,9 +77,10 @@ class Hosts:
         own = [] if os.geteuid() == 0 else ['--user', '--map-root-user']
         holder = subprocess.Popen(
             ['unshare', *own, '--uts', '--mount', '--pid', '--fork', '--mount-proc', 'sh', '-c',
-             f'hostname {name} && mount --bind {self.folder / name} {self.site} && echo up && exec sleep 1000'],
+             f'hostname {name} && mount --bind "$0" "$1" && echo up && exec sleep 1000', self.folder / name, self.site],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         if holder.stdout.readline() != 'up\n':
+            holder.communicate()
             raise OSError('no namespaces here')
         children = pathlib.Path(f'/proc/{holder.pid}/task/{holder.pid}/children').read_text().split()
         (self.folder / f'{name}.pid').write_text(children[0])
@@ -96,7 +100,7 @@ class Hosts:
             if wanted.exists() != running:
                 running = not running
                 for name in self.names[1:]:
-                    pid = self.folder / f'{name}.rank'
+                    pid = shlex.quote(str(self.folder / f'{name}.rank'))
                     self.on(name, f'{wanted.read_text().strip()} >/dev/null 2>&1 & echo $! >{pid}' if running else f'kill $(cat {pid})')
 
     def down(self):
@@ -124,7 +128,7 @@ class Hosts:
             (package / 'numbers.packed').write_bytes(weights)
             (package / 'app').write_text('-np 1 ./numbers\n' * len(self.names))
             (package / "it's; a file").write_text('of the user')
-            (package / 'run').write_text(RUN.replace('FOLDER', str(self.folder)))
+            (package / 'run').write_text(RUN.replace('FOLDER', shlex.quote(str(self.folder))))
             (package / 'run').chmod(0o755)
             files = [{'file': f.name, 'bytes': f.stat().st_size, 'sha256': hashlib.sha256(f.read_bytes()).hexdigest()}
                      for f in sorted(package.iterdir())]
@@ -137,5 +141,5 @@ def until(condition, seconds=10):
     """Waits for a condition; returns whether it holds."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
-        time.sleep(0.1)
+        time.sleep(0.5)
     return condition()

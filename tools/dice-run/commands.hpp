@@ -19,9 +19,10 @@ struct common_options {
   std::string folder;    ///< --to FOLDER, or ""
 };
 
-void add_deploy(CLI::App& app, const common_options& common, int& exit_code);  ///< deploy, rollback
-void add_job(CLI::App& app, const common_options& common, int& exit_code);     ///< start, stop
-void add_status(CLI::App& app, const common_options& common, int& exit_code);  ///< status
-void add_logs(CLI::App& app, const common_options& common, int& exit_code);    ///< logs
+void add_deploy(CLI::App& app, const common_options& common, int& exit_code);   ///< deploy, rollback
+void add_job(CLI::App& app, const common_options& common, int& exit_code);      ///< start, stop
+void add_status(CLI::App& app, const common_options& common, int& exit_code);   ///< status
+void add_logs(CLI::App& app, const common_options& common, int& exit_code);     ///< logs
+void add_figures(CLI::App& app, const common_options& common, int& exit_code);  ///< bench, measure
 
 }  // namespace dice_run

@@ -4,13 +4,9 @@
 
 #include <algorithm>
 #include <regex>
-#include <span>
 
 namespace dice_run {
 
-namespace {
-
-/// What a part of the log says about the failure at its end.
 std::string reason_in(std::span<const std::string> lines) {
   static const std::regex lost("Remote daemon: .* on node (\\S+)"), signal("mpirun noticed that process rank .*"),
       ssh("ssh: (connect to|Could not resolve).*|.*Permission denied \\(.*|Host key verification failed.*");
@@ -38,8 +34,6 @@ std::string reason_in(std::span<const std::string> lines) {
     if (!text.empty()) return text;
   return last;
 }
-
-}  // namespace
 
 log_line parse_log_line(const std::string& line) {
   static const std::regex tagged("^([^\\[]*)\\[\\d+,(\\d+)\\]<std(?:out|err|diag)>: ?(.*)$"),

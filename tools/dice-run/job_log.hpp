@@ -1,6 +1,7 @@
 // What mpirun, the program and the supervisor write to the job's log.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ struct log_line {
 /// Lines of ranks begin with "TIME[job,RANK]<stdout>:" (mpirun's --timestamp-output and --tag-output), those of the
 /// supervisor with "TIME dice-run: ".
 log_line parse_log_line(const std::string& line);
+
+/// What these lines of a run say about its failure, in one line that names the host if there is one; "" if they are empty.
+std::string reason_in(std::span<const std::string> lines);
 
 /// Why the last run that has failed did so, in one line that names the host if there is one; "" if no run has.
 std::string failure_reason(const std::vector<std::string>& log);

@@ -136,7 +136,7 @@ outcome process::finish(std::string_view input, const reader& on_output) {
     }
   };
   take(std::exchange(pending_, {}));
-  while (out_ >= 0 || err_ >= 0) {
+  while (reading && (out_ >= 0 || err_ >= 0)) {
     if (input.empty()) close_fd(in_);
     pollfd all[]{{in_, POLLOUT, 0}, {out_, POLLIN, 0}, {err_, POLLIN, 0}};
     // A reader is also asked now and then when nothing comes, so that it can end the program.

@@ -7,7 +7,7 @@ new=$base/$version
 [ -d "$new" ] || new=$new.part
 for other in "$base"/*.part; do [ "$other" = "$new" ] || rm -rf "$other"; done
 mkdir -p "$new" || exit 1
-echo "folder $new"
+printf 'folder %s\n' "$new"
 [ -z "$old" ] || echo "current $old"
 same() { [ -f "$1" ] && [ ! -L "$1" ] && [ "$(stat -c %s "$1")" = "$bytes" ] && sum=$(sha256sum <"$1") && [ "${sum%% *}" = "$digest" ]; }
 while [ $# -gt 0 ]; do
@@ -19,7 +19,7 @@ while [ $# -gt 0 ]; do
     ln -f "$base/$old/$file" "$new/$file" 2>/dev/null || cp "$base/$old/$file" "$new/$file" || exit 1
     chmod "$mode" "$new/$file" || exit 1
   else
-    echo "missing $file"
+    printf 'missing %s\n' "$file"
   fi
 done
 line=$(df -Pk "$new" | tail -n 1)

@@ -1,5 +1,5 @@
 # Argument: how many seconds the job has to end in order. Ends the job if this host has started it, then what is left of it here.
-# Prints how many processes there were, and how many had to be killed.
+# Prints how many processes there were, and how many did not end in order.
 set -- "$1" $(processes)
 echo "found $(($# - 1))"
 [ $# -gt 1 ] || exit 0
@@ -12,10 +12,10 @@ fi 2>/dev/null
 tenths=0 limit=$(($1 * 10)) killed=0
 while left=$(processes) && [ -n "$left" ] && [ "$tenths" -lt $((limit + 60)) ]; do
   if [ "$tenths" = "$limit" ]; then
+    set -- $left
+    killed=$#
     kill -TERM $left
   elif [ "$tenths" -ge $((limit + 20)) ]; then
-    set -- $left
-    [ "$killed" -ge $# ] || killed=$#
     kill -KILL $left
   fi 2>/dev/null
   sleep 0.1

@@ -1,0 +1,251 @@
+"""dice-run on hosts of hosts.py: what it does, and what is left when it cannot."""
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from hosts import Hosts, until
+
+DICE_RUN = os.path.abspath(sys.argv.pop(1))
+FOLDER = pathlib.Path(tempfile.mkdtemp(prefix='dice_run '))  # a blank in all paths
+NAMES = ['a', 'b', 'c']
+
+
+def setUpModule():
+    global HOSTS, ONE, TWO
+    try:
+        HOSTS = Hosts(FOLDER / 'hosts', NAMES)
+    except OSError as e:
+        raise unittest.SkipTest(str(e)) from e
+    ONE, TWO = HOSTS.packages('one'), HOSTS.packages('two', b'of another training')
+
+
+def tearDownModule():
+    HOSTS.down()
+    shutil.rmtree(FOLDER)
+
+
+class Case(unittest.TestCase):
+    def tearDown(self):
+        for name in NAMES:
+            if (HOSTS.folder / f'ssh.{name}').exists():
+                HOSTS.behave(name)
+
+    def dice_run(self, *words, code=0, packages=None):
+        done = subprocess.run([DICE_RUN, '-p', packages or ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, cwd=FOLDER)
+        self.assertEqual(done.returncode, code, done.stdout)
+        return done.stdout
+
+    def versions(self):
+        return [(host['current'], host['previous']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]
+
+    def assertLocked(self, locked):
+        self.assertEqual(['lock' in HOSTS.on(name, f'ls "{HOSTS.site}/.dice-run/numbers"').split() for name in NAMES], [locked] * 3)
+
+
+class Deploy(Case):
+    @classmethod
+    def setUpClass(cls):
+        for name in NAMES:
+            HOSTS.on(name, f'rm -rf "{HOSTS.site}"/* "{HOSTS.site}"/.dice-run')
+        (HOSTS.folder / 'ssh.log').unlink(missing_ok=True)
+
+    def test_1_first(self):
+        HOSTS.behave('c', 'closed')
+        said = self.dice_run('deploy', code=1)
+        self.assertIn('c: it is up, but has no ssh server', said)
+        self.assertNotIn('numbers', HOSTS.on('a', f'ls "{HOSTS.site}"').split())
+        HOSTS.behave('c')
+        self.assertIn('b: 6 of 6 files copied', self.dice_run('deploy'))
+        self.assertEqual(HOSTS.on('c', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
+        self.assertEqual(HOSTS.on('b', f'[ -x "{HOSTS.site}/numbers/run" ] && echo yes'), 'yes\n')
+        (HOSTS.folder / 'ssh.log').unlink()
+        self.assertIn('already in', said := self.dice_run('deploy'))
+        self.assertIn('; 0 B copied', said)
+        self.assertNotIn('rsync --server', (HOSTS.folder / 'ssh.log').read_text())
+
+    def test_2_only_what_changed_and_back(self):
+        [(first, none)] = set(self.versions())
+        self.assertEqual(none, '')
+        self.assertIn('c: 2 of 6 files copied', self.dice_run('deploy', packages=TWO))  # weights and manifest
+        [(second, previous)] = set(self.versions())
+        self.assertEqual(previous, first)
+        self.dice_run('rollback')
+        self.assertEqual(set(self.versions()), {(first, second)})
+        self.dice_run('rollback')
+        self.assertEqual(set(self.versions()), {(second, first)})
+        third = self.dice_run('deploy', packages=HOSTS.packages('three', b'x'))
+        self.assertIn('2 of 6', third)
+        self.assertNotIn(first, HOSTS.on('a', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # one version is kept
+        self.dice_run('deploy')
+
+    def test_3_all_or_nothing(self):
+        before = self.versions()
+        for what, message in {'refuses': 'b: it refuses this user\'s key; let it in: ssh-copy-id b', 'unknown': 'b: this name is unknown',
+                              'changed': 'b: its host key has changed', 'cuts 20': 'b: the connection was cut'}.items():
+            HOSTS.behave('b', what)
+            said = self.dice_run('deploy', code=1, packages=TWO)
+            self.assertIn(message, said)
+            self.assertIn('nothing was', said)
+            HOSTS.behave('b')
+            self.assertEqual(self.versions(), before)
+            self.assertLocked(False)
+        damaged = HOSTS.packages('damaged', b'whole')
+        (damaged / 'b/numbers/numbers.packed').write_bytes(b'wrong')
+        self.assertIn('b: numbers.packed is not the file that manifest.json describes', self.dice_run('deploy', code=1, packages=damaged))
+        self.assertEqual(self.versions(), before)
+
+    def test_4_a_host_that_cannot_switch(self):
+        before = self.versions()
+        HOSTS.on('c', f'mkdir "{HOSTS.site}/.dice-run/numbers/current.new"')  # in the way of the new link
+        self.assertIn('c: ', said := self.dice_run('deploy', code=1, packages=TWO))
+        self.assertEqual([v[0] for v in self.versions()], [v[0] for v in before], said)
+        HOSTS.on('c', f'rm -r "{HOSTS.site}/.dice-run/numbers/current.new"')
+
+    def test_5_repairs(self):
+        self.dice_run('deploy')
+        HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers.packed x && echo damaged >x && mv x numbers.packed; chmod -x run')
+        self.assertIn('b: 1 of 6 files copied', self.dice_run('deploy'))
+        self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && cat numbers.packed && [ -x run ] && echo yes'), 'weightsyes\n')
+
+    def test_6_locks(self):
+        lock = f'"{HOSTS.site}/.dice-run/numbers/lock"'
+        HOSTS.on('a', f'ln -s "1 $(cat /proc/sys/kernel/random/boot_id) process 7 on pc" {lock}')
+        self.assertIn('a: another dice-run is at work here: process 7 on pc', self.dice_run('deploy', code=1))
+        for gone in ('9999999 $(cat /proc/sys/kernel/random/boot_id) x', '1 of-another-boot x'):
+            HOSTS.on('a', f'ln -sfn "{gone}" {lock}')
+            self.dice_run('deploy')
+        self.assertLocked(False)
+
+    def test_7_folders_of_others(self):
+        packages = ['-p', str(ONE), '--ssh', shlex.quote(str(HOSTS.ssh))]
+        for folder, message in {'relative': '--to: expected a folder', '/': '--to: expected a folder'}.items():
+            done = subprocess.run([DICE_RUN, *packages, '--to', folder, 'deploy'], stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
+        HOSTS.on('b', f'rm "{HOSTS.site}/numbers" && mkdir "{HOSTS.site}/numbers"')
+        self.assertIn('is there already, and dice-run has not made it', self.dice_run('deploy', code=1))
+        HOSTS.on('b', f'rmdir "{HOSTS.site}/numbers"')
+        self.dice_run('deploy')
+
+    def test_8_full_disk(self):
+        if os.geteuid() != 0:
+            self.skipTest('only root can mount a small file system')
+        before = self.versions()
+        HOSTS.on('b', f'mkdir /tmp/.save && mv "{HOSTS.site}"/.dice-run "{HOSTS.site}"/* /tmp/.save; '
+                 f'mount -t tmpfs -o size=400k x "{HOSTS.site}" && mv /tmp/.save/.dice-run /tmp/.save/* "{HOSTS.site}"; rmdir /tmp/.save')
+        try:
+            said = self.dice_run('deploy', code=1, packages=TWO)
+            self.assertRegex(said, r'b: the disk of .* is full: .* are free, .* are needed')
+            self.assertEqual(self.versions(), before)
+        finally:
+            HOSTS.on('b', f'umount "{HOSTS.site}"')
+            self.dice_run('deploy')
+
+    def test_9_dry_run(self):
+        (HOSTS.folder / 'ssh.log').unlink(missing_ok=True)
+        said = self.dice_run('--dry-run', 'deploy', packages=TWO)
+        self.assertIn('rsync', said)
+        for command in ('start', 'stop', 'status', 'rollback', 'logs', 'bench', 'measure'):
+            self.assertIn('-- a ', self.dice_run('--dry-run', command))
+        self.assertFalse((HOSTS.folder / 'ssh.log').exists())
+        self.assertIn('-- b ', self.dice_run('-v', 'status'))
+
+
+class Job(Case):
+    @classmethod
+    def setUpClass(cls):
+        Case('dice_run').dice_run('deploy')
+
+    def tearDown(self):
+        super().tearDown()
+        self.dice_run('stop')
+
+    def phase(self):
+        return json.loads(self.dice_run('status', '--json'))['job']['phase']
+
+    def ranks(self):
+        return [sum(p['rank'] for p in host['processes']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]
+
+    def test_start_and_stop(self):
+        self.assertIn('numbers runs on 3 hosts, started on a', self.dice_run('start', '--', '--x', "it's; $HOME"))
+        self.assertEqual(self.ranks(), [1, 1, 1])
+        self.assertIn("a #0     | frames arrive: --x it's; $HOME", self.dice_run('logs'))
+        self.assertIn('runs already, started on a', self.dice_run('start', code=1))
+        self.assertIn('a job is running', self.dice_run('deploy', packages=TWO))
+        self.dice_run('deploy', packages=HOSTS.packages('three', b'x'))
+        self.assertEqual(self.ranks(), [1, 1, 1])  # of a version that is neither current nor previous now
+        self.assertIn('no process of it is left', self.dice_run('stop'))
+        self.assertEqual((self.ranks(), self.phase()), ([0, 0, 0], 'stopped'))
+        self.assertIn('does not run', self.dice_run('stop'))
+        self.dice_run('deploy')
+
+    def test_failures_have_reasons(self):
+        self.assertIn('the job has failed: numbers: error: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
+        self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
+        self.assertIn('ended already, without an error', self.dice_run('start', '--', '--quick'))
+        HOSTS.behave('c', 'refuses')
+        self.assertIn('c: it refuses', self.dice_run('start', code=1))
+        self.assertIn('not reached: c: it refuses', self.dice_run('status', code=1))
+
+    def test_restarts(self):
+        self.dice_run('start', '--restart', '1', '--', '--die', code=1)
+        self.assertTrue(until(lambda: self.phase() == 'failed'))
+        self.assertIn('restarts: 1 of 1\nlast failure: the connection to b was lost', self.dice_run('status'))
+        self.assertRegex(self.dice_run('logs', '-n', '2'), r'^a mpirun \|   Remote daemon: .*\ndice-run \| .* the job has failed')
+        self.assertIn('starts again in 1 s (restart 1 of 1)', self.dice_run('logs'))
+        self.dice_run('start', '--restart', '9', '--', '--fail', code=1)
+        self.assertTrue(until(lambda: 'restart 2 of 9' in self.dice_run('logs')))
+        self.dice_run('stop')
+        self.assertEqual(self.phase(), 'stopped')
+
+    def test_processes_that_are_left(self):
+        self.dice_run('start', '--from', 'a', '--', '--deaf')
+        HOSTS.power_off('a')
+        said = self.dice_run('stop', code=1)
+        self.assertIn('a: it does not answer; check its power and its cable', said)
+        self.assertIn('b: 1 processes did not end in order and were killed', said)
+        HOSTS.power_on('a')
+        (HOSTS.folder / 'wanted').unlink()
+        self.assertEqual(self.ranks(), [0, 0, 0])
+        self.assertEqual(self.phase(), 'lost')
+        self.assertIn('was killed, or a was restarted', self.dice_run('status'))
+
+    def test_foreground(self):
+        with subprocess.Popen([DICE_RUN, '-p', ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'start', '--foreground'],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+            self.assertIn('runs on 3 hosts', run.stdout.readline())
+            self.assertIn('starts version', run.stdout.readline())
+            run.send_signal(signal.SIGINT)
+            self.assertIn('no process of it is left', run.communicate(timeout=30)[0])
+        self.assertEqual((self.ranks(), self.phase()), ([0, 0, 0], 'stopped'))
+
+
+class Usage(Case):
+    def test_packages(self):
+        for words, message in [((), 'no packages in . or ./build'), (('-p', 'nothing'), 'there is no folder "nothing"'),
+                               (('-p', FOLDER), 'no packages in'), (('-p', ONE, '--ssh', "ssh '"), 'opening quote')]:
+            done = subprocess.run([DICE_RUN, *words, 'status'], cwd=FOLDER, stderr=subprocess.PIPE, text=True)
+            self.assertIn(message, done.stderr)
+            self.assertIn(done.returncode, (1, 2))
+        done = subprocess.run([DICE_RUN, 'status', '--dry-run'], cwd=ONE.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (ONE.parent / 'other-packages').mkdir()
+        done = subprocess.run([DICE_RUN, 'status'], cwd=ONE.parent, stderr=subprocess.PIPE, text=True)
+        self.assertIn('several deployments: numbers-packages, other-packages', done.stderr)
+        manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
+        manifest.write_text(manifest.read_text().replace('"app"', '"../app"'))
+        self.assertIn('is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        shutil.rmtree(manifest.parents[1])
+        self.assertIn('the package with rank 1 is missing', self.dice_run('status', code=1, packages=manifest.parents[2]))
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,105 @@
+// bench and measure: runs of the deployed job that end by themselves, and the files that they write.
+#include "diagnostics.hpp"
+#include "job.hpp"
+#include "job_log.hpp"
+
+#include "dice/files/writer.hpp"
+#include "dice/text/print.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+namespace dice_run {
+
+namespace {
+
+/// Runs the job with these options and waits for its end; rank 0 writes the files of `fetched`, which come to this machine:
+/// names on the host and here. Returns what the job printed. Throws run_error if it fails.
+std::string run_and_fetch(const site& s, const words& options,
+                          const std::vector<std::pair<std::string, std::string>>& fetched) {
+  const auto& host = s.plan.host_of_rank[0];
+  const auto version = require_ready(s.survey(), s);
+  constexpr const char* script = R"sh(rm -rf "$base/bench" && mkdir -p "$base/bench" || exit 1
+MPIRUN_OPTIONS="$1 --mca dice_run_job $job" run=$base/$2/run
+export MPIRUN_OPTIONS
+shift 2
+exec "$run" "$@")sh";
+  const char* mpirun = std::getenv("MPIRUN_OPTIONS");
+  words arguments{mpirun != nullptr ? mpirun : "", version};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  const auto result = s.run(host, script, arguments);
+  if (!result.failure.empty()) throw run_error(failure_of(host, result));
+  if (!result.ok()) {
+    dice::text::print(result.out);
+    const auto said = reason_in(lines_of(result.err));
+    throw run_error(
+        fmt::format("the job has failed: {}", said.empty() ? fmt::format("exit status {}", result.status) : said));
+  }
+  for (const auto& [there, here] : fetched) {
+    const auto copied = s.hosts.fetch(host, there, here);
+    if (!copied.ok()) throw run_error(failure_of(host, copied));
+  }
+  return result.out;
+}
+
+/// A file of the job on the host of rank 0.
+std::string there(const site& s, const std::string& name) {
+  return fmt::format("{}/.dice-run/{}/bench/{}", s.folder, s.plan.name, name);
+}
+
+int bench(const common_options& common, int frames, const std::string& folder) {
+  const site s(common);
+  const std::filesystem::path here = folder.empty() ? s.plan.name + "-bench" : folder;
+  if (!s.hosts.dry_run()) std::filesystem::create_directories(here);
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const char* name : {"figures.json", "trace.json"}) files.emplace_back(there(s, name), here / name);
+  const auto page = run_and_fetch(s,
+                                  {"--random", "1", "--frames", std::to_string(frames), "--warmup", "5", "--explain",
+                                   "--json", files[0].first, "--trace", files[1].first},
+                                  files);
+  if (s.hosts.dry_run()) return 0;
+  dice::files::writer text((here / "explanation.txt").string());
+  text.write(page);
+  text.finish();
+  text.commit();
+  dice::text::print(page);
+  fmt::print("{}: figures.json, explanation.txt, trace.json (for chrome://tracing or ui.perfetto.dev)\n", here.string());
+  return 0;
+}
+
+int measure(const common_options& common, const std::string& profile) {
+  const site s(common);
+  const auto here = profile.empty() ? s.plan.name + ".profile.json" : profile;
+  const auto file = there(s, "profile.json");
+  const auto page = run_and_fetch(s, {"--measure", file}, {{file, here}});
+  if (s.hosts.dry_run()) return 0;
+  dice::text::print(page);
+  fmt::print("{}: the profile; onnx2hpp MODEL --profile {} makes a header of it\n", here, sh_quote(here));
+  return 0;
+}
+
+}  // namespace
+
+void add_figures(CLI::App& app, const common_options& common, int& exit_code) {
+  struct options {
+    int frames = 200;
+    std::string folder, profile;
+  };
+  const auto opts = std::make_shared<options>();
+  auto* bench_command =
+      app.add_subcommand("bench", "Run the job on random frames, and fetch its figures, explanation and trace");
+  bench_command->add_option("--frames", opts->frames, "How many frames (default: 200)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100000000));
+  bench_command->add_option("-o,--output", opts->folder, "Where the files go (default: NAME-bench)")->type_name("FOLDER");
+  bench_command->callback([&exit_code, &common, opts] { exit_code = bench(common, opts->frames, opts->folder); });
+  auto* measure_command = app.add_subcommand("measure", "Measure all layers and links on the hosts, and fetch the profile");
+  measure_command->add_option("-o,--output", opts->profile, "The profile (default: NAME.profile.json)")->type_name("FILE");
+  measure_command->callback([&exit_code, &common, opts] { exit_code = measure(common, opts->profile); });
+}
+
+}  // namespace dice_run
