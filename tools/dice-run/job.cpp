@@ -39,7 +39,7 @@ int wait_until_up(const site& s, const std::string& starter) {
   const auto begin = clock::now();
   std::string missing;
   while (clock::now() - begin < std::chrono::seconds(20)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
     const auto all = s.survey();
     const auto& first = *std::ranges::find(all, starter, &host_state::host);
     const auto& phase = value(first.job, "phase");

@@ -112,11 +112,13 @@ deployment read_packages(const fs::path& folder) {
   if (out.packages.empty())
     throw run_error(
         fmt::format("no packages in {}; cmake --build build --target NAME-packages makes them", quote(folder.string())));
-  for (const auto& [rank, host] : ranks) {
-    if (rank != static_cast<int>(out.host_of_rank.size()))
-      throw run_error(fmt::format("the package with rank {} is missing in {}; build the packages again",
-                                  out.host_of_rank.size(), quote(folder.string())));
-    out.host_of_rank.push_back(host);
+  const auto count = lines_of(content_of(out.packages[0].folder / "app")).size();  // it has a line for each rank
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    const auto at = ranks.find(static_cast<int>(rank));
+    if (at == ranks.end())
+      throw run_error(
+          fmt::format("the package with rank {} is missing in {}; build the packages again", rank, quote(folder.string())));
+    out.host_of_rank.push_back(at->second);
   }
   std::ranges::sort(out.packages, {}, [](const package& p) {
     return p.ranks.empty() ? std::pair{1 << 30, p.host} : std::pair{p.ranks[0], p.host};

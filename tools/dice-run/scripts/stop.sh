@@ -18,8 +18,8 @@ while left=$(processes) && [ -n "$left" ] && [ "$tenths" -lt $((limit + 60)) ]; 
   elif [ "$tenths" -ge $((limit + 20)) ]; then
     kill -KILL $left
   fi 2>/dev/null
-  sleep 0.1
-  tenths=$((tenths + 1))
+  sleep 0.2
+  tenths=$((tenths + 2))
 done
 echo "killed $killed"
 [ -z "$left" ] || fail "these processes do not end: $(echo $left)"
