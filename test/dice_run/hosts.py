@@ -28,6 +28,10 @@ refuses) say "user@$host: Permission denied (publickey)." ;;
 changed) say "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!" ;;
 closed) say "ssh: connect to host $host port 22: Connection refused" ;;
 unknown) say "ssh: Could not resolve hostname $host: Name or service not known" ;;
+fills) # the disk, after dice-run has looked
+  case $* in rsync*) ;; *) enter "$@" ;; esac
+  echo "rsync: [receiver] write failed on \"x\": No space left on device (28)" >&2
+  exit 11 ;;
 cuts) # the data of rsync, after some bytes
   case $* in rsync*) ;; *) enter "$@" ;; esac
   head -c "$bytes" | (enter "$@")

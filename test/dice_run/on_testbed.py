@@ -116,7 +116,7 @@ def prepare():
 
 def goes_well():
     expect('deploy', [rf'^{LAST}: \d+ of \d+ files copied', r'is now on all'], dice_run('deploy'))
-    expect('deploy again copies nothing', [r'already in .*; 0 B copied'], dice_run('deploy'))
+    expect('deploy again copies nothing', [r'already, in .*; 0 B copied'], dice_run('deploy'))
     expect('start', [r'numbers runs on'], dice_run('start', '--', '--random', '1', '--frames', '1000000000'))
     expect('status', [r'^h1 .* 2 of 2', rf'^{LAST} .* 1 of 1', r'runs since'], dice_run('status'))
     expect('start refuses a second job', ['runs already'], dice_run('start'), code=1)

@@ -1,10 +1,12 @@
 """dice-run on hosts of hosts.py: what it does, and what is left when it cannot."""
+import hashlib
 import json
 import os
 import pathlib
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -67,7 +69,7 @@ class Deploy(Case):
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
         self.assertEqual(HOSTS.on('b', f'[ -x "{HOSTS.site}/numbers/run" ] && echo yes'), 'yes\n')
         (HOSTS.folder / 'ssh.log').unlink()
-        self.assertIn('already in', said := self.dice_run('deploy'))
+        self.assertIn('is on all hosts already, in', said := self.dice_run('deploy'))
         self.assertIn('; 0 B copied', said)
         self.assertNotIn('rsync --server', (HOSTS.folder / 'ssh.log').read_text())
 
@@ -89,7 +91,8 @@ class Deploy(Case):
     def test_3_all_or_nothing(self):
         before = self.versions()
         for what, message in {'refuses': 'b: it refuses this user\'s key; let it in: ssh-copy-id b', 'unknown': 'b: this name is unknown',
-                              'changed': 'b: its host key has changed', 'cuts 20': 'b: the connection was cut'}.items():
+                              'changed': 'b: its host key has changed', 'cuts 20': 'b: the connection was cut',
+                              'fills': 'b: the disk of'}.items():
             HOSTS.behave('b', what)
             said = self.dice_run('deploy', code=1, packages=TWO)
             self.assertIn(message, said)
@@ -97,6 +100,7 @@ class Deploy(Case):
             HOSTS.behave('b')
             self.assertEqual(self.versions(), before)
             self.assertLocked(False)
+        self.assertNotIn('.part', HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"'))  # the disk is full
         damaged = HOSTS.packages('damaged', b'whole')
         (damaged / 'b/numbers/numbers.packed').write_bytes(b'wrong')
         self.assertIn('b: numbers.packed is not the file that manifest.json describes', self.dice_run('deploy', code=1, packages=damaged))
@@ -211,7 +215,7 @@ class Job(Case):
         HOSTS.power_off('a')
         said = self.dice_run('stop', code=1)
         self.assertIn('a: it does not answer; check its power and its cable', said)
-        self.assertIn('b: 1 processes did not end in order and were killed', said)
+        self.assertIn('b: 1 of its processes did not end in order', said)
         HOSTS.power_on('a')
         (HOSTS.folder / 'wanted').unlink()
         self.assertEqual(self.ranks(), [0, 0])
@@ -226,6 +230,36 @@ class Job(Case):
             run.send_signal(signal.SIGINT)
             self.assertIn('no process of it is left', run.communicate(timeout=30)[0])
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
+
+
+class Here(Case):
+    def test_this_machine_needs_no_ssh(self):
+        top, to = FOLDER / 'here-packages', FOLDER / 'to'
+        shutil.copytree(ONE / 'a', top / socket.gethostname())
+        package = top / socket.gethostname() / 'numbers'
+        manifest = json.loads((package / 'manifest.json').read_text())
+        (package / 'app').write_text('-np 1 ./numbers\n')
+        manifest['host'] = socket.gethostname()
+        for file in manifest['files']:
+            file['bytes'] = (package / file['file']).stat().st_size
+            file['sha256'] = hashlib.sha256((package / file['file']).read_bytes()).hexdigest()
+        (package / 'manifest.json').write_text(json.dumps(manifest))
+
+        def run(*words):
+            done = subprocess.run([DICE_RUN, '-p', top, '--to', to, '--ssh', 'false', *words], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            return done.stdout
+        self.assertIn('6 of 6 files copied', run('deploy'))
+        (package / 'numbers').write_bytes((package / 'numbers').read_bytes() + b'\n')
+        manifest['files'] = [f for f in manifest['files'] if f['file'] != 'numbers']
+        manifest['files'].append({'file': 'numbers', 'bytes': (package / 'numbers').stat().st_size,
+                                  'sha256': hashlib.sha256((package / 'numbers').read_bytes()).hexdigest()})
+        (package / 'manifest.json').write_text(json.dumps(manifest))
+        self.assertIn('2 of 6 files copied', run('deploy'))
+        self.assertIn('ended already, without an error', run('start', '--', '--quick'))
+        self.assertIn('has ended at', run('status'))
+        self.assertIn('does not run', run('stop'))
 
 
 class Usage(Case):

@@ -149,8 +149,7 @@ int deploy(const common_options& common) {
                  dice::text::bytes_text(states[i].bytes));
   }
   if (!new_somewhere && !s.hosts.dry_run()) {
-    fmt::print("{} is on all {} hosts already in {}; {} copied\n", s.title(), states.size(), s.folder,
-               dice::text::bytes_text(bytes));
+    fmt::print("{} is on all hosts already, in {}; {} copied\n", s.title(), s.folder, dice::text::bytes_text(bytes));
     return 0;
   }
   std::vector<versions> before, to;
@@ -162,8 +161,7 @@ int deploy(const common_options& common) {
   switch_all(s, before, to);
   for (const auto& text : failures(s.plan.hosts, s.run_all(scripts::clean)))
     report("warning", "old versions are left: " + text);
-  fmt::print("{} is now on all {} hosts in {}; {} copied\n", s.title(), states.size(), s.folder,
-             dice::text::bytes_text(bytes));
+  fmt::print("{} is now on all hosts, in {}; {} copied\n", s.title(), s.folder, dice::text::bytes_text(bytes));
   if (running)
     report("warning", "a job is running, with the version that it was started with; dice-run stop and start change it");
   return 0;
@@ -187,8 +185,7 @@ int rollback(const common_options& common) {
   std::vector<versions> before, to;
   for (const auto& h : states) before.push_back({h.current, h.previous}), to.push_back({h.previous, h.current});
   switch_all(s, before, to);
-  fmt::print("{} {} is now on all {} hosts, and {} is the previous version\n", s.plan.name, to[0].current, to.size(),
-             to[0].previous);
+  fmt::print("{} {} is now on all hosts, and {} is the previous version\n", s.plan.name, to[0].current, to[0].previous);
   if (std::ranges::any_of(states, [](const auto& h) { return !h.processes.empty(); }))
     report("warning", "a job is running, with the version that it was started with; dice-run stop and start change it");
   return 0;

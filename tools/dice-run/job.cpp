@@ -5,6 +5,8 @@
 #include "diagnostics.hpp"
 #include "scripts.hpp"
 
+#include "dice/text/table.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
@@ -57,7 +59,7 @@ int wait_until_up(const site& s, const std::string& starter) {
       if (std::ranges::count(all[i].processes, true, &host_process::is_rank) < std::ssize(s.plan.packages[i].ranks))
         missing += (missing.empty() ? "" : ", ") + all[i].host;
     if (missing.empty() && clock::now() - begin > std::chrono::seconds(2)) {
-      fmt::print("{} runs on {} hosts, started on {}\n", s.plan.name, all.size(), starter);
+      fmt::print("{} runs on {}, started on {}\n", s.plan.name, dice::text::count_text(std::ssize(all), "host"), starter);
       return 0;
     }
   }
@@ -108,8 +110,7 @@ std::string require_ready(const std::vector<host_state>& all, const site& s) {
   if (wrong.empty())
     for (const auto& h : all)
       if (!h.processes.empty())
-        wrong.push_back(
-            fmt::format("{}: {} processes of another run are left; dice-run stop ends them", h.host, h.processes.size()));
+        wrong.push_back(fmt::format("{}: processes of another run are left; dice-run stop ends them", h.host));
   if (!wrong.empty()) throw run_error(std::move(wrong));
   if (all[0].current != s.plan.version)
     report("note", fmt::format("the hosts have version {}, the packages here are {}", all[0].current, s.plan.version));
@@ -133,7 +134,7 @@ int stop_job(const site& s) {
       const int n = std::atoi(line.substr(line.find(' ') + 1).c_str());
       if (line.starts_with("found ")) found += n;
       if (line.starts_with("killed ") && n > 0)
-        fmt::print("{}: {} processes did not end in order and were killed\n", s.plan.hosts[i], n);
+        fmt::print("{}: {} of its processes did not end in order, and had to be ended\n", s.plan.hosts[i], n);
     }
   }
   if (exit_code == 0 && !s.hosts.dry_run())
