@@ -19,6 +19,8 @@ struct common_options {
   std::string folder;    ///< --to FOLDER, or ""
 };
 
+void add_init(CLI::App& app, const common_options& common, int& exit_code);     ///< init
+void add_check(CLI::App& app, const common_options& common, int& exit_code);    ///< check
 void add_deploy(CLI::App& app, const common_options& common, int& exit_code);   ///< deploy, rollback
 void add_job(CLI::App& app, const common_options& common, int& exit_code);      ///< start, stop
 void add_status(CLI::App& app, const common_options& common, int& exit_code);   ///< status

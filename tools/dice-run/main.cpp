@@ -44,7 +44,8 @@ int run(int argc, char** argv) {
       ->type_name("COMMAND");
   app.add_flag("-v,--verbose", common.ssh.verbose, "Show each command that is run");
   app.add_flag("--dry-run", common.ssh.dry_run, "Show the commands, and run none");
-  for (const auto add : {add_deploy, add_job, add_status, add_logs, add_figures}) add(app, common, exit_code);
+  for (const auto add : {add_init, add_check, add_deploy, add_job, add_status, add_logs, add_figures})
+    add(app, common, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

@@ -1,0 +1,52 @@
+#include "links.hpp"
+#include "cluster_header.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace dice_run {
+namespace {
+
+TEST(Links, RoundsHaveEachPairOnceAndEachHostAtMostOnce) {
+  for (std::size_t hosts = 0; hosts < 12; ++hosts) {
+    std::set<std::pair<std::size_t, std::size_t>> pairs;
+    const auto rounds = rounds_of(hosts);
+    EXPECT_EQ(rounds.size(), hosts < 2 ? 0 : hosts - 1 + hosts % 2);
+    for (const auto& round : rounds) {
+      std::set<std::size_t> busy;
+      for (const auto& [a, b] : round) {
+        EXPECT_TRUE(a < b && b < hosts);
+        EXPECT_TRUE(pairs.emplace(a, b).second && busy.insert(a).second && busy.insert(b).second);
+      }
+    }
+    EXPECT_EQ(pairs.size(), hosts < 2 ? 0 : hosts * (hosts - 1) / 2);
+  }
+}
+
+host_facts pi(const char* name) {
+  host_facts out;
+  out.host = name, out.model = "Raspberry Pi 4 Model B", out.memory = std::int64_t{4} << 30;
+  return out;
+}
+
+TEST(ClusterHeader, NearlyEqualConnectionsAreOne) {
+  cluster_facts cluster{
+      {pi("a"), pi("b"), pi("c")}, {{0, 1, 150, 930, 941, ""}, {0, 2, 160, 935, 935, ""}, {1, 2, 2100, 95, 18.7, ""}}, ""};
+  const auto text = cluster_header(cluster);
+  EXPECT_NE(text.find("dice::connection<dice::mbit_per_s<935>, dice::us<160>>,"), std::string::npos) << text;
+  EXPECT_NE(text.find("dice::connection<dice::between<\"b\", \"c\">, dice::mbit_per_s<18.7>, dice::us<2100>>>;"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("// b – c has 95 Mbit/s there and 18.7 Mbit/s back"), std::string::npos) << text;
+}
+
+TEST(ClusterHeader, AnUnmeasuredConnectionIsNamed) {
+  cluster_facts cluster{{pi("a"), pi("b")}, {{0, 1, 0, 0, 0, "b has no perl"}}, ""};
+  const auto text = cluster_header(cluster);
+  EXPECT_NE(text.find("// a – b was not measured: b has no perl"), std::string::npos) << text;
+  EXPECT_NE(text.find("a guess"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace dice_run

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""test_check.py DICE_RUN ONNX2HPP MODEL INCLUDE COMPILER: `dice-run check` and `dice-run init` on recorded hosts (machines.py)."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import machines
+
+DICE_RUN, ONNX2HPP, MODEL, INCLUDE, COMPILER = sys.argv[1:6]
+
+
+class Recorded(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        (self.folder / 'hosts').mkdir()
+
+    def hosts(self, **hosts):
+        for name, machine in hosts.items():
+            machines.write(self.folder / 'hosts' / name, name, machine)
+
+    def run_tool(self, *words, code=0):
+        done = subprocess.run([DICE_RUN, *map(str, words)], text=True, capture_output=True, cwd=self.folder,
+                              env={**os.environ, 'DICE_RUN_SSH': machines.write_ssh(self.folder / 'hosts')})
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def check(self, *names, code=0, options=('--no-links',)):
+        self.said = self.run_tool('check', '--hosts', ','.join(names), '--json', 'out.json', '--cluster', 'cluster.hpp', *options, code=code)
+        self.json = json.loads((self.folder / 'out.json').read_text())
+        return {host['host']: host for host in self.json['hosts']}
+
+
+class Check(Recorded):
+    def test_boards_are_recognised(self):
+        self.hosts(pi4=machines.PI4, pi5=machines.PI5, orin={**machines.ORIN, 'mpi': '4.1.4'}, pc=machines.PC, rock=machines.ROCK,
+                   small={**machines.PI4, 'memory': 1900000})
+        found = self.check('pi4', 'pi5', 'orin', 'pc', 'rock', 'small')
+        self.assertEqual([host['board'] for host in found.values()],
+                         ['raspberry_pi_4', 'raspberry_pi_5', 'jetson_orin_nano', '', '', 'raspberry_pi_4'])
+        self.assertEqual((found['pi4']['cpu'], found['orin']['tegra'][:5]), ('Cortex-A72', '# R36'))
+        self.assertEqual((found['pc']['physical_cores'], len(found['pc']['cores']), found['pc']['memory_bytes']), (4, 8, 16263928 * 1024))
+        self.assertEqual((found['pc']['disk_free_bytes'], found['pc']['glibc']), (20000000 * 1024, '2.36'))
+        self.assertEqual((self.said.stderr, self.json['errors']), ('', []))
+        header = (self.folder / 'cluster.hpp').read_text()
+        for text in ('dice::host<"pi4", dice::boards::raspberry_pi_4>', 'dice::host<"pi5", dice::boards::raspberry_pi_5>',
+                     'dice::host<"orin", dice::boards::jetson_orin_nano>',
+                     'dice::processor<dice::cpu, dice::gflops<435>, dice::gbytes_per_s<5>>',  # 4 cores × 3.4 GHz × 32
+                     'dice::processor<dice::cores<0, 1, 2, 3>, dice::gflops<45.3>, dice::gbytes_per_s<5>>',  # 4 × 1.416 × 8
+                     'dice::processor<dice::cores<4, 5>, dice::gflops<28.8>, dice::gbytes_per_s<5>>',
+                     'dice::board<"raspberry_pi_4", dice::ram<1855_MiB>', 'Connections were not measured'):
+            self.assertIn(text, header)
+        self.compiles(header)
+
+    def compiles(self, header):
+        """The header with its best mapping, as in the plan of an init project."""
+        subprocess.run([ONNX2HPP, MODEL, '--name', 'digits', '-o', self.folder, '-q'], check=True)
+        (self.folder / 'plan.cpp').write_text('#include "digits.hpp"\n#include "cluster.hpp"\n'
+            'using deployment = dice::best_mapping<digits::network, machines>;\n'
+            'static_assert(dice::predicted<digits::network, deployment, machines>.throughput > 0);\n')
+        subprocess.run([COMPILER, '-std=c++20', '-Wall', '-Werror', '-fsyntax-only', '-fconstexpr-ops-limit=2147483647',
+                        '-fconstexpr-loop-limit=2147483647', '-DDICE_HEADER_ONLY', f'-I{INCLUDE}', f'-I{self.folder}', self.folder / 'plan.cpp'], check=True)
+
+    def test_names_stay_names(self):
+        name = 'a "b\\; $(touch x)'
+        machines.write(self.folder / 'hosts' / name, name, machines.PI4)
+        self.hosts(pi=machines.PI4)
+        self.run_tool('check', 'pi', name, '--no-links', '--cluster', 'cluster.hpp')
+        self.assertIn(r'dice::host<"a \"b\\; $(touch x)", dice::boards::raspberry_pi_4>', (self.folder / 'cluster.hpp').read_text())
+        self.assertFalse((self.folder / 'x').exists())
+        self.assertIn('named twice', self.run_tool('check', 'pi', 'pi', code=2).stderr)
+        self.assertIn('its user belongs into ~/.ssh/config', self.run_tool('check', 'me@pi', code=2).stderr)
+
+    def test_what_stands_in_the_way_of_a_job(self):
+        self.hosts(a=machines.PI4, b={**machines.PI4, 'mpi': '4.1.0', 'refused': ['a']}, c={**machines.PI4, 'mpi': ''})
+        found = self.check('a', 'b', 'c', 'gone', code=1)
+        said = self.said.stderr
+        self.assertRegex(said, r'error: gone: it does not answer; check its power')
+        self.assertRegex(said, r'error: the hosts have different versions of Open MPI: 4.1.0 on b, 4.1.4 on a; all need the same')
+        self.assertRegex(said, r'error: c: there is no mpirun of Open MPI; install it \(Debian: openmpi-bin\)')
+        self.assertRegex(said, r'warning: b: a does not let it in .*Permission denied.*ssh-copy-id a')
+        self.assertEqual((self.json['starting_hosts'], found['b']['ssh']['a'], found['gone']['reached']),
+                         (['a', 'c'], 'Permission denied (publickey).', False))
+        self.assertIn('// gone was not reached.', (self.folder / 'cluster.hpp').read_text())
+
+    def test_no_host_can_start_a_job(self):
+        self.hosts(a={**machines.PI4, 'refused': ['b']}, b={**machines.PI4, 'refused': ['a']})
+        self.check('a', 'b', code=1)
+        self.assertEqual(self.said.stderr.count('error: '), 2)
+
+    def test_warnings_do_not_fail(self):
+        self.hosts(a={**machines.PI4, 'clock': 5, 'disk': 500000}, b={**machines.PI4, 'hostname': 'raspberrypi'})
+        found = self.check('a', 'b')
+        self.assertAlmostEqual(found['a']['clock_offset_ms'], 5000, delta=500)
+        for text in (r"a: its clock is 5\.\d s ahead", 'a: only 488 MiB of disk', 'b: it calls itself "raspberrypi"'):
+            self.assertRegex(self.said.stderr, text)
+
+    def test_connections_are_measured(self):
+        self.hosts(a=machines.PI4, b=machines.PI4)
+        self.check('a', 'b', options=())
+        [link] = self.json['links']
+        self.assertTrue(link['hosts'] == ['a', 'b'] and link['measured'], link)
+        self.assertTrue(0 < link['us'] < 20000 and link['mbit_per_s'] > 50 and link['back_mbit_per_s'] > 50, link)
+        self.assertRegex((self.folder / 'cluster.hpp').read_text(), r'dice::connection<dice::mbit_per_s<[\d.]+>, dice::us<[\d.]+>>>;')
+
+
+class Init(Recorded):
+    def init(self, *words, code=0):
+        return self.run_tool('init', MODEL, *words, '--onnx2hpp', ONNX2HPP, '--no-links', code=code)
+
+    def test_project(self):
+        self.hosts(pc=machines.PC, pi=machines.PI4, orin={**machines.ORIN, 'mpi': '4.1.4'})
+        self.init('mine', '--hosts', 'pc,pi,orin', '--name', 'numbers')
+        project = {file.name: file.read_text() for file in (self.folder / 'mine').iterdir()}
+        self.assertEqual(sorted(project), ['CMakeLists.txt', 'README.md', 'cluster.hpp', 'plan.hpp'])
+        lists = project['CMakeLists.txt']
+        self.assertIn('dice_add_deployment(numbers NETWORK numbers PLAN plan.hpp)', lists)
+        if os.uname().machine == 'x86_64':
+            self.assertIn('dice_add_board(board_of_pc DICE_BOARD x86-64-v3)', lists)
+            self.assertNotIn('dice_add_board(raspberry', lists)  # has defaults
+            self.assertIn('sysroot board orin sysroot\n', project['README.md'])  # which has the oldest libraries
+            self.assertIn('-DDICE_SYSROOT=sysroot', project['README.md'])
+        self.assertIn('dice::best_mapping<numbers::network, machines,', project['plan.hpp'])
+        model = lists.split('ONNX "')[1].split('"')[0]
+        self.assertTrue(os.path.samefile(self.folder / 'mine' / model, MODEL))
+
+    def test_sysroot_of_debian(self):
+        self.hosts(pi=machines.PI4)
+        self.init('--hosts', 'pi', '--name', 'numbers')
+        if os.uname().machine == 'x86_64':
+            self.assertIn('sysroot debian sysroot\n', (self.folder / 'numbers/README.md').read_text())
+
+    def test_this_machine_alone(self):
+        self.init('--name', 'numbers')
+        self.assertIn(f'dice::host<"{os.uname().nodename}"', (self.folder / 'numbers/cluster.hpp').read_text())
+
+    def test_nothing_is_overwritten_or_half_written(self):
+        (self.folder / 'full').mkdir()
+        (self.folder / 'full/README.md').write_text('mine')
+        self.assertRegex(self.init('full', code=2).stderr, 'nothing is overwritten')
+        self.assertEqual([file.name for file in (self.folder / 'full').iterdir()], ['README.md'])
+        (self.folder / 'bad.onnx').write_text('this is no model')
+        said = self.run_tool('init', 'bad.onnx', '--onnx2hpp', ONNX2HPP, code=1).stderr
+        self.assertRegex(said, r"onnx2hpp: error: .*bad\.onnx(.|\n)*nothing was written")
+        self.assertRegex(self.init('--hosts', 'gone', '--name', 'numbers', code=1).stderr, 'gone: it does not answer(.|\n)*nothing was written')
+        self.assertRegex(self.init('--name', 'run', code=2).stderr, 'another --name')
+        self.assertEqual(sorted(file.name for file in self.folder.iterdir()), ['bad.onnx', 'full', 'hosts'])
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])

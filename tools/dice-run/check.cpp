@@ -1,0 +1,195 @@
+#include "check.hpp"
+
+#include "cluster_header.hpp"
+#include "commands.hpp"
+#include "diagnostics.hpp"
+#include "packages.hpp"
+
+#include "dice/files/writer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <set>
+
+namespace dice_run {
+
+namespace {
+
+constexpr std::int64_t little_disk = std::int64_t{1} << 30;
+
+void find_in_host(const host_facts& h, bool alone, std::vector<finding>& out) {
+  const auto error = [&](const std::string& text) { out.push_back({true, fmt::format("{}: {}", h.host, text)}); };
+  const auto warning = [&](const std::string& text) { out.push_back({false, fmt::format("{}: {}", h.host, text)}); };
+  if (!h.failure.empty()) return error(h.failure);
+  if (h.open_mpi.empty())
+    error("there is no mpirun of Open MPI; install it (Debian: openmpi-bin), or add it to the PATH of ssh's shells");
+  struct library {
+    const char *name, *package;
+  };
+  for (const auto& [name, package] :
+       {library{"libmpi", "libopenmpi3"}, {"libboost_mpi", "libboost-mpi1.74.0"}, {"libgomp", "libgomp1"}})
+    if (std::ranges::none_of(h.libraries, [&](const auto& l) { return l.starts_with(std::string(name) + ".so"); }))
+      warning(
+          fmt::format("there is no {}, which programs need; install the package NAME-BOARD.deb, or the library (Debian: {})",
+                      name, package));
+  if (!h.has_rsync) warning("there is no rsync, which dice-run deploy needs; install it (Debian: rsync)");
+  if (h.disk_free < little_disk)
+    warning(fmt::format("only {} MiB of disk are free where deployments go; make room, or choose another folder with --to",
+                        h.disk_free >> 20));
+  if (std::abs(h.clock_offset) > 1 + h.clock_error)
+    warning(fmt::format(
+        "its clock is {:.1f} s {} this machine's, so that logs and files have wrong times; let it ask a time server "
+        "(timedatectl set-ntp true)",
+        std::abs(h.clock_offset), h.clock_offset > 0 ? "ahead of" : "behind"));
+  if (!alone && h.hostname != h.host && h.host != "localhost")
+    warning(
+        fmt::format("it calls itself {}; if jobs are started there, name it so in the cluster, or give it this name "
+                    "(hostnamectl set-hostname {}): mpirun takes another name for another machine",
+                    quote(h.hostname), sh_quote(h.host)));
+  if (!alone && h.host == "localhost")
+    error(fmt::format("other hosts cannot reach it by this name; use {}", quote(h.hostname)));
+}
+
+void find_versions(const std::vector<host_facts>& hosts, std::vector<finding>& out) {
+  std::map<std::string, std::vector<std::string>> with;
+  for (const auto& h : hosts)
+    if (!h.open_mpi.empty()) with[h.open_mpi].push_back(h.host);
+  if (with.size() < 2) return;
+  std::vector<std::string> parts;
+  for (const auto& [version, names] : with) parts.push_back(fmt::format("{} on {}", version, fmt::join(names, ", ")));
+  out.push_back(
+      {true, fmt::format("the hosts have different versions of Open MPI: {}; all need the same, down to the last digit: "
+                         "use the same release of the system, or compile one Open MPI for all",
+                         fmt::join(parts, ", "))});
+}
+
+void find_ssh(const cluster_facts& cluster, std::vector<finding>& out) {
+  const auto starting = starting_hosts(cluster);
+  std::vector<std::string> names;
+  for (const auto& h : cluster.hosts)
+    for (const auto& [to, why] : h.ssh)
+      if (!why.empty())
+        out.push_back(
+            {starting.empty(),
+             fmt::format("{}: {} does not let it in by ssh without a password ({}), so it cannot start jobs; on {}: "
+                         "ssh-keygen (if it has no key), ssh-copy-id {}",
+                         h.host, to, why, h.host, sh_quote(to))});
+}
+
+struct check_options {
+  words hosts, more_hosts;
+  std::string json, cluster;
+  bool without_links = false, one_by_one = false;
+};
+
+int check(const common_options& common, const check_options& given) {
+  words names = given.hosts;
+  names.insert(names.end(), given.more_hosts.begin(), given.more_hosts.end());
+  std::string place = common.folder;
+  if (names.empty()) {
+    const auto plan = read_packages(find_packages(common.packages));
+    names = plan.hosts;
+    if (place.empty()) place = plan.folder;
+  }
+  const auto cluster = survey(remote(common.ssh), names, place, given.without_links, given.one_by_one);
+  if (common.ssh.dry_run) return 0;
+  const auto findings = findings_of(cluster);
+  fmt::print("{}", text_of(cluster));
+  std::fflush(stdout);
+  const bool failed = report_findings(findings);
+  const auto write = [](const std::string& path, const std::string& text) {
+    dice::files::writer file(path);
+    file.write(text);
+    file.finish();
+    file.commit();
+  };
+  if (!given.json.empty()) write(given.json, json_of(cluster, findings));
+  if (!given.cluster.empty()) write(given.cluster, cluster_header(cluster));
+  return failed ? 1 : 0;
+}
+
+}  // namespace
+
+cluster_facts survey(const remote& hosts, const words& names, const std::string& place, bool without_links,
+                     bool one_by_one) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    remote::require_name(names[i]);
+    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+        names.begin() + static_cast<std::ptrdiff_t>(i))
+      throw usage_error(fmt::format("the host {} is named twice", quote(names[i])));
+    if (names[i].find('@') != std::string::npos)
+      throw usage_error(
+          fmt::format("{}: name the host alone; its user belongs into ~/.ssh/config (Host …, User …)", quote(names[i])));
+  }
+  cluster_facts out;
+  out.place = place.empty() ? "/var/tmp" : place;
+  out.hosts.resize(names.size());
+  for_all(names.size(), [&](std::size_t i) {
+    auto others = names;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    out.hosts[i] = ask_host(hosts, names[i], out.place, others);
+  });
+  if (without_links || hosts.dry_run()) return out;
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  out.links = measure_links(hosts, out.hosts, one_by_one, [&](std::size_t done, std::size_t total) {
+    if (terminal) fmt::print(stderr, "\rdice-run: measures connections, {} of {} rounds ", done + 1, total);
+  });
+  if (terminal && !out.links.empty()) fmt::print(stderr, "\r\x1b[K");
+  return out;
+}
+
+std::vector<std::string> starting_hosts(const cluster_facts& cluster) {
+  std::vector<std::string> out;
+  for (const auto& h : cluster.hosts)
+    if (h.failure.empty() && std::ranges::all_of(h.ssh, [](const auto& to) { return to.second.empty(); }))
+      out.push_back(h.host);
+  return out;
+}
+
+std::vector<finding> findings_of(const cluster_facts& cluster) {
+  std::vector<finding> out;
+  for (const auto& h : cluster.hosts) find_in_host(h, cluster.hosts.size() == 1, out);
+  find_versions(cluster.hosts, out);
+  find_ssh(cluster, out);
+  for (const auto& l : cluster.links)
+    if (const auto& a = cluster.hosts[l.a], &b = cluster.hosts[l.b]; !l.measured() && a.failure.empty() && b.failure.empty())
+      out.push_back(
+          {false, fmt::format("the connection between {} and {} was not measured: {}; ranks need free TCP connections, so "
+                              "look at firewalls and names, if these are the reason",
+                              a.host, b.host, l.failure)});
+  return out;
+}
+
+bool report_findings(const std::vector<finding>& findings) {
+  for (const auto& f : findings) report(f.is_error ? "error" : "warning", f.text);
+  return std::ranges::any_of(findings, &finding::is_error);
+}
+
+void add_check(CLI::App& app, const common_options& common, int& exit_code) {
+  const auto given = std::make_shared<check_options>();
+  auto* command =
+      app.add_subcommand("check", "Say what the hosts are and what connects them, and what stands in the way of a job");
+  command->add_option("HOST", given->hosts, "Hosts (default: those of the packages)")->type_name("");
+  command->add_option("--hosts", given->more_hosts, "The same, in one word")
+      ->type_name("A,B,C")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--json", given->json, "Also write all of it as JSON")->type_name("FILE");
+  command->add_option("--cluster", given->cluster, "Also write a header with the cluster `machines`, for best_mapping")
+      ->type_name("FILE");
+  command->add_flag("--no-links", given->without_links, "Do not measure the connections");
+  command->add_flag(
+      "--one-by-one", given->one_by_one,
+      "Measure one connection at a time, not one of each host: for hosts that share a radio channel or a cable");
+  command->footer("Exit code 1: a job could not start; each error has its reason and a remedy.");
+  command->callback([&exit_code, &common, given] { exit_code = check(common, *given); });
+}
+
+}  // namespace dice_run

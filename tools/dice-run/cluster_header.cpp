@@ -1,0 +1,316 @@
+#include "cluster_header.hpp"
+
+#include "diagnostics.hpp"
+
+#include "dice/platform/boards.hpp"
+#include "dice/platform/platform.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <sys/utsname.h>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace dice_run {
+
+namespace {
+
+namespace platform = dice::platform;
+
+/// A board of boards.hpp: the beginnings of the names by which device trees know it ("compatible", or else "model").
+struct known {
+  const char* name;
+  std::span<const platform::processor_info> processors;
+  std::int64_t memory;
+  std::vector<const char*> trees;
+};
+
+template <class Board> known row(std::vector<const char*> trees) {
+  using traits = platform::board_traits<Board>;
+  return {traits::name.data(), traits::values, traits::memory, std::move(trees)};
+}
+
+const std::vector<known>& known_boards() {
+  namespace boards = dice::boards;
+  static const std::vector<known> all{row<boards::raspberry_pi_4>({"raspberrypi,4-", "raspberrypi,400", "Raspberry Pi 4"}),
+                                      row<boards::raspberry_pi_5>({"raspberrypi,5-", "raspberrypi,500", "Raspberry Pi 5"}),
+                                      row<boards::jetson_nano>({"nvidia,p3450", "nvidia,jetson-nano", "NVIDIA Jetson Nano"}),
+                                      row<boards::jetson_tx2>({"nvidia,p2771", "NVIDIA Jetson TX2"}),
+                                      row<boards::jetson_xavier_nx>({"nvidia,p3668", "NVIDIA Jetson Xavier NX"}),
+                                      row<boards::jetson_orin_nano>({"nvidia,p3767-0003", "nvidia,p3767-0004",
+                                                                     "nvidia,p3767-0005", "NVIDIA Jetson Orin Nano"})};
+  return all;
+}
+
+const known* board_of(const host_facts& h) {
+  const auto names = [&](const known& k) {
+    return std::ranges::any_of(k.trees, [&](const char* tree) {
+      // "nvidia,p3768-0000+nvidia,p3767-0005" names carrier and module.
+      return h.model.starts_with(tree) ||
+             std::ranges::any_of(h.compatible, [&](const auto& c) { return c.find(tree) != std::string::npos; });
+    });
+  };
+  const auto found = std::ranges::find_if(known_boards(), names);
+  return found == known_boards().end() ? nullptr : &*found;
+}
+
+/// Floating-point operations of a core in a cycle: its multiply-adds of vectors, times two.
+int operations_in_a_cycle(const host_facts& h, const core_facts& c) {
+  if (h.architecture == "x86_64") return h.has_flag("avx2") && h.has_flag("fma") ? 32 : h.has_flag("avx") ? 16 : 8;
+  // Arm's larger cores have two units of four numbers (Cortex-A75 to A78, Neoverse N) or four (X1, Neoverse V).
+  static const std::vector<unsigned> two{0xd0a, 0xd0b, 0xd0c, 0xd0d, 0xd41, 0xd42, 0xd47, 0xd49}, four{0xd40, 0xd44, 0xd4f};
+  if (c.implementer != 0x41) return 8;
+  return std::ranges::count(four, c.part) != 0 ? 32 : std::ranges::count(two, c.part) != 0 ? 16 : 8;
+}
+
+/// GFLOPS of some cores; without what threads of one core share.
+double peak(const host_facts& h, const std::vector<core_facts>& cores) {
+  std::map<std::string, double> each;
+  for (const auto& c : cores)
+    each[c.siblings.empty() ? std::to_string(c.id) : c.siblings] = (c.ghz > 0 ? c.ghz : 1.5) * operations_in_a_cycle(h, c);
+  double out = 0;
+  for (const auto& [siblings, value] : each) out += value;
+  return out;
+}
+
+/// Clusters of different ARM cores (big.LITTLE); all cores elsewhere.
+std::vector<std::vector<core_facts>> clusters_of(const host_facts& h) {
+  std::map<std::pair<unsigned, long>, std::vector<core_facts>> out;
+  const bool arm = h.architecture != "x86_64";
+  for (const auto& c : h.cores) out[arm ? std::pair(c.part, std::lround(c.ghz * 5)) : std::pair(0U, 0L)].push_back(c);
+  std::vector<std::vector<core_facts>> lists;
+  for (auto& [key, cores] : out) lists.push_back(std::move(cores));
+  return lists;
+}
+
+std::string core_list(const std::vector<core_facts>& cores) {
+  std::vector<int> ids;
+  for (const auto& c : cores) ids.push_back(c.id);
+  return fmt::format("dice::cores<{}>", fmt::join(ids, ", "));
+}
+
+/// Three digits, without an exponent.
+std::string number(double value) { return fmt::format("{:.10g}", std::stod(fmt::format("{:.3g}", value))); }
+
+std::string rates(double gflops, double gbytes_per_s) {
+  return fmt::format("dice::gflops<{}>, dice::gbytes_per_s<{}>", number(gflops), number(gbytes_per_s));
+}
+
+/// Bytes rounded to MiB, so that equal machines are equal.
+std::string ram(std::int64_t bytes) { return fmt::format("dice::ram<{}_MiB>", bytes >> 20); }
+
+/// A known board with another amount of memory.
+std::string with_memory(const known& k, std::int64_t memory) {
+  std::string out = fmt::format("dice::board<{}, {}", cpp_string(k.name), ram(memory));
+  for (const auto& p : k.processors) {
+    const auto unit = p.cores.empty() ? std::string("dice::gpu") : fmt::format("dice::cores<{}>", fmt::join(p.cores, ", "));
+    out += fmt::format(",\n    dice::processor<{}, {}, dice::watts<{}, {}>>", unit,
+                       rates(p.flops * 1e-9, p.bytes_per_s * 1e-9), p.busy_watts, p.idle_watts);
+  }
+  return out + ">";
+}
+
+/// A board for which there is only what was found.
+std::string estimated(const host_facts& h, const std::string& name) {
+  const auto clusters = clusters_of(h);
+  // The cores of a cluster have a part of the board's memory speed, of which one core alone shows some.
+  const double memory_speed = h.fill_gbytes_per_s > 0 ? h.fill_gbytes_per_s : 4;
+  std::string out = fmt::format("dice::board<{}, {}", cpp_string(name), ram(h.memory));
+  for (const auto& cores : clusters)
+    out += fmt::format(",\n    dice::processor<{}, {}>", clusters.size() == 1 ? "dice::cpu" : core_list(cores),
+                       rates(peak(h, cores), memory_speed));
+  return out + ">";
+}
+
+std::string how_estimated(const host_facts& h) {
+  std::string out;
+  for (const auto& cores : clusters_of(h)) {
+    const auto& c = cores.front();
+    host_facts part = h;
+    part.cores = cores;
+    out += fmt::format("// estimated: {} cores × {} × {} operations in a cycle.\n", part.physical_cores(),
+                       c.ghz > 0 ? fmt::format("{:.2f} GHz", c.ghz) : "1.5 GHz (a guess)", operations_in_a_cycle(h, c));
+  }
+  return out + (h.fill_gbytes_per_s > 0 ? "// gbytes_per_s is how fast one core fills memory.\n"
+                                        : "// gbytes_per_s is a guess.\n");
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 32 || c == 127 || c == '\\'; }, ' ');
+  return text;
+}
+
+std::string identifier(const std::string& host) {
+  std::string out = "board_of_";
+  for (const unsigned char c : host) out += std::isalnum(c) != 0 && c < 128 ? static_cast<char>(c) : '_';
+  return out;
+}
+
+bool alike(const host_facts& a, const host_facts& b) {
+  const auto key = [](const host_facts& h) {
+    std::string out = h.architecture + "/" + h.model + "/" + h.cpu;
+    for (const auto& c : h.cores) out += fmt::format("/{} {:x} {:.1f} {}", c.id, c.part, c.ghz, c.siblings);
+    return out;
+  };
+  const auto memory = static_cast<double>(a.memory) / static_cast<double>(std::max<std::int64_t>(b.memory, 1));
+  return key(a) == key(b) && a.flags == b.flags && memory > 0.95 && memory < 1.05;
+}
+
+std::string dice_board_of(const host_facts& h) {
+  if (h.architecture == "x86_64") {
+    const auto all = [&](std::initializer_list<const char*> flags) {
+      return std::ranges::all_of(flags, [&](const char* f) { return h.has_flag(f); });
+    };
+    if (!all({"cx16", "popcnt", "sse4_1", "sse4_2", "ssse3"})) return "x86-64";
+    if (!all({"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"})) return "x86-64-v2";
+    return all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) ? "x86-64-v4" : "x86-64-v3";
+  }
+  static const std::map<unsigned, const char*> cores{{0xd03, "cortex-a53"}, {0xd05, "cortex-a55"}, {0xd07, "cortex-a57"},
+                                                     {0xd08, "cortex-a72"}, {0xd09, "cortex-a73"}, {0xd0a, "cortex-a75"},
+                                                     {0xd0b, "cortex-a76"}, {0xd0c, "neoverse-n1"}};
+  // Of different cores, the one with the fewest instructions; the compiler's default, if one is not known.
+  unsigned least = 0xfff;
+  for (const auto& c : h.cores) least = std::min(least, c.implementer == 0x41 && cores.contains(c.part) ? c.part : 0);
+  return cores.contains(least) ? fmt::format("-mcpu={}", cores.at(least)) : "generic";
+}
+
+/// Connections that are nearly the same.
+struct link_group {
+  std::vector<const link_facts*> links;
+  double mbit_per_s = 0, us = 0;
+};
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+std::vector<link_group> groups_of(const std::vector<link_facts>& links) {
+  std::vector<link_group> out;
+  for (const auto& l : links) {
+    if (!l.measured()) continue;
+    const auto fits = [&](const link_group& g) {
+      const auto& first = *g.links.front();
+      const double faster = std::max(l.slower(), first.slower()) / std::min(l.slower(), first.slower());
+      return faster < 1.15 && std::abs(l.us - first.us) < std::max(30., 0.3 * std::min(l.us, first.us));
+    };
+    auto found = std::ranges::find_if(out, fits);
+    if (found == out.end()) found = out.insert(out.end(), link_group{});
+    found->links.push_back(&l);
+  }
+  for (auto& g : out) {
+    std::vector<double> speeds, waits;
+    for (const auto* l : g.links) speeds.push_back(l->slower()), waits.push_back(l->us);
+    g.mbit_per_s = median(speeds), g.us = median(waits);
+  }
+  std::ranges::stable_sort(out, std::greater{}, [](const link_group& g) { return g.links.size(); });
+  return out;
+}
+
+std::string connection(const std::string& between, double mbit_per_s, double us) {
+  return fmt::format("dice::connection<{}dice::mbit_per_s<{}>, dice::us<{}>>", between, number(mbit_per_s), number(us));
+}
+
+}  // namespace
+
+std::string known_board(const host_facts& host) {
+  const auto* k = board_of(host);
+  return k == nullptr ? "" : k->name;
+}
+
+std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts) {
+  utsname here{};
+  ::uname(&here);
+  std::vector<board_kind> out;
+  const auto taken = [&](const std::string& name) {
+    return std::ranges::any_of(out, [&](const auto& k) { return k.type == name; });
+  };
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    if (!hosts[i].failure.empty()) continue;
+    const auto same =
+        std::ranges::find_if(out, [&](const board_kind& k) { return alike(hosts[k.hosts.front()], hosts[i]); });
+    (same != out.end() ? *same : out.emplace_back()).hosts.push_back(i);
+  }
+  for (auto& k : out) {
+    auto h = hosts[k.hosts.front()];
+    // The others may have been busy with other work.
+    for (const auto i : k.hosts) h.fill_gbytes_per_s = std::max(h.fill_gbytes_per_s, hosts[i].fill_gbytes_per_s);
+    k.cross = h.architecture != here.machine;
+    auto alias = identifier(h.host);
+    while (taken(alias)) alias += "_";
+    const auto* board = board_of(h);
+    if (board == nullptr) {
+      k.name = k.type = alias;
+      k.dice_board = k.hosts.size() == 1 && h.hostname == here.nodename ? "native" : dice_board_of(h);
+      k.definition = fmt::format("/// {}, {}.\n{}using {} = {};\n", one_line(h.model.empty() ? h.cpu : h.model),
+                                 h.architecture, how_estimated(h), alias, estimated(h, alias));
+      if (!h.gpus.empty())
+        k.definition = fmt::format("// It also has a GPU, {}: docs/gpu.md says how ranks use it.\n{}", one_line(h.gpus[0]),
+                                   k.definition);
+    } else if (const double memory = static_cast<double>(h.memory) / static_cast<double>(board->memory);
+               memory > 0.75 && memory < 1.1) {
+      k.name = board->name, k.type = fmt::format("dice::boards::{}", board->name);
+    } else {  // another edition, compiled for as the other
+      k.name = board->name, k.type = alias;
+      k.definition = fmt::format("/// {}: dice::boards::{} with another amount of memory.\nusing {} = {};\n",
+                                 one_line(h.model), board->name, alias, with_memory(*board, h.memory));
+    }
+  }
+  return out;
+}
+
+std::string cpp_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text)
+    if (c == '"' || c == '\\') out += {'\\', c};
+    else if (static_cast<unsigned char>(c) < 32 || c == 127) out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    else out += c;
+  return out + "\"";
+}
+
+std::string cluster_header(const cluster_facts& cluster) {
+  const auto kinds = kinds_of(cluster.hosts);
+  if (kinds.empty()) throw run_error("no host was reached, so there is no cluster to write");
+  std::string out =
+      "// The cluster, as dice-run check found it. Speeds of boards are the makers' figures or estimates:\n"
+      "// dice-run measure replaces them by what the hosts need for each layer of the network.\n"
+      "#pragma once\n\n#include <dice/dice.hpp>\n\nusing namespace dice::literals;\n\n";
+  for (const auto& k : kinds)
+    if (!k.definition.empty()) out += k.definition + "\n";
+  std::vector<std::string> entries;
+  std::string remarks;
+  for (std::size_t i = 0; i < cluster.hosts.size(); ++i) {
+    const auto& h = cluster.hosts[i];
+    const auto kind =
+        std::ranges::find_if(kinds, [&](const auto& k) { return std::ranges::find(k.hosts, i) != k.hosts.end(); });
+    if (kind == kinds.end()) remarks += fmt::format("// {} was not reached.\n", one_line(h.host));
+    else entries.push_back(fmt::format("dice::host<{}, {}>", cpp_string(h.host), kind->type));
+  }
+  const auto groups = groups_of(cluster.links);
+  if (!groups.empty()) entries.push_back(connection("", groups[0].mbit_per_s, groups[0].us));
+  else if (entries.size() > 1) {
+    remarks += "// Connections were not measured: this one is a guess, Gigabit Ethernet.\n";
+    entries.push_back(connection("", 940, 150));
+  }
+  for (std::size_t g = 1; g < groups.size(); ++g)
+    for (const auto* l : groups[g].links)
+      entries.push_back(connection(
+          fmt::format("dice::between<{}, {}>, ", cpp_string(cluster.hosts[l->a].host), cpp_string(cluster.hosts[l->b].host)),
+          groups[g].mbit_per_s, groups[g].us));
+  for (const auto& l : cluster.links) {
+    const auto pair = fmt::format("{} – {}", one_line(cluster.hosts[l.a].host), one_line(cluster.hosts[l.b].host));
+    if (!l.measured() && cluster.hosts[l.a].failure.empty() && cluster.hosts[l.b].failure.empty())
+      remarks += fmt::format("// {} was not measured: {}\n", pair, one_line(l.failure));
+    else if (l.measured() && std::max(l.mbit_per_s, l.back_mbit_per_s) > 1.1 * l.slower())
+      remarks += fmt::format("// {} has {:.3g} Mbit/s there and {:.3g} Mbit/s back; the slower one counts.\n", pair,
+                             l.mbit_per_s, l.back_mbit_per_s);
+  }
+  return out + remarks +
+         fmt::format("using machines = dice::cluster<{}>;\n", fmt::join(entries, ",\n                               "));
+}
+
+}  // namespace dice_run

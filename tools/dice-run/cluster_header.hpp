@@ -1,0 +1,33 @@
+// The cluster as a C++ header: `machines`, of dice::boards where they are recognised, and boards of its own elsewhere.
+#pragma once
+
+#include "check.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dice_run {
+
+/// The name in dice::boards of the board that a host is, by its device tree; or "".
+std::string known_board(const host_facts& host);
+
+/// A kind of machine.
+struct board_kind {
+  std::string name;                ///< of dice::board<"name", …>
+  std::string type;                ///< in C++: dice::boards::NAME, or the name of an alias that the header declares
+  std::string definition;          ///< of this alias, with comments; or ""
+  std::string dice_board;          ///< for dice_add_board: DICE_BOARD; "" if it has defaults that fit
+  bool cross = false;              ///< needs another compiler than this machine's
+  std::vector<std::size_t> hosts;  ///< by their numbers
+};
+
+/// The kinds of the hosts that were reached, in the order of their first hosts. Names are those of files and packages.
+std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts);
+
+/// Text as a string literal of C++.
+std::string cpp_string(std::string_view text);
+
+/// The header. It has the hosts that were reached. Throws run_error if none was.
+std::string cluster_header(const cluster_facts& cluster);
+
+}  // namespace dice_run

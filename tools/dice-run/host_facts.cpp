@@ -1,0 +1,161 @@
+#include "host_facts.hpp"
+
+#include "diagnostics.hpp"
+#include "scripts.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <set>
+
+namespace dice_run {
+
+namespace {
+
+/// "a  b c" → "a", "b c".
+std::pair<std::string, std::string> split(std::string_view line) {
+  const auto at = std::min(line.find(' '), line.size());
+  const auto rest = std::min(line.find_first_not_of(" \t", at), line.size());
+  return {std::string(line.substr(0, at)), std::string(line.substr(rest))};
+}
+
+/// What follows ':' in a line of /proc/cpuinfo.
+std::string_view after_colon(std::string_view line) {
+  const auto at = std::min(line.find(':'), line.size());
+  return line.substr(std::min(line.find_first_not_of(": \t", at), line.size()));
+}
+
+double real(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
+unsigned hexadecimal(std::string_view text) {
+  return static_cast<unsigned>(std::strtoul(std::string(text).c_str(), nullptr, 16));
+}
+
+std::vector<std::string> blank_separated(std::string_view text) {
+  std::vector<std::string> out;
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto end = std::min(rest.find_first_of(" \t"), rest.size());
+    if (end > 0) out.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return out;
+}
+
+/// The name of an ARM core, by the "CPU part" of Arm Ltd.
+std::string arm_core(unsigned part) {
+  static const std::map<unsigned, const char*> names{
+      {0xd03, "Cortex-A53"},   {0xd04, "Cortex-A35"}, {0xd05, "Cortex-A55"},  {0xd07, "Cortex-A57"},
+      {0xd08, "Cortex-A72"},   {0xd09, "Cortex-A73"}, {0xd0a, "Cortex-A75"},  {0xd0b, "Cortex-A76"},
+      {0xd0c, "Neoverse-N1"},  {0xd0d, "Cortex-A77"}, {0xd40, "Neoverse-V1"}, {0xd41, "Cortex-A78"},
+      {0xd42, "Cortex-A78AE"}, {0xd44, "Cortex-X1"},  {0xd46, "Cortex-A510"}, {0xd47, "Cortex-A710"},
+      {0xd49, "Neoverse-N2"},  {0xd4f, "Neoverse-V2"}};
+  const auto found = names.find(part);
+  return found == names.end() ? "" : found->second;
+}
+
+void read_cpuinfo(std::string_view line, std::map<int, core_facts>& cpus, int& current, std::string& name) {
+  const auto value = after_colon(line);
+  if (line.starts_with("processor")) cpus[current = std::atoi(std::string(value).c_str())] = {};
+  else if (line.starts_with("model name")) name = value;
+  else if (line.starts_with("cpu MHz")) cpus[current].ghz = real(value) / 1000;
+  else if (line.starts_with("CPU implementer")) cpus[current].implementer = hexadecimal(value);
+  else if (line.starts_with("CPU part")) cpus[current].part = hexadecimal(value);
+}
+
+}  // namespace
+
+bool host_facts::has_flag(std::string_view name) const { return std::ranges::find(flags, name) != flags.end(); }
+
+int host_facts::physical_cores() const {
+  std::set<std::string> distinct;
+  for (const auto& c : cores) distinct.insert(c.siblings.empty() ? std::to_string(c.id) : c.siblings);
+  return static_cast<int>(distinct.size());
+}
+
+void read_facts(std::string_view printed, const std::vector<std::string>& others, host_facts& out) {
+  std::map<int, core_facts> cpus;
+  int current = 0;
+  const auto other = [&](const std::string& number) -> std::string {
+    std::size_t i = others.size();
+    std::from_chars(number.data(), number.data() + number.size(), i);
+    return i < others.size() ? others[i] : "";
+  };
+  for (const auto& line : lines_of(printed)) {
+    const auto [key, value] = split(line);
+    const auto [first, rest] = split(value);
+    if (key == "hostname") out.hostname = value;
+    if (key == "architecture") out.architecture = value;
+    if (key == "user") out.user = value;
+    if (key == "address") out.address = value;
+    if (key == "system" && value.starts_with("PRETTY_NAME=")) {
+      out.system = value.substr(12);
+      std::erase(out.system, '"');
+    }
+    if (key == "model") out.model = value.substr(0, value.find_last_not_of(' ') + 1);
+    if (key == "compatible") out.compatible = blank_separated(value);
+    if (key == "tegra") out.tegra = value;
+    if (key == "cpuinfo") read_cpuinfo(value, cpus, current, out.cpu);
+    if (key == "flags") out.flags = blank_separated(after_colon(value));
+    if (key == "core") {
+      const auto [khz, siblings] = split(rest);
+      auto core = cpus[core_facts{std::atoi(first.c_str())}.id];
+      core.id = std::atoi(first.c_str());
+      if (khz != "-") core.ghz = real(khz) / 1e6;
+      if (siblings != "-") core.siblings = siblings;
+      out.cores.push_back(core);
+    }
+    if (key == "memory" && first == "MemTotal:") out.memory = std::atoll(rest.c_str()) * 1024;
+    if (key == "disk")
+      if (const auto columns = blank_separated(value); columns.size() > 3)
+        out.disk_free = std::atoll(columns[3].c_str()) * 1024;
+    if (key == "mpirun" && value.find("Open MPI") != std::string::npos) out.open_mpi = value.substr(value.rfind(' ') + 1);
+    if (key == "glibc") out.glibc = value.substr(value.find(' ') + 1);
+    if (key == "library" && std::ranges::find(out.libraries, value) == out.libraries.end()) out.libraries.push_back(value);
+    if (key == "gpu") out.gpus.push_back(value);
+    if (key == "perl") out.has_perl = true;
+    if (key == "rsync") out.has_rsync = true;
+    if (key == "fill")
+      if (const auto parts = blank_separated(value); parts.size() > 4) {
+        const double seconds = real(parts[parts.size() - 4]);
+        if (seconds > 0) out.fill_gbytes_per_s = std::max(out.fill_gbytes_per_s, real(parts[0]) / seconds * 1e-9);
+      }
+    if (key == "reaches") out.ssh[other(first)] = "";
+    if (key == "refused") out.ssh[other(first)] = rest.empty() ? "no message" : rest;
+  }
+  std::ranges::sort(out.cores, {}, &core_facts::id);
+  if (out.cpu.empty() && !out.cores.empty()) out.cpu = arm_core(out.cores.front().part);
+}
+
+host_facts ask_host(const remote& hosts, const std::string& host, const std::string& place,
+                    const std::vector<std::string>& others) {
+  using namespace std::chrono;
+  host_facts out;
+  out.host = host;
+  std::vector<std::string> arguments{place};
+  arguments.insert(arguments.end(), others.begin(), others.end());
+  const auto begin = steady_clock::now();
+  auto script = hosts.start(host, scripts::check, arguments);
+  const bool ready = script.read_line(20) == "ready";
+  out.ssh_seconds = duration<double>(steady_clock::now() - begin).count();
+  // The shortest of some round trips says the time there most exactly.
+  for (int i = 0; ready && i < 5; ++i) {
+    const auto asked = system_clock::now();
+    script.write("clock\n");
+    const auto [key, value] = split(script.read_line(10));
+    const auto answered = system_clock::now();
+    const double half = duration<double>(answered - asked).count() / 2;
+    if (key != "clock" || (i > 0 && half >= out.clock_error)) continue;
+    out.clock_error = half;
+    out.clock_offset = real(value) - duration<double>(asked.time_since_epoch()).count() - half;
+  }
+  script.write("go\n");
+  const auto result = hosts.end(host, script);
+  if (hosts.dry_run()) return out;
+  out.failure = result.failure;
+  if (out.failure.empty() && !ready)
+    out.failure = result.err.empty() ? "its shell runs no script; try ssh HOST sh" : "its shell says: " + result.err;
+  if (out.failure.empty()) read_facts(result.out, others, out);
+  return out;
+}
+
+}  // namespace dice_run

@@ -1,0 +1,48 @@
+// What a host is: read from what scripts/check.sh prints there.
+#pragma once
+
+#include "remote.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dice_run {
+
+/// One logical CPU that is online.
+struct core_facts {
+  int id = 0;
+  unsigned implementer = 0, part = 0;  ///< of ARM cores, 0 elsewhere
+  double ghz = 0;                      ///< at most; 0: not known
+  std::string siblings;                ///< the CPUs of its physical core, "0,4", or ""
+};
+
+struct host_facts {
+  std::string host;         ///< as it was given
+  std::string failure;      ///< "", or why nothing is known about it
+  double ssh_seconds = 0;   ///< until a script ran there
+  double clock_offset = 0;  ///< its clock minus this machine's, in s
+  double clock_error = 0;   ///< of clock_offset, at most, in s
+  std::string hostname, architecture, user, address, system, model, cpu, tegra;
+  std::vector<std::string> compatible, flags, gpus, libraries;
+  std::vector<core_facts> cores;
+  std::int64_t memory = 0, disk_free = 0;  ///< bytes
+  std::string open_mpi, glibc;             ///< versions, or ""
+  bool has_perl = false, has_rsync = false;
+  double fill_gbytes_per_s = 0;            ///< one core writes memory so fast; 0: not measured
+  std::map<std::string, std::string> ssh;  ///< to each other host: "", or why it does not let this one in
+
+  bool has_flag(std::string_view name) const;
+  int physical_cores() const;
+};
+
+/// `printed` by the script; `others` are its arguments from the second on.
+void read_facts(std::string_view printed, const std::vector<std::string>& others, host_facts& out);
+
+/// Runs the script on `host`. `place`: where deployments go. Throws nothing if the host is not reached.
+host_facts ask_host(const remote& hosts, const std::string& host, const std::string& place,
+                    const std::vector<std::string>& others);
+
+}  // namespace dice_run

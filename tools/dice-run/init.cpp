@@ -1,0 +1,296 @@
+// dice-run init: a project for a model and hosts, which builds, deploys and runs.
+#include "check.hpp"
+#include "cluster_header.hpp"
+#include "commands.hpp"
+#include "diagnostics.hpp"
+#include "process.hpp"
+
+#include "dice/files/writer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace dice_run {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct init_options {
+  std::string model, folder, name, onnx2hpp;
+  words hosts;
+  bool without_links = false, one_by_one = false;
+};
+
+fs::path own_folder() {
+  std::error_code failed;
+  return fs::read_symlink("/proc/self/exe", failed).parent_path();
+}
+
+/// The prefix of an installed dice that this program is part of, if CMake does not look there by itself; or "".
+std::string prefix() {
+  const auto out = own_folder().parent_path();
+  for (const char* known : {"/usr", "/usr/local"})
+    if (out == known) return {};
+  for (const char* lib : {"lib", "lib64"})
+    if (fs::exists(out / lib / "cmake/dice/diceConfig.cmake")) return out.string();
+  return {};
+}
+
+/// The folder with dice's script `sysroot`, or a name for it.
+std::string sysroot_script() {
+  const auto out = own_folder().parent_path();
+  for (const char* lib : {"lib", "lib64"})
+    if (fs::exists(out / lib / "cmake/dice/sysroot")) return sh_quote((out / lib / "cmake/dice/sysroot").string());
+  return "DICE/scripts/sysroot";
+}
+
+/// A name for packages and the network's namespace, from what `text` has of letters and digits.
+std::string name_from(const std::string& text) {
+  std::string out;
+  for (const unsigned char c : text)
+    if (c < 128 && std::isalnum(c) != 0) out += static_cast<char>(std::tolower(c));
+    else if (!out.empty() && out.back() != '-') out += '-';
+  while (out.ends_with('-')) out.pop_back();
+  return out;
+}
+
+std::string namespace_from(std::string name) {
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "net_" + name : name;
+}
+
+void require_deployment_name(const std::string& name) {
+  const auto allowed = [](unsigned char c) {
+    return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '+' || c == '-' || c == '.';
+  };
+  static const std::vector<std::string> taken{"app",  "hosts",   "ranks", "run",     "all", "clean",
+                                              "help", "install", "test",  "package", "dice"};
+  if (name.size() < 2 || !std::ranges::all_of(name, allowed) || std::isalnum(static_cast<unsigned char>(name[0])) == 0)
+    throw usage_error(
+        fmt::format("{} cannot name a deployment; give it a --name of lower-case letters, digits, +, - and .", quote(name)));
+  if (std::ranges::count(taken, name) != 0)
+    throw usage_error(fmt::format(
+        "{} is taken by a file of packages or a target of CMake; give the deployment another --name", quote(name)));
+}
+
+/// Throws run_error, with onnx2hpp's messages, if the model cannot be converted.
+void require_converts(const std::string& onnx2hpp, const fs::path& model, const std::string& name, bool show) {
+  words command{onnx2hpp.empty() ? "onnx2hpp" : onnx2hpp};
+  if (const auto beside = own_folder() / "onnx2hpp"; onnx2hpp.empty() && fs::exists(beside)) command[0] = beside.string();
+  command.insert(command.end(), {model.string(), "--name", name, "--list-layers"});
+  if (show) fmt::print(stderr, "+ {}\n", fmt::join(command, " "));
+  outcome result;
+  try {
+    result = process(command).finish();
+  } catch (const run_error&) {
+    throw run_error(fmt::format("there is no converter {}; name one with --onnx2hpp FILE", quote(command[0])));
+  }
+  if (result.ok()) return;
+  auto said = lines_of(result.err);
+  said.push_back("nothing was written, because onnx2hpp does not convert the model");
+  throw run_error(std::move(said));
+}
+
+/// A path in double quotes, as CMake reads it.
+std::string cmake_string(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\' || c == '$' || c == ';') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string lists_text(const std::string& name, const std::string& network, const std::string& model,
+                       const std::vector<board_kind>& kinds) {
+  std::string boards;
+  utsname here{};
+  ::uname(&here);
+  for (const auto& k : kinds) {
+    if (boards.find(fmt::format("({} ", k.name)) != std::string::npos) continue;  // of another amount of memory
+    const bool has_default = k.dice_board.empty();
+    if (has_default && std::string_view(here.machine) != "aarch64") continue;
+    static const std::map<std::string, std::string> defaults{{"raspberry_pi_4", "rpi4"},
+                                                             {"raspberry_pi_5", "rpi5"},
+                                                             {"jetson_nano", "jetson_nano"},
+                                                             {"jetson_tx2", "jetson_tx2"},
+                                                             {"jetson_xavier_nx", "-march=armv8.2-a"},
+                                                             {"jetson_orin_nano", "jetson_orin"}};
+    boards += fmt::format("dice_add_board({} DICE_BOARD {}{})\n", k.name, has_default ? defaults.at(k.name) : k.dice_board,
+                          k.cross ? " TOOLCHAIN aarch64-linux-gnu.cmake" : "");
+  }
+  if (!boards.empty()) boards = "# How programs for the boards of cluster.hpp are compiled.\n" + boards;
+  return fmt::format(R"(# Made by dice-run init. README.md says what to do with it.
+cmake_minimum_required(VERSION 3.25)
+project({0} VERSION 1.0 LANGUAGES CXX)
+
+find_package(dice CONFIG REQUIRED)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+{3}dice_add_network({1} ONNX {2})
+dice_add_deployment({0} NETWORK {1} PLAN plan.hpp)
+)",
+                     name, network, cmake_string(model), boards);
+}
+
+std::string plan_text(const std::string& name, const std::string& network) {
+  return fmt::format(
+      R"(// The plan of the deployment {0}: who computes which layers. dice's docs/partitioning.md has other objectives than
+// dice::throughput, and limits; docs/dsl.md says how mappings are written by hand.
+#pragma once
+
+#include <dice/dice.hpp>
+
+#include "{1}.hpp"  // made by onnx2hpp
+#include "cluster.hpp"
+
+using deployment = dice::best_mapping<{1}::network, machines, dice::throughput>;
+)",
+      name, network);
+}
+
+std::string readme_text(const std::string& name, const cluster_facts& cluster, const std::vector<board_kind>& kinds) {
+  std::string before, options;
+  const host_facts* cross = nullptr;
+  // A program fits newer libraries than those that it was linked with.
+  const auto minor = [](const host_facts& h) {
+    return std::atoi(h.glibc.substr(std::min(h.glibc.find('.') + 1, h.glibc.size())).c_str());
+  };
+  for (const auto& k : kinds)
+    for (const auto i : k.hosts)
+      if (k.cross && (cross == nullptr || minor(cluster.hosts[i]) < minor(*cross))) cross = &cluster.hosts[i];
+  if (cross != nullptr) {
+    // Debian's packages fit a host with Debian 12's libraries; else the host's own are taken.
+    const bool debian = cross->glibc == "2.36" && cross->open_mpi == "4.1.4";
+    options += " -DDICE_SYSROOT=sysroot";
+    before = fmt::format(
+        R"(Programs for hosts with ARM are compiled with a cross compiler and a folder with the libraries of their system. Once, in this folder:
+
+```sh
+sudo apt install g++-aarch64-linux-gnu rsync
+{0}
+```
+
+)",
+        debian ? fmt::format("{} debian sysroot", sysroot_script())
+               : fmt::format("ssh {0} sudo apt install libopenmpi-dev libboost-mpi-dev libxtensor-dev libstb-dev\n{1} board "
+                             "{0} sysroot",
+                             sh_quote(cross->host), sysroot_script()));
+  }
+  if (!prefix().empty()) options += fmt::format(" -DCMAKE_PREFIX_PATH={}", sh_quote(prefix()));
+  return fmt::format(R"(# {0}
+
+{1}Build the packages, copy them to the hosts, and start the job, here with random frames:
+
+```sh
+cmake -S . -B build{2} && cmake --build build --target {0}-packages
+dice-run deploy
+dice-run start -- --random 1 --frames 100
+```
+
+`dice-run logs` shows what the job prints, `dice-run start -- --help` all its options, `build/{0} --plan` who computes what, and how
+fast that should be. Hosts that would not make the job faster get no ranks and no package.
+
+| file | |
+|---|---|
+| `CMakeLists.txt` | the network, and how programs for each kind of board are compiled |
+| `cluster.hpp` | the hosts and their connections; `dice-run check --hosts {3} --cluster cluster.hpp` writes it again |
+| `plan.hpp` | who computes which layers |
+)",
+                     name, before, options, [&] {
+                       std::vector<std::string> names;
+                       for (const auto& h : cluster.hosts) names.push_back(sh_quote(h.host));
+                       return fmt::format("{}", fmt::join(names, ","));
+                     }());
+}
+
+/// All files or none; never over others.
+void write_project(const fs::path& folder, const std::vector<std::pair<std::string, std::string>>& files) {
+  fs::create_directories(folder);
+  std::vector<std::unique_ptr<dice::files::writer>> writers;
+  for (const auto& [name, text] : files) {
+    writers.push_back(std::make_unique<dice::files::writer>((folder / name).string()));
+    writers.back()->write(text);
+    writers.back()->finish();
+  }
+  for (auto& w : writers) w->commit();
+}
+
+int init(const common_options& common, init_options given) {
+  const fs::path model = given.model;
+  if (std::error_code none; !fs::is_regular_file(model, none))
+    throw usage_error(fmt::format("there is no model {}", quote(given.model)));
+  if (given.name.empty()) given.name = name_from(model.stem().string());
+  require_deployment_name(given.name);
+  const fs::path folder = given.folder.empty() ? given.name : given.folder;
+  if (std::error_code none; fs::exists(folder, none) && (!fs::is_directory(folder, none) || !fs::is_empty(folder, none)))
+    throw usage_error(fmt::format("{} exists, and is not an empty folder; nothing is overwritten: name another FOLDER",
+                                  quote(folder.string())));
+  const auto network = namespace_from(given.name);
+  require_converts(given.onnx2hpp, model, network, common.ssh.verbose || common.ssh.dry_run);
+  const bool alone = given.hosts.empty();
+  if (alone) {
+    char name[256] = "";
+    ::gethostname(name, sizeof name - 1);
+    given.hosts = {name};
+  }
+  const auto cluster = survey(remote(common.ssh), given.hosts, common.folder, given.without_links, given.one_by_one);
+  if (common.ssh.dry_run) return 0;
+  fmt::print("{}", text_of(cluster));
+  std::fflush(stdout);
+  const auto findings = findings_of(cluster);
+  const bool failed = report_findings(findings);
+  if (std::ranges::any_of(cluster.hosts, [](const auto& h) { return !h.failure.empty(); }))
+    throw run_error("nothing was written, because not all hosts were reached; mend this, or name the other hosts only");
+  const auto header = cluster_header(cluster);
+  const auto kinds = kinds_of(cluster.hosts);
+  for (const auto& k : kinds)
+    if (k.cross && cluster.hosts[k.hosts.front()].architecture != "aarch64")
+      throw run_error(
+          fmt::format("{}: this machine does not compile for {}; run dice-run init on a machine of this architecture",
+                      cluster.hosts[k.hosts.front()].host, cluster.hosts[k.hosts.front()].architecture));
+  std::error_code outside;
+  auto path = fs::proximate(fs::canonical(model), fs::weakly_canonical(folder), outside);
+  write_project(folder, {{"CMakeLists.txt", lists_text(given.name, network, path.string(), kinds)},
+                         {"cluster.hpp", header},
+                         {"plan.hpp", plan_text(given.name, network)},
+                         {"README.md", readme_text(given.name, cluster, kinds)}});
+  fmt::print("\n{}: README.md says how to build the packages, deploy them and start the job{}\n", folder.string(),
+             failed ? "; mend the errors above before you start it" : "");
+  return 0;
+}
+
+}  // namespace
+
+void add_init(CLI::App& app, const common_options& common, int& exit_code) {
+  const auto given = std::make_shared<init_options>();
+  auto* command = app.add_subcommand("init", "Write a project for a model and hosts, which builds, deploys and runs");
+  command->add_option("MODEL", given->model, "The network, an .onnx file")->type_name("FILE")->required();
+  command->add_option("FOLDER", given->folder, "The project's folder, new or empty (default: its name)")->type_name("");
+  command->add_option("--hosts", given->hosts, "The hosts (default: this machine alone)")
+      ->type_name("A,B,C")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--name", given->name, "The deployment's name (default: from the model's)")->type_name("NAME");
+  command->add_option("--onnx2hpp", given->onnx2hpp, "The converter (default: the one beside this program, or on the PATH)")
+      ->type_name("FILE");
+  command->add_flag("--no-links", given->without_links, "Do not measure the connections: take Gigabit Ethernet");
+  command->add_flag("--one-by-one", given->one_by_one, "Measure one connection at a time");
+  command->callback([&exit_code, &common, given] { exit_code = init(common, *given); });
+}
+
+}  // namespace dice_run

@@ -1,0 +1,60 @@
+# Says what this host is, in lines "KEY VALUE". $1: where deployments go. $2, …: the other hosts, which must let this one in.
+# Only sh and coreutils. Prints "ready" first, and then the time for each line of input until "go". DICE_RUN_ROOT: files are
+# read below this folder, for tests.
+export LC_ALL=C
+root=$DICE_RUN_ROOT place=$1
+shift
+echo ready
+while read -r line && [ "$line" != go ]; do date "+clock %s.%N"; done
+
+# The file $2 as lines that begin with $1.
+file() {
+  [ ! -r "$root$2" ] || while read -r line || [ -n "$line" ]; do printf '%s %s\n' "$1" "$line"; done <"$root$2"
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+
+echo "hostname $(cat "$root/proc/sys/kernel/hostname")"
+echo "architecture $(uname -m)"
+echo "user $(id -un)"
+echo "address $(set -- $SSH_CONNECTION; echo "$3")"
+file system /etc/os-release
+for name in model compatible; do
+  [ ! -r "$root/proc/device-tree/$name" ] || echo "$name $(tr '\000' ' ' <"$root/proc/device-tree/$name")"
+done
+file tegra /etc/nv_tegra_release
+while IFS= read -r line; do
+  case $line in processor* | 'model name'* | 'cpu MHz'* | 'CPU part'* | 'CPU implementer'*) echo "cpuinfo $line" ;;
+    flags* | Features*) flags=$line ;;
+  esac
+done <"$root/proc/cpuinfo"
+echo "flags $flags"
+for cpu in "$root"/sys/devices/system/cpu/cpu[0-9]*; do
+  on=1 khz='' siblings=''
+  [ ! -r "$cpu/online" ] || read -r on <"$cpu/online"
+  [ ! -r "$cpu/cpufreq/cpuinfo_max_freq" ] || read -r khz <"$cpu/cpufreq/cpuinfo_max_freq"
+  [ ! -r "$cpu/topology/thread_siblings_list" ] || read -r siblings <"$cpu/topology/thread_siblings_list"
+  [ "$on" = 0 ] || echo "core ${cpu##*/cpu} ${khz:--} ${siblings:--}"
+done
+file memory /proc/meminfo
+while [ ! -d "$place" ] && [ "$place" != / ]; do place=$(dirname "$place"); done
+echo "disk $(df -Pk "$place" | tail -n 1)"
+has mpirun && mpirun --version 2>&1 | while read -r line; do echo "mpirun $line"; done
+echo "glibc $(getconf GNU_LIBC_VERSION 2>/dev/null)"
+PATH=$PATH:/sbin:/usr/sbin
+has ldconfig && ldconfig -p | while read -r name rest; do
+  case $name in libmpi.so.* | libboost_mpi.so.* | libboost_serialization.so.* | libgomp.so.* | libstdc++.so.*) echo "library $name" ;; esac
+done
+has perl && echo "perl yes"
+has rsync && echo "rsync yes"
+has nvidia-smi && nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader 2>&1 | while read -r line; do echo "gpu $line"; done
+# One core fills memory: some idea of its speed. The best of three counts.
+for i in 1 2 3; do echo "fill $(dd if=/dev/zero of=/dev/null bs=64M count=4 2>&1 | tail -n 1)"; done
+
+# As mpirun would do it.
+agent=${OMPI_MCA_plm_rsh_agent:-ssh -o BatchMode=yes -o ConnectTimeout=5}
+i=0
+for host; do
+  (said=$(timeout 15 $agent "$host" true 2>&1 </dev/null) && echo "reaches $i" || echo "refused $i $(echo "$said" | tail -n 1)") &
+  i=$((i + 1))
+done
+wait
