@@ -149,8 +149,8 @@ dice_add_deployment({0} NETWORK {1} PLAN plan.hpp)
 
 std::string plan_text(const std::string& name, const std::string& network) {
   return fmt::format(
-      R"(// The plan of the deployment {0}: who computes which layers. dice's docs/partitioning.md has other objectives than
-// dice::throughput, and limits; docs/dsl.md says how mappings are written by hand.
+      R"(// The plan of the deployment {0}: who computes which layers. dice's docs/partitioning.md has other objectives
+// than dice::throughput, and limits; docs/dsl.md says how mappings are written by hand.
 #pragma once
 
 #include <dice/dice.hpp>
@@ -178,7 +178,8 @@ std::string readme_text(const std::string& name, const cluster_facts& cluster, c
     const bool debian = cross->glibc == "2.36" && cross->open_mpi == "4.1.4";
     options += " -DDICE_SYSROOT=sysroot";
     before = fmt::format(
-        R"(Programs for hosts with ARM are compiled with a cross compiler and a folder with the libraries of their system. Once, in this folder:
+        R"(Programs for hosts with ARM are compiled with a cross compiler and a folder with the libraries of their system.
+Once, in this folder:
 
 ```sh
 sudo apt install g++-aarch64-linux-gnu rsync

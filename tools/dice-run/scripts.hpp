@@ -1,5 +1,5 @@
-// The scripts that run on hosts: scripts/NAME.sh, with prelude.sh before those that concern a deployment. Each says what its arguments are and what
-// it prints.
+// The scripts that run on hosts, scripts/NAME.sh; those that concern a deployment with prelude.sh before them. Each says
+// what its arguments are and what it prints.
 #pragma once
 
 namespace dice_run::scripts {
