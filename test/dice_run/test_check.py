@@ -83,7 +83,7 @@ class Check(Recorded):
         self.assertRegex(said, r'error: gone: it does not answer; check its power')
         self.assertRegex(said, r'error: the hosts have different versions of Open MPI: 4.1.0 on b, 4.1.4 on a; all need the same')
         self.assertRegex(said, r'error: c: there is no mpirun of Open MPI; install it \(Debian: openmpi-bin\)')
-        self.assertRegex(said, r'warning: b: a does not let it in .*Permission denied.*ssh-copy-id a')
+        self.assertRegex(said, r'warning: a: no ssh without a password from b \(Permission denied.*there: .*ssh-copy-id a')
         self.assertEqual((self.json['starting_hosts'], found['b']['ssh']['a'], found['gone']['reached']),
                          (['a', 'c'], 'Permission denied (publickey).', False))
         self.assertIn('// gone was not reached.', (self.folder / 'cluster.hpp').read_text())

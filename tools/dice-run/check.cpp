@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <memory>
-#include <set>
 
 namespace dice_run {
 
@@ -70,17 +70,28 @@ void find_versions(const std::vector<host_facts>& hosts, std::vector<finding>& o
                          fmt::join(parts, ", "))});
 }
 
+/// What to do on a host whose ssh said `why`.
+std::string ssh_remedy(const std::string& to, const std::string& why) {
+  const auto holds = [&](const char* part) { return why.find(part) != std::string::npos; };
+  if (holds("Permission denied")) return fmt::format("ssh-keygen (if it has no key), and ssh-copy-id {}", sh_quote(to));
+  if (holds("Host key verification")) return fmt::format("log in once: ssh {}", sh_quote(to));
+  if (holds("resolve")) return "add the name to /etc/hosts";
+  return fmt::format("see what ssh {} says", sh_quote(to));
+}
+
+/// Hosts that another does not let in for the same reason are one finding.
 void find_ssh(const cluster_facts& cluster, std::vector<finding>& out) {
-  const auto starting = starting_hosts(cluster);
-  std::vector<std::string> names;
+  const bool none = starting_hosts(cluster).empty();
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> from;
   for (const auto& h : cluster.hosts)
     for (const auto& [to, why] : h.ssh)
-      if (!why.empty())
-        out.push_back(
-            {starting.empty(),
-             fmt::format("{}: {} does not let it in by ssh without a password ({}), so it cannot start jobs; on {}: "
-                         "ssh-keygen (if it has no key), ssh-copy-id {}",
-                         h.host, to, why, h.host, sh_quote(to))});
+      if (!why.empty()) from[{to, why}].push_back(h.host);
+  for (const auto& [end, names] : from)
+    out.push_back(
+        {none, fmt::format(
+                   "{}: no ssh without a password from {} ({}), and mpirun needs it from the host that starts a job to all "
+                   "others; there: {}",
+                   end.first, fmt::join(names, ", "), end.second, ssh_remedy(end.first, end.second))});
 }
 
 struct check_options {
@@ -161,9 +172,10 @@ std::vector<finding> findings_of(const cluster_facts& cluster) {
   for (const auto& l : cluster.links)
     if (const auto& a = cluster.hosts[l.a], &b = cluster.hosts[l.b]; !l.measured() && a.failure.empty() && b.failure.empty())
       out.push_back(
-          {false, fmt::format("the connection between {} and {} was not measured: {}; ranks need free TCP connections, so "
-                              "look at firewalls and names, if these are the reason",
-                              a.host, b.host, l.failure)});
+          {l.failure.find("no TCP connection") != std::string::npos,
+           fmt::format("the connection between {} and {} was not measured: {}; ranks need free TCP connections, so look at "
+                       "cables, firewalls and names",
+                       a.host, b.host, l.failure)});
   return out;
 }
 

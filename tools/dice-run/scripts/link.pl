@@ -86,9 +86,10 @@ sub serve {
 # A socket that is connected to the server, which does `what`.
 sub connect_for {
   my ($what) = @_;
-  my $why = '';
+  my ($why, $tried) = ('', 0);
   while (@addresses) {
     my $address = inet_aton($addresses[0]);
+    $tried ||= defined $address;
     socket(my $socket, PF_INET, SOCK_STREAM, IPPROTO_TCP) or fail("no socket: $!");
     setsockopt($socket, IPPROTO_TCP, TCP_NODELAY, 1);
     fcntl($socket, F_SETFL, O_NONBLOCK);
@@ -105,7 +106,7 @@ sub connect_for {
     $why .= ($why ? ', ' : '') . "$addresses[0]: " . (defined $address ? "$!" : 'unknown name');
     shift @addresses;
   }
-  fail("no TCP connection ($why)");
+  fail(($tried ? 'no TCP connection' : 'no address') . " ($why)");
 }
 
 sub client {
