@@ -64,7 +64,7 @@ class Check(Recorded):
             'using deployment = dice::best_mapping<digits::network, machines>;\n'
             'static_assert(dice::predicted<digits::network, deployment, machines>.throughput > 0);\n')
         subprocess.run([COMPILER, '-std=c++20', '-Wall', '-Werror', '-fsyntax-only', '-fconstexpr-ops-limit=2147483647',
-                        '-fconstexpr-loop-limit=2147483647', '-DDICE_HEADER_ONLY', f'-I{INCLUDE}', f'-I{self.folder}', self.folder / 'plan.cpp'], check=True)
+                        '-fconstexpr-loop-limit=2147483647', '-DDICE_LIBRARY=none', f'-I{INCLUDE}', f'-I{self.folder}', self.folder / 'plan.cpp'], check=True)
 
     def test_names_stay_names(self):
         name = 'a "b\\; $(touch x)'
