@@ -4,6 +4,7 @@
 #include "dice/partition/search.hpp"
 
 #include <functional>
+#include <set>
 
 namespace test {
 
@@ -33,10 +34,20 @@ inline void each_mapping(const dice::cost::problem& p, bool in_order, bool repea
   extend(0, true, true);
 }
 
-/// The smallest value of all mappings within the goal's and the devices' limits; infinite if none does.
-inline double best_value(const dice::cost::problem& p, const dice::partition::goal& g) {
+using stages_of = dice::meta::array<dice::cost::stage>;
+
+inline int devices_in(const stages_of& stages) {
+  std::set<int> devices;
+  for (const auto& s : stages) devices.insert(s.device);
+  return static_cast<int>(devices.size());
+}
+
+/// The smallest value of all mappings within the goal's and the devices' limits that are `right`; infinite if none is.
+inline double best_value(const dice::cost::problem& p, const dice::partition::goal& g,
+                         const std::function<bool(const stages_of&)>& right = {}) {
   double best = dice::cost::infinity;
   each_mapping(p, g.in_order, g.repeats, [&](const auto& stages) {
+    if (devices_in(stages) > g.max_devices || (right && !right(stages))) return;
     const auto expected = dice::cost::predict(p, stages);
     if (!dice::partition::keeps(expected, g)) return;
     for (const auto& s : stages)

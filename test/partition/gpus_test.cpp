@@ -32,7 +32,7 @@ TEST(gpus, have_memory_of_their_own) {
     const std::int64_t planned[] = {first, second, on_gpu};
     for (int k = 0; k < 3; ++k)
       if (planned[k]) ranks.push_back({k, planned[k], planned[k]});
-    const bool any = part::tighten(counted, limits, view, ranks);
+    const bool any = part::tighten(counted, limits, view, {}, ranks);
     EXPECT_EQ(any, counted != limits);
     return counted;
   };

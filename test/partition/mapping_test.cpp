@@ -1,9 +1,13 @@
 // Pieces and costs of a network, predictions of its mappings, and best_mapping: against numbers computed by hand, and
 // against all mappings of the network `sample`.
+#include "brute_force.hpp"
 #include "dice/partition/partition.hpp"
 #include "sample.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
 
 namespace {
 
@@ -214,7 +218,7 @@ template <class Cluster, class... W> int same_at_run_time() {
   constexpr auto& wanted = placement::of<net, map>;
   constexpr auto expected = predicted<net, map, Cluster>;
   const auto& setting = cost::setting_of<net, Cluster>;
-  const auto found = part::find_best(setting, part::request_of<W...>());
+  const auto found = part::find_best(setting, part::request_of<W...>(setting.cluster.hosts));
   EXPECT_TRUE(std::equal(wanted.owner.begin(), wanted.owner.end(), found.ranks.owner.begin(), found.ranks.owner.end()));
   EXPECT_EQ(found.ranks.devices.size(), static_cast<int>(wanted.devices.size()));
   for (std::size_t r = 0; r < wanted.devices.size(); ++r)
@@ -240,6 +244,47 @@ TEST(find_best, finds_what_best_mapping_does) {
   same_at_run_time<two, dice::latency, memory_limit<room>>();
   same_at_run_time<tight, throughput>();
   same_at_run_time<tight, peak_memory, in_order>();
+  same_at_run_time<two, output_at<"s">, dice::latency>();
+  same_at_run_time<two, input_at<"q">, output_at<"q">, repeats>();
+  same_at_run_time<two, energy, input_at<"s">, output_at<"q">>();
+  same_at_run_time<two, fewest_devices<50>>();
+  same_at_run_time<two, fewest_devices<1>, memory_limit<room>>();
+}
+
+TEST(best_mapping, leaves_inputs_and_outputs_to_their_hosts) {
+  // A host may have nothing but the input, or the output.
+  static_assert(std::is_same_v<best<dice::latency, input_at<"s">, output_at<"q">>,
+                               mapping<dev<0, cores<0, 1, 2, 3>, on<"s">>, layers<at<0>>, dev<1, cores<0, 1>, on<"q">>,
+                                       layers<range<at<1>, at<net::size - 1>>>>>);
+  static_assert(std::is_same_v<best<dice::latency, input_at<"s">, output_at<"s">>,
+                               mapping<dev<0, cores<0, 1, 2, 3>, on<"s">>, layers<range<at<0>, at<net::size - 1>>>>>);
+}
+
+TEST(find_best, uses_the_fewest_devices_that_are_good_enough) {
+  using lab = cluster<host<"s", slow>, host<"q", quick>, host<"t", slow>, connection<gbytes_per_s<5>, us<0.1>>>;
+  const auto& setting = cost::setting_of<net, lab>;
+  const auto p = cost::problem_of(setting);
+  int fewer = 0;
+  for (const auto best : {part::objective::throughput, part::objective::energy, part::objective::peak_memory}) {
+    std::map<int, double> least;  // by number of devices
+    test::each_mapping(p, false, false, [&](const auto& stages) {
+      const auto at = least.try_emplace(test::devices_in(stages), cost::infinity).first;
+      at->second = std::min(at->second, part::value_of(best, cost::predict(p, stages)));
+    });
+    for (const double percent : {0.0, 5.0, 20.0, 30.0, 60.0, 100.0}) {
+      const auto found = part::find_best(setting, {.aim = {.best = best}, .percent = percent});
+      double value = cost::infinity;
+      for (const auto& [devices, of] : least) value = std::min(value, of);
+      // Throughput is the inverse of its value.
+      const double most = best == part::objective::throughput ? value / (1 - percent / 100) : value * (1 + percent / 100);
+      const auto wanted =
+          std::find_if(least.begin(), least.end(), [&](const auto& of) { return of.second <= most * (1 + 1e-9); });
+      EXPECT_EQ(found.ranks.devices.size(), wanted->first) << percent << " % of objective " << static_cast<int>(best);
+      EXPECT_DOUBLE_EQ(part::value_of(best, found.counted), wanted->second);
+      fewer += wanted->second > value * (1 + 1e-9);
+    }
+  }
+  EXPECT_GT(fewer, 3);
 }
 
 TEST(find_best, tells_limits_that_can_be_kept) {
@@ -310,6 +355,13 @@ TEST(best_mapping, names_mistakes) {
       std::is_same_v<dice::best_mapping<net, profiled<incomplete>>,
                      none<error::profile_without_layer<incomplete, at<3>,
                                                        remedy::measure_a_plan_that_has_all_layers_on_this_kind_of_unit>>>);
+  static_assert(std::is_same_v<best<dice::latency, at_least_fps<2>, energy>,
+                               none<error::wish_twice<dice::latency, energy, remedy::give_each_wish_once>>>);
+  static_assert(std::is_same_v<best<input_at<"s">, output_at<"z">>,
+                               none<error::wish_for_unknown_host<output_at<"z">, remedy::name_a_host_of_the_cluster>>>);
+  static_assert(
+      std::is_same_v<best<fewest_devices<-0.5>>,
+                     none<error::percentage_out_of_range<fewest_devices<-0.5>, remedy::give_a_percentage_from_0_to_100>>>);
   using powerless = processor<cpu, gflops<1>, gbytes_per_s<1>>;
   static_assert(std::is_same_v<dice::best_mapping<net, cluster<host<"a", board<"x", ram<1>, powerless>>>, energy>,
                                none<error::watts_missing<powerless, remedy::give_each_processor_watts>>>);
@@ -377,6 +429,11 @@ TEST(best_mapping, names_mistakes_of_clusters) {
             error::connection_rate_not_positive<still, remedy::give_connections_a_speed_above_0_and_no_negative_time>>);
   static_assert(fails<cluster<a, wire, wire>, error::connection_twice<wire, wire, remedy::state_each_connection_once>>);
 #ifndef DICE_WITH_CUDNN
+  using mixed = cluster<host<"c", slow>, host<"a", board<"g", ram<1>, processor<gpu, gflops<1>, gbytes_per_s<1>>>>, wire>;
+  static_assert(
+      std::is_same_v<
+          dice::best_mapping<net, mixed, input_at<"a">>,
+          none<error::no_usable_processor<input_at<"a">, remedy::build_with_the_backend_of_a_processor_of_the_cluster>>>);
   using gpus = cluster<host<"a", board<"g", ram<1>, processor<gpu, gflops<1>, gbytes_per_s<1>>>>>;
   static_assert(fails<gpus, error::no_usable_processor<gpus, remedy::build_with_the_backend_of_a_processor_of_the_cluster>>);
 #endif

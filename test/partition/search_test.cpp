@@ -2,6 +2,8 @@
 #include "../seeds.hpp"
 #include "brute_force.hpp"
 
+#include "dice/partition/ends.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -162,6 +164,61 @@ TEST_P(search_equals_brute_force, of_random_problems) {
       compare(p, g, seed);
     }
   }
+}
+
+/// A network with a layer for each piece.
+struct ends {
+  std::vector<dice::graph::layer_info> layers;
+  dice::cost::setting setting() const {
+    dice::cost::setting out{};
+    out.net.layers = {layers.data(), layers.size()};
+    return out;
+  }
+};
+
+/// Whether the pieces with inputs and outputs are on the hosts that g names.
+bool has_ends_in_place(const problem& p, const ends& e, const goal& g, const dice::meta::array<stage>& stages) {
+  for (const auto& s : stages)
+    for (int k = s.first; k < s.last; ++k) {
+      const auto& l = e.layers[static_cast<std::size_t>(k)];
+      const int host = p.devices[s.device].host;
+      if ((l.is_input && g.input_at >= 0 && host != g.input_at) || (l.is_output && g.output_at >= 0 && host != g.output_at))
+        return false;
+    }
+  return true;
+}
+
+/// Mappings with inputs and outputs on given hosts, and with few devices.
+TEST_P(search_equals_brute_force, with_wishes) {
+  int none = 0, some = 0;
+  for (const unsigned seed : test::seeds(300, {})) {
+    std::mt19937 draw(seed + 7);
+    const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
+    problem p = random_problem(draw, 2 + below(5), 2 + below(3), 4);
+    ends e{std::vector<dice::graph::layer_info>(static_cast<std::size_t>(p.pieces))};
+    e.layers.front().is_input = e.layers.back().is_output = true;
+    if (below(3) == 0) e.layers[draw() % e.layers.size()].is_input = true;
+    if (below(3) == 0) e.layers[draw() % e.layers.size()].is_output = true;
+    for (int k = 0; k < p.pieces; ++k) p.piece_of.push_back(k);
+    for (const auto best : {objective::throughput, objective::latency, objective::energy, objective::peak_memory}) {
+      goal g{.best = best, .in_order = GetParam(), .repeats = p.pieces < 5 && below(2)};
+      if (below(4)) g.input_at = below(p.hosts);
+      if (below(4)) g.output_at = below(p.hosts);
+      if (below(2)) g.max_devices = 1 + below(3);
+      if (below(3) == 0) g.max_period = 1 + below(40);
+      if (below(3) == 0) g.max_latency = 10 + below(120);
+      auto tied = p;
+      tie_ends(tied, e.setting(), g);
+      const double wanted = test::best_value(p, g, [&](const auto& stages) { return has_ends_in_place(p, e, g, stages); });
+      ++(wanted == infinity ? none : some);
+      for (const effort labels : {effort{}, {0, 1000}, {0, 0}}) compare(tied, g, seed, labels, wanted);
+      const auto found = search(tied, g).best;
+      EXPECT_TRUE(has_ends_in_place(p, e, g, found.stages)) << seed;
+      EXPECT_LE(test::devices_in(found.stages), g.max_devices) << seed;
+    }
+  }
+  EXPECT_GT(none, 0);
+  EXPECT_GT(some, none);
 }
 
 TEST(search, tells_how_much_is_done) {

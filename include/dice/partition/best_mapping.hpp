@@ -21,13 +21,28 @@ namespace dice::partition {
 
 namespace detail {
 
-/// The first type that is not an objective or limit.
-template <class... T> struct first_wrong { using type = void; };
-template <class T, class... Rest> struct first_wrong<T, Rest...> : first_wrong<Rest...> {};
-template <class T, class... Rest>
-requires(request_of<T>().wrong) struct first_wrong<T, Rest...> {
-  using type = T;
-};
+/// The wishes W for a mapping on Cluster, which must be valid.
+template <class Cluster, class... W>
+inline constexpr auto reading_of = read<W...>(platform::cluster_values<Cluster>::view.hosts);
+
+/// The error of wish number At.
+template <class Cluster, int At, class... W> consteval auto wish_verdict() {
+  constexpr const auto& all = reading_of<Cluster, W...>;
+  constexpr taken mine = all.wishes[At];
+  constexpr int before = all.find(mine.what, At);
+  using types = cost::detail::at_in<meta::type_list<W...>>;
+  using type = typename types::template type<At>;
+  if constexpr (mine.what == wish::none)
+    return cost::detail::failing<error::not_a_wish<type, remedy::write_one_objective_and_limits>>{};
+  else if constexpr (before >= 0)
+    return cost::detail::failing<
+        error::wish_twice<typename types::template type<(before < 0 ? 0 : before)>, type, remedy::give_each_wish_once>>{};
+  else if constexpr (mine.what == wish::input || mine.what == wish::output)
+    return cost::detail::failing<error::wish_for_unknown_host<type, remedy::name_a_host_of_the_cluster>>{};
+  else if constexpr (mine.what == wish::devices)
+    return cost::detail::failing<error::percentage_out_of_range<type, remedy::give_a_percentage_from_0_to_100>>{};
+  else return cost::detail::failing<error::limit_not_positive<meta::type_list<W...>, remedy::give_limits_above_0>>{};
+}
 
 /// Index of the first usable processor without watts, or -1.
 template <class Net, class Cluster> consteval int without_watts() {
@@ -43,8 +58,9 @@ constexpr std::int64_t largest(std::span<const std::int64_t> of) {
   return out;
 }
 
-template <class Net, class Cluster, request Request> consteval auto none_verdict() {
-  constexpr nearest n = why_none(cost::setting_of<Net, Cluster>, problem_of(cost::setting_of<Net, Cluster>), Request);
+template <class Net, class Cluster, request Request, class... W> consteval auto none_verdict() {
+  constexpr nearest n =
+      why_none(cost::setting_of<Net, Cluster>, problem_of(cost::setting_of<Net, Cluster>, Request.aim), Request);
   if constexpr (n.what == obstacle::fps)
     return cost::detail::failing<error::no_mapping_within<at_least_fps<Request.fps>, at_least_fps<rounded(n.value, false)>,
                                                           remedy::relax_this_limit_or_add_devices>>{};
@@ -52,7 +68,18 @@ template <class Net, class Cluster, request Request> consteval auto none_verdict
     return cost::detail::failing<error::no_mapping_within<at_most_latency<ms<Request.aim.max_latency * 1e3>>,
                                                           at_most_latency<ms<rounded(n.value * 1e3, true)>>,
                                                           remedy::relax_this_limit_or_add_devices>>{};
-  else
+  else if constexpr (n.what == obstacle::wishes)
+    return cost::detail::failing<error::wishes_contradict<meta::type_list<W...>, remedy::leave_out_one_of_these_wishes>>{};
+  else if constexpr (n.what == obstacle::input_host || n.what == obstacle::output_host) {
+    constexpr int at = reading_of<Cluster, W...>.find(n.what == obstacle::input_host ? wish::input : wish::output);
+    using named = typename cost::detail::at_in<meta::type_list<W...>>::template type<at>;
+    if constexpr (n.value > 0)
+      return cost::detail::failing<error::host_too_small<named, memory_limit<static_cast<std::int64_t>(n.value)>,
+                                                         remedy::give_this_host_more_memory_or_name_another>>{};
+    else
+      return cost::detail::failing<
+          error::no_usable_processor<named, remedy::build_with_the_backend_of_a_processor_of_the_cluster>>{};
+  } else
     return cost::detail::failing<error::no_mapping_within<memory_limit<largest(rank_limits<Net, Cluster, Request.memory>)>,
                                                           memory_limit<static_cast<std::int64_t>(n.value)>,
                                                           remedy::relax_this_limit_or_add_devices>>{};
@@ -60,17 +87,14 @@ template <class Net, class Cluster, request Request> consteval auto none_verdict
 
 /// A null pointer to a function whose return type is the mapping, or the error that says why there is none.
 template <class Net, class Cluster, class... W> consteval auto best() {
-  constexpr request r = request_of<W...>();
   if constexpr (!graph::network_type<Net>)
     return cost::detail::failing<error::not_a_network<Net, remedy::pass_the_network_struct_of_a_header_made_by_onnx2hpp>>{};
   else if constexpr (constexpr auto v = cost::verdict<Net, Cluster>(); !std::is_same_v<decltype(v()), int>)
     return cost::verdict<Net, Cluster>();
-  else if constexpr (r.wrong)
-    return cost::detail::failing<
-        error::not_a_wish<typename first_wrong<W...>::type, remedy::write_one_objective_and_limits>>{};
-  else if constexpr (!r.positive)
-    return cost::detail::failing<error::limit_not_positive<meta::type_list<W...>, remedy::give_limits_above_0>>{};
-  else if constexpr (constexpr int k = without_watts<Net, Cluster>(); r.aim.best == objective::energy && k >= 0)
+  else if constexpr (constexpr int at = reading_of<Cluster, W...>.mistake(); at >= 0)
+    return wish_verdict<Cluster, at, W...>();
+  else if constexpr (constexpr int k = without_watts<Net, Cluster>();
+                     reading_of<Cluster, W...>.of.aim.best == objective::energy && k >= 0)
     return cost::detail::failing<error::watts_missing<typename cost::detail::at_in<typename cost::detail::tables<
                                                           Net, Cluster>::processors>::template type<(k < 0 ? 0 : k)>,
                                                       remedy::give_each_processor_watts>>{};
@@ -79,10 +103,11 @@ template <class Net, class Cluster, class... W> consteval auto best() {
     return cost::detail::failing<
         error::no_usable_processor<Cluster, remedy::build_with_the_backend_of_a_processor_of_the_cluster>>{};
   else {
+    constexpr request r = reading_of<Cluster, W...>.of;
     using found = answer<Net, Cluster, r>;
     if constexpr (found::value.too_many_kinds)
       return cost::detail::failing<error::too_many_kinds_of_hosts<Cluster, remedy::give_the_order_with_in_order>>{};
-    else if constexpr (!found::found) return none_verdict<Net, Cluster, r>();
+    else if constexpr (!found::found) return none_verdict<Net, Cluster, r, W...>();
     else return cost::detail::failing<typename written<Net, Cluster, found>::type>{};
   }
 }
@@ -98,10 +123,10 @@ namespace dice {
 
 /// The best mapping of network Net on cluster Cluster, found at compile time: a `mapping` as if written by hand. `Request`
 /// is an objective (throughput by default; latency, energy, peak_memory), limits (memory_limit<bytes>, at_least_fps<N>,
-/// at_most_latency<ms<N>>), and optionally in_order or repeats. If there is no such mapping, passing it to dice::main is a
-/// compile error that says why. Exact, where AutoDiCE (Guo et al. 2023, Section IV-B) searches by NSGA-II: that finds many
-/// compromises between throughput, memory and energy at once, this the best for one of them, within limits for the others.
-/// See docs/partitioning.md.
+/// at_most_latency<ms<N>>), and wishes (in_order, repeats, input_at<"host">, output_at<"host">, fewest_devices<percent>). If
+/// there is no such mapping, passing it to dice::main is a compile error that says why. Exact, where AutoDiCE (Guo et al.
+/// 2023, Section IV-B) searches by NSGA-II: that finds many compromises between throughput, memory and energy at once, this
+/// the best for one of them, within limits for the others. See docs/partitioning.md.
 template <class Net, class Cluster, class... Request>
 using best_mapping = partition::detail::mapping_or_error<decltype(partition::detail::best<Net, Cluster, Request...>()())>;
 

@@ -33,15 +33,17 @@ template <int Layers> struct choice {
   std::array<int, max_stages> processor{};                    ///< by rank
   std::array<int, static_cast<std::size_t>(Layers)> owner{};  ///< by layer
   int count = 0, ranks = 0;                                   ///< 0: none
+  prediction expected{};                                      ///< memory as the search counts it
   bool too_many_kinds = false;
 };
 
 template <class Net, class Cluster> constexpr auto choose(const goal& g, std::span<const std::int64_t> most) {
-  problem p = problem_of(cost::setting_of<Net, Cluster>);
+  problem p = problem_of(cost::setting_of<Net, Cluster>, g);
   set_limits(p, most);
   const outcome found = search(p, g);
   choice<Net::size> out;
   out.too_many_kinds = found.too_many_kinds;
+  out.expected = found.best.expected;
   if (found.best.stages.size() > static_cast<int>(max_stages)) return out;
   for (const auto& s : found.best.stages) {
     const auto k = static_cast<std::size_t>(out.count++);

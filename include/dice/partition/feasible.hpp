@@ -1,6 +1,7 @@
 // Limits: memory limits of the search, derived from what plans need, and which limit cannot be met.
 #pragma once
 
+#include "dice/partition/ends.hpp"
 #include "dice/partition/goal.hpp"
 #include "dice/partition/problem.hpp"
 #include "dice/partition/search.hpp"
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 namespace dice::partition {
@@ -17,11 +17,9 @@ namespace dice::partition {
 /// Maximum number of searches until a plan keeps within its limits; clusters whose boards are nearly full take a few.
 inline constexpr int max_rounds = 12;
 
-inline constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
-
 /// Sets the memory limits of p's devices to `most`, which is by processor.
 constexpr void set_limits(problem& p, std::span<const std::int64_t> most) {
-  for (auto& d : p.devices) d.memory_limit = most[d.processor];
+  for (auto& d : p.devices) d.memory_limit = std::min(most[d.processor], no_limit);
 }
 
 /// Memory of a rank of the mapping found: bytes that the search counts, and bytes that the plan needs.
@@ -33,7 +31,7 @@ struct rank_memory {
 /// Tightens `counted`, the search's limits by processor, by the bytes by which the ranks' plan exceeds `limits` or the
 /// memory of a board, so that this mapping is not found again. Returns false if the plan keeps within them.
 constexpr bool tighten(std::span<std::int64_t> counted, std::span<const std::int64_t> limits,
-                       const platform::cluster_view& cluster, const meta::array<rank_memory>& ranks) {
+                       const platform::cluster_view& cluster, const goal& g, const meta::array<rank_memory>& ranks) {
   meta::array<std::int64_t> before, on_host(cluster.size());
   for (const auto bytes : counted) before.push_back(bytes);
   bool any = false;
@@ -46,16 +44,18 @@ constexpr bool tighten(std::span<std::int64_t> counted, std::span<const std::int
     const auto excess = std::max(r.planned - limits[processor], on_host[at] - std::max(host.memory, limits[processor]));
     if (excess <= 0) continue;
     any = true;
-    for (const auto& other : cluster.hosts)  // hosts of one kind are interchangeable
-      if (other.kind == host.kind)
+    for (int h = 0; h < cluster.size(); ++h) {  // hosts of one kind are interchangeable
+      const auto& other = cluster.hosts[h];
+      if (h == at || (other.kind == host.kind && !detail::has_end(g, h) && !detail::has_end(g, at)))
         counted[other.first_processor + r.processor - host.first_processor] =
             std::min(before[r.processor], r.counted) - excess;
+    }
   }
   return any;
 }
 
 /// Memory limit in bytes that the search needs to find any mapping, ignoring objective and other limits; 0 if it finds one
-/// within the limits of p's devices.
+/// within the limits of p's devices, or none at all.
 constexpr std::int64_t missing_memory(problem p, goal g, int most = max_routes) {
   g.best = objective::throughput, g.max_period = g.max_latency = infinity;
   if (!search(p, g, most).best.empty()) return 0;
@@ -64,8 +64,9 @@ constexpr std::int64_t missing_memory(problem p, goal g, int most = max_routes) 
   return search(p, g, most).best.expected.memory;
 }
 
-/// The limit that cannot be met, and the nearest one that can.
-enum class obstacle : unsigned char { memory, fps, latency };
+/// The limit that cannot be met, and the nearest one that can; or the input's or output's host, and the bytes that it needs
+/// for them (0: it has no usable processor); or the wishes contradict one another.
+enum class obstacle : unsigned char { memory, fps, latency, input_host, output_host, wishes };
 struct nearest {
   obstacle what = obstacle::memory;
   double value = 0;  ///< bytes, frames/s or s

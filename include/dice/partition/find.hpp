@@ -20,6 +20,7 @@ namespace dice::partition {
 struct finding {
   meta::array<stage> stages;  ///< in order, on devices of the problem
   prediction expected{};      ///< memory is the plan's own figure
+  prediction counted{};       ///< memory is the figure that the search counts
   cost::assignment ranks;
   int rounds = 0;               ///< searches until the plan kept within the limits
   bool too_many_kinds = false;  ///< of hosts, for a search in any order
@@ -78,8 +79,8 @@ constexpr finding find_within(const cost::setting& s, problem p, const goal& g, 
     out.ranks = assign(p, found.stages);
     const auto memory = planned_memory_of(s, p, found.stages, out.ranks);
     const std::span<std::int64_t> changed(counted.data(), static_cast<std::size_t>(counted.size()));
-    if (tighten(changed, span_of(limits), s.cluster, memory.ranks)) return false;
-    out.stages = found.stages, out.expected = found.expected;
+    if (tighten(changed, span_of(limits), s.cluster, g, memory.ranks)) return false;
+    out.stages = found.stages, out.expected = out.counted = found.expected;
     out.expected.memory = memory.most;
     return true;
   };
@@ -104,7 +105,21 @@ constexpr finding find_within(const cost::setting& s, problem p, const goal& g, 
   return out;
 }
 
-/// A memory limit to report, rounded, that a mapping can meet.
+/// The mapping with the fewest devices that is good enough beside `best`, found by bisection.
+constexpr finding fewest(const cost::setting& s, const problem& p, const request& r, const meta::array<std::int64_t>& limits,
+                         int most, finding best) {
+  const prediction wanted = best.counted;
+  goal g = r.aim;
+  for (int few = 0; best.ranks.devices.size() - few > 1;) {
+    g.max_devices = (few + best.ranks.devices.size()) / 2;
+    const finding found = find_within(s, p, g, limits, most);
+    if (!found.empty() && good_enough(r, found.counted, wanted)) best = found;
+    else few = g.max_devices;
+  }
+  return best;
+}
+
+/// A memory limit to report, rounded, that a mapping can meet; 0 if there is no mapping at all.
 constexpr std::int64_t enough_memory(const cost::setting& s, problem p, goal g, int most) {
   g.best = objective::peak_memory;
   set_limits(p, span_of(limits_of(s.cluster)));
@@ -117,14 +132,15 @@ constexpr std::int64_t enough_memory(const cost::setting& s, problem p, goal g, 
     g.max_period = g.max_latency = infinity;
     found = search(p, g, most).best;
   }
+  if (found.empty()) return 0;
   return rounded_bytes(planned_memory_of(s, p, found.stages, assign(p, found.stages)).most);
 }
 
 }  // namespace detail
 
-/// Why no mapping of p, the problem of setting s, has a plan that keeps to the limits of the request: the first limit that
-/// cannot be kept together with those before it, in the order memory, frames/s, latency.
-constexpr nearest why_none(const cost::setting& s, const problem& p, const request& r, int most = max_routes) {
+/// Why no mapping of p, the problem of setting s with its ends tied, has a plan that keeps to the limits of the request: the
+/// first limit that cannot be kept together with those before it, in the order memory, frames/s, latency.
+constexpr nearest why_none(const cost::setting& s, problem p, const request& r, int most = max_routes) {
   const auto limits = detail::limits_of(s.cluster, r.memory);
   goal g = r.aim;
   g.best = objective::throughput, g.max_period = g.max_latency = infinity;
@@ -137,15 +153,28 @@ constexpr nearest why_none(const cost::setting& s, const problem& p, const reque
       if (quickest.expected.latency > r.aim.max_latency) return {obstacle::latency, quickest.expected.latency};
       g.max_latency = r.aim.max_latency;
     }
+  } else {
+    set_limits(p, detail::span_of(limits));
+    for (const bool outputs : {false, true}) {
+      const int host = outputs ? g.output_at : g.input_at;
+      const auto bytes = host < 0 ? 0 : detail::too_large_end(s, p, host, outputs);
+      if (bytes != 0)
+        return {outputs ? obstacle::output_host : obstacle::input_host,
+                bytes < 0 ? 0.0 : static_cast<double>(rounded_bytes(bytes))};
+    }
   }
-  return {obstacle::memory, static_cast<double>(detail::enough_memory(s, p, g, most))};
+  const auto bytes = detail::enough_memory(s, p, g, most);
+  return {bytes > 0 ? obstacle::memory : obstacle::wishes, static_cast<double>(bytes)};
 }
 
 /// The mapping that best_mapping would find for p, the problem of setting s, whose costs may have been changed since. Its
 /// plan keeps within the limits of the request. Gives up beyond `most` routes.
-constexpr finding find_best(const cost::setting& s, const problem& p, const request& r, int most = max_routes) {
-  finding out = detail::find_within(s, p, r.aim, detail::limits_of(s.cluster, r.memory), most);
+constexpr finding find_best(const cost::setting& s, problem p, const request& r, int most = max_routes) {
+  tie_ends(p, s, r.aim);
+  const auto limits = detail::limits_of(s.cluster, r.memory);
+  finding out = detail::find_within(s, p, r.aim, limits, most);
   if (out.empty() && !out.too_many_kinds) out.why = why_none(s, p, r, most);
+  else if (!out.empty() && r.percent >= 0) out = detail::fewest(s, p, r, limits, most, out);
   return out;
 }
 constexpr finding find_best(const cost::setting& s, const request& r, int most = max_routes) {

@@ -44,7 +44,7 @@ template <class Net, class Cluster, request Request, auto Limits, class Found> c
     while (Found::value.stages[k].device != processor) ++k;
     ranks.push_back({processor, Found::value.held[k], r.peak_bytes});
   }
-  tighten(out, rank_limits<Net, Cluster, Request.memory>, platform::cluster_values<Cluster>::view, ranks);
+  tighten(out, rank_limits<Net, Cluster, Request.memory>, platform::cluster_values<Cluster>::view, Request.aim, ranks);
   return out;
 }
 
@@ -57,7 +57,7 @@ struct none {
 /// missing_memory under Limits: bytes that the search needs to find a mapping.
 template <class Net, class Cluster, request Request, auto Limits>
 inline constexpr std::int64_t missing = [] {
-  problem p = problem_of(cost::setting_of<Net, Cluster>);
+  problem p = problem_of(cost::setting_of<Net, Cluster>, Request.aim);
   set_limits(p, Limits);
   return missing_memory(p, Request.aim);
 }();
@@ -105,6 +105,30 @@ constexpr auto fit() {
 }
 
 template <class Net, class Cluster, request Request>
-using answer = decltype(fit<Net, Cluster, Request, rank_limits<Net, Cluster, Request.memory>>());
+using best_fit = decltype(fit<Net, Cluster, Request, rank_limits<Net, Cluster, Request.memory>>());
+
+/// The mapping with the fewest devices that is good enough beside Best, found by bisection: with Few devices there is none,
+/// and Here is the best one known.
+template <class Net, class Cluster, request Request, class Best, int Few, class Here> constexpr auto fewest() {
+  if constexpr (Here::value.ranks - Few <= 1) return Here{};
+  else {
+    constexpr request fewer = [] {
+      request out = Request;
+      out.aim.max_devices = (Few + Here::value.ranks) / 2;
+      return out;
+    }();
+    using found = best_fit<Net, Cluster, fewer>;
+    if constexpr (found::found && good_enough(Request, found::value.expected, Best::value.expected))
+      return fewest<Net, Cluster, Request, Best, Few, found>();
+    else return fewest<Net, Cluster, Request, Best, fewer.aim.max_devices, Here>();
+  }
+}
+
+template <class Net, class Cluster, request Request> constexpr auto answered() {
+  using best = best_fit<Net, Cluster, Request>;
+  if constexpr (Request.percent < 0 || !best::found) return best{};
+  else return fewest<Net, Cluster, Request, best, 0, best>();
+}
+template <class Net, class Cluster, request Request> using answer = decltype(answered<Net, Cluster, Request>());
 
 }  // namespace dice::partition::detail

@@ -3,6 +3,8 @@
 
 #include "dice/partition/problem.hpp"
 
+#include <limits>
+
 namespace dice::partition {
 
 enum class objective : unsigned char { throughput, latency, energy, peak_memory };
@@ -19,7 +21,9 @@ struct goal {
   double max_period = infinity, max_latency = infinity;  ///< s
   bool in_order = false;                                 ///< devices in the order of the cluster
   bool repeats = false;                                  ///< a device may compute two of up to 4 stages
-  const watch* seen_by = nullptr;                        ///< may be null, and is at compile time
+  int input_at = -1, output_at = -1;                     ///< hosts of the network's inputs and outputs; -1: any
+  int max_devices = std::numeric_limits<int>::max();
+  const watch* seen_by = nullptr;  ///< may be null, and is at compile time
 };
 
 constexpr double value_of(objective o, const prediction& p) {

@@ -1,12 +1,17 @@
 // Objectives and limits of best_mapping, as users write them, and as values of partition::goal.
 #pragma once
 
+#include "dice/meta/fixed_string.hpp"
 #include "dice/partition/goal.hpp"
+#include "dice/platform/cluster.hpp"
 #include "dice/platform/rate.hpp"
 
-#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <string_view>
 
 namespace dice {
 
@@ -28,6 +33,11 @@ template <class Time> struct at_most_latency final {};
 struct in_order final {};
 /// For best_mapping: also try mappings of up to four stages in which a device computes more than one.
 struct repeats final {};
+/// For best_mapping: the ranks with the network's inputs (outputs) are on this host.
+template <meta::fixed_string Host> struct input_at final {};
+template <meta::fixed_string Host> struct output_at final {};
+/// For best_mapping: the fewest devices with which the objective is at most this many percent worse than the best, 0 … 100.
+template <platform::rate Percent> struct fewest_devices final {};
 
 namespace partition {
 
@@ -36,8 +46,20 @@ struct request {
   goal aim{};
   std::int64_t memory = std::numeric_limits<std::int64_t>::max();  ///< bytes of each device
   double fps = 0;                                                  ///< 1 / aim.max_period; 0: no limit
-  bool wrong = false, positive = true;                             ///< some type is unknown; all limits are above 0
+  double percent = -1;  ///< of fewest_devices; below 0: the number of devices does not matter
 };
+
+/// Whether a mapping with prediction `of` is at most as much worse than the best one as fewest_devices allows.
+constexpr bool good_enough(const request& r, const prediction& of, const prediction& best) {
+  constexpr double rounding = 1e-9;
+  const double part = r.percent / 100, value = value_of(r.aim.best, of), least = value_of(r.aim.best, best);
+  // The value of throughput is the period.
+  return r.aim.best == objective::throughput ? value * (1 - part) <= least * (1 + rounding)
+                                             : value <= least * (1 + part) * (1 + rounding);
+}
+
+/// What a type in a request to best_mapping is.
+enum class wish : unsigned char { none, objective, memory, fps, latency, in_order, repeats, input, output, devices };
 
 template <class T> struct seconds_of { static constexpr double value = 0; };
 template <platform::rate V> struct seconds_of<us<V>> { static constexpr double value = V.value * 1e-6; };
@@ -45,32 +67,78 @@ template <platform::rate V> struct seconds_of<ms<V>> { static constexpr double v
 
 namespace detail {
 
-template <class T> constexpr void take(request& r, T) { r.wrong = true; }
-constexpr void take(request& r, throughput) { r.aim.best = objective::throughput; }
-constexpr void take(request& r, latency) { r.aim.best = objective::latency; }
-constexpr void take(request& r, energy) { r.aim.best = objective::energy; }
-constexpr void take(request& r, peak_memory) { r.aim.best = objective::peak_memory; }
-constexpr void take(request& r, in_order) { r.aim.in_order = true; }
-constexpr void take(request& r, repeats) { r.aim.repeats = true; }
-template <std::int64_t B> constexpr void take(request& r, memory_limit<B>) {
-  r.memory = std::min(r.memory, B), r.positive = r.positive && B > 0;
+using host_list = std::span<const platform::host_info>;
+
+/// Index of the host called `name`, or -1.
+constexpr int host_named(host_list hosts, std::string_view name) {
+  for (std::size_t h = 0; h < hosts.size(); ++h)
+    if (hosts[h].name == name) return static_cast<int>(h);
+  return -1;
 }
-template <platform::rate V> constexpr void take(request& r, at_least_fps<V>) {
-  r.positive = r.positive && V.value > 0;
-  if (V.value > r.fps) r.fps = V.value, r.aim.max_period = 1 / V.value;
+
+/// Writes a wish into a request. `right`: its number is possible, its host one of the cluster's.
+struct taken {
+  wish what = wish::none;
+  bool right = true;
+};
+template <class T> constexpr taken take(request&, host_list, T) { return {}; }
+constexpr taken aim(request& r, objective at) { return r.aim.best = at, taken{wish::objective}; }
+constexpr taken take(request& r, host_list, throughput) { return aim(r, objective::throughput); }
+constexpr taken take(request& r, host_list, latency) { return aim(r, objective::latency); }
+constexpr taken take(request& r, host_list, energy) { return aim(r, objective::energy); }
+constexpr taken take(request& r, host_list, peak_memory) { return aim(r, objective::peak_memory); }
+constexpr taken take(request& r, host_list, in_order) { return r.aim.in_order = true, taken{wish::in_order}; }
+constexpr taken take(request& r, host_list, repeats) { return r.aim.repeats = true, taken{wish::repeats}; }
+template <std::int64_t B> constexpr taken take(request& r, host_list, memory_limit<B>) {
+  return r.memory = B, taken{wish::memory, B > 0};
 }
-template <class T> constexpr void take(request& r, at_most_latency<T>) {
-  r.positive = r.positive && seconds_of<T>::value > 0;
-  r.aim.max_latency = std::min(r.aim.max_latency, seconds_of<T>::value);
+template <platform::rate V> constexpr taken take(request& r, host_list, at_least_fps<V>) {
+  if (V.value > 0) r.fps = V.value, r.aim.max_period = 1 / V.value;
+  return {wish::fps, V.value > 0};
+}
+template <class T> constexpr taken take(request& r, host_list, at_most_latency<T>) {
+  return r.aim.max_latency = seconds_of<T>::value, taken{wish::latency, seconds_of<T>::value > 0};
+}
+template <meta::fixed_string Host> constexpr taken take(request& r, host_list hosts, input_at<Host>) {
+  return r.aim.input_at = host_named(hosts, Host.view()), taken{wish::input, r.aim.input_at >= 0};
+}
+template <meta::fixed_string Host> constexpr taken take(request& r, host_list hosts, output_at<Host>) {
+  return r.aim.output_at = host_named(hosts, Host.view()), taken{wish::output, r.aim.output_at >= 0};
+}
+template <platform::rate V> constexpr taken take(request& r, host_list, fewest_devices<V>) {
+  return r.percent = V.value, taken{wish::devices, V.value >= 0 && V.value <= 100};
+}
+
+/// The request that these wishes describe on a cluster with `hosts`, and each wish.
+template <std::size_t Wishes> struct reading {
+  request of{};
+  std::array<taken, Wishes> wishes{};
+
+  /// Index of the first wish that is `what`, before `end`; -1 if there is none.
+  constexpr int find(wish what, std::size_t end = Wishes) const {
+    for (std::size_t w = 0; w < end; ++w)
+      if (wishes[w].what == what) return static_cast<int>(w);
+    return -1;
+  }
+  /// Index of the first wish that is unknown, wrong, or given before; -1 if there is none.
+  constexpr int mistake() const {
+    for (std::size_t w = 0; w < Wishes; ++w)
+      if (wishes[w].what == wish::none || !wishes[w].right || find(wishes[w].what, w) >= 0) return static_cast<int>(w);
+    return -1;
+  }
+};
+template <class... T> consteval auto read([[maybe_unused]] host_list hosts) {
+  reading<sizeof...(T)> out;
+  std::size_t at = 0;
+  ((out.wishes[at++] = take(out.of, hosts, T{})), ...);
+  return out;
 }
 
 }  // namespace detail
 
-/// The request that these objectives and limits describe.
-template <class... T> consteval request request_of() {
-  request r;
-  (detail::take(r, T{}), ...);
-  return r;
+/// The request that these objectives, limits and wishes describe on a cluster with `hosts`.
+template <class... T> consteval request request_of(std::span<const platform::host_info> hosts = {}) {
+  return detail::read<T...>(hosts).of;
 }
 
 }  // namespace partition

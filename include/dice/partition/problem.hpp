@@ -5,6 +5,6 @@
 
 namespace dice::partition {
 
-using cost::device, cost::infinity, cost::prediction, cost::problem, cost::solution, cost::stage;
+using cost::costs, cost::device, cost::infinity, cost::prediction, cost::problem, cost::solution, cost::stage;
 
 }  // namespace dice::partition

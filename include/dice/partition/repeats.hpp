@@ -75,6 +75,7 @@ class repeat_search {
     for (int device = 0; device < p_.devices.size(); ++device) {
       const bool again = uses_[device].stages > 0;
       if (device == last || !in_turn(device) || (left == 0 && !repeated && !again)) continue;
+      if (!again && devices_ == g_.max_devices) continue;
       const auto& d = p_.devices[device];
       sums now = before;
       double received = 0, sender_had = 0;
@@ -89,10 +90,10 @@ class repeat_search {
       if (!again) now.idle += d.idle_watts;
       if (promising(now, first)) {
         const use had = uses_[device];
-        ++host_uses_[d.host];
+        ++host_uses_[d.host], devices_ += !again;
         each_end(now, device, first, received, left, repeated || again);
         uses_[device] = had;
-        --host_uses_[d.host];
+        --host_uses_[d.host], devices_ -= !again;
       }
       if (last >= 0) uses_[last].seconds = sender_had;
     }
@@ -153,6 +154,7 @@ class repeat_search {
   meta::array<stage> stages_;
   meta::array<use> uses_;                   ///< by device
   meta::array<int> host_uses_;              ///< stages by host
+  int devices_ = 0;                         ///< that have stages
   meta::array<std::int64_t> rest_weights_;  ///< bytes of the pieces from each one on, each where it has fewest
   meta::array<std::int64_t> last_live_;     ///< by kind and piece: most live bytes from there on
   double best_ = infinity;

@@ -129,8 +129,8 @@ constexpr host_kinds kinds_of(const problem& p) {
 }  // namespace detail
 
 /// Devices in any order. Hosts of one kind are interchangeable, so there is a node for each combination of numbers of hosts
-/// in use by kind, times kinds; gives up beyond `most` nodes.
-constexpr routes routes_in_any_order(const problem& p, int most) {
+/// in use by kind, times kinds; gives up beyond `most` nodes. Up to `max_devices` devices follow one another.
+constexpr routes routes_in_any_order(const problem& p, int most, int max_devices) {
   using kinds = detail::host_kinds;
   const kinds k = detail::kinds_of(p);
   routes out;
@@ -176,7 +176,8 @@ constexpr routes routes_in_any_order(const problem& p, int most) {
         count[0] -= count[subset];
       }
     }
-    for (int kind = 0; kind < k.hosts.size() && out.complete; ++kind)
+    const bool more = out.nodes[v].depth < max_devices;
+    for (int kind = 0; kind < k.hosts.size() && out.complete && more; ++kind)
       for (int subset = 0; subset < kinds::subsets; ++subset) {
         int others = counts[kind * kinds::subsets + subset];
         const bool last = kind == from.kind && subset == from.subset;
@@ -193,10 +194,43 @@ constexpr routes routes_in_any_order(const problem& p, int most) {
   return out;
 }
 
+/// The paths of r with up to `max_devices` devices: its nodes, once for each number of devices that may lead to them.
+constexpr routes shortened(const routes& r, int max_devices) {
+  const int width = max_devices + 1;
+  meta::array<int> number(r.nodes.size() * width, -1);  // by node and devices; -1: not reached
+  const auto beyond = [&](int e, int devices) {
+    const int to = r.edges[e].to, then = devices + (r.nodes[to].device >= 0);
+    return then < width ? to * width + then : -1;
+  };
+  routes out;
+  out.links = r.links;
+  number[0] = 0;
+  for (int at = 0; at < number.size(); ++at) {
+    if (number[at] < 0) continue;
+    number[at] = out.nodes.size();
+    const auto& node = r.nodes[at / width];
+    out.nodes.push_back({node.device, node.first_edge, node.last_edge, at % width});
+    for (int e = node.first_edge; e < node.last_edge; ++e)
+      if (const int to = beyond(e, at % width); to >= 0) number[to] = 0;
+  }
+  for (auto& node : out.nodes) {
+    const int first = node.first_edge, last = node.last_edge;
+    node.first_edge = out.edges.size();
+    for (int e = first; e < last; ++e)
+      if (const int to = beyond(e, node.depth); to >= 0) {
+        out.edges.push_back(r.edges[e]);
+        out.edges[out.edges.size() - 1].to = number[to];
+      }
+    node.last_edge = out.edges.size();
+  }
+  return out;
+}
+
 /// Incomplete beyond `most` nodes.
-constexpr routes routes_of(const problem& p, bool in_order, int most) {
-  if (in_order) return routes_in_order(p);
-  return routes_in_any_order(p, most);
+constexpr routes routes_of(const problem& p, bool in_order, int most, int max_devices) {
+  if (!in_order) return routes_in_any_order(p, most, max_devices);
+  if (max_devices >= p.devices.size()) return routes_in_order(p);
+  return shortened(routes_in_order(p), max_devices);
 }
 
 /// The devices on the path along these edges; of hosts that are alike, the first ones.

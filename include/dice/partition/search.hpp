@@ -73,7 +73,7 @@ constexpr void add_up(const problem& p, const routes& r, const goal& g, progress
 constexpr outcome search(const problem& p, const goal& g, int most = max_routes, const effort& labels = {}) {
   outcome out;
   if (p.devices.empty()) return out;
-  const routes r = routes_of(p, g.in_order, most);
+  const routes r = routes_of(p, g.in_order, most, g.max_devices);
   if (!r.complete) {
     out.too_many_kinds = true;
     return out;
