@@ -31,6 +31,7 @@ class Plans(unittest.TestCase):
         self.assertRegex(table, r"rank 0 +[sq] +\d+\.\d{3} +\d+ %\n")
         self.assertRegex(table, r"[\d.e+]+ frames/s, [\d.e+-]+ ms from a frame's entry to its results, [\d.e+-]+ J per frame, at most")
         self.assertIn(' 100 %', table)
+        self.assertRegex(table, r"\nIts throughput is [\d.]+ % more than the [\d.e+]+ frames/s of the best device alone \(threads<2> on q\)\.\n$")
         self.assertRegex(mapping, r'^dice::mapping<\n    dice::dev<0, dice::(cores<0, 1, 2, 3>, dice::on<"s">|threads<2>, dice::on<"q">)>, '
                                   r'dice::layers<dice::range<sample::image, sample::\w+>')
 
@@ -47,6 +48,9 @@ class Plans(unittest.TestCase):
         times = [s[k] for s in all["stages"] for k in ("compute_s", "transfer_s")]
         self.assertAlmostEqual(all["latency_s"], sum(times), delta=1e-5 * sum(times))
         self.assertAlmostEqual(all["frames_per_s"] * max(times), 1, delta=1e-4)
+        alone = all["best_device_alone"]
+        self.assertEqual((alone["host"], alone["unit"]), ("q", "threads<2>"))
+        self.assertAlmostEqual(alone["gain"], all["frames_per_s"] / alone["frames_per_s"] - 1, places=4)
         self.assertEqual(all["memory_bytes"], max(r["peak_bytes"] for r in plan["ranks"]))
 
     def test_programs_without_a_cluster_predict_nothing(self):
@@ -85,6 +89,30 @@ class Searches(unittest.TestCase):
         self.figures("throughput,in_order")
         self.figures("throughput,repeats")
 
+    def test_keeps_inputs_and_outputs_on_their_hosts(self):
+        for source, sink in ("ss", "sq", "qs", "qq"):
+            text = predicted(f"--search=input_at={source},output_at={sink}")
+            devices = re.findall(r'dice::on<"(.)">>, (.*)\n', text)
+            self.assertEqual([host for host, layers in devices if "image" in layers], [source])
+            self.assertEqual([host for host, layers in devices if "scores" in layers], [sink])
+            self.assertEqual("// No device alone is on the hosts of both the input and the output.\n" in text, source != sink)
+
+    def test_spends_no_device_for_little(self):
+        gain = float(re.search(r"Its throughput is ([\d.]+) % more", predicted("--search"))[1])
+        loss = 100 - 100 / (1 + gain / 100)
+        self.assertEqual(self.figures(f"fewest_devices={loss + 0.1}")[3], 1)
+        self.assertEqual(self.figures(f"fewest_devices={loss - 0.1}")[3], 2)
+        self.assertEqual(self.figures("fewest_devices=0"), self.figures("throughput"))
+
+    def test_compares_with_the_best_device_alone(self):
+        least = float(re.search(r"memory_limit=([\d.]+) \(", run("--search=memory_limit=1e-4").stderr)[1])
+        for request, words in (
+                ("latency", r"This is the best device alone\."), ("energy", r"Its energy is [\d.]+ % less than|This is the best device"),
+                ("peak_memory", r"Its memory is [\d.]+ % less than the [\d.]+ KiB at most per rank of the best device alone \("),
+                (f"memory_limit={least * 1.01}", r"No device alone can hold the network: it would need [\d.]+ KiB\."),
+                (f"at_least_fps={self.figures('throughput')[0] * 0.99}", r"No device alone meets at_least_fps=[\d.]+; the best reaches [\d.e+]+ frames/s\.")):
+            self.assertRegex(predicted("--search=" + request).splitlines()[-1], "^// " + words)
+
     def test_tells_limits_that_can_be_kept(self):
         for request, limit in (("throughput", "at_least_fps=1e9"), ("latency", "at_most_latency=1e-06"),
                             ("energy", "memory_limit=0.001"), ("energy,repeats", "at_least_fps=1e+06")):
@@ -117,6 +145,12 @@ class Searches(unittest.TestCase):
                 ("throughput,", 2, "'' is not an objective or limit"), (",throughput", 2, "'' is not an objective or limit"),
                 ("at_least_fps=-1", 2, "'at_least_fps=-1': write at_least_fps=N"),
                 ("memory_limit=x", 2, "'memory_limit=x': write memory_limit=N"),
+                ("input_at=x", 2, "'input_at=x': write input_at=HOST with a host of the cluster: s, q"),
+                ("output_at", 2, "'output_at': write output_at=HOST with a host of the cluster: s, q"),
+                ("input_at=s,input_at=q", 2, "input_at is given twice; give it once"),
+                ("fewest_devices=101", 2, "'fewest_devices=101': write fewest_devices=N with a number from 0 to 100"),
+                ("input_at=q,output_at=s,in_order", 1, "no mapping has the inputs and outputs on the hosts of input_at and output_at"),
+                ("output_at=s,memory_limit=1e-6", 1, "host 's' has too little memory for the network's output, which needs "),
                 ("at_least_fps=1e9", 1, "no mapping meets at_least_fps=1e+09; the most possible is at_least_fps=14"),
                 ("memory_limit=0.0001", 1, "no mapping meets memory_limit=0.0001; the least possible is memory_limit=0.0")):
             done = run("--search=" + request)

@@ -21,8 +21,9 @@ struct predicted_costs {
 /// What --explain says beside the measured figures of a run.
 struct assessment {
   predicted_costs expected;
-  std::string advice;      ///< what would be faster
-  text::json_text better;  ///< the same as JSON: an object, or null
+  std::string advice;             ///< what would be faster
+  text::json_text better;         ///< the same as JSON: an object, or null
+  text::json_text alone{"null"};  ///< the present mapping beside the best device alone: an object, or null
 };
 
 }  // namespace dice::advice

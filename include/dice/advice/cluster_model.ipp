@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/advice/advice.hpp"
+#include "dice/advice/alone.hpp"
 #include "dice/advice/cluster_model.hpp"
 #include "dice/advice/prediction.hpp"
 
@@ -14,15 +15,6 @@
 namespace dice::advice {
 
 namespace detail {
-
-/// The totals of a prediction as JSON.
-[[gnu::cold]] inline text::json_object prediction_json(const cost::prediction& expected) {
-  return text::json_object()
-      .add("frames_per_s", expected.throughput)
-      .add("latency_s", expected.latency)
-      .add("energy_j", expected.energy)
-      .add("memory_bytes", expected.memory);
-}
 
 /// The prediction for a plan in which layers have parts, by rank.
 [[gnu::cold]] inline std::string parts_prediction_text(const cluster_model& f, const runtime::program& p, bool json) {
@@ -39,8 +31,9 @@ namespace detail {
                          : "–"});
     ranks.add(text::json_object().add("rank", r).add("host", host).add("compute_s", computing).add("message_s", messages));
   }
-  if (json) return prediction_json(found.expected).add("ranks", ranks).json();
-  return "\nPredicted on the cluster:\n" + text::table_text(lines, 2) + "\n" + totals_text(found.expected);
+  const auto alone = beside_one_device(f, cost::problem_of(f.setting), {}, found.expected, p.ranks());
+  if (json) return prediction_json(found.expected).add("ranks", ranks).add("best_device_alone", alone.json).json();
+  return "\nPredicted on the cluster:\n" + text::table_text(lines, 2) + "\n" + totals_text(found.expected) + alone.text;
 }
 
 }  // namespace detail
@@ -52,6 +45,7 @@ namespace detail {
   const auto stages = cost::stages_of(problem, p.plan);
   const auto expected = cost::predict(f.setting, p.plan, f.ranks);
   const auto host = [&](int rank) { return std::string(f.setting.cluster.hosts[f.ranks[rank].on_host].name); };
+  const auto alone = beside_one_device(f, cost::problem_of(f.setting), {}, expected, p.ranks());
   if (!json) {
     std::vector<platform::device> devices;  // without memory limits, which a program does not know
     for (const auto& r : f.ranks) {
@@ -61,7 +55,7 @@ namespace detail {
     return "\nPredicted on the cluster:\n" +
            detail::prediction_table(
                problem, stages, expected, [](int r) { return "rank " + std::to_string(r); }, host) +
-           "\n" + detail::mapping_text(p, p.plan.owner, devices, p.plan.in_flight);
+           alone.text + "\n" + detail::mapping_text(p, p.plan.owner, devices, p.plan.in_flight);
   }
   text::json_array of_stages;
   for (int k = 0; k < stages.size(); ++k) {
@@ -75,7 +69,7 @@ namespace detail {
                       .add("compute_s", problem.time(s.device, s.first, s.last))
                       .add("message_s", cost::message_time(problem, stages, k)));
   }
-  return detail::prediction_json(expected).add("stages", of_stages).json();
+  return detail::prediction_json(expected).add("stages", of_stages).add("best_device_alone", alone.json).json();
 }
 
 /// cluster_model::advise.
@@ -83,32 +77,37 @@ namespace detail {
   constexpr double little = 0.03;  // a gain that is lost in the noise
   assessment out{predicted(f, p), {}, {"null"}};
   const auto problem = detail::as_seen(f, p, run, out.expected);
-  const auto found = partition::find_best(f.setting, problem, {}, detail::max_routes_at_run_time);
-  if (found.empty()) {
-    out.advice =
-        "No better mapping was found: there are too many kinds of hosts to try all orders, or no plan fits their memory.\n";
-    return out;
-  }
   // What the model predicts for this mapping, as for others: frames that wait for one another are no reason to change it.
   double slowest = 0;
   for (std::size_t r = 0; r < run.busy.size(); ++r)
     slowest = std::max(slowest, run.busy[r] + out.expected.message_seconds[r]);
   for (const auto& l : run.links)
     slowest = std::max(slowest, detail::seen_late(run, l) ? detail::expected_of(out.expected, p, l) : l.seconds);
+  const auto present =
+      beside_one_device(f, problem, {}, {.throughput = 1 / slowest, .period = slowest}, p.ranks(), "The present mapping's");
+  out.alone = present.json;
+  const auto beside = p.ranks() == 1 ? "" : present.text;
+  const auto found = partition::find_best(f.setting, problem, {}, detail::max_routes_at_run_time);
+  if (found.empty()) {
+    out.advice =
+        "No better mapping was found: there are too many kinds of hosts to try all orders, or no plan fits their memory.\n" +
+        beside;
+    return out;
+  }
   const double gain = found.expected.throughput * slowest - 1;
   if (!(gain > little)) {  // or nothing takes any time
     out.advice = "No other mapping on this cluster is predicted to gain more than 3 %" +
-                 std::string(p.ranks() == 1 ? ": none is better than this one device.\n" : ".\n");
+                 std::string(p.ranks() == 1 ? ": none is better than this one device.\n" : ".\n") + beside;
     return out;
   }
-  const auto mapping = detail::found_text(f, p, problem, found, "");
+  const auto mapping = detail::found_text(f, p, problem, {}, found, "");
   const bool alone = found.ranks.devices.size() == 1 && p.ranks() > 1;
   out.advice =
       (alone ? "No mapping on several devices is better than a single device, which would reach "
              : "This mapping would reach ") +
       text::number_text(found.expected.throughput, "%.4g frames/s") + ", " + detail::gain_text(gain) +
       text::number_text(1 / slowest, " the %.4g of the present one, both predicted from the times measured here:\n") +
-      mapping;
+      mapping + beside;
   out.better.value =
       text::json_object().add("frames_per_s", found.expected.throughput).add("gain", gain).add("mapping", mapping).json();
   return out;
@@ -116,7 +115,7 @@ namespace detail {
 
 /// cluster_model::search.
 [[gnu::cold]] DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view text) {
-  const auto request = detail::request_of_text(text);
+  const auto request = detail::request_of_text(text, f.setting.cluster);
   if (request.aim.best == partition::objective::energy)
     for (std::size_t k = 0; k < f.setting.usable.size(); ++k)
       if (f.setting.usable[k] && !f.setting.cluster.processors[k].has_watts)
@@ -133,7 +132,7 @@ namespace detail {
     throw std::runtime_error(
         "--search: there are too many kinds of hosts to try all orders; list the hosts in order, and add in_order");
   if (found.empty()) throw std::runtime_error("--search: " + detail::no_mapping_text(f.setting.cluster, request, found.why));
-  return detail::found_text(f, p, problem, found, "// ");
+  return detail::found_text(f, p, problem, request, found, "// ");
 }
 
 }  // namespace dice::advice

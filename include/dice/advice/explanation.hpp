@@ -226,7 +226,7 @@ inline double other_seconds(const report::seen_run& run, std::size_t r) {
   out.add("stages", stages).add("links", links).add("idle", text::json_array(run.idle)).add("other_s", other);
   if (f) out.add("predicted_message_s", messages);
   out.add("lost_cores", detail::lost_text(run)).add("limit", detail::limit_text(p, run));
-  if (f) out.add("better", f->better);
+  if (f) out.add("better", f->better).add("best_device_alone", f->alone);
   return out;
 }
 

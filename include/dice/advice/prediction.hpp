@@ -1,6 +1,7 @@
 // The predictions that --plan and --search print.
 #pragma once
 
+#include "dice/advice/alone.hpp"
 #include "dice/advice/cluster_model.hpp"
 #include "dice/advice/search_progress.hpp"
 #include "dice/cost/setting.hpp"
@@ -74,21 +75,32 @@ inline constexpr int max_routes_at_run_time = 20000;
 
 inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "latency", "energy", "peak_memory"};
 
-/// "energy,at_least_fps=25,at_most_latency=40,memory_limit=512,in_order,repeats" (ms, MiB). Throws runtime::usage_error.
-[[gnu::cold]] inline partition::request request_of_text(std::string_view text) {
+/// "energy,at_least_fps=25,at_most_latency=40,memory_limit=512,in_order,repeats,input_at=HOST,output_at=HOST,
+/// fewest_devices=5" (ms, MiB, %). Throws runtime::usage_error.
+[[gnu::cold]] inline partition::request request_of_text(std::string_view text, const platform::cluster_view& cluster) {
   partition::request out;
   const auto fail = [](const std::string& what) { throw runtime::usage_error("--search: " + what); };
   std::vector<std::string_view> seen;
   for (std::size_t at = 0, end = 0; end != std::string_view::npos; at = end + 1) {
     end = text.find(',', at);
     const auto word = text.substr(at, end - at), name = word.substr(0, word.find('='));
-    const auto number = [&] {
+    const auto number = [&](double least = 1e-12, double most = 1e12) {
       double value = 0;
       const auto digits = word.substr(std::min(name.size() + 1, word.size()));
       const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-      if (error != std::errc() || last != digits.data() + digits.size() || !(value >= 1e-12 && value <= 1e12))
-        fail("'" + std::string(word) + "': write " + std::string(name) + "=N with a number from 1e-12 to 1e12");
+      if (error != std::errc() || last != digits.data() + digits.size() || !(value >= least && value <= most))
+        fail("'" + std::string(word) + "': write " + std::string(name) + "=N with a number from " +
+             text::number_text(least, "%g") + " to " + (most < 1e12 ? text::number_text(most, "%g") : "1e12"));
       return value;
+    };
+    const auto host = [&] {
+      const auto wanted = word.substr(std::min(name.size() + 1, word.size()));
+      std::string known;
+      for (const auto& h : cluster.hosts) known += (known.empty() ? "" : ", ") + std::string(h.name);
+      const int found = partition::detail::host_named(cluster.hosts, wanted);
+      if (found < 0)
+        fail("'" + std::string(word) + "': write " + std::string(name) + "=HOST with a host of the cluster: " + known);
+      return found;
     };
     const auto objective = std::find(objective_names.begin(), objective_names.end(), word);
     const bool aims = objective != objective_names.end();
@@ -102,11 +114,15 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
     else if (name == "at_least_fps") out.fps = number(), out.aim.max_period = 1 / out.fps;
     else if (name == "at_most_latency") out.aim.max_latency = number() * 1e-3;
     else if (name == "memory_limit") out.memory = static_cast<std::int64_t>(number() * (1 << 20));
+    else if (name == "input_at") out.aim.input_at = host();
+    else if (name == "output_at") out.aim.output_at = host();
+    else if (name == "fewest_devices") out.percent = number(0, 100);
     else
       fail("'" + std::string(word) +
            "' is not an objective or limit; write throughput, latency, energy or peak_memory, and after it, separated by "
            "commas, "
-           "at_least_fps=N, at_most_latency=MS, memory_limit=MIB, in_order, repeats");
+           "at_least_fps=N, at_most_latency=MS, memory_limit=MIB, in_order, repeats, input_at=HOST, output_at=HOST, "
+           "fewest_devices=PERCENT");
   }
   return out;
 }
@@ -114,6 +130,18 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
 /// Why the cluster has no mapping for the request, in the units of request_of_text.
 [[gnu::cold]] inline std::string no_mapping_text(const platform::cluster_view& cluster, const partition::request& r,
                                                  const partition::nearest& why) {
+  using enum partition::obstacle;
+  if (why.what == wishes)
+    return "no mapping has the inputs and outputs on the hosts of input_at and output_at (name others, leave out in_order, "
+           "or "
+           "add repeats)";
+  if (why.what == input_host || why.what == output_host) {
+    const bool input = why.what == input_host;
+    const auto host = "host '" + std::string(cluster.hosts[input ? r.aim.input_at : r.aim.output_at].name) + "' ";
+    if (why.value == 0) return host + "has no processor that this program can use (build with its backend, or name another)";
+    return host + "has too little memory for the network's " + (input ? "input" : "output") + ", which needs " +
+           text::bytes_text(static_cast<std::int64_t>(why.value)) + " (give it more, or name another host)";
+  }
   std::string limit, nearest;
   const auto name = [&](const char* word, double wanted, double possible) {
     limit = word + text::number_text(wanted, "%.6g"), nearest = word + text::number_text(possible, "%.6g");
@@ -137,9 +165,10 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
          " possible is " + nearest + " (relax this limit, or add devices)";
 }
 
-/// The mapping that was found for `problem`, as C++, and its prediction, each line of that after `begin`.
+/// The mapping that was found for `problem` and request r, as C++, and its prediction, each line of that after `begin`.
 [[gnu::cold]] inline std::string found_text(const cluster_model& f, const runtime::program& p, const cost::problem& problem,
-                                            const partition::finding& found, std::string_view begin) {
+                                            const partition::request& r, const partition::finding& found,
+                                            std::string_view begin) {
   const auto host = [&](int d) { return std::string(f.setting.cluster.hosts[problem.devices[d].host].name); };
   const auto& devices = found.ranks.devices;
   std::vector<platform::device> written;
@@ -152,7 +181,8 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
     return "rank " + std::to_string(std::find(devices.begin(), devices.end(), d) - devices.begin());
   };
   const std::span<const int> owner(found.ranks.owner.data(), static_cast<std::size_t>(found.ranks.owner.size()));
-  auto table = prediction_table(problem, found.stages, found.expected, name, host);
+  auto table = prediction_table(problem, found.stages, found.expected, name, host) +
+               beside_one_device(f, problem, r, found.expected, devices.size()).text;
   for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1)
     if (table[at] != '\n') table.insert(at, begin);
   return mapping_text(p, owner, written, placement::default_in_flight(devices.size())) + "\n" + table;

@@ -286,10 +286,12 @@ inline std::span<const option> option_table() {
                      "' is not a form of a plan; write --plan, or --plan= with json, steps, dot or svg");
             p.out.plan = static_cast<plan_form>(found - forms.begin());
           }},
-      option{"--search", takes::perhaps, "OBJECTIVE,LIMIT,…", false,
-             "print the best mapping for this program's cluster as C++, and run nothing: throughput (default), latency, "
-             "energy or peak_memory; at_least_fps=N, at_most_latency=MS, memory_limit=MIB; in_order, repeats",
-             [](parsing& p, std::string_view v) { p.out.search = v.empty() ? "throughput" : v; }},
+      option{
+          "--search", takes::perhaps, "OBJECTIVE,LIMIT,…", false,
+          "print the best mapping for this program's cluster as C++, and run nothing: throughput (default), latency, "
+          "energy or peak_memory; at_least_fps=N, at_most_latency=MS, memory_limit=MIB; in_order, repeats; input_at=HOST, "
+          "output_at=HOST, fewest_devices=PERCENT",
+          [](parsing& p, std::string_view v) { p.out.search = v.empty() ? "throughput" : v; }},
       option{"--help", takes::nothing, "", false, "print this", [](parsing& p, std::string_view) { p.out.help = true; }},
       option{"--version", takes::nothing, "", false, "print the version of dice",
              [](parsing& p, std::string_view) { p.out.version = true; }},
