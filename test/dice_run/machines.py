@@ -1,5 +1,5 @@
-"""Recorded hosts: what /proc, /sys and some programs say on boards, as trees of files for DICE_RUN_ROOT and PATH. Texts of the
-Raspberry Pis and the Jetson are as published by their users, shortened to what scripts/check.sh reads."""
+"""Imitated hosts: what /proc, /sys and some programs say on boards, as trees of files for DICE_RUN_ROOT and PATH. The texts follow
+the kernel's formats and are shortened to what scripts/check.sh reads; none was recorded on a board."""
 import os
 import pathlib
 

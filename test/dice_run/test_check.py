@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_check.py DICE_RUN ONNX2HPP MODEL INCLUDE COMPILER: `dice-run check` and `dice-run init` on recorded hosts (machines.py)."""
+"""test_check.py DICE_RUN ONNX2HPP MODEL INCLUDE COMPILER: `dice-run check` and `dice-run init` on imitated hosts (machines.py)."""
 import json
 import os
 import pathlib
