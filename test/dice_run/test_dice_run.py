@@ -263,6 +263,13 @@ class Here(Case):
 
 
 class Usage(Case):
+    def test_commands(self):
+        for words, message in [(('deplyo',), 'there is no command "deplyo"'), (('--jsn',), 'there is no option "--jsn"'),
+                               ((), 'subcommand is required'), (('status', '--jsn'), '--jsn')]:
+            done = subprocess.run([DICE_RUN, *words], stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
+
     def test_packages(self):
         for words, message in [((), 'no packages in . or ./build'), (('-p', 'nothing'), 'there is no folder "nothing"'),
                                (('-p', FOLDER), 'no packages in'), (('-p', ONE, '--ssh', "ssh '"), 'opening quote')]:

@@ -51,6 +51,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
+    const auto unknown = app.remaining();
+    if (app.get_subcommands().empty() && !unknown.empty())
+      throw usage_error(fmt::format("there is no {} {} (see dice-run --help)",
+                                    unknown[0].starts_with('-') ? "option" : "command", quote(unknown[0])));
     throw usage_error(fmt::format("{} (see dice-run --help)", e.what()));
   }
   return exit_code;
