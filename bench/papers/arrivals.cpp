@@ -1,7 +1,7 @@
 // Frames that arrive at a rate, on two hosts: mpirun -n 2 arrivals pipeline|greedy WEIGHTS RATE FRAMES FASTER. They arrive
 // at rank 0. The pipeline cuts the network after layer LAST; greedy gives each whole frame to a free host, to rank FASTER if
 // both are free, or lets it wait for one. Prints frames/s from the first arrival to the last result, and median and 95th
-// percentile of the ms from arrival to result. The hosts must share a clock, as those of test/testbed do. dp defines
+// percentile of the ms from arrival to result. The hosts must share a clock, as those of tools/testbed do. dp defines
 // NETWORK, HEADER and LAST, and includes this.
 #include <dice/engine.hpp>
 

@@ -1,4 +1,4 @@
-"""What the commands of this folder share: networks, programs built for them, and the hosts of test/testbed."""
+"""What the commands of this folder share: networks, programs built for them, and the hosts of tools/testbed."""
 import argparse
 import array
 import json
@@ -15,7 +15,7 @@ ROOT = HERE.parent.parent
 sys.path.append(str(HERE.parent))
 import host  # noqa: E402, F401
 
-TESTBED = ROOT / "test/testbed/testbed"
+TESTBED = ROOT / "tools/testbed/dice-testbed"
 SECONDS = 3  # of each run, about
 NETWORKS = ["resnet18", "resnet50", "resnet101", "densenet121", "mobilenet_v1", "squeezenet1_1", "vgg16", "vgg19", "inception_v3",
             "yolov2_16"]  # those of models.py

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""on_testbed.py PREFIX FOLDER [HOSTS]: a deployment of examples/digits to 4 (or HOSTS) hosts of test/testbed, each with a folder of
+"""on_testbed.py PREFIX FOLDER [HOSTS]: a deployment of examples/digits to 4 (or HOSTS) hosts of tools/testbed, each with a folder of
 its own: packages are unpacked, a job runs, and then everything goes wrong that can, one thing at a time. Prints each message, and
 fails if one does not name its host and cause. By hand: needs root, a minute or two, and dice installed in PREFIX."""
 import json
@@ -14,7 +14,7 @@ import time
 PREFIX, FOLDER = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 COUNT = int(sys.argv[3]) if len(sys.argv) > 3 else 4
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TESTBED = ROOT / 'test/testbed/testbed'
+TESTBED = ROOT / 'tools/testbed/dice-testbed'
 DIGITS = ROOT / 'examples/digits'
 SITE = FOLDER / 'site'
 HOSTS = [f'h{k + 1}' for k in range(COUNT)]

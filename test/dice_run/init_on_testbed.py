@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""init_on_testbed.py PREFIX FOLDER [RATE:DELAY…]: from examples/digits to a job of dice-run on hosts of test/testbed with these links
+"""init_on_testbed.py PREFIX FOLDER [RATE:DELAY…]: from examples/digits to a job of dice-run on hosts of tools/testbed with these links
 (by default 100mbit:1ms 100mbit:1ms 20mbit:3ms 20mbit:3ms; one host for each): `check` finds them within 10 %, and what `init` writes is
 built, deployed and run by the commands of its README. By hand: needs root, some minutes, and dice installed in PREFIX."""
 import json
@@ -13,7 +13,7 @@ import sys
 PREFIX, FOLDER = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 LINKS = [word.split(':') for word in sys.argv[3:]] or [('100mbit', '1ms')] * 2 + [('20mbit', '3ms')] * 2
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TESTBED = ROOT / 'test/testbed/testbed'
+TESTBED = ROOT / 'tools/testbed/dice-testbed'
 HOSTS = [f'h{k + 1}' for k in range(len(LINKS))]
 SSH = f'''#!/bin/sh
 while :; do case $1 in -o) shift 2 ;; --) shift ;; *) break ;; esac; done

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""on_testbed.py DICE_RUN PREFIX FOLDER [HOSTS]: dice-run on 4 (or HOSTS) hosts of test/testbed, each with a folder, processes and an
+"""on_testbed.py DICE_RUN PREFIX FOLDER [HOSTS]: dice-run on 4 (or HOSTS) hosts of tools/testbed, each with a folder, processes and an
 sshd of its own, from another host that only has the packages. First all goes well, then everything goes wrong that can, one thing
 at a time. Prints what each command says, and fails if that, or what is left on the hosts, is not as expected. By hand: needs root,
 openssh-server, three minutes, and dice installed in PREFIX."""

@@ -7,6 +7,8 @@
 #include "dice/advice/prediction.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,6 +17,31 @@
 namespace dice::advice {
 
 namespace detail {
+
+/// The cluster and where the ranks are, from which `dice-testbed try` makes hosts.
+[[gnu::cold]] inline text::json_object cluster_json(const cluster_model& f) {
+  const auto& cluster = f.setting.cluster;
+  text::json_array hosts, links, ranks;
+  for (const auto& h : cluster.hosts)
+    hosts.add(text::json_object().add("host", h.name).add("board", h.board).add("memory_bytes", h.memory));
+  for (int b = 0; b < cluster.size(); ++b)
+    for (int a = 0; a < b; ++a)
+      links.add(text::json_object()
+                    .add("hosts", text::json_array().add(cluster.hosts[a].name).add(cluster.hosts[b].name))
+                    .add("mbit_per_s", cluster.between(a, b).bytes_per_s * 8e-6)
+                    .add("us", cluster.between(a, b).seconds * 1e6));
+  for (std::size_t r = 0; r < f.ranks.size(); ++r) {
+    const auto& host = cluster.hosts[f.ranks[r].on_host];
+    double speed = 0;  // networks a second
+    for (int k = host.first_processor; k < host.first_processor + host.processors; ++k) {
+      const auto& layers = f.setting.seconds[k];
+      speed += cost::share_of(cluster, static_cast<std::size_t>(k), f.ranks[r]) /
+               std::accumulate(layers.begin(), layers.end(), 0.0);
+    }
+    ranks.add(text::json_object().add("rank", r).add("host", host.name).add("network_s", 1 / speed));
+  }
+  return text::json_object().add("hosts", hosts).add("links", links).add("ranks", ranks);
+}
 
 /// The prediction for a plan in which layers have parts, by rank.
 [[gnu::cold]] inline std::string parts_prediction_text(const cluster_model& f, const runtime::program& p, bool json) {
@@ -32,7 +59,12 @@ namespace detail {
     ranks.add(text::json_object().add("rank", r).add("host", host).add("compute_s", computing).add("message_s", messages));
   }
   const auto alone = beside_one_device(f, cost::problem_of(f.setting), {}, found.expected, p.ranks());
-  if (json) return prediction_json(found.expected).add("ranks", ranks).add("best_device_alone", alone.json).json();
+  if (json)
+    return prediction_json(found.expected)
+        .add("ranks", ranks)
+        .add("best_device_alone", alone.json)
+        .add("cluster", cluster_json(f))
+        .json();
   return "\nPredicted on the cluster:\n" + text::table_text(lines, 2) + "\n" + totals_text(found.expected) + alone.text;
 }
 
@@ -69,7 +101,11 @@ namespace detail {
                       .add("compute_s", problem.time(s.device, s.first, s.last))
                       .add("message_s", cost::message_time(problem, stages, k)));
   }
-  return detail::prediction_json(expected).add("stages", of_stages).add("best_device_alone", alone.json).json();
+  return detail::prediction_json(expected)
+      .add("stages", of_stages)
+      .add("best_device_alone", alone.json)
+      .add("cluster", detail::cluster_json(f))
+      .json();
 }
 
 /// cluster_model::advise.

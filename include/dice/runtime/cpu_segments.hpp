@@ -1,15 +1,19 @@
 #pragma once
 
 #include "dice/runtime/arena.hpp"
+#include "dice/runtime/emulated_speed.hpp"
 #include "dice/runtime/kernel_calls.hpp"
 #include "dice/runtime/number_check.hpp"
 #include "dice/runtime/segment_runner.hpp"
 #include "dice/runtime/transfers.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace dice::runtime {
@@ -69,8 +73,9 @@ class cpu_segments final : public segment_runner {
   }
   void compute(const schedule::step& s, std::int64_t frame) {
     io_.clear_team();
-    const auto from = now();
+    const auto from = now(), worked = slower_ > 1 ? thread_time() : 0;
     kernels_.run(s, io_.slot(frame));
+    if (slower_ > 1) last_until(from + static_cast<std::int64_t>(static_cast<double>(thread_time() - worked) * slower_));
     const auto to = now();
     io_.count_computing(to - from);
     io_.note_call(s.group, frame, from, to);
@@ -80,6 +85,16 @@ class cpu_segments final : public segment_runner {
     between_();
   }
 
+  /// Waits, as a slower processor would still compute. What a wait is too long, the next is shorter.
+  void last_until(std::int64_t end) {
+    end -= late_;
+    for (auto left = end - now(); left > 0; left = end - now()) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min<std::int64_t>(left, 200'000)));
+      io_.progress();
+    }
+    late_ = std::min<std::int64_t>(now() - end, 10'000'000);
+  }
+
   const program& program_;
   const schedule::plan_view& plan_;
   const schedule::rank_program& me_;
@@ -87,6 +102,8 @@ class cpu_segments final : public segment_runner {
   kernel_calls& kernels_;
   transfers& io_;
   const bool checks_numbers_;
+  const double slower_ = compute_slower();
+  std::int64_t late_ = 0;
   const std::function<void()> between_;
   std::optional<run> ended_;
 };

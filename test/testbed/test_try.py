@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""test_try.py DICE_TESTBED CLUSTER_APP TOY_APP: a program on the hosts of its cluster, emulated. Without root and network
+namespaces, only what is said before hosts are made."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TESTBED, APP, TOY = (sys.argv.pop(1) for _ in range(3))
+HERE = {**os.environ, "TESTBED_NAME": f"try{os.getpid()}"}
+
+
+def bed(*arguments, code=0):
+    done = subprocess.run([TESTBED, *map(str, arguments)], capture_output=True, text=True, timeout=100, env=HERE)
+    assert done.returncode == code, f"exit status {done.returncode}: {done.stdout}{done.stderr}"
+    return done
+
+
+def why_no_hosts():
+    if os.geteuid() != 0:
+        return "hosts need root"
+    up = subprocess.run([TESTBED, "up", "1", "--wire"], capture_output=True, text=True, env=HERE)
+    subprocess.run([TESTBED, "down"], capture_output=True, env=HERE)
+    return "" if up.returncode == 0 else "hosts cannot be made here: " + up.stderr.strip().splitlines()[-1]
+
+
+class Try(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        header = json.dumps({"__metadata__": dict.fromkeys(["dice_structure", "dice_digest", "model_sha256"], "0" * 64),
+                             "all": {"dtype": "F32", "shape": [1440], "data_offsets": [0, 5760]}})
+        header += " " * (-(len(header) + 8) % 64)
+        self.weights = self.folder / "zeros.safetensors"
+        self.weights.write_bytes(len(header).to_bytes(8, "little") + header.encode() + bytes(5760))
+
+    def test_dry_run_shows_hosts_and_the_command(self):
+        done = bed("try", "--dry-run", "--seconds", 0.1, "--slower", 1000, "--json", self.folder / "out.json", APP, "--weights", self.weights, "--random", 2)
+        self.assertIn("2 hosts, 1000 times slower than stated", done.stderr)
+        self.assertRegex(done.stderr, r"q \(quick\): the whole network takes [\d.]+ ms")
+        # Ranks on their hosts, in order; one thread in place of cores that this machine may not have.
+        self.assertRegex(done.stdout, r"(?s)run -h q mpirun -n 1 --host q \S+/cluster_app --mapping .*dev<0, threads<1>, dice::on<\"q\">>.*"
+                                      r"dev<1, threads<1>, .* --weights \S+ --random 2 : -n 1 --host s ")
+        out = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual([h["host"] for h in out["hosts"]], ["s", "q"])
+        self.assertEqual(out["links"], [{"hosts": ["s", "q"], "mbit_per_s": 4000, "us": 1}])
+        self.assertEqual([rank["host"] for rank in out["ranks"]], ["q", "s"])
+
+    def test_mistakes_are_named(self):
+        self.assertIn("'nothing' is not a program", bed("try", "--dry-run", "nothing", code=1).stderr)
+        self.assertIn("toy_app has no cluster: write it as the third argument of dice::main", bed("try", "--dry-run", TOY, code=1).stderr)
+        self.assertIn("--slower needs a number above 0", bed("try", "--slower", 0, APP, code=2).stderr)
+        self.assertIn("weights file 'nothing' cannot be opened", bed("try", "--dry-run", APP, "--weights", "nothing", code=1).stderr)
+
+    def test_kernels_of_slower_hosts_take_longer(self):
+        def seconds(factor):
+            subprocess.run([APP, "--transport", "in-process", "--weights", self.weights, "--random", "1", "--frames", "20", "--json",
+                            self.folder / "run.json"], env={**os.environ, "DICE_COMPUTE_SLOWER": factor}, check=True, capture_output=True)
+            return 1 / json.loads((self.folder / "run.json").read_text())["frames_per_second"]
+        self.assertGreater(seconds("1000"), 20 * seconds("no number"))
+
+    @unittest.skipIf(why_no_hosts(), why_no_hosts())
+    def test_program_runs_on_emulated_hosts(self):
+        done = bed("try", "--seconds", 0.2, "--slower", 500, "--json", self.folder / "out.json", APP, "--weights", self.weights)
+        self.assertRegex(done.stdout, r"^[\d.e+]+ frames/s, predicted 1\.4\d*e\+05; a single frame takes [\d.]+ ms, predicted 0\.0\d+\n$")
+        out = json.loads((self.folder / "out.json").read_text())
+        self.assertGreater(out["frames_per_s"], 0)
+        for host in out["hosts"]:  # not as fast as this machine, which is the mistake to find
+            self.assertGreater(host["measured_s"], host["network_s"] / 2)
+        self.assertIn("is not up", bed("status", code=1).stderr)
+        done = bed("try", "--seconds", 0.1, "--slower", 500, APP, "--weights", self.weights, "--random", 1, "--frames", 3)
+        self.assertIn("3 frames in", done.stdout)
+        self.assertIn("times are 500 times those of the cluster", done.stderr)
+        self.assertNotIn("is meant for host", done.stderr)  # each rank is where on<> says
+
+
+if __name__ == "__main__":
+    unittest.main()
