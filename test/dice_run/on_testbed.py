@@ -108,13 +108,24 @@ def prepare():
         shutil.copy(FOLDER / 'key.pub', FOLDER / f'{host}.authorized')
         known += f'{host},10.99.0.{host[1:]} ' + ' '.join((FOLDER / f'{host}.key.pub').read_text().split()[:2]) + '\n'
     (FOLDER / 'known_hosts').write_text(known)
-    sh(bed.TESTBED, 'up', len(HOSTS) + 1, '--preset', 'gbe', '--folder', SITE)
+    sh(bed.TESTBED, 'up', len(HOSTS) + 1, '--wire', '--rate', '940mbit', '--delay', '0.15ms', '--folder', SITE)
+    sh(bed.TESTBED, 'shape', LAST, '--rate', '100mbit', '--delay', '1ms')
     for host in HOSTS:
         power_on(host)
     time.sleep(2)
 
 
+def links_are_found():
+    expect('check', [r'^h1 +.* x86_64 ', rf'^h1 – {LAST} '], dice_run('check', '--one-by-one', '--json', FOLDER / 'found.json', limit=400), within=400)
+    for link in json.loads((FOLDER / 'found.json').read_text())['links']:
+        stated = 100 if LAST in link['hosts'] else 940
+        fits = all(abs(link[way] / stated - 1) < 0.1 for way in ('mbit_per_s', 'back_mbit_per_s'))
+        check(f'{"–".join(link["hosts"])}: {link["mbit_per_s"]:.0f} and {link["back_mbit_per_s"]:.0f} Mbit/s, stated {stated}', fits)
+    sh(bed.TESTBED, 'shape', LAST, '--rate', '940mbit', '--delay', '0.15ms')
+
+
 def goes_well():
+    links_are_found()
     expect('deploy', [rf'^{LAST}: \d+ of \d+ files copied', r'is now on all'], dice_run('deploy'))
     expect('deploy again copies nothing', [r'already, in .*; 0 B copied'], dice_run('deploy'))
     expect('start', [r'numbers runs on'], dice_run('start', '--', '--random', '1', '--frames', '1000000000'))
@@ -220,7 +231,7 @@ def cut_while_copying(before, big):
                            f'{bed.TESTBED} cut {LAST}']):
         expect('deploy, the cable is cut', [rf'{LAST}: ', 'goes on with what has been copied'], dice_run('deploy', packages=big), code=1)
     sh(bed.TESTBED, 'restore', LAST)
-    sh(bed.TESTBED, 'shape', LAST, '--preset', 'gbe')
+    sh(bed.TESTBED, 'shape', LAST, '--rate', '940mbit')
     check('nothing was switched', versions() == before, versions())
     time.sleep(20)  # the lock of the deploy that was cut
     expect('deploy again', [rf'{LAST}: [12] of', 'is now on all'], dice_run('deploy', packages=big))
