@@ -48,6 +48,7 @@ echo "[1,0]<stdout>:frames arrive: $*"
 case $* in
 *--fail*) echo "[1,1]<stderr>:numbers: error: rank 1 (host b): there are no weights"; exit 1 ;;
 *--quick*) exit 0 ;;
+*--die5*) echo "PRTE has lost communication with a remote daemon."; echo "  Remote daemon: [prterun-a-9@0,1] on node b"; exit 0 ;;
 *--die*) sleep 1; echo "  Remote daemon: [[1,0],2] on node b"; exit 1 ;;
 esac
 stop() {

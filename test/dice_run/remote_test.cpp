@@ -1,6 +1,7 @@
 #include "remote.hpp"
 
 #include "diagnostics.hpp"
+#include "job_log.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,6 +33,15 @@ TEST(Remote, SplitsTheCommandOfSsh) {
 TEST(Remote, RefusesNamesThatAreNoHosts) {
   for (const auto* name : {"", "-oProxyCommand=x", "a\nb"}) EXPECT_THROW(remote::require_name(name), usage_error) << name;
   EXPECT_NO_THROW(remote::require_name("user@board-1.local"));
+}
+
+TEST(JobLog, NamesTheRanksOfOpenMpi4And5) {
+  for (const auto* line :
+       {"Mon May  4 10:08:43 2026[1,2]<stdout>:16 frames", "[Mon May  4 10:08:43 2026][1,2]<stdout>: 16 frames"})
+    EXPECT_EQ(named(parse_log_line(line), {"pc", "pi", "pi5"}, "pc"), "pi5 #2    | Mon May  4 10:08:43 2026 16 frames");
+  const std::string after_the_end = std::string(1, '\0') + "2026-05-04 10:08:43 dice-run: the job has ended after 2 s";
+  EXPECT_EQ(named(parse_log_line(after_the_end), {"pc", "pi"}, "pc"),
+            "dice-run  | 2026-05-04 10:08:43 the job has ended after 2 s");
 }
 
 }  // namespace

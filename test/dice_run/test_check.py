@@ -94,11 +94,16 @@ class Check(Recorded):
         self.assertEqual(self.said.stderr.count('error: '), 2)
 
     def test_warnings_do_not_fail(self):
-        self.hosts(a={**machines.PI4, 'clock': 5, 'disk': 500000}, b={**machines.PI4, 'hostname': 'raspberrypi'})
-        found = self.check('a', 'b')
+        self.hosts(a={**machines.PI4, 'clock': 5, 'disk': 500000}, b={**machines.PI4, 'hostname': 'raspberrypi'},
+                   c={**machines.PI4, 'libraries': 'libmpi.so.40'})
+        machines.write(self.folder / 'hosts/d.local', 'd', machines.PI4)
+        found = self.check('a', 'b', 'c', 'd.local')
         self.assertAlmostEqual(found['a']['clock_offset_ms'], 5000, delta=500)
-        for text in (r"a: its clock is 5\.\d s ahead", 'a: only 488 MiB of disk', 'b: it calls itself "raspberrypi"'):
+        for text in (r"a: its clock is 5\.\d s ahead", 'a: only 488 MiB of disk', r'b: it calls itself "raspberrypi".*set-hostname b,',
+                     r'd.local: it calls itself "d".*, with this name in /etc/hosts', r'c: there is no libboost_mpi.*1\.74\.0; 13: .*1\.83\.0\)',
+                     r'c: there is no libgomp', r'c: there is no libstb'):
             self.assertRegex(self.said.stderr, text)
+        self.assertEqual(len(self.json['warnings']), 7)
 
     def test_connections_are_measured(self):
         self.hosts(a=machines.PI4, b=machines.PI4)

@@ -195,6 +195,7 @@ class Job(Case):
         self.assertIn('the job has failed: numbers: error: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
         self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
         self.assertIn('ended already, without an error', self.dice_run('start', '--', '--quick'))
+        self.assertIn('the connection to b was lost', self.dice_run('start', '--', '--die5', code=1))
         HOSTS.behave('b', 'refuses')
         self.assertIn('b: it refuses', self.dice_run('start', code=1))
         self.assertIn('not reached: b: it refuses', self.dice_run('status', code=1))

@@ -33,8 +33,10 @@ void find_in_host(const host_facts& h, bool alone, std::vector<finding>& out) {
   struct library {
     const char *name, *package;
   };
-  for (const auto& [name, package] :
-       {library{"libmpi", "libopenmpi3"}, {"libboost_mpi", "libboost-mpi1.74.0"}, {"libgomp", "libgomp1"}})
+  for (const auto& [name, package] : {library{"libmpi", "openmpi-bin"},
+                                      {"libboost_mpi", "libboost-mpi1.74.0; 13: libboost-mpi1.83.0"},
+                                      {"libgomp", "libgomp1"},
+                                      {"libstb", "libstb0; programs built without stb do not need it"}})
     if (std::ranges::none_of(h.libraries, [&](const auto& l) { return l.starts_with(std::string(name) + ".so"); }))
       warning(
           fmt::format("there is no {}, which programs need; install the package NAME-BOARD.deb, or the library (Debian: {})",
@@ -50,9 +52,13 @@ void find_in_host(const host_facts& h, bool alone, std::vector<finding>& out) {
         std::abs(h.clock_offset), h.clock_offset > 0 ? "ahead of" : "behind"));
   if (!alone && h.hostname != h.host && h.host != "localhost")
     warning(
-        fmt::format("it calls itself {}; if jobs are started there, name it so in the cluster, or give it this name "
-                    "(hostnamectl set-hostname {}): mpirun takes another name for another machine",
-                    quote(h.hostname), sh_quote(h.host)));
+        fmt::format("it calls itself {}; if jobs are started there, name it so in the cluster{}: mpirun takes another "
+                    "name for another machine",
+                    quote(h.hostname),
+                    h.host == h.hostname + ".local"
+                        ? ", with this name in /etc/hosts of all hosts"
+                        : fmt::format(", or give it this name (hostnamectl set-hostname {0}, and {0} in its /etc/hosts)",
+                                      sh_quote(h.host))));
   if (!alone && h.host == "localhost")
     error(fmt::format("other hosts cannot reach it by this name; use {}", quote(h.hostname)));
 }

@@ -35,11 +35,13 @@ std::string reason_in(std::span<const std::string> lines) {
   return last;
 }
 
-log_line parse_log_line(const std::string& line) {
-  static const std::regex tagged("^([^\\[]*)\\[\\d+,(\\d+)\\]<std(?:out|err|diag)>: ?(.*)$"),
+log_line parse_log_line(const std::string& given) {
+  // Open MPI 5 has the time in brackets, and may end with a zero byte.
+  const auto line = given.substr(std::min(given.find_first_not_of('\0'), given.size()));
+  static const std::regex tagged("^(?:([^\\[]*)|\\[([^\\]]*)\\])\\[\\d+,(\\d+)\\]<std(?:out|err|diag)>: ?(.*)$"),
       own("^(\\S+ \\S+) dice-run: (.*)$");
   std::smatch found;
-  if (std::regex_match(line, found, tagged)) return {found[1], std::stoi(found[2]), false, found[3]};
+  if (std::regex_match(line, found, tagged)) return {found[1].str() + found[2].str(), std::stoi(found[3]), false, found[4]};
   if (std::regex_match(line, found, own)) return {found[1], -1, true, found[2]};
   return {"", -1, false, line};
 }

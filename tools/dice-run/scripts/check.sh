@@ -42,7 +42,7 @@ has mpirun && mpirun --version 2>&1 | while read -r line; do echo "mpirun $line"
 echo "glibc $(getconf GNU_LIBC_VERSION 2>/dev/null)"
 PATH=$PATH:/sbin:/usr/sbin
 has ldconfig && ldconfig -p | while read -r name rest; do
-  case $name in libmpi.so.* | libboost_mpi.so.* | libboost_serialization.so.* | libgomp.so.* | libstdc++.so.*) echo "library $name" ;; esac
+  case $name in libmpi.so.* | libboost_mpi.so.* | libboost_serialization.so.* | libgomp.so.* | libstb.so.* | libstdc++.so.*) echo "library $name" ;; esac
 done
 has perl && echo "perl yes"
 has rsync && echo "rsync yes"
@@ -54,7 +54,7 @@ for i in 1 2 3; do echo "fill $(dd if=/dev/zero of=/dev/null bs=64M count=4 2>&1
 agent=${OMPI_MCA_plm_rsh_agent:-ssh -o BatchMode=yes -o ConnectTimeout=5}
 i=0
 for host; do
-  (said=$(timeout 15 $agent "$host" true 2>&1 </dev/null) && echo "reaches $i" || echo "refused $i $(echo "$said" | tail -n 1)") &
+  (said=$(timeout 15 $agent "$host" true 2>&1 </dev/null) && echo "reaches $i" || echo "refused $i $(echo "$said" | tr -d '\r' | tail -n 1)") &
   i=$((i + 1))
 done
 wait

@@ -16,6 +16,7 @@ trap : TERM INT
 while :; do
   began=$(date +%s)
   note "starts version $version"
+  before=$(wc -c <log)
   "$run" "$@" </dev/null &
   child=$!
   save running
@@ -26,6 +27,8 @@ while :; do
   done
   child=
   ended=$(date +%s)
+  # mpirun of Open MPI 5 also exits with 0 if it has lost a host.
+  case $code$(tail -c "+$((before + 1))" log | tail -n 40) in 0*"lost communication with a remote daemon"*) code=1 ;; esac
   if [ -e stop ]; then
     note "stopped after $((ended - began)) s"
     save stopped
