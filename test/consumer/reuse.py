@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """reuse.py COMMANDS COMPILER ARGUMENT…: compiles; but if another build has compiled the same source with the same arguments, its
-object is copied instead. COMMANDS is that build's compile_commands.json."""
+object is copied instead. COMMANDS is that build's compile_commands.json. Arguments that do not change objects may differ."""
 import json
 import os
 import pathlib
@@ -15,7 +15,7 @@ def split(words):
     for word in words:
         if word in ("-o", "-MF", "-MT"):
             files[word] = next(words)
-        elif word != "-MD":
+        elif word not in ("-MD", "-w") and not word.startswith("--param=ggc-"):
             said.append(word)
     return said, files.get("-o"), files.get("-MF")
 
