@@ -109,6 +109,8 @@ int check(const common_options& common, const check_options& given) {
     names = plan.hosts;
     if (place.empty()) place = plan.folder;
   }
+  for (const auto& file : {given.json, given.cluster})
+    if (!file.empty()) dice::files::require_writable(file);  // better now than after the measurements
   const auto cluster = survey(remote(common.ssh), names, place, given.without_links, given.one_by_one);
   if (common.ssh.dry_run) return 0;
   const auto findings = findings_of(cluster);
@@ -147,8 +149,8 @@ cluster_facts survey(const remote& hosts, const words& names, const std::string&
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     out.hosts[i] = ask_host(hosts, names[i], out.place, others);
   });
-  if (without_links || hosts.dry_run()) return out;
-  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  if (without_links) return out;
+  const bool terminal = ::isatty(STDERR_FILENO) != 0 && !hosts.dry_run();
   out.links = measure_links(hosts, out.hosts, one_by_one, [&](std::size_t done, std::size_t total) {
     if (terminal) fmt::print(stderr, "\rdice-run: measures connections, {} of {} rounds ", done + 1, total);
   });

@@ -68,7 +68,9 @@ std::string name_from(const std::string& text) {
 std::string namespace_from(std::string name) {
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-  return std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "net_" + name : name;
+  static const std::vector<std::string> of_the_project{"cluster", "deployment", "machines", "plan"};
+  const bool taken = std::isdigit(static_cast<unsigned char>(name[0])) != 0 || std::ranges::count(of_the_project, name) != 0;
+  return taken ? "net_" + name : name;
 }
 
 void require_deployment_name(const std::string& name) {
@@ -85,20 +87,28 @@ void require_deployment_name(const std::string& name) {
         "{} is taken by a file of packages or a target of CMake; give the deployment another --name", quote(name)));
 }
 
-/// Throws run_error, with onnx2hpp's messages, if the model cannot be converted.
-void require_converts(const std::string& onnx2hpp, const fs::path& model, const std::string& name, bool show) {
+/// The namespace, and header, of the converted model: `name`, or another if this one has a meaning in C++. Throws run_error,
+/// with onnx2hpp's messages, if the model cannot be converted.
+std::string converted_name(const std::string& onnx2hpp, const fs::path& model, const std::string& name,
+                           const remote::settings& hosts) {
   words command{onnx2hpp.empty() ? "onnx2hpp" : onnx2hpp};
   if (const auto beside = own_folder() / "onnx2hpp"; onnx2hpp.empty() && fs::exists(beside)) command[0] = beside.string();
-  command.insert(command.end(), {model.string(), "--name", name, "--list-layers"});
-  if (show) fmt::print(stderr, "+ {}\n", fmt::join(command, " "));
-  outcome result;
-  try {
-    result = process(command).finish();
-  } catch (const run_error&) {
-    throw run_error(fmt::format("there is no converter {}; name one with --onnx2hpp FILE", quote(command[0])));
+  command.insert(command.end(), {model.string(), "--list-layers", "--name", ""});
+  outcome first;
+  for (const auto& tried : {name, "net_" + name}) {
+    command.back() = tried;
+    if (hosts.verbose || hosts.dry_run) remote::show(command);
+    if (hosts.dry_run) return tried;
+    outcome result;
+    try {
+      result = process(command).finish();
+    } catch (const run_error&) {
+      throw run_error(fmt::format("there is no converter {}; name one with --onnx2hpp FILE", quote(command[0])));
+    }
+    if (result.ok()) return tried;
+    if (tried == name) first = std::move(result);
   }
-  if (result.ok()) return;
-  auto said = lines_of(result.err);
+  auto said = lines_of(first.err);
   said.push_back("nothing was written, because onnx2hpp does not convert the model");
   throw run_error(std::move(said));
 }
@@ -241,8 +251,7 @@ int init(const common_options& common, init_options given) {
   if (std::error_code none; fs::exists(folder, none) && (!fs::is_directory(folder, none) || !fs::is_empty(folder, none)))
     throw usage_error(fmt::format("{} exists, and is not an empty folder; nothing is overwritten: name another FOLDER",
                                   quote(folder.string())));
-  const auto network = namespace_from(given.name);
-  require_converts(given.onnx2hpp, model, network, common.ssh.verbose || common.ssh.dry_run);
+  const auto network = converted_name(given.onnx2hpp, model, namespace_from(given.name), common.ssh);
   const bool alone = given.hosts.empty();
   if (alone) {
     char name[256] = "";

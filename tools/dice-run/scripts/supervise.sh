@@ -16,7 +16,7 @@ trap : TERM INT
 while :; do
   began=$(date +%s)
   note "starts version $version"
-  "$run" "$@" </dev/null &
+  "$run" "$@" </dev/null 9>&- &
   child=$!
   save running
   while :; do
@@ -44,7 +44,7 @@ while :; do
   count=$((count + 1))
   note "starts again in $delay s (restart $count of $restarts)"
   save waiting
-  sleep "$delay" &
+  sleep "$delay" 9>&- &
   wait $!
   if [ -e stop ]; then
     note "stopped"
