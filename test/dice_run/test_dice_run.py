@@ -245,6 +245,16 @@ class Job(Case):
         self.assertEqual(self.phase(), 'lost')
         self.assertIn('was killed, or a was restarted', self.dice_run('status'))
 
+    def test_containers_are_left_alone(self):
+        pid = HOSTS.on('b', f"""cd "{FOLDER}" && mkdir root && PATH=$PATH:/usr/sbin && exec unshare --mount sh -c '
+            mount -t tmpfs x root && mkdir -p root/usr root/old "root/$0" && mount --rbind /usr root/usr && cp -r "$0/.dice-run" "root/$0" &&
+            for l in lib lib64; do [ ! -L "/$l" ] || ln -s "usr/$l" "root/$l"; done && cd root && pivot_root . old &&
+            "$0"/.dice-run/numbers/[0-9a-f]*/numbers 1000 >old/dev/null 2>&1 & echo $!' "{HOSTS.site}" """).strip()
+        running = f'sleep 0.3; readlink /proc/{pid}/exe'
+        self.assertIn('.dice-run/numbers/', HOSTS.on('b', running))
+        self.assertIn('does not run', self.dice_run('stop'))
+        self.assertIn('.dice-run/numbers/', HOSTS.on('b', f'{running}; kill {pid}'))
+
     def test_foreground(self):
         with self.begin('start', '--foreground') as run:
             self.assertIn('runs on 2 hosts', run.stdout.readline())

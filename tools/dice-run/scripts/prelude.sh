@@ -25,7 +25,12 @@ processes() {
   for p in /proc/[0-9]*; do
     line=
     read -r line <"$p/cmdline"
-    case $line in *"$job"*) echo "${p#/proc/}"; continue ;; esac
-    [ -z "$line" ] || case $(readlink "$p/exe") in "$real"/*) echo "${p#/proc/}" ;; esac
+    case $line in
+      '') continue ;;
+      *"$job"*) ;;
+      *) case $(readlink "$p/exe") in "$real"/*) ;; *) continue ;; esac ;;
+    esac
+    # In a container, these are names of other files.
+    if [ ! -d "$p/root/" ] || [ "$p/root" -ef / ]; then echo "${p#/proc/}"; fi
   done 2>/dev/null
 }
