@@ -125,6 +125,9 @@ class Deploy(Case):
         self.dice_run('deploy')
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers.packed x && echo damaged >x && mv x numbers.packed; chmod -x run')
         self.assertIn('b: 1 of 6 files copied', self.dice_run('deploy'))
+        HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run"')
+        self.assertIn('b: numbers is not deployed', self.dice_run('start', code=1))
+        self.assertIn('b: 6 of 6 files copied', self.dice_run('deploy'))
         self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && cat numbers.packed && [ -x run ] && echo yes'), 'weightsyes\n')
 
     def test_6_locks(self):

@@ -16,8 +16,8 @@ lock_job() {
   exec 9>>"$base/job.lock" || exit 1
   flock -n 9 || fail "$name runs already; dice-run stop ends it"
 }
-# The version that a link leads to.
-version_of() { [ ! -L "$1" ] || { v=$(readlink "$1") && echo "${v##*/}"; }; }
+# The version that a link leads to, if it is there.
+version_of() { [ ! -L "$1" ] || [ ! -d "$1" ] || { v=$(readlink "$1") && echo "${v##*/}"; }; }
 # The ids of this deployment's processes: they run its files, or name the job in their command lines (mpirun, its daemons, their
 # ssh, the supervisor).
 processes() {
