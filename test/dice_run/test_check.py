@@ -89,6 +89,12 @@ class Check(Recorded):
                          (['a', 'c'], 'Permission denied (publickey).', False))
         self.assertIn('// gone was not reached.', (self.folder / 'cluster.hpp').read_text())
 
+    def test_one_machine_under_two_names(self):
+        one = {**machines.PI4, 'hostname': 'pi', 'boot': '7d1c'}
+        self.hosts(pi=one, **{'10.0.0.2': one, 'other': {**one, 'hostname': 'other'}})
+        self.check('pi', '10.0.0.2', 'other', code=1)
+        self.assertEqual(self.json['errors'], ['10.0.0.2: it is the same machine as pi; name each machine once'])
+
     def test_no_host_can_start_a_job(self):
         self.hosts(a={**machines.PI4, 'refused': ['b']}, b={**machines.PI4, 'refused': ['a']})
         self.check('a', 'b', code=1)

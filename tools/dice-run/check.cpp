@@ -57,6 +57,15 @@ void find_in_host(const host_facts& h, bool alone, std::vector<finding>& out) {
     error(fmt::format("other hosts cannot reach it by this name; use {}", quote(h.hostname)));
 }
 
+/// Emulated hosts share a running system, but no hostname.
+void find_twins(const std::vector<host_facts>& hosts, std::vector<finding>& out) {
+  for (auto b = hosts.begin(); b != hosts.end(); ++b)
+    if (const auto a = std::ranges::find_if(
+            hosts, [&](const auto& h) { return !h.boot.empty() && h.boot == b->boot && h.hostname == b->hostname; });
+        a < b)
+      out.push_back({true, fmt::format("{}: it is the same machine as {}; name each machine once", b->host, a->host)});
+}
+
 void find_versions(const std::vector<host_facts>& hosts, std::vector<finding>& out) {
   std::map<std::string, std::vector<std::string>> with;
   for (const auto& h : hosts)
@@ -169,6 +178,7 @@ std::vector<std::string> starting_hosts(const cluster_facts& cluster) {
 std::vector<finding> findings_of(const cluster_facts& cluster) {
   std::vector<finding> out;
   for (const auto& h : cluster.hosts) find_in_host(h, cluster.hosts.size() == 1, out);
+  find_twins(cluster.hosts, out);
   find_versions(cluster.hosts, out);
   find_ssh(cluster, out);
   for (const auto& l : cluster.links)

@@ -86,6 +86,7 @@ void read_facts(std::string_view printed, const std::vector<std::string>& others
     if (key == "hostname") out.hostname = value;
     if (key == "architecture") out.architecture = value;
     if (key == "user") out.user = value;
+    if (key == "boot") out.boot = value;
     if (key == "address") out.address = value;
     if (key == "system" && value.starts_with("PRETTY_NAME=")) {
       out.system = value.substr(12);
