@@ -141,6 +141,7 @@ class Init(Recorded):
             self.assertIn('sysroot board orin sysroot\n', project['README.md'])  # which has the oldest libraries
             self.assertIn('-DDICE_SYSROOT=sysroot', project['README.md'])
         self.assertIn('dice::best_mapping<numbers::network, machines,', project['plan.hpp'])
+        self.assertIn('ONNX "../', lists)  # or else the project could not move
         model = lists.split('ONNX "')[1].split('"')[0]
         self.assertTrue(os.path.samefile(self.folder / 'mine' / model, MODEL))
 
@@ -158,6 +159,8 @@ class Init(Recorded):
             network = 'net_' + name.replace(' ', '_')
             plan = (self.folder / name.replace(' ', '-') / 'plan.hpp').read_text()
             self.assertTrue(f'#include "{network}.hpp"' in plan and f'<{network}::network' in plan, plan)
+        self.run_tool('init', MODEL, 'sized', '--name', 'sized', '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'pi', '-i', 'picture:1x1x8x8')
+        self.assertIn(' INPUT "picture:1x1x8x8")', (self.folder / 'sized/CMakeLists.txt').read_text())
         said = self.run_tool('init', 'class.onnx', 'new', '--dry-run', '--onnx2hpp', './no such').stderr
         self.assertIn("+ './no such' class.onnx --list-layers --name class", said)
 

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 namespace dice_run {
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 
 struct init_options {
   std::string model, folder, name, onnx2hpp;
-  words hosts;
+  words hosts, inputs, dims;  ///< the latter as for onnx2hpp
   bool without_links = false, one_by_one = false;
 };
 
@@ -89,11 +90,14 @@ void require_deployment_name(const std::string& name) {
 
 /// The namespace, and header, of the converted model: `name`, or another if this one has a meaning in C++. Throws run_error,
 /// with onnx2hpp's messages, if the model cannot be converted.
-std::string converted_name(const std::string& onnx2hpp, const fs::path& model, const std::string& name,
-                           const remote::settings& hosts) {
-  words command{onnx2hpp.empty() ? "onnx2hpp" : onnx2hpp};
-  if (const auto beside = own_folder() / "onnx2hpp"; onnx2hpp.empty() && fs::exists(beside)) command[0] = beside.string();
-  command.insert(command.end(), {model.string(), "--list-layers", "--name", ""});
+std::string converted_name(const init_options& given, const std::string& name, const remote::settings& hosts) {
+  words command{given.onnx2hpp.empty() ? "onnx2hpp" : given.onnx2hpp};
+  if (const auto beside = own_folder() / "onnx2hpp"; given.onnx2hpp.empty() && fs::exists(beside))
+    command[0] = beside.string();
+  command.insert(command.end(), {given.model, "--list-layers"});
+  for (const auto& input : given.inputs) command.insert(command.end(), {"-i", input});
+  for (const auto& dim : given.dims) command.insert(command.end(), {"-d", dim});
+  command.insert(command.end(), {"--name", ""});
   outcome first;
   for (const auto& tried : {name, "net_" + name}) {
     command.back() = tried;
@@ -123,7 +127,7 @@ std::string cmake_string(const std::string& text) {
   return out + "\"";
 }
 
-std::string lists_text(const std::string& name, const std::string& network, const std::string& model,
+std::string lists_text(const init_options& given, const std::string& network, const std::string& model,
                        const std::vector<board_kind>& kinds) {
   std::string boards;
   utsname here{};
@@ -142,6 +146,9 @@ std::string lists_text(const std::string& name, const std::string& network, cons
                           k.cross ? " TOOLCHAIN aarch64-linux-gnu.cmake" : "");
   }
   if (!boards.empty()) boards = "# How programs for the boards of cluster.hpp are compiled.\n" + boards;
+  std::string sizes;
+  for (const auto& input : given.inputs) sizes += " INPUT " + cmake_string(input);
+  for (const auto& dim : given.dims) sizes += " DIM " + cmake_string(dim);
   return fmt::format(R"(# Made by dice-run init. README.md says what to do with it.
 cmake_minimum_required(VERSION 3.25)
 project({0} VERSION 1.0 LANGUAGES CXX)
@@ -151,10 +158,10 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-{3}dice_add_network({1} ONNX {2})
+{3}dice_add_network({1} ONNX {2}{4})
 dice_add_deployment({0} NETWORK {1} PLAN plan.hpp)
 )",
-                     name, network, cmake_string(model), boards);
+                     given.name, network, cmake_string(model), boards, sizes);
 }
 
 std::string plan_text(const std::string& name, const std::string& network) {
@@ -251,7 +258,7 @@ int init(const common_options& common, init_options given) {
   if (std::error_code none; fs::exists(folder, none) && (!fs::is_directory(folder, none) || !fs::is_empty(folder, none)))
     throw usage_error(fmt::format("{} exists, and is not an empty folder; nothing is overwritten: name another FOLDER",
                                   quote(folder.string())));
-  const auto network = converted_name(given.onnx2hpp, model, namespace_from(given.name), common.ssh);
+  const auto network = converted_name(given, namespace_from(given.name), common.ssh);
   const bool alone = given.hosts.empty();
   if (alone) {
     char name[256] = "";
@@ -274,8 +281,8 @@ int init(const common_options& common, init_options given) {
           fmt::format("{}: this machine does not compile for {}; run dice-run init on a machine of this architecture",
                       cluster.hosts[k.hosts.front()].host, cluster.hosts[k.hosts.front()].architecture));
   std::error_code outside;
-  auto path = fs::proximate(fs::canonical(model), fs::weakly_canonical(folder), outside);
-  write_project(folder, {{"CMakeLists.txt", lists_text(given.name, network, path.string(), kinds)},
+  auto path = fs::proximate(fs::canonical(model), fs::weakly_canonical(fs::absolute(folder)), outside);
+  write_project(folder, {{"CMakeLists.txt", lists_text(given, network, path.string(), kinds)},
                          {"cluster.hpp", header},
                          {"plan.hpp", plan_text(given.name, network)},
                          {"README.md", readme_text(given.name, cluster, kinds)}});
@@ -298,6 +305,11 @@ void add_init(CLI::App& app, const common_options& common, int& exit_code) {
   command->add_option("--name", given->name, "The deployment's name (default: from the model's)")->type_name("NAME");
   command->add_option("--onnx2hpp", given->onnx2hpp, "The converter (default: the one beside this program, or on the PATH)")
       ->type_name("FILE");
+  for (const auto& [name, values, what] :
+       {std::tuple{"-i,--input", &given->inputs, "NAME:SHAPE"}, {"-d,--dimension", &given->dims, "SYMBOL=N"}})
+    command->add_option(name, *values, "As for onnx2hpp, for a model that leaves sizes open (may be repeated)")
+        ->type_name(what)
+        ->allow_extra_args(false);
   command->add_flag("--no-links", given->without_links, "Do not measure the connections: take Gigabit Ethernet");
   command->add_flag("--one-by-one", given->one_by_one, "Measure one connection at a time");
   command->callback([&exit_code, &common, given] { exit_code = init(common, *given); });
