@@ -7,6 +7,7 @@
 #include "dice/app/rank.hpp"
 #include "dice/channels/channels.hpp"
 #include "dice/partition/partition.hpp"
+#include "dice/runtime/other_mapping.hpp"
 
 #include "sample.hpp"
 
@@ -233,6 +234,18 @@ struct zeros {
   static constexpr std::string_view digest = sample::network::weights.structure;
   static constexpr std::array<double, sample::network::size> ms{};
 };
+
+TEST(explain, programs_without_other_mappings_do_not_hear_of_the_option) {
+  const auto run = run_of<on_slow>(1);
+  auto p = assembly::program_of<sample::network, on_slow>;
+  for (const bool can : {false, true}) {
+    p.remap = nullptr;
+    if (can) p.remap = [](const runtime::program&, std::string_view) { return runtime::owned_mapping{}; };
+    const auto text = advice::advised(app::cluster_model_of<sample::network, on_slow, lab>, p, run).advice;
+    EXPECT_EQ(text.find("--mapping") != std::string::npos, can) << text;
+    EXPECT_EQ(text.find("the plan's header") == std::string::npos, can) << text;
+  }
+}
 
 TEST(explain, nothing_is_better_than_no_time) {
   using still = cluster<host<"s", board<"still", ram<1_GiB>, processor<threads<1>, profile<zeros>>>>>;

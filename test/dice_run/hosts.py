@@ -27,6 +27,11 @@ case $what in
 refuses) say "user@$host: Permission denied (publickey)." ;;
 changed) say "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!" ;;
 closed) say "ssh: connect to host $host port 22: Connection refused" ;;
+prints) echo "Welcome to $host"; enter "$@" ;;
+is) host=$bytes; enter "$@" ;;
+interrupts) # dice-run, at its N-th connection
+  [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || kill -INT $PPID
+  enter "$@" ;;
 unknown) say "ssh: Could not resolve hostname $host: Name or service not known" ;;
 fills) # the disk, after dice-run has looked
   case $* in rsync*) ;; *) enter "$@" ;; esac
@@ -43,10 +48,12 @@ esac
 # Options: --fail and --quick end it, --die ends it after a second, --deaf does not end in order.
 RUN = r'''#!/bin/sh
 F=FOLDER
+[ -n "$AGAIN" ] || AGAIN=1 exec "$0" "$@" $MPIRUN_OPTIONS # with the name of the job, as mpirun
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
+[ "$1" != --measure ] || { echo figures >"$2"; exit; }
 echo "[1,0]<stdout>:frames arrive: $*"
 case $* in
-*--fail*) echo "[1,1]<stderr>:numbers: error: rank 1 (host b): there are no weights"; exit 1 ;;
+*--fail*) printf '[1,1]<stderr>:numbers: error: rank 1 (host b): there are no weights \377\n'; exit 1 ;;
 *--quick*) exit 0 ;;
 *--die5*) echo "PRTE has lost communication with a remote daemon."; echo "  Remote daemon: [prterun-a-9@0,1] on node b"; exit 0 ;;
 *--die*) sleep 1; echo "  Remote daemon: [[1,0],2] on node b"; exit 1 ;;

@@ -44,6 +44,8 @@ def write(folder, name, machine):
         put(f'bin/{name}', f'#!/bin/sh\n{text}\n', 0o755)
 
     put('proc/sys/kernel/hostname', machine.get('hostname', name) + '\n')
+    if 'boot' in machine:
+        put('proc/sys/kernel/random/boot_id', machine['boot'])
     put('proc/cpuinfo', machine['cpuinfo'])
     put('proc/meminfo', f'MemTotal:       {machine["memory"]} kB\nMemFree:        1 kB\n')
     for key in ('model', 'compatible'):
@@ -68,7 +70,7 @@ def write(folder, name, machine):
         program('date', f'exec /bin/date -d "{machine["clock"]} seconds" "$@"')
     # In place of ssh between hosts.
     refused = ' | '.join(machine.get('refused', [])) or '-'
-    program('between', f'case $1 in {refused}) echo "Permission denied (publickey)." >&2; exit 255 ;; esac')
+    program('between', f'case $1 in {refused}) printf "Permission denied (publickey).\\r\\n" >&2; exit 255 ;; esac')
 
 
 SSH = '''#!/bin/sh

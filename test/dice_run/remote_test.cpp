@@ -25,6 +25,10 @@ TEST(Remote, ScriptsReadNoInput) {
   EXPECT_EQ(result.status, 3);
 }
 
+TEST(Remote, AHostThatPrintsForEverIsGivenUp) {
+  EXPECT_EQ(failure_of("a", remote({}).run("localhost", "exec yes")), "a: it prints without an end");
+}
+
 TEST(Remote, SplitsTheCommandOfSsh) {
   EXPECT_EQ(split_words("ssh  -F 'my file' -o \"a b\"c"), (words{"ssh", "-F", "my file", "-o", "a bc"}));
   EXPECT_THROW(split_words("ssh 'x"), usage_error);

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -88,10 +89,24 @@ class Check(Recorded):
                          (['a', 'c'], 'Permission denied (publickey).', False))
         self.assertIn('// gone was not reached.', (self.folder / 'cluster.hpp').read_text())
 
+    def test_one_machine_under_two_names(self):
+        one = {**machines.PI4, 'hostname': 'pi', 'boot': '7d1c'}
+        self.hosts(pi=one, **{'10.0.0.2': one, 'other': {**one, 'hostname': 'other'}})
+        self.check('pi', '10.0.0.2', 'other', code=1)
+        self.assertEqual(self.json['errors'], ['10.0.0.2: it is the same machine as pi; name each machine once'])
+
     def test_no_host_can_start_a_job(self):
         self.hosts(a={**machines.PI4, 'refused': ['b']}, b={**machines.PI4, 'refused': ['a']})
         self.check('a', 'b', code=1)
         self.assertEqual(self.said.stderr.count('error: '), 2)
+
+    def test_dry_run_shows_also_the_measurements(self):
+        self.hosts(a=machines.PI4, b=machines.PI4)
+        said = self.run_tool('check', 'a', 'b', '--dry-run', '--json', 'out.json')
+        self.assertRegex(said.stderr, r"-- b 'sh -s'(.|\n)* serve (.|\n)*-- a 'sh -s'(.|\n)* connect \w+ PORT b")
+        self.assertEqual((said.stdout, (self.folder / 'out.json').exists()), ('', False))
+        said = self.run_tool('check', 'gone', '--json', 'missing/out.json', code=1).stderr  # before hosts are asked
+        self.assertTrue("'missing/out.json' cannot be written" in said and 'does not answer' not in said, said)
 
     def test_warnings_do_not_fail(self):
         self.hosts(a={**machines.PI4, 'clock': 5, 'disk': 500000}, b={**machines.PI4, 'hostname': 'raspberrypi'},
@@ -131,6 +146,7 @@ class Init(Recorded):
             self.assertIn('sysroot board orin sysroot\n', project['README.md'])  # which has the oldest libraries
             self.assertIn('-DDICE_SYSROOT=sysroot', project['README.md'])
         self.assertIn('dice::best_mapping<numbers::network, machines,', project['plan.hpp'])
+        self.assertIn('ONNX "../', lists)  # or else the project could not move
         model = lists.split('ONNX "')[1].split('"')[0]
         self.assertTrue(os.path.samefile(self.folder / 'mine' / model, MODEL))
 
@@ -139,6 +155,19 @@ class Init(Recorded):
         self.init('--hosts', 'pi', '--name', 'numbers')
         if os.uname().machine == 'x86_64':
             self.assertIn('sysroot debian sysroot\n', (self.folder / 'numbers/README.md').read_text())
+
+    def test_names_of_models(self):
+        self.hosts(pi=machines.PI4)
+        for name in ('cluster', 'class', '2 nets'):  # a header of the project, a word of C++, no name in C++
+            shutil.copy(MODEL, self.folder / f'{name}.onnx')
+            self.run_tool('init', f'{name}.onnx', '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'pi')
+            network = 'net_' + name.replace(' ', '_')
+            plan = (self.folder / name.replace(' ', '-') / 'plan.hpp').read_text()
+            self.assertTrue(f'#include "{network}.hpp"' in plan and f'<{network}::network' in plan, plan)
+        self.run_tool('init', MODEL, 'sized', '--name', 'sized', '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'pi', '-i', 'picture:1x1x8x8')
+        self.assertIn(' INPUT "picture:1x1x8x8")', (self.folder / 'sized/CMakeLists.txt').read_text())
+        said = self.run_tool('init', 'class.onnx', 'new', '--dry-run', '--onnx2hpp', './no such').stderr
+        self.assertIn("+ './no such' class.onnx --list-layers --name class", said)
 
     def test_this_machine_alone(self):
         self.init('--name', 'numbers')

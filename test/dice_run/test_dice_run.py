@@ -45,6 +45,10 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout)
         return done.stdout
 
+    def begin(self, *words):
+        return subprocess.Popen([DICE_RUN, '-p', ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
     def versions(self):
         return [(host['current'], host['previous']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]
 
@@ -91,7 +95,7 @@ class Deploy(Case):
     def test_3_all_or_nothing(self):
         before = self.versions()
         for what, message in {'refuses': 'b: it refuses this user\'s key; let it in: ssh-copy-id b', 'unknown': 'b: this name is unknown',
-                              'changed': 'b: its host key has changed', 'cuts 20': 'b: the connection was cut',
+                              'changed': 'b: its host key has changed', 'prints': 'b: its shell prints "Welcome to b"', 'cuts 20': 'b: the connection was cut',
                               'fills': 'b: the disk of'}.items():
             HOSTS.behave('b', what)
             said = self.dice_run('deploy', code=1, packages=TWO)
@@ -112,11 +116,18 @@ class Deploy(Case):
         self.assertIn('b: ', said := self.dice_run('deploy', code=1, packages=TWO))
         self.assertEqual([v[0] for v in self.versions()], [v[0] for v in before], said)
         HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run/numbers/current.new"')
+        (HOSTS.folder / 'ssh.log').unlink()
+        HOSTS.behave('b', 'interrupts 5')  # while both switch: it ends with one version everywhere
+        self.dice_run('deploy', packages=TWO)
+        self.assertEqual(len(set(self.versions())), 1)
 
     def test_5_repairs(self):
         self.dice_run('deploy')
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers.packed x && echo damaged >x && mv x numbers.packed; chmod -x run')
         self.assertIn('b: 1 of 6 files copied', self.dice_run('deploy'))
+        HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run"')
+        self.assertIn('b: numbers is not deployed', self.dice_run('start', code=1))
+        self.assertIn('b: 6 of 6 files copied', self.dice_run('deploy'))
         self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && cat numbers.packed && [ -x run ] && echo yes'), 'weightsyes\n')
 
     def test_6_locks(self):
@@ -127,6 +138,8 @@ class Deploy(Case):
             HOSTS.on('a', f'ln -sfn "{gone}" {lock}')
             self.dice_run('deploy')
         self.assertLocked(False)
+        HOSTS.behave('b', 'is a')
+        self.assertIn('b: another host of this deployment is the same machine', self.dice_run('deploy', code=1))
 
     def test_7_folders_of_others(self):
         packages = ['-p', str(ONE), '--ssh', shlex.quote(str(HOSTS.ssh))]
@@ -134,9 +147,16 @@ class Deploy(Case):
             done = subprocess.run([DICE_RUN, *packages, '--to', folder, 'deploy'], stderr=subprocess.PIPE, text=True)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
-        HOSTS.on('b', f'rm "{HOSTS.site}/numbers" && mkdir "{HOSTS.site}/numbers"')
-        self.assertIn('is there already, and dice-run has not made it', self.dice_run('deploy', code=1))
-        HOSTS.on('b', f'rmdir "{HOSTS.site}/numbers"')
+        for made in ('mkdir', 'ln -s numbers-1.2'):
+            HOSTS.on('b', f'rm "{HOSTS.site}/numbers"; {made} "{HOSTS.site}/numbers"')
+            self.assertIn('is there already, and dice-run has not made it', self.dice_run('deploy', code=1))
+            HOSTS.on('b', f'rm -d "{HOSTS.site}/numbers"')
+        if os.geteuid() == 0:
+            HOSTS.on('b', f'chown 1000 "{HOSTS.site}/.dice-run"')  # made in /tmp before dice-run did
+            for command in ('deploy', 'start', 'bench'):
+                self.assertRegex(self.dice_run(command, '--from', 'b', code=1) if command == 'start' else self.dice_run(command, code=1),
+                                 r'\.dice-run belongs to|not deployed')
+            HOSTS.on('b', f'chown 0 "{HOSTS.site}/.dice-run"')
         self.dice_run('deploy')
 
     def test_8_full_disk(self):
@@ -179,7 +199,10 @@ class Job(Case):
         return [sum(p['rank'] for p in host['processes']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]
 
     def test_start_and_stop(self):
-        self.assertIn('numbers runs on 2 hosts, started on a', self.dice_run('start', '--', '--x', "it's; $HOME"))
+        both = [self.begin('start', '--', '--x', "it's; $HOME") for _ in range(2)]
+        said = ''.join(run.communicate()[0] for run in both)
+        self.assertEqual(sorted(run.returncode for run in both), [0, 1], said)
+        self.assertIn('numbers runs on 2 hosts, started on a', said)
         self.assertEqual(self.ranks(), [1, 1])
         self.assertIn("a #0     | frames arrive: --x it's; $HOME", self.dice_run('logs'))
         self.assertIn('runs already, started on a', self.dice_run('start', code=1))
@@ -194,6 +217,9 @@ class Job(Case):
     def test_failures_have_reasons(self):
         self.assertIn('the job has failed: numbers: error: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
         self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
+        self.assertIn('there are no weights', json.loads(self.dice_run('status', '--json'))['job']['last_failure'])
+        HOSTS.on('a', f'echo junk >"{HOSTS.site}/.dice-run/numbers/job/state"')
+        self.assertIn('job/state on a is damaged', self.dice_run('status'))
         self.assertIn('ended already, without an error', self.dice_run('start', '--', '--quick'))
         self.assertIn('the connection to b was lost', self.dice_run('start', '--', '--die5', code=1))
         HOSTS.behave('b', 'refuses')
@@ -223,14 +249,34 @@ class Job(Case):
         self.assertEqual(self.phase(), 'lost')
         self.assertIn('was killed, or a was restarted', self.dice_run('status'))
 
+    def test_containers_are_left_alone(self):
+        pid = HOSTS.on('b', f"""cd "{FOLDER}" && mkdir root && PATH=$PATH:/usr/sbin && exec unshare --mount sh -c '
+            mount -t tmpfs x root && mkdir -p root/usr root/old "root/$0" && mount --rbind /usr root/usr && cp -r "$0/.dice-run" "root/$0" &&
+            for l in lib lib64; do [ ! -L "/$l" ] || ln -s "usr/$l" "root/$l"; done && cd root && pivot_root . old &&
+            "$0"/.dice-run/numbers/[0-9a-f]*/numbers 1000 >old/dev/null 2>&1 & echo $!' "{HOSTS.site}" """).strip()
+        running = f'sleep 0.3; readlink /proc/{pid}/exe'
+        self.assertIn('.dice-run/numbers/', HOSTS.on('b', running))
+        self.assertIn('does not run', self.dice_run('stop'))
+        self.assertIn('.dice-run/numbers/', HOSTS.on('b', f'{running}; kill {pid}'))
+
     def test_foreground(self):
-        with subprocess.Popen([DICE_RUN, '-p', ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'start', '--foreground'],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+        with self.begin('start', '--foreground') as run:
             self.assertIn('runs on 2 hosts', run.stdout.readline())
             self.assertIn('starts version', run.stdout.readline())
             run.send_signal(signal.SIGINT)
             self.assertIn('no process of it is left', run.communicate(timeout=30)[0])
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
+        for command in (('start', '--foreground'), ('bench',)):
+            with self.begin(*command) as run:
+                self.assertTrue(until((HOSTS.folder / 'wanted').exists))
+                run.send_signal(signal.SIGINT)  # before all ranks have run for two seconds
+                self.assertIn('no process of it is left', said := run.communicate(timeout=30)[0])
+            self.assertEqual((run.returncode, self.ranks()), (1, [0, 0]), said)
+
+    def test_files_are_fetched(self):
+        self.dice_run('measure', '-o', 'a:b.json')
+        self.assertEqual((FOLDER / 'a:b.json').read_text(), 'figures\n')
+        self.assertIn("'missing/x.json' cannot be written", self.dice_run('measure', '-o', 'missing/x.json', code=1))
 
 
 class Here(Case):
@@ -276,17 +322,32 @@ class Usage(Case):
                                (('-p', FOLDER), 'no packages in'), (('-p', ONE, '--ssh', "ssh '"), 'opening quote')]:
             done = subprocess.run([DICE_RUN, *words, 'status'], cwd=FOLDER, stderr=subprocess.PIPE, text=True)
             self.assertIn(message, done.stderr)
-            self.assertIn(done.returncode, (1, 2))
+            self.assertEqual(done.returncode, 2)
         done = subprocess.run([DICE_RUN, 'status', '--dry-run'], cwd=ONE.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         (ONE.parent / 'other-packages').mkdir()
         done = subprocess.run([DICE_RUN, 'status'], cwd=ONE.parent, stderr=subprocess.PIPE, text=True)
         self.assertIn('several deployments: numbers-packages, other-packages', done.stderr)
+        for name, content, code, message in [('app', '', 1, 'cannot read'), ('app', '-np 1 ./numbers\n', 1, 'have 2 ranks, but the file app'),
+                                             ('manifest.json', None, 1, 'is no name')]:
+            top = HOSTS.packages('damaged')
+            for host in NAMES:
+                file = top / host / 'numbers' / name
+                file.write_text(file.read_text().replace('"numbers"', r'"n\u001b[31m"') if content is None else content)
+            self.assertIn(message, self.dice_run('status', code=code, packages=top))
         manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
         manifest.write_text(manifest.read_text().replace('"app"', '"../app"'))
         self.assertIn('is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
         shutil.rmtree(manifest.parents[1])
         self.assertIn('the package with rank 1 is missing', self.dice_run('status', code=1, packages=manifest.parents[2]))
+
+    def test_folder_of_the_deployment(self):
+        top = HOSTS.packages('placed')
+        for host in NAMES:
+            (top / host / 'numbers/app').write_text('-np 1 -wdir /opt/my site/numbers ./numbers\n' * 2)
+        done = subprocess.run([DICE_RUN, '-p', top, '--ssh', shlex.quote(str(HOSTS.ssh)), 'status', '--json'], capture_output=True, text=True)
+        self.assertEqual(json.loads(done.stdout)['folder'], '/opt/my site', done.stderr)
+        self.assertIn('was built for the folder "/opt/my site"', self.dice_run('status', code=2, packages=top))
 
 
 if __name__ == '__main__':

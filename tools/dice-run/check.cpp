@@ -63,6 +63,15 @@ void find_in_host(const host_facts& h, bool alone, std::vector<finding>& out) {
     error(fmt::format("other hosts cannot reach it by this name; use {}", quote(h.hostname)));
 }
 
+/// Emulated hosts share a running system, but no hostname.
+void find_twins(const std::vector<host_facts>& hosts, std::vector<finding>& out) {
+  for (auto b = hosts.begin(); b != hosts.end(); ++b)
+    if (const auto a = std::ranges::find_if(
+            hosts, [&](const auto& h) { return !h.boot.empty() && h.boot == b->boot && h.hostname == b->hostname; });
+        a < b)
+      out.push_back({true, fmt::format("{}: it is the same machine as {}; name each machine once", b->host, a->host)});
+}
+
 void find_versions(const std::vector<host_facts>& hosts, std::vector<finding>& out) {
   std::map<std::string, std::vector<std::string>> with;
   for (const auto& h : hosts)
@@ -115,6 +124,8 @@ int check(const common_options& common, const check_options& given) {
     names = plan.hosts;
     if (place.empty()) place = plan.folder;
   }
+  for (const auto& file : {given.json, given.cluster})
+    if (!file.empty()) dice::files::require_writable(file);  // better now than after the measurements
   const auto cluster = survey(remote(common.ssh), names, place, given.without_links, given.one_by_one);
   if (common.ssh.dry_run) return 0;
   const auto findings = findings_of(cluster);
@@ -153,8 +164,8 @@ cluster_facts survey(const remote& hosts, const words& names, const std::string&
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     out.hosts[i] = ask_host(hosts, names[i], out.place, others);
   });
-  if (without_links || hosts.dry_run()) return out;
-  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  if (without_links) return out;
+  const bool terminal = ::isatty(STDERR_FILENO) != 0 && !hosts.dry_run();
   out.links = measure_links(hosts, out.hosts, one_by_one, [&](std::size_t done, std::size_t total) {
     if (terminal) fmt::print(stderr, "\rdice-run: measures connections, {} of {} rounds ", done + 1, total);
   });
@@ -173,6 +184,7 @@ std::vector<std::string> starting_hosts(const cluster_facts& cluster) {
 std::vector<finding> findings_of(const cluster_facts& cluster) {
   std::vector<finding> out;
   for (const auto& h : cluster.hosts) find_in_host(h, cluster.hosts.size() == 1, out);
+  find_twins(cluster.hosts, out);
   find_versions(cluster.hosts, out);
   find_ssh(cluster, out);
   for (const auto& l : cluster.links)

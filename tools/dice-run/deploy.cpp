@@ -4,6 +4,7 @@
 #include "scripts.hpp"
 #include "site.hpp"
 
+#include "dice/text/print.hpp"
 #include "dice/text/table.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,9 @@
 
 #include <unistd.h>
 #include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
 
 namespace dice_run {
 
@@ -35,8 +39,9 @@ prepared read(const package& p, const outcome& result) {
     const auto value = line.substr(std::min(line.size(), line.find(' ') + 1));
     if (line.starts_with("folder ")) out.folder = value;
     if (line.starts_with("current ")) out.current = value;
-    if (line.starts_with("free ")) out.free = std::stoll(value);
-    if (line.starts_with("missing ")) out.missing.push_back(value), out.bytes += file_of(p, value).bytes;
+    if (line.starts_with("free ")) out.free = std::atoll(value.c_str());
+    if (line.starts_with("missing ") && std::ranges::count(p.files, value, &package_file::name) > 0)
+      out.missing.push_back(value), out.bytes += file_of(p, value).bytes;
     if (line == "running") out.running = true;
   }
   return out;
@@ -112,8 +117,25 @@ struct versions {
   std::string current, previous;
 };
 
+/// While it lives, neither this program nor those that it starts end by Ctrl-C and the like.
+class uninterrupted {
+ public:
+  uninterrupted() {
+    for (std::size_t i = 0; i < signals.size(); ++i) before_[i] = std::signal(signals[i], SIG_IGN);
+  }
+  uninterrupted(const uninterrupted&) = delete;
+  ~uninterrupted() {
+    for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], before_[i]);
+  }
+
+ private:
+  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
+  std::array<void (*)(int), signals.size()> before_{};
+};
+
 /// All hosts get the versions `to`, or, if one of them fails, all get those of `before` back.
 void switch_all(const site& s, const std::vector<versions>& before, const std::vector<versions>& to) {
+  const uninterrupted until_all_have_one_version;
   const auto point_to = [&](const std::vector<versions>& all) {
     return failures(s.plan.hosts, s.run_all(scripts::point, [&](std::size_t i) {
       return words{all[i].current, all[i].previous};
@@ -185,7 +207,8 @@ int rollback(const common_options& common) {
   std::vector<versions> before, to;
   for (const auto& h : states) before.push_back({h.current, h.previous}), to.push_back({h.previous, h.current});
   switch_all(s, before, to);
-  fmt::print("{} {} is now on all hosts, and {} is the previous version\n", s.plan.name, to[0].current, to[0].previous);
+  dice::text::print(fmt::format("{} {} is now on all hosts, and {} is the previous version\n", s.plan.name, to[0].current,
+                                to[0].previous));
   if (std::ranges::any_of(states, [](const auto& h) { return !h.processes.empty(); }))
     report("warning", "a job is running, with the version that it was started with; dice-run stop and start change it");
   return 0;

@@ -17,6 +17,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   while (!text.empty()) {
     const auto end = text.find('\n');
     out.emplace_back(text.substr(0, end));
+    if (out.back().ends_with('\r')) out.back().pop_back();  // of ssh's messages
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return out;

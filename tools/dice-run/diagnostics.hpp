@@ -27,7 +27,7 @@ void report(std::string_view kind, std::string_view text);
 /// Text from anywhere in quotes, made safe for a terminal.
 std::string quote(std::string_view text);
 
-/// The lines of `text`, without their line breaks; the last need not have one.
+/// The lines of `text`, without their line breaks (\n or \r\n); the last need not have one.
 std::vector<std::string> lines_of(std::string_view text);
 
 }  // namespace dice_run

@@ -22,19 +22,33 @@ namespace {
 std::string run_and_fetch(const site& s, const words& options,
                           const std::vector<std::pair<std::string, std::string>>& fetched) {
   const auto& host = s.plan.host_of_rank[0];
+  for (const auto& [there, here] : fetched)
+    if (!s.hosts.dry_run()) dice::files::require_writable(here);  // better now than after the run
   const auto version = require_ready(s.survey(), s);
-  constexpr const char* script = R"sh(rm -rf "$base/bench" && mkdir -p "$base/bench" || exit 1
+  constexpr const char* script = R"sh(require_ours
+lock_job
+rm -rf "$base/bench" && mkdir -p "$base/bench" && echo $$ >"$base/bench/pid" || exit 1
 MPIRUN_OPTIONS="$1 --mca dice_run_job $job" run=$base/$2/run
 export MPIRUN_OPTIONS
 shift 2
-exec "$run" "$@")sh";
+exec "$run" "$@" 9>&-)sh";
   const char* mpirun = std::getenv("MPIRUN_OPTIONS");
   words arguments{mpirun != nullptr ? mpirun : "", version};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  const auto result = s.run(host, script, arguments);
+  const interruption ends_the_job;
+  std::string page;
+  const auto result =
+      s.hosts.stream(host, site::with_prelude(script), s.with_place(std::move(arguments)), [&](std::string_view text) {
+        page += text;
+        return !interruption::happened();
+      });
+  if (interruption::happened()) {
+    stop_job(s);
+    throw run_error("interrupted; nothing was fetched");
+  }
   if (!result.failure.empty()) throw run_error(failure_of(host, result));
   if (!result.ok()) {
-    dice::text::print(result.out);
+    dice::text::print(page);
     const auto said = reason_in(lines_of(result.err));
     throw run_error(
         fmt::format("the job has failed: {}", said.empty() ? fmt::format("exit status {}", result.status) : said));
@@ -43,7 +57,7 @@ exec "$run" "$@")sh";
     const auto copied = s.hosts.fetch(host, there, here);
     if (!copied.ok()) throw run_error(failure_of(host, copied));
   }
-  return result.out;
+  return page;
 }
 
 /// A file of the job on the host of rank 0.
@@ -54,7 +68,8 @@ std::string there(const site& s, const std::string& name) {
 int bench(const common_options& common, int frames, const std::string& folder) {
   const site s(common);
   const std::filesystem::path here = folder.empty() ? s.plan.name + "-bench" : folder;
-  if (!s.hosts.dry_run()) std::filesystem::create_directories(here);
+  if (std::error_code shown_when_files_are_written; !s.hosts.dry_run())
+    std::filesystem::create_directories(here, shown_when_files_are_written);
   std::vector<std::pair<std::string, std::string>> files;
   for (const char* name : {"figures.json", "trace.json"}) files.emplace_back(there(s, name), here / name);
   const auto page = run_and_fetch(s,

@@ -86,6 +86,7 @@ void read_facts(std::string_view printed, const std::vector<std::string>& others
     if (key == "hostname") out.hostname = value;
     if (key == "architecture") out.architecture = value;
     if (key == "user") out.user = value;
+    if (key == "boot") out.boot = value;
     if (key == "address") out.address = value;
     if (key == "system" && value.starts_with("PRETTY_NAME=")) {
       out.system = value.substr(12);
@@ -135,7 +136,8 @@ host_facts ask_host(const remote& hosts, const std::string& host, const std::str
   arguments.insert(arguments.end(), others.begin(), others.end());
   const auto begin = steady_clock::now();
   auto script = hosts.start(host, scripts::check, arguments);
-  const bool ready = script.read_line(20) == "ready";
+  out.failure = hosts.obstacle(host, script, "ready");
+  const bool ready = out.failure.empty();
   out.ssh_seconds = duration<double>(steady_clock::now() - begin).count();
   // The shortest of some round trips says the time there most exactly.
   for (int i = 0; ready && i < 5; ++i) {
@@ -148,12 +150,10 @@ host_facts ask_host(const remote& hosts, const std::string& host, const std::str
     out.clock_error = half;
     out.clock_offset = real(value) - duration<double>(asked.time_since_epoch()).count() - half;
   }
+  if (!ready || hosts.dry_run()) return out;
   script.write("go\n");
   const auto result = hosts.end(host, script);
-  if (hosts.dry_run()) return out;
   out.failure = result.failure;
-  if (out.failure.empty() && !ready)
-    out.failure = result.err.empty() ? "its shell runs no script; try ssh HOST sh" : "its shell says: " + result.err;
   if (out.failure.empty()) read_facts(result.out, others, out);
   return out;
 }

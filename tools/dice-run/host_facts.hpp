@@ -26,6 +26,7 @@ struct host_facts {
   double clock_offset = 0;  ///< its clock minus this machine's, in s
   double clock_error = 0;   ///< of clock_offset, at most, in s
   std::string hostname, architecture, user, address, system, model, cpu, tegra;
+  std::string boot;  ///< an id of its running system
   std::vector<std::string> compatible, flags, gpus, libraries;
   std::vector<core_facts> cores;
   std::int64_t memory = 0, disk_free = 0;  ///< bytes

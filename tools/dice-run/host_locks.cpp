@@ -18,8 +18,8 @@ void host_locks::lock(const site& s, std::size_t host) {
   ::gethostname(name, sizeof name - 1);
   const auto me = fmt::format("process {} on {}", ::getpid(), name);
   auto holder = s.hosts.start(s.plan.hosts[host], site::with_prelude(scripts::lock), s.with_place({me}));
-  if (holder.read_line(30) != "locked" && !s.hosts.dry_run())
-    throw run_error(failure_of(s.plan.hosts[host], s.hosts.end(s.plan.hosts[host], holder)));
+  if (const auto why = s.hosts.obstacle(s.plan.hosts[host], holder, "locked"); !why.empty())
+    throw run_error(fmt::format("{}: {}", s.plan.hosts[host], why));
   const std::lock_guard one(guard_);
   holders_.push_back(std::move(holder));
 }

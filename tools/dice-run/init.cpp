@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 namespace dice_run {
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 
 struct init_options {
   std::string model, folder, name, onnx2hpp;
-  words hosts;
+  words hosts, inputs, dims;  ///< the latter as for onnx2hpp
   bool without_links = false, one_by_one = false;
 };
 
@@ -68,7 +69,9 @@ std::string name_from(const std::string& text) {
 std::string namespace_from(std::string name) {
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-  return std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "net_" + name : name;
+  static const std::vector<std::string> of_the_project{"cluster", "deployment", "machines", "plan"};
+  const bool taken = std::isdigit(static_cast<unsigned char>(name[0])) != 0 || std::ranges::count(of_the_project, name) != 0;
+  return taken ? "net_" + name : name;
 }
 
 void require_deployment_name(const std::string& name) {
@@ -85,20 +88,31 @@ void require_deployment_name(const std::string& name) {
         "{} is taken by a file of packages or a target of CMake; give the deployment another --name", quote(name)));
 }
 
-/// Throws run_error, with onnx2hpp's messages, if the model cannot be converted.
-void require_converts(const std::string& onnx2hpp, const fs::path& model, const std::string& name, bool show) {
-  words command{onnx2hpp.empty() ? "onnx2hpp" : onnx2hpp};
-  if (const auto beside = own_folder() / "onnx2hpp"; onnx2hpp.empty() && fs::exists(beside)) command[0] = beside.string();
-  command.insert(command.end(), {model.string(), "--name", name, "--list-layers"});
-  if (show) fmt::print(stderr, "+ {}\n", fmt::join(command, " "));
-  outcome result;
-  try {
-    result = process(command).finish();
-  } catch (const run_error&) {
-    throw run_error(fmt::format("there is no converter {}; name one with --onnx2hpp FILE", quote(command[0])));
+/// The namespace, and header, of the converted model: `name`, or another if this one has a meaning in C++. Throws run_error,
+/// with onnx2hpp's messages, if the model cannot be converted.
+std::string converted_name(const init_options& given, const std::string& name, const remote::settings& hosts) {
+  words command{given.onnx2hpp.empty() ? "onnx2hpp" : given.onnx2hpp};
+  if (const auto beside = own_folder() / "onnx2hpp"; given.onnx2hpp.empty() && fs::exists(beside))
+    command[0] = beside.string();
+  command.insert(command.end(), {given.model, "--list-layers"});
+  for (const auto& input : given.inputs) command.insert(command.end(), {"-i", input});
+  for (const auto& dim : given.dims) command.insert(command.end(), {"-d", dim});
+  command.insert(command.end(), {"--name", ""});
+  outcome first;
+  for (const auto& tried : {name, "net_" + name}) {
+    command.back() = tried;
+    if (hosts.verbose || hosts.dry_run) remote::show(command);
+    if (hosts.dry_run) return tried;
+    outcome result;
+    try {
+      result = process(command).finish();
+    } catch (const run_error&) {
+      throw run_error(fmt::format("there is no converter {}; name one with --onnx2hpp FILE", quote(command[0])));
+    }
+    if (result.ok()) return tried;
+    if (tried == name) first = std::move(result);
   }
-  if (result.ok()) return;
-  auto said = lines_of(result.err);
+  auto said = lines_of(first.err);
   said.push_back("nothing was written, because onnx2hpp does not convert the model");
   throw run_error(std::move(said));
 }
@@ -113,7 +127,7 @@ std::string cmake_string(const std::string& text) {
   return out + "\"";
 }
 
-std::string lists_text(const std::string& name, const std::string& network, const std::string& model,
+std::string lists_text(const init_options& given, const std::string& network, const std::string& model,
                        const std::vector<board_kind>& kinds) {
   std::string boards;
   utsname here{};
@@ -132,6 +146,9 @@ std::string lists_text(const std::string& name, const std::string& network, cons
                           k.cross ? " TOOLCHAIN aarch64-linux-gnu.cmake" : "");
   }
   if (!boards.empty()) boards = "# How programs for the boards of cluster.hpp are compiled.\n" + boards;
+  std::string sizes;
+  for (const auto& input : given.inputs) sizes += " INPUT " + cmake_string(input);
+  for (const auto& dim : given.dims) sizes += " DIM " + cmake_string(dim);
   return fmt::format(R"(# Made by dice-run init. README.md says what to do with it.
 cmake_minimum_required(VERSION 3.25)
 project({0} VERSION 1.0 LANGUAGES CXX)
@@ -141,10 +158,10 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-{3}dice_add_network({1} ONNX {2})
+{3}dice_add_network({1} ONNX {2}{4})
 dice_add_deployment({0} NETWORK {1} PLAN plan.hpp)
 )",
-                     name, network, cmake_string(model), boards);
+                     given.name, network, cmake_string(model), boards, sizes);
 }
 
 std::string plan_text(const std::string& name, const std::string& network) {
@@ -241,8 +258,7 @@ int init(const common_options& common, init_options given) {
   if (std::error_code none; fs::exists(folder, none) && (!fs::is_directory(folder, none) || !fs::is_empty(folder, none)))
     throw usage_error(fmt::format("{} exists, and is not an empty folder; nothing is overwritten: name another FOLDER",
                                   quote(folder.string())));
-  const auto network = namespace_from(given.name);
-  require_converts(given.onnx2hpp, model, network, common.ssh.verbose || common.ssh.dry_run);
+  const auto network = converted_name(given, namespace_from(given.name), common.ssh);
   const bool alone = given.hosts.empty();
   if (alone) {
     char name[256] = "";
@@ -265,8 +281,8 @@ int init(const common_options& common, init_options given) {
           fmt::format("{}: this machine does not compile for {}; run dice-run init on a machine of this architecture",
                       cluster.hosts[k.hosts.front()].host, cluster.hosts[k.hosts.front()].architecture));
   std::error_code outside;
-  auto path = fs::proximate(fs::canonical(model), fs::weakly_canonical(folder), outside);
-  write_project(folder, {{"CMakeLists.txt", lists_text(given.name, network, path.string(), kinds)},
+  auto path = fs::proximate(fs::canonical(model), fs::weakly_canonical(fs::absolute(folder)), outside);
+  write_project(folder, {{"CMakeLists.txt", lists_text(given, network, path.string(), kinds)},
                          {"cluster.hpp", header},
                          {"plan.hpp", plan_text(given.name, network)},
                          {"README.md", readme_text(given.name, cluster, kinds)}});
@@ -289,6 +305,11 @@ void add_init(CLI::App& app, const common_options& common, int& exit_code) {
   command->add_option("--name", given->name, "The deployment's name (default: from the model's)")->type_name("NAME");
   command->add_option("--onnx2hpp", given->onnx2hpp, "The converter (default: the one beside this program, or on the PATH)")
       ->type_name("FILE");
+  for (const auto& [name, values, what] :
+       {std::tuple{"-i,--input", &given->inputs, "NAME:SHAPE"}, {"-d,--dimension", &given->dims, "SYMBOL=N"}})
+    command->add_option(name, *values, "As for onnx2hpp, for a model that leaves sizes open (may be repeated)")
+        ->type_name(what)
+        ->allow_extra_args(false);
   command->add_flag("--no-links", given->without_links, "Do not measure the connections: take Gigabit Ethernet");
   command->add_flag("--one-by-one", given->one_by_one, "Measure one connection at a time");
   command->callback([&exit_code, &common, given] { exit_code = init(common, *given); });

@@ -13,8 +13,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <thread>
 
 namespace dice_run {
@@ -28,23 +30,17 @@ struct start_options {
   words program;
 };
 
-const std::string& value(const std::map<std::string, std::string>& job, const std::string& key) {
-  static const std::string none;
-  const auto at = job.find(key);
-  return at == job.end() ? none : at->second;
-}
-
-/// Waits until all ranks have run for two seconds, the job has ended, or some twenty seconds have passed. Returns the exit
-/// code.
+/// Waits until all ranks have run for two seconds, the job has ended, some twenty seconds have passed, or a signal comes
+/// that an interruption awaits. Returns the exit code.
 int wait_until_up(const site& s, const std::string& starter) {
   using clock = std::chrono::steady_clock;
   const auto begin = clock::now();
   std::string missing;
-  while (clock::now() - begin < std::chrono::seconds(20)) {
+  while (clock::now() - begin < std::chrono::seconds(20) && !interruption::happened()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     const auto all = s.survey();
     const auto& first = *std::ranges::find(all, starter, &host_state::host);
-    const auto& phase = value(first.job, "phase");
+    const auto phase = first.of_job("phase");
     if (phase == "ended") {
       fmt::print("the job has ended already, without an error; dice-run logs shows its output\n");
       return 0;
@@ -63,6 +59,7 @@ int wait_until_up(const site& s, const std::string& starter) {
       return 0;
     }
   }
+  if (interruption::happened()) return 1;
   report("warning", fmt::format("the job runs, but not yet on {}; dice-run logs -f and dice-run status show more", missing));
   return 0;
 }
@@ -82,17 +79,39 @@ int start(const common_options& common, const start_options& opts) {
     return words{s.plan.hosts[i], starter};
   });
   require_all(s.plan.hosts, results);
-  require_all({starter}, std::vector{s.run(starter, scripts::start, arguments)});
+  std::optional<interruption> ends_the_job;
+  if (opts.foreground) ends_the_job.emplace();
+  const auto started = s.run(starter, scripts::start, arguments);
+  if (!interruption::happened()) require_all({starter}, std::vector{started});
   if (s.hosts.dry_run()) return 0;
   const int up = wait_until_up(s, starter);
   if (!opts.foreground) return up;
-  if (!print_log(s, starter, 1000000, true)) return std::max(1, stop_job(s));
+  if (!interruption::happened()) print_log(s, starter, 1000000, true);
+  if (interruption::happened()) return std::max(1, stop_job(s));
   const auto all = s.survey();
   const auto* last = site::job_of(all);
-  return last != nullptr && value(last->job, "phase") == "ended" ? 0 : 1;
+  return last != nullptr && last->of_job("phase") == "ended" ? 0 : 1;
 }
 
 }  // namespace
+
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+}  // namespace
+
+interruption::interruption() {
+  interrupted = 0;
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
+}
+
+interruption::~interruption() {
+  interrupted = 0;
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+}
+
+bool interruption::happened() { return interrupted != 0; }
 
 std::string require_ready(const std::vector<host_state>& all, const site& s) {
   if (s.hosts.dry_run()) return s.plan.version;

@@ -5,12 +5,21 @@
 
 namespace dice_run {
 
+/// While it lives, SIGINT and SIGTERM do not end this program; only one at a time.
+class interruption {
+ public:
+  interruption();
+  interruption(const interruption&) = delete;
+  ~interruption();
+  static bool happened();  ///< whether such a signal has come
+};
+
 /// Why the job's last failed run did so, from its log on `host`, or "".
 std::string reason_on(const site& s, const std::string& host);
 
-/// Prints the last `lines` lines of the log on `host`, with names; with `follow` also those that come, until the job or a
-/// signal (SIGINT, SIGTERM) ends. Returns false after a signal.
-bool print_log(const site& s, const std::string& host, int lines, bool follow);
+/// Prints the last `lines` lines of the log on `host`, with names; with `follow` also those that come, until the job ends or
+/// an interruption happens.
+void print_log(const site& s, const std::string& host, int lines, bool follow);
 
 /// Ends the job and all its processes on all hosts. Returns the exit code.
 int stop_job(const site& s);

@@ -7,6 +7,13 @@
 
 namespace dice_run {
 
+namespace {
+
+// std::regex takes stack for each character of what it matches, and lines come from anywhere.
+constexpr std::size_t longest = 1000;
+
+}  // namespace
+
 std::string reason_in(std::span<const std::string> lines) {
   static const std::regex lost("Remote daemon: .* on node (\\S+)"), signal("mpirun noticed that process rank .*"),
       ssh("ssh: (connect to|Could not resolve).*|.*Permission denied \\(.*|Host key verification failed.*");
@@ -15,7 +22,7 @@ std::string reason_in(std::span<const std::string> lines) {
   bool in_paragraph = false;
   for (const auto& line : lines) {
     const auto parsed = parse_log_line(line);
-    const auto& text = parsed.text;
+    const auto text = parsed.text.substr(0, longest);
     if (parsed.supervisor || text.empty()) continue;
     if (std::regex_search(text, found, lost))
       return fmt::format("the connection to {} was lost: check its power and its cable", found[1].str());
@@ -26,8 +33,8 @@ std::string reason_in(std::span<const std::string> lines) {
     if (error.empty() && text.find("error: ") != std::string::npos) error = text;
     if (of_ssh.empty() && std::regex_search(text, found, ssh)) of_ssh = found[0];
     if (of_signal.empty() && std::regex_search(text, found, signal)) of_signal = found[0];
-    if (in_paragraph && parsed.rank < 0)
-      paragraph += (paragraph.empty() ? "" : " ") + text.substr(text.find_first_not_of(' '));
+    if (const auto at = text.find_first_not_of(' '); in_paragraph && parsed.rank < 0 && at != std::string::npos)
+      paragraph += (paragraph.empty() ? "" : " ") + text.substr(at);
     last = text;
   }
   for (const auto& text : {error, of_ssh, of_signal, paragraph})
@@ -38,11 +45,13 @@ std::string reason_in(std::span<const std::string> lines) {
 log_line parse_log_line(const std::string& given) {
   // Open MPI 5 has the time in brackets, and may end with a zero byte.
   const auto line = given.substr(std::min(given.find_first_not_of('\0'), given.size()));
-  static const std::regex tagged("^(?:([^\\[]*)|\\[([^\\]]*)\\])\\[\\d+,(\\d+)\\]<std(?:out|err|diag)>: ?(.*)$"),
-      own("^(\\S+ \\S+) dice-run: (.*)$");
+  static const std::regex tagged("^(?:([^\\[]*)|\\[([^\\]]*)\\])\\[\\d+,(\\d{1,6})\\]<std(?:out|err|diag)>: ?"),
+      own("^(\\S+ \\S+) dice-run: ");
+  const auto head = line.substr(0, longest);
   std::smatch found;
-  if (std::regex_match(line, found, tagged)) return {found[1].str() + found[2].str(), std::stoi(found[3]), false, found[4]};
-  if (std::regex_match(line, found, own)) return {found[1], -1, true, found[2]};
+  const auto rest = [&] { return line.substr(static_cast<std::size_t>(found.length())); };
+  if (std::regex_search(head, found, tagged)) return {found[1].str() + found[2].str(), std::stoi(found[3]), false, rest()};
+  if (std::regex_search(head, found, own)) return {found[1], -1, true, rest()};
   return {"", -1, false, line};
 }
 

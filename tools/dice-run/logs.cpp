@@ -7,25 +7,16 @@
 
 #include <CLI/CLI.hpp>
 
-#include <csignal>
 #include <memory>
+#include <optional>
 
 namespace dice_run {
 
-namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-}  // namespace
-
-bool print_log(const site& s, const std::string& host, int lines, bool follow) {
+void print_log(const site& s, const std::string& host, int lines, bool follow) {
   // tail ends with the supervisor. A log that nobody follows any more ends with it, too: nothing stays on the host for ever.
   constexpr const char* script = R"sh(cd "$base/job" 2>/dev/null || fail "there is no log; dice-run start makes one"
 [ "$2" = follow ] || exec tail -n "$1" log
 exec tail -n "$1" --pid="$(cat pid)" -f log)sh";
-  interrupted = 0;
-  if (follow)
-    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
   std::string pending;
   const auto result =
       s.hosts.stream(host, site::with_prelude(script), s.with_place({std::to_string(lines), follow ? "follow" : ""}),
@@ -35,12 +26,9 @@ exec tail -n "$1" --pid="$(cat pid)" -f log)sh";
                        for (std::size_t end = 0; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1))
                          page += named(parse_log_line(pending.substr(0, end)), s.plan.host_of_rank, host) + "\n";
                        if (!page.empty()) dice::text::print(page);
-                       return interrupted == 0;
+                       return !interruption::happened();
                      });
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
-  if (interrupted != 0) return false;
-  if (!result.ok()) throw run_error(failure_of(host, result));
-  return true;
+  if (!interruption::happened() && !result.ok()) throw run_error(failure_of(host, result));
 }
 
 namespace {
@@ -53,6 +41,8 @@ int logs(const common_options& common, int lines, bool follow) {
     if (!h.failure.empty()) report("warning", h.failure);
   const auto* const job = site::job_of(all);
   if (job == nullptr) throw run_error("no host has a log of this deployment; dice-run start makes one");
+  std::optional<interruption> is_no_error;
+  if (follow) is_no_error.emplace();
   print_log(s, job->host, lines, follow);
   return 0;
 }

@@ -21,8 +21,9 @@ namespace fs = std::filesystem;
 
 std::string content_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
-  std::string out{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw run_error(fmt::format("cannot read {}; build the packages again", quote(path.string())));
+  std::string out;
+  if (!fs::is_directory(path)) out.assign(std::istreambuf_iterator<char>(in), {});
+  if (!in || out.empty()) throw run_error(fmt::format("cannot read {}; build the packages again", quote(path.string())));
   return out;
 }
 
@@ -37,6 +38,9 @@ package read_package(const fs::path& folder, std::string& name, const std::strin
     const auto json = nlohmann::json::parse(manifest);
     package out{json.at("host"), json.at("board"), json.at("ranks"), {}, folder};
     name = json.at("name");
+    for (const std::string& text : {name, out.host, out.board})
+      if (std::ranges::any_of(text, [](unsigned char c) { return c < 32 || c == 127; }))
+        throw run_error(fmt::format("{}: {} is no name", quote(path.string()), quote(text)));
     for (const auto& f : json.at("files")) out.files.push_back({f.at("file"), f.at("bytes"), f.at("sha256")});
     for (const auto& f : out.files)
       if (!plain_name(f.name) || f.sha256.size() != 64 ||
@@ -64,13 +68,13 @@ std::string folder_of(const fs::path& package, const std::string& name) {
 }  // namespace
 
 fs::path find_packages(const std::string& given) {
+  std::error_code none;
   if (!given.empty()) {
-    if (fs::is_directory(given)) return given;
+    if (fs::is_directory(given, none)) return given;
     throw usage_error(
         fmt::format("--packages: there is no folder {}; cmake --build build --target NAME-packages makes it", quote(given)));
   }
   std::vector<std::string> found;
-  std::error_code none;
   for (const char* where : {".", "build"})
     for (const auto& entry : fs::directory_iterator(where, none)) {
       const auto name = entry.path().filename().string();
@@ -90,11 +94,10 @@ deployment read_packages(const fs::path& folder) {
   deployment out;
   std::map<std::string, std::string> manifests;  // by host, so that the digest does not depend on an order
   std::map<int, std::string> ranks;
-  std::error_code failed;
+  std::error_code failed;  // what cannot be read is no package
   for (const auto& host : fs::directory_iterator(folder, failed)) {
-    if (!host.is_directory()) continue;
-    for (const auto& inner : fs::directory_iterator(host.path())) {
-      if (!fs::exists(inner.path() / "manifest.json")) continue;
+    for (const auto& inner : fs::directory_iterator(host.path(), failed)) {
+      if (!fs::exists(inner.path() / "manifest.json", failed)) continue;
       std::string name;
       const auto manifest = content_of(inner.path() / "manifest.json");
       auto one = read_package(fs::absolute(inner.path()), name, manifest);
@@ -110,7 +113,7 @@ deployment read_packages(const fs::path& folder) {
     }
   }
   if (out.packages.empty())
-    throw run_error(
+    throw usage_error(
         fmt::format("no packages in {}; cmake --build build --target NAME-packages makes them", quote(folder.string())));
   const auto count = lines_of(content_of(out.packages[0].folder / "app")).size();  // it has a line for each rank
   for (std::size_t rank = 0; rank < count; ++rank) {
@@ -120,6 +123,9 @@ deployment read_packages(const fs::path& folder) {
           fmt::format("the package with rank {} is missing in {}; build the packages again", rank, quote(folder.string())));
     out.host_of_rank.push_back(at->second);
   }
+  if (ranks.size() != count)
+    throw run_error(fmt::format("the packages in {} have {} ranks, but the file app of {} has {}; build the packages again",
+                                quote(folder.string()), ranks.size(), quote(out.packages[0].host), count));
   std::ranges::sort(out.packages, {}, [](const package& p) {
     return p.ranks.empty() ? std::pair{1 << 30, p.host} : std::pair{p.ranks[0], p.host};
   });

@@ -38,7 +38,8 @@ struct deployment {
 /// none, or more than one.
 std::filesystem::path find_packages(const std::string& given);
 
-/// Reads the manifests. Throws run_error if one is missing or damaged, or if they are not of one deployment.
+/// Reads the manifests. Throws usage_error if there is none, and run_error if one is missing or damaged, or if they are not
+/// of one deployment.
 deployment read_packages(const std::filesystem::path& folder);
 
 }  // namespace dice_run

@@ -22,6 +22,8 @@ namespace dice_run {
 
 namespace {
 
+constexpr std::size_t most_output = std::size_t{64} << 20;
+
 void close_fd(int& fd) {
   if (fd >= 0) ::close(fd);
   fd = -1;
@@ -137,6 +139,11 @@ outcome process::finish(std::string_view input, const reader& on_output) {
   };
   take(std::exchange(pending_, {}));
   while (reading && (out_ >= 0 || err_ >= 0)) {
+    if (result.out.size() + result.err.size() > most_output) {
+      result.failure = "it prints without an end";
+      if (pid_ > 0) ::kill(pid_, SIGTERM);
+      break;
+    }
     if (input.empty()) close_fd(in_);
     pollfd all[]{{in_, POLLOUT, 0}, {out_, POLLIN, 0}, {err_, POLLIN, 0}};
     // A reader is also asked now and then when nothing comes, so that it can end the program.
@@ -160,7 +167,7 @@ outcome process::finish(std::string_view input, const reader& on_output) {
       else result.err.append(block, static_cast<std::size_t>(n));
     }
   }
-  close_fd(in_);
+  for (int* fd : {&in_, &out_, &err_}) close_fd(*fd);
   result.status = wait(true);
   return result;
 }

@@ -2,6 +2,8 @@
 
 #include "diagnostics.hpp"
 
+#include "dice/text/foreign.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <climits>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -55,16 +58,16 @@ std::string connection_failure(const std::string& host, std::string_view said) {
   return fmt::format("ssh fails: {}; try {}", lines.empty() ? "without a message" : lines.back(), by_hand);
 }
 
-void show(const words& command, std::string_view input) {
+}  // namespace
+
+void remote::show(const words& command, std::string_view input) {
   std::string text = "+";
   for (const auto& w : command) text += " " + sh_quote(w);
   if (!input.empty()) text += fmt::format(" <<'END'\n{}{}END", input, input.ends_with('\n') ? "" : "\n");
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
-  for (const auto& line : lines_of(text)) fmt::print(stderr, "{}\n", line);
+  for (const auto& line : lines_of(text)) fmt::print(stderr, "{}\n", dice::text::shown(line, "\t"));
 }
-
-}  // namespace
 
 std::string sh_quote(std::string_view word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
@@ -154,6 +157,19 @@ process remote::start(const std::string& host, const std::string& script, const 
   return out;
 }
 
+std::string remote::obstacle(const std::string& host, process& script, std::string_view expected) const {
+  const auto line = script.read_line(30);
+  if (line == expected || dry_run()) return {};
+  const auto result = end(host, script);
+  if (!line.empty() && result.failure.empty())
+    return fmt::format(
+        "its shell prints {}, and what is printed before a command disturbs ssh and rsync; let ~/.bashrc or ~/.cshrc there "
+        "print only in interactive shells",
+        quote(line));
+  if (!result.ok()) return failure_of(host, result).substr(host.size() + 2);
+  return fmt::format("its shell runs no script; try ssh {} sh", sh_quote(host));
+}
+
 outcome remote::end(const std::string& host, process& script) const {
   auto result = script.finish();
   if (!is_here(host) && result.status == 255) result.failure = connection_failure(host, result.err);
@@ -205,7 +221,8 @@ outcome remote::send(const words& files, const std::string& from, const std::str
 }
 
 outcome remote::fetch(const std::string& host, const std::string& file, const std::string& to) const {
-  return copy(host, {"rsync", "-s", place(*this, host, file), to}, {});
+  // A whole path: rsync takes "a:b" for a file of the host a.
+  return copy(host, {"rsync", "-s", place(*this, host, file), std::filesystem::absolute(to).string()}, {});
 }
 
 void for_all(std::size_t count, const std::function<void(std::size_t)>& work) {

@@ -38,6 +38,8 @@ class remote {
   /// Whether `host` is this machine: localhost, or what `hostname` prints.
   bool is_here(std::string_view host) const;
   bool dry_run() const { return settings_.dry_run; }
+  /// Shows a command, and its standard input, on stderr, as it would be typed.
+  static void show(const words& command, std::string_view input = {});
 
   /// If the host is not reached, outcome::failure says why and what to do.
   outcome run(const std::string& host, const std::string& script, const words& arguments = {}) const;
@@ -50,6 +52,8 @@ class remote {
   outcome stream(const std::string& host, const std::string& script, const words& arguments, const reader& on_output) const;
   /// Runs a script that reads from its standard input, which process::write fills.
   process start(const std::string& host, const std::string& script, const words& arguments = {}) const;
+  /// "" if `expected` is its first line, within 30 s; else it has ended, and this is why.
+  std::string obstacle(const std::string& host, process& script, std::string_view expected) const;
   /// How such a script ends: closes its input, and waits.
   outcome end(const std::string& host, process& script) const;
 

@@ -57,6 +57,11 @@ host_state state_of(const std::string& host, const outcome& result) {
 
 }  // namespace
 
+std::string host_state::of_job(const std::string& key) const {
+  const auto at = job.find(key);
+  return at == job.end() ? "" : at->second;
+}
+
 site::site(const common_options& common)
     : plan(read_packages(find_packages(common.packages))), folder(common.folder), hosts(common.ssh) {
   if (folder.empty()) folder = plan.folder;
@@ -104,7 +109,7 @@ const host_state* site::job_of(const std::vector<host_state>& all) {
   const host_state* last = nullptr;
   for (const auto& h : all)
     if (!h.job.empty() &&
-        (last == nullptr || h.supervised || (!last->supervised && h.job.at("started") > last->job.at("started"))))
+        (last == nullptr || h.supervised || (!last->supervised && h.of_job("started") > last->of_job("started"))))
       last = &h;
   return last;
 }

@@ -30,9 +30,10 @@ struct host_state {
   std::string failure;            ///< not reached, or else not able to answer; then all else is empty
   std::string current, previous;  ///< versions, or ""
   std::vector<host_process> processes;
-  long long clock = 0;                     ///< seconds since 1970
-  std::map<std::string, std::string> job;  ///< the file job/state, if this host has started the last job
-  bool supervised = false;                 ///< the job's supervisor runs
+  long long clock = 0;                               ///< seconds since 1970
+  std::map<std::string, std::string> job;            ///< the file job/state, if this host has started the last job
+  bool supervised = false;                           ///< the job's supervisor runs
+  std::string of_job(const std::string& key) const;  ///< its value in `job`, or ""
 };
 
 class site {

@@ -28,11 +28,12 @@ struct job_report {
 
 long long number(const std::map<std::string, std::string>& job, const char* key, long long otherwise) {
   const auto at = job.find(key);
-  return at == job.end() || at->second.empty() ? otherwise : std::atoll(at->second.c_str());
+  constexpr long long year_9999 = 253402300799;  // localtime knows no later ones
+  return at == job.end() || at->second.empty() ? otherwise : std::clamp(std::atoll(at->second.c_str()), 0LL, year_9999);
 }
 
 job_report read_job(const site& s, const host_state& h) {
-  job_report out{h.host,  h.job.at("phase"),        h.job.at("version"), {}, number(h.job, "run", 0),
+  job_report out{h.host,  h.of_job("phase"),        h.of_job("version"), {}, number(h.job, "run", 0),
                  h.clock, number(h.job, "ended", 0)};
   out.restarts = static_cast<int>(number(h.job, "restarts", 0)), out.allowed = static_cast<int>(number(h.job, "allowed", 0));
   out.exit = static_cast<int>(number(h.job, "exit", -1));
@@ -52,6 +53,7 @@ std::string job_text(const job_report& j) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(t)));
   };
   std::string out = fmt::format("job: version {}, started on {}; ", j.version, j.host);
+  if (j.phase.empty()) out += fmt::format("its file job/state on {} is damaged", j.host);
   if (j.phase == "running") out += fmt::format("runs since {} ({})", time(j.since), duration_text(j.now - j.since));
   if (j.phase == "waiting") out += "waits before it starts again";
   if (j.phase == "ended") out += fmt::format("has ended at {} without an error", time(j.ended));
@@ -123,7 +125,7 @@ int status(const common_options& common, bool json) {
   const auto* const last = site::job_of(all);
   std::optional<job_report> job;
   if (last != nullptr) job = read_job(s, *last);
-  if (json) dice::text::print(json_of(s, all, job).dump(2) + "\n");
+  if (json) dice::text::print(json_of(s, all, job).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   else dice::text::print(text_of(s, all) + (job ? job_text(*job) : "job: none was started\n"));
   return std::ranges::all_of(all, [](const auto& h) { return h.failure.empty(); }) ? 0 : 1;
 }

@@ -143,7 +143,11 @@ namespace detail {
              : "This mapping would reach ") +
       text::number_text(found.expected.throughput, "%.4g frames/s") + ", " + detail::gain_text(gain) +
       text::number_text(1 / slowest, " the %.4g of the present one, both predicted from the times measured here:\n") +
-      mapping + beside;
+      mapping +
+      (p.remap
+           ? "Try it by --mapping, and paste it into the program's source.\n"
+           : "Paste it into the source (in a deployment, the plan's header), build again, and bring it to all hosts.\n") +
+      beside;
   out.better.value =
       text::json_object().add("frames_per_s", found.expected.throughput).add("gain", gain).add("mapping", mapping).json();
   return out;

@@ -18,6 +18,7 @@ echo "architecture $(uname -m)"
 echo "user $(id -un)"
 echo "address $(set -- $SSH_CONNECTION; echo "$3")"
 file system /etc/os-release
+file boot /proc/sys/kernel/random/boot_id
 for name in model compatible; do
   [ ! -r "$root/proc/device-tree/$name" ] || echo "$name $(tr '\000' ' ' <"$root/proc/device-tree/$name")"
 done

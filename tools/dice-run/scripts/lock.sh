@@ -1,16 +1,17 @@
 # Argument: who locks. The lock is a link, since making one is atomic, also with its content: the holder's process, the boot in
 # which it runs, and who it is. Holds the lock until the standard input ends, or is silent for twenty seconds.
 [ -d "$folder" ] || mkdir -p "$folder" || exit 1
-owner=$(stat -c %u "$folder")
-[ "$owner" = "$(id -u)" ] || [ "$owner" = 0 ] || fail "$folder belongs to $(stat -c %U "$folder"); choose another folder by --to"
+require_ours
 [ -w "$folder" ] || fail "$(id -un) may not write to $folder; let this user write there, or choose another folder by --to"
-[ ! -e "$link" ] || [ -L "$link" ] || fail "$link is there already, and dice-run has not made it; move it away"
+target=$(readlink "$link") || [ ! -e "$link" ] || target=none
+case $target in "" | ".dice-run/$name/"*) ;; *) fail "$link is there already, and dice-run has not made it; move it away" ;; esac
 mkdir -p "$base" || exit 1
 boot=$(cat /proc/sys/kernel/random/boot_id)
 take() { ln -s "$$ $boot $1" "$base/lock" 2>/dev/null; }
 if ! take "$1"; then
   holder=$(readlink "$base/lock")
   rest=${holder#* }
+  [ "${rest#* }" != "$1" ] || fail "another host of this deployment is the same machine, or has the same $folder; name each machine once"
   [ "${rest%% *}" != "$boot" ] || [ ! -d "/proc/${holder%% *}" ] || fail "another dice-run is at work here: ${rest#* }"
   rm -f "$base/lock"
   take "$1" || fail "another dice-run is at work here"

@@ -2,6 +2,8 @@
 # Starts the supervisor in a session of its own.
 restarts=$1 options=$2 version=$3 supervisor=$4
 shift 4
+require_ours
+lock_job
 mkdir -p "$base/job" && cd "$base/job" || exit 1
 [ ! -f log ] || mv -f log log.1
 rm -f stop pid state

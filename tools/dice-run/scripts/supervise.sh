@@ -17,7 +17,7 @@ while :; do
   began=$(date +%s)
   note "starts version $version"
   before=$(wc -c <log)
-  "$run" "$@" </dev/null &
+  "$run" "$@" </dev/null 9>&- &
   child=$!
   save running
   while :; do
@@ -47,7 +47,7 @@ while :; do
   count=$((count + 1))
   note "starts again in $delay s (restart $count of $restarts)"
   save waiting
-  sleep "$delay" &
+  sleep "$delay" 9>&- &
   wait $!
   if [ -e stop ]; then
     note "stopped"
