@@ -183,7 +183,8 @@ class Deployment(unittest.TestCase):
             lists.write('dice_add_deployment(own NETWORK digits PLAN plan.hpp SOURCES own.cpp SETUP own.cmake ANY_MAPPING)\n')
         (source / 'deployment/own.cmake').write_text('target_compile_definitions(${DICE_TARGET} PRIVATE SAID="a result")\n')
         (source / 'deployment/own.cpp').write_text(OWN)
-        sh(CMAKE, '-S', source / 'deployment', '-B', source / 'build', '-G', 'Ninja', f'-DCMAKE_PREFIX_PATH={PREFIX}', '-DDICE_CUDA=OFF')
+        sh(CMAKE, '-S', source / 'deployment', '-B', source / 'build', '-G', 'Ninja', f'-DCMAKE_PREFIX_PATH={PREFIX}', '-DDICE_CUDA=OFF',
+           '-DCMAKE_BUILD_TYPE=None')
         sh(CMAKE, '--build', source / 'build', '--target', 'numbers-packages', 'own-boards')
         self.assertIn('a result', sh(source / 'build/dice_boards/small_pc/own', source / 'build/dice_networks/digits.safetensors'))
         changed = source / 'build/numbers-packages'

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace dice::measure::detail {
@@ -84,8 +85,10 @@ class message_trial {
   }
 
   double one(int path, std::int64_t count) {
-    meet();
-    double alone = work_.seconds_alone();
+    if (alone_ == 0) {
+      meet();
+      alone_ = work_.seconds_alone();
+    }
     meet();
     const auto from = now_();
     std::int64_t pieces = 0;
@@ -99,8 +102,8 @@ class message_trial {
     }
     const double all = static_cast<double>(now_() - from) * 1e-9;
     meet();
-    alone = (alone + work_.seconds_alone()) / 2;
-    return std::max(0.0, (all - static_cast<double>(pieces) * alone) / static_cast<double>(count));
+    const double before = std::exchange(alone_, work_.seconds_alone());
+    return std::max(0.0, (all - static_cast<double>(pieces) * (before + alone_) / 2) / static_cast<double>(count));
   }
 
   /// Waits for the other end: one byte there and back.
@@ -122,6 +125,7 @@ class message_trial {
   clock now_;
   std::byte signal_{};
   even_work work_;
+  double alone_ = 0;  ///< seconds of a piece alone, after the last messages; 0: none yet
 };
 
 }  // namespace dice::measure::detail
