@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -30,14 +29,14 @@ namespace detail {
                     .add("hosts", text::json_array().add(cluster.hosts[a].name).add(cluster.hosts[b].name))
                     .add("mbit_per_s", cluster.between(a, b).bytes_per_s * 8e-6)
                     .add("us", cluster.between(a, b).seconds * 1e6));
+  const auto problem = cost::problem_of(f.setting);
   for (std::size_t r = 0; r < f.ranks.size(); ++r) {
     const auto& host = cluster.hosts[f.ranks[r].on_host];
     double speed = 0;  // networks a second
-    for (int k = host.first_processor; k < host.first_processor + host.processors; ++k) {
-      const auto& layers = f.setting.seconds[k];
-      speed += cost::share_of(cluster, static_cast<std::size_t>(k), f.ranks[r]) /
-               std::accumulate(layers.begin(), layers.end(), 0.0);
-    }
+    for (int d = 0; d < problem.devices.size(); ++d)
+      if (problem.devices[d].host == f.ranks[r].on_host)
+        speed += cost::share_of(cluster, static_cast<std::size_t>(problem.devices[d].processor), f.ranks[r]) /
+                 problem.time(d, 0, problem.pieces);
     ranks.add(text::json_object().add("rank", r).add("host", host.name).add("network_s", 1 / speed));
   }
   return text::json_object().add("hosts", hosts).add("links", links).add("ranks", ranks);
