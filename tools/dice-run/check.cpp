@@ -37,7 +37,8 @@ void find_in_host(const host_facts& h, bool alone, std::vector<finding>& out) {
                                       {"libboost_mpi", "libboost-mpi1.74.0; 13: libboost-mpi1.83.0"},
                                       {"libgomp", "libgomp1"},
                                       {"libstb", "libstb0; programs built without stb do not need it"}})
-    if (std::ranges::none_of(h.libraries, [&](const auto& l) { return l.starts_with(std::string(name) + ".so"); }))
+    if (std::ranges::none_of(h.libraries,
+                             [&name = name](const auto& l) { return l.starts_with(std::string(name) + ".so"); }))
       warning(
           fmt::format("there is no {}, which programs need; install the package NAME-BOARD.deb, or the library (Debian: {})",
                       name, package));
