@@ -51,6 +51,12 @@ class Plans(unittest.TestCase):
         alone = all["best_device_alone"]
         self.assertEqual((alone["host"], alone["unit"]), ("q", "threads<2>"))
         self.assertAlmostEqual(alone["gain"], all["frames_per_s"] / alone["frames_per_s"] - 1, places=4)
+        # The cluster is what dice-testbed emulates: each rank could compute the whole network alone.
+        self.assertEqual([r["host"] for r in all["cluster"]["ranks"]], ["q", "s"])
+        seconds = [r["network_s"] for r in all["cluster"]["ranks"]]
+        self.assertAlmostEqual(seconds[0] * alone["frames_per_s"], 1, places=3)
+        self.assertGreater(seconds[1], seconds[0])
+        self.assertEqual(all["cluster"]["links"], [{"hosts": ["s", "q"], "mbit_per_s": 4000, "us": 1}])
         self.assertEqual(all["memory_bytes"], max(r["peak_bytes"] for r in plan["ranks"]))
 
     def test_programs_without_a_cluster_predict_nothing(self):

@@ -76,6 +76,9 @@ class Deploy(Case):
         self.assertIn('is on all hosts already, in', said := self.dice_run('deploy'))
         self.assertIn('; 0 B copied', said)
         self.assertNotIn('rsync --server', (HOSTS.folder / 'ssh.log').read_text())
+        HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && printf "of no other" >x && mv x "it\'s; a file"')
+        self.assertIn('b: 1 of 6 files copied', self.dice_run('deploy'))
+        self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
 
     def test_2_only_what_changed_and_back(self):
         [(first, none)] = set(self.versions())
