@@ -156,7 +156,7 @@ class Searches(unittest.TestCase):
                 ("input_at=s,input_at=q", 2, "input_at is given twice; give it once"),
                 ("fewest_devices=101", 2, "'fewest_devices=101': write fewest_devices=N with a number from 0 to 100"),
                 ("input_at=q,output_at=s,in_order", 1, "no mapping has the inputs and outputs on the hosts of input_at and output_at"),
-                ("output_at=s,memory_limit=1e-6", 1, "host 's' has too little memory for the network's output, which needs "),
+                ("output_at=s,memory_limit=1e-6", 1, "memory_limit is too little for the network's output, which needs "),
                 ("at_least_fps=1e9", 1, "no mapping meets at_least_fps=1e+09; the most possible is at_least_fps=14"),
                 ("memory_limit=0.0001", 1, "no mapping meets memory_limit=0.0001; the least possible is memory_limit=0.0")):
             done = run("--search=" + request)
@@ -200,7 +200,7 @@ class Hosts(unittest.TestCase):
             done = run(*mpirun[1:], APP, "--random", "1", "--frames", "3", "--weights", str(weights), program=mpirun[0])
             self.assertEqual(done.returncode, 0, done.stderr)
             for host in "sq":
-                self.assertIn(f"is meant for host '{host}', as on<> says; start it there (mpirun --rankfile, or the order of --host), "
+                self.assertIn(f"is meant for host '{host}', as on<> says; start it there (mpirun --rankfile), "
                               "or change the mapping", done.stderr)
             # Ranks as threads of one process are all on its host, so that a mapping can be tried.
             done = run("--random", "1", "--frames", "3", "--weights", str(weights), "--transport", "in-process")

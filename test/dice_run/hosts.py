@@ -3,6 +3,7 @@ network and the rest of the files. Needs namespaces: root, or a kernel that lets
 import hashlib
 import json
 import os
+import platform
 import pathlib
 import shlex
 import shutil
@@ -129,7 +130,7 @@ class Hosts:
         """What a shell's command prints on a host."""
         return subprocess.run([self.ssh, name, command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
 
-    def packages(self, build, weights=b'weights'):
+    def packages(self, build, weights=b'weights', processor=platform.machine()):
         """Makes packages like NAME-packages, with a rank for each host; returns their folder."""
         top = self.folder / build / 'numbers-packages'
         shutil.rmtree(top, ignore_errors=True)
@@ -145,7 +146,7 @@ class Hosts:
             files = [{'file': f.name, 'bytes': f.stat().st_size, 'sha256': hashlib.sha256(f.read_bytes()).hexdigest()}
                      for f in sorted(package.iterdir())]
             (package / 'manifest.json').write_text(json.dumps(
-                {'name': 'numbers', 'host': host, 'board': 'pc', 'ranks': [rank], 'files': files}))
+                {'name': 'numbers', 'host': host, 'board': 'pc', 'ranks': [rank], 'processor': processor, 'files': files}))
         return top
 
 

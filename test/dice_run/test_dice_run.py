@@ -108,6 +108,8 @@ class Deploy(Case):
             self.assertEqual(self.versions(), before)
             self.assertLocked(False)
         self.assertNotIn('.part', HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"'))  # the disk is full
+        foreign = HOSTS.packages('foreign', processor='m68k')
+        self.assertRegex(self.dice_run('deploy', code=1, packages=foreign), r'b: its processor is \S+, and its package is for m68k')
         damaged = HOSTS.packages('damaged', b'whole')
         (damaged / 'b/numbers/numbers.packed').write_bytes(b'wrong')
         self.assertIn('b: numbers.packed is not the file that manifest.json describes', self.dice_run('deploy', code=1, packages=damaged))

@@ -43,7 +43,7 @@ class Try(unittest.TestCase):
         self.assertIn("2 hosts, 1000 times slower than stated", done.stderr)
         self.assertRegex(done.stderr, r"q \(quick\): the whole network takes [\d.]+ ms")
         # Ranks on their hosts, in order; one thread in place of cores that this machine may not have.
-        self.assertRegex(done.stdout, r"(?s)run -h q mpirun -n 1 --host q \S+/cluster_app --mapping .*dev<0, threads<1>, dice::on<\"q\">>.*"
+        self.assertRegex(done.stdout, r"(?s)run -h q mpirun -n 1 --host q \S+/cluster_app --mapping '.*dev<0, threads<1>, dice::on<\"q\">>.*"
                                       r"dev<1, threads<1>, .* --weights \S+ --random 2 : -n 1 --host s ")
         out = json.loads((self.folder / "out.json").read_text())
         self.assertEqual([h["host"] for h in out["hosts"]], ["s", "q"])
@@ -53,6 +53,8 @@ class Try(unittest.TestCase):
     def test_mistakes_are_named(self):
         self.assertIn("'nothing' is not a program", bed("try", "--dry-run", "nothing", code=1).stderr)
         self.assertIn("toy_app has no cluster: write it as the third argument of dice::main", bed("try", "--dry-run", TOY, code=1).stderr)
+        self.assertIn("is not a program of dice", bed("try", "--dry-run", "/bin/true", code=1).stderr)
+        self.assertIn("--explain compares with this machine's kernels", bed("try", "--dry-run", APP, "--explain", code=1).stderr)
         self.assertIn("--slower needs a number above 0", bed("try", "--slower", 0, APP, code=2).stderr)
         self.assertIn("weights file 'nothing' cannot be opened", bed("try", "--dry-run", APP, "--weights", "nothing", code=1).stderr)
 
@@ -72,9 +74,10 @@ class Try(unittest.TestCase):
         for host in out["hosts"]:  # not as fast as this machine, which is the mistake to find
             self.assertGreater(host["measured_s"], host["network_s"] / 2)
         self.assertIn("is not up", bed("status", code=1).stderr)
+        self.assertIn("is not up", bed("cut", "q", code=1).stderr)
         done = bed("try", "--seconds", 0.1, "--slower", 500, APP, "--weights", self.weights, "--random", 1, "--frames", 3)
         self.assertIn("3 frames in", done.stdout)
-        self.assertIn("times are 500 times those of the cluster", done.stderr)
+        self.assertIn("on the cluster, this would take 1/500 of the time, with 500 times the frames/s", done.stderr)
         self.assertNotIn("is meant for host", done.stderr)  # each rank is where on<> says
 
 

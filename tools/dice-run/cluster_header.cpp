@@ -277,7 +277,7 @@ std::string cluster_header(const cluster_facts& cluster) {
   if (kinds.empty()) throw run_error("no host was reached, so there is no cluster to write");
   std::string out =
       "// The cluster, as dice-run check found it. Speeds of boards are the makers' figures or estimates:\n"
-      "// dice-run measure replaces them by what the hosts need for each layer of the network.\n"
+      "// with what dice-run measure finds, predictions are better (docs/partitioning.md, Measured times).\n"
       "#pragma once\n\n#include <dice/dice.hpp>\n\nusing namespace dice::literals;\n\n";
   for (const auto& k : kinds)
     if (!k.definition.empty()) out += k.definition + "\n";

@@ -63,7 +63,7 @@ std::vector<std::string> failures(const words& hosts, const std::vector<outcome>
 
 std::vector<prepared> prepare(const site& s) {
   const auto results = s.run_all(scripts::prepare, [&](std::size_t i) {
-    words out{s.plan.version};
+    words out{s.plan.version, s.plan.packages[i].processor};
     for (const auto& f : s.plan.packages[i].files) {
       const auto path = s.plan.packages[i].folder / f.name;
       out.insert(out.end(), {f.name, std::to_string(f.bytes), f.sha256, ::access(path.c_str(), X_OK) == 0 ? "755" : "644"});

@@ -167,7 +167,8 @@ dice_add_deployment({0} NETWORK {1} PLAN plan.hpp)
 std::string plan_text(const std::string& name, const std::string& network) {
   return fmt::format(
       R"(// The plan of the deployment {0}: who computes which layers. dice's docs/partitioning.md has other objectives
-// than dice::throughput, and limits; docs/dsl.md says how mappings are written by hand.
+// than dice::throughput, limits, and wishes: dice::input_at<"HOST"> for the host with the camera, dice::output_at<"HOST">,
+// dice::fewest_devices<5>. docs/dsl.md says how mappings are written by hand.
 #pragma once
 
 #include <dice/dice.hpp>
@@ -180,7 +181,9 @@ using deployment = dice::best_mapping<{1}::network, machines, dice::throughput>;
       name, network);
 }
 
-std::string readme_text(const std::string& name, const cluster_facts& cluster, const std::vector<board_kind>& kinds) {
+std::string readme_text(const std::string& name, const std::string& network, const std::string& folder,
+                        const cluster_facts& cluster, const std::vector<board_kind>& kinds) {
+  const std::string to = folder.empty() ? "" : " --to " + sh_quote(folder);
   std::string before, options;
   const host_facts* cross = nullptr;
   // A program fits newer libraries than those that it was linked with.
@@ -216,12 +219,22 @@ sudo apt install g++-aarch64-linux-gnu rsync
 
 ```sh
 cmake -S . -B build{2} && cmake --build build --target {0}-packages
-dice-run deploy
-dice-run start -- --random 1 --frames 100
+dice-run deploy{5}
+dice-run start{5} -- --random 1 --frames 100
 ```
 
-`dice-run logs` shows what the job prints, `dice-run start -- --help` all its options, `build/{0} --plan` who computes what, and how
-fast that should be. Hosts that would not make the job faster get no ranks and no package.
+`dice-run logs` shows what the job prints, `build/{0} --help` all options that `start` takes after `--`, `build/{0} --plan` who computes
+what, and how fast that should be. Hosts that would not make the job faster get no ranks and no package.
+
+Speeds in `cluster.hpp` are stated or estimated. For better predictions, measure the hosts:
+
+```sh
+dice-run measure{5}    # writes {0}.profile.json
+```
+
+Then write `PROFILE {0}.profile.json` into `dice_add_network`, `#include "{4}_profile.hpp"` into `cluster.hpp`, and there, for a host, a
+board with what was measured, `dice::board<"NAME", dice::ram<…>, dice::processor<dice::cpu, dice::profile<{4}_profile::HOST>>>`, and
+for connections `{4}_profile::HOST_HOST`. The board's name stays, since it says how its program is compiled. Build and deploy again.
 
 | file | |
 |---|---|
@@ -229,11 +242,13 @@ fast that should be. Hosts that would not make the job faster get no ranks and n
 | `cluster.hpp` | the hosts and their connections; `dice-run check --hosts {3} --cluster cluster.hpp` writes it again |
 | `plan.hpp` | who computes which layers |
 )",
-                     name, before, options, [&] {
+                     name, before, options,
+                     [&] {
                        std::vector<std::string> names;
                        for (const auto& h : cluster.hosts) names.push_back(sh_quote(h.host));
                        return fmt::format("{}", fmt::join(names, ","));
-                     }());
+                     }(),
+                     network, to);
 }
 
 /// All files or none; never over others.
@@ -285,7 +300,7 @@ int init(const common_options& common, init_options given) {
   write_project(folder, {{"CMakeLists.txt", lists_text(given, network, path.string(), kinds)},
                          {"cluster.hpp", header},
                          {"plan.hpp", plan_text(given.name, network)},
-                         {"README.md", readme_text(given.name, cluster, kinds)}});
+                         {"README.md", readme_text(given.name, network, common.folder, cluster, kinds)}});
   fmt::print("\n{}: README.md says how to build the packages, deploy them and start the job{}\n", folder.string(),
              failed ? "; mend the errors above before you start it" : "");
   return 0;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* footer = R"(
 dice-run COMMAND --help explains a command, dice-run --help the options that all commands have. Hosts are reached by ssh, which must not ask for a password (ssh-copy-id HOST);
-other users, ports and keys of hosts belong into ~/.ssh/config. This machine, if it is one of the hosts, needs no ssh.
+other users, ports and keys of hosts belong in ~/.ssh/config. This machine, if it is one of the hosts, needs no ssh.
 
 Exit codes: 0 done; 1 something on a host or in a file stands in the way; 2 wrong usage.)";
 

@@ -36,9 +36,9 @@ package read_package(const fs::path& folder, std::string& name, const std::strin
   const auto path = folder / "manifest.json";
   try {
     const auto json = nlohmann::json::parse(manifest);
-    package out{json.at("host"), json.at("board"), json.at("ranks"), {}, folder};
+    package out{json.at("host"), json.at("board"), json.at("ranks"), {}, folder, json.value("processor", "")};
     name = json.at("name");
-    for (const std::string& text : {name, out.host, out.board})
+    for (const std::string& text : {name, out.host, out.board, out.processor})
       if (std::ranges::any_of(text, [](unsigned char c) { return c < 32 || c == 127; }))
         throw run_error(fmt::format("{}: {} is no name", quote(path.string()), quote(text)));
     for (const auto& f : json.at("files")) out.files.push_back({f.at("file"), f.at("bytes"), f.at("sha256")});

@@ -21,6 +21,7 @@ struct package {
   std::vector<int> ranks;
   std::vector<package_file> files;  ///< with manifest.json
   std::filesystem::path folder;     ///< on this machine
+  std::string processor;            ///< for which it was compiled, as `uname -m` says it; or ""
 };
 
 /// The packages of all hosts of one build.

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -139,6 +140,10 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
     const bool input = why.what == input_host;
     const auto host = "host '" + std::string(cluster.hosts[input ? r.aim.input_at : r.aim.output_at].name) + "' ";
     if (why.value == 0) return host + "has no processor that this program can use (build with its backend, or name another)";
+    if (r.memory < std::numeric_limits<std::int64_t>::max())
+      return "memory_limit is too little for the network's " + std::string(input ? "input" : "output") + ", which needs " +
+             text::bytes_text(static_cast<std::int64_t>(why.value)) + " on the host of " +
+             (input ? "input_at" : "output_at") + " (relax this limit)";
     return host + "has too little memory for the network's " + (input ? "input" : "output") + ", which needs " +
            text::bytes_text(static_cast<std::int64_t>(why.value)) + " (give it more, or name another host)";
   }

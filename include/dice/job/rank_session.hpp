@@ -371,7 +371,7 @@ class rank_session {
     const auto short_name = [](std::string_view name) { return name.substr(0, name.find('.')); };
     if (short_name(program_.hosts[r]) == short_name(host_)) return {};
     return "is meant for host '" + std::string(program_.hosts[r]) +
-           "', as on<> says; start it there (mpirun --rankfile, or the order of --host), or change the mapping";
+           "', as on<> says; start it there (mpirun --rankfile), or change the mapping";
   }
 
   /// Opens the accelerator and checks that it has room for what the plan needs, before any weight is read.

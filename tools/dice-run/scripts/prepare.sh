@@ -1,8 +1,9 @@
-# Arguments: the version; name, size, digest and mode of each of its files. Makes the version's folder, with what the host has of it
-# already, and prints what is missing.
+# Arguments: the version; the processor of its programs, or nothing; name, size, digest and mode of each of its files. Makes the
+# version's folder, with what the host has of it already, and prints what is missing.
 command -v rsync >/dev/null || fail "it has no rsync; install it (Debian: rsync)"
 version=$1 old=$(version_of "$link")
-shift
+[ -z "$2" ] || [ "$2" = "$(uname -m)" ] || fail "its processor is $(uname -m), and its package is for $2: take another board for this host in the plan"
+shift 2
 new=$base/$version
 [ -d "$new" ] || new=$new.part
 for other in "$base"/*.part; do [ "$other" = "$new" ] || rm -rf "$other"; done
