@@ -39,8 +39,8 @@ using on_quick = mapping<dev<0, threads<1>, on<"q">>, layers<all>>;
 using best = best_mapping<sample::network, lab, throughput>;
 
 /// A run of Map in which computing took `times` × the predicted time, and messages `link_times` ×.
-template <class Map> report::seen_run run_of(double times, double link_times = 1) {
-  const auto& f = app::cluster_model_of<sample::network, Map, lab>;
+template <class Map, class Cluster = lab> report::seen_run run_of(double times, double link_times = 1) {
+  const auto& f = app::cluster_model_of<sample::network, Map, Cluster>;
   const auto& p = assembly::program_of<sample::network, Map>;
   report::summary figures;
   figures.frames = 10;
@@ -201,6 +201,27 @@ std::vector<std::string> words_after(const std::string& text, const std::string&
   if (at == std::string::npos) return {};
   std::istringstream line(text.substr(at + 1 + beginning.size(), text.find('\n', at + 1) - at - 1 - beginning.size()));
   return {std::istream_iterator<std::string>(line), {}};
+}
+
+TEST(explain, layers_that_take_longer_than_predicted_are_known_by_their_stage) {
+  using twins = cluster<host<"a", slow>, host<"b", slow>, connection<gbytes_per_s<50>, us<0.01>>>;
+  using halves = best_mapping<sample::network, twins, throughput>;
+  const auto& f = app::cluster_model_of<sample::network, halves, twins>;
+  const auto& p = assembly::program_of<sample::network, halves>;
+  const auto expected = advice::predicted(f, p);
+  const auto page = advice::predicted_text(f, p, false);
+  const auto present = page.substr(page.find("using deployment"));
+  for (const double times : {0.5, 0.9, 1.1, 3.0}) {
+    auto run = run_of<halves, twins>(1);
+    ASSERT_EQ(run.stages.size(), 2u);
+    run.stages[1].seconds *= times, run.busy[1] *= times;
+    const auto seen = advice::detail::as_seen(f, p, run, expected);
+    const int cut = seen.piece_of[p.plan.groups[run.stages[1].groups[0]].anchor];
+    EXPECT_NEAR(seen.time(0, 0, cut), run.busy[0], 1e-12);
+    EXPECT_NEAR(seen.time(0, cut, seen.pieces), run.busy[1], 1e-12);
+    const auto found = advice::advised(f, p, run).advice;
+    EXPECT_EQ(found.find(present), std::string::npos) << found;  // no gain over itself
+  }
 }
 
 TEST(explain, time_that_messages_take) {

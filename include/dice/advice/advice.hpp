@@ -52,13 +52,15 @@ struct ratio {
   double value() const { return measured / expected; }
 };
 
-/// The problem of finding a mapping, with its times corrected by the run. Processors of a kind that computed are scaled by
-/// their ratio of measured to predicted times, other kinds by that of all ranks, links by that of messages that were not
-/// seen late.
+/// The problem of finding a mapping, with its times corrected by the run: by ratios of measured to predicted times. On kinds
+/// of processors that computed, the pieces of a stage have the stage's ratio, so that the present mapping is predicted as it
+/// was measured; other pieces have the kind's. Other kinds have the ratio of all ranks, links that of messages that were
+/// not seen late.
 [[gnu::cold]] inline cost::problem as_seen(const cluster_model& f, const runtime::program& p, const report::seen_run& run,
                                            const predicted_costs& expected) {
   auto out = cost::problem_of(f.setting);
   std::vector<ratio> kinds(static_cast<std::size_t>(out.kinds.size()));
+  std::vector<std::vector<ratio>> pieces(kinds.size(), std::vector<ratio>(static_cast<std::size_t>(out.pieces)));
   ratio all, links;
   for (int r = 0; r < p.ranks(); ++r) {
     ratio mine{run.busy[r], 0};
@@ -74,6 +76,13 @@ struct ratio {
         continue;
       counted[kind] = true;
       kinds[kind].measured += mine.measured, kinds[kind].expected += mine.expected;
+      if (!p.parts.empty()) continue;  // their groups compute parts of layers
+      for (const auto& s : run.stages)
+        for (const auto g : s.groups) {
+          if (s.rank != r) continue;
+          auto& piece = pieces[kind][static_cast<std::size_t>(out.piece_of[p.plan.groups[g].anchor])];
+          piece.measured += s.seconds, piece.expected += expected_of(expected, s);
+        }
     }
   }
   for (const auto& l : run.links)
@@ -81,7 +90,13 @@ struct ratio {
   for (int k = 0; k < out.kinds.size(); ++k) {
     const auto& own = kinds[k];
     const double times = own.known() ? own.value() : all.known() ? all.value() : 1;
-    for (auto& s : out.kinds[k].seconds) s *= times;
+    double before = 0, sum = 0;
+    for (int piece = 0; piece < out.pieces; ++piece) {
+      auto& after = out.kinds[k].seconds[piece + 1];
+      const auto& seen = pieces[k][piece];
+      sum += (after - before) * (seen.known() ? seen.value() : times);
+      before = after, after = sum;
+    }
   }
   if (links.known())
     for (auto& l : out.links) l.seconds *= links.value(), l.bytes_per_s /= links.value();
