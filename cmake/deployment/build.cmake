@@ -123,9 +123,9 @@ endif()
 foreach(board IN LISTS board_names)
   string(SHA1 key "${board}")
   message(STATUS "${name}: builds the program for boards of the kind ${board}")
-  # Without the flags of a make that runs this: it would complain about the number of jobs.
-  execute_process(COMMAND "${CMAKE_COMMAND}" -E env --unset=MAKEFLAGS --unset=MFLAGS "${CMAKE_COMMAND}" --build "${folder_${key}}"
-    --target ${name} --parallel ${jobs} RESULT_VARIABLE status)
+  # Not as part of a make that runs this: it would complain about the number of jobs, and name each folder that it enters.
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E env --unset=MAKEFLAGS --unset=MFLAGS --unset=MAKELEVEL
+    "${CMAKE_COMMAND}" --build "${folder_${key}}" --target ${name} --parallel ${jobs} RESULT_VARIABLE status)
   if(status)
     fail("the program for boards of the kind '${board}' cannot be compiled, see above")
   endif()
