@@ -137,9 +137,10 @@ class Deploy(Case):
 
     def test_6_locks(self):
         lock = f'"{HOSTS.site}/.dice-run/numbers/lock"'
-        HOSTS.on('a', f'ln -s "1 $(cat /proc/sys/kernel/random/boot_id) process 7 on pc" {lock}')
+        begun, boot = "$(sed 's/.*) //' /proc/1/stat | cut -d ' ' -f 20)", '$(cat /proc/sys/kernel/random/boot_id)'
+        HOSTS.on('a', f'ln -s "1 {begun} {boot} process 7 on pc" {lock}')
         self.assertIn('a: another dice-run is at work here: process 7 on pc', self.dice_run('deploy', code=1))
-        for gone in ('9999999 $(cat /proc/sys/kernel/random/boot_id) x', '1 of-another-boot x'):
+        for gone in (f'9999999 {begun} {boot} x', f'1 {begun} of-another-boot x', f'1 0 {boot} x'):
             HOSTS.on('a', f'ln -sfn "{gone}" {lock}')
             self.dice_run('deploy')
         self.assertLocked(False)
@@ -209,7 +210,10 @@ class Job(Case):
         self.assertEqual(sorted(run.returncode for run in both), [0, 1], said)
         self.assertIn('numbers runs on 2 hosts, started on a', said)
         self.assertEqual(self.ranks(), [1, 1])
-        self.assertIn("a #0     | frames arrive: --x it's; $HOME", self.dice_run('logs'))
+        HOSTS.on('a', f'printf "ends here" >>"{HOSTS.site}/.dice-run/numbers/job/log"')
+        said = self.dice_run('logs')
+        self.assertIn("a #0     | frames arrive: --x it's; $HOME", said)
+        self.assertIn('ends here\n', said)
         self.assertIn('runs already, started on a', self.dice_run('start', code=1))
         self.assertIn('a job is running', self.dice_run('deploy', packages=TWO))
         self.dice_run('deploy', packages=HOSTS.packages('three', b'x'))

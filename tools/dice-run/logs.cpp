@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace dice_run {
 
@@ -17,17 +18,21 @@ void print_log(const site& s, const std::string& host, int lines, bool follow) {
   constexpr const char* script = R"sh(cd "$base/job" 2>/dev/null || fail "there is no log; dice-run start makes one"
 [ "$2" = follow ] || exec tail -n "$1" log
 exec tail -n "$1" --pid="$(cat pid)" -f log)sh";
+  constexpr std::size_t longest = 16 << 20;  // a longer line is printed in pieces
   std::string pending;
+  const auto line = [&](const std::string& text) { return named(parse_log_line(text), s.plan.host_of_rank, host) + "\n"; };
   const auto result =
       s.hosts.stream(host, site::with_prelude(script), s.with_place({std::to_string(lines), follow ? "follow" : ""}),
                      [&](std::string_view text) {
                        pending += text;
                        std::string page;
                        for (std::size_t end = 0; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1))
-                         page += named(parse_log_line(pending.substr(0, end)), s.plan.host_of_rank, host) + "\n";
+                         page += line(pending.substr(0, end));
+                       if (pending.size() > longest) page += line(std::exchange(pending, {}));
                        if (!page.empty()) dice::text::print(page);
                        return !interruption::happened();
                      });
+  if (!pending.empty()) dice::text::print(line(pending));  // its end is missing in the log
   if (!interruption::happened() && !result.ok()) throw run_error(failure_of(host, result));
 }
 
