@@ -56,6 +56,20 @@ def use_measured():
     change('cluster.hpp', r'dice::gflops<.*?>, dice::gbytes_per_s<.*?>', 'dice::profile<numbers_profile::h1>')
 
 
+def job_runs(commands):
+    """Of a project's README: the last one starts a job of 100 frames, whose log this waits for."""
+    for command in commands:
+        print(sh(f'cd site && {command}')[-1500:])
+    log = ''
+    for _ in range(30):
+        log = sh(f'cd site && dice-run --to {FOLDER}/place logs')
+        if 'frames/s' in log:
+            break
+        subprocess.run(['sleep', '1'], check=True)
+    print(log)
+    return '100 frames' in log
+
+
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     (FOLDER / 'place').mkdir(parents=True)
@@ -70,21 +84,11 @@ def main():
         sh(f'dice-run init {ROOT}/examples/digits/digits.onnx site --hosts {",".join(HOSTS)} --name numbers')
         started, measured = ([line.replace('dice-run ', f'dice-run --to {FOLDER}/place ') for line in block.splitlines()]
                              for block in re.findall(r'```sh\n(.*?)```', (FOLDER / 'site/README.md').read_text(), re.S))
-        for command in started:
-            print(sh(f'cd site && {command}')[-1500:])
-        log = ''
-        for _ in range(30):
-            log = sh(f'cd site && dice-run --to {FOLDER}/place logs')
-            if 'frames/s' in log or 'frames per second' in log:
-                break
-            subprocess.run(['sleep', '1'], check=True)
-        print(log)
-        right = right and '100 frames' in log
+        right = job_runs(started) and right
         for command in measured:
             print(sh(f'cd site && {command}')[-1500:])
         use_measured()
-        for command in started:
-            print(sh(f'cd site && {command}')[-1500:])
+        right = job_runs(started) and right
     finally:
         subprocess.run([TESTBED, 'down'], check=True)
     print('all as expected' if right else 'not as expected')

@@ -214,6 +214,11 @@ class Job(Case):
         said = self.dice_run('logs')
         self.assertIn("a #0     | frames arrive: --x it's; $HOME", said)
         self.assertIn('ends here\n', said)
+        HOSTS.on('a', f'head -c 40000000 /dev/zero | tr "\\0" x >>"{HOSTS.site}/.dice-run/numbers/job/log"')  # is shown in pieces
+        pieces = [len(line) for line in self.dice_run('logs', '-n', '1').splitlines()]
+        self.assertGreater(len(pieces), 2)
+        self.assertLess(max(pieces), 20_000_000)
+        self.assertGreater(sum(pieces), 40_000_000)
         self.assertIn('runs already, started on a', self.dice_run('start', code=1))
         self.assertIn('a job is running', self.dice_run('deploy', packages=TWO))
         self.dice_run('deploy', packages=HOSTS.packages('three', b'x'))

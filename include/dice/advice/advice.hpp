@@ -77,12 +77,13 @@ struct ratio {
       counted[kind] = true;
       kinds[kind].measured += mine.measured, kinds[kind].expected += mine.expected;
       if (!p.parts.empty()) continue;  // their groups compute parts of layers
-      for (const auto& s : run.stages)
+      for (const auto& s : run.stages) {
+        if (s.rank != r) continue;
         for (const auto g : s.groups) {
-          if (s.rank != r) continue;
           auto& piece = pieces[kind][static_cast<std::size_t>(out.piece_of[p.plan.groups[g].anchor])];
           piece.measured += s.seconds, piece.expected += expected_of(expected, s);
         }
+      }
     }
   }
   for (const auto& l : run.links)
