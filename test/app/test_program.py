@@ -7,6 +7,7 @@ are used.
 import json
 import os
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
@@ -19,6 +20,9 @@ import numpy as np
 
 PROGRAM = None
 MPIRUN = os.environ.get("MPIRUN", "")
+OPEN_MPI = 0  # the version of mpirun, 4 or 5
+if MPIRUN:
+    OPEN_MPI = int(re.search(r"Open MPI\) (\d+)", subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout)[1])
 LIMIT = 30  # seconds; nothing may hang
 
 
@@ -101,6 +105,7 @@ class Case(unittest.TestCase):
             command += ["--transport", "in-process"]
         began = time.monotonic()
         done = subprocess.run(command, env=env, cwd=self.folder, text=True, capture_output=True, stdin=stdin, timeout=LIMIT)
+        done.stderr = done.stderr.replace("\0", "")  # mpirun of Open MPI 5.0 writes one behind each of its messages
         self.seconds = time.monotonic() - began
         return done
 

@@ -64,7 +64,7 @@ class SplitRanks(unittest.TestCase):
         for mapping, victim in zip(MAPPINGS, (1, 2, 1)):
             with self.subTest(mapping):
                 process, ranks = self.start(mapping)
-                self.assertRegex(self.end(process, ranks, victim, signal.SIGKILL), f"rank {victim} with PID .* exited on signal 9")
+                self.assertRegex(self.end(process, ranks, victim, signal.SIGKILL), rf"rank {victim} with PID .* exited on\s+signal 9")
 
     def test_a_rank_vanishes(self):
         """Stopped, it does not answer, as a host without power would not."""
