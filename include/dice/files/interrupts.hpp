@@ -149,7 +149,7 @@ class interrupts {
   }
   std::array<struct sigaction, detail::endings.size()> before_{};
   struct sigaction before_alarm_ {
-  }, before_size_{}, before_pipe_{};
+  }, before_size_{};
 };
 
 }  // namespace dice::files
