@@ -22,7 +22,7 @@ PROGRAM = None
 MPIRUN = os.environ.get("MPIRUN", "")
 OPEN_MPI = 0  # the version of mpirun, 4 or 5
 if MPIRUN:
-    OPEN_MPI = int(re.search(r"Open MPI\) (\d+)", subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout)[1])
+    OPEN_MPI = int(re.search(r"(\d+)\.\d+", subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout)[1])
 LIMIT = 30  # seconds; nothing may hang
 
 

@@ -81,8 +81,10 @@ class Stops(Runs):
                     process.send_signal(number)
                     process.communicate(timeout=LIMIT)
                     self.assertEqual(process.returncode, code)
-                    for name in ("o.npy", "run.json"):
-                        (self.folder / name).unlink(missing_ok=True)
+                    self.wait_for(lambda: not any(map(test_faults.alive, ranks)))
+                    for path in self.folder.iterdir():
+                        if path.name not in ("good.npy", "toy.safetensors"):
+                            path.unlink()
                 else:
                     n = self.stop(process, number, "mpi")
                     self.assertEqual((process.returncode, self.said), (code, text))
