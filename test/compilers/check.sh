@@ -1,6 +1,7 @@
 #!/bin/sh
-# check.sh COMPILER SOURCE FOLDER option…: builds the converter, examples, ONNX's cases, the code blocks of the documentation and the tests of what is computed at compile time with COMPILER, in FOLDER, where a warning is an error, and runs
-# the tests. Exit status 77: there is no such compiler.
+# check.sh COMPILER SOURCE FOLDER option…: builds the converter, examples, ONNX's cases, the code blocks of the pages and the tests of
+# what is computed at compile time with COMPILER, in FOLDER, where a warning is an error, and runs the tests. Exit status 77: there is no
+# such compiler.
 set -eu
 compiler=$1 source=$2 folder=$3
 shift 3
