@@ -205,7 +205,11 @@ TEST(pictures, that_are_damaged) {
     const auto whole = content(folder + name);
     for (std::size_t n = 0; n < whole.size(); n += n + 10 < whole.size() ? 1 + n / 20 : 1) {
       const auto path = files.write(name, whole.substr(0, n));
-      EXPECT_TELLS(error_of(path, f), "'" + path + "' is ");
+      const auto text = error_of(path, f);
+      EXPECT_TELLS(text, "'" + path + "' is ");
+      if (std::string(name).ends_with(".jpg") && n > whole.size() / 2) {  // behind the header
+        EXPECT_TRUE(text.ends_with("' is cut short")) << text;
+      }
     }
     EXPECT_EQ(error_of(files.write(name, whole), f), "");
     EXPECT_EQ(error_of(files.write(name, whole + "more"), f), "");

@@ -330,7 +330,7 @@ class Signals(LongRun):
             ranks = ranks_of(process.pid)
             time.sleep(0.5)
             err = self.end(process, lambda: os.kill(ranks[victim], signal.SIGKILL))
-            self.assertRegex(err, f"rank {victim} with PID .* exited on signal 9")
+            self.assertRegex(err, rf"rank {victim} with PID .* exited on\s+signal 9")
             self.assertNotEqual(process.returncode, 0)
             self.wait_for(lambda: not any(map(alive, ranks.values())))
 

@@ -47,7 +47,7 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done)
 
     def assert_fails(self, done, code, *texts):
-        lines = [line for line in done.stderr.decode().splitlines() if line.startswith("dice: error:")]
+        lines = [line for line in done.stderr.decode().replace("\0", "").splitlines() if line.startswith("dice: error:")]
         self.assertEqual(len(lines), 1, done.stderr.decode())
         for text in texts:
             self.assertIn(text, lines[0])

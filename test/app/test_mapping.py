@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+from test_program import of_ranks
+
 DIGITS, FOLDER, TOY = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1)
 FRAMES = ["--input", str(FOLDER / "digits_in.npy"), "--expect", str(FOLDER / "digits_out.npy")]
 OWN = "mapping<dev<0>, layers<to<pool2>>, dev<1>, layers<from<conv3>>>"
@@ -22,18 +24,18 @@ MAPPINGS = [
 ]
 
 
-def run(*arguments, program=DIGITS, by=()):
-    return subprocess.run([*by, program, *arguments], capture_output=True, text=True, timeout=60)
+def run(*arguments, program=DIGITS):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60)
 
 
 class Mappings(unittest.TestCase):
-    def works(self, *arguments, by=()):
-        done = run(*FRAMES, *arguments, by=by)
+    def works(self, *arguments):
+        done = run(*FRAMES, *arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("scores: error ", done.stdout)
 
-    def refused(self, words, *arguments, code=2, program=DIGITS, by=()):
-        done = run(*arguments, program=program, by=by)
+    def refused(self, words, *arguments, code=2, program=DIGITS):
+        done = run(*arguments, program=program)
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertEqual(done.stdout, "")
         self.assertEqual(done.stderr.count("dice: error: "), 1, done.stderr)
@@ -130,15 +132,12 @@ class Mappings(unittest.TestCase):
 
     @unittest.skipUnless(os.environ.get("MPIRUN"), "no mpirun")
     def test_processes(self):
-        def by(*processes):
-            words = [os.environ["MPIRUN"], "--bind-to", "none"]
-            for i, arguments in enumerate(processes):
-                words += [*([":"] if i else []), "-n", "1", DIGITS, *FRAMES, *arguments]
-            return words[:-len(processes[-1]) - len(FRAMES) - 1], [*FRAMES, *processes[-1]]
+        def run_ranks(*options):
+            ranks = of_ranks(*([DIGITS, *FRAMES, *words] for words in options))
+            return subprocess.run([os.environ["MPIRUN"], "--bind-to", "none", *ranks], capture_output=True, text=True, timeout=60)
 
         four = ["--mapping", MAPPINGS[3]]
-        start, last = by(four, four, four, four)
-        done = run(*last, by=start)
+        done = run_ranks(four, four, four, four)
         self.assertEqual(done.returncode, 0, done.stderr)
         for processes, words in (((four, four), "this program's plan has 4 ranks, started with 2"),
                                  ((four, ["--mapping", "mapping<>"]), "--mapping: line 1, column 9: misplaced_entry: "),
@@ -150,8 +149,7 @@ class Mappings(unittest.TestCase):
                                  (([], ["--mapping", MAPPINGS[0]]), ": another mapping, or another program; "),
                                  ((["--mapping", MAPPINGS[0]], ["--mapping", MAPPINGS[0]]),
                                   "this program's plan has 1 rank, started with 2: run it without mpirun")):
-            start, last = by(*processes)
-            done = run(*last, by=start)
+            done = run_ranks(*processes)
             self.assertNotEqual(done.returncode, 0)
             self.assertEqual(done.stderr.count("dice: error: "), 1, done.stderr)
             self.assertIn(words, done.stderr)

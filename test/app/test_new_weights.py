@@ -16,7 +16,7 @@ import unittest
 import numpy as np
 
 import test_program
-from test_program import LIMIT, MPIRUN, Case
+from test_program import LIMIT, MPIRUN, Case, of_ranks
 
 DIGITS = ONNX2HPP = None
 EXAMPLE = pathlib.Path(__file__).resolve().parent.parent.parent / "examples" / "digits"
@@ -38,9 +38,9 @@ class Trainings(Case):
 
     def mixed(self, first, second, *more):
         """Two ranks with options of their own."""
-        rank = ["-np", "1", test_program.PROGRAM, *more]
+        rank = [test_program.PROGRAM, *more]
         began = time.monotonic()
-        done = subprocess.run([MPIRUN, "--oversubscribe", "--bind-to", "none", *rank, *first, ":", *rank, *second],
+        done = subprocess.run([MPIRUN, "--oversubscribe", "--bind-to", "none", *of_ranks([*rank, *first], [*rank, *second])],
                               env={**os.environ, "TOY_OWNER": TWO}, cwd=self.folder, text=True, capture_output=True, timeout=LIMIT)
         self.seconds = time.monotonic() - began
         return done
@@ -184,9 +184,10 @@ class Retrained(unittest.TestCase):
 
     @unittest.skipUnless(MPIRUN, "no mpirun")
     def test_mixed_trainings(self):
-        rank = ["-np", "1", "./app", "--input", EXAMPLE / "digits_in.npy", "--weights"]
-        done = subprocess.run([MPIRUN, "--oversubscribe", "--bind-to", "none", *rank, "old/digits.safetensors", ":", *rank,
-                               "new/digits.safetensors"], cwd=self.folder, capture_output=True, text=True, timeout=LIMIT)
+        rank = ["./app", "--input", EXAMPLE / "digits_in.npy", "--weights"]
+        ranks = of_ranks([*rank, "old/digits.safetensors"], [*rank, "new/digits.safetensors"])
+        done = subprocess.run([MPIRUN, "--oversubscribe", "--bind-to", "none", *ranks], cwd=self.folder, capture_output=True, text=True,
+                              timeout=LIMIT)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stderr, r"the weights are of different trainings: rank 0 \(host .*\) has 'old/digits.safetensors' \(digest "
                          r"[0-9a-f]{16}…\), rank 1 \(host .*\) has 'new/digits.safetensors' \(digest [0-9a-f]{16}…\); copy the same")

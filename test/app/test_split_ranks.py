@@ -14,7 +14,7 @@ import numpy as np
 
 import test_faults
 import test_program
-from test_program import LIMIT, MPIRUN
+from test_program import LIMIT, MPIRUN, of_ranks
 
 ROWS = ("mapping<dev<0>, layers<picture>, ranks<0>, dev<1>, dev<2>, rows<range<conv1, pool2>, shares<1, 2, 1>>, ranks<2, 1>, "
         "output_channels<range<conv3, pool3>>, ranks<0>, layers<from<flatten>>>")
@@ -64,7 +64,7 @@ class SplitRanks(unittest.TestCase):
         for mapping, victim in zip(MAPPINGS, (1, 2, 1)):
             with self.subTest(mapping):
                 process, ranks = self.start(mapping)
-                self.assertRegex(self.end(process, ranks, victim, signal.SIGKILL), f"rank {victim} with PID .* exited on signal 9")
+                self.assertRegex(self.end(process, ranks, victim, signal.SIGKILL), rf"rank {victim} with PID .* exited on\s+signal 9")
 
     def test_a_rank_vanishes(self):
         """Stopped, it does not answer, as a host without power would not."""
@@ -79,8 +79,8 @@ class SplitRanks(unittest.TestCase):
         for mapping, other in [(ROWS, ROWS.replace("shares<1, 2, 1>", "shares<2, 1, 1>")), (MAPPINGS[1], MAPPINGS[2])]:
             words = [test_program.PROGRAM, "--input", FOLDER / "digits_in.npy", "--mapping"]
             began = time.monotonic()
-            done = subprocess.run([str(word) for word in [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "2", *words, mapping, ":",
-                                                          "-n", "1", *words, other]], capture_output=True, text=True, timeout=LIMIT)
+            ranks = of_ranks([*words, mapping], [*words, mapping], [*words, other])
+            done = subprocess.run([MPIRUN, "--oversubscribe", "--bind-to", "none", *ranks], capture_output=True, text=True, timeout=LIMIT)
             self.assertLess(time.monotonic() - began, 10)
             self.assertNotEqual(done.returncode, 0)
             self.assertEqual(done.stderr.count("dice: error: "), 1, done.stderr)

@@ -22,7 +22,7 @@ import numpy as np
 import test_faults
 import test_program
 from test_faults import LongRun
-from test_program import LIMIT, MPIRUN, diamond, over
+from test_program import LIMIT, MPIRUN, OPEN_MPI, diamond, over
 
 STOPPED = 3  # the exit code
 
@@ -70,15 +70,25 @@ class Stops(Runs):
 
     @unittest.skipUnless(MPIRUN, "no mpirun")
     def test_mpirun(self):
-        """mpirun passes SIGUSR1 on and waits; otherwise it sends SIGTERM, waits a second, and has its own exit code."""
+        """mpirun passes SIGUSR1 on and waits; otherwise it sends SIGTERM, waits a second, and has its own exit code. That of Open MPI 5.0
+        waits a quarter of a second, and passes on nothing of what the ranks print then."""
         for number, text, code in [(signal.SIGINT, "terminated (SIGTERM)", 1), (signal.SIGTERM, "terminated (SIGTERM)", 1),
                                    (signal.SIGUSR1, "asked to stop (SIGUSR1)", STOPPED)]:
             with self.subTest(number):
                 process = self.start(*self.WORDS, by="mpi")
                 ranks = test_faults.ranks_of(process.pid).values()
-                n = self.stop(process, number, "mpi")
-                self.assertEqual((process.returncode, self.said), (code, text))
-                self.results(n)
+                if OPEN_MPI >= 5 and number != signal.SIGUSR1:
+                    process.send_signal(number)
+                    process.communicate(timeout=LIMIT)
+                    self.assertEqual(process.returncode, code)
+                    self.wait_for(lambda: not any(map(test_faults.alive, ranks)))
+                    for path in self.folder.iterdir():
+                        if path.name not in ("good.npy", "toy.safetensors"):
+                            path.unlink()
+                else:
+                    n = self.stop(process, number, "mpi")
+                    self.assertEqual((process.returncode, self.said), (code, text))
+                    self.results(n)
                 self.wait_for(lambda: not any(map(test_faults.alive, ranks)))
 
     @unittest.skipUnless(MPIRUN, "no mpirun")
@@ -128,7 +138,7 @@ class Stops(Runs):
         of = {"mpi": (signal.SIGINT, 1, "terminated (SIGTERM)")}
         for by, frames, extra, closes_first in [("", 2, 100, True), ("", 2, 100, False), ("", 0, 0, True), ("", 0, 0, False),
                                                 ("threads", 2, 100, True), ("threads", 0, 0, True), ("mpi", 2, 100, True)]:
-            if MPIRUN or by != "mpi":
+            if OPEN_MPI == 4 or by != "mpi":
                 number, code, text = of.get(by, (signal.SIGUSR1, STOPPED, "asked to stop (SIGUSR1)"))
                 with self.subTest(by=by, frames=frames, closes_first=closes_first):
                     process = self.start("--input", "-", "--output", "o.npy", "--json", "run.json", by=by, stdin=subprocess.PIPE)

@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 /// Bytes that Open MPI sends by TCP at once; -1 if it is another MPI, or without TCP.
@@ -36,6 +37,10 @@ int main(int argc, char** argv) {
     const auto limit = eager_limit();
     contract::require(limit == (argc > 2 ? std::stol(argv[2]) : 1048576) || limit == -1,
                       ("a limit of " + std::to_string(limit)).c_str());
+    // All ranks are on this host. With `limit`, the user has chosen how Open MPI finds ways between them, too.
+    const char* how = std::getenv("OMPI_MCA_reachable");
+    contract::require(how && how == std::string(argc > 2 ? "netlink" : "weighted"),
+                      "ranks of one host do not compare their addresses");
     if (argc > 1 && argv[1] == std::string("quit")) {  // rank 0 quits while the others wait
       const auto end = ranks.connect({});
       if (ranks.rank() == 0) {

@@ -1,13 +1,19 @@
 #!/bin/sh
-# boost.sh ROOT FOLDER PROGRAM COMMAND…: runs COMMAND, in which the word BOOST stands for the options of CMake that choose Boost
-# 1.81, unpacked in FOLDER beside the installed Boost. PROGRAM must then link it. If it cannot be fetched, there are none.
+# boost.sh ROOT FOLDER PROGRAM COMMAND…: runs COMMAND, in which the word BOOST stands for the options of CMake that choose the
+# release's other Boost, unpacked in FOLDER beside the installed one. PROGRAM must then link it. If it cannot be fetched, there are none.
 set -eu
 root=$1 boost=$2 program=$3
 shift 3
 
 if [ ! -e "$boost/options" ]; then
   mkdir -p "$boost"
-  "$root/scripts/unpack-boost" 1.81 "$boost" >"$boost.options" || echo "with the installed Boost"
+  for version in 1.81 1.88; do  # of Debian 12, of 13
+    if "$root/scripts/unpack-boost" $version "$boost" >"$boost.options"; then
+      echo $version >"$boost/version"
+      break
+    fi
+  done
+  [ -e "$boost/version" ] || echo "with the installed Boost"
   mv "$boost.options" "$boost/options"
 fi
 count=$#
@@ -21,4 +27,4 @@ for word in "$@"; do
 done
 shift "$count"
 "$@"
-if [ -s "$boost/options" ]; then ldd "$program" | grep "$boost/.*/libboost_mpi.so.1.81.0"; fi
+if [ -s "$boost/options" ]; then ldd "$program" | grep "$boost/.*/libboost_mpi.so.$(cat "$boost/version").0"; fi

@@ -15,7 +15,7 @@ class Hosts:
         for name in (*names, 'site'):
             (self.folder / name).mkdir(parents=True)
         self.agent = self.folder / 'agent'  # what mpirun calls in place of ssh
-        cases = ''.join(f'{name}) set -- $(echo "$*" | sed "s|[^ ]*orted |{qemu} -L {root} {root}/usr/bin/orted |") ;;\n'
+        cases = ''.join(f'{name}) set -- $(echo "$*" | sed "s#[^ ]*\\(orted\\|prted\\) #{qemu} -L {root} {root}/usr/bin/\\1 #") ;;\n'
                         for name, (qemu, root) in self.emulator.items())
         self.agent.write_text(f'#!/bin/sh\nhost=$1\nshift\ncase $host in\n{cases}esac\nexec {self.enter} "$host" "$*"\n')
         self.agent.chmod(0o755)
@@ -49,5 +49,7 @@ class Hosts:
         """Runs a shell's command on a host, in SITE. Returns the exit status, and all output."""
         run = subprocess.run(f'{self.enter} {name} "$COMMAND"', shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              text=True, timeout=120, start_new_session=True,
-                             env={**os.environ, 'COMMAND': command, 'OMPI_MCA_plm_rsh_agent': str(self.agent), **environment})
+                             env={**os.environ, 'COMMAND': command, **{name: str(self.agent) for name in ('OMPI_MCA_plm_rsh_agent', 'PRTE_MCA_plm_ssh_agent')},
+                                  # Open MPI 5.0 asks the kernel for the way to other hosts, but these have the same addresses.
+                                  'OMPI_MCA_reachable': 'weighted', **environment})
         return run.returncode, run.stdout

@@ -94,10 +94,10 @@ class Deployment(unittest.TestCase):
             self.assertEqual((about['name'], about['version'], about['host'], about['board'], about['ranks']),
                              ('numbers', '1.0', host, board, [rank]))
             self.assertEqual(about['model_sha256'], hashlib.sha256((DIGITS / 'digits.onnx').read_bytes()).hexdigest())
-            self.assertRegex(about['open_mpi'], r'^4\.1\.\d+$')
+            self.assertRegex(about['open_mpi'], r'^\d+\.\d+\.\d+$')
             self.assertEqual(files['ranks'].decode(), 'rank 0=pc slot=*:*\nrank 1=pi slot=*:*\n')
             self.assertEqual(files['hosts'].decode(), 'pc slots=1\npi slots=1\n')
-            self.assertRegex(files['run'].decode(), r'exec mpirun --hostfile hosts --rankfile ranks .* -np 2 \./numbers "\$@"\n$')
+            self.assertRegex(files['run'].decode(), r'exec mpirun --hostfile hosts (--rankfile ranks|--map-by rankfile:file=ranks) .* -np 2 \./numbers "\$@"\n$')
             self.assertEqual(files['numbers'][18], {'amd64': 62, 'arm64': 183}[architecture])  # ELF's machine
             weights[host] = len(files['numbers.packed'])
             if shutil.which('dpkg-deb'):
@@ -165,10 +165,10 @@ class Deployment(unittest.TestCase):
         (folder / 'numbers.packed').rename(folder / 'real.packed')
         (folder / 'numbers').write_text('#!/bin/sh\nLD_PRELOAD=./shim.so exec ./real "$@"\n')
         (folder / 'numbers').chmod(0o755)
-        self.assertRegex(self.job(code=1), r'host pc has Open MPI v4\.1\.99, and this program was built with Open MPI v4\.1\.\d+; install')
+        self.assertRegex(self.job(code=1), r'host pc has Open MPI v4\.1\.99, and this program was built with Open MPI v\d+\.\d+\.\d+; install')
         # A program that is not for one kind of board takes any version, if all ranks have the same.
         shutil.copy(BUILD / 'numbers', folder / 'real')
-        self.assertRegex(self.job(code=1), r'rank 1 \(host pi\) runs Open MPI v4\.1\.\d+, rank 0 \(host pc\) Open MPI v4\.1\.99; '
+        self.assertRegex(self.job(code=1), r'rank 1 \(host pi\) runs Open MPI v\d+\.\d+\.\d+, rank 0 \(host pc\) Open MPI v4\.1\.99; '
                          'install the same version on all hosts')
 
     def test_changed_plan_on_one_host(self):

@@ -38,6 +38,26 @@ constexpr std::array<any_operator, 4> some{
     graph::restrict(any_operator(ops::conv{.channels = 32, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true}), lower, in,
                     {1, 32, 8, 6})};
 static_assert(some[0].onnx() == "Identity" && some[1].onnx() == "Conv" && some[2].onnx() == "Relu");
+// Each operator, also those without attributes, stays what it is as an element of a template's constant, and in a copy.
+template <int N>
+constexpr std::array all{
+#define DICE_LIST(name) any_operator(ops::name{}),
+    DICE_OPERATORS(DICE_LIST)
+#undef DICE_LIST
+        any_operator(ops::softmax{.first = N})};
+template <int N>
+constexpr auto copied = [] {
+  std::array<any_operator, all<N>.size()> out{};
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = all<N>[i];
+  return out;
+}();
+static_assert([] {
+  std::size_t i = 0, same = 0;
+#define DICE_COUNT(name) same += copied<3>[i++].is<ops::name>();
+  DICE_OPERATORS(DICE_COUNT)
+#undef DICE_COUNT
+  return i + 1 == all<3>.size() && same == i && copied<3>[i].as<ops::softmax>().first == 3;
+}());
 constexpr std::array<const void*, 2> addresses{some[1].address(), some[3].address()};
 static_assert(addresses[0] != addresses[1]);
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
@@ -65,4 +66,19 @@ TEST(launcher, knows_cores_that_the_user_chose) {
   EXPECT_TRUE(bound(names[4], "0,1"));
   EXPECT_TRUE(bound(names[5], "core:PE=1"));
   EXPECT_FALSE(bound(names[5], "slot"));
+}
+
+TEST(launcher, reads_the_words_of_mpirun) {
+  const auto binds = [](std::string words) {
+    std::replace(words.begin(), words.end(), ' ', '\0');
+    return job::binds("mpirun" + std::string(1, '\0') + words + std::string("\0./app\0", 7));
+  };
+  for (const char* words : {"--bind-to core", "-n 2 --bind-to hwthread:overload-allowed", "--rankfile ranks", "-rf ranks",
+                            "--cpu-set 0,1", "--cpu-list 0", "--map-by rankfile:file=ranks", "--map-by slot:PE=2",
+                            "--map-by core:pe=1 --bind-to none", "--map-by pe-list=0,1:ordered"})
+    EXPECT_TRUE(binds(words)) << words;
+  for (const char* words : {"-n 2", "--bind-to none", "--oversubscribe --bind-to none -n 2", "--map-by node",
+                            "--map-by ppr:1:node", "--host core", "--bind", "bind-to core"})
+    EXPECT_FALSE(binds(words)) << words;
+  EXPECT_FALSE(job::binds(""));
 }

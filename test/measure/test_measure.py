@@ -13,6 +13,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "app"))
+from test_program import of_ranks  # noqa: E402
+
 DIGITS, TOY, ONNX2HPP, FOLDER, INCLUDE, COMPILER, MODEL = sys.argv[1:8]
 ANCHORS = ["conv1", "conv2", "conv3", "fc1", "fc2", "softmax"]
 
@@ -94,8 +97,10 @@ class Measure(unittest.TestCase):
         elsewhere = ["unshare", "--map-root-user", "--uts", "sh", "-c", 'hostname elsewhere; exec "$@"', "sh"]
         if subprocess.run([*elsewhere, "true"], capture_output=True).returncode:
             self.skipTest("no other host name: unshare --uts is not allowed here")
-        told, done = self.measure(os.environ["MPIRUN"], "--bind-to", "none", "-n", 1, DIGITS, "--measure", self.file, ":", "-n", 1, *elsewhere,
-                                  DIGITS)
+        measures = [DIGITS, "--measure", self.file]
+        done = self.run_program(os.environ["MPIRUN"], "--bind-to", "none", *of_ranks(measures, [*elsewhere, *measures]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.loads(self.file.read_text())
         here, there = told["units"]
         self.assertEqual(there["host"], "elsewhere")
         link, = told["connections"]

@@ -38,7 +38,7 @@ void find_in_host(const host_facts& h, bool alone, std::vector<finding>& out) {
                                       {"libgomp", "libgomp1"},
                                       {"libstb", "libstb0; programs built without stb do not need it"}})
     if (std::ranges::none_of(h.libraries,
-                             [&name = name](const auto& l) { return l.starts_with(std::string(name) + ".so"); }))
+                             [&prefix = name](const auto& l) { return l.starts_with(std::string(prefix) + ".so"); }))
       warning(
           fmt::format("there is no {}, which programs need; install the package NAME-BOARD.deb, or the library (Debian: {})",
                       name, package));

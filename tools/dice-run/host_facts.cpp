@@ -99,7 +99,7 @@ void read_facts(std::string_view printed, const std::vector<std::string>& others
     if (key == "flags") out.flags = blank_separated(after_colon(value));
     if (key == "core") {
       const auto [khz, siblings] = split(rest);
-      auto core = cpus[core_facts{std::atoi(first.c_str())}.id];
+      auto core = cpus[std::atoi(first.c_str())];
       core.id = std::atoi(first.c_str());
       if (khz != "-") core.ghz = real(khz) / 1e6;
       if (siblings != "-") core.siblings = siblings;

@@ -4,6 +4,7 @@
 #include "dice/files/last_words.hpp"
 #include "dice/files/unfinished.hpp"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -136,13 +137,19 @@ class interrupts {
   }
 
  private:
+  /// Whether UCX handles the signal: Debian 13's Open MPI links it, and it takes SIGBUS and others before main begins.
+  static bool is_of_ucx(const struct sigaction& action) {
+    Dl_info of{};
+    return ::dladdr(reinterpret_cast<const void*>(action.sa_handler), &of) != 0 && of.dli_fname &&
+           std::string_view(of.dli_fname).find("/libucs.so") != std::string_view::npos;
+  }
   static void replace(int signal, const struct sigaction& by, struct sigaction& before) {
     ::sigaction(signal, nullptr, &before);
-    if (before.sa_handler == SIG_DFL) ::sigaction(signal, &by, nullptr);
+    if (before.sa_handler == SIG_DFL || is_of_ucx(before)) ::sigaction(signal, &by, nullptr);
   }
   std::array<struct sigaction, detail::endings.size()> before_{};
   struct sigaction before_alarm_ {
-  }, before_size_{}, before_pipe_{};
+  }, before_size_{};
 };
 
 }  // namespace dice::files

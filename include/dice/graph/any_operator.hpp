@@ -16,7 +16,7 @@ class any_operator {
   /// An Identity.
   constexpr any_operator() : any_operator(ops::identity{}) {}
 #define DICE_MAKES(name) \
-  constexpr any_operator(const ops::name& op) : is_(kind::name), as_{.name = op} {}
+  constexpr any_operator(const ops::name& op) : is_(kind::name), as_{.name = {op, true}} {}
   DICE_OPERATORS(DICE_MAKES)
 #undef DICE_MAKES
 
@@ -25,7 +25,7 @@ class any_operator {
     switch (is_) {
 #define DICE_VISITS(name) \
   case kind::name:        \
-    return f(as_.name);
+    return f(as_.name.op);
       DICE_OPERATORS(DICE_VISITS)
 #undef DICE_VISITS
     }
@@ -54,7 +54,13 @@ class any_operator {
 #define DICE_NAMES(name) name,
   enum class kind : unsigned char { DICE_OPERATORS(DICE_NAMES) };
 #undef DICE_NAMES
-#define DICE_HOLDS(name) ops::name name;
+// In constant expressions g++ 13 and newer forget that a member of a union is active if its class is empty, as relu's is.
+// With a byte beside the operator, no member's class is.
+#define DICE_HOLDS(name) \
+  struct {               \
+    ops::name op;        \
+    bool held;           \
+  } name;
   union values {
     DICE_OPERATORS(DICE_HOLDS)
   };

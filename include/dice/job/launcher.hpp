@@ -1,7 +1,13 @@
 #pragma once
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <initializer_list>
+#include <iterator>
+#include <string>
 #include <string_view>
 
 namespace dice::job {
@@ -26,14 +32,39 @@ inline int launched_local_rank() {
   return detail::first_number({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}, launched_rank());
 }
 
+/// Whether these words, each with a zero byte behind it, are those of an mpirun that was told which cores the processes get.
+[[gnu::cold]] inline bool binds(std::string_view words) {
+  const auto next = [&] {
+    const auto end = std::min(words.find('\0'), words.size());
+    const auto word = words.substr(0, end);
+    words.remove_prefix(std::min(end + 1, words.size()));
+    return word;
+  };
+  const auto has = [](std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; };
+  while (!words.empty()) {
+    auto option = next();
+    if (!option.starts_with('-')) continue;
+    option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
+    if (option == "rankfile" || option == "rf" || option == "cpu-set" || option == "cpu-list") return true;
+    if (option == "bind-to" && !next().starts_with("none")) return true;
+    if (option != "map-by") continue;
+    const auto how = next();
+    if (has(how, "rankfile") || has(how, "PE=") || has(how, "pe=") || has(how, "pe-list=")) return true;
+  }
+  return false;
+}
+
 /// Whether the user told mpirun which cores this process gets: by a rankfile, --bind-to, --cpu-set, --cpu-list or PE=n. Open
-/// MPI 4.1 passes these on in the environment, but not its own choice.
+/// MPI 4.1 passes these on in the environment, but not its own choice. 5.0 does not, so the words of this process's parent
+/// are read, too, which is mpirun if both are on one host.
 inline bool bound_by_user() {
   const auto said = [](const char* variable, std::string_view word) {
     const char* text = std::getenv(variable);
     return text && *text && std::string_view(text).find(word) != std::string_view::npos;
   };
   const bool policy = said("OMPI_MCA_hwloc_base_binding_policy", "") && !said("OMPI_MCA_hwloc_base_binding_policy", "none");
+  std::ifstream parent("/proc/" + std::to_string(::getppid()) + "/cmdline");
+  if (launched_size() > 0 && binds(std::string(std::istreambuf_iterator<char>(parent), {}))) return true;
   return policy || said("OMPI_MCA_orte_rankfile", "") || said("OMPI_MCA_rmaps_rank_file_path", "") ||
          said("OMPI_MCA_hwloc_base_cpu_set", "") || said("OMPI_MCA_hwloc_base_cpu_list", "") ||
          said("OMPI_MCA_rmaps_base_mapping_policy", "PE=") || said("OMPI_MCA_rmaps_base_mapping_policy", "pe=");

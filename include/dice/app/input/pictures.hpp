@@ -76,6 +76,20 @@ struct picture_file {
     f.fail("is damaged: its data do not fit " + std::to_string(f.width) + "×" + std::to_string(f.height) + " pixels");
 }
 
+/// stb takes what is missing at the end of a JPEG for zeros since its version 2.28: this checks that the end is there.
+[[gnu::cold]] inline void check_jpeg(const picture_file& f) {
+  const auto byte = [&](std::size_t at) -> unsigned {
+    if (at >= f.bytes.size()) f.fail("is cut short");
+    return static_cast<unsigned char>(f.bytes[at]);
+  };
+  for (std::size_t at = 2;;) {  // from marker to marker; 0xff 0x00 and restarts are part of the data between them
+    const unsigned marker = byte(at) == 0xff ? byte(at + 1) : 0;
+    if (marker == 0xd9) return;  // the end of the picture
+    if (marker == 0 || marker == 0xff || (marker >= 0xd0 && marker <= 0xd7)) ++at;
+    else at += 2 + (byte(at + 2) << 8 | byte(at + 3));
+  }
+}
+
 /// One axis of a picture that is scaled and placed: `from` pixels become `scaled`, of which the middle `to` are taken, or
 /// which are centred in `to`.
 struct picture_axis {
@@ -186,6 +200,7 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
   const bool known = ::stbi_info_from_memory(file.data(), file.size(), &file.width, &file.height, &channels);
   detail::check_size(file, known && is_picture(file.bytes), f);
   if (file.bytes[0] != '\xff') detail::check_png(file);
+  else detail::check_jpeg(file);
   int width = 0, height = 0;
   const auto release = [](std::uint16_t* samples) { ::stbi_image_free(samples); };
   const std::unique_ptr<std::uint16_t, decltype(release)> samples(  // 8 bits become 16: 255 is 65535

@@ -38,6 +38,14 @@ inline void send_at_once() {
   ::setenv(fragment, "1048576", 0);  // at least as much, or Open MPI refuses the first
 }
 
+/// Open MPI 5.0 asks the kernel which network addresses of two ranks reach each other. For ranks of one host it gets none,
+/// and prints an error for each pair, which then uses shared memory. So if all ranks are on one host, dice has it compare
+/// the addresses, as 4.1 does, unless the user has chosen (mpirun --mca reachable). Call it before MPI starts.
+inline void pair_by_address() {
+  const char *all = std::getenv("OMPI_COMM_WORLD_SIZE"), *here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (all && here && std::string_view(all) == here) ::setenv("OMPI_MCA_reachable", "weighted", 0);
+}
+
 /// The MPI library of this host and its version, "Open MPI v4.1.4". MPI need not have started.
 inline std::string library_here() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
@@ -66,7 +74,7 @@ class session {
   session(int& argc, char**& argv) : environment_(prepared(argc), argv, boost::mpi::threading::funneled, false) {}
 
  private:
-  static int& prepared(int& argc) { return send_at_once(), argc; }
+  static int& prepared(int& argc) { return send_at_once(), pair_by_address(), argc; }
 
   boost::mpi::environment environment_;
 };
