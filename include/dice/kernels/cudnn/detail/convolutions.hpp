@@ -95,9 +95,11 @@ class convolutions {
     const auto* k = find(c, room);
     throw std::runtime_error("cuDNN " + std::to_string(cudnnGetVersion()) + " has no engine for this convolution" +
                              (wide ? " in float32" : "") + " on " + on_.name + " (" + text_of(c, room) + ")" +
-                             (k && !k->why.empty() ? ": " + k->why
-                              : wide               ? "; allow it TF32 with precision<tf32>, or compute the layer on a CPU"
-                                                   : "; leave out the precision, or compute the layer on a CPU"));
+                             (k && !k->why.empty()
+                                  ? ": " + k->why
+                                  : std::string(on_.direct ? "; leave out direct_convolutions, " : "; ") +
+                                        (wide ? "allow it TF32 with precision<tf32>, or " : "leave out the precision, or ") +
+                                        "compute the layer on a CPU"));
   }
 
  private:
@@ -131,6 +133,12 @@ class convolutions {
                                "; install that or a newer one of the same major version, or build again");
   }
 
+  /// Whether an engine of this note transforms tiles of the input.
+  static bool transforms(cudnnBackendNumericalNote_t n) {
+    return n == CUDNN_NUMERICAL_NOTE_WINOGRAD || n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4 ||
+           n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6 || n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13 ||
+           n == CUDNN_NUMERICAL_NOTE_FFT;
+  }
   /// Whether an engine is as precise as required. FFTs and Winograd's largest tiles compute in float32, too, but less
   /// exactly than sums of products.
   bool precise(const descriptor& configuration, cudnnDataType_t type) const {
@@ -138,7 +146,7 @@ class convolutions {
     return std::none_of(notes.begin(), notes.end(), [&](cudnnBackendNumericalNote_t n) {
       return n == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS || n == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
              n == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC || n == CUDNN_NUMERICAL_NOTE_FFT ||
-             n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13 ||
+             n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13 || (on_.direct && transforms(n)) ||
              (n == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && type == CUDNN_DATA_FLOAT && !on_.tf32);
     });
   }
@@ -162,7 +170,7 @@ class convolutions {
     std::optional<descriptor> graph;
     attempt(out.why, [&] { graph = graph_of(on, c); });
     if (!graph) return out;
-    const auto key = text_of(c, at.room) + (on_.tf32 ? " TF32" : "");
+    const auto key = text_of(c, at.room) + (on_.tf32 ? " TF32" : "") + (on_.direct ? " direct" : "");
     if (const auto* before = on_.chosen.find(key)) {
       out.best = as_before(on, *graph, *before, c.type, at);
       if (out.best) return out;
