@@ -99,6 +99,49 @@ TEST_F(backend, tells_why_no_engine_works) {
   EXPECT_TRUE(has(refusal(c), "; allow it TF32 with precision<tf32>"));
 }
 
+// Engines with tiles are possible for this convolution, but not with direct_convolutions.
+TEST_F(backend, direct_convolutions_have_no_tiles) {
+  const cudnn::convolution c{.x = {1, 64, 32, 32}, .w = {64, 64, 3, 3}, .y = {1, 64, 32, 32}, .pads = {1, 1, 1, 1}};
+  cudnnHandle_t handle = nullptr;
+  ASSERT_EQ(cudnnCreate(&handle), CUDNN_STATUS_SUCCESS);
+  int tiled = 0, others = 0;
+  {
+    const cudnn::target here{handle, nullptr};
+    const auto graph = cudnn::graph_of(here, c);
+    const cudnn::convolutions all(on);
+    for (const auto& found : cudnn::configurations(here, graph, CUDNN_HEUR_MODE_A)) {
+      const auto notes = cudnn::notes_of(cudnn::engine_of(found));
+      const auto noted = [&](cudnnBackendNumericalNote_t n) {
+        return std::find(notes.begin(), notes.end(), n) != notes.end();
+      };
+      const bool tiles = noted(CUDNN_NUMERICAL_NOTE_WINOGRAD) || noted(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4) ||
+                         noted(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6);
+      on.direct = false;
+      if (!all.precise(found, c.type)) continue;
+      ++(tiles ? tiled : others);
+      on.direct = true;
+      EXPECT_EQ(all.precise(found, c.type), !tiles);
+    }
+  }
+  EXPECT_GT(tiled, 0);
+  EXPECT_GT(others, 0);
+  cudnnDestroy(handle);
+}
+
+// The choice is kept apart from the one without, and the refusal says what to leave out.
+TEST_F(backend, direct_convolutions_are_chosen_by_themselves) {
+  const copying c;
+  on.direct = true;
+  cudnn::convolutions all(on);
+  ASSERT_TRUE(all.run(c.what, c.operands()));
+  const auto key = cudnn::text_of(c.what, c.operands().room);
+  EXPECT_TRUE(on.chosen.find(key + " direct"));
+  EXPECT_FALSE(on.chosen.find(key));
+  on.chosen = {};
+  errors["cudnnBackendFinalize:plan"] = CUDNN_STATUS_NOT_SUPPORTED;
+  EXPECT_TRUE(has(refusal(c), "; leave out direct_convolutions, allow it TF32 with precision<tf32>, or compute"));
+}
+
 TEST_F(backend, engines_that_cannot_be_recorded_are_left_out) {
   const copying c;
   errors["cudnnBackendExecute:captured"] = CUDNN_STATUS_EXECUTION_FAILED;
@@ -199,9 +242,10 @@ TEST_F(backend, waiting_leaves_no_error) {
 
 TEST_F(backend, only_tf32_is_tf32) {
   for (const auto precision : {numbers::float32, numbers::tf32, numbers::fp16, numbers::bf16}) {
-    cudnn::device d(0, precision);
+    cudnn::device d(0, precision, precision == numbers::fp16);
     d.record([] {});
     EXPECT_EQ(cudnn::current->on.tf32, precision == numbers::tf32);
+    EXPECT_EQ(cudnn::current->on.direct, precision == numbers::fp16);
   }
 }
 

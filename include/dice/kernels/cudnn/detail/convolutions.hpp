@@ -102,7 +102,25 @@ class convolutions {
                                         "compute the layer on a CPU"));
   }
 
+  /// Whether an engine is as precise as required. FFTs and Winograd's largest tiles compute in float32, too, but less
+  /// exactly than sums of products; direct_convolutions also excludes its other tiles.
+  bool precise(const descriptor& configuration, cudnnDataType_t type) const {
+    const auto notes = notes_of(engine_of(configuration));
+    return std::none_of(notes.begin(), notes.end(), [&](cudnnBackendNumericalNote_t n) {
+      return n == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS || n == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
+             n == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC || n == CUDNN_NUMERICAL_NOTE_FFT ||
+             n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13 || (on_.direct && transforms(n)) ||
+             (n == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && type == CUDNN_DATA_FLOAT && !on_.tf32);
+    });
+  }
+
  private:
+  /// Whether an engine of this note transforms tiles of the input.
+  static bool transforms(cudnnBackendNumericalNote_t n) {
+    return n == CUDNN_NUMERICAL_NOTE_WINOGRAD || n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4 ||
+           n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6;
+  }
+
   struct known {
     convolution what;
     std::int64_t room;
@@ -131,24 +149,6 @@ class convolutions {
       throw std::runtime_error("the cuDNN library found is version " + std::to_string(loaded) +
                                ", this program was built for " + std::to_string(CUDNN_VERSION) +
                                "; install that or a newer one of the same major version, or build again");
-  }
-
-  /// Whether an engine of this note transforms tiles of the input.
-  static bool transforms(cudnnBackendNumericalNote_t n) {
-    return n == CUDNN_NUMERICAL_NOTE_WINOGRAD || n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4 ||
-           n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6 || n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13 ||
-           n == CUDNN_NUMERICAL_NOTE_FFT;
-  }
-  /// Whether an engine is as precise as required. FFTs and Winograd's largest tiles compute in float32, too, but less
-  /// exactly than sums of products.
-  bool precise(const descriptor& configuration, cudnnDataType_t type) const {
-    const auto notes = notes_of(engine_of(configuration));
-    return std::none_of(notes.begin(), notes.end(), [&](cudnnBackendNumericalNote_t n) {
-      return n == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS || n == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
-             n == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC || n == CUDNN_NUMERICAL_NOTE_FFT ||
-             n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13 || (on_.direct && transforms(n)) ||
-             (n == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && type == CUDNN_DATA_FLOAT && !on_.tf32);
-    });
   }
 
   /// Calls f. Most cuDNN failures are ignored as long as the GPU keeps working; the first reason goes to `why`.
