@@ -102,10 +102,9 @@ class convolutions {
                                         "compute the layer on a CPU"));
   }
 
-  /// Whether an engine is as precise as required. FFTs and Winograd's largest tiles compute in float32, too, but less
-  /// exactly than sums of products; direct_convolutions also excludes its other tiles.
-  bool precise(const descriptor& configuration, cudnnDataType_t type) const {
-    const auto notes = notes_of(engine_of(configuration));
+  /// Whether an engine with these notes is as precise as required. FFTs and Winograd's largest tiles compute in float32,
+  /// too, but less exactly than sums of products; direct_convolutions also excludes its other tiles.
+  bool precise(const std::vector<cudnnBackendNumericalNote_t>& notes, cudnnDataType_t type) const {
     return std::none_of(notes.begin(), notes.end(), [&](cudnnBackendNumericalNote_t n) {
       return n == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS || n == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
              n == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC || n == CUDNN_NUMERICAL_NOTE_FFT ||
@@ -185,7 +184,7 @@ class convolutions {
       attempt(out.why, [&] { found = configurations(on, *graph, mode); });
       for (const auto& configuration : found) {
         if (seen.size() >= max_measured) break;
-        if (!precise(configuration, c.type)) continue;
+        if (!precise(notes_of(engine_of(configuration)), c.type)) continue;
         const auto choice = choice_of(configuration);
         if (std::find(seen.begin(), seen.end(), choice) != seen.end()) continue;
         seen.push_back(choice);
@@ -208,7 +207,7 @@ class convolutions {
     if (!choice) return {};
     try {
       const auto configuration = configuration_of(on, graph, *choice);
-      if (!precise(configuration, type)) return {};
+      if (!precise(notes_of(engine_of(configuration)), type)) return {};
       auto found = plan_of(on, configuration);
       if (found.workspace > at.room) return {};
       execute(found, at);
