@@ -259,6 +259,44 @@ class StandardInput(Case):
         self.assert_fails(self.stream("--expect", "one.npy"), 1, "--expect holds 1 frame, but the stream has more")
         self.assert_fails(self.stream("--expect", "wanted.npy", given=self.raw[:256]), 1, "holds 50 frames, but the run has 1")
 
+    def test_the_first_frame(self):
+        """What cannot be a frame is refused before anything is computed, unless it is allowed; later frames may hold anything."""
+        grey = np.clip(np.random.default_rng(2).normal(128, 50, 50 * 256), 0, 255).astype(np.uint8)
+        for given, text in [(grey, " NaN or infinite, first number "),
+                            (grey // 2, "its numbers lie between "), (np.zeros(6400, np.int32) + 7, "as if bytes or integers were taken for float32")]:
+            done = self.stream("--top", 1, given=given.tobytes())
+            self.assert_fails(done, 1, ": the standard input, frame 0: ", text, "--any-numbers")
+            self.assertNotIn(b"frame 0", done.stdout)
+            self.assert_done(self.stream("--any-numbers", given=given.tobytes()))
+        black = bytes(3 * 256)
+        self.assert_fails(self.stream(given=black + (grey // 2).tobytes()), 1, "the standard input, frame 3: its numbers lie")
+        for at, fails in (35, True), (64 + 35, False):
+            x = self.frames.copy()
+            x.reshape(-1)[at] = np.nan
+            np.save(self.folder / "nan.npy", x)
+            for done in self.start(TOY, "--input", "nan.npy", "--input", "in.npy", ranks=1), self.stream(given=x.tobytes()):
+                if fails:
+                    self.assert_fails(done, 1, "frame 0: 1 of its 64 numbers is NaN or infinite, first number 35, nan; frames are float32")
+                else:
+                    self.assert_done(done)
+            if fails:
+                self.assert_fails(self.start(TOY, "--input", "nan.npy", ranks=1), 1, "'nan.npy' (input 'in.0'), frame 0: ")
+                self.assert_done(self.start(TOY, "--input", "nan.npy", "--any-numbers", ranks=1))
+        self.assert_fails(self.stream("--any-numbers", "--check-numbers"), 2, "omit --any-numbers")
+
+    def test_a_file_that_ends_within_a_frame(self):
+        """It is refused at once, unless the frames that are wanted are whole."""
+        (self.folder / "raw.bin").write_bytes(self.raw[:-3])
+        for words, code in ([], 1), (["--frames", 49], 0):
+            with open(self.folder / "raw.bin") as given:
+                done = subprocess.run(self.command(TOY, ["--input", "-", "--top", 1, *words], 1, "threads"), cwd=self.folder, stdin=given,
+                                      capture_output=True, timeout=LIMIT)
+            self.assertEqual(done.returncode, code, done.stderr)
+            if code:
+                self.assert_fails(done, 1, "the standard input is a file of 12797 bytes, which is no whole number of frames: a frame is "
+                                  "float32 (2, 32), 256 bytes")
+                self.assertNotIn(b"frame 0 [", done.stdout)
+
     def test_a_npy_file_is_no_stream(self):
         """Its header would shift all frames."""
         given = (self.folder / "in.npy").read_bytes()

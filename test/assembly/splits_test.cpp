@@ -2,6 +2,7 @@
 // of them.
 #include <dice/dice.hpp>
 
+#include "../convolutions.hpp"
 #include "digits.hpp"
 
 #include "dice/assembly/remap.hpp"
@@ -22,8 +23,8 @@ namespace {
 
 using namespace dice;
 
-template <class Map> void same_as_text(std::string_view text) {
-  constexpr auto& own = assembly::program_of<digits::network, Map>;
+template <class Map, class Net = digits::network> void same_as_text(std::string_view text) {
+  constexpr auto& own = assembly::program_of<Net, Map>;
   const auto other = assembly::remap(own, text);
   const auto& p = other.it->program();
   EXPECT_EQ(runtime::plan_digest(p), runtime::plan_digest(own));
@@ -70,6 +71,19 @@ TEST(Splits, TilesAndInputChannels) {
       "mapping<dev<0>, layers<picture>, ranks<0>, dev<1>, dev<2>, tiles<2, 2, range<conv1, pool3>, exchange_every<2>>, "
       "ranks<2, "
       "0>, input_channels<fc1, relu4>, in_flight<3>, ranks<0>, layers<flatten>, ranks<1>, layers<from<fc2>>>");
+}
+
+/// If one of the devices that share a layer computes directly, all do; where the parts begin depends on it.
+TEST(Splits, DirectConvolutions) {
+  using namespace convolutions;
+  using shared = mapping<dev<0>, layers<image>, ranks<0>, dev<1, cpu, direct_convolutions>, rows<narrow, shares<1, 2>>,
+                         ranks<1, 0>, output_channels<wide>, ranks<0>, layers<features>>;
+  same_as_text<shared, convolutions::network>(
+      "mapping<dev<0>, layers<image>, ranks<0>, dev<1, cpu, direct_convolutions>, rows<narrow, shares<1, 2>>, "
+      "ranks<1, 0>, output_channels<wide>, ranks<0>, layers<features>>");
+  constexpr auto& p = assembly::program_of<convolutions::network, shared>;
+  EXPECT_EQ(report::unit_text(p, 1), "cpu, direct_convolutions");
+  EXPECT_NE(report::plan_table(p).find("rows 0-8 "), std::string::npos) << report::plan_table(p);
 }
 
 /// A rank with several tiles of a layer has its weights once.

@@ -99,6 +99,37 @@ TEST_F(backend, tells_why_no_engine_works) {
   EXPECT_TRUE(has(refusal(c), "; allow it TF32 with precision<tf32>"));
 }
 
+// cuDNN has no engine with Winograd's tiles for the emulated GPU, so these are notes of engines for others.
+TEST_F(backend, direct_convolutions_have_no_tiles) {
+  const cudnn::convolutions all(on);
+  using notes = std::vector<cudnnBackendNumericalNote_t>;
+  for (const bool direct : {false, true}) {
+    on.direct = direct;
+    for (const auto tiles :
+         {CUDNN_NUMERICAL_NOTE_WINOGRAD, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6}) {
+      EXPECT_EQ(all.precise(notes{tiles}, CUDNN_DATA_FLOAT), !direct) << tiles;
+      EXPECT_EQ(all.precise(notes{CUDNN_NUMERICAL_NOTE_TENSOR_CORE, tiles}, CUDNN_DATA_HALF), !direct) << tiles;
+    }
+    for (const auto wrong : {CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13, CUDNN_NUMERICAL_NOTE_FFT})
+      EXPECT_FALSE(all.precise(notes{wrong}, CUDNN_DATA_FLOAT)) << wrong;
+    EXPECT_TRUE(all.precise(notes{}, CUDNN_DATA_FLOAT));
+  }
+}
+
+// The choice is kept apart from the one without, and the refusal says what to leave out.
+TEST_F(backend, direct_convolutions_are_chosen_by_themselves) {
+  const copying c;
+  on.direct = true;
+  cudnn::convolutions all(on);
+  ASSERT_TRUE(all.run(c.what, c.operands()));
+  const auto key = cudnn::text_of(c.what, c.operands().room);
+  EXPECT_TRUE(on.chosen.find(key + " direct"));
+  EXPECT_FALSE(on.chosen.find(key));
+  on.chosen = {};
+  errors["cudnnBackendFinalize:plan"] = CUDNN_STATUS_NOT_SUPPORTED;
+  EXPECT_TRUE(has(refusal(c), "; leave out direct_convolutions, allow it TF32 with precision<tf32>, or compute"));
+}
+
 TEST_F(backend, engines_that_cannot_be_recorded_are_left_out) {
   const copying c;
   errors["cudnnBackendExecute:captured"] = CUDNN_STATUS_EXECUTION_FAILED;
@@ -199,9 +230,10 @@ TEST_F(backend, waiting_leaves_no_error) {
 
 TEST_F(backend, only_tf32_is_tf32) {
   for (const auto precision : {numbers::float32, numbers::tf32, numbers::fp16, numbers::bf16}) {
-    cudnn::device d(0, precision);
+    cudnn::device d(0, precision, precision == numbers::fp16);
     d.record([] {});
     EXPECT_EQ(cudnn::current->on.tf32, precision == numbers::tf32);
+    EXPECT_EQ(cudnn::current->on.direct, precision == numbers::fp16);
   }
 }
 

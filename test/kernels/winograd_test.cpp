@@ -80,6 +80,59 @@ TEST(winograd, not_a_number) {
   }
 }
 
+/// What a number changes that is far out of range, in results whose windows do not contain it: nothing by sums of products
+/// and by tiles of two results; by larger tiles only results of its tiles, by a rounding error of the number if it is
+/// finite.
+void compare_hot(const ops::conv& op, float hot, std::int64_t y, std::int64_t x) {
+  const shape in{1, 16, 15, 17};
+  const auto p = make(op, {in}, {{op.channels, in[1], op.kernel[0], op.kernel[1]}});
+  const auto result = p.result();
+  auto with = p;
+  with.inputs[0][static_cast<std::size_t>((5 * in[2] + y) * in[3] + x)] = hot;
+  const auto expected = expected_of(with, {});
+  for (int size = 0; size <= algorithm::winograd::sizes(op, in); ++size) {
+    SCOPED_TRACE(testing::Message() << op.kernel[0] << 'x' << op.kernel[1] << ", size " << size << ", " << hot << " at " << y
+                                    << ", " << x);
+    const auto clean = compute<kernels::openmp::backend>(p, {}, forced(size, p)),
+               found = compute<kernels::openmp::backend>(with, {}, forced(size, p));
+    if (size == 0) {
+      EXPECT_LE(error(found, expected), tolerance);
+    }
+    algorithm::winograd::axis axes[2];
+    if (size > 0)
+      axes[0] = algorithm::winograd(size, op, in, result).y, axes[1] = algorithm::winograd(size, op, in, result).x;
+    const auto is_near = [&](int axis, std::int64_t from, std::int64_t inputs, std::int64_t at) {
+      return from - op.pads[axis] <= at && at < from - op.pads[axis] + inputs;
+    };
+    const auto in_tile = [&](int axis, std::int64_t of, std::int64_t at) {
+      const auto& a = axes[axis];
+      return a.outputs == 1 ? is_near(axis, of, op.kernel[axis], at)
+                            : is_near(axis, of / a.outputs * a.outputs, a.inputs, at);
+    };
+    const bool mixes = std::max(axes[0].outputs, axes[1].outputs) > 2;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto row = static_cast<std::int64_t>(i) / result[3] % result[2],
+                 column = static_cast<std::int64_t>(i) % result[3];
+      if (is_near(0, row, op.kernel[0], y) && is_near(1, column, op.kernel[1], x)) {
+        ASSERT_EQ(std::isfinite(found[i]), std::isfinite(hot)) << row << ", " << column;
+      } else if (!mixes || !in_tile(0, row, y) || !in_tile(1, column, x)) {
+        ASSERT_EQ(found[i], clean[i]) << row << ", " << column;
+      } else if (std::isfinite(hot)) {
+        ASSERT_LE(std::abs(found[i] - clean[i]), 5e-5 * hot) << row << ", " << column;
+      }
+    }
+  }
+}
+
+TEST(winograd, numbers_that_are_far_out_of_range) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const auto& [h, w] : {std::array{3, 3}, {5, 5}, {1, 7}, {7, 1}, {1, 3}, {3, 1}}) {
+    const ops::conv op{.channels = 21, .kernel = {h, w}, .pads = {h / 2, w / 2, h / 2, w / 2}};
+    for (const float hot : {1e20f, -infinity, std::numeric_limits<float>::quiet_NaN()})
+      for (const auto& [y, x] : {std::array<std::int64_t, 2>{8, 9}, {13, 0}}) compare_hot(op, hot, y, x);
+  }
+}
+
 // One more block of tiles than fits, in both directions.
 TEST(winograd, blocks) {
   const ops::conv op{.channels = 16, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};

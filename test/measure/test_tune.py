@@ -57,6 +57,11 @@ class Tune(unittest.TestCase):
                                self.folder / "user.cpp"], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_direct_convolutions_are_left_alone(self):
+        shown = self.tune("--mapping", "mapping<dev<0, cpu, direct_convolutions>, layers<all>>")
+        self.assertIn("Nothing to tune", shown)
+        self.assertEqual(set(self.variants()), {-1})
+
     def test_refusals(self):
         for arguments, environment, code, texts in [
                 (["--tune", self.folder / "none" / "x.hpp"], {}, 1, ["cannot be written"]),

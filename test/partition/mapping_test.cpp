@@ -382,6 +382,11 @@ TEST(best_mapping, compares_units_with_those_of_profiles) {
   static_assert(!other("cpu", threads<4>{}) && !other("cores<0, 1>", cpu{}) && !other("threads<12>", threads<12>{}));
   static_assert(!other("cores<2, 3>", cores<0, 1>{}) && !other("threads<2>", cores<0, 1>{}) && !other("gpu_at<1>", gpu{}));
   static_assert(!other("", cpu{}) && !other("my board", gpu{}) && !other("cores<>", cores<0>{}));
+  constexpr platform::unit direct{.direct = true}, plain{};
+  static_assert(!cost::detail::other_unit("cpu, direct_convolutions", direct) && cost::detail::other_unit("cpu", direct));
+  static_assert(cost::detail::other_unit("cpu, direct_convolutions", plain));
+  static_assert(!cost::detail::other_unit("cores<0, 1>, direct_convolutions",
+                                          {.what = platform::unit::kind::cores, .count = 2, .direct = true}));
   using four = processor<threads<4>, profile<measured_on<"cores<0, 1>">>>;
   static_assert(
       std::is_same_v<dice::best_mapping<net, cluster<host<"m", board<"m", ram<1_GiB>, four>>>>,
@@ -389,6 +394,21 @@ TEST(best_mapping, compares_units_with_those_of_profiles) {
                                                          remedy::give_the_profile_of_this_unit_or_name_the_unit_measured>>>);
   using fits = processor<threads<2>, profile<measured_on<"cores<0, 1>">>>;
   static_assert(part::detail::is_mapping<dice::best_mapping<net, cluster<host<"m", board<"m", ram<1_GiB>, fits>>>>>);
+}
+
+TEST(best_mapping, gives_ranks_the_direct_convolutions_of_their_processors) {
+  using direct = processor<threads<2>, gflops<1>, gbytes_per_s<1>, direct_convolutions>;
+  using one = cluster<host<"b", board<"b", ram<1_GiB>, direct>>>;
+  static_assert(
+      std::is_same_v<dice::best_mapping<net, one>,
+                     mapping<dev<0, threads<2>, direct_convolutions, on<"b">>, layers<range<at<0>, at<net::size - 1>>>>>);
+  same_at_run_time<one>();
+  // A profile that was measured with other algorithms says nothing.
+  using timed = processor<cpu, profile<measured_on<"cpu">>, direct_convolutions>;
+  static_assert(
+      std::is_same_v<dice::best_mapping<net, cluster<host<"m", board<"m", ram<1_GiB>, timed>>>>,
+                     none<error::profile_of_another_unit<measured_on<"cpu">, timed,
+                                                         remedy::give_the_profile_of_this_unit_or_name_the_unit_measured>>>);
 }
 
 template <class Cluster, class Error> constexpr bool fails = std::is_same_v<dice::best_mapping<net, Cluster>, none<Error>>;

@@ -33,7 +33,7 @@ inline schedule::built_split plan_of(const real_network& net, const assigned& wo
   const auto chosen = choices(net, by), smallest = choices(net, by, 0);
   algorithm::tables tables;
   tables.chosen[by] = chosen, tables.smallest[by] = smallest;
-  schedule::detail::whole_algorithms algorithms(tables);
+  schedule::detail::whole_algorithms algorithms(tables, works.view(), devices);
   auto out =
       schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, in_flight);
   if (used) *used = algorithms.chosen[by];
@@ -77,7 +77,7 @@ struct divided {
       whole[b] = choices(net, b);
       tables.chosen[b] = whole[b], tables.smallest[b] = whole[b];
     }
-    schedule::detail::whole_algorithms algorithms(tables);
+    schedule::detail::whole_algorithms algorithms(tables, works.view(), devices);
     is = schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 2);
   }
   parts::parts_view parts() const { return is.net.view(); }

@@ -57,6 +57,7 @@ inline void expect_same(const platform::device& a, const platform::device& b) {
   EXPECT_EQ(a.unit.count, b.unit.count);
   EXPECT_EQ(a.unit.index, b.unit.index);
   EXPECT_EQ(a.unit.precision, b.unit.precision);
+  EXPECT_EQ(a.unit.direct, b.unit.direct);
   EXPECT_EQ(a.memory_limit, b.memory_limit);
   EXPECT_EQ(a.host, b.host);
   EXPECT_TRUE(std::equal(a.cores.begin(), a.cores.end(), b.cores.begin(), b.cores.end()));

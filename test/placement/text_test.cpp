@@ -62,6 +62,9 @@ TEST(MappingText, MistakesAreThoseOfTheTypes) {
   SAME(mapping<dev<0, cpu, memory<5>, int>, layers<foreign>>);
   SAME(mapping<dev<0, cpu, precision<cpu>>, layers<all>>);
   SAME(mapping<dev<0, cpu, precision<fp16>>, layers<all>>);
+  SAME(mapping<dev<0, cpu, direct_convolutions>, layers<all>>);
+  SAME(mapping<dev<0, cpu, memory<5_KiB>, direct_convolutions, on<"a">, direct_convolutions>, layers<all>>);
+  SAME(mapping<dev<0, direct_convolutions>, layers<all>>);
   SAME(mapping<dev<0, cpu, memory<0>>, layers<foreign>>);
   SAME(mapping<dev<0, cpu, memory<-3>>, layers<all>>);
   SAME(mapping<dev<0>, layers<foreign>, in_flight<0>>);
@@ -137,7 +140,8 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
             "line 1, column 35: misplaced_entry: 'layers<all>' stands in a split, whose points say which layers a device "
             "has; write devices followed by their work");
   EXPECT_EQ(told("mapping<dev<0>, layers<image>, dev<0>, layers<from<conv1>>>"),
-            "line 1, column 32: rank_used_twice: two devices have rank 0; give each device a rank of its own or name it again with ranks");
+            "line 1, column 32: rank_used_twice: two devices have rank 0; give each device a rank of its own or name it "
+            "again with ranks");
   EXPECT_EQ(told("mapping<dev<1>, layers<all>>"),
             "rank_missing: no device has rank 0; number the ranks from 0 without gaps");
   EXPECT_EQ(
@@ -149,7 +153,12 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(
       told("mapping<dev<0, cpu, memry<3>>, layers<all>>"),
       "line 1, column 21: not_a_limit: 'memry<3>' is not a limit (did you mean 'memory'?); write memory or precision or "
-      "on a host");
+      "direct_convolutions or on a host");
+  EXPECT_EQ(told("mapping<dev<0, cpu, direct_convolutions<1>>, layers<all>>"),
+            "line 1, column 21: not_a_limit: 'direct_convolutions<1>' is not a limit (did you mean 'direct_convolutions'?); "
+            "write memory or precision or direct_convolutions or on a host");
+  EXPECT_NE(told("mapping<dev<0, cpu, direct_convolution>, layers<all>>").find("did you mean 'direct_convolutions'?"),
+            std::string::npos);
   EXPECT_EQ(told("mapping<dev<0>, layers<all>, in_flight<0>>"),
             "line 1, column 30: too_few_frames_in_flight: 'in_flight<0>' lets no frame in; let at least one frame be in "
             "flight");
@@ -272,6 +281,7 @@ TEST(MappingText, RandomMappingsComeBackAsTheyWere) {
           break;
       }
       if (below(2)) d.memory_limit = 1 + static_cast<std::int64_t>(draw()) * below(1 << 20);
+      d.unit.direct = seed % 3 == 0;
       if (below(2)) d.host = r % 2 ? "pi-a.lan" : "na\"n\\o";
       devices.push_back(d);
     }
@@ -294,7 +304,7 @@ TEST(MappingText, SplitsAndLimitsComeBack) {
   for (const char* text :
        {"dice::split<sample::network, dice::points<3, 5>,\n    dice::dev<1, dice::cpu>,\n    dice::dev<0, dice::threads<2>, "
         "dice::memory<5>, dice::memory<4>>,\n    dice::in_flight<2>,\n    dice::dev<2, dice::gpu_at<1>, "
-        "dice::precision<dice::fp16>, dice::on<\"a\\\\\\\"\">>>",
+        "dice::precision<dice::fp16>, dice::direct_convolutions, dice::on<\"a\\\\\\\"\">>>",
         "dice::mapping<\n    dice::in_flight<4>,\n    dice::dev<0, dice::gpu>, dice::layers<sample::relu1, "
         "dice::range<sample::image, sample::conv1>>>"})
     EXPECT_EQ(place::write(parse(text).values(), net::name, view), text);

@@ -75,6 +75,7 @@ template <class Net, class Map> void expect_same(const char* text) {
   for (std::size_t r = 0; r < devices.size(); ++r) {
     EXPECT_EQ(p.plan.units()[r].what, devices[r].unit.what);
     EXPECT_EQ(p.plan.units()[r].count, devices[r].unit.count);
+    EXPECT_EQ(p.plan.units()[r].direct, devices[r].unit.direct);
     EXPECT_EQ(p.plan.hosts()[r], devices[r].host);
     expect_equal(p.plan.cores()[r], devices[r].cores, "cores");
   }
@@ -89,6 +90,10 @@ TEST(DynamicPlan, IsThatOfTheCompiler) {
   SAME(sample, split<sample::network, points<2, 3, 5, 8>, dev<1>, dev<3>, dev<0>, dev<4>, dev<2>>);
   SAME(sample, mapping<dev<0, cpu, memory<1_MiB>>, layers<all>>);
   SAME(convolutions, mapping<dev<0>, layers<all>>);
+  SAME(convolutions, mapping<dev<0, cpu, direct_convolutions>, layers<all>>);
+  SAME(convolutions,
+       mapping<dev<0, cpu, memory<1_MiB>, direct_convolutions>, layers<to<convolutions::narrow>>, dev<1>,
+               layers<from<convolutions::wide>>>);
 #ifdef DICE_WITH_OPENMP  // the reference has a single algorithm
   // With a limit that the fastest algorithms exceed by one byte.
   using free = split<convolutions::network, points<2>, dev<0>, dev<1>>;

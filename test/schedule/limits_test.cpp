@@ -49,6 +49,35 @@ static_assert(std::is_same_v<decltype(schedule::verdict<net, none>()()),
 using two = mapping<dev<0, cpu>, layers<to<narrow>>, dev<1, cpu, memory<600000>>, layers<from<wide>>>;
 static_assert(algorithms<two>[narrow::id].variant > 0 && algorithms<two>[wide::id].variant == 0);
 
+// A device with direct_convolutions has them, whatever room there is, and others have the fastest algorithms.
+template <class... Limits> using direct = mapping<dev<0, cpu, direct_convolutions, Limits...>, layers<all>>;
+static_assert(algorithms<direct<>>[wide::id].variant == 0 && algorithms<direct<>>[narrow::id].variant == 0);
+static_assert(algorithms<direct<>>[wide::id].packed_bytes == smallest[wide::id].packed_bytes);
+static_assert(peak<direct<>> == peak<tighter> && peak<direct<memory<peak<direct<>>>>> == peak<direct<>>);
+static_assert(!std::is_same_v<decltype(schedule::verdict<net, direct<memory<peak<direct<>> - 1>>>()()), int>);
+using mixed = mapping<dev<0, cpu, direct_convolutions>, layers<to<narrow>>, dev<1>, layers<from<wide>>>;
+static_assert(algorithms<mixed>[narrow::id].variant == 0 && algorithms<mixed>[wide::id].variant > 0);
+
+// All parts of a layer are computed in one way: directly, if one of its devices computes so.
+template <class Map> constexpr bool is_direct(int layer) {
+  constexpr auto& parts = schedule::parts_of<net, Map>;
+  int direct = 0, all = 0;
+  for (int l = 0; l < parts.net.size(); ++l)
+    if (parts.is_own(l) && parts.whole(l) == layer)
+      ++all, direct += algorithms<Map>[static_cast<std::size_t>(l)].variant == 0;
+  return direct == all ? true : direct == 0 ? false : throw "parts differ";
+}
+template <class First, class Second>
+using halves = mapping<First, layers<convolutions::image>, ranks<0>, Second, rows<narrow>, ranks<1>, replicas<wide>,
+                       ranks<0>, layers<convolutions::features>>;
+using slow = dev<1, cpu, direct_convolutions>;
+static_assert(!is_direct<halves<dev<0>, dev<1>>>(narrow::id) && !is_direct<halves<dev<0>, dev<1>>>(wide::id));
+static_assert(is_direct<halves<dev<0>, slow>>(narrow::id) && is_direct<halves<dev<0>, slow>>(wide::id));
+static_assert(is_direct<halves<dev<0, cpu, direct_convolutions>, dev<1>>>(narrow::id));
+static_assert(!is_direct<halves<dev<0, cpu, direct_convolutions>, dev<1>>>(wide::id));
+// Limits leave it so.
+static_assert(is_direct<halves<dev<0, cpu, memory<1_GiB>>, slow>>(narrow::id));
+
 // A direct convolution can need more scratch than it saves of the weights: then the plan stays the smaller one.
 TEST(Limits, NothingIsReplacedInVain) {
   const auto view = graph::view_of<net>;

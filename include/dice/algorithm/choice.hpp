@@ -68,6 +68,7 @@ struct choice {
 struct tables {
   by_backend<meta::view<choice>> chosen{};
   by_backend<meta::view<choice>> smallest{};  ///< with the smallest weights or working memory
+  by_backend<meta::view<choice>> direct{};    ///< for devices with direct_convolutions
 };
 
 /// Bytes of scratch for a copy in layout `to` of a tensor of shape `s` that is stored as `from`; 0 if no copy is needed.

@@ -7,7 +7,8 @@ namespace dice::algorithm {
 
 /// How backend B computes operators: with one algorithm, on the plain weights, without scratch. Other backends have a
 /// specialisation in the header of their folder of kernels (algorithm/openmp.hpp, algorithm/cudnn.hpp), which may also have
-///   int variants(op, in)                       how many ways there are, 0 … n - 1, of which 0 has the smallest weights
+///   int variants(op, in)                       how many ways there are, 0 … n - 1, of which 0 has the smallest weights, and
+///                                              computes convolutions directly
 ///   choice variant(op, in, result, number)     one of them
 ///   choice smallest(op, in, result)            for devices with little memory; without, variant 0
 ///   bool tunes                                 true: --tune chooses among the variants

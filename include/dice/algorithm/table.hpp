@@ -92,8 +92,25 @@ inline constexpr std::array<choice, Net::size> smallest_choices = []<int... Id>(
 }
 (std::make_integer_sequence<int, Net::size>{});
 
-/// The same as plain values.
+namespace detail {
+
+template <class Net, backend B> constexpr const auto& direct() {
+  if constexpr (is_tunable<B>) return smallest_choices<Net, B>;  // variant 0
+  else return choices<Net, B>;                                   // one way, or the choice is made when a program starts
+}
+
+}  // namespace detail
+
+/// The same for devices with direct_convolutions.
+template <class Net, backend B> inline constexpr const auto& direct_choices = detail::direct<Net, B>();
+
+/// The same as plain values: of a backend, and of a unit.
 template <class Net, backend B> inline constexpr std::span<const choice> choices_of = choices<Net, B>;
+template <class Net, platform::unit On>
+inline constexpr std::span<const choice> choices_on = []() -> std::span<const choice> {
+  if constexpr (On.direct) return direct_choices<Net, backend_of(On)>;
+  else return choices_of<Net, backend_of(On)>;
+}();
 
 namespace detail {
 
@@ -101,6 +118,7 @@ template <class Net, unsigned Set, backend B> constexpr void add_tables(tables& 
   if constexpr ((Set & bit(B)) != 0) {
     to.chosen[B] = choices<Net, B>;
     to.smallest[B] = smallest_choices<Net, B>;
+    to.direct[B] = direct_choices<Net, B>;
   }
 }
 

@@ -24,7 +24,7 @@ enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
 /// What the command line says.
 struct options {
   bool help = false, version = false, gather = false, verify = false, cuda_aware = false, explain = false,
-       check_numbers = false;
+       check_numbers = false, any_numbers = false;
   plan_form plan = plan_form::none;
   std::string mapping, weights, packed, labels, json, trace, profile, tune, measure, pack, search;
   std::vector<named_file> inputs, outputs, expected;

@@ -305,7 +305,7 @@ class rank_job {
       }
       const runtime::core_watch watch(me_.cores(), me_.threads(), me_.alone());
       if (options_.streamed() >= 0) {
-        standard_input in;
+        standard_input in(options_);
         const int l = options_.streamed();
         if (here(l)) in.start(layer(l).output, options_.frames.value_or(INT64_MAX), form_ ? &*form_ : nullptr, me_.end());
         stream(in, &live_, runtime::executor::endless);

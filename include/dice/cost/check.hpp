@@ -70,13 +70,16 @@ template <class Cluster> consteval auto cluster_verdict() {
 }
 
 /// Whether the unit on which a profile was measured, as --measure writes it, cannot be `on`: one is a CPU and the other a
-/// GPU, or both state a number of threads and these differ. `cpu` states no number; any other text was written by hand and
-/// is accepted.
+/// GPU, or both state a number of threads and these differ, or only one computes convolutions directly. `cpu` states no
+/// number; any other text was written by hand and is accepted.
 constexpr bool other_unit(std::string_view measured, const platform::unit& on) {
+  const auto limit = measured.find(", direct_convolutions");
+  const bool direct = limit != measured.npos;
+  measured = measured.substr(0, limit);
   const bool gpu = measured.starts_with("gpu"), listed = measured.starts_with("cores<");
   const bool counted = measured.starts_with("threads<");
   if (!gpu && !listed && !counted && measured != "cpu") return false;
-  if (gpu != (on.processor() == platform::processor::gpu)) return true;
+  if (gpu != (on.processor() == platform::processor::gpu) || direct != on.direct) return true;
   int count = listed ? 1 + static_cast<int>(std::count(measured.begin(), measured.end(), ',')) : 0;
   if (counted)
     for (const char c : measured)

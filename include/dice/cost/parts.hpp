@@ -100,9 +100,19 @@ constexpr double fraction(const schedule::step& s, const graph::network_view& ne
   return static_cast<double>(tensor::elements(s.part, all)) / static_cast<double>(all.elements());
 }
 
-/// Time in s of a step that computes a fusion group, or a region of its result, on a rank.
+/// The layers of the network of which a rank with direct_convolutions has a part: they have no tiles.
+constexpr meta::array<char> direct_layers(const parts::parts_view& p, const schedule::plan_view& plan,
+                                          std::span<const placed_rank> ranks, int layers) {
+  meta::array<char> out(layers);
+  for (int l = 0; l < p.net.size(); ++l)
+    if (p.is_own(l) && ranks[static_cast<std::size_t>(plan.owner[static_cast<std::size_t>(l)])].unit.direct)
+      out[p.whole(l)] = 1;
+  return out;
+}
+
+/// Time in s of a step that computes a fusion group, or a region of its result, on a rank. `direct`: direct_layers.
 constexpr double group_seconds(const setting& s, const parts::parts_view& p, const schedule::plan_view& plan,
-                               const schedule::step& step, const placed_rank& rank) {
+                               const schedule::step& step, const placed_rank& rank, const meta::array<char>& direct) {
   const int l = plan.groups[static_cast<std::size_t>(step.group)].anchor;
   const auto at = processor_of(s, rank);
   const auto& about = s.cluster.processors[at];
@@ -111,8 +121,8 @@ constexpr double group_seconds(const setting& s, const parts::parts_view& p, con
   const double t = seconds_on(s, rank, whole);
   // What the profile counts with an earlier layer is computed by itself where a work ends between the two.
   if (t <= 0) return copy_seconds(about, moved_bytes(p.net, l) / 2) * fraction(step, p.net);
-  return t * work_fraction(p.net.layers[l], p.parts[l], s.net.layers[whole], s.algorithms[at][whole].tile) *
-         fraction(step, p.net);
+  const auto tile = direct[whole] ? std::array<std::int8_t, 2>{1, 1} : s.algorithms[at][whole].tile;
+  return t * work_fraction(p.net.layers[l], p.parts[l], s.net.layers[whole], tile) * fraction(step, p.net);
 }
 
 /// When messages arrive. Those that a host sends over the network follow one another, and so do those that it receives: each
@@ -224,13 +234,15 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
   out.groups = meta::array<double>(static_cast<int>(plan.groups.size()));
   meta::array<double> seconds(static_cast<int>(plan.steps.size()));  // of steps that compute
   meta::array<std::size_t> processors;                               // by rank
+  const auto direct = detail::direct_layers(p, plan, ranks, s.net.size());
   for (int r = 0; r < n; ++r) {
     const auto& rank = ranks[static_cast<std::size_t>(r)];
     const auto& program = plan.ranks[static_cast<std::size_t>(r)];
     processors.push_back(detail::processor_of(s, rank));
     for (int i = program.first_step; i < program.last_step; ++i) {
       const auto& step = plan.steps[static_cast<std::size_t>(i)];
-      if (step.what == action::compute) out.groups[step.group] += seconds[i] = detail::group_seconds(s, p, plan, step, rank);
+      if (step.what == action::compute)
+        out.groups[step.group] += seconds[i] = detail::group_seconds(s, p, plan, step, rank, direct);
     }
   }
 

@@ -24,7 +24,7 @@ template <class Net, class Cluster> struct tables {
   }
   template <class... P> static constexpr auto algorithms_of(meta::type_list<P...>) {
     return std::array<std::span<const algorithm::choice>, sizeof...(P)>{
-        algorithm::choices_of<Net, algorithm::backend_of(platform::processor_traits<P>::value.unit)>...};
+        algorithm::choices_on<Net, platform::processor_traits<P>::value.unit>...};
   }
   template <class... P> static constexpr auto usable_of(meta::type_list<P...>) {
     return std::array<bool, sizeof...(P)>{

@@ -173,7 +173,7 @@ namespace detail {
     if (!file->empty()) files::require_writable(*file);
   std::vector<tuned_layer> all;
   for (int rank = 0; rank < p.ranks(); ++rank) {
-    if (p.units[rank].is_accelerator() || !p.has(rank)) continue;
+    if (p.units[rank].is_accelerator() || p.units[rank].direct || !p.has(rank)) continue;
     std::exception_ptr error;
     std::thread([&] {  // a thread of its own for each rank: cores<…> binds it
       try {

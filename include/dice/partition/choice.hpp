@@ -89,6 +89,11 @@ template <class Net, int Id> struct row<Net, Id, Id> { using type = typename Net
 template <class Host> struct tie;
 template <meta::fixed_string Name, class Board> struct tie<host<Name, Board>> { using type = on<Name>; };
 
+template <int Rank, class Unit, bool Direct, class Host> struct found_dev { using type = dev<Rank, Unit, Host>; };
+template <int Rank, class Unit, class Host> struct found_dev<Rank, Unit, true, Host> {
+  using type = dev<Rank, Unit, direct_convolutions, Host>;
+};
+
 template <class List, class... More> struct joined_mapping;
 template <class... A> struct joined_mapping<meta::type_list<A...>> { using type = mapping<A...>; };
 template <class... A, class D, class L, class... Rest>
@@ -117,12 +122,13 @@ template <class Net, class Cluster, class Choice> struct written {
       -> layers<typename row<Net, all.rows[first_row<Rank> + K].first, all.rows[first_row<Rank> + K].last>::type...>;
   template <int Rank> struct entry {
     static constexpr int processor = all.processor[Rank];
-    using unit = typename platform::processor_traits<
-        typename cost::detail::at_in<typename values::processors>::template type<processor>>::unit_type;
+    using on =
+        platform::processor_traits<typename cost::detail::at_in<typename values::processors>::template type<processor>>;
     using host = typename cost::detail::at_in<typename platform::cluster_traits<Cluster>::hosts>::template type<
         values::view.host_of[processor]>;
-    using type = meta::type_list<dev<Rank, unit, typename tie<host>::type>,
-                                 decltype(layers_of<Rank>(std::make_integer_sequence<int, rows<Rank>>{}))>;
+    using type = meta::type_list<
+        typename found_dev<Rank, typename on::unit_type, on::value.unit.direct, typename tie<host>::type>::type,
+        decltype(layers_of<Rank>(std::make_integer_sequence<int, rows<Rank>>{}))>;
   };
   template <int... Rank>
   static auto join(std::integer_sequence<int, Rank...>) -> joined_mapping<meta::type_list<>, typename entry<Rank>::type...>;

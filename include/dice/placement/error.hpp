@@ -21,7 +21,7 @@ struct list_cores_by_numbers_from_0_on;
 struct ask_for_at_least_one_thread;
 struct ask_for_at_most_1024_threads;
 struct link_dice_cudnn_or_use_a_cpu_unit;
-struct write_memory_or_precision_or_on_a_host;
+struct write_memory_or_precision_or_direct_convolutions_or_on_a_host;
 struct give_it_once_and_only_to_gpus;
 struct give_a_positive_number_of_bytes;
 struct let_at_least_one_frame_be_in_flight;

@@ -139,7 +139,7 @@ template <class Net, class Map> consteval auto verdict() {
   else if constexpr (f.what == gpu_negative)
     return failing<error::gpu_number_negative<f.number, remedy::write_cpu_or_cores_or_threads_or_gpu>>{};
   else if constexpr (f.what == not_a_limit)
-    return failing<error::not_a_limit<f.number, remedy::write_memory_or_precision_or_on_a_host>>{};
+    return failing<error::not_a_limit<f.number, remedy::write_memory_or_precision_or_direct_convolutions_or_on_a_host>>{};
   else if constexpr (f.what == mistake::precision)
     return failing<error::precision_not_possible<f.number, remedy::give_it_once_and_only_to_gpus>>{};
   else if constexpr (f.what == memory_not_positive)

@@ -25,7 +25,8 @@ template <class... About> struct sending final {};
 template <class... About> struct receiving final {};
 
 /// A processor of a board: its unit (cpu, cores<…>, threads<N>, gpu, gpu_at<i>), and in any order gflops<…> and
-/// gbytes_per_s<…> or profile<…>, watts<busy, idle>, sending<…> and receiving<…>, and ram<…> if it has memory of its own.
+/// gbytes_per_s<…> or profile<…>, watts<busy, idle>, sending<…> and receiving<…>, ram<…> if it has memory of its own, and
+/// direct_convolutions, which the ranks on it then have, too.
 template <class Unit, class... About> struct processor final {};
 
 /// A kind of machine: ram<…>, its processors, and optionally a connection<…> between them (by default, shared memory with 5
@@ -85,6 +86,7 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
     template <std::int64_t B> constexpr void take(ram<B>) {
       info.memory = B, info.own_memory = true, positive = positive && B > 0;
     }
+    constexpr void take(direct_convolutions) { info.unit.direct = true; }
     template <class M> constexpr void take(profile<M>) {
       info.profiled = true;
       // A stated value takes precedence, wherever it stands.

@@ -52,6 +52,7 @@ struct unit {
   int count = 0;                         ///< threads; 0: as many as the process may use
   int index = 0;                         ///< of several accelerators of the host
   numbers precision = numbers::float32;  ///< of a GPU
+  bool direct = false;                   ///< convolutions only as sums of products (direct_convolutions)
 
   constexpr platform::processor processor() const {
     return what == kind::gpu ? platform::processor::gpu : platform::processor::cpu;

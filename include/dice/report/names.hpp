@@ -14,13 +14,13 @@
 
 namespace dice::report {
 
-/// "cpu", "cores<0, 1>", "threads<4>", "gpu", "gpu_at<1>", "gpu, precision<fp16>".
+/// "cpu", "cores<0, 1>", "threads<4>", "gpu", "gpu_at<1>", "gpu, precision<fp16>", "cpu, direct_convolutions".
 inline std::string unit_text(const runtime::program& p, int rank) {
   const auto r = static_cast<std::size_t>(rank);
   const auto u = r < p.units.size() ? p.units[r] : platform::unit{};
   const auto in = placement::precision_text(u.precision);
   return placement::unit_text(u, r < p.cores.size() ? p.cores[r] : std::span<const int>(), "") +
-         (in.empty() ? "" : ", precision<" + std::string(in) + ">");
+         (in.empty() ? "" : ", precision<" + std::string(in) + ">") + (u.direct ? ", direct_convolutions" : "");
 }
 
 /// "rows 0-3, columns 4-7": what layer `l` of the plan is of the network's layer; empty: all of it. A partial sum also has

@@ -84,28 +84,28 @@ constexpr built_plan build_within_limits(const plan_input& in, std::span<algorit
 
 namespace detail {
 
-/// Writes the algorithm of each layer, taken from those of its rank's backend.
-constexpr void select(const algorithm::by_backend<meta::view<algorithm::choice>>& from, const plan_input& in,
-                      std::span<algorithm::choice> to) {
+/// Writes the algorithm of each layer, taken from those of its rank's unit, or from the smallest, which are direct.
+constexpr void select(const algorithm::tables& all, bool smallest, const plan_input& in, std::span<algorithm::choice> to) {
   for (std::size_t l = 0; l < to.size(); ++l) {
-    const auto& device = in.devices[in.owner[l]];
-    to[l] = from[algorithm::backend_of(device.unit)][l];
+    const auto& unit = in.devices[in.owner[l]].unit;
+    const auto& from = smallest ? all.smallest : unit.direct ? all.direct : all.chosen;
+    to[l] = from[algorithm::backend_of(unit)][l];
   }
 }
 
 }  // namespace detail
 
 /// The plan of `in` with algorithms of `all`, within its devices' memory limits if possible. `all` must cover the backends
-/// of all devices, with the smallest algorithms if a device has a limit. `chosen`, which `in` refers to, becomes the plan's
-/// algorithms.
+/// of all devices, with the smallest algorithms if a device has a limit, and the direct ones if one has direct_convolutions.
+/// `chosen`, which `in` refers to, becomes the plan's algorithms.
 constexpr built_plan build(const plan_input& in, const algorithm::tables& all, std::span<algorithm::choice> chosen) {
-  detail::select(all.chosen, in, chosen);
+  detail::select(all, false, in, chosen);
   bool limited = false;
   for (const auto& d : in.devices) limited = limited || d.memory_limit >= 0;
   if (!limited) return build(in);
   meta::array<algorithm::choice> smallest(static_cast<int>(chosen.size()));
   const std::span<algorithm::choice> written(smallest.data(), chosen.size());
-  detail::select(all.smallest, in, written);
+  detail::select(all, true, in, written);
   return build_within_limits(in, chosen, written);
 }
 

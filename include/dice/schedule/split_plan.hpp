@@ -23,15 +23,23 @@ struct built_split {
 
 namespace detail {
 
-/// The algorithms of whole layers by backend, which memory limits may change.
+/// The algorithms of whole layers by backend, which memory limits may change. A layer of which a device with
+/// direct_convolutions computes a part, or some frames, is direct on all devices of that backend.
 struct whole_algorithms {
   algorithm::by_backend<meta::array<algorithm::choice>> chosen, smallest;
 
-  constexpr explicit whole_algorithms(const algorithm::tables& all) {
+  constexpr whole_algorithms(const algorithm::tables& all, const placement::assignment& where,
+                             meta::view<platform::device> devices) {
     for (int b = 0; b < algorithm::backends; ++b)
       for (const bool small : {false, true})
         for (const auto& c : (small ? all.smallest : all.chosen).values[b])
           (small ? smallest : chosen).values[b].push_back(c);
+    for (int l = 0; l < static_cast<int>(where.work_of.size()); ++l)
+      for (const int rank : where.ranks_of(where.of(l)))
+        if (const auto& unit = devices[rank].unit; unit.direct) {
+          const auto by = algorithm::backend_of(unit);
+          chosen[by][l] = all.direct[by][l];
+        }
   }
   constexpr algorithm::by_backend<meta::view<algorithm::choice>> view() const {
     algorithm::by_backend<meta::view<algorithm::choice>> out;

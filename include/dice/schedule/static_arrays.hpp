@@ -71,11 +71,15 @@ template <sizes Used> consteval arrays<Used> trim(const auto& from) {
   return out;
 }
 
-/// Whether a device of the mapping has a memory limit.
+/// Whether a device of the mapping has a memory limit, and whether one has direct_convolutions.
 template <class Net, class Map>
 inline constexpr bool has_limits = std::any_of(placement::of<Net, Map>.devices.begin(),
                                                placement::of<Net, Map>.devices.end(),
                                                [](const auto& d) { return d.memory_limit >= 0; });
+template <class Net, class Map>
+inline constexpr bool has_direct = std::any_of(placement::of<Net, Map>.devices.begin(),
+                                               placement::of<Net, Map>.devices.end(),
+                                               [](const auto& d) { return d.unit.direct; });
 
 template <class Net> using algorithms_of = std::array<algorithm::choice, Net::size>;
 
@@ -83,10 +87,10 @@ template <class Net> using algorithms_of = std::array<algorithm::choice, Net::si
 template <class Net, class Map, algorithm::backend B> constexpr void add_tables(algorithm::tables& to) {
   constexpr const auto& devices = placement::of<Net, Map>.devices;
   constexpr auto uses = [](const platform::device& d) { return algorithm::backend_of(d.unit) == B; };
-  constexpr auto limited = [](const platform::device& d) { return d.memory_limit >= 0; };
   if constexpr (std::any_of(devices.begin(), devices.end(), uses)) {
     to.chosen[B] = algorithm::choices<Net, B>;
-    if constexpr (std::any_of(devices.begin(), devices.end(), limited)) to.smallest[B] = algorithm::smallest_choices<Net, B>;
+    if constexpr (has_limits<Net, Map>) to.smallest[B] = algorithm::smallest_choices<Net, B>;
+    if constexpr (has_direct<Net, Map>) to.direct[B] = algorithm::direct_choices<Net, B>;
   }
 }
 

@@ -32,10 +32,11 @@ template <class Net, class Map> consteval parts::source unlimited_source() {
           .parameters = graph::parameters_of<Net>};
 }
 
-/// The algorithms of whole layers that keep the ranks within their memory limits, by backend.
+/// The algorithms of whole layers, by backend, where limits of devices may change them.
 template <class Net, class Map> consteval auto limit() {
-  whole_algorithms whole(tables<Net, Map>());
-  build_split(unlimited_source<Net, Map>(), whole, placement::of<Net, Map>.in_flight);
+  constexpr auto& where = placement::of<Net, Map>;
+  whole_algorithms whole(tables<Net, Map>(), where.view(), where.devices);
+  if constexpr (has_limits<Net, Map>) build_split(unlimited_source<Net, Map>(), whole, where.in_flight);
   std::array<algorithms_of<Net>, algorithm::backends> out{};
   for (std::size_t b = 0; b < out.size(); ++b)
     for (int l = 0; l < whole.chosen.values[b].size(); ++l) out[b][static_cast<std::size_t>(l)] = whole.chosen.values[b][l];
@@ -47,7 +48,7 @@ template <class Net, class Map> inline constexpr auto limited = limit<Net, Map>(
 template <class Net, class Map>
 inline constexpr parts::source split_source = [] {
   auto out = unlimited_source<Net, Map>();
-  if constexpr (has_limits<Net, Map>)
+  if constexpr (has_limits<Net, Map> || has_direct<Net, Map>)
     for (std::size_t b = 0; b < algorithm::backends; ++b) out.algorithms.values[b] = limited<Net, Map>[b];
   return out;
 }();

@@ -1,6 +1,7 @@
 // The files that --input names.
 #pragma once
 
+#include "dice/app/input/frame_check.hpp"
 #include "dice/app/input/picture_form.hpp"
 #include "dice/app/options.hpp"
 #include "dice/files/error.hpp"
@@ -39,6 +40,7 @@ class input_files {
       : one_(one),
         what_(std::move(what)),
         options_(o),
+        check_(o),
         per_frame_(one.rank == 4 ? one[0] : 1),
         elements_(one.elements() / per_frame_) {}
 
@@ -144,6 +146,10 @@ class input_files {
     const auto all = mapped_.emplace_back(path, one_, what_).numbers();
     for (std::size_t at = 0; at < all.size(); at += static_cast<std::size_t>(elements_))
       samples_.push_back({all.data() + at, {}});
+    // The first frames are looked at until one tells what they are, but a file is not read for that.
+    const auto one = static_cast<std::size_t>(one_.elements()), enough = std::min(all.size(), one * most_looked_at);
+    for (std::size_t at = 0; at < enough && !check_.done(); at += one)
+      check_.look(all.subspan(at, std::min(one, all.size() - at)), "'" + path + "' (" + what_ + ")");
   }
   void add_picture(const std::string& path) {
 #ifdef DICE_WITH_PICTURES
@@ -158,11 +164,14 @@ class input_files {
 #endif
   }
 
+  static constexpr std::size_t most_looked_at = 100;  ///< frames of a file
+
   const dice::tensor::shape one_;
   const std::string what_;
   [[maybe_unused]] const options& options_;  ///< for pictures
   const std::int64_t per_frame_, elements_;  ///< samples of a frame, and numbers of a sample
-  std::optional<picture_form> form_;         ///< if there are pictures
+  frame_check check_;
+  std::optional<picture_form> form_;  ///< if there are pictures
   std::list<runtime::mapped_frames> mapped_;
   std::vector<std::string> read_;       ///< all files that were added
   std::list<runtime::tensor> tensors_;  ///< of pictures

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "dice/app/ctrl_c.hpp"
+#include "dice/app/input/frame_check.hpp"
 #include "dice/app/input/picture_form.hpp"
+#include "dice/app/options.hpp"
 #include "dice/channels/channel.hpp"
 #include "dice/files/error.hpp"
 #include "dice/job/launcher.hpp"
@@ -49,7 +51,7 @@ namespace dice::app {
 /// input is known ctrl_c_delay() after it occurred.
 class standard_input final : public runtime::source {
  public:
-  standard_input() = default;
+  explicit standard_input(const options& o) : check_(o) {}
   standard_input(const standard_input&) = delete;
   standard_input& operator=(const standard_input&) = delete;
   ~standard_input() override {
@@ -67,8 +69,10 @@ class standard_input final : public runtime::source {
                            channels::endpoint& end) {
     reader_ = std::thread([this, one, most, form, &end] {
       try {
+        require_whole_frames(one, most);
         std::vector<float> frame(static_cast<std::size_t>(one.elements()));
         while (read_ < most && read(one, frame)) {
+          if (!check_.done()) check_.look(frame, "the standard input");
           for (std::int64_t at = 0; form && at < one.elements(); at += form->elements()) form->normalize(frame.data() + at);
           std::unique_lock lock(mutex_);
           changed_.wait(lock, [&] { return stops_ || next_.empty(); });
@@ -109,6 +113,24 @@ class standard_input final : public runtime::source {
   }
 
  private:
+  /// A file that ends within one of the frames that are wanted is refused before the first.
+  [[gnu::cold]] static void require_whole_frames(const dice::tensor::shape& one, std::int64_t most) {
+    struct stat about {};
+    char begin[6] = {};
+    const auto at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (::fstat(STDIN_FILENO, &about) != 0 || !S_ISREG(about.st_mode) || at < 0) return;
+    if (::pread(STDIN_FILENO, begin, sizeof begin, at) == sizeof begin && std::memcmp(begin, "\x93NUMPY", sizeof begin) == 0)
+      return;  // read() says more
+    const auto bytes = std::max<std::int64_t>(about.st_size - at, 0), rest = bytes % one.bytes();
+    if (rest == 0 || bytes / one.bytes() >= most) return;
+    throw files::error("the standard input is a file of " + std::to_string(bytes) +
+                       " bytes, which is no whole number of frames: " + frame_text(one));
+  }
+  /// "a frame is float32 (1, 3, 224, 224), 602112 bytes".
+  static std::string frame_text(const dice::tensor::shape& one) {
+    return "a frame is float32 " + runtime::shape_text(std::vector<std::int64_t>(one.dim, one.dim + one.rank)) + ", " +
+           std::to_string(one.bytes()) + " bytes";
+  }
   /// Reads the next frame; false where the standard input has ended.
   [[gnu::cold]] bool read(const dice::tensor::shape& one, std::vector<float>& frame) {
     const auto bytes = static_cast<std::size_t>(one.bytes()), at = read(reinterpret_cast<char*>(frame.data()), bytes);
@@ -120,8 +142,7 @@ class standard_input final : public runtime::source {
     const std::lock_guard lock(mutex_);
     if (at == 0 || stops_) return false;
     throw files::error("the standard input ends within frame " + std::to_string(read_) + ", after " + std::to_string(at) +
-                       " of " + std::to_string(bytes) + " bytes; a frame is float32 " +
-                       runtime::shape_text(std::vector<std::int64_t>(one.dim, one.dim + one.rank)));
+                       " of " + std::to_string(bytes) + " bytes; " + frame_text(one));
   }
   /// Reads so many bytes; fewer where the standard input ends, or when nobody wants them any more.
   std::size_t read(char* to, std::size_t bytes) {
@@ -154,6 +175,7 @@ class standard_input final : public runtime::source {
   static constexpr std::size_t npy_head = 12;  ///< bytes of a .npy file that tell the length of its header
 
   std::string beginning_;  ///< the first npy_head bytes so far
+  frame_check check_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<float> next_;  ///< the frame that enters next, or empty

@@ -31,9 +31,9 @@ namespace dice::kernels::cudnn {
 /// each, since g++ devirtualizes calls speculatively.
 template <class = void> class basic_device final : public accelerator {
  public:
-  /// GPU `index` of those that this process sees; float32 operands may be rounded to TF32 if `precision` is tf32. Throws
-  /// std::runtime_error, as do all functions here.
-  explicit basic_device(int index, platform::numbers precision = {}) : index_(index) {
+  /// GPU `index` of those that this process sees; float32 operands may be rounded to TF32 if `precision` is tf32;
+  /// `direct`: no engine transforms tiles. Throws std::runtime_error, as do all functions here.
+  explicit basic_device(int index, platform::numbers precision = {}, bool direct = false) : index_(index) {
     const std::lock_guard held(alone());
     int count = 0;
     check(cudaGetDeviceCount(&count), "be used");
@@ -44,7 +44,7 @@ template <class = void> class basic_device final : public accelerator {
     check(cudaGetDeviceProperties(&about, index), "report its properties");
     auto& on = kernels_.on;
     on.gpu = index, on.name = about.name;
-    on.tf32 = precision == platform::numbers::tf32;
+    on.tf32 = precision == platform::numbers::tf32, on.direct = direct;
     on.turn = turn_name();
     integrated_ = about.integrated;
     for (auto* s : {&jobs_, &in_, &out_}) check(cudaStreamCreateWithFlags(s->put(), cudaStreamNonBlocking), "make a stream");

@@ -49,7 +49,7 @@ constexpr mistake_words words_of(mistake what) {
     case mistake::no_backend:
       return {"unit_without_backend", "link dice::cudnn or use a cpu unit"};
     case mistake::not_a_limit:
-      return {"not_a_limit", "write memory or precision or on a host"};
+      return {"not_a_limit", "write memory or precision or direct_convolutions or on a host"};
     case mistake::precision:
       return {"precision_not_possible", "give it once and only to gpus"};
     case mistake::memory_not_positive:

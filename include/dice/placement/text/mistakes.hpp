@@ -233,7 +233,7 @@ class teller {
                " has no backend in this program, whose compiled mapping has no such unit: start one whose mapping has";
       case mistake::not_a_limit: {
         const auto part = m_.limits[static_cast<std::size_t>(here().dev.limits.begin() - m_.is.limits.data()) + index_];
-        return wrong(part) + " is not a limit" + guess(part, {"memory", "precision", "on"});
+        return wrong(part) + " is not a limit" + guess(part, {"memory", "precision", "direct_convolutions", "on"});
       }
       case mistake::precision:
         at_ = m_.entries[entry_];

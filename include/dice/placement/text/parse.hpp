@@ -170,7 +170,7 @@ class parser {
   void limit() {
     using what = platform::limit::kind;
     const auto begin = in_.at();
-    const auto word = in_.read_path("a limit: memory<…>, precision<…> or on<\"…\">").word();
+    const auto word = in_.read_path("a limit: memory<…>, precision<…>, direct_convolutions or on<\"…\">").word();
     platform::limit out;
     if (word == "memory") {
       in_.require('<', "after memory");
@@ -191,6 +191,8 @@ class parser {
                                          : float32};
       if (out.precision == float32) out = {}, in_.pass_arguments();
       in_.require('>', "after the numbers of precision");
+    } else if (word == "direct_convolutions" && !in_.next_is('<')) {
+      out = {.what = what::direct};
     } else {
       in_.pass_arguments();
     }

@@ -56,6 +56,7 @@ namespace detail {
       for (const char c : l.host) out += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
       out += "\">";
     }
+    if (l.what == platform::limit::kind::direct) out += ", dice::direct_convolutions";
     if (l.what == platform::limit::kind::precision)
       out += ", dice::precision<dice::" + std::string(precision_text(l.precision)) + ">";
   }
@@ -118,8 +119,9 @@ template <class Layer> [[gnu::cold]] inline std::string work_text(const written_
     const auto add = [&](const limit& l) { out.limits.push_back(l), ++dev.dev.limits.count; };
     if (d.memory_limit >= 0) add({.what = limit::kind::memory, .bytes = d.memory_limit});
     if (d.unit.precision != platform::numbers::float32) add({.what = limit::kind::precision, .precision = d.unit.precision});
+    if (d.unit.direct) add({.what = limit::kind::direct});
     if (!d.host.empty()) add({.what = limit::kind::host, .host = d.host});
-    dev.dev.unit.precision = platform::numbers::float32;
+    dev.dev.unit.precision = platform::numbers::float32, dev.dev.unit.direct = false;
     for (const int core : d.cores) out.cores.push_back(core);
     out.entries.push_back(dev);
     entry list{.what = entry::kind::work};

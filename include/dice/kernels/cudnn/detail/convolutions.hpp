@@ -95,12 +95,31 @@ class convolutions {
     const auto* k = find(c, room);
     throw std::runtime_error("cuDNN " + std::to_string(cudnnGetVersion()) + " has no engine for this convolution" +
                              (wide ? " in float32" : "") + " on " + on_.name + " (" + text_of(c, room) + ")" +
-                             (k && !k->why.empty() ? ": " + k->why
-                              : wide               ? "; allow it TF32 with precision<tf32>, or compute the layer on a CPU"
-                                                   : "; leave out the precision, or compute the layer on a CPU"));
+                             (k && !k->why.empty()
+                                  ? ": " + k->why
+                                  : std::string(on_.direct ? "; leave out direct_convolutions, " : "; ") +
+                                        (wide ? "allow it TF32 with precision<tf32>, or " : "leave out the precision, or ") +
+                                        "compute the layer on a CPU"));
+  }
+
+  /// Whether an engine with these notes is as precise as required. FFTs and Winograd's largest tiles compute in float32,
+  /// too, but less exactly than sums of products; direct_convolutions also excludes its other tiles.
+  bool precise(const std::vector<cudnnBackendNumericalNote_t>& notes, cudnnDataType_t type) const {
+    return std::none_of(notes.begin(), notes.end(), [&](cudnnBackendNumericalNote_t n) {
+      return n == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS || n == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
+             n == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC || n == CUDNN_NUMERICAL_NOTE_FFT ||
+             n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13 || (on_.direct && transforms(n)) ||
+             (n == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && type == CUDNN_DATA_FLOAT && !on_.tf32);
+    });
   }
 
  private:
+  /// Whether an engine of this note transforms tiles of the input.
+  static bool transforms(cudnnBackendNumericalNote_t n) {
+    return n == CUDNN_NUMERICAL_NOTE_WINOGRAD || n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4 ||
+           n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6;
+  }
+
   struct known {
     convolution what;
     std::int64_t room;
@@ -131,18 +150,6 @@ class convolutions {
                                "; install that or a newer one of the same major version, or build again");
   }
 
-  /// Whether an engine is as precise as required. FFTs and Winograd's largest tiles compute in float32, too, but less
-  /// exactly than sums of products.
-  bool precise(const descriptor& configuration, cudnnDataType_t type) const {
-    const auto notes = notes_of(engine_of(configuration));
-    return std::none_of(notes.begin(), notes.end(), [&](cudnnBackendNumericalNote_t n) {
-      return n == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS || n == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
-             n == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC || n == CUDNN_NUMERICAL_NOTE_FFT ||
-             n == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13 ||
-             (n == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && type == CUDNN_DATA_FLOAT && !on_.tf32);
-    });
-  }
-
   /// Calls f. Most cuDNN failures are ignored as long as the GPU keeps working; the first reason goes to `why`.
   template <class F> void attempt(std::string& why, const F& f) {
     try {
@@ -162,7 +169,7 @@ class convolutions {
     std::optional<descriptor> graph;
     attempt(out.why, [&] { graph = graph_of(on, c); });
     if (!graph) return out;
-    const auto key = text_of(c, at.room) + (on_.tf32 ? " TF32" : "");
+    const auto key = text_of(c, at.room) + (on_.tf32 ? " TF32" : "") + (on_.direct ? " direct" : "");
     if (const auto* before = on_.chosen.find(key)) {
       out.best = as_before(on, *graph, *before, c.type, at);
       if (out.best) return out;
@@ -177,7 +184,7 @@ class convolutions {
       attempt(out.why, [&] { found = configurations(on, *graph, mode); });
       for (const auto& configuration : found) {
         if (seen.size() >= max_measured) break;
-        if (!precise(configuration, c.type)) continue;
+        if (!precise(notes_of(engine_of(configuration)), c.type)) continue;
         const auto choice = choice_of(configuration);
         if (std::find(seen.begin(), seen.end(), choice) != seen.end()) continue;
         seen.push_back(choice);
@@ -200,7 +207,7 @@ class convolutions {
     if (!choice) return {};
     try {
       const auto configuration = configuration_of(on, graph, *choice);
-      if (!precise(configuration, type)) return {};
+      if (!precise(notes_of(engine_of(configuration)), type)) return {};
       auto found = plan_of(on, configuration);
       if (found.workspace > at.room) return {};
       execute(found, at);

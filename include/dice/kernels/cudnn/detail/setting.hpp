@@ -15,6 +15,7 @@ struct setting {
   choices chosen;         ///< what was measured before
   std::string turn;       ///< the lock that all users of this GPU hold while they measure kernels
   bool tf32 = false;      ///< float32 may be rounded to TF32, eight bits of exponent and ten of fraction
+  bool direct = false;    ///< convolutions only by sums of products
   bool awake = false;     ///< its clocks are up
 
   void check(cudaError_t code, const char* doing) const { cudnn::check(code, gpu, doing); }

@@ -1,0 +1,87 @@
+// Whether the first frame of an input is one: bytes of a camera, which are taken for float32, are not.
+#pragma once
+
+#include "dice/app/options.hpp"
+#include "dice/files/error.hpp"
+#include "dice/text/table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace dice::app {
+
+/// Looks at the frames of a graph input until two numbers of one differ: a black picture tells nothing.
+class frame_check {
+ public:
+  explicit frame_check(const options& o) : finite_(!o.check_numbers), done_(o.any_numbers) {}
+
+  /// Whether no frame has to be looked at any more.
+  bool done() const { return done_; }
+  /// Looks at the next frame, of `from` ("the standard input"). Throws files::error if its numbers are none.
+  [[gnu::cold]] void look(std::span<const float> frame, const std::string& from) {
+    const bool first = frames_ == 0;
+    auto why = first && finite_ ? not_finite(frame) : std::string();
+    if (why.empty()) why = like_bytes(frame);
+    if (!why.empty())
+      throw files::error(from + ", frame " + std::to_string(frames_) + ": " + why +
+                         "; frames are float32 numbers as the model expects them, not bytes: convert pictures first (NumPy: "
+                         "x.astype(np.float32) / 255), or give --any-numbers if these numbers are right");
+    ++frames_;
+    for (const float x : frame) done_ = done_ || x != frame[0];
+  }
+
+ private:
+  static std::string number(float x) { return text::number_text(x, "%.3g"); }
+
+  static std::string not_finite(std::span<const float> frame) {
+    std::size_t n = 0, first = 0;
+    for (std::size_t i = frame.size(); i-- > 0;)
+      if (!std::isfinite(frame[i])) first = i, ++n;
+    if (n == 0) return {};
+    return std::to_string(n) + " of its " + std::to_string(frame.size()) + " numbers " + (n == 1 ? "is" : "are") +
+           " NaN or infinite, first number " + std::to_string(first) + ", " + number(frame[first]);
+  }
+
+  /// Numbers of a frame are of similar size, or zero. Those that bytes of pictures give lie anywhere between 1e-38 and 1e38,
+  /// or nearly all at one end, as those of integers do.
+  static std::string like_bytes(std::span<const float> frame) {
+    std::array<std::size_t, 256> at{};  // how many have each exponent
+    std::size_t n = 0;
+    std::uint32_t smallest = ~0u, largest = 0;  // bits of positive numbers have their order
+    for (const float x : frame) {
+      const auto size = std::bit_cast<std::uint32_t>(x) & 0x7fffffff;
+      if (size == 0) continue;
+      ++at[size >> 23], ++n;
+      smallest = std::min(smallest, size);
+      if (size >> 23 < 255) largest = std::max(largest, size);
+    }
+    if (largest == 0) return {};
+    const auto exponent = [&](std::size_t below) {  // of the number that has so many smaller ones
+      std::size_t e = 0;
+      for (auto sum = at[0]; sum <= below; sum += at[e]) ++e;
+      return static_cast<int>(e) - 127;
+    };
+    constexpr int far = 64, apart = 40;  // 5e-20 and 2e19; a factor of 1e12
+    constexpr float some = 1000;
+    constexpr std::size_t enough = 64;
+    const auto least = std::bit_cast<float>(smallest), most = std::bit_cast<float>(largest);
+    const bool small = exponent(n - 1 - n / 100) < -far;
+    const bool large = exponent(n / 100) >= far && smallest != largest;  // else what a mask has in place of -inf
+    const bool scattered = n >= enough && most > some && exponent(n - 1 - n / 10) - exponent(n / 10) > apart;
+    if (!small && !large && !scattered) return {};
+    return "its numbers lie between " + number(least) + " and " + number(most) +
+           " in size, as if bytes or integers were taken for float32";
+  }
+
+  const bool finite_;  ///< whether --check-numbers does not look for these numbers anyway
+  bool done_;
+  std::int64_t frames_ = 0;
+};
+
+}  // namespace dice::app
