@@ -91,9 +91,10 @@ TEST(Expand, PlansAreSound) {
   }
 }
 
-/// No element of a layer's result is sent to a rank twice, although ranks compute some elements twice.
+/// No element of a layer's result is sent to a rank twice, although ranks compute some elements twice. What a rank has in
+/// one piece is put together with others as one.
 TEST(Expand, NothingIsSentTwice) {
-  int pairs = 0;
+  int pairs = 0, joined = 0;
   for (unsigned k = 0; k < 31; ++k) {
     const unsigned seed = k < 30 ? k : 653;  // there a rank reads twice what two ranks compute
     const test::divided d(seed, 4 + static_cast<int>(seed) % 20, 8, false);
@@ -107,8 +108,22 @@ TEST(Expand, NothingIsSentTwice) {
         EXPECT_TRUE(tensor::empty(tensor::intersect(a.box, b.box))) << "seed " << seed << ", layer " << a.layer;
         ++pairs;
       }
+    const auto net = d.parts().net;
+    const auto cut_from = [&](const graph::edge& e) {
+      const auto l = static_cast<std::size_t>(e.from);
+      return all[l].what == parts::part::kind::cut && d.parts().owner[e.from] == d.parts().owner[e.to]
+                 ? net.into(e.from)[0].from
+                 : -1 - e.from;
+    };
+    for (int l = 0; l < net.size(); ++l) {
+      if (all[static_cast<std::size_t>(l)].what != parts::part::kind::join) continue;
+      const auto in = net.into(l);
+      for (std::size_t i = 1; i < in.size(); ++i, ++joined)
+        EXPECT_NE(cut_from(in[i - 1]), cut_from(in[i])) << "seed " << seed << ", layer " << l;
+    }
   }
   EXPECT_GT(pairs, 100);
+  EXPECT_GT(joined, 100);
 }
 
 /// Of strips that two ranks have in turn, each takes the borders of the other's, not what lies between them.
@@ -209,6 +224,46 @@ TEST(Expand, ExchangesAreAsRareAsWished) {
     EXPECT_TRUE((messages(how, 3) == all{{0, 0, 13, 32}, {5, 0, 15, 16}, {5, 1, 16, 17}, {6, 1, 16, 32}}));
     EXPECT_TRUE((messages(how, 4) == all{{0, 0, 12, 32}, {6, 1, 16, 32}}));
   }
+}
+
+/// Windows are counted from the beginning of each work: of two layers in each, no result is exchanged but the last.
+TEST(Expand, EachWorkCountsItsOwnExchanges) {
+  test::real_network net;
+  int last = net.add(ops::input{.extents = {1, 4, 32, 8}}, {});
+  for (int l = 1; l < 5; ++l) last = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
+  net.add(ops::output{}, {last});
+  test::assigned works{
+      .owner = std::vector<int>(6), .work_of = {0, 1, 1, 2, 2, 0}, .run_ranks = {0, 0, 1, 0, 1}, .shares = {}, .works = {}};
+  works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
+                 {.how = placement::way::rows, .first_rank = 1, .ranks = 2, .exchange_every = 2},
+                 {.how = placement::way::rows, .first_rank = 3, .ranks = 2, .exchange_every = 2}};
+  const auto is = test::plan_of(net, works, {-1, -1});
+  std::vector<std::array<std::int64_t, 4>> sent;  // layer, sender, first row, end
+  for (const auto& m : is.plan.messages) {
+    const auto& part = is.net.view().parts[static_cast<std::size_t>(m.layer)];
+    sent.push_back({part.layer, m.from, part.box.begin[2], part.box.end[2]});
+  }
+  std::sort(sent.begin(), sent.end());
+  EXPECT_EQ(sent,
+            (std::vector<std::array<std::int64_t, 4>>{{0, 0, 14, 32}, {2, 0, 14, 16}, {2, 1, 16, 18}, {4, 1, 16, 32}}));
+}
+
+/// Before a pooling of pairs, also behind an activation, parts begin at even rows, else in the middle.
+TEST(Expand, PairsOfRowsStayTogether) {
+  for (const bool relu : {false, true})
+    for (const bool pool : {false, true}) {
+      test::real_network net;
+      int last = net.add(ops::input{.extents = {1, 4, 10, 8}}, {});
+      last = net.add(ops::average_pool{.kernel = {1, 3}, .pads = {0, 1, 0, 1}}, {last});
+      if (relu) last = net.add(ops::relu{}, {last});
+      if (pool) last = net.add(ops::max_pool{.kernel = {2, 2}, .strides = {2, 2}}, {last});
+      net.add(ops::output{}, {last});
+      const auto is = test::shared(net, {.how = placement::way::rows});
+      for (const auto& p : is.net.view().parts)
+        if (p.what == parts::part::kind::compute && p.layer < (relu ? 3 : 2)) {
+          EXPECT_EQ(p.box.end[2] == 10 ? p.box.begin[2] : p.box.end[2], pool ? 4 : 5) << relu << pool;
+        }
+    }
 }
 
 /// Each part has its share of a layer's parameters: here 32 outputs of 32 channels and 9 elements, and their bias.

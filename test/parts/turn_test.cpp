@@ -67,7 +67,8 @@ TEST(Turns, WhatSeveralReadIsThereForAllOfThem) {
 TEST(Turns, ReplicasHaveTheirTurns) {
   int sets = 0, again = 0, picks = 0, joins = 0;
   // 152: layers of one set read a tensor before and after a layer of another.
-  for (const unsigned seed : test::seeds(test::plans(600), {152})) {
+  const auto seeds = test::seeds(test::plans(600), {152});
+  for (const unsigned seed : seeds) {
     SCOPED_TRACE(seed);
     const test::divided d(seed, 4 + static_cast<int>(seed) % 20, 8, seed % 3 == 0, true);
     const auto all = d.parts();
@@ -87,10 +88,38 @@ TEST(Turns, ReplicasHaveTheirTurns) {
       joins += p.what == parts::part::kind::join && !p.when.always();
     }
   }
-  EXPECT_GT(sets, 1000);
-  EXPECT_GT(again, 300);
-  EXPECT_GT(picks, 2000);
-  EXPECT_GT(joins, 250);  // for a replica's frames only
+  const int plans = static_cast<int>(seeds.size());
+  EXPECT_GT(sets, plans);
+  EXPECT_GT(again, plans / 2);
+  EXPECT_GT(picks, 3 * plans);
+  EXPECT_GT(joins, plans / 3);  // for a replica's frames only
+}
+
+/// The rank that makes what replicas read gives frames to the first that is free; in turns, each has its share.
+TEST(Turns, WhoMakesWhatReplicasReadDecides) {
+  test::real_network net;
+  const int input = net.add(ops::input{.extents = {1, 4, 8, 6}}, {}), elu = net.add(ops::elu{}, {input});
+  net.add(ops::output{}, {net.add(ops::tanh{}, {elu})});
+  const auto plan = [&](bool first_free) {
+    test::assigned works{
+        .owner = {0, 2, 1, 0}, .work_of = {0, 1, 2, 0}, .run_ranks = {0, 2, 1, 0}, .shares = {3, 1}, .works = {}};
+    works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
+                   {.how = placement::way::whole, .first_rank = 1, .ranks = 1},
+                   {.how = placement::way::replicas, .first_rank = 2, .ranks = 2}};
+    works.works[2].first_free = first_free;
+    if (!first_free) works.works[2].shares = 2;
+    return test::plan_of(net, works, {-1, -1, -1}, 4);
+  };
+  const auto free = plan(true), turns = plan(false);
+  expect_proofs(net, free);
+  expect_proofs(net, turns);
+  const auto members = [](const schedule::built_split& is) {
+    return std::vector<parts::replica>(is.plan.members.begin(), is.plan.members.end());
+  };
+  EXPECT_EQ(free.plan.replicas[0], (parts::replica_set{.first = 0, .members = 2, .decides = 2}));
+  EXPECT_EQ(members(free), (std::vector<parts::replica>{{1, 1}, {0, 1}}));
+  EXPECT_EQ(turns.plan.replicas[0], (parts::replica_set{.first = 0, .members = 2, .decides = -1}));
+  EXPECT_EQ(members(turns), (std::vector<parts::replica>{{1, 3}, {0, 1}}));
 }
 
 /// A rank picks a tensor and a Concat of it, which would bring it if one rank had made them.
