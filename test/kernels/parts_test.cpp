@@ -287,4 +287,29 @@ TEST(parts, products) {
   }
 }
 
+/// Attention's scores: keys along the last axis, neighbours there or not; of some parts, a single one.
+TEST(parts, products_of_two_inputs) {
+  random_numbers number{std::mt19937(15)};
+  for (int turn = 0; turn < 60 * more(); ++turn) {
+    const bool across = number(0, 1);
+    const ops::einsum op{
+        .of = {{{0, 1, 2, -1}, {0, 1, -1, across ? 3 : 2}}}, .rank = 4, .depth = {3, across ? 2 : 3}, .factor = 0.3f};
+    const auto rows = number(1, 9), keys = number(1, 40), depth = number(1, 20);
+    const auto p = make(op, {{2, 3, rows, depth}, across ? shape{2, 3, depth, keys} : shape{2, 3, keys, depth}});
+    const auto result = p.result();
+    region out = tensor::whole(result);
+    for (int a = 0; a < 4; ++a) std::tie(out.begin[a], out.end[a]) = number.interval(result[a], 1);
+    if (turn % 3 == 0) out.end[3] = out.begin[3] + 1;
+    auto part = p;
+    for (int k = 0; k < 2; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      const auto under = graph::input_region(op, k, out, p.in, result);
+      part.in[i] = extents(under, 4), part.inputs[i] = cut(p.inputs[i], p.in[i], under);
+    }
+    ASSERT_EQ(part.result(), extents(out, 4));
+    EXPECT_TRUE(same(compute<kernels::openmp::backend>(part), cut(compute<kernels::openmp::backend>(p), result, out)))
+        << rows << " rows, " << keys << " keys, depth " << depth << text(out);
+  }
+}
+
 }  // namespace

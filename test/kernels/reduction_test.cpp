@@ -43,6 +43,30 @@ TYPED_TEST(reduction, largest_of_nan_is_nan) {
   }
 }
 
+// What ONNX defines for LpNormalization: zeros stay zeros. Here 2s otherwise, of 37 elements.
+TYPED_TEST(reduction, zeros_divided_by_their_norm_are_zero) {
+  for (const auto how : {ops::normalizing::l1, ops::normalizing::l2})
+    for (const std::int64_t inner : {1, 3, 19}) {  // along memory, and across
+      auto p = make(ops::normalization{.how = how, .first = 1, .last = 2}, {{2, 37, inner}});
+      for (std::int64_t i = 0; i < 2 * 37 * inner; ++i)
+        p.inputs[0][static_cast<std::size_t>(i)] = i / (37 * inner) == 1 && i % inner == inner - 1 ? 0.0f : 2.0f;
+      const auto y = compute<TypeParam>(p);
+      const float wanted = how == ops::normalizing::l1 ? 1.0f / 37 : 1 / std::sqrt(37.0f);
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        if (p.inputs[0][i] == 0) EXPECT_EQ(y[i], 0) << inner << " " << i;
+        else EXPECT_NEAR(y[i], wanted, 1e-6) << inner << " " << i;
+      }
+    }
+}
+
+// Each of two queries of three numbers with the only key: 1 - 3 and 4 - 6, by the factor.
+TYPED_TEST(reduction, a_product_with_one_key_has_its_factor) {
+  auto p = make(ops::einsum{.of = {{{0, 1, 2, -1}, {0, 1, -1, 2}}}, .rank = 4, .depth = {3, 3}, .factor = 0.25f},
+                {{1, 1, 2, 3}, {1, 1, 1, 3}});
+  p.inputs = {{1, 2, 3, 4, 5, 6}, {1, 0, -1}};
+  EXPECT_EQ(compute<TypeParam>(p), (std::vector<float>{-0.5f, -0.5f}));
+}
+
 TYPED_TEST(reduction, softmax_of_large_numbers) {
   auto p = make(ops::softmax{.first = 0, .last = 1}, {{3}});
   p.inputs[0] = {1000, 1000, -std::numeric_limits<float>::infinity()};
@@ -102,6 +126,15 @@ TEST(reduction_compared, normalization_equals_the_reference) {
           make(ops::normalization{.first = 1, .last = 2, .scale = true, .bias = true, .scale_shape = of, .bias_shape = of},
                {s}, {of, of}),
           "channels", ops::relu{});
+}
+
+TEST(reduction_compared, zeros_in_blocks_divided_by_their_norm_are_zero) {
+  for (const auto how : {ops::normalizing::l1, ops::normalizing::l2}) {
+    auto p = make(ops::normalization{.how = how, .first = 1, .last = 2}, {{1, 32, 3, 5}});
+    for (std::size_t i = 0; i < p.inputs[0].size(); ++i)
+      if (i % 15 % 4 == 0) p.inputs[0][i] = 0;  // some pixels
+    compare(p, "channels");
+  }
 }
 
 TEST(reduction_compared, products_equal_the_reference) {

@@ -169,10 +169,15 @@ def main():
         check([('rows', all_layers, [1, 0], ['exchange_every<3>'])], 2)
         check([('replicas', all_layers, [0, 1, 2], ['shares<7, 1, 2>'])], 3)
         check_weights(check([('tiles', all_layers, [0], [])], 1))
-        for k in range(given.mixes):  # a kind for each stretch of layers
+        for k in range(given.mixes):  # a kind for each stretch of layers; a work may come again
             works, at, ranks = [], 0, 4 if k < 4 else draw.randint(2, 8)
             while at < len(all_layers):
                 end = at + draw.randint(2, 12)
+                if k % 2 and works and draw.random() < 0.4:
+                    end = at + draw.randint(1, 4)
+                    draw.choice(works)[1].extend(all_layers[at:end])
+                    at = end
+                    continue
                 run = draw.sample(range(ranks), draw.randint(2, min(ranks, 4)))
                 kind = draw.choice(('rows', 'columns', 'tiles', 'output_channels', 'replicas'))
                 options = []

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -60,6 +61,71 @@ TEST(predicted_parts, a_step_takes_as_much_as_its_region) {
   EXPECT_DOUBLE_EQ(cost::detail::fraction(step, one), 0.2);
 }
 
+/// Of 2 and 6 rows that are joined, those are copied that do not lie there already.
+TEST(predicted_parts, what_lies_in_place_is_not_copied) {
+  const auto layer = [](std::int64_t rows, int first_edge, int edges) {
+    graph::layer_info out{};
+    out.output = {1, 4, rows, 3}, out.first_edge = first_edge, out.edges = edges;
+    return out;
+  };
+  const graph::layer_info layers[]{layer(2, 0, 0), layer(6, 0, 0), layer(8, 0, 2), layer(4, 2, 1)};
+  const graph::edge edges[]{{0, 2, -1}, {1, 2, -1}, {2, 3, -1}};
+  const graph::network_view joined{layers, edges, {}};
+  constexpr std::int64_t begin = 1024, all = 4 * 4 * 8 * 3;
+  const schedule::place at{.where = schedule::space::frame, .offset = begin};
+  const auto copied = [&](schedule::place first, schedule::place second, int layer_id = 2) {
+    const schedule::place operands[]{{}, first, second};
+    schedule::plan_view plan{};
+    plan.operands = operands;
+    schedule::step step{.layer = layer_id, .output = at};
+    step.first_operand = 1, step.operands = layers[layer_id].edges;
+    return cost::detail::copied_bytes(joined, plan, step, layer_id);
+  };
+  const auto moved = [&](std::int64_t by) {
+    auto out = at;
+    out.offset += by;
+    return out;
+  };
+  auto elsewhere = at;
+  elsewhere.where = schedule::space::scratch;
+  EXPECT_EQ(copied(moved(0), moved(4 * 2 * 3)), 0);
+  EXPECT_EQ(copied(moved(0), elsewhere), 4 * 4 * 6 * 3);
+  EXPECT_EQ(copied(elsewhere, moved(4 * 2 * 3)), 4 * 4 * 2 * 3);
+  EXPECT_EQ(copied(moved(-4), moved(all - 4)), 4 * 4 * 2 * 3);
+  EXPECT_EQ(copied(moved(0), moved(all)), 4 * 4 * 6 * 3);
+  EXPECT_EQ(copied(elsewhere, elsewhere), all);
+  EXPECT_EQ(copied(at, at, 3), 4 * 4 * 4 * 3);  // a cut copies what it cuts out
+}
+
+/// Replicas that take frames when they are free: a rank that takes 2 s of each frame for other layers, and 1 s for a frame
+/// of its own, and one that takes 4.5 s. Alone, the first would take four frames before the second is as quick.
+TEST(predicted_parts, a_replica_with_other_layers_takes_fewer_frames) {
+  const auto members = [](double other) {
+    const parts::part parts[]{{.layer = 0}, {.layer = 1, .when = {0, 0}}, {.layer = 1, .when = {0, 1}}};
+    const schedule::group groups[]{{.anchor = 0, .rank = 0}, {.anchor = 1, .rank = 0}, {.anchor = 2, .rank = 1}};
+    const schedule::rank_program ranks[]{{.rank = 0}, {.rank = 1}};
+    const parts::replica_set sets[]{{.first = 0, .members = 2, .decides = 0}};
+    const parts::replica of_sets[]{{0, 1}, {1, 1}};
+    parts::parts_view p{};
+    p.parts = parts;
+    schedule::plan_view plan{};
+    plan.groups = groups, plan.ranks = ranks, plan.replicas = sets, plan.members = of_sets;
+    meta::array<double> seconds;
+    for (const double t : {other, 1.0, 4.5}) seconds.push_back(t);
+    cost::detail::expected_turns turns(p, plan, seconds);
+    std::vector<int> out;
+    for (int frame = 0; frame < 6; ++frame) {
+      turns.begin(frame);
+      out.push_back(turns.includes({0, 1}));
+      EXPECT_NE(turns.includes({0, 0}), turns.includes({0, 1}));
+      EXPECT_TRUE(turns.includes({}));
+    }
+    return out;
+  };
+  EXPECT_EQ(members(2), (std::vector<int>{0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(members(0), (std::vector<int>{0, 0, 0, 0, 1, 0}));
+}
+
 template <std::int64_t Us> struct measured {
   static constexpr std::string_view digest = net::weights.structure;
   using memory = gbytes_per_s<0.001>;
@@ -86,6 +152,63 @@ TEST(predicted_parts, ranks_that_wait_receive_meanwhile) {
   // Both ranks wait for all that they receive, since links are slow: a message's time includes what it takes from the core.
   EXPECT_DOUBLE_EQ((predicted<net, together, lab<0>>.latency), (predicted<net, together, lab<50>>.latency));
   EXPECT_GT((told<together, lab<50>>().ranks[1].messages), (told<together, lab<0>>().ranks[1].messages));
+}
+
+/// Of two frames, each replica computes one, in 19 ms, and rank 1 gets its image, of 768 bytes, and rank 0 its 10 results.
+TEST(predicted_parts, replicas_take_the_mean_of_their_frames) {
+  using in_turns = mapping<dev<0, cpu>, layers<sample::image>, ranks<0>, dev<1, cpu>,
+                           replicas<range<sample::conv1, sample::fc1>>, ranks<0>, layers<sample::scores>>;
+  const auto found = told<in_turns, lab<50>>();
+  for (const auto& r : found.ranks) EXPECT_DOUBLE_EQ(r.computing, (8 + 8 + 1 + 1 + 1) * 1e-3 / 2);
+  EXPECT_DOUBLE_EQ(found.ranks[0].messages, (50e-6 + 40e-9) / 2);
+  EXPECT_DOUBLE_EQ(found.ranks[1].messages, (50e-6 + 768e-9) / 2);
+  EXPECT_DOUBLE_EQ(found.expected.period, found.ranks[1].busy());
+  // Within a host, messages take nothing from the cores.
+  using one = cluster<host<"a", board<"a", ram<1_GiB>, hosts_with<50>>>>;
+  EXPECT_EQ((told<in_turns, one>().ranks[1].messages), 0);
+}
+
+struct late : measured<0> {
+  static constexpr std::array<double, net::size> ms{0, 8, 0, 8, 0, 0, 10, 1, 0, 0, 1, 0};
+};
+
+/// Rank 2, which ends first, sends first: its message is not behind that of rank 1 at rank 0's port.
+TEST(predicted_parts, messages_are_sent_in_the_order_of_time) {
+  using apart =
+      mapping<dev<0, cpu>, layers<sample::image, range<sample::relu1, sample::relu2>, from<sample::concat1>>, ranks<0>,
+              tiles<2, 1, sample::conv1>, dev<1, cpu>, layers<sample::pool1>, dev<2, cpu>, layers<sample::pool2>>;
+  using late_host = processor<threads<1>, profile<late>>;
+  using three = cluster<host<"a", board<"a", ram<1_GiB>, hosts_with<0>>>, host<"b", board<"b", ram<1_GiB>, late_host>>,
+                        host<"c", board<"c", ram<1_GiB>, hosts_with<0>>>, connection<gbytes_per_s<0.01>, us<100>>>;
+  const auto found = told<apart, three>();
+  constexpr auto& plan = schedule::plan_of<net, apart>;
+  constexpr auto all = schedule::parts_of<net, apart>;
+  double before = 0, behind = 0;  // what rank 0 does before it sends, and when it has both results
+  for (std::size_t g = 0; g < plan.groups.size(); ++g)
+    if (plan.groups[g].rank == 0)
+      (all.whole(plan.groups[g].anchor) < sample::concat1::id ? before : behind) += found.groups[static_cast<int>(g)];
+  EXPECT_GE(before, 16e-3);
+  EXPECT_GE(behind, 1e-3);
+  const double there = 1024 / 1e7 + 100e-6, back = 256 / 1e7 + 100e-6;
+  const double handled = 256 / 1e9;  // rank 0 takes what came first, from rank 2, after what it has waited for
+  EXPECT_NEAR(found.expected.latency, before + there + 10e-3 + back + handled + behind, 1e-9);
+}
+
+/// Two of four cores, whatever their numbers, if the host has no other processor; of two processors, those that are listed.
+TEST(predicted_parts, a_rank_has_its_share_of_a_processor) {
+  using four = processor<cores<0, 1, 2, 3>, gflops<1>, gbytes_per_s<1>>;
+  using two = processor<cores<4, 5>, gflops<1>, gbytes_per_s<1>>;
+  const auto share = []<class Cluster>(Cluster, std::size_t of, std::vector<int> cores) {
+    const cost::placed_rank rank{{.count = static_cast<int>(cores.size())}, cores, 0};
+    return cost::share_of(platform::cluster_values<Cluster>::view, of, rank);
+  };
+  using alone = cluster<host<"a", board<"a", ram<1_GiB>, four>>>;
+  using both = cluster<host<"a", board<"a", ram<1_GiB>, four, two>>>;
+  EXPECT_DOUBLE_EQ(share(alone{}, 0, {1, 2}), 0.5);
+  EXPECT_DOUBLE_EQ(share(alone{}, 0, {8, 9}), 0.5);
+  EXPECT_DOUBLE_EQ(share(both{}, 0, {3, 4}), 0.25);
+  EXPECT_DOUBLE_EQ(share(both{}, 1, {3, 4}), 0.5);
+  EXPECT_DOUBLE_EQ(share(both{}, 0, {4, 5}), 0);
 }
 
 TEST(predicted_parts, layers_that_are_computed_by_themselves_take_time) {

@@ -115,6 +115,14 @@ TEST(best_split, gives_each_replica_its_frames) {
   static_assert(std::is_same_v<best_split<net, two, busy>, less>);
 }
 
+/// What a device has itself comes by no message, however slow messages within its host are.
+TEST(best_split, counts_no_message_of_a_device_to_itself) {
+  using slow_inside = board<"slow", ram<1_GiB>, processor<threads<1>, gflops<0.1>, gbytes_per_s<0.1>>,
+                            connection<gbytes_per_s<0.001>, us<1>>>;
+  static_assert(std::is_same_v<best_split<net, cluster<host<"s", slow_inside>, host<"q", quick>, wire>, by_rows<>>,
+                               by_rows<shares<2, 6>>>);
+}
+
 TEST(best_split, leaves_the_rest_as_it_is) {
   static_assert(std::is_same_v<best_split<net, two, by_rows<shares<5, 3>>>, by_rows<shares<5, 3>>>);
   using whole = mapping<dev<0, cpu>, layers<all>>;

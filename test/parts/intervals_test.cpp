@@ -30,6 +30,7 @@ TEST(Intervals, NoneIsEmpty) {
 TEST(Intervals, FollowAnOperand) {
   EXPECT_EQ(bounds(112, 1, 1, {1, 1}, {0, 114, 224}), (list{0, 57, 112}));
   EXPECT_EQ(bounds(7, 1, 1, {1, 1, 1}, {0, 6, 8, 14}), (list{0, 3, 4, 7}));
+  EXPECT_EQ(bounds(4, 1, 1, {1, 1}, {0, 3, 8}), (list{0, 1, 4}));  // to the nearest where any element may be a bound
 }
 TEST(Intervals, BeginWhereOthersWish) {
   EXPECT_EQ(dice::parts::intervals(224, 1, 6, std::vector{1, 1}, {}, 12)[1], 108);

@@ -176,7 +176,7 @@ struct assigned {
 };
 
 /// Works on runs of ranks, at random: layers that can be divided are, most of the time. With `replicas`, many are computed
-/// by these.
+/// by these, and works come again after others, so that a set of replicas has layers before and behind those of others.
 inline assigned random_works(const real_network& net, int ranks, unsigned seed, bool sums_channels, bool replicas = false) {
   using placement::way;
   std::mt19937 draw(seed);
@@ -239,7 +239,8 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
   const auto draw_way = [&] { return replicas && below(2) ? way::replicas : static_cast<way>(below(ways)); };
   int now = -1, whole = -1;
   for (int l = 0; l < net.size(); ++l) {
-    if (now < 0 || below(5) == 0) now = add_work(draw_way());
+    if (replicas && now >= 0 && below(3) == 0) now = below(static_cast<int>(out.works.size()));
+    else if (now < 0 || below(5) == 0) now = add_work(draw_way());
     int mine = now;
     for (int i = 0; i < 8 && !fits(l, out.works[static_cast<std::size_t>(mine)]); ++i) mine = now = add_work(draw_way());
     if (!fits(l, out.works[static_cast<std::size_t>(mine)]))

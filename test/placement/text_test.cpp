@@ -242,6 +242,12 @@ TEST(MappingText, SaysWhatWasExpected) {
   EXPECT_EQ(error("split<sample::network, 3>"), "line 1, column 24: expected points<…>, found '3'");
   EXPECT_EQ(error("split<sample::network, points<con2::id>, dev<0>>"),
             "line 1, column 31: 'con2::id' is not a layer's id in the network sample");
+  for (const std::string point : {"othernet::conv2::id", "sample::sample::id", "conv2::sample::id"})
+    EXPECT_EQ(error("split<sample::network, points<" + point + ">, dev<0>>"),
+              "line 1, column 31: '" + point + "' is not a layer's id in the network sample");
+  for (const std::string point : {"sample::conv2::name", "sample::conv2::id::id", "a::sample::conv2::id", "id"})
+    EXPECT_EQ(error("split<sample::network, points<" + point + ">, dev<0>>"),
+              "line 1, column 31: expected a layer's id, such as 3 or sample::conv3::id, found '" + point + "'");
   EXPECT_EQ(error("split<sample::network, points<conv2>, dev<0>>"),
             "line 1, column 31: expected a layer's id, such as 3 or sample::conv3::id, found 'conv2'");
 }

@@ -4,6 +4,7 @@
 #include "../convolutions.hpp"
 #include "../error_of.hpp"
 #include "../sample.hpp"
+#include "../seeds.hpp"
 #include "dice/placement/text/mistakes.hpp"
 #include "dice/placement/text/parse.hpp"
 #include "dice/schedule/schedule.hpp"
@@ -16,7 +17,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <span>
 #include <string>
@@ -229,11 +229,9 @@ struct random_mapping {
   std::mt19937 draw_;
 };
 
-// As in schedule_test.cpp, but starting from text. DICE_PROPERTY_PLANS in the environment sets another number of plans.
+// As in schedule_test.cpp, but starting from text.
 TEST(DynamicPlan, RandomTextsBecomePlansThatAreSoundAndMoveTheRightValues) {
-  const char* wanted = std::getenv("DICE_PROPERTY_PLANS");
-  const auto plans = wanted ? static_cast<unsigned>(std::atoi(wanted)) : 1000u;
-  for (unsigned seed = 0; seed < plans; ++seed) {
+  for (const unsigned seed : test::seeds(test::plans(1000), {})) {
     SCOPED_TRACE(seed);
     test::random_network net(seed * 7919, 3 + static_cast<int>(seed % 40));
     std::vector<std::string> names;

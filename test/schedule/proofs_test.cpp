@@ -249,6 +249,64 @@ TEST(Proofs, KeptUntilReadRefuses) {
        {"a result outside all buffers", [](auto& p) { p.buffers[buffer_of(p, 2)].layer = -1, move_result(p, two, 4096); }}});
 }
 
+/// Two tensors at one place are kept only if they are never in the same frame: those of two replicas of one set.
+TEST(Proofs, ReplicasOfASetShareTheirPlace) {
+  const sample s;
+  auto p = s.plan;
+  share(p, 2, p.steps[two].output, one);
+  const auto kept = [&](parts::turn first, parts::turn second) {
+    std::vector<parts::part> all(s.net.layers.size());
+    all[1].when = first, all[2].when = second;
+    return schedule::kept_until_read(p.view(), s.net.view(), all);
+  };
+  EXPECT_TRUE(kept({0, 0}, {0, 1}));
+  EXPECT_TRUE(kept({1, 2}, {1, 0}));
+  EXPECT_FALSE(kept({0, 1}, {0, 1}));
+  EXPECT_FALSE(kept({0, 0}, {1, 1}));
+  EXPECT_FALSE(kept({1, 1}, {0, 0}));
+  EXPECT_FALSE(kept({}, {0, 1}));
+  EXPECT_FALSE(kept({0, 1}, {}));
+  EXPECT_FALSE(kept({}, {}));
+}
+
+/// Bands of rows in planes of eight rows of four elements: of three rows and of five, which are neighbours.
+TEST(Proofs, BandsOfOneTensorAreApart) {
+  for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
+    const std::int64_t lanes = layout == tensor::layout::blocked ? 16 : 1, row = 4 * lanes;
+    test::network net;
+    for (const std::int64_t rows : {3, 5, 6}) net.add("Conv", {1, 2 * lanes, rows, 4}, {});
+    const auto band = [&](int tensor, std::int64_t first) {
+      return schedule::detail::content{.tensor = tensor,
+                                       .first = 0,
+                                       .last = 0,
+                                       .at = {.where = space::frame,
+                                              .offset = (100 + first * row) * tensor::element_bytes,
+                                              .layout = layout,
+                                              .pitch = 8 * row}};
+    };
+    const auto apart = [&](const schedule::detail::content& a, const schedule::detail::content& b) {
+      const bool out = schedule::detail::apart(a, b, net.view());
+      EXPECT_EQ(schedule::detail::apart(b, a, net.view()), out);
+      return out;
+    };
+    EXPECT_TRUE(apart(band(0, 0), band(1, 3)));
+    EXPECT_TRUE(apart(band(1, 0), band(0, 5)));
+    EXPECT_FALSE(apart(band(0, 0), band(1, 2)));  // a row of both
+    EXPECT_FALSE(apart(band(0, 0), band(1, 4)));  // its last row is the next plane's first
+    EXPECT_FALSE(apart(band(0, 0), band(2, 3)));
+    EXPECT_FALSE(apart(band(0, 0), band(0, 0)));
+    EXPECT_TRUE(apart(band(0, 0), band(1, 8 + 3)));  // in another plane of the same rows
+    EXPECT_TRUE(apart(band(0, 0), band(0, 80)));     // elsewhere
+    auto other = band(1, 3);
+    other.at.pitch *= 2;
+    EXPECT_FALSE(apart(band(0, 0), other));
+    other.at.pitch = 0;
+    EXPECT_FALSE(apart(band(0, 0), other));
+    other.at.where = space::scratch;
+    EXPECT_TRUE(apart(band(0, 0), other));
+  }
+}
+
 TEST(Proofs, NoWaitCycleRefuses) {
   refuses([](const schedule::plan_view& p, const graph::network_view&) { return schedule::no_wait_cycle(p); },
           {{"no frame in flight", [](auto& p) { p.in_flight = 0; }},

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <numeric>
 
 namespace {
@@ -94,11 +93,9 @@ struct drawn {
   schedule::built_plan plan() const { return schedule::build({net.view(), owner, devices, algorithms, in_flight}); }
 };
 
-// DICE_PROPERTY_PLANS in the environment sets another number of plans.
 TEST(Schedule, RandomPlansAreSoundAndMoveTheRightValues) {
-  const char* wanted = std::getenv("DICE_PROPERTY_PLANS");
   // 6108: a Concat that lies within another tensor, and must not move into a second one.
-  for (const unsigned seed : test::seeds(wanted ? static_cast<unsigned>(std::atoi(wanted)) : 10000u, {6108})) {
+  for (const unsigned seed : test::seeds(test::plans(10000), {6108})) {
     const drawn d(seed * 7919, 3 + static_cast<int>(seed % 40));
     const auto plan = d.plan();
     const auto view = plan.view();

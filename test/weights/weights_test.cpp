@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -123,6 +124,27 @@ TEST(weights_store, maps_and_packs) {
     for (int i = 0; i < 16; ++i)
       EXPECT_EQ(reinterpret_cast<const float*>(s.packed(k))[i], static_cast<float>(15 - i + 40896 / 4 + i));
   }
+}
+
+// The tile of rows 1 and 2, columns 2 and 3 of a constant of three planes of 4 × 5 that begins at element 16: read in
+// place, and packed.
+TEST(weights_store, puts_together_what_lies_in_pieces) {
+  const file_on_disk f(header());
+  const weights::file w(f.path, "net", wanted);
+  graph::parameter tile{.offset = 4 * (16 + 5 + 2), .extents = {1, 3, 2, 2}};
+  tile.is_part = true;
+  tile.rows = 2, tile.row_pitch = 4 * 5;
+  tile.planes = 3, tile.plane_pitch = 4 * 4 * 5;
+  const graph::parameter two[] = {tile, {64, {3}}};
+  const auto copy = [](const void*, std::span<const float* const> from, std::byte* to) { std::memcpy(to, from[0], 48); };
+  const std::vector<weights::item> needs{{two, 0, nullptr}, {two, 64, copy}};
+  const weights::store s(w, needs);
+  const float expected[] = {23, 24, 28, 29, 43, 44, 48, 49, 63, 64, 68, 69};
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(s.plain(0)[0][i], expected[i]) << i;
+    EXPECT_EQ(reinterpret_cast<const float*>(s.packed(1))[i], expected[i]) << i;
+  }
+  EXPECT_EQ(s.plain(0)[1][2], 16 + 2);
 }
 
 TEST(weights_store, refuses_what_lies_outside) {

@@ -289,10 +289,10 @@ template <class Source> class divider {
     if (!has_replicas_ || !in_.has_replicas(l)) return {};
     return {set_of_[in_.where.work_of[static_cast<std::size_t>(l)]], p - first_[l]};
   }
-  /// What is only put together for replicas is put together for their frames.
+  /// What is only put together for replicas is put together for their frames. All readers of a piece come behind it.
   constexpr void settle_turns() {
-    meta::array<turn> read(out_.list.size());     // by piece: when it is read
-    meta::array<char> readers(out_.list.size());  // none, all at these times, or at others, too
+    meta::array<turn> read(out_.list.size());     // by piece: when its last reader reads it
+    meta::array<char> readers(out_.list.size());  // none, all at that time, or some at another, which no reader undoes
     for (int i = out_.list.size() - 1; i >= 0; --i) {
       auto& p = out_.list[i];
       const bool own = p.what == part::kind::whole || p.what == part::kind::compute || p.what == part::kind::partial;
@@ -300,8 +300,8 @@ template <class Source> class divider {
       const int end = i + 1 < out_.list.size() ? out_.list[i + 1].first_operand : out_.operands.size();
       for (int k = p.first_operand; k < end; ++k) {
         const int t = out_.operands[k];
-        readers[t] = readers[t] == 0 || read[t] == p.when ? 1 : 2;
-        if (readers[t] == 1) read[t] = p.when;
+        if (readers[t] == 0) read[t] = p.when, readers[t] = 1;
+        else if (read[t] != p.when) readers[t] = 2;
       }
     }
   }
