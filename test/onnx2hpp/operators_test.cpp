@@ -101,6 +101,21 @@ TEST(Pools, CeilModeAndDilations) {
   EXPECT_EQ(result(convert(one("GlobalAveragePool", {1, 3, 5, 7}, 17))), (shape{1, 3, 1, 1}));
 }
 
+TEST(Pools, WindowsWithoutElementsAreRefused) {
+  const auto text = [](const char* op, std::vector<std::int64_t> pads, bool all = false) {
+    builder b = one(op, {1, 1, 3}, 19);
+    set_list(node_of(b), "kernel_shape", {2}), set_list(node_of(b), "pads", pads);
+    if (all) set(node_of(b), "count_include_pad", 1);
+    return problems(b);
+  };
+  EXPECT_NE(text("MaxPool", {2, 0}).find("a window has no element of the input, only padding (input {1, 1, 3})"),
+            std::string::npos);
+  EXPECT_NE(text("AveragePool", {0, 2}).find("a window has no element of the input"), std::string::npos);
+  EXPECT_EQ(text("MaxPool", {1, 1}), "");
+  EXPECT_EQ(text("AveragePool", {0, 2}, true), "") << "a mean of zeros";
+  EXPECT_EQ(text("LpPool", {2, 0}), "") << "a sum of zeros";
+}
+
 TEST(Pools, SecondOutputIsRefusedWhereItIsRead) {
   builder b;
   b.input("x", {1, 1, 4, 4}).output("z");
