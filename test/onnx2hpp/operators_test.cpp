@@ -254,7 +254,12 @@ TEST(Shapes, ReshapeFlattenSqueezeUnsqueeze) {
   builder z(14);
   z.input("x", {1, 2}).output("y").ints("to", {0, 2});
   set(z.node("Reshape", {"x", "to"}, {"y"}), "allowzero", 1);
-  EXPECT_NE(problems(z).find("cannot hold the 2 elements of its input"), std::string::npos);
+  EXPECT_NE(problems(z).find("its new shape {0, 2} has 0 elements, not the 2 of its input {1, 2}"), std::string::npos);
+  builder open;
+  open.input("x", {2, 5}).output("y").ints("to", {3, -1});
+  open.node("Reshape", {"x", "to"}, {"y"});
+  EXPECT_NE(problems(open).find("its new shape {3, -1} cannot be completed for the 10 elements of its input {2, 5}"),
+            std::string::npos);
   builder f = one("Flatten", {2, 3, 4}, 17);
   set(node_of(f), "axis", -1);
   EXPECT_EQ(result(convert(f)), (shape{6, 4}));

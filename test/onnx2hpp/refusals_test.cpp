@@ -121,9 +121,7 @@ TEST(Refusals, ProblemsThatAreAlikeAreOneMessage) {
   for (const char* op : {"A", "B", "C", "D", "E", "F", "G", "H", "I"}) refused(op, 1);
   const scratch folder;
   const auto err = tool({folder.save("net.onnx", b), "-o", folder.path}).err;
-  EXPECT_TRUE(
-      contains(err, "error: nodes \"NonZero 0\", \"NonZero 1\", \"NonZero 2\" and 17 more (NonZero, opset 17): the op"))
-      << err;
+  EXPECT_TRUE(contains(err, "\"NonZero 6\", \"NonZero 7\" and 12 more (NonZero, opset 17): the op")) << err;
   EXPECT_TRUE(contains(err, "error: nodes \"Softplush 0\", \"Softplush 1\" (Softplush, opset 17): the operator")) << err;
   EXPECT_TRUE(contains(err, "\"H 0\"") && !contains(err, "\"I 0\"")) << "at most ten messages: " << err;
   EXPECT_TRUE(contains(err, "cannot be converted (31 problems; -v prints all)")) << err;

@@ -18,7 +18,7 @@ void print(const char* kind, const std::string& text) {
 
 /// One message about problems that are alike. In a list of nodes, unnamed ones have the name of what they compute.
 std::string text_of_alike(std::span<const problem* const> alike) {
-  constexpr std::size_t shown = 3;
+  constexpr std::size_t shown = 8;
   const problem& p = *alike[0];
   std::string text = p.node;
   if (alike.size() > 1) {

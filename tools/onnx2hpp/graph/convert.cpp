@@ -297,14 +297,21 @@ class converter {
       known.fold(context);
       return charge(n, context);
     }
-    if (!known.import)
-      context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
+    if (!known.import) context.refuse(for_constants);
     if (!constants) return known.import(context);
     widen(n);
     compute_by_kernels(context, known, operations_);
     charge(n, context);
   }
 
+    constexpr auto* for_constants =
+        "the operator is supported on constants only, and one of its inputs is computed at run time";
+    // Also behind a node that was refused: all nodes that have to be left out are named.
+    const auto lost = [&](const std::string& name) {
+      const auto v = values_.find(name);
+      return v != values_.end() && v->second.is == value::kind::unknown;
+    };
+    if (!known.import && !known.folds_shapes && std::ranges::any_of(n.inputs, lost)) context.refuse(for_constants);
   /// Constants are computed in float32 at least.
   void widen(const node& n) {
     for (const auto& name : n.inputs)
