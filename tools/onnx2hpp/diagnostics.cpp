@@ -76,11 +76,11 @@ void messages::error(const conversion_error& e, const std::string& about) const 
 }
 
 void messages::warning(const std::string& text) const {
-  if (level_ != verbosity::quiet) print("warning", text);
+  if (level_ != verbosity::silent) print("warning", text);
 }
 
 void messages::note(const std::string& text) const {
-  if (level_ != verbosity::quiet) print("note", text);
+  if (level_ >= verbosity::normal) print("note", text);
 }
 
 void messages::detail(const std::string& text) const {
