@@ -76,11 +76,13 @@ else()
   file(MAKE_DIRECTORY "${folder}")
   set(objects "")
   set(kernels "${DICE_INCLUDE_DIR}/dice/kernels/cudnn/cuda")
+  set(shared activation antialias arithmetic sampling)  # what the kernels share with the host
+  list(TRANSFORM shared REPLACE "(.+)" "${DICE_INCLUDE_DIR}/dice/graph/\\1.hpp")
   foreach(source IN LISTS dice_cuda_sources)
     add_custom_command(OUTPUT "${folder}/${source}.o"
       COMMAND "${DICE_NVCC}" -ccbin "${DICE_CUDA_HOST_COMPILER}" -std=c++17 -O3 ${code} "-I${DICE_INCLUDE_DIR}"
               "-DDICE_CUDA_BUILT_FOR=\"${built_for}\"" -Xcompiler=-fPIC -c "${kernels}/${source}.cu" -o "${folder}/${source}.o"
-      DEPENDS "${kernels}/${source}.cu" "${kernels}/launch.cuh" "${kernels}/kernels.hpp"
+      DEPENDS "${kernels}/${source}.cu" "${kernels}/launch.cuh" "${kernels}/kernels.hpp" ${shared}
       COMMENT "nvcc: ${source}.cu for ${built_for}" VERBATIM)
     list(APPEND objects "${folder}/${source}.o")
   endforeach()

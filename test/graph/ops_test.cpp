@@ -66,6 +66,22 @@ TEST(Ops, RefuseWhatDoesNotFit) {
   EXPECT_TRUE(refuses(ops::conv{.channels = 4, .group = 2}, {1, 3, 4, 4}));
   EXPECT_TRUE(refuses(ops::conv{.channels = 4, .strides = {0, 1}}, {1, 3, 4, 4}));
   EXPECT_TRUE(refuses(ops::gemm{.columns = 2, .depth = 5}, {1, 4}));
+  // A window without any element of the input has no largest one and no mean; its sum is 0.
+  const auto pools = [](std::array<int, 2> kernel, std::array<int, 2> dilations, std::array<int, 4> pads, shape in) {
+    const bool refused = refuses(ops::max_pool{.kernel = kernel, .dilations = dilations, .pads = pads}, in);
+    EXPECT_EQ(refuses(ops::average_pool{.kernel = kernel, .dilations = dilations, .pads = pads}, in), refused);
+    EXPECT_FALSE(refuses(ops::average_pool{kernel, {1, 1}, dilations, pads, false, true}, in));
+    return refused;
+  };
+  EXPECT_TRUE(pools({1, 2}, {1, 1}, {0, 2, 0, 0}, {1, 1, 3}));
+  EXPECT_TRUE(pools({1, 2}, {1, 1}, {0, 0, 0, 2}, {1, 1, 3}));
+  EXPECT_TRUE(pools({2, 1}, {1, 1}, {2, 0, 0, 0}, {1, 1, 3, 3}));
+  EXPECT_TRUE(pools({1, 2}, {1, 4}, {0, 1, 0, 1}, {1, 1, 3})) << "elements -1 and 3";
+  EXPECT_TRUE(pools({1, 2}, {1, 2}, {0, 1, 0, 1}, {1, 1, 1}));
+  EXPECT_FALSE(pools({1, 3}, {1, 2}, {0, 2, 0, 2}, {1, 1, 1})) << "elements -2, 0 and 2";
+  EXPECT_FALSE(pools({1, 2}, {1, 4}, {0, 2, 0, 2}, {1, 1, 4})) << "elements -2 and 2, -1 and 3, 0 and 4, 1 and 5";
+  EXPECT_FALSE(pools({1, 2}, {1, 1}, {0, 1, 0, 1}, {1, 1, 3}));
+  EXPECT_FALSE(refuses(ops::max_pool{.kernel = {1, 2}, .strides = {1, 3}, .pads = {0, 0, 0, 2}}, {1, 1, 2}));
   EXPECT_TRUE(refuses(ops::reshape{.to = {5}}, {4}));
   EXPECT_TRUE(refuses(ops::slice{.starts = {3}, .extents = {2}}, {4}));
   EXPECT_TRUE(refuses(ops::transpose{.perm = {0, 0}}, {2, 2}));

@@ -55,7 +55,7 @@ static_assert(step(ops::conv{.channels = 33, .group = 33}, 1, {1, 33, 8, 6}) == 
 // Windows beside the input.
 static_assert(step(ops::conv{.channels = 16, .kernel = {2, 2}, .pads = {2, 0, 0, 0}}, 2, image) == 0);
 static_assert(step(ops::conv{.channels = 16, .kernel = {2, 2}, .pads = {1, 0, 0, 0}}, 2, image) == 1);
-static_assert(step(ops::max_pool{.kernel = {2, 2}, .pads = {0, 0, 0, 2}}, 1, image) == 0);
+static_assert(step(ops::average_pool{.kernel = {2, 2}, .pads = {0, 0, 0, 2}, .count_include_pad = true}, 1, image) == 0);
 static_assert(step(ops::mat_mul{.columns = 64, .depth = 6}, 2, image) == 1);
 static_assert(step(ops::mat_mul{.columns = 64, .depth = 6}, 3, image) == 16);
 static_assert(step(ops::concat{.axis = 2}, 2, image) == 1 && step(ops::concat{.axis = 1}, 1, image) == 16);
@@ -334,6 +334,10 @@ TEST(Restrict, Movements) {
       check_parts(of(ops::resize{.mode = mode, .to = {2, 35, 11, 4}, .scales = {1, 1, 11.0f / 6, 4.0f / 7}, .from = from},
                      {{2, 35, 6, 7}}));
       check_parts(of(ops::resize{.mode = mode, .to = {1, 40, 9}, .scales = {1, 2.5f, 1}, .from = from}, {{1, 16, 9}}));
+      check_parts(of(
+          ops::resize{
+              .mode = mode, .to = {1, 16, 19, 2}, .scales = {1, 1, 19.0f / 14, 2.0f / 7}, .by_sizes = true, .from = from},
+          {{1, 16, 14, 7}}));
     }
   check_parts(of(ops::resize{.factors = {1, 3, 1, 2}}, {{2, 20, 4, 5}}));
   for (const auto mode : {ops::resizing::linear, ops::resizing::cubic})

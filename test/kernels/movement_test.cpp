@@ -2,6 +2,7 @@
 #include "kernels/expected.hpp"
 
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -21,6 +22,22 @@ TYPED_TEST(movement, slice_equals_pytorch) { check<TypeParam, ops::slice>("slice
 TYPED_TEST(movement, tile_equals_pytorch) { check<TypeParam, ops::tile>("tile", 4); }
 TYPED_TEST(movement, depth_to_space_equals_pytorch) { check<TypeParam, ops::depth_to_space>("depth_to_space", 5); }
 TYPED_TEST(movement, resize_equals_numpy) { check<TypeParam, ops::resize>("resize", 31); }
+/// By hand: the positions are 14 (k + 1/2) / 19 - 1/2, 6.5 for k = 9; those of opset 10 are 4 k / 3, rounded up.
+TYPED_TEST(movement, nearest_elements_by_sizes_and_by_scale) {
+  auto p = make(
+      ops::resize{.mode = ops::resizing::nearest, .to = {1, 1, 1, 19}, .scales = {1, 1, 1, 19.0f / 14}, .by_sizes = true},
+      {{1, 1, 1, 14}});
+  std::iota(p.inputs[0].begin(), p.inputs[0].end(), 0.0f);
+  EXPECT_EQ(compute<TypeParam>(p), (std::vector<float>{0, 1, 1, 2, 3, 4, 4, 5, 6, 6, 7, 8, 9, 9, 10, 11, 12, 12, 13}));
+  p = make(ops::resize{.mode = ops::resizing::nearest,
+                       .to = {1, 1, 6, 3},
+                       .scales = {1, 1, 0.75f, 1.5f},
+                       .from = ops::coordinates::asymmetric,
+                       .nearest = ops::rounding::by_scale},
+           {{1, 1, 8, 2}});
+  std::iota(p.inputs[0].begin(), p.inputs[0].end(), 0.0f);
+  EXPECT_EQ(compute<TypeParam>(p), (std::vector<float>{0, 0, 1, 4, 4, 5, 6, 6, 7, 8, 8, 9, 12, 12, 13, 14, 14, 15}));
+}
 TYPED_TEST(movement, antialiased_resize_equals_pytorch) {
   check<TypeParam, ops::antialiased_resize>("antialiased_resize", 7);
 }
@@ -197,6 +214,9 @@ TEST(movement_compared, interpolation_equals_the_reference) {
         if (where == from::tf_crop_and_resize) op.begin[2] = -0.25f, op.end[3] = 0.75f, op.extrapolation = 3;
         const auto name = "resize " + std::to_string(static_cast<int>(mode)) + ' ' + std::to_string(static_cast<int>(where));
         compare(make(op, {{2, 40, 9, 11}}), name);
+        op.by_sizes = true;
+        compare(make(op, {{2, 40, 9, 11}}), name + " by sizes");
+        op.by_sizes = false;
         op.to = {2, 5, 13, 22};
         compare(make(op, {{2, 5, 9, 11}}), name + " plain");
         op.to = {3, 7, 4, 5}, op.scales = {1, 7.0f / 3, 4.0f / 9, 0.5f};

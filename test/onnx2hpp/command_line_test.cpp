@@ -80,7 +80,12 @@ TEST(CommandLine, AnInputFixesItsSymbolsForTheOthers) {
   b.node("Add", {"a", "b"}, {"y"});
   const scratch folder;
   const auto m = folder.save("net.onnx", b);
-  ASSERT_EQ(tool({m, "-i", "a:2x3", "-o", folder.path}).code, 0);
+  const auto done = tool({m, "-i", "a:2x3", "-o", folder.path});
+  ASSERT_EQ(done.code, 0);
+  for (const char* note :
+       {"input \"b\": its dimension 0 is set to 2, because -i gives \"batch\" this value in the input \"a\"",
+        "input \"b\": its dimension 1 is set to 3, because -i gives \"H\" this value"})
+    EXPECT_TRUE(contains(done.err, note)) << done.err;
   const auto report = nlohmann::json::parse(read_file(folder.path / "net.json"));
   EXPECT_EQ(report["inputs"][1]["shape"], (nlohmann::json{2, 3}));
   const auto other = tool({m, "-i", "a:2x3", "-d", "batch=4", "-o", folder.path});

@@ -57,16 +57,16 @@ class builder {
   }
   /// Extents as text: numbers, symbols, or "" for an unknown one.
   builder& symbolic_input(const std::string& name, const std::vector<std::string>& dims) {
-    auto* t = declare(*graph().add_input(), name, onnx::TensorProto::FLOAT);
-    for (const auto& d : dims) {
-      auto* dim = t->mutable_shape()->add_dim();
-      if (!d.empty() && d[0] >= '0' && d[0] <= '9') dim->set_dim_value(std::stoll(d));
-      else if (!d.empty()) dim->set_dim_param(d);
-    }
+    extents(*declare(*graph().add_input(), name, onnx::TensorProto::FLOAT)->mutable_shape(), dims);
     return *this;
   }
   builder& output(const std::string& name) {
     declare(*graph().add_output(), name, onnx::TensorProto::FLOAT);
+    return *this;
+  }
+  /// With a declared shape, of extents as those of symbolic_input.
+  builder& output(const std::string& name, const std::vector<std::string>& dims) {
+    extents(*declare(*graph().add_output(), name, onnx::TensorProto::FLOAT)->mutable_shape(), dims);
     return *this;
   }
   onnx::TensorProto& tensor(const std::string& name, int type, const std::vector<std::int64_t>& dims) {
@@ -106,6 +106,13 @@ class builder {
   onnx::ModelProto model;
 
  private:
+  static void extents(onnx::TensorShapeProto& s, const std::vector<std::string>& dims) {
+    for (const auto& d : dims) {
+      auto* dim = s.add_dim();
+      if (!d.empty() && d[0] >= '0' && d[0] <= '9') dim->set_dim_value(std::stoll(d));
+      else if (!d.empty()) dim->set_dim_param(d);
+    }
+  }
   static onnx::TypeProto_Tensor* declare(onnx::ValueInfoProto& v, const std::string& name, int type) {
     v.set_name(name);
     auto* t = v.mutable_type()->mutable_tensor_type();

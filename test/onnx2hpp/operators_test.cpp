@@ -101,6 +101,21 @@ TEST(Pools, CeilModeAndDilations) {
   EXPECT_EQ(result(convert(one("GlobalAveragePool", {1, 3, 5, 7}, 17))), (shape{1, 3, 1, 1}));
 }
 
+TEST(Pools, WindowsWithoutElementsAreRefused) {
+  const auto text = [](const char* op, std::vector<std::int64_t> pads, bool all = false) {
+    builder b = one(op, {1, 1, 3}, 19);
+    set_list(node_of(b), "kernel_shape", {2}), set_list(node_of(b), "pads", pads);
+    if (all) set(node_of(b), "count_include_pad", 1);
+    return problems(b);
+  };
+  EXPECT_NE(text("MaxPool", {2, 0}).find("a window has no element of the input, only padding (input {1, 1, 3})"),
+            std::string::npos);
+  EXPECT_NE(text("AveragePool", {0, 2}).find("a window has no element of the input"), std::string::npos);
+  EXPECT_EQ(text("MaxPool", {1, 1}), "");
+  EXPECT_EQ(text("AveragePool", {0, 2}, true), "") << "a mean of zeros";
+  EXPECT_EQ(text("LpPool", {2, 0}), "") << "a sum of zeros";
+}
+
 TEST(Pools, SecondOutputIsRefusedWhereItIsRead) {
   builder b;
   b.input("x", {1, 1, 4, 4}).output("z");
@@ -239,7 +254,12 @@ TEST(Shapes, ReshapeFlattenSqueezeUnsqueeze) {
   builder z(14);
   z.input("x", {1, 2}).output("y").ints("to", {0, 2});
   set(z.node("Reshape", {"x", "to"}, {"y"}), "allowzero", 1);
-  EXPECT_NE(problems(z).find("cannot hold the 2 elements of its input"), std::string::npos);
+  EXPECT_NE(problems(z).find("its new shape {0, 2} has 0 elements, not the 2 of its input {1, 2}"), std::string::npos);
+  builder open;
+  open.input("x", {2, 5}).output("y").ints("to", {3, -1});
+  open.node("Reshape", {"x", "to"}, {"y"});
+  EXPECT_NE(problems(open).find("its new shape {3, -1} cannot be completed for the 10 elements of its input {2, 5}"),
+            std::string::npos);
   builder f = one("Flatten", {2, 3, 4}, 17);
   set(node_of(f), "axis", -1);
   EXPECT_EQ(result(convert(f)), (shape{6, 4}));

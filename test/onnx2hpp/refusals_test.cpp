@@ -121,9 +121,7 @@ TEST(Refusals, ProblemsThatAreAlikeAreOneMessage) {
   for (const char* op : {"A", "B", "C", "D", "E", "F", "G", "H", "I"}) refused(op, 1);
   const scratch folder;
   const auto err = tool({folder.save("net.onnx", b), "-o", folder.path}).err;
-  EXPECT_TRUE(
-      contains(err, "error: nodes \"NonZero 0\", \"NonZero 1\", \"NonZero 2\" and 17 more (NonZero, opset 17): the op"))
-      << err;
+  EXPECT_TRUE(contains(err, "\"NonZero 6\", \"NonZero 7\" and 12 more (NonZero, opset 17): the op")) << err;
   EXPECT_TRUE(contains(err, "error: nodes \"Softplush 0\", \"Softplush 1\" (Softplush, opset 17): the operator")) << err;
   EXPECT_TRUE(contains(err, "\"H 0\"") && !contains(err, "\"I 0\"")) << "at most ten messages: " << err;
   EXPECT_TRUE(contains(err, "cannot be converted (31 problems; -v prints all)")) << err;
@@ -153,6 +151,70 @@ TEST(Refusals, AllOpenDimensionsOfAnInputAreOneMessage) {
                        "symbol \"height\"; fix it with -i x:1x3xNxNxN\n"))
       << text;
   EXPECT_TRUE(contains(text, "fix it with -d h=NUMBER -d w=NUMBER or -i z:1xNxN\n")) << text;
+}
+
+/// "?" and N for all extents: only the first one becomes 1 by itself.
+TEST(Refusals, OneSymbolForSeveralExtents) {
+  builder b;
+  b.symbolic_input("x", {"?", "1", "?", "?"}).output("y");
+  b.node("Relu", {"x"}, {"y"});
+  EXPECT_TRUE(contains(problems(b),
+                       "its dimension 2 is the symbol \"?\", its dimension 3 is the symbol \"?\"; fix it with "
+                       "-i x:1x1xNxN\n"))
+      << problems(b);
+  const auto& declared = b.graph().input(0).type().tensor_type().shape();
+  EXPECT_EQ(declared.dim(0).dim_param(), "?");
+  b.graph().clear_output(), b.output("y", {"?", "1", "?", "?"});
+  const auto asked = convert(b, {.inputs = {{"x", {2, 1, 3, 4}}}});
+  EXPECT_EQ(result(asked), (shape{2, 1, 3, 4}));
+  EXPECT_TRUE(asked.notes.empty());
+  EXPECT_EQ(result(convert(b, {.dimensions = {{"?", 5}}})), (shape{5, 1, 5, 5})) << "asked for";
+  builder n;  // the batch of one input, the height of another
+  n.symbolic_input("x", {"N", "3"}).symbolic_input("z", {"1", "N"}).output("y").output("t");
+  n.node("Relu", {"x"}, {"y"}), n.node("Relu", {"z"}, {"t"});
+  EXPECT_TRUE(contains(problems(n), "input \"z\" (, opset 0): its dimension 1 is the symbol \"N\"; fix it with -i z:1xN\n"));
+  EXPECT_TRUE(contains(problems(n, {.inputs = {{"x", {4, 3}}}}), "-i z:1xN")) << "it says nothing about the other input";
+  EXPECT_EQ(result(convert(n, {.inputs = {{"z", {1, 7}}}})), (shape{1, 7}));
+  EXPECT_EQ(convert(n, {.inputs = {{"z", {1, 7}}}}).layers[0].result, (shape{1, 3}));
+}
+
+/// All nodes that have to be left out are named, also those behind another one.
+TEST(Refusals, NamesNodesBehindARefusedOne) {
+  builder b;
+  b.input("x", {2, 2}).output("y").tensor("at", onnx::TensorProto::INT64, {1, 2}).set_raw_data(std::string(16, '\0'));
+  b.floats("zero", {1}, {0});
+  b.node("Relu", {"x"}, {"r"});
+  b.node("ScatterND", {"r", "at", "zero"}, {"s"}, "first");
+  b.node("Exp", {"s"}, {"e"});
+  b.node("ScatterND", {"e", "at", "zero"}, {"t"}, "second");
+  b.node("Tanh", {"t"}, {"y"});
+  const auto text = problems(b);
+  EXPECT_TRUE(contains(text, "node \"first\" (ScatterND") && contains(text, "node \"second\" (ScatterND")) << text;
+  EXPECT_TRUE(contains(text, ": --outputs r")) << text;
+}
+
+TEST(Refusals, NameConstantsThatDoNotFit) {
+  builder b;
+  b.input("x", {1, 64, 8, 8}).output("y").weights("table", {63, 1, 1});
+  b.node("Add", {"x", "table"}, {"y"});
+  EXPECT_TRUE(contains(problems(b),
+                       "the operands' shapes cannot be broadcast together (input {1, 64, 8, 8}, constant "
+                       "\"table\" {63, 1, 1})"))
+      << problems(b);
+  builder g;
+  g.input("x", {2, 5}).output("y").weights("w", {4, 3});
+  g.node("Gemm", {"x", "w"}, {"y"});
+  EXPECT_TRUE(contains(problems(g), "its input {2, 5} has 5 columns, its weights \"w\" {4, 3} expect 4")) << problems(g);
+  builder m;
+  m.input("x", {2, 5}).output("y").weights("w", {4, 3});
+  m.node("MatMul", {"x", "w"}, {"y"});
+  EXPECT_TRUE(contains(problems(m), "its input {2, 5} has 5 elements, its weights \"w\" {4, 3} expect 4")) << problems(m);
+  builder c;
+  c.input("x", {2, 5}).output("y").weights("token", {1, 5});
+  set(c.node("Concat", {"x", "token"}, {"y"}), "axis", 1);
+  EXPECT_TRUE(
+      contains(problems(c), "its inputs \"x\" {2, 5} and \"token\" {1, 5} differ in rank, or on another axis than 1"))
+      << problems(c);
 }
 
 /// The network that is left if the printed remedy is pasted: its operators, then its outputs.

@@ -300,7 +300,7 @@ TEST(Declarations, AreListed) {
   const auto lines = std::count(all.out.begin(), all.out.end(), '\n');
   EXPECT_GT(lines, 200);
   EXPECT_TRUE(contains(all.out,
-                       "\nUpsample                   7–9     both         scales constant; becomes Resize\n"
+                       "\nUpsample                   7–9     both         scales constant; at least 1; becomes Resize\n"
                        "    mode, scales (before 9)\n"))
       << all.out;
   EXPECT_TRUE(contains(all.out, "\nLSTM                       none    –            recurrence"));

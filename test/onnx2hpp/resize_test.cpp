@@ -59,6 +59,88 @@ TEST(Resize, ExtentsAreProductsOfFloat32) {
   EXPECT_EQ(result(convert(b)), (shape{1, 1, 7, 33}));  // 0.7f is a little less than 0.7
 }
 
+/// The elements that a row 0, 1, 2 … of `in` elements becomes.
+std::vector<float> row(builder& b, std::int64_t in) {
+  std::vector<float> x(static_cast<std::size_t>(in));
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(k);
+  return computed(convert(b), {{"x", x}}).at("y");
+}
+
+/// At ties, positions are exact: 14 * 9.5 / 19 - 0.5 is 6.5, and 7 / 2 is 3.5.
+TEST(Resize, NearestElementsOfSizes) {
+  builder b(19);
+  b.input("x", {1, 1, 1, 14}).output("y").ints("sizes", {1, 1, 1, 19}).node("Resize", {"x", "", "", "sizes"}, {"y"});
+  EXPECT_EQ(row(b, 14), (std::vector<float>{0, 1, 1, 2, 3, 4, 4, 5, 6, 6, 7, 8, 9, 9, 10, 11, 12, 12, 13}));
+  builder c(19);
+  c.input("x", {1, 1, 7}).output("y").ints("sizes", {2});
+  set_list(c.node("Resize", {"x", "", "", "sizes"}, {"y"}), "axes", {-1});
+  set(node_of(c), "coordinate_transformation_mode", "asymmetric"), set(node_of(c), "nearest_mode", "round_prefer_ceil");
+  EXPECT_EQ(row(c, 7), (std::vector<float>{0, 4}));
+  // The smaller scale is 3 / 2, and that of both axes; the second one would be 11 / 7. ONNX: round_half_up(10.5).
+  builder d(19);
+  d.input("x", {2, 7}).output("y").ints("sizes", {3, 11}).node("Resize", {"x", "", "", "sizes"}, {"y"});
+  set(node_of(d), "keep_aspect_ratio_policy", "not_larger"), set(node_of(d), "coordinate_transformation_mode", "asymmetric"),
+      set(node_of(d), "nearest_mode", "floor");
+  EXPECT_EQ(result(convert(d)), (shape{3, 11}));
+  EXPECT_EQ(row(d, 14), (std::vector<float>{0, 0, 1, 2, 2, 3,  4,  4,  5,  6,  6,  //
+                                            0, 0, 1, 2, 2, 3,  4,  4,  5,  6,  6,  //
+                                            7, 7, 8, 9, 9, 10, 11, 11, 12, 13, 13}));
+}
+
+/// ONNX 1.5's test_resize_downsample_nearest: positions are rounded up where an axis shrinks, and down where it grows.
+TEST(Resize, NearestElementsOfOpset10) {
+  const auto model = [](int opset, std::vector<std::int64_t> x, std::vector<float> scales) {
+    builder b(opset);
+    b.input("x", x).output("y").floats("scales", {static_cast<std::int64_t>(scales.size())}, scales);
+    if (opset == 10) b.node("Resize", {"x", "scales"}, {"y"});
+    else
+      set(b.node("Resize", {"x", "", "scales"}, {"y"}), "coordinate_transformation_mode", "asymmetric"),
+          set(node_of(b), "nearest_mode", "floor");
+    return b;
+  };
+  auto b = model(10, {1, 1, 2, 4}, {1, 1, 0.6f, 0.6f});
+  EXPECT_EQ(row(b, 8), (std::vector<float>{0, 2}));
+  EXPECT_EQ(first<ops::resize>(convert(b)).nearest, ops::rounding::by_scale);
+  b = model(11, {1, 1, 2, 4}, {1, 1, 0.6f, 0.6f});
+  EXPECT_EQ(row(b, 8), (std::vector<float>{0, 1}));
+  b = model(10, {2, 4}, {1.5f, 0.6f});  // one axis grows
+  EXPECT_EQ(row(b, 8), (std::vector<float>{0, 2, 0, 2, 4, 6}));
+  b = model(10, {4, 2}, {0.6f, 1});
+  EXPECT_EQ(row(b, 8), (std::vector<float>{0, 1, 4, 5}));
+  // Of a constant, which the tool computes.
+  builder c(10);
+  c.input("x", {2}).output("y").floats("c", {4}, {1, 2, 3, 4}).floats("scales", {1}, {0.6f});
+  c.node("Resize", {"c", "scales"}, {"r"}), c.node("Add", {"x", "r"}, {"y"});
+  EXPECT_EQ(written(convert(c)), (std::vector<float>{1, 3}));
+}
+
+TEST(Resize, TakesWhatHasElementsOfScalesAndSizes) {
+  for (const int opset : {11, 13, 18}) {
+    const auto model = [&](std::vector<float> scales, std::vector<std::int64_t> sizes) {
+      builder b(opset);
+      b.input("x", {1, 2, 3, 4}).output("y").floats("scales", {static_cast<std::int64_t>(scales.size())}, scales);
+      b.ints("sizes", sizes).node("Resize", {"x", "", "scales", "sizes"}, {"y"});
+      return b;
+    };
+    EXPECT_EQ(result(convert(model({1, 1, 2, 2}, {}))), (shape{1, 2, 6, 8}));
+    EXPECT_EQ(result(convert(model({}, {1, 2, 5, 5}))), (shape{1, 2, 5, 5}));
+    EXPECT_NE(problems(model({1, 1, 2, 2}, {1, 2, 6, 8})).find("it has scales and sizes, and only one of them may be given"),
+              std::string::npos);
+    EXPECT_NE(problems(model({}, {})).find("it has neither scales nor sizes"), std::string::npos);
+  }
+}
+
+TEST(Resize, UpsampleOnlyEnlarges) {
+  const auto text = [](float scale) {
+    builder b(9);
+    b.input("x", {1, 2, 4}).output("y").floats("scales", {3}, {1, 1, scale}).node("Upsample", {"x", "scales"}, {"y"});
+    return problems(b);
+  };
+  EXPECT_EQ(text(1.5f), "");
+  EXPECT_NE(text(0.5f).find("it scales an axis by 0.5, and Upsample only enlarges; export the model with opset 11 or later"),
+            std::string::npos);
+}
+
 TEST(Resize, SizesKeepTheAspectRatioIfAsked) {
   const auto to = [](const char* policy) {
     auto b = resize(18, {}, {1, 2, 6, 12});
@@ -118,6 +200,7 @@ TEST(Resize, Refuses) {
   set(node_of(same), "mode", "cubic");
   EXPECT_EQ(operators(convert(same)), "") << "nothing changes";
   EXPECT_NE(refusal("mode", "area", 2).find("its mode is \"area\", which is not supported"), std::string::npos);
+  EXPECT_NE(refusal("nearest_mode", "by_scale", 2).find("its nearest_mode is \"by_scale\""), std::string::npos);
   EXPECT_NE(refusal("mode", "repeat", 2).find("its mode is \"repeat\""), std::string::npos);
   EXPECT_NE(refusal("nearest_mode", "other", 2).find("its nearest_mode is \"other\""), std::string::npos);
   EXPECT_NE(refusal("coordinate_transformation_mode", "other", 2).find("\"other\", which is not"), std::string::npos);

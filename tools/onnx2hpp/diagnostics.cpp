@@ -18,7 +18,7 @@ void print(const char* kind, const std::string& text) {
 
 /// One message about problems that are alike. In a list of nodes, unnamed ones have the name of what they compute.
 std::string text_of_alike(std::span<const problem* const> alike) {
-  constexpr std::size_t shown = 3;
+  constexpr std::size_t shown = 8;
   const problem& p = *alike[0];
   std::string text = p.node;
   if (alike.size() > 1) {
@@ -76,11 +76,11 @@ void messages::error(const conversion_error& e, const std::string& about) const 
 }
 
 void messages::warning(const std::string& text) const {
-  if (level_ != verbosity::quiet) print("warning", text);
+  if (level_ != verbosity::silent) print("warning", text);
 }
 
 void messages::note(const std::string& text) const {
-  if (level_ != verbosity::quiet) print("note", text);
+  if (level_ >= verbosity::normal) print("note", text);
 }
 
 void messages::detail(const std::string& text) const {

@@ -57,7 +57,7 @@ struct refusal {
   bool about_operator = true;
 };
 
-enum class verbosity { quiet, normal, verbose };
+enum class verbosity { silent, quiet, normal, verbose };
 
 /// Messages to stderr, one line each, prefixed by `onnx2hpp: <kind>:`; text::shown escapes control characters.
 class messages {
@@ -66,7 +66,7 @@ class messages {
   void error(const std::string& text) const;
   /// Problems of nodes that are alike are one message, and only the first few such messages are printed, unless with -v.
   void error(const conversion_error& e, const std::string& about) const;
-  void warning(const std::string& text) const;  ///< not with -q
+  void warning(const std::string& text) const;  ///< also with -q
   void note(const std::string& text) const;     ///< not with -q
   void detail(const std::string& text) const;   ///< only with -v
 

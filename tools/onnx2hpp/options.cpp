@@ -179,7 +179,7 @@ options read_options(int argc, char** argv) {
   app.add_option("--depfile", depfile, "Also write the files read as a dependency file for make")
       ->type_name("FILE")
       ->multi_option_policy(one);
-  auto* q = app.add_flag("-q,--quiet", quiet, "Print errors only");
+  auto* q = app.add_flag("-q,--quiet", quiet, "Print errors and warnings only");
   app.add_flag("-v,--verbose", verbose, "Also print details of the conversion")->excludes(q);
   try {
     app.parse(argc, argv);

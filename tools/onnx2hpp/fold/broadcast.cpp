@@ -21,8 +21,12 @@ std::vector<std::int64_t> broadcast(std::initializer_list<std::vector<std::int64
     if (s.size() > out.size()) out.insert(out.begin(), s.size() - out.size(), 1);
     for (std::size_t i = 0; i < s.size(); ++i) {
       auto& extent = out[out.size() - s.size() + i];
-      if (extent != s[i] && extent != 1 && s[i] != 1)
-        node_context::refuse("the shapes of its constants cannot be broadcast together");
+      if (extent != s[i] && extent != 1 && s[i] != 1) {
+        std::vector<std::string> all;
+        for (const auto& shown : shapes) all.push_back(fmt::format("{{{}}}", fmt::join(shown, ", ")));
+        node_context::refuse(
+            fmt::format("the shapes {} of its constants cannot be broadcast together", fmt::join(all, ", ")));
+      }
       if (extent == 1) extent = s[i];
     }
   }

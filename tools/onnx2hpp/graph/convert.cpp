@@ -1,6 +1,7 @@
 #include "graph/convert.hpp"
 
 #include "fold/by_kernels.hpp"
+#include "graph/batch.hpp"
 #include "graph/cut.hpp"
 #include "graph/graph_order.hpp"
 #include "graph/inline_functions.hpp"
@@ -77,6 +78,18 @@ class converter {
     return std::move(net_);
   }
 
+  /// Marks problems that a batch of 1 does not have.
+  void blame_batch(conversion_error& e) {
+    if (batch_.frames < 2) return;
+    converter one(model_, batch_.of_one, messages(verbosity::silent));
+    try {
+      one.run();
+    } catch (const conversion_error&) {  // it has some of them, too
+    }
+    batch_.blame(problems_, one.problems_);
+    e.problems = problems_;
+  }
+
   /// What to do about all problems that `run` found: where to end the network before what was refused, which is tried.
   std::string remedy() const {
     if (std::ranges::none_of(problems_, &problem::avoidable)) return {};
@@ -89,7 +102,7 @@ class converter {
       settings.outputs = outputs_before(g, refused);
       if (settings.outputs.empty())
         return "export the model without what is refused; nothing of the network is left without it";
-      converter rest(model_, settings, messages(verbosity::quiet));
+      converter rest(model_, settings, messages(verbosity::silent));
       try {
         rest.run();
         return advice(g, settings.outputs);
@@ -220,6 +233,7 @@ class converter {
     distinct("initializer", model_.initializer_names);
     auto [shapes, symbols] = input_shapes(model_, left_out, settings_, out_, problems_);
     symbols_ = std::move(symbols);
+    batch_ = find_batch(model_, settings_, shapes);
     for (const auto& v : model_.inputs) {
       if (left_out.contains(v.name)) continue;
       const auto known = shapes.find(v.name);
@@ -291,14 +305,21 @@ class converter {
       context.refuse(fmt::format("the operator exists only from opset {} on", known.exists.first));
     if (n.opset > known.exists.last)
       context.refuse(fmt::format("the operator exists only up to opset {}", known.exists.last));
+    constexpr auto* for_constants =
+        "the operator is supported on constants only, and one of its inputs is computed at run time";
+    // Also behind a node that was refused: all nodes that have to be left out are named.
+    const auto lost = [&](const std::string& name) {
+      const auto v = values_.find(name);
+      return v != values_.end() && v->second.is == value::kind::unknown;
+    };
+    if (!known.import && !known.folds_shapes && std::ranges::any_of(n.inputs, lost)) context.refuse(for_constants);
     const bool constants = context.only_constants();
     if (known.fold && (constants || known.folds_shapes)) {
       if (!known.folds_shapes) widen(n);
       known.fold(context);
       return charge(n, context);
     }
-    if (!known.import)
-      context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
+    if (!known.import) context.refuse(for_constants);
     if (!constants) return known.import(context);
     widen(n);
     compute_by_kernels(context, known, operations_);
@@ -414,6 +435,7 @@ class converter {
     if (v == values_.end()) return tell("no node produces it");
     switch (v->second.is) {
       case value::kind::layer: {
+        if (!keeps_declared_shape(name, v->second.index)) return;
         const shape s = net_.layers[static_cast<std::size_t>(v->second.index)].result;
         net_.layers.push_back({output_operation(number_of(v->second.holds.type)), {v->second.index}, {}, name, s});
         break;
@@ -429,6 +451,18 @@ class converter {
     }
   }
 
+  /// Compares the shape of an output with the declared one. False, with a problem, if frames are lost; else a warning.
+  bool keeps_declared_shape(const std::string& name, int layer) {
+    if (!refused_.empty()) return true;  // behind what was refused, shapes are assumed
+    const bool as_declared = undeclared_input(model_, settings_).empty();
+    const auto wrong = compare_output(net_, layer, declared_value(model_, name), batch_, symbols_, as_declared);
+    if (wrong && wrong->loses_frames) problems_.push_back({.node = "output " + quote(name), .reason = wrong->reason});
+    if (!wrong || wrong->loses_frames) return !wrong;
+    net_.notes.push_back("output " + quote(name) + ": " + wrong->reason);
+    out_.warning(net_.notes.back());
+    return true;
+  }
+
   const model& model_;
   const conversion& settings_;
   const messages& out_;
@@ -440,6 +474,7 @@ class converter {
   std::set<std::string> lost_;      ///< values that would be constants if no node had been refused
   std::map<std::string, value> values_;
   symbol_extents symbols_;
+  batch batch_;
   static constexpr std::size_t max_folded_bytes = std::size_t{1} << 32;
   std::size_t folded_bytes_ = 0;
   double operations_ = 0;  ///< of reference kernels, for constants
@@ -453,6 +488,7 @@ network convert(const model& m, const conversion& settings, const messages& out)
   try {
     return c.run();
   } catch (conversion_error& e) {
+    c.blame_batch(e);
     e.remedy = c.remedy();
     throw;
   }

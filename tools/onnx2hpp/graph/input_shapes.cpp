@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace onnx2hpp {
 
@@ -14,10 +15,10 @@ using dice::text::shell_word;
 
 constexpr std::int64_t largest_input = std::int64_t{1} << 34;
 
-std::string extents_text(const std::vector<extent>& s) {
+std::string extents_text(const std::vector<extent>& s, const char* between = "x") {
   std::string out;
   for (const auto& e : s)
-    out += (out.empty() ? "" : "x") + (e.value >= 0 ? std::to_string(e.value) : e.symbol.empty() ? "?" : e.symbol);
+    out += (out.empty() ? "" : between) + (e.value >= 0 ? std::to_string(e.value) : e.symbol.empty() ? "?" : e.symbol);
   return out;
 }
 
@@ -32,7 +33,12 @@ class resolver {
  public:
   resolver(const model& m, const std::set<std::string>& left_out, const conversion& settings, const messages& out,
            std::vector<problem>& problems)
-      : model_(m), left_out_(left_out), settings_(settings), out_(out), problems_(problems) {}
+      : model_(m),
+        left_out_(left_out),
+        settings_(settings),
+        out_(out),
+        problems_(problems),
+        placeholders_(placeholders(m)) {}
 
   known_inputs run() {
     check_usage();
@@ -51,6 +57,7 @@ class resolver {
       }
       if (const auto s = resolve(v)) known_.shapes[v.name] = *s;
     }
+    std::erase_if(known_.symbols, [&](const auto& s) { return placeholders_.contains(s.first); });
     return std::move(known_);
   }
 
@@ -98,12 +105,15 @@ class resolver {
       out_.warning(fmt::format("input {}: converted for {}, although the model declares {}", quote(v.name),
                                fmt::join(dims, "x"), extents_text(*v.shape)));
     for (std::size_t a = 0; a < dims.size(); ++a) {
-      const extent& e = (*v.shape)[a];
-      if (e.symbol.empty()) continue;
-      const auto known = known_.symbols.emplace(e.symbol, dims[a]).first;
-      if (known->second != dims[a])
-        out_.warning(fmt::format("input {}: the symbolic dimension {} is {} elsewhere", quote(v.name), quote(e.symbol),
-                                 known->second));
+      const auto& symbol = (*v.shape)[a].symbol;
+      if (symbol.empty() || placeholders_.contains(symbol)) continue;
+      const auto [known, is_new] = known_.symbols.emplace(symbol, dims[a]);
+      if (is_new) given_with_[symbol] = v.name;
+      if (known->second == dims[a]) continue;
+      out_.warning(
+          fmt::format("input {}: the symbolic dimension {} is {} elsewhere", quote(v.name), quote(symbol), known->second));
+      if (given_with_.erase(symbol) == 0) continue;
+      known_.symbols.erase(known), placeholders_.insert(symbol);  // it tells nothing about other inputs
     }
   }
 
@@ -111,6 +121,7 @@ class resolver {
   void close_batch(const value_info& v) {
     if (!v.shape || v.shape->empty() || v.shape->front().value > 0 || v.shape->front().symbol.empty()) return;
     const auto& symbol = v.shape->front().symbol;
+    if (placeholders_.contains(symbol)) return;
     if (known_.symbols.emplace(symbol, 1).second)
       out_.note(fmt::format("the symbolic dimension {} is set to 1 (-d {} sets another value)", quote(symbol),
                             shell_word(symbol + "=NUMBER")));
@@ -147,12 +158,17 @@ class resolver {
   std::int64_t extent_of(const value_info& v, std::size_t a) {
     const extent& e = (*v.shape)[a];
     if (e.value > 0) return e.value;
-    if (const auto d = known_.symbols.find(e.symbol); !e.symbol.empty() && d != known_.symbols.end()) return d->second;
+    if (const auto d = known_.symbols.find(e.symbol); !e.symbol.empty() && d != known_.symbols.end()) {
+      if (const auto given = given_with_.find(e.symbol); given != given_with_.end())
+        out_.note(fmt::format("input {}: its dimension {} is set to {}, because -i gives {} this value in the input {}",
+                              quote(v.name), a, d->second, quote(e.symbol), quote(given->second)));
+      return d->second;
+    }
     if (a == 0) {
-      const bool declared = e.symbol.empty() && e.value != -1;
-      out_.note(fmt::format(
-          "input {}: its {} is set to 1", quote(v.name),
-          declared ? fmt::format("first dimension, which the model declares as {},", e.value) : "unknown first dimension"));
+      out_.note(fmt::format("input {}: its {} is set to 1", quote(v.name),
+                            !e.symbol.empty() ? fmt::format("first dimension, the symbol {},", quote(e.symbol))
+                            : e.value != -1   ? fmt::format("first dimension, which the model declares as {},", e.value)
+                                              : "unknown first dimension"));
       return 1;
     }
     return -1;
@@ -161,7 +177,7 @@ class resolver {
   /// Reports the dimensions of an input that are -1 in `dims`.
   void tell_unknown(const value_info& v, const std::vector<std::int64_t>& dims) {
     std::string reason, symbols, wanted;
-    bool all_symbols = true;
+    bool all_symbols = true;  // that -d can set without setting others
     for (std::size_t a = 0; a < dims.size(); ++a) {
       const extent& e = (*v.shape)[a];
       wanted += (a ? "x" : "") + (dims[a] > 0 ? std::to_string(dims[a]) : "N");
@@ -171,7 +187,7 @@ class resolver {
                             declared           ? fmt::format("declared as {}", e.value)
                             : e.symbol.empty() ? "not known"
                                                : "the symbol " + quote(e.symbol));
-      if (e.symbol.empty()) all_symbols = false;
+      if (e.symbol.empty() || placeholders_.contains(e.symbol)) all_symbols = false;
       else if (const auto option = " -d " + shell_word(e.symbol + "=NUMBER"); symbols.find(option) == std::string::npos)
         symbols += option;
     }
@@ -184,10 +200,22 @@ class resolver {
   const conversion& settings_;
   const messages& out_;
   std::vector<problem>& problems_;
+  std::set<std::string> placeholders_;
+  std::map<std::string, std::string> given_with_;  ///< by symbol: the input for which -i gives its value
   known_inputs known_;
 };
 
 }  // namespace
+
+std::set<std::string> placeholders(const model& m) {
+  std::set<std::string> first, other, out{"?", "None"};
+  for (const auto& v : m.inputs)
+    for (std::size_t a = 0; v.shape && a < v.shape->size(); ++a) (a == 0 ? first : other).insert((*v.shape)[a].symbol);
+  std::ranges::set_intersection(first, other, std::inserter(out, out.end()));
+  return out;
+}
+
+std::string declared_text(const value_info& v) { return v.shape ? extents_text(*v.shape, ", ") : "?"; }
 
 known_inputs input_shapes(const model& m, const std::set<std::string>& left_out, const conversion& settings,
                           const messages& out, std::vector<problem>& problems) {

@@ -51,6 +51,13 @@ std::string node_context::described(int k, const char* what) const {
   return fmt::format("its input {} ({})", quote(node_.inputs[static_cast<std::size_t>(k)]), what);
 }
 
+std::string node_context::shown(int k) const {
+  const value& v = at(k);
+  const auto name = quote(node_.inputs[static_cast<std::size_t>(k)]);
+  if (v.is == value::kind::constant) return fmt::format("{} {{{}}}", name, fmt::join(v.data.dims, ", "));
+  return v.index < 0 ? name : fmt::format("{} {}", name, literal(shape_of(v.index)));
+}
+
 bool node_context::only_constants() const {
   const auto fixed = [](const value& v) { return v.is == value::kind::constant; };
   for (int k = 0; k < inputs(); ++k)
@@ -202,6 +209,8 @@ int node_context::add(operation op, std::vector<int> operands, std::vector<param
   } catch (const std::logic_error& e) {  // dice::graph::model_error, or std::length_error of a shape
     std::string shapes;
     for (const auto& s : in) shapes += (shapes.empty() ? "" : ", ") + literal(s);
+    for (const int k : used_)
+      if (!parameters.empty() && is_constant(k)) shapes += ", constant " + shown(k);
     refuse(fmt::format("{} (input {})", e.what(), shapes));
   }
   check_size(result);

@@ -62,6 +62,8 @@ class node_context {
   int inputs() const { return static_cast<int>(node_.inputs.size()); }
   bool given(int k) const;
   bool is_constant(int k) const;
+  /// Input k with its shape, as messages name it: "w" {4, 3, 3, 3}.
+  std::string shown(int k) const;
   /// Whether all inputs are constants, or sequences of constants.
   bool only_constants() const;
   /// Input k, a constant; `what` names it in the refusal if it is computed at run time.

@@ -29,9 +29,11 @@ void import_average_pool(node_context& n) {
   n.result(n.add(op, {x}));
 }
 
-const importer known_average_pool("AveragePool", import_average_pool, 1,
-                                  "auto_pad ceil_mode>=10 count_include_pad dilations>=19 kernel_shape pads strides",
-                                  "1 or 2 spatial axes");
+const importer known_average_pool(
+    "AveragePool", import_average_pool, 1,
+    "auto_pad ceil_mode>=10 count_include_pad dilations>=19 kernel_shape pads strides",
+    "1 or 2 spatial axes; without count_include_pad, a window without any element of the input is "
+    "refused");
 
 }  // namespace
 }  // namespace onnx2hpp

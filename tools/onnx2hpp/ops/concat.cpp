@@ -3,6 +3,8 @@
 
 #include "dice/graph/ops/concat.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace onnx2hpp {
@@ -35,7 +37,9 @@ void import_concat(node_context& n) {
     const shape s = n.is_constant(k) ? shape_of(n.data(k, "operand")) : n.shape_of(n.moved(k));
     bool fits = s.rank == form.rank;
     for (int a = 0; fits && a < form.rank; ++a) fits = a == axis || s[a] == form[a];
-    n.require(fits, "its inputs differ in rank or on another axis");
+    if (!fits)
+      n.refuse(
+          fmt::format("its inputs {} and {} differ in rank, or on another axis than {}", n.shown(first), n.shown(k), axis));
     starts.push_back(extent), extent += s[axis];
     if (n.is_constant(k)) before.back() += s[axis];
     else layers.push_back(n.moved(k)), before.push_back(0);

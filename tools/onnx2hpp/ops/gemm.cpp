@@ -53,7 +53,9 @@ void import_gemm(node_context& n) {
   const bool transposed = n.integer("transB", 0) == 0;
   const double alpha = n.real("alpha", 1.0f), beta = n.real("beta", 1.0f);
   const gemm plain{.columns = b.dims[transposed ? 1 : 0], .depth = b.dims[transposed ? 0 : 1]};
-  if (plain.depth != in[1]) n.refuse(fmt::format("its input has {} columns, its weights expect {}", in[1], plain.depth));
+  if (plain.depth != in[1])
+    n.refuse(
+        fmt::format("its input {} has {} columns, its weights {} expect {}", literal(in), in[1], n.shown(1), plain.depth));
   gemm op = plain;
   std::vector<parameter> parameters{{"weight", b, {op.columns, op.depth}, transposed, alpha}};
   if (!n.given(2) || beta == 0) {
@@ -68,7 +70,7 @@ void import_gemm(node_context& n) {
     const shape s = shape_of(c);
     const std::int64_t last = s.rank == 0 ? 1 : s[s.rank - 1];
     if (s.rank > 2 || (last != 1 && last != op.columns) || (s.rank == 2 && s[0] != 1 && s[0] != in[0]))
-      n.refuse(fmt::format("its bias {} does not fit an output of {}", literal(s), literal(shape{in[0], op.columns})));
+      n.refuse(fmt::format("its bias {} does not fit an output of {}", n.shown(2), literal(shape{in[0], op.columns})));
     if (one_row(c, in[0])) {
       op.bias = true;
       // Unchanged if possible: the file's bytes then need no copy.

@@ -87,10 +87,10 @@ void import_stack(node_context& n, bool first) {
   const int rank = std::max({in.rank, of.rank, 2});
   const shape form = as_stack(of, rank, first), to = as_stack(in, rank, !first);
   if (form.product(0, rank - 2) > stack_products::most)
-    n.refuse(fmt::format("its constant {} is more than {} matrices", literal(of), stack_products::most));
+    n.refuse(fmt::format("its constant {} is more than {} matrices", n.shown(first ? 0 : 1), stack_products::most));
   n.require(form.elements() > 0, "its constant is empty");
   if (form[first ? rank - 1 : rank - 2] != to[first ? rank - 2 : rank - 1])
-    n.refuse(fmt::format("its operands {} and {} do not fit", literal(first ? of : in), literal(first ? in : of)));
+    n.refuse(fmt::format("its operands {} and {} do not fit", n.shown(0), n.shown(1)));
   x = reshape_unless(n, x, to);
   if (first) x = swap_last_axes(n, x);
   int y = stack_products{n, w, form, first}.multiply(x, 0, 0);
@@ -115,7 +115,8 @@ void import_mat_mul(node_context& n) {
   if (matrix.product(0, matrix.rank - 2) != 1) return import_stack(n, false);
   const mat_mul op{.columns = vector ? 1 : matrix[matrix.rank - 1], .depth = matrix[vector ? 0 : matrix.rank - 2]};
   if (op.depth != in[in.rank - 1])
-    n.refuse(fmt::format("the last axis of its input has {} elements, its weights expect {}", in[in.rank - 1], op.depth));
+    n.refuse(fmt::format("the last axis of its input {} has {} elements, its weights {} expect {}", literal(in),
+                         in[in.rank - 1], n.shown(1), op.depth));
   const int product = n.add(op, {x}, {{"weight", w, {op.columns, op.depth}, !vector}});
   shape result = n.shape_of(product);
   if (vector) {

@@ -28,9 +28,9 @@ void import_max_pool(node_context& n) {
   n.result(n.add(op, {x}));
 }
 
-const importer known_max_pool("MaxPool", import_max_pool, 1,
-                              "auto_pad ceil_mode>=10 dilations>=10 kernel_shape pads storage_order>=8 strides",
-                              "1 or 2 spatial axes; only the output Y");
+const importer known_max_pool(
+    "MaxPool", import_max_pool, 1, "auto_pad ceil_mode>=10 dilations>=10 kernel_shape pads storage_order>=8 strides",
+    "1 or 2 spatial axes; only the output Y; a window without any element of the input is refused");
 
 }  // namespace
 }  // namespace onnx2hpp

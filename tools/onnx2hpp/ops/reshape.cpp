@@ -41,12 +41,18 @@ std::vector<std::int64_t> reshaped(node_context& n, const std::vector<std::int64
     }
   }
   const auto all = element_count(in);
+  const auto refuse = [&](const std::string& differs) {
+    n.refuse(fmt::format("its new shape {{{}}} {} of its input {{{}}}", fmt::join(out, ", "), differs, fmt::join(in, ", ")));
+  };
   std::vector<std::int64_t> closed = out;
   if (open >= 0) closed.erase(closed.begin() + open);
   known = element_count(closed);
-  if (open >= 0 && known > 0 && all % known == 0) out[static_cast<std::size_t>(open)] = all / known;
-  if (element_count(out) != all)
-    n.refuse(fmt::format("its new shape cannot hold the {} elements of its input, whatever -1 stands for", all));
+  if (open >= 0) {
+    if (known < 1 || all % known != 0) refuse(fmt::format("cannot be completed for the {} elements", all));
+    out[static_cast<std::size_t>(open)] = all / known;
+  } else if (known != all) {
+    refuse(fmt::format("has {} elements, not the {}", known < 0 ? "too many" : std::to_string(known), all));
+  }
   return out;
 }
 

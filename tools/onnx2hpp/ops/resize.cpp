@@ -23,7 +23,7 @@ constexpr const char* modes[] = {"repeat", "nearest", "linear", "cubic"};
 constexpr const char* coordinate_modes[] = {"asymmetric",         "half_pixel",    "half_pixel_symmetric",
                                             "pytorch_half_pixel", "align_corners", "tf_half_pixel_for_nn",
                                             "tf_crop_and_resize"};
-constexpr const char* nearest_modes[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+constexpr const char* nearest_modes[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "by_scale"};
 
 template <class Enum, std::size_t N>
 void write_enum(initialiser& out, const char* member, const char* type, const char* const (&names)[N], Enum value,
@@ -49,6 +49,9 @@ template <> struct spelling<resize> {
     if (op.mode == resizing::repeat) return;
     out.add("to", literal(op.to));
     out("scales", op.scales, unset.scales);
+    out("by_sizes", op.by_sizes, unset.by_sizes);
+    out("ratio_over", op.ratio_over, unset.ratio_over);
+    out("ratio_under", op.ratio_under, unset.ratio_under);
     write_enum(out, "from", "coordinates", coordinate_modes, op.from, unset.from);
     write_enum(out, "nearest", "rounding", nearest_modes, op.nearest, unset.nearest);
     out("exclude_outside", op.exclude_outside, unset.exclude_outside);
@@ -103,23 +106,27 @@ void take_scales(resize& op, const std::vector<double>& scales, const axes_t& ax
   });
 }
 
-/// The same from its sizes.
+/// The same from its sizes. If the aspect ratio is kept, all named axes have the scale of one, a fraction.
 void take_sizes(resize& op, node_context& n, const axes_t& axes, const shape& in) {
   const auto sizes = n.integers(3, "sizes");
   const auto policy = n.text("keep_aspect_ratio_policy", "stretch");
   if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
     n.refuse("its keep_aspect_ratio_policy is " + quote(policy));
-  double common = 0;
+  op.by_sizes = true;
+  std::int64_t over = 0, under = 1;
   for_axes(sizes, axes, in, "sizes", [&](std::int64_t size, int a) {
-    n.require(size > 0 && size < (1 << 24), "one of its sizes is out of range");
-    const double scale = static_cast<double>(size) / static_cast<double>(in[a]);
-    op.to[a] = size, op.scales[static_cast<std::size_t>(a)] = static_cast<float>(scale);
-    common = common == 0 ? scale : policy == "not_larger" ? std::min(common, scale) : std::max(common, scale);
+    constexpr int most = 1 << 24;
+    n.require(size > 0 && size < most && in[a] < most, "one of its sizes is out of range");
+    op.to[a] = size;
+    op.scales[static_cast<std::size_t>(a)] = static_cast<float>(static_cast<double>(size) / static_cast<double>(in[a]));
+    const auto more = size * under - over * in[a];
+    if (over == 0 || (policy == "not_larger" ? more < 0 : more > 0)) over = size, under = in[a];
   });
   if (policy == "stretch") return;
+  op.ratio_over = static_cast<int>(over), op.ratio_under = static_cast<int>(under);
   for_axes(sizes, axes, in, "sizes", [&](std::int64_t, int a) {
-    op.to[a] = static_cast<std::int64_t>(std::floor(common * static_cast<double>(in[a]) + 0.5));
-    op.scales[static_cast<std::size_t>(a)] = static_cast<float>(common);
+    op.to[a] = (2 * over * in[a] + under) / (2 * under);
+    op.scales[static_cast<std::size_t>(a)] = static_cast<float>(static_cast<double>(over) / static_cast<double>(under));
   });
 }
 
@@ -184,7 +191,12 @@ resize read_mode(node_context& n) {
 
 void import_upsample(node_context& n) {
   auto op = read_mode(n);
-  take_scales(op, n.opset() < 9 ? n.reals("scales") : n.reals(1, "scales"), {}, op.to);
+  const auto scales = n.opset() < 9 ? n.reals("scales") : n.reals(1, "scales");
+  for (const double scale : scales)
+    if (scale > 0 && scale < 1)
+      n.refuse(fmt::format("it scales an axis by {:.6g}, and Upsample only enlarges", scale),
+               "export the model with opset 11 or later, where Resize also shrinks");
+  take_scales(op, scales, {}, op.to);
   finish(n, op);
 }
 
@@ -192,21 +204,27 @@ void import_resize(node_context& n) {
   auto op = read_mode(n);
   const shape in = op.to;
   if (n.opset() < 11) {
+    if (op.mode == resizing::nearest) op.nearest = dice::ops::rounding::by_scale;
     take_scales(op, n.reals(1, "scales"), {}, in);
     return finish(n, op);
   }
   op.from = named<dice::ops::coordinates>(n.text("coordinate_transformation_mode", "half_pixel"),
                                           "coordinate_transformation_mode", coordinate_modes);
   op.nearest = named<dice::ops::rounding>(n.text("nearest_mode", "round_prefer_floor"), "nearest_mode", nearest_modes);
+  n.require(op.nearest != dice::ops::rounding::by_scale, "its nearest_mode is \"by_scale\"");
   op.cubic_a = n.real("cubic_coeff_a", -0.75f);
   op.exclude_outside = n.integer("exclude_outside", 0) != 0;
   op.extrapolation = n.real("extrapolation_value", 0.0f);
   const auto axes = n.integers("axes");
-  if (n.given(2) && n.data(2, "scales").elements() > 0) {
+  // What is not given may be an empty tensor.
+  const bool scales = n.given(2) && n.data(2, "scales").elements() > 0;
+  const bool sizes = n.given(3) && n.data(3, "sizes").elements() > 0;
+  n.require(scales || sizes, "it has neither scales nor sizes");
+  if (scales && sizes) n.refuse("it has scales and sizes, and only one of them may be given", "remove one of these inputs");
+  if (scales) {
     n.ignore({"keep_aspect_ratio_policy"});
     take_scales(op, n.reals(2, "scales"), axes, in);
   } else {
-    n.require(n.given(3), "it has neither scales nor sizes");
     take_sizes(op, n, axes, in);
   }
   if (op.from == dice::ops::coordinates::tf_crop_and_resize) {
@@ -230,9 +248,11 @@ const importer known_resize(
     "Resize", import_resize, 10,
     "antialias>=18 axes>=18 coordinate_transformation_mode>=11 cubic_coeff_a>=11 exclude_outside>=11 "
     "extrapolation_value>=11 keep_aspect_ratio_policy>=18 mode nearest_mode>=11",
-    "scales, sizes and roi constant; align_corners follows the extents, not the scales, like PyTorch and ONNX "
-    "Runtime; with antialias, becomes an AntialiasedResize for each axis");
-const importer forerunner("Upsample", import_upsample, {1, 9}, "mode scales<9", "scales constant; becomes Resize");
+    "scales, sizes and roi constant; either scales or sizes; positions follow sizes exactly and scales as in ONNX Runtime; "
+    "align_corners follows the extents, not the scales, like PyTorch and ONNX Runtime; with antialias, becomes an "
+    "AntialiasedResize for each axis");
+const importer forerunner("Upsample", import_upsample, {1, 9}, "mode scales<9",
+                          "scales constant; at least 1; becomes Resize");
 
 }  // namespace
 }  // namespace onnx2hpp

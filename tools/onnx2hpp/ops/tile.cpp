@@ -25,7 +25,8 @@ int expand_layer(node_context& n, int x, const shape& to) {
   tile op;
   for (int a = 0; a < to.rank; ++a)
     if (from[a] == 1) op.repeats[static_cast<std::size_t>(a)] = to[a];
-    else n.require(from[a] == to[a], "its input cannot be broadcast to the new shape");
+    else if (from[a] != to[a])
+      n.refuse(fmt::format("its input {} cannot be broadcast to the new shape {}", literal(in), literal(to)));
   return from == to ? x : n.add(op, {x});
 }
 

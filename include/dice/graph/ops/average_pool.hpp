@@ -10,7 +10,7 @@
 namespace dice::ops {
 
 /// Mean of the elements under each window that lie in the input or, with `count_include_pad`, in the padded input (elements
-/// that ceil_mode adds beyond the padding never count). ONNX AveragePool.
+/// that ceil_mode adds beyond the padding never count). A window must have one that counts. ONNX AveragePool.
 struct average_pool {
   static constexpr std::string_view onnx = "AveragePool";
   std::array<int, 2> kernel{1, 1}, strides{1, 1}, dilations{1, 1};
@@ -21,7 +21,9 @@ struct average_pool {
   constexpr detail::window window() const { return {kernel, strides, dilations, pads, ceil_mode}; }
   constexpr tensor::shape infer(graph::shapes in) const {
     graph::require(in[0].rank >= 3, "expected a tensor of rank 3 (N, C, W) or 4 (N, C, H, W)");
-    return window().infer(in[0], in[0][1]);
+    const auto out = window().infer(in[0], in[0][1]);
+    if (!count_include_pad) window().require_elements(in[0]);
+    return out;
   }
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = window().input_region(out, in[0]);

@@ -9,7 +9,7 @@
 
 namespace dice::ops {
 
-/// Largest element under each window; padding never wins. ONNX MaxPool (output Y).
+/// Largest element under each window, which has one; padding never wins. ONNX MaxPool (output Y).
 struct max_pool {
   static constexpr std::string_view onnx = "MaxPool";
   std::array<int, 2> kernel{1, 1}, strides{1, 1}, dilations{1, 1};
@@ -19,7 +19,9 @@ struct max_pool {
   constexpr detail::window window() const { return {kernel, strides, dilations, pads, ceil_mode}; }
   constexpr tensor::shape infer(graph::shapes in) const {
     graph::require(in[0].rank >= 3, "expected a tensor of rank 3 (N, C, W) or 4 (N, C, H, W)");
-    return window().infer(in[0], in[0][1]);
+    const auto out = window().infer(in[0], in[0][1]);
+    window().require_elements(in[0]);
+    return out;
   }
   constexpr graph::fusion fuses(graph::shapes in) const {
     const bool two =

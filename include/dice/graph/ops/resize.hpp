@@ -23,6 +23,10 @@ struct resize {
   resizing mode = resizing::repeat;
   tensor::shape to{};
   floats scales{1, 1, 1, 1, 1, 1, 1, 1};
+  /// The model gives extents: the scales follow from them, exactly, and `scales` has them rounded. If the aspect ratio is
+  /// kept, ratio_over / ratio_under is the scale of all axes that change; else ratio_over is 0.
+  bool by_sizes = false;
+  int ratio_over = 0, ratio_under = 1;
   coordinates from = coordinates::half_pixel;
   rounding nearest = rounding::round_prefer_floor;
   bool exclude_outside = false;
@@ -54,14 +58,18 @@ struct resize {
   /// Axis a of an input and a result of these shapes; of a part, as the whole has it.
   constexpr sampled_axis axis(int a, const tensor::shape& in, const tensor::shape& result) const {
     const auto whole = [](int of_whole, std::int64_t own) { return of_whole > 0 ? of_whole : static_cast<int>(own); };
+    const int of_in = whole(whole_in[a], in[a]), of_out = whole(whole_out[a], result[a]);
+    const bool own = ratio_over == 0 || scales[a] == 1;
     return {.mode = mode,
             .from = from,
             .nearest = nearest,
             .exclude_outside = exclude_outside,
             .cubic_a = cubic_a,
             .scale = scales[a],
-            .in = whole(whole_in[a], in[a]),
-            .out = whole(whole_out[a], result[a]),
+            .over = by_sizes ? (own ? of_out : ratio_over) : 0,
+            .under = own ? of_in : ratio_under,
+            .in = of_in,
+            .out = of_out,
             .begin = begin[a],
             .end = end[a]};
   }

@@ -40,6 +40,21 @@ struct window {
     begin = std::clamp<std::int64_t>(first, 0, n);
     end = std::clamp<std::int64_t>(last, begin, n);
   }
+  /// Refuses an input of shape `in` if a window has no element of it, and thus no largest element and no mean. Such a window
+  /// lies in the padding, or its dilation passes over the input.
+  constexpr void require_elements(const tensor::shape& in) const {
+    for (int a = 2; a < in.rank; ++a) {
+      const int i = a - in.rank + 2;
+      const std::int64_t stride = strides[i], dilation = dilations[i], n = in.dim[a];
+      const auto last = (extent(i, n) - 1) * stride - pads[i];
+      bool all = last < n;
+      for (std::int64_t start = -pads[i]; start < 0 && start <= last; start += stride) {
+        const auto before = (-start + dilation - 1) / dilation;  // elements of the window before the input
+        all = all && before < kernel[i] && start + before * dilation < n;
+      }
+      graph::require(all, "a window has no element of the input, only padding");
+    }
+  }
   /// Whether every window touches the input, so that no part of the output has an empty input region.
   constexpr bool touches_input() const {
     const int* p = pads.data();
