@@ -261,3 +261,108 @@ def shapes_computed(m):
         times = m.node('Cast', [m.node('Floor', [m.node('Cast', [rest], to=1)])], to=7)
         return m.node('Expand', [y, m.node('Where', [m.node('Equal', [times, m.ints([1])]), m.ints([2]), times])])
     return m.node('Reshape', [y, m.node('ConcatFromSequence', [m.node('SequenceConstruct', [rest, one])], axis=0)])
+
+
+@idiom
+def attention_in_parts(m):
+    heads, size, length = m.r.randint(1, 3), m.r.randint(1, 3), m.r.randint(1, 4)
+    batch, width = m.one_of(1, 2), heads * size
+    x = m.input(m.array([batch, length, width], like='small'))
+
+    def projected(perm):
+        y = m.node('MatMul', [x, m.const(m.array([width, width], like='small'))])
+        y = m.node('Add', [y, m.const(m.array([width], like='small'))]) if m.chance(0.6) else y
+        y = m.node('Reshape', [y, m.ints([m.one_of(0, batch), length, heads, size])])
+        return m.node('Transpose', [y], perm=perm)
+
+    q, v = projected([0, 2, 1, 3]), projected([0, 2, 1, 3])
+    k = projected([0, 2, 3, 1]) if m.chance(0.7) else m.node('Transpose', [projected([0, 2, 1, 3])], perm=[0, 1, 3, 2])
+    scale = m.const(size**-0.5, np.float32)
+    if m.chance(0.5):
+        q = m.node('Mul', [q, scale])
+        scores = m.node('MatMul', [q, k])
+    else:
+        scores = m.node(m.one_of('Mul', 'Div'), [m.node('MatMul', [q, k]), scale])
+    if m.chance(0.3):
+        mask = np.triu(np.full((length, length), -np.inf if m.chance(0.5) else -1e9, np.float32), 1)
+        scores = m.node('Add', [scores, m.const(mask)])
+    elif m.chance(0.3):
+        seen = np.tril(np.ones((1, 1, length, length), bool)) if m.chance(0.7) else m.array([1, 1, length, length], np.bool_)
+        scores = m.node('Where', [m.const(seen), scores, m.const(-np.inf if m.chance(0.5) else -1e9, np.float32)])
+    weights = m.node('Softmax', [scores], axis=m.one_of(-1, 3))
+    if m.chance(0.3):
+        weights = m.node('Where', [m.node('IsNaN', [weights]), m.const(0.0, np.float32), weights])
+    y = m.node('Transpose', [m.node('MatMul', [weights, v])], perm=[0, 2, 1, 3])
+    return m.node('Reshape', [y, m.ints([0, 0, -1] if m.chance(0.5) else [batch, length, width])])
+
+
+@idiom
+def shuffles(m):
+    """Channel shuffles, patches and windows: Reshape, Transpose, Reshape; rolls: Slices and a Concat."""
+    n, c, h, w = m.one_of(1, 2), 2 * m.r.randint(1, 3), 2 * m.r.randint(1, 3), 2 * m.r.randint(1, 2)
+    y = m.input(m.array([n, c, h, w]))
+    for _ in range(m.r.randint(1, 3)):
+        n, c, h, w = m.value(y).shape
+        k = m.r.randint(0, 3)
+        if k == 0 and c % 2 == 0:
+            y = m.node('Reshape', [y, m.ints([n, 2, c // 2, h, w])])
+            y = m.node('Transpose', [y], perm=[0, 2, 1, 3, 4])
+            y = m.node('Reshape', [y, m.ints([n, -1, h, w])])
+        elif k == 1 and h % 2 == 0 and w % 2 == 0:
+            y = m.node('Reshape', [y, m.ints([n, c, h // 2, 2, w // 2, 2])])
+            perm = m.one_of([0, 1, 3, 5, 2, 4], [0, 3, 5, 1, 2, 4], [0, 1, 2, 4, 3, 5])
+            y = m.node('Transpose', [y], perm=perm)
+            y = m.node('Reshape', [y, m.ints([n, -1, h // 2, w // 2])])
+        elif k == 2:
+            axis = m.r.randint(1, 3)
+            d = m.value(y).shape[axis]
+            at = m.r.randint(1, d) if d > 1 else 1
+            if at == d:
+                continue
+            a = m.node('Slice', [y, m.ints([at]), m.ints([2**31 - 1]), m.ints([axis])])
+            b = m.node('Slice', [y, m.ints([0]), m.ints([at]), m.ints([axis])])
+            y = m.node('Concat', [a, b], axis=axis)
+        else:
+            y = m.node('Add', [y, m.const(m.array([c, 1, 1]))])
+    return y
+
+
+@idiom
+def blocks_of_networks(m):
+    """A residual sum, an inverted bottleneck, squeeze and excitation, a decoder's upsampling with a skip, a detector's head."""
+    c, h, w = m.r.randint(1, 3), 2 * m.r.randint(1, 3), 2 * m.r.randint(1, 3)
+    x = m.input(m.array([m.one_of(1, 2), c, h, w]))
+
+    def conv(y, channels, kernel=1, group=1, stride=1):
+        inputs = [y, m.const(m.array([channels, m.value(y).shape[1] // group, kernel, kernel], like='small'))]
+        if m.chance(0.5):
+            inputs.append(m.const(m.array([channels], like='small')))
+        y = m.node('Conv', inputs, group=group if group > 1 else None, pads=[kernel // 2] * 4 if kernel > 1 else None,
+                   strides=[stride, stride] if stride > 1 else None)
+        return batch_norm(m, y) if m.chance(0.4) else y
+
+    k = m.r.randint(0, 4)
+    if k == 0:
+        y = conv(m.node('Relu', [conv(x, 2, 3)]), c, 3)
+        return m.node('Relu', [m.node('Add', [y, x] if m.chance(0.5) else [x, y])])
+    if k == 1:
+        y = conv(x, 2 * c)
+        y = m.node('Clip', [y, m.const(0.0, np.float32), m.const(6.0, np.float32)])
+        y = conv(conv(y, 2 * c, 3, 2 * c), c)
+        return m.node('Add', [x, y])
+    if k == 2:
+        s = m.node('GlobalAveragePool', [x]) if m.chance(0.5) else reduced(m, 'ReduceMean', x, [2, 3])
+        s = m.node(m.one_of('Sigmoid', 'HardSigmoid'), [conv(m.node('Relu', [conv(s, 2)]), c)])
+        return m.node('Mul', [x, s] if m.chance(0.5) else [s, x])
+    if k == 3:
+        low = m.node('MaxPool', [x], kernel_shape=[2, 2], strides=[2, 2])
+        low = conv(low, 2)
+        up = m.node('Resize', [low, '', m.const([1, 1, 2, 2], np.float32)], mode='nearest', coordinate_transformation_mode='asymmetric',
+                    nearest_mode='floor') if m.opset >= 13 else m.node('ConvTranspose', [low, m.const(m.array([2, 2, 2, 2]))], strides=[2, 2])
+        return conv(m.node('Concat', [up, x], axis=1), 2, 3)
+    y = m.node('Transpose', [m.node('Reshape', [conv(x, 6), m.ints([0, 6, -1])])], perm=[0, 2, 1])
+    parts = m.node('Split', [y, m.ints([2, 2, 2])] if m.opset >= 13 else [y], 3, axis=-1, split=None if m.opset >= 13 else [2, 2, 2])
+    grid = m.const(m.array([1, h * w, 2]))
+    xy = m.node('Add', [m.node('Mul', [m.node('Sigmoid', [parts[0]]), m.const(2.0, np.float32)]), grid])
+    wh = m.node('Mul', [m.node('Exp', [parts[1]]), m.const(m.array([2], like='positive'))])
+    return m.node('Concat', [xy, wh, m.node('Softmax', [parts[2]], axis=2)], axis=-1)

@@ -54,8 +54,9 @@ class Maker:
         self.names += 1
         return f'{kind}{self.names}'
 
-    def shape(self, least=0, most=4, total=200):
-        """Small extents, of constants a few of 0, with at most `total` elements."""
+    def shape(self, least=0, most=None, total=200):
+        """Small extents, of constants a few of 0, with at most `total` elements. Without `most`, up to 4 axes, rarely 7."""
+        most = most or (7 if self.chance(0.04) else 4)
         rank = self.r.randint(least, most)
         none = 0.02 if self.constants else 0
         out = [0 if self.chance(none) else self.r.choice([1, 1, 2, 2, 3, 3, 4, 5, 6, 7]) for _ in range(rank)]
@@ -129,11 +130,11 @@ class Maker:
         legal = [t for t in TYPES if t in s.inputs[index].types]
         return TYPES[self.r.choice(legal)] if legal else np.float32
 
-    def data(self, shape=None, dtype=None, like='any', least=0, most=4):
+    def data(self, shape=None, dtype=None, like='any', least=0, most=None):
         """An operand: the current activation if it fits (shape None), else a new input; a constant if all are."""
         if shape is None and self.current is not None:
             value = self.value(self.current)
-            if not least <= value.ndim <= most or value.size > 4000:
+            if not least <= value.ndim <= (most or 6) or value.size > 4000:
                 raise Unfit
             return self.current, list(value.shape)
         shape = list(self.shape(least, most) if shape is None else shape)

@@ -9,6 +9,7 @@ import argparse
 import collections
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -117,8 +118,11 @@ def select_ready(files):
 
 
 def never_made(outcomes):
+    """Operators of docs/operators.md, in the table of those that are read, that are in no model."""
+    page = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'operators.md'), encoding='utf-8').read()
+    read = re.findall(r'^\| (\w+) \|', page.split('## Read')[1].split('## Not read')[0], re.M)
     made = {o for c in outcomes for o in c.get('operators', [])}
-    return sorted(set(models.OPERATORS) - made)
+    return sorted(set(read) - {'operator'} - made)
 
 
 def report(outcomes, seconds):
@@ -168,7 +172,7 @@ def keep(program, seed, folder, name):
     refused = next((p['reason'] for p in said['folded']['problems']), '')
     right = None if refused else next(a for a in oracle.answers(model, feeds) if a.values is not None)
     shown = [(v.dtype.name if v.dtype.name in verdicts.SHOWN_TYPES else 'float32', v) for v in map(np.asarray, right.values)] if right else []
-    about = f'Seed {seed}: {case.what}, opset {model.opset_import[0].version}. ' + (
+    about = f'{case.what}, opset {model.opset_import[0].version}. ' + (
         f'The outputs are those of {right.by}.' if right else 'dice refuses it.')
     with open(os.path.join(folder, name + '.txt'), 'w') as f:
         f.write(keeping.text_of(model, feeds, about, shown, refused))
@@ -208,9 +212,8 @@ def main():
     if options.json:
         with open(options.json, 'w') as f:
             json.dump(outcomes, f, indent=1)
-    missing_operators = never_made(outcomes)
-    if missing_operators:
-        print(f'never made: {", ".join(missing_operators)}')
+    if never := never_made(outcomes):
+        print(f'in no model: {", ".join(never)}')
     return int(any(o['kind'] in verdicts.BUGS for o in outcomes))
 
 

@@ -55,10 +55,12 @@ def conv_transpose(m, op):
     w = m.const(m.array([s[1], m.r.randint(1, 3)] + kernel, like='small'))
     if m.chance(0.35):
         stated['output_padding'] = [m.r.randint(0, max(strides[a], dilations[a]) - 1) for a in range(axes)]
-    if m.chance(0.3):
-        more = stated.get('output_padding') or [0] * axes
+    elif m.chance(0.45):
+        more = [m.r.randint(0, k - 1) if m.chance(0.2) else 0 for k in strides]
+        stated['output_padding'] = more if any(more) else None
         full = [(s[a + 2] - 1) * strides[a] + (kernel[a] - 1) * dilations[a] + 1 + more[a] for a in range(axes)]
-        stated['output_shape'] = [max(1, f - m.one_of(0, 1, 2, 3, 3)) for f in full]
+        # Not smaller than the input: ONNX's shape inference gives up there.
+        stated['output_shape'] = [max(d, f - m.one_of(0, 1, 2, 3, 3)) for d, f in zip(s[2:], full)]
         if m.chance(0.1):
             stated['output_shape'] = [f + 1 for f in full]
         stated.pop('pads', None)
@@ -182,11 +184,18 @@ def blocks(m, op):
     return m.node(op, [x], blocksize=size, mode=m.attribute(0.7, m.one_of('DCR', 'CRD')))
 
 
+def keeps_all(shape, scales):
+    """Whether no extent changes: then ONNX Runtime copies, whatever else is asked for."""
+    return all(int(np.float32(d) * np.float32(k)) == d for d, k in zip(shape, scales))
+
+
 @makes('Upsample', weight=2)
 def upsample(m, op):
     x, s = m.data(least=3, most=4)
     mode = m.attribute(0.8, m.one_of('nearest', 'linear'))
     scales = [1.0, 1.0] + [m.one_of(1.0, 2.0, 3.0, 1.5, 1.3, 2.7) for _ in s[2:]]
+    if keeps_all(s, scales):
+        scales = [1.0] * len(s)
     if m.opset < 9:
         return m.node(op, [x], scales=scales, mode=mode)
     return m.node(op, [x, m.const(scales, np.float32)], mode=mode)
@@ -199,6 +208,8 @@ def resize(m, op):
         raise Unfit
     spatial = len(s) - 2 if len(s) > 2 else len(s)
     scales = [1.0] * (len(s) - spatial) + [m.one_of(1.0, 2.0, 0.5, 1.5, 0.6, 1.3, 3.0, 0.75, 2.25) for _ in range(spatial)]
+    if keeps_all(s, scales):
+        scales = [1.0] * len(s)
     mode = m.attribute(0.8, m.one_of('nearest', 'linear', 'cubic' if m.opset >= 11 and spatial == 2 else 'linear'))
     if m.opset < 11:
         return m.node(op, [x, m.const(scales, np.float32)], mode=mode)
