@@ -76,6 +76,10 @@ TEST(Constants, IntegersOf64BitsAreExact) {
             (floats{9}));
 }
 
+TEST(Constants, ReluOfIntegers) {
+  EXPECT_EQ(folded({3}, [](builder& b) { b.ints("v", {-2, 0, 3}), b.node("Relu", {"v"}, {"c"}); }), (floats{0, 0, 3}));
+}
+
 TEST(Constants, UnsignedIntegersBeyondInt64) {
   const auto with = [](builder& b) {
     const std::uint64_t numbers[] = {std::uint64_t{1} << 63, 1};

@@ -229,8 +229,8 @@ class Maker:
         for name in outputs:
             info = onnx.ValueInfoProto(name=name)
             v = self.made.get(name)
-            kind = helper.np_dtype_to_tensor_dtype(v.dtype) if v is not None and v.dtype.kind in 'fiub' else TensorProto.FLOAT
-            info.type.tensor_type.elem_type = kind
+            if v is not None:  # else the oracle infers it
+                info.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(v.dtype)
             infos.append(info)
         graph = helper.make_graph(self.nodes, 'g', self.inputs, infos, self.initializers)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid('', self.opset)], ir_version=ir_of(self.opset))

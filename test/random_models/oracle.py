@@ -76,6 +76,8 @@ MISTAKEN = [
     ('reference', 'BatchNormalization', lambda n, v: v < 15, 'the epsilon is left out'),
     ('reference', 'Softmax LogSoftmax', lambda n, v: v < 13, 'one axis, not all from it on'),
     ('reference', 'LRN', lambda n, v: True, 'counts pictures as channels'),
+    ('onnxruntime', 'Resize', lambda n, v: _attribute(n, 'keep_aspect_ratio_policy', b'stretch') != b'stretch' and
+     bool(_attribute(n, 'axes', [])), 'the common scale is also that of axes that are not named, 1'),
     ('reference', 'Resize', lambda n, v: True, 'sizes before they are rounded; axes in another order'),
 ]
 

@@ -235,7 +235,12 @@ const folder folds_elementwise[] = {
     {"Floor", [](node_context& n) { fold_unary(n, [](double a) { return std::floor(a); }); }},
     {"Ceil", [](node_context& n) { fold_unary(n, [](double a) { return std::ceil(a); }); }},
     {"Round", [](node_context& n) { fold_unary(n, [](double a) { return std::nearbyint(a); }); }},
-    {"Relu", [](node_context& n) { fold_unary(n, [](double a) { return std::max(a, 0.0); }); }},
+    {"Relu",
+     [](node_context& n) {
+       require_order(n);
+       fold_unary(
+           n, [](whole a) { return std::max<whole>(a, 0); }, [](double a) { return std::max(a, 0.0); });
+     }},
     {"Sigmoid", [](node_context& n) { fold_unary(n, [](double a) { return 1 / (1 + std::exp(-a)); }); }},
     {"Tanh", [](node_context& n) { fold_unary(n, [](double a) { return std::tanh(a); }); }},
     {"Sin", [](node_context& n) { fold_unary(n, [](double a) { return std::sin(a); }); }, 7, ""},
