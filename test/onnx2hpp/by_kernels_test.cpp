@@ -86,5 +86,20 @@ TEST(ByKernels, WorkIsLimited) {
   EXPECT_NE(problems(b).find("its constant has integers beyond 2^24"), std::string::npos) << problems(b);
 }
 
+TEST(ByKernels, IntegersThatFloat32Holds) {
+  const auto of = [](std::int64_t number) {
+    builder b;
+    b.input("x", {1, 1}).output("y").tensor("i", onnx::TensorProto::INT64, {1, 1}).add_int64_data(number);
+    b.node("Trilu", {"i"}, {"t"});
+    set(b.node("Cast", {"t"}, {"c"}), "to", 1);
+    b.node("Add", {"x", "c"}, {"y"});
+    return b;
+  };
+  for (const std::int64_t sign : {-1, 1}) {
+    EXPECT_EQ(written(convert(of(sign * (1 << 24)))), (floats{static_cast<float>(sign) * 0x1p24f}));
+    EXPECT_NE(problems(of(sign * ((1 << 24) + 1))).find("its constant has integers beyond 2^24"), std::string::npos) << sign;
+  }
+}
+
 }  // namespace
 }  // namespace onnx2hpp_test

@@ -111,6 +111,44 @@ TEST(Header, AttributesArriveExactly) {
   EXPECT_EQ(compiled.code, 0) << compiled.err.substr(0, 3000);
 }
 
+TEST(Header, EnumerationsArriveExactly) {
+  builder b;
+  b.input("x", {1, 2, 5, 7}).floats("scales", {4}, {1, 1, 1.7f, 0.6f}).floats("roi", {8}, {0, 0, 0, 0, 1, 1, 1, 1});
+  b.ints("pads", {0, 0, 1, 1, 0, 0, 1, 1}).weights("w", {7}).weights("v", {2});
+  std::string checks;
+  const auto add = [&](const std::string& op, const std::string& expected,
+                       std::vector<std::string> inputs = {"x"}) -> auto& {
+    const auto name = "n" + std::to_string(b.graph().node_size());
+    checks += "static_assert(m::" + name + "::op." + expected + ");\n";
+    b.output(name + "_y");
+    return b.node(op, inputs, {name + "_y"}, name);
+  };
+  const std::pair<const char*, const char*> reductions[] = {
+      {"ReduceMean", "mean"},    {"ReduceSum", "total"},   {"ReduceSumSquare", "total_square"},
+      {"ReduceProd", "product"}, {"ReduceMax", "largest"}, {"ReduceMin", "smallest"},
+      {"ArgMax", "arg_max"},     {"ArgMin", "arg_min"}};
+  for (const auto& [op, how] : reductions) add(op, std::string("how == ::dice::ops::reduction::") + how);
+  set(add("ArgMax", "last_index"), "select_last_index", 1);
+  for (const char* mode : {"constant", "reflect", "edge"})
+    set(add("Pad", std::string("mode == ::dice::ops::padding::") + mode, {"x", "pads"}), "mode", mode);
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    set(add("Resize", std::string("mode == ::dice::ops::resizing::") + mode, {"x", "", "scales"}), "mode", mode);
+  for (const char* from : {"asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners", "tf_crop_and_resize"}) {
+    auto& n = add("Resize", std::string("from == ::dice::ops::coordinates::") + from, {"x", "roi", "scales"});
+    set(n, "mode", "linear"), set(n, "coordinate_transformation_mode", from);
+  }
+  for (const char* how : {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})
+    set(add("Resize", std::string("nearest == ::dice::ops::rounding::") + how, {"x", "", "scales"}), "nearest_mode", how);
+  add("LayerNormalization", "how == ::dice::ops::normalizing::layer", {"x", "w"});
+  add("InstanceNormalization", "how == ::dice::ops::normalizing::instance", {"x", "v", "v"});
+  for (const int p : {1, 2}) set(add("LpNormalization", "how == ::dice::ops::normalizing::l" + std::to_string(p)), "p", p);
+  const scratch folder;
+  const auto done = tool({folder.save("m.onnx", b), "--no-fold", "-o", folder.path});
+  ASSERT_EQ(done.code, 0) << done.err;
+  const auto compiled = compile(folder.path, "m", checks);
+  EXPECT_EQ(compiled.code, 0) << compiled.err.substr(0, 3000);
+}
+
 TEST(Header, TwoNetworksInOneProgram) {
   builder b;
   b.input("x", {1, 2}).output("y");

@@ -1,5 +1,5 @@
 // Normalizations that exporters write as several operators, the scale and bias after them, and MatMul with its bias.
-#include "convert_model.hpp"
+#include "computed.hpp"
 
 #include "dice/graph/ops.hpp"
 
@@ -74,6 +74,36 @@ TEST(Normalizations, OthersStay) {
   auto negative = deviations(0, {-1}, -1.0f);
   negative.output("n");
   EXPECT_EQ(operators(convert(negative)), "ReduceMean Sub Mul ReduceMean Add Sqrt Div");
+}
+
+TEST(Normalizations, OfOtherAxesThanTheirMeanStay) {
+  for (const std::vector<std::int64_t>& axes : {std::vector<std::int64_t>{2, 3}, {1, 2}}) {
+    auto b = deviations(0, {2});
+    b.output("n");
+    for (auto& n : *b.graph().mutable_node())
+      if (n.output(0) == "v") {
+        n.mutable_attribute()->Clear();
+        set(n, "axes", axes);
+      }
+    EXPECT_EQ(operators(convert(b)), "ReduceMean Sub Mul ReduceMean Add Sqrt Div");
+  }
+}
+
+TEST(Normalizations, TakeOneScaleAndOneBias) {
+  const auto with = [](std::vector<std::string> functions) {
+    auto b = deviations(0);
+    b.floats("c", {5}, {1, 2, 3, 4, 5});
+    std::string y = "n";
+    for (const auto& f : functions) b.node(f, {y, "c"}, {y + "'"}), y += "'";
+    b.output(y);
+    EXPECT_LT(error(b), 1e-6) << y;
+    return operators(convert(b));
+  };
+  EXPECT_EQ(with({"Mul", "Add"}), "LayerNormalization");
+  EXPECT_EQ(with({"Add", "Add"}), "LayerNormalization Add");
+  EXPECT_EQ(with({"Mul", "Mul"}), "LayerNormalization Mul");
+  EXPECT_EQ(with({"Mul", "Add", "Add"}), "LayerNormalization Add");
+  EXPECT_EQ(with({"Add", "Mul"}), "LayerNormalization Mul");  // the bias is multiplied, too
 }
 
 TEST(Normalizations, OfAnotherShapeStay) {

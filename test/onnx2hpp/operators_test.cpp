@@ -294,6 +294,21 @@ TEST(Pad, AttributesInputsAxes) {
   EXPECT_NE(problems(e).find("an axis twice"), std::string::npos);
 }
 
+TEST(Pad, RemovesElementsOnlyInConstantMode) {
+  const auto of = [](std::vector<std::int64_t> pads, const char* mode) {
+    builder b(13);
+    b.input("x", {4, 5}).output("y").ints("pads", pads);
+    set(b.node("Pad", {"x", "pads"}, {"y"}), "mode", mode);
+    return problems(b);
+  };
+  for (const std::vector<std::int64_t>& pads :
+       {std::vector<std::int64_t>{-1, 1, 1, 1}, {1, -1, 1, 1}, {1, 1, -1, 1}, {1, 1, 1, -1}}) {
+    EXPECT_EQ(of(pads, "constant"), "");
+    for (const char* mode : {"reflect", "edge"})
+      EXPECT_NE(of(pads, mode).find("it removes elements in a mode other than constant"), std::string::npos) << mode;
+  }
+}
+
 TEST(Pad, ByNothingVanishes) {
   builder b(13);
   b.input("x", {1, 1, 4, 4}).output("y").ints("pads", {0, 0, 0, 0, 0, 0, 0, 0}).scalar("value", 3);
@@ -309,6 +324,16 @@ TEST(Softmax, MeaningChangedWithOpset13) {
   const auto since = convert(one("Softmax", {2, 3, 4}, 13));
   EXPECT_EQ(first<ops::softmax>(since).first, 2);
   EXPECT_EQ(first<ops::softmax>(since).last, 3);
+}
+
+TEST(Softmax, AxisBeyondTheLastIsRefused) {
+  // 1 is the default before opset 13, also for a vector, which has no axis 1.
+  for (const char* op : {"Softmax", "LogSoftmax"}) {
+    EXPECT_NE(problems(one(op, {4}, 12)).find("its axis 1 does not exist: the input has 1 axes"), std::string::npos);
+    auto last = one(op, {4}, 12);
+    set(node_of(last), "axis", 0);
+    EXPECT_EQ(problems(last), "");
+  }
 }
 
 TEST(ReduceMean, AttributeThenInput) {

@@ -40,6 +40,17 @@ TEST(Refusals, ListAllProblemsAtOnce) {
   EXPECT_EQ(tool({folder.path / "net.onnx", "--outputs", "c", "-o", folder.path / "out"}).code, 0) << "the remedy helps";
 }
 
+TEST(Refusals, WhatIsTriedForTheRemedyIsNotTold) {
+  builder b;
+  b.input("x", {1, 4}).input("z", {1, 4}).output("y");
+  b.node("Relu", {"x"}, {"r"});
+  b.node("TopK", {"z"}, {"t"});
+  b.node("Add", {"r", "t"}, {"y"});
+  const scratch folder;
+  const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
+  EXPECT_FALSE(contains(done.err, "is left out: no output needs it")) << done.err;  // z, of the network that ends at r
+}
+
 TEST(Refusals, NothingOfTheModelReachesTheTerminalUnescaped) {
   builder b;
   b.symbolic_input("in\x1b[2J", {"1", "H\x1b"}).input("x", {1}).output("y");

@@ -52,6 +52,27 @@ TEST(Resize, AlignsCornersOfARoundedExtent) {
   EXPECT_EQ(sampled(0.8f, 2), (std::vector<float>{0, 1.5f, 3}));
 }
 
+/// Extents times the common scale, rounded to the nearest, halves up (ONNX, Resize): 3 · 0.5 to 2, 5 · 0.5 to 3, 5 · 2 / 3
+/// to 3 and 4 · 2 / 3 to 3.
+TEST(Resize, KeepsTheAspectRatio) {
+  const auto to = [](std::vector<std::int64_t> extents, std::vector<std::int64_t> sizes, const char* policy) {
+    builder b(18);
+    b.input("x", {1, 1, extents[0], extents[1]}).output("y").ints("sizes", sizes);
+    auto& n = b.node("Resize", {"x", "", "", "sizes"}, {"y"});
+    set(n, "axes", {2, 3}), set(n, "keep_aspect_ratio_policy", policy);
+    const auto y = result(convert(b));
+    return std::vector<std::int64_t>{y[2], y[3]};
+  };
+  using extents = std::vector<std::int64_t>;
+  EXPECT_EQ(to({2, 3}, {1, 9}, "not_larger"), (extents{1, 2}));
+  EXPECT_EQ(to({2, 5}, {1, 9}, "not_larger"), (extents{1, 3}));
+  EXPECT_EQ(to({2, 5}, {1, 1}, "not_smaller"), (extents{1, 3}));
+  EXPECT_EQ(to({3, 5}, {2, 9}, "not_larger"), (extents{2, 3}));
+  EXPECT_EQ(to({3, 4}, {2, 9}, "not_larger"), (extents{2, 3}));
+  EXPECT_EQ(to({3, 4}, {2, 9}, "not_smaller"), (extents{7, 9}));
+  EXPECT_EQ(to({3, 4}, {2, 9}, "stretch"), (extents{2, 9}));
+}
+
 TEST(Resize, ExtentsAreProductsOfFloat32) {
   builder b(19);
   b.input("x", {1, 1, 10, 30}).output("y").floats("scales", {4}, {1, 1, 0.7f, 1.1f});

@@ -121,6 +121,36 @@ TEST(ConvTranspose, IsAConvAndADepthToSpace) {
   EXPECT_NE(problems(of(3, 2, {9, 9, 9, 9})).find("its pads leave nothing"), std::string::npos);
 }
 
+/// What is cropped so that the result has the extent `output_shape`: ONNX's text has the formulas, the numbers are ONNX
+/// Runtime's.
+TEST(ConvTranspose, ToAShape) {
+  const auto of = [](std::int64_t to, const char* automatic, std::int64_t stride = 2, std::int64_t more = 0) {
+    builder b;
+    b.input("x", {1, 1, 2}).output("y").floats("w", {1, 1, 3}, {1, 10, 100});
+    auto& n = b.node("ConvTranspose", {"x", "w"}, {"y"});
+    set_list(n, "strides", {stride}), set_list(n, "output_padding", {more}), set(n, "auto_pad", automatic);
+    if (to > 0) set_list(n, "output_shape", {to});
+    return b;
+  };
+  const auto computes = [&](const builder& b) { return computed(convert(b), {{"x", {1, 2}}}).at("y"); };
+  EXPECT_EQ(computes(of(5, "NOTSET")), (floats{1, 10, 102, 20, 200}));
+  EXPECT_EQ(computes(of(4, "NOTSET")), (floats{10, 102, 20, 200}));
+  EXPECT_EQ(computes(of(4, "SAME_LOWER")), (floats{10, 102, 20, 200}));
+  EXPECT_EQ(computes(of(4, "SAME_UPPER")), (floats{1, 10, 102, 20}));
+  EXPECT_EQ(computes(of(0, "SAME_LOWER")), (floats{10, 102, 20, 200}));
+  EXPECT_EQ(computes(of(0, "SAME_UPPER")), (floats{1, 10, 102, 20}));
+  EXPECT_EQ(computes(of(2, "NOTSET")), (floats{102, 20}));
+  EXPECT_EQ(computes(of(2, "SAME_UPPER")), (floats{10, 102}));
+  EXPECT_EQ(computes(of(0, "NOTSET", 2, 1)), (floats{1, 10, 102, 20, 200, 0}));
+  EXPECT_EQ(computes(of(6, "NOTSET")), (floats{1, 10, 102, 20, 200, 0}));  // as PyTorch's output_size
+  EXPECT_NE(problems(of(7, "NOTSET")).find("its output_shape is 7 on an axis where its input gives at most 6"),
+            std::string::npos);
+  EXPECT_EQ(problems(of(4, "NOTSET", 1)).find("output_shape"), std::string::npos);
+  EXPECT_NE(problems(of(5, "NOTSET", 1)).find("its output_shape is 5"), std::string::npos);
+  EXPECT_NE(problems(of(0, "NOTSET", 2, 2)).find("its output padding is 2, and not smaller than stride or dilation"),
+            std::string::npos);
+}
+
 TEST(Attention, OfHeadsThatShareKeys) {
   builder b(23);
   b.input("q", {2, 6, 5, 8}).input("k", {2, 3, 7, 8}).input("v", {2, 3, 7, 4}).output("y");

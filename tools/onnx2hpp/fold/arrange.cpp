@@ -1,5 +1,6 @@
 // Constants made by rearranging others: Concat, Gather, Expand, Tile, Split, Range.
 #include "fold/broadcast.hpp"
+#include "ops/split.hpp"
 
 #include <fmt/format.h>
 
@@ -115,26 +116,13 @@ void fold_split(node_context& n) {
   const auto& c = n.data(0, "input");
   const int axis = n.axis(n.integer("axis", 0), c.rank());
   const auto s = around(c.dims, axis);
-  const auto parts = static_cast<std::int64_t>(n.self().outputs.size());
-  n.require(parts > 0, "it has no output");
-  n.ignore({"num_outputs"});
-  std::vector<std::int64_t> sizes;
-  if (n.opset() < 13) sizes = n.integers("split");
-  else if (n.given(1)) sizes = n.integers(1, "sizes");
-  // Equal parts, the last one smaller if the extent is not divisible (opset 18).
-  const std::int64_t each = (s.extent + parts - 1) / parts;
-  if (sizes.empty())
-    for (std::int64_t k = 0; k < parts; ++k) sizes.push_back(std::max<std::int64_t>(0, std::min(each, s.extent - k * each)));
-  n.require(static_cast<std::int64_t>(sizes.size()) == parts, "it does not have as many parts as outputs");
   std::int64_t from = 0;
-  for (std::int64_t k = 0; k < parts; ++k) {
-    const auto size = sizes[static_cast<std::size_t>(k)];
-    n.require(size >= 0 && size <= s.extent - from, "its parts are larger than its input");
+  for (int k = 0; const auto size : parts_of(n, s.extent)) {
     auto dims = c.dims;
     dims[static_cast<std::size_t>(axis)] = size;
     bytes_t out;
     for (std::int64_t o = 0; o < s.outer && size > 0; ++o) append(out, c, (o * s.extent + from) * s.inner, size * s.inner);
-    n.result(make_constant(c.type, std::move(dims), std::move(out)), static_cast<int>(k));
+    n.result(make_constant(c.type, std::move(dims), std::move(out)), k++);
     from += size;
   }
 }

@@ -1,6 +1,7 @@
 // Arithmetic on constants, element by element with broadcasting. Integers are exact, reals are computed in double and
 // rounded to their type.
 #include "fold/broadcast.hpp"
+#include "fold/whole.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,14 +10,14 @@
 namespace onnx2hpp {
 namespace {
 
-using whole = std::int64_t;
-
-/// Two's complement, without overflow.
-whole wrap(std::uint64_t x) { return static_cast<whole>(x); }
-std::uint64_t bits(whole x) { return static_cast<std::uint64_t>(x); }
-
 void same_types(node_context& n) {
   n.require(n.data(0, "operand").type == n.data(1, "operand").type, "its operands have different types");
+}
+
+/// The same as require_order() for all operands.
+void require_order(node_context& n) {
+  for (int k = 0; k < n.inputs(); ++k)
+    if (n.given(k)) require_order(n.data(k, "operand"));
 }
 
 template <class T, class Function>
@@ -42,7 +43,7 @@ void fold_binary(node_context& n, OfWhole of_whole, OfReal of_real, element type
 void fold_add(node_context& n) {
   same_types(n);
   fold_binary(
-      n, [](whole a, whole b) { return wrap(bits(a) + bits(b)); }, [](double a, double b) { return a + b; });
+      n, [](whole a, whole b) { return plus(a, b); }, [](double a, double b) { return a + b; });
 }
 
 void fold_sub(node_context& n) {
@@ -54,11 +55,11 @@ void fold_sub(node_context& n) {
 void fold_mul(node_context& n) {
   same_types(n);
   fold_binary(
-      n, [](whole a, whole b) { return wrap(bits(a) * bits(b)); }, [](double a, double b) { return a * b; });
+      n, [](whole a, whole b) { return times(a, b); }, [](double a, double b) { return a * b; });
 }
 
 void fold_div(node_context& n) {
-  same_types(n);
+  same_types(n), require_order(n);
   fold_binary(
       n,
       [](whole a, whole b) {
@@ -70,7 +71,7 @@ void fold_div(node_context& n) {
 
 /// The remainder has the sign of the divisor, unless the quotient is truncated (fmod).
 void fold_mod(node_context& n) {
-  same_types(n);
+  same_types(n), require_order(n);
   const bool truncated = n.integer("fmod", 0) != 0;
   fold_binary(
       n,
@@ -99,6 +100,10 @@ void fold_pow(node_context& n) {
 }
 
 template <class Compare> void fold_compare(node_context& n, Compare c) { fold_binary(n, c, c, element::boolean); }
+template <class Compare> void fold_order(node_context& n, Compare c) {
+  require_order(n);
+  fold_compare(n, c);
+}
 
 /// Max, Min and Sum take any number of operands, combined pairwise from the left.
 template <class OfWhole, class OfReal> void fold_variadic(node_context& n, OfWhole of_whole, OfReal of_real) {
@@ -171,6 +176,7 @@ void fold_where(node_context& n) {
 }
 
 void fold_clip(node_context& n) {
+  require_order(n);
   double low = -std::numeric_limits<double>::infinity(), high = -low;
   whole lowest = std::numeric_limits<whole>::min(), highest = std::numeric_limits<whole>::max();
   if (n.opset() < 11) {
@@ -198,27 +204,29 @@ const folder folds_elementwise[] = {
     {"Where", fold_where},
     {"Clip", fold_clip},
     {"Equal", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a == b; }); }},
-    {"Less", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a < b; }); }},
-    {"LessOrEqual", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a <= b; }); }},
-    {"Greater", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a > b; }); }},
-    {"GreaterOrEqual", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a >= b; }); }},
+    {"Less", [](node_context& n) { fold_order(n, [](auto a, auto b) { return a < b; }); }},
+    {"LessOrEqual", [](node_context& n) { fold_order(n, [](auto a, auto b) { return a <= b; }); }},
+    {"Greater", [](node_context& n) { fold_order(n, [](auto a, auto b) { return a > b; }); }},
+    {"GreaterOrEqual", [](node_context& n) { fold_order(n, [](auto a, auto b) { return a >= b; }); }},
     {"And", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a != 0 && b != 0; }); }, 1, ""},
     {"Or", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a != 0 || b != 0; }); }, 1, ""},
     {"Xor", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return (a != 0) != (b != 0); }); }, 1, ""},
     {"Max",
      [](node_context& n) {
+       require_order(n);
        fold_variadic(
-           n, [](whole a, whole b) { return std::max(a, b); }, [](double a, double b) { return std::max(a, b); });
+           n, [](whole a, whole b) { return larger(a, b); }, [](double a, double b) { return larger(a, b); });
      }},
     {"Min",
      [](node_context& n) {
+       require_order(n);
        fold_variadic(
-           n, [](whole a, whole b) { return std::min(a, b); }, [](double a, double b) { return std::min(a, b); });
+           n, [](whole a, whole b) { return smaller(a, b); }, [](double a, double b) { return smaller(a, b); });
      }},
     {"Sum",
      [](node_context& n) {
        fold_variadic(
-           n, [](whole a, whole b) { return wrap(bits(a) + bits(b)); }, [](double a, double b) { return a + b; });
+           n, [](whole a, whole b) { return plus(a, b); }, [](double a, double b) { return a + b; });
      }},
     {"Sqrt", [](node_context& n) { fold_unary(n, [](double a) { return std::sqrt(a); }); }},
     {"Reciprocal", [](node_context& n) { fold_unary(n, [](double a) { return 1 / a; }); }},
@@ -227,7 +235,12 @@ const folder folds_elementwise[] = {
     {"Floor", [](node_context& n) { fold_unary(n, [](double a) { return std::floor(a); }); }},
     {"Ceil", [](node_context& n) { fold_unary(n, [](double a) { return std::ceil(a); }); }},
     {"Round", [](node_context& n) { fold_unary(n, [](double a) { return std::nearbyint(a); }); }},
-    {"Relu", [](node_context& n) { fold_unary(n, [](double a) { return std::max(a, 0.0); }); }},
+    {"Relu",
+     [](node_context& n) {
+       require_order(n);
+       fold_unary(
+           n, [](whole a) { return std::max<whole>(a, 0); }, [](double a) { return std::max(a, 0.0); });
+     }},
     {"Sigmoid", [](node_context& n) { fold_unary(n, [](double a) { return 1 / (1 + std::exp(-a)); }); }},
     {"Tanh", [](node_context& n) { fold_unary(n, [](double a) { return std::tanh(a); }); }},
     {"Sin", [](node_context& n) { fold_unary(n, [](double a) { return std::sin(a); }); }, 7, ""},

@@ -1,8 +1,11 @@
 // Reductions of constants.
 #include "fold/broadcast.hpp"
+#include "fold/whole.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 namespace onnx2hpp {
 namespace {
@@ -18,9 +21,10 @@ std::vector<bool> reduced_axes(node_context& n, int rank, int moved) {
   return out;
 }
 
-template <class Join, class Finish> void fold_reduce(node_context& n, int moved, double start, Join join, Finish finish) {
+/// Joins all numbers, of type T, of each result. `finish` receives what was joined and how many numbers there were.
+template <class T, class Join, class Finish>
+void join_numbers(node_context& n, int moved, const std::vector<T>& values, T start, Join join, Finish finish) {
   const auto& c = n.data(0, "input");
-  folded_size(c.dims);
   const auto over = reduced_axes(n, c.rank(), moved);
   const bool keep = n.integer("keepdims", 1) != 0;
   std::vector<std::int64_t> kept, dims;
@@ -30,53 +34,61 @@ template <class Join, class Finish> void fold_reduce(node_context& n, int moved,
     if (over[a]) count *= c.dims[a];
     if (!over[a] || keep) dims.push_back(kept[a]);
   }
-  if (c.type == element::boolean) start = std::max(start, 0.0);  // the least truth value
-  std::vector<double> out(folded_size(kept), start);
-  const auto values = reals(c);
+  std::vector<T> out(folded_size(kept), start);
   const auto to = broadcast_indices(kept, c.dims);
   for (std::size_t i = 0; i < values.size(); ++i) out[to[i]] = join(out[to[i]], values[i]);
-  for (double& v : out) v = finish(v, static_cast<double>(count));
-  n.result(make_constant(c.type, std::move(dims), std::span<const double>(out)));
+  for (T& v : out) v = finish(v, static_cast<T>(count));
+  n.result(make_constant(c.type, std::move(dims), std::span<const T>(out)));
 }
 
-constexpr auto as_is = [](double v, double) { return v; };
+/// Integers are exact: of large ones, double would have the first digits only.
+template <class Join, class Finish> void fold_reduce(node_context& n, int moved, double start, Join join, Finish finish) {
+  const auto& c = n.data(0, "input");
+  folded_size(c.dims);
+  if (is_real(c.type)) return join_numbers(n, moved, reals(c), start, join, finish);
+  using limits = std::numeric_limits<whole>;
+  const whole least = c.type == element::boolean ? 0 : limits::min();  // the least truth value
+  const whole first = start < 0 ? least : std::isinf(start) ? limits::max() : static_cast<whole>(start);
+  join_numbers(n, moved, integers(c), first, join, finish);
+}
+
+constexpr auto unfinished = [](auto v, auto) { return v; };
+constexpr auto joined_sum = [](auto a, auto b) { return plus(a, b); };
+constexpr auto joined_squares = [](auto a, auto b) { return plus(a, times(b, b)); };
 constexpr double infinity = HUGE_VAL;
 
+/// A reduction of numbers that are put in order or divided.
+template <class Join, class Finish> void fold_ordered(node_context& n, double start, Join join, Finish finish) {
+  require_order(n.data(0, "input"));
+  fold_reduce(n, 18, start, join, finish);
+}
+
 const folder folds_reduce[] = {
-    {"ReduceSum",
-     [](node_context& n) {
-       fold_reduce(
-           n, 13, 0, [](double a, double b) { return a + b; }, as_is);
-     }},
+    {"ReduceSum", [](node_context& n) { fold_reduce(n, 13, 0, joined_sum, unfinished); }},
     {"ReduceMean",
      [](node_context& n) {
-       fold_reduce(
-           n, 18, 0, [](double a, double b) { return a + b; }, [](double v, double k) { return v / k; });
+       fold_ordered(n, 0, joined_sum, [](auto v, auto k) { return std::is_integral_v<decltype(v)> && k == 0 ? v : v / k; });
      }},
     {"ReduceProd",
      [](node_context& n) {
        fold_reduce(
-           n, 18, 1, [](double a, double b) { return a * b; }, as_is);
+           n, 18, 1, [](auto a, auto b) { return times(a, b); }, unfinished);
      }},
     {"ReduceMax",
      [](node_context& n) {
-       fold_reduce(
-           n, 18, -infinity, [](double a, double b) { return std::max(a, b); }, as_is);
+       fold_ordered(
+           n, -infinity, [](auto a, auto b) { return larger(a, b); }, unfinished);
      }},
     {"ReduceMin",
      [](node_context& n) {
-       fold_reduce(
-           n, 18, infinity, [](double a, double b) { return std::min(a, b); }, as_is);
+       fold_ordered(
+           n, infinity, [](auto a, auto b) { return smaller(a, b); }, unfinished);
      }},
-    {"ReduceSumSquare",
-     [](node_context& n) {
-       fold_reduce(
-           n, 18, 0, [](double a, double b) { return a + b * b; }, as_is);
-     }},
+    {"ReduceSumSquare", [](node_context& n) { fold_reduce(n, 18, 0, joined_squares, unfinished); }},
     {"ReduceL2",
      [](node_context& n) {
-       fold_reduce(
-           n, 18, 0, [](double a, double b) { return a + b * b; }, [](double v, double) { return std::sqrt(v); });
+       folded_size(n.data(0, "input").dims);
+       join_numbers(n, 18, reals(n.data(0, "input")), 0.0, joined_squares, [](double v, double) { return std::sqrt(v); });
      }},
 };
 

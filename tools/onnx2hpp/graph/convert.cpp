@@ -81,7 +81,8 @@ class converter {
   /// Marks problems that a batch of 1 does not have.
   void blame_batch(conversion_error& e) {
     if (batch_.frames < 2) return;
-    converter one(model_, batch_.of_one, messages(verbosity::silent));
+    const messages silent(verbosity::silent);
+    converter one(model_, batch_.of_one, silent);
     try {
       one.run();
     } catch (const conversion_error&) {  // it has some of them, too
@@ -97,12 +98,13 @@ class converter {
       return "solve the other problems first; then onnx2hpp says where the network can end before what is refused";
     const partial_graph g{nodes_, order_, outputs_, values_, net_};
     auto refused = refused_;
+    const messages silent(verbosity::silent);  // lives as long as the converters below
     for (int attempt = 0; attempt < 4; ++attempt) {
       conversion settings = settings_;
       settings.outputs = outputs_before(g, refused);
       if (settings.outputs.empty())
         return "export the model without what is refused; nothing of the network is left without it";
-      converter rest(model_, settings, messages(verbosity::silent));
+      converter rest(model_, settings, silent);
       try {
         rest.run();
         return advice(g, settings.outputs);

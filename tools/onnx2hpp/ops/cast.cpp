@@ -67,8 +67,9 @@ void cast_constant(node_context& n, element to) {
   if (size_of(to) == 0) n.refuse("casting to " + name_of(to) + " is not supported");
   if (is_half(to)) to = element::float32;
   if (to == c.type) return n.result(c);
-  // Integers stay exact. A real becomes true unless it is 0: 0.5 is true.
-  n.result(is_real(c.type) ? make_constant(to, c.dims, reals(c)) : make_constant(to, c.dims, integers(c)));
+  // Integers stay exact; those of uint64 may be too large for int64. A real becomes true unless it is 0: 0.5 is true.
+  const bool as_reals = is_real(c.type) || (c.type == element::uint64 && is_real(to));
+  n.result(as_reals ? make_constant(to, c.dims, reals(c)) : make_constant(to, c.dims, integers(c)));
 }
 
 element stated(node_context& n) {

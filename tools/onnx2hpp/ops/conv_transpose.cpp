@@ -53,10 +53,15 @@ std::vector<axis_form> read_axes(node_context& n, const shape& in, const std::ve
                 .before = 0,
                 .out = 0};
     n.require(f.kernel > 0 && f.stride > 0 && f.dilation > 0, "its kernel, strides and dilations must be positive");
-    n.require(n.small(more[a], "output padding") >= 0, "its output padding is negative");
-    const auto all = (f.in - 1) * f.stride + (f.kernel - 1) * f.dilation + 1 + more[a];
+    const std::int64_t padding = n.small(more[a], "output padding");
+    n.require(padding >= 0, "its output padding is negative");
+    if (padding >= std::max(f.stride, f.dilation))
+      n.refuse(fmt::format("its output padding is {}, and not smaller than stride or dilation", padding));
+    const auto reached = (f.in - 1) * f.stride + (f.kernel - 1) * f.dilation + 1, all = reached + padding;
     if (same || !shape.empty()) {
       f.out = shape.empty() ? f.in * f.stride : n.small(shape[a], "output extent");
+      if (const auto most = reached + std::max(f.stride - 1, padding); f.out > most)
+        n.refuse(fmt::format("its output_shape is {} on an axis where its input gives at most {}", f.out, most));
       const auto total = std::max<std::int64_t>(0, all - f.out);
       f.before = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
     } else {

@@ -117,7 +117,7 @@ void import_instance_normalization(node_context& n) {
 void import_group_normalization(node_context& n) {
   const int x = n.activation(0);
   const shape in = n.shape_of(x);
-  n.require(in.rank >= 3 && in.rank < dice::tensor::max_rank, "its input does not have 3 to 7 axes");
+  n.require(in.rank >= 2 && in.rank < dice::tensor::max_rank, "its input does not have 2 to 7 axes");
   require_float_statistics(n);
   const auto groups = n.integer("num_groups", 0);
   n.require(groups > 0 && in[1] % groups == 0, "its channels are not a multiple of num_groups");

@@ -24,7 +24,7 @@ template <bool Log> void import_softmax(node_context& n) {
   softmax op{.log = Log};
   if (n.opset() < 13) {
     // The axes from `axis` on count as one: the input is treated as a matrix.
-    op.first = n.axis(n.integer("axis", 1), rank, true);
+    op.first = n.axis(n.integer("axis", 1), rank);
     op.last = rank;
   } else {
     op.first = n.axis(n.integer("axis", -1), rank);

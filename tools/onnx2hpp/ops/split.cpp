@@ -1,4 +1,6 @@
 // Split: a Slice for each output that is read, and nothing for a single one.
+#include "ops/split.hpp"
+
 #include "ops/layers.hpp"
 
 #include <algorithm>
@@ -7,12 +9,12 @@ namespace onnx2hpp {
 
 namespace {
 
-/// How many elements each output gets.
-std::vector<std::int64_t> output_sizes(node_context& n, std::int64_t extent) {
+std::vector<std::int64_t> stated_parts(node_context& n, std::int64_t extent) {
   const std::int64_t parts = n.integer("num_outputs", n.outputs());
   n.require(parts == n.outputs(), "its attribute num_outputs is not the number of its outputs");
   if (n.opset() >= 13 && n.given(1)) return n.integers(1, "sizes");
   if (auto given = n.integers("split"); !given.empty()) return given;
+  n.require(parts > 0, "it has no output");
   // Equal parts, the last one smaller if the extent is not divisible (opset 18).
   const std::int64_t each = (extent + parts - 1) / parts;
   n.require(n.opset() >= 18 || extent % parts == 0, "its input cannot be divided evenly");
@@ -21,21 +23,32 @@ std::vector<std::int64_t> output_sizes(node_context& n, std::int64_t extent) {
   return sizes;
 }
 
+}  // namespace
+
+std::vector<std::int64_t> parts_of(node_context& n, std::int64_t extent) {
+  auto sizes = stated_parts(n, extent);
+  n.require(static_cast<int>(sizes.size()) == n.outputs(), "it does not have as many parts as outputs");
+  std::int64_t left = extent;
+  for (const auto size : sizes) {
+    n.require(size >= 0 && size <= left, "its parts are larger than its input");
+    left -= size;
+  }
+  n.require(left == 0, "its parts are smaller than its input");
+  return sizes;
+}
+
+namespace {
+
 void import_split(node_context& n) {
   const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const int axis = n.axis(n.integer("axis", 0), in.rank);
-  const auto sizes = output_sizes(n, in[axis]);
-  n.require(static_cast<int>(sizes.size()) == n.outputs(), "it does not have as many parts as outputs");
   std::int64_t from = 0;
-  for (int k = 0; k < n.outputs(); ++k) {
-    const auto size = sizes[static_cast<std::size_t>(k)];
+  for (int k = 0; const auto size : parts_of(n, in[axis])) {
     n.require(size > 0, "one of its parts is empty");
-    n.require(size <= in[axis] - from, "its parts are larger than its input");
-    n.result(size == in[axis] ? x : slice_layer(n, x, axis, from, size), k);
+    n.result(size == in[axis] ? x : slice_layer(n, x, axis, from, size), k++);
     from += size;
   }
-  n.require(from == in[axis], "its parts are smaller than its input");
 }
 
 const importer known_split("Split", import_split, 1, "axis num_outputs>=18 split<13", "sizes constant; becomes Slices");

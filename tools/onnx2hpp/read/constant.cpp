@@ -100,6 +100,14 @@ std::int64_t truncated(double x) {
   return static_cast<std::int64_t>(x);
 }
 
+/// Rounded towards 0, and to the nearest that T holds, as activations are where they leave a network.
+template <class T> T nearest(double x) {
+  using limits = std::numeric_limits<T>;
+  if (x >= static_cast<double>(limits::max())) return limits::max();
+  if (x <= static_cast<double>(limits::min())) return limits::min();
+  return std::isnan(x) ? T{0} : static_cast<T>(x);
+}
+
 template <class T> std::int64_t as_integer(T value) {
   if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(value);
   else return truncated(as_real(value));
@@ -114,7 +122,7 @@ template <class T, class From> T converted(From value) {
     return std::abs(value) > std::numeric_limits<float>::max()
                ? static_cast<float>(round_to(value, 24, -126, std::numeric_limits<float>::max()))
                : static_cast<float>(value);
-  else if constexpr (std::is_integral_v<T> && !std::is_integral_v<From>) return static_cast<T>(truncated(value));
+  else if constexpr (std::is_integral_v<T> && !std::is_integral_v<From>) return nearest<T>(value);
   else return static_cast<T>(value);
 }
 

@@ -18,7 +18,7 @@ struct softmax {
   static constexpr bool is_named(std::string_view name) { return name == "Softmax" || name == "LogSoftmax"; }
 
   constexpr tensor::shape infer(graph::shapes in) const {
-    graph::require(0 <= first && first <= last && last <= in[0].rank, "the axis is not one of the input's");
+    graph::require(0 <= first && first < last && last <= in[0].rank, "the axis is not one of the input's");
     return in[0];
   }
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
