@@ -35,7 +35,7 @@ class converter : inner_graphs {
   network run() {
     check_versions(model_, out_, problems_);
     try {
-      place_nodes();
+      if (!inliner_) place_nodes();
     } catch (const conversion_error& e) {
       problems_.insert(problems_.end(), e.problems.begin(), e.problems.end());
       throw conversion_error(problems_);
@@ -90,6 +90,7 @@ class converter : inner_graphs {
       if (settings.outputs.empty())
         return "export the model without what is refused; nothing of the network is left without it";
       converter rest(model_, settings, quiet);
+      rest.inliner_ = inliner_, rest.nodes_ = nodes_, rest.inner_nodes_ = inner_nodes_;
       try {
         rest.run();
         return advice(g, settings.outputs);

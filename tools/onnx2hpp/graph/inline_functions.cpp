@@ -52,6 +52,15 @@ bool bind(attribute& a, const node& call, const function& f) {
   return a.refers_to.empty();
 }
 
+/// A node, and those of the graphs inside it.
+std::size_t count(const node& n) {
+  std::size_t out = 1;
+  for (const auto& [name, a] : n.attributes)
+    if (a.g)
+      for (const auto& inner : a.g->nodes) out += count(inner);
+  return out;
+}
+
 std::string name_of(const node& n) { return n.name.empty() && !n.outputs.empty() ? n.outputs[0] : n.name; }
 
 }  // namespace
@@ -88,7 +97,7 @@ std::vector<node> inliner::run() {
 
 void inliner::expand(node n, int depth) {
   // Calls also count: functions that end up empty can still call each other any number of times.
-  if (placed_++ == max_nodes)
+  if ((placed_ += count(n)) > max_nodes)
     throw conversion_error(problem{.reason = "with its functions inlined, the model has over a million nodes",
                                    .remedy = "export it without functions"});
   const auto f = functions_.find({n.domain, n.operator_name, n.overload});
