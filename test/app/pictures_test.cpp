@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -286,6 +287,33 @@ TEST(input_files, of_a_folder) {
   std::vector<float> again(given.size());
   all.read(1, again.data());
   EXPECT_EQ(again, read[1]);
+}
+
+// A network that takes bytes gets them from pictures and from files of uint8.
+TEST(input_files, of_bytes) {
+  using tensor::number;
+  const scratch files;
+  const app::options o;
+  const auto npy = files.path / "bytes.npy";
+  runtime::tensor given = xt::zeros<float>({1, 3, 16, 16});
+  given(0, 2, 15, 15) = 200;
+  runtime::write_npy(npy.string(), given, number::uint8);
+  app::input_files all({1, 3, 16, 16}, "input 'x'", o, number::uint8);
+  all.add(npy.string()), all.add(folder + "colour.png");
+  std::vector<float> read(given.size()), bytes(read);
+  all.read(0, read.data());
+  EXPECT_TRUE(std::equal(read.begin(), read.end(), given.data()));
+  all.read(1, bytes.data());
+  EXPECT_GT(std::ranges::max(bytes), 100);
+  app::options plain;
+  plain.mean = {0}, plain.deviation = {1};
+  app::input_files samples({1, 3, 16, 16}, "input 'x'", plain, number::uint8);  // as the options say
+  samples.add(folder + "colour.png");
+  samples.read(0, read.data());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    EXPECT_EQ(bytes[i], std::nearbyint(bytes[i]));
+    EXPECT_NEAR(bytes[i], 255 * read[i], 0.51f);
+  }
 }
 
 TEST(input_files, of_folders_without_pictures) {

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from typing import List
 
 import numpy as np
 import torch
@@ -67,6 +68,29 @@ class Decoder(nn.Module):
         return self.last(nn.functional.pixel_shuffle(y, 2))
 
 
+class Flow(nn.Module):
+    """Branches by a shape, and loops that append to a list: If and Loop, if it is scripted."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.fc = nn.Conv2d(3, 3, 3, padding=1), nn.Linear(8, 8)
+
+    def forward(self, x):
+        y = self.conv(x) if x.shape[1] == 3 else x
+        state, outs = y[:, 0, 0], torch.jit.annotate(List[torch.Tensor], [])
+        for t in range(y.size(2)):
+            state = torch.tanh(self.fc(y[:, 0, t]) + state)
+            if t % 2 == 0:
+                outs.append(state)
+            else:
+                outs.append(y[:, 1, t] * t)
+        i = 0
+        while i < 3:
+            state = torch.relu(state) - i
+            i += 2
+        return torch.cat([torch.stack(outs, 1), state.unsqueeze(1)], 1)
+
+
 NETWORKS = {
     'resnet18': (lambda: tv.resnet18(weights=None), (3, 64, 64)),
     'mobilenet_v2': (lambda: tv.mobilenet_v2(weights=None), (3, 64, 64)),
@@ -81,6 +105,7 @@ NETWORKS = {
     'shuffle': (Shuffle, (3, 15, 14)),
     'sequence': (Sequence, (4, 50)),
     'decoder': (Decoder, (3, 16, 12)),
+    'flow': (lambda: torch.jit.script(Flow()), (3, 5, 8)),
 }
 
 

@@ -87,7 +87,8 @@ TEST(Header, AttributesArriveExactly) {
       .scalar("lo", -0.1f)
       .weights("c", {4, 1, 1})
       .ints("pads", {0, 0, 1, 0, 0, 0, 0, 2});
-  b.scalar("third", 1.0f / 3);
+  b.scalar("third", 1.0f / 3).input("bytes", {2}, onnx::TensorProto::UINT8).output("reals");
+  set(b.node("Cast", {"bytes"}, {"reals"}), "to", onnx::TensorProto::FLOAT);
   auto& conv = b.node("Conv", {"x", "w"}, {"a"}, "conv");
   set(conv, "group", 4), set(conv, "auto_pad", "SAME_LOWER");
   b.node("Clip", {"a", "lo"}, {"b"}, "clip");
@@ -101,6 +102,7 @@ TEST(Header, AttributesArriveExactly) {
   ASSERT_EQ(tool({folder.save("m.onnx", b), "--no-fold", "-o", folder.path}).code, 0);
   const auto compiled = compile(folder.path, "m", R"(
       static_assert(m::conv::op.group == 4 && m::conv::op.pads == ::std::array<int, 4>{1, 1, 1, 1});
+      static_assert(m::bytes::op.number == ::dice::tensor::number::uint8 && m::bytes::result == ::dice::tensor::shape{2});
       static_assert(m::clip::op.low == -0.1f && m::clip::op.high == ::std::numeric_limits<float>::infinity());
       static_assert(m::leaky::op.alpha == 1e-7f);
       static_assert(m::sub::op.which == ::dice::ops::constant::first && m::sub::op.fixed == ::dice::tensor::shape{4, 1, 1});

@@ -87,7 +87,10 @@ TEST(Integers, AreComputedWithOnlyAsReals) {
   EXPECT_EQ(types(cast(labels(256), uint8))[0], number::uint8);
   EXPECT_NE(problems(cast(labels(257), uint8)).find("its input holds INT64, which may not fit into UINT8"),
             std::string::npos);
-  EXPECT_NE(problems(cast(labels(), onnx::TensorProto::BOOL)), "");
+  EXPECT_EQ(operators(convert(cast(labels(), onnx::TensorProto::BOOL))), "ArgMax Sign");  // no index is negative
+  EXPECT_NE(problems(cast(labels(), onnx::TensorProto::INT8))
+                .find("output \"y\" (, opset 0): it holds INT8; outputs can be FLOAT, INT64, INT32, UINT8 or BOOL"),
+            std::string::npos);
 }
 
 /// Reals that become integers are cut where they leave the network, or become reals again.
@@ -224,6 +227,93 @@ TEST(Integers, AreComparedExactly) {
   p.set_int64_data(3, (1 << 24) + 1);
   folder.write("t/y.pb", p.SerializeAsString());
   EXPECT_NE(run().err.find("holds 16777217, which no result can be"), std::string::npos) << run().err;
+}
+
+/// Inputs of integers: frames hold the same numbers. What only moves them comes before a Cast; arithmetic does not.
+TEST(Integers, AsInputs) {
+  using tensor = onnx::TensorProto;
+  for (const auto& [type, as] : {std::pair(int{tensor::UINT8}, number::uint8),
+                                 {int{tensor::INT8}, number::float32},
+                                 {int{tensor::UINT16}, number::float32},
+                                 {int{tensor::INT16}, number::float32},
+                                 {int{tensor::INT32}, number::int32},
+                                 {int{tensor::UINT32}, number::float32},
+                                 {int{tensor::INT64}, number::int64},
+                                 {int{tensor::UINT64}, number::float32},
+                                 {int{tensor::BOOL}, number::boolean}}) {
+    builder b(13);
+    b.input("x", {1, 2, 3}, type).output("y").ints("from", {1}).ints("end", {3}).ints("axis", {2});
+    b.node("Unsqueeze", {"x", "axis"}, {"t"}), b.node("Squeeze", {"t", "axis"}, {"u"});
+    b.node("Slice", {"u", "from", "end", "axis"}, {"s"});
+    b = cast(std::move(b), tensor::FLOAT, "s", "f");
+    b.scalar("k", 0.5f).node("Mul", {"f", "k"}, {"y"});
+    ASSERT_EQ(problems(b), "") << type;
+    const auto net = convert(b);
+    EXPECT_EQ(first<dice::ops::input>(net).number, as) << type;
+    EXPECT_EQ(operators(net), "Reshape Reshape Slice Mul") << type;
+    EXPECT_EQ(computed(net, {{"x", {1, 0, 1, 0, 1, 1}}}).at("y"), (std::vector<float>{0, 0.5f, 0.5f, 0.5f})) << type;
+  }
+  builder whole(13);
+  whole.input("x", {2}, uint8).output("y").tensor("two", tensor::UINT8, {}).set_raw_data("\2");
+  auto b = with(cast(whole, tensor::FLOAT, "q", "y"), "Div", {"x", "two"}, "q");  // 3 / 2 is 1
+  EXPECT_NE(problems(b).find("its input \"x\" holds UINT8, and dice computes only with float32"), std::string::npos);
+  b = with(cast(whole, tensor::FLOAT, "q", "y"), "Greater", {"x", "two"}, "q");
+  EXPECT_NE(problems(b).find("its input \"x\" holds UINT8"), std::string::npos);
+  EXPECT_EQ(types(cast(cast(whole, int32, "x", "i"), int64)), (std::vector{number::int64}));
+  EXPECT_EQ(operators(convert(cast(whole, tensor::BOOL, "x"))), "Sign");
+  builder text(13);
+  text.input("x", {2}, tensor::STRING).output("y");
+  EXPECT_NE(problems(with(text, "Identity", {"x"})).find("its elements are STRING; frames are float32"), std::string::npos);
+}
+
+/// The tool says that frames are float32, and from which size on they are not exact.
+TEST(Integers, AsInputsAreNoted) {
+  const scratch folder;
+  const auto said = [&](int type) {
+    builder b(13);
+    b.input("x", {2}, type).output("y");
+    return tool({folder.save("net.onnx", cast(b, 1, "x")), "-o", folder.path / "out"}).err;
+  };
+  EXPECT_EQ(said(uint8), "onnx2hpp: note: the input \"x\" holds UINT8; its frames hold the same numbers in float32\n");
+  EXPECT_EQ(
+      said(int64),
+      "onnx2hpp: note: the input \"x\" holds INT64; its frames hold the same numbers in float32, which are exact up to "
+      "2^24 (16777216)\n");
+  EXPECT_NE(read_file(folder.path / "out" / "net.json").find("holds INT64; its frames hold the same"), std::string::npos);
+  EXPECT_NE(
+      read_file(folder.path / "out" / "net.hpp").find("input op{.extents = {2}, .number = ::dice::tensor::number::int64};"),
+      std::string::npos);
+}
+
+/// --expect takes the model's type and float32.
+TEST(Integers, AsInputsOfExpect) {
+  const scratch folder;
+  builder b(13);
+  b.input("x", {1, 3}, uint8).output("y");
+  const auto model = folder.save("net.onnx", cast(b, 1, "x"));
+  const auto y = (folder.path / "y.npy").string(), x = (folder.path / "x.npy").string();
+  const dice::runtime::tensor frames{{0, 200, 255}, {1, 2, 3}};
+  dice::runtime::write_npy(y, frames);
+  const auto run = [&](const std::string& in) { return tool({model, "-o", folder.path, "--expect", in, "--expect", y}); };
+  for (const auto type : {number::uint8, number::float32}) {
+    dice::runtime::write_npy(x, frames, type);
+    const auto done = run(x);
+    EXPECT_EQ(done.code, 0) << done.err;
+    EXPECT_NE(done.out.find("1 tensor, 2 frames, tolerance 0.0001: all agree"), std::string::npos) << done.out;
+  }
+  dice::runtime::write_npy(x, frames, number::int64);
+  EXPECT_NE(run(x).err.find("holds int64 (2, 3); input \"x\" is uint8 (N, 3)"), std::string::npos) << run(x).err;
+  onnx::TensorProto p;
+  p.set_name("x"), p.set_data_type(uint8);
+  for (const int d : {2, 3}) p.add_dims(d);
+  for (const float v : frames) p.add_int32_data(static_cast<int>(v));
+  fs::remove(x);
+  folder.write("x.pb", p.SerializeAsString());
+  EXPECT_EQ(run(folder.path / "x.pb").code, 0) << run(folder.path / "x.pb").err;
+  p.set_data_type(int32);
+  folder.write("x.pb", p.SerializeAsString());
+  EXPECT_NE(run(folder.path / "x.pb").err.find("holds elements of type INT32; input \"x\" is uint8"), std::string::npos)
+      << run(folder.path / "x.pb").err;
 }
 
 }  // namespace

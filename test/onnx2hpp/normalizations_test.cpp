@@ -164,5 +164,54 @@ TEST(Products, AnAddOfConstantsIsTheirBias) {
   EXPECT_EQ(operators(convert(gemm)), "MatMul");
 }
 
+/// BatchNormalization with spatial = 0 (opsets 7 and 8), whose statistics have a number for each element of a frame: scale
+/// 1, 2, 3 …, bias 10, 20, 30 …, mean 1 and variance 4 - ε.
+builder for_each_element(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& statistics, int opset = 7) {
+  builder b(opset);
+  b.input("x", x).output("y");
+  std::size_t n = 1;
+  for (const auto d : statistics) n *= static_cast<std::size_t>(d);
+  std::vector<float> scale(n), bias(n);
+  for (std::size_t i = 0; i < n; ++i) scale[i] = static_cast<float>(i + 1), bias[i] = static_cast<float>(10 * i + 10);
+  b.floats("s", statistics, scale).floats("b", statistics, bias);
+  b.floats("m", statistics, std::vector<float>(n, 1)).floats("v", statistics, std::vector<float>(n, 3.75f));
+  auto& node = b.node("BatchNormalization", {"x", "s", "b", "m", "v"}, {"y"}, "bn");
+  set(node, "spatial", 0), set(node, "epsilon", 0.25f);
+  return b;
+}
+
+/// (x - 1) / 2 · scale + bias; for each channel where the shape of the statistics says so.
+TEST(BatchNormalization, OfEachElement) {
+  for (const int opset : {7, 8}) {
+    const auto rows = for_each_element({1, 3}, {3}, opset);  // behind a fully connected layer
+    EXPECT_EQ(operators(convert(rows)), "BatchNormalization");
+    EXPECT_EQ(computed(convert(rows), {{"x", {1, 3, 5}}}).at("y"), (floats{10, 22, 36}));
+  }
+  const auto channels = for_each_element({1, 2, 2, 1}, {2, 1, 1});
+  EXPECT_EQ(operators(convert(channels)), "BatchNormalization");
+  EXPECT_EQ(computed(convert(channels), {{"x", {1, 3, 1, 3}}}).at("y"), (floats{10, 11, 20, 22}));
+  const auto elements = for_each_element({2, 2, 1, 2}, {2, 1, 2});
+  EXPECT_EQ(operators(convert(elements)), "Mul Add");
+  EXPECT_EQ(computed(convert(elements), {{"x", {1, 3, 5, 7, 1, 1, 1, 3}}}).at("y"),
+            (floats{10, 22, 36, 52, 10, 20, 30, 44}));
+}
+
+TEST(BatchNormalization, OfEachElementNeedsStatisticsOfEach) {
+  const auto text = problems(for_each_element({1, 2, 3, 4}, {2}));
+  EXPECT_NE(
+      text.find("node \"bn\" (BatchNormalization, opset 7): with its attribute spatial = 0, its statistics need the shape "
+                "{2, 3, 4}, a number for each element; its scale is {2}, a number for each channel, which is spatial = "
+                "1; remove the attribute spatial, which MXNet's exporter wrote by mistake (docs/own_model.md has the "
+                "commands)"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(problems(for_each_element({1, 2, 3, 4}, {2, 3})).find("its scale is {2, 3}; export the model again"),
+            std::string::npos);
+  auto other = for_each_element({1, 2, 3}, {2, 3});
+  other.floats("flat", {6}, {1, 2, 3, 4, 5, 6});
+  other.graph().mutable_node(0)->set_input(2, "flat");
+  EXPECT_NE(problems(other).find("its statistics differ in shape"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace onnx2hpp_test

@@ -115,7 +115,11 @@ TEST(Refusals, InputsThatAreNotFloat32) {
   const scratch folder;
   const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
   EXPECT_EQ(done.code, 1);
-  EXPECT_TRUE(contains(done.err, "input \"x\": its elements are INT64")) << done.err;
+  EXPECT_TRUE(contains(done.err, "its input \"x\" holds INT64, and dice computes only with float32")) << done.err;
+  auto& input = *b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type();
+  input.set_elem_type(onnx::TensorProto::STRING);
+  const auto text = tool({folder.save("net.onnx", b), "-o", folder.path});
+  EXPECT_TRUE(contains(text.err, "input \"x\": its elements are STRING; frames are float32")) << text.err;
 }
 
 TEST(Refusals, ProblemsThatAreAlikeAreOneMessage) {

@@ -22,7 +22,7 @@ struct form {
   strings inputs, required{};
 };
 const form forms[] = {{"Add", 7, {"x", "x2"}},
-                      {"And", 7, {"b", "b"}},
+                      {"And", 7, {"mask", "b"}},
                       {"Attention", 23, {"x", "x2", "x2"}},
                       {"AveragePool", 7, {"x"}, {"kernel_shape"}},
                       {"BatchNormalization", 7, {"x", "c", "c", "c", "c"}},
@@ -36,6 +36,7 @@ const form forms[] = {{"Add", 7, {"x", "x2"}},
                       {"ConstantOfShape", 9, {"shape"}},
                       {"Conv", 7, {"x", "w", "c"}},
                       {"ConvTranspose", 7, {"x", "w", "c"}},
+                      {"DequantizeLinear", 10, {"q", "n"}},
                       {"DepthToSpace", 7, {"x"}, {"blocksize"}},
                       {"Div", 7, {"x", "x2"}},
                       {"Einsum", 12, {"x", "x2"}, {"equation"}},
@@ -48,11 +49,13 @@ const form forms[] = {{"Add", 7, {"x", "x2"}},
                       {"GreaterOrEqual", 12, {"x", "c"}},
                       {"GroupNormalization", 18, {"x", "g", "g"}, {"num_groups"}},
                       {"GroupNormalization", 21, {"x", "c", "c"}, {"num_groups"}},
+                      {"If", 7, {"true"}, {"else_branch", "then_branch"}},
                       {"InstanceNormalization", 7, {"x", "c", "c"}},
                       {"LRN", 7, {"x"}, {"size"}},
                       {"LayerNormalization", 17, {"x", "c", "c"}},
                       {"Less", 7, {"x", "c"}},
                       {"LessOrEqual", 12, {"x", "c"}},
+                      {"Loop", 7, {"i", "true", "x"}, {"body"}},
                       {"LpPool", 7, {"x"}, {"kernel_shape"}},
                       {"MatMul", 7, {"x", "m"}},
                       {"Max", 7, {"x", "x2"}},
@@ -61,13 +64,14 @@ const form forms[] = {{"Add", 7, {"x", "x2"}},
                       {"Min", 7, {"x", "x2"}},
                       {"Mod", 10, {"c", "c"}},
                       {"Mul", 7, {"x", "x2"}},
-                      {"Not", 7, {"b"}},
-                      {"Or", 7, {"b", "b"}},
+                      {"Not", 7, {"mask"}},
+                      {"Or", 7, {"mask", "b"}},
                       {"PRelu", 7, {"x", "c"}},
                       {"Pad", 7, {"x"}, {"pads"}},
                       {"Pad", 11, {"x", "p", "n"}},
                       {"Pad", 18, {"x", "p", "n", "axes"}},
                       {"Pow", 7, {"x", "c"}},
+                      {"QuantizeLinear", 10, {"x", "n"}},
                       {"RMSNormalization", 23, {"x", "c"}},
                       {"Range", 11, {"n", "n", "n"}},
                       {"ReduceL1", 18, {"x", "i"}},
@@ -84,10 +88,16 @@ const form forms[] = {{"Add", 7, {"x", "x2"}},
                       {"Resize", 10, {"x", "f"}},
                       {"Resize", 11, {"x", "", "f"}},
 
+                      {"Scan", 7, {"", "x", "x"}, {"body", "num_scan_inputs"}},
+                      {"Scan", 9, {"x", "x"}, {"body", "num_scan_inputs"}},
                       {"ScatterND", 11, {"c", "i", "u"}},
                       {"SequenceAt", 11, {"parts_of_x", "zero"}},
                       {"SequenceConstruct", 11, {"x", "x2"}},
+                      {"SequenceEmpty", 11, {}},
+                      {"SequenceErase", 11, {"parts_of_x", "zero"}},
+                      {"SequenceInsert", 11, {"parts_of_x", "x", "zero"}},
                       {"SequenceLength", 11, {"parts_of_x"}},
+                      {"SequenceMap", 17, {"parts_of_x", "x"}, {"body"}},
                       {"Slice", 7, {"x"}, {"starts", "ends"}},
                       {"Slice", 10, {"x", "zero", "i", "zero", "i"}},
                       {"SpaceToDepth", 7, {"x"}, {"blocksize"}},
@@ -105,7 +115,7 @@ const form forms[] = {{"Add", 7, {"x", "x2"}},
                       {"Upsample", 7, {"x"}, {"scales"}},
                       {"Upsample", 9, {"x", "f"}},
                       {"Where", 9, {"b", "x", "x2"}},
-                      {"Xor", 7, {"b", "b"}}};
+                      {"Xor", 7, {"mask", "b"}}};
 
 /// A value that dice supports for each attribute: of one operator ("Pad.value"), or of all.
 template <class T> std::function<void(onnx::NodeProto&, const std::string&)> is(T value) {
@@ -121,6 +131,15 @@ void one_tensor(onnx::NodeProto& n, const std::string& name) {
   a->set_name(name), a->set_type(onnx::AttributeProto::TENSOR);
   a->mutable_t()->set_data_type(onnx::TensorProto::FLOAT), a->mutable_t()->add_dims(1), a->mutable_t()->add_float_data(2);
 }
+/// A graph of inputs and outputs alone.
+std::function<void(onnx::NodeProto&, const std::string&)> graph_of(strings in, strings out) {
+  return [=](onnx::NodeProto& n, const std::string& name) {
+    auto* a = n.add_attribute();
+    a->set_name(name), a->set_type(onnx::AttributeProto::GRAPH);
+    for (const auto& i : in) a->mutable_g()->add_input()->set_name(i);
+    for (const auto& o : out) a->mutable_g()->add_output()->set_name(o);
+  };
+}
 const std::map<std::string, std::function<void(onnx::NodeProto&, const std::string&)>> attribute_values{
     {"allowzero", is(1)},
     {"alpha", is(0.5f)},
@@ -133,13 +152,20 @@ const std::map<std::string, std::function<void(onnx::NodeProto&, const std::stri
     {"batch_dims", is(0)},
     {"beta", is(0.5f)},
     {"bias", is(0.5f)},
+    {"Loop.body", graph_of({"i", "on", "a"}, {"on", "a"})},
+    {"Scan.body", graph_of({"a", "b"}, {"a", "b"})},
+    {"SequenceMap.body", graph_of({"a", "b"}, {"a"})},
+    {"block_size", is(0)},
     {"blocksize", is(2)},
     {"ceil_mode", is(1)},
     {"coordinate_transformation_mode", is("asymmetric")},
     {"count_include_pad", is(1)},
     {"cubic_coeff_a", is(-0.5f)},
     {"dilations", is(ints{1, 1})},
+    {"directions", is(ints{0})},
+    {"else_branch", graph_of({}, {"x or k"})},
     {"end", is(2)},
+    {"dtype", is(1)},
     {"ends", is(ints{1})},
     {"epsilon", is(0.5f)},
     {"equation", is("abcd,abde->abce")},
@@ -166,12 +192,16 @@ const std::map<std::string, std::function<void(onnx::NodeProto&, const std::stri
     {"noop_with_empty_axes", is(1)},
     {"num_groups", is(2)},
     {"num_outputs", is(2)},
+    {"num_scan_inputs", is(1)},
+    {"output_dtype", is(1)},
+    {"QuantizeLinear.output_dtype", is(3)},
     {"output_padding", is(ints{0, 0})},
     {"output_shape", is(ints{5, 5})},
     {"p", is(1)},
     {"pads", is(ints{0, 1, 0, 1})},
     {"Pad.pads", is(ints{0, 0, 0, 1, 0, 0, 0, 1})},
     {"perm", is(ints{0, 2, 1, 3})},
+    {"precision", is(1)},
     {"q_num_heads", is(4)},
     {"qk_matmul_output_mode", is(0)},
     {"ratio", is(0.5f)},
@@ -181,6 +211,10 @@ const std::map<std::string, std::function<void(onnx::NodeProto&, const std::stri
     {"saturate", is(1)},
     {"scale", is(0.5f)},
     {"scales", reals},
+    {"scan_input_axes", is(ints{0})},
+    {"scan_input_directions", is(ints{0})},
+    {"scan_output_axes", is(ints{0})},
+    {"scan_output_directions", is(ints{0})},
     {"seed", is(1)},
     {"select_last_index", is(1)},
     {"size", is(3)},
@@ -194,6 +228,7 @@ const std::map<std::string, std::function<void(onnx::NodeProto&, const std::stri
     {"stash_type", is(1)},
     {"storage_order", is(1)},
     {"strides", is(ints{1, 1})},
+    {"then_branch", graph_of({}, {"x or k"})},
     {"to", is(1)},
     {"training_mode", is(0)},
     {"transA", is(1)},
@@ -232,19 +267,25 @@ builder model_of(const std::string& op, int opset, const std::string& attribute,
       .ints("axes", {0, 1, 2, 3})
       .ints("parts", {1, 3});
   b.tensor("b", onnx::TensorProto::BOOL, {4}).set_raw_data("\1\0\1\0", 4);
+  b.tensor("true", onnx::TensorProto::BOOL, {}).set_raw_data("\1");
+  b.tensor("q", onnx::TensorProto::INT8, {4}).set_raw_data("\1\2\3\4");
+  b.input("mask", {4}, onnx::TensorProto::BOOL);
   form of{op.c_str(), 7, {"x"}};
   for (const auto& f : forms)
     if (f.op == op && f.from <= opset) of = f;
   for (auto& i : of.inputs)
-    if (constant && (i[0] == 'x' || i == "matrix")) i = i == "matrix" ? "m" : "k";
-  const bool makes_parts = op == "SequenceConstruct" || op == "SplitToSequence";
+    if (constant && (i[0] == 'x' || i == "matrix" || i == "mask")) i = i == "matrix" ? "m" : i == "mask" ? "b" : "k";
+  const bool makes_parts = op == "SequenceConstruct" || op == "SequenceEmpty" || op == "SequenceErase" ||
+                           op == "SequenceInsert" || op == "SequenceMap" || op == "SplitToSequence";
   auto& n = b.node(op, of.inputs, op == "Split" ? strings{"y", "z"} : strings{makes_parts ? "parts_of_y" : "y"}, "n");
   for (const auto& a : of.required)
     if (a != attribute) give(n, a);
   if (!attribute.empty()) give(n, attribute);
   else if (op == "Constant" && of.required.empty()) give(n, "value");
+  b.node("Identity", {constant ? "k" : "x"}, {"x or k"});
   b.node("SequenceConstruct", constant ? strings{"k", "k"} : strings{"x", "x2"}, {"parts_of_x"});
-  if (makes_parts) b.node("SequenceAt", {"parts_of_y", "zero"}, {"y"});
+  if (op == "SequenceEmpty") b.node("SequenceInsert", {"parts_of_y", "k"}, {"one part"});
+  if (makes_parts) b.node("SequenceAt", {op == "SequenceEmpty" ? "one part" : "parts_of_y", "zero"}, {"y"});
   return b;
 }
 

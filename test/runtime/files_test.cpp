@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
@@ -86,6 +87,43 @@ TEST(frames, of_files) {
   t = runtime::read_frames(file.path, {1, 3, 2}, "x");
   for (std::size_t i = 0; i < 12; ++i)
     EXPECT_EQ(t(i / 6, i / 2 % 3, i % 2), static_cast<float>(i / 6 + 2 * (i / 2 % 3) + 6 * (i % 2)));
+}
+
+// An input of integers takes files of its own type and of float32.
+TEST(frames, of_integers) {
+  using tensor::number;
+  const scratch file;
+  const runtime::tensor some{{0, 1, 200}, {1, 0, 255}};
+  for (const auto as : {number::uint8, number::int32, number::int64})
+    for (const auto type : {as, number::float32}) {
+      runtime::write_npy(file.path, some, type);
+      EXPECT_EQ(runtime::read_frames(file.path, {1, 3}, "x", as), some);
+      const runtime::mapped_frames mapped(file.path, {1, 3}, "x", as);
+      EXPECT_TRUE(std::ranges::equal(mapped.numbers(), some));
+    }
+  EXPECT_THROW(runtime::read_frames(file.path + "none", {1, 3}, "x", number::uint8), files::error);
+  runtime::write_npy(file.path, some, number::uint8);
+  EXPECT_THROW(runtime::read_frames(file.path, {1, 3}, "x"), files::error) << "only for an input of integers";
+  const auto error = [&](number as) {
+    try {
+      runtime::read_frames(file.path, {1, 3}, "input 'x'", as);
+    } catch (const files::error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_TRUE(
+      error(number::int64).ends_with("holds uint8 (2, 3); input 'x' is int64 (N, 3): save it with .astype(np.int64)"))
+      << error(number::int64);
+  // A bool is 0 or 1, whatever byte a program wrote.
+  file.write(npy("{'descr': '|b1', 'fortran_order': False, 'shape': (1, 3), }", 0) + std::string("\0\1\2", 3));
+  EXPECT_EQ(runtime::read_frames(file.path, {1, 3}, "x", number::boolean), (runtime::tensor{{0, 1, 1}}));
+  const std::int64_t large[] = {1, (std::int64_t{1} << 24) + 1, 3};
+  file.write(npy("{'descr': '<i8', 'fortran_order': False, 'shape': (1, 3), }", 0) +
+             std::string(reinterpret_cast<const char*>(large), 24));
+  EXPECT_NE(error(number::int64).find("holds 16777217, which float32 does not hold, in which networks compute"),
+            std::string::npos)
+      << error(number::int64);
 }
 
 TEST(frames, types_have_numpys_names) {

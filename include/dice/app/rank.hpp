@@ -154,10 +154,11 @@ class rank_job {
         if (!layer(l).is_input || !here(l)) continue;
         const auto what = "input '" + name(l) + "'";
         if (l == options_.streamed()) {
-          if (asks_for_form(options_)) form_ = form_of(layer(l).output, what, options_);
+          if (asks_for_form(options_)) form_ = form_of(layer(l).output, what, options_, layer(l).number);
+          if (form_ && form_->mean.empty()) form_.reset();  // bytes come as they are
           continue;
         }
-        auto& files = files_.try_emplace(l, layer(l).output, what, options_).first->second;
+        auto& files = files_.try_emplace(l, layer(l).output, what, options_, layer(l).number).first->second;
         for (const auto& f : options_.inputs)
           if (f.layer == l) files.add(f.file);
         if (files.frames() == 0) continue;

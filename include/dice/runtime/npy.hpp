@@ -126,7 +126,7 @@ inline std::string type_name(std::string_view code) {
   if (code == "|O")
     return "its elements are Python objects, no numbers: join arrays of one shape, and save "
            "np.stack(list(A)).astype(np.float32)";
-  if (code != "|u1" || results) return convert;
+  if (code != "|u1" || results || wanted != dice::tensor::number::float32) return convert;
   return convert + " / 255 if the model takes pictures from 0 to 1, or normalised as the model expects";
 }
 
@@ -155,20 +155,24 @@ template <class Fail>
 namespace detail {
 
 /// An open .npy file that holds frames of shape `one` in the type `as`, as read_frames says, and its header; `results`:
-/// expected results rather than frames to compute. Throws files::error.
+/// expected results rather than frames to compute; frames may also be float32. Throws files::error.
 struct npy_file {
   files::opened in;
   npy_header header;
   dice::tensor::number type;
+  bool is_result;
 
   [[gnu::cold]] npy_file(const std::string& path, const dice::tensor::shape& one, const std::string& what,
                          bool results = false, dice::tensor::number as = {})
-      : in("", regular(path), "", " (" + what + ")"), header(read_npy_header(in)), type(as) {
+      : in("", regular(path), "", " (" + what + ")"),
+        header(read_npy_header(in)),
+        type(!results && header.type == npy_code({}) ? dice::tensor::number{} : as),
+        is_result(results) {
     if (header.shape.empty() && one.rank < 2 && one.elements() == 1) header.shape = {1};  // numpy.save of a number
     const auto& h = header;
     const auto frames = require_frames(
-        h.shape, h.type, one, what, results, [&](const std::string& why) { in.fail(why); }, as);
-    const auto bytes = static_cast<std::int64_t>(size_of(as)), frame_bytes = one.elements() * bytes;
+        h.shape, h.type, one, what, results, [&](const std::string& why) { in.fail(why); }, type);
+    const auto bytes = static_cast<std::int64_t>(size_of(type)), frame_bytes = one.elements() * bytes;
     if (frames > INT64_MAX / 2 / frame_bytes || h.bytes != frames * frame_bytes)
       in.fail("is cut short or damaged: " + std::to_string(h.bytes) + " bytes of data, its header states " +
               shape_text(h.shape) + " of " + std::to_string(bytes) + " bytes each; write it again");
@@ -202,8 +206,13 @@ struct npy_file {
     if constexpr (!std::same_as<T, float>)
       for (const T n : all)
         if (as_number<T>(static_cast<float>(n)) != n)
-          in.fail("holds " + std::to_string(n) + ", which no result can be: networks compute in float32");
-    return tensor(std::move(all));
+          in.fail("holds " + std::to_string(n) + ", which " +
+                  (is_result ? "no result can be: networks compute in float32"
+                             : "float32 does not hold, in which networks compute"));
+    tensor out(std::move(all));
+    if (type == dice::tensor::number::boolean && !is_result)
+      for (float& x : out) x = x != 0;
+    return out;
   }
 };
 
@@ -222,10 +231,11 @@ inline std::string npy_start(std::vector<std::size_t> shape, dice::tensor::numbe
 
 }  // namespace detail
 
-/// Reads a .npy file that holds frames of shape `one` joined along the leading dimension: float32, little-endian. `what`
-/// says what they are for ("input 'image'"). Throws files::error, also if there is no frame.
-[[gnu::cold]] inline tensor read_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what) {
-  return detail::npy_file(path, one, what).read();
+/// Reads a .npy file that holds frames of shape `one` joined along the leading dimension: float32 or the type `as`,
+/// little-endian. `what` says what they are for ("input 'image'"). Throws files::error, also if there is no frame.
+[[gnu::cold]] inline tensor read_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what,
+                                        dice::tensor::number as = {}) {
+  return detail::npy_file(path, one, what, false, as).read();
 }
 
 /// The same of results that are expected, in the type `as`.
@@ -235,14 +245,15 @@ inline std::string npy_start(std::vector<std::size_t> shape, dice::tensor::numbe
 }
 
 /// The frames of such a file, mapped: a page is read when its frame is needed, and need not stay in memory. Files in
-/// Fortran order are read as a whole.
+/// Fortran order or of another type than float32 are read as a whole.
 class mapped_frames {
  public:
-  [[gnu::cold]] mapped_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what) {
-    const detail::npy_file file(path, one, what);
+  [[gnu::cold]] mapped_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what,
+                              dice::tensor::number as = {}) {
+    const detail::npy_file file(path, one, what, false, as);
     const auto& h = file.header;
-    elements_ = h.bytes / static_cast<std::int64_t>(sizeof(float));
-    if (h.fortran || h.data % static_cast<std::int64_t>(alignof(float)) != 0) {
+    elements_ = h.bytes / static_cast<std::int64_t>(size_of(file.type));
+    if (file.type != dice::tensor::number::float32 || h.fortran || h.data % static_cast<std::int64_t>(alignof(float)) != 0) {
       data_ = read_.emplace(file.read()).data();
       return;
     }

@@ -4,7 +4,8 @@
 
 namespace dice::tensor {
 
-/// The type in which numbers leave a network. Within it, all are float32, which holds every integer up to 2^24.
+/// The type in which numbers leave a network, and in which files may have those that enter. Within it, all are float32,
+/// which holds every integer up to 2^24.
 enum class number : std::uint8_t { float32, int64, int32, uint8, boolean };
 
 /// f(T()) for the C++ type T of `n`.

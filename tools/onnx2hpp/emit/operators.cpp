@@ -21,7 +21,7 @@ std::string row(const std::string& name, const std::string& exist, const char* i
 }
 
 std::string row(const std::string& name, const known_operator& o) {
-  const char* inputs = o.folds_shapes ? "shapes" : o.import ? "both" : "constants";
+  const char* inputs = o.folds_shapes && !o.import ? "shapes" : o.import ? "both" : "constants";
   const int first = std::max(o.exists.first, first_opset), last = o.exists.last;
   auto out = row(name, first == last ? std::to_string(last) : fmt::format("{}–{}", first, last), inputs, o.notes);
   std::string all;

@@ -3,6 +3,7 @@
 #include "graph/names.hpp"
 #include "read/input_file.hpp"
 
+#include "dice/graph/ops/input.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/number_check.hpp"
 
@@ -148,12 +149,19 @@ class reader {
     return error == std::errc() && last == end && k >= 0 ? k : -1;
   }
 
+  /// The type that files of a tensor have; those of an input may also be float32.
+  dice::tensor::number type_of(const std::string& name, int index, bool is_given) const {
+    const auto* input = net_.layers[static_cast<std::size_t>(index)].op.get_if<dice::ops::input>();
+    return is_given && input ? input->number : net_.type_of(name);
+  }
+
   tensor_values read(const tensor_file& f, const std::string& name, int index, bool is_given) {
     const auto& one = net_.layers[static_cast<std::size_t>(index)].result;
     const auto what = fmt::format("{} {}", is_given ? "input" : "tensor", quote(name));
-    tensor_values out{name, index, {}, nullptr, is_given ? dice::tensor::number::float32 : net_.type_of(name)};
-    if (f.path.extension() == ".pb") read_proto(f.path, one, what, out);
-    else read_npy(f.path, one, what, out);
+    tensor_values out{name, index, {}, nullptr, type_of(name, index, is_given)};
+    if (f.path.extension() == ".pb") read_proto(f.path, one, what, is_given, out);
+    else read_npy(f.path, one, what, is_given, out);
+    if (is_given) out.type = dice::tensor::number::float32;
     const auto frames = static_cast<std::int64_t>(out.numbers.size()) / one.elements();
     for (std::int64_t k = 0; k < frames; ++k)
       dice::runtime::require_finite(out.numbers.data() + k * one.elements(), one, dice::tensor::layout::plain,
@@ -167,21 +175,23 @@ class reader {
     return out;
   }
 
-  static void read_npy(const fs::path& path, const shape& one, const std::string& what, tensor_values& out) {
-    if (out.type != dice::tensor::number::float32) {
+  static void read_npy(const fs::path& path, const shape& one, const std::string& what, bool is_given, tensor_values& out) {
+    if (!is_given && out.type != dice::tensor::number::float32) {
       const auto all =
           std::make_shared<dice::runtime::tensor>(dice::runtime::read_results(path.string(), one, what, out.type));
       out.numbers = {all->data(), all->size()};
       out.owner = all;
       return;
     }
-    const auto file = std::make_shared<dice::runtime::mapped_frames>(path.string(), one, what);
+    const auto file = std::make_shared<dice::runtime::mapped_frames>(path.string(), one, what, out.type);
     out.numbers = file->numbers();
     out.owner = file;
   }
 
-  static void read_proto(const fs::path& path, const shape& one, const std::string& what, tensor_values& out) {
+  static void read_proto(const fs::path& path, const shape& one, const std::string& what, bool is_given,
+                         tensor_values& out) {
     const constant c = load_tensor(path);
+    if (is_given && is_real(c.type)) out.type = dice::tensor::number::float32;
     const auto fail = [&](const std::string& why) { throw file_error(fmt::format("{} {}", quote(path.string()), why)); };
     const auto type = dice::runtime::type_name(out.type);
     if (number_of(c.type) != out.type || (!is_real(c.type) && out.type == dice::tensor::number::float32))

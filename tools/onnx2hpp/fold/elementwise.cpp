@@ -200,7 +200,7 @@ const folder folds_elementwise[] = {
     {"Pow", fold_pow},
     {"Neg", fold_neg},
     {"Abs", fold_abs},
-    {"Not", fold_not, 1, ""},
+    {"Not", fold_not},
     {"Where", fold_where},
     {"Clip", fold_clip},
     {"Equal", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a == b; }); }},
@@ -208,9 +208,9 @@ const folder folds_elementwise[] = {
     {"LessOrEqual", [](node_context& n) { fold_order(n, [](auto a, auto b) { return a <= b; }); }},
     {"Greater", [](node_context& n) { fold_order(n, [](auto a, auto b) { return a > b; }); }},
     {"GreaterOrEqual", [](node_context& n) { fold_order(n, [](auto a, auto b) { return a >= b; }); }},
-    {"And", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a != 0 && b != 0; }); }, 1, ""},
-    {"Or", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a != 0 || b != 0; }); }, 1, ""},
-    {"Xor", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return (a != 0) != (b != 0); }); }, 1, ""},
+    {"And", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a != 0 && b != 0; }); }},
+    {"Or", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return a != 0 || b != 0; }); }},
+    {"Xor", [](node_context& n) { fold_compare(n, [](auto a, auto b) { return (a != 0) != (b != 0); }); }},
     {"Max",
      [](node_context& n) {
        require_order(n);

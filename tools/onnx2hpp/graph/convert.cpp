@@ -3,12 +3,16 @@
 #include "fold/by_kernels.hpp"
 #include "graph/batch.hpp"
 #include "graph/cut.hpp"
+#include "graph/damaged_tensors.hpp"
+#include "graph/ends.hpp"
 #include "graph/graph_order.hpp"
 #include "graph/inline_functions.hpp"
+#include "graph/inner_graphs.hpp"
 #include "graph/input_shapes.hpp"
-#include "graph/names.hpp"
 #include "graph/node_context.hpp"
 #include "graph/passes.hpp"
+#include "graph/precision_notes.hpp"
+#include "graph/versions.hpp"
 #include "ops/graph_ends.hpp"
 #include "read/input_file.hpp"
 
@@ -17,22 +21,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
+#include <memory>
 #include <set>
 
 namespace onnx2hpp {
 
 namespace {
 
-constexpr std::int64_t first_ir = 3, last_ir = 14;
-
-class converter {
+class converter : inner_graphs {
  public:
   converter(const model& m, const conversion& settings, const messages& out) : model_(m), settings_(settings), out_(out) {}
 
   network run() {
-    check_versions();
+    check_versions(model_, out_, problems_);
     try {
-      nodes_ = inline_functions(model_);
+      if (!inliner_) place_nodes();
     } catch (const conversion_error& e) {
       problems_.insert(problems_.end(), e.problems.begin(), e.problems.end());
       throw conversion_error(problems_);
@@ -41,21 +45,16 @@ class converter {
       net_.node_names.push_back(n.name);
       if (!n.outputs.empty()) net_.node_names.push_back(n.outputs[0]);
     }
-    outputs_ = choose_outputs();
+    outputs_ = choose_outputs(model_, nodes_, settings_, problems_);
     order_ = order_nodes(nodes_, outputs_, problems_);
-    require_tensors(order_);
-    make_inputs(inputs_cut_off(order_, outputs_));
-    for (const auto& [name, t] : model_.initializers) {
-      value& v = values_[name];
-      if (t.error.empty()) v = {value::kind::constant, -1, t.value};
-      else if (t.remedy.empty()) v = {value::kind::missing, -1, t.value, "the initializer cannot be read: " + t.error};
-    }
-    for (auto i : order_) convert_node(i);
+    require_tensors(model_, nodes_, order_, outputs_, problems_);
+    convert_nodes();
     // The remaining nodes depend on themselves, which has been reported, or no output needs them.
     for (const auto& n : nodes_)
       for (const auto& o : n.outputs) values_.emplace(o, value{});
     for (const auto& name : outputs_) make_output(name);
-    note_precision();
+    net_.notes = precision_notes(model_, nodes_, outputs_, values_);
+    for (const auto& note : net_.notes) out_.note(note);
     for (const auto& [name, v] : values_) {
       net_.tensors[name] = v.is == value::kind::layer ? v.index : -1;
       if (const auto type = number_of(v.holds.type); type != dice::tensor::number::float32) net_.types[name] = type;
@@ -105,6 +104,7 @@ class converter {
       if (settings.outputs.empty())
         return "export the model without what is refused; nothing of the network is left without it";
       converter rest(model_, settings, silent);
+      rest.inliner_ = inliner_, rest.nodes_ = nodes_, rest.inner_nodes_ = inner_nodes_;
       try {
         rest.run();
         return advice(g, settings.outputs);
@@ -126,113 +126,46 @@ class converter {
                       : fmt::format("leave out what is refused; this keeps {}: {}", k.text(), option);
   }
 
-  /// One problem for each file of weights that cannot be used, and for each other damaged tensor.
-  void require_tensors(const std::vector<std::size_t>& order) {
-    std::map<std::string, std::pair<const stored_tensor*, int>> files;
-    std::set<const stored_tensor*> seen;
-    const auto look_at = [&](const std::string& what, const stored_tensor& t) {
-      if (t.remedy.empty() || !seen.insert(&t).second) return;
-      if (t.file.empty()) problems_.push_back({.node = what, .reason = t.error, .remedy = t.remedy});
-      else ++files.try_emplace(t.file, &t, 0).first->second.second;
+  /// The model's nodes, with those of functions and of the graphs inside nodes that take their place. Which of the latter do
+  /// is known only when constants are computed, so a first conversion finds out.
+  void place_nodes() {
+    inliner_ = std::make_shared<inliner>(model_);
+    nodes_ = inliner_->run();
+    const auto has_graph = [](const node& n) {
+      return std::ranges::any_of(n.attributes, [](const auto& a) { return a.second.g != nullptr; });
     };
-    const auto find = [&](const std::vector<std::string>& names) {
-      for (const auto& name : names)
-        if (const auto t = model_.initializers.find(name); t != model_.initializers.end())
-          look_at("initializer " + quote(name), t->second);
-    };
-    for (const auto i : order) {
-      find(nodes_[i].inputs);
-      for (const auto& [name, a] : nodes_[i].attributes) look_at(display_name(nodes_[i]), a.t);
-    }
-    find(outputs_);
-    for (const auto& [file, t] : files)
-      problems_.push_back(
-          {.node = "file " + quote(file),
-           .reason = fmt::format("it should hold {} of the model's tensors, but {}", t.second, t.first->error),
-           .remedy = t.first->remedy});
-    if (!files.empty()) throw conversion_error(problems_);
+    if (std::ranges::none_of(nodes_, has_graph)) return;
+    const messages silent(verbosity::silent);
+    converter first(model_, settings_, silent);
+    first.inliner_ = inliner_;
+    first.nodes_ = std::move(nodes_);
+    nodes_.clear();
+    first.find_inner_nodes();
+    for (const auto& n : first.nodes_) first.place(n, nodes_);
+    inner_nodes_ = first.inner_nodes_;
   }
 
-  void check_versions() {
-    if (model_.ir_version < first_ir)
-      problems_.push_back({.reason = fmt::format("the model has IR version {}; versions {} to {} are supported",
-                                                 model_.ir_version, first_ir, last_ir),
-                           .remedy = "export it again, or convert it with onnx.version_converter"});
-    if (model_.ir_version > last_ir)
-      out_.warning(
-          fmt::format("the model has IR version {}; versions {} to {} are known", model_.ir_version, first_ir, last_ir));
-    const auto opset = model_.opsets.find("");
-    if (opset == model_.opsets.end())
-      problems_.push_back({.reason = "the model imports no version of the standard operators", .remedy = "export it again"});
-    else check_opset(opset->second);
+  void find_inner_nodes() {
+    // An output may also be a value inside a graph that is not known yet.
+    for (const auto& name : settings_.outputs)
+      if (std::ranges::any_of(nodes_, [&](const node& n) { return std::ranges::count(n.outputs, name) > 0; }))
+        outputs_.push_back(name);
+    if (settings_.outputs.empty() || outputs_.size() < settings_.outputs.size())
+      for (const auto& v : model_.outputs) outputs_.push_back(v.name);
+    order_ = order_nodes(nodes_, outputs_, problems_);
+    convert_nodes();
   }
 
-  void check_opset(std::int64_t version) {
-    if (version >= first_opset && version <= last_opset) return;
-    problems_.push_back(
-        {.reason = fmt::format("the model uses opset {}; opsets {} to {} are supported", version, first_opset, last_opset),
-         .remedy = "export it with one of these, or convert it with onnx.version_converter"});
-  }
-
-  /// Those of `names` that a graph may have; the others are problems.
-  std::vector<std::string> distinct(const char* what, const std::vector<std::string>& names) {
-    std::vector<std::string> out;
-    std::set<std::string> seen;
-    for (const auto& name : names)
-      if (!name.empty() && seen.insert(name).second) out.push_back(name);
-      else
-        problems_.push_back({.reason = name.empty() ? fmt::format("an {} has no name", what)
-                                                    : fmt::format("two {}s have the name {}", what, quote(name)),
-                             .remedy = "give each value its own name"});
-    return out;
-  }
-  std::vector<std::string> names_of(const char* what, const std::vector<value_info>& values) {
-    std::vector<std::string> names;
-    for (const auto& v : values) names.push_back(v.name);
-    return distinct(what, names);
-  }
-
-  std::vector<std::string> choose_outputs() {
-    std::vector<std::string> names = settings_.outputs;
-    if (names.empty()) names = names_of("output", model_.outputs);
-    if (names.empty()) problems_.push_back({.reason = "the model has no output", .remedy = "name some with --outputs"});
-    for (const auto& name : settings_.outputs) {
-      const bool known =
-          std::ranges::any_of(nodes_, [&](const node& n) { return std::ranges::count(n.outputs, name) > 0; }) ||
-          std::ranges::any_of(model_.inputs, [&](const value_info& v) { return v.name == name; });
-      if (!known) throw usage_error(fmt::format("--outputs: the model has no value {}; {}", quote(name), meant(name)));
-    }
-    return names;
-  }
-
-  /// Which value `name` probably means: what the node or layer of this name computes, or one with a similar name.
-  std::string meant(const std::string& name) const {
-    std::vector<std::string> values;
-    for (const auto& v : model_.inputs) values.push_back(v.name);
-    for (const auto& n : nodes_) {
-      const bool has_name = n.name == name || (!n.name.empty() && identifiers().make(n.name, "layer") == name);
-      if (has_name && !n.outputs.empty()) return fmt::format("did you mean {}?", quote(n.outputs[0]));
-      values.insert(values.end(), n.outputs.begin(), n.outputs.end());
-    }
-    return hints(values).for_name(name, "--outputs takes names of values, as a viewer of ONNX files shows them");
-  }
-
-  /// Inputs that only the part cut off by --outputs reads. Without --outputs all inputs stay, read or not.
-  std::set<std::string> inputs_cut_off(const std::vector<std::size_t>& order,
-                                       const std::vector<std::string>& outputs) const {
-    std::set<std::string> out;
-    if (settings_.outputs.empty()) return out;
-    for (const auto& v : model_.inputs) out.insert(v.name);
-    for (auto i : order)
-      for (const auto& name : nodes_[i].inputs) out.erase(name);
-    for (const auto& name : outputs) out.erase(name);
-    for (const auto& name : out) out_.note(fmt::format("the input {} is left out: no output needs it", quote(name)));
-    return out;
+  /// Appends `n`, or the nodes that take its place.
+  void place(const node& n, std::vector<node>& out) const {
+    const auto inner = inner_.find(&n);
+    if (inner == inner_.end()) return out.push_back(n);
+    for (const auto& i : inner->second) place(i, out);
   }
 
   void make_inputs(const std::set<std::string>& left_out) {
-    names_of("input", model_.inputs);
-    distinct("initializer", model_.initializer_names);
+    distinct("input", model_.inputs, problems_);
+    distinct("initializer", model_.initializer_names, problems_);
     auto [shapes, symbols] = input_shapes(model_, left_out, settings_, out_, problems_);
     symbols_ = std::move(symbols);
     batch_ = find_batch(model_, settings_, shapes);
@@ -241,8 +174,9 @@ class converter {
       const auto known = shapes.find(v.name);
       value made;
       if (known != shapes.end()) {
-        net_.layers.push_back({input_operation(known->second), {}, {}, v.name, known->second});
-        made = {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
+        net_.layers.push_back({input_operation(known->second, number_of(v.type)), {}, {}, v.name, known->second});
+        made = {
+            value::kind::layer, static_cast<int>(net_.layers.size()) - 1, {}, {}, integers_of(v.type).value_or(numbers{})};
       }
       values_.emplace(v.name, made);
     }
@@ -253,23 +187,41 @@ class converter {
                                          "give each value its own name"));
   }
 
-  void convert_node(std::size_t i) {
-    const node& n = nodes_[i];
-    node_context context(n, net_, values_, settings_.fold);
+  void convert_nodes() {
+    const auto left_out = inputs_cut_off(model_, nodes_, order_, outputs_, settings_);
+    for (const auto& name : left_out) out_.note(fmt::format("the input {} is left out: no output needs it", quote(name)));
+    make_inputs(left_out);
+    for (const auto& [name, t] : model_.initializers) {
+      value& v = values_[name];
+      if (t.error.empty()) v = {value::kind::constant, -1, t.value};
+      else if (t.remedy.empty()) v = {value::kind::missing, -1, t.value, "the initializer cannot be read: " + t.error};
+    }
+    for (auto i : order_) {
+      const auto before = problems_.size();
+      convert_node(nodes_[i]);
+      if (problems_.size() > before) refused_.insert(i);
+    }
+  }
+
+  void convert_node(const node& n) {
+    node_context context(n, net_, values_, settings_.fold, this);
     bool failed = true;
     const auto before = net_.layers.size();
     const bool lost_if_failed = makes_constants(n);
     const bool reads_lost = std::ranges::any_of(n.inputs, [&](const auto& name) { return lost_.contains(name); });
+    const node* const around = std::exchange(current_, &n);
     try {
       if (lost_if_failed && reads_lost) throw unknown_input{};
       run(n, context);
       context.require_all_read();
       failed = false;
     } catch (const refusal& r) {
-      if (!reads_lost) report(i, r);
+      if (!reads_lost) report(n, r);
     } catch (const unknown_input&) {
     }
+    current_ = around;
     if (failed) net_.layers.erase(net_.layers.begin() + static_cast<std::ptrdiff_t>(before), net_.layers.end());
+    if (failed) forget_inner(n);
     if (failed && lost_if_failed) lost_.insert(n.outputs.begin(), n.outputs.end()), lost_.erase("");
     for (auto& [name, v] : context.results())
       if (!failed && !name.empty()) values_[name] = std::move(v);
@@ -281,12 +233,41 @@ class converter {
                 : value{value::kind::missing, -1, {}, fmt::format("output {} of {} is not supported", k, n.operator_name)};
   }
 
-  void report(std::size_t i, const refusal& r) {
-    const node& n = nodes_[i];
+  // For importers of nodes with graphs inside.
+  std::vector<std::string> convert(const node& of, const subgraph& g, const std::vector<std::string>& given,
+                                   const std::string& part) override {
+    auto inner = inliner_->inner(of, g, given, part);
+    for (const auto i : order_nodes(inner.nodes, inner.outputs, problems_)) convert(std::move(inner.nodes[i]));
+    return std::move(inner.outputs);
+  }
+  void convert(node n) override {
+    if (++inner_nodes_ > max_inner_nodes)
+      throw refusal{fmt::format("the graphs inside nodes would become more than {} nodes", max_inner_nodes),
+                    "export the model with fewer iterations"};
+    convert_node(inner_[current_].emplace_back(std::move(n)));
+  }
+  std::string fresh(const std::string& name) override { return inliner_->fresh(name); }
+  const value& at(const std::string& name) const override {
+    static const value unknown;
+    const auto v = values_.find(name);
+    return v == values_.end() ? unknown : v->second;
+  }
+
+  /// Removes the nodes that took the place of `n`, which is refused.
+  void forget_inner(const node& n) {
+    const auto inner = inner_.find(&n);
+    if (inner == inner_.end()) return;
+    for (const auto& i : inner->second) {
+      forget_inner(i);
+      for (const auto& o : i.outputs) values_.erase(o);
+    }
+    inner_.erase(inner);
+  }
+
+  void report(const node& n, const refusal& r) {
     problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? hint(n) : r.remedy));
     problems_.back().avoidable = problems_.back().remedy.empty();
     problems_.back().about_operator = r.about_operator;
-    refused_.insert(i);
   }
 
   void run(const node& n, node_context& context) {
@@ -295,7 +276,8 @@ class converter {
                                   : fmt::format("operators of the domain {} are not supported", quote(n.domain)));
     const auto found = operators().find(n.operator_name);
     if (found == operators().end())
-      context.refuse("the operator is not supported", quantised(n) ? "export the model as it was before quantization" : "");
+      context.refuse("the operator is not supported",
+                     is_quantised(n.operator_name) ? "export the model as it was before quantization" : "");
     const known_operator& known = found->second;
     if (n.opset < first_opset || n.opset > last_opset) {
       // Already reported for the model, unless a function has another opset.
@@ -321,6 +303,11 @@ class converter {
       known.fold(context);
       return charge(n, context);
     }
+    if (!known.import && is_quantised(n.operator_name))
+      context.refuse(
+          "it quantises or dequantises what is computed at run time; dice computes in float32, and reads quantised "
+          "constants only",
+          "export the model as it was before quantization");
     if (!known.import) context.refuse(for_constants);
     if (!constants) return known.import(context);
     widen(n);
@@ -333,29 +320,6 @@ class converter {
     for (const auto& name : n.inputs)
       if (const auto v = values_.find(name); v != values_.end() && v->second.is == value::kind::constant)
         v->second.data = widened(v->second.data);
-  }
-
-  /// Notes if the model computes in another real type than float32: that of an input, an output, or of what it casts an
-  /// activation to.
-  void note_precision() {
-    std::set<element> types;
-    for (const auto& v : model_.inputs) types.insert(v.type);
-    for (const auto& v : model_.outputs)
-      if (std::ranges::count(outputs_, v.name) > 0) types.insert(v.type);
-    for (const auto& n : nodes_)
-      if (const auto to = n.attributes.find("to");
-          n.operator_name == "Cast" && to != n.attributes.end() && !n.outputs.empty())
-        if (const auto v = values_.find(n.outputs[0]); v != values_.end() && v->second.is == value::kind::layer)
-          types.insert(static_cast<element>(to->second.i));
-    for (const auto t : types) {
-      if (!is_real(t) || t == element::float32) continue;
-      net_.notes.push_back(is_half(t) ? fmt::format("the model computes in {}; dice computes it in float32, with the same "
-                                                    "weights, and its inputs and outputs are float32",
-                                                    name_of(t))
-                                      : "the model computes in DOUBLE; dice rounds its weights to float32 and computes in "
-                                        "float32, and its inputs and outputs are float32");
-      out_.note(net_.notes.back());
-    }
   }
 
   /// Counts the bytes that folding reads and makes: even a small model can ask for any amount of both.
@@ -400,7 +364,7 @@ class converter {
   value assumed(const node& n, const std::string& name) {
     const auto declared = model_.values.find(name);
     std::optional<shape> s = declared == model_.values.end() ? std::nullopt : declared_shape(declared->second, symbols_);
-    if (!s && keeps_shape(n))
+    if (!s && keeps_shape(n.operator_name))
       for (const auto& in : n.inputs)
         if (const auto v = values_.find(in); v != values_.end() && v->second.is == value::kind::layer) {
           s = net_.layers[static_cast<std::size_t>(v->second.index)].result;
@@ -411,24 +375,6 @@ class converter {
     return {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
   }
 
-  static bool quantised(const node& n) {
-    static constexpr const char* known[] = {"ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger",
-                                            "QLinearConv", "QLinearMatMul",    "QuantizeLinear"};
-    return std::ranges::any_of(known, [&](const char* k) { return n.operator_name == k; });
-  }
-
-  /// Operators that keep the shape of their first input, unsupported or refused.
-  static bool keeps_shape(const node& n) {
-    // clang-format off
-    static constexpr const char* known[] = {
-        "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Celu", "Cos", "Cosh", "CumSum", "Elu", "Erf", "Exp",
-        "Floor", "Gelu", "GroupNormalization", "Hardmax", "InstanceNormalization", "LayerNormalization", "Log", "LogSoftmax",
-        "LpNormalization", "MeanVarianceNormalization", "Mish", "Neg", "PRelu", "RMSNormalization", "Reciprocal", "Round",
-        "Selu", "Shrink", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "ThresholdedRelu"};
-    // clang-format on
-    return std::ranges::any_of(known, [&](const char* k) { return n.operator_name == k; });
-  }
-
   void make_output(const std::string& name) {
     const auto v = values_.find(name);
     const auto tell = [&](std::string reason) {
@@ -437,9 +383,12 @@ class converter {
     if (v == values_.end()) return tell("no node produces it");
     switch (v->second.is) {
       case value::kind::layer: {
+        const auto type = v->second.holds.type;
+        if (number_of(type) == dice::tensor::number::float32 && !is_real(type))
+          return tell("it holds " + onnx2hpp::name_of(type) + "; outputs can be FLOAT, INT64, INT32, UINT8 or BOOL");
         if (!keeps_declared_shape(name, v->second.index)) return;
         const shape s = net_.layers[static_cast<std::size_t>(v->second.index)].result;
-        net_.layers.push_back({output_operation(number_of(v->second.holds.type)), {v->second.index}, {}, name, s});
+        net_.layers.push_back({output_operation(number_of(type)), {v->second.index}, {}, name, s});
         break;
       }
       case value::kind::constant:
@@ -469,6 +418,7 @@ class converter {
   const conversion& settings_;
   const messages& out_;
   std::vector<problem> problems_;
+  std::shared_ptr<inliner> inliner_;
   std::vector<node> nodes_;
   std::vector<std::string> outputs_;
   std::vector<std::size_t> order_;  ///< of the nodes that the outputs need
@@ -480,6 +430,10 @@ class converter {
   static constexpr std::size_t max_folded_bytes = std::size_t{1} << 32;
   std::size_t folded_bytes_ = 0;
   double operations_ = 0;  ///< of reference kernels, for constants
+  static constexpr std::size_t max_inner_nodes = 20'000;
+  std::map<const node*, std::list<node>> inner_;  ///< the nodes that take a node's place
+  const node* current_ = nullptr;                 ///< the node that is being converted
+  std::size_t inner_nodes_ = 0;
   network net_;
 };
 

@@ -1,5 +1,7 @@
 #include "graph/input_shapes.hpp"
 
+#include "graph/node_context.hpp"
+
 #include "dice/text/foreign.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +51,7 @@ class resolver {
       if (!left_out_.contains(v.name) && !fixed(v)) close_batch(v);
     for (const auto& v : model_.inputs) {
       if (left_out_.contains(v.name)) continue;
-      if (!v.tensor || !is_real(v.type)) {
+      if (!v.tensor || (!is_real(v.type) && !integers_of(v.type))) {
         tell(v, v.tensor ? "its elements are " + name_of(v.type) + "; frames are float32" : "it is not a tensor",
              "export the model with float32 inputs");
         problems_.back().avoidable = true;

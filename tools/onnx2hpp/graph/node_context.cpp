@@ -26,6 +26,35 @@ void check_size(const shape& s) {
 
 }  // namespace
 
+std::optional<numbers> integers_of(element type) {
+  const auto of = [type]<class T>(T) {
+    return numbers{type, static_cast<double>(std::numeric_limits<T>::min()),
+                   static_cast<double>(std::numeric_limits<T>::max())};
+  };
+  switch (type) {
+    case element::int8:
+      return of(std::int8_t());
+    case element::uint8:
+      return of(std::uint8_t());
+    case element::int16:
+      return of(std::int16_t());
+    case element::uint16:
+      return of(std::uint16_t());
+    case element::int32:
+      return of(std::int32_t());
+    case element::uint32:
+      return of(std::uint32_t());
+    case element::int64:
+      return of(std::int64_t());
+    case element::uint64:
+      return of(std::uint64_t());
+    case element::boolean:
+      return of(bool());
+    default:
+      return {};
+  }
+}
+
 bool node_context::given(int k) const { return k < inputs() && !node_.inputs[static_cast<std::size_t>(k)].empty(); }
 
 const value& node_context::at(int k) const {
@@ -107,6 +136,7 @@ int node_context::moved(const value& v) {
     require(before.type == holds_.type, "its inputs hold different types");
     holds_.least = std::min(before.least, holds_.least), holds_.most = std::max(before.most, holds_.most);
     holds_.rounded = holds_.rounded && before.rounded;
+    holds_.or_nan = holds_.or_nan || before.or_nan;
   }
   return v.index;
 }
@@ -170,6 +200,12 @@ std::vector<std::int64_t> node_context::integers(const char* name, std::vector<s
 std::vector<double> node_context::reals(const char* name) {
   const auto* a = typed(find(name), attribute::kind::reals, name);
   return a ? std::vector<double>(a->floats.begin(), a->floats.end()) : std::vector<double>();
+}
+
+const subgraph& node_context::graph(const char* name) {
+  const auto* a = typed(find(name), attribute::kind::graph, name);
+  if (!a) refuse(fmt::format("it has no attribute {}", name));
+  return *a->g;
 }
 
 void node_context::ignore(std::initializer_list<const char*> names) {

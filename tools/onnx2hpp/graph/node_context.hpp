@@ -2,12 +2,14 @@
 #pragma once
 
 #include "diagnostics.hpp"
+#include "graph/inner_graphs.hpp"
 #include "graph/network.hpp"
 #include "graph/registry.hpp"
 #include "read/model.hpp"
 
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,7 +21,10 @@ struct numbers {
   element type = element::float32;
   double least = 0, most = 0;  ///< of integers: what they may be
   bool rounded = true;         ///< of integers: the layer has integers; else reals that become integers in an output
+  bool or_nan = false;         ///< of bools: the layer may have NaN, which stands for false
 };
+/// What a tensor of an integer type, or BOOL, may hold; nothing for other types.
+std::optional<numbers> integers_of(element type);
 
 /// What a name of the model stands for.
 struct value {
@@ -44,8 +49,9 @@ struct unknown_input {};
 /// One node being converted. Inputs are counted from 0; an input may be left out ("" or too few).
 class node_context {
  public:
-  node_context(const node& n, network& net, const std::map<std::string, value>& values, bool fold)
-      : node_(n), net_(net), values_(values), fold_(fold) {}
+  node_context(const node& n, network& net, const std::map<std::string, value>& values, bool fold,
+               inner_graphs* graphs = nullptr)
+      : node_(n), net_(net), values_(values), fold_(fold), graphs_(graphs) {}
 
   [[noreturn]] static void refuse(std::string reason, std::string remedy = "") {
     throw refusal{std::move(reason), std::move(remedy)};
@@ -96,6 +102,10 @@ class node_context {
   std::vector<std::int64_t> integers(const char* attribute, std::vector<std::int64_t> otherwise = {});
   std::vector<double> reals(const char* attribute);
   const attribute* find(const char* name);
+  /// A graph inside the node; refuses the node if there is none.
+  const subgraph& graph(const char* attribute);
+  /// Converts such graphs.
+  inner_graphs& graphs() { return *graphs_; }
   /// Says that input k has no influence here.
   void ignore_input(int k) { used_.insert(k); }
   /// Says that `names` have no influence here.
@@ -134,6 +144,7 @@ class node_context {
   network& net_;
   const std::map<std::string, value>& values_;
   bool fold_;
+  inner_graphs* graphs_;        ///< null where the node is none of the model
   std::set<std::string> read_;  ///< attributes
   mutable std::set<int> used_;  ///< inputs
   std::map<std::string, value> results_;

@@ -42,4 +42,9 @@ shape_folder::shape_folder(const char* name, handler run, opsets exists, const c
   o.fold = run, o.folds_shapes = true;
 }
 
+graph_importer::graph_importer(const char* name, handler run, opsets exists, const char* attributes, const char* notes) {
+  auto& o = declare(name, exists, attributes, notes);
+  o.import = o.fold = run, o.folds_shapes = true;
+}
+
 }  // namespace onnx2hpp

@@ -33,6 +33,10 @@ struct known_operator {
 std::map<std::string, known_operator>& operators();
 /// ONNX's other standard operators, with the reason why they are not read.
 const std::map<std::string, std::string>& unread_operators();
+/// Whether the operator computes with quantised numbers.
+bool is_quantised(const std::string& name);
+/// Whether it keeps the shape of its first input; of operators that are not read, or refused.
+bool keeps_shape(const std::string& name);
 
 /// The operator exists in the opsets `exists` and has these `attributes`, separated by blanks: "axes<13" until opset 13,
 /// "axes>=13" from then on. `run` can read no others.
@@ -47,6 +51,11 @@ struct folder {
 /// Of an operator whose result depends on its inputs' shapes only.
 struct shape_folder {
   shape_folder(const char* name, handler run, opsets exists, const char* attributes, const char* notes = "");
+};
+
+/// Of an operator with graphs inside its nodes, whether its inputs are constants or not.
+struct graph_importer {
+  graph_importer(const char* name, handler run, opsets exists, const char* attributes, const char* notes);
 };
 
 }  // namespace onnx2hpp

@@ -1,5 +1,6 @@
 #include "graph/registry.hpp"
 
+#include <set>
 #include <sstream>
 
 namespace onnx2hpp {
@@ -10,17 +11,14 @@ constexpr struct {
   const char* why;
   const char* names;
 } groups[] = {
-    {"control flow", "If Loop Scan SequenceMap"},
     {"the shape of the result depends on the data", "Compress NonMaxSuppression NonZero Unique"},
     {"elements are moved to or from places computed at run time",
      "GatherElements MaxUnpool OneHot ReverseSequence Scatter ScatterElements TensorScatter TopK"},
     {"recurrence, or a state kept from frame to frame", "CausalConvWithState GRU LSTM LinearAttention RNN"},
-    {"quantised numbers",
-     "ConvInteger DequantizeLinear DynamicQuantizeLinear MatMulInteger QLinearConv QLinearMatMul QuantizeLinear"},
+    {"quantised numbers", "ConvInteger DynamicQuantizeLinear MatMulInteger QLinearConv QLinearMatMul"},
     {"bits of integers", "BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor"},
     {"random numbers", "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"},
-    {"sequences and optional values",
-     "Optional OptionalGetElement OptionalHasElement SequenceEmpty SequenceErase SequenceInsert"},
+    {"optional values", "Optional OptionalGetElement OptionalHasElement"},
     {"text", "RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer"},
     {"training", "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"},
     {"spectra of signals", "BlackmanWindow DFT HammingWindow HannWindow MelWeightMatrix STFT"},
@@ -42,6 +40,23 @@ const std::map<std::string, std::string>& unread_operators() {
     return out;
   }();
   return table;
+}
+
+bool is_quantised(const std::string& name) {
+  static const std::set<std::string> known{"ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger",
+                                           "QLinearConv", "QLinearMatMul",    "QuantizeLinear"};
+  return known.contains(name);
+}
+
+bool keeps_shape(const std::string& name) {
+  // clang-format off
+  static const std::set<std::string> known{
+      "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Celu", "Cos", "Cosh", "CumSum", "Elu", "Erf", "Exp",
+      "Floor", "Gelu", "GroupNormalization", "Hardmax", "InstanceNormalization", "LayerNormalization", "Log", "LogSoftmax",
+      "LpNormalization", "MeanVarianceNormalization", "Mish", "Neg", "PRelu", "RMSNormalization", "Reciprocal", "Round",
+      "Selu", "Shrink", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "ThresholdedRelu"};
+  // clang-format on
+  return known.contains(name);
 }
 
 }  // namespace onnx2hpp

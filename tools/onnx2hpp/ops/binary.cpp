@@ -5,6 +5,7 @@
 #include "graph/pattern.hpp"
 #include "ops/functions.hpp"
 #include "ops/layers.hpp"
+#include "ops/logic.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -99,6 +100,7 @@ bool replaces_nan(node_context& n) {
 /// taken.
 void import_where(node_context& n) {
   if (replaces_nan(n)) return;
+  if (!n.is_constant(0)) return import_where_by_mask(n);
   const constant& condition = n.data(0, "condition");
   if (n.is_constant(1)) return n.result(replace(n, n.activation(2), replacement(condition, true, n.data(1, "operand"))));
   if (n.is_constant(2)) return n.result(replace(n, n.activation(1), replacement(condition, false, n.data(2, "operand"))));
@@ -127,17 +129,18 @@ void import_trilu(node_context& n) {
   n.result(replace(n, x, make_constant(element::float32, {rows, columns}, std::span<const double>(mask))));
 }
 
-const importer known_binary[] = {
-    {"Add", import_binary<ops::add>, 1, ""},
-    {"Div", import_binary<ops::div>, 1, ""},
-    {"Max", import_variadic<ops::max>, 1, ""},
-    {"Min", import_variadic<ops::min>, 1, ""},
-    {"Mul", import_binary<ops::mul>, 1, ""},
-    {"PRelu", import_p_relu, 1, "", "becomes LeakyRelu if the slope is one constant number"},
-    {"Sub", import_binary<ops::sub>, 1, ""},
-    {"Trilu", import_trilu, 14, "upper", "k constant; becomes Where"},
-    {"Where", import_where, 9, "",
-     "condition constant; between two activations, becomes two Where and an Add; also Where(IsNaN(x), constant, x)"}};
+const importer known_binary[] = {{"Add", import_binary<ops::add>, 1, ""},
+                                 {"Div", import_binary<ops::div>, 1, ""},
+                                 {"Max", import_variadic<ops::max>, 1, ""},
+                                 {"Min", import_variadic<ops::min>, 1, ""},
+                                 {"Mul", import_binary<ops::mul>, 1, ""},
+                                 {"PRelu", import_p_relu, 1, "", "becomes LeakyRelu if the slope is one constant number"},
+                                 {"Sub", import_binary<ops::sub>, 1, ""},
+                                 {"Trilu", import_trilu, 14, "upper", "k constant; becomes Where"},
+                                 {"Where", import_where, 9, "",
+                                  "becomes Where of an operand and NaN or numbers, and, between two activations, Add; of a "
+                                  "condition computed at run time, "
+                                  "also Sub, Div and Mul"}};
 
 }  // namespace
 }  // namespace onnx2hpp

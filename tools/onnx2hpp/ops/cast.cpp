@@ -2,27 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <limits>
-#include <optional>
-
 namespace onnx2hpp {
 
 using kind = dice::graph::activation::kind;
 
 namespace {
-
-/// What type `to` holds; nothing if no output can have it.
-std::optional<numbers> integers_of(element to) {
-  const auto of = [to]<class T>(T) {
-    return numbers{to, static_cast<double>(std::numeric_limits<T>::min()),
-                   static_cast<double>(std::numeric_limits<T>::max())};
-  };
-  if (to == element::int64) return of(std::int64_t());
-  if (to == element::int32) return of(std::int32_t());
-  if (to == element::uint8) return of(std::uint8_t());
-  return {};
-}
 
 /// x, which stands for integers, within the limits of their type, if it may lie beyond them. NaN passes, and so do numbers
 /// that int64 does not hold.
@@ -40,20 +24,33 @@ int whole_numbers(node_context& n, int x, const numbers& is) {
   return multiply_layers(n, sign, function_layer(n, function_layer(n, x, {kind::abs}), {kind::floor}));
 }
 
+/// Whether each element of x is not 0; NaN is not.
+int true_or_false(node_context& n, int x, const numbers& is) {
+  if (is.type == element::float32) x = replace_nan(n, x, 1);
+  else if (!is.rounded) x = whole_numbers(n, x, is);
+  x = function_layer(n, x, {kind::sign});
+  return is.type != element::float32 && is.least >= 0 ? x : function_layer(n, x, {kind::abs});
+}
+
 /// Activations are float32, whatever real type the model has: casting one to another does nothing. Reals become integers
 /// where they leave the network, which saturates, or become reals again.
 void cast_activation(node_context& n, element to) {
   int x = n.moved(0);
   const auto from = n.holds();
   const auto whole = integers_of(to);
-  if (whole && from.type == element::float32) {
+  if (to == element::boolean && from.type != element::boolean) {
+    x = true_or_false(n, x, from);
+    n.holds(*whole);
+  } else if (whole && from.type == element::float32) {
     n.holds({.type = to, .least = whole->least, .most = whole->most, .rounded = false});
   } else if (whole) {
     if (from.least < whole->least || from.most > whole->most)
       n.refuse(fmt::format("its input holds {}, which may not fit into {}", name_of(from.type), name_of(to)),
                "export the model with a Cast to " + name_of(from.type));
     if (to != from.type) x = within_limits(n, x, from);
-    n.holds({.type = to, .least = from.least, .most = from.most, .rounded = from.rounded});
+    numbers holds = from;
+    holds.type = to;
+    n.holds(holds);
   } else {
     if (!is_real(to)) n.refuse("it turns an activation into " + name_of(to) + "; dice computes in float32");
     if (!from.rounded) x = whole_numbers(n, x, from);
@@ -64,7 +61,7 @@ void cast_activation(node_context& n, element to) {
 
 void cast_constant(node_context& n, element to) {
   const constant& c = n.data(0, "input");
-  if (size_of(to) == 0) n.refuse("casting to " + name_of(to) + " is not supported");
+  if (size_of(to) == 0 || packed_bits(to)) n.refuse("casting to " + name_of(to) + " is not supported");
   if (is_half(to)) to = element::float32;
   if (to == c.type) return n.result(c);
   // Integers stay exact; those of uint64 may be too large for int64. A real becomes true unless it is 0: 0.5 is true.
@@ -91,9 +88,9 @@ void cast_like(node_context& n) {
 }
 
 const importer known_cast[] = {{"Cast", import_cast, 1, "round_mode>=24 saturate>=19 to",
-                                "activations: to a real type, which does nothing to reals, and to int64, int32 and uint8"},
+                                "activations: to a real type, which does nothing to reals, to integers and to bool"},
                                {"CastLike", cast_like, 15, "round_mode>=24 saturate>=19",
-                                "activations: to a real type, which does nothing to reals, and to int64, int32 and uint8"}};
+                                "activations: to a real type, which does nothing to reals, to integers and to bool"}};
 const folder folds_cast[] = {{"Cast", fold_cast}, {"CastLike", cast_like}};
 
 }  // namespace

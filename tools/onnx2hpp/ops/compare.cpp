@@ -37,13 +37,13 @@ template <int A, bool Not> void import_larger(node_context& n) {
   const int sign = sign_of_difference(n, A, 1 - A, Not);
   int result = add_with_constant<ops::max>(n, sign, which_constant::second, number(0));
   if (Not) result = add_with_constant<ops::sub>(n, result, which_constant::first, number(1));
-  n.holds({.type = element::boolean, .most = 1});
+  n.holds({.type = element::boolean, .most = 1, .or_nan = true});
   n.result(result);
 }
 
 void import_equal(node_context& n) {
   const int differs = function_layer(n, sign_of_difference(n, 0, 1, true), {kind::abs});
-  n.holds({.type = element::boolean, .most = 1});
+  n.holds({.type = element::boolean, .most = 1, .or_nan = true});
   n.result(add_with_constant<ops::sub>(n, differs, which_constant::first, number(1)));
 }
 

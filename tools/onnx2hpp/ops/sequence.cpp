@@ -1,5 +1,5 @@
-// Sequences of tensors, which PyTorch's dynamo exporter writes for a Split if it does not optimise: they exist only during
-// the conversion.
+// Sequences of tensors, which PyTorch's dynamo exporter writes for a Split if it does not optimise, and TorchScript for
+// lists, to which a Loop appends: they exist only during the conversion.
 #include "ops/layers.hpp"
 
 #include <algorithm>
@@ -61,13 +61,47 @@ void import_sequence_construct(node_context& n) {
   n.result(std::move(out));
 }
 
+/// Input k, a position of a sequence of `size` tensors, counted from the end if negative; `otherwise` if it is left out.
+std::size_t position_of(node_context& n, int k, std::size_t size, std::size_t otherwise) {
+  if (!n.given(k)) return otherwise;
+  const auto position = n.integers(k, "position");
+  n.require(position.size() == 1, "its position is not one number");
+  const auto all = static_cast<std::int64_t>(size);
+  n.require(position[0] >= -all && position[0] < all, "its position is not in the sequence");
+  return static_cast<std::size_t>(position[0] < 0 ? position[0] + all : position[0]);
+}
+
 void import_sequence_at(node_context& n) {
   const auto& items = n.sequence(0);
-  const auto position = n.integers(1, "position");
-  n.require(position.size() == 1, "its position is not one number");
-  const auto size = static_cast<std::int64_t>(items.size());
-  n.require(position[0] >= -size && position[0] < size, "its position is not in the sequence");
-  n.result(items[static_cast<std::size_t>(position[0] < 0 ? position[0] + size : position[0])]);
+  n.require(n.given(1), "its position is left out");
+  n.result(items[position_of(n, 1, items.size(), 0)]);
+}
+
+void fold_sequence_empty(node_context& n) {
+  n.ignore({"dtype"});
+  n.result(value{.is = value::kind::sequence});
+}
+
+/// The new tensor comes before the one at the position, or last.
+void import_sequence_insert(node_context& n) {
+  value out{.is = value::kind::sequence, .items = n.sequence(0)};
+  const value& item = n.any(1);
+  n.require(item.is != value::kind::sequence, "it makes a sequence of sequences");
+  n.require(out.items.size() < longest_sequence, "its sequence has more than 256 tensors");
+  const auto behind = n.given(2) && n.integers(2, "position") == std::vector{static_cast<std::int64_t>(out.items.size())};
+  if (behind) out.items.push_back(item);
+  else
+    out.items.insert(out.items.begin() + static_cast<std::ptrdiff_t>(position_of(n, 2, out.items.size(), out.items.size())),
+                     item);
+  n.result(std::move(out));
+}
+
+void import_sequence_erase(node_context& n) {
+  value out{.is = value::kind::sequence, .items = n.sequence(0)};
+  n.require(!out.items.empty(), "its sequence is empty");
+  out.items.erase(out.items.begin() +
+                  static_cast<std::ptrdiff_t>(position_of(n, 1, out.items.size(), out.items.size() - 1)));
+  n.result(std::move(out));
 }
 
 void import_sequence_length(node_context& n) {
@@ -101,8 +135,12 @@ const importer known_sequence[] = {
     {"ConcatFromSequence", import_concat_from_sequence, 11, "axis new_axis", "becomes Concat or Reshape"},
     {"SequenceAt", import_sequence_at, 11, "", "position constant"},
     {"SequenceConstruct", import_sequence_construct, 11, "", while_converting},
+    {"SequenceErase", import_sequence_erase, 11, "", "position constant"},
+    {"SequenceInsert", import_sequence_insert, 11, "", "position constant; at most 256 tensors"},
     {"SequenceLength", import_sequence_length, 11, ""},
     {"SplitToSequence", import_split_to_sequence, 11, "axis keepdims", "split constant; becomes Slice, Reshape"}};
+
+const folder folds_sequence_empty("SequenceEmpty", fold_sequence_empty, 11, "dtype", while_converting);
 
 }  // namespace
 }  // namespace onnx2hpp

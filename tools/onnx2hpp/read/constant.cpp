@@ -66,6 +66,8 @@ template <class Visitor> auto visit(element type, Visitor visitor) {
     case element::bfloat16:
       return visitor(brain{});
     case element::int8:
+    case element::int4:
+    case element::int2:
       return visitor(std::int8_t{});
     case element::int16:
       return visitor(std::int16_t{});
@@ -152,6 +154,10 @@ std::size_t size_of(element type) {
     case element::int8:
     case element::uint8:
     case element::boolean:
+    case element::int4:
+    case element::uint4:
+    case element::int2:
+    case element::uint2:
       return 1;
     case element::int16:
     case element::uint16:
@@ -169,6 +175,10 @@ std::size_t size_of(element type) {
     default:
       return 0;
   }
+}
+
+int packed_bits(element type) {
+  return type == element::int4 || type == element::uint4 ? 4 : type == element::int2 || type == element::uint2 ? 2 : 0;
 }
 
 bool is_real(element type) {
@@ -245,6 +255,17 @@ constant make_constant(element type, std::vector<std::int64_t> dims, std::span<c
 constant make_constant(element type, std::vector<std::int64_t> dims, std::vector<std::byte> bytes) {
   const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   return {type, std::move(dims), *owner, owner};
+}
+
+constant unpacked(element type, std::vector<std::int64_t> dims, std::span<const std::byte> packed) {
+  const auto width = static_cast<std::size_t>(packed_bits(type)), each = 8 / width;
+  const unsigned all = (1u << width) - 1, sign = type == element::int4 || type == element::int2 ? 1u << (width - 1) : 0;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(element_count(dims)));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const unsigned bits = std::to_integer<unsigned>(packed[i / each]) >> i % each * width & all;
+    bytes[i] = static_cast<std::byte>((bits ^ sign) - sign);
+  }
+  return make_constant(type, std::move(dims), std::move(bytes));
 }
 
 }  // namespace onnx2hpp

@@ -26,10 +26,16 @@ enum class element : std::int32_t {
   uint32 = 12,
   uint64 = 13,
   bfloat16 = 16,
+  uint4 = 21,
+  int4 = 22,
+  uint2 = 25,
+  int2 = 26,
 };
 
-/// Bytes of one element; 0 for a type that this tool does not handle.
+/// Bytes of one element in memory; 0 for a type that this tool does not handle.
 std::size_t size_of(element type);
+/// Bits of one element of the types of which several share a byte in a file; 0 for all others.
+int packed_bits(element type);
 bool is_real(element type);
 /// float16 and bfloat16.
 bool is_half(element type);
@@ -69,5 +75,7 @@ constant make_constant(element type, std::vector<std::int64_t> dims, std::span<c
 constant make_constant(element type, std::vector<std::int64_t> dims, std::span<const std::int64_t> values);
 /// The same from the elements' bytes.
 constant make_constant(element type, std::vector<std::int64_t> dims, std::vector<std::byte> bytes);
+/// The same of a type with packed_bits from bytes as in files: the first element has the lowest bits.
+constant unpacked(element type, std::vector<std::int64_t> dims, std::span<const std::byte> packed);
 
 }  // namespace onnx2hpp

@@ -50,6 +50,12 @@ constant fill(element type, std::vector<std::int64_t> dims, std::size_t n, const
   return make_constant(type, std::move(dims), std::move(bytes));
 }
 
+/// Bytes of `n` elements in a file.
+std::size_t packed_bytes(element type, std::size_t n) {
+  const auto bits = static_cast<std::size_t>(packed_bits(type));
+  return bits ? (n * bits + 7) / 8 : n * size_of(type);
+}
+
 /// `described` with the elements that the message lists one by one.
 constant typed(const onnx::TensorProto& t, constant described) {
   const auto type = described.type;
@@ -73,6 +79,13 @@ constant typed(const onnx::TensorProto& t, constant described) {
     case element::float16:
     case element::bfloat16:
       return fill<std::uint16_t>(type, std::move(dims), n, t.int32_data());
+    case element::int4:
+    case element::uint4:
+    case element::int2:
+    case element::uint2: {
+      const auto packed = fill<std::uint8_t>(type, {}, packed_bytes(type, n), t.int32_data());
+      return unpacked(type, std::move(dims), packed.bytes);
+    }
     default:
       return fill<std::uint8_t>(type, std::move(dims), n, t.int32_data());
   }
@@ -83,13 +96,12 @@ constant described(const onnx::TensorProto& t, std::uint64_t& bytes) {
   constant out;
   out.type = static_cast<element>(t.data_type());
   out.dims = {t.dims().begin(), t.dims().end()};
-  const auto width = size_of(out.type);
-  if (width == 0) throw unsupported_tensor("its element type " + name_of(out.type) + " is not supported");
+  if (size_of(out.type) == 0) throw unsupported_tensor("its element type " + name_of(out.type) + " is not supported");
   if (t.has_segment()) throw unsupported_tensor("it is stored in segments, which ONNX no longer supports");
   if (out.dims.size() > max_axes) throw unsupported_tensor(fmt::format("it has {} axes", out.dims.size()));
   const auto n = element_count(out.dims);
   if (n < 0) throw file_error("its shape is impossible");
-  bytes = static_cast<std::uint64_t>(n) * width;
+  bytes = packed_bytes(out.type, static_cast<std::size_t>(n));
   return out;
 }
 
@@ -181,13 +193,13 @@ class loader {
 
   template <class Function> void read_defaults(const Function& f, function& out) {
     if constexpr (requires { f.attribute_proto(); }) {
-      for (const auto& a : f.attribute_proto()) out.defaults[a.name()] = read(a);
+      for (const auto& a : f.attribute_proto()) out.defaults[a.name()] = read(a, out_.opsets);
     } else {
       unknown_field(f, 11, [&](const std::string& bytes) {
         onnx::AttributeProto a;
         if (!a.ParseFromString(bytes))
           throw file_error("it is not an ONNX model, or it is damaged (a function's attribute)");
-        out.defaults[a.name()] = read(a);
+        out.defaults[a.name()] = read(a, out_.opsets);
       });
     }
   }
@@ -201,7 +213,7 @@ class loader {
     out.inputs = strings_of(n.input());
     out.outputs = strings_of(n.output());
     for (const auto& a : n.attribute()) {
-      out.attributes[a.name()] = read(a);
+      out.attributes[a.name()] = read(a, opsets);
       if (a.has_g()) add_captured(a.g(), out.captured);
     }
     const auto version = opsets.find(out.domain);
@@ -209,7 +221,7 @@ class loader {
     return out;
   }
 
-  attribute read(const onnx::AttributeProto& a) {
+  attribute read(const onnx::AttributeProto& a, const opset_versions& opsets) {
     using kind = attribute::kind;
     attribute out;
     out.refers_to = a.ref_attr_name();
@@ -244,11 +256,15 @@ class loader {
       case onnx::AttributeProto::SPARSE_TENSOR:
         out.type = kind::tensor;
         break;
+      case onnx::AttributeProto::GRAPH:
+        out.type = kind::graph;
+        break;
       case onnx::AttributeProto::UNDEFINED:  // exporters of IR versions 1 and 2 write no type
         out.type = a.has_f()          ? kind::real
                    : a.has_i()        ? kind::integer
                    : a.has_s()        ? kind::text
                    : a.has_t()        ? kind::tensor
+                   : a.has_g()        ? kind::graph
                    : a.ints_size()    ? kind::integers
                    : a.floats_size()  ? kind::reals
                    : a.strings_size() ? kind::texts
@@ -258,6 +274,17 @@ class loader {
         out.type = kind::other;
     }
     if (out.type == kind::tensor) out.t = a.has_sparse_tensor() ? read(a.sparse_tensor()) : read(a.t());
+    if (out.type == kind::graph) out.g = inner(a.g(), opsets);
+    return out;
+  }
+
+  std::shared_ptr<const subgraph> inner(const onnx::GraphProto& g, const opset_versions& opsets) {
+    const auto out = std::make_shared<subgraph>();
+    for (const auto& t : g.initializer()) out->initializers[t.name()] = read(t);
+    for (const auto& t : g.sparse_initializer()) out->initializers[t.values().name()] = read(t);
+    for (const auto& v : g.input()) out->inputs.push_back(v.name());
+    for (const auto& v : g.output()) out->outputs.push_back(v.name());
+    for (const auto& n : g.node()) out->nodes.push_back(read(n, opsets));
     return out;
   }
 
@@ -311,7 +338,7 @@ class loader {
     } else {
       return typed(t, std::move(out));
     }
-    return out;
+    return packed_bits(out.type) ? unpacked(out.type, std::move(out.dims), out.bytes) : out;
   }
 
   void external(const onnx::TensorProto& t, std::uint64_t size, constant& out) {
@@ -409,6 +436,7 @@ constant load_tensor(const std::filesystem::path& path) {
     if (!t.has_raw_data()) return typed(t, std::move(out));
     require_bytes(t.raw_data().size(), needed);
     const auto bytes = std::as_bytes(std::span(t.raw_data()));
+    if (packed_bits(out.type)) return unpacked(out.type, std::move(out.dims), bytes);
     return make_constant(out.type, std::move(out.dims), std::vector(bytes.begin(), bytes.end()));
   } catch (const file_error& e) {
     fail(e.what());

@@ -21,8 +21,10 @@ struct stored_tensor {
   std::string file{};    ///< the file that is to blame, unless it is the model
 };
 
+struct subgraph;
+
 struct attribute {
-  enum class kind { none, real, integer, text, reals, integers, texts, tensor, other };
+  enum class kind { none, real, integer, text, reals, integers, texts, tensor, graph, other };
   kind type = kind::none;
   float f = 0;
   std::int64_t i = 0;
@@ -31,6 +33,7 @@ struct attribute {
   std::vector<std::int64_t> ints;
   std::vector<std::string> strings;
   stored_tensor t;
+  std::shared_ptr<const subgraph> g;
   std::string refers_to;  ///< in a function: the attribute of the call whose value it has
 };
 
@@ -42,6 +45,13 @@ struct node {
   std::vector<std::string> captured{};  ///< what its subgraphs (If, Loop, Scan) read of the graph around them
   std::map<std::string, attribute> attributes;
   std::int64_t opset = 0;  ///< version of its domain; 0: none is imported
+};
+
+/// A graph inside a node: a branch of If, or the body of Loop or Scan. It may read values of the graphs around it.
+struct subgraph {
+  std::vector<std::string> inputs, outputs;
+  std::vector<node> nodes;
+  std::map<std::string, stored_tensor> initializers;
 };
 
 /// A model-local function: nodes that stand for one operator.

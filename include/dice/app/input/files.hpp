@@ -35,9 +35,11 @@ namespace dice::app {
 /// kept for repeated frames.
 class input_files {
  public:
-  /// For frames of shape `one` of graph input `what` ("input 'image'"), pictures as `o` says.
-  input_files(const dice::tensor::shape& one, std::string what, const options& o)
+  /// For frames of shape `one` of graph input `what` ("input 'image'"), pictures as `o` says; .npy files have float32 or the
+  /// type `as`.
+  input_files(const dice::tensor::shape& one, std::string what, const options& o, dice::tensor::number as = {})
       : one_(one),
+        type_(as),
         what_(std::move(what)),
         options_(o),
         check_(o),
@@ -143,7 +145,7 @@ class input_files {
       if (!beginning.empty() && !is_npy(beginning))
         throw files::error("'" + path + "' is neither a .npy file nor a JPEG or PNG picture; write frames with numpy.save");
     }
-    const auto all = mapped_.emplace_back(path, one_, what_).numbers();
+    const auto all = mapped_.emplace_back(path, one_, what_, type_).numbers();
     for (std::size_t at = 0; at < all.size(); at += static_cast<std::size_t>(elements_))
       samples_.push_back({all.data() + at, {}});
     // The first frames are looked at until one tells what they are, but a file is not read for that.
@@ -153,7 +155,7 @@ class input_files {
   }
   void add_picture(const std::string& path) {
 #ifdef DICE_WITH_PICTURES
-    if (!form_) form_ = form_of(one_, what_, options_);
+    if (!form_) form_ = form_of(one_, what_, options_, type_);
     check_picture(path, *form_);
     samples_.push_back({nullptr, path});
 #else
@@ -167,6 +169,7 @@ class input_files {
   static constexpr std::size_t most_looked_at = 100;  ///< frames of a file
 
   const dice::tensor::shape one_;
+  const dice::tensor::number type_;
   const std::string what_;
   [[maybe_unused]] const options& options_;  ///< for pictures
   const std::int64_t per_frame_, elements_;  ///< samples of a frame, and numbers of a sample

@@ -6,6 +6,7 @@
 #include "dice/runtime/tensor.hpp"
 #include "dice/tensor/shape.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,25 +15,25 @@
 namespace dice::app {
 
 /// A picture as float32 numbers: (channels, height, width), or (height, width, channels) where channels come last. A sample
-/// from 0 to 1 becomes (sample - mean) / deviation of its channel.
+/// from 0 to 1 becomes (sample - mean) / deviation of its channel, or a whole number from 0 to 255.
 struct picture_form {
   int channels = 0, height = 0, width = 0;
   bool channels_last = false;
   resize_mode resize = resize_mode::crop;
-  std::vector<float> mean{}, deviation{};  ///< one number a channel
+  std::vector<float> mean{}, deviation{};  ///< one number a channel; none: bytes, from 0 to 255
 
   std::int64_t elements() const { return std::int64_t{channels} * height * width; }
   /// Where the sample of pixel (y, x) in channel c lies.
   std::int64_t index(int c, int y, int x) const {
     return channels_last ? (std::int64_t{y} * width + x) * channels + c : (std::int64_t{c} * height + y) * width + x;
   }
-  /// Applies mean and deviation to the samples of a picture at `to`.
+  /// Applies mean and deviation to the samples of a picture at `to`, or makes them bytes.
   void normalize(float* to) const {
     for (int c = 0; c < channels; ++c)
       for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {
           auto& sample = to[index(c, y, x)];
-          sample = (sample - mean[c]) / deviation[c];
+          sample = mean.empty() ? std::nearbyint(255 * sample) : (sample - mean[c]) / deviation[c];
         }
   }
 };
@@ -43,11 +44,14 @@ inline bool asks_for_form(const options& o) {
 }
 
 /// The form for graph input `what` of shape `one`, N×C×H×W or C×H×W (N×H×W×C or H×W×C with --layout nhwc), C 1 or 3. Mean
-/// and deviation are as --mean and --std say, or else ImageNet's for 3 channels, and 0 and 1 for 1. Throws files::error.
-[[gnu::cold]] inline picture_form form_of(const dice::tensor::shape& one, const std::string& what, const options& o) {
+/// and deviation are as --mean and --std say, or else ImageNet's for 3 channels, and 0 and 1 for 1; an input whose `type` is
+/// uint8 takes bytes then. Throws files::error.
+[[gnu::cold]] inline picture_form form_of(const dice::tensor::shape& one, const std::string& what, const options& o,
+                                          dice::tensor::number type = {}) {
   const std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
   const auto fail = [&](const std::string& is) {
-    throw files::error("pictures do not fit " + what + ", float32 " + runtime::shape_text(extents) + ": " + is);
+    throw files::error("pictures do not fit " + what + ", " + runtime::type_name(type) + " " + runtime::shape_text(extents) +
+                       ": " + is);
   };
   if (one.rank != 3 && one.rank != 4) fail("they need channels, height and width");
   picture_form f{.channels_last = o.channels_last, .resize = o.resize};
@@ -67,6 +71,7 @@ inline bool asks_for_form(const options& o) {
            : n == 3            ? three
                                : std::vector<float>{otherwise};
   };
+  if (type == dice::tensor::number::uint8 && o.mean.empty() && o.deviation.empty()) return f;
   f.mean = numbers(o.mean, {0.485f, 0.456f, 0.406f}, 0, "--mean");
   f.deviation = numbers(o.deviation, {0.229f, 0.224f, 0.225f}, 1, "--std");
   return f;

@@ -6,10 +6,11 @@
 
 namespace dice::ops {
 
-/// A graph input: where frames enter.
+/// A graph input: where frames enter, as float32. For the model they hold `number`, as files of frames may, too.
 struct input {
   static constexpr std::string_view onnx = "Input";
   tensor::shape extents{};
+  tensor::number number = tensor::number::float32;
 
   constexpr tensor::shape infer(graph::shapes) const { return extents; }
 };
