@@ -7,12 +7,14 @@
 #include "dice/kernels/cudnn/clip.hpp"
 #include "dice/kernels/cudnn/concat.hpp"
 #include "dice/kernels/cudnn/conv.hpp"
+#include "dice/kernels/cudnn/cum_sum.hpp"
 #include "dice/kernels/cudnn/depth_to_space.hpp"
 #include "dice/kernels/cudnn/dropout.hpp"
 #include "dice/kernels/cudnn/einsum.hpp"
 #include "dice/kernels/cudnn/elementwise.hpp"
 #include "dice/kernels/cudnn/elu.hpp"
 #include "dice/kernels/cudnn/flatten.hpp"
+#include "dice/kernels/cudnn/gather.hpp"
 #include "dice/kernels/cudnn/gemm.hpp"
 #include "dice/kernels/cudnn/global_average_pool.hpp"
 #include "dice/kernels/cudnn/half_precision.hpp"
@@ -47,6 +49,7 @@ template struct compiled<cudnn::backend, ops::batch_normalization>;
 template struct compiled<cudnn::backend, ops::clip>;
 template struct compiled<cudnn::backend, ops::concat>;
 template struct compiled<cudnn::backend, ops::conv>;
+template struct compiled<cudnn::backend, ops::cum_sum>;
 template struct compiled<cudnn::backend, ops::depth_to_space>;
 template struct compiled<cudnn::backend, ops::div>;
 template struct compiled<cudnn::backend, ops::dropout>;
@@ -54,6 +57,7 @@ template struct compiled<cudnn::backend, ops::einsum>;
 template struct compiled<cudnn::backend, ops::elementwise>;
 template struct compiled<cudnn::backend, ops::elu>;
 template struct compiled<cudnn::backend, ops::flatten>;
+template struct compiled<cudnn::backend, ops::gather>;
 template struct compiled<cudnn::backend, ops::gemm>;
 template struct compiled<cudnn::backend, ops::global_average_pool>;
 template struct compiled<cudnn::backend, ops::hard_sigmoid>;

@@ -6,12 +6,14 @@
 #include "dice/kernels/openmp/binary.hpp"
 #include "dice/kernels/openmp/clip.hpp"
 #include "dice/kernels/openmp/concat.hpp"
+#include "dice/kernels/openmp/cum_sum.hpp"
 #include "dice/kernels/openmp/depth_to_space.hpp"
 #include "dice/kernels/openmp/dropout.hpp"
 #include "dice/kernels/openmp/einsum.hpp"
 #include "dice/kernels/openmp/elementwise.hpp"
 #include "dice/kernels/openmp/elu.hpp"
 #include "dice/kernels/openmp/flatten.hpp"
+#include "dice/kernels/openmp/gather.hpp"
 #include "dice/kernels/openmp/gemm.hpp"
 #include "dice/kernels/openmp/global_average_pool.hpp"
 #include "dice/kernels/openmp/hard_sigmoid.hpp"
@@ -42,6 +44,7 @@ template struct compiled<openmp::backend, ops::average_pool>;
 template struct compiled<openmp::backend, ops::batch_normalization>;
 template struct compiled<openmp::backend, ops::clip>;
 template struct compiled<openmp::backend, ops::concat>;
+template struct compiled<openmp::backend, ops::cum_sum>;
 template struct compiled<openmp::backend, ops::depth_to_space>;
 template struct compiled<openmp::backend, ops::div>;
 template struct compiled<openmp::backend, ops::dropout>;
@@ -49,6 +52,7 @@ template struct compiled<openmp::backend, ops::einsum>;
 template struct compiled<openmp::backend, ops::elementwise>;
 template struct compiled<openmp::backend, ops::elu>;
 template struct compiled<openmp::backend, ops::flatten>;
+template struct compiled<openmp::backend, ops::gather>;
 template struct compiled<openmp::backend, ops::gemm>;
 template struct compiled<openmp::backend, ops::global_average_pool>;
 template struct compiled<openmp::backend, ops::hard_sigmoid>;

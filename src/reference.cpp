@@ -7,12 +7,14 @@
 #include "dice/kernels/reference/clip.hpp"
 #include "dice/kernels/reference/concat.hpp"
 #include "dice/kernels/reference/conv.hpp"
+#include "dice/kernels/reference/cum_sum.hpp"
 #include "dice/kernels/reference/depth_to_space.hpp"
 #include "dice/kernels/reference/dropout.hpp"
 #include "dice/kernels/reference/einsum.hpp"
 #include "dice/kernels/reference/elementwise.hpp"
 #include "dice/kernels/reference/elu.hpp"
 #include "dice/kernels/reference/flatten.hpp"
+#include "dice/kernels/reference/gather.hpp"
 #include "dice/kernels/reference/gemm.hpp"
 #include "dice/kernels/reference/global_average_pool.hpp"
 #include "dice/kernels/reference/hard_sigmoid.hpp"
@@ -45,6 +47,7 @@ template struct compiled<reference::backend, ops::batch_normalization>;
 template struct compiled<reference::backend, ops::clip>;
 template struct compiled<reference::backend, ops::concat>;
 template struct compiled<reference::backend, ops::conv>;
+template struct compiled<reference::backend, ops::cum_sum>;
 template struct compiled<reference::backend, ops::depth_to_space>;
 template struct compiled<reference::backend, ops::div>;
 template struct compiled<reference::backend, ops::dropout>;
@@ -52,6 +55,7 @@ template struct compiled<reference::backend, ops::einsum>;
 template struct compiled<reference::backend, ops::elementwise>;
 template struct compiled<reference::backend, ops::elu>;
 template struct compiled<reference::backend, ops::flatten>;
+template struct compiled<reference::backend, ops::gather>;
 template struct compiled<reference::backend, ops::gemm>;
 template struct compiled<reference::backend, ops::global_average_pool>;
 template struct compiled<reference::backend, ops::hard_sigmoid>;

@@ -152,7 +152,7 @@ TEST_F(kernels, pairs_with_broadcasting) {
 TEST_F(kernels, gather_pads_slices_transposes_and_enlarges) {
   const auto x = noise(3 * 5);
   const numbers dx(x);
-  for (const auto outside : {cudnn::beyond::value, cudnn::beyond::edge, cudnn::beyond::reflect}) {
+  for (const auto outside : {cudnn::beyond::value, cudnn::beyond::edge, cudnn::beyond::reflect, cudnn::beyond::wrap}) {
     const numbers dy(7 * 8);
     ASSERT_EQ(cudnn::start(
                   cudnn::gather{dy.at(), dx.at(), 56, 2, {7, 8}, {1, 1}, {-2, -1}, {1, 1}, {3, 5}, {5, 1}, outside, 9, {}},
@@ -160,6 +160,7 @@ TEST_F(kernels, gather_pads_slices_transposes_and_enlarges) {
               cudaSuccess);
     std::vector<float> expected;
     const auto place = [&](int q, int n) {
+      if (outside == cudnn::beyond::wrap) return (q + n) % n;
       return outside == cudnn::beyond::edge ? std::clamp(q, 0, n - 1) : q < 0 ? -q : q >= n ? 2 * (n - 1) - q : q;
     };
     for (int r = -2; r < 5; ++r)
@@ -388,6 +389,37 @@ TEST_F(kernels, means_over_any_axes) {
     expected.push_back(static_cast<float>(sum / 35));
   }
   expect_near(dy.get(), expected);
+}
+
+TEST_F(kernels, picks_along_the_middle) {
+  const auto x = noise(2 * 3 * 4);
+  const numbers dx(x), indices({2, 0, 7, -1, std::numeric_limits<float>::quiet_NaN(), 1}), dy(2 * 6 * 4);
+  ASSERT_EQ(cudnn::start(cudnn::pick{dy.at(), dx.at(), indices.at(), 48, 6, 3, 4, {.f = cudnn::function::abs}}, stream),
+            cudaSuccess);
+  std::vector<float> expected;
+  for (int o = 0; o < 2; ++o)
+    for (const int k : {2, 0, 2, 0, 0, 1})
+      for (int j = 0; j < 4; ++j) expected.push_back(std::abs(x[at((o * 3 + k) * 4 + j)]));
+  expect_near(dy.get(), expected);
+}
+
+TEST_F(kernels, cumulates_along_the_middle) {
+  const auto x = noise(2 * 5 * 3);
+  const numbers dx(x);
+  for (const bool exclusive : {false, true})
+    for (const bool reverse : {false, true}) {
+      const numbers dy(30);
+      ASSERT_EQ(
+          cudnn::start(cudnn::cumulate{dy.at(), dx.at(), 2, 5, 3, exclusive, reverse, {.f = cudnn::function::neg}}, stream),
+          cudaSuccess);
+      std::vector<float> expected(30);
+      for (int i = 0; i < 30; ++i)
+        for (int k = 0; k < 5; ++k) {
+          const int own = i / 3 % 5, other = reverse ? own - k : k - own;
+          if (other < 0 || (other == 0 && !exclusive)) expected[at(i)] -= x[at((i / 15 * 5 + k) * 3 + i % 3)];
+        }
+      expect_near(dy.get(), expected);
+    }
 }
 
 TEST_F(kernels, softmax_along_the_middle) {

@@ -56,6 +56,22 @@ static_assert(infer(ops::concat{.axis = 1}, shape{1, 3, 2}, shape{1, 5, 2}) == s
 static_assert(infer(ops::flatten{.axis = 0}, shape{2, 3, 4}) == shape{1, 24});
 static_assert(infer(ops::reduce{.over = {false, false, true, true}, .keep = false}, shape{2, 3, 4, 5}) == shape{2, 3});
 static_assert(infer(ops::transpose{.perm = {0, 2, 1, 3, 4}}, shape{1, 2, 3, 4, 5}) == shape{1, 3, 2, 4, 5});
+static_assert(infer(ops::gather{.axis = 1, .count = 5}, shape{1, 3, 4}) == shape{1, 5, 4});
+static_assert(infer(ops::cum_sum{.axis = 1}, shape{1, 3, 4}) == shape{1, 3, 4});
+// 65 matrices by a constant stack of as many, and by one matrix.
+static_assert(infer(ops::einsum{.of = {{{0, 1, -1}, {0, -1, 2}}},
+                                .rank = 3,
+                                .depth = {2, 1},
+                                .which = ops::constant::second,
+                                .fixed = {65, 3, 4}},
+                    shape{65, 2, 3}) == shape{65, 2, 4});
+static_assert(graph::macs(ops::einsum{.of = {{{0, 1, -1}, {0, -1, 2}}},
+                                      .rank = 3,
+                                      .depth = {2, 1},
+                                      .which = ops::constant::first,
+                                      .fixed = {1, 2, 3}},
+                          std::array{shape{65, 3, 4}}, {65, 2, 4}) == 65 * 2 * 4 * 3);
+static_assert(infer(ops::pad{.before = {5}, .after = {9}, .mode = ops::padding::wrap}, shape{3}) == shape{17});
 static_assert(infer(ops::pad{.before = {0, 0, 1, -1}, .after = {0, 0, 2, 0}}, shape{1, 1, 4, 4}) == shape{1, 1, 7, 3});
 static_assert(infer(ops::resize{.factors = {1, 1, 2, 3}}, shape{1, 4, 5, 6}) == shape{1, 4, 10, 18});
 static_assert(infer(ops::antialiased_resize{.axis = 2, .to = 2, .scale = 0.4f}, shape{1, 4, 5, 6}) == shape{1, 4, 2, 6});
@@ -87,6 +103,17 @@ TEST(Ops, RefuseWhatDoesNotFit) {
   EXPECT_TRUE(refuses(ops::transpose{.perm = {0, 0}}, {2, 2}));
   EXPECT_TRUE(refuses(ops::softmax{.first = 1, .last = 4}, {2, 2}));
   EXPECT_TRUE(refuses(ops::pad{.before = {3}, .mode = ops::padding::reflect}, {3}));
+  EXPECT_TRUE(refuses(ops::gather{.axis = 2, .count = 1}, {2, 3}));
+  EXPECT_TRUE(refuses(ops::gather{.axis = -1, .count = 1}, {2, 3}));
+  EXPECT_TRUE(refuses(ops::gather{.axis = 1, .count = 0}, {2, 3}));
+  EXPECT_FALSE(refuses(ops::gather{.axis = 1, .count = 1}, {2, 1 << 24}));
+  EXPECT_TRUE(refuses(ops::gather{.axis = 1, .count = 1}, {2, (1 << 24) + 1})) << "float32 lacks some indices";
+  EXPECT_TRUE(refuses(ops::cum_sum{.axis = 2}, {2, 3}));
+  EXPECT_TRUE(refuses(ops::cum_sum{.axis = -1}, {2, 3}));
+  const ops::einsum by_constant{
+      .of = {{{0, -1}, {-1, 1}}}, .rank = 2, .depth = {1, 0}, .which = ops::constant::second, .fixed = {3, 4}};
+  EXPECT_FALSE(refuses(by_constant, {2, 3}));
+  EXPECT_TRUE(refuses(by_constant, {2, 4})) << "another depth";
   EXPECT_TRUE(refuses(ops::resize{.factors = {1, 0}}, {3, 3}));
   ops::resize many{.mode = ops::resizing::linear, .to = {2, 2, 2, 2, 2}, .scales = {2, 2, 2, 2, 2}};
   EXPECT_TRUE(refuses(many, {1, 1, 1, 1, 1}));

@@ -93,6 +93,15 @@ TEST(Regions, HoldWhatOperatorsTouch) {
   needs_all_it_touches(make(ops::pad{.before = {0, 0, 2, -1}, .after = {0, 1, -2, 3}}, {{1, 2, 6, 5}}));
   needs_all_it_touches(
       make(ops::slice{.starts = {0, 7, 1, 0}, .steps = {1, -2, 1, 3}, .extents = {1, 4, 3, 2}}, {{1, 8, 4, 6}}));
+  auto in_any_order = make(ops::gather{.axis = 2, .count = 7}, {{1, 3, 4, 5}});
+  in_any_order.parameters = {{3, 0, 2, 2, 1, 0, 3}};
+  needs_all_it_touches(in_any_order);
+  needs_all_it_touches(
+      make(ops::pad{.before = {0, 0, 2, 0}, .after = {0, 0, 7, 3}, .mode = ops::padding::wrap}, {{1, 2, 6, 5}}));
+  needs_all_it_touches(make(
+      ops::einsum{
+          .of = {{{0, 1, -1}, {0, -1, 2}}}, .rank = 3, .depth = {2, 1}, .which = ops::constant::first, .fixed = {2, 4, 3}},
+      {{2, 3, 5}}, {{2, 4, 3}}));
   needs_all_it_touches(make(ops::transpose{.perm = {0, 2, 3, 1}}, {{1, 3, 4, 5}}));
   needs_all_it_touches(make(ops::transpose{.perm = {4, 1, 0, 3, 2}}, {{2, 3, 2, 3, 4}}));
   needs_all_it_touches(make(ops::concat{.axis = 1}, {{1, 3, 4, 4}, {1, 2, 4, 4}, {1, 4, 4, 4}}));

@@ -57,6 +57,16 @@ static_assert(step(ops::conv{.channels = 16, .kernel = {2, 2}, .pads = {2, 0, 0,
 static_assert(step(ops::conv{.channels = 16, .kernel = {2, 2}, .pads = {1, 0, 0, 0}}, 2, image) == 1);
 static_assert(step(ops::average_pool{.kernel = {2, 2}, .pads = {0, 0, 0, 2}, .count_include_pad = true}, 1, image) == 0);
 static_assert(step(ops::mat_mul{.columns = 64, .depth = 6}, 2, image) == 1);
+static_assert(step(ops::gather{.axis = 1, .count = 40}, 1, image) == 16 &&
+              step(ops::gather{.axis = 2, .count = 5}, 2, image) == 1);
+static_assert(step(ops::cum_sum{.axis = 2}, 2, image) == 0 && step(ops::cum_sum{.axis = 2}, 3, image) == 1);
+// An operand that has the axis behind its first four cannot be cut there.
+static_assert(step(ops::einsum{.of = {{{0, 4, 2}, {-1, -1, -1}}},
+                               .rank = 3,
+                               .depth = {-1, -1},
+                               .which = ops::constant::second,
+                               .fixed = {1}},
+                   1, {1, 1, 3, 1, 48}) == 0);
 static_assert(step(ops::mat_mul{.columns = 64, .depth = 6}, 3, image) == 16);
 static_assert(step(ops::concat{.axis = 2}, 2, image) == 1 && step(ops::concat{.axis = 1}, 1, image) == 16);
 static_assert(step(ops::pad{.before = {0, 0, 1}}, 2, image) == 1);
@@ -346,6 +356,16 @@ TEST(Restrict, Movements) {
       const auto scale = static_cast<float>(to) / static_cast<float>(in[axis]);
       check_parts(of(ops::antialiased_resize{.axis = axis, .to = to, .mode = mode, .scale = scale}, {in}));
     }
+  for (int axis = 0; axis < 4; ++axis) {
+    const shape in{2, 40, 9, 5};
+    auto any_order = of(ops::gather{.axis = axis, .count = 37}, {in}, {{37}});
+    any_order.whole.parameters = {values(37, 3, 0, static_cast<float>(in[axis]))};
+    check_parts(any_order);
+  }
+  auto behind = of(ops::gather{.axis = 4, .count = 7}, {{1, 33, 3, 2, 5}}, {{7}});
+  behind.whole.parameters = {{4, 0, 3, 3, 1, 2, 0}};
+  check_parts(behind);
+  check_parts(of(ops::pad{.before = {0, 0, 2}, .after = {0, 0, 7}, .mode = ops::padding::wrap}, {{1, 40, 5, 6}}));
   check_parts(of(ops::slice{.starts = {0, 39, 1, 0}, .steps = {1, -2, 1, 3}, .extents = {1, 20, 3, 2}}, {{1, 40, 4, 6}}));
   check_parts(of(ops::slice{.starts = {1, 2, 0, 5}, .steps = {1, 1, 2, -1}, .extents = {1, 33, 3, 5}}, {{2, 40, 6, 6}}));
   check_parts(of(ops::transpose{.perm = {0, 2, 3, 1}}, {{1, 5, 18, 6}}));
@@ -373,6 +393,17 @@ TEST(Restrict, Reductions) {
       {{1, 7, 9, 5}}, {{7, 1, 1}, {7, 1, 1}}));
   check_parts(
       of(ops::einsum{.of = {{{0, 1, 2, -1}, {0, 1, -1, 3}}}, .rank = 4, .depth = {3, 2}}, {{2, 33, 5, 6}, {2, 33, 6, 7}}));
+  for (const int which : {0, 1}) {  // the stack of matrices is the constant, first or second
+    const shape a{2, 33, 6}, b{2, 6, 37};
+    check_parts(of(ops::einsum{.of = {{{0, 1, -1}, {0, -1, 2}}},
+                               .rank = 3,
+                               .depth = {2, 1},
+                               .which = which == 0 ? ops::constant::first : ops::constant::second,
+                               .fixed = which == 0 ? a : b},
+                   {which == 0 ? b : a}, {which == 0 ? a : b}));
+  }
+  check_parts(of(ops::cum_sum{.axis = 2, .exclusive = true}, {{2, 40, 9, 3}}));
+  check_parts(of(ops::cum_sum{.axis = 1, .reverse = true}, {{2, 7, 9, 5}}));
   check_parts(of(ops::tile{.repeats = {1, 2, 3, 1}}, {{2, 16, 1, 5}}));
   check_parts(of(ops::depth_to_space{.factors = {2, 3}, .crop = {1, 0}, .to = {6, 13}}, {{1, 96, 4, 5}}));
   check_parts(of(ops::depth_to_space{.factors = {2, 2}, .to = {6, 10}, .groups = 32}, {{1, 128, 3, 5}}));

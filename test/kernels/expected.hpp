@@ -48,7 +48,10 @@ inline void read(const nlohmann::json& from, std::string_view name, ops::constan
 }
 inline void read(const nlohmann::json& from, std::string_view name, ops::padding& to) {
   if (const auto it = from.find(name); it != from.end())
-    to = *it == "reflect" ? ops::padding::reflect : *it == "edge" ? ops::padding::edge : ops::padding::constant;
+    to = *it == "reflect" ? ops::padding::reflect
+         : *it == "edge"  ? ops::padding::edge
+         : *it == "wrap"  ? ops::padding::wrap
+                          : ops::padding::constant;
 }
 
 /// A list of its name and numbers.
@@ -149,6 +152,9 @@ template <class Op> Op attributes(const nlohmann::json& json) {
   DICE_READ(groups);
   DICE_READ(exclude_outside);
   DICE_READ(cubic_a);
+  DICE_READ(count);
+  DICE_READ(exclusive);
+  DICE_READ(reverse);
 #undef DICE_READ
   return op;
 }

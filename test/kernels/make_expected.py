@@ -417,4 +417,57 @@ antialiased((2, 17, 3), 1, 5, "cubic")
 antialiased((1, 2, 12, 5), 2, 4, "cubic", 12)
 antialiased((1, 3, 11, 6), 2, 2, "cubic")
 
+
+def taken(shape, axis, count):
+    """By any numbers of the axis; kernels cut off their fractions."""
+    c = Case("gather", axis=axis, count=count)
+    x = c.input(*shape)
+    c.expect(x.index_select(axis, c.parameter(count, low=0, high=shape[axis]).floor().long()))
+
+
+taken((2, 19, 3, 5), 1, 37)
+taken((3, 7), 0, 5)
+taken((1, 18, 6, 4), 2, 9)
+taken((2, 3, 5, 21), 3, 40)
+taken((2, 3, 2, 2, 9), 4, 6)
+taken((50,), 0, 70)
+
+
+def accumulated(shape, axis, exclusive=False, reverse=False):
+    c = Case("cum_sum", axis=axis, exclusive=exclusive, reverse=reverse)
+    x = c.input(*shape)
+    y = (x.flip(axis) if reverse else x).cumsum(axis)
+    y = y.flip(axis) if reverse else y
+    c.expect(y - x if exclusive else y)
+
+
+accumulated((2, 5, 3, 21), 3)
+accumulated((2, 19, 4, 5), 2, exclusive=True)
+accumulated((2, 7, 3, 5), 1, reverse=True)
+accumulated((37,), 0, exclusive=True, reverse=True)
+accumulated((4, 33), 0)
+
+
+def constant_product(a, b, out, sa, sb, which, factor=1.0):
+    c = Case("einsum", of=[[t.find(o) for o in out] for t in (a, b)], rank=len(out),
+             depth=[next((t.find(o) for o in a if o not in out), -1) for t in (a, b)], factor=factor, which=which,
+             fixed=sa if which == "first" else sb)
+    x, y = c.input(*(sb if which == "first" else sa)), c.parameter(*(sa if which == "first" else sb))
+    c.expect(factor * torch.einsum(f"{a},{b}->{out}", *((y, x) if which == "first" else (x, y))))
+
+
+constant_product("bmk", "bkn", "bmn", (65, 2, 3), (65, 3, 5), "second")
+constant_product("bmk", "bkn", "bmn", (3, 7, 19), (3, 19, 37), "first", 0.5)
+constant_product("bmk", "abkn", "abmn", (4, 2, 3), (3, 1, 3, 20), "second")
+constant_product("bchw", "dc", "bdhw", (2, 5, 3, 19), (7, 5), "second")
+constant_product("ab", "cb", "abc", (3, 4), (5, 4), "first")
+constant_product("nk", "k", "n", (17, 19), (19,), "first")
+for shape, pads in [((2, 3, 4, 5), (0, 0, 2, 3, 0, 0, 1, 4)), ((3, 17), (1, 0, 2, 17)), ((2, 3), (0, 7, 0, 11))]:
+    n = len(shape)
+    c = Case("pad", before=pads[:n], after=pads[n:], mode="wrap")
+    x = c.input(*shape)
+    for axis in range(n):
+        x = x.index_select(axis, torch.arange(-pads[axis], x.shape[axis] + pads[n + axis]) % x.shape[axis])
+    c.expect(x)
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")

@@ -16,10 +16,11 @@ template <class Backend> struct movement : ::testing::Test {};
 TYPED_TEST_SUITE(movement, backends);
 
 TYPED_TEST(movement, concat_equals_pytorch) { check<TypeParam, ops::concat>("concat", 5); }
-TYPED_TEST(movement, pad_equals_pytorch) { check<TypeParam, ops::pad>("pad", 8); }
+TYPED_TEST(movement, pad_equals_pytorch) { check<TypeParam, ops::pad>("pad", 11); }
 TYPED_TEST(movement, transpose_equals_pytorch) { check<TypeParam, ops::transpose>("transpose", 8); }
 TYPED_TEST(movement, slice_equals_pytorch) { check<TypeParam, ops::slice>("slice", 6); }
 TYPED_TEST(movement, tile_equals_pytorch) { check<TypeParam, ops::tile>("tile", 4); }
+TYPED_TEST(movement, gather_equals_pytorch) { check<TypeParam, ops::gather>("gather", 6); }
 TYPED_TEST(movement, depth_to_space_equals_pytorch) { check<TypeParam, ops::depth_to_space>("depth_to_space", 5); }
 TYPED_TEST(movement, resize_equals_numpy) { check<TypeParam, ops::resize>("resize", 31); }
 /// By hand: the positions are 14 (k + 1/2) / 19 - 1/2, 6.5 for k = 9; those of opset 10 are 4 k / 3, rounded up.
@@ -40,6 +41,15 @@ TYPED_TEST(movement, nearest_elements_by_sizes_and_by_scale) {
 }
 TYPED_TEST(movement, antialiased_resize_equals_pytorch) {
   check<TypeParam, ops::antialiased_resize>("antialiased_resize", 7);
+}
+
+// Whatever a weights file says, no kernel reads beyond its input.
+TYPED_TEST(movement, indices_beyond_the_axis_name_its_ends) {
+  auto p = make(ops::gather{.axis = 1, .count = 5}, {{2, 3, 2}});
+  p.parameters = {{-7, 1e30f, std::numeric_limits<float>::quiet_NaN(), 3, 1}};
+  const auto& x = p.inputs[0];
+  EXPECT_EQ(compute<TypeParam>(p), (std::vector<float>{x[0], x[1], x[4],  x[5],  x[0], x[1], x[4],  x[5],  x[2], x[3],  //
+                                                       x[6], x[7], x[10], x[11], x[6], x[7], x[10], x[11], x[8], x[9]}));
 }
 
 TYPED_TEST(movement, views_are_copied) {
@@ -136,7 +146,7 @@ TEST(movement_compared, parts_equal_the_reference) {
 }
 
 TEST(movement_compared, pad_equals_the_reference) {
-  for (const auto mode : {ops::padding::constant, ops::padding::reflect, ops::padding::edge}) {
+  for (const auto mode : {ops::padding::constant, ops::padding::reflect, ops::padding::edge, ops::padding::wrap}) {
     compare(make(ops::pad{.before = {0, 0, 3, 2}, .after = {0, 0, 1, 4}, .mode = mode, .value = 2}, {{2, 9, 50, 51}}),
             "pad");
     compare(make(ops::pad{.before = {1, 2, -1, 0}, .after = {0, 1, 3, -2}, .mode = mode, .value = 2}, {{2, 9, 20, 11}}),
@@ -165,6 +175,16 @@ TEST(movement_compared, slice_equals_the_reference) {
   compare(make(ops::slice{.starts = {0, 0, 0, 0}, .steps = {1, 1, 2, 2}, .extents = {2, 17, 20, 21}}, {{2, 17, 40, 41}}),
           "even");
   compare(make(ops::slice{.starts = {1, 5}, .steps = {1, 1}, .extents = {1, 1}}, {{3, 9}}), "element");
+}
+
+TEST(movement_compared, gather_equals_the_reference) {
+  for (const auto& in : {shape{2, 24, 30, 17}, shape{1, 19, 40}, shape{2, 5, 3, 4, 6}})
+    for (int axis = 0; axis < in.rank; ++axis) {
+      const auto count = in[axis] + 11;
+      auto p = make(ops::gather{.axis = axis, .count = count}, {in});
+      p.parameters = {values(count, 5, 0, static_cast<float>(in[axis]))};
+      compare(p, "gather of axis " + std::to_string(axis), ops::relu{});
+    }
 }
 
 TEST(movement_compared, resize_equals_the_reference) {

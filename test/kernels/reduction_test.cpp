@@ -15,7 +15,20 @@ TYPED_TEST(reduction, softmax_equals_pytorch) { check<TypeParam, ops::softmax>("
 TYPED_TEST(reduction, lrn_equals_pytorch) { check<TypeParam, ops::lrn>("lrn", 5); }
 TYPED_TEST(reduction, reduce_equals_pytorch) { check<TypeParam, ops::reduce>("reduce", 48); }
 TYPED_TEST(reduction, normalization_equals_pytorch) { check<TypeParam, ops::normalization>("normalization", 11); }
-TYPED_TEST(reduction, einsum_equals_pytorch) { check<TypeParam, ops::einsum>("einsum", 11); }
+TYPED_TEST(reduction, einsum_equals_pytorch) { check<TypeParam, ops::einsum>("einsum", 17); }
+TYPED_TEST(reduction, cum_sum_equals_pytorch) { check<TypeParam, ops::cum_sum>("cum_sum", 5); }
+
+// No element that a sum does not have touches it, as 0 · ∞ would; sums of nothing are 0.
+TYPED_TEST(reduction, cum_sum_of_infinity_and_nan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  auto p = make(ops::cum_sum{.axis = 1}, {{2, 4}});
+  p.inputs[0] = {1, infinity, 2, nan, -0.0f, 1, -infinity, 2};
+  EXPECT_EQ(error(compute<TypeParam>(p), {1, infinity, infinity, nan, 0, 1, -infinity, -infinity}), 0);
+  p.op.exclusive = true;
+  EXPECT_EQ(error(compute<TypeParam>(p), {0, 1, infinity, infinity, 0, 0, 1, -infinity}), 0);
+  p.op.reverse = true;
+  EXPECT_EQ(error(compute<TypeParam>(p), {nan, nan, nan, 0, -infinity, -infinity, 2, 0}), 0);
+}
 
 // The index of the first of equal elements, or of the last; NaN wins, the first of several.
 TYPED_TEST(reduction, index_of_equal_elements_and_nan) {
@@ -147,6 +160,25 @@ TEST(reduction_compared, products_equal_the_reference) {
                        {{2, 3, m, k}, depth == 3 ? shape{2, 1, n, k} : shape{2, 1, k, n}}),
                   "einsum");
       }
+}
+
+TEST(reduction_compared, einsum_with_a_constant_equals_the_reference) {
+  for (const auto which : {ops::constant::first, ops::constant::second})
+    for (const std::int64_t n : {5, 70}) {
+      const shape a{3, 13, 19}, b{3, 19, n};
+      const bool first = which == ops::constant::first;
+      const ops::einsum op{
+          .of = {{{0, 1, -1}, {0, -1, 2}}}, .rank = 3, .depth = {2, 1}, .which = which, .fixed = first ? a : b};
+      compare(make(op, {first ? b : a}, {op.fixed}), "einsum with a constant", ops::relu{});
+    }
+}
+
+TEST(reduction_compared, cum_sum_equals_the_reference) {
+  for (const auto& in : {shape{2, 24, 30, 17}, shape{1, 19, 40}, shape{2, 5, 3, 4, 6}})
+    for (int axis = 0; axis < in.rank; ++axis)
+      for (const bool exclusive : {false, true})
+        compare(make(ops::cum_sum{.axis = axis, .exclusive = exclusive, .reverse = axis % 2 == 0}, {in}),
+                "cum_sum of axis " + std::to_string(axis), ops::relu{});
 }
 
 TEST(reduction_compared, reductions_equal_the_reference) {

@@ -25,7 +25,6 @@ TEST(ByKernels, ConstantsAreComputed) {
                      b.ints("zero", {0}), b.node("Gather", {"w", "zero"}, {"c"});
                    }),
             (floats{1, 2, 1, 2}));
-  // More matrices than MatMul takes as weights.
   EXPECT_EQ(folded({65, 1, 1},
                    [](builder& b) {
                      b.floats("a", {65, 1, 1}, floats(65, 2)).floats("b", {65, 1, 1}, floats(65, 3));

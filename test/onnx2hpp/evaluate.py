@@ -150,7 +150,7 @@ def windows_of_padded(t, out, kernel, strides, dilations):
 
 def _pad(x, a):
     before, after = a.get('before', [0] * 8), a.get('after', [0] * 8)
-    mode = {'reflect': 'reflect', 'edge': 'edge'}.get(a.get('mode'), 'constant')
+    mode = a.get('mode', 'constant')
     y = x.numpy()
     cut = tuple(slice(max(0, -before[i]), y.shape[i] - max(0, -after[i])) for i in range(y.ndim))
     widths = [(max(0, before[i]), max(0, after[i])) for i in range(y.ndim)]
@@ -258,7 +258,8 @@ def _normalization(x, p, a):
     return y + p.pop(0).reshape(a['bias_shape']) if a.get('bias') else y
 
 
-def _einsum(x, a):
+def _einsum(x, p, a):
+    x = x if 'which' not in a else p + x if a['which'] == 'first' else x + p
     letters, terms = 'abcdefgh', [[''] * v.dim() for v in x]
     for k, axes in enumerate(a['of']):
         for o, axis in enumerate(axes[:a['rank']]):
@@ -278,6 +279,13 @@ def _depth_to_space(x, a):
     (top, left), (rows, columns) = a.get('crop', [0, 0]), a['to']
     y = y[..., left:left + columns] if flat else y[:, :, top:top + rows, left:left + columns]
     return y.squeeze(2) if flat else y
+
+
+def _cum_sum(x, a):
+    axis = a['axis']
+    y = (x.flip(axis) if a.get('reverse') else x).cumsum(axis)
+    y = y.flip(axis) if a.get('reverse') else y
+    return y - x if a.get('exclusive') else y
 
 
 FUNCTIONS = {
@@ -327,8 +335,10 @@ OPERATORS = {
     'lrn': lambda x, p, a: _lrn(x[0], a),
     'reduce': lambda x, p, a: _reduce(x[0], a),
     'normalization': lambda x, p, a: _normalization(x[0], p, a),
-    'einsum': lambda x, p, a: _einsum(x, a),
+    'einsum': lambda x, p, a: _einsum(x, p, a),
     'tile': lambda x, p, a: x[0].repeat(*a.get('repeats', [1] * 8)[:x[0].dim()]),
+    'gather': lambda x, p, a: x[0].index_select(a['axis'], p[0].long()),
+    'cum_sum': lambda x, p, a: _cum_sum(x[0], a),
     'depth_to_space': lambda x, p, a: _depth_to_space(x[0], a),
     'transpose': lambda x, p, a: x[0].permute(a['perm'][:x[0].dim()]).contiguous(),
     'slice': lambda x, p, a: _slice(x[0], a),

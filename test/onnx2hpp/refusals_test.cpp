@@ -19,7 +19,7 @@ TEST(Refusals, ListAllProblemsAtOnce) {
   b.node("TopK", {"n"}, {"t"}, "best");
   b.node("Gelu", {"c"}, {"g"}, "custom").set_domain("com.microsoft");
   auto& pad = b.node("Pad", {"c", "p"}, {"q"}, "round");
-  set(pad, "mode", "wrap");
+  set(pad, "mode", "circular");
   b.ints("p", {0, 0, 1, 1, 0, 0, 1, 1});
   b.node("Add", {"t", "g"}, {"y"});
   b.node("Relu", {"q"}, {"z"});
@@ -31,7 +31,7 @@ TEST(Refusals, ListAllProblemsAtOnce) {
       << done.err;
   EXPECT_TRUE(contains(done.err, "node \"best\" (TopK, opset 11)")) << done.err;
   EXPECT_TRUE(contains(done.err, "node \"custom\" (com.microsoft::Gelu): the domain \"com.microsoft\"")) << done.err;
-  EXPECT_TRUE(contains(done.err, "node \"round\" (Pad, opset 11): its mode is \"wrap\"")) << done.err;
+  EXPECT_TRUE(contains(done.err, "node \"round\" (Pad, opset 11): its mode is \"circular\"")) << done.err;
   EXPECT_TRUE(contains(done.err,
                        "(4 problems)\nonnx2hpp: remedy: leave out what is refused; this keeps 1 of 7 nodes and "
                        "100 % of the weights: --outputs c\n"))

@@ -36,13 +36,15 @@ const form forms[] = {{"Add", 7, {"x", "x2"}},
                       {"ConstantOfShape", 9, {"shape"}},
                       {"Conv", 7, {"x", "w", "c"}},
                       {"ConvTranspose", 7, {"x", "w", "c"}},
-                      {"DequantizeLinear", 10, {"q", "n"}},
+                      {"CumSum", 11, {"x", "i"}},
                       {"DepthToSpace", 7, {"x"}, {"blocksize"}},
+                      {"DequantizeLinear", 10, {"q", "n"}},
                       {"Div", 7, {"x", "x2"}},
                       {"Einsum", 12, {"x", "x2"}, {"equation"}},
                       {"Equal", 7, {"x", "c"}},
                       {"Expand", 8, {"x", "wide"}},
                       {"Gather", 7, {"x", "zero"}},
+                      {"GatherElements", 11, {"x", "elements"}},
                       {"GatherND", 11, {"x", "zero"}},
                       {"Gemm", 7, {"matrix", "m", "c"}},
                       {"Greater", 7, {"x", "c"}},
@@ -90,7 +92,9 @@ const form forms[] = {{"Add", 7, {"x", "x2"}},
 
                       {"Scan", 7, {"", "x", "x"}, {"body", "num_scan_inputs"}},
                       {"Scan", 9, {"x", "x"}, {"body", "num_scan_inputs"}},
-                      {"ScatterND", 11, {"c", "i", "u"}},
+                      {"Scatter", 9, {"x", "elements", "x2"}},
+                      {"ScatterElements", 11, {"x", "elements", "x2"}},
+                      {"ScatterND", 11, {"x", "zeros", "x2"}},
                       {"SequenceAt", 11, {"parts_of_x", "zero"}},
                       {"SequenceConstruct", 11, {"x", "x2"}},
                       {"SequenceEmpty", 11, {}},
@@ -170,6 +174,7 @@ const std::map<std::string, std::function<void(onnx::NodeProto&, const std::stri
     {"epsilon", is(0.5f)},
     {"equation", is("abcd,abde->abce")},
     {"exclude_outside", is(1)},
+    {"exclusive", is(1)},
     {"extrapolation_value", is(0.5f)},
     {"fmod", is(1)},
     {"gamma", is(0.5f)},
@@ -206,6 +211,7 @@ const std::map<std::string, std::function<void(onnx::NodeProto&, const std::stri
     {"qk_matmul_output_mode", is(0)},
     {"ratio", is(0.5f)},
     {"reduction", is("none")},
+    {"reverse", is(1)},
     {"right_window_size", is(-1)},
     {"round_mode", is("up")},
     {"saturate", is(1)},
@@ -266,6 +272,9 @@ builder model_of(const std::string& op, int opset, const std::string& attribute,
       .ints("p", {0, 0, 0, 1, 0, 0, 0, 1})
       .ints("axes", {0, 1, 2, 3})
       .ints("parts", {1, 3});
+  const ints elements(64, 0), zeros{0};
+  b.tensor("elements", onnx::TensorProto::INT64, {1, 4, 4, 4}).set_raw_data(elements.data(), 64 * 8);
+  b.tensor("zeros", onnx::TensorProto::INT64, {1, 1}).set_raw_data(zeros.data(), 8);
   b.tensor("b", onnx::TensorProto::BOOL, {4}).set_raw_data("\1\0\1\0", 4);
   b.tensor("true", onnx::TensorProto::BOOL, {}).set_raw_data("\1");
   b.tensor("q", onnx::TensorProto::INT8, {4}).set_raw_data("\1\2\3\4");

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 
 namespace onnx2hpp_test {
@@ -80,6 +81,8 @@ TEST(Computed, MatMulWithStacksOfConstants) {
                    {{5, 2, 3}, {3, 4}, {5, 2, 3}, {1, 3, 4}},
                    {{3}, {5, 3, 4}, {1, 1, 3}, {5, 3, 4}},
                    {{5, 2, 3}, {3}, {5, 2, 3}, {1, 3, 1}},
+                   {{65, 2, 3}, {65, 3, 4}, {65, 2, 3}, {65, 3, 4}},
+                   {{13, 1, 2, 3}, {7, 3, 4}, {13, 1, 2, 3}, {1, 7, 3, 4}},
                    {{2, 1, 2, 3}, {5, 3, 4}, {2, 1, 2, 3}, {1, 5, 3, 4}},
                    {{2, 5, 3, 4}, {2, 1, 4, 2}, {2, 5, 3, 4}, {2, 1, 4, 2}}};
   for (const auto& c : all)
@@ -98,14 +101,109 @@ TEST(Computed, MatMulWithStacksOfConstants) {
       EXPECT_EQ(result(convert(model)), given) << what;
       expect_near(compute(model, {first ? b : a}), y, what);
     }
-  builder many;
-  many.input("x", {65, 2, 3}).output("y").weights("w", {65, 3, 4});
-  many.node("MatMul", {"x", "w"}, {"y"});
-  EXPECT_NE(problems(many).find("is more than 64 matrices"), std::string::npos);
   builder wrong;
   wrong.input("x", {2, 2, 3}).output("y").weights("w", {3, 3, 4});
   wrong.node("MatMul", {"x", "w"}, {"y"});
   EXPECT_NE(problems(wrong).find("the stacks of its matrices differ"), std::string::npos);
+  builder many;
+  many.input("x", {2, 2, 3}).output("y").weights("w", {65, 3, 4});
+  many.node("MatMul", {"x", "w"}, {"y"});
+  EXPECT_NE(problems(many).find("the inputs differ on an axis of the result"), std::string::npos);
+  builder narrow;
+  narrow.input("x", {2, 2, 3}).output("y").weights("w", {2, 4, 3});
+  narrow.node("MatMul", {"x", "w"}, {"y"});
+  EXPECT_NE(problems(narrow).find("its operands {2, 2, 3} and {2, 4, 3} do not fit"), std::string::npos);
+}
+
+TEST(Computed, EinsumWithAConstant) {
+  /// Equations of x and a constant, and the operators that they become.
+  struct {
+    const char *x, *w, *y;
+    shape in, of;
+    const char* layers;
+  } const all[] = {{"btk", "kn", "btn", {2, 3, 4}, {4, 5}, "MatMul"},
+                   {"btk", "nk", "btn", {2, 3, 4}, {5, 4}, "MatMul"},
+                   {"k", "kn", "n", {4}, {4, 5}, "MatMul"},
+                   {"bchw", "dc", "bdhw", {2, 3, 4, 5}, {6, 3}, "Einsum"},
+                   {"bthd", "hde", "bthe", {2, 3, 4, 5}, {4, 5, 6}, "Einsum"},
+                   {"bthd", "hde", "bte", {2, 3, 4, 5}, {4, 5, 6}, "Transpose Reshape MatMul"},
+                   {"ab", "ab", "ab", {2, 3}, {2, 3}, "Einsum"},
+                   {"ab", "b", "ab", {2, 3}, {3}, "Einsum"},
+                   {"ab", "ab", "", {2, 3}, {2, 3}, "Transpose Reshape Einsum"},
+                   {"ab", "bcd", "ad", {2, 3}, {3, 4, 5}, "MatMul"},
+                   {"ab", "cd", "ad", {2, 3}, {4, 5}, "ReduceSum Einsum"}};
+  for (const auto& c : all)
+    for (const bool first : {false, true}) {
+      const auto x = numbers(c.in, 3), w = numbers(c.of, 4);
+      builder b(12);
+      b.input("x", dims(c.in)).output("y").floats("w", dims(c.of), w);
+      const std::string terms = first ? std::string(c.w) + "," + c.x : std::string(c.x) + "," + c.w;
+      set(b.node("Einsum", {first ? "w" : "x", first ? "x" : "w"}, {"y"}), "equation", (terms + "->" + c.y).c_str());
+      EXPECT_EQ(operators(convert(b)), c.layers) << terms;
+      // Over all values of all letters.
+      std::map<char, std::int64_t> extents;
+      for (int a = 0; a < c.in.rank; ++a) extents[c.x[a]] = c.in[a];
+      for (int a = 0; a < c.of.rank; ++a) extents[c.w[a]] = c.of[a];
+      std::int64_t steps = 1, size = 1;
+      for (const auto& [letter, extent] : extents) steps *= extent;
+      for (const char* o = c.y; *o; ++o) size *= extents[*o];
+      floats y(static_cast<std::size_t>(size));
+      for (std::int64_t i = 0; i < steps; ++i) {
+        std::map<char, std::int64_t> at;
+        std::int64_t rest = i;
+        for (const auto& [letter, extent] : extents) at[letter] = rest % extent, rest /= extent;
+        const auto offset = [&](const char* term) {
+          std::int64_t k = 0;
+          for (; *term; ++term) k = k * extents[*term] + at[*term];
+          return static_cast<std::size_t>(k);
+        };
+        y[offset(c.y)] += x[offset(c.x)] * w[offset(c.w)];
+      }
+      expect_near(compute(b, {x}), y, terms);
+    }
+}
+
+TEST(Computed, PadWithoutAConstant) {
+  const auto padded = [](const char* mode, const std::vector<std::int64_t>& pads, const char* layers) {
+    builder b(19);
+    b.input("x", {4}).output("y").ints("p", pads);
+    set(b.node("Pad", {"x", "p"}, {"y"}), "mode", mode);
+    EXPECT_EQ(operators(convert(b)), layers);
+    return compute(b, {{1, 2, 3, 4}});
+  };
+  EXPECT_EQ(padded("wrap", {2, 1}, "Pad"), (floats{3, 4, 1, 2, 3, 4, 1}));
+  EXPECT_EQ(padded("wrap", {5, 6}, "Pad"), (floats{4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2}));
+  // As ONNX Runtime computes them: elements are removed first.
+  EXPECT_EQ(padded("wrap", {2, -1}, "Slice Pad"), (floats{2, 3, 1, 2, 3}));
+  EXPECT_EQ(padded("edge", {-1, 2}, "Slice Pad"), (floats{2, 3, 4, 4, 4}));
+  EXPECT_EQ(padded("reflect", {1, -2}, "Slice Pad"), (floats{2, 1, 2}));
+  EXPECT_EQ(padded("wrap", {-1, -2}, "Slice"), (floats{2}));
+  builder none(19);
+  none.input("x", {4}).output("y").ints("p", {-4, 3});
+  set(none.node("Pad", {"x", "p"}, {"y"}), "mode", "edge");
+  EXPECT_NE(problems(none).find("nothing is left of an axis"), std::string::npos);
+}
+
+TEST(Computed, CumSum) {
+  const auto sums = [](int axis, int exclusive, int reverse) {
+    builder b(14);
+    b.input("x", {2, 3}).output("y").ints("axis", {axis});
+    auto& n = b.node("CumSum", {"x", "axis"}, {"y"});
+    set(n, "exclusive", exclusive), set(n, "reverse", reverse);
+    EXPECT_EQ(operators(convert(b)), "CumSum");
+    return compute(b, {{1, 2, 3, 4, 5, 6}});
+  };
+  // The examples of ONNX's backend tests.
+  EXPECT_EQ(sums(0, 0, 0), (floats{1, 2, 3, 5, 7, 9}));
+  EXPECT_EQ(sums(1, 0, 0), (floats{1, 3, 6, 4, 9, 15}));
+  EXPECT_EQ(sums(-1, 0, 0), (floats{1, 3, 6, 4, 9, 15}));
+  EXPECT_EQ(sums(1, 1, 0), (floats{0, 1, 3, 0, 4, 9}));
+  EXPECT_EQ(sums(1, 0, 1), (floats{6, 5, 3, 15, 11, 6}));
+  EXPECT_EQ(sums(1, 1, 1), (floats{5, 3, 0, 11, 6, 0}));
+  builder b(14);
+  b.input("x", {2, 3}).output("y").ints("axis", {2});
+  b.node("CumSum", {"x", "axis"}, {"y"});
+  EXPECT_NE(problems(b).find("its axis 2 does not exist"), std::string::npos);
 }
 
 TEST(Computed, LpPool) {

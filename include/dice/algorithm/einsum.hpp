@@ -23,8 +23,8 @@ struct einsum {
     for (int o = 0; vectors && o < last; ++o)
       if (op.stride(b, o, in) == 0 && op.stride(a, o, in) != 0) row = o;
   }
-  constexpr std::int64_t scratch_bytes(graph::shapes in) const {
-    return copies ? in[static_cast<std::size_t>(b)].elements() * tensor::element_bytes : 0;
+  constexpr std::int64_t scratch_bytes(const ops::einsum& op, graph::shapes in) const {
+    return copies ? op.operand(b, in).elements() * tensor::element_bytes : 0;
   }
 };
 

@@ -60,6 +60,12 @@ constexpr form form_of(const ops::concat& op, graph::shapes in, const tensor::sh
 constexpr form form_of(const ops::slice& op, graph::shapes, const tensor::shape& result) {
   return op.starts[1] % tensor::block == 0 && (op.steps[1] == 1 || result[1] == 1) ? form::either : form::plain;
 }
+/// Along other axes than that of the channels.
+template <class Op>
+requires std::same_as<Op, ops::gather> || std::same_as<Op, ops::cum_sum>
+constexpr form form_of(const Op& op, graph::shapes, const tensor::shape&) {
+  return op.axis == 1 ? form::plain : form::either;
+}
 constexpr form form_of(const ops::resize& op, graph::shapes in, const tensor::shape& result) {
   if (op.mode == ops::resizing::repeat) return op.factors[1] == 1 ? form::either : form::plain;
   return in[0].rank > 1 && in[0][1] == result[1] && op.scales[1] == 1 && op.from != ops::coordinates::tf_crop_and_resize

@@ -40,7 +40,7 @@ constexpr choice choose_openmp(const ops::antialiased_resize& op, graph::shapes 
 
 /// Scratch for the copy of an input.
 constexpr choice choose_openmp(const ops::einsum& op, graph::shapes in, const tensor::shape& result) {
-  return {.scratch_bytes = einsum(op, in, result).scratch_bytes(in), .converts = true};
+  return {.scratch_bytes = einsum(op, in, result).scratch_bytes(op, in), .converts = true};
 }
 
 /// Packed weights, and scratch for packed rows.

@@ -8,12 +8,14 @@
 #include "dice/graph/ops/clip.hpp"
 #include "dice/graph/ops/concat.hpp"
 #include "dice/graph/ops/conv.hpp"
+#include "dice/graph/ops/cum_sum.hpp"
 #include "dice/graph/ops/depth_to_space.hpp"
 #include "dice/graph/ops/dropout.hpp"
 #include "dice/graph/ops/einsum.hpp"
 #include "dice/graph/ops/elementwise.hpp"
 #include "dice/graph/ops/elu.hpp"
 #include "dice/graph/ops/flatten.hpp"
+#include "dice/graph/ops/gather.hpp"
 #include "dice/graph/ops/gemm.hpp"
 #include "dice/graph/ops/global_average_pool.hpp"
 #include "dice/graph/ops/hard_sigmoid.hpp"
@@ -42,9 +44,9 @@
 /// Calls the macro X with the name of each.
 // clang-format off
 #define DICE_OPERATORS(X) \
-  X(add) X(antialiased_resize) X(average_pool) X(batch_normalization) X(clip) X(concat) X(conv) X(depth_to_space) X(div) \
-  X(dropout) X(einsum) X(elementwise) X(elu) X(flatten) X(gemm) X(global_average_pool) X(hard_sigmoid) X(hard_swish) \
-  X(identity) X(input) X(leaky_relu) X(lrn) X(mat_mul) X(max) X(max_pool) X(min) X(mul) X(normalization) X(output) X(p_relu) \
-  X(pad) X(pow) X(reduce) X(relu) X(reshape) X(resize) X(sigmoid) X(slice) X(softmax) X(sub) X(sum) X(tanh) X(tile) \
-  X(transpose) X(where)
+  X(add) X(antialiased_resize) X(average_pool) X(batch_normalization) X(clip) X(concat) X(conv) X(cum_sum) \
+  X(depth_to_space) X(div) X(dropout) X(einsum) X(elementwise) X(elu) X(flatten) X(gather) X(gemm) \
+  X(global_average_pool) X(hard_sigmoid) X(hard_swish) X(identity) X(input) X(leaky_relu) X(lrn) X(mat_mul) X(max) \
+  X(max_pool) X(min) X(mul) X(normalization) X(output) X(p_relu) X(pad) X(pow) X(reduce) X(relu) X(reshape) X(resize) \
+  X(sigmoid) X(slice) X(softmax) X(sub) X(sum) X(tanh) X(tile) X(transpose) X(where)
 // clang-format on

@@ -88,6 +88,9 @@ same of(const ops::tile& op, const layer& l, const order& axes, const shape&) {
   made.repeats = placed(op.repeats, axes);
   return changed(l, made, axes);
 }
+same of(const ops::gather& op, const layer& l, const order& axes, const shape&) {
+  return changed(l, ops::gather{.axis = axes[op.axis], .count = op.count}, axes, l.parameters);
+}
 same of(const ops::resize& op, const layer& l, const order& axes, const shape&) {
   auto made = op;
   made.factors = placed(op.factors, axes), made.scales = placed(op.scales, axes);
@@ -140,8 +143,8 @@ same of(const ops::mat_mul& op, const layer& l, const order& axes, const shape& 
 
 template <class... Op> struct op_list {};
 using with_axes = op_list<ops::add, ops::sub, ops::mul, ops::div, ops::max, ops::min, ops::p_relu, ops::pow, ops::where,
-                          ops::sum, ops::concat, ops::pad, ops::slice, ops::tile, ops::resize, ops::reduce, ops::softmax,
-                          ops::normalization, ops::batch_normalization, ops::mat_mul>;
+                          ops::sum, ops::concat, ops::pad, ops::slice, ops::tile, ops::gather, ops::resize, ops::reduce,
+                          ops::softmax, ops::normalization, ops::batch_normalization, ops::mat_mul>;
 using of_elements = op_list<ops::clip, ops::dropout, ops::elementwise, ops::elu, ops::hard_sigmoid, ops::hard_swish,
                             ops::identity, ops::leaky_relu, ops::relu, ops::sigmoid, ops::tanh>;
 using joining = op_list<ops::add, ops::sub, ops::mul, ops::div, ops::max, ops::min, ops::p_relu, ops::pow, ops::where,

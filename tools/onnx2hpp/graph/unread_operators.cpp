@@ -13,7 +13,7 @@ constexpr struct {
 } groups[] = {
     {"the shape of the result depends on the data", "Compress NonMaxSuppression NonZero Unique"},
     {"elements are moved to or from places computed at run time",
-     "GatherElements MaxUnpool OneHot ReverseSequence Scatter ScatterElements TensorScatter TopK"},
+     "MaxUnpool OneHot ReverseSequence TensorScatter TopK"},
     {"recurrence, or a state kept from frame to frame", "CausalConvWithState GRU LSTM LinearAttention RNN"},
     {"quantised numbers", "ConvInteger DynamicQuantizeLinear MatMulInteger QLinearConv QLinearMatMul"},
     {"bits of integers", "BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor"},
@@ -25,7 +25,7 @@ constexpr struct {
     {"pictures are read at places computed at run time, or from a file",
      "AffineGrid DeformConv GridSample ImageDecoder MaxRoiPool RoiAlign"},
     {"no kernel yet",
-     "Acosh Asinh Atanh CenterCropPad Col2Im CumProd CumSum Det EyeLike Hardmax IsInf RotaryEmbedding Shrink"},
+     "Acosh Asinh Atanh CenterCropPad Col2Im CumProd Det EyeLike Hardmax IsInf RotaryEmbedding Shrink"},
 };
 
 }  // namespace

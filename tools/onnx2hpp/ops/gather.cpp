@@ -1,7 +1,10 @@
-// Gather and GatherND of an activation by constant indices: a Slice for each run of evenly spaced ones, joined by a Concat;
-// a Tile if each is repeated; a Reshape if the indices have not one axis. torchvision's pretrained Inception selects its
-// colour channels this way.
+// Gather, GatherND and GatherElements of an activation by constant indices: a Slice for each of a few runs of evenly spaced
+// ones, joined by a Concat; a Tile if each is repeated; a Reshape if the indices have not one axis. torchvision's pretrained
+// Inception selects its colour channels this way. Other indices are parameters of a layer.
+#include "fold/places.hpp"
 #include "ops/layers.hpp"
+
+#include "dice/graph/ops/gather.hpp"
 
 #include <fmt/format.h>
 
@@ -14,12 +17,28 @@
 
 namespace onnx2hpp {
 
+using dice::ops::gather;
+
+template <> struct spelling<gather> {
+  static constexpr const char* name = "gather";
+  static void write(const gather& op, const gather&, initialiser& out) {
+    out.add("axis", literal(op.axis));
+    out.add("count", literal(op.count));
+  }
+};
+
+int gather_layer(node_context& n, int x, int axis, const std::vector<std::int64_t>& at) {
+  const auto count = static_cast<std::int64_t>(at.size());
+  return n.add(gather{.axis = axis, .count = count}, {x},
+               {{"indices", make_constant(element::int64, {count}, std::span(at)), {count}}});
+}
+
 namespace {
 
 using indices = std::vector<std::int64_t>;
 
-/// The most Slices that one axis becomes.
-constexpr std::size_t most_runs = 64;
+/// The most Slices that one axis becomes: each is a layer, which costs users compile time.
+constexpr std::size_t most_runs = 8;
 
 /// Layer x with the axes `dims` in place of axes `first` … `last` - 1.
 int replace_axes(node_context& n, int x, int first, int last, std::span<const std::int64_t> dims) {
@@ -30,7 +49,7 @@ int replace_axes(node_context& n, int x, int first, int last, std::span<const st
   for (int a = 0; a < first; ++a) to.push_back(in[a]);
   for (const auto d : dims) to.push_back(d);
   for (int a = last; a < in.rank; ++a) to.push_back(in[a]);
-  return to == in ? x : reshape_layer(n, x, to);
+  return reshape_unless(n, x, to);
 }
 
 /// Each of the elements of an axis of layer x `times` times.
@@ -58,33 +77,34 @@ std::size_t repeats(const indices& at) {
   return out;
 }
 
-/// Where index `i` points on an axis of `extent`.
-std::int64_t position(std::int64_t i, std::int64_t extent) {
-  if (i < -extent || i >= extent) node_context::refuse(fmt::format("its index {} is out of range", i));
-  return i < 0 ? i + extent : i;
+/// Evenly spaced indices.
+struct even_run {
+  std::int64_t first, count, step;
+};
+std::vector<even_run> even_runs(const indices& at) {
+  std::vector<even_run> out;
+  for (std::size_t i = 0, end; i < at.size(); i = end) {
+    const std::int64_t step = i + 1 < at.size() && at[i + 1] != at[i] ? at[i + 1] - at[i] : 1;
+    for (end = i + 1; end < at.size() && at[end] - at[end - 1] == step;) ++end;
+    out.push_back({at[i], static_cast<std::int64_t>(end - i), step});
+  }
+  return out;
 }
 
 /// The elements `at` of an axis of layer x: as a Slice for each run, or each element of a shorter list repeated, which
 /// enlarges a picture.
-int take(node_context& n, int x, int axis, indices at) {
-  const auto times = repeats(at);
-  if (times > 1 && n.shape_of(x).rank < dice::tensor::max_rank) {
-    indices once;
-    for (std::size_t i = 0; i < at.size(); i += times) once.push_back(at[i]);
-    return repeat(n, take(n, x, axis, std::move(once)), axis, static_cast<std::int64_t>(times));
-  }
-  std::vector<int> runs;
-  for (std::size_t i = 0; i < at.size();) {
-    const std::int64_t step = i + 1 < at.size() && at[i + 1] != at[i] ? at[i + 1] - at[i] : 1;
-    std::size_t end = i + 1;
-    while (end < at.size() && at[end] - at[end - 1] == step) ++end;
-    if (runs.size() == most_runs)
-      n.refuse(fmt::format("its indices are more than {} runs of evenly spaced ones", most_runs));
-    const auto count = static_cast<std::int64_t>(end - i);
-    runs.push_back(n.fold() && step == 1 && count == n.shape_of(x)[axis] ? x : slice_layer(n, x, axis, at[i], count, step));
-    i = end;
-  }
-  return runs.size() == 1 ? runs[0] : concat_layer(n, runs, axis);
+int take(node_context& n, int x, int axis, const indices& at) {
+  const shape in = n.shape_of(x);
+  const auto times = in.rank < dice::tensor::max_rank ? repeats(at) : 1;
+  indices once;
+  for (std::size_t i = 0; i < at.size(); i += times) once.push_back(at[i]);
+  const auto runs = even_runs(once);
+  if (runs.size() > most_runs) return gather_layer(n, x, axis, at);
+  std::vector<int> parts;
+  for (const auto& r : runs)
+    parts.push_back(n.fold() && r.step == 1 && r.count == in[axis] ? x : slice_layer(n, x, axis, r.first, r.count, r.step));
+  const int y = parts.size() == 1 ? parts[0] : concat_layer(n, parts, axis);
+  return times == 1 ? y : repeat(n, y, axis, static_cast<std::int64_t>(times));
 }
 
 void import_gather(node_context& n) {
@@ -94,7 +114,7 @@ void import_gather(node_context& n) {
   const int axis = n.axis(n.integer("axis", 0), in.rank);
   auto at = n.integers(1, "indices");
   n.require(!at.empty(), "it has no index");
-  for (auto& i : at) i = position(i, in[axis]);
+  for (auto& i : at) i = index_position(i, in[axis]);
   n.result(replace_axes(n, take(n, x, axis, at), axis, axis + 1, dims));
 }
 
@@ -142,7 +162,7 @@ void import_gather_nd(node_context& n) {
   std::vector<indices> at(axes);
   indices flat(all.size() / axes);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto extent = in[static_cast<int>(i % axes)], to = position(all[i], extent);
+    const auto extent = in[static_cast<int>(i % axes)], to = index_position(all[i], extent);
     at[i % axes].push_back(to);
     flat[i / axes] = flat[i / axes] * extent + to;
   }
@@ -156,12 +176,34 @@ void import_gather_nd(node_context& n) {
   n.result(replace_axes(n, x, 0, last, dims));
 }
 
+/// By one axis of which all elements are taken in the same order, or one by one.
+void import_gather_elements(node_context& n) {
+  const int x = n.moved(0);
+  const shape in = n.shape_of(x);
+  const std::vector<std::int64_t> dims{in.dim, in.dim + in.rank};
+  const auto from = elements_by_index(n, dims);
+  n.require(!from.at.empty(), "it has no index");
+  const int axis = n.axis(n.integer("axis", 0), in.rank);
+  const auto inner = in.product(axis + 1, in.rank);
+  auto others = from.dims;
+  others[static_cast<std::size_t>(axis)] = in[axis];
+  if (others == dims) {
+    indices at(from.at.size());
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = from.at[i] / inner % in[axis];
+    if (const auto one = along(at, from.dims, static_cast<std::size_t>(axis), static_cast<std::size_t>(axis) + 1))
+      return n.result(take(n, x, axis, *one));
+  }
+  const std::int64_t whole = in.elements();
+  n.result(replace_axes(n, take(n, replace_axes(n, x, 0, in.rank, {&whole, 1}), 0, from.at), 0, 1, from.dims));
+}
+
 const importer known_gather[] = {
     {"Gather", import_gather, 1, "axis",
-     "indices constant; becomes Slices (at most 64 runs of evenly spaced indices), Concat, Tile and Reshape"},
+     "indices constant; up to 8 runs of evenly spaced ones become Slices, Concat, Tile and Reshape"},
+    {"GatherElements", import_gather_elements, 11, "axis",
+     "indices constant; becomes Gather, Slices, Concat, Tile and Reshape"},
     {"GatherND", import_gather_nd, 11, "batch_dims>=12",
-     "indices constant; only batch_dims = 0; becomes Slices (at most 64 runs of evenly spaced indices), Concat, Tile and "
-     "Reshape"}};
+     "indices constant; only batch_dims = 0; becomes Gather, Slices, Concat, Tile and Reshape"}};
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -17,7 +18,8 @@ namespace {
 std::string literal_of(padding mode) {
   return mode == padding::constant  ? "::dice::ops::padding::constant"
          : mode == padding::reflect ? "::dice::ops::padding::reflect"
-                                    : "::dice::ops::padding::edge";
+         : mode == padding::edge    ? "::dice::ops::padding::edge"
+                                    : "::dice::ops::padding::wrap";
 }
 
 }  // namespace
@@ -37,11 +39,29 @@ int pad_layer(node_context& n, int x, int axis, std::int64_t before, std::int64_
   op.before[static_cast<std::size_t>(axis)] = before, op.after[static_cast<std::size_t>(axis)] = after;
   return n.add(op, {x});
 }
+int pad_layer(node_context& n, int x, const pad_amounts& before, const pad_amounts& after, float value) {
+  return n.add(pad{.before = before, .after = after, .value = value}, {x});
+}
 
 namespace {
 
+/// Layer x without what negative amounts remove, which no mode but constant can tell from its padding; they become 0.
+int without_removed(node_context& n, int x, pad& op) {
+  const shape in = n.shape_of(x);
+  for (int a = 0; a < in.rank; ++a) {
+    auto &before = op.before[static_cast<std::size_t>(a)], &after = op.after[static_cast<std::size_t>(a)];
+    const auto first = std::max<std::int64_t>(0, -before), last = std::max<std::int64_t>(0, -after);
+    if (first == 0 && last == 0) continue;
+    n.require(first + last < in[a], "nothing is left of an axis");
+    x = slice_layer(n, x, a, first, in[a] - first - last);
+    before = std::max<std::int64_t>(0, before), after = std::max<std::int64_t>(0, after);
+  }
+  return x;
+}
+
 void import_pad(node_context& n) {
-  const int x = n.activation(0), rank = n.shape_of(x).rank;
+  int x = n.moved(0);
+  const int rank = n.shape_of(x).rank;
   pad op;
   std::vector<std::int64_t> pads, axes;
   if (n.opset() < 11) {
@@ -65,21 +85,23 @@ void import_pad(node_context& n) {
   const auto mode = n.text("mode", "constant");
   if (mode == "reflect") op.mode = padding::reflect;
   else if (mode == "edge") op.mode = padding::edge;
+  else if (mode == "wrap") op.mode = padding::wrap;
   else if (mode != "constant")
-    n.refuse(fmt::format("its mode is {}; only constant, reflect and edge are supported", quote(mode)));
+    n.refuse(fmt::format("its mode is {}; only constant, reflect, edge and wrap are supported", quote(mode)));
+  // PyTorch, for example, writes a Pad by 0 before each AveragePool of DenseNet.
+  if (op.before == pad{}.before && op.after == pad{}.after) return n.pass();
   if (op.mode != padding::constant) {
     op.value = 0;
-    for (int a = 0; a < rank; ++a)
-      n.require(op.before[static_cast<std::size_t>(a)] >= 0 && op.after[static_cast<std::size_t>(a)] >= 0,
-                "it removes elements in a mode other than constant");
+    x = without_removed(n, x, op);
+  } else if (numbers holds = n.holds(); holds.type != element::float32) {
+    holds.least = std::min<double>(holds.least, op.value), holds.most = std::max<double>(holds.most, op.value);
+    n.holds(holds);
   }
-  // PyTorch, for example, writes a Pad by 0 before each AveragePool of DenseNet.
-  if (op.before == pad{}.before && op.after == pad{}.after) n.pass();
-  else n.result(n.add(op, {x}));
+  n.result(op.before == pad{}.before && op.after == pad{}.after ? x : n.add(op, {x}));
 }
 
 const importer known_pad("Pad", import_pad, 1, "mode pads<11 value<11",
-                         "pads, value and axes constant; mode constant, reflect or edge");
+                         "pads, value and axes constant; where it removes elements, also becomes Slice");
 
 }  // namespace
 }  // namespace onnx2hpp

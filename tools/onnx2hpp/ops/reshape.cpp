@@ -22,6 +22,7 @@ template <> struct spelling<dice::ops::reshape> {
 operation reshape_of(const shape& to) { return dice::ops::reshape{.to = to}; }
 
 int reshape_layer(node_context& n, int x, const shape& to) { return n.add(dice::ops::reshape{.to = to}, {x}); }
+int reshape_unless(node_context& n, int x, const shape& to) { return n.shape_of(x) == to ? x : reshape_layer(n, x, to); }
 
 std::vector<std::int64_t> reshaped(node_context& n, const std::vector<std::int64_t>& in) {
   auto out = n.integers(1, "new shape");

@@ -10,7 +10,7 @@
 namespace dice::ops {
 
 /// What Pad writes outside the input.
-enum class padding : std::uint8_t { constant, reflect, edge };
+enum class padding : std::uint8_t { constant, reflect, edge, wrap };
 
 /// Input extended by `before[a]` and `after[a]` elements along axis a; negative amounts remove. ONNX Pad.
 struct pad {

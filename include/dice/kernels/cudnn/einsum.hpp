@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/kernels/cudnn/detail/base.hpp"
+#include "dice/kernels/detail/operand.hpp"
 
 namespace dice::kernels {
 
@@ -8,8 +9,8 @@ template <> struct kernel<cudnn::backend, ops::einsum> : cudnn::base<ops::einsum
   static void compute(const ops::einsum& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const cudnn::ending& e) {
     cudnn::einsum p{.y = c.output,
-                    .a = c.inputs[0],
-                    .b = c.inputs[1],
+                    .a = detail::operand_of(op, c, 0),
+                    .b = detail::operand_of(op, c, 1),
                     .n = cudnn::count(result.elements()),
                     .rank = result.rank,
                     .extent = {},

@@ -12,6 +12,7 @@ template <> struct kernel<cudnn::backend, ops::pad> : cudnn::base<ops::pad> {
     p.value = op.value;
     p.outside = op.mode == ops::padding::edge      ? cudnn::beyond::edge
                 : op.mode == ops::padding::reflect ? cudnn::beyond::reflect
+                : op.mode == ops::padding::wrap    ? cudnn::beyond::wrap
                                                    : cudnn::beyond::value;
     cudnn::current->start(p);
   }

@@ -2,6 +2,7 @@
 
 #include "dice/tensor/tensor.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace dice::kernels::detail {
@@ -25,6 +26,12 @@ inline std::int64_t offset(const index& p, const tensor::shape& s) {
   std::int64_t flat = 0;
   for (int a = 0; a < s.rank; ++a) flat = flat * s[a] + p[a];
   return flat;
+}
+
+/// The element that number `index` of a weights file names on an axis of `extent` elements: one of them, whatever the file
+/// says.
+inline std::int64_t element_of(float index, std::int64_t extent) {
+  return index > 0 ? static_cast<std::int64_t>(std::min(index, static_cast<float>(extent - 1))) : 0;
 }
 
 }  // namespace dice::kernels::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dice/kernels/detail/operand.hpp"
 #include "dice/kernels/openmp/detail/strided.hpp"
 
 #include <cstdint>
@@ -56,7 +57,8 @@ template <> struct kernel<openmp::backend, ops::einsum> : openmp::base<ops::eins
     const float* at;
     std::int64_t stride[tensor::max_rank]{}, depth;
 
-    operand(const ops::einsum& op, graph::shapes in, const call& c, int k) : at(c.inputs[k]), depth(op.depth_stride(k, in)) {
+    operand(const ops::einsum& op, graph::shapes in, const call& c, int k)
+        : at(detail::operand_of(op, c, k)), depth(op.depth_stride(k, in)) {
       for (int o = 0; o < op.rank; ++o) stride[o] = op.stride(k, o, in);
     }
     /// A copy in which elements along the last axis are neighbours.

@@ -12,6 +12,7 @@ template <> struct kernel<openmp::backend, ops::pad> : openmp::base<ops::pad> {
   static std::int64_t source(ops::padding mode, std::int64_t i, std::int64_t n) {
     if (mode == ops::padding::edge) return std::clamp<std::int64_t>(i, 0, n - 1);
     if (mode == ops::padding::reflect) return i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
+    if (mode == ops::padding::wrap) return (i % n + n) % n;
     return i < 0 || i >= n ? -1 : i;
   }
 

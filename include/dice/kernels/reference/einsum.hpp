@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/kernels/detail/index.hpp"
+#include "dice/kernels/detail/operand.hpp"
 #include "dice/kernels/reference/detail/activation.hpp"
 
 #include <cstdint>
@@ -12,7 +13,7 @@ template <> struct kernel<reference::backend, ops::einsum> : reference::base<ops
                       const detail::epilogue& e) {
     for (std::int64_t i = 0; i < result.elements(); ++i) {
       const auto p = detail::position(i, result);
-      const float* x[2] = {c.inputs[0], c.inputs[1]};
+      const float* x[2] = {detail::operand_of(op, c, 0), detail::operand_of(op, c, 1)};
       for (int k = 0; k < 2; ++k)
         for (int o = 0; o < result.rank; ++o) x[k] += p[o] * op.stride(k, o, in);
       double total = 0;

@@ -20,6 +20,7 @@ template <> struct kernel<reference::backend, ops::pad> : reference::base<ops::p
         if (op.mode == ops::padding::edge) p[a] = std::clamp<std::int64_t>(p[a], 0, extent - 1);
         if (op.mode == ops::padding::reflect && p[a] < 0) p[a] = -p[a];
         if (op.mode == ops::padding::reflect && p[a] >= extent) p[a] = 2 * (extent - 1) - p[a];
+        if (op.mode == ops::padding::wrap) p[a] = (p[a] % extent + extent) % extent;
         inside = inside && p[a] >= 0 && p[a] < extent;
       }
       c.output[i] = inside ? c.inputs[0][detail::offset(p, in[0])] : op.value;

@@ -67,7 +67,7 @@ __global__ void each_gathered(gather p) {
     if (q < 0 || q > last) {
       if (p.outside == beyond::edge) q = q < 0 ? 0 : last;
       else if (p.outside == beyond::reflect) q = q < 0 ? -q : 2 * last - q;
-      else if (p.outside == beyond::wrap) q %= p.inside[k];
+      else if (p.outside == beyond::wrap) q = (q % p.inside[k] + p.inside[k]) % p.inside[k];
       else inside = false;
     }
     from += q * p.stride[k];
@@ -75,6 +75,15 @@ __global__ void each_gathered(gather p) {
   put(p.y, i, inside ? p.x[from] : p.value, p.end);
 }
 cudaError_t start(const gather& p, cudaStream_t on) { return launch_each(each_gathered, p, p.n, on); }
+
+__global__ void each_picked(pick p) {
+  const int i = thread_index();
+  if (i >= p.n) return;
+  const float asked = p.indices[i / p.inner % p.extent];
+  const int last = p.extent_in - 1, k = asked > 0 ? asked < static_cast<float>(last) ? static_cast<int>(asked) : last : 0;
+  put(p.y, i, p.x[(i / p.inner / p.extent * p.extent_in + k) * p.inner + i % p.inner], p.end);
+}
+cudaError_t start(const pick& p, cudaStream_t on) { return launch_each(each_picked, p, p.n, on); }
 
 __global__ void each_resampled(resample p) {
   const int i = thread_index();

@@ -59,6 +59,15 @@ struct gather {
   ending end;
 };
 
+/// y[o, k, j] = x[o, indices[k], j]: axis k has `extent` elements, `extent_in` in x; there are `inner` elements j. Indices
+/// beyond x name its first or last element.
+struct pick {
+  float* y;
+  const float *x, *indices;
+  int n, extent, extent_in, inner;
+  ending end;
+};
+
 /// y[p] = Σ w x[q] over what samples_of(axis[k], p[k] + first_out[k]) says of each axis k; `first_in` is the position of x
 /// in the tensor that the axes describe. Beyond what tf_crop_and_resize takes, y is `extrapolation`.
 struct resample {
@@ -180,6 +189,15 @@ struct softmax {
   ending end;
 };
 
+/// Sums along the middle one of three axes, as ops::cum_sum.
+struct cumulate {
+  float* y;
+  const float* x;
+  int outer, extent, inner;
+  bool exclusive, reverse;
+  ending end;
+};
+
 enum class dividing : int { deviation, root_mean_square, l1, l2 };
 
 /// y = (x - mean) / d · scale + bias along the middle one of three axes; only `deviation` has a mean. Along axis k of y,
@@ -229,6 +247,7 @@ struct lrn {
 cudaError_t start(const elements&, cudaStream_t);
 cudaError_t start(const binary&, cudaStream_t);
 cudaError_t start(const gather&, cudaStream_t);
+cudaError_t start(const pick&, cudaStream_t);
 cudaError_t start(const resample&, cudaStream_t);
 cudaError_t start(const filter&, cudaStream_t);
 cudaError_t start(const rows&, cudaStream_t);
@@ -241,6 +260,7 @@ cudaError_t start(const narrow&, cudaStream_t);
 cudaError_t start(const widen&, cudaStream_t);
 cudaError_t start(const reduce&, cudaStream_t);
 cudaError_t start(const softmax&, cudaStream_t);
+cudaError_t start(const cumulate&, cudaStream_t);
 cudaError_t start(const normalization&, cudaStream_t);
 cudaError_t start(const einsum&, cudaStream_t);
 cudaError_t start(const depth_to_space&, cudaStream_t);

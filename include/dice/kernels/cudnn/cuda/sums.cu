@@ -138,6 +138,20 @@ __global__ void each_row(normalization p) {
 }
 cudaError_t start(const normalization& p, cudaStream_t on) { return launch_warps(each_row, p, p.outer * p.inner, on); }
 
+__global__ void each_cumulated(cumulate p) {
+  const int i = thread_index();
+  if (i >= p.outer * p.inner) return;
+  const int first = i / p.inner * p.extent * p.inner + i % p.inner;
+  float total = 0;
+  for (int k = 0; k < p.extent; ++k) {
+    const int at = first + (p.reverse ? p.extent - 1 - k : k) * p.inner;
+    const float x = p.x[at];
+    put(p.y, at, p.exclusive ? total : total + x, p.end);
+    total += x;
+  }
+}
+cudaError_t start(const cumulate& p, cudaStream_t on) { return launch_each(each_cumulated, p, p.outer * p.inner, on); }
+
 __global__ void each_sum(einsum p) {
   const int i = thread_index();
   if (i >= p.n) return;
