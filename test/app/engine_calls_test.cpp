@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -229,6 +230,40 @@ TEST(EngineCalls, TheEndIsToldToWhoWaitsForRoom) {
     frame.open();
     EXPECT_EQ(result.get(), stops ? "engine" : "returns");
   }
+}
+
+/// A frame that is being made has its place in the queue: no other one takes it meanwhile.
+TEST(EngineCalls, AFrameBeingMadeHasItsPlace) {
+  fixture f(placements[1]);
+  f.options.queue = 1;
+  stream_job job(f.program, f.options);
+  counts n;
+  gate frame(job);
+  std::latch asked(1), made(1);
+  auto slow = std::async(std::launch::async, [&] {
+    return job.push(
+        input,
+        [&]() -> stream_job::writer {
+          asked.count_down();
+          made.wait();
+          return [](float* to, std::int64_t elements) { std::fill_n(to, elements, 0.0f); };
+        },
+        never);
+  });
+  asked.wait();
+  for (const auto until : {at_once, deadline_in(1ms)}) push(job, n, until);
+  EXPECT_EQ(n.pushed, 0);
+  made.count_down();
+  EXPECT_TRUE(slow.get());
+  push(job, n, at_once);
+  EXPECT_EQ(n.pushed, 0);
+  frame.open();
+  push(job, n, never);
+  EXPECT_EQ(n.pushed, 1);
+  job.close();
+  while (take(job, n, never)) {
+  }
+  EXPECT_EQ(n.results, 3);
 }
 
 TEST(EngineCalls, ADeadlineThatPassesHasNoEffect) {

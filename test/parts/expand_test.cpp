@@ -94,7 +94,7 @@ TEST(Expand, PlansAreSound) {
 /// No element of a layer's result is sent to a rank twice, although ranks compute some elements twice. What a rank has in
 /// one piece is put together with others as one.
 TEST(Expand, NothingIsSentTwice) {
-  int pairs = 0, joined = 0;
+  int pairs = 0;
   for (unsigned k = 0; k < 31; ++k) {
     const unsigned seed = k < 30 ? k : 653;  // there a rank reads twice what two ranks compute
     const test::divided d(seed, 4 + static_cast<int>(seed) % 20, 8, false);
@@ -108,22 +108,8 @@ TEST(Expand, NothingIsSentTwice) {
         EXPECT_TRUE(tensor::empty(tensor::intersect(a.box, b.box))) << "seed " << seed << ", layer " << a.layer;
         ++pairs;
       }
-    const auto net = d.parts().net;
-    const auto cut_from = [&](const graph::edge& e) {
-      const auto l = static_cast<std::size_t>(e.from);
-      return all[l].what == parts::part::kind::cut && d.parts().owner[e.from] == d.parts().owner[e.to]
-                 ? net.into(e.from)[0].from
-                 : -1 - e.from;
-    };
-    for (int l = 0; l < net.size(); ++l) {
-      if (all[static_cast<std::size_t>(l)].what != parts::part::kind::join) continue;
-      const auto in = net.into(l);
-      for (std::size_t i = 1; i < in.size(); ++i, ++joined)
-        EXPECT_NE(cut_from(in[i - 1]), cut_from(in[i])) << "seed " << seed << ", layer " << l;
-    }
   }
   EXPECT_GT(pairs, 100);
-  EXPECT_GT(joined, 100);
 }
 
 /// Of strips that two ranks have in turn, each takes the borders of the other's, not what lies between them.
@@ -226,14 +212,14 @@ TEST(Expand, ExchangesAreAsRareAsWished) {
   }
 }
 
-/// Windows are counted from the beginning of each work: of two layers in each, no result is exchanged but the last.
+/// Windows are counted from the beginning of each work: of two layers, the second exchanges nothing with the first.
 TEST(Expand, EachWorkCountsItsOwnExchanges) {
   test::real_network net;
   int last = net.add(ops::input{.extents = {1, 4, 32, 8}}, {});
-  for (int l = 1; l < 5; ++l) last = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
+  for (int l = 1; l < 4; ++l) last = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
   net.add(ops::output{}, {last});
   test::assigned works{
-      .owner = std::vector<int>(6), .work_of = {0, 1, 1, 2, 2, 0}, .run_ranks = {0, 0, 1, 0, 1}, .shares = {}, .works = {}};
+      .owner = std::vector<int>(5), .work_of = {0, 1, 2, 2, 0}, .run_ranks = {0, 0, 1, 0, 1}, .shares = {}, .works = {}};
   works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
                  {.how = placement::way::rows, .first_rank = 1, .ranks = 2, .exchange_every = 2},
                  {.how = placement::way::rows, .first_rank = 3, .ranks = 2, .exchange_every = 2}};
@@ -245,7 +231,30 @@ TEST(Expand, EachWorkCountsItsOwnExchanges) {
   }
   std::sort(sent.begin(), sent.end());
   EXPECT_EQ(sent,
-            (std::vector<std::array<std::int64_t, 4>>{{0, 0, 14, 32}, {2, 0, 14, 16}, {2, 1, 16, 18}, {4, 1, 16, 32}}));
+            (std::vector<std::array<std::int64_t, 4>>{{0, 0, 15, 32}, {1, 0, 14, 16}, {1, 1, 16, 18}, {3, 1, 16, 32}}));
+}
+
+/// Rank 0 computes 17 rows of the first pool, one more than its own, and the sum reads 18 of them: 17 as they are, and one
+/// from rank 1.
+TEST(Expand, WhatARankHasIsOnePiece) {
+  test::real_network net;
+  const auto pool = [&](int from) { return net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {from}); };
+  const int input = net.add(ops::input{.extents = {1, 4, 32, 8}}, {}), a = pool(input);
+  pool(a);  // before the next exchange, so that a has one more row
+  const int sum = net.add(ops::add{}, {pool(pool(pool(pool(input)))), a});
+  net.add(ops::output{}, {pool(pool(sum))});
+  const auto is = test::shared(net, {.how = placement::way::rows, .exchange_every = 3});
+  const auto all = is.net.view();
+  std::vector<std::array<std::int64_t, 2>> rows;
+  for (int l = 0; l < all.net.size(); ++l) {
+    const auto& part = all.parts[static_cast<std::size_t>(l)];
+    if (part.what != parts::part::kind::join || part.layer != a || all.owner[l] != 0) continue;
+    for (const auto& e : all.net.into(l)) {
+      const auto& of = all.parts[static_cast<std::size_t>(e.from)].box;
+      rows.push_back({of.begin[2], of.end[2]});
+    }
+  }
+  EXPECT_EQ(rows, (std::vector<std::array<std::int64_t, 2>>{{0, 17}, {17, 18}}));
 }
 
 /// Before a pooling of pairs, also behind an activation, parts begin at even rows, else in the middle.
