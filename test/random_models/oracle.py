@@ -19,7 +19,8 @@ except ImportError:
 # Of messages about what an oracle has not.
 LACKS = ('NOT_IMPLEMENTED', 'NotImplementedError', 'is under development', 'RuntimeImplementationError', 'No implementation',
          'ScalesValidation', 'exclude_outside can be set', 'anti-aliasing is set', 'does not support specifying axes',
-         'size_ % 2 == 1 was false', 'LRN only applies on 4D', 'may be too large for stride', "axes don't match array")
+         'size_ % 2 == 1 was false', 'LRN only applies on 4D', 'may be too large for stride', "axes don't match array",
+         'Dilation not supported for AutoPadType')
 
 
 @dataclass
@@ -67,7 +68,7 @@ def _odd_padding(n):
 # Where the oracles (ONNX Runtime 1.32, ONNX 1.23) are known not to do what ONNX's text says: by, operator, when, how.
 MISTAKEN = [
     ('onnxruntime', 'MaxPool AveragePool LpPool', lambda n, v: _odd_padding(n), 'pads by negative numbers, or as without dilations'),
-    ('reference', 'MaxPool AveragePool LpPool', lambda n, v: _odd_padding(n), 'pads by negative numbers, or as without dilations'),
+    ('reference', 'Conv MaxPool AveragePool LpPool', lambda n, v: _odd_padding(n), 'pads by negative numbers, or as without dilations'),
     ('onnxruntime', 'ConvTranspose', lambda n, v: _attribute(n, 'auto_pad', b'').startswith(b'SAME'),
      'the result is not input · stride if strides exceed the kernel'),
     ('reference', 'ConvTranspose', lambda n, v: True, 'auto_pad pads the other side, groups take the first picture, output_shape fails'),
