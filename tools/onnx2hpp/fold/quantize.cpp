@@ -12,13 +12,13 @@
 namespace onnx2hpp {
 namespace {
 
-struct limits {
+struct quantised_range {
   double least, most;
 };
 
 /// What a quantised type holds; nothing if `type` is none.
-std::optional<limits> quantised_limits(element type) {
-  const auto of = []<class T>(T) { return limits{std::numeric_limits<T>::min(), std::numeric_limits<T>::max()}; };
+std::optional<quantised_range> quantised_limits(element type) {
+  const auto of = []<class T>(T) { return quantised_range{std::numeric_limits<T>::min(), std::numeric_limits<T>::max()}; };
   switch (type) {
     case element::int8:
       return of(std::int8_t());
@@ -29,13 +29,13 @@ std::optional<limits> quantised_limits(element type) {
     case element::uint16:
       return of(std::uint16_t());
     case element::int4:
-      return limits{-8, 7};
+      return quantised_range{-8, 7};
     case element::uint4:
-      return limits{0, 15};
+      return quantised_range{0, 15};
     case element::int2:
-      return limits{-2, 1};
+      return quantised_range{-2, 1};
     case element::uint2:
-      return limits{0, 3};
+      return quantised_range{0, 3};
     default:
       return {};
   }
@@ -92,7 +92,7 @@ class quantisation {
     const int axis = n.axis(n.integer("axis", 1), x_.rank());
     const auto a = static_cast<std::size_t>(axis);
     auto expected = block_ ? x_.dims : std::vector<std::int64_t>{x_.dims[a]};
-    if (block_) expected[a] = blocks_ = (x_.dims[a] + block_ - 1) / block_;
+    if (block_) expected[a] = blocks_ = x_.dims[a] / block_ + (x_.dims[a] % block_ != 0);
     if (scale.dims != expected)
       n.refuse(fmt::format("its scale is {}; its input needs {} along axis {}", text(scale.dims), text(expected), axis));
     if (elements == 0) return;

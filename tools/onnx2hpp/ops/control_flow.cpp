@@ -12,18 +12,18 @@ namespace onnx2hpp {
 
 namespace {
 
-using names = std::vector<std::string>;
+using value_names = std::vector<std::string>;
 
-constexpr std::int64_t most_iterations = 1000;
+constexpr std::int64_t most_loop_iterations = 1000;
 
-constant whole(std::vector<std::int64_t> dims, std::int64_t value, element type = element::int64) {
+constant loop_constant(std::vector<std::int64_t> dims, std::int64_t value, element type = element::int64) {
   return make_constant(type, std::move(dims), std::span<const std::int64_t>(&value, 1));
 }
 
 /// Nodes that join what the graphs inside a node compute.
-class joints {
+class loop_joints {
  public:
-  explicit joints(node_context& n) : n_(n) {}
+  explicit loop_joints(node_context& n) : n_(n) {}
 
   std::string constant_node(const constant& c) {
     attribute value;
@@ -37,25 +37,25 @@ class joints {
       add("Identity", {name}, {}, outputs[static_cast<std::size_t>(k)]);
   }
   /// The values joined along a new axis.
-  std::string stacked(const names& values, std::int64_t axis) {
-    names wide;
+  std::string stacked(const value_names& values, std::int64_t axis) {
+    value_names wide;
     const bool by_attribute = n_.opset() < 13;
     for (const auto& v : values)
       wide.push_back(by_attribute ? add("Unsqueeze", {v}, {{"axes", integers({axis})}})
-                                  : add("Unsqueeze", {v, constant_node(whole({1}, axis))}));
+                                  : add("Unsqueeze", {v, constant_node(loop_constant({1}, axis))}));
     return wide.size() == 1 ? wide[0] : add("Concat", wide, {{"axis", integer(axis)}});
   }
   /// A sequence of the values.
-  std::string sequence(const names& values) {
+  std::string sequence(const value_names& values) {
     return values.empty() ? add("SequenceEmpty", {}) : add("SequenceConstruct", values);
   }
   /// Tensor `at` of a sequence.
   std::string item(const std::string& sequence, std::int64_t at) {
-    return add("SequenceAt", {sequence, constant_node(whole({}, at))});
+    return add("SequenceAt", {sequence, constant_node(loop_constant({}, at))});
   }
   /// Element `at` of a value along an axis, which the result lacks.
   std::string element_of(const std::string& value, std::int64_t at, std::int64_t axis) {
-    return add("Gather", {value, constant_node(whole({}, at))}, {{"axis", integer(axis)}});
+    return add("Gather", {value, constant_node(loop_constant({}, at))}, {{"axis", integer(axis)}});
   }
 
  private:
@@ -69,7 +69,7 @@ class joints {
     out.type = attribute::kind::integers, out.ints = std::move(all);
     return out;
   }
-  std::string add(const char* op, names in, std::map<std::string, attribute> attributes = {}, std::string out = "") {
+  std::string add(const char* op, value_names in, std::map<std::string, attribute> attributes = {}, std::string out = "") {
     const auto& self = n_.self();
     node made;
     made.name = self.name.empty() ? self.outputs.at(0) : self.name;
@@ -86,7 +86,7 @@ class joints {
   node_context& n_;
 };
 
-std::int64_t one_number(node_context& n, int k, const char* what) {
+std::int64_t loop_number(node_context& n, int k, const char* what) {
   const auto all = n.integers(k, what);
   if (all.size() != 1) n.refuse(fmt::format("its {} has {} elements, expected one", what, all.size()));
   return all[0];
@@ -100,18 +100,18 @@ void require_inputs_and_outputs(node_context& n, const subgraph& body, std::size
 }
 
 void require_few(node_context& n, std::int64_t iterations) {
-  if (iterations >= most_iterations)
-    n.refuse(fmt::format("it has more than {} iterations; each becomes nodes of its own", most_iterations),
+  if (iterations >= most_loop_iterations)
+    n.refuse(fmt::format("it has more than {} iterations; each becomes nodes of its own", most_loop_iterations),
              "export the model with fewer iterations");
 }
 
 void import_if(node_context& n) {
-  const bool holds = one_number(n, 0, "condition") != 0;
+  const bool holds = loop_number(n, 0, "condition") != 0;
   n.ignore({"then_branch", "else_branch"});
   const subgraph& branch = n.graph(holds ? "then_branch" : "else_branch");
   require_inputs_and_outputs(n, branch, 0, static_cast<std::size_t>(n.outputs()));
   const auto out = n.graphs().convert(n.self(), branch, {}, "");
-  for (int k = 0; k < n.outputs(); ++k) joints(n).give(k, out[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < n.outputs(); ++k) loop_joints(n).give(k, out[static_cast<std::size_t>(k)]);
 }
 
 /// The condition after iteration `i` of a Loop, whose name is `name`.
@@ -133,20 +133,20 @@ void give_initial_values(node_context& n, std::size_t carried) {
 }
 
 void import_loop(node_context& n) {
-  const auto count = n.given(0) ? one_number(n, 0, "trip count") : std::numeric_limits<std::int64_t>::max();
-  bool on = !n.given(1) || one_number(n, 1, "condition") != 0;
+  const auto count = n.given(0) ? loop_number(n, 0, "trip count") : std::numeric_limits<std::int64_t>::max();
+  bool on = !n.given(1) || loop_number(n, 1, "condition") != 0;
   const subgraph& body = n.graph("body");
   const auto carried = static_cast<std::size_t>(std::max(n.inputs() - 2, 0));
   require_inputs_and_outputs(n, body, carried + 2,
                              std::max<std::size_t>(static_cast<std::size_t>(n.outputs()), carried) + 1);
   for (int k = 2; k < n.inputs(); ++k) n.ignore_input(k);
   if (count <= 0 || !on) return give_initial_values(n, carried);
-  joints join(n);
-  names state(n.self().inputs.begin() + std::min(n.inputs(), 2), n.self().inputs.end());
-  std::vector<names> scans(body.outputs.size() - 1 - carried);
+  loop_joints join(n);
+  value_names state(n.self().inputs.begin() + std::min(n.inputs(), 2), n.self().inputs.end());
+  std::vector<value_names> scans(body.outputs.size() - 1 - carried);
   for (std::int64_t i = 0; i < count && on; ++i) {
     require_few(n, i);
-    names given{join.constant_node(whole({}, i)), join.constant_node(whole({}, 1, element::boolean))};
+    value_names given{join.constant_node(loop_constant({}, i)), join.constant_node(loop_constant({}, 1, element::boolean))};
     given.insert(given.end(), state.begin(), state.end());
     const auto out = n.graphs().convert(n.self(), body, given, std::to_string(i));
     on = goes_on(n, out[0], i);
@@ -187,14 +187,14 @@ class scanner {
     if (n_.given(0))
       n_.require(std::ranges::all_of(n_.integers(0, "sequence lengths"), [&](auto n) { return n == length; }),
                  "its sequences are padded");
-    std::vector<names> whole(size(carried_ + made_));
+    std::vector<value_names> whole(size(carried_ + made_));
     for (std::int64_t b = 0; b < batch; ++b) {
-      names one;
+      value_names one;
       for (const auto& name : all) one.push_back(join_.element_of(name, b, 0));
       const auto out = scan(one, length, std::to_string(b) + "/");
       for (std::size_t k = 0; k < out.size(); ++k) whole[k].push_back(out[k]);
     }
-    names joined;
+    value_names joined;
     for (const auto& w : whole) joined.push_back(join_.stacked(w, 0));
     give(joined);
   }
@@ -211,7 +211,7 @@ class scanner {
   }
 
   /// The values that the body begins with, and those that are scanned.
-  names inputs() const {
+  value_names inputs() const {
     for (std::int64_t k = 0; k < carried_; ++k) n_.ignore_input(static_cast<int>(first_ + k));
     const auto& all = n_.self().inputs;
     return {all.begin() + static_cast<std::ptrdiff_t>(first_), all.end()};
@@ -235,12 +235,12 @@ class scanner {
   }
 
   /// The outputs for the values `in`.
-  names scan(const names& in, std::int64_t count, const std::string& part) {
-    names state(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(carried_));
-    std::vector<names> results(size(made_));
+  value_names scan(const value_names& in, std::int64_t count, const std::string& part) {
+    value_names state(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(carried_));
+    std::vector<value_names> results(size(made_));
     for (std::int64_t i = 0; i < count; ++i) {
       require_few(n_, i);
-      names given = state;
+      value_names given = state;
       for (std::size_t k = 0; k < size(scans_); ++k)
         given.push_back(join_.element_of(in[size(carried_) + k], backwards_[k] ? count - 1 - i : i, axes_[k]));
       const auto out = n_.graphs().convert(n_.self(), body_, given, part + std::to_string(i));
@@ -254,12 +254,12 @@ class scanner {
     return state;
   }
 
-  void give(const names& all) {
+  void give(const value_names& all) {
     for (int k = 0; k < n_.outputs(); ++k) join_.give(k, all[size(k)]);
   }
 
   node_context& n_;
-  joints join_;
+  loop_joints join_;
   const std::int64_t first_, scans_, carried_;  ///< first input, scanned inputs, values carried from element to element
   const subgraph& body_;
   std::int64_t made_ = 0;  ///< outputs that have an element for each one that is scanned
@@ -273,10 +273,10 @@ void import_sequence_map(node_context& n) {
   const subgraph& body = n.graph("body");
   require_inputs_and_outputs(n, body, static_cast<std::size_t>(n.inputs()), static_cast<std::size_t>(n.outputs()));
   const auto count = n.sequence(0).size();
-  joints join(n);
-  std::vector<names> results(body.outputs.size());
+  loop_joints join(n);
+  std::vector<value_names> results(body.outputs.size());
   for (std::size_t i = 0; i < count; ++i) {
-    names given;
+    value_names given;
     for (int k = 0; k < n.inputs(); ++k) {
       const auto& name = n.self().inputs[static_cast<std::size_t>(k)];
       const bool is_sequence = n.any(k).is == value::kind::sequence;

@@ -20,9 +20,11 @@ int mask_of(node_context& n, int k) {
 
 namespace {
 
-constant one_number(double x) { return make_constant(element::float32, {}, std::span<const double>(&x, 1)); }
+constant logic_number(double x) { return make_constant(element::float32, {}, std::span<const double>(&x, 1)); }
 
-int unless(node_context& n, int mask) { return add_with_constant<ops::sub>(n, mask, which_constant::first, one_number(1)); }
+int unless_mask(node_context& n, int mask) {
+  return add_with_constant<ops::sub>(n, mask, which_constant::first, logic_number(1));
+}
 
 /// Gives the node's output what it computes of bools.
 void gives_bools(node_context& n, int x) {
@@ -46,14 +48,14 @@ void import_or(node_context& n) { gives_bools(n, of_masks<ops::max>(n)); }
 void import_xor(node_context& n) {
   gives_bools(n, function_layer(n, of_masks<ops::sub>(n), {dice::graph::activation::kind::abs}));
 }
-void import_not(node_context& n) { gives_bools(n, unless(n, mask_of(n, 0))); }
+void import_not(node_context& n) { gives_bools(n, unless_mask(n, mask_of(n, 0))); }
 
 /// x where `unset` is 0, else 0, whatever x is there: the other number of the layer Where is NaN (0 / 0) or 0 (0 / 1).
-int or_zero(node_context& n, int unset, int x) {
-  return n.add(ops::where{}, {x, add_with_constant<ops::div>(n, unset, which_constant::first, one_number(0))});
+int masked_or_zero(node_context& n, int unset, int x) {
+  return n.add(ops::where{}, {x, add_with_constant<ops::div>(n, unset, which_constant::first, logic_number(0))});
 }
 /// Operand k, a constant, where `mask` is 1, else NaN: times 1 / 1 or 0 / 0.
-int or_nan(node_context& n, int mask, int k) {
+int masked_or_nan(node_context& n, int mask, int k) {
   const constant& c = n.data(k, "operand");
   n.require(std::ranges::none_of(reals(c), [](double x) { return std::isnan(x); }), "its constant operand has a NaN");
   return multiply(n, n.add(ops::div{}, {mask, mask}), c);
@@ -66,10 +68,12 @@ void import_where_by_mask(node_context& n) {
   for (const int k : {1, 2})
     if (n.is_constant(k)) n.require(is_real(n.data(k, "operand").type), "its operands are not real numbers");
   if (n.is_constant(1) && n.is_constant(2))
-    n.result(add_with_constant<ops::where>(n, or_nan(n, mask, 1), which_constant::first, n.data(2, "operand")));
-  else if (n.is_constant(1)) n.result(n.add(ops::where{}, {n.activation(2), or_nan(n, mask, 1)}));
-  else if (n.is_constant(2)) n.result(n.add(ops::where{}, {n.activation(1), or_nan(n, unless(n, mask), 2)}));
-  else n.result(add_layers(n, or_zero(n, unless(n, mask), n.activation(1)), or_zero(n, mask, n.activation(2))));
+    n.result(add_with_constant<ops::where>(n, masked_or_nan(n, mask, 1), which_constant::first, n.data(2, "operand")));
+  else if (n.is_constant(1)) n.result(n.add(ops::where{}, {n.activation(2), masked_or_nan(n, mask, 1)}));
+  else if (n.is_constant(2)) n.result(n.add(ops::where{}, {n.activation(1), masked_or_nan(n, unless_mask(n, mask), 2)}));
+  else
+    n.result(
+        add_layers(n, masked_or_zero(n, unless_mask(n, mask), n.activation(1)), masked_or_zero(n, mask, n.activation(2))));
 }
 
 namespace {
