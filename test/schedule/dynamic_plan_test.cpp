@@ -91,9 +91,8 @@ TEST(DynamicPlan, IsThatOfTheCompiler) {
   SAME(sample, mapping<dev<0, cpu, memory<1_MiB>>, layers<all>>);
   SAME(convolutions, mapping<dev<0>, layers<all>>);
   SAME(convolutions, mapping<dev<0, cpu, direct_convolutions>, layers<all>>);
-  SAME(convolutions,
-       mapping<dev<0, cpu, memory<1_MiB>, direct_convolutions>, layers<to<convolutions::narrow>>, dev<1>,
-               layers<from<convolutions::wide>>>);
+  SAME(convolutions, mapping<dev<0, cpu, memory<1_MiB>, direct_convolutions>, layers<to<convolutions::narrow>>, dev<1>,
+                             layers<from<convolutions::wide>>>);
 #ifdef DICE_WITH_OPENMP  // the reference has a single algorithm
   // With a limit that the fastest algorithms exceed by one byte.
   using free = split<convolutions::network, points<2>, dev<0>, dev<1>>;
