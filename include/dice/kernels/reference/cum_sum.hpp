@@ -1,6 +1,5 @@
 #pragma once
 
-#include "dice/kernels/detail/index.hpp"
 #include "dice/kernels/reference/detail/activation.hpp"
 
 #include <cstdint>
@@ -10,18 +9,15 @@ namespace dice::kernels {
 template <> struct kernel<reference::backend, ops::cum_sum> : reference::base<ops::cum_sum> {
   static void compute(const ops::cum_sum& op, graph::shapes, const tensor::shape& result, const call& c,
                       const detail::epilogue& e) {
-    const auto n = result.elements(), extent = result[op.axis];
-    for (std::int64_t i = 0; i < n; ++i) {
-      auto p = detail::position(i, result);
-      const auto k = p[op.axis];
+    const auto n = result.elements(), extent = result[op.axis], inner = result.product(op.axis + 1, result.rank);
+    for (std::int64_t i = 0; i < n / extent; ++i) {
       double total = 0;
-      for (std::int64_t j = 0; j < extent; ++j) {
-        if (op.reverse ? j < k : j > k) continue;
-        if (j == k && op.exclusive) continue;
-        p[op.axis] = j;
-        total += c.inputs[0][detail::offset(p, result)];
+      for (std::int64_t k = 0; k < extent; ++k) {
+        const auto at = (i / inner * extent + (op.reverse ? extent - 1 - k : k)) * inner + i % inner;
+        const double x = c.inputs[0][at];
+        c.output[at] = static_cast<float>(op.exclusive ? total : total + x);
+        total += x;
       }
-      c.output[i] = static_cast<float>(total);
     }
     e(c.output, n);
   }
