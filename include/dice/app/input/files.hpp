@@ -42,9 +42,9 @@ class input_files {
         type_(as),
         what_(std::move(what)),
         options_(o),
-        check_(o),
         per_frame_(one.rank == 4 ? one[0] : 1),
-        elements_(one.elements() / per_frame_) {}
+        elements_(one.elements() / per_frame_),
+        check_(o) {}
 
   /// Adds a file, or those of a folder in the order of their names' bytes. Throws files::error.
   [[gnu::cold]] void add(const std::string& path) {
