@@ -295,21 +295,6 @@ TEST(Pad, AttributesInputsAxes) {
   EXPECT_NE(problems(e).find("an axis twice"), std::string::npos);
 }
 
-TEST(Pad, RemovesElementsOnlyInConstantMode) {
-  const auto of = [](std::vector<std::int64_t> pads, const char* mode) {
-    builder b(13);
-    b.input("x", {4, 5}).output("y").ints("pads", pads);
-    set(b.node("Pad", {"x", "pads"}, {"y"}), "mode", mode);
-    return problems(b);
-  };
-  for (const std::vector<std::int64_t>& pads :
-       {std::vector<std::int64_t>{-1, 1, 1, 1}, {1, -1, 1, 1}, {1, 1, -1, 1}, {1, 1, 1, -1}}) {
-    EXPECT_EQ(of(pads, "constant"), "");
-    for (const char* mode : {"reflect", "edge"})
-      EXPECT_NE(of(pads, mode).find("it removes elements in a mode other than constant"), std::string::npos) << mode;
-  }
-}
-
 TEST(Pad, ByNothingVanishes) {
   builder b(13);
   b.input("x", {1, 1, 4, 4}).output("y").ints("pads", {0, 0, 0, 0, 0, 0, 0, 0}).scalar("value", 3);

@@ -196,15 +196,14 @@ TEST(Refusals, OneSymbolForSeveralExtents) {
 /// All nodes that have to be left out are named, also those behind another one.
 TEST(Refusals, NamesNodesBehindARefusedOne) {
   builder b;
-  b.input("x", {2, 2}).output("y").tensor("at", onnx::TensorProto::INT64, {1, 2}).set_raw_data(std::string(16, '\0'));
-  b.floats("zero", {1}, {0});
+  b.input("x", {2, 2}).output("y");
   b.node("Relu", {"x"}, {"r"});
-  b.node("ScatterND", {"r", "at", "zero"}, {"s"}, "first");
+  b.node("Cosh", {"r"}, {"s"}, "first");
   b.node("Exp", {"s"}, {"e"});
-  b.node("ScatterND", {"e", "at", "zero"}, {"t"}, "second");
+  b.node("Cosh", {"e"}, {"t"}, "second");
   b.node("Tanh", {"t"}, {"y"});
   const auto text = problems(b);
-  EXPECT_TRUE(contains(text, "node \"first\" (ScatterND") && contains(text, "node \"second\" (ScatterND")) << text;
+  EXPECT_TRUE(contains(text, "node \"first\" (Cosh") && contains(text, "node \"second\" (Cosh")) << text;
   EXPECT_TRUE(contains(text, ": --outputs r")) << text;
 }
 
@@ -223,7 +222,7 @@ TEST(Refusals, NameConstantsThatDoNotFit) {
   builder m;
   m.input("x", {2, 5}).output("y").weights("w", {4, 3});
   m.node("MatMul", {"x", "w"}, {"y"});
-  EXPECT_TRUE(contains(problems(m), "its input {2, 5} has 5 elements, its weights \"w\" {4, 3} expect 4")) << problems(m);
+  EXPECT_TRUE(contains(problems(m), "its operands \"x\" {2, 5} and \"w\" {4, 3} do not fit")) << problems(m);
   builder c;
   c.input("x", {2, 5}).output("y").weights("token", {1, 5});
   set(c.node("Concat", {"x", "token"}, {"y"}), "axis", 1);

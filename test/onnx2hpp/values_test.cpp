@@ -112,7 +112,7 @@ TEST(Computed, MatMulWithStacksOfConstants) {
   builder narrow;
   narrow.input("x", {2, 2, 3}).output("y").weights("w", {2, 4, 3});
   narrow.node("MatMul", {"x", "w"}, {"y"});
-  EXPECT_NE(problems(narrow).find("its operands {2, 2, 3} and {2, 4, 3} do not fit"), std::string::npos);
+  EXPECT_NE(problems(narrow).find("its operands \"x\" {2, 2, 3} and \"w\" {2, 4, 3} do not fit"), std::string::npos);
 }
 
 TEST(Computed, EinsumWithAConstant) {

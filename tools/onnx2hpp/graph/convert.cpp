@@ -289,26 +289,27 @@ class converter : inner_graphs {
       context.refuse(fmt::format("the operator exists only from opset {} on", known.exists.first));
     if (n.opset > known.exists.last)
       context.refuse(fmt::format("the operator exists only up to opset {}", known.exists.last));
-    constexpr auto* for_constants =
-        "the operator is supported on constants only, and one of its inputs is computed at run time";
+    const auto refuse_layers = [&] {
+      if (is_quantised(n.operator_name))
+        context.refuse(
+            "it quantises or dequantises what is computed at run time; dice computes in float32, and reads quantised "
+            "constants only",
+            "export the model as it was before quantization");
+      context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
+    };
     // Also behind a node that was refused: all nodes that have to be left out are named.
     const auto lost = [&](const std::string& name) {
       const auto v = values_.find(name);
       return v != values_.end() && v->second.is == value::kind::unknown;
     };
-    if (!known.import && !known.folds_shapes && std::ranges::any_of(n.inputs, lost)) context.refuse(for_constants);
+    if (!known.import && !known.folds_shapes && std::ranges::any_of(n.inputs, lost)) refuse_layers();
     const bool constants = context.only_constants();
     if (known.fold && (constants || known.folds_shapes)) {
       if (!known.folds_shapes) widen(n);
       known.fold(context);
       return charge(n, context);
     }
-    if (!known.import && is_quantised(n.operator_name))
-      context.refuse(
-          "it quantises or dequantises what is computed at run time; dice computes in float32, and reads quantised "
-          "constants only",
-          "export the model as it was before quantization");
-    if (!known.import) context.refuse(for_constants);
+    if (!known.import) refuse_layers();
     if (!constants) return known.import(context);
     widen(n);
     compute_by_kernels(context, known, operations_);
