@@ -53,8 +53,10 @@ class converter : inner_graphs {
     for (const auto& n : nodes_)
       for (const auto& o : n.outputs) values_.emplace(o, value{});
     for (const auto& name : outputs_) make_output(name);
-    net_.notes = precision_notes(model_, nodes_, outputs_, values_);
-    for (const auto& note : net_.notes) out_.note(note);
+    for (const auto& note : precision_notes(model_, nodes_, outputs_, values_)) {
+      out_.note(note);
+      net_.notes.push_back(note);
+    }
     for (const auto& [name, v] : values_) {
       net_.tensors[name] = v.is == value::kind::layer ? v.index : -1;
       if (const auto type = number_of(v.holds.type); type != dice::tensor::number::float32) net_.types[name] = type;
