@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 namespace onnx2hpp {
@@ -18,16 +17,14 @@ struct quantised_range {
 
 /// What a quantised type holds; nothing if `type` is none.
 std::optional<quantised_range> quantised_limits(element type) {
-  const auto of = []<class T>(T) { return quantised_range{std::numeric_limits<T>::min(), std::numeric_limits<T>::max()}; };
   switch (type) {
     case element::int8:
-      return of(std::int8_t());
     case element::uint8:
-      return of(std::uint8_t());
     case element::int16:
-      return of(std::int16_t());
-    case element::uint16:
-      return of(std::uint16_t());
+    case element::uint16: {
+      const auto n = integers_of(type);
+      return quantised_range{n->least, n->most};
+    }
     case element::int4:
       return quantised_range{-8, 7};
     case element::uint4:
