@@ -289,6 +289,10 @@ TEST(Pad, AttributesInputsAxes) {
   set(d.node("Pad", {"x", "pads"}, {"y"}), "mode", "wrap");
   EXPECT_EQ(result(convert(d)), (shape{1, 6}));
   EXPECT_EQ(first<ops::pad>(convert(d)).mode, ops::padding::wrap);
+  builder early(18);  // ONNX has wrap from opset 19 on
+  early.input("x", {1, 4}).output("y").ints("pads", {0, 1, 0, 1});
+  set(early.node("Pad", {"x", "pads"}, {"y"}), "mode", "wrap");
+  EXPECT_NE(problems(early).find("from opset 19 on, wrap"), std::string::npos);
   builder e(18);
   e.input("x", {1, 4}).output("y").ints("pads", {1, 2, 3, 4}).ints("axes", {1, -1});
   e.node("Pad", {"x", "pads", "", "axes"}, {"y"});

@@ -85,9 +85,10 @@ void import_pad(node_context& n) {
   const auto mode = n.text("mode", "constant");
   if (mode == "reflect") op.mode = padding::reflect;
   else if (mode == "edge") op.mode = padding::edge;
-  else if (mode == "wrap") op.mode = padding::wrap;
+  else if (mode == "wrap" && n.opset() >= 19) op.mode = padding::wrap;
   else if (mode != "constant")
-    n.refuse(fmt::format("its mode is {}; only constant, reflect, edge and wrap are supported", quote(mode)));
+    n.refuse(
+        fmt::format("its mode is {}; only constant, reflect, edge and, from opset 19 on, wrap are supported", quote(mode)));
   // PyTorch, for example, writes a Pad by 0 before each AveragePool of DenseNet.
   if (op.before == pad{}.before && op.after == pad{}.after) return n.pass();
   if (op.mode != padding::constant) {
