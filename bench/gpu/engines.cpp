@@ -68,8 +68,8 @@ constexpr note notes[] = {{CUDNN_NUMERICAL_NOTE_TENSOR_CORE, "TENSOR_CORE", true
                           {CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13, "WINOGRAD_TILE_13x13", true, false}};
 
 struct candidate {
-  gpu::descriptor configuration;
-  gpu::engine_choice choice;
+  cudnn::descriptor configuration;
+  cudnn::engine_choice choice;
   const char* mode;
   int place;  ///< in the list of its mode
   std::vector<const char*> notes;
@@ -77,17 +77,17 @@ struct candidate {
 };
 
 /// cuDNN's engines for the graph, without duplicates, those that compute plainly first.
-std::vector<candidate> candidates(const gpu::target& on, const gpu::descriptor& graph) {
+std::vector<candidate> candidates(const cudnn::target& on, const cudnn::descriptor& graph) {
   std::vector<candidate> out;
   constexpr std::pair<cudnnBackendHeurMode_t, const char*> modes[] = {
       {CUDNN_HEUR_MODE_B, "B"}, {CUDNN_HEUR_MODE_A, "A"}, {CUDNN_HEUR_MODE_FALLBACK, "FALLBACK"}};
   for (const auto& [mode, name] : modes) {
     int place = 0;
-    for (auto& configuration : gpu::configurations(on, graph, mode)) {
+    for (auto& configuration : cudnn::configurations(on, graph, mode)) {
       candidate c{std::move(configuration), {}, name, place++, {}};
-      c.choice = gpu::choice_of(c.configuration);
+      c.choice = cudnn::choice_of(c.configuration);
       if (std::any_of(out.begin(), out.end(), [&](const candidate& o) { return o.choice == c.choice; })) continue;
-      for (const auto n : gpu::notes_of(gpu::engine_of(c.configuration)))
+      for (const auto n : cudnn::notes_of(cudnn::engine_of(c.configuration)))
         for (const auto& known : notes)
           if (known.what == n) {
             c.notes.push_back(known.name);
@@ -120,14 +120,14 @@ class probes {
     }
     room_ = static_cast<std::int64_t>(a.number("--workspace", 512)) << 20;
     bench_.emplace(static_cast<std::size_t>(room_ + results_room) + (std::size_t{192} << 20));
-    gpu::check(cudnnCreate(&handle_), "start");
-    gpu::check(cudnnSetStream(handle_, bench_->stream()), "start");
+    cudnn::check(cudnnCreate(&handle_), "start");
+    cudnn::check(cudnnSetStream(handle_, bench_->stream()), "start");
     probe::line().say("gpu", bench_->name()).say("cudnn", cudnnGetVersion()).say("layers", std::size(layers));
   }
 
   /// As cuDNN describes this GPU.
   std::string properties() const {
-    gpu::descriptor d(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+    cudnn::descriptor d(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
     d.set(CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle_);
     d.finalize("tell the GPU's properties");
     std::string text(static_cast<std::size_t>(d.count(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR)), ' ');
@@ -154,19 +154,19 @@ class probes {
 
   void one(int number, const layer& l, bool channels_last, int follows) {
     const auto extents = [](const tensor::shape& s) { return std::array{s[0], s[1], s[2], s[3]}; };
-    gpu::convolution c;
+    cudnn::convolution c;
     c.x = extents(l.in), c.y = extents(l.result());
     c.w = {l.op.channels, l.in[1] / l.op.group, l.op.kernel[0], l.op.kernel[1]};
     c.strides = l.op.strides, c.dilations = l.op.dilations, c.pads = l.op.pads;
     c.bias = c.relu = follows > 0, c.residual = follows > 1, c.channels_last = channels_last;
-    const gpu::target on{handle_, properties_ ? &*properties_ : nullptr};
+    const cudnn::target on{handle_, properties_ ? &*properties_ : nullptr};
     std::vector<candidate> all;
-    std::optional<gpu::descriptor> graph;
+    std::optional<cudnn::descriptor> graph;
     std::string why;
     try {
-      graph = gpu::graph_of(on, c);
+      graph = cudnn::graph_of(on, c);
       all = candidates(on, *graph);
-    } catch (const gpu::cudnn_error& e) {
+    } catch (const cudnn::cudnn_error& e) {
       why = e.what();
     }
     const auto precise =
@@ -178,7 +178,7 @@ class probes {
       if (!why.empty()) out.say("error", why);
     }
 
-    gpu::operands at;
+    cudnn::operands at;
     const auto results = l.result().elements();
     if (bench_) {
       const auto put = [&](const auto& s) {
@@ -199,11 +199,11 @@ class probes {
       if (!k.precise || tried[k.tensor_cores]++ >= (k.tensor_cores ? max_with_tensor_cores_ : most_)) continue;
       probe::line out;
       begin(out, number, l).say("variant", variants[follows]).say("layout", channels_last ? "NHWC" : "NCHW");
-      out.say("mode", k.mode).say("place", k.place).say("engine", gpu::text_of(k.choice)).say("notes", k.notes);
+      out.say("mode", k.mode).say("place", k.place).say("engine", cudnn::text_of(k.choice)).say("notes", k.notes);
       out.say("tensor_cores", k.tensor_cores);
       try {
         const auto start = clock_type::now();
-        const auto plan = gpu::plan_of(on, k.configuration);
+        const auto plan = cudnn::plan_of(on, k.configuration);
         out.say("prepare_ms", ms_since(start)).say("workspace", plan.workspace);
         if (!bench_) continue;
         if (plan.workspace > at.room) throw std::runtime_error("too much working memory");
@@ -214,7 +214,7 @@ class probes {
         const auto times = bench_->measure([&] { execute(plan, at); }, 4 * best, quick_);
         out.say(times);
         if (!k.tensor_cores && times.in_graph > 0) best = std::min(best, times.in_graph);
-      } catch (const gpu::cudnn_error& e) {
+      } catch (const cudnn::cudnn_error& e) {
         out.say("error", e.what());
       } catch (const std::runtime_error& e) {
         out.say("error", e.what());
@@ -254,7 +254,7 @@ class probes {
     const auto r = l.result();
     begin_memory(r.elements());
     const auto n = [](std::int64_t i) { return static_cast<int>(i); };
-    gpu::depthwise d{.y = y_,
+    cudnn::depthwise d{.y = y_,
                      .x = bench_->numbers(l.in.elements()),
                      .weights = bench_->numbers(l.op.channels * l.op.kernel[0] * l.op.kernel[1]),
                      .bias = bench_->numbers(l.op.channels),
@@ -270,9 +270,9 @@ class probes {
                      .pads = {l.op.pads[0], l.op.pads[1]},
                      .end = {}};
     for (const bool whole : {false, true}) {
-      if (whole) d.end.f = gpu::function::relu;
+      if (whole) d.end.f = cudnn::function::relu;
       else d.bias = nullptr;
-      const auto run = [&] { probe::bench::check(gpu::start(d, bench_->stream()), "compute"); };
+      const auto run = [&] { probe::bench::check(cudnn::start(d, bench_->stream()), "compute"); };
       probe::line out;
       begin(out, number, l).say("variant", variants[whole]).say("layout", "NCHW").say("engine", "own");
       out.say(bench_->measure(run, std::numeric_limits<float>::infinity(), quick_));
@@ -280,27 +280,27 @@ class probes {
     }
   }
 
-  /// As gpu::convolutions does.
-  void execute(const gpu::execution_plan& p, const gpu::operands& at) {
-    gpu::descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    std::vector<std::int64_t> ids{gpu::names::x, gpu::names::w, gpu::names::y};
+  /// As cudnn::convolutions does.
+  void execute(const cudnn::execution_plan& p, const cudnn::operands& at) {
+    cudnn::descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    std::vector<std::int64_t> ids{cudnn::names::x, cudnn::names::w, cudnn::names::y};
     std::vector<const void*> places{at.x, at.w, at.y};
-    if (at.bias) ids.push_back(gpu::names::bias), places.push_back(at.bias);
-    if (at.residual) ids.push_back(gpu::names::z), places.push_back(at.residual);
+    if (at.bias) ids.push_back(cudnn::names::bias), places.push_back(at.bias);
+    if (at.residual) ids.push_back(cudnn::names::z), places.push_back(at.residual);
     void* const workspace = at.workspace;
     pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
     pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(places.size()),
              places.data());
     pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
     pack.finalize("take tensors");
-    gpu::check(cudnnBackendExecute(handle_, p.execution.get(), pack.get()), "compute");
+    cudnn::check(cudnnBackendExecute(handle_, p.execution.get(), pack.get()), "compute");
   }
 
   int most_, max_with_tensor_cores_;
   clock_type::time_point end_;
   bool quick_;
   std::int64_t room_ = 0;
-  std::optional<gpu::descriptor> properties_;
+  std::optional<cudnn::descriptor> properties_;
   std::optional<probe::bench> bench_;
   cudnnHandle_t handle_ = nullptr;
   float* y_ = nullptr;

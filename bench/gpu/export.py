@@ -32,7 +32,8 @@ def main():
             draft = path
             make_models.export_dynamo(net, given[:1], path, network)
         np.save(folder / f"{name}_in.npy", given.numpy())
-        np.save(folder / f"{name}_out.npy", wanted.numpy())
+        [result] = wanted.values()
+        np.save(folder / f"{name}_out.npy", result.numpy())
         torch.save(net, folder / f"{name}.pt")
         draft.rename(path)  # last, so that an existing file is complete
         print(f"{name}: {path.stat().st_size / 1e6:.1f} MB", flush=True)

@@ -29,28 +29,28 @@ int main() try {
     before = now;
   };
 
-  gpu::setting on;
-  gpu::stream stream;
+  cudnn::setting on;
+  cudnn::stream stream;
   probe::bench::check(cudaStreamCreateWithFlags(stream.put(), cudaStreamNonBlocking), "make a stream");
   on.stream = stream.get();
   told("a stream");
   constexpr std::int64_t room = std::int64_t{64} << 20, size = std::int64_t{128} << 20;
-  gpu::device_memory memory;
+  cudnn::device_memory memory;
   probe::bench::check(cudaMalloc(memory.put(), size), "give memory");
   probe::bench::check(cudaMemset(memory.get(), 0, size), "give memory");
   told("128 MiB that are asked for");
   auto* const at = static_cast<std::byte*>(memory.get());
   auto* const numbers = reinterpret_cast<float*>(at + room);
 
-  probe::bench::check(gpu::start(gpu::elements{numbers, numbers, 256, nullptr, nullptr, 1, 1, {}}, on.stream), "compute");
+  probe::bench::check(cudnn::start(cudnn::elements{numbers, numbers, 256, nullptr, nullptr, 1, 1, {}}, on.stream), "compute");
   told("dice's first kernel");
-  gpu::convolutions convolutions(on);
+  cudnn::convolutions convolutions(on);
   const auto convolve = [&](std::int64_t channels, std::int64_t extent, std::int64_t kernel) {
     const int pad = static_cast<int>(kernel) / 2;
-    gpu::convolution c;
+    cudnn::convolution c;
     c.x = {1, channels, extent, extent}, c.w = {channels, channels, kernel, kernel}, c.y = c.x;
     c.pads = {pad, pad, pad, pad}, c.bias = c.relu = true;
-    gpu::operands o;
+    cudnn::operands o;
     o.x = numbers, o.w = numbers + (1 << 22), o.bias = numbers, o.y = numbers + (1 << 23);
     o.workspace = at, o.room = room;
     if (!convolutions.run(c, o)) probe::line().say("step", "a convolution for which cuDNN has no engine");
@@ -61,15 +61,15 @@ int main() try {
   told("a second one, 3x3");
   convolve(256, 14, 3);
   told("a third one");
-  gpu::products products(on);
+  cudnn::products products(on);
   products.run({numbers + (1 << 23), numbers, numbers + (1 << 22), nullptr, 1, 1000, 2048, {}}, at, room);
   told("cuBLASLt's handle and its first product");
-  gpu::captured_graph graph;
+  cudnn::captured_graph graph;
   probe::bench::check(cudaStreamBeginCapture(on.stream, cudaStreamCaptureModeThreadLocal), "record kernels");
   for (int i = 0; i < 100; ++i) convolve(64, 28, 3);
   probe::bench::check(cudaStreamEndCapture(on.stream, graph.put()), "record kernels");
-  gpu::executable job;
-  probe::bench::check(gpu::instantiate(graph, job), "prepare kernels");
+  cudnn::executable job;
+  probe::bench::check(cudnn::instantiate(graph, job), "prepare kernels");
   probe::bench::check(cudaGraphUpload(job.get(), on.stream), "prepare kernels");
   probe::bench::check(cudaGraphLaunch(job.get(), on.stream), "compute");
   told("a graph of 100 convolutions");

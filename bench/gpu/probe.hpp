@@ -73,7 +73,7 @@ class bench {
   template <class Run> times measure(const Run& run, float most, bool quick) {
     times out{least(quick ? 1 : 2, run), 0};
     if (out.alone > most) return out;
-    gpu::captured_graph graph;
+    cudnn::captured_graph graph;
     check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "record kernels");
     const int repeats = quick ? 1 : 10;
     try {
@@ -84,18 +84,18 @@ class bench {
       throw;
     }
     check(cudaStreamEndCapture(stream(), graph.put()), "record kernels");
-    gpu::executable job;
-    check(gpu::instantiate(graph, job), "prepare kernels");
+    cudnn::executable job;
+    check(cudnn::instantiate(graph, job), "prepare kernels");
     out.in_graph =
         least(quick ? 1 : 3, [&] { check(cudaGraphLaunch(job.get(), stream()), "compute"); }) / static_cast<float>(repeats);
     return out;
   }
-  static void check(cudaError_t code, const char* doing) { gpu::check(code, 0, doing); }
+  static void check(cudaError_t code, const char* doing) { cudnn::check(code, 0, doing); }
 
  private:
   /// The minimum milliseconds of `runs` runs, after one that does not count.
   template <class Run> float least(int runs, const Run& run) {
-    gpu::event begin, end;
+    cudnn::event begin, end;
     check(cudaEventCreate(begin.put()), "measure kernels");
     check(cudaEventCreate(end.put()), "measure kernels");
     float out = std::numeric_limits<float>::infinity();
@@ -113,8 +113,8 @@ class bench {
 
   std::string name_;
   std::int64_t cache_ = 0;
-  gpu::stream stream_;
-  gpu::device_memory memory_;
+  cudnn::stream stream_;
+  cudnn::device_memory memory_;
   std::size_t size_ = 0, used_ = 0;
 };
 

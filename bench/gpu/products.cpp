@@ -69,13 +69,13 @@ void measure(probe::bench& on, cublasLtHandle_t handle, const product& p, int mo
     begin(out).say("by", "own").say("copies", weights.size());
     told(out, on.measure(
                   [&] {
-                    const gpu::matrix m{y, x, next(), bias, p.rows, p.columns, p.depth, {.f = gpu::function::relu}};
-                    probe::bench::check(gpu::start(m, on.stream()), "compute");
+                    const cudnn::matrix m{y, x, next(), bias, p.rows, p.columns, p.depth, {.f = cudnn::function::relu}};
+                    probe::bench::check(cudnn::start(m, on.stream()), "compute");
                   },
                   std::numeric_limits<float>::infinity(), quick));
   }
-  gpu::lt_operation operation;
-  gpu::lt_layout of_weights, of_x, of_y;
+  cudnn::lt_operation operation;
+  cudnn::lt_layout of_weights, of_x, of_y;
   check(cublasLtMatmulDescCreate(operation.put(), CUBLAS_COMPUTE_32F, CUDA_R_32F));
   const auto set = [&](cublasLtMatmulDescAttributes_t name, const auto& value) {
     check(cublasLtMatmulDescSetAttribute(operation.get(), name, &value, sizeof value));
@@ -89,7 +89,7 @@ void measure(probe::bench& on, cublasLtHandle_t handle, const product& p, int mo
   check(cublasLtMatrixLayoutCreate(of_x.put(), CUDA_R_32F, depth, rows, p.depth));
   check(cublasLtMatrixLayoutCreate(of_y.put(), CUDA_R_32F, columns, rows, p.columns));
   for (const std::int64_t limit : {std::int64_t{0}, room}) {
-    gpu::lt_preference preference;
+    cudnn::lt_preference preference;
     check(cublasLtMatmulPreferenceCreate(preference.put()));
     const auto bytes = static_cast<std::uint64_t>(limit);
     check(cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,

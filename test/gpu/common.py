@@ -144,6 +144,17 @@ def first(paths):
     return next((path for path in paths if path.exists()), None)
 
 
+def cudnn_version(headers):
+    """[9, 19, 0], from cudnn_version.h in this folder; [] without one."""
+    file = headers and headers / 'cudnn_version.h'
+    return [int(n) for n in re.findall(r'#define CUDNN_(?:MAJOR|MINOR|PATCHLEVEL) (\d+)', file.read_text())] if file else []
+
+
+def newest(found):
+    """Of cuDNNs (folder of the headers, library). A program can run with a newer one than it was built for, not an older one."""
+    return max(found, key=lambda one: cudnn_version(one[0]))
+
+
 Libraries = collections.namedtuple('Libraries', 'toolkit cudnn headers cublas settings folders')
 
 
@@ -172,18 +183,15 @@ def find_libraries(python):
                 if file.exists()]
 
     def find(header, library, packages):
-        """(folder of the header, file of the library) of a place that has both."""
-        for root in roots(packages):
-            at = first([root / 'include' / header, root / 'include' / arch.name / header])
-            if at and files(root, library):
-                return at.parent, files(root, library)[0]
-        return None, None
+        """[(folder of the header, file of the library)] of the places that have both."""
+        return [(at.parent, files(root, library)[0]) for root in roots(packages) if files(root, library) and (
+            at := first([root / 'include' / header, root / 'include' / arch.name / header]))] or [(None, None)]
     settings, places = [], []
-    headers, cudnn = find('cudnn_backend.h', 'cudnn', ['cudnn'])
+    headers, cudnn = newest(find('cudnn_backend.h', 'cudnn', ['cudnn']))
     if cudnn:
         settings += [f'-DDICE_CUDNN_INCLUDE_DIR={headers}', f'-DDICE_CUDNN_LIBRARY={cudnn}']
         places.append(cudnn.parent)
-    of_cublas, cublas = find('cublasLt.h', 'cublasLt', ['cu13', 'cu12', 'cublas'])
+    of_cublas, cublas = find('cublasLt.h', 'cublasLt', ['cu13', 'cu12', 'cublas'])[0]
     if cublas:
         places.append(cublas.parent)
         if not toolkit or toolkit not in cublas.resolve().parents:

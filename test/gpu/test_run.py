@@ -1,5 +1,7 @@
 """test_run.py RUN: how test/gpu/run handles stages that pass, fail, hang or are stopped, and how it continues."""
+import gzip
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -147,6 +149,22 @@ def waits(t):
         self.assertTrue((out / 'results.json').exists() and (out / 'good.log').exists())
         status, line, _ = self.run_stages(GOOD, '--with', out)
         self.assertEqual((status, line.split(': ')[1]), (1, f'{out} is not what --pack made'))
+        archive = self.work / 'pack.tar.gz'
+        archive.write_bytes(gzip.compress(os.urandom(100_000))[:50_000])
+        status, line, _ = self.run_stages(GOOD, '--with', archive)
+        self.assertEqual((status, line.split(': ')[1]), (1, f'{archive} is not what --pack made, or is cut short'))
+
+    def test_newest_cudnn(self):
+        sys.path.insert(0, str(SCRIPT.parent))
+        import common
+        for minor in (9, 14):
+            header = self.work / str(minor) / 'cudnn_version.h'
+            header.parent.mkdir()
+            header.write_text(f'#define CUDNN_MAJOR 9\n#define CUDNN_MINOR {minor}\n#define CUDNN_PATCHLEVEL 2\n'
+                              '#define CUDNN_MAX_SM_MINOR_NUMBER 1\n')
+        found = [(self.work / '14', 'newer'), (self.work / '9', 'older'), (None, None)]
+        self.assertEqual(common.newest(found), found[0])
+        self.assertEqual(common.cudnn_version(self.work / '9'), [9, 9, 2])
 
 
 if __name__ == '__main__':
