@@ -82,4 +82,33 @@ TEST(number_check, looks_only_where_a_step_has_computed) {
   EXPECT_EQ(found(), "it holds -inf at [0, 1, 2, 3]; mend it");
 }
 
+/// Masks of Where have NaN for one of its operands; what it computes, and what others read, has to be finite.
+TEST(number_check, masks_may_hold_nan) {
+  // Of 1 a mask 2 is made, which chooses 3 or the other operand; 6 is a mask, too, but 8 also reads it; nothing reads 11.
+  const char* const ops[] = {"Input", "Div",   "Mul", "Relu",   "Where",  "Output",
+                             "Div",   "Where", "Add", "Output", "Output", "Div"};
+  const std::vector<std::vector<int>> reads{{}, {0}, {1}, {0}, {3, 2}, {4}, {0}, {6}, {6, 0}, {7}, {8}, {0}};
+  std::vector<graph::layer_info> layers(reads.size());
+  std::vector<graph::edge> edges;
+  for (std::size_t l = 0; l < reads.size(); ++l) {
+    layers[l].op = ops[l], layers[l].first_edge = static_cast<int>(edges.size());
+    layers[l].edges = static_cast<int>(reads[l].size());
+    for (const int from : reads[l]) edges.push_back({from, static_cast<int>(l), -1});
+  }
+  const graph::network_view net{{layers.data(), layers.size()}, {edges.data(), edges.size()}, {}};
+  const auto found = [&](int layer, float x) {
+    try {
+      runtime::require_finite(&x, {1}, tensor::layout::plain, "it holds", "mend it", 0, {}, nullptr, &net, layer);
+      return std::string();
+    } catch (const std::runtime_error& e) {
+      return std::string(e.what());
+    }
+  };
+  for (const int mask : {1, 2}) {
+    EXPECT_EQ(found(mask, nan), "") << mask;
+    EXPECT_EQ(found(mask, inf), "it holds inf at [0]; mend it") << mask;
+  }
+  for (const int other : {3, 4, 6, 7, 8, 11}) EXPECT_EQ(found(other, nan), "it holds NaN at [0]; mend it") << other;
+}
+
 }  // namespace

@@ -4,21 +4,43 @@
 #include "dice/runtime/program.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace dice::runtime {
 
+/// Whether what `layer` computes is a mask: nothing reads it but Where, as the operand in which NaN chooses the other one,
+/// and layers that make such a mask of it. What Where computes is checked.
+inline bool is_mask(const graph::network_view& net, int layer) {
+  std::vector<char> read(static_cast<std::size_t>(net.size())), otherwise(read);
+  for (int l = net.size() - 1; l > layer; --l) {
+    const auto at = static_cast<std::size_t>(l);
+    const auto operands = net.into(l);
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      const auto from = static_cast<std::size_t>(operands[k].from);
+      const bool chooses = net.layers[at].op == "Where" ? k + 1 == operands.size() : read[at] && !otherwise[at];
+      read[from] = true, otherwise[from] = otherwise[from] || !chooses;
+    }
+  }
+  return read[static_cast<std::size_t>(layer)] && !otherwise[static_cast<std::size_t>(layer)];
+}
+
 /// Throws std::runtime_error, "`subject` NaN at [0, 3, 1, 2]; `remedy`", if an element of `x` is NaN or infinite. Unused
 /// lanes of blocks may hold anything, and so may what is outside region `part`, if it is given. `pitch`: that of a band of
-/// rows (schedule::place), or 0. `from`: where a part of a layer's result begins in it.
+/// rows (schedule::place), or 0. `from`: where a part of a layer's result begins in it. If `net` is given, NaN may be in a
+/// result of its layer `layer` that is a mask.
 inline void require_finite(const float* x, const dice::tensor::shape& s, dice::tensor::layout as, const std::string& subject,
                            const std::string& remedy, std::int64_t pitch = 0, const dice::tensor::region& from = {},
-                           const dice::tensor::region* part = nullptr) {
+                           const dice::tensor::region* part = nullptr, const graph::network_view* net = nullptr,
+                           int layer = 0) {
   const bool blocked = as == dice::tensor::layout::blocked;
   const auto in_plane = s.rank < 2 ? 1 : s.product(2, s.rank) * (blocked ? dice::tensor::block : 1);
   const auto skip = pitch ? pitch - in_plane : 0;
+  std::optional<bool> mask;
   for (std::int64_t i = 0; i < dice::tensor::elements(s, as); ++i, x += i % in_plane == 0 ? skip : 0) {
     if (std::isfinite(x[i])) continue;
     auto at = i;  // in row-major order
@@ -36,6 +58,10 @@ inline void require_finite(const float* x, const dice::tensor::shape& s, dice::t
       index = std::to_string(at % s[a] + (a < from.axes ? from.begin[a] : 0)) + (index.empty() ? "" : ", ") + index;
     }
     if (!inside) continue;
+    if (net && std::isnan(x[i])) {
+      if (!mask) mask = is_mask(*net, layer);
+      if (*mask) continue;
+    }
     throw std::runtime_error(subject +
                              (std::isnan(x[i]) ? " NaN"
                               : x[i] > 0       ? " inf"
@@ -65,7 +91,7 @@ inline void require_finite_result(const program& p, const schedule::step& s, con
                  (alone ? "its result" : "the result of " + layers) + " holds",
                  std::string("its inputs are finite, so look at its weights, and at the scale of the frames") +
                      (half ? "; or compute it with bf16 or float32, since fp16 ends at 65504" : ""),
-                 s.output.pitch, part ? part->box : dice::tensor::region{}, &s.part);
+                 s.output.pitch, part ? part->box : dice::tensor::region{}, &s.part, &p.network_layers(), p.whole(s.layer));
 }
 
 }  // namespace dice::runtime
