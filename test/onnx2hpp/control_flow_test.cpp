@@ -195,6 +195,40 @@ TEST(If, IsRefusedWhereItsConditionIsComputed) {
   auto two = choice("c", one_node("Relu"), one_node("Neg"));
   two.tensor("c", onnx::TensorProto::BOOL, {2}).set_raw_data("\1\1");
   expect_in(problems(two), "its condition has 2 elements, expected one");
+  auto real = choice("c", one_node("Relu"), one_node("Neg"));
+  real.scalar("c", 0.5f);
+  expect_in(problems(real), "its condition holds FLOAT, not BOOL");
+}
+
+/// Functions may not call themselves, also not in a graph inside a node.
+TEST(If, InAFunctionThatCallsItself) {
+  builder b;
+  b.input("x", {1, 3}).output("y");
+  bool_constant(b, "c", true).node("F", {"x", "c"}, {"y"}, "call").set_domain("f");
+  auto& f = *b.model.add_functions();
+  f.set_name("F"), f.set_domain("f"), f.add_input("a"), f.add_input("c"), f.add_output("o");
+  f.add_opset_import()->set_version(17);
+  auto& n = *f.add_node();
+  n.set_op_type("If"), n.add_input("c"), n.add_output("o");
+  set_graph(n, "then_branch", inner_graph({}, {"p"}, [](builder& g) { g.node("F", {"a", "c"}, {"p"}).set_domain("f"); }));
+  expect_in(problems(b), "nested over 64 deep, or a function calls itself in one; export the model without functions");
+}
+
+TEST(If, WhoseGraphIsDamaged) {
+  const auto damaged = [](const strings& one, const strings& two) {
+    auto b = choice(
+        "c",
+        inner_graph({}, {"o"},
+                    [&](builder& g) { g.node("Neg", {one[0]}, {one[1]}, "one"), g.node("Neg", {two[0]}, {two[1]}, "two"); }),
+        one_node("Neg"));
+    bool_constant(b, "c", true);
+    return problems(b);
+  };
+  expect_in(damaged({"x", "o"}, {"x", "o"}),
+            "node \"choice/two\" (Neg, opset 17): its output \"choice/o\" is also the output of another node");
+  const auto text = damaged({"b", "o"}, {"o", "b"});
+  expect_in(text, "node \"choice/one\" (Neg, opset 17): it depends on its own output; export the model again");
+  EXPECT_FALSE(contains(text, "no node produces")) << text;
 }
 
 /// Where the branch has an operator that is not supported, the network can end within the branch.
@@ -345,6 +379,24 @@ TEST(Loop, IsRefusedWithAReason) {
   auto other = loop({"n", "", "x"}, {"y"}, inner_graph({"i", "on"}, {"on", "x"}, [](builder&) {}));
   whole_number(other, "n", 1);
   expect_in(problems(other), "its graph has 2 inputs and 2 outputs, expected 3 and 2");
+}
+
+/// What each iteration copies is counted, also where no node needs it.
+TEST(Loop, WithALargeBody) {
+  const auto constants = [](builder& g) {
+    for (int k = 0; k < 2000; ++k) g.scalar("k" + std::to_string(k), 1);
+  };
+  const auto numbers = [](builder& g) {
+    set(g.node("Constant", {}, {"k"}), "value_ints", std::vector<std::int64_t>(200000));
+  };
+  const auto branch = [&](builder& g) {
+    set_graph(g.node("If", {"on"}, {}), "then_branch", inner_graph({}, {}, constants));
+  };
+  for (const std::function<void(builder&)>& add : {std::function<void(builder&)>(constants), {numbers}, {branch}}) {
+    auto b = loop({"n", "", "x"}, {"y"},
+                  inner_graph({"i", "on", "a"}, {"on", "b"}, [&](builder& g) { g.node("Neg", {"a"}, {"b"}), add(g); }));
+    expect_in(problems(whole_number(b, "n", 999)), "branches and iterations stand for, the model has over a million nodes");
+  }
 }
 
 /// Only the refused node is reported where the condition needs it, and the network can end before the Loop.

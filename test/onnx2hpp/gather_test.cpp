@@ -161,5 +161,12 @@ TEST(GatherElements, EachByItsOwnIndex) {
   EXPECT_NE(problems(by_elements({2, 2}, {2}, {0, 0}, 0)).find("differ in rank"), std::string::npos);
 }
 
+/// Reals are no indices, nor other integers that a model states.
+TEST(Gather, ByReals) {
+  builder b(13);
+  b.input("x", {3}).output("y").floats("i", {1}, {0.5f}).node("Gather", {"x", "i"}, {"y"});
+  EXPECT_NE(problems(b).find("its input \"i\" (indices) holds FLOAT, not integers"), std::string::npos) << problems(b);
+}
+
 }  // namespace
 }  // namespace onnx2hpp_test

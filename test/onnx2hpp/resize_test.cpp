@@ -3,6 +3,8 @@
 
 #include "dice/graph/ops.hpp"
 
+#include <limits>
+
 namespace onnx2hpp_test {
 namespace {
 
@@ -185,6 +187,11 @@ TEST(Resize, CropsAndResizes) {
   EXPECT_EQ(op.begin[2], 0.25f);
   EXPECT_EQ(op.end[3], 1.25f);
   EXPECT_EQ(op.extrapolation, 9);
+
+  builder nan(19);
+  nan.input("x", {1}).output("y").ints("sizes", {3}).floats("roi", {2}, {0, std::numeric_limits<float>::quiet_NaN()});
+  set(nan.node("Resize", {"x", "roi", "", "sizes"}, {"y"}), "coordinate_transformation_mode", "tf_crop_and_resize");
+  EXPECT_NE(problems(nan).find("its roi has NaN or an infinity"), std::string::npos) << problems(nan);
 }
 
 TEST(Resize, Antialias) {

@@ -37,6 +37,8 @@ TEST(Einsum, Equations) {
   EXPECT_NE(problems(of("abcde,fghij->abcdefghij", {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1})).find("more than 8 axes"),
             std::string::npos);
   EXPECT_NE(problems(of("i9->9i", {2, 3}, {})).find("its equation has a \"9\""), std::string::npos);
+  for (const char* dots : {"i.,jk->ijk", "...i...,jk->ijk", "i..,jk->ijk"})
+    EXPECT_NE(problems(of(dots, {2, 3}, {3, 4})).find("dots other than one \"...\""), std::string::npos) << dots;
   EXPECT_NE(problems(of("ijk,jk->i", {2, 3}, {3, 4})).find("does not fit the rank"), std::string::npos);
 }
 

@@ -183,8 +183,8 @@ void fold_clip(node_context& n) {
     low = n.real("min", static_cast<float>(low));
     high = n.real("max", static_cast<float>(high));
   } else {
-    if (n.given(1)) low = n.real(1, "lower bound"), lowest = n.integers(1, "lower bound")[0];
-    if (n.given(2)) high = n.real(2, "upper bound"), highest = n.integers(2, "upper bound")[0];
+    if (n.given(1)) low = n.real(1, "lower bound"), lowest = integers(n.data(1, "lower bound"))[0];
+    if (n.given(2)) high = n.real(2, "upper bound"), highest = integers(n.data(2, "upper bound"))[0];
   }
   fold_unary(
       n, [=](whole a) { return std::min(std::max(a, lowest), highest); },

@@ -143,6 +143,7 @@ class converter : inner_graphs {
     first.nodes_ = std::move(nodes_);
     nodes_.clear();
     first.find_inner_nodes();
+    if (!first.damages_.empty()) throw conversion_error(first.damages_);
     for (const auto& n : first.nodes_) first.place(n, nodes_);
     inner_nodes_ = first.inner_nodes_;
   }
@@ -212,6 +213,7 @@ class converter : inner_graphs {
     const bool lost_if_failed = makes_constants(n);
     const bool reads_lost = std::ranges::any_of(n.inputs, [&](const auto& name) { return lost_.contains(name); });
     const node* const around = std::exchange(current_, &n);
+    ++depth_;
     try {
       if (lost_if_failed && reads_lost) throw unknown_input{};
       run(n, context);
@@ -221,7 +223,7 @@ class converter : inner_graphs {
       if (!reads_lost) report(n, r);
     } catch (const unknown_input&) {
     }
-    current_ = around;
+    current_ = around, --depth_;
     if (failed) net_.layers.erase(net_.layers.begin() + static_cast<std::ptrdiff_t>(before), net_.layers.end());
     if (failed) forget_inner(n);
     if (failed && lost_if_failed) lost_.insert(n.outputs.begin(), n.outputs.end()), lost_.erase("");
@@ -238,8 +240,14 @@ class converter : inner_graphs {
   // For importers of nodes with graphs inside.
   std::vector<std::string> convert(const node& of, const subgraph& g, const std::vector<std::string>& given,
                                    const std::string& part) override {
+    if (depth_ > deepest)
+      throw refusal{
+          fmt::format("the graphs inside nodes are nested over {} deep, or a function calls itself in one", deepest),
+          "export the model without functions"};
     auto inner = inliner_->inner(of, g, given, part);
-    for (const auto i : order_nodes(inner.nodes, inner.outputs, problems_)) convert(std::move(inner.nodes[i]));
+    const auto order = order_nodes(inner.nodes, inner.outputs, damages_);
+    if (!damages_.empty()) throw unknown_input{};
+    for (const auto i : order) convert(std::move(inner.nodes[i]));
     return std::move(inner.outputs);
   }
   void convert(node n) override {
@@ -436,6 +444,9 @@ class converter : inner_graphs {
   static constexpr std::size_t max_inner_nodes = 20'000;
   std::map<const node*, std::list<node>> inner_;  ///< the nodes that take a node's place
   const node* current_ = nullptr;                 ///< the node that is being converted
+  static constexpr int deepest = 64;
+  int depth_ = 0;                 ///< of the graphs in which `current_` is, from 1
+  std::vector<problem> damages_;  ///< of graphs inside nodes
   std::size_t inner_nodes_ = 0;
   network net_;
 };

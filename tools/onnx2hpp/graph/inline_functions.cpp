@@ -52,13 +52,23 @@ bool bind(attribute& a, const node& call, const function& f) {
   return a.refers_to.empty();
 }
 
-/// A node, and those of the graphs inside it.
+/// A node, and those of the graphs inside it, whose initializers become nodes, too. A node that is large to copy counts as
+/// several.
 std::size_t count(const node& n) {
-  std::size_t out = 1;
-  for (const auto& [name, a] : n.attributes)
-    if (a.g)
-      for (const auto& inner : a.g->nodes) out += count(inner);
-  return out;
+  constexpr std::size_t usual_bytes = 1024;
+  std::size_t out = 1, bytes = n.name.size();
+  const auto add = [&](const std::vector<std::string>& all) {
+    for (const auto& s : all) bytes += sizeof s + s.size();
+  };
+  add(n.inputs), add(n.outputs), add(n.captured);
+  for (const auto& [name, a] : n.attributes) {
+    bytes += name.size() + a.s.size() + sizeof(float) * a.floats.size() + sizeof(std::int64_t) * a.ints.size();
+    add(a.strings);
+    if (!a.g) continue;
+    out += a.g->initializers.size();
+    for (const auto& inner : a.g->nodes) out += count(inner);
+  }
+  return out + bytes / usual_bytes;
 }
 
 std::string name_of(const node& n) { return n.name.empty() && !n.outputs.empty() ? n.outputs[0] : n.name; }
@@ -98,8 +108,9 @@ std::vector<node> inliner::run() {
 void inliner::expand(node n, int depth) {
   // Calls also count: functions that end up empty can still call each other any number of times.
   if ((placed_ += count(n)) > max_nodes)
-    throw conversion_error(problem{.reason = "with its functions inlined, the model has over a million nodes",
-                                   .remedy = "export it without functions"});
+    throw conversion_error(
+        problem_of(n, "with what its functions, branches and iterations stand for, the model has over a million nodes",
+                   "export it without functions, and with fewer iterations"));
   const auto f = functions_.find({n.domain, n.operator_name, n.overload});
   if (f != functions_.end()) expand(n, *f->second, depth + 1);
   else out_.push_back(std::move(n));
@@ -161,6 +172,7 @@ inliner::nodes_and_outputs inliner::inner(const node& of, const subgraph& g, con
     return at->second;
   };
   out_.clear();
+  placed_ += g.initializers.size();
   for (const auto& [name, t] : g.initializers) {
     auto& n = out_.emplace_back();
     n.operator_name = "Constant", n.outputs = {own(name)}, n.opset = of.opset;

@@ -103,6 +103,7 @@ const constant& node_context::data(int k, const char* what) const {
 
 std::vector<std::int64_t> node_context::integers(int k, const char* what) const {
   const constant& c = data(k, what);
+  if (is_real(c.type)) refuse(fmt::format("{} holds {}, not integers", described(k, what), name_of(c.type)));
   if (c.elements() > 1 << 20) refuse(fmt::format("{} has {} elements", described(k, what), c.elements()));
   return onnx2hpp::integers(c);
 }

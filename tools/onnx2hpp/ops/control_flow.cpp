@@ -92,6 +92,12 @@ std::int64_t loop_number(node_context& n, int k, const char* what) {
   return all[0];
 }
 
+bool loop_condition(node_context& n, int k) {
+  if (const auto type = n.data(k, "condition").type; type != element::boolean)
+    n.refuse(fmt::format("its condition holds {}, not BOOL", name_of(type)));
+  return loop_number(n, k, "condition") != 0;
+}
+
 void require_inputs_and_outputs(node_context& n, const subgraph& body, std::size_t inputs, std::size_t outputs) {
   if (body.inputs.size() != inputs || body.outputs.size() < outputs)
     n.refuse(fmt::format("its graph has {} inputs and {} outputs, expected {} and {}", body.inputs.size(),
@@ -106,7 +112,7 @@ void require_few(node_context& n, std::int64_t iterations) {
 }
 
 void import_if(node_context& n) {
-  const bool holds = loop_number(n, 0, "condition") != 0;
+  const bool holds = loop_condition(n, 0);
   n.ignore({"then_branch", "else_branch"});
   const subgraph& branch = n.graph(holds ? "then_branch" : "else_branch");
   require_inputs_and_outputs(n, branch, 0, static_cast<std::size_t>(n.outputs()));
@@ -134,7 +140,7 @@ void give_initial_values(node_context& n, std::size_t carried) {
 
 void import_loop(node_context& n) {
   const auto count = n.given(0) ? loop_number(n, 0, "trip count") : std::numeric_limits<std::int64_t>::max();
-  bool on = !n.given(1) || loop_number(n, 1, "condition") != 0;
+  bool on = !n.given(1) || loop_condition(n, 1);
   const subgraph& body = n.graph("body");
   const auto carried = static_cast<std::size_t>(std::max(n.inputs() - 2, 0));
   require_inputs_and_outputs(n, body, carried + 2,

@@ -216,10 +216,12 @@ void import_einsum(node_context& n) {
     for (const char c : terms[k])
       if (!std::isalpha(static_cast<unsigned char>(c)) && c != '.')
         n.refuse(fmt::format("its equation has a {}", quote({c})));
+    const bool has_dots = terms[k].find("...") != std::string::npos;
+    n.require(std::ranges::count(terms[k], '.') == (has_dots ? 3 : 0),
+              "its equation has dots other than one \"...\" per term");
     const int rank = x[k].dims(n).rank;
     n.require(x[k].dims(n).elements() > 0, "its constant is empty");
-    if (const auto dots = terms[k].find("..."); dots != std::string::npos)
-      most = std::max(most, rank - static_cast<int>(terms[k].size()) + 3);
+    if (has_dots) most = std::max(most, rank - static_cast<int>(terms[k].size()) + 3);
     terms[k] = spelt_out(terms[k], rank);
     n.require(static_cast<int>(terms[k].size()) == rank, "its equation does not fit the rank of an operand");
     for (const char c : terms[k])

@@ -231,6 +231,7 @@ void import_resize(node_context& n) {
     const auto roi = n.reals(1, "roi");
     const auto half = roi.size() / 2;
     n.require(roi.size() % 2 == 0, "its roi has an odd number of elements");
+    n.require(std::ranges::all_of(roi, [](double at) { return std::isfinite(at); }), "its roi has NaN or an infinity");
     for_axes(std::vector<double>(roi.begin(), roi.begin() + static_cast<std::ptrdiff_t>(half)), axes, in,
              "starts in its roi", [&](double at, int a) { op.begin[static_cast<std::size_t>(a)] = static_cast<float>(at); });
     for_axes(std::vector<double>(roi.begin() + static_cast<std::ptrdiff_t>(half), roi.end()), axes, in, "ends in its roi",
