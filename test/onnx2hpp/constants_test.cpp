@@ -76,6 +76,45 @@ TEST(Constants, IntegersOf64BitsAreExact) {
             (floats{9}));
 }
 
+/// ONNX: of no numbers the least, or the largest, that the type has.
+TEST(Constants, LargestAndSmallestOfNoNumbers) {
+  using types = onnx::TensorProto;
+  const auto of = [](const char* op, int type, std::vector<std::int64_t> dims = {2, 0}) {
+    const auto y = folded(
+        {2},
+        [&](builder& b) {
+          b.tensor("v", type, dims), b.ints("axes", {dims[0] == 0 ? 0 : 1});
+          set(b.node(op, {"v", "axes"}, {"c"}), "keepdims", 0);
+        },
+        20);
+    EXPECT_EQ(y[0], y[1]);
+    return y[0];
+  };
+  EXPECT_EQ(of("ReduceMax", types::INT8), -128);
+  EXPECT_EQ(of("ReduceMin", types::INT8), 127);
+  EXPECT_EQ(of("ReduceMax", types::UINT8), 0);
+  EXPECT_EQ(of("ReduceMin", types::UINT8), 255);
+  EXPECT_EQ(of("ReduceMax", types::INT32), -0x1p31f);
+  EXPECT_EQ(of("ReduceMin", types::INT32), 0x1p31f);
+  EXPECT_EQ(of("ReduceMax", types::INT64), -0x1p63f);
+  EXPECT_EQ(of("ReduceMin", types::INT64, {0, 2}), 0x1p63f);
+  EXPECT_EQ(of("ReduceMax", types::UINT64), 0);
+  EXPECT_EQ(of("ReduceMin", types::UINT64), 0x1p64f);
+  EXPECT_EQ(of("ReduceMax", types::BOOL), 0);
+  EXPECT_EQ(of("ReduceMin", types::BOOL), 1);
+  EXPECT_EQ(of("ReduceMax", types::FLOAT), -HUGE_VALF);
+  EXPECT_EQ(of("ReduceMin", types::FLOAT), HUGE_VALF);
+  EXPECT_EQ(of("ReduceSum", types::INT32), 0);
+  EXPECT_EQ(of("ReduceProd", types::INT32), 1);
+  EXPECT_EQ(folded({1},
+                   [](builder& b) {
+                     const std::uint64_t numbers[] = {std::uint64_t{1} << 62, 7};
+                     b.tensor("v", types::UINT64, {2}).set_raw_data(numbers, sizeof numbers);
+                     b.node("ReduceMin", {"v"}, {"c"});
+                   }),
+            (floats{7}));
+}
+
 TEST(Constants, ReluOfIntegers) {
   EXPECT_EQ(folded({3}, [](builder& b) { b.ints("v", {-2, 0, 3}), b.node("Relu", {"v"}, {"c"}); }), (floats{0, 0, 3}));
 }

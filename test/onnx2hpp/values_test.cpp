@@ -376,6 +376,19 @@ TEST(Computed, Comparisons) {
   expect_near(compute(m, {{0.25f, 0.5f, 0.75f}}), {0, 0, 0.75f}, "mask");
 }
 
+/// The values are ONNX Runtime's.
+TEST(Computed, LogSumExpOfInfinity) {
+  constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  builder b(13);
+  b.input("x", {6, 2}).output("y");
+  auto& n = b.node("ReduceLogSumExp", {"x"}, {"y"});
+  set_list(n, "axes", {1}), set(n, "keepdims", 0);
+  const auto y = compute(b, {{-inf, -inf, inf, 1, -inf, 2, inf, -inf, 1000, 1000, nan, 1}});
+  EXPECT_EQ(floats(y.begin(), y.begin() + 4), (floats{-inf, inf, 2, inf}));
+  EXPECT_FLOAT_EQ(y[4], 1000 + std::log(2.0f));
+  EXPECT_TRUE(std::isnan(y[5]));
+}
+
 TEST(Computed, IntegersThatBecomeRealsAgain) {
   builder b(13);
   b.input("x", {6}).output("y");

@@ -94,7 +94,7 @@ void fold_tile(node_context& n) {
   auto dims = c.dims;
   for (std::size_t a = 0; a < dims.size(); ++a) {
     n.require(repeats[a] >= 0 && repeats[a] <= folding_limit, "one of its repeats is out of range");
-    if (dims[a] > 0 && repeats[a] > folding_limit / dims[a]) n.refuse("it is a constant with too many elements");
+    folded_size({dims[a], repeats[a]});
     dims[a] *= repeats[a];
   }
   const auto size = folded_size(dims);
@@ -134,7 +134,8 @@ void fold_range(node_context& n) {
             "its start, limit and delta are not single numbers");
   const double from = reals(start)[0], step = reals(delta)[0];
   const double count = std::ceil((reals(limit)[0] - from) / step);
-  if (std::isnan(count) || count > static_cast<double>(folding_limit)) n.refuse("it has too many elements");
+  if (std::isnan(count) || count > static_cast<double>(folding_limit))
+    n.refuse(fmt::format("it is a constant of more than {} elements", folding_limit));
   const auto size = static_cast<std::size_t>(std::max(0.0, count));
   if (is_real(start.type)) {
     std::vector<double> out(size);

@@ -26,7 +26,7 @@ constant bias_of(const constant& mask, std::int64_t keys) {
   auto dims = mask.dims;
   node_context::require(!dims.empty() && dims.back() <= keys, "its mask does not fit");
   const auto row = static_cast<std::size_t>(std::exchange(dims.back(), keys));
-  std::vector<double> out(folded_size(dims), never);
+  std::vector<double> out(folded_size(dims, "its mask becomes a constant"), never);
   for (std::size_t i = 0; row > 0 && i < values.size(); ++i)
     out[i / row * static_cast<std::size_t>(keys) + i % row] = values[i];
   return make_constant(element::float32, dims, std::span<const double>(out));
@@ -41,7 +41,7 @@ struct limits {
   bool any() const { return left >= 0 || right >= 0 || !keys.empty(); }
   constant bias(std::int64_t queries, std::int64_t all) const {
     const auto batches = std::max<std::int64_t>(1, static_cast<std::int64_t>(keys.size()));
-    std::vector<double> out(folded_size({batches, queries, all}));
+    std::vector<double> out(folded_size({batches, queries, all}, "its mask becomes a constant"));
     for (std::int64_t b = 0, i = 0; b < batches; ++b) {
       const auto seen = keys.empty() ? all : keys[static_cast<std::size_t>(b)],
                  offset = keys.empty() ? past : seen - queries;
@@ -60,7 +60,7 @@ constant sum(const constant& a, const constant& b) {
   const auto dims = broadcast({a.dims, b.dims});
   const auto x = reals(a), y = reals(b);
   const auto at_x = broadcast_indices(a.dims, dims), at_y = broadcast_indices(b.dims, dims);
-  std::vector<double> out(folded_size(dims));
+  std::vector<double> out(folded_size(dims, "its mask becomes a constant"));
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = x[at_x[i]] + y[at_y[i]];
   return make_constant(element::float32, dims, std::span<const double>(out));
 }
