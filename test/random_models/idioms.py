@@ -2,6 +2,7 @@
 join: other axes, constants, exponents, readers."""
 import numpy as np
 
+import elementwise
 from maker import Maker, OPSETS, Unfit
 
 IDIOMS = {}
@@ -366,3 +367,23 @@ def blocks_of_networks(m):
     xy = m.node('Add', [m.node('Mul', [m.node('Sigmoid', [parts[0]]), m.const(2.0, np.float32)]), grid])
     wh = m.node('Mul', [m.node('Exp', [parts[1]]), m.const(m.array([2], like='positive'))])
     return m.node('Concat', [xy, wh, m.node('Softmax', [parts[2]], axis=2)], axis=-1)
+
+
+@idiom
+def quantised_weights(m):
+    """Weights stored as integers, as converters of large networks do."""
+    m.opset = max(m.opset, 13)
+    s = m.one_of([2, 3], [1, 3, 4, 4], [2, 2, 3])
+    x = m.input(m.array(s))
+    of = [m.r.randint(1, 4), s[1], 2, 2] if len(s) == 4 else [s[-1], m.r.randint(1, 4)]
+    kind = m.r.choice(elementwise.quantised_types(m))
+    inputs, stated = elementwise.quantised(m, m.const(m.array(of, kind)), of, kind)
+    w = m.node('DequantizeLinear', inputs, **stated)
+    if len(s) < 4:
+        return scaled(m, m.node('MatMul', [x, w]), list(s[:-1]) + [of[1]]) if m.chance(0.5) else m.node('MatMul', [x, w])
+    inputs = [x, w]
+    if m.chance(0.5):
+        bias, scale = m.array([of[0]], np.int32), m.const(m.array([of[0]], like='positive'))
+        inputs.append(m.node('DequantizeLinear', [m.const(bias), scale], axis=0))
+    y = m.node('Conv', inputs)
+    return batch_norm(m, y) if m.chance(0.4) else y

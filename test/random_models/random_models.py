@@ -50,7 +50,7 @@ def outcome_of(tool, seed):
         return {'seed': seed, 'family': '', 'what': '', 'opset': 0, 'kind': 'unfit', 'detail': str(e)}
     kind, detail = verdicts.judge(tool, case.model, case.feeds)
     return {'seed': seed, 'family': case.family, 'what': case.what, 'opset': case.model.opset_import[0].version, 'kind': kind,
-            'detail': detail, 'operators': sorted({n.op_type for n in case.model.graph.node})}
+            'detail': detail, 'operators': sorted({n.op_type for n in oracle.nodes_within(case.model.graph)})}
 
 
 def worker(program, folder, seeds, write):
