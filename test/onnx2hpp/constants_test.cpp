@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,27 @@ TEST(Constants, IntegersOf64BitsAreExact) {
                      b.ints("v", {1ll << 32, 3}), b.node("ReduceSumSquare", {"v"}, {"c"});
                    }),
             (floats{9}));
+}
+
+TEST(Constants, RangesOfLargeIntegers) {
+  constexpr std::int64_t large = (std::int64_t{1} << 53) + 3, least = std::numeric_limits<std::int64_t>::min();
+  const auto of = [](std::int64_t start, std::int64_t limit, std::int64_t delta, std::int64_t less, std::int64_t count) {
+    return folded({count}, [&](builder& b) {
+      b.ints("s", {start}).ints("l", {limit}).ints("d", {delta}).ints("less", {less});
+      b.node("Range", {"s", "l", "d"}, {"r"}), b.node("Sub", {"r", "less"}, {"c"});
+    });
+  };
+  EXPECT_EQ(of(-large, 1 - large, 1, -large, 1), (floats{0}));  // -large is no double
+  EXPECT_EQ(of(large, large - 5, -2, large, 3), (floats{0, -2, -4}));
+  EXPECT_EQ(of(least, -(least + 1), -(least + 2), least, 3), (floats{0, 0x1p63f, -4}));
+  const auto refusal = [](std::int64_t limit, std::int64_t delta) {
+    return refused([&](builder& b) {
+      b.ints("s", {1}).ints("l", {limit}).ints("d", {delta}).node("Range", {"s", "l", "d"}, {"c"});
+    });
+  };
+  EXPECT_NE(refusal(5, 0).find("its delta is 0"), std::string::npos);
+  EXPECT_NE(refusal(-5, 0).find("its delta is 0"), std::string::npos);
+  EXPECT_NE(refusal(1 << 27, 1).find("it is a constant of more than 67108864 elements"), std::string::npos);
 }
 
 /// ONNX: of no numbers the least, or the largest, that the type has.

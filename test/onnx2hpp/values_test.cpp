@@ -300,6 +300,18 @@ TEST(Computed, AttentionThatIsLimited) {
   set(*masked.node, "qk_matmul_output_mode", 3);
   expect_near(compute(masked.model, {masked.q, masked.k, masked.v}), masked.expected(sees, 0.5f, true), "weights");
 
+  attention given;  // the same mask at run time; also behind a limit, is_causal
+  given.model.input("m", {1, 4, 5}, onnx::TensorProto::BOOL), given.give(3, "m");
+  const floats m{1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0};
+  const auto with_limit = [&](std::function<bool(int, int)> limit) {
+    return given.expected([&](int q, int k) { return sees(q, k) && limit(q, k); });
+  };
+  EXPECT_EQ(problems(given.model), "");
+  expect_near(compute(given.model, {given.q, given.k, given.v, m}), with_limit([](int, int) { return true; }), "given mask");
+  set(*given.node, "is_causal", 1);
+  expect_near(compute(given.model, {given.q, given.k, given.v, m}), with_limit([](int q, int k) { return k <= q; }),
+              "causal");
+
   attention added;
   added.model.floats("m", {1, 5}, {0, never, 0, never, 0}), added.give(3, "m"), set(*added.node, "is_causal", 1);
   added.check([](int q, int k) { return k <= q && k % 2 == 0; }, "added mask");

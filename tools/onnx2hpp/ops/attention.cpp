@@ -1,7 +1,8 @@
 // Attention: softmax(scale · Q Kᵀ + mask) V for each head. Heads of queries that share a head of keys are a further axis.
-#include "ops/layers.hpp"
-
 #include "fold/broadcast.hpp"
+#include "ops/binary.hpp"
+#include "ops/layers.hpp"
+#include "ops/logic.hpp"
 
 #include <fmt/format.h>
 
@@ -63,6 +64,14 @@ constant sum(const constant& a, const constant& b) {
   std::vector<double> out(folded_size(dims, "its mask becomes a constant"));
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = x[at_x[i]] + y[at_y[i]];
   return make_constant(element::float32, dims, std::span<const double>(out));
+}
+
+/// Bools that are computed at run time, false also where `bias` lets a query see no key.
+int mask_with(node_context& n, int mask, const constant& bias) {
+  auto allowed = reals(bias);
+  for (double& v : allowed) v = v != never;
+  return add_with_constant<dice::ops::min>(n, mask, which_constant::second,
+                                           make_constant(element::boolean, bias.dims, std::span<const double>(allowed)));
 }
 
 /// Softmax of the scores, and 0 for queries that see no key because of `bias`.
@@ -135,16 +144,25 @@ void import_attention(node_context& n) {
     n.require(static_cast<std::int64_t>(seen.keys.size()) == batch, "it does not have one number of keys for each sequence");
   }
   std::optional<constant> bias;
+  int mask = -1;
   if (seen.any()) bias = seen.bias(queries, keys);
   if (n.given(3) && n.is_constant(3)) {
-    const auto mask = bias_of(n.data(3, "mask"), keys);
-    bias = bias ? sum(*bias, mask) : mask;
+    const auto given = bias_of(n.data(3, "mask"), keys);
+    bias = bias ? sum(*bias, given) : given;
+  } else if (n.given(3) && n.any(3).holds.type == element::boolean) {
+    mask = mask_of(n, 3);
+    if (bias) mask = mask_with(n, mask, *std::exchange(bias, std::nullopt));
+    scores = where_mask(n, mask, scores, never);
   } else if (n.given(3)) {
     scores = add_layers(n, scores, n.activation(3));
   }
   if (bias) scores = add_bias(n, scores, *bias);
   n.require(n.shape_of(scores) == shape{batch, heads, queries, keys}, "its mask does not fit");
-  const int seen_weights = weights_of(n, scores, bias);
+  int seen_weights = weights_of(n, scores, bias);
+  if (mask >= 0) {
+    const int any_key = reduce_layer(n, mask, dice::ops::reduction::largest, {n.shape_of(mask).rank - 1}, true);
+    seen_weights = where_mask(n, any_key, seen_weights, 0);
+  }
   stages.insert(stages.end(), {scores, seen_weights});
   const auto stage = n.integer("qk_matmul_output_mode", 0);
   n.require(stage >= 0 && stage < 4, "its qk_matmul_output_mode is not 0, 1, 2 or 3");
