@@ -14,7 +14,8 @@ def spell(tensor):
     """Numbers as text instead of bytes."""
     if tensor.data_type not in WHOLE + tuple(FIELDS) or not tensor.raw_data:
         return
-    values = numpy_helper.to_array(tensor).ravel().tolist()
+    values = numpy_helper.to_array(tensor).ravel()
+    values = (values.astype(int) if tensor.data_type == TensorProto.BOOL else values).tolist()
     tensor.ClearField('raw_data')
     getattr(tensor, FIELDS.get(tensor.data_type, 'int32_data')).extend(values)
 

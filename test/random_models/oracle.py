@@ -22,7 +22,8 @@ LACKS = ('NOT_IMPLEMENTED', 'NotImplementedError', 'is under development', 'Runt
          'size_ % 2 == 1 was false', 'LRN only applies on 4D', 'may be too large for stride', "axes don't match array",
          'Dilation not supported for AutoPadType', 'Scan is not implemented for other', 'block_size must be 0 for per-tensor',
          'Except for dimension', 'Axis must be a rank-0 tensor', 'Unable to find input', 'Issues with types [', '(unary operator',
-         'Not implemented for mode', "index can't contain negative values")
+         'Not implemented for mode', "index can't contain negative values", 'non-broadcastable output operand', "duplicate value in 'axis'",
+         'ParseData type mismatch')
 
 
 @dataclass
@@ -88,9 +89,11 @@ MISTAKEN = [
     ('reference', 'Resize', lambda n, v: True, 'sizes before they are rounded; axes in another order'),
     ('reference', 'Loop', lambda n, v: True, 'a condition that is left out is false; scans are joined along an axis, not stacked'),
     ('reference', 'SequenceInsert', lambda n, v: True, 'a position behind the last tensor is taken for the first'),
-    ('reference', 'MaxPool', lambda n, v: len(set(_attribute(n, 'pads', []))) > 1 or
-     _attribute(n, 'auto_pad', b'NOTSET') != b'NOTSET', 'pads another axis or side'),
-    ('reference', 'AveragePool', lambda n, v: _attribute(n, 'ceil_mode', 0) == 1, 'NaN where a window ends beyond the input'),
+    ('reference', 'Scan', lambda n, v: v < 9, 'knows no batch'),
+    ('reference', 'MaxPool', lambda n, v: any(_attribute(n, 'pads', [])) or _attribute(n, 'auto_pad', b'NOTSET') != b'NOTSET',
+     'pads another axis or side, and not by more than the input'),
+    ('reference', 'AveragePool LpPool', lambda n, v: _attribute(n, 'ceil_mode', 0) == 1, 'windows that end beyond the input'),
+    ('reference', 'ReduceL2', lambda n, v: True, 'squares of integers wrap around'),
     ('reference', 'GlobalMaxPool', lambda n, v: True, 'two axes, however many there are'),
     ('reference', 'Unsqueeze', lambda n, v: v < 13, 'axes one after the other, as they are listed'),
     ('reference', 'LpNormalization', lambda n, v: _attribute(n, 'p', 2) == 1, 'sums numbers, not their absolute values'),

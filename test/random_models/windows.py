@@ -227,6 +227,9 @@ def resize(m, op):
         axes = [a - len(s) if m.chance(0.4) else a for a in m.r.sample(range(len(s)), m.r.randint(1, spatial))]
         stated['axes'] = axes
     named = axes if axes is not None else list(range(len(s)))
+    scales = [k if a in [b % len(s) for b in named] else 1.0 for a, k in enumerate(scales)]
+    if keeps_all(s, scales):
+        scales = [1.0] * len(s)
     roi = ''
     if stated['coordinate_transformation_mode'] == 'tf_crop_and_resize':
         whole = [scales[a] == 1 for a in named]  # where oracles do nothing, whatever the roi says
