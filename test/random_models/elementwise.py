@@ -196,7 +196,8 @@ def pow_(m, op):
     if np.dtype(kind).kind in 'iu':
         exponent = m.const(np.abs(m.array(m.broadcastable(s), kind)) % 4)
     elif m.chance(0.6):
-        exponent = m.const(m.one_of(2, 3, 0.5, -1, 1, 0, -2, 1.5), np.float32 if m.chance(0.8) or m.opset < 12 else np.float64)
+        kind = np.float32 if m.chance(0.8) or m.opset < 12 else np.float64
+        exponent = m.number(m.one_of(2, 3, 0.5, -1, 1, 0, -2, 1.5), len(s), kind)
     else:
         exponent = m.other(m.broadcastable(s))
     if m.opset >= 12 and m.chance(0.1):

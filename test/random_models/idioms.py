@@ -30,7 +30,7 @@ def scaled(m, y, s):
     """Mul, Add and the like with constants, in any order and number."""
     for _ in range(m.r.randint(0, 3)):
         op = m.one_of('Mul', 'Add', 'Mul', 'Add', 'Sub', 'Div')
-        of = m.one_of([s[1]] + [1] * (len(s) - 2), [s[-1]], s[1:], s, [1], [])
+        of = m.one_of([s[1]] + [1] * (len(s) - 2), [s[-1]], s[1:], s, [1], [], [1] * (len(s) + m.chance(0.1)))
         c = m.const(m.array(of, like='positive' if op == 'Div' else 'any'))
         y = m.node(op, [y, c] if op == 'Div' or m.chance(0.7) else [c, y])
     return y
@@ -60,7 +60,7 @@ def normalization_in_parts(m):
             squares = m.node('Abs', [squares])
     variance = reduced(m, m.one_of('ReduceMean', 'ReduceMean', 'ReduceMean', 'ReduceSum', 'ReduceMax'), squares, others)
     if m.chance(0.95):
-        variance = m.node('Add', [variance, m.const(m.one_of(1e-5, 0.5, 0.1), np.float32)])
+        variance = m.node('Add', [variance, m.number(m.one_of(1e-5, 0.5, 0.1), len(s))])
     else:
         variance = m.node('Add', [m.node('Abs', [variance]), m.const(m.array([s[-1]], like='positive'))])
     root = m.node('Sqrt', [m.node('Abs', [variance]) if m.chance(0.1) else variance])
@@ -156,8 +156,9 @@ def pad_then_window(m):
 
 @idiom
 def functions_in_parts(m):
-    x = m.input(m.array(m.shape(1, 3)))
-    f = lambda v: m.const(v, np.float32)
+    s = m.shape(1, 3)
+    x = m.input(m.array(s))
+    f = lambda v: m.number(v, len(s))
     near = lambda v: f(v if m.chance(0.85) else m.one_of(v + 0.5, v * 2, -v, v + 1e-3))
     swap = lambda a, b: [a, b] if m.chance(0.5) else [b, a]
     kind = m.r.randint(0, 5)

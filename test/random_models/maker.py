@@ -128,6 +128,11 @@ class Maker:
             self.nodes.append(helper.make_node('Constant', [], [name], value=numpy_helper.from_array(array)))
         return name
 
+    def number(self, value, rank, dtype=np.float32):
+        """A constant of one element, beside a tensor of this rank: with fewer axes, as many, or rarely more."""
+        axes = self.one_of(0, 0, 0, 1, rank) if self.chance(0.95) else rank + 1
+        return self.const(np.full([1] * axes, value), dtype)
+
     def ints(self, values):
         return self.const(list(values), np.int64)
 

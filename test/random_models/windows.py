@@ -230,19 +230,21 @@ def resize(m, op):
     scales = [k if a in [b % len(s) for b in named] else 1.0 for a, k in enumerate(scales)]
     if keeps_all(s, scales):
         scales = [1.0] * len(s)
+    by_sizes = m.chance(0.5)
+    sizes = [max(1, int(s[a] * scales[a])) + m.one_of(0, 0, 1) * (scales[a] != 1) for a in named]
     roi = ''
     if stated['coordinate_transformation_mode'] == 'tf_crop_and_resize':
-        whole = [scales[a] == 1 for a in named]  # where oracles do nothing, whatever the roi says
+        # Where an extent stays, ONNX Runtime crops nothing.
+        whole = [n == s[a] if by_sizes else scales[a] == 1 for a, n in zip(named, sizes)]
         roi = m.const([0.0 if w else m.one_of(0.0, 0.1, 0.25) for w in whole] + [1.0 if w else m.one_of(1.0, 0.8, 1.2) for w in whole],
                       np.float32)
     elif m.chance(0.2) or m.opset < 13:
         roi = m.const([], np.float32)
-    if m.chance(0.5):
+    if not by_sizes:
         inputs = [x, roi, m.const([scales[a] for a in named], np.float32)]
         if m.opset >= 13 and m.chance(0.1):
             inputs.append('')
     else:
-        sizes = [max(1, int(s[a] * scales[a])) + m.one_of(0, 0, 1) * (scales[a] != 1) for a in named]
         inputs = [x, roi, '' if m.opset >= 13 and m.chance(0.7) else m.const([], np.float32), m.ints(sizes)]
         stated['keep_aspect_ratio_policy'] = m.attribute(0.4, m.one_of('stretch', 'not_larger', 'not_smaller'))
     return m.node(op, inputs, **stated)
