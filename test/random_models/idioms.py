@@ -159,13 +159,14 @@ def functions_in_parts(m):
     s = m.shape(1, 3)
     x = m.input(m.array(s))
     f = lambda v: m.number(v, len(s))
-    near = lambda v: f(v if m.chance(0.85) else m.one_of(v + 0.5, v * 2, -v, v + 1e-3))
+    varied = lambda v: v if m.chance(0.85) else m.one_of(v + 0.5, v * 2, -v, v + 1e-3)
+    near, limit = lambda v: f(varied(v)), lambda v: m.const(varied(v), np.float32)
     swap = lambda a, b: [a, b] if m.chance(0.5) else [b, a]
     kind = m.r.randint(0, 5)
     if kind == 0:
         return m.node('Mul', swap(x, m.node('Sigmoid', [x if m.chance(0.8) else m.node('Mul', [x, f(1.5)])])))
     if kind == 1:
-        inner = m.node('Clip', [m.node('Add', swap(x, near(3.0))), near(0.0), near(6.0)])
+        inner = m.node('Clip', [m.node('Add', swap(x, near(3.0))), limit(0.0), limit(6.0)])
         inner = m.node('Div', [inner, near(6.0)]) if m.chance(0.6) else m.node('Mul', swap(inner, near(1 / 6)))
         return m.node('Mul', swap(x, inner)) if m.chance(0.6) else inner
     if kind == 2:
