@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,66 @@ TEST(Constants, IntegersOf64BitsAreExact) {
                      b.ints("v", {1ll << 32, 3}), b.node("ReduceSumSquare", {"v"}, {"c"});
                    }),
             (floats{9}));
+}
+
+TEST(Constants, RangesOfLargeIntegers) {
+  constexpr std::int64_t large = (std::int64_t{1} << 53) + 3, least = std::numeric_limits<std::int64_t>::min();
+  const auto of = [](std::int64_t start, std::int64_t limit, std::int64_t delta, std::int64_t less, std::int64_t count) {
+    return folded({count}, [&](builder& b) {
+      b.ints("s", {start}).ints("l", {limit}).ints("d", {delta}).ints("less", {less});
+      b.node("Range", {"s", "l", "d"}, {"r"}), b.node("Sub", {"r", "less"}, {"c"});
+    });
+  };
+  EXPECT_EQ(of(-large, 1 - large, 1, -large, 1), (floats{0}));  // -large is no double
+  EXPECT_EQ(of(large, large - 5, -2, large, 3), (floats{0, -2, -4}));
+  EXPECT_EQ(of(least, -(least + 1), -(least + 2), least, 3), (floats{0, 0x1p63f, -4}));
+  const auto refusal = [](std::int64_t limit, std::int64_t delta) {
+    return refused([&](builder& b) {
+      b.ints("s", {1}).ints("l", {limit}).ints("d", {delta}).node("Range", {"s", "l", "d"}, {"c"});
+    });
+  };
+  EXPECT_NE(refusal(5, 0).find("its delta is 0"), std::string::npos);
+  EXPECT_NE(refusal(-5, 0).find("its delta is 0"), std::string::npos);
+  EXPECT_NE(refusal(1 << 27, 1).find("it is a constant of more than 67108864 elements"), std::string::npos);
+}
+
+/// ONNX: of no numbers the least, or the largest, that the type has.
+TEST(Constants, LargestAndSmallestOfNoNumbers) {
+  using types = onnx::TensorProto;
+  const auto of = [](const char* op, int type, std::vector<std::int64_t> dims = {2, 0}) {
+    const auto y = folded(
+        {2},
+        [&](builder& b) {
+          b.tensor("v", type, dims), b.ints("axes", {dims[0] == 0 ? 0 : 1});
+          set(b.node(op, {"v", "axes"}, {"c"}), "keepdims", 0);
+        },
+        20);
+    EXPECT_EQ(y[0], y[1]);
+    return y[0];
+  };
+  EXPECT_EQ(of("ReduceMax", types::INT8), -128);
+  EXPECT_EQ(of("ReduceMin", types::INT8), 127);
+  EXPECT_EQ(of("ReduceMax", types::UINT8), 0);
+  EXPECT_EQ(of("ReduceMin", types::UINT8), 255);
+  EXPECT_EQ(of("ReduceMax", types::INT32), -0x1p31f);
+  EXPECT_EQ(of("ReduceMin", types::INT32), 0x1p31f);
+  EXPECT_EQ(of("ReduceMax", types::INT64), -0x1p63f);
+  EXPECT_EQ(of("ReduceMin", types::INT64, {0, 2}), 0x1p63f);
+  EXPECT_EQ(of("ReduceMax", types::UINT64), 0);
+  EXPECT_EQ(of("ReduceMin", types::UINT64), 0x1p64f);
+  EXPECT_EQ(of("ReduceMax", types::BOOL), 0);
+  EXPECT_EQ(of("ReduceMin", types::BOOL), 1);
+  EXPECT_EQ(of("ReduceMax", types::FLOAT), -HUGE_VALF);
+  EXPECT_EQ(of("ReduceMin", types::FLOAT), HUGE_VALF);
+  EXPECT_EQ(of("ReduceSum", types::INT32), 0);
+  EXPECT_EQ(of("ReduceProd", types::INT32), 1);
+  EXPECT_EQ(folded({1},
+                   [](builder& b) {
+                     const std::uint64_t numbers[] = {std::uint64_t{1} << 62, 7};
+                     b.tensor("v", types::UINT64, {2}).set_raw_data(numbers, sizeof numbers);
+                     b.node("ReduceMin", {"v"}, {"c"});
+                   }),
+            (floats{7}));
 }
 
 TEST(Constants, ReluOfIntegers) {

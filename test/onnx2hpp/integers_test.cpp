@@ -69,6 +69,12 @@ TEST(Integers, LeaveTheNetworkWithTheirType) {
   EXPECT_EQ(types(cast(b, uint8))[0], number::uint8);
   EXPECT_EQ(types(cast(b, onnx::TensorProto::FLOAT))[0], number::float32);
   EXPECT_EQ(operators(convert(cast(b, int32))), "ArgMax");  // a Cast is no layer
+  for (const char* op : {"DepthToSpace", "SpaceToDepth"}) {
+    builder blocks(13);
+    blocks.input("x", {1, 4, 2, 2}, onnx::TensorProto::INT64).output("y");
+    set(blocks.node(op, {"x"}, {"y"}), "blocksize", 2);
+    EXPECT_EQ(types(blocks), (all{number::int64})) << op;
+  }
 }
 
 TEST(Integers, AreComputedWithOnlyAsReals) {

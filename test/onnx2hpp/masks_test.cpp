@@ -86,6 +86,23 @@ TEST(Masks, OfComparisons) {
   EXPECT_EQ(all.at("no"), (floats{0, 1, 1, 0}));
 }
 
+/// The same where it becomes a number, of whatever type it was in between.
+TEST(Masks, OfComparisonsBecomeNumbers) {
+  builder b(16);
+  b.input("x", {4}).output("real").output("whole").output("again").output("true").scalar("zero", 0).scalar("one", 1);
+  b.node("Greater", {"x", "zero"}, {"m"}), b.node("Equal", {"x", "one"}, {"e"});
+  set(b.node("Cast", {"m"}, {"real"}), "to", onnx::TensorProto::FLOAT);
+  set(b.node("Cast", {"e"}, {"whole"}), "to", onnx::TensorProto::INT64);
+  set(b.node("Cast", {"whole"}, {"w"}), "to", onnx::TensorProto::FLOAT), b.node("Add", {"w", "one"}, {"again"});
+  set(b.node("Cast", {"m"}, {"true"}), "to", onnx::TensorProto::BOOL);
+  ASSERT_EQ(problems(b), "");
+  const auto all = computed(convert(b), {{"x", {1, -1, no_number, 3}}});
+  EXPECT_EQ(all.at("real"), (floats{1, 0, 0, 1}));
+  EXPECT_EQ(all.at("whole"), (floats{1, 0, 0, 0}));
+  EXPECT_EQ(all.at("again"), (floats{2, 1, 1, 1}));
+  EXPECT_EQ(all.at("true")[3], 1);
+}
+
 /// Cast to bool: every number but 0 is true, NaN as well.
 TEST(Masks, OfNumbers) {
   builder b(16);

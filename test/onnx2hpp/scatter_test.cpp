@@ -186,6 +186,11 @@ TEST(Scatter, Refusals) {
   EXPECT_NE(of({2, 1}, {0, 1}).find("its updates {1, 2} do not fit its indices"), std::string::npos);
   EXPECT_NE(of({1, 1}, {1}, {1, 2}, "add").find("its reduction is \"add\"; only none is supported"), std::string::npos);
   EXPECT_NE(of({1, 1}, {1}, {1, std::nanf("")}).find("its constant updates have a NaN"), std::string::npos);
+  builder large(18);  // whose places do not fit into memory
+  large.input("x", {2, 8192, 8192}).input("u", {1, 8192, 8192}).output("y");
+  large.tensor("i", onnx::TensorProto::INT64, {1, 1}).set_raw_data(std::string(8, '\0'));
+  large.node("ScatterND", {"x", "i", "u"}, {"y"});
+  EXPECT_NE(problems(large).find("it writes into a tensor of more than 67108864 elements"), std::string::npos);
   builder b(18);
   b.input("x", {2, 2}).input("u", {2, 3}).output("y");
   b.tensor("i", onnx::TensorProto::INT64, {2, 3}).set_raw_data(std::string(48, '\0'));

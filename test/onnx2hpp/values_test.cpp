@@ -300,6 +300,18 @@ TEST(Computed, AttentionThatIsLimited) {
   set(*masked.node, "qk_matmul_output_mode", 3);
   expect_near(compute(masked.model, {masked.q, masked.k, masked.v}), masked.expected(sees, 0.5f, true), "weights");
 
+  attention given;  // the same mask at run time; also behind a limit, is_causal
+  given.model.input("m", {1, 4, 5}, onnx::TensorProto::BOOL), given.give(3, "m");
+  const floats m{1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0};
+  const auto with_limit = [&](std::function<bool(int, int)> limit) {
+    return given.expected([&](int q, int k) { return sees(q, k) && limit(q, k); });
+  };
+  EXPECT_EQ(problems(given.model), "");
+  expect_near(compute(given.model, {given.q, given.k, given.v, m}), with_limit([](int, int) { return true; }), "given mask");
+  set(*given.node, "is_causal", 1);
+  expect_near(compute(given.model, {given.q, given.k, given.v, m}), with_limit([](int q, int k) { return k <= q; }),
+              "causal");
+
   attention added;
   added.model.floats("m", {1, 5}, {0, never, 0, never, 0}), added.give(3, "m"), set(*added.node, "is_causal", 1);
   added.check([](int q, int k) { return k <= q && k % 2 == 0; }, "added mask");
@@ -374,6 +386,34 @@ TEST(Computed, Comparisons) {
   set(m.node("Cast", {"mask"}, {"m"}), "to", onnx::TensorProto::FLOAT);
   m.node("Mul", {"x", "m"}, {"y"});
   expect_near(compute(m, {{0.25f, 0.5f, 0.75f}}), {0, 0, 0.75f}, "mask");
+}
+
+/// An exponent of more axes than x gives them to the result.
+TEST(Computed, PowByANumberWithMoreAxes) {
+  const auto of = [](float exponent) {
+    builder b(13);
+    b.input("x", {2}).output("y").floats("e", {1, 1, 1}, {exponent}).node("Pow", {"x", "e"}, {"y"});
+    EXPECT_EQ(result(convert(b)), (shape{1, 1, 2})) << exponent;
+    return compute(b, {{0.25f, 4}});
+  };
+  EXPECT_EQ(of(1), (floats{0.25f, 4}));
+  EXPECT_EQ(of(2), (floats{0.0625f, 16}));
+  EXPECT_EQ(of(0.5f), (floats{0.5f, 2}));
+  EXPECT_EQ(of(-1), (floats{4, 0.25f}));
+  EXPECT_EQ(of(3), (floats{0.015625f, 64}));
+}
+
+/// The values are ONNX Runtime's.
+TEST(Computed, LogSumExpOfInfinity) {
+  constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  builder b(13);
+  b.input("x", {6, 2}).output("y");
+  auto& n = b.node("ReduceLogSumExp", {"x"}, {"y"});
+  set_list(n, "axes", {1}), set(n, "keepdims", 0);
+  const auto y = compute(b, {{-inf, -inf, inf, 1, -inf, 2, inf, -inf, 1000, 1000, nan, 1}});
+  EXPECT_EQ(floats(y.begin(), y.begin() + 4), (floats{-inf, inf, 2, inf}));
+  EXPECT_FLOAT_EQ(y[4], 1000 + std::log(2.0f));
+  EXPECT_TRUE(std::isnan(y[5]));
 }
 
 TEST(Computed, IntegersThatBecomeRealsAgain) {

@@ -46,7 +46,7 @@ def squeeze(m, op):
         axes = None if m.chance(0.25) else [a - len(s) if m.opset >= 11 and m.chance(0.4) else a for a in m.r.sample(ones, m.r.randint(0, len(ones)))]
         if axes is not None and m.chance(0.02):
             axes.append(m.axis(len(s)))
-        if axes == [] and m.chance(0.7):
+        if axes == []:  # ONNX Runtime removes all ones, others none
             axes = None
     else:
         more = m.r.randint(1, 3)
@@ -153,8 +153,8 @@ def index(m, extent, p_wrong=0.01):
 def gather(m, op):
     x, s = m.movable(op, least=1)
     axis = m.axis(len(s))
-    shape = m.one_of([], [1], [3], [2, 2], [m.r.randint(1, 5)])
-    at = np.array([index(m, s[axis % len(s)]) for _ in range(math.prod(shape))], m.one_of(np.int64, np.int64, np.int32)).reshape(shape)
+    shape = m.one_of([], [1], [3], [2, 2], [m.r.randint(1, 5)], [m.r.randint(9, 24)], [3, 4])
+    at = np.array([index(m, s[axis % len(s)], 0.002) for _ in range(math.prod(shape))], m.one_of(np.int64, np.int64, np.int32)).reshape(shape)
     return m.node(op, [x, m.const(at)], axis=axis if axis else m.attribute(0.5, 0))
 
 
@@ -169,18 +169,70 @@ def gather_nd(m, op):
     return m.node(op, [x, m.const(np.array(at, np.int64).reshape(shape + [k]))], batch_dims=batch if batch else m.attribute(0.2, 0))
 
 
-@makes('ScatterND')
-def scatter_nd(m, op):
-    m.constants = True
+@makes('GatherElements', weight=2)
+def gather_elements(m, op):
     x, s = m.movable(op, least=1)
+    if 0 in s:
+        raise Unfit
+    axis = m.axis(len(s))
+    at = indices_of_elements(m, s, axis)
+    return m.node(op, [x, m.const(at)], axis=axis if axis else m.attribute(0.5, 0))
+
+
+def indices_of_elements(m, s, axis, once=False):
+    """Indices of an axis of a tensor of shape `s`, some of them for all elements of other axes alike; `once`: none twice."""
+    a = axis % len(s)
+    shape = [d if m.chance(0.6) else m.r.randint(1, d) for d in s]
+    shape[a] = m.r.randint(1, s[a] if once else s[a] + 2)
+    lines = math.prod(shape) // shape[a]
+    line = lambda: m.r.sample(range(s[a]), shape[a]) if once else [index(m, s[a], 0.002) for _ in range(shape[a])]
+    at = [line()] * lines if m.chance(0.3) else [line() for _ in range(lines)]
+    at = np.moveaxis(np.array(at).reshape([d for k, d in enumerate(shape) if k != a] + [shape[a]]), -1, a)
+    if once and m.opset >= 11:
+        at = np.where(np.array(m.array(shape, np.bool_)), at, at - s[a])
+    return at.astype(m.one_of(np.int64, np.int64, np.int32))
+
+
+def scattered(m, op):
+    """What updates are scattered into, and what makes these of a shape; one or both are activations."""
+    kind = m.type_for(op) if m.constants else m.one_of(np.int64, np.int32, np.bool_) if m.current is None and m.chance(0.15) else np.float32
+    if m.constants or m.current is not None or kind != np.float32 or m.chance(0.7):
+        x, s = m.data(dtype=kind if m.constants or kind != np.float32 else None, least=1)
+        updates = lambda shape: m.other(shape, kind, p_constant=0.5)
+    else:
+        s = m.shape(1)
+        x, updates = m.const(m.array(s)), lambda shape: m.data(shape)[0]
+    if 0 in s:
+        raise Unfit
+    return x, s, updates
+
+
+@makes('ScatterND', weight=3)
+def scatter_nd(m, op):
+    x, s, updates = scattered(m, op)
     k = m.r.randint(1, len(s))
-    count = m.r.randint(1, 3)
-    at = [[index(m, d) for d in s[:k]] for _ in range(count)]
-    if m.chance(0.7):  # in any order, the last of two with one place need not win
-        at = list({tuple(i % d for i, d in zip(row, s)): row for row in at}.values())
-    kind = m.known[x].dtype
-    reduction = m.attribute(0.2, m.one_of('none', 'add', 'mul'))
-    return m.node(op, [x, m.const(np.array(at, np.int64)), m.const(m.array([len(at)] + s[k:], kind))], reduction=reduction)
+    if m.chance(0.4):  # x[a:b, c:d] = y, as PyTorch writes it
+        ranges = []
+        for d in s[:k]:
+            begin = m.r.randint(0, d - 1)
+            ranges.append(range(begin, m.r.randint(begin + 1, d), m.one_of(1, 1, 1, 2)))
+        at = np.stack(np.meshgrid(*ranges, indexing='ij'), -1)
+    else:
+        rows = [[index(m, d, 0.002) for d in s[:k]] for _ in range(m.r.randint(1, 4))]
+        if m.chance(0.8):  # in any order, the last of two with one place need not win
+            rows = list({tuple(i % d for i, d in zip(row, s)): row for row in rows}.values())
+        at = np.array(rows)
+    reduction = m.attribute(0.2, m.one_of('none', 'none', 'add', 'mul'))
+    return m.node(op, [x, m.const(at.astype(np.int64)), updates(list(at.shape[:-1]) + s[k:])], reduction=reduction)
+
+
+@makes('ScatterElements', 'Scatter', weight=2)
+def scatter_elements(m, op):
+    x, s, updates = scattered(m, op)
+    axis = m.axis(len(s))
+    at = indices_of_elements(m, s, axis, once=True)
+    reduction = m.attribute(0.2, m.one_of('none', 'none', 'add')) if op == 'ScatterElements' else None
+    return m.node(op, [x, m.const(at), updates(list(at.shape))], axis=axis if axis else m.attribute(0.5, 0), reduction=reduction)
 
 
 @makes('Expand', 'Tile', weight=1.5, special=True)
@@ -268,6 +320,19 @@ def sequence_end(m, sequence, length):
     if kind == 1 and m.constants:
         return m.node('SequenceLength', [sequence])
     return m.node('ConcatFromSequence', [sequence], axis=0, new_axis=m.attribute(0.5, m.flag()))
+
+
+@makes('SequenceEmpty', 'SequenceInsert', 'SequenceErase')
+def sequence_by_one(m, op):
+    x, s = m.data(least=1, most=3)
+    items = [x] + [m.other(s, p_constant=0.2) for _ in range(m.r.randint(1, 2))]
+    position = lambda length: [m.const(m.r.randint(-length, length), m.one_of(np.int64, np.int32))] if m.chance(0.6) else []
+    made, length = (m.node('SequenceEmpty', []), 0) if op == 'SequenceEmpty' else (m.node('SequenceConstruct', items), len(items))
+    if op == 'SequenceErase':
+        return sequence_end(m, m.node(op, [made] + position(length - 1)), length - 1)
+    for k in range(m.r.randint(1, 3)):
+        made = m.node('SequenceInsert', [made, m.r.choice(items)] + position(length + k))
+    return sequence_end(m, made, length + k + 1)
 
 
 @makes('SequenceConstruct', 'SequenceAt', 'ConcatFromSequence', 'SequenceLength')

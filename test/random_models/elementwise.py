@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from maker import Unfit
+from maker import NIBBLES, Unfit
 
 OPERATORS = {}
 # Operators whose results at NaN, infinities and large numbers ONNX defines; in others, oracles differ there.
@@ -98,6 +98,9 @@ def cast(m, op):
         return m.cast(x, kind)
     kind = m.one_of(np.int64, np.int32, np.float32, np.float64, np.bool_, np.int8, np.uint8)
     m.special = False  # ONNX leaves open what does not fit
+    if m.current is None and m.chance(0.35):
+        x = m.data(dtype=m.one_of(np.uint8, np.int8, np.uint16, np.int16, np.int32, np.int64, np.bool_))[0]
+        return m.cast(x, m.one_of(np.float32, np.float32, np.float64, np.int64, np.bool_))
     x = m.data()[0]
     if kind == np.uint8:
         x = m.node('Abs', [x])
@@ -112,6 +115,42 @@ def cast_like(m, op):
     x, s = m.data(dtype=m.type_for(op) if m.constants else None)
     like = m.one_of(np.float32, np.float64, np.int64, np.int32)
     return m.node(op, [x, m.const(m.array([1], like))])
+
+
+def quantised(m, x, s, kind):
+    """What QuantizeLinear and DequantizeLinear read besides x, and their attributes: for all elements, along an axis, or for
+    each block of it."""
+    a, block = m.r.randrange(len(s)), m.r.randint(1, 3)
+    forms = {'all': m.one_of([], [1]) if m.opset >= 13 else []}
+    if m.opset >= 13:
+        forms['axis'] = [s[a]]
+    if m.opset >= 21:
+        forms['blocks'] = [-(-d // block) if k == a else d for k, d in enumerate(s)]
+    form = m.r.choice(sorted(forms))
+    inputs = [x, m.const(m.array(forms[form], like='positive'))]
+    if kind is not np.uint8 or m.chance(0.5):
+        zero = np.zeros(forms[form], kind) if kind == np.int32 or m.chance(0.2) else m.array(forms[form], kind)
+        inputs.append(m.const(zero))
+    axis = a - len(s) if m.chance(0.3) else a
+    return inputs, {'axis': axis if form != 'all' else m.attribute(0.1, 0), 'block_size': block if form == 'blocks' else None}
+
+
+def quantised_types(m, *others):
+    return [np.int8, np.uint8, *others] + ([np.int16, np.uint16, *NIBBLES] if m.opset >= 21 else [])
+
+
+@makes('DequantizeLinear', 'QuantizeLinear', weight=3)
+def quantise(m, op):
+    m.constants = True
+    s = m.shape(1)
+    if 0 in s:
+        raise Unfit
+    if op == 'QuantizeLinear':
+        inputs, stated = quantised(m, m.data(s)[0], s, m.r.choice(quantised_types(m)))
+        return m.node(op, inputs, **stated)
+    kind = m.r.choice(quantised_types(m, np.int32))
+    inputs, stated = quantised(m, m.data(s, kind)[0], s, kind)
+    return m.node(op, inputs, **stated)
 
 
 # -- two operands -----------------------------------------------------------------------------------------------------
@@ -157,7 +196,8 @@ def pow_(m, op):
     if np.dtype(kind).kind in 'iu':
         exponent = m.const(np.abs(m.array(m.broadcastable(s), kind)) % 4)
     elif m.chance(0.6):
-        exponent = m.const(m.one_of(2, 3, 0.5, -1, 1, 0, -2, 1.5), np.float32 if m.chance(0.8) or m.opset < 12 else np.float64)
+        kind = np.float32 if m.chance(0.8) or m.opset < 12 else np.float64
+        exponent = m.number(m.one_of(2, 3, 0.5, -1, 1, 0, -2, 1.5), len(s), kind)
     else:
         exponent = m.other(m.broadcastable(s))
     if m.opset >= 12 and m.chance(0.1):
@@ -174,29 +214,29 @@ def variadic(m, op):
     return m.node(op, operands)
 
 
-@makes('Equal', 'Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual')
+@makes('Equal', 'Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual', weight=1.5, special=True)
 def comparison(m, op):
     y = m.node(op, pair(m, op))
     return m.cast(y, np.float32) if m.chance(0.5) else y
 
 
-@makes('And', 'Or', 'Xor', weight=0.5)
+@makes('And', 'Or', 'Xor', 'Not', weight=0.7, special=True)
 def logic(m, op):
-    m.constants = True
-    return m.node(op, pair(m, op, of=np.bool_))
-
-
-@makes('Not', weight=0.5)
-def negation(m, op):
-    m.constants = True
-    return m.node(op, [m.data(dtype=np.bool_)[0]])
+    s = m.shape()
+    operands = [m.mask(s)] + ([] if op == 'Not' else [m.mask(m.broadcastable(s))])
+    m.r.shuffle(operands)
+    y = m.node(op, operands)
+    if m.inputs and m.chance(0.5):
+        return m.cast(y, m.one_of(np.float32, np.int64))
+    m.constants = not m.inputs
+    return y
 
 
 @makes('Where', weight=2, special=True)
 def where(m, op):
     kind = m.type_for(op, 1) if m.constants else np.float32
     x, s = m.data(dtype=kind)
-    condition = m.const(m.array(m.broadcastable(s), np.bool_))
+    condition = m.mask(m.broadcastable(s)) if m.chance(0.5) else m.const(m.array(m.broadcastable(s), np.bool_))
     if not m.constants and m.chance(0.1):
         return m.node(op, [m.node('IsNaN', [x]), m.const(0.5, np.float32), x])
     operands = [x, m.other(m.broadcastable(s), kind)]
@@ -229,6 +269,7 @@ def trilu(m, op):
 # -- reductions -------------------------------------------------------------------------------------------------------
 REDUCTIONS = ['ReduceL1', 'ReduceL2', 'ReduceLogSum', 'ReduceLogSumExp', 'ReduceMax', 'ReduceMean', 'ReduceMin', 'ReduceProd',
               'ReduceSum', 'ReduceSumSquare']
+SPECIAL.update(['ReduceLogSumExp', 'ReduceMax', 'ReduceMin'])
 
 
 @makes(*REDUCTIONS, weight=1.5)
@@ -245,6 +286,14 @@ def reduction(m, op):
     elif m.chance(0.3):
         inputs.append('')
     return m.node(op, inputs, **stated)
+
+
+@makes('CumSum', weight=2)
+def cum_sum(m, op):
+    x, s = m.data(dtype=m.type_for(op) if m.constants else None, least=1)
+    axis = m.axis(len(s))
+    return m.node(op, [x, m.const(m.one_of(axis, [axis]), m.one_of(np.int64, np.int32))], exclusive=m.attribute(0.5, m.flag()),
+                  reverse=m.attribute(0.5, m.flag()))
 
 
 @makes('ArgMax', 'ArgMin')
@@ -288,7 +337,7 @@ def mean_variance(m, op):
 @makes('BatchNormalization', weight=2)
 def batch_normalization(m, op):
     x, s = m.data(least=2, most=5)
-    spatial = 0 if m.opset < 9 and m.chance(0.1) else None
+    spatial = 0 if m.opset < 9 and m.chance(0.5) else None
     of = s[1:] if spatial == 0 else [s[1]]
     statistics = [m.const(m.array(of)) for _ in range(3)] + [m.const(m.array(of, like='positive'))]
     return m.node(op, [x, *statistics], epsilon=m.attribute(0.5, m.one_of(0.5, 1e-3)), momentum=m.attribute(0.2, 0.8),

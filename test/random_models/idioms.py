@@ -2,6 +2,7 @@
 join: other axes, constants, exponents, readers."""
 import numpy as np
 
+import elementwise
 from maker import Maker, OPSETS, Unfit
 
 IDIOMS = {}
@@ -29,7 +30,7 @@ def scaled(m, y, s):
     """Mul, Add and the like with constants, in any order and number."""
     for _ in range(m.r.randint(0, 3)):
         op = m.one_of('Mul', 'Add', 'Mul', 'Add', 'Sub', 'Div')
-        of = m.one_of([s[1]] + [1] * (len(s) - 2), [s[-1]], s[1:], s, [1], [])
+        of = m.one_of([s[1]] + [1] * (len(s) - 2), [s[-1]], s[1:], s, [1], [], [1] * (len(s) + m.chance(0.1)))
         c = m.const(m.array(of, like='positive' if op == 'Div' else 'any'))
         y = m.node(op, [y, c] if op == 'Div' or m.chance(0.7) else [c, y])
     return y
@@ -59,7 +60,7 @@ def normalization_in_parts(m):
             squares = m.node('Abs', [squares])
     variance = reduced(m, m.one_of('ReduceMean', 'ReduceMean', 'ReduceMean', 'ReduceSum', 'ReduceMax'), squares, others)
     if m.chance(0.95):
-        variance = m.node('Add', [variance, m.const(m.one_of(1e-5, 0.5, 0.1), np.float32)])
+        variance = m.node('Add', [variance, m.number(m.one_of(1e-5, 0.5, 0.1), len(s))])
     else:
         variance = m.node('Add', [m.node('Abs', [variance]), m.const(m.array([s[-1]], like='positive'))])
     root = m.node('Sqrt', [m.node('Abs', [variance]) if m.chance(0.1) else variance])
@@ -155,15 +156,17 @@ def pad_then_window(m):
 
 @idiom
 def functions_in_parts(m):
-    x = m.input(m.array(m.shape(1, 3)))
-    f = lambda v: m.const(v, np.float32)
-    near = lambda v: f(v if m.chance(0.85) else m.one_of(v + 0.5, v * 2, -v, v + 1e-3))
+    s = m.shape(1, 3)
+    x = m.input(m.array(s))
+    f = lambda v: m.number(v, len(s))
+    varied = lambda v: v if m.chance(0.85) else m.one_of(v + 0.5, v * 2, -v, v + 1e-3)
+    near, limit = lambda v: f(varied(v)), lambda v: m.const(varied(v), np.float32)
     swap = lambda a, b: [a, b] if m.chance(0.5) else [b, a]
     kind = m.r.randint(0, 5)
     if kind == 0:
         return m.node('Mul', swap(x, m.node('Sigmoid', [x if m.chance(0.8) else m.node('Mul', [x, f(1.5)])])))
     if kind == 1:
-        inner = m.node('Clip', [m.node('Add', swap(x, near(3.0))), near(0.0), near(6.0)])
+        inner = m.node('Clip', [m.node('Add', swap(x, near(3.0))), limit(0.0), limit(6.0)])
         inner = m.node('Div', [inner, near(6.0)]) if m.chance(0.6) else m.node('Mul', swap(inner, near(1 / 6)))
         return m.node('Mul', swap(x, inner)) if m.chance(0.6) else inner
     if kind == 2:
@@ -366,3 +369,23 @@ def blocks_of_networks(m):
     xy = m.node('Add', [m.node('Mul', [m.node('Sigmoid', [parts[0]]), m.const(2.0, np.float32)]), grid])
     wh = m.node('Mul', [m.node('Exp', [parts[1]]), m.const(m.array([2], like='positive'))])
     return m.node('Concat', [xy, wh, m.node('Softmax', [parts[2]], axis=2)], axis=-1)
+
+
+@idiom
+def quantised_weights(m):
+    """Weights stored as integers, as converters of large networks do."""
+    m.opset = max(m.opset, 13)
+    s = m.one_of([2, 3], [1, 3, 4, 4], [2, 2, 3])
+    x = m.input(m.array(s))
+    of = [m.r.randint(1, 4), s[1], 2, 2] if len(s) == 4 else [s[-1], m.r.randint(1, 4)]
+    kind = m.r.choice(elementwise.quantised_types(m))
+    inputs, stated = elementwise.quantised(m, m.const(m.array(of, kind)), of, kind)
+    w = m.node('DequantizeLinear', inputs, **stated)
+    if len(s) < 4:
+        return scaled(m, m.node('MatMul', [x, w]), list(s[:-1]) + [of[1]]) if m.chance(0.5) else m.node('MatMul', [x, w])
+    inputs = [x, w]
+    if m.chance(0.5):
+        bias, scale = m.array([of[0]], np.int32), m.const(m.array([of[0]], like='positive'))
+        inputs.append(m.node('DequantizeLinear', [m.const(bias), scale], axis=0))
+    y = m.node('Conv', inputs)
+    return batch_norm(m, y) if m.chance(0.4) else y

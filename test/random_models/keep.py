@@ -3,15 +3,19 @@ import numpy as np
 from google.protobuf import text_format
 from onnx import TensorProto, numpy_helper
 
+import oracle
+
 FIELDS = {TensorProto.FLOAT: 'float_data', TensorProto.DOUBLE: 'double_data', TensorProto.INT64: 'int64_data',
           TensorProto.UINT64: 'uint64_data', TensorProto.UINT32: 'uint64_data'}
+WHOLE = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.UINT16, TensorProto.INT32, TensorProto.BOOL)
 
 
 def spell(tensor):
     """Numbers as text instead of bytes."""
-    if tensor.data_type == TensorProto.FLOAT16 or not tensor.raw_data:
+    if tensor.data_type not in WHOLE + tuple(FIELDS) or not tensor.raw_data:
         return
-    values = numpy_helper.to_array(tensor).ravel().tolist()
+    values = numpy_helper.to_array(tensor).ravel()
+    values = (values.astype(int) if tensor.data_type == TensorProto.BOOL else values).tolist()
     tensor.ClearField('raw_data')
     getattr(tensor, FIELDS.get(tensor.data_type, 'int32_data')).extend(values)
 
@@ -33,10 +37,12 @@ def text_of(model, feeds, about, outputs=None, refused=''):
     model = type(model).FromString(model.SerializeToString())
     for t in model.graph.initializer:
         spell(t)
-    for n in model.graph.node:
+    for n in oracle.nodes_within(model.graph):
         for a in n.attribute:
             if a.HasField('t'):
                 spell(a.t)
+            for t in a.g.initializer if a.HasField('g') else []:
+                spell(t)
     one_line = lambda message: text_format.MessageToString(message, as_one_line=True, use_short_repeated_primitives=True)
     out = f'# {about}\n' + ''.join(f'opset_import {{ {one_line(o)} }}\n' for o in model.opset_import)
     out += f'ir_version: {model.ir_version}\ngraph {{\n  name: "g"\n'

@@ -15,6 +15,13 @@ TYPES = {'tensor(float)': np.float32, 'tensor(double)': np.float64, 'tensor(int6
          'tensor(uint16)': np.uint16, 'tensor(uint32)': np.uint32, 'tensor(uint64)': np.uint64}
 
 
+try:
+    import ml_dtypes
+    NIBBLES = [ml_dtypes.int4, ml_dtypes.uint4]
+except ImportError:
+    NIBBLES = []
+
+
 class Unfit(Exception):
     """The operator cannot be applied here: make another one."""
 
@@ -70,6 +77,8 @@ class Maker:
         dtype = np.dtype(dtype)
         if dtype == np.bool_:
             return np.array([self.flag() for _ in range(count)], np.bool_).reshape(shape)
+        if dtype in NIBBLES:
+            return np.array([self.r.randint(0, 7) for _ in range(count)]).reshape(shape).astype(dtype)
         if dtype.kind in 'iu':
             limits = np.iinfo(dtype)
             span = (max(limits.min, -9), 9)
@@ -119,6 +128,11 @@ class Maker:
             self.nodes.append(helper.make_node('Constant', [], [name], value=numpy_helper.from_array(array)))
         return name
 
+    def number(self, value, rank, dtype=np.float32):
+        """A constant of one element, beside a tensor of this rank: with fewer axes, as many, or rarely more."""
+        axes = self.one_of(0, 0, 0, 1, rank) if self.chance(0.95) else rank + 1
+        return self.const(np.full([1] * axes, value), dtype)
+
     def ints(self, values):
         return self.const(list(values), np.int64)
 
@@ -142,10 +156,26 @@ class Maker:
         if self.constants:
             return self.const(array), shape
         if dtype is not None and np.dtype(dtype) != np.float32:
-            return self.cast(self.input(array.astype(np.float32)), dtype), shape
+            if self.chance(0.5):
+                return self.cast(self.input(array.astype(np.float32)), dtype), shape
+            exact = np.abs(array.astype(np.float64)) < 2**24
+            return self.input(np.where(exact, array, array.dtype.type(1))), shape
         if 0 in shape:
             return self.const(array), shape
         return self.input(array), shape
+
+    def mask(self, shape):
+        """Bools: constants, or what is known only at run time."""
+        kind = 0 if self.constants else self.r.randint(0, 5)
+        if kind == 0:
+            return self.const(self.array(shape, np.bool_))
+        if kind == 1:
+            return self.input(self.array(shape, np.bool_))
+        if kind == 2:
+            return self.cast(self.data(shape)[0], np.bool_)
+        if kind == 3:
+            return self.node('Not', [self.mask(shape)])
+        return self.node(self.one_of('Greater', 'Less'), [self.data(shape)[0], self.const(0.25, np.float32)])
 
     def cast(self, name, dtype):
         return self.node('Cast', [name], to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
@@ -153,13 +183,16 @@ class Maker:
     def movable(self, op, **ranks):
         """An operand of an operator that moves elements: sometimes integers or bools."""
         if self.current is None and not self.constants and self.chance(0.12):
-            x, s = self.data(dtype=self.r.choice([np.int64, np.int32, np.uint8]), **ranks)
-            return x, s
+            kind = self.r.choice(['int64', 'int32', 'uint8', 'bool'])
+            if f'tensor({kind})' in schema(op, self.opset).inputs[0].types:
+                return self.data(dtype=np.dtype(kind), **ranks)
         return self.data(dtype=self.type_for(op) if self.constants else None, **ranks)
 
     def other(self, shape, dtype=None, like='any', p_constant=0.5):
         """A second operand: a constant, a new input, or an earlier result."""
         dtype = np.dtype(dtype or np.float32)
+        if dtype == np.bool_ and not self.constants:
+            return self.mask(shape)
         if self.constants or dtype != np.float32 or self.chance(p_constant):
             return self.const(self.array(shape, dtype, like))
         same = [n for n, v in self.made.items() if list(v.shape) == list(shape) and v.dtype == np.float32]
@@ -218,6 +251,20 @@ class Maker:
                 made.attribute.append(helper.make_attribute(k, v))
         self.nodes.append(made)
         return names[0] if len(names) == 1 else names
+
+    def graph(self, inputs, make):
+        """A graph inside a node: `inputs` are its own, as (name, type), scalars if they are no reals, and `make` adds its
+        nodes and gives its outputs, as (name, type)."""
+        info = lambda name, kind: helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)),
+                                                                None if kind == np.float32 else [])
+        outside = self.nodes, self.initializers
+        self.nodes, self.initializers = [], []
+        try:
+            outputs = make()
+            return helper.make_graph(self.nodes, self.name('g'), [info(n, a) for n, a in inputs], [info(n, t) for n, t in outputs],
+                                     self.initializers)
+        finally:
+            self.nodes, self.initializers = outside
 
     def attribute(self, p, value):
         """`value`, or None: the attribute is left out."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import arrangements  # noqa: F401, the generators register themselves
+import control_flow  # noqa: F401
 import idioms
 import windows  # noqa: F401
 from elementwise import OPERATORS, SPECIAL
@@ -14,7 +15,7 @@ FAMILIES = {'operator': 45, 'constants': 18, 'chain': 17, 'idiom': 20}
 # Whose results jump: in a chain, rounding would decide.
 JUMPS = {'Ceil', 'Floor', 'Round', 'Sign', 'Cast', 'CastLike', 'Equal', 'Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual', 'ArgMax',
          'ArgMin', 'IsNaN', 'Mod', 'Reciprocal', 'ThresholdedRelu'}
-NO_CHAIN = {'Constant', 'ConstantOfShape', 'Range', 'Attention', 'SequenceLength', 'Size', 'Shape', 'Einsum', 'ScatterND', 'Not', 'And',
+NO_CHAIN = {'Constant', 'ConstantOfShape', 'Range', 'Attention', 'SequenceLength', 'Size', 'Shape', 'Einsum', 'DequantizeLinear', 'QuantizeLinear', 'Not', 'And',
             'Or', 'Xor', 'Acos', 'Asin', 'Atan', 'Cos', 'Cosh', 'Sin', 'Sinh', 'Tan'} | JUMPS
 
 
@@ -35,6 +36,9 @@ def opset_for(op, r):
     fitting = [v for v in OPSETS if (s := schema(op, v)) is not None and not s.deprecated]
     if not fitting:
         raise Unfit
+    if r.random() < 0.5:  # one form of the operator is as likely as another
+        form = r.choice(sorted({schema(op, v).since_version for v in fitting}))
+        fitting = [v for v in fitting if schema(op, v).since_version == form]
     return r.choice(fitting)
 
 
@@ -75,7 +79,7 @@ def chain(seed):
         op = m.r.choice(favourites) if m.chance(0.35) else draw(m.r, names)
         if (s := schema(op, m.opset)) is None or s.deprecated:
             continue
-        before = len(m.nodes), len(m.initializers), len(m.inputs), dict(m.known), m.current
+        before = len(m.nodes), len(m.initializers), len(m.inputs), dict(m.known), dict(m.made), m.current
         try:
             y = OPERATORS[op][1](m)
             value = m.value(y)
@@ -85,7 +89,7 @@ def chain(seed):
                 raise Unfit
         except (Unfit, ValueError, IndexError):
             del m.nodes[before[0]:], m.initializers[before[1]:], m.inputs[before[2]:]
-            m.known, m.current, m.constants = before[3], before[4], False
+            m.known, m.made, m.current, m.constants = *before[3:], False
             continue
         used.append(op)
         earlier = [n for n in m.made if n != y]

@@ -20,7 +20,10 @@ except ImportError:
 LACKS = ('NOT_IMPLEMENTED', 'NotImplementedError', 'is under development', 'RuntimeImplementationError', 'No implementation',
          'ScalesValidation', 'exclude_outside can be set', 'anti-aliasing is set', 'does not support specifying axes',
          'size_ % 2 == 1 was false', 'LRN only applies on 4D', 'may be too large for stride', "axes don't match array",
-         'Dilation not supported for AutoPadType')
+         'Dilation not supported for AutoPadType', 'Scan is not implemented for other', 'block_size must be 0 for per-tensor',
+         'Except for dimension', 'Axis must be a rank-0 tensor', 'Unable to find input', 'Issues with types [', '(unary operator',
+         'Not implemented for mode', "index can't contain negative values", 'non-broadcastable output operand', "duplicate value in 'axis'",
+         'ParseData type mismatch')
 
 
 @dataclass
@@ -79,13 +82,36 @@ MISTAKEN = [
     ('reference', 'LRN', lambda n, v: True, 'counts pictures as channels'),
     ('onnxruntime', 'Resize', lambda n, v: _attribute(n, 'keep_aspect_ratio_policy', b'stretch') != b'stretch' and
      bool(_attribute(n, 'axes', [])), 'the common scale is also that of axes that are not named, 1'),
+    ('onnxruntime', 'Resize', lambda n, v: _attribute(n, 'keep_aspect_ratio_policy', b'stretch') != b'stretch' and
+     _attribute(n, 'coordinate_transformation_mode', b'') == b'tf_crop_and_resize', 'copies if the extents stay, whatever is cropped'),
+    ('onnxruntime', 'SplitToSequence', lambda n, v: len(n.input) > 1 and not _attribute(n, 'keepdims', 1),
+     'heeds keepdims beside split'),
     ('reference', 'Resize', lambda n, v: True, 'sizes before they are rounded; axes in another order'),
+    ('reference', 'Loop', lambda n, v: True, 'a condition that is left out is false; scans are joined along an axis, not stacked'),
+    ('reference', 'SequenceInsert', lambda n, v: True, 'a position behind the last tensor is taken for the first'),
+    ('reference', 'Scan', lambda n, v: v < 9, 'knows no batch'),
+    ('reference', 'MaxPool', lambda n, v: any(_attribute(n, 'pads', [])) or _attribute(n, 'auto_pad', b'NOTSET') != b'NOTSET',
+     'pads another axis or side, and not by more than the input'),
+    ('reference', 'AveragePool LpPool', lambda n, v: _attribute(n, 'ceil_mode', 0) == 1, 'windows that end beyond the input'),
+    ('reference', 'ReduceL2', lambda n, v: True, 'squares of integers wrap around'),
+    ('reference', 'GlobalMaxPool', lambda n, v: True, 'two axes, however many there are'),
+    ('reference', 'Unsqueeze', lambda n, v: v < 13, 'axes one after the other, as they are listed'),
+    ('reference', 'LpNormalization', lambda n, v: _attribute(n, 'p', 2) == 1, 'sums numbers, not their absolute values'),
 ]
+
+
+def nodes_within(graph):
+    """The nodes of a graph and of the graphs inside them."""
+    for n in graph.node:
+        yield n
+        for a in n.attribute:
+            if a.HasField('g'):
+                yield from nodes_within(a.g)
 
 
 def mistaken(by, model):
     """Why an oracle's results of this model say nothing; '' if they do."""
-    for n in model.graph.node:
+    for n in nodes_within(model.graph):
         for whose, operators, when, how in MISTAKEN:
             if by == whose and n.op_type in operators.split() and when(n, model.opset_import[0].version):
                 return f'{n.op_type}: {how}'

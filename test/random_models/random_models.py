@@ -50,7 +50,7 @@ def outcome_of(tool, seed):
         return {'seed': seed, 'family': '', 'what': '', 'opset': 0, 'kind': 'unfit', 'detail': str(e)}
     kind, detail = verdicts.judge(tool, case.model, case.feeds)
     return {'seed': seed, 'family': case.family, 'what': case.what, 'opset': case.model.opset_import[0].version, 'kind': kind,
-            'detail': detail, 'operators': sorted({n.op_type for n in case.model.graph.node})}
+            'detail': detail, 'operators': sorted({n.op_type for n in oracle.nodes_within(case.model.graph)})}
 
 
 def worker(program, folder, seeds, write):
@@ -174,8 +174,9 @@ def keep(program, seed, folder, name):
     shown = [(v.dtype.name if v.dtype.name in verdicts.SHOWN_TYPES else 'float32', v) for v in map(np.asarray, right.values)] if right else []
     about = f'{case.what}, opset {model.opset_import[0].version}. ' + (
         f'The outputs are those of {right.by}.' if right else 'dice refuses it.')
+    text = keeping.text_of(model, feeds, about, shown, refused)
     with open(os.path.join(folder, name + '.txt'), 'w') as f:
-        f.write(keeping.text_of(model, feeds, about, shown, refused))
+        f.write(text)
 
 
 def main():

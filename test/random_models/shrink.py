@@ -21,13 +21,17 @@ def values_between(model, feeds):
     return {}
 
 
+def graph_of(n):
+    return onnx.GraphProto(node=[n])
+
+
 def part(model, feeds, start, output, values):
     """The model from `start` (names that become inputs) to `output`."""
     needed, nodes = {output}, []
     for n in reversed(model.graph.node):
         if any(o in needed for o in n.output) and not all(o in start for o in n.output if o in needed):
             nodes.insert(0, n)
-            needed.update(i for i in n.input if i)
+            needed.update(i for within in (n, *oracle.nodes_within(graph_of(n))) for i in within.input if i)
     needed_initializers = [t for t in model.graph.initializer if t.name in needed]
     inputs = [i for i in model.graph.input if i.name in needed]
     new_feeds = {i.name: feeds[i.name] for i in inputs}

@@ -113,11 +113,14 @@ def gemm(m, op):
 def mat_mul(m, op):
     a, s = m.data(least=1, most=4)
     depth = s[-1]
-    kind = m.one_of('matrix', 'matrix', 'vector', 'batch', 'wider')
+    kind = m.one_of('matrix', 'matrix', 'vector', 'batch', 'wider', 'many')
     batch = [d if m.chance(0.7) else 1 for d in s[:-2]]
-    b = {'matrix': [depth, m.r.randint(1, 5)], 'vector': [depth], 'batch': batch + [depth, m.r.randint(1, 5)],
-         'wider': [m.r.randint(1, 3)] + batch + [depth, m.r.randint(1, 4)]}[kind]
-    return m.node(op, [a, m.other(b, p_constant=0.7)])
+    first = len(s) > 1 and m.chance(0.3)  # the other operand
+    matrix = [m.r.randint(1, 5), s[-2]] if first else [depth, m.r.randint(1, 5)]
+    b = {'matrix': matrix, 'vector': [matrix[1] if first else depth], 'batch': batch + matrix,
+         'wider': [m.r.randint(1, 3)] + batch + matrix, 'many': [m.r.randint(9, 12)] + [1] * len(batch) + matrix}[kind]
+    other = m.other(b, p_constant=0.7)
+    return m.node(op, [other, a] if first else [a, other])
 
 
 EQUATIONS = ['ij,jk->ik', 'ij,jk', 'bij,bjk->bik', 'ij->ji', 'ij->', 'ij->j', 'ij->i', 'bij->bji', 'i,j->ij', 'i,i->', 'ij,ij->',
@@ -131,12 +134,13 @@ EQUATIONS = ['ij,jk->ik', 'ij,jk', 'bij,bjk->bik', 'ij->ji', 'ij->', 'ij->j', 'i
 def einsum(m, op):
     equation = m.r.choice(EQUATIONS)
     extents, dots = {}, [m.r.randint(1, 3) for _ in range(m.r.randint(0, 2))]
-    operands = []
+    shapes = []
     for term in equation.replace(' ', '').split('->')[0].split(','):
-        shape = []
+        shapes.append([])
         for letter in term.replace('...', '.'):
-            shape += dots if letter == '.' else [extents.setdefault(letter, m.r.randint(1, 4))]
-        operands.append(m.data(shape)[0] if not operands else m.other(shape, p_constant=0.3))
+            shapes[-1] += dots if letter == '.' else [extents.setdefault(letter, m.r.randint(1, 4))]
+    activation = m.r.randrange(len(shapes))
+    operands = [m.data(s)[0] if k == activation else m.other(s, p_constant=0.5) for k, s in enumerate(shapes)]
     return m.node(op, operands, equation=equation)
 
 
@@ -223,19 +227,24 @@ def resize(m, op):
         axes = [a - len(s) if m.chance(0.4) else a for a in m.r.sample(range(len(s)), m.r.randint(1, spatial))]
         stated['axes'] = axes
     named = axes if axes is not None else list(range(len(s)))
+    scales = [k if a in [b % len(s) for b in named] else 1.0 for a, k in enumerate(scales)]
+    if keeps_all(s, scales):
+        scales = [1.0] * len(s)
+    by_sizes = m.chance(0.5)
+    sizes = [max(1, int(s[a] * scales[a])) + m.one_of(0, 0, 1) * (scales[a] != 1) for a in named]
     roi = ''
     if stated['coordinate_transformation_mode'] == 'tf_crop_and_resize':
-        whole = [scales[a] == 1 for a in named]  # where oracles do nothing, whatever the roi says
+        # Where an extent stays, ONNX Runtime crops nothing.
+        whole = [n == s[a] if by_sizes else scales[a] == 1 for a, n in zip(named, sizes)]
         roi = m.const([0.0 if w else m.one_of(0.0, 0.1, 0.25) for w in whole] + [1.0 if w else m.one_of(1.0, 0.8, 1.2) for w in whole],
                       np.float32)
     elif m.chance(0.2) or m.opset < 13:
         roi = m.const([], np.float32)
-    if m.chance(0.5):
+    if not by_sizes:
         inputs = [x, roi, m.const([scales[a] for a in named], np.float32)]
         if m.opset >= 13 and m.chance(0.1):
             inputs.append('')
     else:
-        sizes = [max(1, int(s[a] * scales[a])) + m.one_of(0, 0, 1) * (scales[a] != 1) for a in named]
         inputs = [x, roi, '' if m.opset >= 13 and m.chance(0.7) else m.const([], np.float32), m.ints(sizes)]
         stated['keep_aspect_ratio_policy'] = m.attribute(0.4, m.one_of('stretch', 'not_larger', 'not_smaller'))
     return m.node(op, inputs, **stated)

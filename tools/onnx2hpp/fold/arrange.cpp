@@ -1,5 +1,6 @@
 // Constants made by rearranging others: Concat, Gather, Expand, Tile, Split, Range.
 #include "fold/broadcast.hpp"
+#include "fold/whole.hpp"
 #include "ops/split.hpp"
 
 #include <fmt/format.h>
@@ -94,7 +95,7 @@ void fold_tile(node_context& n) {
   auto dims = c.dims;
   for (std::size_t a = 0; a < dims.size(); ++a) {
     n.require(repeats[a] >= 0 && repeats[a] <= folding_limit, "one of its repeats is out of range");
-    if (dims[a] > 0 && repeats[a] > folding_limit / dims[a]) n.refuse("it is a constant with too many elements");
+    folded_size({dims[a], repeats[a]});
     dims[a] *= repeats[a];
   }
   const auto size = folded_size(dims);
@@ -127,25 +128,39 @@ void fold_split(node_context& n) {
   }
 }
 
+/// How many numbers lie from `start` on before `limit`, `step` apart; of integers exactly, of which double has the first
+/// digits.
+double count_in_range(double start, double limit, double step) { return std::ceil((limit - start) / step); }
+double count_in_range(whole start, whole limit, whole step) {
+  const bool up = step > 0;
+  if (up ? limit <= start : limit >= start) return 0;
+  const auto distance = up ? bits(limit) - bits(start) : bits(start) - bits(limit);
+  const auto size = up ? bits(step) : -bits(step);
+  return static_cast<double>(distance / size + (distance % size != 0));
+}
+
+/// Number `i` of a range.
+double number_in_range(double start, double step, std::size_t i) { return start + static_cast<double>(i) * step; }
+whole number_in_range(whole start, whole step, std::size_t i) { return plus(start, times(step, static_cast<whole>(i))); }
+
+template <class T> void give_range(node_context& n, element type, T start, T limit, T step) {
+  n.require(step != 0, "its delta is 0");
+  const double count = count_in_range(start, limit, step);
+  n.require(!std::isnan(count), "one of its numbers is not finite");
+  if (count > static_cast<double>(folding_limit))
+    n.refuse(fmt::format("it is a constant of more than {} elements", folding_limit));
+  std::vector<T> out(static_cast<std::size_t>(std::max(0.0, count)));
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = number_in_range(start, step, i);
+  n.result(make_constant(type, {static_cast<std::int64_t>(out.size())}, std::span<const T>(out)));
+}
+
 void fold_range(node_context& n) {
   n.ignore({"stash_type"});  // of sums of 16 bits
   const auto &start = n.data(0, "start"), &limit = n.data(1, "limit"), &delta = n.data(2, "delta");
   n.require(start.elements() == 1 && limit.elements() == 1 && delta.elements() == 1,
             "its start, limit and delta are not single numbers");
-  const double from = reals(start)[0], step = reals(delta)[0];
-  const double count = std::ceil((reals(limit)[0] - from) / step);
-  if (std::isnan(count) || count > static_cast<double>(folding_limit)) n.refuse("it has too many elements");
-  const auto size = static_cast<std::size_t>(std::max(0.0, count));
-  if (is_real(start.type)) {
-    std::vector<double> out(size);
-    for (std::size_t i = 0; i < size; ++i) out[i] = from + static_cast<double>(i) * step;
-    return n.result(make_constant(start.type, {static_cast<std::int64_t>(size)}, std::span<const double>(out)));
-  }
-  std::vector<std::int64_t> out(size);
-  auto at = static_cast<std::uint64_t>(integers(start)[0]);
-  const auto by = static_cast<std::uint64_t>(integers(delta)[0]);
-  for (auto& o : out) o = static_cast<std::int64_t>(std::exchange(at, at + by));
-  n.result(make_constant(start.type, {static_cast<std::int64_t>(size)}, std::span<const std::int64_t>(out)));
+  if (is_real(start.type)) return give_range(n, start.type, reals(start)[0], reals(limit)[0], reals(delta)[0]);
+  give_range(n, start.type, integers(start)[0], integers(limit)[0], integers(delta)[0]);
 }
 
 const folder folds_arrange[] = {{"Concat", fold_concat}, {"Gather", fold_gather},

@@ -6,12 +6,11 @@
 
 namespace onnx2hpp {
 
-std::size_t folded_size(const std::vector<std::int64_t>& dims) {
+std::size_t folded_size(const std::vector<std::int64_t>& dims, const char* what) {
   for (const auto d : dims)
-    if (d < 0) node_context::refuse(fmt::format("it is a constant with the extent {}", d));
+    if (d < 0) node_context::refuse(fmt::format("{} with the extent {}", what, d));
   const auto n = element_count(dims);
-  if (n < 0 || n > folding_limit)
-    node_context::refuse(fmt::format("it is a constant of more than {} elements", folding_limit));
+  if (n < 0 || n > folding_limit) node_context::refuse(fmt::format("{} of more than {} elements", what, folding_limit));
   return static_cast<std::size_t>(n);
 }
 

@@ -10,8 +10,8 @@ namespace onnx2hpp {
 /// The most elements that a computed constant may have.
 inline constexpr std::int64_t folding_limit = std::int64_t{1} << 26;
 
-/// The number of elements of `dims`; refuses the node if it exceeds the limit.
-std::size_t folded_size(const std::vector<std::int64_t>& dims);
+/// The number of elements of `dims`; refuses the node if it exceeds the limit. `what` says whose extents these are.
+std::size_t folded_size(const std::vector<std::int64_t>& dims, const char* what = "it is a constant");
 
 /// NumPy's broadcast of several shapes; refuses incompatible ones.
 std::vector<std::int64_t> broadcast(std::initializer_list<std::vector<std::int64_t>> shapes);

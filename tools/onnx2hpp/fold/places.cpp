@@ -19,7 +19,7 @@ places slices_by_index(node_context& n, const std::vector<std::int64_t>& dims) {
   places out;
   out.dims.assign(indices.dims.begin(), indices.dims.end() - 1);
   for (std::size_t a = k; a < dims.size(); ++a) out.size *= dims[a], out.dims.push_back(dims[a]);
-  folded_size(out.dims);
+  folded_size(out.dims, "its indices name the places of a tensor");
   const auto index = n.integers(1, "indices");
   for (std::size_t i = 0; i < index.size(); i += k) {
     std::int64_t at = 0;
@@ -37,7 +37,7 @@ places elements_by_index(node_context& n, const std::vector<std::int64_t>& dims)
   for (std::size_t a = 0; fits && a < dims.size(); ++a) fits = a == axis || indices.dims[a] <= dims[a];
   n.require(fits, "its indices differ in rank from its input, or exceed it on another axis");
   places out{.at = {}, .size = 1, .dims = indices.dims};
-  folded_size(out.dims);
+  folded_size(out.dims, "its indices are a constant");
   const auto index = n.integers(1, "indices");
   std::vector<std::int64_t> p(dims.size());
   for (const auto i : index) {

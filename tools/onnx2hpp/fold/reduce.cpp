@@ -41,15 +41,22 @@ void join_numbers(node_context& n, int moved, const std::vector<T>& values, T st
   n.result(make_constant(c.type, std::move(dims), std::span<const T>(out)));
 }
 
+/// What a reduction of integers begins with. If that is infinite, it is beyond all numbers of `c`; without any, the result
+/// is the least or the largest number of the type.
+whole first_of(const constant& c, double start) {
+  using limits = std::numeric_limits<whole>;
+  if (!std::isinf(start)) return static_cast<whole>(start);
+  if (c.type == element::boolean) return start > 0;
+  if (c.elements() > 0) return start > 0 ? limits::max() : limits::min();
+  return integers(make_constant(c.type, {}, std::span<const double>(&start, 1)))[0];
+}
+
 /// Integers are exact: of large ones, double would have the first digits only.
 template <class Join, class Finish> void fold_reduce(node_context& n, int moved, double start, Join join, Finish finish) {
   const auto& c = n.data(0, "input");
   folded_size(c.dims);
   if (is_real(c.type)) return join_numbers(n, moved, reals(c), start, join, finish);
-  using limits = std::numeric_limits<whole>;
-  const whole least = c.type == element::boolean ? 0 : limits::min();  // the least truth value
-  const whole first = start < 0 ? least : std::isinf(start) ? limits::max() : static_cast<whole>(start);
-  join_numbers(n, moved, integers(c), first, join, finish);
+  join_numbers(n, moved, integers(c), first_of(c, start), join, finish);
 }
 
 constexpr auto unfinished = [](auto v, auto) { return v; };

@@ -23,12 +23,13 @@ class pattern {
     const auto* e = get<dice::ops::elementwise>(l);
     return e && e->function.is == k;
   }
-  /// The number with which layer `l`, a binary operator, combines its operand; `which`: only if it is this operand.
+  /// The number with which layer `l`, a binary operator, combines its operand, whose shape it has (a constant of more axes
+  /// would add some); `which`: only if it is this operand.
   template <class Op> std::optional<double> number(int l, dice::ops::constant which = dice::ops::constant::none) const {
     using dice::ops::constant;
     const auto* op = get<Op>(l);
     if (!op || op->which == constant::none || op->fixed.elements() != 1) return {};
-    if (which != constant::none && op->which != which) return {};
+    if ((which != constant::none && op->which != which) || at(l).result != at(operand(l)).result) return {};
     return reals(at(l).parameters[0].source)[0];
   }
 

@@ -1,7 +1,8 @@
 // Attention: softmax(scale · Q Kᵀ + mask) V for each head. Heads of queries that share a head of keys are a further axis.
-#include "ops/layers.hpp"
-
 #include "fold/broadcast.hpp"
+#include "ops/binary.hpp"
+#include "ops/layers.hpp"
+#include "ops/logic.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +27,7 @@ constant bias_of(const constant& mask, std::int64_t keys) {
   auto dims = mask.dims;
   node_context::require(!dims.empty() && dims.back() <= keys, "its mask does not fit");
   const auto row = static_cast<std::size_t>(std::exchange(dims.back(), keys));
-  std::vector<double> out(folded_size(dims), never);
+  std::vector<double> out(folded_size(dims, "its mask becomes a constant"), never);
   for (std::size_t i = 0; row > 0 && i < values.size(); ++i)
     out[i / row * static_cast<std::size_t>(keys) + i % row] = values[i];
   return make_constant(element::float32, dims, std::span<const double>(out));
@@ -41,7 +42,7 @@ struct limits {
   bool any() const { return left >= 0 || right >= 0 || !keys.empty(); }
   constant bias(std::int64_t queries, std::int64_t all) const {
     const auto batches = std::max<std::int64_t>(1, static_cast<std::int64_t>(keys.size()));
-    std::vector<double> out(folded_size({batches, queries, all}));
+    std::vector<double> out(folded_size({batches, queries, all}, "its mask becomes a constant"));
     for (std::int64_t b = 0, i = 0; b < batches; ++b) {
       const auto seen = keys.empty() ? all : keys[static_cast<std::size_t>(b)],
                  offset = keys.empty() ? past : seen - queries;
@@ -60,9 +61,17 @@ constant sum(const constant& a, const constant& b) {
   const auto dims = broadcast({a.dims, b.dims});
   const auto x = reals(a), y = reals(b);
   const auto at_x = broadcast_indices(a.dims, dims), at_y = broadcast_indices(b.dims, dims);
-  std::vector<double> out(folded_size(dims));
+  std::vector<double> out(folded_size(dims, "its mask becomes a constant"));
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = x[at_x[i]] + y[at_y[i]];
   return make_constant(element::float32, dims, std::span<const double>(out));
+}
+
+/// Bools that are computed at run time, false also where `bias` lets a query see no key.
+int mask_with(node_context& n, int mask, const constant& bias) {
+  auto allowed = reals(bias);
+  for (double& v : allowed) v = v != never;
+  return add_with_constant<dice::ops::min>(n, mask, which_constant::second,
+                                           make_constant(element::boolean, bias.dims, std::span<const double>(allowed)));
 }
 
 /// Softmax of the scores, and 0 for queries that see no key because of `bias`.
@@ -135,16 +144,25 @@ void import_attention(node_context& n) {
     n.require(static_cast<std::int64_t>(seen.keys.size()) == batch, "it does not have one number of keys for each sequence");
   }
   std::optional<constant> bias;
+  int mask = -1;
   if (seen.any()) bias = seen.bias(queries, keys);
   if (n.given(3) && n.is_constant(3)) {
-    const auto mask = bias_of(n.data(3, "mask"), keys);
-    bias = bias ? sum(*bias, mask) : mask;
+    const auto given = bias_of(n.data(3, "mask"), keys);
+    bias = bias ? sum(*bias, given) : given;
+  } else if (n.given(3) && n.any(3).holds.type == element::boolean) {
+    mask = mask_of(n, 3);
+    if (bias) mask = mask_with(n, mask, *std::exchange(bias, std::nullopt));
+    scores = where_mask(n, mask, scores, never);
   } else if (n.given(3)) {
     scores = add_layers(n, scores, n.activation(3));
   }
   if (bias) scores = add_bias(n, scores, *bias);
   n.require(n.shape_of(scores) == shape{batch, heads, queries, keys}, "its mask does not fit");
-  const int seen_weights = weights_of(n, scores, bias);
+  int seen_weights = weights_of(n, scores, bias);
+  if (mask >= 0) {
+    const int any_key = reduce_layer(n, mask, dice::ops::reduction::largest, {n.shape_of(mask).rank - 1}, true);
+    seen_weights = where_mask(n, any_key, seen_weights, 0);
+  }
   stages.insert(stages.end(), {scores, seen_weights});
   const auto stage = n.integer("qk_matmul_output_mode", 0);
   n.require(stage >= 0 && stage < 4, "its qk_matmul_output_mode is not 0, 1, 2 or 3");

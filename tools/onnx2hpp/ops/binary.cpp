@@ -65,7 +65,8 @@ constant replacement(const constant& mask, bool where, const constant& value) {
   const auto dims = broadcast({mask.dims, value.dims});
   const auto flags = reals(mask), values = reals(value);
   const auto from_mask = broadcast_indices(mask.dims, dims), from_value = broadcast_indices(value.dims, dims);
-  std::vector<double> out(folded_size(dims), std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> out(folded_size(dims, "its condition and operand become a constant"),
+                          std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < out.size(); ++i)
     if ((flags[from_mask[i]] != 0) == where) {
       out[i] = values[from_value[i]];
@@ -122,7 +123,8 @@ void import_trilu(node_context& n) {
   n.require(k.size() == 1, "its diagonal is not one number");
   const bool upper = n.integer("upper", 1) != 0;
   const auto rows = in[in.rank - 2], columns = in[in.rank - 1];
-  std::vector<double> mask(folded_size({rows, columns}), std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> mask(folded_size({rows, columns}, "its triangle becomes a constant"),
+                           std::numeric_limits<double>::quiet_NaN());
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t c = 0; c < columns; ++c)
       if (upper ? c - r < k[0] : c - r > k[0]) mask[static_cast<std::size_t>(r * columns + c)] = 0;

@@ -37,6 +37,8 @@ int true_or_false(node_context& n, int x, const numbers& is) {
 void cast_activation(node_context& n, element to) {
   int x = n.moved(0);
   const auto from = n.holds();
+  const bool counted = from.or_nan && to != element::boolean;  // no longer as a bool, of which NaN is false
+  if (counted) x = replace_nan(n, x, 0);
   const auto whole = integers_of(to);
   if (to == element::boolean && from.type != element::boolean) {
     x = true_or_false(n, x, from);
@@ -50,6 +52,7 @@ void cast_activation(node_context& n, element to) {
     if (to != from.type) x = within_limits(n, x, from);
     numbers holds = from;
     holds.type = to;
+    holds.or_nan = from.or_nan && !counted;
     n.holds(holds);
   } else {
     if (!is_real(to)) n.refuse("it turns an activation into " + name_of(to) + "; dice computes in float32");

@@ -56,7 +56,7 @@ void import_concat(node_context& n) {
   all[axis] = extent;
   const auto inner = all.product(axis + 1, all.rank), outer = all.product(0, axis);
   std::vector<std::int64_t> dims(all.dim, all.dim + all.rank);
-  fixed.resize(folded_size(dims));
+  fixed.resize(folded_size(dims, "it joins constants and activations to a tensor"));
   for (int k = 0; k < n.inputs(); ++k) {
     if (!n.is_constant(k)) continue;
     const auto& c = n.data(k, "operand");

@@ -92,7 +92,7 @@ void import_conv_transpose(node_context& n) {
   const auto &y = axes[0], &v = axes[1];
 
   // Before anything is computed from extents that the model states: the Conv's weights.
-  folded_size({w.dims[1], in[1], y.taps(), y.stride, v.taps(), v.stride});
+  folded_size({w.dims[1], in[1], y.taps(), y.stride, v.taps(), v.stride}, "its weights become a constant");
   const std::int64_t of_group = w.dims[1], in_group = in[1] / groups, phases = y.stride * v.stride;
   dice::ops::conv op{.channels = groups * phases * of_group, .group = groups};
   dice::ops::depth_to_space move{.factors = {y.stride, v.stride}, .groups = groups};

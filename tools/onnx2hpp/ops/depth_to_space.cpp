@@ -19,7 +19,7 @@ std::string mode_of(node_context& n) {
 }
 
 void import_depth_to_space(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const auto b = block_size(n, in);
   n.require(in[1] % (b * b) == 0, "its channels are not a multiple of blocksize²");
@@ -30,7 +30,7 @@ void import_depth_to_space(node_context& n) {
 }
 
 void import_space_to_depth(node_context& n) {
-  const int x = n.activation(0);
+  const int x = n.moved(0);
   const shape in = n.shape_of(x);
   const auto b = block_size(n, in);
   n.require(in[2] % b == 0 && in[3] % b == 0, "its height or width is not a multiple of blocksize");

@@ -71,13 +71,18 @@ void import_celu(node_context& n) {
 
 void import_pow(node_context& n) {
   if (!n.is_constant(1) || shape_of(n.data(1, "exponent")).elements() != 1) return import_binary<dice::ops::pow>(n);
-  const int x = n.activation(0);
+  const int base = n.activation(0);
+  shape to;  // with as many axes as the exponent
+  for (int a = n.shape_of(base).rank; a < n.data(1, "exponent").rank(); ++a) to.push_back(1);
+  for (int a = 0; a < n.shape_of(base).rank; ++a) to.push_back(n.shape_of(base)[a]);
   const double exponent = n.real(1, "exponent");
-  if (exponent == 1) return n.pass();
+  if (exponent == 1 && to == n.shape_of(base)) return n.pass();
+  const int x = reshape_unless(n, base, to);
+  if (exponent == 1) return n.result(x);
   if (exponent == 2) return n.result(multiply_layers(n, x, x));
   if (exponent == 0.5) return n.result(function_layer(n, x, {kind::sqrt}));
   if (exponent == -1) return n.result(function_layer(n, x, {kind::reciprocal}));
-  import_binary<dice::ops::pow>(n);
+  n.result(power(n, x, exponent));
 }
 
 const importer known_elementwise[] = {

@@ -54,23 +54,28 @@ void import_not(node_context& n) { gives_bools(n, unless_mask(n, mask_of(n, 0)))
 int masked_or_zero(node_context& n, int unset, int x) {
   return n.add(ops::where{}, {x, add_with_constant<ops::div>(n, unset, which_constant::first, logic_number(0))});
 }
-/// Operand k, a constant, where `mask` is 1, else NaN: times 1 / 1 or 0 / 0.
-int masked_or_nan(node_context& n, int mask, int k) {
-  const constant& c = n.data(k, "operand");
+/// A constant where `mask` is 1, else NaN: times 1 / 1 or 0 / 0.
+int masked_or_nan(node_context& n, int mask, const constant& c) {
   n.require(std::ranges::none_of(reals(c), [](double x) { return std::isnan(x); }), "its constant operand has a NaN");
   return multiply(n, n.add(ops::div{}, {mask, mask}), c);
 }
 
 }  // namespace
 
+int where_mask(node_context& n, int mask, int x, double otherwise) {
+  return n.add(ops::where{}, {x, masked_or_nan(n, unless_mask(n, mask), logic_number(otherwise))});
+}
+
 void import_where_by_mask(node_context& n) {
   const int mask = mask_of(n, 0);
   for (const int k : {1, 2})
     if (n.is_constant(k)) n.require(is_real(n.data(k, "operand").type), "its operands are not real numbers");
   if (n.is_constant(1) && n.is_constant(2))
-    n.result(add_with_constant<ops::where>(n, masked_or_nan(n, mask, 1), which_constant::first, n.data(2, "operand")));
-  else if (n.is_constant(1)) n.result(n.add(ops::where{}, {n.activation(2), masked_or_nan(n, mask, 1)}));
-  else if (n.is_constant(2)) n.result(n.add(ops::where{}, {n.activation(1), masked_or_nan(n, unless_mask(n, mask), 2)}));
+    n.result(add_with_constant<ops::where>(n, masked_or_nan(n, mask, n.data(1, "operand")), which_constant::first,
+                                           n.data(2, "operand")));
+  else if (n.is_constant(1)) n.result(n.add(ops::where{}, {n.activation(2), masked_or_nan(n, mask, n.data(1, "operand"))}));
+  else if (n.is_constant(2))
+    n.result(n.add(ops::where{}, {n.activation(1), masked_or_nan(n, unless_mask(n, mask), n.data(2, "operand"))}));
   else
     n.result(
         add_layers(n, masked_or_zero(n, unless_mask(n, mask), n.activation(1)), masked_or_zero(n, mask, n.activation(2))));

@@ -38,7 +38,7 @@ void import_lp_pool(node_context& n) {
   if (p > 2) x = power(n, x, static_cast<double>(p));
   std::vector<std::int64_t> dims{in[1], 1};
   dims.insert(dims.end(), kernel.begin(), kernel.end());
-  const std::vector<double> ones(folded_size(dims), 1);
+  const std::vector<double> ones(folded_size(dims, "its windows become a constant"), 1);
   const auto weights = make_constant(element::float32, dims, std::span(ones));
   x = n.add(sum, {x}, {{"weight", weights, shape_of(weights)}});
   if (p == 2) x = function_layer(n, x, {kind::sqrt});

@@ -1,6 +1,8 @@
 // Reductions, and global pooling other than by means.
 #include "ops/layers.hpp"
 
+#include <limits>
+
 namespace onnx2hpp {
 
 using dice::ops::reduce;
@@ -64,12 +66,13 @@ void import_reduce(node_context& n) {
   n.result(x);
 }
 
-/// log Σ exp(x) = m + log Σ exp(x - m), where m is the maximum.
+/// log Σ exp(x) = m + log Σ exp(x - m), where m is the maximum, or a finite number near it: infinity less infinity is NaN.
 void import_log_sum_exp(node_context& n) {
   const int x = n.activation(0);
   const auto r = axes_of(n, n.shape_of(x).rank, 18);
   if (r.nothing) return n.pass();
-  const int top = reduce_layer(n, x, reduction::largest, r.axes, true);
+  constexpr float most = std::numeric_limits<float>::max();
+  const int top = clip_layer(n, reduce_layer(n, x, reduction::largest, r.axes, true), -most, most);
   const int exps = function_layer(n, subtract_layers(n, x, top), {kind::exp});
   const int out = add_layers(n, function_layer(n, reduce_layer(n, exps, reduction::total, r.axes, true), {kind::log}), top);
   n.result(r.keep ? out : reduce_layer(n, out, reduction::largest, r.axes, false));
@@ -123,7 +126,7 @@ const importer known_reduce[] = {
     {"ReduceLogSum", import_reduce<reduction::total, 18, kind::none, kind::log>, 1, reduce_attributes,
      "axes constant; becomes ReduceSum and Log"},
     {"ReduceLogSumExp", import_log_sum_exp, 1, reduce_attributes,
-     "axes constant; becomes ReduceMax, Sub, Exp, ReduceSum, Log, Add"},
+     "axes constant; becomes ReduceMax, Clip, Sub, Exp, ReduceSum, Log, Add"},
     {"ReduceMax", import_reduce<reduction::largest>, 1, reduce_attributes, "axes constant"},
     {"ReduceMean", import_reduce<reduction::mean>, 1, reduce_attributes, "axes constant"},
     {"ReduceMin", import_reduce<reduction::smallest>, 1, reduce_attributes, "axes constant"},

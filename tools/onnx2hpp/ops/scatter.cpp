@@ -83,7 +83,7 @@ class scattering {
  private:
   static constexpr double kept = std::numeric_limits<double>::quiet_NaN();
 
-  static std::size_t elements(const shape& s) { return folded_size({s.dim, s.dim + s.rank}); }
+  static std::size_t elements(const shape& s) { return folded_size({s.dim, s.dim + s.rank}, "it writes into a tensor"); }
   int in_runs(int x, std::int64_t run) const { return reshape_unless(n_, x, {n_.shape_of(x).elements() / run, run}); }
   shape size_of(const scatter_box& b) const {
     shape out;
