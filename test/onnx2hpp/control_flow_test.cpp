@@ -395,7 +395,7 @@ TEST(Loop, WithALargeBody) {
   for (const std::function<void(builder&)>& add : {std::function<void(builder&)>(constants), {numbers}, {branch}}) {
     auto b = loop({"n", "", "x"}, {"y"},
                   inner_graph({"i", "on", "a"}, {"on", "b"}, [&](builder& g) { g.node("Neg", {"a"}, {"b"}), add(g); }));
-    expect_in(problems(whole_number(b, "n", 999)), "branches and iterations stand for, the model has over a million nodes");
+    expect_in(problems(whole_number(b, "n", 999)), "the graphs inside nodes stand for over 100000 nodes");
   }
 }
 
@@ -443,6 +443,18 @@ TEST(Scan, SumsRows) {
 }
 
 /// Before opset 9, with a batch: two sequences of two numbers.
+/// Its rows are many, and no batch: what they are told is their own remedy.
+TEST(Scan, OfTooManyRows) {
+  builder b;
+  b.input("x", {1200, 2}).output("last").floats("zero", {2}, {0, 0});
+  auto& n = b.node("Scan", {"zero", "x"}, {"last"}, "scan");
+  set_graph(n, "body", inner_graph({"sum", "row"}, {"next"}, [](builder& g) { g.node("Add", {"sum", "row"}, {"next"}); }));
+  set(n, "num_scan_inputs", 1);
+  const auto text = problems(b);
+  expect_in(text, "fewer iterations");
+  EXPECT_EQ(text.find("batch"), std::string::npos) << text;
+}
+
 TEST(Scan, OfABatch) {
   builder b(8);
   b.input("x", {2, 2, 1}).output("last").output("y").floats("zero", {2, 1}, {0, 10});

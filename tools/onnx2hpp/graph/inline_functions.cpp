@@ -13,7 +13,7 @@ namespace onnx2hpp {
 namespace {
 
 constexpr int deepest = 64;
-constexpr std::size_t max_nodes = 1'000'000;
+constexpr std::size_t max_nodes = 1'000'000, max_copied = 100'000;
 
 using renaming = std::function<void(std::string&)>;
 using visitor = std::function<void(node&)>;
@@ -108,9 +108,8 @@ std::vector<node> inliner::run() {
 void inliner::expand(node n, int depth) {
   // Calls also count: functions that end up empty can still call each other any number of times.
   if ((placed_ += count(n)) > max_nodes)
-    throw conversion_error(
-        problem_of(n, "with what its functions, branches and iterations stand for, the model has over a million nodes",
-                   "export it without functions, and with fewer iterations"));
+    throw conversion_error(problem{.reason = "with its functions inlined, the model has over a million nodes",
+                                   .remedy = "export it without functions"});
   const auto f = functions_.find({n.domain, n.operator_name, n.overload});
   if (f != functions_.end()) expand(n, *f->second, depth + 1);
   else out_.push_back(std::move(n));
@@ -171,8 +170,12 @@ inliner::nodes_and_outputs inliner::inner(const node& of, const subgraph& g, con
     if (is_new) at->second = fresh(prefix + name);
     return at->second;
   };
+  copied_ += g.initializers.size();
+  for (const auto& n : g.nodes) copied_ += count(n);
+  if (copied_ > max_copied)
+    throw refusal{fmt::format("the graphs inside nodes stand for over {} nodes", max_copied),
+                  "export the model with fewer iterations"};
   out_.clear();
-  placed_ += g.initializers.size();
   for (const auto& [name, t] : g.initializers) {
     auto& n = out_.emplace_back();
     n.operator_name = "Constant", n.outputs = {own(name)}, n.opset = of.opset;

@@ -37,8 +37,8 @@ class inliner {
   const model& model_;
   std::map<std::tuple<std::string, std::string, std::string>, const function*> functions_;
   std::set<std::string> names_;
-  std::map<std::string, int> tried_;  ///< the last number that was appended to a name
-  std::size_t placed_ = 0;
+  std::map<std::string, int> tried_;     ///< the last number that was appended to a name
+  std::size_t placed_ = 0, copied_ = 0;  ///< nodes in all, and those of graphs inside nodes
   std::vector<node> out_;
 };
 
