@@ -388,7 +388,7 @@ TEST(Remedy, SaysIfLittleOrNothingIsLeft) {
   c.input("x", {1, 4}).output("y");
   c.node("Hardmax", {"x"}, {"y"});
   EXPECT_TRUE(
-      contains(problems(c), "\nexport the model without what is refused; nothing of the network is left without it"));
+      contains(problems(c), "\nexport the model without what is refused: nothing of the network comes before it, so --outputs cannot help"));
 }
 
 /// Thresholds, sizes and places are no weights; tensors that cannot be read are.
