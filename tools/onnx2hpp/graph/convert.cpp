@@ -269,6 +269,7 @@ class converter : inner_graphs {
   void report(const node& n, const refusal& r) {
     problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? hint(n) : r.remedy));
     problems_.back().avoidable = problems_.back().remedy.empty();
+    problems_.back().explained = !r.remedy.empty();
     problems_.back().about_operator = r.about_operator;
   }
 
