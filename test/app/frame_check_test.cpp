@@ -112,6 +112,34 @@ TEST(frame_check, says_what_is_not_finite) {
   EXPECT_EQ(told(std::vector<frame>{f}, checked), "none");  // which names them itself
 }
 
+TEST(frame_check, integers_are_whole_and_fit_their_type) {
+  const auto of = [](tensor::number as, const frame& f) {
+    return test::error_of([&] { app::frame_check({}, as).look(f, "here"); });
+  };
+  using tensor::number;
+  frame bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<float>(i % 256);
+  EXPECT_EQ(of(number::uint8, bytes), "none");
+  EXPECT_EQ(
+      of(number::boolean, bytes),
+      "here, frame 0: its number 2, 2, is not 0 or 1; frames are float32 numbers with the values of bool: convert them "
+      "without scaling (NumPy: x.astype(np.float32)), or give --any-numbers if these numbers are right");
+  bytes[7] = 0.5F;
+  EXPECT_TRUE(
+      has(of(number::uint8, bytes), "here, frame 0: its number 7, 0.5, is not a whole number from 0 to 255; frames"));
+  bytes[7] = 256;
+  EXPECT_TRUE(has(of(number::uint8, bytes), "its number 7, 256, is not a whole number from 0 to 255; "));
+  EXPECT_EQ(of(number::int32, bytes), "none");
+  bytes[7] = -3;
+  EXPECT_TRUE(has(of(number::uint8, bytes), "its number 7, -3, is not "));
+  EXPECT_EQ(of(number::int64, bytes), "none");
+  bytes[7] = 3e9F;
+  EXPECT_TRUE(has(of(number::int32, bytes), "is not a whole number from -2147483648 to 2147483647; "));
+  std::mt19937 draw(4);
+  EXPECT_TRUE(has(of(number::uint8, taken<std::uint8_t>(4 * size, [&](auto) { return draw() % 256; })),
+                  "; frames are float32 numbers with the values of uint8: convert them without scaling"));
+}
+
 TEST(frame_check, looks_on_while_all_numbers_are_equal) {
   std::mt19937 draw(3);
   const auto picture = taken<std::uint8_t>(4 * size, [&](auto) { return draw() % 256; });

@@ -387,8 +387,9 @@ TEST(Remedy, SaysIfLittleOrNothingIsLeft) {
   builder c;
   c.input("x", {1, 4}).output("y");
   c.node("Hardmax", {"x"}, {"y"});
-  EXPECT_TRUE(
-      contains(problems(c), "\nexport the model without what is refused; nothing of the network is left without it"));
+  EXPECT_TRUE(contains(
+      problems(c),
+      "\nexport the model without what is refused: nothing of the network comes before it, so --outputs cannot help"));
 }
 
 /// Thresholds, sizes and places are no weights; tensors that cannot be read are.

@@ -112,8 +112,9 @@ TEST(frames, of_integers) {
     }
     return std::string();
   };
-  EXPECT_TRUE(
-      error(number::int64).ends_with("holds uint8 (2, 3); input 'x' is int64 (N, 3): save it with .astype(np.int64)"))
+  EXPECT_TRUE(error(number::int64)
+                  .ends_with("holds uint8 (2, 3); input 'x' is int64 (N, 3): save the same numbers as int64 or float32 "
+                             "(NumPy: x.astype(np.float32))"))
       << error(number::int64);
   // A bool is 0 or 1, whatever byte a program wrote.
   file.write(npy("{'descr': '|b1', 'fortran_order': False, 'shape': (1, 3), }", 0) + std::string("\0\1\2", 3));

@@ -15,6 +15,7 @@ struct problem {
   int opset = 0;                ///< version of the operator's domain; 0: not known
   std::string reason{};
   std::string remedy{};
+  bool explained = false;       ///< the remedy is that of the reason alone
   bool avoidable = false;       ///< a network that ends before it may be converted
   bool about_operator = false;  ///< what is read of the operator may explain it
 };

@@ -246,8 +246,8 @@ inline std::span<const option> option_table() {
              "rank, frame, layer and index (slower, above all on GPUs)",
              [](parsing& p, std::string_view) { p.out.check_numbers = true; }},
       option{"--any-numbers", takes::nothing, "", false,
-             "take all float32 numbers as frames; without it, the first frame of an input may not hold NaN, infinities, or "
-             "numbers as bytes give them",
+             "take all float32 numbers as frames; without it, the first frame of an input may not hold NaN, infinities, "
+             "numbers as bytes give them, or values that an input of integers cannot have",
              [](parsing& p, std::string_view) { p.out.any_numbers = true; }},
       option{"--tune", takes::value, "FILE", false,
              "run no frames: measure the ways to compute each convolution, write the fastest for the next build (TUNED in "
@@ -397,8 +397,6 @@ inline std::string_view nearest_option(std::string_view wrong) {
     return out;
   }
   if (given("--ranks")) throw runtime::usage_error("--ranks needs --pack FILE");
-  if (out.check_numbers && out.any_numbers)
-    throw runtime::usage_error("--check-numbers refuses numbers that are not finite; omit --any-numbers");
   if (given("--packed") && given("--weights")) throw runtime::usage_error("--packed holds all weights; omit --weights");
   if (!out.tune.empty()) {
     for (const auto& name : seen)

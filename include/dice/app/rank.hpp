@@ -147,7 +147,8 @@ class rank_job {
       const auto begin = runtime::now();
       warning = me_.equip(options_.weights, options_.packed, in_flight(), options_.verify);
       if (options_.verify) {
-        const auto line = measure::verified_text(me_.verified(), runtime::now() - begin, me_.weights_path(), me_.weights_digest());
+        const auto line =
+            measure::verified_text(me_.verified(), runtime::now() - begin, me_.weights_path(), me_.weights_digest());
         text::print_error("dice: " + me_.where_text() + ": " + line);
       }
       for (int l = 0; l < program_.layers.size(); ++l) {
@@ -306,8 +307,8 @@ class rank_job {
       }
       const runtime::core_watch watch(me_.cores(), me_.threads(), me_.alone());
       if (options_.streamed() >= 0) {
-        standard_input in(options_);
         const int l = options_.streamed();
+        standard_input in(options_, layer(l).number);
         if (here(l)) in.start(layer(l).output, options_.frames.value_or(INT64_MAX), form_ ? &*form_ : nullptr, me_.end());
         stream(in, &live_, runtime::executor::endless);
       } else {

@@ -126,7 +126,9 @@ inline std::string type_name(std::string_view code) {
   if (code == "|O")
     return "its elements are Python objects, no numbers: join arrays of one shape, and save "
            "np.stack(list(A)).astype(np.float32)";
-  if (code != "|u1" || results || wanted != dice::tensor::number::float32) return convert;
+  if (wanted != dice::tensor::number::float32 && !results)
+    return "save the same numbers as " + runtime::type_name(wanted) + " or float32 (NumPy: x.astype(np.float32))";
+  if (code != "|u1" || results) return convert;
   return convert + " / 255 if the model takes pictures from 0 to 1, or normalised as the model expects";
 }
 

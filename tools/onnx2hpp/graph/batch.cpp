@@ -73,7 +73,7 @@ batch find_batch(const model& m, const conversion& settings, const std::map<std:
 void batch::blame(std::vector<problem>& problems, const std::vector<problem>& others) const {
   for (auto& p : problems) {
     const auto same = [&](const problem& q) { return q.node == p.node && q.operator_name == p.operator_name; };
-    if (std::ranges::any_of(others, same)) continue;
+    if (p.explained || std::ranges::any_of(others, same)) continue;
     p.avoidable = false;
     p.remedy = fmt::format(
         "the model fixes a batch of 1 here, and the batch is {}: convert it with {}, or export it with a free batch", frames,

@@ -104,7 +104,7 @@ class converter : inner_graphs {
       conversion settings = settings_;
       settings.outputs = outputs_before(g, refused);
       if (settings.outputs.empty())
-        return "export the model without what is refused; nothing of the network is left without it";
+        return "export the model without what is refused: nothing of the network comes before it, so --outputs cannot help";
       converter rest(model_, settings, silent);
       rest.inliner_ = inliner_, rest.nodes_ = nodes_, rest.inner_nodes_ = inner_nodes_;
       try {
@@ -277,6 +277,7 @@ class converter : inner_graphs {
   void report(const node& n, const refusal& r) {
     problems_.push_back(problem_of(n, r.reason, r.remedy.empty() ? hint(n) : r.remedy));
     problems_.back().avoidable = problems_.back().remedy.empty();
+    problems_.back().explained = !r.remedy.empty();
     problems_.back().about_operator = r.about_operator;
   }
 

@@ -199,7 +199,7 @@ void import_gather_elements(node_context& n) {
 
 const importer known_gather[] = {
     {"Gather", import_gather, 1, "axis",
-     "indices constant; up to 8 runs of evenly spaced ones become Slices, Concat, Tile and Reshape"},
+     "indices constant; up to 8 runs of evenly spaced ones become Slices, Concat, Tile and Reshape, others one layer"},
     {"GatherElements", import_gather_elements, 11, "axis",
      "indices constant; becomes Gather, Slices, Concat, Tile and Reshape"},
     {"GatherND", import_gather_nd, 11, "batch_dims>=12",

@@ -44,7 +44,7 @@ class input_files {
         options_(o),
         per_frame_(one.rank == 4 ? one[0] : 1),
         elements_(one.elements() / per_frame_),
-        check_(o) {}
+        check_(o, as) {}
 
   /// Adds a file, or those of a folder in the order of their names' bytes. Throws files::error.
   [[gnu::cold]] void add(const std::string& path) {

@@ -3,14 +3,18 @@
 
 #include "dice/app/options.hpp"
 #include "dice/files/error.hpp"
+#include "dice/runtime/numbers.hpp"
+#include "dice/tensor/number.hpp"
 #include "dice/text/table.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -19,7 +23,9 @@ namespace dice::app {
 /// Looks at the frames of a graph input until two numbers of one differ: a black picture tells nothing.
 class frame_check {
  public:
-  explicit frame_check(const options& o) : finite_(!o.check_numbers), done_(o.any_numbers) {}
+  /// Of frames in float32, which hold the numbers of type `as`.
+  explicit frame_check(const options& o, dice::tensor::number as = {})
+      : as_(as), finite_(!o.check_numbers), done_(o.any_numbers) {}
 
   /// Whether no frame has to be looked at any more.
   bool done() const { return done_; }
@@ -28,15 +34,21 @@ class frame_check {
     const bool first = frames_ == 0;
     auto why = first && finite_ ? not_finite(frame) : std::string();
     if (why.empty()) why = like_bytes(frame);
+    if (why.empty()) why = not_of_type(frame);
     if (!why.empty())
-      throw files::error(from + ", frame " + std::to_string(frames_) + ": " + why +
-                         "; frames are float32 numbers as the model expects them, not bytes: convert pictures first (NumPy: "
-                         "x.astype(np.float32) / 255), or give --any-numbers if these numbers are right");
+      throw files::error(from + ", frame " + std::to_string(frames_) + ": " + why + "; frames are float32 numbers " +
+                         remedy() + ", or give --any-numbers if these numbers are right");
     ++frames_;
     for (const float x : frame) done_ = done_ || x != frame[0];
   }
 
  private:
+  std::string remedy() const {
+    if (as_ == dice::tensor::number::float32)
+      return "as the model expects them, not bytes: convert pictures first (NumPy: x.astype(np.float32) / 255)";
+    return "with the values of " + runtime::type_name(as_) + ": convert them without scaling (NumPy: x.astype(np.float32))";
+  }
+
   static std::string number(float x) { return text::number_text(x, "%.3g"); }
 
   static std::string not_finite(std::span<const float> frame) {
@@ -46,6 +58,22 @@ class frame_check {
     if (n == 0) return {};
     return std::to_string(n) + " of its " + std::to_string(frame.size()) + " numbers " + (n == 1 ? "is" : "are") +
            " NaN or infinite, first number " + std::to_string(first) + ", " + number(frame[first]);
+  }
+
+  /// The first number that the type `as` does not hold.
+  std::string not_of_type(std::span<const float> frame) const {
+    return dice::tensor::with_type_of(as_, [&]<class T>(T) -> std::string {
+      if constexpr (std::same_as<T, float>) return {};
+      else {
+        const auto wrong =
+            std::ranges::find_if(frame, [](float x) { return static_cast<float>(runtime::as_number<T>(x)) != x; });
+        if (wrong == frame.end()) return {};
+        return "its number " + std::to_string(wrong - frame.begin()) + ", " + number(*wrong) + ", is not " +
+               (std::same_as<T, bool> ? "0 or 1"
+                                      : "a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+                                            std::to_string(std::numeric_limits<T>::max()));
+      }
+    });
   }
 
   /// Numbers of a frame are of similar size, or zero. Those that bytes of pictures give lie anywhere between 1e-38 and 1e38,
@@ -79,6 +107,7 @@ class frame_check {
            " in size, as if bytes or integers were taken for float32";
   }
 
+  const dice::tensor::number as_;
   const bool finite_;  ///< whether --check-numbers does not look for these numbers anyway
   bool done_;
   std::int64_t frames_ = 0;

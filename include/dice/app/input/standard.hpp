@@ -51,7 +51,8 @@ namespace dice::app {
 /// input is known ctrl_c_delay() after it occurred.
 class standard_input final : public runtime::source {
  public:
-  explicit standard_input(const options& o) : check_(o) {}
+  /// Of a graph input whose numbers have type `as`, as float32.
+  standard_input(const options& o, dice::tensor::number as) : check_(o, as) {}
   standard_input(const standard_input&) = delete;
   standard_input& operator=(const standard_input&) = delete;
   ~standard_input() override {
