@@ -365,6 +365,9 @@ TEST(Loop, IsRefusedWithAReason) {
   auto empty = loop({"n", "", "x"}, {"last", "y"}, doubling({"on", "next", "next"}));
   whole_number(empty, "n", 0);
   expect_in(problems(empty), "it is empty, because the Loop has no iteration");
+  auto never = loop({"n", "c", "x"}, {"last", "y"}, doubling({"on", "next", "next"}));
+  bool_constant(whole_number(never, "n", 2), "c", false);
+  expect_in(problems(never), "it is empty, because the Loop has no iteration");
   const auto wide = inner_graph({"i", "on", "a"}, {"on", "a"}, [&](builder& g) {
     set_graph(g.node("Loop", {"most", "", "a"}, {"b"}, "inner"), "body", doubling());
   });

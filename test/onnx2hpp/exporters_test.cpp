@@ -204,6 +204,15 @@ TEST(Sequences, JoinedAgain) {
   EXPECT_EQ(form(1, 1), (shape{2, 1, 3}));
 }
 
+TEST(Sequences, LoseTheirLastTensor) {
+  builder b(17);
+  b.input("x", {2, 3}).output("y");
+  set(b.node("SplitToSequence", {"x"}, {"columns"}), "axis", 1);
+  b.node("SequenceErase", {"columns"}, {"first"});
+  set(b.node("ConcatFromSequence", {"first"}, {"y"}), "axis", 1);
+  EXPECT_EQ(computed(convert(b), {{"x", {1, 2, 3, 4, 5, 6}}}).at("y"), (std::vector<float>{1, 2, 4, 5}));
+}
+
 TEST(Sequences, KeepIntegersApartFromReals) {
   builder b(20);
   b.input("x", {1, 7}).output("y").ints("at", {0});

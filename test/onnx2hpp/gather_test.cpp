@@ -64,6 +64,7 @@ TEST(GatherNd, OfSeveralAxesOneAfterTheOther) {
 TEST(GatherNd, OfSeveralAxesAtOnce) {
   EXPECT_EQ(made_of({3, 3, 2}, {3, 2}, {0, 0, 1, 1, 2, 2}), "Reshape Slice");  // a diagonal
   EXPECT_EQ(made_of({2, 2}, {2, 2, 2}, {0, 1, 1, 1, 1, 0, 0, 0}), "Reshape Slice Slice Concat Reshape");
+  EXPECT_EQ(made_of({2, 3}, {2, 2}, {0, 2, 1, 0}), "Reshape Slice");
 }
 
 TEST(GatherNd, Refusals) {
@@ -116,6 +117,7 @@ TEST(Gather, InAnyOrder) {
   for (const auto i : nine) twice.insert(twice.end(), {i, i}), backwards.push_back(i - 10);
   EXPECT_EQ(taken({10, 3}, 0, {32}, twice), "Gather");
   EXPECT_EQ(taken({10, 3}, 0, {16}, backwards), "Gather");
+  EXPECT_EQ(taken({2, 3}, 0, {5}, {0, 0, 1, 1, 1}), "Slice Slice Slice Concat");  // repeated, but not equally often
 }
 
 TEST(Gather, OfChannelsLastNeedsNoTranspose) {

@@ -140,6 +140,11 @@ TEST(Scatter, OfOtherElementsIsAGather) {
   EXPECT_EQ(becomes(scattering::slices, {3, 3}, {3, 2}, {0, 0, 1, 1, 2, 2}), "Reshape Reshape Concat Gather Reshape");
   EXPECT_EQ(becomes(scattering::slices, {2, 3, 4}, {2, 2}, {0, 2, 1, 0}), "Reshape Concat Gather Reshape");
   EXPECT_EQ(becomes(scattering::elements, {3, 3}, {2, 3}, {1, 0, 2, 0, 2, 1}), "Reshape Reshape Concat Gather Reshape");
+  // The same columns of each row, in another order.
+  EXPECT_EQ(becomes(scattering::elements, {2, 3}, {2, 2}, {0, 1, 1, 0}, fixed::none, 1),
+            "Reshape Reshape Concat Gather Reshape");
+  // The last of equal ones, so that rows are no rows of the updates.
+  EXPECT_EQ(becomes(scattering::slices, {2, 2}, {6, 2}, {0, 0, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1}), "Reshape Gather Reshape");
 }
 
 TEST(Scatter, WithConstants) {
@@ -148,6 +153,11 @@ TEST(Scatter, WithConstants) {
   EXPECT_EQ(replaces_box({1, 8, 3}, {0, 2}, {1, 5}, fixed::data), "Pad Where");
   EXPECT_EQ(replaces_box({6, 3}, {0}, {6}, fixed::data), "");
   EXPECT_EQ(becomes(scattering::slices, {3, 3}, {3, 2}, {0, 0, 1, 1, 2, 2}, fixed::data), "Reshape Gather Reshape Where");
+
+  // Elements that stay constant are replaced by some update: there is no other.
+  const auto diagonal =
+      convert(scatter(scattering::slices, {3, 3}, {3, 2}, {0, 0, 1, 1, 2, 2}, 0, fixed::data, floats(9, 7), {1, 2, 3}));
+  for (const auto from : integers(diagonal.layers[2].parameters[0].source)) EXPECT_LT(from, 3);
 
   // Equal numbers are the padding's own; those along whole axes are stored once.
   const auto [dims, at] = grid({0, 1}, {2, 3});
@@ -159,18 +169,34 @@ TEST(Scatter, WithConstants) {
   EXPECT_EQ(computed(columns, {{"x", {1, 2, 3, 4, 5, 6, 7, 8}}}).at("y"), (floats{1, 5, 6, 4, 5, 5, 6, 8}));
 }
 
-TEST(Scatter, OfIntegers) {
+/// Replaces elements 0 and 2 of the largest columns of four rows.
+builder into_columns(const index_numbers& updates, const char* result = "y") {
   builder b(18);
-  b.input("x", {4, 5}).output("y").ints("i", {0, 2}).ints("u", {9, 3}).ints("minus", {-1});
+  b.input("x", {4, 5}).output("y").ints("i", {0, 2}).ints("u", updates);
   b.graph().mutable_initializer(0)->clear_dims();
   b.graph().mutable_initializer(0)->add_dims(2), b.graph().mutable_initializer(0)->add_dims(1);
   set(b.node("ArgMax", {"x"}, {"a"}), "axis", 1), set(b.graph().mutable_node(0)[0], "keepdims", 0);
-  b.node("ScatterND", {"a", "i", "u"}, {"y"});
-  const auto net = convert(b);
+  b.node("ScatterND", {"a", "i", "u"}, {result});
+  return b;
+}
+
+TEST(Scatter, OfIntegers) {
+  const auto net = convert(into_columns({9, 3}));
   EXPECT_EQ(operators(net), "ArgMax Where");
   floats x(20, 0);
   x[1] = x[7] = x[14] = x[18] = 1;
   EXPECT_EQ(computed(net, {{"x", x}}).at("y"), (floats{9, 2, 3, 3}));
+
+  // What the result holds grows by the constants.
+  const std::vector<std::pair<index_numbers, bool>> into_bytes{{{255, 0}, true}, {{256, 0}, false}, {{0, -1}, false}};
+  for (const auto& [updates, fits] : into_bytes) {
+    auto b = into_columns(updates, "written");
+    set(b.node("Cast", {"written"}, {"y"}), "to", onnx::TensorProto::UINT8);
+    EXPECT_EQ(problems(b).find("may not fit into UINT8") == std::string::npos, fits) << problems(b);
+  }
+  EXPECT_EQ(problems(into_columns({1 << 24, 0})), "");
+  EXPECT_NE(problems(into_columns({(1 << 24) + 1, 0})).find("its constant updates have integers beyond 2^24"),
+            std::string::npos);
 }
 
 TEST(Scatter, Refusals) {
