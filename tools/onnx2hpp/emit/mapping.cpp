@@ -1,6 +1,7 @@
 #include "emit/emit.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>

@@ -3,6 +3,7 @@
 #include "fold/broadcast.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -19,6 +19,7 @@
 #include "dice/text/foreign.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <list>

@@ -1,6 +1,7 @@
 #include "graph/node_context.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>

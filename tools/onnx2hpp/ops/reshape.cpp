@@ -7,6 +7,7 @@
 #include "dice/graph/ops/reshape.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
