@@ -241,9 +241,9 @@ class converter : inner_graphs {
   // For importers of nodes with graphs inside.
   std::vector<std::string> convert(const node& of, const subgraph& g, const std::vector<std::string>& given,
                                    const std::string& part) override {
-    if (depth_ > deepest)
+    if (depth_ > deepest_nesting)
       throw refusal{
-          fmt::format("the graphs inside nodes are nested over {} deep, or a function calls itself in one", deepest),
+          fmt::format("the graphs inside nodes are nested over {} deep, or a function calls itself in one", deepest_nesting),
           "export the model without functions"};
     auto inner = inliner_->inner(of, g, given, part);
     const auto order = order_nodes(inner.nodes, inner.outputs, damages_);
@@ -446,9 +446,8 @@ class converter : inner_graphs {
   static constexpr std::size_t max_inner_nodes = 20'000;
   std::map<const node*, std::list<node>> inner_;  ///< the nodes that take a node's place
   const node* current_ = nullptr;                 ///< the node that is being converted
-  static constexpr int deepest = 64;
-  int depth_ = 0;                 ///< of the graphs in which `current_` is, from 1
-  std::vector<problem> damages_;  ///< of graphs inside nodes
+  int depth_ = 0;                                 ///< of the graphs in which `current_` is, from 1
+  std::vector<problem> damages_;                  ///< of graphs inside nodes
   std::size_t inner_nodes_ = 0;
   network net_;
 };

@@ -12,7 +12,6 @@ namespace onnx2hpp {
 
 namespace {
 
-constexpr int deepest = 64;
 constexpr std::size_t max_nodes = 1'000'000, max_copied = 100'000;
 
 using renaming = std::function<void(std::string&)>;
@@ -116,7 +115,7 @@ void inliner::expand(node n, int depth) {
 }
 
 void inliner::expand(const node& call, const function& f, int depth) {
-  if (depth > deepest)
+  if (depth > deepest_nesting)
     throw conversion_error(problem_of(call, "its function calls itself, or functions are nested too deeply",
                                       "export the model without functions"));
   const std::string prefix = name_of(call);
