@@ -14,8 +14,8 @@ namespace onnx2hpp {
 inline constexpr int deepest_nesting = 64;
 
 /// Puts nodes in the place of what stands for them: calls of model-local functions, and graphs inside nodes. The values that
-/// these compute get names of their own. Throws conversion_error for functions that call themselves or grow without limit, and
-/// refusal if the graphs inside nodes stand for too many nodes.
+/// these compute get names of their own. Throws conversion_error for functions that call themselves or grow without limit,
+/// and refusal if the graphs inside nodes stand for too many nodes.
 class inliner {
  public:
   explicit inliner(const model& m);
