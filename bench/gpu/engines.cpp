@@ -255,20 +255,20 @@ class probes {
     begin_memory(r.elements());
     const auto n = [](std::int64_t i) { return static_cast<int>(i); };
     cudnn::depthwise d{.y = y_,
-                     .x = bench_->numbers(l.in.elements()),
-                     .weights = bench_->numbers(l.op.channels * l.op.kernel[0] * l.op.kernel[1]),
-                     .bias = bench_->numbers(l.op.channels),
-                     .images = n(l.in[0]),
-                     .channels = n(l.in[1]),
-                     .in_height = n(l.in[2]),
-                     .in_width = n(l.in[3]),
-                     .out_height = n(r[2]),
-                     .out_width = n(r[3]),
-                     .kernel = {l.op.kernel[0], l.op.kernel[1]},
-                     .strides = {l.op.strides[0], l.op.strides[1]},
-                     .dilations = {l.op.dilations[0], l.op.dilations[1]},
-                     .pads = {l.op.pads[0], l.op.pads[1]},
-                     .end = {}};
+                       .x = bench_->numbers(l.in.elements()),
+                       .weights = bench_->numbers(l.op.channels * l.op.kernel[0] * l.op.kernel[1]),
+                       .bias = bench_->numbers(l.op.channels),
+                       .images = n(l.in[0]),
+                       .channels = n(l.in[1]),
+                       .in_height = n(l.in[2]),
+                       .in_width = n(l.in[3]),
+                       .out_height = n(r[2]),
+                       .out_width = n(r[3]),
+                       .kernel = {l.op.kernel[0], l.op.kernel[1]},
+                       .strides = {l.op.strides[0], l.op.strides[1]},
+                       .dilations = {l.op.dilations[0], l.op.dilations[1]},
+                       .pads = {l.op.pads[0], l.op.pads[1]},
+                       .end = {}};
     for (const bool whole : {false, true}) {
       if (whole) d.end.f = cudnn::function::relu;
       else d.bias = nullptr;

@@ -42,7 +42,8 @@ int main() try {
   auto* const at = static_cast<std::byte*>(memory.get());
   auto* const numbers = reinterpret_cast<float*>(at + room);
 
-  probe::bench::check(cudnn::start(cudnn::elements{numbers, numbers, 256, nullptr, nullptr, 1, 1, {}}, on.stream), "compute");
+  probe::bench::check(cudnn::start(cudnn::elements{numbers, numbers, 256, nullptr, nullptr, 1, 1, {}}, on.stream),
+                      "compute");
   told("dice's first kernel");
   cudnn::convolutions convolutions(on);
   const auto convolve = [&](std::int64_t channels, std::int64_t extent, std::int64_t kernel) {
