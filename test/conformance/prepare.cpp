@@ -1,7 +1,8 @@
 // Turns ONNX's backend cases into networks of dice: conformance_prepare DATA OUT PARTS TITLE
 //
-// In OUT it writes header and weights of each case that onnx2hpp accepts, part_0.cpp … with their programs, and three lists
-// (first line: TITLE): passing.txt, left_out.txt with reasons, and constants.txt for what onnx2hpp computes itself.
+// In OUT it writes three lists (first line: TITLE): passing.txt, left_out.txt with reasons, and constants.txt for what
+// onnx2hpp computes itself; and header and weights of a few cases that onnx2hpp accepts, as few as have everything that
+// headers of these cases say about operators, and part_0.cpp … with their programs.
 #include "emit/emit.hpp"
 #include "graph/names.hpp"
 #include "outcome.hpp"
@@ -13,6 +14,8 @@
 
 #include <algorithm>
 #include <iostream>
+#include <regex>
+#include <set>
 
 namespace {
 
@@ -72,6 +75,20 @@ std::string fold(const test_case& c, const fs::path& file) {
   return "equal";
 }
 
+/// Adds the words with which a header writes the network's operators: their names, attributes and enumerators. Returns
+/// whether one is new.
+bool add_words(const onnx2hpp::network& net, std::set<std::string>& to) {
+  static const std::regex word("[a-z_][a-z0-9_]*");
+  bool any = false;
+  for (const auto& l : net.layers) {
+    const auto name = l.op.struct_name(), attributes = l.op.attributes();
+    any |= to.insert(name).second;
+    for (std::sregex_iterator w(attributes.begin(), attributes.end(), word), end; w != end; ++w)
+      any |= to.insert(name + ' ' + w->str()).second;
+  }
+  return any;
+}
+
 /// Writes the case's header and weights; returns the header's digest.
 std::string write_network(const outcome& o, const std::string& name, const fs::path& folder) {
   const auto layout = onnx2hpp::lay_out_weights(*o.network);
@@ -120,6 +137,7 @@ class preparation {
 
  private:
   void add(const outcome& o, const std::string& identifier, const std::string& name) {
+    if (!add_words(*o.network, words_)) return;
     const auto header = write_network(o, identifier, out_);
     auto& p = parts_[programs_++ % parts_.size()];
     // The digest changes a part together with its headers. Otherwise build tools that compare times before all files are
@@ -132,6 +150,7 @@ class preparation {
   fs::path out_;
   std::vector<part> parts_;
   std::size_t programs_ = 0;
+  std::set<std::string> words_;  ///< of the networks that are compiled
   std::string passing_, left_out_, constants_;
 };
 

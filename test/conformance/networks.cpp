@@ -1,8 +1,11 @@
-// Computes the cases with the reference kernels, as onnx2hpp --expect does: conformance_reference DATA SCRATCH
+// Computes the networks of all cases, with the reference kernels, as onnx2hpp --expect does, and with those of the CPU, on
+// one rank and on two: conformance_networks DATA SCRATCH
 //
-// In the folder SCRATCH it writes models that it reads again.
+// In the folder SCRATCH it writes models and weights that it reads again.
 #include "expect/evaluation.hpp"
 #include "outcome.hpp"
+#include "program.hpp"
+#include "run_case.hpp"
 #include "values.hpp"
 
 #include "dice/graph/ops/output.hpp"
@@ -15,8 +18,8 @@ namespace {
 using namespace conformance;
 namespace fs = std::filesystem;
 
-/// Throws std::exception if a result differs.
-void check(const test_case& c, const outcome& o) {
+/// With the reference kernels. Throws std::exception if a result differs.
+void check_reference(const test_case& c, const outcome& o) {
   const auto& net = *o.network;
   const auto file = [&](const char* kind, std::size_t k) {
     return (c.folder / "test_data_set_0" / (kind + std::to_string(k) + ".pb")).string();
@@ -47,7 +50,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s DATA SCRATCH\n", argv[0]);
     return 2;
   }
-  int networks = 0, failures = 0;
+  unsigned networks = 0;
+  int failures = 0;
   try {
     const fs::path scratch = argv[2];
     fs::create_directories(scratch);
@@ -56,7 +60,12 @@ int main(int argc, char** argv) {
       const auto run = [&](const outcome& o) {
         ++networks;
         try {
-          check(c, o);
+          check_reference(c, o);
+          const auto weights = scratch / "network.safetensors";
+          const network_tables tables(*o.network, weights.string());
+          for (const auto& mapping :
+               {std::string("mapping<dev<0, cpu>, layers<all>>"), scattered(tables.network(), networks)})
+            run_case(tables.under(mapping).it->program(), o.kept, c.folder, weights.string());
         } catch (const std::exception& e) {
           std::printf("%s with %zu inputs: %s\n", c.name.c_str(), o.kept.size(), e.what());
           ++failures;
@@ -68,9 +77,9 @@ int main(int argc, char** argv) {
       convert_halves(c, o, scratch / "one.onnx", run);
     }
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "conformance_reference: %s\n", e.what());
+    std::fprintf(stderr, "conformance_networks: %s\n", e.what());
     return 1;
   }
-  std::printf("%d networks: %d failures\n", networks, failures);
+  std::printf("%u networks: %d failures\n", networks, failures);
   return failures > 0 || networks == 0;
 }
