@@ -221,7 +221,7 @@ int main(int argc, char** argv) { return dice::main<@network@::network, @mapping
   set(compiler "${CMAKE_CXX_COMPILER}")
   # These can be lists, which do not survive on a command line.
   set(cache "")
-  foreach(variable IN ITEMS CMAKE_CXX_COMPILER_LAUNCHER CMAKE_PREFIX_PATH DICE_LIBRARY_OPTIMISED DICE_CUDA_ARCHITECTURES)
+  foreach(variable IN ITEMS CMAKE_CXX_COMPILER_LAUNCHER CMAKE_PREFIX_PATH CMAKE_UNITY_BUILD DICE_LIBRARY_OPTIMISED DICE_CUDA_ARCHITECTURES)
     if(DEFINED ${variable})
       string(APPEND cache "set(${variable} [==[${${variable}}]==] CACHE STRING \"\" FORCE)\n")
     endif()

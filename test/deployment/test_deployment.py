@@ -57,7 +57,8 @@ class Deployment(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         sh(CMAKE, '-S', EXAMPLE, '-B', BUILD, '-G', 'Ninja', f'-DCMAKE_PREFIX_PATH={PREFIX}', '-DDICE_CUDA=OFF',
-           f'-DDICE_SYSROOT={SYSROOT}', '-DCMAKE_BUILD_TYPE=None', '-DDICE_LIBRARY_OPTIMISED=OFF')  # compiles faster, without -g, too
+           f'-DDICE_SYSROOT={SYSROOT}', '-DCMAKE_BUILD_TYPE=None', '-DDICE_LIBRARY_OPTIMISED=OFF',
+           '-DCMAKE_UNITY_BUILD=ON')  # compiles faster, without -g, too
         sh(CMAKE, '--build', BUILD)
         cls.said = sh(CMAKE, '--build', BUILD, '--target', 'numbers-packages')
         cls.hosts = Hosts(pathlib.Path(FOLDER) / 'hosts', ['pc', 'pi'], {'pi': (QEMU, SYSROOT)})
