@@ -49,6 +49,9 @@ endif()
 # Common settings of the library's targets.
 function(dice_compiled_once target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  if(DICE_LIBRARY_OPTIMISED)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # in one file, the compiler might inline less of each kernel
+  endif()
   target_link_libraries(${target} PUBLIC dice::core PRIVATE Threads::Threads)
   target_compile_definitions(${target} PRIVATE DICE_LIBRARY=${dice_library_id})
   # Sections, so that a program links only what it calls.
