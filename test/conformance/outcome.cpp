@@ -6,6 +6,7 @@
 #include "dice/graph/ops/output.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>

@@ -11,6 +11,7 @@
 #include "dice/files/writer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iostream>
