@@ -133,10 +133,12 @@ class profile_reader {
         if (given[*id]) tell(there, "it occurs twice");
         given[*id] = true, u.ms[*id] = ms;
       }
-    if (const json* missing = find(unit, "missing"))
-      for (const auto& l : elements(*missing, where, "missing"))
+    if (const json* missing = find(unit, "missing")) {
+      for (const auto& l : elements(*missing, where, "missing")) {
         if (!l.is_string()) tell(where, fmt::format("missing must contain text, but has {}", shown(l)));
         else if (const auto id = id_of(l, fmt::format("{}: layer {}", where, shown(l))); id && !given[*id]) u.ms[*id] = -1;
+      }
+    }
     out.units.push_back(std::move(u));
   }
 
