@@ -78,7 +78,7 @@ constant replacement(const constant& mask, bool where, const constant& value) {
 /// The layer of which layer `l` says whether it is NaN, as IsNaN's layers do; else -1.
 int tested_for_nan(const network& net, int l) {
   const pattern p(net);
-  using enum which_constant;
+  using enum dice::ops::constant;  // clang 15 takes no alias of it
   const auto is = [&](std::optional<double> number, double n) { return number == n; };
   if (!is(p.number<ops::max>(l, second), 0)) return -1;
   if (l = p.operand(l); !is(p.number<ops::sub>(l, second), 1)) return -1;
