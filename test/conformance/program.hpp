@@ -17,13 +17,14 @@ namespace conformance {
 /// the kernels with which a CPU computes each.
 class network_tables {
  public:
-  /// Writes the weights to `weights_file`. The network must outlive the tables.
+  /// Writes the weights to `weights_file`. The network must outlive the tables. Throws dice::files::error, and
+  /// std::logic_error if a layer is not as its operator says.
   network_tables(const onnx2hpp::network& net, const std::string& weights_file);
   network_tables(const network_tables&) = delete;
   network_tables& operator=(const network_tables&) = delete;
 
   const dice::graph::network_view& network() const { return tables_.net; }
-  /// The network under a mapping, which is given as text. Must not outlive the tables.
+  /// The network under a mapping, which is given as text. Must not outlive the tables. Throws dice::runtime::usage_error.
   dice::runtime::owned_mapping under(std::string_view mapping) const;
 
  private:
