@@ -86,6 +86,7 @@ TEST(Splits, DirectConvolutions) {
   EXPECT_NE(report::plan_table(p).find("rows 0-8 "), std::string::npos) << report::plan_table(p);
 }
 
+#ifdef DICE_WITH_OPENMP  // the reference packs no weights
 /// A rank with several tiles of a layer has its weights once.
 TEST(Splits, TilesShareTheirWeights) {
   using tiled = mapping<dev<0, cpu>, layers<digits::picture>, ranks<0>, dev<1, cpu>,
@@ -111,6 +112,7 @@ TEST(Splits, TilesShareTheirWeights) {
       "mapping<dev<0>, layers<picture>, ranks<0>, dev<1>, tiles<2, 2, range<conv1, pool3>>, ranks<0>, "
       "layers<from<flatten>>>");
 }
+#endif
 
 /// A rank that cannot hold all weights of a layer computes some of its channels.
 TEST(Splits, MemoryLimitsCountPartsOnly) {
@@ -163,7 +165,10 @@ TEST(Splits, ReplicasAreMeasuredOnce) {
   EXPECT_EQ(count(json, "missing"), 0) << json;
   const auto table = measure::measured_table(p, all);
   EXPECT_EQ(count(table, "conv1+relu1"), 1) << table;
+  // The reference fuses fewer layers.
+#ifdef DICE_WITH_OPENMP
   EXPECT_EQ(count(table, " 12.000"), 2) << table;  // three of the convolutions' groups, three behind them
+#endif
 }
 
 /// Drawings show what is computed, not how it is cut out and put together, and a line for each two nodes.
