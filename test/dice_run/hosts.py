@@ -33,6 +33,9 @@ is) host=$bytes; enter "$@" ;;
 interrupts) # dice-run, at its N-th connection
   [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || kill -INT $PPID
   enter "$@" ;;
+stops) # dice-run, at its N-th connection
+  [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || { kill -STOP $PPID; touch "$F/stopped"; }
+  enter "$@" ;;
 unknown) say "ssh: Could not resolve hostname $host: Name or service not known" ;;
 fills) # the disk, after dice-run has looked
   case $* in rsync*) ;; *) enter "$@" ;; esac
@@ -46,7 +49,7 @@ esac
 '''
 
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
-# Options: --fail and --quick end it, --die ends it after a second, --deaf does not end in order.
+# Options: --fail and --quick end it, --die ends it after a second, --once the first time, --deaf does not end in order, --chatty prints 5 MB.
 RUN = r'''#!/bin/sh
 F=FOLDER
 [ -n "$AGAIN" ] || AGAIN=1 exec "$0" "$@" $MPIRUN_OPTIONS # with the name of the job, as mpirun
@@ -57,6 +60,8 @@ case $* in
 *--fail*) printf '[1,1]<stderr>:numbers: error: rank 1 (host b): there are no weights \377\n'; exit 1 ;;
 *--quick*) exit 0 ;;
 *--die5*) echo "PRTE has lost communication with a remote daemon."; echo "  Remote daemon: [prterun-a-9@0,1] on node b"; exit 0 ;;
+*--chatty*) yes "a line of many" | head -c 5000000; echo; echo "the last line" ;;
+*--once*) [ -f "$F/once" ] && exit 0; touch "$F/once"; echo "PRTE has lost communication with a remote daemon."; exit 0 ;;
 *--die*) sleep 1; echo "  Remote daemon: [[1,0],2] on node b"; exit 1 ;;
 esac
 stop() {
@@ -64,8 +69,13 @@ stop() {
   rm -f "$F/wanted"; kill $!; exit 3
 }
 trap 'stop "$@"' USR1
-echo "'$PWD/numbers' 1000" >"$F/wanted"
+echo "'$PWD/numbers' 1000" >"$F/starts"
+cat /proc/sys/kernel/hostname >>"$F/starts"
+mv "$F/starts" "$F/wanted"
 ./numbers 1000 &
+case $* in *--slow*)
+  while sleep 0.2; do [ ! -f "$F/speak" ] || { rm "$F/speak"; yes "a line" | head -c 300000; }; done ;;
+esac
 while :; do wait; done
 '''
 
@@ -107,14 +117,17 @@ class Hosts:
         holder.stdout.close()
 
     def agent(self):
-        """Starts and ends the job's ranks on all hosts but the first."""
-        wanted, running = self.folder / 'wanted', False
+        """Starts and ends the job's ranks on all hosts but the one that starts it."""
+        wanted, running, others = self.folder / 'wanted', False, []
         while not self.ending.wait(0.1):
             if wanted.exists() != running:
                 running = not running
-                for name in self.names[1:]:
+                if running:
+                    command, starter = wanted.read_text().splitlines()
+                    others = [name for name in self.names if name != starter]
+                for name in others:
                     pid = shlex.quote(str(self.folder / f'{name}.rank'))
-                    self.on(name, f'{wanted.read_text().strip()} >/dev/null 2>&1 & echo $! >{pid}' if running else f'kill $(cat {pid})')
+                    self.on(name, f'{command} >/dev/null 2>&1 & echo $! >{pid}' if running else f'kill $(cat {pid})')
 
     def down(self):
         self.ending.set()
@@ -130,16 +143,18 @@ class Hosts:
         """What a shell's command prints on a host."""
         return subprocess.run([self.ssh, name, command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
 
-    def packages(self, build, weights=b'weights', processor=platform.machine()):
-        """Makes packages like NAME-packages, with a rank for each host; returns their folder."""
+    def packages(self, build, weights=b'weights', processor=platform.machine(), names=None):
+        """Makes packages like NAME-packages, with a rank for each host (of `names`); returns their folder."""
+        names = names or self.names
         top = self.folder / build / 'numbers-packages'
         shutil.rmtree(top, ignore_errors=True)
-        for rank, host in enumerate(self.names):
+        for rank, host in enumerate(names):
             package = top / host / 'numbers'
             package.mkdir(parents=True)
             shutil.copy(shutil.which('sleep'), package / 'numbers')
             (package / 'numbers.packed').write_bytes(weights)
-            (package / 'app').write_text('-np 1 ./numbers\n' * len(self.names))
+            (package / 'app').write_text('-np 1 ./numbers\n' * len(names))
+            (package / 'hosts').write_text(''.join(f'{name} slots=1\n' for name in names))
             (package / "it's; a file").write_text('of the user')
             (package / 'run').write_text(RUN.replace('FOLDER', shlex.quote(str(self.folder))))
             (package / 'run').chmod(0o755)

@@ -2,12 +2,12 @@
 #include "diagnostics.hpp"
 #include "host_locks.hpp"
 #include "scripts.hpp"
-#include "site.hpp"
 
 #include "dice/text/print.hpp"
 #include "dice/text/table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <unistd.h>
@@ -15,6 +15,7 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 
 namespace dice_run {
 
@@ -24,7 +25,7 @@ constexpr const char* nothing_done = "nothing was switched on any host";
 
 struct prepared {
   std::string folder, current;
-  words missing;
+  words missing, staged;  ///< files to be copied, and those that the host has already, but not in the version's folder
   std::int64_t bytes = 0, free = 0;
   bool running = false;
 };
@@ -40,6 +41,7 @@ prepared read(const package& p, const outcome& result) {
     if (line.starts_with("folder ")) out.folder = value;
     if (line.starts_with("current ")) out.current = value;
     if (line.starts_with("free ")) out.free = std::atoll(value.c_str());
+    if (line.starts_with("staged ")) out.staged.push_back(value);
     if (line.starts_with("missing ") && std::ranges::count(p.files, value, &package_file::name) > 0)
       out.missing.push_back(value), out.bytes += file_of(p, value).bytes;
     if (line == "running") out.running = true;
@@ -62,7 +64,7 @@ std::vector<std::string> failures(const words& hosts, const std::vector<outcome>
 }
 
 std::vector<prepared> prepare(const site& s) {
-  const auto results = s.run_all(scripts::prepare, [&](std::size_t i) {
+  const auto results = s.run_all(s.plan.hosts, scripts::prepare, [&](std::size_t i) {
     words out{s.plan.version, s.plan.packages[i].processor};
     for (const auto& f : s.plan.packages[i].files) {
       const auto path = s.plan.packages[i].folder / f.name;
@@ -75,15 +77,15 @@ std::vector<prepared> prepare(const site& s) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     out.push_back(read(s.plan.packages[i], results[i]));
     constexpr std::int64_t spare = 1 << 20;  // for what the file system itself needs
-    if (results[i].ok() && !s.hosts.dry_run() && !out[i].missing.empty() && out[i].free < out[i].bytes + spare)
+    if (results[i].ok() && !s.hosts->dry_run() && !out[i].missing.empty() && out[i].free < out[i].bytes + spare)
       wrong.push_back(fmt::format("{}: the disk of {} is full: {} are free, {} are needed; remove something",
                                   s.plan.hosts[i], s.folder, dice::text::bytes_text(out[i].free),
                                   dice::text::bytes_text(out[i].bytes + spare)));
   }
   stop_if(std::move(wrong), nothing_done);
-  if (s.hosts.dry_run())  // what is missing is not known
+  if (s.hosts->dry_run())  // what is missing is not known
     for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i].folder = fmt::format("{}/.dice-run/{}/{}.part", s.folder, s.plan.name, s.plan.version);
+      out[i].folder = fmt::format("{}/.dice-run/{}/{}.part", s.folder, s.plan.name, s.token);
       for (const auto& f : s.plan.packages[i].files) out[i].missing.push_back(f.name);
     }
   return out;
@@ -91,28 +93,29 @@ std::vector<prepared> prepare(const site& s) {
 
 void copy(const site& s, const std::vector<prepared>& states) {
   std::vector<outcome> results(states.size());
-  for_all(states.size(), [&](std::size_t i) {
-    const auto& [folder, current, missing, bytes, free, running] = states[i];
+  s.hosts->at_once(states.size(), [&](std::size_t i) {
+    const auto& [folder, current, missing, staged, bytes, free, running] = states[i];
     if (missing.empty()) return;
     const auto& host = s.plan.hosts[i];
     // The current version's file is probably like the new one: rsync sends the differences.
     const auto basis = current.empty() || current == s.plan.version ? "" : "../" + current;
-    results[i] = s.hosts.send(missing, s.plan.packages[i].folder, host, folder, basis);
+    results[i] = s.hosts->send(missing, s.plan.packages[i].folder, host, folder, basis);
     if (results[i].err.find("No space left on device") == std::string::npos) return;
-    s.run(host, "rm -rf \"$base\"/*.part");
+    s.run(host, "rm -rf \"$base/$token.part\"");
     results[i].err = fmt::format("the disk of {} is full; remove something", s.folder);
   });
   stop_if(failures(s.plan.hosts, results),
           std::string(nothing_done) + "; the next deploy goes on with what has been copied");
-  const auto completed = s.run_all(scripts::complete, [&](std::size_t i) {
+  const auto completed = s.run_all(s.plan.hosts, scripts::complete, [&](std::size_t i) {
     words out{s.plan.version};
     for (const auto& name : states[i].missing) out.insert(out.end(), {name, file_of(s.plan.packages[i], name).sha256});
+    for (const auto& name : states[i].staged) out.insert(out.end(), {name, "-"});
     return out;
   });
   stop_if(failures(s.plan.hosts, completed), nothing_done);
 }
 
-/// Hosts' current and previous versions.
+/// A host's current and previous versions.
 struct versions {
   std::string current, previous;
 };
@@ -133,35 +136,83 @@ class uninterrupted {
   std::array<void (*)(int), signals.size()> before_{};
 };
 
-/// All hosts get the versions `to`, or, if one of them fails, all get those of `before` back.
-void switch_all(const site& s, const std::vector<versions>& before, const std::vector<versions>& to) {
+/// The states of the hosts that are locked.
+std::vector<host_state> reached(const host_locks& locks) {
+  std::vector<host_state> out;
+  for (const auto& h : locks.states)
+    if (h.failure.empty()) out.push_back(h);
+  return out;
+}
+
+/// Tells all locked hosts which hosts may have something of the deployment.
+std::vector<std::string> remember(const site& s, const host_locks& locks, const words& members) {
+  return failures(locks.locked(), s.run_all(locks.locked(), scripts::remember, members));
+}
+
+/// All locked hosts get the versions `to`, or, if one of them fails, all get those of before back.
+void switch_all(const site& s, const host_locks& locks, const std::vector<versions>& to) {
+  locks.require();
+  const auto all = reached(locks);
   const uninterrupted until_all_have_one_version;
-  const auto point_to = [&](const std::vector<versions>& all) {
-    return failures(s.plan.hosts, s.run_all(scripts::point, [&](std::size_t i) {
-      return words{all[i].current, all[i].previous};
-    }));
+  const auto change = [&](const words& hosts, bool back) {
+    return s.run_all(hosts, scripts::switch_to, [&](std::size_t i) {
+      const auto at = static_cast<std::size_t>(std::ranges::find(all, hosts[i], &host_state::host) - all.begin());
+      words found{all[at].current, all[at].previous}, next{to[at].current, to[at].previous};
+      if (back) std::swap(found, next);
+      found.insert(found.end(), next.begin(), next.end());
+      return found;
+    });
   };
-  auto wrong = point_to(to);
+  const auto hosts = locks.locked();
+  const auto results = change(hosts, false);
+  auto wrong = failures(hosts, results);
   if (wrong.empty()) return;
-  // Also on hosts that failed: a connection can end when the host has switched.
-  const bool back = point_to(before).empty();
+  words changed;  // also hosts that are not reached: a connection can end when the host has switched
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    if (!results[i].failure.empty() || !results[i].out.empty()) changed.push_back(hosts[i]);
+  const bool back = failures(changed, change(changed, true)).empty();
   stop_if(std::move(wrong),
           back ? nothing_done
                : "hosts may have different versions now (dice-run status shows them); when all hosts answer again, "
                  "deploy again");
 }
 
-int deploy(const common_options& common) {
+/// Removes what no host needs any more. Returns the hosts that still may have something.
+words clean_up(const site& s, const host_locks& locks, words members) {
+  words of_jobs;
+  for (const auto& h : locks.states)
+    if (h.supervised && !h.of_job("version").empty()) of_jobs.push_back(h.of_job("version"));
+  const auto hosts = locks.locked();
+  const auto results = s.run_all(hosts, scripts::clean, of_jobs);
+  for (const auto& text : failures(hosts, results)) report("warning", "old versions are left: " + text);
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    if (results[i].ok() && results[i].out.empty()) std::erase(members, hosts[i]);
+  return members;
+}
+
+void warn_of_job(const std::vector<host_state>& all) {
+  if (std::ranges::any_of(all, [](const auto& h) { return h.supervised || !h.processes.empty(); }))
+    report("warning", "a job is running, with the version that it was started with; dice-run stop and start change it");
+}
+
+void warn_of_unreached(const std::vector<host_state>& all) {
+  for (const auto& h : all)
+    if (!h.planned && !h.failure.empty())
+      report("warning",
+             fmt::format("{}; an earlier deployment had this host, and what it has is asked again when it answers; "
+                         "if it is gone for good: dice-run deploy --forget {}",
+                         h.failure, h.host));
+}
+
+int deploy(const common_options& common, const words& forgotten) {
   const site s(common);
-  const host_locks locks(s);
+  for (const auto& host : forgotten)
+    if (std::ranges::count(s.plan.hosts, host) > 0)
+      throw usage_error(fmt::format("--forget: {} is a host of these packages; take it out of the plan first", quote(host)));
+  const host_locks locks(s, forgotten);
   const auto states = prepare(s);
   std::int64_t bytes = 0;
-  bool new_somewhere = false, running = false;
-  for (const auto& state : states) {
-    bytes += state.bytes;
-    new_somewhere = new_somewhere || state.current != s.plan.version;
-    running = running || state.running;
-  }
+  for (const auto& state : states) bytes += state.bytes;
   copy(s, states);
   for (std::size_t i = 0; i < states.size(); ++i) {
     const auto& p = s.plan.packages[i];
@@ -170,56 +221,79 @@ int deploy(const common_options& common) {
       fmt::print("{}: {} of {} files copied, {}\n", p.host, states[i].missing.size(), p.files.size(),
                  dice::text::bytes_text(states[i].bytes));
   }
-  if (!new_somewhere && !s.hosts.dry_run()) {
-    fmt::print("{} is on all hosts already, in {}; {} copied\n", s.title(), s.folder, dice::text::bytes_text(bytes));
+  if (s.hosts->dry_run()) {
+    switch_all(s, locks, std::vector<versions>(locks.states.size(), {s.plan.version, ""}));
     return 0;
   }
-  std::vector<versions> before, to;
-  for (const auto& h : s.survey()) {
-    if (!h.failure.empty()) throw run_error({h.failure, nothing_done});
-    before.push_back({h.current, h.previous});
-    to.push_back({s.plan.version, h.current == s.plan.version ? h.previous : h.current});
+  const auto all = reached(locks);
+  words members;
+  for (const auto& h : locks.states) members.push_back(h.host);
+  std::vector<versions> to;
+  bool changes = false, knows_all = true;
+  for (const auto& h : all) {
+    const std::string version = h.planned ? s.plan.version : "";
+    to.push_back({version, h.current == s.plan.version && h.planned ? h.previous : h.current});
+    changes = changes || h.current != version;
+    knows_all = knows_all && h.members == members;
   }
-  switch_all(s, before, to);
-  for (const auto& text : failures(s.plan.hosts, s.run_all(scripts::clean)))
-    report("warning", "old versions are left: " + text);
-  fmt::print("{} is now on all hosts, in {}; {} copied\n", s.title(), s.folder, dice::text::bytes_text(bytes));
-  if (running)
-    report("warning", "a job is running, with the version that it was started with; dice-run stop and start change it");
+  if (changes || !knows_all) stop_if(remember(s, locks, members), nothing_done);
+  if (changes) switch_all(s, locks, to);
+  if (changes || members.size() > s.plan.hosts.size()) {
+    auto left = clean_up(s, locks, members);
+    for (const auto& host : s.plan.hosts)
+      if (std::ranges::count(left, host) == 0) left.push_back(host);
+    if (left.size() < members.size())
+      for (const auto& text : remember(s, locks, left)) report("warning", "hosts that it has left are asked again: " + text);
+  }
+  fmt::print("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already", s.folder,
+             dice::text::bytes_text(bytes));
+  warn_of_unreached(locks.states);
+  if (changes) warn_of_job(all);
   return 0;
 }
 
 int rollback(const common_options& common) {
   const site s(common);
   const host_locks locks(s);
-  const auto states = s.survey();
+  if (s.hosts->dry_run()) return 0;
+  const auto all = reached(locks);
   std::vector<std::string> wrong;
-  for (const auto& h : states)
+  const auto with_previous = std::ranges::find_if(all, [](const auto& h) { return h.planned && !h.previous.empty(); });
+  const auto version = with_previous == all.end() ? "" : with_previous->previous;
+  const auto needed =
+      with_previous == all.end() || with_previous->of_previous.empty() ? s.plan.hosts : with_previous->of_previous;
+  for (const auto& host : needed) {
+    const auto& h = *std::ranges::find(locks.states, host, &host_state::host);
     if (!h.failure.empty()) wrong.push_back(h.failure);
-  stop_if(std::move(wrong), nothing_done);
-  if (s.hosts.dry_run()) return 0;
-  for (const auto& h : states)
-    if (h.previous.empty()) wrong.push_back(fmt::format("{}: there is no previous version", h.host));
-    else if (h.previous != states[0].previous)
+    else if (h.previous.empty()) wrong.push_back(fmt::format("{}: there is no previous version", host));
+    else if (h.previous != version)
       wrong.push_back(fmt::format("{} has the previous version {}, {} has {}; deploy the version that you need",
-                                  states[0].host, states[0].previous, h.host, h.previous));
+                                  with_previous->host, version, host, h.previous));
+  }
   stop_if(std::move(wrong), nothing_done);
-  std::vector<versions> before, to;
-  for (const auto& h : states) before.push_back({h.current, h.previous}), to.push_back({h.previous, h.current});
-  switch_all(s, before, to);
-  dice::text::print(fmt::format("{} {} is now on all hosts, and {} is the previous version\n", s.plan.name, to[0].current,
-                                to[0].previous));
-  if (std::ranges::any_of(states, [](const auto& h) { return !h.processes.empty(); }))
-    report("warning", "a job is running, with the version that it was started with; dice-run stop and start change it");
+  std::vector<versions> to;
+  for (const auto& h : all) to.push_back({std::ranges::count(needed, h.host) > 0 ? version : "", h.current});
+  switch_all(s, locks, to);
+  const auto back = std::ranges::find(all, version, &host_state::previous);
+  dice::text::print(fmt::format(
+      "{} {} is now on {}, and {} is the previous version\n", s.plan.name, version,
+      needed.size() == s.plan.hosts.size() ? "all hosts" : fmt::format("{}", fmt::join(needed, ", ")), back->current));
+  warn_of_unreached(locks.states);
+  warn_of_job(all);
   return 0;
 }
 
 }  // namespace
 
 void add_deploy(CLI::App& app, const common_options& common, int& exit_code) {
-  app.add_subcommand("deploy", "Copy the packages to all hosts and switch to them, on all hosts or on none")->callback([&] {
-    exit_code = deploy(common);
-  });
+  const auto forgotten = std::make_shared<words>();
+  auto* command = app.add_subcommand("deploy", "Copy the packages to all hosts and switch to them, on all hosts or on none");
+  command
+      ->add_option("--forget", *forgotten,
+                   "Hosts of earlier deployments that are gone for good: they are not asked any more")
+      ->type_name("HOST")
+      ->delimiter(',');
+  command->callback([&exit_code, &common, forgotten] { exit_code = deploy(common, *forgotten); });
   app.add_subcommand("rollback", "Switch all hosts back to the version before; twice: forward again")->callback([&] {
     exit_code = rollback(common);
   });

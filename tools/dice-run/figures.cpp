@@ -1,7 +1,9 @@
 // bench and measure: runs of the deployed job that end by themselves, and the files that they write.
 #include "diagnostics.hpp"
+#include "host_locks.hpp"
 #include "job.hpp"
 #include "job_log.hpp"
+#include "scripts.hpp"
 
 #include "dice/files/writer.hpp"
 #include "dice/text/print.hpp"
@@ -23,25 +25,19 @@ std::string run_and_fetch(const site& s, const words& options,
                           const std::vector<std::pair<std::string, std::string>>& fetched) {
   const auto& host = s.plan.host_of_rank[0];
   for (const auto& [there, here] : fetched)
-    if (!s.hosts.dry_run()) dice::files::require_writable(here);  // better now than after the run
-  const auto version = require_ready(s.survey(), s);
-  constexpr const char* script = R"sh(require_ours
-lock_job
-rm -rf "$base/bench" && mkdir -p "$base/bench" && echo $$ >"$base/bench/pid" || exit 1
-MPIRUN_OPTIONS="$1 --mca dice_run_job $job" run=$base/$2/run
-export MPIRUN_OPTIONS
-shift 2
-exec "$run" "$@" 9>&-)sh";
+    if (!s.hosts->dry_run()) dice::files::require_writable(here);  // better now than after the run
+  const host_locks locks(s);                                       // until the end: nothing else begins meanwhile
+  const auto version = require_ready(locks.states, s);
   const char* mpirun = std::getenv("MPIRUN_OPTIONS");
   words arguments{mpirun != nullptr ? mpirun : "", version};
   arguments.insert(arguments.end(), options.begin(), options.end());
   const interruption ends_the_job;
   std::string page;
-  const auto result =
-      s.hosts.stream(host, site::with_prelude(script), s.with_place(std::move(arguments)), [&](std::string_view text) {
-        page += text;
-        return !interruption::happened();
-      });
+  const auto result = s.hosts->stream(host, site::with_prelude(scripts::bench), s.with_place(std::move(arguments)),
+                                      [&](std::string_view text) {
+                                        page += text;
+                                        return !interruption::happened();
+                                      });
   if (interruption::happened()) {
     stop_job(s);
     throw run_error("interrupted; nothing was fetched");
@@ -54,7 +50,7 @@ exec "$run" "$@" 9>&-)sh";
         fmt::format("the job has failed: {}", said.empty() ? fmt::format("exit status {}", result.status) : said));
   }
   for (const auto& [there, here] : fetched) {
-    const auto copied = s.hosts.fetch(host, there, here);
+    const auto copied = s.hosts->fetch(host, there, here);
     if (!copied.ok()) throw run_error(failure_of(host, copied));
   }
   return page;
@@ -68,7 +64,7 @@ std::string there(const site& s, const std::string& name) {
 int bench(const common_options& common, int frames, const std::string& folder) {
   const site s(common);
   const std::filesystem::path here = folder.empty() ? s.plan.name + "-bench" : folder;
-  if (std::error_code shown_when_files_are_written; !s.hosts.dry_run())
+  if (std::error_code shown_when_files_are_written; !s.hosts->dry_run())
     std::filesystem::create_directories(here, shown_when_files_are_written);
   std::vector<std::pair<std::string, std::string>> files;
   for (const char* name : {"figures.json", "trace.json"}) files.emplace_back(there(s, name), here / name);
@@ -76,7 +72,7 @@ int bench(const common_options& common, int frames, const std::string& folder) {
                                   {"--random", "1", "--frames", std::to_string(frames), "--warmup", "5", "--explain",
                                    "--json", files[0].first, "--trace", files[1].first},
                                   files);
-  if (s.hosts.dry_run()) return 0;
+  if (s.hosts->dry_run()) return 0;
   dice::files::writer text((here / "explanation.txt").string());
   text.write(page);
   text.finish();
@@ -91,7 +87,7 @@ int measure(const common_options& common, const std::string& profile) {
   const auto here = profile.empty() ? s.plan.name + ".profile.json" : profile;
   const auto file = there(s, "profile.json");
   const auto page = run_and_fetch(s, {"--measure", file}, {{file, here}});
-  if (s.hosts.dry_run()) return 0;
+  if (s.hosts->dry_run()) return 0;
   dice::text::print(page);
   fmt::print("{}: the profile; onnx2hpp MODEL --profile {} makes a header of it\n", here, sh_quote(here));
   return 0;

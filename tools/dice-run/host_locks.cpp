@@ -2,51 +2,61 @@
 
 #include "diagnostics.hpp"
 #include "scripts.hpp"
-#include "site.hpp"
 
 #include <fmt/format.h>
 
 #include <unistd.h>
-#include <chrono>
-#include <condition_variable>
-#include <exception>
+#include <algorithm>
 
 namespace dice_run {
 
-void host_locks::lock(const site& s, std::size_t host) {
+void host_locks::lock(const site& s, const words& hosts) {
   char name[256] = "";
   ::gethostname(name, sizeof name - 1);
   const auto me = fmt::format("process {} on {}", ::getpid(), name);
-  auto holder = s.hosts.start(s.plan.hosts[host], site::with_prelude(scripts::lock), s.with_place({me}));
-  if (const auto why = s.hosts.obstacle(s.plan.hosts[host], holder, "locked"); !why.empty())
-    throw run_error(fmt::format("{}: {}", s.plan.hosts[host], why));
-  const std::lock_guard one(guard_);
-  holders_.push_back(std::move(holder));
-}
-
-host_locks::host_locks(const site& s) {
-  lock(s, 0);  // of two that begin at once, the one that gets the first host goes on
   std::vector<std::string> failed;
-  for_all(s.plan.hosts.size() - 1, [&](std::size_t i) {
+  s.hosts->at_once(hosts.size(), [&](std::size_t i) {
     try {
-      lock(s, i + 1);
+      auto one = s.hosts->hold(hosts[i], site::with_prelude(scripts::lock), s.with_place({me}), "locked");
+      const std::lock_guard one_at_a_time(guard_);
+      held_[hosts[i]] = std::move(one);
     } catch (const run_error& e) {
-      const std::lock_guard one(guard_);
+      const std::lock_guard one_at_a_time(guard_);
       failed.emplace_back(e.what());
     }
   });
-  if (!failed.empty()) {
-    failed.emplace_back("nothing was changed on any host");
-    throw run_error(std::move(failed));
+  if (failed.empty()) return;
+  failed.emplace_back("nothing was changed on any host");
+  throw run_error(std::move(failed));
+}
+
+host_locks::host_locks(const site& s, const words& left_out) {
+  lock(s, {s.plan.hosts[0]});  // of two that begin at once, the one that gets the first host goes on
+  lock(s, {s.plan.hosts.begin() + 1, s.plan.hosts.end()});
+  for (;;) {
+    states = s.survey(left_out);
+    words more;
+    for (const auto& h : states)
+      if (h.failure.empty() && !held_.contains(h.host)) more.push_back(h.host);
+    if (more.empty()) return;
+    lock(s, more);
   }
-  heart_ = std::jthread([this](const std::stop_token& stop) {
-    std::condition_variable_any never;
-    while (!stop.stop_requested()) {
-      std::unique_lock one(guard_);
-      for (auto& holder : holders_) holder.write(".");
-      never.wait_for(one, stop, std::chrono::seconds(5), [] { return false; });
-    }
-  });
+}
+
+words host_locks::locked() const {
+  words out;
+  for (const auto& h : states)
+    if (held_.contains(h.host)) out.push_back(h.host);
+  return out;
+}
+
+void host_locks::require() const {
+  std::vector<std::string> lost;
+  for (const auto& [host, script] : held_)
+    if (script->is_lost()) lost.push_back(fmt::format("{}: the connection that keeps its lock was lost; try again", host));
+  if (lost.empty()) return;
+  lost.emplace_back("nothing was switched on any host");
+  throw run_error(std::move(lost));
 }
 
 }  // namespace dice_run

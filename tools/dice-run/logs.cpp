@@ -2,9 +2,11 @@
 #include "diagnostics.hpp"
 #include "job.hpp"
 #include "job_log.hpp"
+#include "scripts.hpp"
 
 #include "dice/text/print.hpp"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
@@ -14,24 +16,20 @@
 namespace dice_run {
 
 void print_log(const site& s, const std::string& host, int lines, bool follow) {
-  // tail ends with the supervisor. A log that nobody follows any more ends with it, too: nothing stays on the host for ever.
-  constexpr const char* script = R"sh(cd "$base/job" 2>/dev/null || fail "there is no log; dice-run start makes one"
-[ "$2" = follow ] || exec tail -n "$1" log
-exec tail -n "$1" --pid="$(cat pid)" -f log)sh";
   constexpr std::size_t longest = 16 << 20;  // a longer line is printed in pieces
   std::string pending;
   const auto line = [&](const std::string& text) { return named(parse_log_line(text), s.plan.host_of_rank, host) + "\n"; };
   const auto result =
-      s.hosts.stream(host, site::with_prelude(script), s.with_place({std::to_string(lines), follow ? "follow" : ""}),
-                     [&](std::string_view text) {
-                       pending += text;
-                       std::string page;
-                       for (std::size_t end = 0; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1))
-                         page += line(pending.substr(0, end));
-                       if (pending.size() > longest) page += line(std::exchange(pending, {}));
-                       if (!page.empty()) dice::text::print(page);
-                       return !interruption::happened();
-                     });
+      s.hosts->stream(host, site::with_prelude(scripts::logs), s.with_place({std::to_string(lines), follow ? "follow" : ""}),
+                      [&](std::string_view text) {
+                        pending += text;
+                        std::string page;
+                        for (std::size_t end = 0; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1))
+                          page += line(pending.substr(0, end));
+                        if (pending.size() > longest) page += line(std::exchange(pending, {}));
+                        if (!page.empty()) dice::text::print(page);
+                        return !interruption::happened();
+                      });
   if (!pending.empty()) dice::text::print(line(pending));  // its end is missing in the log
   if (!interruption::happened() && !result.ok()) throw run_error(failure_of(host, result));
 }
@@ -41,14 +39,19 @@ namespace {
 int logs(const common_options& common, int lines, bool follow) {
   const site s(common);
   const auto all = s.survey();
-  if (s.hosts.dry_run()) return 0;
+  if (s.hosts->dry_run()) return 0;
   for (const auto& h : all)
     if (!h.failure.empty()) report("warning", h.failure);
-  const auto* const job = site::job_of(all);
-  if (job == nullptr) throw run_error("no host has a log of this deployment; dice-run start makes one");
+  const auto job = site::job_of(all);
+  if (job.number == 0 && job.on == nullptr)
+    throw run_error("no host has a log of this deployment; dice-run start makes one");
+  if (job.on == nullptr && !job.began)
+    throw run_error(
+        fmt::format("{}: dice-run start has not begun the last job, or was interrupted; it has no log", job.starter));
+  if (job.on == nullptr) throw run_error(fmt::format("{}, which has started the last job, is not reached", job.starter));
   std::optional<interruption> is_no_error;
   if (follow) is_no_error.emplace();
-  print_log(s, job->host, lines, follow);
+  print_log(s, job.on->host, lines, follow);
   return 0;
 }
 

@@ -9,7 +9,10 @@
 
 #include <unistd.h>
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <climits>
+#include <condition_variable>
 #include <exception>
 #include <filesystem>
 #include <mutex>
@@ -144,9 +147,11 @@ std::vector<outcome> remote::run_all(const words& hosts, const std::string& scri
 std::vector<outcome> remote::run_all(const words& hosts, const std::string& script,
                                      const std::function<words(std::size_t)>& arguments) const {
   std::vector<outcome> out(hosts.size());
-  for_all(hosts.size(), [&](std::size_t i) { out[i] = run(hosts[i], script, arguments(i)); });
+  at_once(hosts.size(), [&](std::size_t i) { out[i] = run(hosts[i], script, arguments(i)); });
   return out;
 }
+
+void remote::at_once(std::size_t count, const std::function<void(std::size_t)>& work) const { for_all(count, work); }
 
 process remote::start(const std::string& host, const std::string& script, const words& arguments) const {
   const auto command = this->command(host);
@@ -155,6 +160,41 @@ process remote::start(const std::string& host, const std::string& script, const 
   process out(settings_.dry_run ? words{"true"} : command);
   out.write(text);
   return out;
+}
+
+namespace {
+
+class beating_script final : public held_script {
+ public:
+  explicit beating_script(process script) : script_(std::move(script)) {}
+  bool is_lost() const override { return lost_; }
+
+ private:
+  process script_;
+  std::atomic<bool> lost_ = false;
+  std::jthread heart_{[this](const std::stop_token& stop) {  // the last member: ends first
+    std::mutex guard;
+    std::condition_variable_any never;
+    std::unique_lock lock(guard);
+    while (!stop.stop_requested()) {
+      if (script_.ended() || !script_.write(".")) lost_ = true;
+      never.wait_for(lock, stop, std::chrono::seconds(5), [] { return false; });
+    }
+  }};
+};
+
+struct nothing_held final : held_script {
+  bool is_lost() const override { return false; }
+};
+
+}  // namespace
+
+std::unique_ptr<held_script> remote::hold(const std::string& host, const std::string& script, const words& arguments,
+                                          std::string_view expected) const {
+  auto holder = start(host, script, arguments);
+  if (const auto why = obstacle(host, holder, expected); !why.empty()) throw run_error(fmt::format("{}: {}", host, why));
+  if (dry_run()) return std::make_unique<nothing_held>();
+  return std::make_unique<beating_script>(std::move(holder));
 }
 
 std::string remote::obstacle(const std::string& host, process& script, std::string_view expected) const {

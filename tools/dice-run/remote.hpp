@@ -4,6 +4,7 @@
 #include "process.hpp"
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,13 @@ std::string sh_quote(std::string_view word);
 /// open.
 words split_words(std::string_view text);
 
+/// A script that keeps something on a host while this machine gives signs of life, one every five seconds.
+class held_script {
+ public:
+  virtual ~held_script() = default;  ///< ends it
+  virtual bool is_lost() const = 0;  ///< it has ended, or cannot be reached
+};
+
 /// Runs POSIX sh scripts on hosts, by ssh or, on this machine, by sh. Scripts see their arguments as $1, $2, …; their
 /// standard input is empty. A script that arrives in part, because the connection ends, does not run at all.
 class remote {
@@ -32,6 +40,8 @@ class remote {
 
   /// Throws usage_error if `settings::ssh` is empty or not readable.
   explicit remote(settings);
+  remote(const remote&) = delete;
+  virtual ~remote() = default;
 
   /// Throws usage_error if the name cannot be a host's: empty, with a leading '-', with control characters.
   static void require_name(std::string_view host);
@@ -49,7 +59,11 @@ class remote {
   std::vector<outcome> run_all(const words& hosts, const std::string& script,
                                const std::function<words(std::size_t)>& arguments) const;
   /// Hands on the script's standard output while it runs.
-  outcome stream(const std::string& host, const std::string& script, const words& arguments, const reader& on_output) const;
+  virtual outcome stream(const std::string& host, const std::string& script, const words& arguments,
+                         const reader& on_output) const;
+  /// Runs a script that prints `expected` first, and then reads until its standard input ends. Throws run_error if it fails.
+  virtual std::unique_ptr<held_script> hold(const std::string& host, const std::string& script, const words& arguments,
+                                            std::string_view expected) const;
   /// Runs a script that reads from its standard input, which process::write fills.
   process start(const std::string& host, const std::string& script, const words& arguments = {}) const;
   /// "" if `expected` is its first line, within 30 s; else it has ended, and this is why.
@@ -60,10 +74,12 @@ class remote {
   /// Copies files of the folder `from`, on this machine, into the existing folder `to` of a host, by rsync. What has arrived
   /// of a file stays if the connection ends, and a later call goes on from there. `basis`: a folder of the host whose files
   /// of the same names are probably alike, or "".
-  outcome send(const words& files, const std::string& from, const std::string& host, const std::string& to,
-               const std::string& basis = {}) const;
+  virtual outcome send(const words& files, const std::string& from, const std::string& host, const std::string& to,
+                       const std::string& basis = {}) const;
   /// Copies a file of a host to this machine, by rsync.
   outcome fetch(const std::string& host, const std::string& file, const std::string& to) const;
+  /// for_all, on behalf of hosts.
+  virtual void at_once(std::size_t count, const std::function<void(std::size_t)>& work) const;
 
  private:
   settings settings_;

@@ -9,7 +9,9 @@
 
 #include <pwd.h>
 #include <unistd.h>
+#include <algorithm>
 #include <charconv>
+#include <random>
 
 namespace dice_run {
 
@@ -18,6 +20,11 @@ namespace {
 std::string user_name() {
   const auto* entry = ::getpwuid(::getuid());
   return entry != nullptr ? entry->pw_name : std::to_string(::getuid());
+}
+
+std::string random_token() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
 }
 
 template <class Number> Number number(std::string_view text) {
@@ -32,6 +39,13 @@ std::pair<std::string, std::string> split(const std::string& line) {
   return at == std::string::npos ? std::pair{line, std::string()} : std::pair{line.substr(0, at), line.substr(at + 1)};
 }
 
+/// Names that packages can have: what a host prints is not trusted.
+bool is_host(std::string_view name) {
+  return !name.empty() && name[0] != '-' && name[0] != '.' &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+             std::string_view::npos;
+}
+
 host_state state_of(const std::string& host, const outcome& result) {
   host_state out;
   out.host = host;
@@ -42,6 +56,14 @@ host_state state_of(const std::string& host, const outcome& result) {
     if (key == "previous") out.previous = value;
     if (key == "clock") out.clock = number<long long>(value);
     if (key == "supervised") out.supervised = true;
+    if (key == "members" || key == "current_host" || key == "previous_host")
+      if (is_host(value))
+        (key == "members" ? out.members : key == "current_host" ? out.of_current : out.of_previous).push_back(value);
+    if (key == "last_job") {
+      const auto [which, starter] = split(value);
+      out.last_number = number<long>(which);
+      if (is_host(starter)) out.last_starter = starter;
+    }
     if (key == "job") out.job.insert(split(value));
     if (key == "process") {
       const auto [pid, rest] = split(value);
@@ -62,8 +84,14 @@ std::string host_state::of_job(const std::string& key) const {
   return at == job.end() ? "" : at->second;
 }
 
+long host_state::number() const { return dice_run::number<long>(of_job("number")); }
+
 site::site(const common_options& common)
-    : plan(read_packages(find_packages(common.packages))), folder(common.folder), hosts(common.ssh) {
+    : site(read_packages(find_packages(common.packages)), common.folder, std::make_unique<remote>(common.ssh),
+           random_token()) {}
+
+site::site(deployment all, std::string to, std::unique_ptr<remote> reached, std::string own)
+    : plan(std::move(all)), folder(std::move(to)), token(std::move(own)), hosts(std::move(reached)) {
   if (folder.empty()) folder = plan.folder;
   if (folder.empty()) folder = "/var/tmp/dice-" + user_name();
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
@@ -82,36 +110,58 @@ site::site(const common_options& common)
 std::string site::with_prelude(const std::string& script) { return scripts::prelude + script; }
 
 words site::with_place(words arguments) const {
-  arguments.insert(arguments.begin(), {folder, plan.name, job});
+  arguments.insert(arguments.begin(), {folder, plan.name, job, token});
   return arguments;
 }
 
 outcome site::run(const std::string& host, const std::string& script, const words& arguments) const {
-  return hosts.run(host, with_prelude(script), with_place(arguments));
+  return hosts->run(host, with_prelude(script), with_place(arguments));
 }
 
-std::vector<outcome> site::run_all(const std::string& script, const words& arguments) const {
-  return hosts.run_all(plan.hosts, with_prelude(script), with_place(arguments));
+std::vector<outcome> site::run_all(const words& names, const std::string& script, const words& arguments) const {
+  return hosts->run_all(names, with_prelude(script), with_place(arguments));
 }
 
-std::vector<outcome> site::run_all(const std::string& script, const std::function<words(std::size_t)>& arguments) const {
-  return hosts.run_all(plan.hosts, with_prelude(script), [&](std::size_t i) { return with_place(arguments(i)); });
+std::vector<outcome> site::run_all(const words& names, const std::string& script,
+                                   const std::function<words(std::size_t)>& arguments) const {
+  return hosts->run_all(names, with_prelude(script), [&](std::size_t i) { return with_place(arguments(i)); });
 }
 
-std::vector<host_state> site::survey() const {
-  const auto results = run_all(scripts::survey);
+std::vector<host_state> site::survey(const words& left_out) const {
   std::vector<host_state> out;
-  for (std::size_t i = 0; i < results.size(); ++i) out.push_back(state_of(plan.hosts[i], results[i]));
+  for (words names = plan.hosts; !names.empty();) {
+    const auto results = run_all(names, scripts::survey);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      out.push_back(state_of(names[i], results[i]));
+      out.back().planned = std::ranges::count(plan.hosts, names[i]) > 0;
+    }
+    names.clear();
+    for (const auto& h : out)
+      for (const auto* named : {&h.members, &h.of_current, &h.of_previous})
+        for (const auto& host : *named)
+          if (std::ranges::count(out, host, &host_state::host) == 0 && std::ranges::count(names, host) == 0 &&
+              std::ranges::count(left_out, host) == 0)
+            names.push_back(host);
+  }
   return out;
 }
 
-const host_state* site::job_of(const std::vector<host_state>& all) {
-  const host_state* last = nullptr;
+last_job site::job_of(const std::vector<host_state>& all) {
+  last_job out;
+  const auto take = [&](const host_state& h) { out = {h.number(), h.host, &h}; };
+  // A job that runs counts before all others: also one that a host goes on with which was not reached for a while.
   for (const auto& h : all)
-    if (!h.job.empty() &&
-        (last == nullptr || h.supervised || (!last->supervised && h.of_job("started") > last->of_job("started"))))
-      last = &h;
-  return last;
+    if (h.supervised && !h.job.empty() && (out.on == nullptr || h.number() > out.number)) take(h);
+  if (out.on != nullptr) return out;
+  for (const auto& h : all)
+    if (!h.job.empty() && (out.on == nullptr || h.number() > out.number)) take(h);
+  for (const auto& h : all)
+    if (h.last_number > out.number) {
+      if (out.on != nullptr && out.on->host == h.last_starter && out.number == 0) continue;  // its record is damaged
+      const auto starter = std::ranges::find(all, h.last_starter, &host_state::host);
+      out = {h.last_number, h.last_starter, nullptr, starter == all.end() || !starter->failure.empty()};
+    }
+  return out;
 }
 
 std::string site::title() const { return fmt::format("{} {}", plan.name, plan.version); }

@@ -1,9 +1,4 @@
-// A deployment's place on its hosts, and what is found there:
-//   FOLDER/NAME                        a link to the current version
-//   FOLDER/.dice-run/NAME/VERSION/     a version; VERSION.part: not yet complete
-//   FOLDER/.dice-run/NAME/previous     a link to the version before
-//   FOLDER/.dice-run/NAME/lock         a link that names who deploys now
-//   FOLDER/.dice-run/NAME/job/         of the starting host's last job: log, log.1 (of the job before), state, supervise
+// A deployment's place on its hosts, and what is found there. docs/dice-run-hosts.md lists the files.
 #pragma once
 
 #include "commands.hpp"
@@ -27,34 +22,55 @@ struct host_process {
 /// What one host says about the deployment.
 struct host_state {
   std::string host;
+  bool planned = true;            ///< the packages here have it; otherwise an earlier deployment had it
   std::string failure;            ///< not reached, or else not able to answer; then all else is empty
   std::string current, previous;  ///< versions, or ""
+  words of_previous;              ///< the hosts of the previous version, if its files say so
+  words of_current;
+  words members;  ///< all hosts that may have something of the deployment
   std::vector<host_process> processes;
   long long clock = 0;                               ///< seconds since 1970
-  std::map<std::string, std::string> job;            ///< the file job/state, if this host has started the last job
-  bool supervised = false;                           ///< the job's supervisor runs
+  long last_number = 0;                              ///< of the last job that it knows of
+  std::string last_starter;                          ///< its starting host
+  std::map<std::string, std::string> job;            ///< of the last job that this host has started itself
+  bool supervised = false;                           ///< a job's supervisor runs here, or bench or measure
   std::string of_job(const std::string& key) const;  ///< its value in `job`, or ""
+  long number() const;                               ///< of this job
+  bool is_empty() const { return current.empty() && previous.empty() && processes.empty() && !supervised; }
+};
+
+/// The last job, as far as it is known.
+struct last_job {
+  long number = 0;                 ///< 0: none was started
+  std::string starter;             ///< its starting host
+  const host_state* on = nullptr;  ///< what this host says about it; nullptr: it is not reached, or has never begun it
+  bool began = true;
 };
 
 class site {
  public:
   explicit site(const common_options& common);
+  /// With hosts of another kind, and a token of this dice-run that is unlike all others.
+  site(deployment plan, std::string folder, std::unique_ptr<remote> hosts, std::string token);
 
   deployment plan;
   std::string folder;  ///< the same on all hosts
-  std::string job;     ///< names the job in the command lines of its processes
-  remote hosts;
+  std::string job;     ///< names the job of this deployment: its processes have it in their environment
+  std::string token;   ///< of this dice-run: what locks the hosts, and what is fenced there
+  std::unique_ptr<remote> hosts;
 
   /// Scripts begin with `prelude`, and their arguments with those that it takes.
   outcome run(const std::string& host, const std::string& script, const words& arguments = {}) const;
-  std::vector<outcome> run_all(const std::string& script, const words& arguments = {}) const;
-  std::vector<outcome> run_all(const std::string& script, const std::function<words(std::size_t)>& arguments) const;
+  std::vector<outcome> run_all(const words& hosts, const std::string& script, const words& arguments = {}) const;
+  std::vector<outcome> run_all(const words& hosts, const std::string& script,
+                               const std::function<words(std::size_t)>& arguments) const;
   static std::string with_prelude(const std::string& script);
   words with_place(words arguments) const;
 
-  std::vector<host_state> survey() const;
-  /// The state of the host that has started the last job, or nullptr.
-  static const host_state* job_of(const std::vector<host_state>& all);
+  /// Asks the hosts of the plan, and those that they name, and so on, but for those that are `left_out`. The first are those
+  /// of the plan, in its order.
+  std::vector<host_state> survey(const words& left_out = {}) const;
+  static last_job job_of(const std::vector<host_state>& all);
   /// The packages' name and version, for messages.
   std::string title() const;
 };

@@ -22,6 +22,7 @@ namespace {
 /// The last job, in words and for JSON.
 struct job_report {
   std::string host, phase, version, reason;
+  long number = 0;
   long long since = 0, now = 0, ended = 0;
   int restarts = 0, allowed = 0, exit = -1;
 };
@@ -32,12 +33,17 @@ long long number(const std::map<std::string, std::string>& job, const char* key,
   return at == job.end() || at->second.empty() ? otherwise : std::clamp(std::atoll(at->second.c_str()), 0LL, year_9999);
 }
 
-job_report read_job(const site& s, const host_state& h) {
-  job_report out{h.host,  h.of_job("phase"),        h.of_job("version"), {}, number(h.job, "run", 0),
+job_report read_job(const site& s, const last_job& last) {
+  if (last.on == nullptr)
+    return {.host = last.starter, .phase = last.began ? "unknown" : "interrupted", .number = last.number};
+  const auto& h = *last.on;
+  job_report out{h.host,  h.of_job("phase"),        h.of_job("version"), {}, last.number, number(h.job, "run", 0),
                  h.clock, number(h.job, "ended", 0)};
   out.restarts = static_cast<int>(number(h.job, "restarts", 0)), out.allowed = static_cast<int>(number(h.job, "allowed", 0));
   out.exit = static_cast<int>(number(h.job, "exit", -1));
-  if (!h.supervised && (out.phase == "running" || out.phase == "waiting")) out.phase = "lost";
+  const bool has_ended = out.phase == "ended" || out.phase == "failed" || out.phase == "stopped";
+  if (!has_ended && !h.supervised) out.phase = "lost";
+  else if (!has_ended && out.phase != "starting" && out.phase != "running" && out.phase != "waiting") out.phase = "unsaved";
   if (out.phase == "failed" || out.restarts > 0) out.reason = reason_on(s, h.host);
   return out;
 }
@@ -52,8 +58,13 @@ std::string job_text(const job_report& j) {
   const auto time = [](long long t) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(t)));
   };
+  if (j.phase == "unknown") return fmt::format("job: the last one was started on {}, which is not reached\n", j.host);
+  if (j.phase == "interrupted")
+    return fmt::format("job: dice-run start has not begun it on {}, or was interrupted\n", j.host);
+  if (j.version.empty()) return fmt::format("job: started on {}, where its file job/about is damaged\n", j.host);
   std::string out = fmt::format("job: version {}, started on {}; ", j.version, j.host);
-  if (j.phase.empty()) out += fmt::format("its file job/state on {} is damaged", j.host);
+  if (j.phase == "unsaved") out += fmt::format("runs, but cannot save its state: is the disk of {} full?", j.host);
+  if (j.phase == "starting") out += "is being started";
   if (j.phase == "running") out += fmt::format("runs since {} ({})", time(j.since), duration_text(j.now - j.since));
   if (j.phase == "waiting") out += "waits before it starts again";
   if (j.phase == "ended") out += fmt::format("has ended at {} without an error", time(j.ended));
@@ -65,11 +76,17 @@ std::string job_text(const job_report& j) {
   return out + "\n";
 }
 
+/// Of a host, by its number in the survey.
+std::vector<int> ranks_of(const site& s, std::size_t host) {
+  return host < s.plan.packages.size() ? s.plan.packages[host].ranks : std::vector<int>();
+}
+
 nlohmann::ordered_json json_of(const site& s, const std::vector<host_state>& all, const std::optional<job_report>& job) {
   nlohmann::ordered_json hosts = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& h = all[i];
-    nlohmann::ordered_json one{{"host", h.host}, {"reachable", h.failure.empty()}, {"ranks", s.plan.packages[i].ranks}};
+    nlohmann::ordered_json one{
+        {"host", h.host}, {"planned", h.planned}, {"reachable", h.failure.empty()}, {"ranks", ranks_of(s, i)}};
     if (!h.failure.empty()) one["failure"] = h.failure;
     else {
       one["current"] = h.current, one["previous"] = h.previous;
@@ -86,9 +103,10 @@ nlohmann::ordered_json json_of(const site& s, const std::vector<host_state>& all
   nlohmann::ordered_json out{
       {"deployment", s.plan.name}, {"packages", s.plan.version}, {"folder", s.folder}, {"hosts", hosts}, {"job", nullptr}};
   if (job)
-    out["job"] = {{"host", job->host},       {"phase", job->phase}, {"version", job->version},
-                  {"since", job->since},     {"ended", job->ended}, {"restarts", job->restarts},
-                  {"allowed", job->allowed}, {"exit", job->exit},   {"last_failure", job->reason}};
+    out["job"] = {{"number", job->number},      {"host", job->host},       {"phase", job->phase},
+                  {"version", job->version},    {"since", job->since},     {"ended", job->ended},
+                  {"restarts", job->restarts},  {"allowed", job->allowed}, {"exit", job->exit},
+                  {"last_failure", job->reason}};
   return out;
 }
 
@@ -98,19 +116,21 @@ std::string text_of(const site& s, const std::vector<host_state>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& h = all[i];
     if (!h.failure.empty()) {
-      missing.push_back(h.failure);
+      missing.push_back(h.planned ? h.failure : h.failure + " (an earlier deployment had it)");
       continue;
     }
+    if (!h.planned && h.is_empty()) continue;
     double cpu = 0;
     long kilobytes = 0;
     std::vector<int> pids;
     for (const auto& p : h.processes)
       if (p.is_rank) cpu += p.cpu_seconds, kilobytes += p.kilobytes, pids.push_back(p.pid);
     const auto or_dash = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
-    lines.push_back({h.host, or_dash(h.current), or_dash(h.previous),
-                     fmt::format("{}", fmt::join(s.plan.packages[i].ranks, ",")),
-                     fmt::format("{} of {}", pids.size(), s.plan.packages[i].ranks.size()), fmt::format("{:.1f} s", cpu),
-                     dice::text::bytes_text(kilobytes * 1024), or_dash(fmt::format("{}", fmt::join(pids, ",")))});
+    const auto ranks = ranks_of(s, i);
+    lines.push_back({h.host, or_dash(h.current), or_dash(h.previous), or_dash(fmt::format("{}", fmt::join(ranks, ","))),
+                     h.planned ? fmt::format("{} of {}", pids.size(), ranks.size()) : fmt::format("{}", pids.size()),
+                     fmt::format("{:.1f} s", cpu), dice::text::bytes_text(kilobytes * 1024),
+                     or_dash(fmt::format("{}", fmt::join(pids, ",")))});
   }
   auto out = fmt::format("{} in {}; the packages here: {}\n", s.plan.name, s.folder, s.plan.version);
   if (lines.size() > 1) out += dice::text::table_text(std::move(lines), 4);
@@ -121,10 +141,10 @@ std::string text_of(const site& s, const std::vector<host_state>& all) {
 int status(const common_options& common, bool json) {
   const site s(common);
   const auto all = s.survey();
-  if (s.hosts.dry_run()) return 0;
-  const auto* const last = site::job_of(all);
+  if (s.hosts->dry_run()) return 0;
+  const auto last = site::job_of(all);
   std::optional<job_report> job;
-  if (last != nullptr) job = read_job(s, *last);
+  if (last.number > 0 || last.on != nullptr) job = read_job(s, last);
   if (json) dice::text::print(json_of(s, all, job).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   else dice::text::print(text_of(s, all) + (job ? job_text(*job) : "job: none was started\n"));
   return std::ranges::all_of(all, [](const auto& h) { return h.failure.empty(); }) ? 0 : 1;

@@ -1,10 +1,16 @@
-# Removes all versions but the current and the previous one, and those whose files a process still uses.
-current=$(version_of "$link") previous=$(version_of "$base/previous") used=
+# Arguments: versions that jobs need which run elsewhere, too. Removes all versions but these, the current and the previous one, and
+# those whose files a process here uses. Prints those that are left, and "running" if there are processes.
+fenced
+running=$(processes) keep=" $(version_of "$link") $(version_of "$base/previous") $* "
 real=$(cd -P "$base" && pwd -P) || exit 1
-for p in $(processes); do used="$used $(readlink "/proc/$p/exe") $(readlink "/proc/$p/cwd")/"; done 2>/dev/null
+used=
+for p in $running; do used="$used $(readlink "/proc/$p/exe") $(readlink "/proc/$p/cwd")/"; done 2>/dev/null
 for v in "$base"/*; do
   [ -d "$v" ] && [ ! -L "$v" ] || continue
-  case ${v##*/} in "$current" | "$previous" | job | bench) continue ;; esac
-  case $used in *"$real/${v##*/}/"*) continue ;; esac
-  rm -rf "$v"
+  case ${v##*/} in job | bench) continue ;; esac
+  case $keep in *" ${v##*/} "*) ;; *)
+    case $used in *"$real/${v##*/}/"*) ;; *) rm -rf "$v" && continue || exit 1 ;; esac ;;
+  esac
+  echo "left ${v##*/}"
 done
+[ -z "$running" ] && ! supervised || echo running

@@ -1,14 +1,27 @@
-# Arguments: the version; name and digest of each file that was copied. Makes the version complete, also if the power fails later.
-version=$1 new=$base/$1
+# Arguments: the version; name and digest of each file that this dice-run has brought, "-" for those that the host had. Makes the
+# version complete, also if the power fails later. Files of a version that is there already are replaced, each as a whole.
+version=$1 new=$base/$token.part
 shift
-[ -d "$new" ] || new=$new.part
-while [ $# -gt 0 ]; do
-  sum=$(sha256sum <"$new/$1") || exit 1
-  if [ "${sum%% *}" != "$2" ]; then
-    rm -f "$new/$1"
-    fail "$1 is not the file that manifest.json describes; build the packages again"
-  fi
-  shift 2
-done
+check() {
+  while [ $# -gt 0 ]; do
+    [ "$2" = - ] || sum=$(sha256sum <"$new/$1") || exit 1
+    if [ "$2" != - ] && [ "${sum%% *}" != "$2" ]; then
+      rm -f "$new/$1"
+      fail "$1 is not the file that manifest.json describes; build the packages again"
+    fi
+    shift 2
+  done
+}
+check "$@"
 sync -f "$new" 2>/dev/null || sync
-[ "$new" = "$base/$version" ] || mv "$new" "$base/$version"
+fenced
+if [ -d "$base/$version" ]; then
+  while [ $# -gt 0 ]; do
+    mv -f "$new/$1" "$base/$version/$1" || exit 1
+    shift 2
+  done
+  rm -rf "$new"
+else
+  mv -T "$new" "$base/$version" || exit 1
+fi
+sync -f "$base" 2>/dev/null || sync

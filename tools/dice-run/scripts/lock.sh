@@ -1,28 +1,21 @@
-# Argument: who locks. The lock is a link, since making one is atomic, also with its content: the holder's process, when it began,
-# in which boot, and who it is. Holds the lock until the standard input ends, or is silent for twenty seconds.
+# Argument: who locks. Locks the deployment here until the standard input ends, or is silent for twenty seconds. The kernel keeps
+# the lock for this shell, and gives it to one of those who ask. From then on the token of this dice-run is the one that may change
+# something (fenced).
 [ -d "$folder" ] || mkdir -p "$folder" || exit 1
 require_ours
 [ -w "$folder" ] || fail "$(id -un) may not write to $folder; let this user write there, or choose another folder by --to"
 target=$(readlink "$link") || [ ! -e "$link" ] || target=none
 case $target in "" | ".dice-run/$name/"*) ;; *) fail "$link is there already, and dice-run has not made it; move it away" ;; esac
 mkdir -p "$base" || exit 1
-boot=$(cat /proc/sys/kernel/random/boot_id)
-begun() {  # PROCESS: when it began, in ticks since the boot; nothing if there is none
-  read -r stat 2>/dev/null <"/proc/$1/stat" || return 0
-  set -- ${stat##*) }
-  echo "${20}"
-}
-take() { ln -s "$$ $(begun $$) $boot $1" "$base/lock" 2>/dev/null; }
-if ! take "$1"; then
-  read -r process since then who <<END
-$(readlink "$base/lock")
-END
-  [ "$who" != "$1" ] || fail "another host of this deployment is the same machine, or has the same $folder; name each machine once"
-  [ "$then" != "$boot" ] || [ "$(begun "$process")" != "$since" ] || fail "another dice-run is at work here: $who"
-  rm -f "$base/lock"
-  take "$1" || fail "another dice-run is at work here"
+exec 9>>"$base/lock" || exit 1
+if ! flock -n 9; then
+  holder=$(readlink "$base/holder")
+  case $holder in "$token "*) fail "another host of this deployment is the same machine, or has the same $folder; name each machine once" ;; esac
+  fail "another dice-run is at work here: ${holder#* }"
 fi
-trap 'rm -f "$base/lock"' EXIT
-trap 'exit 1' HUP INT PIPE TERM
+{
+  flock -w 10 8 || fail "a change of $name here does not end; try again"
+  point "$base/holder" "$token $1" "$base/holder" || exit 1
+} 8>>"$base/mutex"
 echo locked
-while [ "$(timeout 20 dd bs=1 count=1 2>/dev/null | wc -c)" -gt 0 ]; do :; done
+while [ "$(exec 9>&- && timeout 20 dd bs=1 count=1 2>/dev/null | wc -c)" -gt 0 ]; do :; done

@@ -1,7 +1,7 @@
-# Begins every script on a host, with three arguments: the folder of the deployment, its name, and the name of its job. Scripts use
-# only sh, coreutils (no grep, sed, awk, ps), setsid and flock.
-folder=$1 name=$2 job=$3
-shift 3
+# Begins every script on a host, with four arguments: the folder of the deployment, its name, the name of its job, and the token of
+# the dice-run that calls. docs/dice-run-hosts.md says what is kept where. Scripts use only sh, coreutils, grep, setsid and flock.
+folder=$1 name=$2 job=$3 token=$4
+shift 4
 base=$folder/.dice-run/$name link=$folder/$name
 fail() { echo "$*" >&2; exit 1; }
 # Others may write to /var/tmp, too: what they have made there is not used.
@@ -11,26 +11,47 @@ require_ours() {
     [ "$owner" = "$(id -u)" ] || [ "$owner" = 0 ] || fail "$made belongs to $(stat -c %U "$made"); choose another folder by --to"
   done
 }
-# One job at a time: its supervisor keeps the lock.
+# A link replaces the last one as a whole, and needs no room on the disk: point LINK TARGET, made beside FILE.
+point() { ln -sfn "$2" "$3.new" && mv -T "$3.new" "$1"; }
+# What follows is done alone, and only if no other dice-run has locked the deployment since this one did. Programs that the script
+# starts keep the mutex: a change that was begun ends before another begins.
+fenced() {
+  exec 8>>"$base/mutex" || exit 1
+  flock -w 10 8 || fail "another change of $name here does not end; try again"
+  holder=$(readlink "$base/holder")
+  case $holder in "$token "*) ;; *) fail "this dice-run has lost its lock: ${holder#* } has taken it" ;; esac
+}
+# One job at a time: the lock is kept by its supervisor, or by bench and measure.
 lock_job() {
   exec 9>>"$base/job.lock" || exit 1
-  flock -n 9 || fail "$name runs already; dice-run stop ends it"
+  flock -w 2 9 || fail "$name runs already; dice-run stop ends it"
 }
+supervised() { [ -f "$base/job.lock" ] && ! flock -sn "$base/job.lock" true; }
 # The version that a link leads to, if it is there.
 version_of() { [ ! -L "$1" ] || [ ! -d "$1" ] || { v=$(readlink "$1") && echo "${v##*/}"; }; }
-# The ids of this deployment's processes: they run its files, or name the job in their command lines (mpirun, its daemons, their
-# ssh, the supervisor).
+# A process, as no later one is called: its id, when it began, in ticks since the boot, and in which boot.
+identity() {
+  read -r stat <"/proc/$1/stat" || return 1
+  set -- "$1" ${stat##*) }
+  echo "$1 ${21} $(cat /proc/sys/kernel/random/boot_id)"
+} 2>/dev/null
+# The ids of this user's processes that belong to the deployment: they run its files, or have inherited the mark of its job, or are
+# daemons that Open MPI has started for it on other hosts, which have it as an argument of their own.
+mark=OMPI_MCA_dice_run_job=$job
 processes() {
-  real=$(cd -P "$base" && pwd -P) || real=$base
-  for p in /proc/[0-9]*; do
-    line=
-    read -r line <"$p/cmdline"
-    case $line in
-      '') continue ;;
-      *"$job"*) ;;
-      *) case $(readlink "$p/exe") in "$real"/*) ;; *) continue ;; esac ;;
+  real=$(cd -P "$base" 2>/dev/null && pwd -P) || real=$base
+  me=$(id -u)
+  marked=" $(echo $(grep -lzxFs -e "$mark" /proc/[0-9]*/environ)) "
+  daemons=" $(echo $(grep -lzxFs -e "$job" /proc/[0-9]*/cmdline)) "
+  QUOTING_STYLE=literal stat -c '%u %N' /proc/[0-9]*/exe 2>/dev/null | while read -r user exe arrow file; do
+    p=${exe%/exe}
+    [ "$user" = "$me" ] || continue
+    case $file in
+      "$real"/*) ;;
+      */orted | */prted) case $daemons in *" $p/cmdline "*) ;; *) continue ;; esac ;;
+      *) case $marked in *" $p/environ "*) ;; *) continue ;; esac ;;
     esac
     # In a container, these are names of other files.
     if [ ! -d "$p/root/" ] || [ "$p/root" -ef / ]; then echo "${p#/proc/}"; fi
-  done 2>/dev/null
+  done
 }

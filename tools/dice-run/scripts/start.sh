@@ -1,13 +1,17 @@
-# Arguments: how often to start the job again, options for mpirun, the version, the text of the supervisor, options of the program.
-# Starts the supervisor in a session of its own.
-restarts=$1 options=$2 version=$3 supervisor=$4
-shift 4
+# Arguments: the number of the job, how often to start it again, options for mpirun, the version, the text of the supervisor, options
+# of the program. Starts the supervisor in a session of its own.
+number=$1 restarts=$2 options=$3 version=$4 supervisor=$5
+shift 5
 require_ours
+fenced
 lock_job
 mkdir -p "$base/job" && cd "$base/job" || exit 1
-[ ! -f log ] || mv -f log log.1
-rm -f stop pid state
-printf '%s\n' "$supervisor" >supervise || exit 1
-MPIRUN_OPTIONS="$options --tag-output --timestamp-output --mca dice_run_job $job" \
-  setsid sh ./supervise "$job" "$base/$version/run" "$version" "$restarts" "$@" >log 2>&1 </dev/null &
-echo $! >pid
+printf '%s\n' "$supervisor" >supervise &&
+  printf '%s\n' "number $number" "started $(date +%s)" "allowed $restarts" "version $version" >about.new &&
+  sync about.new && point state "starting" state || fail "$base/job cannot be written, as on a full disk; nothing is started"
+[ ! -f log ] || mv -f log before.log
+rm -f log.1
+mv -f about.new about || exit 1
+export "$mark" "PRTE_MCA_dice_run_job=$job" "MPIRUN_OPTIONS=$options --tag-output --timestamp-output"
+setsid sh ./supervise "$base/$version/run" "$version" "$restarts" "$@" >/dev/null 2>&1 </dev/null 8>&- &
+point "$base/owner" "$(identity $!)" "$base/owner"

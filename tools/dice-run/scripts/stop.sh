@@ -1,18 +1,12 @@
 # Argument: how many seconds the job has to end in order. Ends the job, or bench or measure, if this host has started it, then what
-# is left of it here.
-# Prints how many processes there were, and how many did not end in order.
-set -- "$1" $(processes)
-echo "found $(($# - 1))"
-[ $# -gt 1 ] || exit 0
-{
-  [ ! -d "$base/job" ] || : >"$base/job/stop"
-  for run in job bench; do
-    read -r pid <"$base/$run/pid" || continue
-    case " $* " in *" $pid "*) kill -USR1 "$pid" ;; esac # no other program that has got this id
-  done
-} 2>/dev/null
+# is left of it here. Prints how many processes there were, and how many did not end in order.
+seconds=$1
+set -- $(processes)
+echo "found $#"
+owner=$(readlink "$base/owner") # of whom a later process may have the id
+[ -z "$owner" ] || [ "$(identity "${owner%% *}")" != "$owner" ] || kill -USR1 "${owner%% *}" 2>/dev/null
 # In tenths of a second: until then all may end by itself; then SIGTERM; two seconds later SIGKILL.
-tenths=0 limit=$(($1 * 10)) killed=0
+tenths=0 limit=$((seconds * 10)) killed=0
 while left=$(processes) && [ -n "$left" ] && [ "$tenths" -lt $((limit + 60)) ]; do
   if [ "$tenths" = "$limit" ]; then
     set -- $left
@@ -26,3 +20,6 @@ while left=$(processes) && [ -n "$left" ] && [ "$tenths" -lt $((limit + 60)) ]; 
 done
 echo "killed $killed"
 [ -z "$left" ] || fail "these processes do not end: $(echo $left)"
+# A supervisor that was killed has left its last state.
+set -- $(readlink "$base/job/state")
+case ${1-} in starting | running | waiting) supervised || point "$base/job/state" "stopped ${2--} ${3-0} ${4--} $(date +%s)" "$base/job/state" ;; esac

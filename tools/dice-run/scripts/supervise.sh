@@ -1,23 +1,55 @@
-# Runs the job, and starts it again after a failure as often as it may. Written by dice-run start.
-# Arguments: the name of the job, the file `run` and its version, how often; options of the program.
-run=$2 version=$3 restarts=$4
-shift 4
-count=0 delay=1 started=$(date +%s) child= code= ended=
-note() { echo "$(date '+%Y-%m-%d %H:%M:%S') dice-run: $*"; }
-# The state replaces the last one as a whole.
+# Runs the job, and starts it again after a failure as often as it may. Written by dice-run start; keeps the job's lock as descriptor 9.
+# Arguments: the file `run` and its version, how often; options of the program.
+run=$1 version=$2 restarts=$3
+shift 3
+limit=1048576 # bytes; the log is log.1 and log, which have at most as many each
+count=0 delay=1 began=- child= code=- ended=- stopping=
+# What the disk has no room for is tried again without the older output.
+make_room() { rm -f log.1 before.log; }
+note() {
+  text="$(date '+%Y-%m-%d %H:%M:%S') dice-run: $*"
+  [ "$(stat -c %s log 2>/dev/null || echo 0)" -lt "$limit" ] || mv -f log log.1
+  echo "$text" >>log || { make_room && echo "$text" >>log; }
+} 2>/dev/null
+# Copies its input to the log until it ends. A full disk costs output, and not the job.
+keep_log() {
+  trap '' TERM INT
+  while :; do
+    size=$(stat -c %s log || echo 0)
+    if [ "$size" -ge "$limit" ]; then mv -f log log.1 && size=0 || return 1; fi
+    if stdbuf -o0 head -c $((limit - size)) >>log; then
+      [ "$(stat -c %s log)" -ge "$limit" ] || return 0
+    else
+      make_room
+      [ "$(head -c 65536 | wc -c)" = 65536 ] || return 0
+      note "the disk is full: output is missing here"
+    fi
+  done
+} 2>/dev/null
+# The state is a link: it replaces the last one as a whole, and needs no room on the disk. No state is better than an old one.
 save() {
-  printf '%s\n' "phase $1" "started $started" "run $began" "restarts $count" "allowed $restarts" "version $version" "child $child" \
-    "exit $code" "ended $ended" >state.new && mv -f state.new state
+  for attempt in 1 2; do
+    ln -sfn "$1 $began $count $code $ended" state.new && mv -fT state.new state && return
+    make_room
+  done
+  rm -f state
+} 2>/dev/null
+finish() {
+  note "$2"
+  save "$1"
+  exit
 }
 trap '' HUP
 # From dice-run stop. SIGUSR1 stops the program in order (docs/running.md).
-trap '[ -z "$child" ] || kill -USR1 "$child"' USR1
+trap 'stopping=1; [ -z "$child" ] || kill -USR1 "$child"' USR1
 trap : TERM INT
 while :; do
   began=$(date +%s)
   note "starts version $version"
-  before=$(wc -c <log)
-  "$run" "$@" </dev/null 9>&- &
+  rm -f output && mkfifo output || finish failed "the job has failed after 0 s: $PWD cannot be written"
+  keep_log <output 9>&- &
+  logger=$!
+  "$run" "$@" </dev/null >output 2>&1 9>&- &
   child=$!
   save running
   while :; do
@@ -27,32 +59,21 @@ while :; do
   done
   child=
   ended=$(date +%s)
+  # Its output has arrived. A process that is left may keep it open.
+  for tenth in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do kill -0 "$logger" 2>/dev/null && sleep 0.1 9>&-; done
   # mpirun of Open MPI 5 also exits with 0 if it has lost a host.
-  case $code$(tail -c "+$((before + 1))" log | tail -n 40) in 0*"lost communication with a remote daemon"*) code=1 ;; esac
-  if [ -e stop ]; then
-    note "stopped after $((ended - began)) s"
-    save stopped
-    exit
-  elif [ "$code" = 0 ]; then
-    note "the job has ended after $((ended - began)) s"
-    save ended
-    exit
-  fi
+  said=$(cat log.1 log 2>/dev/null | tail -c 20000)
+  case $code${said##*dice-run: starts version} in 0*"lost communication with a remote daemon"*) code=1 ;; esac
+  [ -z "$stopping" ] || finish stopped "stopped after $((ended - began)) s"
+  [ "$code" != 0 ] || finish ended "the job has ended after $((ended - began)) s"
   note "the job has failed after $((ended - began)) s: exit status $code"
-  if [ "$count" -ge "$restarts" ]; then
-    save failed
-    exit
-  fi
+  [ "$count" -lt "$restarts" ] || { save failed; exit; }
   [ $((ended - began)) -lt 60 ] || delay=1
   count=$((count + 1))
   note "starts again in $delay s (restart $count of $restarts)"
   save waiting
   sleep "$delay" 9>&- &
   wait $!
-  if [ -e stop ]; then
-    note "stopped"
-    save stopped
-    exit
-  fi
+  [ -z "$stopping" ] || finish stopped stopped
   delay=$((delay * 2 > 60 ? 60 : delay * 2))
 done

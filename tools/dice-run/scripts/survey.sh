@@ -2,6 +2,11 @@
 echo "current $(version_of "$link")"
 echo "previous $(version_of "$base/previous")"
 echo "clock $(date +%s)"
+# All hosts that may have something: as remembered, and as the file `hosts` of each version says.
+for of in members current_host previous_host; do
+  case $of in members) file=$base/members ;; current_host) file=$link/hosts ;; previous_host) file=$base/previous/hosts ;; esac
+  [ ! -f "$file" ] || while read -r host rest; do echo "$of $host"; done <"$file"
+done
 real=$(cd -P "$base" 2>/dev/null && pwd -P)
 for pid in $(processes); do
   read -r stat <"/proc/$pid/stat" || continue
@@ -12,8 +17,12 @@ for pid in $(processes); do
   case $exe in "$real"/*/"$name" | "$real"/*/"$name (deleted)") rank=1 ;; *) rank=0 ;; esac
   echo "process $pid $((${12} + ${13})) $kilobytes $rank ${exe##*/}"
 done 2>/dev/null
-[ -f "$base/job/state" ] || exit 0
-while read -r line; do echo "job $line"; done <"$base/job/state"
-supervisor= line=
-{ read -r supervisor <"$base/job/pid" && read -r line <"/proc/$supervisor/cmdline"; } 2>/dev/null
-case $line in *"$job"*) echo "supervised $supervisor" ;; esac
+! supervised || echo supervised
+[ ! -L "$base/last_job" ] || echo "last_job $(readlink "$base/last_job")"
+[ -f "$base/job/about" ] || exit 0
+while read -r line; do echo "job $line"; done <"$base/job/about"
+set -- $(readlink "$base/job/state")
+for key in phase run restarts exit ended; do
+  [ "${1--}" = - ] || echo "job $key $1"
+  [ $# = 0 ] || shift
+done

@@ -1,0 +1,52 @@
+"""What the tests of dice-run on hosts share: two hosts of hosts.py, with two sets of packages. The first argument is dice-run."""
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from hosts import Hosts
+
+DICE_RUN = os.path.abspath(sys.argv.pop(1))
+FOLDER = pathlib.Path(tempfile.mkdtemp(prefix='dice_run '))  # a blank in all paths
+NAMES = ['a', 'b']
+try:
+    HOSTS = Hosts(FOLDER / 'hosts', NAMES)
+except OSError as e:
+    print(e)
+    sys.exit(77)
+ONE, TWO = HOSTS.packages('one'), HOSTS.packages('two', b'of another training')
+
+
+def tearDownModule():
+    HOSTS.down()
+    shutil.rmtree(FOLDER)
+
+
+class Case(unittest.TestCase):
+    def tearDown(self):
+        for name in NAMES:
+            if (HOSTS.folder / f'ssh.{name}').exists():
+                HOSTS.behave(name)
+
+    def dice_run(self, *words, code=0, packages=None):
+        done = subprocess.run([DICE_RUN, '-p', packages or ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, cwd=FOLDER)
+        self.assertEqual(done.returncode, code, done.stdout)
+        return done.stdout
+
+    def begin(self, *words, packages=None):
+        return subprocess.Popen([DICE_RUN, '-p', packages or ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def versions(self):
+        return [(host['current'], host['previous']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]
+
+    def assertLocked(self, locked):
+        lock = f'"{HOSTS.site}/.dice-run/numbers/lock"'
+        held = [HOSTS.on(name, f'[ ! -f {lock} ] || flock -sw 2 {lock} true || echo locked') == 'locked\n' for name in NAMES]
+        self.assertEqual(held, [locked] * len(NAMES))

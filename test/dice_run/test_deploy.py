@@ -1,0 +1,268 @@
+"""deploy and rollback: what they do, and what is left when they cannot."""
+import json
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import unittest
+
+from cases import Case, DICE_RUN, HOSTS, NAMES, ONE, TWO, tearDownModule  # noqa: F401
+from hosts import until
+
+
+class Deploy(Case):
+    @classmethod
+    def setUpClass(cls):
+        for name in NAMES:
+            HOSTS.on(name, f'rm -rf "{HOSTS.site}"/* "{HOSTS.site}"/.dice-run')
+        (HOSTS.folder / 'ssh.log').unlink(missing_ok=True)
+
+    def test_1_first(self):
+        HOSTS.behave('b', 'closed')
+        said = self.dice_run('deploy', code=1)
+        self.assertIn('b: it is up, but has no ssh server', said)
+        self.assertNotIn('numbers', HOSTS.on('a', f'ls "{HOSTS.site}"').split())
+        HOSTS.behave('b')
+        self.assertIn('b: 7 of 7 files copied', self.dice_run('deploy'))
+        self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
+        self.assertEqual(HOSTS.on('b', f'[ -x "{HOSTS.site}/numbers/run" ] && echo yes'), 'yes\n')
+        (HOSTS.folder / 'ssh.log').unlink()
+        self.assertIn('is on all hosts already, in', said := self.dice_run('deploy'))
+        self.assertIn('; 0 B copied', said)
+        self.assertNotIn('rsync --server', (HOSTS.folder / 'ssh.log').read_text())
+        HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && printf "of no other" >x && mv x "it\'s; a file"')
+        self.assertIn('b: 1 of 7 files copied', self.dice_run('deploy'))
+        self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
+
+    def test_2_only_what_changed_and_back(self):
+        [(first, none)] = set(self.versions())
+        self.assertEqual(none, '')
+        self.assertIn('b: 2 of 7 files copied', self.dice_run('deploy', packages=TWO))  # weights and manifest
+        [(second, previous)] = set(self.versions())
+        self.assertEqual(previous, first)
+        self.dice_run('rollback')
+        self.assertEqual(set(self.versions()), {(first, second)})
+        self.dice_run('rollback')
+        self.assertEqual(set(self.versions()), {(second, first)})
+        third = self.dice_run('deploy', packages=HOSTS.packages('three', b'x'))
+        self.assertIn('2 of 7', third)
+        self.assertNotIn(first, HOSTS.on('a', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # one version is kept
+        self.dice_run('deploy')
+
+    def test_3_all_or_nothing(self):
+        before = self.versions()
+        for what, message in {'refuses': 'b: it refuses this user\'s key; let it in: ssh-copy-id b', 'unknown': 'b: this name is unknown',
+                              'changed': 'b: its host key has changed', 'prints': 'b: its shell prints "Welcome to b"', 'cuts 20': 'b: the connection was cut',
+                              'fills': 'b: the disk of'}.items():
+            HOSTS.behave('b', what)
+            said = self.dice_run('deploy', code=1, packages=TWO)
+            self.assertIn(message, said)
+            self.assertIn('nothing was', said)
+            HOSTS.behave('b')
+            self.assertEqual(self.versions(), before)
+            self.assertLocked(False)
+        self.assertNotIn('.part', HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"'))  # the disk is full
+        foreign = HOSTS.packages('foreign', processor='m68k')
+        self.assertRegex(self.dice_run('deploy', code=1, packages=foreign), r'b: its processor is \S+, and its package is for m68k')
+        damaged = HOSTS.packages('damaged', b'whole')
+        (damaged / 'b/numbers/numbers.packed').write_bytes(b'wrong')
+        self.assertIn('b: numbers.packed is not the file that manifest.json describes', self.dice_run('deploy', code=1, packages=damaged))
+        self.assertEqual(self.versions(), before)
+
+    def test_4_a_host_that_cannot_switch(self):
+        before = self.versions()
+        HOSTS.on('b', f'mkdir "{HOSTS.site}/.dice-run/numbers/current.new"')  # in the way of the new link
+        self.assertIn('b: ', said := self.dice_run('deploy', code=1, packages=TWO))
+        self.assertEqual([v[0] for v in self.versions()], [v[0] for v in before], said)
+        HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run/numbers/current.new"')
+        (HOSTS.folder / 'ssh.log').unlink()
+        HOSTS.behave('b', 'interrupts 6')  # while both switch: it ends with one version everywhere
+        self.dice_run('deploy', packages=TWO)
+        self.assertEqual(len(set(self.versions())), 1)
+
+    def test_4_what_was_left_half_switched(self):
+        self.dice_run('deploy')
+        self.dice_run('deploy', packages=TWO)
+        [(second, first)] = set(self.versions())
+        HOSTS.on('a', f'cd "{HOSTS.site}" && ln -sfn .dice-run/numbers/{first} numbers')
+        self.dice_run('deploy', packages=TWO)
+        self.assertEqual(set(self.versions()), {(second, first)})
+        self.dice_run('rollback', packages=TWO)
+
+    def test_5_repairs(self):
+        self.dice_run('deploy')
+        HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers.packed x && echo damaged >x && mv x numbers.packed; chmod -x run')
+        self.assertIn('b: 1 of 7 files copied', self.dice_run('deploy'))
+        self.assertEqual(HOSTS.on('b', f'[ -x "{HOSTS.site}/numbers/run" ] && echo yes'), 'yes\n')
+        HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run"')
+        self.assertIn('b: numbers is not deployed', self.dice_run('start', code=1))
+        self.assertIn('b: 7 of 7 files copied', self.dice_run('deploy'))
+        self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && cat numbers.packed && [ -x run ] && echo yes'), 'weightsyes\n')
+
+    def test_6_locks(self):
+        base = f'"{HOSTS.site}/.dice-run/numbers"'
+        HOSTS.on('a', f'cd {base} && ln -sfn "token process 7 on pc" holder && (exec 9>>lock; flock 9; exec sleep 600) >/dev/null 2>&1 & echo $! >{base}/sleeps')
+        self.assertTrue(until(lambda: 'locked' in HOSTS.on('a', f'flock -sn {base}/lock true || echo locked')))
+        self.assertIn('a: another dice-run is at work here: process 7 on pc', self.dice_run('deploy', code=1))
+        HOSTS.on('a', f'kill -9 $(cat {base}/sleeps); rm {base}/sleeps')  # the kernel gives the lock back
+        self.dice_run('deploy')
+        self.assertLocked(False)
+        HOSTS.behave('b', 'is a')
+        self.assertIn('b: another host of this deployment is the same machine', self.dice_run('deploy', code=1))
+
+    def test_6_a_deploy_that_lost_its_lock(self):
+        [first] = {current for current, _ in self.versions()}
+        for connection in ('5', '6'):  # of prepare, and of what remembers the hosts
+            (HOSTS.folder / 'ssh.log').unlink()
+            HOSTS.behave('b', f'stops {connection}')
+            with self.begin('deploy', packages=HOSTS.packages('late', connection.encode())) as late:
+                self.assertTrue(until(lambda: (HOSTS.folder / 'stopped').exists()))
+                HOSTS.behave('b')
+                until(lambda: 'locked' not in HOSTS.on('a', f'flock -sn "{HOSTS.site}/.dice-run/numbers/lock" true || echo locked'), 30)
+                self.dice_run('deploy', packages=TWO)
+                now = self.versions()
+                (HOSTS.folder / 'stopped').unlink()
+                late.send_signal(signal.SIGCONT)
+                said = late.communicate(timeout=60)[0]
+            self.assertEqual(late.returncode, 1, said)
+            self.assertRegex(said, 'has lost its lock: process|the connection that keeps its lock was lost')
+            self.assertIn('nothing was switched', said)
+            self.assertEqual(self.versions(), now)
+            self.dice_run('deploy')
+        self.assertEqual({current for current, _ in self.versions()}, {first})
+
+    def test_6_scripts_of_a_lost_lock(self):
+        scripts = pathlib.Path(__file__).resolve().parents[2] / 'tools/dice-run/scripts'
+        before, files = self.versions(), HOSTS.on('b', f'cd "{HOSTS.site}/.dice-run/numbers" && ls -R')
+        HOSTS.on('b', f'mkdir "{HOSTS.site}/.dice-run/numbers/stale.part"')
+        for script, arguments in {'switch_to': '"" "" "" ""', 'remember': 'x', 'announce': '1 b', 'clean': '', 'start': '9 0 "" x y', 'bench': '"" x',
+                                  'complete': 'x', 'prepare': 'x ""'}.items():
+            text = f'dice_run() {{\n{(scripts / "prelude.sh").read_text()}{(scripts / f"{script}.sh").read_text()}\n}}\n'
+            (HOSTS.folder / 'script').write_text(text + f'dice_run "{HOSTS.site}" numbers dice-run-x stale {arguments}\n')
+            self.assertIn('this dice-run has lost its lock: process', HOSTS.on('b', f'sh "{HOSTS.folder}/script"'), script)
+        HOSTS.on('b', f'rmdir "{HOSTS.site}/.dice-run/numbers/stale.part"')
+        self.assertEqual((self.versions(), HOSTS.on('b', f'cd "{HOSTS.site}/.dice-run/numbers" && ls -R')), (before, files))
+
+    def test_6_takers(self):
+        takers = [self.begin('deploy') for _ in range(4)]
+        said = [run.communicate()[0] for run in takers]
+        self.assertIn(0, [run.returncode for run in takers], said)
+        for run, text in zip(takers, said):
+            self.assertIn('on all hosts already' if run.returncode == 0 else 'another dice-run is at work here: process', text)
+
+    def test_7_folders_of_others(self):
+        packages = ['-p', str(ONE), '--ssh', shlex.quote(str(HOSTS.ssh))]
+        for folder, message in {'relative': '--to: expected a folder', '/': '--to: expected a folder'}.items():
+            done = subprocess.run([DICE_RUN, *packages, '--to', folder, 'deploy'], stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
+        for made in ('mkdir', 'ln -s numbers-1.2'):
+            HOSTS.on('b', f'rm "{HOSTS.site}/numbers"; {made} "{HOSTS.site}/numbers"')
+            self.assertIn('is there already, and dice-run has not made it', self.dice_run('deploy', code=1))
+            HOSTS.on('b', f'rm -d "{HOSTS.site}/numbers"')
+        if os.geteuid() == 0:
+            HOSTS.on('b', f'chown 1000 "{HOSTS.site}/.dice-run"')  # made in /tmp before dice-run did
+            for command in ('deploy', 'start', 'bench'):
+                self.assertRegex(self.dice_run(command, '--from', 'b', code=1) if command == 'start' else self.dice_run(command, code=1),
+                                 r'\.dice-run belongs to|not deployed')
+            HOSTS.on('b', f'chown 0 "{HOSTS.site}/.dice-run"')
+        self.dice_run('deploy')
+
+    def test_8_full_disk(self):
+        if os.geteuid() != 0:
+            self.skipTest('only root can mount a small file system')
+        before = self.versions()
+        HOSTS.on('b', f'mkdir /tmp/.save && mv "{HOSTS.site}"/.dice-run "{HOSTS.site}"/* /tmp/.save; '
+                 f'mount -t tmpfs -o size=400k x "{HOSTS.site}" && mv /tmp/.save/.dice-run /tmp/.save/* "{HOSTS.site}"; rmdir /tmp/.save')
+        try:
+            said = self.dice_run('deploy', code=1, packages=TWO)
+            self.assertRegex(said, r'b: the disk of .* is full: .* are free, .* are needed')
+            self.assertEqual(self.versions(), before)
+        finally:
+            HOSTS.on('b', f'umount "{HOSTS.site}"')
+            self.dice_run('deploy')
+
+    def test_9_dry_run(self):
+        (HOSTS.folder / 'ssh.log').unlink(missing_ok=True)
+        said = self.dice_run('--dry-run', 'deploy', packages=TWO)
+        self.assertIn('rsync', said)
+        for command in ('start', 'stop', 'status', 'rollback', 'logs', 'bench', 'measure'):
+            self.assertIn('-- a ', self.dice_run('--dry-run', command))
+        self.assertFalse((HOSTS.folder / 'ssh.log').exists())
+        self.assertIn('-- b ', self.dice_run('-v', 'status'))
+
+
+class Leaving(Case):
+    """Hosts that a deployment no longer has."""
+    @classmethod
+    def setUpClass(cls):
+        cls.only_a = HOSTS.packages('only_a', b'for one host', names=['a'])
+        cls.more = HOSTS.packages('more', b'for one host, changed', names=['a'])
+
+    def setUp(self):
+        for name in NAMES:
+            HOSTS.on(name, f'rm -rf "{HOSTS.site}"/* "{HOSTS.site}"/.dice-run')
+        self.dice_run('deploy')
+
+    def tearDown(self):
+        super().tearDown()
+        self.dice_run('stop')
+
+    def versions_of(self, packages):
+        return {host['host']: (host['current'], host['previous']) for host in json.loads(self.dice_run('status', '--json', packages=packages))['hosts']}
+
+    def test_a_job_of_a_host_that_has_left(self):
+        self.dice_run('start', '--from', 'b')
+        self.assertIn('a job is running', self.dice_run('deploy', packages=self.only_a))
+        said = self.dice_run('status', packages=self.only_a)
+        self.assertRegex(said, r'(?m)^b +- +[0-9a-f]{12} +- +1 ')
+        self.assertIn('started on b; runs since', said)
+        self.assertIn('runs already, started on b', self.dice_run('start', code=1, packages=self.only_a))
+        self.assertIn('frames arrive', self.dice_run('logs', packages=self.only_a))
+        self.assertIn('is stopped; no process of it is left', self.dice_run('stop', packages=self.only_a))
+        self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/.dice-run/numbers/job/log" | tail -n 1').split()[-4:-2], ['stopped', 'after'])
+        self.assertEqual(json.loads(self.dice_run('status', '--json', packages=self.only_a))['job']['phase'], 'stopped')
+
+    def test_rollback_brings_it_back(self):
+        [(first, _)] = set(self.versions())
+        self.dice_run('deploy', packages=self.only_a)
+        second = self.versions_of(self.only_a)['a'][0]
+        self.assertEqual(self.versions_of(self.only_a), {'a': (second, first), 'b': ('', first)})
+        self.assertIn('is now on a, b, and', self.dice_run('rollback', packages=self.only_a))
+        self.assertEqual(self.versions_of(ONE), {'a': (first, second), 'b': (first, '')})
+        self.assertIn(f'the version {first} on the hosts is for a, b, the packages here are for a;', self.dice_run('start', code=1, packages=self.only_a))
+        self.dice_run('rollback', packages=self.only_a)
+        self.assertEqual(self.versions_of(self.only_a), {'a': (second, first), 'b': ('', first)})
+
+    def test_it_is_cleaned_and_forgotten(self):
+        self.dice_run('deploy', packages=self.only_a)
+        self.dice_run('deploy', packages=self.more)
+        self.assertEqual(list(self.versions_of(self.more)), ['a'])
+        self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}" && ls -d numbers .dice-run/numbers/*[0-9a-f]*[0-9]* 2>/dev/null'), '')
+
+    def test_a_host_that_is_gone(self):
+        HOSTS.behave('b', 'unknown')
+        self.assertIn('b: this name is unknown; add it to ~/.ssh/config or /etc/hosts, or check the plan\'s cluster; an earlier deployment had this host',
+                      self.dice_run('deploy', packages=self.only_a))
+        self.dice_run('deploy', packages=self.more)  # it still has what it had
+        self.assertIn('(an earlier deployment had it)', self.dice_run('status', code=1, packages=self.more))
+        self.assertIn('if a job of an earlier deployment runs there', self.dice_run('start', packages=self.more))
+        self.assertIn('dice-run deploy --forget b', self.dice_run('stop', code=1, packages=self.more))
+        HOSTS.behave('b')
+        self.assertIn('does not run', self.dice_run('stop', packages=self.more))
+        self.dice_run('deploy', packages=self.more)  # sees it again
+        self.assertEqual({name: current for name, (current, _) in self.versions_of(self.more).items() if name == 'b'}.get('b', ''), '')
+        self.dice_run('deploy', '--forget', 'b', packages=self.more)
+        self.assertEqual(list(self.versions_of(self.more)), ['a'])
+        self.assertIn('is a host of these packages', self.dice_run('deploy', '--forget', 'a', code=2, packages=self.more))
+
+    def test_it_is_gone_for_good(self):
+        HOSTS.behave('b', 'unknown')
+        self.dice_run('deploy', packages=self.only_a)
+        self.dice_run('deploy', '--forget', 'b', packages=self.more)
+        self.assertNotIn('b', HOSTS.on('a', f'cat "{HOSTS.site}/.dice-run/numbers/members"'))
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,185 @@
+"""start, stop, status, logs, bench and measure."""
+import json
+import os
+import shlex
+import signal
+import unittest
+
+from cases import Case, FOLDER, HOSTS, TWO, tearDownModule  # noqa: F401
+from hosts import until
+
+
+class Job(Case):
+    @classmethod
+    def setUpClass(cls):
+        Case('dice_run').dice_run('deploy')
+
+    def tearDown(self):
+        super().tearDown()
+        self.dice_run('stop')
+
+    def phase(self):
+        return json.loads(self.dice_run('status', '--json'))['job']['phase']
+
+    def ranks(self):
+        return [sum(p['rank'] for p in host['processes']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]
+
+    def test_start_and_stop(self):
+        both = [self.begin('start', '--', '--x', "it's; $HOME") for _ in range(2)]
+        said = ''.join(run.communicate()[0] for run in both)
+        self.assertEqual(sorted(run.returncode for run in both), [0, 1], said)
+        self.assertIn('numbers runs on 2 hosts, started on a', said)
+        self.assertEqual(self.ranks(), [1, 1])
+        HOSTS.on('a', f'printf "ends here" >>"{HOSTS.site}/.dice-run/numbers/job/log"')
+        said = self.dice_run('logs')
+        self.assertIn("a #0     | frames arrive: --x it's; $HOME", said)
+        self.assertIn('ends here\n', said)
+        HOSTS.on('a', f'head -c 40000000 /dev/zero | tr "\\0" x >>"{HOSTS.site}/.dice-run/numbers/job/log"')  # is shown in pieces
+        pieces = [len(line) for line in self.dice_run('logs', '-n', '1').splitlines()]
+        self.assertGreater(len(pieces), 2)
+        self.assertLess(max(pieces), 20_000_000)
+        self.assertGreater(sum(pieces), 40_000_000)
+        self.assertIn('runs already, started on a', self.dice_run('start', code=1))
+        self.assertIn('a job is running', self.dice_run('deploy', packages=TWO))
+        self.dice_run('deploy', packages=HOSTS.packages('three', b'x'))
+        self.assertEqual(self.ranks(), [1, 1])  # of a version that is neither current nor previous now
+        self.assertIn('no process of it is left', self.dice_run('stop'))
+        self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
+        self.assertIn('does not run', self.dice_run('stop'))
+        self.dice_run('deploy')
+
+    def test_failures_have_reasons(self):
+        self.assertIn('the job has failed: numbers: error: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
+        self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
+        self.assertIn('there are no weights', json.loads(self.dice_run('status', '--json'))['job']['last_failure'])
+        HOSTS.on('a', f'echo junk >"{HOSTS.site}/.dice-run/numbers/job/about"')
+        self.assertIn('job/about is damaged', self.dice_run('status'))
+        self.assertIn('ended already, without an error', self.dice_run('start', '--', '--quick'))
+        self.assertIn('the connection to b was lost', self.dice_run('start', '--', '--die5', code=1))
+        HOSTS.behave('b', 'refuses')
+        self.assertIn('b: it refuses', self.dice_run('start', code=1))
+        self.assertIn('not reached: b: it refuses', self.dice_run('status', code=1))
+
+    def test_restarts(self):
+        self.dice_run('start', '--restart', '1', '--', '--die', code=1)
+        self.assertTrue(until(lambda: self.phase() == 'failed'))
+        self.assertIn('restarts: 1 of 1\nlast failure: the connection to b was lost', self.dice_run('status'))
+        self.assertRegex(self.dice_run('logs', '-n', '2'), r'^a mpirun \|   Remote daemon: .*\ndice-run \| .* the job has failed')
+        self.assertIn('starts again in 1 s (restart 1 of 1)', self.dice_run('logs'))
+        self.dice_run('start', '--restart', '9', '--', '--fail', code=1)
+        self.assertTrue(until(lambda: 'restart 2 of 9' in self.dice_run('logs')))
+        self.dice_run('stop')
+        self.assertEqual(self.phase(), 'stopped')
+
+    def test_a_run_before_is_no_reason(self):
+        (HOSTS.folder / 'once').unlink(missing_ok=True)
+        self.dice_run('start', '--restart', '3', '--', '--once', code=1)
+        self.assertTrue(until(lambda: self.phase() == 'ended'), self.phase())
+        self.assertIn('restarts: 1 of 3\nlast failure: ', self.dice_run('status'))
+
+    def test_a_supervisor_that_is_killed(self):
+        self.dice_run('start', '--restart', '9', '--', '--fail', code=1)
+        self.assertTrue(until(lambda: self.phase() == 'waiting'))
+        HOSTS.on('a', f'kill -9 $(readlink "{HOSTS.site}/.dice-run/numbers/owner" | cut -d " " -f 1)')
+        self.assertEqual(self.phase(), 'lost')
+        self.assertIn('is stopped', self.dice_run('stop'))  # the sleep that it waited for
+        self.assertEqual(self.phase(), 'stopped')
+
+    def test_logs_are_bounded(self):
+        self.dice_run('start', '--', '--chatty')
+        log = f'"{HOSTS.site}/.dice-run/numbers/job/log'
+        self.assertTrue(until(lambda: 'the last line' in self.dice_run('logs', '-n', '3')))
+        sizes = [int(size) for size in HOSTS.on('a', f'stat -c %s {log}" {log}.1"').split()]
+        self.assertEqual(sizes[1], 1 << 20)
+        self.assertLess(sizes[0], 1 << 20)
+        said = self.dice_run('logs', '-n', '1000000').splitlines()
+        self.assertGreater(len(said), (sum(sizes) - 100) // 15)
+        self.assertEqual({line.partition('| ')[2] for line in said[1:-2]}, {'a line of many'})
+
+    def test_a_full_disk_costs_output_only(self):
+        if os.geteuid() != 0:
+            self.skipTest('only root can mount a small file system')
+        self.dice_run('stop')
+        site = shlex.quote(str(HOSTS.site))
+        HOSTS.on('a', f'mkdir /tmp/.save && cp -a {site}/. /tmp/.save && mount -t tmpfs -o size=6m x {site} && cp -a /tmp/.save/. {site}; rm -r /tmp/.save')
+        try:
+            self.dice_run('start', '--restart', '2', '--', '--chatty')
+            self.assertTrue(until(lambda: 'the last line' in self.dice_run('logs', '-n', '3')))
+            HOSTS.on('a', f'head -c 9000000 /dev/zero >{site}/full')
+            self.dice_run('stop')
+            self.assertEqual(self.phase(), 'stopped')
+            self.assertIn('cannot be written, as on a full disk; nothing is started', self.dice_run('start', code=1))
+            self.assertIn('job: dice-run start has not begun it on a, or was interrupted', self.dice_run('status'))
+            HOSTS.on('a', f'rm {site}/full')
+            self.dice_run('start', '--', '--slow')
+            HOSTS.on('a', f'head -c 9000000 /dev/zero >{site}/full; touch "{HOSTS.folder}/speak"')
+            self.assertTrue(until(lambda: not (HOSTS.folder / 'speak').exists()))
+            self.assertEqual((self.ranks(), self.phase()), ([1, 1], 'running'))
+            HOSTS.on('a', f'rm {site}/full; touch "{HOSTS.folder}/speak"')
+            self.assertTrue(until(lambda: 'the disk is full: output is missing here' in self.dice_run('logs', '-n', '1000000')))
+            self.dice_run('stop')
+        finally:
+            HOSTS.on('a', f'umount {site}')
+
+    def test_only_its_own_processes_are_ended(self):
+        self.dice_run('start')
+        base = f'{HOSTS.site}/.dice-run/numbers'
+        job = HOSTS.on('a', f'tr "\\0" "\\n" </proc/$(readlink "{base}/owner" | cut -d " " -f 1)/environ | grep -o "dice-run-[0-9a-f]*" | head -n 1').strip()
+        self.assertRegex(job, '^dice-run-[0-9a-f]{16}$')
+        # One has its mark in its command line, another is what the supervisor was, by its number.
+        pids = HOSTS.on('b', f'exec 2>/dev/null; sh -c "sleep 100; : {job}" >/dev/null & echo $!; tail -f /dev/null --pid=1 {job} >/dev/null & echo $!; sleep 100 >/dev/null & echo $!').split()
+        self.assertEqual(len(pids), 3)
+        HOSTS.on('b', f'ln -sfn "{pids[2]} 1 $(cat /proc/sys/kernel/random/boot_id)" "{base}/owner"')
+        self.assertIn('no process of it is left', self.dice_run('stop'))
+        self.assertEqual(HOSTS.on('b', f'for p in {" ".join(pids)}; do kill -0 $p && echo alive; done').split(), ['alive'] * 3)
+        HOSTS.on('b', f'kill {" ".join(pids)}; pkill sleep')
+
+    def test_processes_that_are_left(self):
+        self.dice_run('start', '--from', 'a', '--', '--deaf')
+        HOSTS.power_off('a')
+        said = self.dice_run('stop', code=1)
+        self.assertIn('a: it does not answer; check its power and its cable', said)
+        self.assertIn('b: 1 of its processes did not end in order', said)
+        HOSTS.power_on('a')
+        (HOSTS.folder / 'wanted').unlink()
+        self.assertEqual(self.ranks(), [0, 0])
+        self.assertEqual(self.phase(), 'lost')
+        self.assertIn('was killed, or a was restarted', self.dice_run('status'))
+
+    def test_containers_are_left_alone(self):
+        pid = HOSTS.on('b', f"""cd "{FOLDER}" && mkdir root && PATH=$PATH:/usr/sbin && exec unshare --mount sh -c '
+            mount -t tmpfs x root && mkdir -p root/usr root/old "root/$0" && mount --rbind /usr root/usr && cp -r "$0/.dice-run" "root/$0" &&
+            for l in lib lib64; do [ ! -L "/$l" ] || ln -s "usr/$l" "root/$l"; done && cd root && pivot_root . old &&
+            "$0"/.dice-run/numbers/[0-9a-f]*/numbers 1000 >old/dev/null 2>&1 & echo $!' "{HOSTS.site}" """).strip()
+        running = f'sleep 0.3; readlink /proc/{pid}/exe'
+        self.assertIn('.dice-run/numbers/', HOSTS.on('b', running))
+        self.assertIn('does not run', self.dice_run('stop'))
+        self.assertIn('.dice-run/numbers/', HOSTS.on('b', f'{running}; kill {pid}'))
+
+    def test_foreground(self):
+        with self.begin('start', '--foreground') as run:
+            self.assertIn('runs on 2 hosts', run.stdout.readline())
+            self.assertIn('starts version', run.stdout.readline())
+            run.send_signal(signal.SIGINT)
+            self.assertIn('no process of it is left', run.communicate(timeout=30)[0])
+        self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
+        with self.begin('start', '--foreground') as run:
+            self.assertIn('runs on 2 hosts', run.stdout.readline())
+            self.dice_run('stop')  # from elsewhere
+            self.assertIn('stopped after', run.communicate(timeout=30)[0])
+        self.assertEqual(run.returncode, 1)
+        for command in (('start', '--foreground'), ('bench',)):
+            with self.begin(*command) as run:
+                self.assertTrue(until((HOSTS.folder / 'wanted').exists))
+                run.send_signal(signal.SIGINT)  # before all ranks have run for two seconds
+                self.assertIn('no process of it is left', said := run.communicate(timeout=30)[0])
+            self.assertEqual((run.returncode, self.ranks()), (1, [0, 0]), said)
+
+    def test_files_are_fetched(self):
+        self.dice_run('measure', '-o', 'a:b.json')
+        self.assertEqual((FOLDER / 'a:b.json').read_text(), 'figures\n')
+        self.assertIn("'missing/x.json' cannot be written", self.dice_run('measure', '-o', 'missing/x.json', code=1))
+
+
+if __name__ == '__main__':
+    unittest.main()

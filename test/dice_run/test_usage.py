@@ -1,0 +1,86 @@
+"""What needs no other host: command lines, packages, this machine as a host."""
+import hashlib
+import json
+import shlex
+import shutil
+import socket
+import subprocess
+import unittest
+
+from cases import Case, DICE_RUN, FOLDER, HOSTS, NAMES, ONE, tearDownModule  # noqa: F401
+
+
+class Here(Case):
+    def test_this_machine_needs_no_ssh(self):
+        top, to = FOLDER / 'here-packages', FOLDER / 'to'
+        shutil.copytree(ONE / 'a', top / socket.gethostname())
+        package = top / socket.gethostname() / 'numbers'
+        manifest = json.loads((package / 'manifest.json').read_text())
+        (package / 'app').write_text('-np 1 ./numbers\n')
+        (package / 'hosts').write_text(f'{socket.gethostname()} slots=1\n')
+        manifest['host'] = socket.gethostname()
+        for file in manifest['files']:
+            file['bytes'] = (package / file['file']).stat().st_size
+            file['sha256'] = hashlib.sha256((package / file['file']).read_bytes()).hexdigest()
+        (package / 'manifest.json').write_text(json.dumps(manifest))
+
+        def run(*words):
+            done = subprocess.run([DICE_RUN, '-p', top, '--to', to, '--ssh', 'false', *words], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            return done.stdout
+        self.assertIn('7 of 7 files copied', run('deploy'))
+        (package / 'numbers').write_bytes((package / 'numbers').read_bytes() + b'\n')
+        manifest['files'] = [f for f in manifest['files'] if f['file'] != 'numbers']
+        manifest['files'].append({'file': 'numbers', 'bytes': (package / 'numbers').stat().st_size,
+                                  'sha256': hashlib.sha256((package / 'numbers').read_bytes()).hexdigest()})
+        (package / 'manifest.json').write_text(json.dumps(manifest))
+        self.assertIn('2 of 7 files copied', run('deploy'))
+        self.assertIn('ended already, without an error', run('start', '--', '--quick'))
+        self.assertIn('has ended at', run('status'))
+        self.assertIn('does not run', run('stop'))
+
+
+class Usage(Case):
+    def test_commands(self):
+        for words, message in [(('deplyo',), 'there is no command "deplyo"'), (('--jsn',), 'there is no option "--jsn"'),
+                               ((), 'subcommand is required'), (('status', '--jsn'), '--jsn')]:
+            done = subprocess.run([DICE_RUN, *words], stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
+
+    def test_packages(self):
+        for words, message in [((), 'no packages in . or ./build'), (('-p', 'nothing'), 'there is no folder "nothing"'),
+                               (('-p', FOLDER), 'no packages in'), (('-p', ONE, '--ssh', "ssh '"), 'opening quote')]:
+            done = subprocess.run([DICE_RUN, *words, 'status'], cwd=FOLDER, stderr=subprocess.PIPE, text=True)
+            self.assertIn(message, done.stderr)
+            self.assertEqual(done.returncode, 2)
+        done = subprocess.run([DICE_RUN, 'status', '--dry-run'], cwd=ONE.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (ONE.parent / 'other-packages').mkdir()
+        done = subprocess.run([DICE_RUN, 'status'], cwd=ONE.parent, stderr=subprocess.PIPE, text=True)
+        self.assertIn('several deployments: numbers-packages, other-packages', done.stderr)
+        for name, content, code, message in [('app', '', 1, 'cannot read'), ('app', '-np 1 ./numbers\n', 1, 'have 2 ranks, but the file app'),
+                                             ('manifest.json', None, 1, 'is no name')]:
+            top = HOSTS.packages('damaged')
+            for host in NAMES:
+                file = top / host / 'numbers' / name
+                file.write_text(file.read_text().replace('"numbers"', r'"n\u001b[31m"') if content is None else content)
+            self.assertIn(message, self.dice_run('status', code=code, packages=top))
+        manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
+        manifest.write_text(manifest.read_text().replace('"app"', '"../app"'))
+        self.assertIn('is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        shutil.rmtree(manifest.parents[1])
+        self.assertIn('the package with rank 1 is missing', self.dice_run('status', code=1, packages=manifest.parents[2]))
+
+    def test_folder_of_the_deployment(self):
+        top = HOSTS.packages('placed')
+        for host in NAMES:
+            (top / host / 'numbers/app').write_text('-np 1 -wdir /opt/my site/numbers ./numbers\n' * 2)
+        done = subprocess.run([DICE_RUN, '-p', top, '--ssh', shlex.quote(str(HOSTS.ssh)), 'status', '--json'], capture_output=True, text=True)
+        self.assertEqual(json.loads(done.stdout)['folder'], '/opt/my site', done.stderr)
+        self.assertIn('was built for the folder "/opt/my site"', self.dice_run('status', code=2, packages=top))
+
+
+if __name__ == '__main__':
+    unittest.main()
