@@ -348,6 +348,8 @@ TEST(best_mapping, names_mistakes) {
   static_assert(
       std::is_same_v<best<at_least_fps<0>>,
                      none<error::limit_not_positive<meta::type_list<at_least_fps<0>>, remedy::give_limits_above_0>>>);
+  using vast = memory_limit<8589934592_GiB>;
+  static_assert(std::is_same_v<best<vast>, none<error::limit_too_large<vast, remedy::give_less_than_8_EiB>>>);
   static_assert(std::is_same_v<
                 dice::best_mapping<net, profiled<of_another>>,
                 none<error::profile_of_another_network<of_another, net, remedy::make_the_profile_anew_from_this_model>>>);
@@ -440,6 +442,17 @@ TEST(best_mapping, names_mistakes_of_clusters) {
   using a = host<"a", slow>;
   using second = host<"a", quick>;
   static_assert(fails<cluster<a, second, wire>, error::host_twice<a, second, remedy::give_each_host_a_name_of_its_own>>);
+  using huge = host<"a", board<"b", ram<17179869185_GiB>, rated>>;
+  static_assert(fails<cluster<huge>, error::ram_too_large<huge, remedy::give_less_than_8_EiB>>);
+  using nameless = host<"", slow>;
+  static_assert(fails<cluster<nameless>, error::host_without_name<nameless, remedy::give_each_host_a_name_of_its_own>>);
+  using once = remedy::state_each_speed_time_and_memory_once;
+  using fast_and_slow = processor<cpu, gflops<1>, gbytes_per_s<1>, gflops<2>>;
+  static_assert(fails<cluster<host<"a", board<"b", ram<1>, fast_and_slow>>>, error::stated_twice<fast_and_slow, once>>);
+  using small_and_large = host<"a", board<"b", ram<1>, rated, ram<2>>>;
+  static_assert(fails<cluster<small_and_large>, error::stated_twice<small_and_large, once>>);
+  using early_and_late = connection<mbit_per_s<1>, us<1>, ms<1>>;
+  static_assert(fails<cluster<a, early_and_late>, error::stated_twice<early_and_late, once>>);
   using to_nobody = connection<between<"a", "z">, mbit_per_s<1>>;
   static_assert(fails<cluster<a, to_nobody>,
                       error::connection_of_unknown_host<to_nobody, remedy::name_two_different_hosts_of_the_cluster>>);

@@ -241,7 +241,8 @@ class random_parts {
   /// Layers first … last in way `how`, the index of its word.
   void add_work(int first, int last, int how) {
     out_ += first ? ",\n    " : "\n    ";
-    if (below(6) == 0) out_ += "dice::in_flight<" + std::to_string(1 + below(9)) + ">,\n    ";
+    if (below(6) == 0 && !in_flight_)
+      in_flight_ = true, out_ += "dice::in_flight<" + std::to_string(1 + below(9)) + ">,\n    ";
     auto run = ranks();
     const bool all = last == sample::concat1::id;
     run.resize(how == 0 ? 1 : all ? run.size() : 2 + static_cast<std::size_t>(below(devices_ - 1)));
@@ -287,7 +288,7 @@ class random_parts {
   std::mt19937 draw_;
   int devices_;
   std::vector<int> undeclared_;
-  bool free_ = false;  // whether there are replicas
+  bool free_ = false, in_flight_ = false;  // whether there are replicas, and in_flight
   std::string out_ = "dice::mapping<";
 };
 

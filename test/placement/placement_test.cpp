@@ -72,7 +72,7 @@ static_assert(mistake<mapping<dev<0>, dev<0>, layers<>, layers<>>> == E::misplac
 static_assert(mistake<split<net, points<0>, dev<1, int>, dev<1>>> == E::rank_twice);
 static_assert(mistake<split<net, points<0>, dev<0, int>>> == E::not_a_unit);
 static_assert(mistake<mapping<dev<0, cpu, memory<0>>, layers<foreign>>> == E::memory_not_positive);
-static_assert(mistake<mapping<dev<0>, layers<foreign>, in_flight<0>>> == E::in_flight);
+static_assert(mistake<mapping<dev<0>, layers<foreign>, in_flight<0>>> == E::too_few_frames);
 static_assert(
     mistake<mapping<dev<0>, layers<range<sample::conv2, sample::conv1>>, dev<1>, layers<all>, dev<2>, layers<all>>> ==
     E::backwards);
@@ -96,7 +96,7 @@ static_assert(mistake<split<int, points<2>, dev<0>>> == E::other_split);
 static_assert(mistake<mapping<dev<0>, layers<from<foreign>>>> == E::foreign);
 static_assert(mistake<mapping<dev<0>, layers<int>>> == E::foreign);
 static_assert(mistake<mapping<dev<0, gpu_at<-1>>, layers<all>>> == E::gpu_negative);
-static_assert(mistake<mapping<dev<0>, layers<all>, in_flight<-3>>> == E::in_flight);
+static_assert(mistake<mapping<dev<0>, layers<all>, in_flight<-3>>> == E::too_few_frames);
 // The number of further layers with the mistake, after the first.
 static_assert(place::found<net, overlapping>.number == 0 && place::found<net, overlapping>.more == 2);
 static_assert(mistake<int> == E::not_a_mapping);
@@ -149,7 +149,7 @@ static_assert(mistake<mapping<dev<0>, rows<all>, dev<1>, ranks<0>, layers<all>>>
 static_assert(mistake<mapping<dev<0>, dev<1, int>, layers<all>>> == E::layers_on_several);
 static_assert(mistake<mapping<dev<0>, columns<all>>> == E::split_on_one);
 static_assert(mistake<mapping<dev<0>, input_channels<all>>> == E::split_on_one);
-static_assert(mistake<on_two<rows<all, shares<0>, sample::conv1>, in_flight<0>>> == E::in_flight);
+static_assert(mistake<on_two<rows<all, shares<0>, sample::conv1>, in_flight<0>>> == E::too_few_frames);
 static_assert(mistake<on_two<rows<all, shares<0>, sample::conv1>>> == E::not_an_option);
 static_assert(mistake<on_two<rows<foreign, shares<1, 2>, shares<1, 2>>>> == E::not_an_option);
 static_assert(mistake<on_two<tiles<0, 1, all, shares<1, 2>>>> == E::not_an_option);

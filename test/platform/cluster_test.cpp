@@ -87,6 +87,11 @@ TEST(cluster, finds_each_mistake) {
       is<of_boards<board<"b", ram<1>, processor<cpu, gflops<1>, gbytes_per_s<1>, watts<1, 2>>>>>(rate_not_positive, 1));
   static_assert(is<of_boards<board<"b", cpu_at_1>>>(ram_missing, 1));
   static_assert(is<of_boards<board<"b", ram<-1>, cpu_at_1>>>(rate_not_positive, 1));
+  static_assert(is<of_boards<board<"b", ram<17179869185_GiB>, cpu_at_1>>>(ram_too_large, 1));
+  static_assert(
+      is<of_boards<board<"b", processor<cpu, gflops<1>, gbytes_per_s<1>, ram<8589934592_GiB>>>>>(ram_too_large, 1));
+  static_assert(is<of_boards<board<"b", ram<8589934591_GiB>, cpu_at_1>>>(none));
+  static_assert(is<cluster<host<"a", pi>, host<"", pi>, everywhere>>(host_unnamed, 1));
   static_assert(is<cluster<host<"a", pi>, host<"b", pi>, host<"a", jetson>, everywhere>>(host_twice, 0, 2));
   static_assert(is<cluster<host<"a", pi>, connection<between<"a", "c">, mbit_per_s<1>>>>(unknown_host));
   static_assert(is<cluster<host<"a", pi>, everywhere, connection<between<"a", "a">, mbit_per_s<1>>>>(unknown_host, 1));
@@ -100,6 +105,42 @@ TEST(cluster, finds_each_mistake) {
   static_assert(is<cluster<host<"a", pi>, host<"b", pi>, host<"c", pi>, connection<between<"a", "b">, mbit_per_s<1>>>>(
       no_connection, 0, 2));
   static_assert(is<cluster<host<"a", pi>>>(none));  // one host needs no network
+}
+
+template <class... About> constexpr bool twice() {
+  return is<of_boards<board<"b", ram<1>, processor<cpu, gflops<1>, gbytes_per_s<1>, About...>>>>(
+      cluster_mistake::stated_twice, 1);
+}
+template <class... About> constexpr bool connected_twice() {
+  return is<cluster<host<"a", pi>, host<"b", pi>, connection<mbit_per_s<1>, us<1>, About...>>>(
+      cluster_mistake::connection_stated_twice);
+}
+
+TEST(cluster, finds_what_is_stated_twice) {
+  using enum cluster_mistake;
+  static_assert(twice<gflops<1>>() && twice<gflops<2>>() && twice<gbytes_per_s<2>>());
+  static_assert(twice<watts<2, 1>, watts<3>>() && twice<ram<1>, ram<2>>() && twice<profile<int>, profile<int>>());
+  using small = sending<mbit_per_s<1>, us<1>>;
+  static_assert(twice<small, small>() && twice<sending<mbit_per_s<1>, gbytes_per_s<1>>>() &&
+                twice<sending<mbit_per_s<1>, us<1>, ms<1>>>());
+  static_assert(twice<receiving<mbit_per_s<1>, us<1>>, receiving<mbit_per_s<1>>>());
+  static_assert(!twice<watts<2, 1>, ram<1>, small, receiving<mbit_per_s<1>>, direct_convolutions>());
+  static_assert(is<of_boards<board<"b", ram<1>, ram<2>, cpu_at_1>>>(board_stated_twice, 1));
+  using inside = connection<gbytes_per_s<1>>;
+  static_assert(is<of_boards<board<"b", ram<1>, inside, cpu_at_1, inside>>>(board_stated_twice, 1));
+  static_assert(is<of_boards<board<"b", ram<1>, inside, cpu_at_1, cpu_at_1>>>(none));
+  static_assert(is<of_boards<board<"b", ram<1>, connection<gbytes_per_s<1>, us<1>, us<1>>, cpu_at_1>>>(not_a_board, 1));
+  static_assert(connected_twice<mbit_per_s<2>>() && connected_twice<gbytes_per_s<1>>() && connected_twice<ms<1>>());
+  static_assert(connected_twice<between<"a", "b">, between<"b", "a">>());
+  static_assert(!connected_twice<between<"a", "b">>());
+}
+
+TEST(bytes, are_never_fewer_than_they_say) {
+  static_assert(0_GiB == 0 && 1_KiB == 1024 && 3_MiB == 3145728 && 2_GiB == 2147483648);
+  static_assert(9007199254740991_KiB == 9223372036854774784 && 9007199254740992_KiB == platform::too_many_bytes);
+  static_assert(8796093022207_MiB == 9223372036853727232 && 8796093022208_MiB == platform::too_many_bytes);
+  static_assert(8589934591_GiB == 9223372035781033984 && 8589934592_GiB == platform::too_many_bytes);
+  static_assert(18446744073709551615_KiB == platform::too_many_bytes);
 }
 
 TEST(boards, are_right) {

@@ -31,7 +31,8 @@ template <class Cluster> consteval auto cluster_verdict() {
   if constexpr (f.what == none) return failing<int>{};
   else if constexpr (f.what == not_a_cluster)
     return failing<error::not_a_cluster<Cluster, remedy::write_cluster_of_hosts_and_connections>>{};
-  else if constexpr (f.what == unknown_host || f.what == connection_rate || f.what == connection_twice) {
+  else if constexpr (f.what == unknown_host || f.what == connection_rate || f.what == connection_stated_twice ||
+                     f.what == connection_twice) {
     using all = at_in<typename traits::connections>;
     using connection = typename all::template type<f.where>;
     if constexpr (f.what == unknown_host)
@@ -39,6 +40,8 @@ template <class Cluster> consteval auto cluster_verdict() {
     else if constexpr (f.what == connection_rate)
       return failing<
           error::connection_rate_not_positive<connection, remedy::give_connections_a_speed_above_0_and_no_negative_time>>{};
+    else if constexpr (f.what == connection_stated_twice)
+      return failing<error::stated_twice<connection, remedy::state_each_speed_time_and_memory_once>>{};
     else
       return failing<
           error::connection_twice<connection, typename all::template type<f.which>, remedy::state_each_connection_once>>{};
@@ -50,6 +53,11 @@ template <class Cluster> consteval auto cluster_verdict() {
     else if constexpr (f.what == no_processor)
       return failing<error::board_without_processor<host, remedy::give_the_board_a_processor>>{};
     else if constexpr (f.what == ram_missing) return failing<error::ram_missing<host, remedy::give_the_board_its_ram>>{};
+    else if constexpr (f.what == ram_too_large) return failing<error::ram_too_large<host, remedy::give_less_than_8_EiB>>{};
+    else if constexpr (f.what == board_stated_twice)
+      return failing<error::stated_twice<host, remedy::state_each_speed_time_and_memory_once>>{};
+    else if constexpr (f.what == host_unnamed)
+      return failing<error::host_without_name<host, remedy::give_each_host_a_name_of_its_own>>{};
     else if constexpr (f.what == host_twice)
       return failing<
           error::host_twice<host, typename all::template type<f.which>, remedy::give_each_host_a_name_of_its_own>>{};
@@ -61,6 +69,8 @@ template <class Cluster> consteval auto cluster_verdict() {
       using processor = typename at_in<typename board::processors>::template type<f.which>;
       if constexpr (f.what == wrong_unit)
         return failing<error::not_a_processor<processor, remedy::write_processor_of_a_unit_and_its_rates_or_a_profile>>{};
+      else if constexpr (f.what == stated_twice)
+        return failing<error::stated_twice<processor, remedy::state_each_speed_time_and_memory_once>>{};
       else if constexpr (f.what == rate_missing)
         return failing<error::rate_missing<processor, remedy::give_gflops_and_gbytes_per_s_or_a_profile>>{};
       else

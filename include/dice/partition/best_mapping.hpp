@@ -41,6 +41,8 @@ template <class Cluster, int At, class... W> consteval auto wish_verdict() {
     return cost::detail::failing<error::wish_for_unknown_host<type, remedy::name_a_host_of_the_cluster>>{};
   else if constexpr (mine.what == wish::devices)
     return cost::detail::failing<error::percentage_out_of_range<type, remedy::give_a_percentage_from_0_to_100>>{};
+  else if constexpr (mine.what == wish::memory && all.of.memory > 0)
+    return cost::detail::failing<error::limit_too_large<type, remedy::give_less_than_8_EiB>>{};
   else return cost::detail::failing<error::limit_not_positive<meta::type_list<W...>, remedy::give_limits_above_0>>{};
 }
 

@@ -5,6 +5,7 @@ namespace dice::remedy {
 struct give_each_processor_watts;
 struct write_one_objective_and_limits;
 struct give_limits_above_0;
+struct give_less_than_8_EiB;
 struct relax_this_limit_or_add_devices;
 struct build_with_the_backend_of_a_processor_of_the_cluster;
 struct give_the_order_with_in_order;
@@ -20,6 +21,7 @@ namespace dice::error {
 template <class Processor, class Remedy> struct watts_missing;
 template <class T, class Remedy> struct not_a_wish;
 template <class Requests, class Remedy> struct limit_not_positive;
+template <class Limit, class Remedy> struct limit_too_large;
 template <class First, class Second, class Remedy> struct wish_twice;
 template <class Wish, class Remedy> struct wish_for_unknown_host;
 template <class Wish, class Remedy> struct percentage_out_of_range;

@@ -90,7 +90,7 @@ constexpr taken take(request& r, host_list, peak_memory) { return aim(r, objecti
 constexpr taken take(request& r, host_list, in_order) { return r.aim.in_order = true, taken{wish::in_order}; }
 constexpr taken take(request& r, host_list, repeats) { return r.aim.repeats = true, taken{wish::repeats}; }
 template <std::int64_t B> constexpr taken take(request& r, host_list, memory_limit<B>) {
-  return r.memory = B, taken{wish::memory, B > 0};
+  return r.memory = B, taken{wish::memory, B > 0 && B < platform::too_many_bytes};
 }
 template <platform::rate V> constexpr taken take(request& r, host_list, at_least_fps<V>) {
   if (V.value > 0) r.fps = V.value, r.aim.max_period = 1 / V.value;

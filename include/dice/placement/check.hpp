@@ -78,25 +78,37 @@ constexpr finding check_device(const platform::written_dev& d, int at, unsigned 
   const auto unit = platform::check_unit(d.unit, d.cores, processors);
   if (const auto what = as_mistake(unit.what); what != mistake::none)
     return {what, at, 0, what == mistake::no_core ? d.rank : unit.value};
-  int index = 0, precisions = 0;
-  bool positive = true;
+  int index = 0, precisions = 0, hosts = 0;
+  finding memory, host;
   for (const auto& l : d.limits) {
     if (l.what == limit::none) return {mistake::not_a_limit, at, index, d.rank};
     precisions += l.what == limit::precision;
-    positive = positive && (l.what != limit::memory || l.bytes > 0);
+    if (l.what == limit::memory && !memory) {
+      if (l.bytes <= 0) memory = {mistake::memory_not_positive, at, index, d.rank};
+      else if (l.bytes >= platform::too_many_bytes) memory = {mistake::memory_too_large, at, index, d.rank};
+    }
+    if (l.what == limit::host && !host) {
+      if (l.host.empty()) host = {mistake::no_host_name, at, index, d.rank};
+      else if (++hosts > 1) host = {mistake::two_hosts, at, index, d.rank};
+    }
     ++index;
   }
   if (precisions > (d.unit.processor() == platform::processor::gpu ? 1 : 0)) return {mistake::precision, at, 0, d.rank};
-  if (!positive) return {mistake::memory_not_positive, at, 0, d.rank};
-  return {};
+  return memory ? memory : host;
 }
 
 constexpr finding check_units(const written_mapping& m, unsigned processors) {
   int at = 0;
+  const entry* in_flight = nullptr;
   for (const auto& e : m.entries) {
     if (e.what == entry::kind::dev)
       if (const auto f = check_device(e.dev, at, processors)) return f;
-    if (e.what == entry::kind::in_flight && e.frames < 1) return {mistake::in_flight, at, 0, e.frames};
+    if (e.what == entry::kind::in_flight) {
+      if (e.frames < 1) return {mistake::too_few_frames, at, 0, e.frames};
+      if (e.frames > max_in_flight) return {mistake::too_many_frames, at, 0, e.frames};
+      if (in_flight) return {mistake::in_flight_twice, at, 0, in_flight->frames, e.frames};
+      in_flight = &e;
+    }
     ++at;
   }
   return {};

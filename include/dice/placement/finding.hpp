@@ -30,7 +30,12 @@ enum class mistake : unsigned char {
   not_a_limit,
   precision,
   memory_not_positive,
-  in_flight,
+  memory_too_large,
+  no_host_name,
+  two_hosts,
+  too_few_frames,
+  too_many_frames,
+  in_flight_twice,
   not_an_option,
   tile_grid,
   few_tiles,
@@ -61,9 +66,9 @@ struct finding {
   int position = 0;  ///< of the entry in the mapping
   int index = 0;     ///< in the entry: of the interval, limit, share, or of the layer or option
   int number = 0;    ///< rank, core, threads, GPU, frames, rows of a grid, tiles, share, shares, point, points, layer id
-  int more = 0;      ///< points_count: devices; layers_on_several: the second rank; tile_grid: columns; few_…,
-                     ///< shares_count: ranks (or rows or columns of the grid); two_devices, no_device: layers after the
-                     ///< first
+  int more = 0;      ///< points_count: devices; in_flight_twice: frames of the second; layers_on_several: the second rank;
+                 ///< tile_grid: columns; few_…, shares_count: ranks (or rows or columns of the grid); two_devices,
+                 ///< no_device: layers after the first
   std::int64_t bytes = 0;  ///< memory_less_than_plan: what the rank needs
   std::int64_t units = 0;  ///< few_rows, few_columns, few_blocks: into how many parts the layer can be cut
   int ranks[2] = {};       ///< two_devices: the first ranks of the first two runs that have the layer

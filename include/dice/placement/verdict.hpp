@@ -144,8 +144,17 @@ template <class Net, class Map> consteval auto verdict() {
     return failing<error::precision_not_possible<f.number, remedy::give_it_once_and_only_to_gpus>>{};
   else if constexpr (f.what == memory_not_positive)
     return failing<error::memory_limit_not_positive<f.number, remedy::give_a_positive_number_of_bytes>>{};
-  else if constexpr (f.what == in_flight)
+  else if constexpr (f.what == memory_too_large)
+    return failing<error::memory_limit_too_large<f.number, remedy::give_less_than_8_EiB>>{};
+  else if constexpr (f.what == no_host_name)
+    return failing<error::empty_host_name<f.number, remedy::write_the_name_of_a_host>>{};
+  else if constexpr (f.what == two_hosts) return failing<error::rank_on_two_hosts<f.number, remedy::name_one_host>>{};
+  else if constexpr (f.what == too_few_frames)
     return failing<error::too_few_frames_in_flight<f.number, remedy::let_at_least_one_frame_be_in_flight>>{};
+  else if constexpr (f.what == too_many_frames)
+    return failing<error::too_many_frames_in_flight<f.number, remedy::let_at_most_1000000_frames_be_in_flight>>{};
+  else if constexpr (f.what == mistake::in_flight_twice)
+    return failing<error::in_flight_twice<f.number, f.more, remedy::write_in_flight_once>>{};
   else if constexpr (f.what == point_outside)
     return failing<error::split_point_out_of_range<f.number, remedy::keep_points_between_0_and_the_number_of_layers>>{};
   else if constexpr (f.what == points_unordered)

@@ -49,6 +49,8 @@ struct written_work {
   }
 };
 
+inline constexpr int max_in_flight = 1'000'000;  ///< frames
+
 /// An entry of a mapping or split. Devices and ranks that follow each other and the work after them are a run.
 struct entry {
   enum class kind : unsigned char { other, dev, ranks, work, in_flight };

@@ -57,15 +57,24 @@ enum class cluster_mistake : unsigned char {
   not_a_board,    ///< `where`: the host
   no_processor,   ///< `where`: the host
   wrong_unit,     ///< `where`: the host, `which`: its processor; the same for those that follow
+  stated_twice,   ///< the same part twice
   rate_missing,   ///< neither gflops and gbytes_per_s nor a profile
   rate_not_positive,
   ram_missing,
-  host_twice,        ///< `where`, `which`: the hosts
-  unknown_host,      ///< `where`: the connection
-  connection_rate,   ///< `where`: the connection
-  connection_twice,  ///< `where`, `which`: the connections
-  no_connection,     ///< `where`, `which`: the hosts
+  ram_too_large,
+  board_stated_twice,       ///< `where`: the host, whose board has the same part twice
+  host_unnamed,             ///< `where`: the host
+  host_twice,               ///< `where`, `which`: the hosts
+  unknown_host,             ///< `where`: the connection
+  connection_rate,          ///< `where`: the connection
+  connection_stated_twice,  ///< `where`: the connection, which has the same part twice
+  connection_twice,         ///< `where`, `which`: the connections
+  no_connection,            ///< `where`, `which`: the hosts
 };
+
+template <class Measured> inline constexpr unsigned states<profile<Measured>> = 1 << 7;
+template <class... About> inline constexpr unsigned states<sending<About...>> = 1 << 8;
+template <class... About> inline constexpr unsigned states<receiving<About...>> = 1 << 9;
 
 template <class T> struct processor_traits { static constexpr bool is = false; };
 template <class Unit, class... About> struct processor_traits<dice::processor<Unit, About...>> {
@@ -75,7 +84,7 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
  private:
   struct rates {
     processor_info info{};
-    bool wrong = false, positive = true;
+    bool wrong = false, positive = true, twice = state_twice<About...>();
     template <class T> constexpr void take(T) { wrong = true; }
     template <rate V> constexpr void take(gflops<V>) { info.flops = positively(V.value) * 1e9; }
     template <rate V> constexpr void take(gbytes_per_s<V>) { info.bytes_per_s = positively(V.value) * 1e9; }
@@ -104,6 +113,7 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
     template <class... A> constexpr link handling() {
       using traits = connection_traits<connection<A...>>;
       wrong = wrong || traits::is_between || traits::wrong, positive = positive && traits::positive;
+      twice = twice || traits::twice;
       return traits::value;
     }
     constexpr double positively(double v) {
@@ -130,7 +140,9 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
     const auto unit = unit_mistake<Unit>.what;
     if (read.wrong || (unit != unit_check::mistake::none && unit != unit_check::mistake::no_backend))
       return cluster_mistake::wrong_unit;
+    if (read.twice) return cluster_mistake::stated_twice;
     if (!read.positive) return cluster_mistake::rate_not_positive;
+    if (value.memory >= too_many_bytes) return cluster_mistake::ram_too_large;
     const bool rated = value.flops > 0 && value.bytes_per_s > 0;
     return rated || value.profiled ? cluster_mistake::none : cluster_mistake::rate_missing;
   }();
@@ -150,7 +162,7 @@ template <meta::fixed_string Name, class... About> struct board_traits<board<Nam
     template <std::int64_t B> constexpr void take(ram<B>) { memory = B; }
     template <class... A> constexpr void take(connection<A...>) {
       using traits = connection_traits<connection<A...>>;
-      wrong = wrong || traits::is_between || !traits::positive || traits::wrong;
+      wrong = wrong || traits::is_between || !traits::positive || traits::wrong || traits::twice;
       between = traits::value;
       between.within_host = true;
     }
@@ -177,7 +189,9 @@ template <meta::fixed_string Name, class... About> struct board_traits<board<Nam
   static constexpr finding check = []<class... P>(meta::type_list<P...>) {
     if (read.wrong) return finding{cluster_mistake::not_a_board, 0};
     if (sizeof...(P) == 0) return finding{cluster_mistake::no_processor, 0};
+    if (state_twice<About...>()) return finding{cluster_mistake::board_stated_twice, 0};
     if (memory < 0) return finding{cluster_mistake::rate_not_positive, 0};
+    if (memory >= too_many_bytes) return finding{cluster_mistake::ram_too_large, 0};
     int k = -1;
     for (const auto found : {cluster_mistake::none, processor_traits<P>::check...}) {
       if (found != cluster_mistake::none) return finding{found, k};

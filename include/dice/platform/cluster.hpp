@@ -71,12 +71,12 @@ template <class... Entry> struct cluster_traits<cluster<Entry...>> {
   struct wire {
     std::string_view a, b;
     link value{};
-    bool is_between = false, right = true;
+    bool is_between = false, right = true, twice = false;
   };
   template <class... C> static constexpr auto wires_of(meta::type_list<C...>) {
-    return std::array<wire, sizeof...(C)>{wire{connection_traits<C>::a, connection_traits<C>::b, connection_traits<C>::value,
-                                               connection_traits<C>::is_between,
-                                               connection_traits<C>::positive && !connection_traits<C>::wrong}...};
+    return std::array<wire, sizeof...(C)>{
+        wire{connection_traits<C>::a, connection_traits<C>::b, connection_traits<C>::value, connection_traits<C>::is_between,
+             connection_traits<C>::positive && !connection_traits<C>::wrong, connection_traits<C>::twice}...};
   }
 
  public:
@@ -125,12 +125,15 @@ template <class... Entry> struct cluster_traits<cluster<Entry...>> {
       if (found.what != none) return found;
     }
     for (std::size_t a = 0; a < names.size(); ++a)
+      if (names[a].empty()) return {host_unnamed, static_cast<int>(a), 0};
+    for (std::size_t a = 0; a < names.size(); ++a)
       for (std::size_t b = 0; b < a; ++b)
         if (names[a] == names[b]) return {host_twice, static_cast<int>(b), static_cast<int>(a)};
     const auto known = [](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
     for (std::size_t w = 0; w < wires.size(); ++w) {
       const auto& c = wires[w];
       if (!c.right) return {connection_rate, static_cast<int>(w), 0};
+      if (c.twice) return {connection_stated_twice, static_cast<int>(w), 0};
       if (c.is_between && (!known(c.a) || !known(c.b) || c.a == c.b)) return {unknown_host, static_cast<int>(w), 0};
       for (std::size_t v = 0; v < w; ++v) {
         const auto& o = wires[v];

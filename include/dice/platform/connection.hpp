@@ -33,6 +33,9 @@ struct link {
   friend constexpr bool operator==(const link&, const link&) = default;
 };
 
+template <meta::fixed_string A, meta::fixed_string B> inline constexpr unsigned states<between<A, B>> = 1 << 5;
+template <class... About> inline constexpr unsigned states<connection<About...>> = 1 << 6;
+
 template <class T> struct connection_traits { static constexpr bool is = false; };
 template <class... About> struct connection_traits<connection<About...>> {
   static constexpr bool is = true;
@@ -68,6 +71,7 @@ template <class... About> struct connection_traits<connection<About...>> {
   static constexpr bool is_between = read.is_between;
   static constexpr bool positive = read.positive && value.bytes_per_s > 0;
   static constexpr bool wrong = read.wrong;
+  static constexpr bool twice = state_twice<About...>();
 };
 
 }  // namespace platform

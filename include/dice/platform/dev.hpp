@@ -70,7 +70,7 @@ struct device {
   std::span<const int> cores{};    ///< of cores<…>
 };
 
-/// The device of a valid dev. Of several memory limits the smallest counts, of several hosts the last.
+/// The device of a valid dev. Of several memory limits the smallest counts.
 constexpr device device_of(const written_dev& w) {
   device out{w.rank, w.unit, -1, {}, w.cores};
   for (const auto& l : w.limits) {

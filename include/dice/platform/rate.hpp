@@ -35,4 +35,26 @@ template <platform::rate Busy, platform::rate Idle = 0> struct watts final {};
 /// Memory of a board, or of a processor that has its own, in bytes.
 template <std::int64_t Bytes> struct ram final {};
 
+namespace platform {
+
+/// What a part of a processor, board or connection states, as a bit: each at most once; 0: whatever may be there several
+/// times.
+template <class T> inline constexpr unsigned states = 0;
+template <rate V> inline constexpr unsigned states<gflops<V>> = 1 << 0;
+template <rate V> inline constexpr unsigned states<gbytes_per_s<V>> = 1 << 1;
+template <rate V> inline constexpr unsigned states<mbit_per_s<V>> = 1 << 1;
+template <rate V> inline constexpr unsigned states<us<V>> = 1 << 2;
+template <rate V> inline constexpr unsigned states<ms<V>> = 1 << 2;
+template <rate Busy, rate Idle> inline constexpr unsigned states<watts<Busy, Idle>> = 1 << 3;
+template <std::int64_t Bytes> inline constexpr unsigned states<ram<Bytes>> = 1 << 4;
+
+/// Whether two of these parts state the same.
+template <class... T> consteval bool state_twice() {
+  unsigned seen = 0, twice = 0;
+  for (const unsigned what : {0u, states<T>...}) twice |= seen & what, seen |= what;
+  return twice != 0;
+}
+
+}  // namespace platform
+
 }  // namespace dice

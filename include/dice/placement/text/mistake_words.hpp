@@ -54,8 +54,18 @@ constexpr mistake_words words_of(mistake what) {
       return {"precision_not_possible", "give it once and only to gpus"};
     case mistake::memory_not_positive:
       return {"memory_limit_not_positive", "give a positive number of bytes"};
-    case mistake::in_flight:
+    case mistake::memory_too_large:
+      return {"memory_limit_too_large", "give less than 8 EiB"};
+    case mistake::no_host_name:
+      return {"empty_host_name", "write the name of a host"};
+    case mistake::two_hosts:
+      return {"rank_on_two_hosts", "name one host"};
+    case mistake::too_few_frames:
       return {"too_few_frames_in_flight", "let at least one frame be in flight"};
+    case mistake::too_many_frames:
+      return {"too_many_frames_in_flight", "let at most 1000000 frames be in flight"};
+    case mistake::in_flight_twice:
+      return {"in_flight_twice", "write in_flight once"};
     case mistake::not_an_option:
       return {"not_a_split_option", "write the layers first and then options of this split each once"};
     case mistake::tile_grid:

@@ -202,6 +202,9 @@ class teller {
 
   std::string said() {
     const auto unit = [&] { return m_.units[entry_]; };
+    const auto limit = [&] {
+      return m_.limits[static_cast<std::size_t>(here().dev.limits.begin() - m_.is.limits.data()) + index_];
+    };
     const auto rank = "rank " + number();
     switch (f_.what) {
       case mistake::not_a_mapping:
@@ -231,18 +234,27 @@ class teller {
       case mistake::no_backend:
         return wrong(unit()) +
                " has no backend in this program, whose compiled mapping has no such unit: start one whose mapping has";
-      case mistake::not_a_limit: {
-        const auto part = m_.limits[static_cast<std::size_t>(here().dev.limits.begin() - m_.is.limits.data()) + index_];
-        return wrong(part) + " is not a limit" + guess(part, {"memory", "precision", "direct_convolutions", "on"});
-      }
+      case mistake::not_a_limit:
+        return wrong(limit()) + " is not a limit" + guess(limit(), {"memory", "precision", "direct_convolutions", "on"});
       case mistake::precision:
         at_ = m_.entries[entry_];
         return rank + " computes on a CPU, or has two precisions";
       case mistake::memory_not_positive:
         at_ = m_.entries[entry_];
         return "the limit of " + rank + " is not a positive number of bytes";
-      case mistake::in_flight:
+      case mistake::memory_too_large:
+        return wrong(limit()) + " of " + rank + " is more than any memory";
+      case mistake::no_host_name:
+        return wrong(limit()) + " of " + rank + " names no host";
+      case mistake::two_hosts:
+        return wrong(limit()) + " is the second host of " + rank;
+      case mistake::too_few_frames:
         return wrong(m_.entries[entry_]) + " lets no frame in";
+      case mistake::too_many_frames:
+        return wrong(m_.entries[entry_]) + " lets too many frames in";
+      case mistake::in_flight_twice:
+        return wrong(m_.entries[entry_]) + " says a second time how many frames may be in flight, after in_flight<" +
+               number() + ">";
       case mistake::foreign:
         return foreign();
       case mistake::backwards:

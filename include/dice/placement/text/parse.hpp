@@ -18,8 +18,7 @@ namespace dice::placement {
 
 /// A text that exceeds these limits is rejected.
 inline constexpr std::size_t max_text = 1 << 20;
-inline constexpr int max_entries = 4096, max_cores = 1024, max_layer_entries = 65536, max_numbers = 65536,
-                     max_in_flight = 1'000'000;
+inline constexpr int max_entries = 4096, max_cores = 1024, max_layer_entries = 65536, max_numbers = 65536;
 
 /// A mapping that was given as text, right or wrong, and where its parts are in the text. Moved, not copied.
 struct text_mapping {
@@ -202,9 +201,9 @@ class parser {
 
   entry in_flight() {
     in_.require('<', "after in_flight");
-    const auto frames = in_.number("a number of frames (a whole number)", -max_in_flight, max_in_flight);
+    const int frames = in_.small_number("a number of frames (a whole number)");
     in_.require('>', "after a number");
-    return {.what = entry::kind::in_flight, .frames = static_cast<int>(frames)};
+    return {.what = entry::kind::in_flight, .frames = frames};
   }
 
   entry ranks() {

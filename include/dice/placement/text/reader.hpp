@@ -1,6 +1,8 @@
 // A mapping's text as names, numbers and signs, and where they are in it.
 #pragma once
 
+#include "dice/platform/bytes.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -133,7 +135,7 @@ class reader {
   int small_number(std::string_view what) {
     return static_cast<int>(number(what, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
   }
-  /// A number directly followed by a suffix, such as 512_MiB.
+  /// A number directly followed by a suffix, such as 512_MiB; too_many_bytes if they are, as the literals.
   std::int64_t bytes() {
     constexpr std::string_view what = "bytes, such as 512_MiB";
     const auto begin = at();
@@ -144,7 +146,7 @@ class reader {
     if (!shift) fail(begin, quoted(text_.substr(begin, at_ + suffix.size() - begin)) + ": write _KiB, _MiB or _GiB");
     end_ = at_ += suffix.size();
     const auto most = std::numeric_limits<std::int64_t>::max() >> shift;
-    if (value < -most || value > most) fail(begin, quoted(since(begin)) + " is too large");
+    if (value < -most || value > most) return value < 0 ? -platform::too_many_bytes : platform::too_many_bytes;
     return value * (std::int64_t{1} << shift);
   }
   /// "…", in which \" and \\ stand for " and \.
