@@ -10,9 +10,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <latch>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -170,6 +172,71 @@ TEST(Embedding, AWrongShapeIsNamedAndNothingHappens) {
   engine.close();
   expect_scores(engine.take().value(), 7);
   EXPECT_FALSE(engine.take());
+}
+
+TEST(Embedding, EmptyFunctionsAreRefusedWhenGiven) {
+  auto engine = dice::start<digits::network, two>(in_process);
+  using view = decltype(dice::app::detail::view<digits::scores>(static_cast<const float*>(nullptr)));
+  using place = decltype(dice::app::detail::view<digits::picture>(static_cast<float*>(nullptr)));
+  const auto refusal = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "none";
+  };
+  std::function<void(std::int64_t, const view&)> none;
+  void (*no_pointer)(std::int64_t, const view&) = nullptr;
+  std::function<void(place)> writes_nothing;
+  EXPECT_EQ(refusal([&] { engine.on_result(none); }), "on_result was given an empty function");
+  EXPECT_EQ(refusal([&] { engine.on_result(no_pointer); }), "on_result was given an empty function");
+  EXPECT_EQ(refusal([&] { engine.push(writes_nothing); }), "push was given an empty function");
+  EXPECT_EQ(refusal([&] { engine.try_push(std::move(writes_nothing)); }), "push was given an empty function");
+  int seen = 0;
+  none = [&](std::int64_t, const view& found) { expect_scores(found, 8), ++seen; };
+  writes_nothing = [](place to) { to = picture(8); };
+  engine.on_result(none);
+  engine.push(writes_nothing);
+  engine.drain();
+  EXPECT_EQ(seen, 1);
+  engine.on_result([](std::int64_t, const auto&) {});  // also functions without anything to compare
+  engine.push(+[](place to) { to = picture(9); });
+  engine.close();
+  engine.wait();
+}
+
+TEST(Embedding, AnEngineThatWasMovedFromSaysSo) {
+  auto first = dice::start<digits::network, two>(in_process);
+  auto engine = std::move(first);
+  const auto refused = [](const auto& call) {
+    try {
+      call();
+      return false;
+    } catch (const std::logic_error& e) {
+      EXPECT_STREQ(e.what(), "this engine was moved from: call the functions of the engine that it was moved to");
+      return true;
+    }
+  };
+  tensor result;
+  EXPECT_TRUE(refused([&] { first.takes(); }));
+  EXPECT_TRUE(refused([&] { first.gives(); }));
+  EXPECT_TRUE(refused([&] { first.push(picture(0)); }));
+  EXPECT_TRUE(refused([&] { first.try_push([](auto) {}); }));
+  EXPECT_TRUE(refused([&] { first.push_for(std::chrono::hours(1), picture(0)); }));
+  EXPECT_TRUE(refused([&] { first.take(); }));
+  EXPECT_TRUE(refused([&] { first.take_for(std::chrono::hours(1), result); }));
+  EXPECT_TRUE(refused([&] { first.on_result([](std::int64_t, const auto&) {}); }));
+  EXPECT_TRUE(refused([&] { first.drain(); }));
+  EXPECT_TRUE(refused([&] { first.close(); }));
+  EXPECT_TRUE(refused([&] { first.stop(); }));
+  EXPECT_TRUE(refused([&] { first.ended(); }));
+  EXPECT_TRUE(refused([&] { first.wait(); }));
+  engine.push(picture(5));
+  expect_scores(*engine.take(), 5);
+  first = std::move(engine);
+  first.push(picture(6));
+  expect_scores(*first.take(), 6);
 }
 
 TEST(Embedding, DeadlinesThatPassLeaveTheFrame) {

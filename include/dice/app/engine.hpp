@@ -60,6 +60,14 @@ template <class Layer, class Number> auto view(Number* at) {
   return xt::adapt(at, static_cast<std::size_t>(Layer::result.elements()), xt::no_ownership(), extents<Layer>());
 }
 
+/// Refuses an empty std::function and a null pointer to a function, which nobody could call later.
+template <class F> void require_function(const F& f, const char* taker) {
+  if constexpr (std::is_pointer_v<F> || (std::is_class_v<F> && !std::is_empty_v<F> && requires {
+                  { f == nullptr } -> std::convertible_to<bool>;
+                }))
+    if (f == nullptr) throw std::invalid_argument(std::string(taker) + " was given an empty function");
+}
+
 }  // namespace detail
 }  // namespace app
 
@@ -77,6 +85,8 @@ template <class Layer> using result_of = xt::xarray<app::detail::number_of<Layer
 /// when all ranks are ready. The destructor, like wait(), returns when the ranks with inputs have closed and all frames are
 /// done. Frames enter in the rank of the graph input, results come out in the rank of the graph output; in other ranks the
 /// engine only computes.
+///
+/// Its functions throw std::logic_error once the engine has been moved to another.
 ///
 /// All functions may be called from any thread at any time, in each of an engine's states: it runs; this process has closed;
 /// the stream has ended; it has failed. Only moving and destroying an engine need that no other call is under way. In a
@@ -97,17 +107,17 @@ template <graph::network_type Net> class engine {
   /// Whether frames for `Layer` enter in this process.
   template <class Layer = only_input>
   requires input_of<Layer, Net>
-  bool takes() const { return job_->holds(Layer::id); }
+  bool takes() const { return job().holds(Layer::id); }
   /// Whether results of `Layer` come out in this process.
   template <class Layer = only_output>
   requires output_of<Layer, Net>
-  bool gives() const { return job_->holds(Layer::id); }
+  bool gives() const { return job().holds(Layer::id); }
 
   /// Hands over one frame. It is a tensor or any xtensor expression of the input's shape, batch included, whose numbers
   /// become float32 (a moved tensor is copied only when it enters); or a function that the engine's thread calls with a view
   /// of that shape, and that writes the frame in place (no copy at all). Waits while the queue is full. Throws
-  /// std::invalid_argument for another shape, std::logic_error in a rank without that input or after close(), and
-  /// engine_error once the stream has failed, also while it waits.
+  /// std::invalid_argument for another shape and for an empty std::function, std::logic_error in a rank without that input
+  /// or after close(), and engine_error once the stream has failed, also while it waits.
   template <class Layer = only_input, class Frame>
   requires input_of<Layer, Net>
   void push(Frame&& frame) { hand_over<Layer>(std::forward<Frame>(frame), runtime::never); }
@@ -144,13 +154,15 @@ template <graph::network_type Net> class engine {
   }
   /// From now on results go to `f(frame, view)`, in order, in the engine's thread, and those that wait already in this
   /// thread: frame counts from 0, view is an xtensor view of the output's shape that is valid during the call. The pipeline
-  /// waits for f; an exception from f ends the stream, and leaves this function if f was called here. Called again, replaces
-  /// f from the next frame on: waits until the old f has returned, unless a function given to this engine makes this call.
+  /// waits for f; an exception from f ends the stream, and leaves this function if f was called here. Throws
+  /// std::invalid_argument for an empty std::function. Called again, replaces f from the next frame on: waits until the old
+  /// f has returned, unless a function given to this engine makes this call.
   template <class Layer = only_output, class F>
   requires output_of<Layer, Net>
   void on_result(F f) {
+    app::detail::require_function(f, "on_result");
     // Shared, because F may be a type that can only be moved.
-    job_->listen(Layer::id, [f = std::make_shared<F>(std::move(f))](std::int64_t frame, const float* at) {
+    job().listen(Layer::id, [f = std::make_shared<F>(std::move(f))](std::int64_t frame, const float* at) {
       if constexpr (holds_floats<Layer>) {
         (*f)(frame, app::detail::view<Layer>(at));
       } else {
@@ -163,18 +175,18 @@ template <graph::network_type Net> class engine {
 
   /// Waits until all frames pushed in this process so far have left the network everywhere. Throws engine_error if the
   /// stream fails or has failed. Results queue up without bound meanwhile.
-  void drain() { job_->drain(); }
+  void drain() { job().drain(); }
   /// Declares that this process pushes no more frames. Once all processes with inputs have closed, the stream ends when all
   /// frames are done. A push() that waits throws.
-  void close() { job_->close(); }
+  void close() { job().close(); }
   /// Ends the stream at once, in all ranks, with frames unfinished: waiting functions throw engine_error. Has no effect once
   /// the stream has ended.
-  void stop() { job_->stop(); }
+  void stop() { job().stop(); }
   /// Whether the stream has ended, well or not.
-  bool ended() const { return job_->ended(); }
+  bool ended() const { return job().ended(); }
   /// Waits for the end of the stream. Throws engine_error if it failed or was stopped. Results queue up without bound
   /// meanwhile.
-  void wait() { job_->wait(); }
+  void wait() { job().wait(); }
 
  private:
   template <class Layer> static void require_shape(const auto& found) {
@@ -199,7 +211,8 @@ template <graph::network_type Net> class engine {
 
   template <class Layer, class Frame> bool hand_over(Frame&& frame, runtime::deadline until) {
     if constexpr (xt::is_xexpression<std::remove_cvref_t<Frame>>::value) require_shape<Layer>(frame.shape());
-    return job_->push(
+    else app::detail::require_function<std::decay_t<Frame>>(frame, "push");
+    return job().push(
         Layer::id, [&] { return writer<Layer>(std::forward<Frame>(frame)); }, until);
   }
   template <class Layer> static constexpr bool holds_floats = std::same_as<app::detail::number_of<Layer>, float>;
@@ -209,10 +222,10 @@ template <graph::network_type Net> class engine {
   }
   template <class Layer> bool next(result_of<Layer>& result, runtime::deadline until) {
     if constexpr (holds_floats<Layer>) {
-      return job_->take(Layer::id, result, until);
+      return job().take(Layer::id, result, until);
     } else {
       tensor numbers;
-      if (!job_->take(Layer::id, numbers, until)) return false;
+      if (!job().take(Layer::id, numbers, until)) return false;
       convert<Layer>(numbers.data(), result);
       return true;
     }
@@ -221,6 +234,11 @@ template <graph::network_type Net> class engine {
     result_of<Layer> result;
     if (!next<Layer>(result, until)) return std::nullopt;
     return result;
+  }
+
+  job::stream_job& job() const {
+    if (job_) return *job_;
+    throw std::logic_error("this engine was moved from: call the functions of the engine that it was moved to");
   }
 
   std::unique_ptr<job::stream_job> job_;
