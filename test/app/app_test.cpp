@@ -2,6 +2,7 @@
 #include "runtime/toy.hpp"
 
 #include "convolutions.hpp"
+#include "dice/app/agreed_options.hpp"
 #include "dice/app/command_line.hpp"
 #include "dice/app/help.hpp"
 #include "dice/app/results.hpp"
@@ -19,6 +20,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace dice;
@@ -54,6 +56,62 @@ constexpr auto& programs = assembly::program_of<convolutions::network, mapping<d
 constexpr std::int64_t peak = programs<>.plan.ranks[0].peak_bytes;
 static_assert(programs<>.algorithm(1).variant > 0 && programs<memory<peak - 1>>.algorithm(1).variant == 0);
 #endif
+
+// "rank 1 runs " + the first, " rank 0 " + the second
+using difference = std::pair<std::string, std::string>;
+difference first_difference(std::vector<const char*> a, std::vector<const char*> b) {
+  const auto one_rank = app::agreed_options(parse(one(), std::move(a)), ""),
+             other = app::agreed_options(parse(one(), std::move(b)), "");
+  for (std::size_t i = 0; i < one_rank.size(); ++i)
+    if (one_rank[i] != other[i]) return {one_rank[i].first + one_rank[i].second, other[i].first + other[i].second};
+  return {};
+}
+
+TEST(agreed_options, say_what_ranks_were_given) {
+  const std::vector<const char*> plain{"--random", "1"};
+  const auto with = [&](std::vector<const char*> more) {
+    more.insert(more.begin(), plain.begin(), plain.end());
+    return more;
+  };
+  EXPECT_EQ(first_difference(plain, plain), difference());
+  EXPECT_EQ(first_difference(plain, with({"--stop-timeout", "9", "--json", "x", "--any-numbers"})), difference());
+  const std::pair<std::vector<const char*>, const char*> numbers[]{{{"--frames", "9"}, "--frames"},
+                                                                   {{"--warmup", "2"}, "--warmup"},
+                                                                   {{"--in-flight", "3"}, "--in-flight"},
+                                                                   {{"--frame-timeout", "0.001"}, "--frame-timeout"},
+                                                                   {{"--frame-timeout", "1000000"}, "--frame-timeout"}};
+  for (const auto& [words, name] : numbers)
+    EXPECT_EQ(first_difference(plain, with(words)),
+              difference(std::string("without ") + name, std::string("with ") + name + " " + words[1]));
+  EXPECT_EQ(first_difference(with({"--frame-timeout=0.25"}), with({"--frame-timeout=0.5"})),
+            difference("with --frame-timeout 0.25", "with --frame-timeout 0.5"));
+  for (const char* name : {"--verify", "--check-numbers", "--gather", "--explain"}) {
+    auto other = with({name});
+    auto usual = plain;
+    if (name == std::string("--explain"))  // which has a number of frames of its own
+      for (auto* words : {&other, &usual}) words->insert(words->end(), {"--frames", "9", "--warmup", "0"});
+    EXPECT_EQ(first_difference(other, usual), difference(std::string("with ") + name, std::string("without ") + name));
+  }
+  for (const char* name : {"--trace", "--profile"})
+    EXPECT_EQ(first_difference(with({name, "file"}), plain),
+              difference(std::string("with ") + name, std::string("without ") + name));
+  EXPECT_EQ(first_difference({"--measure", "file"}, plain), difference("with --measure", "without --measure"));
+  EXPECT_EQ(first_difference({"--input", "-"}, plain), difference("with --input -", "without --input -"));
+  const std::pair<const char*, const char*> printing[]{{"-h", "--help"},
+                                                       {"--version", "--version"},
+                                                       {"--plan", "--plan"},
+                                                       {"--plan=svg", "--plan=svg"},
+                                                       {"--search", "--search=throughput"},
+                                                       {"--search=latency", "--search=latency"}};
+  for (const auto& [given, said] : printing)
+    EXPECT_EQ(first_difference(plain, with({given})),
+              difference("to compute frames", std::string("with ") + said + ", which runs no frames"));
+  // A rank that only verifies computes no frames, whatever else is alike.
+  EXPECT_EQ(first_difference(with({"--verify"}), {"--verify"}),
+            difference("to compute frames", "with --verify and without frames"));
+  EXPECT_EQ(app::agreed_options(parse(one(), plain), "").back().second, "for no results");
+  EXPECT_EQ(app::agreed_options(parse(one(), plain), "a, b").back().second, "for the results of a, b");
+}
 
 TEST(version, is_the_same_in_identifiers) {
 #define DICE_TEXT_OF(x) #x

@@ -453,16 +453,20 @@ class Processes(Case):
     def test_different_options(self):
         """As an app file may have them. Otherwise the ranks would wait for each other's frames forever."""
         for first, second, text in [(["--frames", "9"], ["--frames", "12"], "--frames 12, rank 0"),
-                                    (["--warmup", "2"], [], "--warmup 0, rank 0"), (["--gather"], [], "--gather (no), rank 0"),
+                                    (["--gather"], [], "runs without --gather, rank 0"),
                                     ([], ["--in-flight", "1"], "--in-flight 1, rank 0"),
-                                    (["--gather", "--output", "o.npy"], ["--gather"], "the results of (none), rank 0")]:
-            env = {**os.environ, "TOY_OWNER": self.OWNER}
-            rank = [PROGRAM, "--random", "1"]
+                                    (["--gather", "--output", "o.npy"], ["--gather"], "runs for no results, rank 0"),
+                                    ([], ["--plan"], "runs with --plan, which runs no frames, rank 0"),
+                                    (["--help"], [], "runs to compute frames, rank 0"),
+                                    ([], ["--pack=p"], "): --pack: one process handles all ranks"),
+                                    ([], ["--transport=in-process"], "): --transport in-process: all ranks run in one process")]:
+            ranks = [[PROGRAM, *([] if "--pack=p" in options else ["--random", "1"]), *options] for options in (first, second)]
             began = time.monotonic()
-            done = subprocess.run([MPIRUN, "--oversubscribe", "--bind-to", "none", *of_ranks([*rank, *first], [*rank, *second])], env=env,
-                                  cwd=self.folder, text=True, capture_output=True, timeout=LIMIT)
+            done = subprocess.run([MPIRUN, "--oversubscribe", "--bind-to", "none", *of_ranks(*ranks)], cwd=self.folder,
+                                  env={**os.environ, "TOY_OWNER": self.OWNER}, text=True, capture_output=True, timeout=LIMIT)
             self.seconds = time.monotonic() - began
-            self.assert_fails(done, 2, "rank 1 (host ", text, "same options")
+            self.assert_fails(done, 2, "rank 1 (host ", text, "without mpirun" if "):" in text else "same options")
+            self.assertEqual(done.stdout, "")
 
     def test_a_killed_rank(self):
         done = self.run_program("--random", 1, owner=self.OWNER, ranks=2, by="mpi", TOY_KILL="1=yes")
@@ -477,7 +481,7 @@ class Processes(Case):
             self.assert_done(self.run_program("--input", "in.npy", "--expect", "wanted.npy", owner=owner, ranks=ranks, by="mpi"))
 
     def test_plan_and_help_are_printed_once(self):
-        done = self.run_program("--plan=json", owner=self.OWNER, ranks=2, by="mpi")
+        done = self.run_program("--plan=json", owner=self.OWNER, started=3, by="mpi")
         self.assert_done(done)
         json.loads(done.stdout)
 

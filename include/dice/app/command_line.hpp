@@ -283,12 +283,11 @@ inline std::span<const option> option_table() {
           "--plan", takes::perhaps, "json|steps|dot|svg", false,
           "print what each rank does, and run nothing: a table, JSON, all steps and buffers, a drawing (Graphviz DOT, SVG)",
           [](parsing& p, std::string_view v) {
-            constexpr std::array<std::string_view, 6> forms{"-", "", "json", "steps", "dot", "svg"};  // plan_form's order
-            const auto found = std::find(forms.begin() + 1, forms.end(), v);
-            if (found == forms.end())
+            const auto found = std::find(plan_words.begin() + 1, plan_words.end(), v);
+            if (found == plan_words.end())
               p.fail("'" + std::string(v) +
                      "' is not a form of a plan; write --plan, or --plan= with json, steps, dot or svg");
-            p.out.plan = static_cast<plan_form>(found - forms.begin());
+            p.out.plan = static_cast<plan_form>(found - plan_words.begin());
           }},
       option{
           "--search", takes::perhaps, "OBJECTIVE,LIMIT,…", false,
@@ -386,7 +385,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
     }
     found->apply(p, value);
   }
-  if (out.help || out.version || out.plan != plan_form::none || !out.search.empty()) return out;
+  if (out.prints()) return out;
 
   const auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
   if (!out.pack.empty()) {

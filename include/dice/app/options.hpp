@@ -3,9 +3,12 @@
 #include "dice/job/transport.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dice::app {
@@ -20,6 +23,8 @@ struct named_file {
 enum class resize_mode : unsigned char { crop, stretch, fit, none };
 /// What --plan prints.
 enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
+/// What follows `--plan=`, in the order of plan_form; none and text have no word.
+inline constexpr std::array<std::string_view, 6> plan_words{"-", "", "json", "steps", "dot", "svg"};
 
 /// What the command line says.
 struct options {
@@ -42,6 +47,14 @@ struct options {
   resize_mode resize = resize_mode::crop;
   job::transport by = job::transport::automatic;
 
+  /// Whether it only prints something about the program.
+  bool prints() const { return help || version || plan != plan_form::none || !search.empty(); }
+  /// The option that prints, as it can be given.
+  std::string printing() const {
+    if (help || version) return help ? "--help" : "--version";
+    const auto word = plan_words[static_cast<std::size_t>(plan)];
+    return plan == plan_form::none ? "--search=" + search : word.empty() ? "--plan" : "--plan=" + std::string(word);
+  }
   /// --verify without frames.
   bool verifies_only() const { return verify && inputs.empty() && !random && !explain; }
   /// The files that it writes.

@@ -4,6 +4,7 @@
 #include "dice/advice/assessment.hpp"
 #include "dice/advice/cluster_model.hpp"
 #include "dice/advice/explanation.hpp"
+#include "dice/app/agreed_options.hpp"
 #include "dice/app/command_line.hpp"
 #include "dice/app/conflict.hpp"
 #include "dice/app/counted_results.hpp"
@@ -38,6 +39,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -50,20 +52,27 @@ namespace dice::app {
 class rank_job {
  public:
   /// `usage` is what is wrong with the command line here, or empty; unless it is empty, `o` is ignored. `f` may be null.
+  /// If `page` is not empty, the job prints its text, once, and runs no frames.
   rank_job(const runtime::program& p, const options& o, std::string usage, channels::communicator& ranks, bool processes,
-           const advice::cluster_model* f)
+           const advice::cluster_model* f, std::function<std::string()> page = {})
       : program_(p),
         options_(o),
         usage_(std::move(usage)),
         ranks_(ranks),
         rank_(ranks.rank()),
         me_(p, ranks, processes),
-        cluster_(f) {}
+        cluster_(f),
+        page_(std::move(page)) {}
 
   /// Runs it; returns the exit code, the same in every rank.
   int run() {
     try {
       if (const int code = introduce()) return code;
+      if (page_) {
+        if (rank_ == 0) text::print(page_());
+        ranks_.all_gather({});
+        return 0;
+      }
       if (!options_.measure.empty() || options_.verifies_only()) files::interrupts::end_at_once();  // no frames flow
       if (!options_.measure.empty()) {
         const auto error =
@@ -113,26 +122,13 @@ class rank_job {
 
   /// Checks that all ranks run the same program with the same options. Files may differ between hosts.
   int introduce() {
-    const auto number = [](const auto& n) { return n ? std::to_string(*n) : std::string("(none)"); };
     std::string wanted;
     for (int l = 0; l < program_.layers.size(); ++l)
       if (kept(l)) wanted += (wanted.empty() ? "" : ", ") + name(l);
     const int streamed = options_.streamed();
-    const auto usage = usage_.empty() && streamed >= 0 && here(streamed) ? no_standard_input(rank_, name(streamed)) : usage_;
-    const auto [error, code] = me_.introduce(usage, {{"with --frames ", number(options_.frames)},
-                                                     {"with --warmup ", std::to_string(options_.warmup)},
-                                                     {"with --in-flight ", number(options_.in_flight)},
-                                                     {"with --frame-timeout ", std::to_string(options_.frame_timeout)},
-                                                     {"with --input - ", streamed < 0 ? "(no)" : "(yes)"},
-                                                     {"with --cuda-aware ", options_.cuda_aware ? "(yes)" : "(no)"},
-                                                     {"with --verify ", options_.verify ? "(yes)" : "(no)"},
-                                                     {"with --check-numbers ", options_.check_numbers ? "(yes)" : "(no)"},
-                                                     {"with --gather ", options_.gather ? "(yes)" : "(no)"},
-                                                     {"with --trace ", options_.trace.empty() ? "(no)" : "(yes)"},
-                                                     {"with --profile ", options_.profile.empty() ? "(no)" : "(yes)"},
-                                                     {"with --explain ", options_.explain ? "(yes)" : "(no)"},
-                                                     {"with --measure ", options_.measure.empty() ? "(no)" : "(yes)"},
-                                                     {"for the results of ", wanted.empty() ? "(none)" : wanted}});
+    const bool streams = streamed >= 0 && here(streamed) && !page_;
+    const auto usage = usage_.empty() && streams ? no_standard_input(rank_, name(streamed)) : usage_;
+    const auto [error, code] = me_.introduce(usage, agreed_options(options_, wanted), page_ != nullptr);
     return error.empty() ? 0 : refuse(error, code);
   }
 
@@ -480,6 +476,7 @@ class rank_job {
   const int rank_;
   job::rank_session me_;
   const advice::cluster_model* const cluster_;
+  const std::function<std::string()> page_;
   std::map<int, input_files> files_;   ///< of the graph inputs here
   std::vector<std::string> pictures_;  ///< of the input that has them, whichever rank it is in
   std::size_t pictures_per_frame_ = 1;

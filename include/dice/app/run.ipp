@@ -26,6 +26,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -153,39 +154,48 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
     const bool first = job::launched_rank() == 0;
     if (usage.empty() && !o.search.empty() && !f)
       usage = "--search: this program has no cluster; give dice::main one as its third argument";
-    if (usage.empty() && (o.help || o.version || o.plan != plan_form::none || !o.search.empty())) {
-      if (first && o.help) text::print(help(p, argc > 0 ? argv[0] : "program"));
-      if (first && o.version) text::print("dice " + std::string(p.version) + "\n");
-      if (first && o.plan != plan_form::none && !o.help && !o.version) text::print(detail::plan_as(p, f, o.plan));
-      else if (first && !o.search.empty() && !o.help && !o.version) text::print(f->search(*f, p, o.search));
-      return 0;
+    std::function<std::string()> page;  // what is printed in place of a run
+    if (usage.empty() && o.prints())
+      page = [&]() -> std::string {
+        if (o.help) return help(p, argc > 0 ? argv[0] : "program");
+        if (o.version) return "dice " + std::string(p.version) + "\n";
+        return o.plan != plan_form::none ? detail::plan_as(p, f, o.plan) : f->search(*f, p, o.search);
+      };
+    const bool several = job::launched_size() > 1;
+    if (usage.empty() && several && !page) {
+      if (!o.tune.empty() || !o.pack.empty())
+        usage = std::string(o.pack.empty() ? "--tune" : "--pack") +
+                ": one process handles all ranks, one after the other; start it without mpirun";
+      else if (o.by == job::transport::in_process)
+        usage = "--transport in-process: all ranks run in one process; start it without mpirun";
     }
 #ifdef DICE_WITH_MPI
-    // Other processes may have another mapping, or may lack its file; they meet by MPI, so that all are told.
-    const bool by_mpi = (p.ranks() > 1 || !chosen.mistake.empty() || (own.remap && job::launched_size() > 1)) &&
-                        o.by != job::transport::in_process;
+    // Other processes may have other options or another mapping, or may lack its file; they meet by MPI, so that all are
+    // told.
+    const bool by_mpi = several ? p.ranks() > 1 || !chosen.mistake.empty() || own.remap
+                                : (p.ranks() > 1 || !chosen.mistake.empty()) && o.by != job::transport::in_process;
 #else
     const bool by_mpi = false;
 #endif
-    if (!usage.empty() && !(by_mpi && job::launched_size() > 1)) return detail::refuse_alone(usage);
-    if (!o.tune.empty() || !o.pack.empty()) {
-      if (job::launched_size() > 1)
-        return detail::refuse_alone(std::string(o.pack.empty() ? "--tune" : "--pack") +
-                                    ": one process handles all ranks, one after the other; start it without mpirun");
+    if (!(by_mpi && several)) {
+      if (!usage.empty()) return detail::refuse_alone(usage);
+      if (page && first) text::print(page());
+      if (page) return 0;
+    }
+    if (usage.empty() && !page && (!o.tune.empty() || !o.pack.empty())) {
       const files::interrupts ends("dice: error: ", "");
       o.pack.empty() ? measure::tune(p, o.tune, o.json) : measure::pack(p, o.weights, o.pack, o.ranks);
       return 0;
     }
-    if (o.verifies_only() && job::launched_size() <= 1) {
+    if (o.verifies_only() && !several) {
       const files::interrupts ends("dice: error: ", "");
       measure::verify(p, o.weights, o.packed);
       return 0;
     }
     if (const int n = job::launched_size(); n > 1 && !by_mpi)
       return detail::refuse_alone(
-          p.ranks() == 1 ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
-          : o.by == job::transport::in_process
-              ? "--transport in-process: all ranks run in one process; start it without mpirun"
+          p.ranks() == 1
+              ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
               : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
                 "it where CMake finds Boost.MPI, or with pkg-config's flags");
     // mpirun ends the ranks by SIGTERM; one of them says so.
@@ -193,7 +203,7 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
                                  : first ? "dice: "
                                          : "",
                                  by_mpi && first ? ": mpirun was interrupted, or another rank has failed" : "");
-    if (p.pack_at_start && usage.empty() && o.packed.empty() && o.weights.empty()) measure::pack_at_first_start(p);
+    if (p.pack_at_start && usage.empty() && !page && o.packed.empty() && o.weights.empty()) measure::pack_at_first_start(p);
 #ifdef DICE_WITH_MPI
     if (by_mpi) {
       if (const auto other = p.board.empty() ? std::string() : channels::mpi::another_library(); !other.empty()) {
@@ -202,8 +212,8 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
       }
       channels::mpi::session session(argc, argv);
       channels::mpi::communicator ranks;
-      files::interrupts::stop_first(o.stop_timeout);
-      return rank_job(p, o, usage, ranks, true, f).run();
+      if (!page) files::interrupts::stop_first(o.stop_timeout);
+      return rank_job(p, o, usage, ranks, true, f, page).run();
     }
 #endif
     files::interrupts::stop_first(o.stop_timeout);

@@ -125,8 +125,8 @@ class rank_session {
 
   /// Checks that all ranks run the same program in the same way, on the right number of ranks. `usage` says what is wrong
   /// with the command line here, or is empty (the outcome names the rank, unless all say the same); `options` are compared
-  /// in addition to the program. Collective.
-  [[gnu::cold]] outcome introduce(std::string usage, const std::vector<property>& options) {
+  /// in addition to the program. `any_number`: of ranks, for what runs no frames. Collective.
+  [[gnu::cold]] outcome introduce(std::string usage, const std::vector<property>& options, bool any_number = false) {
     if (rank() < program_.ranks() && !program_.has(rank()))
       usage = own_ranks_text(program_) + "; start each rank with the program of its board, from the package of its host";
     const auto may = kernels::usable_cores();
@@ -184,7 +184,7 @@ class rank_session {
       return {(of_all ? "" : where_text(static_cast<int>(k)) + ": ") + mistakes[k], 2};
     }
     if (!difference.empty()) return {difference, code};
-    if (const int wanted = program_.ranks(); wanted != ranks_.size()) {
+    if (const int wanted = program_.ranks(); wanted != ranks_.size() && !any_number) {
       const auto n = std::to_string(wanted), found = std::to_string(ranks_.size());
       if (wanted == 1)
         return {"this program's plan has 1 rank, started with " + found +
