@@ -234,6 +234,7 @@ class Deployment(unittest.TestCase):
                                 (('NETWORK digits', 'NETWORK digit'), "there is no network 'digit'; make it with dice_add_network"),
                                 (('FILES', 'FILE'), "unknown argument 'FILE"),
                                 (('PLAN plan.hpp', 'PLAN plan.hpp FOLDER here'), "FOLDER 'here' is no absolute path"),
+                                (('PLAN plan.hpp', 'PLAN plan.hpp FOLDER /'), "FOLDER '/' is no absolute path"),
                                 (('dice_add_deployment(numbers', 'dice_add_deployment(Numbers'), "'Numbers' cannot be the name"),
                                 (('dice_add_deployment(numbers', 'dice_add_deployment(run'), "packages have a file 'run', so their program"),
                                 (('FILES ', 'FILES plan.hpp ../deployment/plan.hpp '), "packages have a file 'plan.hpp' already"),
