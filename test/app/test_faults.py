@@ -473,7 +473,8 @@ class Converter(Fault):
         with open("/dev/full", "w") as full:
             for words in (["--help"], ["--version"], ["model.onnx", "--list-layers"]):
                 done = subprocess.run([ONNX2HPP, *words], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True)
-                self.assertEqual((done.returncode, done.stderr), (1, "onnx2hpp: error: cannot write to stdout\n"))
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, "^onnx2hpp: error: the standard output cannot be written(: No space left on device)?\n$")
             for words, code in [(["model.onnx", "-v", "-o", "made"], 0), (["absent.onnx"], 1), (["--what"], 2)]:
                 self.assertEqual(subprocess.run([ONNX2HPP, *words], cwd=self.folder, stderr=full).returncode, code)
 

@@ -1,16 +1,49 @@
 #include "dice/text/foreign.hpp"
 #include "dice/text/json.hpp"
 #include "dice/text/number_list.hpp"
+#include "dice/text/print.hpp"
 #include "dice/text/table.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 using namespace dice;
+
+/// Runs `print` with `file` as standard output; what require_printed throws then, or "".
+template <class F> std::string printed_to(const char* file, F print) {
+  std::fflush(stdout);
+  const int kept = ::dup(STDOUT_FILENO), to = ::open(file, O_WRONLY);
+  ::dup2(to, STDOUT_FILENO);
+  ::close(to);
+  std::string said;
+  try {
+    print();
+    text::require_printed();
+  } catch (const std::runtime_error& e) {
+    said = e.what();
+  }
+  ::dup2(kept, STDOUT_FILENO);
+  ::close(kept);
+  std::clearerr(stdout);
+  return said;
+}
+
+TEST(print, what_has_not_arrived_is_an_error) {
+  const std::string error = "the standard output cannot be written";
+  EXPECT_EQ(printed_to("/dev/null", [] { std::fputs("text", stdout); }), "");
+  EXPECT_EQ(printed_to("/dev/full", [] {}), "");  // nothing was to arrive
+  EXPECT_EQ(printed_to("/dev/full", [] { std::fputs("text", stdout); }), error + ": No space left on device");
+  EXPECT_EQ(printed_to("/dev/full", [] { std::fputs("text", stdout), std::fflush(stdout); }).substr(0, error.size()), error);
+  EXPECT_EQ(printed_to("/dev/full", [] { text::print("text"); }), error + ": No space left on device");
+}
 
 TEST(json, strings) { EXPECT_EQ(text::json_string("a\"\\\n\x01é"), "\"a\\\"\\\\\\u000a\\u0001é\""); }
 

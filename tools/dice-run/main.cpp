@@ -3,6 +3,7 @@
 #include "diagnostics.hpp"
 
 #include "dice/files/standard_streams.hpp"
+#include "dice/text/print.hpp"
 #include "dice/version.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +68,9 @@ int main(int argc, char** argv) {
   dice::files::occupy_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a host that is gone, or a reader of stdout, is an error of one write
   try {
-    return dice_run::run(argc, argv);
+    const int code = dice_run::run(argc, argv);
+    dice::text::require_printed();
+    return code;
   } catch (const dice_run::usage_error& e) {
     dice_run::report("error", e.what());
     return 2;

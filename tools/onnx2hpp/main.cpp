@@ -12,10 +12,10 @@
 #include "dice/files/place.hpp"
 #include "dice/files/standard_streams.hpp"
 #include "dice/files/writer.hpp"
+#include "dice/text/print.hpp"
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <future>
 #include <new>
 #include <optional>
@@ -120,11 +120,6 @@ void write_all(const options& opts, const model& m, const network& net, const st
   for (const auto& f : files) out.detail("wrote " + f->path());
 }
 
-/// What was printed so far. Throws file_error.
-void flush_output() {
-  if (std::fflush(stdout) != 0) throw file_error("cannot write to stdout");
-}
-
 int run(int argc, char** argv) {
   const dice::files::interrupts ends("onnx2hpp: error: ", "");
   options opts = read_options(argc, argv);
@@ -145,11 +140,10 @@ int run(int argc, char** argv) {
     if (!opts.expected.empty()) {
       compared = compare(expected, m, net, opts.tolerance, out);
       if (opts.level != verbosity::quiet) fmt::print("{}", text_of(*compared));
-      flush_output();  // before messages about it
+      dice::text::require_printed();  // before messages about it
       require_agreement(*compared, net);
     }
     if (!opts.list) write_all(opts, m, net, name, read, compared ? &*compared : nullptr, out);
-    flush_output();
     return 0;
   } catch (const conversion_error& e) {
     out.error(e, quote(opts.model.string()));
@@ -167,7 +161,9 @@ int main(int argc, char** argv) {
   dice::files::occupy_standard_streams();
   const onnx2hpp::messages out(onnx2hpp::verbosity::normal);
   try {
-    return onnx2hpp::run(argc, argv);
+    const int code = onnx2hpp::run(argc, argv);
+    dice::text::require_printed();
+    return code;
   } catch (const onnx2hpp::usage_error& e) {
     out.error(e.what());
     return 2;

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <iostream>
 #include <set>
 #include <string_view>
 
@@ -187,7 +186,7 @@ options read_options(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     out.done = true;
     out.exit_code = app.exit(e);
-    return std::cout.flush() ? out : throw file_error("cannot write to stdout");
+    return out;
   } catch (const CLI::ParseError& e) {
     const auto wrong = unexpected(app, app.remaining(), argc, argv);
     throw usage_error(wrong.empty() ? fmt::format("{} (see onnx2hpp --help)", e.what()) : wrong);

@@ -35,6 +35,16 @@ inline void print(std::string_view page) {
   throw std::runtime_error(error);
 }
 
+/// Throws std::runtime_error unless the standard output has taken all that was printed. Main functions of tools end with it:
+/// a write that fails is seen only when buffers are emptied.
+inline void require_printed() {
+  const bool failed = std::ferror(stdout) != 0;  // before, so that nobody knows why
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !failed) return;
+  throw std::runtime_error("the standard output cannot be written" +
+                           (errno ? std::string(": ") + std::strerror(errno) : std::string()));
+}
+
 /// Writes `message`, as shown() shows it, as a line to standard error.
 inline void print_error(std::string_view message) {
   const auto line = shown(message) + "\n";
