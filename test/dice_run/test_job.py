@@ -3,9 +3,10 @@ import json
 import os
 import shlex
 import signal
+import subprocess
 import unittest
 
-from cases import Case, FOLDER, HOSTS, TWO, tearDownModule  # noqa: F401
+from cases import Case, DICE_RUN, FOLDER, HOSTS, ONE, TWO, tearDownModule  # noqa: F401
 from hosts import until
 
 
@@ -174,6 +175,13 @@ class Job(Case):
                 run.send_signal(signal.SIGINT)  # before all ranks have run for two seconds
                 self.assertIn('no process of it is left', said := run.communicate(timeout=30)[0])
             self.assertEqual((run.returncode, self.ranks()), (1, [0, 0]), said)
+
+    def test_what_cannot_be_printed(self):
+        self.dice_run('start')
+        with open('/dev/full', 'w') as full:
+            done = subprocess.run([DICE_RUN, '-p', ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'stop'], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, self.ranks()), (1, [0, 0]))
+        self.assertIn('the standard output cannot be written', done.stderr)
 
     def test_files_are_fetched(self):
         self.dice_run('measure', '-o', 'a:b.json')

@@ -3,7 +3,6 @@
 #include "host_locks.hpp"
 #include "scripts.hpp"
 
-#include "dice/text/print.hpp"
 #include "dice/text/table.hpp"
 
 #include <fmt/format.h>
@@ -216,10 +215,10 @@ int deploy(const common_options& common, const words& forgotten) {
   copy(s, states);
   for (std::size_t i = 0; i < states.size(); ++i) {
     const auto& p = s.plan.packages[i];
-    if (states[i].missing.empty()) fmt::print("{}: has all files already\n", p.host);
+    if (states[i].missing.empty()) say(fmt::format("{}: has all files already\n", p.host));
     else
-      fmt::print("{}: {} of {} files copied, {}\n", p.host, states[i].missing.size(), p.files.size(),
-                 dice::text::bytes_text(states[i].bytes));
+      say(fmt::format("{}: {} of {} files copied, {}\n", p.host, states[i].missing.size(), p.files.size(),
+                      dice::text::bytes_text(states[i].bytes)));
   }
   if (s.hosts->dry_run()) {
     switch_all(s, locks, std::vector<versions>(locks.states.size(), {s.plan.version, ""}));
@@ -236,7 +235,7 @@ int deploy(const common_options& common, const words& forgotten) {
     changes = changes || h.current != version;
     knows_all = knows_all && h.members == members;
   }
-  if (changes || !knows_all) stop_if(remember(s, locks, members), nothing_done);
+  if (!knows_all) stop_if(remember(s, locks, members), nothing_done);
   if (changes) switch_all(s, locks, to);
   if (changes || members.size() > s.plan.hosts.size()) {
     auto left = clean_up(s, locks, members);
@@ -245,8 +244,8 @@ int deploy(const common_options& common, const words& forgotten) {
     if (left.size() < members.size())
       for (const auto& text : remember(s, locks, left)) report("warning", "hosts that it has left are asked again: " + text);
   }
-  fmt::print("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already", s.folder,
-             dice::text::bytes_text(bytes));
+  say(fmt::format("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already", s.folder,
+                  dice::text::bytes_text(bytes)));
   warn_of_unreached(locks.states);
   if (changes) warn_of_job(all);
   return 0;
@@ -275,9 +274,9 @@ int rollback(const common_options& common) {
   for (const auto& h : all) to.push_back({std::ranges::count(needed, h.host) > 0 ? version : "", h.current});
   switch_all(s, locks, to);
   const auto back = std::ranges::find(all, version, &host_state::previous);
-  dice::text::print(fmt::format(
-      "{} {} is now on {}, and {} is the previous version\n", s.plan.name, version,
-      needed.size() == s.plan.hosts.size() ? "all hosts" : fmt::format("{}", fmt::join(needed, ", ")), back->current));
+  say(fmt::format("{} {} is now on {}, and {} is the previous version\n", s.plan.name, version,
+                  needed.size() == s.plan.hosts.size() ? "all hosts" : fmt::format("{}", fmt::join(needed, ", ")),
+                  back->current));
   warn_of_unreached(locks.states);
   warn_of_job(all);
   return 0;

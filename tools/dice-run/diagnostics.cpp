@@ -4,10 +4,18 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
 namespace dice_run {
 
 void report(std::string_view kind, std::string_view text) {
   dice::text::print_error(fmt::format("dice-run: {}: {}", kind, text));
+}
+
+void say(std::string_view text) {
+  const auto safe = dice::text::shown(text, "\n\t");
+  std::fwrite(safe.data(), 1, safe.size(), stdout);
+  std::fflush(stdout);
 }
 
 std::string quote(std::string_view text) { return dice::text::shown(fmt::format("\"{}\"", text)); }

@@ -24,6 +24,9 @@ struct usage_error : std::runtime_error {
 /// One line to stderr, as "dice-run: KIND: TEXT", safe for a terminal. KIND is error, warning or note.
 void report(std::string_view kind, std::string_view text);
 
+/// Text to stdout, safe for a terminal. If it does not arrive, no command stops half done: main reports it at the end.
+void say(std::string_view text);
+
 /// Text from anywhere in quotes, made safe for a terminal.
 std::string quote(std::string_view text);
 

@@ -43,7 +43,7 @@ int wait_until_up(const site& s, const std::string& starter) {
     const auto& first = *std::ranges::find(all, starter, &host_state::host);
     const auto phase = first.of_job("phase");
     if (phase == "ended") {
-      fmt::print("the job has ended already, without an error; dice-run logs shows its output\n");
+      say("the job has ended already, without an error; dice-run logs shows its output\n");
       return 0;
     }
     if (phase == "stopped" || (!first.supervised && (phase == "starting" || phase == "running"))) {
@@ -60,8 +60,8 @@ int wait_until_up(const site& s, const std::string& starter) {
       if (std::ranges::count(all[i].processes, true, &host_process::is_rank) < std::ssize(s.plan.packages[i].ranks))
         missing += (missing.empty() ? "" : ", ") + all[i].host;
     if (missing.empty() && clock::now() - begin > std::chrono::seconds(2)) {
-      fmt::print("{} runs on {}, started on {}\n", s.plan.name, dice::text::count_text(std::ssize(s.plan.hosts), "host"),
-                 starter);
+      say(fmt::format("{} runs on {}, started on {}\n", s.plan.name,
+                      dice::text::count_text(std::ssize(s.plan.hosts), "host"), starter));
       return 0;
     }
   }
@@ -183,7 +183,7 @@ stopped stop_on(const site& s, const words& hosts) {
       const int n = std::atoi(line.substr(line.find(' ') + 1).c_str());
       if (line.starts_with("found ")) out.found += n;
       if (line.starts_with("killed ") && n > 0)
-        fmt::print("{}: {} of its processes did not end in order, and had to be ended\n", hosts[i], n);
+        say(fmt::format("{}: {} of its processes did not end in order, and had to be ended\n", hosts[i], n));
     }
   }
   return out;
@@ -220,8 +220,8 @@ int stop_job(const site& s) {
            "what runs on these hosts is not known; dice-run stop again, when they answer, makes sure that nothing does");
   else if (left) report("error", "new processes of it begin again and again; another dice-run starts them");
   else
-    fmt::print("{} {}\n", s.plan.name,
-               found > 0 ? "is stopped; no process of it is left on any host" : "does not run on any host");
+    say(fmt::format("{} {}\n", s.plan.name,
+                    found > 0 ? "is stopped; no process of it is left on any host" : "does not run on any host"));
   return wrong.empty() && !left ? 0 : 1;
 }
 
