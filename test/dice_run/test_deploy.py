@@ -258,8 +258,10 @@ class Leaving(Case):
 
     def test_it_is_gone_for_good(self):
         HOSTS.behave('b', 'unknown')
-        self.dice_run('deploy', packages=self.only_a)
-        self.dice_run('deploy', '--forget', 'b', packages=self.more)
+        self.dice_run('deploy', '--forget', 'b', packages=self.only_a)
+        self.assertEqual(list(self.versions_of(self.only_a)), ['a'])
+        self.assertIn('does not run', self.dice_run('stop', packages=self.only_a))
+        self.assertIn('b: the previous version needs this host, which was forgotten', self.dice_run('rollback', code=1, packages=self.only_a))
         self.assertNotIn('b', HOSTS.on('a', f'cat "{HOSTS.site}/.dice-run/numbers/members"'))
 
 

@@ -130,9 +130,11 @@ class Job(Case):
         # One has its mark in its command line, another is what the supervisor was, by its number.
         pids = HOSTS.on('b', f'exec 2>/dev/null; sh -c "sleep 100; : {job}" >/dev/null & echo $!; tail -f /dev/null --pid=1 {job} >/dev/null & echo $!; sleep 100 >/dev/null & echo $!').split()
         self.assertEqual(len(pids), 3)
+        if os.geteuid() == 0:  # another user's
+            pids.append(HOSTS.on('b', f'exec 2>/dev/null; OMPI_MCA_dice_run_job={job} setpriv --reuid 12345 sleep 100 >/dev/null & echo $!').strip())
         HOSTS.on('b', f'ln -sfn "{pids[2]} 1 $(cat /proc/sys/kernel/random/boot_id)" "{base}/owner"')
         self.assertIn('no process of it is left', self.dice_run('stop'))
-        self.assertEqual(HOSTS.on('b', f'for p in {" ".join(pids)}; do kill -0 $p && echo alive; done').split(), ['alive'] * 3)
+        self.assertEqual(HOSTS.on('b', f'for p in {" ".join(pids)}; do kill -0 $p && echo alive; done').split(), ['alive'] * len(pids))
         HOSTS.on('b', f'kill {" ".join(pids)}; pkill sleep')
 
     def test_processes_that_are_left(self):
@@ -182,6 +184,16 @@ class Job(Case):
             done = subprocess.run([DICE_RUN, '-p', ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'stop'], stdout=full, stderr=subprocess.PIPE, text=True)
         self.assertEqual((done.returncode, self.ranks()), (1, [0, 0]))
         self.assertIn('the standard output cannot be written', done.stderr)
+
+    def test_a_lost_job_does_not_run_while_bench_does(self):
+        self.dice_run('start', '--', '--quick')
+        HOSTS.on('a', f'ln -sfn "running 1 0 - -" "{HOSTS.site}/.dice-run/numbers/job/state"')
+        self.assertEqual(self.phase(), 'lost')
+        with self.begin('bench') as run:
+            self.assertTrue(until((HOSTS.folder / 'wanted').exists))
+            self.assertEqual(self.phase(), 'lost')
+            run.send_signal(signal.SIGINT)
+            run.communicate(timeout=30)
 
     def test_files_are_fetched(self):
         self.dice_run('measure', '-o', 'a:b.json')

@@ -26,7 +26,6 @@ struct prepared {
   std::string folder, current;
   words missing, staged;  ///< files to be copied, and those that the host has already, but not in the version's folder
   std::int64_t bytes = 0, free = 0;
-  bool running = false;
 };
 
 const package_file& file_of(const package& p, const std::string& name) {
@@ -43,7 +42,6 @@ prepared read(const package& p, const outcome& result) {
     if (line.starts_with("staged ")) out.staged.push_back(value);
     if (line.starts_with("missing ") && std::ranges::count(p.files, value, &package_file::name) > 0)
       out.missing.push_back(value), out.bytes += file_of(p, value).bytes;
-    if (line == "running") out.running = true;
   }
   return out;
 }
@@ -93,7 +91,7 @@ std::vector<prepared> prepare(const site& s) {
 void copy(const site& s, const std::vector<prepared>& states) {
   std::vector<outcome> results(states.size());
   s.hosts->at_once(states.size(), [&](std::size_t i) {
-    const auto& [folder, current, missing, staged, bytes, free, running] = states[i];
+    const auto& [folder, current, missing, staged, bytes, free] = states[i];
     if (missing.empty()) return;
     const auto& host = s.plan.hosts[i];
     // The current version's file is probably like the new one: rsync sends the differences.
@@ -262,7 +260,13 @@ int rollback(const common_options& common) {
   const auto needed =
       with_previous == all.end() || with_previous->of_previous.empty() ? s.plan.hosts : with_previous->of_previous;
   for (const auto& host : needed) {
-    const auto& h = *std::ranges::find(locks.states, host, &host_state::host);
+    const auto known = std::ranges::find(locks.states, host, &host_state::host);
+    if (known == locks.states.end()) {
+      wrong.push_back(fmt::format(
+          "{}: the previous version needs this host, which was forgotten; deploy the version that you need", host));
+      continue;
+    }
+    const auto& h = *known;
     if (!h.failure.empty()) wrong.push_back(h.failure);
     else if (h.previous.empty()) wrong.push_back(fmt::format("{}: there is no previous version", host));
     else if (h.previous != version)

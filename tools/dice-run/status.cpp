@@ -41,7 +41,7 @@ job_report read_job(const site& s, const last_job& last) {
                  h.clock, number(h.job, "ended", 0)};
   out.restarts = static_cast<int>(number(h.job, "restarts", 0)), out.allowed = static_cast<int>(number(h.job, "allowed", 0));
   out.exit = static_cast<int>(number(h.job, "exit", -1));
-  const bool has_ended = out.phase == "ended" || out.phase == "failed" || out.phase == "stopped";
+  const bool has_ended = out.phase == "ended" || out.phase == "failed" || out.phase == "stopped" || out.phase == "lost";
   if (!has_ended && !h.supervised) out.phase = "lost";
   else if (!has_ended && out.phase != "starting" && out.phase != "running" && out.phase != "waiting") out.phase = "unsaved";
   if (out.phase == "failed" || out.restarts > 0) out.reason = reason_on(s, h.host);

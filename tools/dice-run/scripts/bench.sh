@@ -2,6 +2,7 @@
 require_ours
 fenced
 lock_job
+settle lost
 exec 8>&-
 rm -rf "$base/bench" && mkdir -p "$base/bench" && point "$base/owner" "$(identity $$)" "$base/owner" || exit 1
 export "$mark" "PRTE_MCA_dice_run_job=$job" "MPIRUN_OPTIONS=$1"

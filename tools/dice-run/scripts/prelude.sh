@@ -27,6 +27,11 @@ lock_job() {
   flock -w 2 9 || fail "$name runs already; dice-run stop ends it"
 }
 supervised() { [ -f "$base/job.lock" ] && ! flock -sn "$base/job.lock" true; }
+# If a supervisor that was killed has left its last state, this takes its place.
+settle() {
+  set -- "$1" $(readlink "$base/job/state")
+  case ${2-} in starting | running | waiting) point "$base/job/state" "$1 ${3--} ${4-0} ${5--} $(date +%s)" "$base/job/state" ;; esac
+}
 # The version that a link leads to, if it is there.
 version_of() { [ ! -L "$1" ] || [ ! -d "$1" ] || { v=$(readlink "$1") && echo "${v##*/}"; }; }
 # A process, as no later one is called: its id, when it began, in ticks since the boot, and in which boot.

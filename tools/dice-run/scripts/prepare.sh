@@ -38,4 +38,3 @@ line=$(df -Pk "$new" | tail -n 1)
 set -- ${line%%\%*}
 shift $(($# - 2))
 echo "free $(($1 * 1024))"
-[ -z "$(processes)" ] || echo running

@@ -20,6 +20,4 @@ while left=$(processes) && [ -n "$left" ] && [ "$tenths" -lt $((limit + 60)) ]; 
 done
 echo "killed $killed"
 [ -z "$left" ] || fail "these processes do not end: $(echo $left)"
-# A supervisor that was killed has left its last state.
-set -- $(readlink "$base/job/state")
-case ${1-} in starting | running | waiting) supervised || point "$base/job/state" "stopped ${2--} ${3-0} ${4--} $(date +%s)" "$base/job/state" ;; esac
+supervised || settle stopped

@@ -2,7 +2,7 @@
 echo "current $(version_of "$link")"
 echo "previous $(version_of "$base/previous")"
 echo "clock $(date +%s)"
-# All hosts that may have something: as remembered, and as the file `hosts` of each version says.
+# All hosts that may have something, and those of each version, as its file `hosts` says.
 for of in members current_host previous_host; do
   case $of in members) file=$base/members ;; current_host) file=$link/hosts ;; previous_host) file=$base/previous/hosts ;; esac
   [ ! -f "$file" ] || while read -r host rest; do echo "$of $host"; done <"$file"
