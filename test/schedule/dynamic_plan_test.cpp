@@ -185,7 +185,8 @@ struct random_mapping {
       in_flight = 1 + below(5);
       return dice() + "in_flight<" + std::to_string(in_flight) + ">";
     };
-    if (!below(3)) text += frames() + ", ";
+    const int stated = below(3);  // before the devices, after them, or not at all
+    if (stated == 0) text += frames() + ", ";
     for (const int r : order) {
       text += (r == order[0] ? ""
                : below(2)    ? ", "
@@ -193,7 +194,7 @@ struct random_mapping {
               dice() + "dev<" + std::to_string(r) + (below(2) ? ">, " : ", " + dice() + "threads<3> >, ") + dice() +
               "layers<" + list(net, r) + ">";
     }
-    if (!below(3)) text += "," + frames();
+    if (stated == 1) text += "," + frames();
     text += ">";
     if (below(2)) text = "using plan = " + text + ";\n// that is all\n";
   }
