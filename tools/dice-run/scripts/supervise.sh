@@ -11,8 +11,10 @@ note() {
   [ "$(stat -c %s log 2>/dev/null || echo 0)" -lt "$limit" ] || mv -f log log.1
   echo "$text" >>log || { make_room && echo "$text" >>log; }
 } 2>/dev/null
-# Copies its input to the log until it ends. A full disk costs output, and not the job.
+# Copies its input to the log until it ends. A full disk costs output, and not the job. Runs in a shell of its own, which does not
+# keep the job's lock: as a redirection of the call, 9>&- would leave a copy of it there.
 keep_log() {
+  exec 9>&-
   trap '' TERM INT
   while :; do
     size=$(stat -c %s log || echo 0)
@@ -47,7 +49,7 @@ while :; do
   began=$(date +%s)
   note "starts version $version"
   rm -f output && mkfifo output || finish failed "the job has failed after 0 s: $PWD cannot be written"
-  keep_log <output 9>&- &
+  keep_log <output &
   logger=$!
   "$run" "$@" </dev/null >output 2>&1 9>&- &
   child=$!
