@@ -141,6 +141,8 @@ class shell {
           phase + " " + was[1] + " " + or_else(was[2], "-") + " " + or_else(was[3], "0") + " " + or_else(was[4], "-") + " " +
               std::to_string(h_.clock),
           base_ + "/job/state", "settle");
+    for (const auto& j : w_.jobs)
+      w_.check(j.host != h_.name || !w_.is_live(j) || j.number == 0, "the state of a job that lives becomes " + phase);
   }
   std::string version_of(const std::string& path) const {
     const auto target = fs_.target(path);

@@ -294,6 +294,16 @@ void world::check_links(host& h) {
             h.name + ": a link leads to " + target + ", which is not complete");
 }
 
+void world::check_promises() {
+  for (const auto& p : promises) {
+    const auto& h = hosts.at(p.host);
+    if (!h.files.target(".dice-run/n/holder").starts_with(p.token + " ")) continue;  // another's since
+    const auto now_it_has = versions(h);
+    check(now_it_has == p.versions, p.command + " has switched nothing, and " + p.host + " has '" + now_it_has.first +
+                                        "' and '" + now_it_has.second + "'");
+  }
+}
+
 void world::check_one_job(const job& j) {
   for (const auto& other : jobs) {
     if (&other == &j || !is_live(other)) continue;

@@ -72,7 +72,13 @@ class world {
     std::set<std::string> hosts;  ///< that were asked
   };
   std::vector<stopped> stops;  ///< that have said that nothing is left
-  long now = 0;                ///< steps
+  struct promise {
+    std::string command, token, host;
+    std::pair<std::string, std::string> versions;
+  };
+  std::vector<promise> promises;  ///< of commands that have said that they have switched nothing
+  void check_promises();
+  long now = 0;  ///< steps
   /// The next script of this name is killed when it comes to this step.
   std::string kill_in, kill_at;
   bool trace = std::getenv("DICE_TRACE");
