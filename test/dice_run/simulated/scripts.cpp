@@ -168,6 +168,7 @@ class shell {
     at("mutex");
     if (!w_.wait([&] { return h_.mutex.is_free(); }, true)) fail("a change of " + name_ + " here does not end; try again");
     mutex_ = h_.mutex.take();
+    w_.check_promises();
     point(base_ + "/holder", token_ + " " + std::to_string(call_) + " " + args_[0], base_ + "/holder", "holder");
     mutex_.reset();
     echo("locked");
