@@ -212,7 +212,7 @@ chances chances_of(unsigned seed) {
     case 0:
       return {};
     case 1:
-      return {.cut = 10};
+      return {.cut = 15, .slow = 500};
     case 2:
       return {.cut = 10, .kill = 5};
     case 3:

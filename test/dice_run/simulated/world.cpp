@@ -139,7 +139,7 @@ world::actor& world::at(int id) { return *std::ranges::find(actors_, id, &actor:
 
 int world::spawn(std::function<void()> body, const std::string& on_host, std::shared_ptr<caller> of) {
   const int id = next_++;
-  actors_.push_back({id, on_host, std::move(of), std::make_unique<fiber>(std::move(body)), happens(150)});
+  actors_.push_back({id, on_host, std::move(of), std::make_unique<fiber>(std::move(body)), happens(likely_.slow)});
   return id;
 }
 
