@@ -357,11 +357,14 @@ std::shared_ptr<call> world::connect(std::shared_ptr<caller> from, const std::st
   calls_.push_back(c);
   if (script.empty()) return c;
   c->script = name_of_script(script);
+  c->is_cut = happens(likely_.late);
   c->result.status = 137;  // as after SIGKILL
-  c->actor = spawn([this, &h, c, arguments, at_the_end = at_the_end([c] {
-                                              c->has_ended = true;
-                                            })] { c->result.status = run_script(*this, h, *c, c->script, arguments); },
-                   host, c->from);
+  c->actor = spawn(
+      [this, &h, c, arguments, at_the_end = at_the_end([c] { c->has_ended = true; })] {
+        if (c->is_cut) wait([] { return false; }, true);
+        c->result.status = run_script(*this, h, *c, c->script, arguments);
+      },
+      host, c->from);
   return c;
 }
 
