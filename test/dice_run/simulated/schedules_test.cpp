@@ -65,19 +65,31 @@ struct schedule {
     repair();
   }
 
-  /// One command, which is killed at a step, or one of its scripts is. Returns whether it came to that step.
-  bool run(const std::string& command, int step, bool itself) {
+  /// One command, to which something happens at a step. Returns whether it came to that step.
+  bool run(const std::string& state, const std::string& command, const std::string& what, int step) {
     at_peace("deploy", "222222222222");
     at_peace("deploy", "111111111111");
-    if (command == "stop" || step % 2) at_peace("start", "111111111111");
+    w.faithful_jobs = state != "deployed";
+    if (w.faithful_jobs) at_peace("start", "111111111111");
+    auto& a = w.hosts.at("a");
+    if (state == "a job was killed") w.power_off(a), a.is_on = true;
     begin(command, command == "deploy" ? "333333333333" : "111111111111", [](int) {});
-    (itself ? w.kill_caller_after : w.kill_after) = step;
+    w.fault_after = step;
+    w.fault = [&, c = w.shared_last()] {
+      if (c->has_ended) return false;
+      if (what == "its script is killed") return w.kill_script_of(*c);
+      if (what == "it is killed") w.kill(*c);
+      if (what == "the disk is full") a.files.is_full = true;
+      if (what == "the power fails") w.power_off(a), a.is_on = true;
+      return true;
+    };
     w.run();
-    const bool killed = (itself ? w.kill_caller_after : w.kill_after) < 0;
-    w.kill_after = w.kill_caller_after = -1;
+    const bool happened = w.fault_after < 0;
+    w.fault_after = -1;
     at_peace("status", "111111111111");
+    w.heal();
     repair();
-    return killed;
+    return happened;
   }
 
   /// Whatever has happened, these commands succeed.
@@ -138,15 +150,19 @@ TEST(SimulatedHosts, KeepTheirInvariants) {
     for (auto& [script, steps] : one.w.steps_seen) steps_seen[script].merge(steps);
     if (!one.w.wrong.empty() && ++failed < 20) ADD_FAILURE() << name << ": " << one.w.wrong[0] << one.w.story();
   };
-  // Each command, when one of its scripts, or itself, is killed at each step.
-  for (const std::string command : {"deploy", "rollback", "start", "stop", "bench"})
-    for (const bool itself : {false, true})
-      for (int step = 0, killed = true; killed; ++step) {
-        schedule one(static_cast<unsigned>(step), {});
-        killed = one.run(command, step, itself);
-        judge(one, command + " killed at step " + std::to_string(step));
+  // Each command in these states, when something happens at each of its steps.
+  const bool all = test::plans(0) > 1000;
+  for (const std::string state : {"deployed", "a job runs", "a job was killed"})
+    for (const std::string command : {"deploy", "rollback", "start", "stop", "bench"})
+      for (const std::string what : {"its script is killed", "it is killed", "the disk is full", "the power fails"}) {
+        bool happened = true;
+        for (int step = 0; happened; step += all || what == "the disk is full" ? 1 : 4) {
+          schedule one(static_cast<unsigned>(step), {});
+          happened = one.run(state, command, what, step);
+          judge(one, state + ", " + command + ", step " + std::to_string(step) + ": " + what);
+        }
       }
-  for (const unsigned seed : test::seeds(test::plans(1500), {})) {
+  for (const unsigned seed : test::seeds(test::plans(1000), {})) {
     schedule one(seed, chances_of(seed));
     one.run();
     judge(one, "schedule " + std::to_string(seed));

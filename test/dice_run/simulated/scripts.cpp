@@ -83,8 +83,8 @@ class shell {
   /// A step of the table in docs/dice-run-hosts.md; before it, others may run, and the shell may be killed.
   void at(const std::string& step) {
     w_.steps_seen[script_].insert(step);
-    if (w_.kill_after >= 0 && w_.kill_after-- == 0) throw killed();
     w_.step();
+    if (w_.kill_after >= 0 && w_.kill_after-- == 0) throw killed();
   }
   void echo(const std::string& line) {
     if (c_.is_cut && w_.below(2)) throw killed();  // by SIGPIPE

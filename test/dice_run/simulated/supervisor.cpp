@@ -91,6 +91,8 @@ class supervisor {
     for (;;) {
       began_ = std::to_string(h_.clock);
       h_.files.write(folder_() + "/log", "starts version " + version_ + "\n");
+      w_.step();
+      if (h_.files.is_full) return finish(truth, "failed");  // no room for a fifo
       save("running");
       truth.is("running");
       const int code = mpirun(w_, h_, name_, version_, stop_, !w_.faithful_jobs);

@@ -229,8 +229,17 @@ void world::kill(caller& c) {
     if (one->from.get() == &c) one->is_cut = one->input_is_closed = true;
 }
 
+bool world::kill_script_of(const caller& c) {
+  for (auto& one : calls_)
+    if (one->from.get() == &c && !one->has_ended && !one->holds && one->actor != 0) {
+      kill(one->actor);
+      return true;
+    }
+  return false;
+}
+
 void world::faults() {
-  if (kill_caller_after >= 0 && !callers_.back()->has_ended && kill_caller_after-- == 0) kill(*callers_.back());
+  if (fault_after == 0 ? fault() : fault_after > 0) --fault_after;
   std::erase_if(calls_, [](const auto& c) { return c->has_ended; });
   if (happens(likely_.cut) && !calls_.empty()) {
     auto c = calls_.begin();

@@ -80,9 +80,10 @@ class world {
   };
   std::vector<promise> promises;  ///< of commands that have said that they have switched nothing
   void check_promises();
-  long now = 0;                ///< steps
-  int kill_after = -1;         ///< steps of scripts; then the script is killed
-  int kill_caller_after = -1;  ///< steps; then the last dice-run is killed
+  long now = 0;          ///< steps
+  int kill_after = -1;   ///< steps of scripts; then the script is killed
+  int fault_after = -1;  ///< steps; then `fault`, until it returns whether it could
+  std::function<bool()> fault;
   bool faithful_jobs = false;  ///< a program neither ends nor fails by itself
   bool jobs_begin = true;      ///< otherwise supervisors and bench do nothing
 
@@ -129,6 +130,9 @@ class world {
   dice_run::deployment plan(const std::string& version) const;
   std::shared_ptr<caller> shared(caller& c) const;
   const caller& last_caller() const { return *callers_.back(); }
+  std::shared_ptr<caller> shared_last() const { return callers_.back(); }
+  /// One that changes something; false if none runs.
+  bool kill_script_of(const caller& c);
   std::string story() const;
   bool is_live(const job& j) const { return j.died == 0; }
   int current() const { return current_; }
