@@ -151,18 +151,18 @@ TEST(SimulatedHosts, KeepTheirInvariants) {
     if (!one.w.wrong.empty() && ++failed < 20) ADD_FAILURE() << name << ": " << one.w.wrong[0] << one.w.story();
   };
   // Each command in these states, when something happens at each of its steps.
-  const bool all = test::plans(0) > 1000;
+  const bool all = test::plans(0) > 500;
   for (const std::string state : {"deployed", "a job runs", "a job was killed"})
     for (const std::string command : {"deploy", "rollback", "start", "stop", "bench"})
       for (const std::string what : {"its script is killed", "it is killed", "the disk is full", "the power fails"}) {
         bool happened = true;
-        for (int step = 0; happened; step += all || what == "the disk is full" ? 1 : 4) {
+        for (int step = 0; happened; step += all || what == "the disk is full" ? 1 : 6) {
           schedule one(static_cast<unsigned>(step), {});
           happened = one.run(state, command, what, step);
           judge(one, state + ", " + command + ", step " + std::to_string(step) + ": " + what);
         }
       }
-  for (const unsigned seed : test::seeds(test::plans(1000), {})) {
+  for (const unsigned seed : test::seeds(test::plans(500), {})) {
     schedule one(seed, chances_of(seed));
     one.run();
     judge(one, "schedule " + std::to_string(seed));
