@@ -144,6 +144,8 @@ TEST(cluster, finds_what_is_stated_twice) {
   using inside = connection<gbytes_per_s<1>>;
   static_assert(is<of_boards<board<"b", ram<1>, inside, cpu_at_1, inside>>>(board_stated_twice, 1));
   static_assert(is<of_boards<board<"b", ram<1>, inside, cpu_at_1, cpu_at_1>>>(none));
+  static_assert(is<of_boards<board<"b", ram<1>, connection<between<"a", "b">, mbit_per_s<1>>, cpu_at_1>>>(
+      board_connection, 1, static_cast<int>(not_a_connection)));
   static_assert(is<of_boards<board<"b", ram<1>, connection<gbytes_per_s<1>, us<1>, us<1>>, cpu_at_1>>>(
       board_connection, 1, static_cast<int>(connection_stated_twice)));
   static_assert(connected_twice<mbit_per_s<2>>() && connected_twice<gbytes_per_s<1>>() && connected_twice<ms<1>>());
