@@ -258,9 +258,8 @@ void write_project(const fs::path& folder, const std::vector<std::pair<std::stri
   for (const auto& [name, text] : files) {
     writers.push_back(std::make_unique<dice::files::writer>((folder / name).string()));
     writers.back()->write(text);
-    writers.back()->finish();
   }
-  for (auto& w : writers) w->commit();
+  dice::files::commit_all(writers);
 }
 
 int init(const common_options& common, init_options given) {
