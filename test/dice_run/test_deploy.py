@@ -110,7 +110,7 @@ class Deploy(Case):
 
     def test_6_locks(self):
         base = f'"{HOSTS.site}/.dice-run/numbers"'
-        HOSTS.on('a', f'cd {base} && ln -sfn "token process 7 on pc" holder && (exec 9>>lock; flock 9; exec sleep 600) >/dev/null 2>&1 & echo $! >{base}/sleeps')
+        HOSTS.on('a', f'cd {base} && ln -sfn "token 1 process 7 on pc" holder && (exec 9>>lock; flock 9; exec sleep 600) >/dev/null 2>&1 & echo $! >{base}/sleeps')
         self.assertTrue(until(lambda: 'locked' in HOSTS.on('a', f'flock -sn {base}/lock true || echo locked')))
         self.assertIn('a: another dice-run is at work here: process 7 on pc', self.dice_run('deploy', code=1))
         HOSTS.on('a', f'kill -9 $(cat {base}/sleeps); rm {base}/sleeps')  # the kernel gives the lock back
@@ -146,7 +146,7 @@ class Deploy(Case):
         for script, arguments in {'switch_to': '"" "" "" ""', 'remember': 'x', 'announce': '1 b', 'clean': '', 'start': '9 0 "" x y', 'bench': '"" x',
                                   'complete': 'x', 'prepare': 'x ""'}.items():
             text = f'dice_run() {{\n{(scripts / "prelude.sh").read_text()}{(scripts / f"{script}.sh").read_text()}\n}}\n'
-            (HOSTS.folder / 'script').write_text(text + f'dice_run "{HOSTS.site}" numbers dice-run-x stale {arguments}\n')
+            (HOSTS.folder / 'script').write_text(text + f'dice_run "{HOSTS.site}" numbers dice-run-x stale 1 {arguments}\n')
             self.assertIn('this dice-run has lost its lock: process', HOSTS.on('b', f'sh "{HOSTS.folder}/script"'), script)
         HOSTS.on('b', f'rmdir "{HOSTS.site}/.dice-run/numbers/stale.part"')
         self.assertEqual((self.versions(), HOSTS.on('b', f'cd "{HOSTS.site}/.dice-run/numbers" && ls -R')), (before, files))

@@ -209,7 +209,7 @@ class Job(Case):
 
     def test_a_lost_job_does_not_run_while_bench_does(self):
         self.dice_run('start', '--', '--quick')
-        HOSTS.on('a', f'ln -sfn "running 1 0 - -" "{HOSTS.site}/.dice-run/numbers/job/state"')
+        HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers/job" && ln -sfn "running $(readlink state | cut -d " " -f 2) 1 0 - -" state')
         self.assertEqual(self.phase(), 'lost')
         with self.begin('bench') as run:
             self.assertTrue(until((HOSTS.folder / 'wanted').exists))
