@@ -212,7 +212,7 @@ chances chances_of(unsigned seed) {
     case 0:
       return {};
     case 1:
-      return {.cut = 10};
+      return {.cut = 5, .late = 50};
     case 2:
       return {.cut = 10, .kill = 5};
     case 3:
@@ -224,7 +224,7 @@ chances chances_of(unsigned seed) {
     case 6:
       return {.fill = 10, .kill_script = 5};
     default:
-      return {.cut = 4, .kill = 1, .stop = 3, .leave = 1, .power = 1, .fill = 2, .clock = 10, .kill_script = 2};
+      return {.cut = 4, .kill = 1, .stop = 3, .leave = 1, .power = 1, .fill = 2, .clock = 10, .kill_script = 2, .late = 5};
   }
 }
 

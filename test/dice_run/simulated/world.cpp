@@ -139,7 +139,7 @@ world::actor& world::at(int id) { return *std::ranges::find(actors_, id, &actor:
 
 int world::spawn(std::function<void()> body, const std::string& on_host, std::shared_ptr<caller> of) {
   const int id = next_++;
-  actors_.push_back({id, on_host, std::move(of), std::make_unique<fiber>(std::move(body)), happens(150)});
+  actors_.push_back({id, on_host, std::move(of), std::make_unique<fiber>(std::move(body)), happens(likely_.slow)});
   return id;
 }
 
@@ -357,11 +357,14 @@ std::shared_ptr<call> world::connect(std::shared_ptr<caller> from, const std::st
   calls_.push_back(c);
   if (script.empty()) return c;
   c->script = name_of_script(script);
+  c->is_cut = happens(likely_.late);
   c->result.status = 137;  // as after SIGKILL
-  c->actor = spawn([this, &h, c, arguments, at_the_end = at_the_end([c] {
-                                              c->has_ended = true;
-                                            })] { c->result.status = run_script(*this, h, *c, c->script, arguments); },
-                   host, c->from);
+  c->actor = spawn(
+      [this, &h, c, arguments, at_the_end = at_the_end([c] { c->has_ended = true; })] {
+        if (c->is_cut) wait([] { return false; }, true);
+        c->result.status = run_script(*this, h, *c, c->script, arguments);
+      },
+      host, c->from);
   return c;
 }
 

@@ -53,6 +53,8 @@ struct job {
 /// How likely things are, in thousandths of all steps.
 struct chances {
   int cut = 0, kill = 0, stop = 0, leave = 0, power = 0, fill = 0, clock = 0, kill_script = 0;
+  int slow = 150;  ///< of what begins, most others go before it
+  int late = 0;    ///< of scripts, the connection is cut, and they begin at any time
 };
 
 class world {
