@@ -1,4 +1,5 @@
 """What the tests of dice-run on hosts share: two hosts of hosts.py, with two sets of packages. The first argument is dice-run."""
+import hashlib
 import json
 import os
 import pathlib
@@ -20,6 +21,7 @@ except OSError as e:
     print(e)
     sys.exit(77)
 ONE, TWO = HOSTS.packages('one'), HOSTS.packages('two', b'of another training')
+JOB = 'dice-run-' + hashlib.sha256(f'{HOSTS.site}/numbers'.encode()).hexdigest()[:16]  # its name, in the environment of its processes
 
 
 def tearDownModule():
@@ -39,14 +41,14 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout)
         return done.stdout
 
-    def begin(self, *words, packages=None):
-        return subprocess.Popen([DICE_RUN, '-p', packages or ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
+    def begin(self, *words, packages=None, to=HOSTS.site):
+        return subprocess.Popen([DICE_RUN, '-p', packages or ONE, '--to', to, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def versions(self):
         return [(host['current'], host['previous']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]
 
-    def assertLocked(self, locked):
-        lock = f'"{HOSTS.site}/.dice-run/numbers/lock"'
+    def assertLocked(self, locked, site=HOSTS.site):
+        lock = f'"{site}/.dice-run/numbers/lock"'
         held = [HOSTS.on(name, f'[ ! -f {lock} ] || flock -sw 2 {lock} true || echo locked') == 'locked\n' for name in NAMES]
         self.assertEqual(held, [locked] * len(NAMES))
