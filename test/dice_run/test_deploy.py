@@ -167,7 +167,7 @@ class Deploy(Case):
         before, files = self.versions(), HOSTS.on('b', f'cd "{HOSTS.site}/.dice-run/numbers" && ls -R')
         HOSTS.on('b', f'mkdir "{HOSTS.site}/.dice-run/numbers/stale.part"')
         for script, arguments in {'switch_to': '"" "" "" ""', 'remember': 'x', 'announce': '1 b', 'clean': '', 'start': '9 0 "" x y', 'bench': '"" x',
-                                  'complete': 'x', 'prepare': 'x ""'}.items():
+                                  'complete': 'x taken 0', 'prepare': 'x ""'}.items():
             self.assertIn('this dice-run has lost its lock: process', self.script(script, 'stale', arguments), script)
         HOSTS.on('b', f'rmdir "{HOSTS.site}/.dice-run/numbers/stale.part"')
         self.assertEqual((self.versions(), HOSTS.on('b', f'cd "{HOSTS.site}/.dice-run/numbers" && ls -R')), (before, files))
@@ -177,6 +177,7 @@ class Deploy(Case):
         _, (current, previous) = before = self.versions()
         for found in (('x', previous), (current, 'x'), (current, '""'), ('""', '""')):
             self.assertIn(f"its versions are '{current}' and '{previous}' now", self.script('switch_to', token, f'{" ".join(found)} y z'))
+        self.assertIn('.part/gone cannot be read', self.script('complete', token, 'x gone 0'))
         self.assertIn('the version y is not there', self.script('switch_to', token, f'{current} {previous} y {current}'))
         self.assertEqual(self.versions(), before)
 

@@ -88,6 +88,8 @@ class Usage(Case):
             (top / host / 'numbers/app').write_text('-np 1 -wdir /opt/my site/numbers ./numbers\n' * 2)
         done = subprocess.run([DICE_RUN, '-p', top, '--ssh', shlex.quote(str(HOSTS.ssh)), 'status', '--json'], capture_output=True, text=True)
         self.assertEqual(json.loads(done.stdout)['folder'], '/opt/my site', done.stderr)
+        done = subprocess.run([DICE_RUN, '-p', top, '--ssh', shlex.quote(str(HOSTS.ssh)), '--to', '/opt/my site//', 'status'], capture_output=True, text=True)
+        self.assertIn('numbers in /opt/my site; ', done.stdout, done.stderr)
         self.assertIn('was built for the folder "/opt/my site"', self.dice_run('status', code=2, packages=top))
 
 
