@@ -48,7 +48,10 @@ class Case(unittest.TestCase):
     def versions(self):
         return [(host['current'], host['previous']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]
 
-    def assertLocked(self, locked, site=HOSTS.site):
+    def locked(self, site=HOSTS.site):
+        """Whether a dice-run has locked a deployment on each host."""
         lock = f'"{site}/.dice-run/numbers/lock"'
-        held = [HOSTS.on(name, f'[ ! -f {lock} ] || flock -sw 2 {lock} true || echo locked') == 'locked\n' for name in NAMES]
-        self.assertEqual(held, [locked] * len(NAMES))
+        return [HOSTS.on(name, f'[ ! -f {lock} ] || flock -sw 2 {lock} true || echo locked') == 'locked\n' for name in NAMES]
+
+    def assertLocked(self, locked):
+        self.assertEqual(self.locked(), [locked] * len(NAMES))

@@ -141,14 +141,16 @@ class Deploy(Case):
             self.assertTrue(until(lambda: (HOSTS.folder / 'stopped').exists()))
             HOSTS.behave('b')
             until(lambda: 'locked' not in HOSTS.on('a', f'flock -sn "{HOSTS.site}/.dice-run/numbers/lock" true || echo locked'), 30)
-            self.assertLocked(True, awake)
+            kept = self.locked(awake)
             bench.send_signal(signal.SIGINT)
-            self.assertIn('interrupted; nothing was fetched', bench.communicate(timeout=30)[0])
+            interrupted = bench.communicate(timeout=30)[0]
             self.dice_run('deploy', packages=TWO)
             now = self.versions()
             (HOSTS.folder / 'stopped').unlink()
             late.send_signal(signal.SIGCONT)
             said = late.communicate(timeout=60)[0]
+        self.assertEqual(kept, [True, True])
+        self.assertIn('interrupted; nothing was fetched', interrupted)
         self.assertEqual(late.returncode, 1, said)
         self.assertRegex(said, 'has lost its lock: process|the connection that keeps its lock was lost')
         self.assertIn('nothing was switched', said)
