@@ -29,6 +29,13 @@ def tearDownModule():
     shutil.rmtree(FOLDER)
 
 
+class Run(subprocess.Popen):
+    def __exit__(self, wrong, *rest):
+        if wrong:  # nobody ends it any more
+            self.kill()
+        return super().__exit__(wrong, *rest)
+
+
 class Case(unittest.TestCase):
     def tearDown(self):
         for name in NAMES:
@@ -42,8 +49,8 @@ class Case(unittest.TestCase):
         return done.stdout
 
     def begin(self, *words, packages=None, to=HOSTS.site):
-        return subprocess.Popen([DICE_RUN, '-p', packages or ONE, '--to', to, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return Run([DICE_RUN, '-p', packages or ONE, '--to', to, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
+                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def versions(self):
         return [(host['current'], host['previous']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]

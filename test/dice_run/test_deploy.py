@@ -134,6 +134,7 @@ class Deploy(Case):
         with self.begin('deploy', to=awake) as deploy:
             deploy.communicate(timeout=60)
         bench = self.begin('bench', to=awake)
+        self.addCleanup(bench.kill)
         self.assertTrue(until((HOSTS.folder / 'wanted').exists))
         (HOSTS.folder / 'ssh.log').unlink()
         HOSTS.behave('b', 'stops 5')
@@ -141,16 +142,14 @@ class Deploy(Case):
             self.assertTrue(until(lambda: (HOSTS.folder / 'stopped').exists()))
             HOSTS.behave('b')
             until(lambda: 'locked' not in HOSTS.on('a', f'flock -sn "{HOSTS.site}/.dice-run/numbers/lock" true || echo locked'), 30)
-            kept = self.locked(awake)
+            self.assertEqual(self.locked(awake), [True, True])
             bench.send_signal(signal.SIGINT)
-            interrupted = bench.communicate(timeout=30)[0]
+            self.assertIn('interrupted; nothing was fetched', bench.communicate(timeout=30)[0])
             self.dice_run('deploy', packages=TWO)
             now = self.versions()
             (HOSTS.folder / 'stopped').unlink()
             late.send_signal(signal.SIGCONT)
             said = late.communicate(timeout=60)[0]
-        self.assertEqual(kept, [True, True])
-        self.assertIn('interrupted; nothing was fetched', interrupted)
         self.assertEqual(late.returncode, 1, said)
         self.assertRegex(said, 'has lost its lock: process|the connection that keeps its lock was lost')
         self.assertIn('nothing was switched', said)
