@@ -85,8 +85,9 @@ class Job(Case):
         for packages in (TWO, HOSTS.packages('three', b'x')):
             self.assertIn('a job is running', self.dice_run('deploy', packages=packages))
         self.assertIn(version, HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # the job needs it there, too
-        self.assertTrue(until(lambda: 'restart 2 of 9' in self.dice_run('logs')))
+        self.assertTrue(until(lambda: 'restart 3 of 9' in self.dice_run('logs')))
         self.dice_run('stop')
+        self.assertRegex(self.dice_run('logs', '-n', '2'), r'starts again in .*\n.* stopped\n$')  # while it waits, and not after another run
         self.assertEqual(self.phase(), 'stopped')
         self.dice_run('deploy')
 
