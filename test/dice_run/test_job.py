@@ -104,6 +104,7 @@ class Job(Case):
         self.assertEqual(self.ranks(), [1, 1])
         self.assertIn('b: processes of another run are left', self.dice_run('start', code=1))
         HOSTS.on('a', f'ln -sfn "waiting 1 0 - -" "{HOSTS.site}/.dice-run/numbers/job/state"')
+        self.assertEqual(self.phase(), 'lost')
         self.assertIn('is stopped', self.dice_run('stop'))
         (HOSTS.folder / 'wanted').unlink()
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
@@ -168,7 +169,7 @@ class Job(Case):
             pids.append(HOSTS.on('b', f'exec 2>/dev/null; OMPI_MCA_dice_run_job={JOB} setpriv --reuid 12345 sleep 100 >/dev/null & echo $!').strip())
         HOSTS.on('b', f'ln -sfn "{pids[2]} 1 $(cat /proc/sys/kernel/random/boot_id)" "{base}/owner"')
         self.assertIn('no process of it is left', self.dice_run('stop'))
-        self.assertEqual(HOSTS.on('b', f'for p in {" ".join(pids)}; do kill -0 $p && echo alive; done').split(), ['alive'] * len(pids))
+        self.assertEqual(HOSTS.on('b', f'for p in {" ".join(pids)}; do readlink /proc/$p/exe >/dev/null && echo alive; done').split(), ['alive'] * len(pids))
         HOSTS.on('b', f'kill {" ".join(pids)}; pkill sleep')
 
     def test_processes_that_are_left(self):
