@@ -26,7 +26,9 @@ esac
 BOARDS = r"""#!/bin/sh
 case $1 in
 -E) exec @CMAKE@ "$@" ;;
--S) while [ "$1" != -B ]; do shift; done
+-S) arguments=$*
+  while [ "$1" != -B ]; do shift; done
+  echo "$arguments" >"$2/arguments"
   echo configured >>"@FOLDER@/log"
   [ "$FAILS" != configure ] || { echo "no such compiler" >&2; exit 1; }
   mpi=4.1.4 processor=x86_64
@@ -34,7 +36,7 @@ case $1 in
   printf 'set(open_mpi %s)\nset(processor %s)\nset(readelf "@FOLDER@/readelf")\n' "$mpi" "$processor" >"$2/board.cmake"
   touch "$2/CMakeCache.txt" ;;
 --build) [ "$FAILS" != compile ] || exit 1
-  [ -f "$2/numbers" ] || { echo compiled >>"@FOLDER@/log"; echo program >"$2/numbers"; } ;;
+  [ -f "$2/numbers" ] || { echo compiled >>"@FOLDER@/log"; printf '#!/bin/sh\necho "numbers: $*"\n' >"$2/numbers"; } ;;
 esac
 """
 # As GNU readelf -d prints what a board's program needs.
@@ -65,7 +67,8 @@ class Scripts(unittest.TestCase):
         write(FOLDER / 'network/digits.safetensors', 'weights')
         write(FOLDER / 'settings/numbers.cache.cmake', '')
         key = hashlib.sha1(b'pc').hexdigest()
-        write(FOLDER / 'settings/boards.cmake', f'set(boards pc new arm)\nset(options_{key} [==[-DCMAKE_SYSROOT={self.sysroot}]==])\n')
+        write(FOLDER / 'settings/boards.cmake', f'set(boards pc new arm)\nset(options_{key} [==[-DCMAKE_SYSROOT={self.sysroot}]==])\n'
+              f'set(options_{hashlib.sha1(b"arm").hexdigest()} [==[-DCMAKE_TOOLCHAIN_FILE=arm.cmake]==])\n')
         self.use_sysroot('one')
         self.plan()
 
@@ -78,14 +81,14 @@ class Scripts(unittest.TestCase):
                  'hosts': [{'host': host, 'board': board, 'ranks': [rank]} for rank, (host, board) in enumerate(zip(hosts, boards))]}
         write(FOLDER / 'plan.json', json.dumps(about))
 
-    def build(self, action='packages', folder='', mpirun_options='', code=0, fails='', umask=-1):
+    def build(self, action='packages', code=0, fails='', umask=-1, **more):
         """What it says, in one line."""
         settings = {'name': 'numbers', 'network': 'digits', 'network_folder': FOLDER / 'network', 'more_weights': '',
-                    'program': FOLDER / 'numbers', 'gpu': '', 'files': '', 'folder': folder, 'mpirun_options': mpirun_options,
+                    'program': FOLDER / 'numbers', 'gpu': '', 'files': '', 'folder': '', 'mpirun_options': '',
                     'contact': 'nobody <nobody@localhost>', 'version': '1.0', 'licence': FOLDER / 'LICENSE', 'settings': FOLDER / 'settings',
                     'boards_folder': FOLDER / 'boards', 'packages_folder': FOLDER / 'packages', 'dice_folder': '', 'package_file': '',
                     'generator': 'Ninja', 'make_program': 'ninja', 'compiler': 'c++', 'build_type': 'Release',
-                    'CMAKE_COMMAND': FOLDER / 'cmake'}
+                    'CMAKE_COMMAND': FOLDER / 'cmake', **more}
         write(FOLDER / 'settings/numbers.cmake', ''.join(f'set({name} [==[{value}]==])\n' for name, value in settings.items()))
         done = subprocess.run([CMAKE, f'-DDEPLOYMENT={FOLDER}/settings/numbers.cmake', f'-DACTION={action}', '-P',
                                SOURCES / 'cmake/deployment/build.cmake'], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -145,6 +148,30 @@ class Scripts(unittest.TestCase):
                              {'numbers': '0o755', **{f'numbers/{name}': '0o755' for name in ('numbers', 'run')}, **{
                                  f'numbers/{name}': '0o644' for name in ('numbers.packed', 'hosts', 'ranks', 'app', 'LICENSE.dice', 'NOTICES', 'manifest.json')}})
 
+    def test_what_packages_have(self):
+        write(FOLDER / 'labels.txt', 'zero\none\n')
+        about = json.loads((FOLDER / 'plan.json').read_text())
+        about['ranks'].append({'unit': 'cpu'})
+        about['hosts'] = [{'host': 'a', 'board': 'pc', 'ranks': [0, 2]}, {'host': 'b', 'board': 'arm', 'ranks': [1]}]
+        write(FOLDER / 'plan.json', json.dumps(about))
+        self.build(files=FOLDER / 'labels.txt')
+        self.assertEqual(self.packed('labels.txt'), 'zero\none\n')
+        self.assertEqual(self.packed('hosts'), 'a slots=2\nb slots=1\n')
+        self.assertEqual(self.packed('ranks'), 'rank 0=a slot=*:*\nrank 1=b slot=*:*\nrank 2=a slot=*:*\n')
+        # A board with a toolchain file has its compiler, others have this build's.
+        self.assertIn('-DCMAKE_CXX_COMPILER=c++', (FOLDER / 'boards/pc/arguments').read_text().split())
+        self.assertNotIn('-DCMAKE_CXX_COMPILER', (FOLDER / 'boards/arm/arguments').read_text())
+        # By a link, from anywhere.
+        shutil.unpack_archive(FOLDER / 'packages/b.tar.gz', FOLDER / 'unpacked')
+        (FOLDER / 'link').symlink_to('unpacked/numbers/run')
+        said = subprocess.run([FOLDER / 'link', '--help'], check=True, text=True, capture_output=True).stdout.splitlines()
+        self.assertIn('Starts numbers by mpirun on these hosts: a b.', said[1])
+        self.assertEqual(said[-1], 'numbers: --help')
+        self.plan(unit='gpu')
+        self.build(gpu='TRUE')
+        self.assertIn('-DDICE_CUDA=ON', (FOLDER / 'boards/pc_gpu/arguments').read_text().split())
+        self.assertIn('-DDICE_CUDA=ELSEWHERE', (FOLDER / 'boards/pc/arguments').read_text().split())
+
     def test_options_of_mpirun(self):
         self.build(mpirun_options="-x;A=it's $HOME")
         words = shlex.split(self.packed('run').splitlines()[-1])
@@ -162,6 +189,8 @@ class Scripts(unittest.TestCase):
         self.assertEqual(depends.stdout.strip().split(', '), [
             'openmpi-bin', 'libboost-mpi1.74.0', 'libopenmpi3 | libopenmpi3t64 | libopenmpi40', 'libgomp1', 'libstb0 | libstb0t64', 'libstdc++6',
             'libc6', 'libgcc-s1'])
+        files = subprocess.run(['dpkg-deb', '-c', FOLDER / 'packages/numbers-pc.deb'], check=True, text=True, capture_output=True).stdout
+        self.assertIn(' ./opt/numbers/numbers\n', files)
         self.plan(boards=('pc', 'arm'))
         self.build()
         for board, architecture in (('pc', 'amd64'), ('arm', 'arm64')):

@@ -110,16 +110,16 @@ class Check(Recorded):
 
     def test_warnings_do_not_fail(self):
         self.hosts(a={**machines.PI4, 'clock': 5, 'disk': 500000}, b={**machines.PI4, 'hostname': 'raspberrypi', 'off': [2]},
-                   c={**machines.PI4, 'libraries': 'libmpi.so.40'})
+                   c={**machines.PI4, 'libraries': 'libmpi.so.40', 'clock': -5})
         machines.write(self.folder / 'hosts/d.local', 'd', machines.PI4)
         found = self.check('a', 'b', 'c', 'd.local')
         self.assertAlmostEqual(found['a']['clock_offset_ms'], 5000, delta=500)
         self.assertEqual([core['core'] for core in found['b']['cores']], [0, 1, 3])
-        for text in (r"a: its clock is 5\.\d s ahead", 'a: only 488 MiB of disk', r'b: it calls itself "raspberrypi".*set-hostname b,',
+        for text in (r"a: its clock is 5\.\d s ahead", r"c: its clock is [45]\.\d s behind", 'a: only 488 MiB of disk', r'b: it calls itself "raspberrypi".*set-hostname b,',
                      r'd.local: it calls itself "d".*, with this name in /etc/hosts', r'c: there is no libboost_mpi.*1\.74\.0; 13: .*1\.83\.0\)',
                      r'c: there is no libgomp', r'c: there is no libstb'):
             self.assertRegex(self.said.stderr, text)
-        self.assertEqual(len(self.json['warnings']), 7)
+        self.assertEqual(len(self.json['warnings']), 8)
 
     def test_connections_are_measured(self):
         self.hosts(a=machines.PI4, b=machines.PI4)
