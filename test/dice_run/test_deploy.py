@@ -117,7 +117,7 @@ class Deploy(Case):
 
     def test_6_locks(self):
         base = f'"{HOSTS.site}/.dice-run/numbers"'
-        HOSTS.on('a', f'cd {base} && ln -sfn "token process 7 on pc" holder && (exec 9>>lock; flock 9; exec sleep 600) >/dev/null 2>&1 & echo $! >{base}/sleeps')
+        HOSTS.on('a', f'cd {base} && ln -sfn "token 1 process 7 on pc" holder && (exec 9>>lock; flock 9; exec sleep 600) >/dev/null 2>&1 & echo $! >{base}/sleeps')
         self.assertTrue(until(lambda: 'locked' in HOSTS.on('a', f'flock -sn {base}/lock true || echo locked')))
         self.assertIn('a: another dice-run is at work here: process 7 on pc', self.dice_run('deploy', code=1))
         HOSTS.on('a', f'kill -9 $(cat {base}/sleeps); rm {base}/sleeps')  # the kernel gives the lock back
@@ -157,11 +157,14 @@ class Deploy(Case):
         self.dice_run('deploy')
         self.assertEqual({current for current, _ in self.versions()}, {first})
 
+    calls = 1000000  # more than any dice-run here has made
+
     def script(self, name, token, arguments):
         """What a script says, without dice-run."""
+        Deploy.calls += 1
         scripts = pathlib.Path(__file__).resolve().parents[2] / 'tools/dice-run/scripts'
         text = f'dice_run() {{\n{(scripts / "prelude.sh").read_text()}{(scripts / f"{name}.sh").read_text()}\n}}\n'
-        (HOSTS.folder / 'script').write_text(text + f'dice_run "{HOSTS.site}" numbers dice-run-x {token} {arguments}\n')
+        (HOSTS.folder / 'script').write_text(text + f'dice_run "{HOSTS.site}" numbers dice-run-x {token} {self.calls} {arguments}\n')
         return HOSTS.on('b', f'sh "{HOSTS.folder}/script"')
 
     def test_6_scripts_of_a_lost_lock(self):

@@ -32,7 +32,7 @@ class Job(Case):
         self.assertIn('numbers runs on 2 hosts, started on a', said)
         self.assertEqual(self.ranks(), [1, 1])
         job = f'"{HOSTS.site}/.dice-run/numbers/job"'
-        HOSTS.on('b', f'mkdir {job} && cd {job} && ln -s "ended 1 0 0 2" state && printf "%s\\n" "number 99" "version x" >about')
+        HOSTS.on('b', f'mkdir {job} && cd {job} && ln -s "ended 99 1 0 0 2" state && printf "%s\\n" "number 99" "version x" >about')
         self.assertIn('started on a; runs since', self.dice_run('status'))  # a job that runs counts before others
         HOSTS.on('b', f'rm -r {job}')
         HOSTS.on('a', f'rm {job}/state')
@@ -103,7 +103,7 @@ class Job(Case):
         self.assertEqual(self.phase(), 'lost')
         self.assertEqual(self.ranks(), [1, 1])
         self.assertIn('b: processes of another run are left', self.dice_run('start', code=1))
-        HOSTS.on('a', f'ln -sfn "waiting 1 0 - -" "{HOSTS.site}/.dice-run/numbers/job/state"')
+        HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers/job" && ln -sfn "waiting $(readlink state | cut -d " " -f 2-)" state')
         self.assertEqual(self.phase(), 'lost')
         self.assertIn('is stopped', self.dice_run('stop'))
         (HOSTS.folder / 'wanted').unlink()
@@ -225,7 +225,7 @@ class Job(Case):
 
     def test_a_lost_job_does_not_run_while_bench_does(self):
         self.dice_run('start', '--', '--quick')
-        HOSTS.on('a', f'ln -sfn "running 1 0 - -" "{HOSTS.site}/.dice-run/numbers/job/state"')
+        HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers/job" && ln -sfn "running $(readlink state | cut -d " " -f 2) 1 0 - -" state')
         self.assertEqual(self.phase(), 'lost')
         with self.begin('bench') as run:
             self.assertTrue(until((HOSTS.folder / 'wanted').exists))

@@ -1,4 +1,6 @@
 // deploy and rollback: a version on all hosts, or on none.
+#include "deploy.hpp"
+
 #include "diagnostics.hpp"
 #include "host_locks.hpp"
 #include "scripts.hpp"
@@ -98,7 +100,7 @@ void copy(const site& s, const std::vector<prepared>& states) {
     const auto basis = current.empty() || current == s.plan.version ? "" : "../" + current;
     results[i] = s.hosts->send(missing, s.plan.packages[i].folder, host, folder, basis);
     if (results[i].err.find("No space left on device") == std::string::npos) return;
-    s.run(host, "rm -rf \"$base/$token.part\"");
+    s.run(host, scripts::discard);
     results[i].err = fmt::format("the disk of {} is full; remove something", s.folder);
   });
   stop_if(failures(s.plan.hosts, results),
@@ -201,8 +203,9 @@ void warn_of_unreached(const std::vector<host_state>& all) {
                          h.failure, h.host));
 }
 
-int deploy(const common_options& common, const words& forgotten) {
-  const site s(common);
+}  // namespace
+
+int deploy(const site& s, const words& forgotten) {
   for (const auto& host : forgotten)
     if (std::ranges::count(s.plan.hosts, host) > 0)
       throw usage_error(fmt::format("--forget: {} is a host of these packages; take it out of the plan first", quote(host)));
@@ -235,13 +238,11 @@ int deploy(const common_options& common, const words& forgotten) {
   }
   if (!knows_all) stop_if(remember(s, locks, members), nothing_done);
   if (changes) switch_all(s, locks, to);
-  if (changes || members.size() > s.plan.hosts.size()) {
-    auto left = clean_up(s, locks, members);
-    for (const auto& host : s.plan.hosts)
-      if (std::ranges::count(left, host) == 0) left.push_back(host);
-    if (left.size() < members.size())
-      for (const auto& text : remember(s, locks, left)) report("warning", "hosts that it has left are asked again: " + text);
-  }
+  auto left = clean_up(s, locks, members);
+  for (const auto& host : s.plan.hosts)
+    if (std::ranges::count(left, host) == 0) left.push_back(host);
+  if (left.size() < members.size())
+    for (const auto& text : remember(s, locks, left)) report("warning", "hosts that it has left are asked again: " + text);
   say(fmt::format("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already", s.folder,
                   dice::text::bytes_text(bytes)));
   warn_of_unreached(locks.states);
@@ -249,8 +250,7 @@ int deploy(const common_options& common, const words& forgotten) {
   return 0;
 }
 
-int rollback(const common_options& common) {
-  const site s(common);
+int rollback(const site& s) {
   const host_locks locks(s);
   if (s.hosts->dry_run()) return 0;
   const auto all = reached(locks);
@@ -286,8 +286,6 @@ int rollback(const common_options& common) {
   return 0;
 }
 
-}  // namespace
-
 void add_deploy(CLI::App& app, const common_options& common, int& exit_code) {
   const auto forgotten = std::make_shared<words>();
   auto* command = app.add_subcommand("deploy", "Copy the packages to all hosts and switch to them, on all hosts or on none");
@@ -296,9 +294,9 @@ void add_deploy(CLI::App& app, const common_options& common, int& exit_code) {
                    "Hosts of earlier deployments that are gone for good: they are not asked any more")
       ->type_name("HOST")
       ->delimiter(',');
-  command->callback([&exit_code, &common, forgotten] { exit_code = deploy(common, *forgotten); });
+  command->callback([&exit_code, &common, forgotten] { exit_code = deploy(site(common), *forgotten); });
   app.add_subcommand("rollback", "Switch all hosts back to the version before; twice: forward again")->callback([&] {
-    exit_code = rollback(common);
+    exit_code = rollback(site(common));
   });
 }
 

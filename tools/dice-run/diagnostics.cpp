@@ -9,10 +9,12 @@
 namespace dice_run {
 
 void report(std::string_view kind, std::string_view text) {
+  if (listener) return listener(fmt::format("{}: {}", kind, text));
   dice::text::print_error(fmt::format("dice-run: {}: {}", kind, text));
 }
 
 void say(std::string_view text) {
+  if (listener) return listener(text);
   const auto safe = dice::text::shown(text, "\n\t");
   std::fwrite(safe.data(), 1, safe.size(), stdout);
   std::fflush(stdout);

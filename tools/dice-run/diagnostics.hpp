@@ -1,6 +1,7 @@
 // Errors and how they are reported.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ struct run_error : std::runtime_error {
 struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// What report and say of this program get, instead of the terminal, if it is set: for tests.
+inline std::function<void(std::string_view text)> listener;
 
 /// One line to stderr, as "dice-run: KIND: TEXT", safe for a terminal. KIND is error, warning or note.
 void report(std::string_view kind, std::string_view text);

@@ -17,10 +17,6 @@
 
 namespace dice_run {
 
-namespace {
-
-/// Runs the job with these options and waits for its end; rank 0 writes the files of `fetched`, which come to this machine:
-/// names on the host and here. Returns what the job printed. Throws run_error if it fails.
 std::string run_and_fetch(const site& s, const words& options,
                           const std::vector<std::pair<std::string, std::string>>& fetched) {
   const auto& host = s.plan.host_of_rank[0];
@@ -55,6 +51,8 @@ std::string run_and_fetch(const site& s, const words& options,
   }
   return page;
 }
+
+namespace {
 
 /// A file of the job on the host of rank 0.
 std::string there(const site& s, const std::string& name) {

@@ -10,6 +10,16 @@
 
 namespace dice_run {
 
+namespace {
+
+void stop_if(std::vector<std::string> failures) {
+  if (failures.empty()) return;
+  failures.emplace_back("nothing was changed on any host");
+  throw run_error(std::move(failures));
+}
+
+}  // namespace
+
 void host_locks::lock(const site& s, const words& hosts) {
   char name[256] = "";
   ::gethostname(name, sizeof name - 1);
@@ -25,9 +35,7 @@ void host_locks::lock(const site& s, const words& hosts) {
       failed.emplace_back(e.what());
     }
   });
-  if (failed.empty()) return;
-  failed.emplace_back("nothing was changed on any host");
-  throw run_error(std::move(failed));
+  stop_if(std::move(failed));
 }
 
 host_locks::host_locks(const site& s, const words& left_out) {
@@ -36,8 +44,11 @@ host_locks::host_locks(const site& s, const words& left_out) {
   for (;;) {
     states = s.survey(left_out);
     words more;
+    std::vector<std::string> lost;
     for (const auto& h : states)
       if (h.failure.empty() && !held_.contains(h.host)) more.push_back(h.host);
+      else if (!h.failure.empty() && held_.contains(h.host)) lost.push_back(h.failure);
+    stop_if(std::move(lost));
     if (more.empty()) return;
     lock(s, more);
   }

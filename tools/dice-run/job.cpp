@@ -13,32 +13,22 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <optional>
-#include <thread>
 
 namespace dice_run {
 
 namespace {
 
-struct start_options {
-  std::string from;
-  int restarts = 0;
-  bool foreground = false;
-  words program;
-};
-
 /// Waits until all ranks have run for two seconds, the job has ended, some twenty seconds have passed, or a signal comes
 /// that an interruption awaits. Returns the exit code.
 int wait_until_up(const site& s, const std::string& starter) {
-  using clock = std::chrono::steady_clock;
-  const auto begin = clock::now();
+  const auto begin = s.hosts->seconds();
   std::string missing;
-  while (clock::now() - begin < std::chrono::seconds(20) && !interruption::happened()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  while (s.hosts->seconds() - begin < 20 && !interruption::happened()) {
+    s.hosts->pause(0.5);
     const auto all = s.survey();
     const auto& first = *std::ranges::find(all, starter, &host_state::host);
     const auto phase = first.of_job("phase");
@@ -59,7 +49,7 @@ int wait_until_up(const site& s, const std::string& starter) {
     for (std::size_t i = 0; i < s.plan.packages.size(); ++i)
       if (std::ranges::count(all[i].processes, true, &host_process::is_rank) < std::ssize(s.plan.packages[i].ranks))
         missing += (missing.empty() ? "" : ", ") + all[i].host;
-    if (missing.empty() && clock::now() - begin > std::chrono::seconds(2)) {
+    if (missing.empty() && s.hosts->seconds() - begin > 2) {
       say(fmt::format("{} runs on {}, started on {}\n", s.plan.name,
                       dice::text::count_text(std::ssize(s.plan.hosts), "host"), starter));
       return 0;
@@ -86,8 +76,9 @@ void start_alone(const site& s, const std::string& starter, const start_options&
   if (!interruption::happened()) require_all({starter}, std::vector{started});
 }
 
-int start(const common_options& common, const start_options& opts) {
-  const site s(common);
+}  // namespace
+
+int start(const site& s, const start_options& opts) {
   const auto starter = opts.from.empty() ? s.plan.host_of_rank[0] : opts.from;
   if (std::ranges::count(s.plan.hosts, starter) == 0)
     throw usage_error(fmt::format("--from: {} is no host of {}; its hosts are {}", quote(starter), s.plan.name,
@@ -104,8 +95,6 @@ int start(const common_options& common, const start_options& opts) {
   const auto last = site::job_of(all);
   return last.on != nullptr && last.on->of_job("phase") == "ended" ? 0 : 1;
 }
-
-}  // namespace
 
 namespace {
 
@@ -162,7 +151,7 @@ std::string require_ready(const std::vector<host_state>& all, const site& s) {
 }
 
 std::string reason_on(const site& s, const std::string& host) {
-  return failure_reason(lines_of(s.run(host, "cd \"$base/job\" && cat log.1 log 2>/dev/null | tail -n 2000").out));
+  return failure_reason(lines_of(s.run(host, scripts::output).out));
 }
 
 namespace {
@@ -237,7 +226,7 @@ void add_job(CLI::App& app, const common_options& common, int& exit_code) {
   start_command->add_flag("--foreground", opts->foreground, "Show the log until the job ends; Ctrl-C stops the job");
   start_command->add_option("options", opts->program, "After --: options of the program, the same for all ranks")
       ->type_name("OPTION");
-  start_command->callback([&exit_code, &common, opts] { exit_code = start(common, *opts); });
+  start_command->callback([&exit_code, &common, opts] { exit_code = start(site(common), *opts); });
   app.add_subcommand("stop", "End the job, and make sure that no process of it is left on any host")->callback([&] {
     exit_code = stop_job(site(common));
   });

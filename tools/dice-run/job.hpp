@@ -5,6 +5,21 @@
 
 namespace dice_run {
 
+struct start_options {
+  std::string from;  ///< the host that starts the job, or ""
+  int restarts = 0;
+  bool foreground = false;
+  words program;  ///< its options
+};
+
+/// Starts the job on all hosts of the packages. Returns the exit code; throws run_error if it is not begun.
+int start(const site& s, const start_options& opts);
+
+/// Runs the job with these options and waits for its end; rank 0 writes the files of `fetched`, which come to this machine:
+/// names on the host and here. Returns what the job printed. Throws run_error if it fails.
+std::string run_and_fetch(const site& s, const words& options,
+                          const std::vector<std::pair<std::string, std::string>>& fetched);
+
 /// While it lives, SIGINT and SIGTERM do not end this program; only one at a time.
 class interruption {
  public:

@@ -153,6 +153,12 @@ std::vector<outcome> remote::run_all(const words& hosts, const std::string& scri
 
 void remote::at_once(std::size_t count, const std::function<void(std::size_t)>& work) const { for_all(count, work); }
 
+double remote::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void remote::pause(double seconds) const { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
 process remote::start(const std::string& host, const std::string& script, const words& arguments) const {
   const auto command = this->command(host);
   const auto text = whole(script, arguments, true);

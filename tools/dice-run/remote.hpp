@@ -77,9 +77,12 @@ class remote {
   virtual outcome send(const words& files, const std::string& from, const std::string& host, const std::string& to,
                        const std::string& basis = {}) const;
   /// Copies a file of a host to this machine, by rsync.
-  outcome fetch(const std::string& host, const std::string& file, const std::string& to) const;
+  virtual outcome fetch(const std::string& host, const std::string& file, const std::string& to) const;
   /// for_all, on behalf of hosts.
   virtual void at_once(std::size_t count, const std::function<void(std::size_t)>& work) const;
+  /// Time as hosts are waited for: since some beginning, in s.
+  virtual double seconds() const;
+  virtual void pause(double seconds) const;
 
  private:
   settings settings_;

@@ -6,9 +6,10 @@ namespace dice_run::scripts {
 
 extern const char *const prelude, *const survey;  // of all commands
 extern const char* const lock;                    // of all that change something
-extern const char *const prepare, *const complete, *const remember, *const switch_to, *const clean;  // deploy
-extern const char *const announce, *const start, *const supervise, *const stop;                      // the job
-extern const char *const bench, *const logs;                                                         // bench, measure; logs
+extern const char *const prepare, *const complete, *const remember, *const discard, *const switch_to,
+                                                                                        *const clean;  // deploy
+extern const char *const announce, *const start, *const supervise, *const stop, *const output;         // the job
+extern const char *const bench, *const logs;  // bench, measure; logs
 extern const char *const check, *const link;  // check; link is in Perl
 
 }  // namespace dice_run::scripts

@@ -50,6 +50,7 @@ host_state state_of(const std::string& host, const outcome& result) {
   host_state out;
   out.host = host;
   out.failure = failure_of(host, result);
+  if (!out.failure.empty()) return out;  // what it has printed may be a part
   for (const auto& line : lines_of(result.out)) {
     const auto [key, value] = split(line);
     if (key == "current") out.current = value;
@@ -110,7 +111,7 @@ site::site(deployment all, std::string to, std::unique_ptr<remote> reached, std:
 std::string site::with_prelude(const std::string& script) { return scripts::prelude + script; }
 
 words site::with_place(words arguments) const {
-  arguments.insert(arguments.begin(), {folder, plan.name, job, token});
+  arguments.insert(arguments.begin(), {folder, plan.name, job, token, std::to_string(++calls_)});
   return arguments;
 }
 

@@ -5,6 +5,7 @@
 #include "packages.hpp"
 #include "remote.hpp"
 
+#include <atomic>
 #include <map>
 #include <optional>
 
@@ -73,6 +74,9 @@ class site {
   static last_job job_of(const std::vector<host_state>& all);
   /// The packages' name and version, for messages.
   std::string title() const;
+
+ private:
+  mutable std::atomic<long> calls_ = 0;  ///< of scripts: each has a number, by which hosts know those that come late
 };
 
 }  // namespace dice_run

@@ -1,4 +1,6 @@
 // status: what the hosts have and run.
+#include "status.hpp"
+
 #include "diagnostics.hpp"
 #include "job.hpp"
 
@@ -18,14 +20,6 @@
 namespace dice_run {
 
 namespace {
-
-/// The last job, in words and for JSON.
-struct job_report {
-  std::string host, phase, version, reason;
-  long number = 0;
-  long long since = 0, now = 0, ended = 0;
-  int restarts = 0, allowed = 0, exit = -1;
-};
 
 long long number(const std::map<std::string, std::string>& job, const char* key, long long otherwise) {
   const auto at = job.find(key);
@@ -48,6 +42,16 @@ job_report read_job(const site& s, const last_job& last) {
   return out;
 }
 
+}  // namespace
+
+std::optional<job_report> report_job(const site& s, const std::vector<host_state>& all) {
+  const auto last = site::job_of(all);
+  if (last.number == 0 && last.on == nullptr) return {};
+  return read_job(s, last);
+}
+
+namespace {
+
 std::string duration_text(long long seconds) {
   if (seconds < 120) return fmt::format("{} s", seconds);
   if (seconds < 7200) return fmt::format("{} min", seconds / 60);
@@ -61,6 +65,7 @@ std::string job_text(const job_report& j) {
   if (j.phase == "unknown") return fmt::format("job: the last one was started on {}, which is not reached\n", j.host);
   if (j.phase == "interrupted")
     return fmt::format("job: dice-run start has not begun it on {}, or was interrupted\n", j.host);
+  if (j.version.empty() && j.phase == "starting") return fmt::format("job: is being started on {}\n", j.host);
   if (j.version.empty()) return fmt::format("job: started on {}, where its file job/about is damaged\n", j.host);
   std::string out = fmt::format("job: version {}, started on {}; ", j.version, j.host);
   if (j.phase == "unsaved") out += fmt::format("runs, but cannot save its state: is the disk of {} full?", j.host);
@@ -142,9 +147,7 @@ int status(const common_options& common, bool json) {
   const site s(common);
   const auto all = s.survey();
   if (s.hosts->dry_run()) return 0;
-  const auto last = site::job_of(all);
-  std::optional<job_report> job;
-  if (last.number > 0 || last.on != nullptr) job = read_job(s, last);
+  const auto job = report_job(s, all);
   if (json) dice::text::print(json_of(s, all, job).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   else dice::text::print(text_of(s, all) + (job ? job_text(*job) : "job: none was started\n"));
   return std::ranges::all_of(all, [](const auto& h) { return h.failure.empty(); }) ? 0 : 1;

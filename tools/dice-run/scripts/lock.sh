@@ -11,11 +11,11 @@ exec 9>>"$base/lock" || exit 1
 if ! flock -n 9; then
   holder=$(readlink "$base/holder")
   case $holder in "$token "*) fail "another host of this deployment is the same machine, or has the same $folder; name each machine once" ;; esac
-  fail "another dice-run is at work here: ${holder#* }"
+  fail "another dice-run is at work here: ${holder#* * }"
 fi
 {
   flock -w 10 8 || fail "a change of $name here does not end; try again"
-  point "$base/holder" "$token $1" "$base/holder" || exit 1
+  point "$base/holder" "$token $call $1" "$base/holder" || exit 1
 } 8>>"$base/mutex"
 echo locked
 while [ "$(exec 9>&- && timeout 20 dd bs=1 count=1 2>/dev/null | wc -c)" -gt 0 ]; do :; done

@@ -1,7 +1,8 @@
-# Begins every script on a host, with four arguments: the folder of the deployment, its name, the name of its job, and the token of
-# the dice-run that calls. docs/dice-run-hosts.md says what is kept where. Scripts use only sh, coreutils, grep, setsid and flock.
-folder=$1 name=$2 job=$3 token=$4
-shift 4
+# Begins every script on a host, with five arguments: the folder of the deployment, its name, the name of its job, the token of the
+# dice-run that calls, and the number of this call. docs/dice-run-hosts.md says what is kept where. Scripts use only sh, coreutils,
+# grep, setsid and flock.
+folder=$1 name=$2 job=$3 token=$4 call=$5
+shift 5
 base=$folder/.dice-run/$name link=$folder/$name
 fail() { echo "$*" >&2; exit 1; }
 # Others may write to /var/tmp, too: what they have made there is not used.
@@ -13,24 +14,30 @@ require_ours() {
 }
 # A link replaces the last one as a whole, and needs no room on the disk: point LINK TARGET, made beside FILE.
 point() { ln -sfn "$2" "$3.new" && mv -T "$3.new" "$1"; }
-# What follows is done alone, and only if no other dice-run has locked the deployment since this one did. Programs that the script
-# starts keep the mutex: a change that was begun ends before another begins.
+# What follows is done alone, and only if no other dice-run has locked the deployment since this one did, and no later call of this
+# one was here before: a slow host may begin scripts late. Programs that the script starts keep the mutex: a change that was begun
+# ends before another begins.
 fenced() {
   exec 8>>"$base/mutex" || exit 1
   flock -w 10 8 || fail "another change of $name here does not end; try again"
-  holder=$(readlink "$base/holder")
-  case $holder in "$token "*) ;; *) fail "this dice-run has lost its lock: ${holder#* } has taken it" ;; esac
+  holder=$(readlink "$base/holder") who=${holder#* * }
+  case $holder in "$token "*) ;; *) fail "this dice-run has lost its lock: $who has taken it" ;; esac
+  last=${holder#* }
+  [ "${last%% *}" -lt "$call" ] || fail "this call comes too late"
+  point "$base/holder" "$token $call $who" "$base/holder" || exit 1
 }
+# Jobs begin unless dice-run stop has come since the deployment was locked for them.
+require_not_stopped() { [ "$(readlink "$base/stopped")" != "$token" ] || fail "dice-run stop has come before it began; nothing is started"; }
 # One job at a time: the lock is kept by its supervisor, or by bench and measure.
 lock_job() {
   exec 9>>"$base/job.lock" || exit 1
   flock -w 2 9 || fail "$name runs already; dice-run stop ends it"
 }
 supervised() { [ -f "$base/job.lock" ] && ! flock -sn "$base/job.lock" true; }
-# If a supervisor that was killed has left its last state, this takes its place.
+# If a supervisor that was killed has left its last state, this takes its place. Whoever calls it has locked job.lock.
 settle() {
   set -- "$1" $(readlink "$base/job/state")
-  case ${2-} in starting | running | waiting) point "$base/job/state" "$1 ${3--} ${4-0} ${5--} $(date +%s)" "$base/job/state" ;; esac
+  case ${2-} in starting | running | waiting) point "$base/job/state" "$1 $3 ${4--} ${5-0} ${6--} $(date +%s)" "$base/job/state" ;; esac
 }
 # The version that a link leads to, if it is there.
 version_of() { [ ! -L "$1" ] || [ ! -d "$1" ] || { v=$(readlink "$1") && echo "${v##*/}"; }; }

@@ -4,14 +4,15 @@ number=$1 restarts=$2 options=$3 version=$4 supervisor=$5
 shift 5
 require_ours
 fenced
+require_not_stopped
 lock_job
 mkdir -p "$base/job" && cd "$base/job" || exit 1
 printf '%s\n' "$supervisor" >supervise &&
   printf '%s\n' "number $number" "started $(date +%s)" "allowed $restarts" "version $version" >about.new &&
-  sync about.new && point state "starting" state || fail "$base/job cannot be written, as on a full disk; nothing is started"
+  sync about.new && point state "starting $number" state || fail "$base/job cannot be written, as on a full disk; nothing is started"
 [ ! -f log ] || mv -f log before.log
 rm -f log.1
 mv -f about.new about || exit 1
 export "$mark" "PRTE_MCA_dice_run_job=$job" "MPIRUN_OPTIONS=$options --tag-output --timestamp-output"
-setsid sh ./supervise "$base/$version/run" "$version" "$restarts" "$@" >/dev/null 2>&1 </dev/null 8>&- &
+setsid sh ./supervise "$base/$version/run" "$version" "$number" "$restarts" "$@" >/dev/null 2>&1 </dev/null 8>&- &
 point "$base/owner" "$(identity $!)" "$base/owner"

@@ -1,7 +1,7 @@
 # Runs the job, and starts it again after a failure as often as it may. Written by dice-run start; keeps the job's lock as descriptor 9.
-# Arguments: the file `run` and its version, how often; options of the program.
-run=$1 version=$2 restarts=$3
-shift 3
+# Arguments: the file `run` and its version, the number of the job, how often; options of the program.
+run=$1 version=$2 number=$3 restarts=$4
+shift 4
 limit=1048576 # bytes; the log is log.1 and log, which have at most as many each
 count=0 delay=1 began=- child= code=- ended=- stopping=
 # What the disk has no room for is tried again without the older output.
@@ -31,7 +31,7 @@ keep_log() {
 # The state is a link: it replaces the last one as a whole, and needs no room on the disk. No state is better than an old one.
 save() {
   for attempt in 1 2; do
-    ln -sfn "$1 $began $count $code $ended" state.new && mv -fT state.new state && return
+    ln -sfn "$1 $number $began $count $code $ended" state.new && mv -fT state.new state && return
     make_room
   done
   rm -f state

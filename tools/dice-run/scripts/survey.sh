@@ -17,12 +17,28 @@ for pid in $(processes); do
   case $exe in "$real"/*/"$name" | "$real"/*/"$name (deleted)") rank=1 ;; *) rank=0 ;; esac
   echo "process $pid $((${12} + ${13})) $kilobytes $rank ${exe##*/}"
 done 2>/dev/null
-! supervised || echo supervised
-[ ! -L "$base/last_job" ] || echo "last_job $(readlink "$base/last_job")"
-[ -f "$base/job/about" ] || exit 0
-while read -r line; do echo "job $line"; done <"$base/job/about"
-set -- $(readlink "$base/job/state")
-for key in phase run restarts exit ended; do
-  [ "${1--}" = - ] || echo "job $key $1"
-  [ $# = 0 ] || shift
+# The record of the last job that this host has started: its state, and what its file says, if it is of the same job. A supervisor
+# that could not save its state has removed it.
+record() {
+  set -- $(readlink "$base/job/state")
+  for key in phase number run restarts exit ended; do
+    [ "${1--}" = - ] || echo "job $key $1"
+    [ "$key" != number ] || number=${1-}
+    [ $# = 0 ] || shift
+  done
+  about=$(cat "$base/job/about") || return
+  case "$number,$about
+" in ,* | "$number,number $number
+"*) echo "$about" | while read -r key value; do echo "job $key $value"; done ;; esac
+} 2>/dev/null
+# A job that begins or ends meanwhile: once more.
+before=$(record)
+for attempt in 1 2 3 4 5; do
+  lives=
+  ! supervised || lives=supervised
+  job=$(record)
+  [ "$job" != "$before" ] || break
+  before=$job
 done
+printf '%s\n' "$lives" "$job"
+[ ! -L "$base/last_job" ] || echo "last_job $(readlink "$base/last_job")"
