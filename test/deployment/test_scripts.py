@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,22 +13,30 @@ import tarfile
 import unittest
 
 CMAKE, SOURCES, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-# As `numbers --plan=json`; `--pack FILE` writes a file.
+# As `numbers --plan=json`; `--pack FILE` writes a file. FAILS in the environment: what of this, and of what follows, fails.
 PROGRAM = r"""#!/bin/sh
 case $1 in
 --plan=json) cat "$(dirname "$0")/plan.json" ;;
-*) while [ "$1" != --pack ]; do shift; done; printf 'structure 12\ncontent 34\nmodel 56\n' >"$2" ;;
+*) [ "$FAILS" != pack ] || { echo "no such layer" >&2; exit 1; }
+  while [ "$1" != --pack ]; do shift; done; printf 'structure 12\ncontent 34\nmodel 56\n' >"$2" ;;
 esac
 """
-# Configuring writes what deployment/CMakeLists.txt writes, and compiling makes a program if there is none.
+# Configuring writes what deployment/CMakeLists.txt writes, and compiling makes a program if there is none. Boards of the kind new
+# have another Open MPI.
 BOARDS = r"""#!/bin/sh
 case $1 in
 -E) exec @CMAKE@ "$@" ;;
--S) while [ "$1" != -B ]; do shift; done
+-S) arguments=$*
+  while [ "$1" != -B ]; do shift; done
+  echo "$arguments" >"$2/arguments"
   echo configured >>"@FOLDER@/log"
-  printf 'set(open_mpi 4.1.4)\nset(processor x86_64)\nset(readelf "@FOLDER@/readelf")\n' >"$2/board.cmake"
+  [ "$FAILS" != configure ] || { echo "no such compiler" >&2; exit 1; }
+  mpi=4.1.4 processor=x86_64
+  case $2 in */new) mpi=5.0.3 ;; */arm) processor=aarch64 ;; esac
+  printf 'set(open_mpi %s)\nset(processor %s)\nset(readelf "@FOLDER@/readelf")\n' "$mpi" "$processor" >"$2/board.cmake"
   touch "$2/CMakeCache.txt" ;;
---build) [ -f "$2/numbers" ] || { echo compiled >>"@FOLDER@/log"; echo program >"$2/numbers"; } ;;
+--build) [ "$FAILS" != compile ] || exit 1
+  [ -f "$2/numbers" ] || { echo compiled >>"@FOLDER@/log"; printf '#!/bin/sh\necho "numbers: $*"\n' >"$2/numbers"; } ;;
 esac
 """
 # As GNU readelf -d prints what a board's program needs.
@@ -65,31 +74,34 @@ class Scripts(unittest.TestCase):
         write(FOLDER / 'network/digits.safetensors', 'weights')
         write(FOLDER / 'settings/numbers.cache.cmake', '')
         key = hashlib.sha1(b'pc').hexdigest()
-        write(FOLDER / 'settings/boards.cmake', f'set(boards pc)\nset(options_{key} [==[-DCMAKE_SYSROOT={self.sysroot}]==])\n')
+        write(FOLDER / 'settings/boards.cmake', f'set(boards pc new arm)\nset(options_{key} [==[-DCMAKE_SYSROOT={self.sysroot}]==])\n'
+              f'set(options_{hashlib.sha1(b"arm").hexdigest()} [==[-DCMAKE_TOOLCHAIN_FILE=arm.cmake]==])\n')
         self.use_sysroot('one')
         self.plan()
 
     def use_sysroot(self, libc):
         write(self.sysroot / 'usr/lib/x86_64-linux-gnu/libc.so.6', libc)
 
-    def plan(self, input_at=0):
-        about = {'plan': '0123456789abcdef', 'dice': '1.0', 'ranks': [{'unit': 'cpu'}, {'unit': 'cpu'}],
+    def plan(self, input_at=0, unit='cpu', boards=('pc', 'pc'), hosts=('a', 'b')):
+        about = {'plan': '0123456789abcdef', 'dice': '1.0', 'ranks': [{'unit': 'cpu'}, {'unit': unit}],
                  'inputs': [{'layer': 'picture', 'rank': input_at}],
-                 'hosts': [{'host': 'a', 'board': 'pc', 'ranks': [0]}, {'host': 'b', 'board': 'pc', 'ranks': [1]}]}
+                 'hosts': [{'host': host, 'board': board, 'ranks': [rank]} for rank, (host, board) in enumerate(zip(hosts, boards))]}
         write(FOLDER / 'plan.json', json.dumps(about))
 
-    def build(self, action='packages', folder=''):
+    def build(self, action='packages', code=0, fails='', umask=-1, **more):
+        """What it says, in one line."""
         settings = {'name': 'numbers', 'network': 'digits', 'network_folder': FOLDER / 'network', 'more_weights': '',
-                    'program': FOLDER / 'numbers', 'gpu': '', 'files': '', 'folder': folder, 'mpirun_options': '',
+                    'program': FOLDER / 'numbers', 'gpu': '', 'files': '', 'folder': '', 'mpirun_options': '',
                     'contact': 'nobody <nobody@localhost>', 'version': '1.0', 'licence': FOLDER / 'LICENSE', 'settings': FOLDER / 'settings',
                     'boards_folder': FOLDER / 'boards', 'packages_folder': FOLDER / 'packages', 'dice_folder': '', 'package_file': '',
                     'generator': 'Ninja', 'make_program': 'ninja', 'compiler': 'c++', 'build_type': 'Release',
-                    'CMAKE_COMMAND': FOLDER / 'cmake'}
+                    'CMAKE_COMMAND': FOLDER / 'cmake', **more}
         write(FOLDER / 'settings/numbers.cmake', ''.join(f'set({name} [==[{value}]==])\n' for name, value in settings.items()))
         done = subprocess.run([CMAKE, f'-DDEPLOYMENT={FOLDER}/settings/numbers.cmake', f'-DACTION={action}', '-P',
-                               SOURCES / 'cmake/deployment/build.cmake'], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.assertEqual(done.returncode, 0, done.stdout)
-        return done.stdout
+                               SOURCES / 'cmake/deployment/build.cmake'], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env={**os.environ, 'FAILS': fails}, umask=umask)
+        self.assertEqual(done.returncode, code, done.stdout)
+        return ' '.join(done.stdout.split())
 
     def log(self):
         """What happened to the board's folder since the last call."""
@@ -123,6 +135,60 @@ class Scripts(unittest.TestCase):
             self.assertEqual(words[at:at + 2], said)
             self.assertLess(at, words.index('-np') if said else len(words) + 1)
 
+    def test_what_fails_ends_the_build(self):
+        for fails, said in (('configure', "boards of the kind 'pc' cannot be configured. They are compiled by c++, since dice_add_board(pc …) "
+                             "names no TOOLCHAIN. no such compiler"), ('compile', "the program for boards of the kind 'pc' cannot be compiled"),
+                            ('pack', 'the weights of a cannot be packed: no such layer')):
+            self.assertIn(said, self.build(code=1, fails=fails))
+        for plan, said in (({'unit': 'gpu'}, 'the plan has ranks on GPUs; write GPU in dice_add_deployment'),
+                           ({'boards': ('pc', 'other')}, "boards of the kind 'other'. Say how"),
+                           ({'boards': ('pc', 'new')}, 'different versions of Open MPI, 5.0.3, 4.1.4, with which no job can start'),
+                           ({'hosts': ('a', 'b/c')}, "the host 'b/c' cannot name a package")):
+            self.plan(**plan)
+            self.assertIn(said, self.build(code=1))
+        self.assertFalse((FOLDER / 'packages').exists())
+
+    def test_all_may_read_the_packages(self):
+        self.build(umask=0o077)
+        with tarfile.open(FOLDER / 'packages/b.tar.gz') as package:
+            self.assertEqual({member.name: oct(member.mode) for member in package},
+                             {'numbers': '0o755', **{f'numbers/{name}': '0o755' for name in ('numbers', 'run')}, **{
+                                 f'numbers/{name}': '0o644' for name in ('numbers.packed', 'hosts', 'ranks', 'app', 'LICENSE.dice', 'NOTICES', 'manifest.json')}})
+
+    def test_what_packages_have(self):
+        write(FOLDER / 'labels.txt', 'zero\none\n')
+        about = json.loads((FOLDER / 'plan.json').read_text())
+        about['ranks'].append({'unit': 'cpu'})
+        about['hosts'] = [{'host': 'a', 'board': 'pc', 'ranks': [0, 2]}, {'host': 'b', 'board': 'arm', 'ranks': [1]}]
+        write(FOLDER / 'plan.json', json.dumps(about))
+        self.build(files=FOLDER / 'labels.txt')
+        self.assertEqual(self.packed('labels.txt'), 'zero\none\n')
+        self.assertEqual(self.packed('hosts'), 'a slots=2\nb slots=1\n')
+        self.assertEqual(self.packed('ranks'), 'rank 0=a slot=*:*\nrank 1=b slot=*:*\nrank 2=a slot=*:*\n')
+        # A board with a toolchain file has its compiler, others have this build's.
+        self.assertIn('-DCMAKE_CXX_COMPILER=c++', (FOLDER / 'boards/pc/arguments').read_text().split())
+        self.assertNotIn('-DCMAKE_CXX_COMPILER', (FOLDER / 'boards/arm/arguments').read_text())
+        # By a link, from anywhere.
+        shutil.unpack_archive(FOLDER / 'packages/b.tar.gz', FOLDER / 'unpacked')
+        (FOLDER / 'link').symlink_to('unpacked/numbers/run')
+        said = subprocess.run([FOLDER / 'link', '--help'], check=True, text=True, capture_output=True).stdout.splitlines()
+        self.assertIn('Starts numbers by mpirun on these hosts: a b.', said[1])
+        self.assertEqual(said[-1], 'numbers: --help')
+        self.plan(unit='gpu')
+        self.build(gpu='TRUE')
+        self.assertIn('-DDICE_CUDA=ON', (FOLDER / 'boards/pc_gpu/arguments').read_text().split())
+        self.assertIn('-DDICE_CUDA=ELSEWHERE', (FOLDER / 'boards/pc/arguments').read_text().split())
+
+    def test_options_of_mpirun(self):
+        self.build(mpirun_options="-x;A=it's $HOME")
+        words = shlex.split(self.packed('run').splitlines()[-1])
+        self.assertEqual(words[words.index('-x') + 1], "A=it's $HOME")
+        self.assertEqual(words[words.index('--rankfile') + 1], 'ranks')
+        self.plan(boards=('new', 'new'))
+        self.build()
+        self.assertIn('--map-by rankfile:file=ranks --prtemca ', self.packed('run'))
+        self.assertNotIn('--rankfile', self.packed('run'))
+
     @unittest.skipUnless(shutil.which('dpkg-deb'), 'no dpkg-deb')
     def test_the_deb_depends_on_all_libraries(self):
         self.build()
@@ -130,6 +196,13 @@ class Scripts(unittest.TestCase):
         self.assertEqual(depends.stdout.strip().split(', '), [
             'openmpi-bin', 'libboost-mpi1.74.0', 'libopenmpi3 | libopenmpi3t64 | libopenmpi40', 'libgomp1', 'libstb0 | libstb0t64', 'libstdc++6',
             'libc6', 'libgcc-s1'])
+        files = subprocess.run(['dpkg-deb', '-c', FOLDER / 'packages/numbers-pc.deb'], check=True, text=True, capture_output=True).stdout
+        self.assertIn(' ./opt/numbers/numbers\n', files)
+        self.plan(boards=('pc', 'arm'))
+        self.build()
+        for board, architecture in (('pc', 'amd64'), ('arm', 'arm64')):
+            said = subprocess.run(['dpkg-deb', '-f', FOLDER / f'packages/numbers-{board}.deb', 'Architecture'], check=True, text=True, capture_output=True)
+            self.assertEqual(said.stdout, architecture + '\n')
 
     def test_folders_that_commands_accept(self):
         asked = ['/opt', '/opt/', '/opt//', '//opt', '/opt/.', '/opt/dice/../x/', '/', '//', '/..', '/opt/..', 'opt', '/o pt', '/a+b.c-d_1']

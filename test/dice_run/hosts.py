@@ -62,7 +62,8 @@ sed "s|^$F/site/|$F/$host/|" | sh -c "$*"
 '''
 
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
-# Options: --fail and --quick end it, --die ends it after a second, --once the first time, --deaf does not end in order, --chatty prints 5 MB.
+# Options: --fail and --quick end it, --die ends it after a second, --once the first time, --deaf does not end in order, --chatty prints 5 MB,
+# --late starts the ranks after three seconds. Of bench, --frames 7 writes its files, and --frames 8 does not.
 RUN = r'''#!/bin/sh
 F=FOLDER
 [ -n "$AGAIN" ] || AGAIN=1 exec "$0" "$@" $MPIRUN_OPTIONS # with the name of the job, as mpirun
@@ -74,6 +75,13 @@ case $* in
 *--quick*) exit 0 ;;
 *--die5*) echo "PRTE has lost communication with a remote daemon."; echo "  Remote daemon: [prterun-a-9@0,1] on node b"; exit 0 ;;
 *--chatty*) yes "a line of many" | head -c 5000000; echo; echo "the last line" ;;
+*"--frames 7 "*)
+  while [ $# -gt 0 ]; do
+    case $1 in --json | --trace) echo "for $1" >"$2" ;; esac
+    shift
+  done
+  exit 0 ;;
+*"--frames 8 "*) exit 0 ;;
 *--once*) [ -f "$F/once" ] && exit 0; touch "$F/once"; echo "PRTE has lost communication with a remote daemon."; exit 0 ;;
 *--die*) sleep 1; echo "  Remote daemon: [[1,0],2] on node b"; exit 1 ;;
 esac
@@ -82,6 +90,7 @@ stop() {
   rm -f "$F/wanted"; kill $!; exit 3
 }
 trap 'stop "$@"' USR1
+case $* in *--late*) sleep 3 ;; esac
 echo "'$PWD/numbers' 1000" >"$F/starts"
 cat /proc/sys/kernel/hostname >>"$F/starts"
 mv "$F/starts" "$F/wanted"

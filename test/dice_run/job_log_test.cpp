@@ -20,5 +20,21 @@ TEST(JobLog, ReasonsAreFoundAmongLongAndEmptyLines) {
   EXPECT_EQ(reason_in(lines), "There is no \t mpirun");
 }
 
+TEST(JobLog, TheReasonIsTheFirstErrorOfTheLastRun) {
+  std::vector<std::string> log{"2026-05-04 10:08:43 dice-run: starts version v",
+                               "[1,0]<stderr>:numbers: error: of an earlier run",
+                               "2026-05-04 10:08:44 dice-run: the job has failed after 1 s: exit status 2",
+                               "2026-05-04 10:08:45 dice-run: starts version v",
+                               "[1,1]<stderr>:numbers: error: the first one",
+                               "[1,0]<stderr>:numbers: error: rank 1 has ended",
+                               "2026-05-04 10:08:46 dice-run: the job has failed after 1 s: exit status 3"};
+  EXPECT_EQ(failure_reason(log), "numbers: error: the first one (exit status 3)");
+  log.push_back("2026-05-04 10:08:47 dice-run: starts version v");
+  log.push_back("[1,1]<stderr>:numbers: error: not over yet");
+  EXPECT_EQ(failure_reason(log), "numbers: error: the first one (exit status 3)");
+  log.resize(2);
+  EXPECT_EQ(failure_reason(log), "");
+}
+
 }  // namespace
 }  // namespace dice_run

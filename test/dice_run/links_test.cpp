@@ -1,8 +1,10 @@
 #include "links.hpp"
+#include "check.hpp"
 #include "cluster_header.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace dice_run {
@@ -39,6 +41,26 @@ TEST(ClusterHeader, NearlyEqualConnectionsAreOne) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("// b – c has 95 Mbit/s there and 18.7 Mbit/s back"), std::string::npos) << text;
+}
+
+TEST(Links, WhatKeepsRanksApartIsAnError) {
+  for (const auto& [failure, is_error] :
+       {std::pair{"a: no TCP connection (b: Connection refused)", true}, {"b has no perl", false}}) {
+    const auto found = findings_of({{pi("a"), pi("b")}, {{0, 1, 0, 0, 0, failure}}, ""});
+    const auto of_link =
+        std::ranges::find_if(found, [](const auto& f) { return f.text.starts_with("the connection between a and b"); });
+    ASSERT_NE(of_link, found.end());
+    EXPECT_EQ(of_link->is_error, is_error) << of_link->text;
+  }
+}
+
+TEST(ClusterHeader, HostsWithOtherInstructionsAreOfAnotherKind) {
+  auto a = pi("a"), b = pi("b"), c = pi("c");
+  for (auto* h : {&a, &b, &c}) h->architecture = "x86_64", h->model = "", h->flags = {"avx2", "fma"};
+  c.flags = {"avx2"};
+  const auto kinds = kinds_of({a, b, c});
+  ASSERT_EQ(kinds.size(), 2);
+  EXPECT_EQ(kinds[0].hosts, (std::vector<std::size_t>{0, 1}));
 }
 
 TEST(ClusterHeader, AnUnmeasuredConnectionIsNamed) {

@@ -54,17 +54,20 @@ def write(folder, name, machine):
     if 'tegra' in machine:
         put('etc/nv_tegra_release', machine['tegra'])
     for i, khz in enumerate(machine['khz']):
+        put(f'sys/devices/system/cpu/cpu{i}/online', '0\n' if i in machine.get('off', []) else '1\n')
         put(f'sys/devices/system/cpu/cpu{i}/cpufreq/cpuinfo_max_freq', f'{khz}\n')
         other = (i + machine['threads']) % (2 * machine['threads']) if 'threads' in machine else i
         put(f'sys/devices/system/cpu/cpu{i}/topology/thread_siblings_list', f'{min(i, other)},{max(i, other)}\n' if other != i else f'{i}\n')
     program('uname', f'echo {machine["machine"]}')
     program('getconf', f'echo glibc {machine.get("glibc", "2.36")}')
     program('dd', 'echo "268435456 bytes (268 MB, 256 MiB) copied, 0.0536870912 s, 5.0 GB/s"')
-    program('df', f'echo Filesystem 1024-blocks Used Available Capacity Mounted on; echo /dev/root 30000000 1 {machine.get("disk", 20000000)} 1% /')
+    program('df', f'[ -d "$2" ] || exit 1; echo Filesystem 1024-blocks Used Available Capacity Mounted on; echo /dev/root 30000000 1 {machine.get("disk", 20000000)} 1% /')
     libraries = machine.get('libraries', 'libmpi.so.40 libboost_mpi.so.1.74.0 libgomp.so.1 libstb.so.0')
     program('ldconfig', f'for l in {libraries}; do echo "\t$l (libc6) => /usr/lib/$l"; done')
     program('nvidia-smi', 'exit 9' if 'gpu' not in machine else f'echo {machine["gpu"]}')
     program('rsync', 'exit 0')
+    if 'perl' in machine:
+        program('perl', machine['perl'])
     program('mpirun', f'echo "mpirun (Open MPI) {machine.get("mpi", "4.1.4")}"' if machine.get('mpi', '4.1.4') else 'exit 127')
     if 'clock' in machine:
         program('date', f'exec /bin/date -d "{machine["clock"]} seconds" "$@"')

@@ -2,8 +2,11 @@
 
 #include "diagnostics.hpp"
 #include "job_log.hpp"
+#include "process.hpp"
 
 #include <gtest/gtest.h>
+
+#include <csignal>
 
 namespace dice_run {
 namespace {
@@ -27,6 +30,20 @@ TEST(Remote, ScriptsReadNoInput) {
 
 TEST(Remote, AHostThatPrintsForEverIsGivenUp) {
   EXPECT_EQ(failure_of("a", remote({}).run("localhost", "exec yes")), "a: it prints without an end");
+}
+
+TEST(Process, WritesAndReadsAtOnce) {
+  const std::string large(1 << 20, 'x');  // more than fits into pipes
+  const auto result = process({"sh", "-c", "head -c 1048576 /dev/zero; wc -c"}).finish(large);
+  EXPECT_EQ(result.out, std::string(large.size(), '\0') + "1048576\n");
+}
+
+TEST(Process, ProgramsEndBySignals) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);  // as dice-run does, for itself only
+  const auto result = process({"sh", "-c", "kill -PIPE $$; echo alive"}).finish();
+  std::signal(SIGPIPE, before);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.status, 128 + SIGPIPE);
 }
 
 TEST(Remote, SplitsTheCommandOfSsh) {

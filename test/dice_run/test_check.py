@@ -41,7 +41,7 @@ class Check(Recorded):
     def test_boards_are_recognised(self):
         self.hosts(pi4=machines.PI4, pi5=machines.PI5, orin={**machines.ORIN, 'mpi': '4.1.4'}, pc=machines.PC, rock=machines.ROCK,
                    small={**machines.PI4, 'memory': 1900000})
-        found = self.check('pi4', 'pi5', 'orin', 'pc', 'rock', 'small')
+        found = self.check('pi4', 'pi5', 'orin', 'pc', 'rock', 'small', options=('--no-links', '--to', self.folder / 'not/yet there'))
         self.assertEqual([host['board'] for host in found.values()],
                          ['raspberry_pi_4', 'raspberry_pi_5', 'jetson_orin_nano', '', '', 'raspberry_pi_4'])
         self.assertEqual((found['pi4']['cpu'], found['orin']['tegra'][:5]), ('Cortex-A72', '# R36'))
@@ -117,16 +117,17 @@ class Check(Recorded):
             self.assertIn('a', self.run_tool('check', 'a', '-v', '--json', 'out.json', stderr=full).stdout)
 
     def test_warnings_do_not_fail(self):
-        self.hosts(a={**machines.PI4, 'clock': 5, 'disk': 500000}, b={**machines.PI4, 'hostname': 'raspberrypi'},
-                   c={**machines.PI4, 'libraries': 'libmpi.so.40'})
+        self.hosts(a={**machines.PI4, 'clock': 5, 'disk': 500000}, b={**machines.PI4, 'hostname': 'raspberrypi', 'off': [2]},
+                   c={**machines.PI4, 'libraries': 'libmpi.so.40', 'clock': -5})
         machines.write(self.folder / 'hosts/d.local', 'd', machines.PI4)
         found = self.check('a', 'b', 'c', 'd.local')
         self.assertAlmostEqual(found['a']['clock_offset_ms'], 5000, delta=500)
-        for text in (r"a: its clock is 5\.\d s ahead", 'a: only 488 MiB of disk', r'b: it calls itself "raspberrypi".*set-hostname b,',
+        self.assertEqual([core['core'] for core in found['b']['cores']], [0, 1, 3])
+        for text in (r"a: its clock is 5\.\d s ahead", r"c: its clock is [45]\.\d s behind", 'a: only 488 MiB of disk', r'b: it calls itself "raspberrypi".*set-hostname b,',
                      r'd.local: it calls itself "d".*, with this name in /etc/hosts', r'c: there is no libboost_mpi.*1\.74\.0; 13: .*1\.83\.0\)',
                      r'c: there is no libgomp', r'c: there is no libstb'):
             self.assertRegex(self.said.stderr, text)
-        self.assertEqual(len(self.json['warnings']), 7)
+        self.assertEqual(len(self.json['warnings']), 8)
 
     def test_connections_are_measured(self):
         self.hosts(a=machines.PI4, b=machines.PI4)
@@ -135,6 +136,17 @@ class Check(Recorded):
         self.assertTrue(link['hosts'] == ['a', 'b'] and link['measured'], link)
         self.assertTrue(0 < link['us'] < 20000 and link['mbit_per_s'] > 50 and link['back_mbit_per_s'] > 50, link)
         self.assertRegex((self.folder / 'cluster.hpp').read_text(), r'dice::connection<dice::mbit_per_s<[\d.]+>, dice::us<[\d.]+>>>;')
+
+    def test_connections_have_directions(self):
+        """From a, which is the client, to b, the server."""
+        server, client = 'echo port 7; echo to_server 90', 'echo us 200; echo to_client 40'
+        for name, said in (('a', client), ('b', server), ('c', 'echo port 7')):
+            self.hosts(**{name: {**machines.PI4, 'perl': said}})
+        self.check('a', 'b', options=())
+        self.assertEqual(self.json['links'], [{'hosts': ['a', 'b'], 'measured': True, 'mbit_per_s': 90, 'back_mbit_per_s': 40, 'us': 200}])
+        self.assertRegex(self.said.stdout, r'a – b +90 +40 +0\.2 ms')
+        self.check('a', 'c', options=())
+        self.assertEqual(self.json['links'], [{'hosts': ['a', 'c'], 'measured': False, 'failure': 'the measurement broke off'}])
 
 
 class Init(Recorded):
@@ -165,10 +177,12 @@ class Init(Recorded):
         self.assertTrue(os.path.samefile(self.folder / 'mine' / model, MODEL))
 
     def test_sysroot_of_debian(self):
-        self.hosts(pi=machines.PI4)
-        self.init('--hosts', 'pi', '--name', 'numbers')
+        self.hosts(pi=machines.PI4, rock=machines.ROCK)
+        self.init('--hosts', 'pi,rock', '--name', 'numbers')
         if os.uname().machine == 'x86_64':
             self.assertIn('sysroot debian sysroot\n', (self.folder / 'numbers/README.md').read_text())
+            self.assertIn('dice_add_board(board_of_rock DICE_BOARD -mcpu=cortex-a53 TOOLCHAIN aarch64-linux-gnu.cmake)',
+                          (self.folder / 'numbers/CMakeLists.txt').read_text())  # for its smaller cores
 
     def test_names_of_models(self):
         self.hosts(pi=machines.PI4)
@@ -180,6 +194,10 @@ class Init(Recorded):
             self.assertTrue(f'#include "{network}.hpp"' in plan and f'<{network}::network' in plan, plan)
         self.run_tool('init', MODEL, 'sized', '--name', 'sized', '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'pi', '-i', 'picture:1x1x8x8')
         self.assertIn(' INPUT "picture:1x1x8x8")', (self.folder / 'sized/CMakeLists.txt').read_text())
+        (self.folder / 'a "$b;\\').mkdir()
+        shutil.copy(MODEL, self.folder / 'a "$b;\\/digits.onnx')
+        self.run_tool('init', 'a "$b;\\/digits.onnx', 'quoted', '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'pi')
+        self.assertIn(r' ONNX "../a \"\$b\;\\/digits.onnx")', (self.folder / 'quoted/CMakeLists.txt').read_text())
         said = self.run_tool('init', 'class.onnx', 'new', '--dry-run', '--onnx2hpp', './no such').stderr
         self.assertIn("+ './no such' class.onnx --list-layers --name class", said)
 

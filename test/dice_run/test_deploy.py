@@ -38,15 +38,21 @@ class Deploy(Case):
     def test_2_only_what_changed_and_back(self):
         [(first, none)] = set(self.versions())
         self.assertEqual(none, '')
-        self.assertIn('b: 2 of 7 files copied', self.dice_run('deploy', packages=TWO))  # weights and manifest
+        self.assertIn('a: there is no previous version', self.dice_run('rollback', code=1))
+        base = f'{HOSTS.site}/.dice-run/numbers'
+        HOSTS.on('b', f'mkdir "{base}/another.part" && cp "{TWO}/b/numbers/numbers.packed" "{base}/another.part"')  # of one that did not finish
+        self.assertRegex(self.dice_run('deploy', packages=TWO), 'a: 2 of 7 files copied(.|\n)*b: 1 of 7 files copied')  # weights and manifest
         [(second, previous)] = set(self.versions())
         self.assertEqual(previous, first)
         self.dice_run('rollback')
         self.assertEqual(set(self.versions()), {(first, second)})
         self.dice_run('rollback')
         self.assertEqual(set(self.versions()), {(second, first)})
-        third = self.dice_run('deploy', packages=HOSTS.packages('three', b'x'))
-        self.assertIn('2 of 7', third)
+        self.assertIn('2 of 7', self.dice_run('deploy', packages=HOSTS.packages('three', b'x')))
+        [(third, _)] = set(self.versions())
+        HOSTS.on('b', f'ln -sfn {third} "{base}/previous"')
+        self.assertIn(f'a has the previous version {second}, b has {third}', self.dice_run('rollback', code=1))
+        self.assertEqual(self.versions(), [(third, second), (third, third)])
         self.assertNotIn(first, HOSTS.on('a', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # one version is kept
         self.dice_run('deploy')
 
@@ -85,7 +91,7 @@ class Deploy(Case):
         before = self.versions()
         HOSTS.on('b', f'mkdir "{HOSTS.site}/.dice-run/numbers/current.new"')  # in the way of the new link
         self.assertIn('b: ', said := self.dice_run('deploy', code=1, packages=TWO))
-        self.assertEqual([v[0] for v in self.versions()], [v[0] for v in before], said)
+        self.assertEqual(self.versions(), before, said)
         HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run/numbers/current.new"')
         (HOSTS.folder / 'ssh.log').unlink()
         HOSTS.behave('b', 'interrupts 5')  # while both switch: it ends with one version everywhere
@@ -97,12 +103,21 @@ class Deploy(Case):
         self.dice_run('deploy', packages=TWO)
         [(second, first)] = set(self.versions())
         HOSTS.on('a', f'cd "{HOSTS.site}" && ln -sfn .dice-run/numbers/{first} numbers')
+        self.assertIn(f'a has version {first}, b has {second}; deploy again', self.dice_run('start', code=1, packages=TWO))
         self.dice_run('deploy', packages=TWO)
         self.assertEqual(set(self.versions()), {(second, first)})
         self.dice_run('rollback', packages=TWO)
 
     def test_5_repairs(self):
         self.dice_run('deploy')
+        [(first, _)] = set(self.versions())
+        base = f'{HOSTS.site}/.dice-run/numbers'
+        self.dice_run('deploy', packages=TWO)
+        HOSTS.on('b', f'cd "{base}/{first}" && printf "of no other" >x && mv x "it\'s; a file"')
+        HOSTS.on('a', f'echo a >"{base}/members"')
+        self.assertIn('b: has all files already', self.dice_run('deploy'))  # that of the current version is the same
+        self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
+        self.assertEqual(HOSTS.on('a', f'cat "{base}/members"'), 'a\nb\n')
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers.packed x && echo damaged >x && mv x numbers.packed; chmod -x run')
         self.assertIn('b: 1 of 7 files copied', self.dice_run('deploy'))
         self.assertEqual(HOSTS.on('b', f'[ -x "{HOSTS.site}/numbers/run" ] && echo yes'), 'yes\n')
@@ -119,17 +134,28 @@ class Deploy(Case):
         HOSTS.on('a', f'kill -9 $(cat {base}/sleeps); rm {base}/sleeps')  # the kernel gives the lock back
         self.dice_run('deploy')
         self.assertLocked(False)
+        with self.assertRaises(AssertionError):
+            self.assertLocked(True)
         HOSTS.behave('b', 'is a')
         self.assertIn('b: another host of this deployment is the same machine', self.dice_run('deploy', code=1))
 
     def test_6_a_deploy_that_lost_its_lock(self):
         [first] = {current for current, _ in self.versions()}
+        awake = HOSTS.site / 'awake'  # another deployment, whose dice-run is not stopped, keeps its lock
+        with self.begin('deploy', to=awake) as deploy:
+            deploy.communicate(timeout=60)
+        bench = self.begin('bench', to=awake)
+        self.addCleanup(bench.kill)
+        self.assertTrue(until((HOSTS.folder / 'wanted').exists))
         (HOSTS.folder / 'ssh.log').unlink()
         HOSTS.behave('b', 'stops 5')
         with self.begin('deploy', packages=HOSTS.packages('late', b'of a laptop that sleeps')) as late:
             self.assertTrue(until(lambda: (HOSTS.folder / 'stopped').exists()))
             HOSTS.behave('b')
             until(lambda: 'locked' not in HOSTS.on('a', f'flock -sn "{HOSTS.site}/.dice-run/numbers/lock" true || echo locked'), 30)
+            self.assertEqual(self.locked(awake), [True, True])
+            bench.send_signal(signal.SIGINT)
+            self.assertIn('interrupted; nothing was fetched', bench.communicate(timeout=30)[0])
             self.dice_run('deploy', packages=TWO)
             now = self.versions()
             (HOSTS.folder / 'stopped').unlink()
@@ -142,17 +168,33 @@ class Deploy(Case):
         self.dice_run('deploy')
         self.assertEqual({current for current, _ in self.versions()}, {first})
 
-    def test_6_scripts_of_a_lost_lock(self):
+    calls = 1000000  # more than any dice-run here has made
+
+    def script(self, name, token, arguments):
+        """What a script says, without dice-run."""
+        Deploy.calls += 1
         scripts = pathlib.Path(__file__).resolve().parents[2] / 'tools/dice-run/scripts'
+        text = f'dice_run() {{\n{(scripts / "prelude.sh").read_text()}{(scripts / f"{name}.sh").read_text()}\n}}\n'
+        (HOSTS.folder / 'script').write_text(text + f'dice_run "{HOSTS.site}" numbers dice-run-x {token} {self.calls} {arguments}\n')
+        return HOSTS.on('b', f'sh "{HOSTS.folder}/script"')
+
+    def test_6_scripts_of_a_lost_lock(self):
         before, files = self.versions(), HOSTS.on('b', f'cd "{HOSTS.site}/.dice-run/numbers" && ls -R')
         HOSTS.on('b', f'mkdir "{HOSTS.site}/.dice-run/numbers/stale.part"')
         for script, arguments in {'switch_to': '"" "" "" ""', 'remember': 'x', 'announce': '1 b', 'clean': '', 'start': '9 0 "" x y', 'bench': '"" x',
-                                  'complete': 'x', 'prepare': 'x ""'}.items():
-            text = f'dice_run() {{\n{(scripts / "prelude.sh").read_text()}{(scripts / f"{script}.sh").read_text()}\n}}\n'
-            (HOSTS.folder / 'script').write_text(text + f'dice_run "{HOSTS.site}" numbers dice-run-x stale 1 {arguments}\n')
-            self.assertIn('this dice-run has lost its lock: process', HOSTS.on('b', f'sh "{HOSTS.folder}/script"'), script)
+                                  'complete': 'x taken 0', 'prepare': 'x ""'}.items():
+            self.assertIn('this dice-run has lost its lock: process', self.script(script, 'stale', arguments), script)
         HOSTS.on('b', f'rmdir "{HOSTS.site}/.dice-run/numbers/stale.part"')
         self.assertEqual((self.versions(), HOSTS.on('b', f'cd "{HOSTS.site}/.dice-run/numbers" && ls -R')), (before, files))
+
+    def test_6_what_is_expected(self):
+        token = HOSTS.on('b', f'readlink "{HOSTS.site}/.dice-run/numbers/holder"').split()[0]
+        _, (current, previous) = before = self.versions()
+        for found in (('x', previous), (current, 'x'), (current, '""'), ('""', '""')):
+            self.assertIn(f"its versions are '{current}' and '{previous}' now", self.script('switch_to', token, f'{" ".join(found)} y z'))
+        self.assertIn('.part/gone cannot be read', self.script('complete', token, 'x gone 0'))
+        self.assertIn('the version y is not there', self.script('switch_to', token, f'{current} {previous} y {current}'))
+        self.assertEqual(self.versions(), before)
 
     def test_6_takers(self):
         takers = [self.begin('deploy') for _ in range(4)]
@@ -178,6 +220,13 @@ class Deploy(Case):
                                  r'\.dice-run belongs to|not deployed')
             HOSTS.on('b', f'chown 0 "{HOSTS.site}/.dice-run"')
         self.dice_run('deploy')
+        members = f'"{HOSTS.site}/.dice-run/numbers/members"'
+        for name in NAMES:
+            HOSTS.on(name, f'printf "%s\\n" a b c -oProxyCommand=x ../x >{members}')
+        said = self.dice_run('status', code=1)
+        self.assertEqual([line for line in said.splitlines() if 'not reached' in line],
+                         ['not reached: c: it does not answer; check its power and its cable (an earlier deployment had it)'])
+        self.dice_run('deploy', '--forget', 'c')
 
     def test_8_full_disk(self):
         if os.geteuid() != 0:
@@ -197,6 +246,7 @@ class Deploy(Case):
         (HOSTS.folder / 'ssh.log').unlink(missing_ok=True)
         said = self.dice_run('--dry-run', 'deploy', packages=TWO)
         self.assertIn('rsync', said)
+        self.assertIn(' -o BatchMode=yes -o ConnectTimeout=5 -o ServerAliveInterval=2 -o ServerAliveCountMax=3 -- a ', said)
         for command in ('start', 'stop', 'status', 'rollback', 'logs', 'bench', 'measure'):
             self.assertIn('-- a ', self.dice_run('--dry-run', command))
         self.assertFalse((HOSTS.folder / 'ssh.log').exists())
@@ -246,6 +296,8 @@ class Leaving(Case):
         self.assertEqual(self.versions_of(self.only_a), {'a': (second, first), 'b': ('', first)})
 
     def test_it_is_cleaned_and_forgotten(self):
+        for name in NAMES:
+            HOSTS.on(name, f'rm "{HOSTS.site}/.dice-run/numbers/members"')  # as before they were kept: the version's hosts are known
         self.dice_run('deploy', packages=self.only_a)
         self.dice_run('deploy', packages=self.more)
         self.assertEqual(list(self.versions_of(self.more)), ['a'])

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from cases import Case, DICE_RUN, FOLDER, HOSTS, ONE, TWO, tearDownModule  # noqa: F401
+from cases import Case, DICE_RUN, FOLDER, HOSTS, JOB, ONE, TWO, tearDownModule  # noqa: F401
 from hosts import until
 
 
@@ -26,14 +26,20 @@ class Job(Case):
         return [sum(p['rank'] for p in host['processes']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]
 
     def test_start_and_stop(self):
-        both = [self.begin('start', '--', '--x', "it's; $HOME") for _ in range(2)]
+        both = [self.begin('start', '--', '--late', "it's; $HOME") for _ in range(2)]
         said = ''.join(run.communicate()[0] for run in both)
         self.assertEqual(sorted(run.returncode for run in both), [0, 1], said)
         self.assertIn('numbers runs on 2 hosts, started on a', said)
         self.assertEqual(self.ranks(), [1, 1])
+        job = f'"{HOSTS.site}/.dice-run/numbers/job"'
+        HOSTS.on('b', f'mkdir {job} && cd {job} && ln -s "ended 99 1 0 0 2" state && printf "%s\\n" "number 99" "version x" >about')
+        self.assertIn('started on a; runs since', self.dice_run('status'))  # a job that runs counts before others
+        HOSTS.on('b', f'rm -r {job}')
+        HOSTS.on('a', f'rm {job}/state')
+        self.assertIn('runs, but cannot save its state: is the disk of a full?', self.dice_run('status'))
         HOSTS.on('a', f'printf "ends here" >>"{HOSTS.site}/.dice-run/numbers/job/log"')
         said = self.dice_run('logs')
-        self.assertIn("a #0     | frames arrive: --x it's; $HOME", said)
+        self.assertIn("a #0     | frames arrive: --late it's; $HOME --tag-output --timestamp-output\n", said)
         self.assertIn('ends here\n', said)
         HOSTS.on('a', f'head -c 40000000 /dev/zero | tr "\\0" x >>"{HOSTS.site}/.dice-run/numbers/job/log"')  # is shown in pieces
         pieces = [len(line) for line in self.dice_run('logs', '-n', '1').splitlines()]
@@ -44,10 +50,11 @@ class Job(Case):
         self.assertIn('a job is running', self.dice_run('deploy', packages=TWO))
         self.dice_run('deploy', packages=HOSTS.packages('three', b'x'))
         self.assertEqual(self.ranks(), [1, 1])  # of a version that is neither current nor previous now
-        self.assertIn('no process of it is left', self.dice_run('stop'))
+        self.assertEqual(self.dice_run('stop'), 'numbers is stopped; no process of it is left on any host\n')  # all ended in order
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
         self.assertIn('does not run', self.dice_run('stop'))
         self.dice_run('deploy')
+        self.assertEqual(self.phase(), 'stopped')
 
     def test_failures_have_reasons(self):
         self.assertIn('the job has failed: numbers: error: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
@@ -55,11 +62,17 @@ class Job(Case):
         self.assertIn('there are no weights', json.loads(self.dice_run('status', '--json'))['job']['last_failure'])
         HOSTS.on('a', f'echo junk >"{HOSTS.site}/.dice-run/numbers/job/about"')
         self.assertIn('job/about is damaged', self.dice_run('status'))
-        self.assertIn('ended already, without an error', self.dice_run('start', '--', '--quick'))
+        self.assertIn('ended already, without an error', self.dice_run('start', '--from', 'b', '--', '--quick'))
+        self.assertIn('started on b; has ended at', self.dice_run('status'))
+        HOSTS.on('b', f'rm "{HOSTS.site}/.dice-run/numbers/job/log"')
+        self.assertIn('b: there is no log', self.dice_run('logs', code=1))
         self.assertIn('the connection to b was lost', self.dice_run('start', '--', '--die5', code=1))
         HOSTS.behave('b', 'refuses')
         self.assertIn('b: it refuses', self.dice_run('start', code=1))
         self.assertIn('not reached: b: it refuses', self.dice_run('status', code=1))
+        HOSTS.behave('b')
+        HOSTS.behave('a', 'refuses')
+        self.assertIn('the last one was started on a, which is not reached', self.dice_run('status', code=1))
 
     def test_restarts(self):
         self.dice_run('start', '--restart', '1', '--', '--die', code=1)
@@ -68,9 +81,15 @@ class Job(Case):
         self.assertRegex(self.dice_run('logs', '-n', '2'), r'^a mpirun \|   Remote daemon: .*\ndice-run \| .* the job has failed')
         self.assertIn('starts again in 1 s (restart 1 of 1)', self.dice_run('logs'))
         self.dice_run('start', '--restart', '9', '--', '--fail', code=1)
-        self.assertTrue(until(lambda: 'restart 2 of 9' in self.dice_run('logs')))
+        version = json.loads(self.dice_run('status', '--json'))['job']['version']
+        for packages in (TWO, HOSTS.packages('three', b'x')):
+            self.assertIn('a job is running', self.dice_run('deploy', packages=packages))
+        self.assertIn(version, HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # the job needs it there, too
+        self.assertTrue(until(lambda: 'restart 3 of 9' in self.dice_run('logs')))
         self.dice_run('stop')
+        self.assertRegex(self.dice_run('logs', '-n', '2'), r'starts again in .*\n.* stopped\n$')  # while it waits, and not after another run
         self.assertEqual(self.phase(), 'stopped')
+        self.dice_run('deploy')
 
     def test_a_newer_job_ends_restarts(self):
         base = f'"{HOSTS.site}/.dice-run/numbers/'
@@ -103,6 +122,9 @@ class Job(Case):
         HOSTS.on('a', f'kill -9 $(readlink "{HOSTS.site}/.dice-run/numbers/owner" | cut -d " " -f 1)')
         self.assertEqual(self.phase(), 'lost')
         self.assertEqual(self.ranks(), [1, 1])
+        self.assertIn('b: processes of another run are left', self.dice_run('start', code=1))
+        HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers/job" && ln -sfn "waiting $(readlink state | cut -d " " -f 2-)" state')
+        self.assertEqual(self.phase(), 'lost')
         self.assertIn('is stopped', self.dice_run('stop'))
         (HOSTS.folder / 'wanted').unlink()
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
@@ -111,12 +133,16 @@ class Job(Case):
         self.dice_run('start', '--', '--chatty')
         log = f'"{HOSTS.site}/.dice-run/numbers/job/log'
         self.assertTrue(until(lambda: 'the last line' in self.dice_run('logs', '-n', '3')))
+        self.assertEqual(len(self.dice_run('logs', '-n', '3').splitlines()), 3)
         sizes = [int(size) for size in HOSTS.on('a', f'stat -c %s {log}" {log}.1"').split()]
         self.assertEqual(sizes[1], 1 << 20)
         self.assertLess(sizes[0], 1 << 20)
         said = self.dice_run('logs', '-n', '1000000').splitlines()
         self.assertGreater(len(said), (sum(sizes) - 100) // 15)
         self.assertEqual({line.partition('| ')[2] for line in said[1:-2]}, {'a line of many'})
+        self.dice_run('stop')
+        self.dice_run('start', '--', '--quick')
+        self.assertNotIn('a line of many', self.dice_run('logs', '-n', '1000000'))  # an earlier job's
 
     def test_a_full_disk_costs_output_only(self):
         if os.geteuid() != 0:
@@ -147,24 +173,33 @@ class Job(Case):
     def test_only_its_own_processes_are_ended(self):
         self.dice_run('start')
         base = f'{HOSTS.site}/.dice-run/numbers'
-        job = HOSTS.on('a', f'tr "\\0" "\\n" </proc/$(readlink "{base}/owner" | cut -d " " -f 1)/environ | grep -o "dice-run-[0-9a-f]*" | head -n 1').strip()
-        self.assertRegex(job, '^dice-run-[0-9a-f]{16}$')
+        supervisor, began, boot = HOSTS.on('a', f'readlink "{base}/owner"').split()
+        environment = HOSTS.on('a', f'tr "\\0" "\\n" </proc/{supervisor}/environ').splitlines()
+        self.assertLess({f'OMPI_MCA_dice_run_job={JOB}', f'PRTE_MCA_dice_run_job={JOB}'}, set(environment))
+        self.assertEqual(HOSTS.on('a', f'cat /proc/{supervisor}/stat').rpartition(') ')[2].split()[22 - 3], began)  # its starttime, proc(5)
+        daemons = HOSTS.on('b', f'cd "{HOSTS.folder}" && cp "$(command -v tail)" orted; exec 2>/dev/null; '
+                           f'for word in {JOB} x{JOB}; do ./orted -f /dev/null --pid=1 $word >/dev/null & echo $!; done').split()
+        found = [p['pid'] for p in json.loads(self.dice_run('status', '--json'))['hosts'][1]['processes'] if p['program'] == 'orted']
+        self.assertEqual(found, [int(daemons[0])])
+        HOSTS.on('b', f'kill {" ".join(daemons)}')
         # One has its mark in its command line, another is what the supervisor was, by its number.
-        pids = HOSTS.on('b', f'exec 2>/dev/null; sh -c "sleep 100; : {job}" >/dev/null & echo $!; tail -f /dev/null --pid=1 {job} >/dev/null & echo $!; sleep 100 >/dev/null & echo $!').split()
+        pids = HOSTS.on('b', f'exec 2>/dev/null; sh -c "sleep 100; : {JOB}" >/dev/null & echo $!; tail -f /dev/null --pid=1 {JOB} >/dev/null & echo $!; sleep 100 >/dev/null & echo $!').split()
         self.assertEqual(len(pids), 3)
         if os.geteuid() == 0:  # another user's
-            pids.append(HOSTS.on('b', f'exec 2>/dev/null; OMPI_MCA_dice_run_job={job} setpriv --reuid 12345 sleep 100 >/dev/null & echo $!').strip())
+            pids.append(HOSTS.on('b', f'exec 2>/dev/null; OMPI_MCA_dice_run_job={JOB} setpriv --reuid 12345 sleep 100 >/dev/null & echo $!').strip())
         HOSTS.on('b', f'ln -sfn "{pids[2]} 1 $(cat /proc/sys/kernel/random/boot_id)" "{base}/owner"')
         self.assertIn('no process of it is left', self.dice_run('stop'))
-        self.assertEqual(HOSTS.on('b', f'for p in {" ".join(pids)}; do kill -0 $p && echo alive; done').split(), ['alive'] * len(pids))
+        self.assertEqual(HOSTS.on('b', f'for p in {" ".join(pids)}; do readlink /proc/$p/exe >/dev/null && echo alive; done').split(), ['alive'] * len(pids))
         HOSTS.on('b', f'kill {" ".join(pids)}; pkill sleep')
 
     def test_processes_that_are_left(self):
         self.dice_run('start', '--from', 'a', '--', '--deaf')
         HOSTS.power_off('a')
+        HOSTS.on('b', f'OMPI_MCA_dice_run_job={JOB} sh -c "trap \'\' TERM; exec sleep 100" >/dev/null 2>&1 &')
         said = self.dice_run('stop', code=1)
         self.assertIn('a: it does not answer; check its power and its cable', said)
-        self.assertIn('b: 1 of its processes did not end in order', said)
+        self.assertIn('b: 2 of its processes did not end in order', said)
+        self.assertNotIn('do not end', said)
         HOSTS.power_on('a')
         (HOSTS.folder / 'wanted').unlink()
         self.assertEqual(self.ranks(), [0, 0])
@@ -198,6 +233,7 @@ class Job(Case):
                 self.assertTrue(until((HOSTS.folder / 'wanted').exists))
                 run.send_signal(signal.SIGINT)  # before all ranks have run for two seconds
                 self.assertIn('no process of it is left', said := run.communicate(timeout=30)[0])
+                self.assertNotIn('in order', said)
             self.assertEqual((run.returncode, self.ranks()), (1, [0, 0]), said)
 
     def test_what_cannot_be_printed(self):
@@ -214,12 +250,18 @@ class Job(Case):
         with self.begin('bench') as run:
             self.assertTrue(until((HOSTS.folder / 'wanted').exists))
             self.assertEqual(self.phase(), 'lost')
+            self.assertEqual(HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers" && for f in job.lock mutex; do flock -n $f true && echo $f; done'), 'mutex\n')
             run.send_signal(signal.SIGINT)
             run.communicate(timeout=30)
 
     def test_files_are_fetched(self):
         self.dice_run('measure', '-o', 'a:b.json')
         self.assertEqual((FOLDER / 'a:b.json').read_text(), 'figures\n')
+        self.dice_run('bench', '--frames', '7', '-o', 'bench')
+        self.assertEqual({f.name: f.read_text() for f in (FOLDER / 'bench').iterdir() if f.name != 'explanation.txt'},
+                         {'figures.json': 'for --json\n', 'trace.json': 'for --trace\n'})
+        self.assertIn('frames arrive: --random 1 --frames 7 ', (FOLDER / 'bench/explanation.txt').read_text())
+        self.assertRegex(self.dice_run('bench', '--frames', '8', '-o', 'bench', code=1), 'a: .*figures.json')  # the job has not written it
         self.assertIn("'missing/x.json' cannot be written", self.dice_run('measure', '-o', 'missing/x.json', code=1))
 
 

@@ -48,6 +48,8 @@ class Usage(Case):
             done = subprocess.run([DICE_RUN, *words], stderr=subprocess.PIPE, text=True)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
+        with self.assertRaises(AssertionError):
+            self.dice_run('--help', code=1)
 
     def test_packages(self):
         for words, message in [((), 'no packages in . or ./build'), (('-p', 'nothing'), 'there is no folder "nothing"'),
@@ -70,6 +72,16 @@ class Usage(Case):
         manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
         manifest.write_text(manifest.read_text().replace('"app"', '"../app"'))
         self.assertIn('is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        manifest = HOSTS.packages('cut') / 'b/numbers/manifest.json'
+        manifest.write_text(manifest.read_text().replace('"sha256": "', '"sha256": "0', 1))
+        self.assertIn('"app" is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        top = HOSTS.packages('moved')
+        (top / 'b').rename(top / 'c')
+        self.assertIn('c/numbers" is the package of the host "b" of the deployment "numbers"', self.dice_run('status', code=1, packages=top))
+        manifest = HOSTS.packages('twice') / 'b/numbers/manifest.json'
+        manifest.write_text(manifest.read_text().replace('"ranks": [1]', '"ranks": [0]'))
+        self.assertRegex(self.dice_run('status', code=1, packages=manifest.parents[2]), 'two packages in ".*" have rank 0')
+        manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
         shutil.rmtree(manifest.parents[1])
         self.assertIn('the package with rank 1 is missing', self.dice_run('status', code=1, packages=manifest.parents[2]))
 
@@ -79,6 +91,8 @@ class Usage(Case):
             (top / host / 'numbers/app').write_text('-np 1 -wdir /opt/my site/numbers ./numbers\n' * 2)
         done = subprocess.run([DICE_RUN, '-p', top, '--ssh', shlex.quote(str(HOSTS.ssh)), 'status', '--json'], capture_output=True, text=True)
         self.assertEqual(json.loads(done.stdout)['folder'], '/opt/my site', done.stderr)
+        done = subprocess.run([DICE_RUN, '-p', top, '--ssh', shlex.quote(str(HOSTS.ssh)), '--to', '/opt/my site//', 'status'], capture_output=True, text=True)
+        self.assertIn('numbers in /opt/my site; ', done.stdout, done.stderr)
         self.assertIn('was built for the folder "/opt/my site"', self.dice_run('status', code=2, packages=top))
 
 

@@ -134,13 +134,11 @@ std::vector<host_state> site::survey(const words& left_out) const {
     const auto results = run_all(names, scripts::survey);
     for (std::size_t i = 0; i < results.size(); ++i) {
       out.push_back(state_of(names[i], results[i]));
-      // Before members were kept, only the versions themselves said where they are.
-      if (out.back().members.empty()) out.back().members = out.back().of_current;
       out.back().planned = std::ranges::count(plan.hosts, names[i]) > 0;
     }
     names.clear();
-    for (const auto& h : out)
-      for (const auto& host : h.members)
+    for (const auto& h : out)  // before members were kept, only the versions themselves said where they are
+      for (const auto& host : h.members.empty() ? h.of_current : h.members)
         if (std::ranges::count(out, host, &host_state::host) == 0 && std::ranges::count(names, host) == 0 &&
             std::ranges::count(left_out, host) == 0)
           names.push_back(host);

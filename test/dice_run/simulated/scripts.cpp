@@ -216,7 +216,7 @@ class shell {
       if (state[i] != "-") out.push_back(std::string(keys[i]) + " " + state[i]);
     at("read");
     const auto about = lines(fs_.text(base_ + "/job/about"));
-    if (!about.empty() && state.size() > 1 && about[0] == "number " + state[1])
+    if (!about.empty() && (state.size() < 2 || about[0] == "number " + state[1]))
       out.insert(out.end(), about.begin(), about.end());
     return out;
   }

@@ -4,7 +4,8 @@ version=$1 new=$base/$token.part
 shift
 check() {
   while [ $# -gt 0 ]; do
-    [ "$2" = - ] || sum=$(sha256sum <"$new/$1") || exit 1
+    # Who has lost its lock hears so, and not that another dice-run has taken its files.
+    [ "$2" = - ] || sum=$({ sha256sum <"$new/$1"; } 2>/dev/null) || { fenced; fail "$new/$1 cannot be read"; }
     if [ "$2" != - ] && [ "${sum%% *}" != "$2" ]; then
       rm -f "$new/$1"
       fail "$1 is not the file that manifest.json describes; build the packages again"

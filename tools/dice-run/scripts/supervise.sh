@@ -48,6 +48,7 @@ ask_hosts() {
   read -r here </proc/sys/kernel/hostname
   while read -r host rest; do
     [ "$host" = "$here" ] || (
+      exec 9>&-
       set -- $(echo "${run%/*/*}/last_job" | timeout --foreground 10 $agent "$host" "sh -c 'IFS= read -r link; readlink \"\$link\"'")
       [ "$1" -gt "$number" ] && ln -sfn "$2" newer
     ) &

@@ -17,7 +17,8 @@ for pid in $(processes); do
   case $exe in "$real"/*/"$name" | "$real"/*/"$name (deleted)") rank=1 ;; *) rank=0 ;; esac
   echo "process $pid $((${12} + ${13})) $kilobytes $rank ${exe##*/}"
 done 2>/dev/null
-# The record of the last job that this host has started: its state, and what its file says, if it is of the same job.
+# The record of the last job that this host has started: its state, and what its file says, if it is of the same job. A supervisor
+# that could not save its state has removed it.
 record() {
   set -- $(readlink "$base/job/state")
   for key in phase number run restarts exit ended; do
@@ -26,8 +27,8 @@ record() {
     [ $# = 0 ] || shift
   done
   about=$(cat "$base/job/about") || return
-  case "$about
-" in "number $number
+  case "$number,$about
+" in ,* | "$number,number $number
 "*) echo "$about" | while read -r key value; do echo "job $key $value"; done ;; esac
 } 2>/dev/null
 # A job that begins or ends meanwhile: once more.
