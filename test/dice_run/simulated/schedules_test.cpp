@@ -173,6 +173,7 @@ TEST(SimulatedHosts, KeepTheirInvariants) {
   std::set<std::string> next;
   for (const auto& row : read_table("phase"))
     for (const auto& phase : codes(row[2])) next.insert(without_marks(row[0]) + " → " + phase);
+  transitions.insert("waiting → failed");  // rare: a newer job (test_job.py)
   EXPECT_EQ(transitions, next);
   steps_seen["complete"].insert("mend");  // in model_test.cpp
   std::map<std::string, std::set<std::string>> steps;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <sstream>
 
 namespace simulated {
@@ -36,14 +37,20 @@ std::weak_ptr<int> start_rank(world& w, host& g, host& by, const std::string& na
   return life;
 }
 
+/// Those of a version, as its file says.
+std::vector<host*> hosts_of(world& w, const host& h, const std::string& version_folder) {
+  std::vector<host*> out;
+  std::istringstream in(h.files.text(version_folder + "/hosts"));
+  for (std::string line; std::getline(in, line);) out.push_back(&w.hosts.at(line));
+  return out;
+}
+
 /// mpirun: starts a rank on each host of a version, and ends with them. Returns its exit status.
 int mpirun(world& w, host& h, const std::string& name, const std::string& version, const told& signals, bool ends) {
   const auto life = std::make_shared<int>(0);
   const auto folder = ".dice-run/" + name + "/" + version;
   w.check(h.files.has_file(folder + "/hosts"), h.name + " has no version " + version + " any more, and runs it");
-  std::vector<host*> on;
-  std::istringstream in(h.files.text(folder + "/hosts"));
-  for (std::string line; std::getline(in, line);) on.push_back(&w.hosts.at(line));
+  const auto on = hosts_of(w, h, folder);
   const auto is_cut_off = [&](host* g) { return g != &h && (!is_up(*g) || !is_up(h)); };
   const auto is_told = [&] { return signals.to_end || signals.to_terminate; };
   std::vector<std::weak_ptr<int>> ranks;
@@ -105,7 +112,9 @@ class supervisor {
       save("waiting");
       truth.is("waiting");
       w_.wait([&] { return signals.to_end; }, true);
+      const bool is_outdated = !signals.to_end && knows_newer();
       if (signals.to_end) return finish(truth, "stopped");
+      if (is_outdated) return finish(truth, "failed");
     }
   }
   /// Signals come to the supervisor; SIGUSR1 it hands on.
@@ -126,6 +135,16 @@ class supervisor {
   told stop_;
 
   std::string folder_() const { return ".dice-run/" + name_ + "/job"; }
+  /// Whether a host that it reaches knows of a newer job (ask_hosts).
+  bool knows_newer() {
+    const auto last_job = ".dice-run/" + name_ + "/last_job";
+    bool out = false;
+    for (auto* const g : hosts_of(w_, h_, ".dice-run/" + name_ + "/" + version_)) {
+      w_.step();
+      out = out || (g != &h_ && is_up(*g) && is_up(h_) && std::atol(g->files.target(last_job).c_str()) > number_);
+    }
+    return out;
+  }
   void save(const std::string& phase) {
     const auto path = folder_() + "/state";
     w_.step();
