@@ -116,7 +116,7 @@ class judge {
       dice_run::start_options opts;
       if (!w_.faithful_jobs)
         opts.from = s_.plan.hosts[static_cast<std::size_t>(w_.below(static_cast<int>(s_.plan.hosts.size())))];
-      opts.restarts = w_.below(3);
+      opts.restarts = w_.faithful_jobs ? 2 : w_.below(3);
       return dice_run::start(s_, opts);
     }
     if (what == "stop") return dice_run::stop_job(s_);
