@@ -103,7 +103,7 @@ class Job(Case):
 
     def test_a_supervisor_that_is_killed(self):
         with self.begin('start', '--restart', '9', '--', '--late') as run:
-            self.assertTrue(until(lambda: self.phase() == 'running'))
+            self.assertTrue(until(lambda: 'runs since' in self.dice_run('status')))
             HOSTS.on('a', f'kill -9 $(readlink "{HOSTS.site}/.dice-run/numbers/owner" | cut -d " " -f 1)')
             self.assertIn('the job was killed on a', run.communicate(timeout=30)[0])
         self.assertEqual(self.phase(), 'lost')
