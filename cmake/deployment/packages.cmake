@@ -90,7 +90,7 @@ set(ranks_text "")
 set(app_text "")
 set(program_text "./${name}")
 if(folder)
-  set(program_text "-wdir ${folder}/${name} ./${name}")
+  set(program_text "-wdir ${folder}/${name} ./${name}")  # for dice-run; run.in says more
 endif()
 math(EXPR last_rank "${rank_count} - 1")
 foreach(rank RANGE ${last_rank})

@@ -98,7 +98,7 @@ class Deployment(unittest.TestCase):
             self.assertRegex(about['open_mpi'], r'^\d+\.\d+\.\d+$')
             self.assertEqual(files['ranks'].decode(), 'rank 0=pc slot=*:*\nrank 1=pi slot=*:*\n')
             self.assertEqual(files['hosts'].decode(), 'pc slots=1\npi slots=1\n')
-            self.assertRegex(files['run'].decode(), r'exec mpirun --hostfile hosts (--rankfile ranks|--map-by rankfile:file=ranks) .* -np 2 \./numbers "\$@"\n$')
+            self.assertRegex(files['run'].decode(), r'exec mpirun --hostfile hosts (--rankfile ranks|--map-by rankfile:file=ranks) .* -np 2 \$\{folder:.* \./numbers "\$@"\n$')
             self.assertEqual(files['numbers'][18], {'amd64': 62, 'arm64': 183}[architecture])  # ELF's machine
             weights[host] = len(files['numbers.packed'])
             if shutil.which('dpkg-deb'):

@@ -49,6 +49,13 @@ END
 for library in libboost_mpi.so.1.74.0 libmpi.so.40 libmpi_cxx.so.40 libgomp.so.1 libstb.so.0 libstdc++.so.6 libm.so.6 libgcc_s.so.1 libc.so.6
 do echo " 0x0000000000000001 (NEEDED)             Shared library: [$library]"; done
 """
+# As mpirun starts a rank; also prints where.
+MPIRUN = r"""#!/bin/sh
+while [ $# -gt 0 ]; do
+  case $1 in -wdir) cd "$2" || exit 1; echo "$2" ;; ./*) exec "$1" ;; esac
+  shift
+done
+"""
 
 
 def write(path, text, executable=False):
@@ -206,6 +213,21 @@ class Scripts(unittest.TestCase):
         self.assertEqual(done.stderr.split(), ['[/opt]'] * 5 + ['[/opt/x]'] + ['[]'] * 6 + ['[/a+b.c-d_1]'])
         self.build(folder='/opt')
         self.assertEqual(self.packed('app'), '-np 1 -wdir /opt/numbers ./numbers\n' * 2)
+
+    def test_a_job_keeps_its_version(self):
+        write(FOLDER / 'bin/mpirun', MPIRUN, True)
+        site = FOLDER / 'site'  # where hosts have their packages: here, a link
+        self.build(folder=str(site))
+        for place, said in (('real/.dice-run/numbers/1', 'one'), ('real/.dice-run/numbers/2', 'two'), ('elsewhere/numbers', 'no rank')):
+            write(FOLDER / place / 'run', self.packed('run'), True)
+            write(FOLDER / place / 'numbers', f'#!/bin/sh\necho {said}\n', True)
+        site.symlink_to('real')
+        (site / 'numbers').symlink_to('.dice-run/numbers/2')
+        for package, said in ((site / '.dice-run/numbers/1', f'{site}/.dice-run/numbers/1\none\n'),  # a restart after another deploy
+                              (site / 'numbers', f'{site}/.dice-run/numbers/2\ntwo\n'),
+                              (FOLDER / 'elsewhere/numbers', f'{site}/numbers\ntwo\n')):
+            done = subprocess.run([package / 'run'], text=True, capture_output=True, env={**os.environ, 'PATH': f'{FOLDER}/bin:{os.environ["PATH"]}'})
+            self.assertEqual(done.stdout, said, done.stderr)
 
 
 if __name__ == '__main__':

@@ -39,8 +39,9 @@ class Run(subprocess.Popen):
 class Case(unittest.TestCase):
     def tearDown(self):
         for name in NAMES:
-            if (HOSTS.folder / f'ssh.{name}').exists():
-                HOSTS.behave(name)
+            for where in ('ssh', 'between'):
+                if (HOSTS.folder / f'{where}.{name}').exists():
+                    HOSTS.behave(name, where=where)
 
     def dice_run(self, *words, code=0, packages=None):
         done = subprocess.run([DICE_RUN, '-p', packages or ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],

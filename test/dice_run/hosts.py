@@ -21,7 +21,7 @@ host=$1
 shift
 echo "$host $*" >>"$F/ssh.log"
 say() { echo "$*" >&2; exit 255; }
-enter() { [ -f "$F/$host.pid" ] || say "ssh: connect to host $host port 22: No route to host"; exec nsenter -t "$(cat "$F/$host.pid")" -a --preserve-credentials sh -c "$*"; }
+enter() { [ -f "$F/$host.pid" ] || say "ssh: connect to host $host port 22: No route to host"; PATH=$F/bin:$PATH exec nsenter -t "$(cat "$F/$host.pid")" -a --preserve-credentials sh -c "$*"; }
 [ -f "$F/ssh.$host" ] || enter "$@"
 read -r what bytes <"$F/ssh.$host"
 case $what in
@@ -46,6 +46,19 @@ cuts) # the data of rsync, after some bytes
   head -c "$bytes" | (enter "$@")
   say "Connection to $host closed by remote host." ;;
 esac
+'''
+
+# `ssh` on the hosts themselves: a command for another one runs here, and the path that it reads becomes that of the other's SITE. What
+# is in FOLDER/between.HOST happens to it.
+BETWEEN = r'''#!/bin/sh
+F=FOLDER
+while [ "$1" = -o ]; do shift 2; done
+host=$1
+shift
+what=$(cat "$F/between.$host" 2>/dev/null)
+case $what in hangs) exec sleep 100 ;; refuses) exit 255 ;; esac
+[ -f "$F/$host.pid" ] || exit 255
+sed "s|^$F/site/|$F/$host/|" | sh -c "$*"
 '''
 
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
@@ -98,6 +111,10 @@ class Hosts:
         self.site.mkdir(parents=True)
         self.ssh.write_text(SSH.replace('FOLDER', shlex.quote(str(self.folder))))
         self.ssh.chmod(0o755)
+        (self.folder / 'bin').mkdir()
+        between = self.folder / 'bin/ssh'
+        between.write_text(BETWEEN.replace('FOLDER', shlex.quote(str(self.folder))))
+        between.chmod(0o755)
         for name in names:
             (self.folder / name).mkdir()
             self.power_on(name)
@@ -144,8 +161,8 @@ class Hosts:
         for name in list(self.holders):
             self.power_off(name)
 
-    def behave(self, name, what=''):
-        path = self.folder / f'ssh.{name}'
+    def behave(self, name, what='', where='ssh'):
+        path = self.folder / f'{where}.{name}'
         path.write_text(what + '\n') if what else path.unlink()
 
     def on(self, name, command):

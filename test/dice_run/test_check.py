@@ -25,10 +25,10 @@ class Recorded(unittest.TestCase):
         for name, machine in hosts.items():
             machines.write(self.folder / 'hosts' / name, name, machine)
 
-    def run_tool(self, *words, code=0):
-        done = subprocess.run([DICE_RUN, *map(str, words)], text=True, capture_output=True, cwd=self.folder,
+    def run_tool(self, *words, code=0, **streams):
+        done = subprocess.run([DICE_RUN, *map(str, words)], text=True, cwd=self.folder, **{'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **streams},
                               env={**os.environ, 'DICE_RUN_SSH': machines.write_ssh(self.folder / 'hosts')})
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, code, f'{done.stdout}\n{done.stderr}')
         return done
 
     def check(self, *names, code=0, options=('--no-links',)):
@@ -108,6 +108,14 @@ class Check(Recorded):
         said = self.run_tool('check', 'gone', '--json', 'missing/out.json', code=1).stderr  # before hosts are asked
         self.assertTrue("'missing/out.json' cannot be written" in said and 'does not answer' not in said, said)
 
+    def test_what_cannot_be_printed(self):
+        self.hosts(a={**machines.PI4, 'model': f'Raspberry Pi {"4" * 5000}\0'})  # more than a buffer holds
+        with open('/dev/full', 'w') as full:
+            said = self.run_tool('check', 'a', '--json', 'out.json', code=1, stdout=full)
+            self.assertIn('the standard output cannot be written', said.stderr)
+            self.assertEqual(len(json.loads((self.folder / 'out.json').read_text())['hosts']), 1)  # what can be done is done
+            self.assertIn('a', self.run_tool('check', 'a', '-v', '--json', 'out.json', stderr=full).stdout)
+
     def test_warnings_do_not_fail(self):
         self.hosts(a={**machines.PI4, 'clock': 5, 'disk': 500000}, b={**machines.PI4, 'hostname': 'raspberrypi', 'off': [2]},
                    c={**machines.PI4, 'libraries': 'libmpi.so.40', 'clock': -5})
@@ -142,8 +150,14 @@ class Check(Recorded):
 
 
 class Init(Recorded):
-    def init(self, *words, code=0):
-        return self.run_tool('init', MODEL, *words, '--onnx2hpp', ONNX2HPP, '--no-links', code=code)
+    def init(self, *words, code=0, **streams):
+        return self.run_tool('init', MODEL, *words, '--onnx2hpp', ONNX2HPP, '--no-links', code=code, **streams)
+
+    def test_what_cannot_be_printed(self):
+        self.hosts(pi={**machines.PI4, 'model': f'Raspberry Pi {"4" * 5000}\0'})
+        with open('/dev/full', 'w') as full:
+            self.assertIn('the standard output cannot be written', self.init('mine', '--hosts', 'pi', code=1, stdout=full).stderr)
+        self.assertTrue((self.folder / 'mine/README.md').exists())
 
     def test_project(self):
         self.hosts(pc=machines.PC, pi=machines.PI4, orin={**machines.ORIN, 'mpi': '4.1.4'})

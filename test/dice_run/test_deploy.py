@@ -69,6 +69,17 @@ class Deploy(Case):
             self.assertEqual(self.versions(), before)
             self.assertLocked(False)
         self.assertNotIn('.part', HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"'))  # the disk is full
+        versions = HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"').split()
+        sync = HOSTS.folder / 'bin/sync'  # a disk that reports only late that a quota is used up
+        sync.write_text('#!/bin/sh\necho "sync: error syncing $2: Disk quota exceeded" >&2\nexit 1\n')
+        sync.chmod(0o755)
+        said = self.dice_run('deploy', code=1, packages=TWO)
+        sync.unlink()
+        self.assertRegex(said, r'b: sync: error syncing .*: Disk quota exceeded')
+        self.assertIn('nothing was switched', said)
+        self.assertEqual(self.versions(), before)
+        left = HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"').split()
+        self.assertEqual([name for name in left if name not in versions and not name.endswith('.part')], [])  # no version is complete
         foreign = HOSTS.packages('foreign', processor='m68k')
         self.assertRegex(self.dice_run('deploy', code=1, packages=foreign), r'b: its processor is \S+, and its package is for m68k')
         damaged = HOSTS.packages('damaged', b'whole')

@@ -95,6 +95,26 @@ class Job(Case):
         self.assertEqual(self.phase(), 'stopped')
         self.dice_run('deploy')
 
+    def test_a_newer_job_ends_restarts(self):
+        base = f'"{HOSTS.site}/.dice-run/numbers/'
+        log = f'tr -d "\\377" <{base}job/log"'
+        HOSTS.behave('b', 'refuses', 'between')
+        self.dice_run('start', '--restart', '9', '--', '--fail', code=1)
+        before = HOSTS.on('b', f'readlink {base}last_job"').strip()
+        HOSTS.on('b', f'ln -sfn "{int(before.split()[0]) + 1} b" {base}last_job"')
+        self.assertTrue(until(lambda: 'restart 2 of 9' in HOSTS.on('a', log)))  # a host that does not answer does not object
+        HOSTS.behave('b', where='between')
+        self.assertTrue(until(lambda: 'dice-run: a newer job was started on b; this one is not started again' in HOSTS.on('a', log)), HOSTS.on('a', log))
+        self.assertEqual(HOSTS.on('a', f'readlink {base}job/state"').split()[0], 'failed')
+        self.assertEqual(HOSTS.on('a', log).splitlines()[-1].count('newer'), 1)
+        HOSTS.on('b', f'ln -sfn "{before}" {base}last_job"')
+        self.assertEqual(self.phase(), 'failed')
+        HOSTS.behave('b', 'hangs', 'between')
+        self.dice_run('start', '--restart', '9', '--', '--fail', code=1)
+        self.assertTrue(until(lambda: HOSTS.on('a', 'pgrep -ax timeout | grep foreground')))
+        self.assertNotIn('did not end in order', self.dice_run('stop'))
+        self.assertEqual(self.phase(), 'stopped')
+
     def test_a_run_before_is_no_reason(self):
         (HOSTS.folder / 'once').unlink(missing_ok=True)
         self.dice_run('start', '--restart', '3', '--', '--once', code=1)

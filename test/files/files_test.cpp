@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -244,6 +245,18 @@ TEST(writer, refuses_early_what_cannot_be_replaced) {
     EXPECT_NE(refusal(at("b")).find("it is a mount point"), std::string::npos);
     ::umount(at("b").c_str());
   }
+}
+
+TEST(writer, of_files_that_belong_together_leaves_all_or_none) {
+  const folder at;
+  at.write("c", "before");
+  std::vector<std::unique_ptr<files::writer>> all;
+  for (const char* name : {"a", "c", "b"}) all.push_back(std::make_unique<files::writer>(at(name)));
+  for (const auto& file : all) file->write("text");
+  fs::create_directory(at.path / "b");
+  EXPECT_NE(error_of([&] { files::commit_all(all); }).find("Is a directory"), std::string::npos);
+  EXPECT_FALSE(fs::exists(at.path / "a"));
+  EXPECT_EQ(at.text("c"), "text");
 }
 
 TEST(writer, keeps_partial_files) {

@@ -1,13 +1,19 @@
-// What is on the disk if the power fails, or the process is killed, between any two system calls of the writers.
+// What is on the disk if the power fails, or the process is killed, between any two system calls of the writers; errors that
+// the system reports late.
+#include "dice/files/standard_streams.hpp"
 #include "dice/files/writer.hpp"
 #include "dice/runtime/npy_stream.hpp"
 #include "dice/weights/weights.hpp"
+#include "error_of.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -38,6 +44,7 @@ bool records = false;
 std::map<int, int> files_of;            // by descriptor; -1: a folder
 std::map<int, std::int64_t> positions;  // by file
 int known_files = 0;
+int error_of_fsync = 0, error_of_close = 0;  // errno of calls that fail; 0: none
 
 void write_to(int fd, const void* from, std::size_t n, std::int64_t at) {
   calls.push_back({call::write, files_of.at(fd), {}, {}, at, {static_cast<const char*>(from), n}});
@@ -50,6 +57,7 @@ int __real_open(const char*, int, ...);
 ssize_t __real_write(int, const void*, size_t);
 ssize_t __real_pwrite(int, const void*, size_t, off_t);
 int __real_fsync(int);
+int __real_close(int);
 int __real_rename(const char*, const char*);
 int __real_unlink(const char*);
 
@@ -82,7 +90,16 @@ ssize_t __wrap_pwrite(int fd, const void* from, size_t n, off_t at) {
 }
 int __wrap_fsync(int fd) {
   if (records && files_of.contains(fd)) calls.push_back({files_of[fd] < 0 ? call::sync_names : call::sync, files_of[fd]});
-  return __real_fsync(fd);
+  const int done = __real_fsync(fd);
+  if (error_of_fsync == 0) return done;
+  errno = error_of_fsync;
+  return -1;
+}
+int __wrap_close(int fd) {
+  const int done = __real_close(fd);
+  if (error_of_close == 0) return done;
+  errno = error_of_close;
+  return -1;
 }
 int __wrap_rename(const char* from, const char* to) {
   if (records) calls.push_back({call::rename, -1, from, to});
@@ -241,4 +258,67 @@ TEST(power, lost_in_a_stream) {
   }
   const auto whole = text_of(at.file);
   for (const auto& d : after_power_loss(calls.size(), {})) EXPECT_EQ(d.at(at.file), whole);
+}
+
+/// While it lives, a call reports that the quota is used up.
+class late_error {
+ public:
+  explicit late_error(int& of) : of_(of) { of = EDQUOT; }
+  late_error(const late_error&) = delete;
+  late_error& operator=(const late_error&) = delete;
+  ~late_error() { of_ = 0; }
+
+ private:
+  int& of_;
+};
+
+// As on NFS, or if a quota is used up: write() has taken all of it.
+TEST(late_errors, of_files_leave_what_was_there) {
+  const scratch at;
+  files::write_text(at.file, "old");
+  const auto why = "'" + at.file + "' cannot be written: Disk quota exceeded";
+  for (int* call : {&error_of_fsync, &error_of_close}) {
+    const late_error now(*call);
+    EXPECT_EQ(test::error_of([&] { files::write_text(at.file, "new"); }), why);
+    EXPECT_EQ(test::error_of([&] { runtime::write_npy(at.file, runtime::tensor{1}); }), why);
+    EXPECT_EQ(text_of(at.file), "old");
+    EXPECT_EQ(std::distance(fs::directory_iterator(at.path), {}), 1);
+    const auto open_file = "/dev/fd/" + std::to_string(::open(at.file.c_str(), O_WRONLY | O_APPEND));
+    EXPECT_NE(test::error_of([&] { files::write_text(open_file, ""); }).find("Disk quota exceeded"), std::string::npos);
+    const std::string results = at.path + "/results" + (call == &error_of_close ? "1" : "0");
+    runtime::npy_stream stream(results, {1, 3});
+    const float x[3] = {};
+    stream.add(x);
+    EXPECT_NE(test::error_of([&] { stream.finish(); }), "none");
+    EXPECT_FALSE(fs::exists(results));
+    EXPECT_EQ(fs::remove(results + ".partial"), true);  // the results of a run are never removed
+  }
+}
+
+TEST(late_errors, of_the_standard_output) {
+  const late_error now(error_of_close);
+  EXPECT_EQ(test::error_of(files::require_stored), "the standard output cannot be written: Disk quota exceeded");
+}
+
+// A pipe has no disk. Its results wait in a file, the last of them in a buffer.
+TEST(late_errors, of_results_for_a_pipe) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const auto to = "/dev/fd/" + std::to_string(ends[1]);
+  const auto run = [&] {
+    runtime::npy_stream stream(to, {1, 3});
+    const float x[3] = {};
+    stream.add(x);
+    stream.finish();
+  };
+  EXPECT_EQ(test::error_of(run), "none");
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit less{4, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &less), 0);
+  const auto said = test::error_of(run);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  ::signal(SIGXFSZ, before);
+  EXPECT_NE(said.find("that is not possible: File too large; name a regular file"), std::string::npos) << said;
 }

@@ -442,6 +442,8 @@ TEST(best_mapping, names_mistakes_of_clusters) {
   using a = host<"a", slow>;
   using second = host<"a", quick>;
   static_assert(fails<cluster<a, second, wire>, error::host_twice<a, second, remedy::give_each_host_a_name_of_its_own>>);
+  using below_zero = host<"a", board<"b", ram<-1>, rated>>;
+  static_assert(fails<cluster<below_zero>, error::ram_not_positive<below_zero, remedy::give_a_positive_number_of_bytes>>);
   using huge = host<"a", board<"b", ram<17179869185_GiB>, rated>>;
   static_assert(fails<cluster<huge>, error::ram_too_large<huge, remedy::give_less_than_8_EiB>>);
   using nameless = host<"", slow>;
@@ -459,6 +461,16 @@ TEST(best_mapping, names_mistakes_of_clusters) {
   using still = connection<mbit_per_s<0>>;
   static_assert(
       fails<cluster<a, still>,
+            error::connection_rate_not_positive<still, remedy::give_connections_a_speed_above_0_and_no_negative_time>>);
+  using endless = connection<mbit_per_s<1>, ms<1e9>>;
+  static_assert(fails<cluster<a, endless>,
+                      error::connection_rate_too_large<endless, remedy::give_rates_below_1e15_and_times_below_1e6_s>>);
+  using of_words = connection<mbit_per_s<1>, int>;
+  static_assert(
+      fails<cluster<a, of_words>, error::not_a_connection<of_words, remedy::write_connection_of_a_speed_and_a_latency>>);
+  // The same mistakes in a board.
+  static_assert(
+      fails<cluster<host<"a", board<"b", ram<1>, rated, still>>>,
             error::connection_rate_not_positive<still, remedy::give_connections_a_speed_above_0_and_no_negative_time>>);
   static_assert(fails<cluster<a, wire, wire>, error::connection_twice<wire, wire, remedy::state_each_connection_once>>);
 #ifndef DICE_WITH_CUDNN

@@ -85,8 +85,19 @@ TEST(cluster, finds_each_mistake) {
   static_assert(is<of_boards<board<"b", ram<1>, processor<cpu, gflops<1>, gbytes_per_s<-1>>>>>(rate_not_positive, 1));
   static_assert(
       is<of_boards<board<"b", ram<1>, processor<cpu, gflops<1>, gbytes_per_s<1>, watts<1, 2>>>>>(rate_not_positive, 1));
+  static_assert(is<of_boards<board<"b", ram<1>, processor<cpu, gflops<1e15>, gbytes_per_s<1>>>>>(rate_too_large, 1));
+  static_assert(
+      is<of_boards<board<"b", ram<1>, cpu_at_1, processor<cpu, gflops<1>, gbytes_per_s<1e15>>>>>(rate_too_large, 1, 1));
+  static_assert(
+      is<of_boards<board<"b", ram<1>, processor<cpu, gflops<1>, gbytes_per_s<1>, watts<1e15, 1>>>>>(rate_too_large, 1));
+  static_assert(
+      is<of_boards<board<"b", ram<1>, processor<cpu, gflops<1>, gbytes_per_s<1>, sending<us<1e12>, mbit_per_s<1>>>>>>(
+          rate_too_large, 1));
+  static_assert(
+      is<of_boards<board<"b", ram<1>, processor<cpu, gflops<999e12>, gbytes_per_s<999e12>, watts<999e12, 0>>>>>(none));
   static_assert(is<of_boards<board<"b", cpu_at_1>>>(ram_missing, 1));
-  static_assert(is<of_boards<board<"b", ram<-1>, cpu_at_1>>>(rate_not_positive, 1));
+  static_assert(is<of_boards<board<"b", ram<-1>, cpu_at_1>>>(ram_not_positive, 1));
+  static_assert(is<of_boards<board<"b", processor<cpu, gflops<1>, gbytes_per_s<1>, ram<0>>>>>(ram_not_positive, 1));
   static_assert(is<of_boards<board<"b", ram<17179869185_GiB>, cpu_at_1>>>(ram_too_large, 1));
   static_assert(
       is<of_boards<board<"b", processor<cpu, gflops<1>, gbytes_per_s<1>, ram<8589934592_GiB>>>>>(ram_too_large, 1));
@@ -95,10 +106,14 @@ TEST(cluster, finds_each_mistake) {
   static_assert(is<cluster<host<"a", pi>, host<"b", pi>, host<"a", jetson>, everywhere>>(host_twice, 0, 2));
   static_assert(is<cluster<host<"a", pi>, connection<between<"a", "c">, mbit_per_s<1>>>>(unknown_host));
   static_assert(is<cluster<host<"a", pi>, everywhere, connection<between<"a", "a">, mbit_per_s<1>>>>(unknown_host, 1));
-  static_assert(is<cluster<host<"a", pi>, connection<us<1>>>>(connection_rate));
-  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<0>>>>(connection_rate));
-  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1>, us<-1>>>>(connection_rate));
-  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1>, int>>>(connection_rate));
+  static_assert(is<cluster<host<"a", pi>, connection<us<1>>>>(connection_rate_not_positive));
+  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<0>>>>(connection_rate_not_positive));
+  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1>, us<-1>>>>(connection_rate_not_positive));
+  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1>, int>>>(not_a_connection));
+  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1e15>>>>(connection_rate_too_large));
+  static_assert(is<cluster<host<"a", pi>, connection<gbytes_per_s<1e15>>>>(connection_rate_too_large));
+  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1>, ms<1e9>>>>(connection_rate_too_large));
+  static_assert(is<cluster<host<"a", pi>, connection<gbytes_per_s<999e12>, ms<999e6>>>>(none));
   static_assert(is<cluster<host<"a", pi>, everywhere, everywhere>>(connection_twice, 0, 1));
   static_assert(is<cluster<host<"a", pi>, host<"b", pi>, connection<between<"a", "b">, mbit_per_s<1>>,
                            connection<between<"b", "a">, mbit_per_s<1>>>>(connection_twice, 0, 1));
@@ -129,7 +144,10 @@ TEST(cluster, finds_what_is_stated_twice) {
   using inside = connection<gbytes_per_s<1>>;
   static_assert(is<of_boards<board<"b", ram<1>, inside, cpu_at_1, inside>>>(board_stated_twice, 1));
   static_assert(is<of_boards<board<"b", ram<1>, inside, cpu_at_1, cpu_at_1>>>(none));
-  static_assert(is<of_boards<board<"b", ram<1>, connection<gbytes_per_s<1>, us<1>, us<1>>, cpu_at_1>>>(not_a_board, 1));
+  static_assert(is<of_boards<board<"b", ram<1>, connection<between<"a", "b">, mbit_per_s<1>>, cpu_at_1>>>(
+      board_connection, 1, static_cast<int>(not_a_connection)));
+  static_assert(is<of_boards<board<"b", ram<1>, connection<gbytes_per_s<1>, us<1>, us<1>>, cpu_at_1>>>(
+      board_connection, 1, static_cast<int>(connection_stated_twice)));
   static_assert(connected_twice<mbit_per_s<2>>() && connected_twice<gbytes_per_s<1>>() && connected_twice<ms<1>>());
   static_assert(connected_twice<between<"a", "b">, between<"b", "a">>());
   static_assert(!connected_twice<between<"a", "b">>());

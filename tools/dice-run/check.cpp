@@ -6,12 +6,12 @@
 #include "packages.hpp"
 
 #include "dice/files/writer.hpp"
+#include "dice/report/progress_line.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -130,17 +130,10 @@ int check(const common_options& common, const check_options& given) {
   const auto cluster = survey(remote(common.ssh), names, place, given.without_links, given.one_by_one);
   if (common.ssh.dry_run) return 0;
   const auto findings = findings_of(cluster);
-  fmt::print("{}", text_of(cluster));
-  std::fflush(stdout);
+  say(text_of(cluster));
   const bool failed = report_findings(findings);
-  const auto write = [](const std::string& path, const std::string& text) {
-    dice::files::writer file(path);
-    file.write(text);
-    file.finish();
-    file.commit();
-  };
-  if (!given.json.empty()) write(given.json, json_of(cluster, findings));
-  if (!given.cluster.empty()) write(given.cluster, cluster_header(cluster));
+  if (!given.json.empty()) dice::files::write_text(given.json, json_of(cluster, findings));
+  if (!given.cluster.empty()) dice::files::write_text(given.cluster, cluster_header(cluster));
   return failed ? 1 : 0;
 }
 
@@ -166,11 +159,10 @@ cluster_facts survey(const remote& hosts, const words& names, const std::string&
     out.hosts[i] = ask_host(hosts, names[i], out.place, others);
   });
   if (without_links) return out;
-  const bool terminal = ::isatty(STDERR_FILENO) != 0 && !hosts.dry_run();
+  dice::report::progress_line progress(hosts.dry_run() ? nullptr : stderr);
   out.links = measure_links(hosts, out.hosts, one_by_one, [&](std::size_t done, std::size_t total) {
-    if (terminal) fmt::print(stderr, "\rdice-run: measures connections, {} of {} rounds ", done + 1, total);
+    progress.show_now([&] { return fmt::format("dice-run: measures connections, {} of {} rounds ", done + 1, total); });
   });
-  if (terminal && !out.links.empty()) fmt::print(stderr, "\r\x1b[K");
   return out;
 }
 

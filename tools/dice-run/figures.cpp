@@ -6,7 +6,6 @@
 #include "scripts.hpp"
 
 #include "dice/files/writer.hpp"
-#include "dice/text/print.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -40,7 +39,7 @@ std::string run_and_fetch(const site& s, const words& options,
   }
   if (!result.failure.empty()) throw run_error(failure_of(host, result));
   if (!result.ok()) {
-    dice::text::print(page);
+    say(page);
     const auto said = reason_in(lines_of(result.err));
     throw run_error(
         fmt::format("the job has failed: {}", said.empty() ? fmt::format("exit status {}", result.status) : said));
@@ -71,12 +70,10 @@ int bench(const common_options& common, int frames, const std::string& folder) {
                                    "--json", files[0].first, "--trace", files[1].first},
                                   files);
   if (s.hosts->dry_run()) return 0;
-  dice::files::writer text((here / "explanation.txt").string());
-  text.write(page);
-  text.finish();
-  text.commit();
-  dice::text::print(page);
-  fmt::print("{}: figures.json, explanation.txt, trace.json (for chrome://tracing or ui.perfetto.dev)\n", here.string());
+  dice::files::write_text((here / "explanation.txt").string(), page);
+  say(page);
+  say(fmt::format("{}: figures.json, explanation.txt, trace.json (for chrome://tracing or ui.perfetto.dev)\n",
+                  here.string()));
   return 0;
 }
 
@@ -86,8 +83,8 @@ int measure(const common_options& common, const std::string& profile) {
   const auto file = there(s, "profile.json");
   const auto page = run_and_fetch(s, {"--measure", file}, {{file, here}});
   if (s.hosts->dry_run()) return 0;
-  dice::text::print(page);
-  fmt::print("{}: the profile; onnx2hpp MODEL --profile {} makes a header of it\n", here, sh_quote(here));
+  say(page);
+  say(fmt::format("{}: the profile; onnx2hpp MODEL --profile {} makes a header of it\n", here, sh_quote(here)));
   return 0;
 }
 

@@ -258,9 +258,8 @@ void write_project(const fs::path& folder, const std::vector<std::pair<std::stri
   for (const auto& [name, text] : files) {
     writers.push_back(std::make_unique<dice::files::writer>((folder / name).string()));
     writers.back()->write(text);
-    writers.back()->finish();
   }
-  for (auto& w : writers) w->commit();
+  dice::files::commit_all(writers);
 }
 
 int init(const common_options& common, init_options given) {
@@ -282,8 +281,7 @@ int init(const common_options& common, init_options given) {
   }
   const auto cluster = survey(remote(common.ssh), given.hosts, common.folder, given.without_links, given.one_by_one);
   if (common.ssh.dry_run) return 0;
-  fmt::print("{}", text_of(cluster));
-  std::fflush(stdout);
+  say(text_of(cluster));
   const auto findings = findings_of(cluster);
   const bool failed = report_findings(findings);
   if (std::ranges::any_of(cluster.hosts, [](const auto& h) { return !h.failure.empty(); }))
@@ -301,8 +299,8 @@ int init(const common_options& common, init_options given) {
                          {"cluster.hpp", header},
                          {"plan.hpp", plan_text(given.name, network)},
                          {"README.md", readme_text(given.name, network, common.folder, cluster, kinds)}});
-  fmt::print("\n{}: README.md says how to build the packages, deploy them and start the job{}\n", folder.string(),
-             failed ? "; mend the errors above before you start it" : "");
+  say(fmt::format("\n{}: README.md says how to build the packages, deploy them and start the job{}\n", folder.string(),
+                  failed ? "; mend the errors above before you start it" : ""));
   return 0;
 }
 

@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   try {
     const int code = dice_run::run(argc, argv);
     dice::text::require_printed();
+    dice::files::require_stored();
     return code;
   } catch (const dice_run::usage_error& e) {
     dice_run::report("error", e.what());

@@ -2,7 +2,7 @@
 
 #include "diagnostics.hpp"
 
-#include "dice/text/foreign.hpp"
+#include "dice/text/print.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,7 +69,7 @@ void remote::show(const words& command, std::string_view input) {
   if (!input.empty()) text += fmt::format(" <<'END'\n{}{}END", input, input.ends_with('\n') ? "" : "\n");
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
-  for (const auto& line : lines_of(text)) fmt::print(stderr, "{}\n", dice::text::shown(line, "\t"));
+  for (const auto& line : lines_of(text)) dice::text::print_error(line);
 }
 
 std::string sh_quote(std::string_view word) {

@@ -110,13 +110,7 @@ void write_all(const options& opts, const model& m, const network& net, const st
   open(header).write(emit_header(net, layout, name, digest, opts.pin_weights ? content : ""));
   for (auto& f : files) f->finish();
   dice::files::interrupts::let_finish();  // they belong together
-  std::size_t done = 0;
-  try {
-    for (auto& f : files) f->commit(), ++done;
-  } catch (...) {
-    for (std::size_t i = 0; i < done; ++i) files[i]->undo();
-    throw;
-  }
+  dice::files::commit_all(files);
   for (const auto& f : files) out.detail("wrote " + f->path());
 }
 
@@ -163,6 +157,7 @@ int main(int argc, char** argv) {
   try {
     const int code = onnx2hpp::run(argc, argv);
     dice::text::require_printed();
+    dice::files::require_stored();
     return code;
   } catch (const onnx2hpp::usage_error& e) {
     out.error(e.what());

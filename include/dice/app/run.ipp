@@ -127,97 +127,104 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
   return out;
 }
 
+/// run() without what begins and ends all runs. Throws also errors that run() shows.
+[[gnu::cold]] inline int run_once(const runtime::program& own, const advice::cluster_model* f, int argc, char** argv) {
+  const std::span<const char* const> arguments(argv + (argc > 0), static_cast<std::size_t>(argc > 0 ? argc - 1 : 0));
+  const auto chosen = job::choose_mapping(own, mapping_argument(arguments), "--mapping");
+  const auto& p = chosen.of(own);
+  options o;
+  std::string usage = chosen.mistake;
+  std::vector<cost::placed_rank> placed;
+  std::optional<advice::cluster_model> other_model;
+  try {
+    o = parse(p, arguments);
+    if (o.help || o.version) usage.clear();  // whatever the mapping is
+    else if (!usage.empty()) o = {};
+    if (usage.empty() && f && chosen.other) f = &other_model.emplace(cluster_model_for(*f, *chosen.other, placed));
+  } catch (const runtime::usage_error& e) {
+    if (usage.empty()) usage = e.what();
+  }
+  const auto written = o.written();
+  text::prints_to_stderr = std::any_of(written.begin(), written.end(), [](const std::string& file) {
+    return files::place_of(file).descriptor == STDOUT_FILENO;
+  });
+  const bool first = job::launched_rank() == 0;
+  if (usage.empty() && !o.search.empty() && !f)
+    usage = "--search: this program has no cluster; give dice::main one as its third argument";
+  std::function<std::string()> page;  // what is printed in place of a run
+  if (usage.empty() && o.prints())
+    page = [&]() -> std::string {
+      if (o.help) return help(p, argc > 0 ? argv[0] : "program");
+      if (o.version) return "dice " + std::string(p.version) + "\n";
+      return o.plan != plan_form::none ? plan_as(p, f, o.plan) : f->search(*f, p, o.search);
+    };
+  const bool several = job::launched_size() > 1;
+  if (usage.empty() && several && !page) {
+    if (!o.tune.empty() || !o.pack.empty())
+      usage = std::string(o.pack.empty() ? "--tune" : "--pack") +
+              ": one process handles all ranks, one after the other; start it without mpirun";
+    else if (o.by == job::transport::in_process)
+      usage = "--transport in-process: all ranks run in one process; start it without mpirun";
+  }
+#ifdef DICE_WITH_MPI
+  // Other processes may have other options or another mapping, or may lack its file; they meet by MPI, so that all are
+  // told.
+  const bool by_mpi = several ? p.ranks() > 1 || !chosen.mistake.empty() || own.remap
+                              : (p.ranks() > 1 || !chosen.mistake.empty()) && o.by != job::transport::in_process;
+#else
+  const bool by_mpi = false;
+#endif
+  if (!(by_mpi && several)) {
+    if (!usage.empty()) return refuse_alone(usage);
+    if (page && first) text::print(page());
+    if (page) return 0;
+  }
+  if (usage.empty() && !page && (!o.tune.empty() || !o.pack.empty())) {
+    const files::interrupts ends("dice: error: ", "");
+    o.pack.empty() ? measure::tune(p, o.tune, o.json) : measure::pack(p, o.weights, o.pack, o.ranks);
+    return 0;
+  }
+  if (o.verifies_only() && !several) {
+    const files::interrupts ends("dice: error: ", "");
+    measure::verify(p, o.weights, o.packed);
+    return 0;
+  }
+  if (const int n = job::launched_size(); n > 1 && !by_mpi)
+    return refuse_alone(
+        p.ranks() == 1
+            ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
+            : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
+              "it where CMake finds Boost.MPI, or with pkg-config's flags");
+  // mpirun ends the ranks by SIGTERM; one of them says so.
+  const files::interrupts ends(!by_mpi ? "dice: error: "
+                               : first ? "dice: "
+                                       : "",
+                               by_mpi && first ? ": mpirun was interrupted, or another rank has failed" : "");
+  if (p.pack_at_start && usage.empty() && !page && o.packed.empty() && o.weights.empty()) measure::pack_at_first_start(p);
+#ifdef DICE_WITH_MPI
+  if (by_mpi) {
+    if (const auto other = p.board.empty() ? std::string() : channels::mpi::another_library(); !other.empty()) {
+      text::print_error("dice: error: host " + job::host_name() + " " + other);
+      return 1;
+    }
+    channels::mpi::session session(argc, argv);
+    channels::mpi::communicator ranks;
+    if (!page) files::interrupts::stop_first(o.stop_timeout);
+    return rank_job(p, o, usage, ranks, true, f, page).run();
+  }
+#endif
+  files::interrupts::stop_first(o.stop_timeout);
+  return run_threads(p, o, f);
+}
+
 }  // namespace detail
 
 [[gnu::cold]] DICE_API int run(const runtime::program& own, const advice::cluster_model* f, int argc, char** argv) {
   files::occupy_standard_streams();
   try {
-    const std::span<const char* const> arguments(argv + (argc > 0), static_cast<std::size_t>(argc > 0 ? argc - 1 : 0));
-    const auto chosen = job::choose_mapping(own, mapping_argument(arguments), "--mapping");
-    const auto& p = chosen.of(own);
-    options o;
-    std::string usage = chosen.mistake;
-    std::vector<cost::placed_rank> placed;
-    std::optional<advice::cluster_model> other_model;
-    try {
-      o = parse(p, arguments);
-      if (o.help || o.version) usage.clear();  // whatever the mapping is
-      else if (!usage.empty()) o = {};
-      if (usage.empty() && f && chosen.other) f = &other_model.emplace(detail::cluster_model_for(*f, *chosen.other, placed));
-    } catch (const runtime::usage_error& e) {
-      if (usage.empty()) usage = e.what();
-    }
-    const auto written = o.written();
-    text::prints_to_stderr = std::any_of(written.begin(), written.end(), [](const std::string& file) {
-      return files::place_of(file).descriptor == STDOUT_FILENO;
-    });
-    const bool first = job::launched_rank() == 0;
-    if (usage.empty() && !o.search.empty() && !f)
-      usage = "--search: this program has no cluster; give dice::main one as its third argument";
-    std::function<std::string()> page;  // what is printed in place of a run
-    if (usage.empty() && o.prints())
-      page = [&]() -> std::string {
-        if (o.help) return help(p, argc > 0 ? argv[0] : "program");
-        if (o.version) return "dice " + std::string(p.version) + "\n";
-        return o.plan != plan_form::none ? detail::plan_as(p, f, o.plan) : f->search(*f, p, o.search);
-      };
-    const bool several = job::launched_size() > 1;
-    if (usage.empty() && several && !page) {
-      if (!o.tune.empty() || !o.pack.empty())
-        usage = std::string(o.pack.empty() ? "--tune" : "--pack") +
-                ": one process handles all ranks, one after the other; start it without mpirun";
-      else if (o.by == job::transport::in_process)
-        usage = "--transport in-process: all ranks run in one process; start it without mpirun";
-    }
-#ifdef DICE_WITH_MPI
-    // Other processes may have other options or another mapping, or may lack its file; they meet by MPI, so that all are
-    // told.
-    const bool by_mpi = several ? p.ranks() > 1 || !chosen.mistake.empty() || own.remap
-                                : (p.ranks() > 1 || !chosen.mistake.empty()) && o.by != job::transport::in_process;
-#else
-    const bool by_mpi = false;
-#endif
-    if (!(by_mpi && several)) {
-      if (!usage.empty()) return detail::refuse_alone(usage);
-      if (page && first) text::print(page());
-      if (page) return 0;
-    }
-    if (usage.empty() && !page && (!o.tune.empty() || !o.pack.empty())) {
-      const files::interrupts ends("dice: error: ", "");
-      o.pack.empty() ? measure::tune(p, o.tune, o.json) : measure::pack(p, o.weights, o.pack, o.ranks);
-      return 0;
-    }
-    if (o.verifies_only() && !several) {
-      const files::interrupts ends("dice: error: ", "");
-      measure::verify(p, o.weights, o.packed);
-      return 0;
-    }
-    if (const int n = job::launched_size(); n > 1 && !by_mpi)
-      return detail::refuse_alone(
-          p.ranks() == 1
-              ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
-              : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
-                "it where CMake finds Boost.MPI, or with pkg-config's flags");
-    // mpirun ends the ranks by SIGTERM; one of them says so.
-    const files::interrupts ends(!by_mpi ? "dice: error: "
-                                 : first ? "dice: "
-                                         : "",
-                                 by_mpi && first ? ": mpirun was interrupted, or another rank has failed" : "");
-    if (p.pack_at_start && usage.empty() && !page && o.packed.empty() && o.weights.empty()) measure::pack_at_first_start(p);
-#ifdef DICE_WITH_MPI
-    if (by_mpi) {
-      if (const auto other = p.board.empty() ? std::string() : channels::mpi::another_library(); !other.empty()) {
-        text::print_error("dice: error: host " + job::host_name() + " " + other);
-        return 1;
-      }
-      channels::mpi::session session(argc, argv);
-      channels::mpi::communicator ranks;
-      if (!page) files::interrupts::stop_first(o.stop_timeout);
-      return rank_job(p, o, usage, ranks, true, f, page).run();
-    }
-#endif
-    files::interrupts::stop_first(o.stop_timeout);
-    return detail::run_threads(p, o, f);
+    const int code = detail::run_once(own, f, argc, argv);
+    files::require_stored();
+    return code;
   } catch (const runtime::usage_error& e) {
     return detail::refuse_alone(e.what());
   } catch (const std::exception& e) {

@@ -24,6 +24,19 @@ template <class... T> struct at_in<meta::type_list<T...>> {
   template <int Index> using type = meta::type_at<static_cast<std::size_t>(Index), T...>;
 };
 
+/// The error of a connection that is wrong by itself.
+template <class Connection, platform::cluster_mistake What> consteval auto connection_verdict() {
+  using enum platform::cluster_mistake;
+  if constexpr (What == not_a_connection)
+    return failing<error::not_a_connection<Connection, remedy::write_connection_of_a_speed_and_a_latency>>{};
+  else if constexpr (What == connection_rate_not_positive)
+    return failing<
+        error::connection_rate_not_positive<Connection, remedy::give_connections_a_speed_above_0_and_no_negative_time>>{};
+  else if constexpr (What == connection_rate_too_large)
+    return failing<error::connection_rate_too_large<Connection, remedy::give_rates_below_1e15_and_times_below_1e6_s>>{};
+  else return failing<error::stated_twice<Connection, remedy::state_each_speed_time_and_memory_once>>{};
+}
+
 template <class Cluster> consteval auto cluster_verdict() {
   using traits = platform::cluster_traits<Cluster>;
   constexpr auto f = traits::check;
@@ -31,20 +44,17 @@ template <class Cluster> consteval auto cluster_verdict() {
   if constexpr (f.what == none) return failing<int>{};
   else if constexpr (f.what == not_a_cluster)
     return failing<error::not_a_cluster<Cluster, remedy::write_cluster_of_hosts_and_connections>>{};
-  else if constexpr (f.what == unknown_host || f.what == connection_rate || f.what == connection_stated_twice ||
+  else if constexpr (f.what == unknown_host || f.what == not_a_connection || f.what == connection_rate_not_positive ||
+                     f.what == connection_rate_too_large || f.what == connection_stated_twice ||
                      f.what == connection_twice) {
     using all = at_in<typename traits::connections>;
     using connection = typename all::template type<f.where>;
     if constexpr (f.what == unknown_host)
       return failing<error::connection_of_unknown_host<connection, remedy::name_two_different_hosts_of_the_cluster>>{};
-    else if constexpr (f.what == connection_rate)
-      return failing<
-          error::connection_rate_not_positive<connection, remedy::give_connections_a_speed_above_0_and_no_negative_time>>{};
-    else if constexpr (f.what == connection_stated_twice)
-      return failing<error::stated_twice<connection, remedy::state_each_speed_time_and_memory_once>>{};
-    else
+    else if constexpr (f.what == connection_twice)
       return failing<
           error::connection_twice<connection, typename all::template type<f.which>, remedy::state_each_connection_once>>{};
+    else return connection_verdict<connection, f.what>();
   } else {
     using all = at_in<typename traits::hosts>;
     using host = typename all::template type<f.where>;
@@ -53,6 +63,8 @@ template <class Cluster> consteval auto cluster_verdict() {
     else if constexpr (f.what == no_processor)
       return failing<error::board_without_processor<host, remedy::give_the_board_a_processor>>{};
     else if constexpr (f.what == ram_missing) return failing<error::ram_missing<host, remedy::give_the_board_its_ram>>{};
+    else if constexpr (f.what == ram_not_positive)
+      return failing<error::ram_not_positive<host, remedy::give_a_positive_number_of_bytes>>{};
     else if constexpr (f.what == ram_too_large) return failing<error::ram_too_large<host, remedy::give_less_than_8_EiB>>{};
     else if constexpr (f.what == board_stated_twice)
       return failing<error::stated_twice<host, remedy::state_each_speed_time_and_memory_once>>{};
@@ -64,6 +76,10 @@ template <class Cluster> consteval auto cluster_verdict() {
     else if constexpr (f.what == no_connection)
       return failing<error::hosts_without_connection<host, typename all::template type<f.which>,
                                                      remedy::add_a_connection_of_every_pair_or_between_these>>{};
+    else if constexpr (f.what == board_connection)
+      return connection_verdict<
+          typename platform::board_traits<typename platform::host_traits<host>::board_type>::own_connection,
+          static_cast<platform::cluster_mistake>(f.which)>();
     else {
       using board = platform::board_traits<typename platform::host_traits<host>::board_type>;
       using processor = typename at_in<typename board::processors>::template type<f.which>;
@@ -73,6 +89,8 @@ template <class Cluster> consteval auto cluster_verdict() {
         return failing<error::stated_twice<processor, remedy::state_each_speed_time_and_memory_once>>{};
       else if constexpr (f.what == rate_missing)
         return failing<error::rate_missing<processor, remedy::give_gflops_and_gbytes_per_s_or_a_profile>>{};
+      else if constexpr (f.what == rate_too_large)
+        return failing<error::rate_too_large<processor, remedy::give_rates_below_1e15_and_times_below_1e6_s>>{};
       else
         return failing<error::rate_not_positive<processor, remedy::give_rates_above_0_and_no_more_idle_than_busy_watts>>{};
     }

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -106,10 +107,12 @@ class writer {
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
     temporary_.clear();
   }
-  /// Waits until the disk has all that was written, and closes the file. Shows errors that the system reports late.
+  /// Waits until the disk has all that was written, and closes the file. Shows errors that the system reports late, as NFS
+  /// and quotas do.
   void finish() {
     if (fd_ < 0) return;
-    if (!is_direct() && ::fsync(fd_) != 0) fail(errno);
+    // Pipes and most devices have no disk to wait for.
+    if (::fsync(fd_) != 0 && !(is_direct() && (errno == EINVAL || errno == EROFS || errno == ENOTSUP))) fail(errno);
     const int fd = fd_;
     fd_ = -1;
     if (::close(fd) != 0 && errno != EINTR) fail(errno);
@@ -170,6 +173,19 @@ inline void write_text(const std::string& path, std::string_view text) {
   writer out(path);
   out.write(text);
   out.commit();
+}
+
+/// Commits files that belong together, in this order: if one cannot get its name, none is left of those that were not there
+/// before. Throws error.
+inline void commit_all(std::span<const std::unique_ptr<writer>> all) {
+  for (const auto& file : all) file->finish();
+  std::size_t done = 0;
+  try {
+    for (; done < all.size(); ++done) all[done]->commit();
+  } catch (...) {
+    while (done > 0) all[--done]->undo();
+    throw;
+  }
 }
 
 /// Throws error if the file `path` cannot be written, as far as can be known without writing.

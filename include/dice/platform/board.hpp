@@ -60,17 +60,32 @@ enum class cluster_mistake : unsigned char {
   stated_twice,   ///< the same part twice
   rate_missing,   ///< neither gflops and gbytes_per_s nor a profile
   rate_not_positive,
+  rate_too_large,
   ram_missing,
+  ram_not_positive,
   ram_too_large,
-  board_stated_twice,       ///< `where`: the host, whose board has the same part twice
-  host_unnamed,             ///< `where`: the host
-  host_twice,               ///< `where`, `which`: the hosts
-  unknown_host,             ///< `where`: the connection
-  connection_rate,          ///< `where`: the connection
-  connection_stated_twice,  ///< `where`: the connection, which has the same part twice
+  board_stated_twice,            ///< `where`: the host, whose board has the same part twice
+  board_connection,              ///< `where`: the host, `which`: the mistake of its board's connection
+  host_unnamed,                  ///< `where`: the host
+  host_twice,                    ///< `where`, `which`: the hosts
+  unknown_host,                  ///< `where`: the connection
+  not_a_connection,              ///< `where`: the connection; the same for the next three
+  connection_rate_not_positive,  ///< also without a speed
+  connection_rate_too_large,
+  connection_stated_twice,  ///< the same part twice
   connection_twice,         ///< `where`, `which`: the connections
   no_connection,            ///< `where`, `which`: the hosts
 };
+
+/// What is wrong with a connection<…> itself.
+template <class Connection> consteval cluster_mistake connection_mistake() {
+  using traits = connection_traits<Connection>;
+  return traits::wrong       ? cluster_mistake::not_a_connection
+         : !traits::positive ? cluster_mistake::connection_rate_not_positive
+         : !traits::bounded  ? cluster_mistake::connection_rate_too_large
+         : traits::twice     ? cluster_mistake::connection_stated_twice
+                             : cluster_mistake::none;
+}
 
 template <class Measured> inline constexpr unsigned states<profile<Measured>> = 1 << 7;
 template <class... About> inline constexpr unsigned states<sending<About...>> = 1 << 8;
@@ -84,7 +99,7 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
  private:
   struct rates {
     processor_info info{};
-    bool wrong = false, positive = true, twice = state_twice<About...>();
+    bool wrong = false, positive = true, bounded = true, twice = state_twice<About...>();
     template <class T> constexpr void take(T) { wrong = true; }
     template <rate V> constexpr void take(gflops<V>) { info.flops = positively(V.value) * 1e9; }
     template <rate V> constexpr void take(gbytes_per_s<V>) { info.bytes_per_s = positively(V.value) * 1e9; }
@@ -92,9 +107,7 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
       info.busy_watts = positively(Busy.value), info.idle_watts = Idle.value, info.has_watts = true;
       positive = positive && Idle.value >= 0 && Idle.value <= Busy.value;
     }
-    template <std::int64_t B> constexpr void take(ram<B>) {
-      info.memory = B, info.own_memory = true, positive = positive && B > 0;
-    }
+    template <std::int64_t B> constexpr void take(ram<B>) { info.memory = B, info.own_memory = true; }
     constexpr void take(direct_convolutions) { info.unit.direct = true; }
     template <class M> constexpr void take(profile<M>) {
       info.profiled = true;
@@ -112,12 +125,12 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
     template <class... A> constexpr void take(receiving<A...>) { info.receiving = handling<A...>(); }
     template <class... A> constexpr link handling() {
       using traits = connection_traits<connection<A...>>;
-      wrong = wrong || traits::is_between || traits::wrong, positive = positive && traits::positive;
-      twice = twice || traits::twice;
+      wrong = wrong || traits::is_between || traits::wrong, twice = twice || traits::twice;
+      positive = positive && traits::positive, bounded = bounded && traits::bounded;
       return traits::value;
     }
     constexpr double positively(double v) {
-      positive = positive && v > 0 && v < 1e15;
+      positive = positive && v > 0, bounded = bounded && v < too_large_rate;
       return v;
     }
   };
@@ -142,6 +155,8 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
       return cluster_mistake::wrong_unit;
     if (read.twice) return cluster_mistake::stated_twice;
     if (!read.positive) return cluster_mistake::rate_not_positive;
+    if (!read.bounded) return cluster_mistake::rate_too_large;
+    if (value.own_memory && value.memory <= 0) return cluster_mistake::ram_not_positive;
     if (value.memory >= too_many_bytes) return cluster_mistake::ram_too_large;
     const bool rated = value.flops > 0 && value.bytes_per_s > 0;
     return rated || value.profiled ? cluster_mistake::none : cluster_mistake::rate_missing;
@@ -157,12 +172,13 @@ template <meta::fixed_string Name, class... About> struct board_traits<board<Nam
   struct parts {
     std::int64_t memory = 0;
     link between = shared_memory;
-    bool wrong = false;
+    bool wrong = false, has_memory = false;
+    cluster_mistake of_connection = cluster_mistake::none;
     template <class T> constexpr void take(T) { wrong = wrong || !processor_traits<T>::is; }
-    template <std::int64_t B> constexpr void take(ram<B>) { memory = B; }
+    template <std::int64_t B> constexpr void take(ram<B>) { memory = B, has_memory = true; }
     template <class... A> constexpr void take(connection<A...>) {
       using traits = connection_traits<connection<A...>>;
-      wrong = wrong || traits::is_between || !traits::positive || traits::wrong || traits::twice;
+      of_connection = traits::is_between ? cluster_mistake::not_a_connection : connection_mistake<connection<A...>>();
       between = traits::value;
       between.within_host = true;
     }
@@ -172,6 +188,11 @@ template <meta::fixed_string Name, class... About> struct board_traits<board<Nam
     (p.take(About{}), ...);
     return p;
   }();
+  template <class... A> struct first_connection { using type = void; };
+  template <class A, class... Rest> struct first_connection<A, Rest...> : first_connection<Rest...> {};
+  template <class... A, class... Rest> struct first_connection<dice::connection<A...>, Rest...> {
+    using type = dice::connection<A...>;
+  };
   template <class List, class... T> struct keep { using type = List; };
   template <class... P, class T, class... Rest>
   struct keep<meta::type_list<P...>, T, Rest...>
@@ -179,9 +200,10 @@ template <meta::fixed_string Name, class... About> struct board_traits<board<Nam
 
  public:
   using processors = typename keep<meta::type_list<>, About...>::type;
-  static constexpr std::int64_t memory = read.memory;  ///< bytes
-  static constexpr link inside = read.between;         ///< between its processors
-  /// The first mistake, and the number of the processor concerned.
+  static constexpr std::int64_t memory = read.memory;                ///< bytes
+  static constexpr link inside = read.between;                       ///< between its processors
+  using own_connection = typename first_connection<About...>::type;  ///< its own, or void
+  /// The first mistake, and the number of the processor concerned, or the mistake of the connection.
   struct finding {
     cluster_mistake what = cluster_mistake::none;
     int which = 0;
@@ -190,7 +212,9 @@ template <meta::fixed_string Name, class... About> struct board_traits<board<Nam
     if (read.wrong) return finding{cluster_mistake::not_a_board, 0};
     if (sizeof...(P) == 0) return finding{cluster_mistake::no_processor, 0};
     if (state_twice<About...>()) return finding{cluster_mistake::board_stated_twice, 0};
-    if (memory < 0) return finding{cluster_mistake::rate_not_positive, 0};
+    if (read.of_connection != cluster_mistake::none)
+      return finding{cluster_mistake::board_connection, static_cast<int>(read.of_connection)};
+    if (read.has_memory && memory <= 0) return finding{cluster_mistake::ram_not_positive, 0};
     if (memory >= too_many_bytes) return finding{cluster_mistake::ram_too_large, 0};
     int k = -1;
     for (const auto found : {cluster_mistake::none, processor_traits<P>::check...}) {

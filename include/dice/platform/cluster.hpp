@@ -71,12 +71,12 @@ template <class... Entry> struct cluster_traits<cluster<Entry...>> {
   struct wire {
     std::string_view a, b;
     link value{};
-    bool is_between = false, right = true, twice = false;
+    bool is_between = false;
+    cluster_mistake wrong = cluster_mistake::none;
   };
   template <class... C> static constexpr auto wires_of(meta::type_list<C...>) {
-    return std::array<wire, sizeof...(C)>{
-        wire{connection_traits<C>::a, connection_traits<C>::b, connection_traits<C>::value, connection_traits<C>::is_between,
-             connection_traits<C>::positive && !connection_traits<C>::wrong, connection_traits<C>::twice}...};
+    return std::array<wire, sizeof...(C)>{wire{connection_traits<C>::a, connection_traits<C>::b, connection_traits<C>::value,
+                                               connection_traits<C>::is_between, connection_mistake<C>()}...};
   }
 
  public:
@@ -132,8 +132,7 @@ template <class... Entry> struct cluster_traits<cluster<Entry...>> {
     const auto known = [](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
     for (std::size_t w = 0; w < wires.size(); ++w) {
       const auto& c = wires[w];
-      if (!c.right) return {connection_rate, static_cast<int>(w), 0};
-      if (c.twice) return {connection_stated_twice, static_cast<int>(w), 0};
+      if (c.wrong != none) return {c.wrong, static_cast<int>(w), 0};
       if (c.is_between && (!known(c.a) || !known(c.b) || c.a == c.b)) return {unknown_host, static_cast<int>(w), 0};
       for (std::size_t v = 0; v < w; ++v) {
         const auto& o = wires[v];

@@ -44,19 +44,23 @@ template <class... About> struct connection_traits<connection<About...>> {
   struct parts {
     link value{};
     std::string_view a, b;
-    bool is_between = false, positive = true, wrong = false;
+    bool is_between = false, positive = true, bounded = true, wrong = false;
     template <class T> constexpr void take(T) { wrong = true; }
-    template <rate V> constexpr void take(mbit_per_s<V>) { set(V.value * 1e6 / 8); }
-    template <rate V> constexpr void take(gbytes_per_s<V>) { set(V.value * 1e9); }
+    template <rate V> constexpr void take(mbit_per_s<V>) { set(V.value, 1e6 / 8); }
+    template <rate V> constexpr void take(gbytes_per_s<V>) { set(V.value, 1e9); }
     template <rate V> constexpr void take(us<V>) { wait(V.value * 1e-6); }
     template <rate V> constexpr void take(ms<V>) { wait(V.value * 1e-3); }
     template <meta::fixed_string A, meta::fixed_string B> constexpr void take(between<A, B>) {
       a = between_name<A>, b = between_name<B>, is_between = true;
     }
-    constexpr void set(double bytes_per_s) {
-      value.bytes_per_s = bytes_per_s, positive = positive && bytes_per_s > 0 && bytes_per_s < 1e18;
+    constexpr void set(double speed, double unit) {
+      value.bytes_per_s = speed * unit;
+      positive = positive && speed > 0, bounded = bounded && speed < too_large_rate;
     }
-    constexpr void wait(double seconds) { value.seconds = seconds, positive = positive && seconds >= 0 && seconds < 1e6; }
+    constexpr void wait(double seconds) {
+      value.seconds = seconds;
+      positive = positive && seconds >= 0, bounded = bounded && seconds < too_long_seconds;
+    }
     template <meta::fixed_string S> static constexpr std::string_view between_name = S.view();
   };
   static constexpr parts read = [] {
@@ -70,6 +74,7 @@ template <class... About> struct connection_traits<connection<About...>> {
   static constexpr std::string_view a = read.a, b = read.b;  ///< hosts; empty: every pair
   static constexpr bool is_between = read.is_between;
   static constexpr bool positive = read.positive && value.bytes_per_s > 0;
+  static constexpr bool bounded = read.bounded;
   static constexpr bool wrong = read.wrong;
   static constexpr bool twice = state_twice<About...>();
 };

@@ -18,6 +18,9 @@ struct rate {
   constexpr rate(T of) : value(static_cast<double>(of)) {}
 };
 
+/// From here on, speeds and powers, in their units, and times are refused: no machine has them.
+inline constexpr double too_large_rate = 1e15, too_long_seconds = 1e6;
+
 }  // namespace platform
 
 /// Peak speed of a processor in 10⁹ floating-point operations a second; a multiply-accumulate is two.

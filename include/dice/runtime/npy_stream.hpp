@@ -67,6 +67,7 @@ class npy_stream {
   /// Gives the file its name. Throws files::error.
   void finish() {
     if (waiting_) {
+      if (std::fflush(waiting_.get()) != 0) fail();  // rewind() would not tell
       std::rewind(waiting_.get());
       file_.write(start());
       char block[4096];

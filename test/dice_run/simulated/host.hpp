@@ -22,6 +22,9 @@ struct node {
 /// not.
 class file_system {
  public:
+  file_system() = default;
+  explicit file_system(std::map<std::string, node> all) : all_(std::move(all)) {}
+
   bool is_full = false;
   long changes = 0;  ///< how often something was changed
 
@@ -94,7 +97,7 @@ class kernel_lock {
  public:
   using key = std::shared_ptr<const int>;
   bool is_free() const { return keeper_.expired() && sharers_.expired(); }
-  bool is_shared() const { return !sharers_.expired(); }
+  bool is_exclusive() const { return !keeper_.expired(); }
   key take() {
     const auto out = std::make_shared<const int>(0);
     keeper_ = out;
@@ -130,6 +133,7 @@ struct host {
   long long clock = 1'000'000;
   int boot = 1;
   long checked = 0;  ///< file_system::changes when its links were checked
+  std::string job;   ///< number and phase of its last job, as they were seen
 };
 
 }  // namespace simulated

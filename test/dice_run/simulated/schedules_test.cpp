@@ -1,12 +1,9 @@
 // Random schedules: two or three dice-runs on three hosts, which are stopped, killed and cut off. Whatever happens, what
 // docs/dice-run-hosts.md says holds, and what the commands say is so.
-#include "world.hpp"
+#include "judge.hpp"
+#include "tables.hpp"
 
 #include "../../seeds.hpp"
-#include "deploy.hpp"
-#include "diagnostics.hpp"
-#include "job.hpp"
-#include "status.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,117 +14,6 @@ namespace simulated {
 namespace {
 
 const words every{"a", "b", "c"};
-
-/// A version of a program, on some hosts.
-void add_version(world& w, const std::string& version, const words& hosts) {
-  std::string list;
-  for (const auto& host : hosts) list += host + "\n";
-  for (const auto& host : hosts)
-    w.packages[version][host] = {
-        {"hosts", list}, {"n", "program " + version.substr(0, 3)}, {"run", "run of " + host}, {"weights", "weights"}};
-}
-
-/// What commands say, held against what is so.
-class judge {
- public:
-  judge(world& w, caller& c, const dice_run::site& s) : w_(w), c_(c), s_(s) {}
-
-  /// Runs the command. Returns its exit code.
-  int run(int& first_pid) {
-    first_pid = w_.next_id();
-    std::vector<std::string> failed;
-    int code = 1;
-    try {
-      code = command();
-    } catch (const dice_run::run_error& e) {
-      failed = e.messages;
-    }
-    for (auto& text : failed) c_.said.push_back("error: " + text);
-    return code;
-  }
-
-  void stopped(int code, int first_pid) {
-    if (code != 0) return;
-    std::set<std::string> asked;
-    for (const auto& [name, h] : w_.hosts)
-      if (h.is_on && h.is_reached && (is_planned(name) || !h.files.text(".dice-run/n/members").empty())) asked.insert(name);
-    for (const auto& j : w_.jobs)
-      w_.check(!w_.is_live(j) || !asked.contains(j.host) || j.by->locked_at.at(j.host) >= c_.began,
-               "stop says that nothing is left, and a job runs on " + j.host);
-    for (const auto& name : asked)
-      for (const auto& [pid, p] : w_.hosts.at(name).processes)
-        w_.check(pid >= first_pid || !p.is_rank, "stop says that nothing is left, and a rank runs on " + name);
-    w_.stops.push_back({c_.began, asked});
-  }
-
-  void deployed(int code) {
-    const auto nothing_done = [&] {
-      return std::ranges::any_of(c_.said, [](const auto& text) { return text.find("nothing was ") != std::string::npos; });
-    };
-    for (const auto& [name, found] : c_.locked) {
-      auto& h = w_.hosts.at(name);
-      if (!h.files.target(".dice-run/n/holder").starts_with(c_.token + " ")) continue;  // another's since
-      if (code == 0 && c_.command == "deploy")
-        w_.check(w_.versions(h).first == (is_planned(name) ? s_.plan.version : ""),
-                 "deploy succeeds, and " + name + " has " + w_.versions(h).first);
-      if (code != 0 && nothing_done()) w_.promises.push_back({c_.command, c_.token, name, found});
-    }
-    w_.check_promises();
-  }
-
-  void shown(const std::vector<dice_run::host_state>& all, const std::optional<dice_run::job_report>& job) {
-    const auto is_asked = [&](const std::string& host) {
-      return std::ranges::any_of(all, [&](const auto& h) { return h.host == host && h.failure.empty(); });
-    };
-    const auto phase = job ? job->phase : "none";
-    const bool is_live = phase == "starting" || phase == "running" || phase == "waiting" || phase == "unsaved";
-    bool was_live = false, is_known = false;
-    for (const auto& j : w_.jobs) {
-      const bool throughout = j.born < c_.began && j.died == 0, some_time = j.died == 0 || j.died >= c_.began;
-      if (j.number > 0 && throughout && is_asked(j.host))
-        w_.check(is_live, "status says " + phase + ", and a job runs on " + j.host);
-      if (!job || j.number != job->number || j.host != job->host) continue;
-      is_known = true;
-      was_live = was_live || some_time;
-      if (is_live) {
-        bool is_so = j.truth == phase;
-        for (const auto& [until, truth] : j.was) is_so = is_so || (until >= c_.began && truth == phase);
-        w_.check(is_so, "status says " + phase + ", and the job is " + j.truth);
-      } else if (phase != "interrupted" && phase != "unknown") {
-        w_.check(j.died != 0, "status says " + phase + ", and the job is " + j.truth);
-        w_.check(j.end == phase || (j.end == "killed" && (phase == "lost" || phase == "stopped")),
-                 "status says " + phase + ", and the job was " + j.end);
-      }
-    }
-    if (is_live)
-      w_.check(was_live, "status says " + phase + ", and no job " + std::to_string(job->number) + " runs on " + job->host);
-    if (phase == "ended" || phase == "failed") w_.check(is_known, "status says " + phase + ", and there was no such job");
-  }
-
- private:
-  world& w_;
-  caller& c_;
-  const dice_run::site& s_;
-
-  bool is_planned(const std::string& host) const { return std::ranges::count(s_.plan.hosts, host) > 0; }
-
-  int command() {
-    const auto& what = c_.command;
-    if (what == "deploy") return dice_run::deploy(s_, {});
-    if (what == "rollback") return dice_run::rollback(s_);
-    if (what == "start") {
-      dice_run::start_options opts;
-      opts.from = s_.plan.hosts[static_cast<std::size_t>(w_.below(static_cast<int>(s_.plan.hosts.size())))];
-      opts.restarts = w_.below(3);
-      return dice_run::start(s_, opts);
-    }
-    if (what == "stop") return dice_run::stop_job(s_);
-    if (what == "bench") return dice_run::run_and_fetch(s_, {}, {}), 0;
-    const auto all = s_.survey();
-    shown(all, dice_run::report_job(s_, all));
-    return std::ranges::all_of(all, [](const auto& h) { return h.failure.empty(); }) ? 0 : 1;
-  }
-};
 
 struct schedule {
   world w;
@@ -155,14 +41,7 @@ struct schedule {
 
   void begin(const std::string& command, const std::string& version, std::function<void(int)> then) {
     w.begin(command, [this, version, then = std::move(then)](caller& c) {
-      int code = 1, first_pid = 0;
-      {
-        const dice_run::site s(w.plan(version), "/f", w.remote_of(w.shared(c)), c.token);
-        judge j(w, c, s);
-        code = j.run(first_pid);
-        if (c.command == "stop") j.stopped(code, first_pid);
-        if (c.command == "deploy" || c.command == "rollback") j.deployed(code);
-      }
+      const int code = perform(w, c, version);
       if (code == 0) ++done[c.command];
       then(code);
     });
@@ -177,12 +56,44 @@ struct schedule {
 
   void run() {
     const std::string first = "111111111111";
-    if (w.below(4)) begin("deploy", first, [](int) {}), w.run();
+    if (w.below(4)) at_peace("deploy", first);
     for (int users = 2 + w.below(2); users > 0; --users)
       w.spawn([this, first] { user(2 + w.below(3), first); }, "", nullptr);
     w.run();
     w.heal();
     w.run();
+    repair();
+  }
+
+  /// One command, to which something happens at a step. Returns whether it came to that step.
+  bool run(const std::string& state, const std::string& command, const std::string& what, int step) {
+    at_peace("deploy", "222222222222");
+    at_peace("deploy", "111111111111");
+    w.faithful_jobs = state != "deployed";
+    if (w.faithful_jobs) at_peace("start", "111111111111");
+    auto& a = w.hosts.at("a");
+    if (state == "a job was killed") w.power_off(a), a.is_on = true;
+    begin(command, command == "deploy" ? "333333333333" : "111111111111", [](int) {});
+    w.fault_after = step;
+    w.fault = [&, c = w.shared_last()] {
+      if (c->has_ended) return false;
+      if (what == "its script is killed") return w.kill_script_of(*c);
+      if (what == "it is killed") w.kill(*c);
+      if (what == "the disk is full") a.files.is_full = true;
+      if (what == "the power fails") w.power_off(a), a.is_on = true;
+      return true;
+    };
+    w.run();
+    const bool happened = w.fault_after < 0;
+    w.fault_after = -1;
+    at_peace("status", "111111111111");
+    w.heal();
+    repair();
+    return happened;
+  }
+
+  /// Whatever has happened, these commands succeed.
+  void repair() {
     w.check_promises();
     const auto said = at_peace("stop", "111111111111");
     for (const auto& [name, h] : w.hosts)
@@ -230,18 +141,44 @@ chances chances_of(unsigned seed) {
 
 TEST(SimulatedHosts, KeepTheirInvariants) {
   std::map<std::string, int> done;
+  std::set<std::string> transitions;
+  std::map<std::string, std::set<std::string>> steps_seen;
   int failed = 0;
-  auto seeds = test::seeds(test::plans(2000), {});
-  if (std::getenv("DICE_SEED")) seeds = {unsigned(std::atoi(std::getenv("DICE_SEED")))};
-  for (const unsigned seed : seeds) {
+  const auto judge = [&](schedule& one, const std::string& name) {
+    for (const auto& [command, times] : one.done) done[command] += times;
+    transitions.merge(one.w.transitions);
+    for (auto& [script, steps] : one.w.steps_seen) steps_seen[script].merge(steps);
+    if (!one.w.wrong.empty() && ++failed < 20) ADD_FAILURE() << name << ": " << one.w.wrong[0] << one.w.story();
+  };
+  // Each command in these states, when something happens at each of its steps.
+  const bool all = test::plans(0) > 500;
+  for (const std::string state : {"deployed", "a job runs", "a job was killed"})
+    for (const std::string command : {"deploy", "rollback", "start", "stop", "bench"})
+      for (const std::string what : {"its script is killed", "it is killed", "the disk is full", "the power fails"}) {
+        bool happened = true;
+        for (int step = 0; happened; step += all || what == "the disk is full" ? 1 : 6) {
+          schedule one(static_cast<unsigned>(step), {});
+          happened = one.run(state, command, what, step);
+          judge(one, state + ", " + command + ", step " + std::to_string(step) + ": " + what);
+        }
+      }
+  for (const unsigned seed : test::seeds(test::plans(500), {})) {
     schedule one(seed, chances_of(seed));
     one.run();
-    for (const auto& [command, times] : one.done) done[command] += times;
-    if (one.w.wrong.empty()) continue;
-    ADD_FAILURE() << "schedule " << seed << ": " << one.w.wrong[0] << (std::getenv("DICE_SHOW") ? one.w.story() : "");
-    if (++failed == 20) break;
+    judge(one, "schedule " + std::to_string(seed));
   }
-  for (const auto& [command, times] : done) std::printf("%s: %d\n", command.c_str(), times);
+  // All of it happens, and nothing else.
+  for (const auto* command : {"deploy", "rollback", "start", "bench", "stop", "status"})
+    EXPECT_GT(done[command], 0) << command;
+  std::set<std::string> next;
+  for (const auto& row : read_table("phase"))
+    for (const auto& phase : codes(row[2])) next.insert(without_marks(row[0]) + " → " + phase);
+  EXPECT_EQ(transitions, next);
+  steps_seen["complete"].insert("mend");  // in model_test.cpp
+  std::map<std::string, std::set<std::string>> steps;
+  for (const auto& row : read_table("script"))
+    if (row[0] != "script") steps[without_marks(row[0])] = codes(row[1]);
+  EXPECT_EQ(steps_seen, steps);
 }
 
 }  // namespace

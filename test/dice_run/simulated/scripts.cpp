@@ -82,14 +82,9 @@ class shell {
 
   /// A step of the table in docs/dice-run-hosts.md; before it, others may run, and the shell may be killed.
   void at(const std::string& step) {
-    w_.steps_seen[script_].push_back(step);
-    if (w_.trace)
-      std::printf("  %ld %s on %s by %s: %s\n", w_.now, script_.c_str(), h_.name.c_str(), token_.c_str(), step.c_str());
-    if (w_.kill_in == script_ && w_.kill_at == step) {
-      w_.kill_in.clear();
-      throw killed();
-    }
+    w_.steps_seen[script_].insert(step);
     w_.step();
+    if (w_.kill_after >= 0 && w_.kill_after-- == 0) throw killed();
   }
   void echo(const std::string& line) {
     if (c_.is_cut && w_.below(2)) throw killed();  // by SIGPIPE
@@ -128,10 +123,14 @@ class shell {
   static std::string rest(const std::string& line) { return line.substr(std::min(line.size(), line.find(' ') + 1)); }
   void take_job_lock() {
     require(fs_.has_folder(base_));
+    if (!h_.job_lock.is_exclusive()) {
+      const auto shared = h_.job_lock.share();
+      settle("lost");
+    }
     if (!w_.wait([&] { return h_.job_lock.is_free(); }, true)) fail(name_ + " runs already; dice-run stop ends it");
     job_lock_ = h_.job_lock.take();
   }
-  bool supervised() const { return !h_.job_lock.is_free() && !h_.job_lock.is_shared(); }
+  bool supervised() const { return h_.job_lock.is_exclusive(); }
   void settle(const std::string& phase) {
     auto was = split(fs_.target(base_ + "/job/state"));
     if (was.empty() || (was[0] != "starting" && was[0] != "running" && was[0] != "waiting")) return;
@@ -352,7 +351,7 @@ class shell {
     at("job.lock");
     take_job_lock();
     at("supervise");
-    const bool fits = fs_.make_folder(folder) && fs_.write(folder + "/supervise", args_[4]);
+    const bool fits = fs_.make_folder(folder) && fs_.write(folder + "/supervise", args_[4] + "\n");
     at("about beside");
     if (!fits || !fs_.write(folder + "/about.new", "number " + number + "\nstarted " + std::to_string(h_.clock) +
                                                        "\nallowed " + restarts + "\nversion " + version + "\n"))
@@ -373,7 +372,6 @@ class shell {
     require_not_stopped();
     at("job.lock");
     take_job_lock();
-    settle("lost");
     at("bench");
     fs_.remove(base_ + "/bench");
     require(fs_.make_folder(base_ + "/bench"));

@@ -6,6 +6,7 @@
 #include "dice/files/sha256.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <stdexcept>
 
 namespace simulated {
@@ -181,12 +182,9 @@ void world::run() {
       std::erase_if(able, [](const actor* a) { return a->is_slow; });
     auto& a = *able[static_cast<std::size_t>(below(static_cast<int>(able.size())))];
     current_ = a.id;
-    if (trace)
-      std::printf("%ld actor %d (%s) %s %s\n", now, a.id, a.of ? a.of->token.c_str() : "", a.host.c_str(),
-                  a.is_timed_out ? "time" : "");
     a.body->resume();
     current_ = 0;
-    for (auto& [name, h] : hosts) check_links(h);
+    for (auto& [name, h] : hosts) check_links(h), watch_job(h);
     faults();
   }
 }
@@ -231,7 +229,17 @@ void world::kill(caller& c) {
     if (one->from.get() == &c) one->is_cut = one->input_is_closed = true;
 }
 
+bool world::kill_script_of(const caller& c) {
+  for (auto& one : calls_)
+    if (one->from.get() == &c && !one->has_ended && !one->holds && one->actor != 0) {
+      kill(one->actor);
+      return true;
+    }
+  return false;
+}
+
 void world::faults() {
+  if (fault_after == 0 ? fault() : fault_after > 0) --fault_after;
   std::erase_if(calls_, [](const auto& c) { return c->has_ended; });
   if (happens(likely_.cut) && !calls_.empty()) {
     auto c = calls_.begin();
@@ -283,6 +291,18 @@ bool world::is_complete(const host& h, const std::string& version) const {
   return std::ranges::all_of(files->second, [&](const auto& file) {
     return h.files.text(".dice-run/n/" + version + "/" + file.first) == file.second;
   });
+}
+
+void world::watch_job(host& h) {
+  std::istringstream state(h.files.target(".dice-run/n/job/state"));
+  std::string phase, number;
+  state >> phase >> number;
+  const bool goes_on = phase == "starting" || phase == "running" || phase == "waiting";
+  if (goes_on && !h.job_lock.is_exclusive()) phase = "lost";
+  const auto now_it_is = number + " " + phase;
+  if (h.job == now_it_is) return;
+  if (h.job.starts_with(number + " ")) transitions.insert(h.job.substr(number.size() + 1) + " → " + phase);
+  h.job = now_it_is;
 }
 
 void world::check_links(host& h) {
@@ -407,15 +427,25 @@ std::unique_ptr<world::process_guard> world::show_process(host& h, process p) {
   return std::make_unique<process_guard>(h, pid);
 }
 
-std::string name_of_script(const std::string& text) {
+namespace {
+
+const std::map<std::string, const char*>& scripts() {
   namespace s = dice_run::scripts;
-  const std::pair<const char*, const char*> all[]{
+  static const std::map<std::string, const char*> all{
       {"lock", s::lock},         {"survey", s::survey},       {"prepare", s::prepare}, {"discard", s::discard},
       {"complete", s::complete}, {"switch_to", s::switch_to}, {"clean", s::clean},     {"remember", s::remember},
       {"announce", s::announce}, {"start", s::start},         {"stop", s::stop},       {"bench", s::bench},
       {"output", s::output}};
-  for (const auto& [name, script] : all)
-    if (text == s::prelude + std::string(script)) return name;
+  return all;
+}
+
+}  // namespace
+
+std::string text_of_script(const std::string& name) { return scripts().at(name); }
+
+std::string name_of_script(const std::string& text) {
+  for (const auto& [name, script] : scripts())
+    if (text == dice_run::scripts::prelude + std::string(script)) return name;
   throw std::logic_error("a script that has no model: " + text);
 }
 

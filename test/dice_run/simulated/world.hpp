@@ -66,8 +66,8 @@ class world {
   std::map<std::string, host> hosts;
   std::list<job> jobs;
   std::map<std::string, std::map<std::string, std::map<std::string, std::string>>> packages;  ///< version, host, file
-  std::set<std::pair<std::string, std::string>> transitions;                                  ///< of jobs' states, seen
-  std::map<std::string, std::vector<std::string>> steps_seen;                                 ///< of scripts
+  std::set<std::string> transitions;                                                          ///< of jobs' states, seen
+  std::map<std::string, std::set<std::string>> steps_seen;                                    ///< of scripts
   std::vector<std::string> wrong;                                                             ///< what must not be
   struct stopped {
     long began = 0;
@@ -80,10 +80,12 @@ class world {
   };
   std::vector<promise> promises;  ///< of commands that have said that they have switched nothing
   void check_promises();
-  long now = 0;  ///< steps
-  /// The next script of this name is killed when it comes to this step.
-  std::string kill_in, kill_at;
-  bool trace = std::getenv("DICE_TRACE");
+  long now = 0;          ///< steps
+  int kill_after = -1;   ///< steps of scripts; then the script is killed
+  int fault_after = -1;  ///< steps; then `fault`, until it returns whether it could
+  std::function<bool()> fault;
+  bool faithful_jobs = false;  ///< a program neither ends nor fails by itself
+  bool jobs_begin = true;      ///< otherwise supervisors and bench do nothing
 
   /// Something that runs by itself: on a host, or for a dice-run. Returns its number.
   int spawn(std::function<void()> body, const std::string& on_host, std::shared_ptr<caller> of);
@@ -128,6 +130,9 @@ class world {
   dice_run::deployment plan(const std::string& version) const;
   std::shared_ptr<caller> shared(caller& c) const;
   const caller& last_caller() const { return *callers_.back(); }
+  std::shared_ptr<caller> shared_last() const { return callers_.back(); }
+  /// One that changes something; false if none runs.
+  bool kill_script_of(const caller& c);
   std::string story() const;
   bool is_live(const job& j) const { return j.died == 0; }
   int current() const { return current_; }
@@ -154,6 +159,7 @@ class world {
   void faults();
   void cut(const std::string& host);
   void check_links(host& h);
+  void watch_job(host& h);
   bool wake();  ///< all that are stopped
   actor& at(int id);
 };
@@ -162,6 +168,8 @@ class world {
 int run_script(world& w, host& h, call& c, const std::string& script, const words& arguments);
 /// Its name, of its text without the prelude. Throws std::logic_error if there is none of this text.
 std::string name_of_script(const std::string& text);
+/// And the other way.
+std::string text_of_script(const std::string& name);
 
 /// Begins a supervisor (supervise.sh), which keeps the job's lock. Returns its process id.
 int supervise(world& w, host& h, std::shared_ptr<caller> by, const std::string& name, long number,

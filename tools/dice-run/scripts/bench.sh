@@ -3,7 +3,6 @@ require_ours
 fenced
 require_not_stopped
 lock_job
-settle lost
 rm -rf "$base/bench" && mkdir -p "$base/bench" && point "$base/owner" "$(identity $$)" "$base/owner" || exit 1
 export "$mark" "PRTE_MCA_dice_run_job=$job" "MPIRUN_OPTIONS=$1"
 run=$base/$2/run

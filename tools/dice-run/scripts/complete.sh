@@ -14,7 +14,7 @@ check() {
   done
 }
 check "$@"
-sync -f "$new" 2>/dev/null || sync
+sync -f "$new" || exit 1 # says what the disk did not take, as with a quota on NFS
 fenced
 if [ -d "$base/$version" ]; then
   while [ $# -gt 0 ]; do
@@ -25,4 +25,4 @@ if [ -d "$base/$version" ]; then
 else
   mv -T "$new" "$base/$version" || exit 1
 fi
-sync -f "$base" 2>/dev/null || sync
+sync -f "$base"

@@ -28,9 +28,11 @@ fenced() {
 }
 # Jobs begin unless dice-run stop has come since the deployment was locked for them.
 require_not_stopped() { [ "$(readlink "$base/stopped")" != "$token" ] || fail "dice-run stop has come before it began; nothing is started"; }
-# One job at a time: the lock is kept by its supervisor, or by bench and measure.
+# One job at a time: the lock is kept by its supervisor, or by bench and measure. If the last supervisor was killed, its last state
+# says so before another has the lock.
 lock_job() {
   exec 9>>"$base/job.lock" || exit 1
+  ! flock -sn 9 || settle lost
   flock -w 2 9 || fail "$name runs already; dice-run stop ends it"
 }
 supervised() { [ -f "$base/job.lock" ] && ! flock -sn "$base/job.lock" true; }

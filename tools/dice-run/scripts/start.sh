@@ -9,7 +9,7 @@ lock_job
 mkdir -p "$base/job" && cd "$base/job" || exit 1
 printf '%s\n' "$supervisor" >supervise &&
   printf '%s\n' "number $number" "started $(date +%s)" "allowed $restarts" "version $version" >about.new &&
-  sync about.new && point state "starting $number" state || fail "$base/job cannot be written, as on a full disk; nothing is started"
+  sync supervise about.new && point state "starting $number" state || fail "$base/job cannot be written, as on a full disk; nothing is started"
 [ ! -f log ] || mv -f log before.log
 rm -f log.1
 mv -f about.new about || exit 1

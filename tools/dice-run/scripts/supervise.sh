@@ -41,6 +41,20 @@ finish() {
   save "$1"
   exit
 }
+# While this host was cut off, another may have started a newer job. The other hosts of the version say which is their last; those
+# that do not answer do not object. Leaves a link `newer` to the host that has started a newer one.
+ask_hosts() {
+  agent=${PRTE_MCA_plm_ssh_agent:-${OMPI_MCA_plm_rsh_agent:-ssh -o BatchMode=yes -o ConnectTimeout=5}} # as mpirun would do it
+  read -r here </proc/sys/kernel/hostname
+  while read -r host rest; do
+    [ "$host" = "$here" ] || (
+      exec 9>&-
+      set -- $(echo "${run%/*/*}/last_job" | timeout --foreground 10 $agent "$host" "sh -c 'IFS= read -r link; readlink \"\$link\"'")
+      [ "$1" -gt "$number" ] && ln -sfn "$2" newer
+    ) &
+  done <"${run%/*}/hosts"
+  wait
+} 2>/dev/null
 trap '' HUP
 # From dice-run stop. SIGUSR1 stops the program in order (docs/running.md).
 trap 'stopping=1; [ -z "$child" ] || kill -USR1 "$child"' USR1
@@ -74,8 +88,13 @@ while :; do
   count=$((count + 1))
   note "starts again in $delay s (restart $count of $restarts)"
   save waiting
-  sleep "$delay" 9>&- &
-  wait $!
-  [ -z "$stopping" ] || finish stopped stopped
+  rm -f newer
+  (exec 9>&-; sleep "$delay"; ask_hosts) &
+  while [ -z "$stopping" ] && kill -0 $! 2>/dev/null; do wait $!; done
+  if [ -n "$stopping" ]; then
+    kill 0 # also the hosts are asked no more; this shell and the log's ignore it
+    finish stopped stopped
+  fi
+  [ ! -L newer ] || finish failed "a newer job was started on $(readlink newer); this one is not started again"
   delay=$((delay * 2 > 60 ? 60 : delay * 2))
 done

@@ -34,11 +34,12 @@ record() {
 # A job that begins or ends meanwhile: once more.
 before=$(record)
 for attempt in 1 2 3 4 5; do
-  lives=
-  ! supervised || lives=supervised
+  ! supervised && lives= || lives=supervised
   job=$(record)
   [ "$job" != "$before" ] || break
   before=$job
 done
-printf '%s\n' "$lives" "$job"
+printf '%s' "${lives:+$lives
+}${job:+$job
+}"
 [ ! -L "$base/last_job" ] || echo "last_job $(readlink "$base/last_job")"

@@ -9,4 +9,4 @@ either "$current" "$1" "$3" && either "$previous" "$2" "$4" ||
 echo switches
 if [ -n "$4" ]; then point "$base/previous" "$4" "$base/previous"; else rm -f "$base/previous"; fi || exit 1
 if [ -n "$3" ]; then point "$link" ".dice-run/$name/$3" "$base/current"; else rm -f "$link"; fi || exit 1
-sync -f "$base" 2>/dev/null || sync
+sync -f "$base"

@@ -1,0 +1,76 @@
+// The table of docs/dice-run-hosts.md that says what each command does in each state, tried on simulated hosts.
+#include "tables.hpp"
+#include "judge.hpp"
+
+#include <gtest/gtest.h>
+
+namespace simulated {
+namespace {
+
+const std::string first = "111111111111", second = "222222222222";
+
+class tried {
+ public:
+  explicit tried(const std::string& state) : w_(1) {
+    w_.faithful_jobs = true;
+    for (const auto* name : {"a", "b", "c"}) w_.hosts[name].name = name;
+    add_version(w_, first, {"a", "b", "c"});
+    add_version(w_, second, {"a", "b", "c"});
+    make(state);
+  }
+
+  /// Its exit code and what it has said.
+  std::pair<int, std::string> run(const std::string& command, const std::string& version = first) {
+    int code = -1;
+    const auto c = w_.begin(command, [&](caller& me) { code = perform(w_, me, version); });
+    w_.run();
+    std::string said;
+    for (const auto& text : c->said) said += text + "\n";
+    return {code, said};
+  }
+  const world& seen() const { return w_; }
+
+ private:
+  world w_;
+
+  void require(const std::string& command, const std::string& version = first) {
+    const auto [code, said] = run(command, version);
+    EXPECT_EQ(code, 0) << command << ": " << said;
+  }
+  void make(const std::string& state) {
+    if (state == "nothing is deployed") return;
+    require("deploy", second);
+    if (state == "another version") return;
+    require("deploy");
+    auto& b = w_.hosts.at("b");
+    if (state == "one host is between") b.files.point("n", ".dice-run/n/" + second);
+    if (state == "a job runs" || state == "a job was killed") require("start");
+    if (state == "a job was killed") w_.power_off(w_.hosts.at("a")), w_.hosts.at("a").is_on = true;
+    if (state == "a host is not reached") b.is_reached = false;
+    if (state == "another is at work") {
+      auto& a = w_.hosts.at("a");
+      a.files.point(".dice-run/n/holder", "x 1 another");
+      other_ = a.lock.take();
+    }
+    w_.run();
+  }
+  kernel_lock::key other_;
+};
+
+TEST(CommandsInStates, AreAsThePageSays) {
+  const auto table = read_table("what a command does");
+  ASSERT_GT(table.size(), 5u);
+  for (std::size_t row = 1; row < table.size(); ++row)
+    for (std::size_t column = 1; column < table[0].size(); ++column) {
+      const auto command = without_marks(table[row][0]), state = without_marks(table[0][column]), cell = table[row][column];
+      SCOPED_TRACE(command + ", " + state);
+      tried one(state);
+      const auto [code, said] = one.run(command);
+      EXPECT_EQ(std::to_string(code), cell.substr(0, 1)) << said;
+      EXPECT_NE(said.find(cell.substr(std::min(cell.size(), std::size_t{3}))), std::string::npos) << said << cell;
+      EXPECT_TRUE(one.seen().wrong.empty()) << one.seen().wrong[0];
+    }
+}
+
+}  // namespace
+}  // namespace simulated
