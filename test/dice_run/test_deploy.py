@@ -121,6 +121,8 @@ class Deploy(Case):
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers.packed x && echo damaged >x && mv x numbers.packed; chmod -x run')
         self.assertIn('b: 1 of 7 files copied', self.dice_run('deploy'))
         self.assertEqual(HOSTS.on('b', f'[ -x "{HOSTS.site}/numbers/run" ] && echo yes'), 'yes\n')
+        HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && mv numbers.packed ../elsewhere && ln -s "$(pwd -P)/../elsewhere" numbers.packed')
+        self.assertIn('b: 1 of 7 files copied', self.dice_run('deploy'))  # a link is no file of a package
         HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run"')
         self.assertIn('b: numbers is not deployed', self.dice_run('start', code=1))
         self.assertIn('b: 7 of 7 files copied', self.dice_run('deploy'))

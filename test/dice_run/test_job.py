@@ -82,11 +82,15 @@ class Job(Case):
         self.assertIn('starts again in 1 s (restart 1 of 1)', self.dice_run('logs'))
         self.dice_run('start', '--restart', '9', '--', '--fail', code=1)
         version = json.loads(self.dice_run('status', '--json'))['job']['version']
+        follow = self.begin('logs', '-f')
+        self.addCleanup(follow.kill)
         for packages in (TWO, HOSTS.packages('three', b'x')):
             self.assertIn('a job is running', self.dice_run('deploy', packages=packages))
         self.assertIn(version, HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # the job needs it there, too
         self.assertTrue(until(lambda: 'restart 3 of 9' in self.dice_run('logs')))
+        self.assertIsNone(follow.poll())  # also while the job waits
         self.dice_run('stop')
+        self.assertRegex(follow.communicate(timeout=30)[0], r' stopped\n$')
         self.assertRegex(self.dice_run('logs', '-n', '2'), r'starts again in .*\n.* stopped\n$')  # while it waits, and not after another run
         self.assertEqual(self.phase(), 'stopped')
         self.dice_run('deploy')
@@ -118,10 +122,12 @@ class Job(Case):
         self.assertIn('restarts: 1 of 3\nlast failure: ', self.dice_run('status'))
 
     def test_a_supervisor_that_is_killed(self):
-        self.dice_run('start', '--restart', '9')
-        HOSTS.on('a', f'kill -9 $(readlink "{HOSTS.site}/.dice-run/numbers/owner" | cut -d " " -f 1)')
+        with self.begin('start', '--restart', '9', '--', '--late') as run:
+            self.assertTrue(until(lambda: 'runs since' in self.dice_run('status')))
+            HOSTS.on('a', f'kill -9 $(readlink "{HOSTS.site}/.dice-run/numbers/owner" | cut -d " " -f 1)')
+            self.assertIn('the job was killed on a', run.communicate(timeout=30)[0])
         self.assertEqual(self.phase(), 'lost')
-        self.assertEqual(self.ranks(), [1, 1])
+        self.assertTrue(until(lambda: self.ranks() == [1, 1]))
         self.assertIn('b: processes of another run are left', self.dice_run('start', code=1))
         HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers/job" && ln -sfn "waiting $(readlink state | cut -d " " -f 2-)" state')
         self.assertEqual(self.phase(), 'lost')
@@ -159,6 +165,7 @@ class Job(Case):
             HOSTS.on('a', f'head -c 9000000 /dev/zero >>{site}/full')  # the supervisor may have removed older output
             self.assertIn('cannot be written, as on a full disk; nothing is started', self.dice_run('start', code=1))
             self.assertIn('job: dice-run start has not begun it on a, or was interrupted', self.dice_run('status'))
+            self.assertIn('a: dice-run start has not begun the last job, or was interrupted; it has no log', self.dice_run('logs', code=1))
             HOSTS.on('a', f'rm {site}/full')
             self.dice_run('start', '--', '--slow')
             HOSTS.on('a', f'head -c 9000000 /dev/zero >{site}/full; touch "{HOSTS.folder}/speak"')
@@ -238,6 +245,11 @@ class Job(Case):
 
     def test_what_cannot_be_printed(self):
         self.dice_run('start')
+        with self.begin('logs', '-f') as run:
+            self.assertIn('starts version', run.stdout.readline())
+            run.send_signal(signal.SIGINT)
+            run.communicate(timeout=30)
+        self.assertEqual(run.returncode, 0)
         with open('/dev/full', 'w') as full:
             done = subprocess.run([DICE_RUN, '-p', ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'stop'], stdout=full, stderr=subprocess.PIPE, text=True)
         self.assertEqual((done.returncode, self.ranks()), (1, [0, 0]))

@@ -48,6 +48,7 @@ class Usage(Case):
             done = subprocess.run([DICE_RUN, *words], stderr=subprocess.PIPE, text=True)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
+        self.assertIn('"c" is no host of numbers; its hosts are a, b', self.dice_run('start', '--from', 'c', code=2))
         with self.assertRaises(AssertionError):
             self.dice_run('--help', code=1)
 
