@@ -167,10 +167,10 @@ TEST(SimulatedHosts, KeepTheirInvariants) {
   // Each command in these states, when something happens at each of its steps.
   const bool all = test::plans(0) > 500;
   for (const std::string state : {"deployed", "a job runs", "a job was killed"})
-    for (const std::string command : {"deploy", "rollback", "start", "stop", "bench"})
+    for (const std::string command : {"deploy", "rollback", "start", "stop", "bench", "status"})
       for (const std::string what : {"its script is killed", "it is killed", "the disk is full", "the power fails"}) {
         bool happened = true;
-        for (int step = 0; happened; step += all || command == "start" ? 1 : 6) {
+        for (int step = 0; happened; step += all || command == "start" || command == "status" ? 1 : 6) {
           schedule one(static_cast<unsigned>(step), {});
           happened = one.run(state, command, what, step);
           judge(one, state + ", " + command + ", step " + std::to_string(step) + ": " + what);

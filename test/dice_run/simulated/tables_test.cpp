@@ -72,5 +72,27 @@ TEST(CommandsInStates, AreAsThePageSays) {
     }
 }
 
+/// All connections are cut when a part of the answer has come.
+class half final : public dice_run::remote {
+ public:
+  half() : remote(settings{}) {}
+  outcome stream(const std::string&, const std::string&, const words&, const dice_run::reader&) const override {
+    outcome out;
+    out.status = 255;
+    out.out = "current 111111111111\nmembers x\nsupervised\n";
+    out.failure = "the connection was cut";
+    return out;
+  }
+};
+
+TEST(Survey, AnAnswerInPartIsNone) {
+  world w(0);
+  add_version(w, first, {"a"});
+  const auto all = dice_run::site(w.plan(first), "/f", std::make_unique<half>(), "token").survey();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].failure, "a: the connection was cut");
+  EXPECT_TRUE(all[0].is_empty());
+}
+
 }  // namespace
 }  // namespace simulated
