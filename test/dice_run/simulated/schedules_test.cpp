@@ -92,6 +92,7 @@ struct schedule {
     w.fault = [&, c = w.shared_last()] {
       if (c->has_ended) return false;
       if (what == "its script is killed") return w.kill_script_of(*c);
+      if (what == "a connection is cut") return w.cut_script_of(*c);
       if (what == "it is killed") w.kill(*c);
       if (what == "the disk is full") a.files.is_full = true;
       if (what == "the power fails") w.power_off(a), a.is_on = true;
@@ -168,9 +169,11 @@ TEST(SimulatedHosts, KeepTheirInvariants) {
   const bool all = test::plans(0) > 500;
   for (const std::string state : {"deployed", "a job runs", "a job was killed"})
     for (const std::string command : {"deploy", "rollback", "start", "stop", "bench", "status"})
-      for (const std::string what : {"its script is killed", "it is killed", "the disk is full", "the power fails"}) {
+      for (const std::string what :
+           {"its script is killed", "a connection is cut", "it is killed", "the disk is full", "the power fails"}) {
         bool happened = true;
-        for (int step = 0; happened; step += all || command == "start" || command == "status" ? 1 : 6) {
+        const bool cheap = command == "start" || command == "status" || what == "a connection is cut";
+        for (int step = 0; happened; step += all || cheap ? 1 : 6) {
           schedule one(static_cast<unsigned>(step), {});
           happened = one.run(state, command, what, step);
           judge(one, state + ", " + command + ", step " + std::to_string(step) + ": " + what);

@@ -229,13 +229,22 @@ void world::kill(caller& c) {
     if (one->from.get() == &c) one->is_cut = one->input_is_closed = true;
 }
 
-bool world::kill_script_of(const caller& c) {
+call* world::script_of(const caller& c) {
   for (auto& one : calls_)
-    if (one->from.get() == &c && !one->has_ended && !one->holds && one->actor != 0) {
-      kill(one->actor);
-      return true;
-    }
-  return false;
+    if (one->from.get() == &c && !one->has_ended && !one->holds && one->actor != 0) return one.get();
+  return nullptr;
+}
+
+bool world::kill_script_of(const caller& c) {
+  const auto* const one = script_of(c);
+  if (one != nullptr) kill(one->actor);
+  return one != nullptr;
+}
+
+bool world::cut_script_of(const caller& c) {
+  auto* const one = script_of(c);
+  if (one != nullptr) one->is_cut = true;
+  return one != nullptr;
 }
 
 void world::faults() {

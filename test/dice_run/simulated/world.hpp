@@ -131,8 +131,9 @@ class world {
   std::shared_ptr<caller> shared(caller& c) const;
   const caller& last_caller() const { return *callers_.back(); }
   std::shared_ptr<caller> shared_last() const { return callers_.back(); }
-  /// One that changes something; false if none runs.
+  /// Kills a script of a dice-run, or cuts the connection to it; false if none runs but those that hold locks.
   bool kill_script_of(const caller& c);
+  bool cut_script_of(const caller& c);
   std::string story() const;
   bool is_live(const job& j) const { return j.died == 0; }
   int current() const { return current_; }
@@ -158,6 +159,7 @@ class world {
   int next_ = 1, current_ = 0;
   void faults();
   void cut(const std::string& host);
+  call* script_of(const caller& c);
   void check_links(host& h);
   void watch_job(host& h);
   bool wake();  ///< all that are stopped
