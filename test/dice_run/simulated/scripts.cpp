@@ -4,6 +4,7 @@
 #include "dice/files/sha256.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <sstream>
 
