@@ -9,7 +9,7 @@ namespace dice_run {
 /// asked any more. Returns the exit code; throws run_error, which says what the hosts have then.
 int deploy(const site& s, const words& forgotten);
 
-/// Switches all hosts back to the version before.
+/// Switches all hosts back to the version before. Returns the exit code; throws run_error like deploy.
 int rollback(const site& s);
 
 }  // namespace dice_run

@@ -66,7 +66,8 @@ std::string job_text(const job_report& j) {
   if (j.phase == "interrupted")
     return fmt::format("job: dice-run start has not begun it on {}, or was interrupted\n", j.host);
   if (j.version.empty() && j.phase == "starting") return fmt::format("job: is being started on {}\n", j.host);
-  if (j.version.empty()) return fmt::format("job: started on {}, where its file job/about is damaged\n", j.host);
+  if (j.version.empty())
+    return fmt::format("job: started on {}, where its file job/about is damaged, or start was interrupted\n", j.host);
   std::string out = fmt::format("job: version {}, started on {}; ", j.version, j.host);
   if (j.phase == "unsaved") out += fmt::format("runs, but cannot save its state: is the disk of {} full?", j.host);
   if (j.phase == "starting") out += "is being started";
