@@ -15,7 +15,8 @@ class Hosts:
         for name in (*names, 'site'):
             (self.folder / name).mkdir(parents=True)
         self.agent = self.folder / 'agent'  # what mpirun calls in place of ssh
-        cases = ''.join(f'{name}) set -- $(echo "$*" | sed "s#[^ ]*\\(orted\\|prted\\) #{qemu} -L {root} {root}/usr/bin/\\1 #") ;;\n'
+        # An ARM board's daemon is emulated as its program is: they share memory, each at its own addresses.
+        cases = ''.join(f'{name}) [ ! -d {self.folder}/{name}/*/arm ] || set -- $(echo "$*" | sed "s#[^ ;]*\\(orted\\|prted\\) #{qemu} -L {root} {root}/usr/bin/\\1 #") ;;\n'
                         for name, (qemu, root) in self.emulator.items())
         self.agent.write_text(f'#!/bin/sh\nhost=$1\nshift\ncase $host in\n{cases}esac\nexec {self.enter} "$host" "$*"\n')
         self.agent.chmod(0o755)

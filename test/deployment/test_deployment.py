@@ -141,6 +141,10 @@ class Deployment(unittest.TestCase):
         self.assertTrue((self.hosts.folder / 'pc/numbers/out of; $HOME.npy').exists(), out)
 
     def test_ranks_on_wrong_boards(self):
+        about = json.loads((self.hosts.folder / 'pc/numbers/manifest.json').read_text())
+        if int(about['open_mpi'].split('.')[0]) > 4:
+            self.skipTest("rank 0, on the emulated board, would accept rank 1's connection: Open MPI 5 limits the time for it (SO_RCVTIMEO), "
+                          'and QEMU fails (EDOM)')
         for host in ('pc', 'pi'):
             (self.hosts.folder / host / 'numbers/ranks').write_text('rank 0=pi slot=*:*\nrank 1=pc slot=*:*\n')
         out = self.job(code=2)
