@@ -23,15 +23,15 @@ echo "$host $*" >>"$F/ssh.log"
 say() { echo "$*" >&2; exit 255; }
 enter() { [ -f "$F/$host.pid" ] || say "ssh: connect to host $host port 22: No route to host"; PATH=$F/bin:$PATH exec nsenter -t "$(cat "$F/$host.pid")" -a --preserve-credentials sh -c "$*"; }
 [ -f "$F/ssh.$host" ] || enter "$@"
-read -r what bytes <"$F/ssh.$host"
+read -r what bytes signal <"$F/ssh.$host"
 case $what in
 refuses) say "user@$host: Permission denied (publickey)." ;;
 changed) say "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!" ;;
 closed) say "ssh: connect to host $host port 22: Connection refused" ;;
 prints) echo "Welcome to $host"; enter "$@" ;;
 is) host=$bytes; enter "$@" ;;
-interrupts) # dice-run, at its N-th connection
-  [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || kill -INT $PPID
+interrupts) # dice-run, at its N-th connection, by a signal
+  [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || kill -"$signal" $PPID
   enter "$@" ;;
 stops) # dice-run, at its N-th connection
   [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || { kill -STOP $PPID; touch "$F/stopped"; }

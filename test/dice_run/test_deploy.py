@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
@@ -93,10 +94,12 @@ class Deploy(Case):
         self.assertIn('b: ', said := self.dice_run('deploy', code=1, packages=TWO))
         self.assertEqual(self.versions(), before, said)
         HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run/numbers/current.new"')
-        (HOSTS.folder / 'ssh.log').unlink()
-        HOSTS.behave('b', 'interrupts 5')  # while both switch: it ends with one version everywhere
-        self.dice_run('deploy', packages=TWO)
-        self.assertEqual(len(set(self.versions())), 1)
+        for end, packages in (('INT', TWO), ('TERM', ONE), ('HUP', TWO)):  # Ctrl-C, kill, a terminal that is closed
+            (HOSTS.folder / 'ssh.log').unlink()
+            HOSTS.behave('b', f'interrupts 5 {end}')  # while both switch: it ends with one version everywhere
+            self.assertIn('is now on all hosts', self.dice_run('deploy', packages=packages))
+            HOSTS.behave('b')
+            self.assertEqual(len(set(self.versions())), 1)
 
     def test_4_what_was_left_half_switched(self):
         self.dice_run('deploy')
@@ -107,6 +110,32 @@ class Deploy(Case):
         self.dice_run('deploy', packages=TWO)
         self.assertEqual(set(self.versions()), {(second, first)})
         self.dice_run('rollback', packages=TWO)
+
+    def test_4_what_is_said_to_be_there_is_on_the_disk(self):
+        """Each change is synced before what relies on it is made, and again when it has its place."""
+        self.dice_run('deploy', packages=ONE)
+        base = f'{HOSTS.site}/.dice-run/numbers'
+        sync = HOSTS.folder / 'bin/sync'
+        sync.write_text(f'#!/bin/sh\ncase $(cat /proc/sys/kernel/hostname) in b) echo "$(readlink {shlex.quote(str(HOSTS.site))}/numbers) $*" '
+                        f'>>{shlex.quote(str(HOSTS.folder))}/synced ;; esac\n')
+        sync.chmod(0o755)
+        self.addCleanup(sync.unlink)
+
+        def synced(*words, packages):
+            """What was synced on b, and whether the new version was current then."""
+            self.dice_run(*words, packages=packages)
+            [(now, _)] = set(self.versions())
+            log = HOSTS.folder / 'synced'
+            lines = [line.split(' ', 1) for line in log.read_text().splitlines()]
+            log.unlink()
+            return [(pathlib.Path(of).name == now, re.sub('[0-9a-f]{16}', 'TOKEN', said.replace(str(HOSTS.site), ''))) for of, said in lines]
+        self.assertEqual(synced('deploy', packages=TWO), [(False, '-f /.dice-run/numbers/TOKEN.part'), (False, '-f /.dice-run/numbers'),
+                                                          (True, '-f /.dice-run/numbers')])
+        self.assertEqual(synced('rollback', packages=ONE), [(True, '-f /.dice-run/numbers')])
+        for name in NAMES:
+            HOSTS.on(name, f'echo a >"{base}/members"')
+        self.assertIn((True, '/.dice-run/numbers/members.new'), synced('deploy', packages=ONE))
+        self.assertEqual(synced('start', '--from', 'b', '--', '--quick', packages=ONE), [(True, 'supervise about.new')])
 
     def test_5_repairs(self):
         self.dice_run('deploy')

@@ -31,7 +31,12 @@ class Job(Case):
         self.assertEqual(sorted(run.returncode for run in both), [0, 1], said)
         self.assertIn('numbers runs on 2 hosts, started on a', said)
         self.assertEqual(self.ranks(), [1, 1])
+        HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers x && mv x numbers')  # a deploy mends a file while it runs
+        self.assertEqual(self.ranks(), [1, 1])
         job = f'"{HOSTS.site}/.dice-run/numbers/job"'
+        for seconds, text in ((90, r'(9\d|1[01]\d) s'), (330, '5 min'), (7530, '2 h 5 min')):
+            HOSTS.on('a', f'cd {job} && set -- $(readlink state) && ln -sfn "$1 $2 $(($(date +%s) - {seconds})) $4 $5 $6" state')
+            self.assertRegex(self.dice_run('status'), rf'runs since \S+ \S+ \({text}\)\n')
         HOSTS.on('b', f'mkdir {job} && cd {job} && ln -s "ended 99 1 0 0 2" state && printf "%s\\n" "number 99" "version x" >about')
         self.assertIn('started on a; runs since', self.dice_run('status'))  # a job that runs counts before others
         HOSTS.on('b', f'rm -r {job}')
@@ -60,6 +65,8 @@ class Job(Case):
         self.assertIn('the job has failed: numbers: error: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
         self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
         self.assertIn('there are no weights', json.loads(self.dice_run('status', '--json'))['job']['last_failure'])
+        HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers/job" && head -n -1 log >log.1 && tail -n 1 log >x && mv x log')  # the log was full
+        self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
         HOSTS.on('a', f'echo junk >"{HOSTS.site}/.dice-run/numbers/job/about"')
         self.assertIn('job/about is damaged', self.dice_run('status'))
         self.assertIn('ended already, without an error', self.dice_run('start', '--from', 'b', '--', '--quick'))
@@ -87,13 +94,23 @@ class Job(Case):
         for packages in (TWO, HOSTS.packages('three', b'x')):
             self.assertIn('a job is running', self.dice_run('deploy', packages=packages))
         self.assertIn(version, HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # the job needs it there, too
-        self.assertTrue(until(lambda: 'restart 3 of 9' in self.dice_run('logs')))
+        self.assertTrue(until(lambda: 'starts again in 4 s (restart 3 of 9)' in self.dice_run('logs')))
         self.assertIsNone(follow.poll())  # also while the job waits
-        self.dice_run('stop')
+        self.assertIn('is stopped; no process of it is left', self.dice_run('stop'))  # there is one on a, and none on b
         self.assertRegex(follow.communicate(timeout=30)[0], r' stopped\n$')
         self.assertRegex(self.dice_run('logs', '-n', '2'), r'starts again in .*\n.* stopped\n$')  # while it waits, and not after another run
         self.assertEqual(self.phase(), 'stopped')
         self.dice_run('deploy')
+
+    def test_a_job_that_ran_long_starts_again_soon(self):
+        date, clock = HOSTS.folder / 'bin/date', shlex.quote(str(HOSTS.folder / 'clock'))  # a minute and more between two looks at it
+        date.write_text(f'#!/bin/sh\n[ "$*" = +%s ] || exec /bin/date "$@"\nexec 9>>{clock} && flock 9 && printf x >&9\n'
+                        f'echo $(($(/bin/date +%s) + 61 * $(stat -c %s {clock})))\n')
+        date.chmod(0o755)
+        self.addCleanup(date.unlink)
+        self.dice_run('start', '--restart', '2', '--', '--fail', code=1)
+        self.assertTrue(until(lambda: self.phase() == 'failed'))
+        self.assertIn('starts again in 1 s (restart 2 of 2)', self.dice_run('logs'))
 
     def test_a_newer_job_ends_restarts(self):
         base = f'"{HOSTS.site}/.dice-run/numbers/'
