@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import unittest
+import unittest.mock
 
 CMAKE, SOURCES, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 # As `numbers --plan=json`; `--pack FILE` writes a file. FAILS in the environment: what of this, and of what follows, fails.
@@ -36,6 +37,7 @@ case $1 in
   printf 'set(open_mpi %s)\nset(processor %s)\nset(readelf "@FOLDER@/readelf")\n' "$mpi" "$processor" >"$2/board.cmake"
   touch "$2/CMakeCache.txt" ;;
 --build) [ "$FAILS" != compile ] || exit 1
+  echo "$*" >"$2/built"
   [ -f "$2/numbers" ] || { echo compiled >>"@FOLDER@/log"; printf '#!/bin/sh\necho "numbers: $*"\n' >"$2/numbers"; } ;;
 esac
 """
@@ -192,6 +194,9 @@ class Scripts(unittest.TestCase):
         said = subprocess.run([FOLDER / 'link', '--help'], check=True, text=True, capture_output=True).stdout.splitlines()
         self.assertIn('Starts numbers by mpirun on these hosts: a b.', said[1])
         self.assertEqual(said[-1], 'numbers: --help')
+        with unittest.mock.patch.dict(os.environ, CMAKE_BUILD_PARALLEL_LEVEL='3'):
+            self.build('boards')
+        self.assertIn(' --target numbers --parallel 3\n', (FOLDER / 'boards/pc/built').read_text())
         self.plan(unit='gpu')
         self.build(gpu='TRUE')
         self.assertIn('-DDICE_CUDA=ON', (FOLDER / 'boards/pc_gpu/arguments').read_text().split())

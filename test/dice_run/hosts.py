@@ -62,8 +62,8 @@ sed "s|^$F/site/|$F/$host/|" | sh -c "$*"
 '''
 
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
-# Options: --fail and --quick end it, --die ends it after a second, --once the first time, --deaf does not end in order, --chatty prints 5 MB,
-# --late starts the ranks after three seconds. Of bench, --frames 7 writes its files, and --frames 8 does not.
+# Options: --fail and --quick end it, --die ends it after a second, --once the first time, --deaf does not end in order, but says
+# something at SIGTERM, --chatty prints 5 MB, --late starts the ranks after three seconds. Of bench, --frames 7 writes its files, and --frames 8 does not.
 RUN = r'''#!/bin/sh
 F=FOLDER
 [ -n "$AGAIN" ] || AGAIN=1 exec "$0" "$@" $MPIRUN_OPTIONS # with the name of the job, as mpirun
@@ -90,6 +90,7 @@ stop() {
   rm -f "$F/wanted"; kill $!; exit 3
 }
 trap 'stop "$@"' USR1
+case $* in *--deaf*) trap 'echo "the last words"; rm -f "$F/wanted"; exit 4' TERM ;; esac
 case $* in *--late*) sleep 3 ;; esac
 echo "'$PWD/numbers' 1000" >"$F/starts"
 cat /proc/sys/kernel/hostname >>"$F/starts"

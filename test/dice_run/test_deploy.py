@@ -25,9 +25,9 @@ class Deploy(Case):
         self.assertIn('b: it is up, but has no ssh server', said)
         self.assertNotIn('numbers', HOSTS.on('a', f'ls "{HOSTS.site}"').split())
         HOSTS.behave('b')
-        self.assertIn('b: 7 of 7 files copied', self.dice_run('deploy'))
+        self.assertIn('b: 7 of 7 files copied', self.dice_run('deploy', umask=0o077))
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
-        self.assertEqual(HOSTS.on('b', f'[ -x "{HOSTS.site}/numbers/run" ] && echo yes'), 'yes\n')
+        self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && stat -c %a run numbers.packed').split(), ['755', '644'])
         (HOSTS.folder / 'ssh.log').unlink()
         self.assertIn('is on all hosts already, in', said := self.dice_run('deploy'))
         self.assertIn('; 0 B copied', said)
@@ -49,7 +49,15 @@ class Deploy(Case):
         self.assertEqual(set(self.versions()), {(first, second)})
         self.dice_run('rollback')
         self.assertEqual(set(self.versions()), {(second, first)})
+        # A file system without hard links, and with 4 GiB free.
+        for name, text in (('ln', '[ "$1" != -f ] && exec /bin/ln "$@"'), ('df', 'echo "x 9 9 4194304 9% /"')):
+            (HOSTS.folder / 'bin' / name).write_text(f'#!/bin/sh\n{text}\n')
+            (HOSTS.folder / 'bin' / name).chmod(0o755)
+            self.addCleanup((HOSTS.folder / 'bin' / name).unlink, missing_ok=True)
         self.assertIn('2 of 7', self.dice_run('deploy', packages=HOSTS.packages('three', b'x')))
+        for name in ('ln', 'df'):
+            (HOSTS.folder / 'bin' / name).unlink()
+        self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
         [(third, _)] = set(self.versions())
         HOSTS.on('b', f'ln -sfn {third} "{base}/previous"')
         self.assertIn(f'a has the previous version {second}, b has {third}', self.dice_run('rollback', code=1))
@@ -175,9 +183,11 @@ class Deploy(Case):
         awake = HOSTS.site / 'awake'  # another deployment, whose dice-run is not stopped, keeps its lock
         with self.begin('deploy', to=awake) as deploy:
             deploy.communicate(timeout=60)
+        rank = HOSTS.folder / 'b.rank'
+        rank.unlink(missing_ok=True)
         bench = self.begin('bench', to=awake)
         self.addCleanup(bench.kill)
-        self.assertTrue(until((HOSTS.folder / 'wanted').exists))
+        self.assertTrue(until(rank.exists))  # from now on, connections to b are dice-run's
         (HOSTS.folder / 'ssh.log').unlink()
         HOSTS.behave('b', 'stops 5')
         with self.begin('deploy', packages=HOSTS.packages('late', b'of a laptop that sleeps')) as late:

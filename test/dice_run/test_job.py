@@ -160,12 +160,15 @@ class Job(Case):
         sizes = [int(size) for size in HOSTS.on('a', f'stat -c %s {log}" {log}.1"').split()]
         self.assertEqual(sizes[1], 1 << 20)
         self.assertLess(sizes[0], 1 << 20)
+        lines = int(HOSTS.on('a', f'wc -l <{log}"')) + 5
+        self.assertIn(len(self.dice_run('logs', '-n', str(lines)).splitlines()), (lines - 1, lines))  # one may begin in one file and end in the other
         said = self.dice_run('logs', '-n', '1000000').splitlines()
         self.assertGreater(len(said), (sum(sizes) - 100) // 15)
         self.assertEqual({line.partition('| ')[2] for line in said[1:-2]}, {'a line of many'})
         self.dice_run('stop')
-        self.dice_run('start', '--', '--quick')
-        self.assertNotIn('a line of many', self.dice_run('logs', '-n', '1000000'))  # an earlier job's
+        self.dice_run('start', '--', '--quick', MPIRUN_OPTIONS='--of mine')
+        self.assertNotIn('a line of many', said := self.dice_run('logs', '-n', '1000000'))  # an earlier job's
+        self.assertIn('frames arrive: --quick --of mine --tag-output', said)
 
     def test_a_full_disk_costs_output_only(self):
         if os.geteuid() != 0:
@@ -215,6 +218,23 @@ class Job(Case):
         self.assertIn('no process of it is left', self.dice_run('stop'))
         self.assertEqual(HOSTS.on('b', f'for p in {" ".join(pids)}; do readlink /proc/$p/exe >/dev/null && echo alive; done').split(), ['alive'] * len(pids))
         HOSTS.on('b', f'kill {" ".join(pids)}; pkill sleep')
+
+    def test_what_processes_have_used(self):
+        pid = HOSTS.on('b', f"OMPI_MCA_dice_run_job={JOB} sh -c 'i=0; while [ $i -lt 30000 ]; do : </dev/null; i=$((i+1)); done; kill -STOP $$' >/dev/null 2>&1 & echo $!").strip()
+        state = f'set -- $(cat /proc/{pid}/stat); echo $3 $14'.replace('$14', '${14} ${15}')
+        self.assertTrue(until(lambda: HOSTS.on('b', state).startswith('T')))
+        user, system = map(int, HOSTS.on('b', state).split()[1:])
+        self.assertGreater(min(user, system), 0)
+        memory = int(HOSTS.on('b', f'cat /proc/{pid}/status').partition('VmRSS:')[2].split()[0])
+        [found] = json.loads(self.dice_run('status', '--json'))['hosts'][1]['processes']
+        self.assertEqual((found['pid'], found['cpu_seconds'], found['memory_bytes']), (int(pid), (user + system) / 100, memory * 1024))
+        HOSTS.on('b', f'kill -KILL {pid}')
+
+    def test_the_last_words_are_in_the_log(self):
+        self.dice_run('start', '--', '--deaf')
+        HOSTS.on('a', f'kill -TERM $(grep -lzxF OMPI_MCA_dice_run_job={JOB} /proc/[0-9]*/environ | cut -d / -f 3)')  # as stop does in the end
+        self.assertTrue(until(lambda: self.phase() == 'failed'))
+        self.assertIn('the last words\n', self.dice_run('logs'))
 
     def test_processes_that_are_left(self):
         self.dice_run('start', '--from', 'a', '--', '--deaf')
@@ -286,10 +306,10 @@ class Job(Case):
     def test_files_are_fetched(self):
         self.dice_run('measure', '-o', 'a:b.json')
         self.assertEqual((FOLDER / 'a:b.json').read_text(), 'figures\n')
-        self.dice_run('bench', '--frames', '7', '-o', 'bench')
+        self.dice_run('bench', '--frames', '7', '-o', 'bench', MPIRUN_OPTIONS='--of mine')
         self.assertEqual({f.name: f.read_text() for f in (FOLDER / 'bench').iterdir() if f.name != 'explanation.txt'},
                          {'figures.json': 'for --json\n', 'trace.json': 'for --trace\n'})
-        self.assertIn('frames arrive: --random 1 --frames 7 ', (FOLDER / 'bench/explanation.txt').read_text())
+        self.assertRegex((FOLDER / 'bench/explanation.txt').read_text(), r'frames arrive: --random 1 --frames 7 .* --of mine\n')
         self.assertRegex(self.dice_run('bench', '--frames', '8', '-o', 'bench', code=1), 'a: .*figures.json')  # the job has not written it
         self.assertIn("'missing/x.json' cannot be written", self.dice_run('measure', '-o', 'missing/x.json', code=1))
 
