@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import unittest
+import unittest.mock
 
 CMAKE, SOURCES, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 # As `numbers --plan=json`; `--pack FILE` writes a file. FAILS in the environment: what of this, and of what follows, fails.
@@ -36,6 +37,7 @@ case $1 in
   printf 'set(open_mpi %s)\nset(processor %s)\nset(readelf "@FOLDER@/readelf")\n' "$mpi" "$processor" >"$2/board.cmake"
   touch "$2/CMakeCache.txt" ;;
 --build) [ "$FAILS" != compile ] || exit 1
+  echo "$*" >"$2/built"
   [ -f "$2/numbers" ] || { echo compiled >>"@FOLDER@/log"; printf '#!/bin/sh\necho "numbers: $*"\n' >"$2/numbers"; } ;;
 esac
 """
@@ -62,6 +64,19 @@ def write(path, text, executable=False):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.replace('@CMAKE@', CMAKE).replace('@FOLDER@', str(FOLDER)))
     path.chmod(0o755 if executable else 0o644)
+
+
+# A build with a deployment, without dice and without looking at the compiler.
+PROJECT = """cmake_minimum_required(VERSION 3.25)
+set(CMAKE_CXX_COMPILER_FORCED TRUE)
+project(numbers VERSION 1.2 LANGUAGES CXX)
+include(@SOURCES@/cmake/DiceDeployment.cmake)
+add_library(dice::dice INTERFACE IMPORTED)
+add_library(dice_network_digits INTERFACE)
+add_library(dice::network::digits ALIAS dice_network_digits)
+set_target_properties(dice_network_digits PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/network)
+dice_add_deployment(numbers NETWORK digits PLAN plan.hpp FILES @FILES@)
+"""
 
 
 class Scripts(unittest.TestCase):
@@ -154,6 +169,11 @@ class Scripts(unittest.TestCase):
             self.assertEqual({member.name: oct(member.mode) for member in package},
                              {'numbers': '0o755', **{f'numbers/{name}': '0o755' for name in ('numbers', 'run')}, **{
                                  f'numbers/{name}': '0o644' for name in ('numbers.packed', 'hosts', 'ranks', 'app', 'LICENSE.dice', 'NOTICES', 'manifest.json')}})
+        if shutil.which('dpkg-deb'):
+            said = subprocess.run(['dpkg-deb', '-c', FOLDER / 'packages/numbers-pc.deb'], check=True, text=True, capture_output=True).stdout
+            modes = {line.split()[-1]: line.split()[0] for line in said.splitlines()}
+            self.assertEqual(modes, {'./opt/': 'drwxr-xr-x', './opt/numbers/': 'drwxr-xr-x', './opt/numbers/numbers': '-rwxr-xr-x',
+                                     './opt/numbers/LICENSE.dice': '-rw-r--r--', './opt/numbers/NOTICES': '-rw-r--r--'})
 
     def test_what_packages_have(self):
         write(FOLDER / 'labels.txt', 'zero\none\n')
@@ -174,6 +194,9 @@ class Scripts(unittest.TestCase):
         said = subprocess.run([FOLDER / 'link', '--help'], check=True, text=True, capture_output=True).stdout.splitlines()
         self.assertIn('Starts numbers by mpirun on these hosts: a b.', said[1])
         self.assertEqual(said[-1], 'numbers: --help')
+        with unittest.mock.patch.dict(os.environ, CMAKE_BUILD_PARALLEL_LEVEL='3'):
+            self.build('boards')
+        self.assertIn(' --target numbers --parallel 3\n', (FOLDER / 'boards/pc/built').read_text())
         self.plan(unit='gpu')
         self.build(gpu='TRUE')
         self.assertIn('-DDICE_CUDA=ON', (FOLDER / 'boards/pc_gpu/arguments').read_text().split())
@@ -203,6 +226,28 @@ class Scripts(unittest.TestCase):
         for board, architecture in (('pc', 'amd64'), ('arm', 'arm64')):
             said = subprocess.run(['dpkg-deb', '-f', FOLDER / f'packages/numbers-{board}.deb', 'Architecture'], check=True, text=True, capture_output=True)
             self.assertEqual(said.stdout, architecture + '\n')
+
+    def configure(self, generator, files, code=0):
+        write(FOLDER / 'project/CMakeLists.txt', PROJECT.replace('@SOURCES@', str(SOURCES)).replace('@FILES@', files))
+        for name in ('plan.hpp', 'labels.txt', 'more/labels.txt'):
+            write(FOLDER / 'project' / name, '')
+        build = FOLDER / generator.replace(' ', '_')
+        done = subprocess.run([CMAKE, '-G', generator, '-S', FOLDER / 'project', '-B', build], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, code, done.stdout)
+        return build, ' '.join(done.stdout.split())
+
+    @unittest.skipUnless(shutil.which('ninja'), 'no ninja')
+    def test_builds_with_several_configurations(self):
+        build, _ = self.configure('Ninja Multi-Config', 'labels.txt')
+        for kind in ('Release', 'Debug'):  # each has its boards' builds, with one configuration, where the program is not in a folder Release
+            settings = (build / f'dice_deployments/{kind}/numbers.cmake').read_text()
+            for name, value in (('generator', 'Ninja'), ('build_type', kind), ('version', '1.2'), ('program', build / kind / 'numbers')):
+                self.assertIn(f'set({name} [==[{value}]==])\n', settings)
+
+    @unittest.skipUnless(shutil.which('ninja'), 'no ninja')
+    def test_files_of_one_name(self):
+        for files, name in (('labels.txt more/labels.txt', 'labels.txt'), ('plan.hpp plan.hpp', 'plan.hpp')):
+            self.assertIn(f"packages have a file '{name}' already", self.configure('Ninja', files, code=1)[1])
 
     def test_folders_that_commands_accept(self):
         asked = ['/opt', '/opt/', '/opt//', '//opt', '/opt/.', '/opt/dice/../x/', '/', '//', '/..', '/opt/..', 'opt', '/o pt', '/a+b.c-d_1']

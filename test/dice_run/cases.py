@@ -43,9 +43,10 @@ class Case(unittest.TestCase):
                 if (HOSTS.folder / f'{where}.{name}').exists():
                     HOSTS.behave(name, where=where)
 
-    def dice_run(self, *words, code=0, packages=None):
+    def dice_run(self, *words, code=0, packages=None, umask=-1, **environment):
         done = subprocess.run([DICE_RUN, '-p', packages or ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, cwd=FOLDER)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, cwd=FOLDER,
+                              umask=umask, env={**os.environ, **environment})
         self.assertEqual(done.returncode, code, done.stdout)
         return done.stdout
 

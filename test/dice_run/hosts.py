@@ -23,15 +23,15 @@ echo "$host $*" >>"$F/ssh.log"
 say() { echo "$*" >&2; exit 255; }
 enter() { [ -f "$F/$host.pid" ] || say "ssh: connect to host $host port 22: No route to host"; PATH=$F/bin:$PATH exec nsenter -t "$(cat "$F/$host.pid")" -a --preserve-credentials sh -c "$*"; }
 [ -f "$F/ssh.$host" ] || enter "$@"
-read -r what bytes <"$F/ssh.$host"
+read -r what bytes signal <"$F/ssh.$host"
 case $what in
 refuses) say "user@$host: Permission denied (publickey)." ;;
 changed) say "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!" ;;
 closed) say "ssh: connect to host $host port 22: Connection refused" ;;
 prints) echo "Welcome to $host"; enter "$@" ;;
 is) host=$bytes; enter "$@" ;;
-interrupts) # dice-run, at its N-th connection
-  [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || kill -INT $PPID
+interrupts) # dice-run, at its N-th connection, by a signal
+  [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || kill -"$signal" $PPID
   enter "$@" ;;
 stops) # dice-run, at its N-th connection
   [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || { kill -STOP $PPID; touch "$F/stopped"; }
@@ -62,8 +62,8 @@ sed "s|^$F/site/|$F/$host/|" | sh -c "$*"
 '''
 
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
-# Options: --fail and --quick end it, --die ends it after a second, --once the first time, --deaf does not end in order, --chatty prints 5 MB,
-# --late starts the ranks after three seconds. Of bench, --frames 7 writes its files, and --frames 8 does not.
+# Options: --fail and --quick end it, --die ends it after a second, --once the first time, --deaf does not end in order, but says
+# something at SIGTERM, --chatty prints 5 MB, --late starts the ranks after three seconds. Of bench, --frames 7 writes its files, and --frames 8 does not.
 RUN = r'''#!/bin/sh
 F=FOLDER
 [ -n "$AGAIN" ] || AGAIN=1 exec "$0" "$@" $MPIRUN_OPTIONS # with the name of the job, as mpirun
@@ -90,6 +90,7 @@ stop() {
   rm -f "$F/wanted"; kill $!; exit 3
 }
 trap 'stop "$@"' USR1
+case $* in *--deaf*) trap 'echo "the last words"; rm -f "$F/wanted"; exit 4' TERM ;; esac
 case $* in *--late*) sleep 3 ;; esac
 echo "'$PWD/numbers' 1000" >"$F/starts"
 cat /proc/sys/kernel/hostname >>"$F/starts"

@@ -4,9 +4,14 @@
 #include "job_log.hpp"
 #include "process.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 namespace dice_run {
 namespace {
@@ -54,6 +59,36 @@ TEST(Remote, SplitsTheCommandOfSsh) {
 TEST(Remote, RefusesNamesThatAreNoHosts) {
   for (const auto* name : {"", "-oProxyCommand=x", "a\nb"}) EXPECT_THROW(remote::require_name(name), usage_error) << name;
   EXPECT_NO_THROW(remote::require_name("user@board-1.local"));
+}
+
+/// rsync ends with `status` and says `message`.
+outcome sent(int status, const std::string& message) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("dice_run_rsync_{}", ::getpid());
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "rsync") << "#!/bin/sh\ncat >/dev/null\necho " << sh_quote(message) << " >&2\nexit " << status
+                                  << "\n";
+  std::filesystem::permissions(folder / "rsync", std::filesystem::perms::owner_all);
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", (folder.string() + ":" + before).c_str(), 1);
+  auto result = remote({}).send({"x"}, "/from", "b", "/to", "");
+  ::setenv("PATH", before.c_str(), 1);
+  std::filesystem::remove_all(folder);
+  return result;
+}
+
+TEST(Remote, SaysWhyRsyncFailed) {  // by the exit statuses of rsync(1)
+  const std::string silent = "it does not answer; check its power and its cable";
+  EXPECT_EQ(sent(30, "rsync error: timeout in data send/receive (code 30)").failure, silent);
+  EXPECT_EQ(sent(255, "ssh: connect to host b port 22: Connection timed out").failure, silent);
+  for (const int cut : {12, 255})
+    EXPECT_EQ(sent(cut, "rsync: connection unexpectedly closed by remote host").failure,
+              "the connection was cut; check its power and its cable, and try again");
+  EXPECT_EQ(sent(12, "sh: 1: rsync: not found").failure, "it has no rsync; install it (Debian: rsync)");
+  for (const int status : {11, 12, 23}) {
+    const auto other = sent(status, "rsync: write failed: No space left on device (28)");
+    EXPECT_EQ(other.failure, "");
+    EXPECT_EQ(failure_of("b", other), "b: rsync: write failed: No space left on device (28)");
+  }
 }
 
 TEST(JobLog, NamesTheRanksOfOpenMpi4And5) {

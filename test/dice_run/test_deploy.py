@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
@@ -24,9 +25,9 @@ class Deploy(Case):
         self.assertIn('b: it is up, but has no ssh server', said)
         self.assertNotIn('numbers', HOSTS.on('a', f'ls "{HOSTS.site}"').split())
         HOSTS.behave('b')
-        self.assertIn('b: 7 of 7 files copied', self.dice_run('deploy'))
+        self.assertIn('b: 7 of 7 files copied', self.dice_run('deploy', umask=0o077))
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
-        self.assertEqual(HOSTS.on('b', f'[ -x "{HOSTS.site}/numbers/run" ] && echo yes'), 'yes\n')
+        self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && stat -c %a run numbers.packed').split(), ['755', '644'])
         (HOSTS.folder / 'ssh.log').unlink()
         self.assertIn('is on all hosts already, in', said := self.dice_run('deploy'))
         self.assertIn('; 0 B copied', said)
@@ -48,7 +49,15 @@ class Deploy(Case):
         self.assertEqual(set(self.versions()), {(first, second)})
         self.dice_run('rollback')
         self.assertEqual(set(self.versions()), {(second, first)})
+        # A file system without hard links, and with 4 GiB free.
+        for name, text in (('ln', '[ "$1" != -f ] && exec /bin/ln "$@"'), ('df', 'echo "x 9 9 4194304 9% /"')):
+            (HOSTS.folder / 'bin' / name).write_text(f'#!/bin/sh\n{text}\n')
+            (HOSTS.folder / 'bin' / name).chmod(0o755)
+            self.addCleanup((HOSTS.folder / 'bin' / name).unlink, missing_ok=True)
         self.assertIn('2 of 7', self.dice_run('deploy', packages=HOSTS.packages('three', b'x')))
+        for name in ('ln', 'df'):
+            (HOSTS.folder / 'bin' / name).unlink()
+        self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
         [(third, _)] = set(self.versions())
         HOSTS.on('b', f'ln -sfn {third} "{base}/previous"')
         self.assertIn(f'a has the previous version {second}, b has {third}', self.dice_run('rollback', code=1))
@@ -93,10 +102,12 @@ class Deploy(Case):
         self.assertIn('b: ', said := self.dice_run('deploy', code=1, packages=TWO))
         self.assertEqual(self.versions(), before, said)
         HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run/numbers/current.new"')
-        (HOSTS.folder / 'ssh.log').unlink()
-        HOSTS.behave('b', 'interrupts 5')  # while both switch: it ends with one version everywhere
-        self.dice_run('deploy', packages=TWO)
-        self.assertEqual(len(set(self.versions())), 1)
+        for end, packages in (('INT', TWO), ('TERM', ONE), ('HUP', TWO)):  # Ctrl-C, kill, a terminal that is closed
+            (HOSTS.folder / 'ssh.log').unlink()
+            HOSTS.behave('b', f'interrupts 5 {end}')  # while both switch: it ends with one version everywhere
+            self.assertIn('is now on all hosts', self.dice_run('deploy', packages=packages))
+            HOSTS.behave('b')
+            self.assertEqual(len(set(self.versions())), 1)
 
     def test_4_what_was_left_half_switched(self):
         self.dice_run('deploy')
@@ -107,6 +118,32 @@ class Deploy(Case):
         self.dice_run('deploy', packages=TWO)
         self.assertEqual(set(self.versions()), {(second, first)})
         self.dice_run('rollback', packages=TWO)
+
+    def test_4_what_is_said_to_be_there_is_on_the_disk(self):
+        """Each change is synced before what relies on it is made, and again when it has its place."""
+        self.dice_run('deploy', packages=ONE)
+        base = f'{HOSTS.site}/.dice-run/numbers'
+        sync = HOSTS.folder / 'bin/sync'
+        sync.write_text(f'#!/bin/sh\ncase $(cat /proc/sys/kernel/hostname) in b) echo "$(readlink {shlex.quote(str(HOSTS.site))}/numbers) $*" '
+                        f'>>{shlex.quote(str(HOSTS.folder))}/synced ;; esac\n')
+        sync.chmod(0o755)
+        self.addCleanup(sync.unlink)
+
+        def synced(*words, packages):
+            """What was synced on b, and whether the new version was current then."""
+            self.dice_run(*words, packages=packages)
+            [(now, _)] = set(self.versions())
+            log = HOSTS.folder / 'synced'
+            lines = [line.split(' ', 1) for line in log.read_text().splitlines()]
+            log.unlink()
+            return [(pathlib.Path(of).name == now, re.sub('[0-9a-f]{16}', 'TOKEN', said.replace(str(HOSTS.site), ''))) for of, said in lines]
+        self.assertEqual(synced('deploy', packages=TWO), [(False, '-f /.dice-run/numbers/TOKEN.part'), (False, '-f /.dice-run/numbers'),
+                                                          (True, '-f /.dice-run/numbers')])
+        self.assertEqual(synced('rollback', packages=ONE), [(True, '-f /.dice-run/numbers')])
+        for name in NAMES:
+            HOSTS.on(name, f'echo a >"{base}/members"')
+        self.assertIn((True, '/.dice-run/numbers/members.new'), synced('deploy', packages=ONE))
+        self.assertEqual(synced('start', '--from', 'b', '--', '--quick', packages=ONE), [(True, 'supervise about.new')])
 
     def test_5_repairs(self):
         self.dice_run('deploy')
@@ -146,9 +183,11 @@ class Deploy(Case):
         awake = HOSTS.site / 'awake'  # another deployment, whose dice-run is not stopped, keeps its lock
         with self.begin('deploy', to=awake) as deploy:
             deploy.communicate(timeout=60)
+        rank = HOSTS.folder / 'b.rank'
+        rank.unlink(missing_ok=True)
         bench = self.begin('bench', to=awake)
         self.addCleanup(bench.kill)
-        self.assertTrue(until((HOSTS.folder / 'wanted').exists))
+        self.assertTrue(until(rank.exists))  # from now on, connections to b are dice-run's
         (HOSTS.folder / 'ssh.log').unlink()
         HOSTS.behave('b', 'stops 5')
         with self.begin('deploy', packages=HOSTS.packages('late', b'of a laptop that sleeps')) as late:

@@ -31,7 +31,12 @@ class Job(Case):
         self.assertEqual(sorted(run.returncode for run in both), [0, 1], said)
         self.assertIn('numbers runs on 2 hosts, started on a', said)
         self.assertEqual(self.ranks(), [1, 1])
+        HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers x && mv x numbers')  # a deploy mends a file while it runs
+        self.assertEqual(self.ranks(), [1, 1])
         job = f'"{HOSTS.site}/.dice-run/numbers/job"'
+        for seconds, text in ((90, r'(9\d|1[01]\d) s'), (330, '5 min'), (7530, '2 h 5 min')):
+            HOSTS.on('a', f'cd {job} && set -- $(readlink state) && ln -sfn "$1 $2 $(($(date +%s) - {seconds})) $4 $5 $6" state')
+            self.assertRegex(self.dice_run('status'), rf'runs since \S+ \S+ \({text}\)\n')
         HOSTS.on('b', f'mkdir {job} && cd {job} && ln -s "ended 99 1 0 0 2" state && printf "%s\\n" "number 99" "version x" >about')
         self.assertIn('started on a; runs since', self.dice_run('status'))  # a job that runs counts before others
         HOSTS.on('b', f'rm -r {job}')
@@ -60,6 +65,8 @@ class Job(Case):
         self.assertIn('the job has failed: numbers: error: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
         self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
         self.assertIn('there are no weights', json.loads(self.dice_run('status', '--json'))['job']['last_failure'])
+        HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers/job" && head -n -1 log >log.1 && tail -n 1 log >x && mv x log')  # the log was full
+        self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
         HOSTS.on('a', f'echo junk >"{HOSTS.site}/.dice-run/numbers/job/about"')
         self.assertIn('job/about is damaged', self.dice_run('status'))
         self.assertIn('ended already, without an error', self.dice_run('start', '--from', 'b', '--', '--quick'))
@@ -87,13 +94,23 @@ class Job(Case):
         for packages in (TWO, HOSTS.packages('three', b'x')):
             self.assertIn('a job is running', self.dice_run('deploy', packages=packages))
         self.assertIn(version, HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # the job needs it there, too
-        self.assertTrue(until(lambda: 'restart 3 of 9' in self.dice_run('logs')))
+        self.assertTrue(until(lambda: 'starts again in 4 s (restart 3 of 9)' in self.dice_run('logs')))
         self.assertIsNone(follow.poll())  # also while the job waits
-        self.dice_run('stop')
+        self.assertIn('is stopped; no process of it is left', self.dice_run('stop'))  # there is one on a, and none on b
         self.assertRegex(follow.communicate(timeout=30)[0], r' stopped\n$')
         self.assertRegex(self.dice_run('logs', '-n', '2'), r'starts again in .*\n.* stopped\n$')  # while it waits, and not after another run
         self.assertEqual(self.phase(), 'stopped')
         self.dice_run('deploy')
+
+    def test_a_job_that_ran_long_starts_again_soon(self):
+        date, clock = HOSTS.folder / 'bin/date', shlex.quote(str(HOSTS.folder / 'clock'))  # a minute and more between two looks at it
+        date.write_text(f'#!/bin/sh\n[ "$*" = +%s ] || exec /bin/date "$@"\nexec 9>>{clock} && flock 9 && printf x >&9\n'
+                        f'echo $(($(/bin/date +%s) + 61 * $(stat -c %s {clock})))\n')
+        date.chmod(0o755)
+        self.addCleanup(date.unlink)
+        self.dice_run('start', '--restart', '2', '--', '--fail', code=1)
+        self.assertTrue(until(lambda: self.phase() == 'failed'))
+        self.assertIn('starts again in 1 s (restart 2 of 2)', self.dice_run('logs'))
 
     def test_a_newer_job_ends_restarts(self):
         base = f'"{HOSTS.site}/.dice-run/numbers/'
@@ -143,12 +160,15 @@ class Job(Case):
         sizes = [int(size) for size in HOSTS.on('a', f'stat -c %s {log}" {log}.1"').split()]
         self.assertEqual(sizes[1], 1 << 20)
         self.assertLess(sizes[0], 1 << 20)
+        lines = int(HOSTS.on('a', f'wc -l <{log}"')) + 5
+        self.assertIn(len(self.dice_run('logs', '-n', str(lines)).splitlines()), (lines - 1, lines))  # one may begin in one file and end in the other
         said = self.dice_run('logs', '-n', '1000000').splitlines()
         self.assertGreater(len(said), (sum(sizes) - 100) // 15)
         self.assertEqual({line.partition('| ')[2] for line in said[1:-2]}, {'a line of many'})
         self.dice_run('stop')
-        self.dice_run('start', '--', '--quick')
-        self.assertNotIn('a line of many', self.dice_run('logs', '-n', '1000000'))  # an earlier job's
+        self.dice_run('start', '--', '--quick', MPIRUN_OPTIONS='--of mine')
+        self.assertNotIn('a line of many', said := self.dice_run('logs', '-n', '1000000'))  # an earlier job's
+        self.assertIn('frames arrive: --quick --of mine --tag-output', said)
 
     def test_a_full_disk_costs_output_only(self):
         if os.geteuid() != 0:
@@ -198,6 +218,23 @@ class Job(Case):
         self.assertIn('no process of it is left', self.dice_run('stop'))
         self.assertEqual(HOSTS.on('b', f'for p in {" ".join(pids)}; do readlink /proc/$p/exe >/dev/null && echo alive; done').split(), ['alive'] * len(pids))
         HOSTS.on('b', f'kill {" ".join(pids)}; pkill sleep')
+
+    def test_what_processes_have_used(self):
+        pid = HOSTS.on('b', f"OMPI_MCA_dice_run_job={JOB} sh -c 'i=0; while [ $i -lt 30000 ]; do : </dev/null; i=$((i+1)); done; kill -STOP $$' >/dev/null 2>&1 & echo $!").strip()
+        state = f'set -- $(cat /proc/{pid}/stat); echo $3 $14'.replace('$14', '${14} ${15}')
+        self.assertTrue(until(lambda: HOSTS.on('b', state).startswith('T')))
+        user, system = map(int, HOSTS.on('b', state).split()[1:])
+        self.assertGreater(user + system, 1)
+        memory = int(HOSTS.on('b', f'cat /proc/{pid}/status').partition('VmRSS:')[2].split()[0])
+        [found] = json.loads(self.dice_run('status', '--json'))['hosts'][1]['processes']
+        self.assertEqual((found['pid'], found['cpu_seconds'], found['memory_bytes']), (int(pid), (user + system) / 100, memory * 1024))
+        HOSTS.on('b', f'kill -KILL {pid}')
+
+    def test_the_last_words_are_in_the_log(self):
+        self.dice_run('start', '--', '--deaf')
+        HOSTS.on('a', f'kill -TERM $(grep -lzxF OMPI_MCA_dice_run_job={JOB} /proc/[0-9]*/environ | cut -d / -f 3)')  # as stop does in the end
+        self.assertTrue(until(lambda: self.phase() == 'failed'))
+        self.assertIn('the last words\n', self.dice_run('logs'))
 
     def test_processes_that_are_left(self):
         self.dice_run('start', '--from', 'a', '--', '--deaf')
@@ -269,10 +306,10 @@ class Job(Case):
     def test_files_are_fetched(self):
         self.dice_run('measure', '-o', 'a:b.json')
         self.assertEqual((FOLDER / 'a:b.json').read_text(), 'figures\n')
-        self.dice_run('bench', '--frames', '7', '-o', 'bench')
+        self.dice_run('bench', '--frames', '7', '-o', 'bench', MPIRUN_OPTIONS='--of mine')
         self.assertEqual({f.name: f.read_text() for f in (FOLDER / 'bench').iterdir() if f.name != 'explanation.txt'},
                          {'figures.json': 'for --json\n', 'trace.json': 'for --trace\n'})
-        self.assertIn('frames arrive: --random 1 --frames 7 ', (FOLDER / 'bench/explanation.txt').read_text())
+        self.assertRegex((FOLDER / 'bench/explanation.txt').read_text(), r'frames arrive: --random 1 --frames 7 .* --of mine\n')
         self.assertRegex(self.dice_run('bench', '--frames', '8', '-o', 'bench', code=1), 'a: .*figures.json')  # the job has not written it
         self.assertIn("'missing/x.json' cannot be written", self.dice_run('measure', '-o', 'missing/x.json', code=1))
 

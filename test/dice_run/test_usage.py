@@ -79,6 +79,11 @@ class Usage(Case):
         top = HOSTS.packages('moved')
         (top / 'b').rename(top / 'c')
         self.assertIn('c/numbers" is the package of the host "b" of the deployment "numbers"', self.dice_run('status', code=1, packages=top))
+        top = HOSTS.packages('mixed')
+        manifest = top / 'b/other/manifest.json'  # of two deployments
+        (top / 'b/numbers').rename(manifest.parent)
+        manifest.write_text(manifest.read_text().replace('"numbers"', '"other"', 1))
+        self.assertRegex(self.dice_run('status', code=1, packages=top), 'is the package of the host "[ab]" of the deployment "(numbers|other)"')
         manifest = HOSTS.packages('twice') / 'b/numbers/manifest.json'
         manifest.write_text(manifest.read_text().replace('"ranks": [1]', '"ranks": [0]'))
         self.assertRegex(self.dice_run('status', code=1, packages=manifest.parents[2]), 'two packages in ".*" have rank 0')

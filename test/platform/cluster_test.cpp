@@ -109,6 +109,7 @@ TEST(cluster, finds_each_mistake) {
   static_assert(is<cluster<host<"a", pi>, connection<us<1>>>>(connection_rate_not_positive));
   static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<0>>>>(connection_rate_not_positive));
   static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1>, us<-1>>>>(connection_rate_not_positive));
+  static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1>, us<0>>>>(none));
   static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1>, int>>>(not_a_connection));
   static_assert(is<cluster<host<"a", pi>, connection<mbit_per_s<1e15>>>>(connection_rate_too_large));
   static_assert(is<cluster<host<"a", pi>, connection<gbytes_per_s<1e15>>>>(connection_rate_too_large));

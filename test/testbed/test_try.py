@@ -58,6 +58,16 @@ class Try(unittest.TestCase):
         self.assertIn("--slower needs a number above 0", bed("try", "--slower", 0, APP, code=2).stderr)
         self.assertIn("weights file 'nothing' cannot be opened", bed("try", "--dry-run", APP, "--weights", "nothing", code=1).stderr)
 
+    @unittest.skipIf(os.geteuid() != 0, "needs root")
+    def test_hosts_that_cannot_be(self):
+        self.addCleanup(bed, "down")
+        for arguments, said in ((("3", "--names", "a,b,a"), "--names: 'a,b,a' names a host twice"), (("3", "--names", "a,b"), "--names has 2 names for 3 hosts"),
+                                (("1", "--names", "-a"), "has a name that no host can have"), (("0",), "needs a number of hosts (1-250)"),
+                                (("251",), "needs a number of hosts (1-250)"), (("1", "--rate", "1mb"), "bad rate '1mb'"), (("1", "--delay", "1"), "bad time '1'"),
+                                (("1", "--loss", "x"), "bad loss 'x%'"), (("1", "--preset", "5g"), "unknown preset 5g"), (("1", "--cpu"), "--cpu needs a value")):
+            self.assertIn(said, bed("up", *arguments, code=1).stderr)
+            self.assertIn("is not up", bed("status", code=1).stderr)
+
     def test_kernels_of_slower_hosts_take_longer(self):
         def seconds(factor):
             subprocess.run([APP, "--transport", "in-process", "--weights", self.weights, "--random", "1", "--frames", "20", "--json",
