@@ -309,6 +309,7 @@ class Leaving(Case):
         self.assertRegex(said, r'(?m)^b +- +[0-9a-f]{12} +- +1 ')
         self.assertIn('started on b; runs since', said)
         self.assertIn('runs already, started on b', self.dice_run('start', code=1, packages=self.only_a))
+        self.assertIn('and on b a process of numbers runs; dice-run stop ends it', self.dice_run('deploy', '--forget', 'b', code=1, packages=self.only_a))
         self.assertIn('frames arrive', self.dice_run('logs', packages=self.only_a))
         self.assertIn('is stopped; no process of it is left', self.dice_run('stop', packages=self.only_a))
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/.dice-run/numbers/job/log" | tail -n 1').split()[-4:-2], ['stopped', 'after'])

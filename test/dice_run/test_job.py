@@ -298,6 +298,9 @@ class Job(Case):
         self.assertEqual({f.name: f.read_text() for f in (FOLDER / 'bench').iterdir() if f.name != 'explanation.txt'},
                          {'figures.json': 'for --json\n', 'trace.json': 'for --trace\n'})
         self.assertIn('frames arrive: --random 1 --frames 7 ', (FOLDER / 'bench/explanation.txt').read_text())
+        os.mkfifo(FOLDER / 'fifo')
+        self.assertIn('"fifo" is there, and is not a file', self.dice_run('measure', '-o', 'fifo', code=1))
+        self.assertTrue((FOLDER / 'fifo').is_fifo())
         self.assertRegex(self.dice_run('bench', '--frames', '8', '-o', 'bench', code=1), 'a: .*figures.json')  # the job has not written it
         self.assertIn("'missing/x.json' cannot be written", self.dice_run('measure', '-o', 'missing/x.json', code=1))
 

@@ -210,6 +210,13 @@ int deploy(const site& s, const words& forgotten) {
   for (const auto& host : forgotten)
     if (std::ranges::count(s.plan.hosts, host) > 0)
       throw usage_error(fmt::format("--forget: {} is a host of these packages; take it out of the plan first", quote(host)));
+  const auto answers = s.run_all(forgotten, scripts::survey);
+  for (std::size_t i = 0; i < forgotten.size(); ++i)
+    for (const auto& line : lines_of(answers[i].out))
+      if (line == "supervised" || line.starts_with("process "))
+        throw run_error(
+            fmt::format("--forget is for hosts that are gone, and on {} a process of {} runs; dice-run stop ends it",
+                        forgotten[i], s.plan.name));
   const host_locks locks(s, forgotten);
   const auto states = prepare(s);
   std::int64_t bytes = 0;
