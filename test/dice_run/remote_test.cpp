@@ -37,6 +37,49 @@ TEST(Remote, AHostThatPrintsForEverIsGivenUp) {
   EXPECT_EQ(failure_of("a", remote({}).run("localhost", "exec yes")), "a: it prints without an end");
 }
 
+/// What is said of a host whose ssh is this script.
+std::string said_of(const std::string& ssh, const std::string& script = "echo done") {
+  std::signal(SIGPIPE, SIG_IGN);  // as dice-run does
+  const remote hosts({.ssh = "sh -c '" + ssh + "'", .begin_s = 0.5, .silent_s = 0.5});
+  const auto result = hosts.run("b", script);
+  return result.ok() ? result.out : failure_of("b", result);
+}
+
+TEST(Remote, AHostThatDoesNotRunTheScriptHasNotAnswered) {
+  EXPECT_EQ(said_of("exec sh"), "done\n");
+  EXPECT_EQ(said_of("echo current 1; exec sh"), "done\n");  // a shell that prints
+  EXPECT_EQ(said_of("cat >/dev/null"), "b: its shell runs no script; try ssh b sh");
+  EXPECT_EQ(said_of("cat"), "b: its shell runs no script, and prints \"dice_run() {\"; try ssh b sh");
+  EXPECT_EQ(said_of("echo This account is currently not available.; exit 1"),
+            "b: its shell runs no script, and prints \"This account is currently not available.\"; try ssh b sh");
+  EXPECT_EQ(said_of("echo no sh >&2; exit 127"), "b: no sh");
+}
+
+TEST(Remote, AHostThatHangsIsGivenUp) {
+  const std::string late = "b: its shell does not begin within 0.5 s; is it overloaded, or its disk broken? Try ssh b sh";
+  EXPECT_EQ(said_of("exec sleep 100"), late);
+  EXPECT_EQ(said_of("while echo x; do sleep 0.1; done"), late);
+  EXPECT_EQ(said_of("exec sh", "echo x; exec sleep 100"),
+            "b: what it was asked does not end, for 0.5 s; is it overloaded, or its disk broken?");
+  EXPECT_EQ(said_of("exec sh", "for i in 1 2 3 4 5 6 7; do sleep 0.2; done; echo done"),
+            "b: what it was asked does not end, for 0.5 s; is it overloaded, or its disk broken?");
+  EXPECT_EQ(said_of("exec sh", "for i in 1 2 3 4 5; do echo $i; sleep 0.2; done"), "1\n2\n3\n4\n5\n");
+  const remote hosts({.ssh = "sh -c 'exec sleep 100'", .begin_s = 0.5});
+  EXPECT_THROW(hosts.hold("b", "echo locked; read line", {}, "locked"), run_error);
+  int heard = 0;
+  remote({.silent_s = 0.5}).stream("localhost", "sleep 1.2; echo x", {}, [&](std::string_view text) {
+    return heard += text == "x\n", true;
+  });
+  EXPECT_EQ(heard, 1);  // as logs -f of a job that is silent
+}
+
+TEST(Remote, WhatIsHeldIsFreeAtItsEnd) {
+  const auto lock = testing::TempDir() + "dice_run_lock";
+  const remote hosts({.ssh = "sh -c sh"});
+  for (int i = 0; i < 5; ++i)
+    EXPECT_NO_THROW(hosts.hold("b", "exec 9>>\"$1\"; flock -n 9 && echo locked; read line; sleep 0.1", {lock}, "locked"));
+}
+
 TEST(Process, WritesAndReadsAtOnce) {
   const std::string large(1 << 20, 'x');  // more than fits into pipes
   const auto result = process({"sh", "-c", "head -c 1048576 /dev/zero; wc -c"}).finish(large);

@@ -25,7 +25,7 @@ class Deploy(Case):
         self.assertIn('b: it is up, but has no ssh server', said)
         self.assertNotIn('numbers', HOSTS.on('a', f'ls "{HOSTS.site}"').split())
         HOSTS.behave('b')
-        self.assertIn('b: 7 of 7 files copied', self.dice_run('deploy', umask=0o077))
+        self.assertIn('b: 8 of 8 files copied', self.dice_run('deploy', umask=0o077))
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
         self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && stat -c %a run numbers.packed').split(), ['755', '644'])
         (HOSTS.folder / 'ssh.log').unlink()
@@ -33,7 +33,7 @@ class Deploy(Case):
         self.assertIn('; 0 B copied', said)
         self.assertNotIn('rsync --server', (HOSTS.folder / 'ssh.log').read_text())
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && printf "of no other" >x && mv x "it\'s; a file"')
-        self.assertIn('b: 1 of 7 files copied', self.dice_run('deploy'))
+        self.assertIn('b: 1 of 8 files copied', self.dice_run('deploy'))
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
 
     def test_2_only_what_changed_and_back(self):
@@ -42,7 +42,7 @@ class Deploy(Case):
         self.assertIn('a: there is no previous version', self.dice_run('rollback', code=1))
         base = f'{HOSTS.site}/.dice-run/numbers'
         HOSTS.on('b', f'mkdir "{base}/another.part" && cp "{TWO}/b/numbers/numbers.packed" "{base}/another.part"')  # of one that did not finish
-        self.assertRegex(self.dice_run('deploy', packages=TWO), 'a: 2 of 7 files copied(.|\n)*b: 1 of 7 files copied')  # weights and manifest
+        self.assertRegex(self.dice_run('deploy', packages=TWO), 'a: 2 of 8 files copied(.|\n)*b: 1 of 8 files copied')  # weights and manifest
         [(second, previous)] = set(self.versions())
         self.assertEqual(previous, first)
         self.dice_run('rollback')
@@ -54,7 +54,7 @@ class Deploy(Case):
             (HOSTS.folder / 'bin' / name).write_text(f'#!/bin/sh\n{text}\n')
             (HOSTS.folder / 'bin' / name).chmod(0o755)
             self.addCleanup((HOSTS.folder / 'bin' / name).unlink, missing_ok=True)
-        self.assertIn('2 of 7', self.dice_run('deploy', packages=HOSTS.packages('three', b'x')))
+        self.assertIn('2 of 8', self.dice_run('deploy', packages=HOSTS.packages('three', b'x')))
         for name in ('ln', 'df'):
             (HOSTS.folder / 'bin' / name).unlink()
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
@@ -156,13 +156,13 @@ class Deploy(Case):
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
         self.assertEqual(HOSTS.on('a', f'cat "{base}/members"'), 'a\nb\n')
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers.packed x && echo damaged >x && mv x numbers.packed; chmod -x run')
-        self.assertIn('b: 1 of 7 files copied', self.dice_run('deploy'))
+        self.assertIn('b: 1 of 8 files copied', self.dice_run('deploy'))
         self.assertEqual(HOSTS.on('b', f'[ -x "{HOSTS.site}/numbers/run" ] && echo yes'), 'yes\n')
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && mv numbers.packed ../elsewhere && ln -s "$(pwd -P)/../elsewhere" numbers.packed')
-        self.assertIn('b: 1 of 7 files copied', self.dice_run('deploy'))  # a link is no file of a package
+        self.assertIn('b: 1 of 8 files copied', self.dice_run('deploy'))  # a link is no file of a package
         HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run"')
         self.assertIn('b: numbers is not deployed', self.dice_run('start', code=1))
-        self.assertIn('b: 7 of 7 files copied', self.dice_run('deploy'))
+        self.assertIn('b: 8 of 8 files copied', self.dice_run('deploy'))
         self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && cat numbers.packed && [ -x run ] && echo yes'), 'weightsyes\n')
 
     def test_6_locks(self):
@@ -228,6 +228,24 @@ class Deploy(Case):
         HOSTS.on('b', f'rmdir "{HOSTS.site}/.dice-run/numbers/stale.part"')
         self.assertEqual((self.versions(), HOSTS.on('b', f'cd "{HOSTS.site}/.dice-run/numbers" && ls -R')), (before, files))
 
+    def test_6_programs_that_a_host_lacks(self):
+        bin = HOSTS.folder / 'bin'
+        HOSTS.on('b', f'mkdir "{bin}/few" && ln -s /usr/bin/* "{bin}/few" && rm "{bin}/few/flock"')
+        enter = HOSTS.ssh.read_text()
+        HOSTS.ssh.write_text(enter.replace('PATH=$F/bin:$PATH', 'PATH=$F/bin/few'))
+        try:
+            for command in ('deploy', 'stop', 'status'):
+                self.assertIn('it has no flock; install it (Debian: coreutils, grep, util-linux)', self.dice_run(command, code=1))
+        finally:
+            HOSTS.ssh.write_text(enter)
+            HOSTS.on('b', f'rm -r "{bin}/few"')
+        lock = bin / 'flock'  # as on some network file systems
+        lock.write_text('#!/bin/sh\necho "flock: 9: No locks available" >&2\nexit 71\n')
+        lock.chmod(0o755)
+        said = self.dice_run('deploy', code=1)
+        lock.unlink()
+        self.assertRegex(said, r'a: files in .* cannot be locked \(flock: 9: No locks available\); choose a folder on another')
+
     def test_6_what_is_expected(self):
         token = HOSTS.on('b', f'readlink "{HOSTS.site}/.dice-run/numbers/holder"').split()[0]
         _, (current, previous) = before = self.versions()
@@ -268,6 +286,16 @@ class Deploy(Case):
         self.assertEqual([line for line in said.splitlines() if 'not reached' in line],
                          ['not reached: c: it does not answer; check its power and its cable (an earlier deployment had it)'])
         self.dice_run('deploy', '--forget', 'c')
+
+    def test_8_a_disk_that_does_not_say_what_is_free(self):
+        if os.geteuid() != 0:
+            self.skipTest('only root can mount a small file system')
+        HOSTS.on('b', f'mount -t tmpfs -o size=0 x "{HOSTS.site}"')
+        try:
+            self.assertIn('b: 8 of 8 files copied', self.dice_run('deploy'))
+        finally:
+            HOSTS.on('b', f'umount "{HOSTS.site}"')
+            self.dice_run('deploy')
 
     def test_8_full_disk(self):
         if os.geteuid() != 0:
@@ -320,6 +348,7 @@ class Leaving(Case):
         self.assertRegex(said, r'(?m)^b +- +[0-9a-f]{12} +- +1 ')
         self.assertIn('started on b; runs since', said)
         self.assertIn('runs already, started on b', self.dice_run('start', code=1, packages=self.only_a))
+        self.assertIn('and on b a process of numbers runs; dice-run stop ends it', self.dice_run('deploy', '--forget', 'b', code=1, packages=self.only_a))
         self.assertIn('frames arrive', self.dice_run('logs', packages=self.only_a))
         self.assertIn('is stopped; no process of it is left', self.dice_run('stop', packages=self.only_a))
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/.dice-run/numbers/job/log" | tail -n 1').split()[-4:-2], ['stopped', 'after'])

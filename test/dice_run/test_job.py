@@ -81,6 +81,25 @@ class Job(Case):
         HOSTS.behave('a', 'refuses')
         self.assertIn('the last one was started on a, which is not reached', self.dice_run('status', code=1))
 
+    def test_a_host_is_lost_when_it_has_started(self):
+        with self.begin('start') as run:
+            self.assertTrue(until((HOSTS.folder / 'wanted').exists))
+            HOSTS.behave('a', 'refuses')
+            said = run.communicate(timeout=40)[0]
+        HOSTS.behave('a')
+        self.assertEqual(run.returncode, 1, said)
+        self.assertRegex(said, 'a: it refuses .*\n.*the job was started, and then these hosts were lost; dice-run status')
+        self.assertEqual(self.phase(), 'running')
+
+    def test_numbers_that_are_none(self):
+        self.dice_run('start', '--', '--quick')
+        base = f'"{HOSTS.site}/.dice-run/numbers/'
+        for number in (1 << 63) - 1, 1 << 64, -1:
+            HOSTS.on('b', f'ln -sfn "{number} b" {base}last_job"; mkdir -p {base}job"; ln -sfn "running {number} 1 0 - -" {base}job/state"; echo number {number} >{base}job/about"')
+            self.dice_run('start', '--', '--quick')
+            self.assertIn('started on a; has ended', self.dice_run('status'))
+        HOSTS.on('b', f'rm -r {base}job"')
+
     def test_restarts(self):
         self.dice_run('start', '--restart', '1', '--', '--die', code=1)
         self.assertTrue(until(lambda: self.phase() == 'failed'))
@@ -165,7 +184,12 @@ class Job(Case):
         said = self.dice_run('logs', '-n', '1000000').splitlines()
         self.assertGreater(len(said), (sum(sizes) - 100) // 15)
         self.assertEqual({line.partition('| ')[2] for line in said[1:-2]}, {'a line of many'})
+        date = HOSTS.folder / 'bin/date'  # the clock jumps back, and how long it ran is still right
+        date.write_text('#!/bin/sh\nexec /bin/date -d "1000000 seconds ago" "$@"\n')
+        date.chmod(0o755)
         self.dice_run('stop')
+        date.unlink()
+        self.assertRegex(self.dice_run('logs', '-n', '1'), r'stopped after \d\d? s$')
         self.dice_run('start', '--', '--quick', MPIRUN_OPTIONS='--of mine')
         self.assertNotIn('a line of many', said := self.dice_run('logs', '-n', '1000000'))  # an earlier job's
         self.assertIn('frames arrive: --quick --of mine --tag-output', said)
@@ -287,6 +311,7 @@ class Job(Case):
             run.send_signal(signal.SIGINT)
             run.communicate(timeout=30)
         self.assertEqual(run.returncode, 0)
+        self.assertTrue(until(lambda: HOSTS.on('a', 'readlink /proc/[0-9]*/exe | grep -E "/(flock|tail)$"') == ''))  # nobody follows any more
         with open('/dev/full', 'w') as full:
             done = subprocess.run([DICE_RUN, '-p', ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'stop'], stdout=full, stderr=subprocess.PIPE, text=True)
         self.assertEqual((done.returncode, self.ranks()), (1, [0, 0]))
@@ -310,6 +335,9 @@ class Job(Case):
         self.assertEqual({f.name: f.read_text() for f in (FOLDER / 'bench').iterdir() if f.name != 'explanation.txt'},
                          {'figures.json': 'for --json\n', 'trace.json': 'for --trace\n'})
         self.assertRegex((FOLDER / 'bench/explanation.txt').read_text(), r'frames arrive: --random 1 --frames 7 .* --of mine\n')
+        os.mkfifo(FOLDER / 'fifo')
+        self.assertIn('"fifo" is there, and is not a file', self.dice_run('measure', '-o', 'fifo', code=1))
+        self.assertTrue((FOLDER / 'fifo').is_fifo())
         self.assertRegex(self.dice_run('bench', '--frames', '8', '-o', 'bench', code=1), 'a: .*figures.json')  # the job has not written it
         self.assertIn("'missing/x.json' cannot be written", self.dice_run('measure', '-o', 'missing/x.json', code=1))
 

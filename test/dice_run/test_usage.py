@@ -29,13 +29,13 @@ class Here(Case):
                                   stderr=subprocess.STDOUT, text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stdout)
             return done.stdout
-        self.assertIn('7 of 7 files copied', run('deploy'))
+        self.assertIn('8 of 8 files copied', run('deploy'))
         (package / 'numbers').write_bytes((package / 'numbers').read_bytes() + b'\n')
         manifest['files'] = [f for f in manifest['files'] if f['file'] != 'numbers']
         manifest['files'].append({'file': 'numbers', 'bytes': (package / 'numbers').stat().st_size,
                                   'sha256': hashlib.sha256((package / 'numbers').read_bytes()).hexdigest()})
         (package / 'manifest.json').write_text(json.dumps(manifest))
-        self.assertIn('2 of 7 files copied', run('deploy'))
+        self.assertIn('2 of 8 files copied', run('deploy'))
         self.assertIn('ended already, without an error', run('start', '--', '--quick'))
         self.assertIn('has ended at', run('status'))
         self.assertIn('does not run', run('stop'))
@@ -51,6 +51,11 @@ class Usage(Case):
         self.assertIn('"c" is no host of numbers; its hosts are a, b', self.dice_run('start', '--from', 'c', code=2))
         with self.assertRaises(AssertionError):
             self.dice_run('--help', code=1)
+
+    def test_folders(self):
+        for to in (f'{HOSTS.site}//', f'/.{HOSTS.site}/.', str(HOSTS.site).replace('/', '//')):
+            done = subprocess.run([DICE_RUN, '-p', ONE, '--to', to, '--ssh', shlex.quote(str(HOSTS.ssh)), 'status', '--json'], stdout=subprocess.PIPE)
+            self.assertEqual(json.loads(done.stdout)['folder'], str(HOSTS.site))
 
     def test_packages(self):
         for words, message in [((), 'no packages in . or ./build'), (('-p', 'nothing'), 'there is no folder "nothing"'),
@@ -70,12 +75,13 @@ class Usage(Case):
                 file = top / host / 'numbers' / name
                 file.write_text(file.read_text().replace('"numbers"', r'"n\u001b[31m"') if content is None else content)
             self.assertIn(message, self.dice_run('status', code=code, packages=top))
-        manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
-        manifest.write_text(manifest.read_text().replace('"app"', '"../app"'))
-        self.assertIn('is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        for name in '../app', r'app\r':
+            manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
+            manifest.write_text(manifest.read_text().replace('"app"', f'"{name}"'))
+            self.assertIn('is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
         manifest = HOSTS.packages('cut') / 'b/numbers/manifest.json'
         manifest.write_text(manifest.read_text().replace('"sha256": "', '"sha256": "0', 1))
-        self.assertIn('"app" is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        self.assertIn('"#1" is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
         top = HOSTS.packages('moved')
         (top / 'b').rename(top / 'c')
         self.assertIn('c/numbers" is the package of the host "b" of the deployment "numbers"', self.dice_run('status', code=1, packages=top))

@@ -27,7 +27,7 @@ constexpr const char* nothing_done = "nothing was switched on any host";
 struct prepared {
   std::string folder, current;
   words missing, staged;  ///< files to be copied, and those that the host has already, but not in the version's folder
-  std::int64_t bytes = 0, free = 0;
+  std::int64_t bytes = 0, free = -1;  ///< free: -1 if it is not known
 };
 
 const package_file& file_of(const package& p, const std::string& name) {
@@ -76,7 +76,8 @@ std::vector<prepared> prepare(const site& s) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     out.push_back(read(s.plan.packages[i], results[i]));
     constexpr std::int64_t spare = 1 << 20;  // for what the file system itself needs
-    if (results[i].ok() && !s.hosts->dry_run() && !out[i].missing.empty() && out[i].free < out[i].bytes + spare)
+    if (results[i].ok() && !s.hosts->dry_run() && !out[i].missing.empty() && out[i].free >= 0 &&
+        out[i].free < out[i].bytes + spare)
       wrong.push_back(fmt::format("{}: the disk of {} is full: {} are free, {} are needed; remove something",
                                   s.plan.hosts[i], s.folder, dice::text::bytes_text(out[i].free),
                                   dice::text::bytes_text(out[i].bytes + spare)));
@@ -209,6 +210,13 @@ int deploy(const site& s, const words& forgotten) {
   for (const auto& host : forgotten)
     if (std::ranges::count(s.plan.hosts, host) > 0)
       throw usage_error(fmt::format("--forget: {} is a host of these packages; take it out of the plan first", quote(host)));
+  const auto answers = s.run_all(forgotten, scripts::survey);
+  for (std::size_t i = 0; i < forgotten.size(); ++i)
+    for (const auto& line : lines_of(answers[i].out))
+      if (line == "supervised" || line.starts_with("process "))
+        throw run_error(
+            fmt::format("--forget is for hosts that are gone, and on {} a process of {} runs; dice-run stop ends it",
+                        forgotten[i], s.plan.name));
   const host_locks locks(s, forgotten);
   const auto states = prepare(s);
   std::int64_t bytes = 0;

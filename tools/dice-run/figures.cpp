@@ -19,9 +19,14 @@ namespace dice_run {
 std::string run_and_fetch(const site& s, const words& options,
                           const std::vector<std::pair<std::string, std::string>>& fetched) {
   const auto& host = s.plan.host_of_rank[0];
-  for (const auto& [there, here] : fetched)
-    if (!s.hosts->dry_run()) dice::files::require_writable(here);  // better now than after the run
-  const host_locks locks(s);                                       // until the end: nothing else begins meanwhile
+  for (const auto& [there, here] : fetched) {  // better now than after the run
+    if (s.hosts->dry_run()) break;
+    // rsync removes what is no file, even /dev/null.
+    if (std::error_code none; std::filesystem::exists(here, none) && !std::filesystem::is_regular_file(here, none))
+      throw run_error(fmt::format("{} is there, and is not a file; name another one", quote(here)));
+    dice::files::require_writable(here);
+  }
+  const host_locks locks(s);  // until the end: nothing else begins meanwhile
   const auto version = require_ready(locks.states, s);
   const char* mpirun = std::getenv("MPIRUN_OPTIONS");
   words arguments{mpirun != nullptr ? mpirun : "", version};

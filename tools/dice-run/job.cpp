@@ -27,6 +27,7 @@ namespace {
 int wait_until_up(const site& s, const std::string& starter) {
   const auto begin = s.hosts->seconds();
   std::string missing;
+  std::vector<std::string> lost;
   while (s.hosts->seconds() - begin < 20 && !interruption::happened()) {
     s.hosts->pause(0.5);
     const auto all = s.survey();
@@ -36,7 +37,7 @@ int wait_until_up(const site& s, const std::string& starter) {
       say("the job has ended already, without an error; dice-run logs shows its output\n");
       return 0;
     }
-    if (phase == "stopped" || (!first.supervised && (phase == "starting" || phase == "running"))) {
+    if (phase == "stopped" || (first.failure.empty() && !first.supervised && phase != "failed")) {
       report("error", phase == "stopped" ? "the job was stopped" : fmt::format("the job was killed on {}", starter));
       return 1;
     }
@@ -45,7 +46,9 @@ int wait_until_up(const site& s, const std::string& starter) {
                                   phase == "waiting" ? "; it will be started again (dice-run status, dice-run stop)" : ""));
       return 1;
     }
-    missing.clear();
+    missing.clear(), lost.clear();
+    for (const auto& h : all)
+      if (h.planned && !h.failure.empty()) lost.push_back(h.failure);
     for (std::size_t i = 0; i < s.plan.packages.size(); ++i)
       if (std::ranges::count(all[i].processes, true, &host_process::is_rank) < std::ssize(s.plan.packages[i].ranks))
         missing += (missing.empty() ? "" : ", ") + all[i].host;
@@ -56,6 +59,11 @@ int wait_until_up(const site& s, const std::string& starter) {
     }
   }
   if (interruption::happened()) return 1;
+  for (const auto& text : lost) report("error", text);
+  if (!lost.empty()) {
+    report("error", "the job was started, and then these hosts were lost; dice-run status shows it when they answer");
+    return 1;
+  }
   report("warning", fmt::format("the job runs, but not yet on {}; dice-run logs -f and dice-run status show more", missing));
   return 0;
 }

@@ -28,8 +28,8 @@ std::string content_of(const fs::path& path) {
 }
 
 bool plain_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find_first_of("/\n") == std::string::npos &&
-         name.find('\0') == std::string::npos;
+  return !name.empty() && name != "." && name != ".." &&
+         std::ranges::none_of(name, [](unsigned char c) { return c == '/' || c < 32 || c == 127; });
 }
 
 package read_package(const fs::path& folder, std::string& name, const std::string& manifest) {

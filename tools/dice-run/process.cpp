@@ -22,8 +22,6 @@ namespace dice_run {
 
 namespace {
 
-constexpr std::size_t most_output = std::size_t{64} << 20;
-
 void close_fd(int& fd) {
   if (fd >= 0) ::close(fd);
   fd = -1;

@@ -36,6 +36,7 @@ class process {
   /// Writes `input`, closes it, and reads all until the end. `on_output`: instead of outcome::out.
   outcome finish(std::string_view input = {}, const reader& on_output = {});
   bool ended();
+  static constexpr std::size_t most_output = std::size_t{64} << 20;  ///< of a program whose output has an end
 
  private:
   int pid_ = -1, in_ = -1, out_ = -1, err_ = -1, status_ = -1;

@@ -26,11 +26,15 @@ namespace {
 const words ssh_options{"-o", "BatchMode=yes",         "-o", "ConnectTimeout=5",
                         "-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3"};
 
+/// The line that a script prints first: without it, what a host says is not the script's. Its text has it in two parts.
+constexpr std::string_view begins = "dice-run begins\n";
+
 /// All of a script: a function, which runs only if its end has arrived.
 std::string whole(const std::string& script, const words& arguments, bool reads_input) {
   std::string call = "dice_run";
   for (const auto& a : arguments) call += " " + sh_quote(a);
-  return fmt::format("dice_run() {{\n{}\n}}\n{}{}; exit\n", script, call, reads_input ? "" : " </dev/null");
+  return fmt::format("dice_run() {{\n{}\n}}\n{}{}{}; exit\n", script, reads_input ? "" : "echo dice-run \"begins\"; ", call,
+                     reads_input ? "" : " </dev/null");
 }
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -129,15 +133,50 @@ outcome remote::run(const std::string& host, const std::string& script, const wo
   return stream(host, script, arguments, {});
 }
 
+/// Hears a script until it ends, or is given up. `begin_s`: until the line `begins`, 0 if there is none.
+outcome remote::listen(const std::string& host, process& script, std::string_view input, double begin_s, double silent_s,
+                       const reader& on_output) const {
+  using namespace std::chrono;
+  auto heard = steady_clock::now();
+  const auto silence = [&] { return duration<double>(steady_clock::now() - heard).count(); };
+  std::string out, given_up;
+  bool has_begun = begin_s == 0;
+  auto result = script.finish(input, [&](std::string_view part) {
+    out += part;
+    if (!has_begun) {
+      if (const auto at = out.find(begins); at != std::string::npos) {
+        out.erase(0, at + begins.size());
+        has_begun = true;
+        heard = steady_clock::now();
+      } else if (silence() > begin_s)
+        given_up = fmt::format("its shell does not begin within {} s; is it overloaded, or its disk broken? Try ssh {} sh",
+                               begin_s, sh_quote(host));
+    } else if (!part.empty()) heard = steady_clock::now();
+    else if (!on_output && silence() > silent_s)
+      given_up = fmt::format("what it was asked does not end, for {} s; is it overloaded, or its disk broken?", silent_s);
+    if (out.size() > process::most_output) given_up = "it prints without an end";
+    if (!given_up.empty()) return false;
+    return !on_output || on_output(has_begun ? std::exchange(out, {}) : std::string());
+  });
+  result.out = std::move(out);
+  if (result.failure.empty()) result.failure = given_up;
+  if (!is_here(host) && result.status == 255) result.failure = connection_failure(host, result.err);
+  else if (!has_begun && result.failure.empty() && (result.status == 0 || result.err.empty()))
+    result.failure = fmt::format("its shell runs no script{}; try ssh {} sh",
+                                 result.out.empty() ? "" : fmt::format(", and prints {}", quote(lines_of(result.out)[0])),
+                                 sh_quote(host));
+  if (!has_begun) result.out.clear();
+  return result;
+}
+
 outcome remote::stream(const std::string& host, const std::string& script, const words& arguments,
                        const reader& on_output) const {
   const auto command = this->command(host);
   const auto text = whole(script, arguments, false);
   if (settings_.verbose || settings_.dry_run) show(command, text);
   if (settings_.dry_run) return {};
-  auto result = process(command).finish(text, on_output);
-  if (!is_here(host) && result.status == 255) result.failure = connection_failure(host, result.err);
-  return result;
+  process shell(command);
+  return listen(host, shell, text, settings_.begin_s, settings_.silent_s, on_output);
 }
 
 std::vector<outcome> remote::run_all(const words& hosts, const std::string& script, const words& arguments) const {
@@ -173,6 +212,12 @@ namespace {
 class beating_script final : public held_script {
  public:
   explicit beating_script(process script) : script_(std::move(script)) {}
+  ~beating_script() override {  // what it has kept there is free when this returns
+    heart_.request_stop();
+    heart_.join();
+    script_.close_input();
+    if (!lost_) script_.read_line(2);
+  }
   bool is_lost() const override { return lost_; }
 
  private:
@@ -204,9 +249,10 @@ std::unique_ptr<held_script> remote::hold(const std::string& host, const std::st
 }
 
 std::string remote::obstacle(const std::string& host, process& script, std::string_view expected) const {
-  const auto line = script.read_line(30);
+  const auto line = script.read_line(settings_.begin_s);
   if (line == expected || dry_run()) return {};
-  const auto result = end(host, script);
+  script.close_input();
+  const auto result = listen(host, script, {}, 0, std::min(settings_.begin_s, 5.0), {});
   if (!line.empty() && result.failure.empty())
     return fmt::format(
         "its shell prints {}, and what is printed before a command disturbs ssh and rsync; let ~/.bashrc or ~/.cshrc there "
@@ -217,9 +263,7 @@ std::string remote::obstacle(const std::string& host, process& script, std::stri
 }
 
 outcome remote::end(const std::string& host, process& script) const {
-  auto result = script.finish();
-  if (!is_here(host) && result.status == 255) result.failure = connection_failure(host, result.err);
-  return result;
+  return listen(host, script, {}, 0, settings_.silent_s, {});
 }
 
 outcome remote::copy(const std::string& host, words rsync, std::string_view input) const {
@@ -262,7 +306,7 @@ outcome remote::send(const words& files, const std::string& from, const std::str
   if (!basis.empty()) rsync.push_back("--copy-dest=" + basis);
   rsync.insert(rsync.end(), {from + "/", place(*this, host, to + "/")});
   std::string list;
-  for (const auto& file : files) list += file + '\0';
+  for (const auto& file : files) list += "./" + file + '\0';  // "#x" alone is a comment
   return copy(host, rsync, list);
 }
 

@@ -36,6 +36,8 @@ class remote {
     std::string ssh = "ssh";  ///< program and options, split by split_words
     bool verbose = false;     ///< shows each command on stderr
     bool dry_run = false;     ///< shows each command and runs none: each has outcome{}
+    double begin_s = 30;      ///< a host is given up if it has not begun a script after so many seconds,
+    double silent_s = 600;    ///< or if a script whose end is waited for has printed nothing for so long
   };
 
   /// Throws usage_error if `settings::ssh` is empty or not readable.
@@ -51,14 +53,15 @@ class remote {
   /// Shows a command, and its standard input, on stderr, as it would be typed.
   static void show(const words& command, std::string_view input = {});
 
-  /// If the host is not reached, outcome::failure says why and what to do.
+  /// If the host is not reached, or does not run the script, outcome::failure says why and what to do. What its shell prints
+  /// before the script is left out.
   outcome run(const std::string& host, const std::string& script, const words& arguments = {}) const;
   /// The same on all hosts at once; results in the order of `hosts`.
   std::vector<outcome> run_all(const words& hosts, const std::string& script, const words& arguments = {}) const;
   /// The same with arguments for each host: arguments(i) for hosts[i].
   std::vector<outcome> run_all(const words& hosts, const std::string& script,
                                const std::function<words(std::size_t)>& arguments) const;
-  /// Hands on the script's standard output while it runs.
+  /// Hands on the script's standard output while it runs, for as long as it likes.
   virtual outcome stream(const std::string& host, const std::string& script, const words& arguments,
                          const reader& on_output) const;
   /// Runs a script that prints `expected` first, and then reads until its standard input ends. Throws run_error if it fails.
@@ -66,9 +69,9 @@ class remote {
                                             std::string_view expected) const;
   /// Runs a script that reads from its standard input, which process::write fills.
   process start(const std::string& host, const std::string& script, const words& arguments = {}) const;
-  /// "" if `expected` is its first line, within 30 s; else it has ended, and this is why.
+  /// "" if `expected` is its first line, within settings::begin_s; else it has ended, and this is why.
   std::string obstacle(const std::string& host, process& script, std::string_view expected) const;
-  /// How such a script ends: closes its input, and waits.
+  /// How such a script ends: closes its input, and waits, but not for ever.
   outcome end(const std::string& host, process& script) const;
 
   /// Copies files of the folder `from`, on this machine, into the existing folder `to` of a host, by rsync. What has arrived
@@ -89,6 +92,8 @@ class remote {
   words ssh_;
   std::string here_;
   words command(const std::string& host) const;
+  outcome listen(const std::string& host, process& script, std::string_view input, double begin_s, double silent_s,
+                 const reader& on_output) const;
   outcome copy(const std::string& host, words rsync, std::string_view input) const;
 };
 

@@ -33,6 +33,12 @@ template <class Number> Number number(std::string_view text) {
   return out;
 }
 
+/// Others, of a damaged file, are none: the next job has a higher number.
+long job_number(std::string_view text) {
+  const auto out = number<long>(text);
+  return out > 0 && out < 1'000'000'000'000 ? out : 0;
+}
+
 /// "a b c" → "a", "b c".
 std::pair<std::string, std::string> split(const std::string& line) {
   const auto at = line.find(' ');
@@ -62,7 +68,7 @@ host_state state_of(const std::string& host, const outcome& result) {
         (key == "members" ? out.members : key == "current_host" ? out.of_current : out.of_previous).push_back(value);
     if (key == "last_job") {
       const auto [which, starter] = split(value);
-      out.last_number = number<long>(which);
+      out.last_number = job_number(which);
       if (is_host(starter)) out.last_starter = starter;
     }
     if (key == "job") out.job.insert(split(value));
@@ -85,7 +91,20 @@ std::string host_state::of_job(const std::string& key) const {
   return at == job.end() ? "" : at->second;
 }
 
-long host_state::number() const { return dice_run::number<long>(of_job("number")); }
+long host_state::number() const { return job_number(of_job("number")); }
+
+namespace {
+
+/// Without what does not change where a path leads: "//", "/./" and "/" at its end. Processes are known by a digest of it.
+std::string plain_path(std::string path) {
+  if (path.starts_with('/')) path += '/';
+  for (const std::string_view part : {"/./", "//"})
+    for (std::size_t at = 0; (at = path.find(part)) != std::string::npos;) path.replace(at, part.size(), "/");
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+}  // namespace
 
 site::site(const common_options& common)
     : site(read_packages(find_packages(common.packages)), common.folder, std::make_unique<remote>(common.ssh),
@@ -95,11 +114,11 @@ site::site(deployment all, std::string to, std::unique_ptr<remote> reached, std:
     : plan(std::move(all)), folder(std::move(to)), token(std::move(own)), hosts(std::move(reached)) {
   if (folder.empty()) folder = plan.folder;
   if (folder.empty()) folder = "/var/tmp/dice-" + user_name();
-  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  folder = plain_path(folder);
   if (folder[0] != '/' || folder == "/" || folder.find('\n') != std::string::npos)
     throw usage_error(fmt::format(
         "--to: expected a folder that has the same whole path on all hosts, such as /opt, found {}", quote(folder)));
-  if (!plan.folder.empty() && folder != plan.folder)
+  if (!plan.folder.empty() && folder != plain_path(plan.folder))
     throw usage_error(
         fmt::format("--to: {} was built for the folder {} (FOLDER of dice_add_deployment), so it cannot go to {}", plan.name,
                     quote(plan.folder), quote(folder)));

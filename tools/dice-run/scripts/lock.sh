@@ -8,11 +8,14 @@ target=$(readlink "$link") || [ ! -e "$link" ] || target=none
 case $target in "" | ".dice-run/$name/"*) ;; *) fail "$link is there already, and dice-run has not made it; move it away" ;; esac
 mkdir -p "$base" || exit 1
 exec 9>>"$base/lock" || exit 1
-if ! flock -n 9; then
+said=$(flock -n 9 2>&1) # 1: another one has it
+case $? in 0) ;; 1)
   holder=$(readlink "$base/holder")
   case $holder in "$token "*) fail "another host of this deployment is the same machine, or has the same $folder; name each machine once" ;; esac
   fail "another dice-run is at work here: ${holder#* * }"
-fi
+  ;;
+*) fail "files in $folder cannot be locked ($said); choose a folder on another file system by --to" ;;
+esac
 {
   flock -w 10 8 || fail "a change of $name here does not end; try again"
   point "$base/holder" "$token $call $1" "$base/holder" || exit 1

@@ -3,8 +3,11 @@ cd "$base/job" 2>/dev/null && [ -f log ] || fail "there is no log; dice-run star
 older=$(($1 - $(wc -l <log)))
 [ "$older" -le 0 ] || [ ! -f log.1 ] || tail -n "$older" log.1
 [ "$2" = follow ] && supervised || exec tail -n "$1" log
-# Until the supervisor gives the job's lock back, also if nobody follows any more: nothing stays on the host for ever.
+# Until the supervisor gives the job's lock back, or nobody follows any more.
 tail -n "$1" -F log 2>/dev/null &
-flock -s "$base/job.lock" true
+while [ -d "/proc/$PPID" ] && kill -0 $! 2>/dev/null; do
+  flock -s -w 2 "$base/job.lock" true
+  [ $? = 1 ] || break
+done
 sleep 1 # as tail does between two looks
 kill $!

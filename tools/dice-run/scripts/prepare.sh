@@ -34,7 +34,5 @@ while [ $# -gt 0 ]; do
     printf 'missing %s\n' "$file"
   fi
 done
-line=$(df -Pk "$new" | tail -n 1)
-set -- ${line%%\%*}
-shift $(($# - 2))
-echo "free $(($1 * 1024))"
+set -- $(stat -f -c '%b %a %S' "$new")
+[ "${1:-0}" = 0 ] || echo "free $(($2 * $3))" # some file systems do not say it

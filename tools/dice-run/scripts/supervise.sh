@@ -36,6 +36,8 @@ save() {
   done
   rm -f state
 } 2>/dev/null
+# How long it has run, in s, whatever the clock says: a board without a battery learns the time after it has started.
+run_time() { read -r up rest </proc/uptime; ran=$((${up%.*} - $1)); }
 finish() {
   note "$2"
   save "$1"
@@ -61,6 +63,8 @@ trap 'stopping=1; [ -z "$child" ] || kill -USR1 "$child"' USR1
 trap : TERM INT
 while :; do
   began=$(date +%s)
+  run_time 0
+  from=$ran
   note "starts version $version"
   rm -f output && mkfifo output || finish failed "the job has failed after 0 s: $PWD cannot be written"
   keep_log <output &
@@ -75,16 +79,17 @@ while :; do
   done
   child=
   ended=$(date +%s)
+  run_time "$from"
   # Its output has arrived. A process that is left may keep it open.
   for tenth in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do kill -0 "$logger" 2>/dev/null && sleep 0.1 9>&-; done
   # mpirun of Open MPI 5 also exits with 0 if it has lost a host.
   said=$(cat log.1 log 2>/dev/null | tail -c 20000)
   case $code${said##*dice-run: starts version} in 0*"lost communication with a remote daemon"*) code=1 ;; esac
-  [ -z "$stopping" ] || finish stopped "stopped after $((ended - began)) s"
-  [ "$code" != 0 ] || finish ended "the job has ended after $((ended - began)) s"
-  note "the job has failed after $((ended - began)) s: exit status $code"
+  [ -z "$stopping" ] || finish stopped "stopped after $ran s"
+  [ "$code" != 0 ] || finish ended "the job has ended after $ran s"
+  note "the job has failed after $ran s: exit status $code"
   [ "$count" -lt "$restarts" ] || { save failed; exit; }
-  [ $((ended - began)) -lt 60 ] || delay=1
+  [ $ran -lt 60 ] || delay=1
   count=$((count + 1))
   note "starts again in $delay s (restart $count of $restarts)"
   save waiting
