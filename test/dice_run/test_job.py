@@ -4,6 +4,7 @@ import os
 import shlex
 import signal
 import subprocess
+import time
 import unittest
 
 from cases import Case, DICE_RUN, FOLDER, HOSTS, JOB, ONE, TWO, tearDownModule  # noqa: F401
@@ -122,12 +123,9 @@ class Job(Case):
         self.dice_run('deploy')
 
     def test_a_job_that_ran_long_starts_again_soon(self):
-        date, clock = HOSTS.folder / 'bin/date', shlex.quote(str(HOSTS.folder / 'clock'))  # a minute and more between two looks at it
-        date.write_text(f'#!/bin/sh\n[ "$*" = +%s ] || exec /bin/date "$@"\nexec 9>>{clock} && flock 9 && printf x >&9\n'
-                        f'echo $(($(/bin/date +%s) + 61 * $(stat -c %s {clock})))\n')
-        date.chmod(0o755)
-        self.addCleanup(date.unlink)
-        self.dice_run('start', '--restart', '2', '--', '--fail', code=1)
+        HOSTS.on('a', f'cat /proc/uptime >"{HOSTS.folder}/uptime" && mount --bind "{HOSTS.folder}/uptime" /proc/uptime')
+        self.addCleanup(HOSTS.on, 'a', 'umount /proc/uptime')
+        self.dice_run('start', '--restart', '2', '--', '--long', '--fail', code=1)
         self.assertTrue(until(lambda: self.phase() == 'failed'))
         self.assertIn('starts again in 1 s (restart 2 of 2)', self.dice_run('logs'))
 
@@ -187,7 +185,9 @@ class Job(Case):
         date = HOSTS.folder / 'bin/date'  # the clock jumps back, and how long it ran is still right
         date.write_text('#!/bin/sh\nexec /bin/date -d "1000000 seconds ago" "$@"\n')
         date.chmod(0o755)
+        self.assertRegex(self.dice_run('status'), r'runs since 20.* \(\d\d? s\)')
         self.dice_run('stop')
+        self.assertLess(int(HOSTS.on('a', f'readlink "{HOSTS.site}/.dice-run/numbers/job/state"').split()[2]), time.time() - 900000)
         date.unlink()
         self.assertRegex(self.dice_run('logs', '-n', '1'), r'stopped after \d\d? s$')
         self.dice_run('start', '--', '--quick', MPIRUN_OPTIONS='--of mine')

@@ -62,6 +62,7 @@ host_state state_of(const std::string& host, const outcome& result) {
     if (key == "current") out.current = value;
     if (key == "previous") out.previous = value;
     if (key == "clock") out.clock = number<long long>(value);
+    if (key == "uptime") out.uptime = number<long long>(value);
     if (key == "supervised") out.supervised = true;
     if (key == "members" || key == "current_host" || key == "previous_host")
       if (is_host(value))

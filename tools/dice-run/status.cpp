@@ -38,6 +38,8 @@ job_report read_job(const site& s, const last_job& last) {
   const bool has_ended = out.phase == "ended" || out.phase == "failed" || out.phase == "stopped" || out.phase == "lost";
   if (!has_ended && !h.supervised) out.phase = "lost";
   else if (!has_ended && out.phase != "starting" && out.phase != "running" && out.phase != "waiting") out.phase = "unsaved";
+  // While it runs, by the time that the host is up: its clock may have been set since.
+  if (h.supervised && h.job.contains("uptime")) out.since = h.clock - std::max(0LL, h.uptime - number(h.job, "uptime", 0));
   if (out.phase == "failed" || out.restarts > 0) out.reason = reason_on(s, h.host);
   return out;
 }

@@ -130,7 +130,7 @@ struct host {
   kernel_lock lock, mutex, job_lock;
   std::map<int, process> processes;
   bool is_on = true, is_reached = true;
-  long long clock = 1'000'000;
+  long long clock = 1'000'000, uptime = 1000;
   int boot = 1;
   long checked = 0;  ///< file_system::changes when its links were checked
   std::string job;   ///< number and phase of its last job, as they were seen

@@ -105,6 +105,9 @@ class judge {
     }
     if (is_live)
       w_.check(was_live, "status says " + phase + ", and no job " + std::to_string(job->number) + " runs on " + job->host);
+    if (phase == "running")
+      w_.check(job->since <= job->now && job->now - job->since <= w_.now,
+               "status says that the job runs for " + std::to_string(job->now - job->since) + " s");
     if (phase == "ended" || phase == "failed") w_.check(is_known, "status says " + phase + ", and there was no such job");
   }
 

@@ -29,7 +29,9 @@ std::string digest(const std::string& text) {
 std::string comparable(std::string text, const std::string& folder) {
   for (std::size_t at = 0; !folder.empty() && (at = text.find(folder + "/")) != std::string::npos;)
     text.erase(at, folder.size() + 1);
-  return std::regex_replace(std::regex_replace(text, std::regex("\\b[0-9]{7,}\\b"), "TIME"), std::regex("free .*"), "free");
+  for (const auto& [what, is] : {std::pair("\\b[0-9]{7,}\\b", "TIME"), {"uptime .*", "uptime"}, {"free .*", "free"}})
+    text = std::regex_replace(text, std::regex(what), is);
+  return text;
 }
 
 /// What a real folder has, as file_system has it. Locks have no content.

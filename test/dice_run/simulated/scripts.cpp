@@ -183,6 +183,7 @@ class shell {
     echo("current " + version_of(link_));
     echo("previous " + version_of(base_ + "/previous"));
     echo("clock " + std::to_string(h_.clock));
+    echo("uptime " + std::to_string(h_.uptime));
     const auto hosts = [&](const std::string& of, const std::string& path) {
       for (const auto& line : lines(fs_.text(path))) echo(of + " " + split(line)[0]);
     };
@@ -212,8 +213,8 @@ class shell {
     words out;
     at("read");
     const auto state = split(fs_.target(base_ + "/job/state"));
-    const char* const keys[]{"phase", "number", "run", "restarts", "exit", "ended"};
-    for (std::size_t i = 0; i < state.size() && i < 6; ++i)
+    const char* const keys[]{"phase", "number", "run", "restarts", "exit", "ended", "uptime"};
+    for (std::size_t i = 0; i < state.size() && i < 7; ++i)
       if (state[i] != "-") out.push_back(std::string(keys[i]) + " " + state[i]);
     at("read");
     const auto about = lines(fs_.text(base_ + "/job/about"));

@@ -96,7 +96,7 @@ class supervisor {
 
   void run(record& truth) {
     for (;;) {
-      began_ = std::to_string(h_.clock);
+      began_ = std::to_string(h_.clock), up_ = std::to_string(h_.uptime);
       h_.files.write(folder_() + "/log", "starts version " + version_ + "\n");
       w_.step();
       if (h_.files.is_full) return finish(truth, "failed");  // no room for a fifo
@@ -104,6 +104,7 @@ class supervisor {
       truth.is("running");
       const int code = mpirun(w_, h_, name_, version_, stop_, !w_.faithful_jobs);
       ended_ = std::to_string(h_.clock);
+      began_ = std::to_string(h_.clock - h_.uptime + std::atoll(up_.c_str()));
       code_ = std::to_string(code);
       if (signals.to_end) return finish(truth, "stopped");
       if (code == 0) return finish(truth, "ended");
@@ -131,7 +132,7 @@ class supervisor {
   long number_;
   std::string version_;
   int restarts_, count_ = 0;
-  std::string began_ = "-", code_ = "-", ended_ = "-";
+  std::string began_ = "-", code_ = "-", ended_ = "-", up_ = "-";
   told stop_;
 
   std::string folder_() const { return ".dice-run/" + name_ + "/job"; }
@@ -149,7 +150,7 @@ class supervisor {
     const auto path = folder_() + "/state";
     w_.step();
     h_.files.point(path + ".new", phase + " " + std::to_string(number_) + " " + began_ + " " + std::to_string(count_) + " " +
-                                      code_ + " " + ended_);
+                                      code_ + " " + ended_ + " " + up_);
     w_.step();
     h_.files.rename(path + ".new", path);
   }

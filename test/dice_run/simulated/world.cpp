@@ -210,7 +210,7 @@ void world::heal() {
 
 void world::power_off(host& h) {
   h.is_on = false;
-  ++h.boot;
+  ++h.boot, h.uptime = 0;
   cut(h.name);
   for (auto& a : actors_)
     if (a.host == h.name) a.body->kill();
@@ -277,7 +277,7 @@ void world::faults() {
   else if (h->second.is_on && happens(likely_.power)) power_off(h->second);
   if (happens(h->second.files.is_full ? 20 : likely_.fill)) h->second.files.is_full = !h->second.files.is_full;
   if (happens(likely_.clock)) h->second.clock += below(2'000'000) - 1'000'000;
-  ++h->second.clock;
+  ++h->second.clock, ++h->second.uptime;
 }
 
 void world::check(bool holds, const std::string& what) {

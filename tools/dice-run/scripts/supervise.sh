@@ -3,7 +3,7 @@
 run=$1 version=$2 number=$3 restarts=$4
 shift 4
 limit=1048576 # bytes; the log is log.1 and log, which have at most as many each
-count=0 delay=1 began=- child= code=- ended=- stopping=
+count=0 delay=1 began=- child= code=- ended=- from=- stopping=
 # What the disk has no room for is tried again without the older output.
 make_room() { rm -f log.1 before.log; }
 note() {
@@ -31,7 +31,7 @@ keep_log() {
 # The state is a link: it replaces the last one as a whole, and needs no room on the disk. No state is better than an old one.
 save() {
   for attempt in 1 2; do
-    ln -sfn "$1 $number $began $count $code $ended" state.new && mv -fT state.new state && return
+    ln -sfn "$1 $number $began $count $code $ended $from" state.new && mv -fT state.new state && return
     make_room
   done
   rm -f state
@@ -78,8 +78,9 @@ while :; do
     kill -0 "$child" 2>/dev/null || break
   done
   child=
-  ended=$(date +%s)
   run_time "$from"
+  ended=$(date +%s)
+  began=$((ended - ran)) # the clock may have been set meanwhile
   # Its output has arrived. A process that is left may keep it open.
   for tenth in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do kill -0 "$logger" 2>/dev/null && sleep 0.1 9>&-; done
   # mpirun of Open MPI 5 also exits with 0 if it has lost a host.

@@ -1,7 +1,9 @@
 # Prints what the host has and runs, a line for each thing.
 echo "current $(version_of "$link")"
 echo "previous $(version_of "$base/previous")"
+read -r up rest </proc/uptime
 echo "clock $(date +%s)"
+echo "uptime ${up%.*}"
 # All hosts that may have something, and those of each version, as its file `hosts` says.
 for of in members current_host previous_host; do
   case $of in members) file=$base/members ;; current_host) file=$link/hosts ;; previous_host) file=$base/previous/hosts ;; esac
@@ -21,7 +23,7 @@ done 2>/dev/null
 # that could not save its state has removed it.
 record() {
   set -- $(readlink "$base/job/state")
-  for key in phase number run restarts exit ended; do
+  for key in phase number run restarts exit ended uptime; do
     [ "${1--}" = - ] || echo "job $key $1"
     [ "$key" != number ] || number=${1-}
     [ $# = 0 ] || shift
