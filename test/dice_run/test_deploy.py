@@ -361,7 +361,13 @@ class Leaving(Case):
         self.assertEqual(self.versions_of(self.only_a), {'a': (second, first), 'b': ('', first)})
         self.assertIn('is now on a, b, and', self.dice_run('rollback', packages=self.only_a))
         self.assertEqual(self.versions_of(ONE), {'a': (first, second), 'b': (first, '')})
-        self.assertIn(f'the version {first} on the hosts is for a, b, the packages here are for a;', self.dice_run('start', code=1, packages=self.only_a))
+        self.assertIn(f'the hosts have version {first}, for a, b; the packages here are {second}', said := self.dice_run('start', packages=self.only_a))
+        self.assertIn('runs on 2 hosts, started on a', said)
+        self.dice_run('stop', packages=self.only_a)
+        only_b = HOSTS.packages('only_b', b'x', names=['b'])  # rank 0 was on a
+        self.assertIn('started on a', self.dice_run('start', packages=only_b))
+        self.dice_run('stop', packages=only_b)
+        self.assertIn('"c" is no host of numbers; its hosts are a, b', self.dice_run('start', '--from', 'c', code=2, packages=only_b))
         self.dice_run('rollback', packages=self.only_a)
         self.assertEqual(self.versions_of(self.only_a), {'a': (second, first), 'b': ('', first)})
 

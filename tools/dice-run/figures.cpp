@@ -18,7 +18,6 @@ namespace dice_run {
 
 std::string run_and_fetch(const site& s, const words& options,
                           const std::vector<std::pair<std::string, std::string>>& fetched) {
-  const auto& host = s.plan.host_of_rank[0];
   for (const auto& [there, here] : fetched) {  // better now than after the run
     if (s.hosts->dry_run()) break;
     // rsync removes what is no file, even /dev/null.
@@ -27,9 +26,10 @@ std::string run_and_fetch(const site& s, const words& options,
     dice::files::require_writable(here);
   }
   const host_locks locks(s);  // until the end: nothing else begins meanwhile
-  const auto version = require_ready(locks.states, s);
+  const auto deployed = require_ready(locks.states, s);
+  const auto& host = deployed.host_of_rank[0];
   const char* mpirun = std::getenv("MPIRUN_OPTIONS");
-  words arguments{mpirun != nullptr ? mpirun : "", version};
+  words arguments{mpirun != nullptr ? mpirun : "", deployed.version};
   arguments.insert(arguments.end(), options.begin(), options.end());
   const interruption ends_the_job;
   std::string page;

@@ -24,7 +24,7 @@ namespace {
 
 /// Waits until all ranks have run for two seconds, the job has ended, some twenty seconds have passed, or a signal comes
 /// that an interruption awaits. Returns the exit code.
-int wait_until_up(const site& s, const std::string& starter) {
+int wait_until_up(const site& s, const deployment& deployed, const std::string& starter) {
   const auto begin = s.hosts->seconds();
   std::string missing;
   std::vector<std::string> lost;
@@ -47,14 +47,16 @@ int wait_until_up(const site& s, const std::string& starter) {
       return 1;
     }
     missing.clear(), lost.clear();
-    for (const auto& h : all)
-      if (h.planned && !h.failure.empty()) lost.push_back(h.failure);
-    for (std::size_t i = 0; i < s.plan.packages.size(); ++i)
-      if (std::ranges::count(all[i].processes, true, &host_process::is_rank) < std::ssize(s.plan.packages[i].ranks))
-        missing += (missing.empty() ? "" : ", ") + all[i].host;
+    for (const auto& p : deployed.packages) {
+      const auto h = std::ranges::find(all, p.host, &host_state::host);
+      if (h == all.end()) continue;  // a host that named it is lost
+      if (!h->failure.empty()) lost.push_back(h->failure);
+      if (std::ranges::count(h->processes, true, &host_process::is_rank) < std::ssize(p.ranks))
+        missing += (missing.empty() ? "" : ", ") + p.host;
+    }
     if (missing.empty() && s.hosts->seconds() - begin > 2) {
       say(fmt::format("{} runs on {}, started on {}\n", s.plan.name,
-                      dice::text::count_text(std::ssize(s.plan.hosts), "host"), starter));
+                      dice::text::count_text(std::ssize(deployed.hosts), "host"), starter));
       return 0;
     }
   }
@@ -68,34 +70,37 @@ int wait_until_up(const site& s, const std::string& starter) {
   return 0;
 }
 
-/// Starts the job on `starter`, while no other dice-run changes anything.
-void start_alone(const site& s, const std::string& starter, const start_options& opts) {
+/// Starts the job on `starter`, or if that is empty on the host of rank 0, while no other dice-run changes anything. Returns
+/// what is deployed.
+deployment start_alone(const site& s, std::string& starter, const start_options& opts) {
   const host_locks locks(s);
-  const auto version = require_ready(locks.states, s);
+  const auto deployed = require_ready(locks.states, s);
+  if (starter.empty()) starter = deployed.host_of_rank[0];
+  if (std::ranges::count(deployed.hosts, starter) == 0)
+    throw usage_error(fmt::format("--from: {} is no host of {}; its hosts are {}", quote(starter), deployed.name,
+                                  fmt::join(deployed.hosts, ", ")));
   long number = 1;
   for (const auto& h : locks.states) number = std::max({number, h.last_number + 1, h.number() + 1});
   const char* mpirun = std::getenv("MPIRUN_OPTIONS");
-  words arguments{std::to_string(number), std::to_string(opts.restarts), mpirun != nullptr ? mpirun : "", version,
+  words arguments{std::to_string(number), std::to_string(opts.restarts), mpirun != nullptr ? mpirun : "", deployed.version,
                   scripts::supervise};
   arguments.insert(arguments.end(), opts.program.begin(), opts.program.end());
   const auto hosts = locks.locked();
   require_all(hosts, s.run_all(hosts, scripts::announce, {std::to_string(number), starter}));
   const auto started = s.run(starter, scripts::start, arguments);
   if (!interruption::happened()) require_all({starter}, std::vector{started});
+  return deployed;
 }
 
 }  // namespace
 
 int start(const site& s, const start_options& opts) {
-  const auto starter = opts.from.empty() ? s.plan.host_of_rank[0] : opts.from;
-  if (std::ranges::count(s.plan.hosts, starter) == 0)
-    throw usage_error(fmt::format("--from: {} is no host of {}; its hosts are {}", quote(starter), s.plan.name,
-                                  fmt::join(s.plan.hosts, ", ")));
   std::optional<interruption> ends_the_job;
   if (opts.foreground) ends_the_job.emplace();
-  start_alone(s, starter, opts);
+  auto starter = opts.from;
+  const auto deployed = start_alone(s, starter, opts);
   if (s.hosts->dry_run()) return 0;
-  const int up = wait_until_up(s, starter);
+  const int up = wait_until_up(s, deployed, starter);
   if (!opts.foreground) return up;
   if (!interruption::happened()) print_log(s, starter, 1000000, true);
   if (interruption::happened()) return std::max(1, stop_job(s));
@@ -122,40 +127,38 @@ interruption::~interruption() {
 
 bool interruption::happened() { return interrupted != 0; }
 
-std::string require_ready(const std::vector<host_state>& all, const site& s) {
-  if (s.hosts->dry_run()) return s.plan.version;
+deployment require_ready(const std::vector<host_state>& all, const site& s) {
+  if (s.hosts->dry_run()) return s.plan;
+  auto out = s.deployed(all);
+  const host_state* first = nullptr;
   std::vector<std::string> wrong;
   for (const auto& h : all) {
     if (h.supervised)
       wrong.push_back(fmt::format("{} runs already, started on {}; dice-run stop ends it", s.plan.name, h.host));
-    if (!h.planned) continue;
+    if (std::ranges::count(out.hosts, h.host) == 0) continue;
     if (!h.failure.empty()) wrong.push_back(h.failure);
     else if (h.current.empty())
       wrong.push_back(fmt::format("{}: {} is not deployed; dice-run deploy brings it", h.host, s.plan.name));
-    else if (h.current != all[0].current && all[0].failure.empty())
+    else if (first == nullptr) first = &h;
+    else if (h.current != first->current)
       wrong.push_back(
-          fmt::format("{} has version {}, {} has {}; deploy again", all[0].host, all[0].current, h.host, h.current));
+          fmt::format("{} has version {}, {} has {}; deploy again", first->host, first->current, h.host, h.current));
   }
   if (wrong.empty())
     for (const auto& h : all)
       if (!h.processes.empty())
         wrong.push_back(fmt::format("{}: processes of another run are left; dice-run stop ends them", h.host));
-  if (auto of = all[0].of_current; wrong.empty() && !of.empty()) {
-    auto here = s.plan.hosts;
-    std::ranges::sort(of), std::ranges::sort(here);
-    if (of != here)
-      wrong.push_back(fmt::format("the version {} on the hosts is for {}, the packages here are for {}; deploy again",
-                                  all[0].current, fmt::join(of, ", "), fmt::join(here, ", ")));
-  }
   if (!wrong.empty()) throw run_error(std::move(wrong));
   for (const auto& h : all)
     if (!h.failure.empty())
       report(
           "warning",
           fmt::format("{}; if a job of an earlier deployment runs there, dice-run stop ends it when it answers", h.failure));
-  if (all[0].current != s.plan.version)
-    report("note", fmt::format("the hosts have version {}, the packages here are {}", all[0].current, s.plan.version));
-  return all[0].current;
+  out.version = first->current;
+  if (out.version != s.plan.version)
+    report("note", fmt::format("the hosts have version {}, for {}; the packages here are {}", out.version,
+                               fmt::join(out.hosts, ", "), s.plan.version));
+  return out;
 }
 
 std::string reason_on(const site& s, const std::string& host) {

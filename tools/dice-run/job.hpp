@@ -12,7 +12,7 @@ struct start_options {
   words program;  ///< its options
 };
 
-/// Starts the job on all hosts of the packages. Returns the exit code; throws run_error if it is not begun.
+/// Starts the job on all hosts of the version that is deployed. Returns the exit code; throws run_error if it is not begun.
 int start(const site& s, const start_options& opts);
 
 /// Runs the job with these options and waits for its end; rank 0 writes the files of `fetched`, which come to this machine:
@@ -39,7 +39,8 @@ void print_log(const site& s, const std::string& host, int lines, bool follow);
 /// Ends the job and all its processes on all hosts. Returns the exit code.
 int stop_job(const site& s);
 
-/// Throws run_error unless all hosts answer, have the same version, and run nothing of the deployment. Returns the version.
-std::string require_ready(const std::vector<host_state>& all, const site& s);
+/// Throws run_error unless all hosts answer, have the same version, and run nothing of the deployment. Returns what is
+/// deployed.
+deployment require_ready(const std::vector<host_state>& all, const site& s);
 
 }  // namespace dice_run

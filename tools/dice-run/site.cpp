@@ -65,8 +65,10 @@ host_state state_of(const std::string& host, const outcome& result) {
     if (key == "uptime") out.uptime = number<long long>(value);
     if (key == "supervised") out.supervised = true;
     if (key == "members" || key == "current_host" || key == "previous_host")
-      if (is_host(value))
-        (key == "members" ? out.members : key == "current_host" ? out.of_current : out.of_previous).push_back(value);
+      if (const auto [name, slots] = split(value); is_host(name)) {
+        (key == "members" ? out.members : key == "current_host" ? out.of_current : out.of_previous).push_back(name);
+        if (key == "current_host") out.ranks.push_back(number<int>(slots.substr(slots.find('=') + 1)));
+      }
     if (key == "last_job") {
       const auto [which, starter] = split(value);
       out.last_number = job_number(which);
@@ -181,6 +183,22 @@ last_job site::job_of(const std::vector<host_state>& all) {
       const auto starter = std::ranges::find(all, h.last_starter, &host_state::host);
       out = {h.last_number, h.last_starter, nullptr, starter == all.end() || !starter->failure.empty()};
     }
+  return out;
+}
+
+deployment site::deployed(const std::vector<host_state>& all) const {
+  if (std::ranges::count(all, plan.version, &host_state::current) > 0) return plan;
+  const auto knows = std::ranges::find_if(all, [](const auto& h) { return !h.current.empty() && !h.of_current.empty(); });
+  if (knows == all.end()) return plan;
+  deployment out{.name = plan.name, .version = knows->current, .folder = plan.folder, .hosts = knows->of_current};
+  for (std::size_t i = 0; i < out.hosts.size(); ++i) {
+    const int ranks = std::clamp(knows->ranks[i], 1, 10000);
+    out.packages.push_back({.host = out.hosts[i]});
+    for (int r = 0; r < ranks; ++r) {
+      out.packages.back().ranks.push_back(static_cast<int>(out.host_of_rank.size()));
+      out.host_of_rank.push_back(out.hosts[i]);
+    }
+  }
   return out;
 }
 

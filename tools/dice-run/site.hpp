@@ -27,8 +27,9 @@ struct host_state {
   std::string failure;            ///< not reached, or else not able to answer; then all else is empty
   std::string current, previous;  ///< versions, or ""
   words of_previous;              ///< the hosts of the previous version, if its files say so
-  words of_current;
-  words members;  ///< all hosts that may have something of the deployment
+  words of_current;               ///< the same of the current one,
+  std::vector<int> ranks;         ///< and how many ranks each of them has
+  words members;                  ///< all hosts that may have something of the deployment
   std::vector<host_process> processes;
   long long clock = 0;                               ///< seconds since 1970
   long long uptime = 0;                              ///< seconds since it was started
@@ -73,6 +74,9 @@ class site {
   /// of the plan, in its order.
   std::vector<host_state> survey(const words& left_out = {}) const;
   static last_job job_of(const std::vector<host_state>& all);
+  /// What `start` starts: the packages here, or, if no host has their version, what the hosts say about theirs: its hosts,
+  /// and how many ranks they have.
+  deployment deployed(const std::vector<host_state>& all) const;
   /// The packages' name and version, for messages.
   std::string title() const;
 

@@ -36,6 +36,8 @@ class judge {
       code = command();
     } catch (const dice_run::run_error& e) {
       failed = e.messages;
+    } catch (const dice_run::usage_error& e) {  // --from a host that the deployed version does not have
+      failed = {e.what()};
     }
     for (auto& text : failed) c_.said.push_back("error: " + text);
     if (c_.command == "stop") stopped(code, first_pid);

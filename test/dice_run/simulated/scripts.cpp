@@ -185,7 +185,7 @@ class shell {
     echo("clock " + std::to_string(h_.clock));
     echo("uptime " + std::to_string(h_.uptime));
     const auto hosts = [&](const std::string& of, const std::string& path) {
-      for (const auto& line : lines(fs_.text(path))) echo(of + " " + split(line)[0]);
+      for (const auto& line : lines(fs_.text(path))) echo(of + " " + line);
     };
     at("read");
     hosts("members", base_ + "/members");

@@ -7,7 +7,7 @@ echo "uptime ${up%.*}"
 # All hosts that may have something, and those of each version, as its file `hosts` says.
 for of in members current_host previous_host; do
   case $of in members) file=$base/members ;; current_host) file=$link/hosts ;; previous_host) file=$base/previous/hosts ;; esac
-  [ ! -f "$file" ] || while read -r host rest; do echo "$of $host"; done <"$file"
+  [ ! -f "$file" ] || while read -r host slots; do echo "$of $host${slots:+ $slots}"; done <"$file"
 done
 real=$(cd -P "$base" 2>/dev/null && pwd -P)
 for pid in $(processes); do
