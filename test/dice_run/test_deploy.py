@@ -109,6 +109,25 @@ class Deploy(Case):
             HOSTS.behave('b')
             self.assertEqual(len(set(self.versions())), 1)
 
+    def test_4_an_end_says_what_was_switched(self):
+        self.dice_run('deploy')
+        self.dice_run('deploy', packages=TWO)
+        [(second, first)] = set(self.versions())
+        for number, by in ((1, 'INT'), (3, 'TERM')):
+            self.assertEqual(self.interrupted('deploy', at=('b', number), by=by).splitlines()[-1],
+                             'dice-run: error: interrupted; nothing was switched on any host; the next deploy goes on from here')
+        self.assertEqual(self.interrupted('rollback', at=('a', 2), by='HUP'), 'dice-run: error: interrupted; nothing was switched on any host\n')
+        self.assertEqual(set(self.versions()), {(second, first)})
+        self.assertIn(f'interrupted; numbers {first} is now on all hosts\n', self.interrupted('deploy', at=('b', 6)))  # cleans
+        self.assertEqual(set(self.versions()), {(first, second)})
+        said = self.unprinted('deploy', packages=TWO)
+        self.assertIn(f'dice-run: error: numbers {second} is now on all hosts, in {HOSTS.site}; ', said[0])
+        self.assertIn(f'numbers {second} is on all hosts already, in', said[1])
+        said = self.unprinted('rollback')
+        self.assertIn(f'dice-run: error: numbers {first} is now on all hosts, and {second} is the previous version, but', said[0])
+        self.assertEqual(set(self.versions()), {(second, first)})
+        self.dice_run('rollback')
+
     def test_4_what_was_left_half_switched(self):
         self.dice_run('deploy')
         self.dice_run('deploy', packages=TWO)

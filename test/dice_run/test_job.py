@@ -312,10 +312,24 @@ class Job(Case):
             run.communicate(timeout=30)
         self.assertEqual(run.returncode, 0)
         self.assertTrue(until(lambda: HOSTS.on('a', 'readlink /proc/[0-9]*/exe | grep -E "/(flock|tail)$"') == ''))  # nobody follows any more
-        with open('/dev/full', 'w') as full:
-            done = subprocess.run([DICE_RUN, '-p', ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'stop'], stdout=full, stderr=subprocess.PIPE, text=True)
-        self.assertEqual((done.returncode, self.ranks()), (1, [0, 0]))
-        self.assertIn('the standard output cannot be written', done.stderr)
+        said = self.unprinted('stop')
+        self.assertEqual(self.ranks(), [0, 0])
+        self.assertIn('dice-run: error: numbers is stopped; no process of it is left on any host, but', said[0])
+        self.assertIn('dice-run: error: numbers does not run on any host, but', said[1])
+        said = self.unprinted('start', '--', '--quick')
+        self.assertIn('dice-run: error: the job has ended already, without an error; dice-run logs shows its output, but', said[0])
+
+    def test_an_interruption_says_what_may_run(self):
+        self.assertEqual(self.interrupted('start', at=('b', 3)), 'dice-run: error: interrupted; nothing was started\n')
+        self.assertEqual(self.ranks(), [0, 0])
+        self.assertEqual(self.interrupted('start', at=('a', 4)), 'dice-run: error: interrupted; the job may have been started: dice-run status\n')
+        self.dice_run('stop')
+        self.assertEqual(self.interrupted('start', at=('a', 5), by='HUP'),
+                         'dice-run: error: interrupted; the job was started on a; dice-run status shows it, dice-run stop ends it\n')
+        self.assertEqual(self.phase(), 'running')
+        self.assertEqual(self.interrupted('stop', at=('a', 2), by='TERM'), 'dice-run: error: interrupted; what still runs is not known; run dice-run stop again\n')
+        self.assertIn('numbers ', self.dice_run('stop'))
+        self.assertEqual(self.ranks(), [0, 0])
 
     def test_a_lost_job_does_not_run_while_bench_does(self):
         self.dice_run('start', '--', '--quick')

@@ -4,6 +4,7 @@
 #include "diagnostics.hpp"
 #include "host_locks.hpp"
 #include "scripts.hpp"
+#include "signals.hpp"
 
 #include "dice/text/table.hpp"
 
@@ -13,8 +14,6 @@
 
 #include <unistd.h>
 #include <algorithm>
-#include <array>
-#include <csignal>
 #include <cstdlib>
 #include <memory>
 
@@ -120,22 +119,6 @@ struct versions {
   std::string current, previous;
 };
 
-/// While it lives, neither this program nor those that it starts end by Ctrl-C and the like.
-class uninterrupted {
- public:
-  uninterrupted() {
-    for (std::size_t i = 0; i < signals.size(); ++i) before_[i] = std::signal(signals[i], SIG_IGN);
-  }
-  uninterrupted(const uninterrupted&) = delete;
-  ~uninterrupted() {
-    for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], before_[i]);
-  }
-
- private:
-  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
-  std::array<void (*)(int), signals.size()> before_{};
-};
-
 /// The states of the hosts that are locked.
 std::vector<host_state> reached(const host_locks& locks) {
   std::vector<host_state> out;
@@ -149,8 +132,8 @@ std::vector<std::string> remember(const site& s, const host_locks& locks, const 
   return failures(locks.locked(), s.run_all(locks.locked(), scripts::remember, members));
 }
 
-/// All locked hosts get the versions `to`, or, if one of them fails, all get those of before back.
-void switch_all(const site& s, const host_locks& locks, const std::vector<versions>& to) {
+/// All locked hosts get the versions `to`, or, if one of them fails, all get those of before back. `done` says the former.
+void switch_all(const site& s, const host_locks& locks, const std::vector<versions>& to, const std::string& done) {
   locks.require();
   const auto all = reached(locks);
   const uninterrupted until_all_have_one_version;
@@ -166,15 +149,16 @@ void switch_all(const site& s, const host_locks& locks, const std::vector<versio
   const auto hosts = locks.locked();
   const auto results = change(hosts, false);
   auto wrong = failures(hosts, results);
-  if (wrong.empty()) return;
+  if (wrong.empty()) return if_interrupted(done);
   words changed;  // also hosts that are not reached: a connection can end when the host has switched
   for (std::size_t i = 0; i < hosts.size(); ++i)
     if (!results[i].failure.empty() || !results[i].out.empty()) changed.push_back(hosts[i]);
-  const bool back = failures(changed, change(changed, true)).empty();
-  stop_if(std::move(wrong),
-          back ? nothing_done
-               : "hosts may have different versions now (dice-run status shows them); when all hosts answer again, "
-                 "deploy again");
+  const std::string now = failures(changed, change(changed, true)).empty()
+                              ? nothing_done
+                              : "hosts may have different versions now (dice-run status shows them); when all hosts answer "
+                                "again, deploy again";
+  if_interrupted(now);
+  stop_if(std::move(wrong), now);
 }
 
 /// Removes what no host needs any more. Returns the hosts that still may have something.
@@ -207,6 +191,7 @@ void warn_of_unreached(const std::vector<host_state>& all) {
 }  // namespace
 
 int deploy(const site& s, const words& forgotten) {
+  if_interrupted(std::string(nothing_done) + "; the next deploy goes on from here");
   for (const auto& host : forgotten)
     if (std::ranges::count(s.plan.hosts, host) > 0)
       throw usage_error(fmt::format("--forget: {} is a host of these packages; take it out of the plan first", quote(host)));
@@ -230,7 +215,7 @@ int deploy(const site& s, const words& forgotten) {
                       dice::text::bytes_text(states[i].bytes)));
   }
   if (s.hosts->dry_run()) {
-    switch_all(s, locks, std::vector<versions>(locks.states.size(), {s.plan.version, ""}));
+    switch_all(s, locks, std::vector<versions>(locks.states.size(), {s.plan.version, ""}), nothing_done);
     return 0;
   }
   const auto all = reached(locks);
@@ -245,20 +230,21 @@ int deploy(const site& s, const words& forgotten) {
     knows_all = knows_all && h.members == members;
   }
   if (!knows_all) stop_if(remember(s, locks, members), nothing_done);
-  if (changes) switch_all(s, locks, to);
+  if (changes) switch_all(s, locks, to, s.title() + " is now on all hosts");
   auto left = clean_up(s, locks, members);
   for (const auto& host : s.plan.hosts)
     if (std::ranges::count(left, host) == 0) left.push_back(host);
   if (left.size() < members.size())
     for (const auto& text : remember(s, locks, left)) report("warning", "hosts that it has left are asked again: " + text);
-  say(fmt::format("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already", s.folder,
-                  dice::text::bytes_text(bytes)));
+  conclude(fmt::format("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already",
+                       s.folder, dice::text::bytes_text(bytes)));
   warn_of_unreached(locks.states);
   if (changes) warn_of_job(all);
   return 0;
 }
 
 int rollback(const site& s) {
+  if_interrupted(nothing_done);
   const host_locks locks(s);
   if (s.hosts->dry_run()) return 0;
   const auto all = reached(locks);
@@ -284,11 +270,12 @@ int rollback(const site& s) {
   stop_if(std::move(wrong), nothing_done);
   std::vector<versions> to;
   for (const auto& h : all) to.push_back({std::ranges::count(needed, h.host) > 0 ? version : "", h.current});
-  switch_all(s, locks, to);
+  const auto done =
+      fmt::format("{} {} is now on {}", s.plan.name, version,
+                  needed.size() == s.plan.hosts.size() ? "all hosts" : fmt::format("{}", fmt::join(needed, ", ")));
+  switch_all(s, locks, to, done);
   const auto back = std::ranges::find(all, version, &host_state::previous);
-  say(fmt::format("{} {} is now on {}, and {} is the previous version\n", s.plan.name, version,
-                  needed.size() == s.plan.hosts.size() ? "all hosts" : fmt::format("{}", fmt::join(needed, ", ")),
-                  back->current));
+  conclude(fmt::format("{}, and {} is the previous version\n", done, back->current));
   warn_of_unreached(locks.states);
   warn_of_job(all);
   return 0;

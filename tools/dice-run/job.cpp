@@ -13,7 +13,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -34,7 +33,7 @@ int wait_until_up(const site& s, const std::string& starter) {
     const auto& first = *std::ranges::find(all, starter, &host_state::host);
     const auto phase = first.of_job("phase");
     if (phase == "ended") {
-      say("the job has ended already, without an error; dice-run logs shows its output\n");
+      conclude("the job has ended already, without an error; dice-run logs shows its output\n");
       return 0;
     }
     if (phase == "stopped" || (first.failure.empty() && !first.supervised && phase != "failed")) {
@@ -53,8 +52,8 @@ int wait_until_up(const site& s, const std::string& starter) {
       if (std::ranges::count(all[i].processes, true, &host_process::is_rank) < std::ssize(s.plan.packages[i].ranks))
         missing += (missing.empty() ? "" : ", ") + all[i].host;
     if (missing.empty() && s.hosts->seconds() - begin > 2) {
-      say(fmt::format("{} runs on {}, started on {}\n", s.plan.name,
-                      dice::text::count_text(std::ssize(s.plan.hosts), "host"), starter));
+      conclude(fmt::format("{} runs on {}, started on {}\n", s.plan.name,
+                           dice::text::count_text(std::ssize(s.plan.hosts), "host"), starter));
       return 0;
     }
   }
@@ -80,8 +79,10 @@ void start_alone(const site& s, const std::string& starter, const start_options&
   arguments.insert(arguments.end(), opts.program.begin(), opts.program.end());
   const auto hosts = locks.locked();
   require_all(hosts, s.run_all(hosts, scripts::announce, {std::to_string(number), starter}));
+  if_interrupted("the job may have been started: dice-run status");
   const auto started = s.run(starter, scripts::start, arguments);
   if (!interruption::happened()) require_all({starter}, std::vector{started});
+  if_interrupted(fmt::format("the job was started on {}; dice-run status shows it, dice-run stop ends it", starter));
 }
 
 }  // namespace
@@ -91,6 +92,7 @@ int start(const site& s, const start_options& opts) {
   if (std::ranges::count(s.plan.hosts, starter) == 0)
     throw usage_error(fmt::format("--from: {} is no host of {}; its hosts are {}", quote(starter), s.plan.name,
                                   fmt::join(s.plan.hosts, ", ")));
+  if_interrupted("nothing was started");
   std::optional<interruption> ends_the_job;
   if (opts.foreground) ends_the_job.emplace();
   start_alone(s, starter, opts);
@@ -103,24 +105,6 @@ int start(const site& s, const start_options& opts) {
   const auto last = site::job_of(all);
   return last.on != nullptr && last.on->of_job("phase") == "ended" ? 0 : 1;
 }
-
-namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-}  // namespace
-
-interruption::interruption() {
-  interrupted = 0;
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
-}
-
-interruption::~interruption() {
-  interrupted = 0;
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
-}
-
-bool interruption::happened() { return interrupted != 0; }
 
 std::string require_ready(const std::vector<host_state>& all, const site& s) {
   if (s.hosts->dry_run()) return s.plan.version;
@@ -189,6 +173,7 @@ stopped stop_on(const site& s, const words& hosts) {
 }  // namespace
 
 int stop_job(const site& s) {
+  if_interrupted("what still runs is not known; run dice-run stop again");
   constexpr int rounds = 3;  // a host that was asked first may have got new processes meanwhile
   std::vector<std::string> wrong;
   int found = 0;
@@ -217,8 +202,8 @@ int stop_job(const site& s) {
            "what runs on these hosts is not known; dice-run stop again, when they answer, makes sure that nothing does");
   else if (left) report("error", "new processes of it begin again and again; another dice-run starts them");
   else
-    say(fmt::format("{} {}\n", s.plan.name,
-                    found > 0 ? "is stopped; no process of it is left on any host" : "does not run on any host"));
+    conclude(fmt::format("{} {}\n", s.plan.name,
+                         found > 0 ? "is stopped; no process of it is left on any host" : "does not run on any host"));
   return wrong.empty() && !left ? 0 : 1;
 }
 

@@ -1,6 +1,7 @@
 // What commands about a running job share.
 #pragma once
 
+#include "signals.hpp"
 #include "site.hpp"
 
 namespace dice_run {
@@ -19,15 +20,6 @@ int start(const site& s, const start_options& opts);
 /// names on the host and here. Returns what the job printed. Throws run_error if it fails.
 std::string run_and_fetch(const site& s, const words& options,
                           const std::vector<std::pair<std::string, std::string>>& fetched);
-
-/// While it lives, SIGINT and SIGTERM do not end this program; only one at a time.
-class interruption {
- public:
-  interruption();
-  interruption(const interruption&) = delete;
-  ~interruption();
-  static bool happened();  ///< whether such a signal has come
-};
 
 /// Why the job's last failed run did so, from its log on `host`, or "".
 std::string reason_on(const site& s, const std::string& host);

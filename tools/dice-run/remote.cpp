@@ -1,6 +1,7 @@
 #include "remote.hpp"
 
 #include "diagnostics.hpp"
+#include "signals.hpp"
 
 #include "dice/text/print.hpp"
 
@@ -175,7 +176,7 @@ outcome remote::stream(const std::string& host, const std::string& script, const
   const auto text = whole(script, arguments, false);
   if (settings_.verbose || settings_.dry_run) show(command, text);
   if (settings_.dry_run) return {};
-  process shell(command);
+  process shell(command, interruption::awaited());
   return listen(host, shell, text, settings_.begin_s, settings_.silent_s, on_output);
 }
 
