@@ -362,9 +362,14 @@ class Leaving(Case):
 
     def test_a_job_of_a_host_that_has_left(self):
         self.dice_run('start', '--from', 'b')
-        self.assertIn('a job is running', self.dice_run('deploy', packages=self.only_a))
+        [(first, _)] = set(self.versions())
+        said = self.dice_run('deploy', packages=self.only_a)
+        self.assertIn('a job is running', said)
+        self.assertIn(f'dice-run: note: b has no ranks any more; it keeps {first} for rollback\n', said)
+        self.assertNotIn('a has no ranks', said)
+        self.assertNotIn('no ranks any more', self.dice_run('deploy', packages=self.only_a))
         said = self.dice_run('status', packages=self.only_a)
-        self.assertRegex(said, r'(?m)^b +- +[0-9a-f]{12} +- +1 ')
+        self.assertRegex(said, rf'(?m)^b +- +{first} +left +1 ')
         self.assertIn('started on b; runs since', said)
         self.assertIn('runs already, started on b', self.dice_run('start', code=1, packages=self.only_a))
         self.assertIn('and on b a process of numbers runs; dice-run stop ends it', self.dice_run('deploy', '--forget', 'b', code=1, packages=self.only_a))

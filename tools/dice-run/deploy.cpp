@@ -179,6 +179,13 @@ void warn_of_job(const std::vector<host_state>& all) {
     report("warning", "a job is running, with the version that it was started with; dice-run stop and start change it");
 }
 
+/// Hosts that had the current version, and are not in the plan any more.
+void say_who_left(const std::vector<host_state>& all) {
+  for (const auto& h : all)
+    if (!h.planned && !h.current.empty())
+      report("note", fmt::format("{} has no ranks any more; it keeps {} for rollback", h.host, h.current));
+}
+
 void warn_of_unreached(const std::vector<host_state>& all) {
   for (const auto& h : all)
     if (!h.planned && !h.failure.empty())
@@ -238,6 +245,7 @@ int deploy(const site& s, const words& forgotten) {
     for (const auto& text : remember(s, locks, left)) report("warning", "hosts that it has left are asked again: " + text);
   conclude(fmt::format("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already",
                        s.folder, dice::text::bytes_text(bytes)));
+  if (changes) say_who_left(all);
   warn_of_unreached(locks.states);
   if (changes) warn_of_job(all);
   return 0;

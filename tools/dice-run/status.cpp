@@ -135,7 +135,8 @@ std::string text_of(const site& s, const std::vector<host_state>& all) {
       if (p.is_rank) cpu += p.cpu_seconds, kilobytes += p.kilobytes, pids.push_back(p.pid);
     const auto or_dash = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
     const auto ranks = ranks_of(s, i);
-    lines.push_back({h.host, or_dash(h.current), or_dash(h.previous), or_dash(fmt::format("{}", fmt::join(ranks, ","))),
+    lines.push_back({h.host, or_dash(h.current), or_dash(h.previous),
+                     h.planned ? fmt::format("{}", fmt::join(ranks, ",")) : "left",
                      h.planned ? fmt::format("{} of {}", pids.size(), ranks.size()) : fmt::format("{}", pids.size()),
                      fmt::format("{:.1f} s", cpu), dice::text::bytes_text(kilobytes * 1024),
                      or_dash(fmt::format("{}", fmt::join(pids, ",")))});
