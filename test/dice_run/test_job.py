@@ -63,11 +63,11 @@ class Job(Case):
         self.assertEqual(self.phase(), 'stopped')
 
     def test_failures_have_reasons(self):
-        self.assertIn('the job has failed: numbers: error: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
-        self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
+        self.assertIn('the job has failed: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
+        self.assertIn('last failure: rank 1 (host b)', self.dice_run('status'))
         self.assertIn('there are no weights', json.loads(self.dice_run('status', '--json'))['job']['last_failure'])
         HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers/job" && head -n -1 log >log.1 && tail -n 1 log >x && mv x log')  # the log was full
-        self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
+        self.assertIn('last failure: rank 1 (host b)', self.dice_run('status'))
         HOSTS.on('a', f'echo junk >"{HOSTS.site}/.dice-run/numbers/job/about"')
         self.assertIn('job/about is damaged', self.dice_run('status'))
         self.assertIn('ended already, without an error', self.dice_run('start', '--from', 'b', '--', '--quick'))
@@ -100,6 +100,13 @@ class Job(Case):
             self.dice_run('start', '--', '--quick')
             self.assertIn('started on a; has ended', self.dice_run('status'))
         HOSTS.on('b', f'rm -r {base}job"')
+
+    def test_what_mpirun_refuses(self):
+        said = self.dice_run('start', code=1, MPIRUN_OPTIONS='--foo "\\c"\n-x A')
+        self.assertEqual(said, 'dice-run: error: the job has failed: mpirun: unknown option "--foo"; MPIRUN_OPTIONS is --foo "\\c" -x A (exit status 1)\n')
+        self.assertIn('last failure: mpirun: unknown option "--foo"; MPIRUN_OPTIONS is --foo', self.dice_run('status'))
+        said = self.dice_run('bench', code=1, MPIRUN_OPTIONS='--foo')
+        self.assertIn('the job has failed: mpirun: unknown option "--foo"; MPIRUN_OPTIONS is --foo\n', said)
 
     def test_restarts(self):
         self.dice_run('start', '--restart', '1', '--', '--die', code=1)

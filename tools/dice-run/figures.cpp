@@ -45,7 +45,7 @@ std::string run_and_fetch(const site& s, const words& options,
   if (!result.failure.empty()) throw run_error(failure_of(host, result));
   if (!result.ok()) {
     say(page);
-    const auto said = reason_in(lines_of(result.err));
+    const auto said = reason_in(lines_of(result.err), mpirun == nullptr ? "" : mpirun);
     throw run_error(
         fmt::format("the job has failed: {}", said.empty() ? fmt::format("exit status {}", result.status) : said));
   }
