@@ -51,9 +51,9 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout)
         return done.stdout
 
-    def begin(self, *words, packages=None, to=HOSTS.site):
+    def begin(self, *words, packages=None, to=HOSTS.site, **how):
         return Run([DICE_RUN, '-p', packages or ONE, '--to', to, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
-                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **how)
 
     def unprinted(self, *words, packages=None):
         """What a command says on its standard error if nobody can read the rest: a pipe without a reader, and a full disk."""

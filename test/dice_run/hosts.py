@@ -90,7 +90,7 @@ case $* in
 esac
 stop() {
   case $* in *--deaf*) return ;; esac
-  rm -f "$F/wanted"; kill $!; exit 3
+  rm -f "$F/wanted"; kill $!; echo "Primary job  terminated normally, but 1 process returned"; exit 3
 }
 trap 'stop "$@"' USR1
 case $* in *--deaf*) trap 'echo "the last words"; rm -f "$F/wanted"; exit 4' TERM ;; esac

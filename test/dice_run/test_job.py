@@ -292,11 +292,14 @@ class Job(Case):
         self.assertIn('.dice-run/numbers/', HOSTS.on('b', f'{running}; kill {pid}'))
 
     def test_foreground(self):
-        with self.begin('start', '--foreground') as run:
+        with self.begin('start', '--foreground', start_new_session=True) as run:
             self.assertIn('runs on 2 hosts', run.stdout.readline())
             self.assertIn('starts version', run.stdout.readline())
-            run.send_signal(signal.SIGINT)
-            self.assertIn('no process of it is left', run.communicate(timeout=30)[0])
+            os.killpg(run.pid, signal.SIGINT)  # as Ctrl-C does
+            self.assertRegex(run.communicate(timeout=30)[0],  # the log to its end
+                             r'dice-run +\| \S+ \S+ the job is asked to end; mpirun and ranks may call that an abort or a failure\n'
+                             r'a mpirun +\| Primary job  terminated normally, .*\ndice-run +\| \S+ \S+ stopped after \d+ s\n'
+                             r'numbers is stopped; no process of it is left on any host\n$')
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
         with self.begin('start', '--foreground') as run:
             self.assertIn('runs on 2 hosts', run.stdout.readline())

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -67,8 +68,9 @@ int wait_until_up(const site& s, const std::string& starter) {
   return 0;
 }
 
-/// Starts the job on `starter`, while no other dice-run changes anything.
-void start_alone(const site& s, const std::string& starter, const start_options& opts) {
+/// Starts the job on `starter`, while no other dice-run changes anything. Returns false if that failed when an interruption
+/// had happened.
+bool start_alone(const site& s, const std::string& starter, const start_options& opts) {
   const host_locks locks(s);
   const auto version = require_ready(locks.states, s);
   long number = 1;
@@ -81,30 +83,13 @@ void start_alone(const site& s, const std::string& starter, const start_options&
   require_all(hosts, s.run_all(hosts, scripts::announce, {std::to_string(number), starter}));
   if_interrupted("the job may have been started: dice-run status");
   const auto started = s.run(starter, scripts::start, arguments);
-  if (!interruption::happened()) require_all({starter}, std::vector{started});
+  if (!started.ok() && interruption::happened()) return false;
+  require_all({starter}, std::vector{started});
   if_interrupted(fmt::format("the job was started on {}; dice-run status shows it, dice-run stop ends it", starter));
+  return true;
 }
 
 }  // namespace
-
-int start(const site& s, const start_options& opts) {
-  const auto starter = opts.from.empty() ? s.plan.host_of_rank[0] : opts.from;
-  if (std::ranges::count(s.plan.hosts, starter) == 0)
-    throw usage_error(fmt::format("--from: {} is no host of {}; its hosts are {}", quote(starter), s.plan.name,
-                                  fmt::join(s.plan.hosts, ", ")));
-  if_interrupted("nothing was started");
-  std::optional<interruption> ends_the_job;
-  if (opts.foreground) ends_the_job.emplace();
-  start_alone(s, starter, opts);
-  if (s.hosts->dry_run()) return 0;
-  const int up = wait_until_up(s, starter);
-  if (!opts.foreground) return up;
-  if (!interruption::happened()) print_log(s, starter, 1000000, true);
-  if (interruption::happened()) return std::max(1, stop_job(s));
-  const auto all = s.survey();
-  const auto last = site::job_of(all);
-  return last.on != nullptr && last.on->of_job("phase") == "ended" ? 0 : 1;
-}
 
 std::string require_ready(const std::vector<host_state>& all, const site& s) {
   if (s.hosts->dry_run()) return s.plan.version;
@@ -172,7 +157,11 @@ stopped stop_on(const site& s, const words& hosts) {
 
 }  // namespace
 
-int stop_job(const site& s) {
+namespace {
+
+/// Ends the job and all its processes on all hosts. What it has found is said by the function that it returns, which returns
+/// the exit code.
+std::function<int()> end_job(const site& s) {
   if_interrupted("what still runs is not known; run dice-run stop again");
   constexpr int rounds = 3;  // a host that was asked first may have got new processes meanwhile
   std::vector<std::string> wrong;
@@ -194,17 +183,66 @@ int stop_job(const site& s) {
     auto result = stop_on(s, hosts);
     found += result.found;
     wrong.insert(wrong.end(), result.failures.begin(), result.failures.end());
-    if (s.hosts->dry_run()) return 0;
+    if (s.hosts->dry_run()) return [] { return 0; };
   }
-  for (const auto& text : wrong) report("error", text);
-  if (!wrong.empty())
-    report("error",
-           "what runs on these hosts is not known; dice-run stop again, when they answer, makes sure that nothing does");
-  else if (left) report("error", "new processes of it begin again and again; another dice-run starts them");
-  else
-    conclude(fmt::format("{} {}\n", s.plan.name,
-                         found > 0 ? "is stopped; no process of it is left on any host" : "does not run on any host"));
-  return wrong.empty() && !left ? 0 : 1;
+  return [wrong, found, left, name = s.plan.name] {
+    for (const auto& text : wrong) report("error", text);
+    if (!wrong.empty())
+      report("error",
+             "what runs on these hosts is not known; dice-run stop again, when they answer, makes sure that nothing does");
+    else if (left) report("error", "new processes of it begin again and again; another dice-run starts them");
+    else
+      conclude(fmt::format("{} {}\n", name,
+                           found > 0 ? "is stopped; no process of it is left on any host" : "does not run on any host"));
+    return wrong.empty() && !left ? 0 : 1;
+  };
+}
+
+/// Prints the log until the job ends. If an interruption happens, ends the job meanwhile, and returns the exit code; else 0.
+int watch(const site& s, const std::string& starter) {
+  std::atomic<bool> has_ended = false;
+  std::function<int()> stopped;
+  s.hosts->at_once(2, [&](std::size_t which) {
+    if (which == 0) {
+      try {
+        print_log(s, starter, 1000000, [&] { return !has_ended; });
+        has_ended = true;
+      } catch (...) {
+        has_ended = true;
+        if (!interruption::happened()) throw;
+      }
+      return;
+    }
+    while (!has_ended && !interruption::happened()) s.hosts->pause(0.1);
+    if (!interruption::happened()) return;
+    stopped = end_job(s);
+    for (int tenth = 0; !has_ended && tenth < 50; ++tenth) s.hosts->pause(0.1);  // its last words
+    has_ended = true;
+  });
+  return stopped ? std::max(1, stopped()) : 0;
+}
+
+}  // namespace
+
+int stop_job(const site& s) { return end_job(s)(); }
+
+int start(const site& s, const start_options& opts) {
+  const auto starter = opts.from.empty() ? s.plan.host_of_rank[0] : opts.from;
+  if (std::ranges::count(s.plan.hosts, starter) == 0)
+    throw usage_error(fmt::format("--from: {} is no host of {}; its hosts are {}", quote(starter), s.plan.name,
+                                  fmt::join(s.plan.hosts, ", ")));
+  if_interrupted("nothing was started");
+  std::optional<interruption> ends_the_job;
+  if (opts.foreground) ends_the_job.emplace();
+  const bool is_started = start_alone(s, starter, opts);
+  if (s.hosts->dry_run()) return 0;
+  if (!is_started) return std::max(1, stop_job(s));
+  const int up = wait_until_up(s, starter);
+  if (!opts.foreground) return up;
+  if (const int stopped = watch(s, starter); stopped != 0) return stopped;
+  const auto all = s.survey();
+  const auto last = site::job_of(all);
+  return last.on != nullptr && last.on->of_job("phase") == "ended" ? 0 : 1;
 }
 
 void add_job(CLI::App& app, const common_options& common, int& exit_code) {

@@ -4,6 +4,8 @@
 #include "signals.hpp"
 #include "site.hpp"
 
+#include <functional>
+
 namespace dice_run {
 
 struct start_options {
@@ -24,9 +26,9 @@ std::string run_and_fetch(const site& s, const words& options,
 /// Why the job's last failed run did so, from its log on `host`, or "".
 std::string reason_on(const site& s, const std::string& host);
 
-/// Prints the last `lines` lines of the log on `host`, with names; with `follow` also those that come, until the job ends or
-/// an interruption happens.
-void print_log(const site& s, const std::string& host, int lines, bool follow);
+/// Prints the last `lines` lines of the log on `host`, with names; with `follows` also those that come, until the job ends
+/// or `follows` returns false.
+void print_log(const site& s, const std::string& host, int lines, const std::function<bool()>& follows = {});
 
 /// Ends the job and all its processes on all hosts. Returns the exit code.
 int stop_job(const site& s);
