@@ -188,7 +188,7 @@ class Deploy(Case):
         base = f'"{HOSTS.site}/.dice-run/numbers"'
         HOSTS.on('a', f'cd {base} && ln -sfn "token 1 process 7 on pc" holder && (exec 9>>lock; flock 9; exec sleep 600) >/dev/null 2>&1 & echo $! >{base}/sleeps')
         self.assertTrue(until(lambda: 'locked' in HOSTS.on('a', f'flock -sn {base}/lock true || echo locked')))
-        self.assertIn('a: another dice-run is at work here: process 7 on pc', self.dice_run('deploy', code=1))
+        self.assertIn('a: another dice-run is at work here: process 7 on pc; wait until it ends', self.dice_run('deploy', code=1))
         HOSTS.on('a', f'kill -9 $(cat {base}/sleeps); rm {base}/sleeps')  # the kernel gives the lock back
         self.dice_run('deploy')
         self.assertLocked(False)
@@ -303,7 +303,7 @@ class Deploy(Case):
             HOSTS.on(name, f'printf "%s\\n" a b c -oProxyCommand=x ../x >{members}')
         said = self.dice_run('status', code=1)
         self.assertEqual([line for line in said.splitlines() if 'not reached' in line],
-                         ['not reached: c: it does not answer; check its power and its cable (an earlier deployment had it)'])
+                         ['not reached: c: it does not answer; check its power and its cable (an earlier version ran there)'])
         self.dice_run('deploy', '--forget', 'c')
 
     def test_8_a_disk_that_does_not_say_what_is_free(self):
@@ -364,7 +364,7 @@ class Leaving(Case):
         self.dice_run('start', '--from', 'b')
         [(first, _)] = set(self.versions())
         said = self.dice_run('deploy', packages=self.only_a)
-        self.assertIn('a job is running', said)
+        self.assertIn('a job is running, with the version that it was started with; to run the new version: dice-run stop, then dice-run start\n', said)
         self.assertIn(f'dice-run: note: b has no ranks any more; it keeps {first} for rollback\n', said)
         self.assertNotIn('a has no ranks', said)
         self.assertNotIn('no ranks any more', self.dice_run('deploy', packages=self.only_a))
@@ -399,12 +399,13 @@ class Leaving(Case):
 
     def test_a_host_that_is_gone(self):
         HOSTS.behave('b', 'unknown')
-        self.assertIn('b: this name is unknown; add it to ~/.ssh/config or /etc/hosts, or check the plan\'s cluster; an earlier deployment had this host',
+        self.assertIn('b: this name is unknown; add it to ~/.ssh/config or /etc/hosts, or check the plan\'s cluster; an earlier version ran there; later commands ask it again. If it is gone for good: dice-run deploy --forget b\n',
                       self.dice_run('deploy', packages=self.only_a))
         self.dice_run('deploy', packages=self.more)  # it still has what it had
-        self.assertIn('(an earlier deployment had it)', self.dice_run('status', code=1, packages=self.more))
+        self.assertIn('(an earlier version ran there)', self.dice_run('status', code=1, packages=self.more))
         self.assertIn('if a job of an earlier deployment runs there', self.dice_run('start', packages=self.more))
-        self.assertIn('dice-run deploy --forget b', self.dice_run('stop', code=1, packages=self.more))
+        self.assertRegex(self.dice_run('stop', code=1, packages=self.more), r'b: .*; an earlier version ran there\. If it is gone for good: dice-run deploy '
+                         r'--forget b\n.*: what still runs there is not known; run dice-run stop again when they answer\n$')
         HOSTS.behave('b')
         self.assertIn('does not run', self.dice_run('stop', packages=self.more))
         self.dice_run('deploy', packages=self.more)  # sees it again

@@ -215,8 +215,8 @@ class Job(Case):
             self.assertEqual(self.phase(), 'stopped')
             HOSTS.on('a', f'head -c 9000000 /dev/zero >>{site}/full')  # the supervisor may have removed older output
             self.assertIn('cannot be written, as on a full disk; nothing is started', self.dice_run('start', code=1))
-            self.assertIn('job: dice-run start has not begun it on a, or was interrupted', self.dice_run('status'))
-            self.assertIn('a: dice-run start has not begun the last job, or was interrupted; it has no log', self.dice_run('logs', code=1))
+            self.assertIn('job: none was begun; dice-run start on a failed or was interrupted\n', self.dice_run('status'))
+            self.assertIn('the last job was not begun; dice-run start on a failed or was interrupted, so it has no log', self.dice_run('logs', code=1))
             HOSTS.on('a', f'rm {site}/full')
             self.dice_run('start', '--', '--slow')
             HOSTS.on('a', f'head -c 9000000 /dev/zero >{site}/full; touch "{HOSTS.folder}/speak"')

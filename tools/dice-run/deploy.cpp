@@ -174,9 +174,11 @@ words clean_up(const site& s, const host_locks& locks, words members) {
   return members;
 }
 
-void warn_of_job(const std::vector<host_state>& all) {
+void warn_of_job(const std::vector<host_state>& all, const char* version) {
   if (std::ranges::any_of(all, [](const auto& h) { return h.supervised || !h.processes.empty(); }))
-    report("warning", "a job is running, with the version that it was started with; dice-run stop and start change it");
+    report("warning", fmt::format("a job is running, with the version that it was started with; to run {}: dice-run stop, "
+                                  "then dice-run start",
+                                  version));
 }
 
 /// Hosts that had the current version, and are not in the plan any more.
@@ -190,9 +192,10 @@ void warn_of_unreached(const std::vector<host_state>& all) {
   for (const auto& h : all)
     if (!h.planned && !h.failure.empty())
       report("warning",
-             fmt::format("{}; an earlier deployment had this host, and what it has is asked again when it answers; "
-                         "if it is gone for good: dice-run deploy --forget {}",
-                         h.failure, h.host));
+             fmt::format(
+                 "{}; an earlier version ran there; later commands ask it again. If it is gone for good: dice-run deploy "
+                 "--forget {}",
+                 h.failure, h.host));
 }
 
 }  // namespace
@@ -247,7 +250,7 @@ int deploy(const site& s, const words& forgotten) {
                        s.folder, dice::text::bytes_text(bytes)));
   if (changes) say_who_left(all);
   warn_of_unreached(locks.states);
-  if (changes) warn_of_job(all);
+  if (changes) warn_of_job(all, "the new version");
   return 0;
 }
 
@@ -285,7 +288,7 @@ int rollback(const site& s) {
   const auto back = std::ranges::find(all, version, &host_state::previous);
   conclude(fmt::format("{}, and {} is the previous version\n", done, back->current));
   warn_of_unreached(locks.states);
-  warn_of_job(all);
+  warn_of_job(all, "this version");
   return 0;
 }
 

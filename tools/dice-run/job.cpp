@@ -174,10 +174,8 @@ std::function<int()> end_job(const site& s) {
       if (h.failure.empty()) hosts.push_back(h.host);
       else if (h.planned) wrong.push_back(h.failure);
       else
-        wrong.push_back(
-            fmt::format("{}; an earlier deployment had this host, and if it is gone for good: dice-run deploy "
-                        "--forget {}",
-                        h.failure, h.host));
+        wrong.push_back(fmt::format("{}; an earlier version ran there. If it is gone for good: dice-run deploy --forget {}",
+                                    h.failure, h.host));
     left = round == 0 || std::ranges::any_of(all, [](const auto& h) { return !h.processes.empty(); });
     if (!left) break;
     auto result = stop_on(s, hosts);
@@ -187,9 +185,7 @@ std::function<int()> end_job(const site& s) {
   }
   return [wrong, found, left, name = s.plan.name] {
     for (const auto& text : wrong) report("error", text);
-    if (!wrong.empty())
-      report("error",
-             "what runs on these hosts is not known; dice-run stop again, when they answer, makes sure that nothing does");
+    if (!wrong.empty()) report("error", "what still runs there is not known; run dice-run stop again when they answer");
     else if (left) report("error", "new processes of it begin again and again; another dice-run starts them");
     else
       conclude(fmt::format("{} {}\n", name,

@@ -45,8 +45,8 @@ int logs(const common_options& common, int lines, bool follow) {
   if (job.number == 0 && job.on == nullptr)
     throw run_error("no host has a log of this deployment; dice-run start makes one");
   if (job.on == nullptr && !job.began)
-    throw run_error(
-        fmt::format("{}: dice-run start has not begun the last job, or was interrupted; it has no log", job.starter));
+    throw run_error(fmt::format(
+        "the last job was not begun; dice-run start on {} failed or was interrupted, so it has no log", job.starter));
   if (job.on == nullptr) throw run_error(fmt::format("{}, which has started the last job, is not reached", job.starter));
   if (!follow) return print_log(s, job.on->host, lines), 0;
   const interruption is_no_error;

@@ -66,7 +66,7 @@ std::string job_text(const job_report& j) {
   };
   if (j.phase == "unknown") return fmt::format("job: the last one was started on {}, which is not reached\n", j.host);
   if (j.phase == "interrupted")
-    return fmt::format("job: dice-run start has not begun it on {}, or was interrupted\n", j.host);
+    return fmt::format("job: none was begun; dice-run start on {} failed or was interrupted\n", j.host);
   if (j.version.empty() && j.phase == "starting") return fmt::format("job: is being started on {}\n", j.host);
   if (j.version.empty())
     return fmt::format("job: started on {}, where its file job/about is damaged, or start was interrupted\n", j.host);
@@ -124,7 +124,7 @@ std::string text_of(const site& s, const std::vector<host_state>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& h = all[i];
     if (!h.failure.empty()) {
-      missing.push_back(h.planned ? h.failure : h.failure + " (an earlier deployment had it)");
+      missing.push_back(h.planned ? h.failure : h.failure + " (an earlier version ran there)");
       continue;
     }
     if (!h.planned && h.is_empty()) continue;
