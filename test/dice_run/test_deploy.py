@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import pty
 import re
 import shlex
 import signal
@@ -63,6 +64,24 @@ class Deploy(Case):
         self.assertIn(f'a has the previous version {second}, b has {third}', self.dice_run('rollback', code=1))
         self.assertEqual(self.versions(), [(third, second), (third, third)])
         self.assertNotIn(first, HOSTS.on('a', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # one version is kept
+        self.dice_run('deploy')
+
+    def test_3_a_terminal_shows_progress(self):
+        self.dice_run('deploy')
+        big = HOSTS.packages('big', os.urandom(3 << 20))
+        terminal, end = pty.openpty()
+        with subprocess.Popen([DICE_RUN, '-p', big, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'deploy'],
+                              stdout=subprocess.PIPE, stderr=end, text=True) as run:
+            said = run.communicate(timeout=60)[0]
+        os.close(end)
+        self.assertEqual(run.returncode, 0)
+        self.assertIn('a: 2 of 8 files copied, 3072.9 KiB', said)
+        shown = os.read(terminal, 1 << 16).decode().split('\r\033[K')
+        os.close(terminal)
+        self.assertEqual([shown[0], shown[-1]], ['', '\r'])  # nothing is left of it
+        self.assertIn('the hosts check what they have got\r', shown)
+        self.assertTrue(any(re.fullmatch(r'copying: (3072|6145)[.]\d KiB of 6145[.]7 KiB; [ab]: (0|100) %\r', line) for line in shown), shown)
+        self.assertNotIn('copying', self.dice_run('deploy', packages=HOSTS.packages('big', os.urandom(3 << 20))))  # no terminal
         self.dice_run('deploy')
 
     def test_3_all_or_nothing(self):

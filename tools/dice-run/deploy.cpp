@@ -14,8 +14,10 @@
 
 #include <unistd.h>
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 
 namespace dice_run {
 
@@ -90,21 +92,67 @@ std::vector<prepared> prepare(const site& s) {
   return out;
 }
 
+/// One line on a terminal that is standard error, which changes and then disappears.
+class progress_line {
+ public:
+  ~progress_line() {
+    if (is_terminal_) write("");
+  }
+  bool is_shown() const { return is_terminal_; }
+  void write(const std::string& text) const {  // the cursor stays at its begin: what comes next is written over it
+    if (is_terminal_) std::fputs(fmt::format("\r\33[K{}\r", text).c_str(), stderr), std::fflush(stderr);
+  }
+
+ private:
+  bool is_terminal_ = !listener && ::isatty(STDERR_FILENO) == 1;
+};
+
+/// How much all hosts have, and which is the slowest.
+class copied_so_far {
+ public:
+  copied_so_far(const words& hosts, const std::vector<prepared>& states)
+      : hosts_(hosts), states_(states), percent_(hosts.size()) {}
+  void set(std::size_t host, int percent, const progress_line& line) {
+    const std::lock_guard lock(guard_);
+    percent_[host] = std::clamp(percent, 0, 100);
+    std::int64_t done = 0, all = 0;
+    std::size_t last = host;
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      if (states_[i].missing.empty()) continue;
+      done += states_[i].bytes * percent_[i] / 100, all += states_[i].bytes;
+      if (percent_[i] < percent_[last]) last = i;
+    }
+    line.write(fmt::format("copying: {} of {}; {}: {} %", dice::text::bytes_text(done), dice::text::bytes_text(all),
+                           hosts_[last], percent_[last]));
+  }
+
+ private:
+  const words& hosts_;
+  const std::vector<prepared>& states_;
+  std::vector<int> percent_;
+  std::mutex guard_;
+};
+
 void copy(const site& s, const std::vector<prepared>& states) {
   std::vector<outcome> results(states.size());
+  const progress_line line;
+  copied_so_far so_far(s.plan.hosts, states);
   s.hosts->at_once(states.size(), [&](std::size_t i) {
     const auto& [folder, current, missing, staged, bytes, free] = states[i];
     if (missing.empty()) return;
     const auto& host = s.plan.hosts[i];
     // The current version's file is probably like the new one: rsync sends the differences.
     const auto basis = current.empty() || current == s.plan.version ? "" : "../" + current;
-    results[i] = s.hosts->send(missing, s.plan.packages[i].folder, host, folder, basis);
+    std::function<void(int)> told;
+    if (line.is_shown()) told = [&, i](int percent) { so_far.set(i, percent, line); };
+    results[i] = s.hosts->send(missing, s.plan.packages[i].folder, host, folder, basis, told);
     if (results[i].err.find("No space left on device") == std::string::npos) return;
     s.run(host, scripts::discard);
     results[i].err = fmt::format("the disk of {} is full; remove something", s.folder);
   });
   stop_if(failures(s.plan.hosts, results),
           std::string(nothing_done) + "; the next deploy goes on with what has been copied");
+  line.write("the hosts check what they have got");
   const auto completed = s.run_all(s.plan.hosts, scripts::complete, [&](std::size_t i) {
     words out{s.plan.version};
     for (const auto& name : states[i].missing) out.insert(out.end(), {name, file_of(s.plan.packages[i], name).sha256});
