@@ -5,6 +5,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -50,9 +51,33 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout)
         return done.stdout
 
-    def begin(self, *words, packages=None, to=HOSTS.site):
+    def begin(self, *words, packages=None, to=HOSTS.site, **how):
         return Run([DICE_RUN, '-p', packages or ONE, '--to', to, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
-                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **how)
+
+    def unprinted(self, *words, packages=None):
+        """What a command says on its standard error if nobody can read the rest: a pipe without a reader, and a full disk."""
+        reader, closed = os.pipe()
+        os.close(reader)
+        said = []
+        for out, reason in ((closed, 'Broken pipe'), (os.open('/dev/full', os.O_WRONLY), 'No space left on device')):
+            done = subprocess.run([DICE_RUN, '-p', packages or ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), *words],
+                                  stdout=out, stderr=subprocess.PIPE, text=True, timeout=60)
+            os.close(out)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertTrue(done.stderr.endswith(f', but the standard output cannot be written: {reason}\n'), done.stderr)
+            said.append(done.stderr)
+        return said
+
+    def interrupted(self, *words, at, by='INT', packages=None):
+        """What a command says that a signal ends at a connection: (host, its number)."""
+        (HOSTS.folder / 'ssh.log').unlink(missing_ok=True)
+        HOSTS.behave(at[0], f'interrupts {at[1]} {by}')
+        with self.begin(*words, packages=packages) as run:
+            said = run.communicate(timeout=30)[0]
+        HOSTS.behave(at[0])
+        self.assertEqual(run.returncode, -signal.Signals['SIG' + by], said)
+        return said
 
     def versions(self):
         return [(host['current'], host['previous']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]

@@ -62,7 +62,7 @@ sed "s|^$F/site/|$F/$host/|" | sh -c "$*"
 '''
 
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
-# Options: --fail and --quick end it, --die ends it after a second, --once the first time, --deaf does not end in order, but says
+# Options: --fail and --quick end it, --foo is refused as by mpirun, --die ends it after a second, --once the first time, --deaf does not end in order, but says
 # something at SIGTERM, --chatty prints 5 MB, --late starts the ranks after three seconds, --long lets a minute pass on a host
 # whose uptime is a file of the test. Of bench, --frames 7 writes its files, and --frames 8 does not.
 RUN = r'''#!/bin/sh
@@ -70,10 +70,11 @@ F=FOLDER
 [ -n "$AGAIN" ] || AGAIN=1 exec "$0" "$@" $MPIRUN_OPTIONS # with the name of the job, as mpirun
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
 [ "$1" != --measure ] || { echo figures >"$2"; exit; }
-echo "[1,0]<stdout>:frames arrive: $*"
+case $* in *--foo*) ;; *) echo "[1,0]<stdout>:frames arrive: $*" ;; esac
 case $* in *--long*) read -r up rest </proc/uptime; echo $((${up%.*} + 61)) 0 >/proc/uptime ;; esac
 case $* in
-*--fail*) printf '[1,1]<stderr>:numbers: error: rank 1 (host b): there are no weights \377\n'; exit 1 ;;
+*--foo*) echo 'mpirun: Error: unknown option "--foo"' >&2; echo "Type 'mpirun --help' for usage." >&2; exit 1 ;;
+*--fail*) printf '[1,1]<stderr>:dice: error: rank 1 (host b): there are no weights \377\n'; exit 1 ;;
 *--quick*) exit 0 ;;
 *--die5*) echo "PRTE has lost communication with a remote daemon."; echo "  Remote daemon: [prterun-a-9@0,1] on node b"; exit 0 ;;
 *--chatty*) yes "a line of many" | head -c 5000000; echo; echo "the last line" ;;
@@ -89,7 +90,7 @@ case $* in
 esac
 stop() {
   case $* in *--deaf*) return ;; esac
-  rm -f "$F/wanted"; kill $!; exit 3
+  rm -f "$F/wanted"; kill $!; echo "Primary job  terminated normally, but 1 process returned"; exit 3
 }
 trap 'stop "$@"' USR1
 case $* in *--deaf*) trap 'echo "the last words"; rm -f "$F/wanted"; exit 4' TERM ;; esac

@@ -3,6 +3,7 @@
 #include "diagnostics.hpp"
 #include "job_log.hpp"
 #include "process.hpp"
+#include "signals.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -31,6 +32,19 @@ TEST(Remote, ScriptsReadNoInput) {
   const auto result = remote({}).run("localhost", "cat; echo end; exit 3");
   EXPECT_EQ(result.out, "end\n");
   EXPECT_EQ(result.status, 3);
+}
+
+TEST(Remote, CtrlCThatIsAwaitedDoesNotReachScripts) {
+  const auto group = [] {
+    return remote({}).run("localhost", "read -r pid name state parent group rest </proc/self/stat; echo $group").out;
+  };
+  const auto own = std::to_string(::getpgrp()) + "\n";
+  EXPECT_EQ(group(), own);
+  {
+    const interruption awaited;
+    EXPECT_NE(group(), own);
+  }
+  EXPECT_EQ(group(), own);
 }
 
 TEST(Remote, AHostThatPrintsForEverIsGivenUp) {

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import pty
 import re
 import shlex
 import signal
@@ -65,6 +66,24 @@ class Deploy(Case):
         self.assertNotIn(first, HOSTS.on('a', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # one version is kept
         self.dice_run('deploy')
 
+    def test_3_a_terminal_shows_progress(self):
+        self.dice_run('deploy')
+        big = HOSTS.packages('big', os.urandom(3 << 20))
+        terminal, end = pty.openpty()
+        with subprocess.Popen([DICE_RUN, '-p', big, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'deploy'],
+                              stdout=subprocess.PIPE, stderr=end, text=True) as run:
+            said = run.communicate(timeout=60)[0]
+        os.close(end)
+        self.assertEqual(run.returncode, 0)
+        self.assertIn('a: 2 of 8 files copied, 3072.9 KiB', said)
+        shown = os.read(terminal, 1 << 16).decode().split('\r\033[K')
+        os.close(terminal)
+        self.assertEqual([shown[0], shown[-1]], ['', '\r'])  # nothing is left of it
+        self.assertIn('the hosts check what they have got\r', shown)
+        self.assertTrue(any(re.fullmatch(r'copying: (3072|6145)[.]\d KiB of 6145[.]7 KiB; [ab]: (0|100) %\r', line) for line in shown), shown)
+        self.assertNotIn('copying', self.dice_run('deploy', packages=HOSTS.packages('big', os.urandom(3 << 20))))  # no terminal
+        self.dice_run('deploy')
+
     def test_3_all_or_nothing(self):
         before = self.versions()
         for what, message in {'refuses': 'b: it refuses this user\'s key; let it in: ssh-copy-id b', 'unknown': 'b: this name is unknown',
@@ -108,6 +127,25 @@ class Deploy(Case):
             self.assertIn('is now on all hosts', self.dice_run('deploy', packages=packages))
             HOSTS.behave('b')
             self.assertEqual(len(set(self.versions())), 1)
+
+    def test_4_an_end_says_what_was_switched(self):
+        self.dice_run('deploy')
+        self.dice_run('deploy', packages=TWO)
+        [(second, first)] = set(self.versions())
+        for number, by in ((1, 'INT'), (3, 'TERM')):
+            self.assertEqual(self.interrupted('deploy', at=('b', number), by=by).splitlines()[-1],
+                             'dice-run: error: interrupted; nothing was switched on any host; the next deploy goes on from here')
+        self.assertEqual(self.interrupted('rollback', at=('a', 2), by='HUP'), 'dice-run: error: interrupted; nothing was switched on any host\n')
+        self.assertEqual(set(self.versions()), {(second, first)})
+        self.assertIn(f'interrupted; numbers {first} is now on all hosts\n', self.interrupted('deploy', at=('b', 6)))  # cleans
+        self.assertEqual(set(self.versions()), {(first, second)})
+        said = self.unprinted('deploy', packages=TWO)
+        self.assertIn(f'dice-run: error: numbers {second} is now on all hosts, in {HOSTS.site}; ', said[0])
+        self.assertIn(f'numbers {second} is on all hosts already, in', said[1])
+        said = self.unprinted('rollback')
+        self.assertIn(f'dice-run: error: numbers {first} is now on all hosts, and {second} is the previous version, but', said[0])
+        self.assertEqual(set(self.versions()), {(second, first)})
+        self.dice_run('rollback')
 
     def test_4_what_was_left_half_switched(self):
         self.dice_run('deploy')
@@ -169,7 +207,7 @@ class Deploy(Case):
         base = f'"{HOSTS.site}/.dice-run/numbers"'
         HOSTS.on('a', f'cd {base} && ln -sfn "token 1 process 7 on pc" holder && (exec 9>>lock; flock 9; exec sleep 600) >/dev/null 2>&1 & echo $! >{base}/sleeps')
         self.assertTrue(until(lambda: 'locked' in HOSTS.on('a', f'flock -sn {base}/lock true || echo locked')))
-        self.assertIn('a: another dice-run is at work here: process 7 on pc', self.dice_run('deploy', code=1))
+        self.assertIn('a: another dice-run is at work here: process 7 on pc; wait until it ends', self.dice_run('deploy', code=1))
         HOSTS.on('a', f'kill -9 $(cat {base}/sleeps); rm {base}/sleeps')  # the kernel gives the lock back
         self.dice_run('deploy')
         self.assertLocked(False)
@@ -284,7 +322,7 @@ class Deploy(Case):
             HOSTS.on(name, f'printf "%s\\n" a b c -oProxyCommand=x ../x >{members}')
         said = self.dice_run('status', code=1)
         self.assertEqual([line for line in said.splitlines() if 'not reached' in line],
-                         ['not reached: c: it does not answer; check its power and its cable (an earlier deployment had it)'])
+                         ['not reached: c: it does not answer; check its power and its cable (an earlier version ran there)'])
         self.dice_run('deploy', '--forget', 'c')
 
     def test_8_a_disk_that_does_not_say_what_is_free(self):
@@ -343,9 +381,14 @@ class Leaving(Case):
 
     def test_a_job_of_a_host_that_has_left(self):
         self.dice_run('start', '--from', 'b')
-        self.assertIn('a job is running', self.dice_run('deploy', packages=self.only_a))
+        [(first, _)] = set(self.versions())
+        said = self.dice_run('deploy', packages=self.only_a)
+        self.assertIn('a job is running, with the version that it was started with; to run the new version: dice-run stop, then dice-run start\n', said)
+        self.assertIn(f'dice-run: note: b has no ranks any more; it keeps {first} for rollback\n', said)
+        self.assertNotIn('a has no ranks', said)
+        self.assertNotIn('no ranks any more', self.dice_run('deploy', packages=self.only_a))
         said = self.dice_run('status', packages=self.only_a)
-        self.assertRegex(said, r'(?m)^b +- +[0-9a-f]{12} +- +1 ')
+        self.assertRegex(said, rf'(?m)^b +- +{first} +left +1 ')
         self.assertIn('started on b; runs since', said)
         self.assertIn('runs already, started on b', self.dice_run('start', code=1, packages=self.only_a))
         self.assertIn('and on b a process of numbers runs; dice-run stop ends it', self.dice_run('deploy', '--forget', 'b', code=1, packages=self.only_a))
@@ -381,12 +424,13 @@ class Leaving(Case):
 
     def test_a_host_that_is_gone(self):
         HOSTS.behave('b', 'unknown')
-        self.assertIn('b: this name is unknown; add it to ~/.ssh/config or /etc/hosts, or check the plan\'s cluster; an earlier deployment had this host',
+        self.assertIn('b: this name is unknown; add it to ~/.ssh/config or /etc/hosts, or check the plan\'s cluster; an earlier version ran there; later commands ask it again. If it is gone for good: dice-run deploy --forget b\n',
                       self.dice_run('deploy', packages=self.only_a))
         self.dice_run('deploy', packages=self.more)  # it still has what it had
-        self.assertIn('(an earlier deployment had it)', self.dice_run('status', code=1, packages=self.more))
+        self.assertIn('(an earlier version ran there)', self.dice_run('status', code=1, packages=self.more))
         self.assertIn('if a job of an earlier deployment runs there', self.dice_run('start', packages=self.more))
-        self.assertIn('dice-run deploy --forget b', self.dice_run('stop', code=1, packages=self.more))
+        self.assertRegex(self.dice_run('stop', code=1, packages=self.more), r'b: .*; an earlier version ran there\. If it is gone for good: dice-run deploy '
+                         r'--forget b\n.*: what still runs there is not known; run dice-run stop again when they answer\n$')
         HOSTS.behave('b')
         self.assertIn('does not run', self.dice_run('stop', packages=self.more))
         self.dice_run('deploy', packages=self.more)  # sees it again

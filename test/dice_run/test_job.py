@@ -63,11 +63,11 @@ class Job(Case):
         self.assertEqual(self.phase(), 'stopped')
 
     def test_failures_have_reasons(self):
-        self.assertIn('the job has failed: numbers: error: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
-        self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
+        self.assertIn('the job has failed: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
+        self.assertIn('last failure: rank 1 (host b)', self.dice_run('status'))
         self.assertIn('there are no weights', json.loads(self.dice_run('status', '--json'))['job']['last_failure'])
         HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers/job" && head -n -1 log >log.1 && tail -n 1 log >x && mv x log')  # the log was full
-        self.assertIn('last failure: numbers: error: rank 1 (host b)', self.dice_run('status'))
+        self.assertIn('last failure: rank 1 (host b)', self.dice_run('status'))
         HOSTS.on('a', f'echo junk >"{HOSTS.site}/.dice-run/numbers/job/about"')
         self.assertIn('job/about is damaged', self.dice_run('status'))
         self.assertIn('ended already, without an error', self.dice_run('start', '--from', 'b', '--', '--quick'))
@@ -100,6 +100,13 @@ class Job(Case):
             self.dice_run('start', '--', '--quick')
             self.assertIn('started on a; has ended', self.dice_run('status'))
         HOSTS.on('b', f'rm -r {base}job"')
+
+    def test_what_mpirun_refuses(self):
+        said = self.dice_run('start', code=1, MPIRUN_OPTIONS='--foo "\\c"\n-x A')
+        self.assertEqual(said, 'dice-run: error: the job has failed: mpirun: unknown option "--foo"; MPIRUN_OPTIONS is --foo "\\c" -x A (exit status 1)\n')
+        self.assertIn('last failure: mpirun: unknown option "--foo"; MPIRUN_OPTIONS is --foo', self.dice_run('status'))
+        said = self.dice_run('bench', code=1, MPIRUN_OPTIONS='--foo')
+        self.assertIn('the job has failed: mpirun: unknown option "--foo"; MPIRUN_OPTIONS is --foo\n', said)
 
     def test_restarts(self):
         self.dice_run('start', '--restart', '1', '--', '--die', code=1)
@@ -208,8 +215,8 @@ class Job(Case):
             self.assertEqual(self.phase(), 'stopped')
             HOSTS.on('a', f'head -c 9000000 /dev/zero >>{site}/full')  # the supervisor may have removed older output
             self.assertIn('cannot be written, as on a full disk; nothing is started', self.dice_run('start', code=1))
-            self.assertIn('job: dice-run start has not begun it on a, or was interrupted', self.dice_run('status'))
-            self.assertIn('a: dice-run start has not begun the last job, or was interrupted; it has no log', self.dice_run('logs', code=1))
+            self.assertIn('job: none was begun; dice-run start on a failed or was interrupted\n', self.dice_run('status'))
+            self.assertIn('the last job was not begun; dice-run start on a failed or was interrupted, so it has no log', self.dice_run('logs', code=1))
             HOSTS.on('a', f'rm {site}/full')
             self.dice_run('start', '--', '--slow')
             HOSTS.on('a', f'head -c 9000000 /dev/zero >{site}/full; touch "{HOSTS.folder}/speak"')
@@ -285,11 +292,14 @@ class Job(Case):
         self.assertIn('.dice-run/numbers/', HOSTS.on('b', f'{running}; kill {pid}'))
 
     def test_foreground(self):
-        with self.begin('start', '--foreground') as run:
+        with self.begin('start', '--foreground', start_new_session=True) as run:
             self.assertIn('runs on 2 hosts', run.stdout.readline())
             self.assertIn('starts version', run.stdout.readline())
-            run.send_signal(signal.SIGINT)
-            self.assertIn('no process of it is left', run.communicate(timeout=30)[0])
+            os.killpg(run.pid, signal.SIGINT)  # as Ctrl-C does
+            self.assertRegex(run.communicate(timeout=30)[0],  # the log to its end
+                             r'dice-run +\| \S+ \S+ the job is asked to end; mpirun and ranks may call that an abort or a failure\n'
+                             r'a mpirun +\| Primary job  terminated normally, .*\ndice-run +\| \S+ \S+ stopped after \d+ s\n'
+                             r'numbers is stopped; no process of it is left on any host\n$')
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
         with self.begin('start', '--foreground') as run:
             self.assertIn('runs on 2 hosts', run.stdout.readline())
@@ -312,10 +322,24 @@ class Job(Case):
             run.communicate(timeout=30)
         self.assertEqual(run.returncode, 0)
         self.assertTrue(until(lambda: HOSTS.on('a', 'readlink /proc/[0-9]*/exe | grep -E "/(flock|tail)$"') == ''))  # nobody follows any more
-        with open('/dev/full', 'w') as full:
-            done = subprocess.run([DICE_RUN, '-p', ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'stop'], stdout=full, stderr=subprocess.PIPE, text=True)
-        self.assertEqual((done.returncode, self.ranks()), (1, [0, 0]))
-        self.assertIn('the standard output cannot be written', done.stderr)
+        said = self.unprinted('stop')
+        self.assertEqual(self.ranks(), [0, 0])
+        self.assertIn('dice-run: error: numbers is stopped; no process of it is left on any host, but', said[0])
+        self.assertIn('dice-run: error: numbers does not run on any host, but', said[1])
+        said = self.unprinted('start', '--', '--quick')
+        self.assertIn('dice-run: error: the job has ended already, without an error; dice-run logs shows its output, but', said[0])
+
+    def test_an_interruption_says_what_may_run(self):
+        self.assertEqual(self.interrupted('start', at=('b', 3)), 'dice-run: error: interrupted; nothing was started\n')
+        self.assertEqual(self.ranks(), [0, 0])
+        self.assertEqual(self.interrupted('start', at=('a', 4)), 'dice-run: error: interrupted; the job may have been started: dice-run status\n')
+        self.dice_run('stop')
+        self.assertEqual(self.interrupted('start', at=('a', 5), by='HUP'),
+                         'dice-run: error: interrupted; the job was started on a; dice-run status shows it, dice-run stop ends it\n')
+        self.assertEqual(self.phase(), 'running')
+        self.assertEqual(self.interrupted('stop', at=('a', 2), by='TERM'), 'dice-run: error: interrupted; what still runs is not known; run dice-run stop again\n')
+        self.assertIn('numbers ', self.dice_run('stop'))
+        self.assertEqual(self.ranks(), [0, 0])
 
     def test_a_lost_job_does_not_run_while_bench_does(self):
         self.dice_run('start', '--', '--quick')

@@ -4,6 +4,7 @@
 #include "diagnostics.hpp"
 #include "host_locks.hpp"
 #include "scripts.hpp"
+#include "signals.hpp"
 
 #include "dice/text/table.hpp"
 
@@ -13,10 +14,10 @@
 
 #include <unistd.h>
 #include <algorithm>
-#include <array>
-#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 
 namespace dice_run {
 
@@ -91,21 +92,67 @@ std::vector<prepared> prepare(const site& s) {
   return out;
 }
 
+/// One line on a terminal that is standard error, which changes and then disappears.
+class progress_line {
+ public:
+  ~progress_line() {
+    if (is_terminal_) write("");
+  }
+  bool is_shown() const { return is_terminal_; }
+  void write(const std::string& text) const {  // the cursor stays at its begin: what comes next is written over it
+    if (is_terminal_) std::fputs(fmt::format("\r\33[K{}\r", text).c_str(), stderr), std::fflush(stderr);
+  }
+
+ private:
+  bool is_terminal_ = !listener && ::isatty(STDERR_FILENO) == 1;
+};
+
+/// How much all hosts have, and which is the slowest.
+class copied_so_far {
+ public:
+  copied_so_far(const words& hosts, const std::vector<prepared>& states)
+      : hosts_(hosts), states_(states), percent_(hosts.size()) {}
+  void set(std::size_t host, int percent, const progress_line& line) {
+    const std::lock_guard lock(guard_);
+    percent_[host] = std::clamp(percent, 0, 100);
+    std::int64_t done = 0, all = 0;
+    std::size_t last = host;
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      if (states_[i].missing.empty()) continue;
+      done += states_[i].bytes * percent_[i] / 100, all += states_[i].bytes;
+      if (percent_[i] < percent_[last]) last = i;
+    }
+    line.write(fmt::format("copying: {} of {}; {}: {} %", dice::text::bytes_text(done), dice::text::bytes_text(all),
+                           hosts_[last], percent_[last]));
+  }
+
+ private:
+  const words& hosts_;
+  const std::vector<prepared>& states_;
+  std::vector<int> percent_;
+  std::mutex guard_;
+};
+
 void copy(const site& s, const std::vector<prepared>& states) {
   std::vector<outcome> results(states.size());
+  const progress_line line;
+  copied_so_far so_far(s.plan.hosts, states);
   s.hosts->at_once(states.size(), [&](std::size_t i) {
     const auto& [folder, current, missing, staged, bytes, free] = states[i];
     if (missing.empty()) return;
     const auto& host = s.plan.hosts[i];
     // The current version's file is probably like the new one: rsync sends the differences.
     const auto basis = current.empty() || current == s.plan.version ? "" : "../" + current;
-    results[i] = s.hosts->send(missing, s.plan.packages[i].folder, host, folder, basis);
+    std::function<void(int)> told;
+    if (line.is_shown()) told = [&, i](int percent) { so_far.set(i, percent, line); };
+    results[i] = s.hosts->send(missing, s.plan.packages[i].folder, host, folder, basis, told);
     if (results[i].err.find("No space left on device") == std::string::npos) return;
     s.run(host, scripts::discard);
     results[i].err = fmt::format("the disk of {} is full; remove something", s.folder);
   });
   stop_if(failures(s.plan.hosts, results),
           std::string(nothing_done) + "; the next deploy goes on with what has been copied");
+  line.write("the hosts check what they have got");
   const auto completed = s.run_all(s.plan.hosts, scripts::complete, [&](std::size_t i) {
     words out{s.plan.version};
     for (const auto& name : states[i].missing) out.insert(out.end(), {name, file_of(s.plan.packages[i], name).sha256});
@@ -118,22 +165,6 @@ void copy(const site& s, const std::vector<prepared>& states) {
 /// A host's current and previous versions.
 struct versions {
   std::string current, previous;
-};
-
-/// While it lives, neither this program nor those that it starts end by Ctrl-C and the like.
-class uninterrupted {
- public:
-  uninterrupted() {
-    for (std::size_t i = 0; i < signals.size(); ++i) before_[i] = std::signal(signals[i], SIG_IGN);
-  }
-  uninterrupted(const uninterrupted&) = delete;
-  ~uninterrupted() {
-    for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], before_[i]);
-  }
-
- private:
-  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
-  std::array<void (*)(int), signals.size()> before_{};
 };
 
 /// The states of the hosts that are locked.
@@ -149,8 +180,8 @@ std::vector<std::string> remember(const site& s, const host_locks& locks, const 
   return failures(locks.locked(), s.run_all(locks.locked(), scripts::remember, members));
 }
 
-/// All locked hosts get the versions `to`, or, if one of them fails, all get those of before back.
-void switch_all(const site& s, const host_locks& locks, const std::vector<versions>& to) {
+/// All locked hosts get the versions `to`, or, if one of them fails, all get those of before back. `done` says the former.
+void switch_all(const site& s, const host_locks& locks, const std::vector<versions>& to, const std::string& done) {
   locks.require();
   const auto all = reached(locks);
   const uninterrupted until_all_have_one_version;
@@ -166,15 +197,16 @@ void switch_all(const site& s, const host_locks& locks, const std::vector<versio
   const auto hosts = locks.locked();
   const auto results = change(hosts, false);
   auto wrong = failures(hosts, results);
-  if (wrong.empty()) return;
+  if (wrong.empty()) return if_interrupted(done);
   words changed;  // also hosts that are not reached: a connection can end when the host has switched
   for (std::size_t i = 0; i < hosts.size(); ++i)
     if (!results[i].failure.empty() || !results[i].out.empty()) changed.push_back(hosts[i]);
-  const bool back = failures(changed, change(changed, true)).empty();
-  stop_if(std::move(wrong),
-          back ? nothing_done
-               : "hosts may have different versions now (dice-run status shows them); when all hosts answer again, "
-                 "deploy again");
+  const std::string now = failures(changed, change(changed, true)).empty()
+                              ? nothing_done
+                              : "hosts may have different versions now (dice-run status shows them); when all hosts answer "
+                                "again, deploy again";
+  if_interrupted(now);
+  stop_if(std::move(wrong), now);
 }
 
 /// Removes what no host needs any more. Returns the hosts that still may have something.
@@ -190,23 +222,34 @@ words clean_up(const site& s, const host_locks& locks, words members) {
   return members;
 }
 
-void warn_of_job(const std::vector<host_state>& all) {
+void warn_of_job(const std::vector<host_state>& all, const char* version) {
   if (std::ranges::any_of(all, [](const auto& h) { return h.supervised || !h.processes.empty(); }))
-    report("warning", "a job is running, with the version that it was started with; dice-run stop and start change it");
+    report("warning", fmt::format("a job is running, with the version that it was started with; to run {}: dice-run stop, "
+                                  "then dice-run start",
+                                  version));
+}
+
+/// Hosts that had the current version, and are not in the plan any more.
+void say_who_left(const std::vector<host_state>& all) {
+  for (const auto& h : all)
+    if (!h.planned && !h.current.empty())
+      report("note", fmt::format("{} has no ranks any more; it keeps {} for rollback", h.host, h.current));
 }
 
 void warn_of_unreached(const std::vector<host_state>& all) {
   for (const auto& h : all)
     if (!h.planned && !h.failure.empty())
       report("warning",
-             fmt::format("{}; an earlier deployment had this host, and what it has is asked again when it answers; "
-                         "if it is gone for good: dice-run deploy --forget {}",
-                         h.failure, h.host));
+             fmt::format(
+                 "{}; an earlier version ran there; later commands ask it again. If it is gone for good: dice-run deploy "
+                 "--forget {}",
+                 h.failure, h.host));
 }
 
 }  // namespace
 
 int deploy(const site& s, const words& forgotten) {
+  if_interrupted(std::string(nothing_done) + "; the next deploy goes on from here");
   for (const auto& host : forgotten)
     if (std::ranges::count(s.plan.hosts, host) > 0)
       throw usage_error(fmt::format("--forget: {} is a host of these packages; take it out of the plan first", quote(host)));
@@ -230,7 +273,7 @@ int deploy(const site& s, const words& forgotten) {
                       dice::text::bytes_text(states[i].bytes)));
   }
   if (s.hosts->dry_run()) {
-    switch_all(s, locks, std::vector<versions>(locks.states.size(), {s.plan.version, ""}));
+    switch_all(s, locks, std::vector<versions>(locks.states.size(), {s.plan.version, ""}), nothing_done);
     return 0;
   }
   const auto all = reached(locks);
@@ -245,20 +288,22 @@ int deploy(const site& s, const words& forgotten) {
     knows_all = knows_all && h.members == members;
   }
   if (!knows_all) stop_if(remember(s, locks, members), nothing_done);
-  if (changes) switch_all(s, locks, to);
+  if (changes) switch_all(s, locks, to, s.title() + " is now on all hosts");
   auto left = clean_up(s, locks, members);
   for (const auto& host : s.plan.hosts)
     if (std::ranges::count(left, host) == 0) left.push_back(host);
   if (left.size() < members.size())
     for (const auto& text : remember(s, locks, left)) report("warning", "hosts that it has left are asked again: " + text);
-  say(fmt::format("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already", s.folder,
-                  dice::text::bytes_text(bytes)));
+  conclude(fmt::format("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already",
+                       s.folder, dice::text::bytes_text(bytes)));
+  if (changes) say_who_left(all);
   warn_of_unreached(locks.states);
-  if (changes) warn_of_job(all);
+  if (changes) warn_of_job(all, "the new version");
   return 0;
 }
 
 int rollback(const site& s) {
+  if_interrupted(nothing_done);
   const host_locks locks(s);
   if (s.hosts->dry_run()) return 0;
   const auto all = reached(locks);
@@ -284,13 +329,14 @@ int rollback(const site& s) {
   stop_if(std::move(wrong), nothing_done);
   std::vector<versions> to;
   for (const auto& h : all) to.push_back({std::ranges::count(needed, h.host) > 0 ? version : "", h.current});
-  switch_all(s, locks, to);
+  const auto done =
+      fmt::format("{} {} is now on {}", s.plan.name, version,
+                  needed.size() == s.plan.hosts.size() ? "all hosts" : fmt::format("{}", fmt::join(needed, ", ")));
+  switch_all(s, locks, to, done);
   const auto back = std::ranges::find(all, version, &host_state::previous);
-  say(fmt::format("{} {} is now on {}, and {} is the previous version\n", s.plan.name, version,
-                  needed.size() == s.plan.hosts.size() ? "all hosts" : fmt::format("{}", fmt::join(needed, ", ")),
-                  back->current));
+  conclude(fmt::format("{}, and {} is the previous version\n", done, back->current));
   warn_of_unreached(locks.states);
-  warn_of_job(all);
+  warn_of_job(all, "this version");
   return 0;
 }
 

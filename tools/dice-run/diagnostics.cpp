@@ -1,12 +1,19 @@
 #include "diagnostics.hpp"
 
+#include "signals.hpp"
+
+#include "dice/files/standard_streams.hpp"
 #include "dice/text/print.hpp"
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 namespace dice_run {
+
+namespace {
+
+std::string unsaid, conclusion;  // why what was said has not arrived; what was done
+
+}  // namespace
 
 void report(std::string_view kind, std::string_view text) {
   if (listener) return listener(fmt::format("{}: {}", kind, text));
@@ -15,9 +22,24 @@ void report(std::string_view kind, std::string_view text) {
 
 void say(std::string_view text) {
   if (listener) return listener(text);
-  const auto safe = dice::text::shown(text, "\n\t");
-  std::fwrite(safe.data(), 1, safe.size(), stdout);
-  std::fflush(stdout);
+  try {
+    dice::text::print(text);
+  } catch (const std::runtime_error& e) {
+    if (unsaid.empty()) unsaid = e.what();
+  }
+}
+
+void conclude(const std::string& line) {
+  say(line);
+  conclusion = line.substr(0, line.find('\n'));
+  if_interrupted(conclusion);
+}
+
+std::string after_all(const std::string& what) { return conclusion.empty() ? what : conclusion + ", but " + what; }
+
+void require_said() {
+  if (!unsaid.empty()) throw std::runtime_error(unsaid);
+  dice::files::require_stored();
 }
 
 std::string quote(std::string_view text) { return dice::text::shown(fmt::format("\"{}\"", text)); }

@@ -31,6 +31,16 @@ void report(std::string_view kind, std::string_view text);
 /// Text to stdout, safe for a terminal. If it does not arrive, no command stops half done: main reports it at the end.
 void say(std::string_view text);
 
+/// The same for a line that says what a command has done. Who cannot read it there, or interrupts what is left to do, reads
+/// it on stderr.
+void conclude(const std::string& line);
+
+/// `what` went wrong at the end of a command: after what it has done, if something concluded.
+std::string after_all(const std::string& what);
+
+/// Throws std::runtime_error, with the reason, unless the standard output has taken all that was said.
+void require_said();
+
 /// Text from anywhere in quotes, made safe for a terminal.
 std::string quote(std::string_view text);
 

@@ -45,7 +45,7 @@ std::string run_and_fetch(const site& s, const words& options,
   if (!result.failure.empty()) throw run_error(failure_of(host, result));
   if (!result.ok()) {
     say(page);
-    const auto said = reason_in(lines_of(result.err));
+    const auto said = reason_in(lines_of(result.err), mpirun == nullptr ? "" : mpirun);
     throw run_error(
         fmt::format("the job has failed: {}", said.empty() ? fmt::format("exit status {}", result.status) : said));
   }
@@ -77,8 +77,8 @@ int bench(const common_options& common, int frames, const std::string& folder) {
   if (s.hosts->dry_run()) return 0;
   dice::files::write_text((here / "explanation.txt").string(), page);
   say(page);
-  say(fmt::format("{}: figures.json, explanation.txt, trace.json (for chrome://tracing or ui.perfetto.dev)\n",
-                  here.string()));
+  conclude(fmt::format("{}: figures.json, explanation.txt, trace.json (for chrome://tracing or ui.perfetto.dev)\n",
+                       here.string()));
   return 0;
 }
 
@@ -89,7 +89,7 @@ int measure(const common_options& common, const std::string& profile) {
   const auto page = run_and_fetch(s, {"--measure", file}, {{file, here}});
   if (s.hosts->dry_run()) return 0;
   say(page);
-  say(fmt::format("{}: the profile; onnx2hpp MODEL --profile {} makes a header of it\n", here, sh_quote(here)));
+  conclude(fmt::format("{}: the profile; onnx2hpp MODEL --profile {} makes a header of it\n", here, sh_quote(here)));
   return 0;
 }
 

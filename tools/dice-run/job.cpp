@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <csignal>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -34,7 +34,7 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
     const auto& first = *std::ranges::find(all, starter, &host_state::host);
     const auto phase = first.of_job("phase");
     if (phase == "ended") {
-      say("the job has ended already, without an error; dice-run logs shows its output\n");
+      conclude("the job has ended already, without an error; dice-run logs shows its output\n");
       return 0;
     }
     if (phase == "stopped" || (first.failure.empty() && !first.supervised && phase != "failed")) {
@@ -55,8 +55,8 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
         missing += (missing.empty() ? "" : ", ") + p.host;
     }
     if (missing.empty() && s.hosts->seconds() - begin > 2) {
-      say(fmt::format("{} runs on {}, started on {}\n", s.plan.name,
-                      dice::text::count_text(std::ssize(deployed.hosts), "host"), starter));
+      conclude(fmt::format("{} runs on {}, started on {}\n", s.plan.name,
+                           dice::text::count_text(std::ssize(deployed.hosts), "host"), starter));
       return 0;
     }
   }
@@ -71,8 +71,8 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
 }
 
 /// Starts the job on `starter`, or if that is empty on the host of rank 0, while no other dice-run changes anything. Returns
-/// what is deployed.
-deployment start_alone(const site& s, std::string& starter, const start_options& opts) {
+/// what is deployed, or nothing if starting failed when an interruption had happened.
+std::optional<deployment> start_alone(const site& s, std::string& starter, const start_options& opts) {
   const host_locks locks(s);
   const auto deployed = require_ready(locks.states, s);
   if (starter.empty()) starter = deployed.host_of_rank[0];
@@ -87,45 +87,15 @@ deployment start_alone(const site& s, std::string& starter, const start_options&
   arguments.insert(arguments.end(), opts.program.begin(), opts.program.end());
   const auto hosts = locks.locked();
   require_all(hosts, s.run_all(hosts, scripts::announce, {std::to_string(number), starter}));
+  if_interrupted("the job may have been started: dice-run status");
   const auto started = s.run(starter, scripts::start, arguments);
-  if (!interruption::happened()) require_all({starter}, std::vector{started});
+  if (!started.ok() && interruption::happened()) return {};
+  require_all({starter}, std::vector{started});
+  if_interrupted(fmt::format("the job was started on {}; dice-run status shows it, dice-run stop ends it", starter));
   return deployed;
 }
 
 }  // namespace
-
-int start(const site& s, const start_options& opts) {
-  std::optional<interruption> ends_the_job;
-  if (opts.foreground) ends_the_job.emplace();
-  auto starter = opts.from;
-  const auto deployed = start_alone(s, starter, opts);
-  if (s.hosts->dry_run()) return 0;
-  const int up = wait_until_up(s, deployed, starter);
-  if (!opts.foreground) return up;
-  if (!interruption::happened()) print_log(s, starter, 1000000, true);
-  if (interruption::happened()) return std::max(1, stop_job(s));
-  const auto all = s.survey();
-  const auto last = site::job_of(all);
-  return last.on != nullptr && last.on->of_job("phase") == "ended" ? 0 : 1;
-}
-
-namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-}  // namespace
-
-interruption::interruption() {
-  interrupted = 0;
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
-}
-
-interruption::~interruption() {
-  interrupted = 0;
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
-}
-
-bool interruption::happened() { return interrupted != 0; }
 
 deployment require_ready(const std::vector<host_state>& all, const site& s) {
   if (s.hosts->dry_run()) return s.plan;
@@ -191,7 +161,12 @@ stopped stop_on(const site& s, const words& hosts) {
 
 }  // namespace
 
-int stop_job(const site& s) {
+namespace {
+
+/// Ends the job and all its processes on all hosts. What it has found is said by the function that it returns, which returns
+/// the exit code.
+std::function<int()> end_job(const site& s) {
+  if_interrupted("what still runs is not known; run dice-run stop again");
   constexpr int rounds = 3;  // a host that was asked first may have got new processes meanwhile
   std::vector<std::string> wrong;
   int found = 0;
@@ -203,26 +178,68 @@ int stop_job(const site& s) {
       if (h.failure.empty()) hosts.push_back(h.host);
       else if (h.planned) wrong.push_back(h.failure);
       else
-        wrong.push_back(
-            fmt::format("{}; an earlier deployment had this host, and if it is gone for good: dice-run deploy "
-                        "--forget {}",
-                        h.failure, h.host));
+        wrong.push_back(fmt::format("{}; an earlier version ran there. If it is gone for good: dice-run deploy --forget {}",
+                                    h.failure, h.host));
     left = round == 0 || std::ranges::any_of(all, [](const auto& h) { return !h.processes.empty(); });
     if (!left) break;
     auto result = stop_on(s, hosts);
     found += result.found;
     wrong.insert(wrong.end(), result.failures.begin(), result.failures.end());
-    if (s.hosts->dry_run()) return 0;
+    if (s.hosts->dry_run()) return [] { return 0; };
   }
-  for (const auto& text : wrong) report("error", text);
-  if (!wrong.empty())
-    report("error",
-           "what runs on these hosts is not known; dice-run stop again, when they answer, makes sure that nothing does");
-  else if (left) report("error", "new processes of it begin again and again; another dice-run starts them");
-  else
-    say(fmt::format("{} {}\n", s.plan.name,
-                    found > 0 ? "is stopped; no process of it is left on any host" : "does not run on any host"));
-  return wrong.empty() && !left ? 0 : 1;
+  return [wrong, found, left, name = s.plan.name] {
+    for (const auto& text : wrong) report("error", text);
+    if (!wrong.empty()) report("error", "what still runs there is not known; run dice-run stop again when they answer");
+    else if (left) report("error", "new processes of it begin again and again; another dice-run starts them");
+    else
+      conclude(fmt::format("{} {}\n", name,
+                           found > 0 ? "is stopped; no process of it is left on any host" : "does not run on any host"));
+    return wrong.empty() && !left ? 0 : 1;
+  };
+}
+
+/// Prints the log until the job ends. If an interruption happens, ends the job meanwhile, and returns the exit code; else 0.
+int watch(const site& s, const std::string& starter) {
+  std::atomic<bool> has_ended = false;
+  std::function<int()> stopped;
+  s.hosts->at_once(2, [&](std::size_t which) {
+    if (which == 0) {
+      try {
+        print_log(s, starter, 1000000, [&] { return !has_ended; });
+        has_ended = true;
+      } catch (...) {
+        has_ended = true;
+        if (!interruption::happened()) throw;
+      }
+      return;
+    }
+    while (!has_ended && !interruption::happened()) s.hosts->pause(0.1);
+    if (!interruption::happened()) return;
+    stopped = end_job(s);
+    for (int tenth = 0; !has_ended && tenth < 50; ++tenth) s.hosts->pause(0.1);  // its last words
+    has_ended = true;
+  });
+  return stopped ? std::max(1, stopped()) : 0;
+}
+
+}  // namespace
+
+int stop_job(const site& s) { return end_job(s)(); }
+
+int start(const site& s, const start_options& opts) {
+  if_interrupted("nothing was started");
+  std::optional<interruption> ends_the_job;
+  if (opts.foreground) ends_the_job.emplace();
+  auto starter = opts.from;
+  const auto deployed = start_alone(s, starter, opts);
+  if (s.hosts->dry_run()) return 0;
+  if (!deployed) return std::max(1, stop_job(s));
+  const int up = wait_until_up(s, *deployed, starter);
+  if (!opts.foreground) return up;
+  if (const int stopped = watch(s, starter); stopped != 0) return stopped;
+  const auto all = s.survey();
+  const auto last = site::job_of(all);
+  return last.on != nullptr && last.on->of_job("phase") == "ended" ? 0 : 1;
 }
 
 void add_job(CLI::App& app, const common_options& common, int& exit_code) {

@@ -1,7 +1,10 @@
 // What commands about a running job share.
 #pragma once
 
+#include "signals.hpp"
 #include "site.hpp"
+
+#include <functional>
 
 namespace dice_run {
 
@@ -20,21 +23,12 @@ int start(const site& s, const start_options& opts);
 std::string run_and_fetch(const site& s, const words& options,
                           const std::vector<std::pair<std::string, std::string>>& fetched);
 
-/// While it lives, SIGINT and SIGTERM do not end this program; only one at a time.
-class interruption {
- public:
-  interruption();
-  interruption(const interruption&) = delete;
-  ~interruption();
-  static bool happened();  ///< whether such a signal has come
-};
-
 /// Why the job's last failed run did so, from its log on `host`, or "".
 std::string reason_on(const site& s, const std::string& host);
 
-/// Prints the last `lines` lines of the log on `host`, with names; with `follow` also those that come, until the job ends or
-/// an interruption happens.
-void print_log(const site& s, const std::string& host, int lines, bool follow);
+/// Prints the last `lines` lines of the log on `host`, with names; with `follows` also those that come, until the job ends
+/// or `follows` returns false.
+void print_log(const site& s, const std::string& host, int lines, const std::function<bool()>& follows = {});
 
 /// Ends the job and all its processes on all hosts. Returns the exit code.
 int stop_job(const site& s);

@@ -11,15 +11,17 @@ namespace {
 
 // std::regex takes stack for each character of what it matches, and lines come from anywhere.
 constexpr std::size_t longest = 1000;
+constexpr std::string_view of_program = "dice: error: ";
 
 }  // namespace
 
-std::string reason_in(std::span<const std::string> lines) {
+std::string reason_in(std::span<const std::string> lines, const std::string& mpirun_options) {
   static const std::regex lost("Remote daemon: .* on node (\\S+)"), signal("mpirun noticed that process rank .*"),
-      ssh("ssh: (connect to|Could not resolve).*|.*Permission denied \\(.*|Host key verification failed.*");
+      ssh("ssh: (connect to|Could not resolve).*|.*Permission denied \\(.*|Host key verification failed.*"),
+      of_mpirun("^(?:\\S*/)?(?:mpirun|mpiexec|orterun|prterun): Error: ");
   std::smatch found;
-  std::string error, of_ssh, of_signal, paragraph, last;
-  bool in_paragraph = false;
+  std::string error, of_ssh, of_signal, complaint, paragraph, last;
+  bool in_paragraph = false, has_begun = false;
   for (const auto& line : lines) {
     const auto parsed = parse_log_line(line);
     const auto text = parsed.text.substr(0, longest);
@@ -30,16 +32,21 @@ std::string reason_in(std::span<const std::string> lines) {
       in_paragraph = paragraph.empty();
       continue;
     }
-    if (error.empty() && text.find("error: ") != std::string::npos) error = text;
+    has_begun = has_begun || parsed.rank >= 0;
+    if (error.empty() && text.find("error: ") != std::string::npos)  // who quotes it says itself that it is one
+      error = text.substr(text.starts_with(of_program) ? of_program.size() : 0);
+    if (complaint.empty() && std::regex_search(text, found, of_mpirun)) complaint = "mpirun: " + found.suffix().str();
     if (of_ssh.empty() && std::regex_search(text, found, ssh)) of_ssh = found[0];
     if (of_signal.empty() && std::regex_search(text, found, signal)) of_signal = found[0];
     if (const auto at = text.find_first_not_of(' '); in_paragraph && parsed.rank < 0 && at != std::string::npos)
       paragraph += (paragraph.empty() ? "" : " ") + text.substr(at);
     last = text;
   }
-  for (const auto& text : {error, of_ssh, of_signal, paragraph})
+  for (const auto& text : {error, of_ssh, of_signal})
     if (!text.empty()) return text;
-  return last;
+  const auto& reason = !complaint.empty() ? complaint : !paragraph.empty() ? paragraph : last;
+  if (has_begun || reason.empty() || mpirun_options.empty()) return reason;
+  return fmt::format("{}; MPIRUN_OPTIONS is {}", reason, mpirun_options);
 }
 
 log_line parse_log_line(const std::string& given) {
@@ -62,8 +69,14 @@ std::string failure_reason(const std::vector<std::string>& log) {
   });
   if (failed == log.rend()) return {};
   const auto begin = std::find_if(failed + 1, log.rend(), of_supervisor);
+  const auto start = std::find_if(failed + 1, log.rend(), [&](const std::string& line) {
+    return of_supervisor(line) && line.find("starts version ") != std::string::npos;
+  });
+  constexpr std::string_view named = " with MPIRUN_OPTIONS=";  // supervise.sh
+  const auto at = start == log.rend() ? std::string::npos : start->find(named);
+  const auto options = at == std::string::npos ? "" : start->substr(at + named.size());
   const auto status = failed->substr(failed->rfind(": ") + 2);
-  const auto reason = reason_in({begin.base(), failed.base() - 1});
+  const auto reason = reason_in({begin.base(), failed.base() - 1}, options);
   return reason.empty() ? status : fmt::format("{} ({})", reason, status);
 }
 

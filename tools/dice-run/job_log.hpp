@@ -20,7 +20,8 @@ struct log_line {
 log_line parse_log_line(const std::string& line);
 
 /// What these lines of a run say about its failure, in one line that names the host if there is one; "" if they are empty.
-std::string reason_in(std::span<const std::string> lines);
+/// If it is mpirun itself that fails, the line also has `mpirun_options`: those that the user has added.
+std::string reason_in(std::span<const std::string> lines, const std::string& mpirun_options);
 
 /// Why the last run that has failed did so, in one line that names the host if there is one; "" if no run has.
 std::string failure_reason(const std::vector<std::string>& log);

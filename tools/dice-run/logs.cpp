@@ -10,28 +10,27 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
-#include <optional>
 #include <utility>
 
 namespace dice_run {
 
-void print_log(const site& s, const std::string& host, int lines, bool follow) {
+void print_log(const site& s, const std::string& host, int lines, const std::function<bool()>& follows) {
   constexpr std::size_t longest = 16 << 20;  // a longer line is printed in pieces
   std::string pending;
   const auto line = [&](const std::string& text) { return named(parse_log_line(text), s.plan.host_of_rank, host) + "\n"; };
   const auto result =
-      s.hosts->stream(host, site::with_prelude(scripts::logs), s.with_place({std::to_string(lines), follow ? "follow" : ""}),
-                      [&](std::string_view text) {
+      s.hosts->stream(host, site::with_prelude(scripts::logs),
+                      s.with_place({std::to_string(lines), follows ? "follow" : ""}), [&](std::string_view text) {
                         pending += text;
                         std::string page;
                         for (std::size_t end = 0; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1))
                           page += line(pending.substr(0, end));
                         if (pending.size() > longest) page += line(std::exchange(pending, {}));
                         if (!page.empty()) dice::text::print(page);
-                        return !interruption::happened();
+                        return !follows || follows();
                       });
   if (!pending.empty()) dice::text::print(line(pending));  // its end is missing in the log
-  if (!interruption::happened() && !result.ok()) throw run_error(failure_of(host, result));
+  if ((!follows || follows()) && !result.ok()) throw run_error(failure_of(host, result));
 }
 
 namespace {
@@ -46,12 +45,12 @@ int logs(const common_options& common, int lines, bool follow) {
   if (job.number == 0 && job.on == nullptr)
     throw run_error("no host has a log of this deployment; dice-run start makes one");
   if (job.on == nullptr && !job.began)
-    throw run_error(
-        fmt::format("{}: dice-run start has not begun the last job, or was interrupted; it has no log", job.starter));
+    throw run_error(fmt::format(
+        "the last job was not begun; dice-run start on {} failed or was interrupted, so it has no log", job.starter));
   if (job.on == nullptr) throw run_error(fmt::format("{}, which has started the last job, is not reached", job.starter));
-  std::optional<interruption> is_no_error;
-  if (follow) is_no_error.emplace();
-  print_log(s, job.on->host, lines, follow);
+  if (!follow) return print_log(s, job.on->host, lines), 0;
+  const interruption is_no_error;
+  print_log(s, job.on->host, lines, [] { return !interruption::happened(); });
   return 0;
 }
 

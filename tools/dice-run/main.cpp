@@ -3,7 +3,6 @@
 #include "diagnostics.hpp"
 
 #include "dice/files/standard_streams.hpp"
-#include "dice/text/print.hpp"
 #include "dice/version.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <new>
+#include <sstream>
 
 namespace dice_run {
 
@@ -50,7 +50,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return app.exit(e);
+    std::ostringstream page;
+    const int code = app.exit(e, page, page);
+    say(page.str());
+    return code;
   } catch (const CLI::ParseError& e) {
     const auto unknown = app.remaining();
     if (app.get_subcommands().empty() && !unknown.empty())
@@ -69,8 +72,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a host that is gone, or a reader of stdout, is an error of one write
   try {
     const int code = dice_run::run(argc, argv);
-    dice::text::require_printed();
-    dice::files::require_stored();
+    dice_run::require_said();
     return code;
   } catch (const dice_run::usage_error& e) {
     dice_run::report("error", e.what());
@@ -82,7 +84,7 @@ int main(int argc, char** argv) {
     dice_run::report("error", "out of memory");
     return 1;
   } catch (const std::exception& e) {
-    dice_run::report("error", e.what());
+    dice_run::report("error", dice_run::after_all(e.what()));
     return 1;
   }
 }

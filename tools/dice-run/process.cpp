@@ -35,7 +35,7 @@ std::array<int, 2> make_pipe() {
 
 }  // namespace
 
-process::process(const std::vector<std::string>& words) {
+process::process(const std::vector<std::string>& words, bool own_group) {
   auto in = make_pipe(), out = make_pipe(), err = make_pipe();
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
@@ -49,7 +49,8 @@ process::process(const std::vector<std::string>& words) {
   ::sigemptyset(&pipe);
   ::sigaddset(&pipe, SIGPIPE);
   ::posix_spawnattr_setsigdefault(&attributes, &pipe);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  ::posix_spawnattr_setflags(&attributes,
+                             static_cast<short>(POSIX_SPAWN_SETSIGDEF | (own_group ? POSIX_SPAWN_SETPGROUP : 0)));
   std::vector<char*> argv;
   for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);

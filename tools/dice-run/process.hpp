@@ -22,8 +22,8 @@ using reader = std::function<bool(std::string_view)>;
 /// A program that runs beside this one, with pipes to its standard streams.
 class process {
  public:
-  /// Throws run_error if it cannot be started at all.
-  explicit process(const std::vector<std::string>& words);
+  /// Throws run_error if it cannot be started at all. `own_group`: it gets no Ctrl-C from the terminal.
+  explicit process(const std::vector<std::string>& words, bool own_group = false);
   process(process&& other) noexcept;
   process& operator=(process&&) = delete;
   ~process();  ///< ends it, and waits for that

@@ -1,6 +1,7 @@
 #include "remote.hpp"
 
 #include "diagnostics.hpp"
+#include "signals.hpp"
 
 #include "dice/text/print.hpp"
 
@@ -13,6 +14,7 @@
 #include <chrono>
 #include <climits>
 #include <condition_variable>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <mutex>
@@ -175,7 +177,7 @@ outcome remote::stream(const std::string& host, const std::string& script, const
   const auto text = whole(script, arguments, false);
   if (settings_.verbose || settings_.dry_run) show(command, text);
   if (settings_.dry_run) return {};
-  process shell(command);
+  process shell(command, interruption::awaited());
   return listen(host, shell, text, settings_.begin_s, settings_.silent_s, on_output);
 }
 
@@ -266,7 +268,7 @@ outcome remote::end(const std::string& host, process& script) const {
   return listen(host, script, {}, 0, settings_.silent_s, {});
 }
 
-outcome remote::copy(const std::string& host, words rsync, std::string_view input) const {
+outcome remote::copy(const std::string& host, words rsync, std::string_view input, const reader& on_output) const {
   if (!is_here(host)) {
     // rsync splits it like split_words, but "''" within quotes is a quote.
     std::string ssh;
@@ -279,7 +281,7 @@ outcome remote::copy(const std::string& host, words rsync, std::string_view inpu
   }
   if (settings_.verbose || settings_.dry_run) show(rsync, input);
   if (settings_.dry_run) return {};
-  auto result = process(rsync).finish(input);
+  auto result = process(rsync).finish(input, on_output);
   // 255: ssh's own; 12 and 30: the connection ended; 10 and 35 belong to rsync's daemon.
   if (!is_here(host) && (result.status == 255 || result.status == 12 || result.status == 30) &&
       !holds(result.err, "No space left on device"))
@@ -300,14 +302,24 @@ std::string place(const remote& r, const std::string& host, const std::string& p
 }  // namespace
 
 outcome remote::send(const words& files, const std::string& from, const std::string& host, const std::string& to,
-                     const std::string& basis) const {
+                     const std::string& basis, const std::function<void(int)>& progress) const {
   // Not -t: files that did not change are the same whenever their package was built.
   words rsync{"rsync", "-s", "-p", "--ignore-times", "--partial", "--from0", "--files-from=-"};
+  if (progress) rsync.insert(rsync.end(), {"--info=progress2", "--outbuf=N"});
   if (!basis.empty()) rsync.push_back("--copy-dest=" + basis);
   rsync.insert(rsync.end(), {from + "/", place(*this, host, to + "/")});
   std::string list;
   for (const auto& file : files) list += "./" + file + '\0';  // "#x" alone is a comment
-  return copy(host, rsync, list);
+  if (!progress) return copy(host, rsync, list);
+  std::string line;  // "  1,234,567  45%  1.2MB/s  0:00:03", and a carriage return before the next
+  return copy(host, rsync, list, [&](std::string_view text) {
+    line += text;
+    if (const auto end = line.rfind('%'); end != std::string::npos) {
+      progress(std::atoi(line.c_str() + line.find_last_not_of("0123456789", end - 1) + 1));
+      line.clear();
+    }
+    return true;
+  });
 }
 
 outcome remote::fetch(const std::string& host, const std::string& file, const std::string& to) const {

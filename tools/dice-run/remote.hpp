@@ -76,9 +76,9 @@ class remote {
 
   /// Copies files of the folder `from`, on this machine, into the existing folder `to` of a host, by rsync. What has arrived
   /// of a file stays if the connection ends, and a later call goes on from there. `basis`: a folder of the host whose files
-  /// of the same names are probably alike, or "".
+  /// of the same names are probably alike, or "". `progress` is told now and then how many percent are done.
   virtual outcome send(const words& files, const std::string& from, const std::string& host, const std::string& to,
-                       const std::string& basis = {}) const;
+                       const std::string& basis = {}, const std::function<void(int)>& progress = {}) const;
   /// Copies a file of a host to this machine, by rsync.
   virtual outcome fetch(const std::string& host, const std::string& file, const std::string& to) const;
   /// for_all, on behalf of hosts.
@@ -94,7 +94,7 @@ class remote {
   words command(const std::string& host) const;
   outcome listen(const std::string& host, process& script, std::string_view input, double begin_s, double silent_s,
                  const reader& on_output) const;
-  outcome copy(const std::string& host, words rsync, std::string_view input) const;
+  outcome copy(const std::string& host, words rsync, std::string_view input, const reader& on_output = {}) const;
 };
 
 /// Calls `work(i)` for each i below `count`, each in a thread of its own. The first exception is thrown when all have ended.

@@ -66,7 +66,7 @@ std::string job_text(const job_report& j) {
   };
   if (j.phase == "unknown") return fmt::format("job: the last one was started on {}, which is not reached\n", j.host);
   if (j.phase == "interrupted")
-    return fmt::format("job: dice-run start has not begun it on {}, or was interrupted\n", j.host);
+    return fmt::format("job: none was begun; dice-run start on {} failed or was interrupted\n", j.host);
   if (j.version.empty() && j.phase == "starting") return fmt::format("job: is being started on {}\n", j.host);
   if (j.version.empty())
     return fmt::format("job: started on {}, where its file job/about is damaged, or start was interrupted\n", j.host);
@@ -124,7 +124,7 @@ std::string text_of(const site& s, const std::vector<host_state>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& h = all[i];
     if (!h.failure.empty()) {
-      missing.push_back(h.planned ? h.failure : h.failure + " (an earlier deployment had it)");
+      missing.push_back(h.planned ? h.failure : h.failure + " (an earlier version ran there)");
       continue;
     }
     if (!h.planned && h.is_empty()) continue;
@@ -135,7 +135,8 @@ std::string text_of(const site& s, const std::vector<host_state>& all) {
       if (p.is_rank) cpu += p.cpu_seconds, kilobytes += p.kilobytes, pids.push_back(p.pid);
     const auto or_dash = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
     const auto ranks = ranks_of(s, i);
-    lines.push_back({h.host, or_dash(h.current), or_dash(h.previous), or_dash(fmt::format("{}", fmt::join(ranks, ","))),
+    lines.push_back({h.host, or_dash(h.current), or_dash(h.previous),
+                     h.planned ? fmt::format("{}", fmt::join(ranks, ",")) : "left",
                      h.planned ? fmt::format("{} of {}", pids.size(), ranks.size()) : fmt::format("{}", pids.size()),
                      fmt::format("{:.1f} s", cpu), dice::text::bytes_text(kilobytes * 1024),
                      or_dash(fmt::format("{}", fmt::join(pids, ",")))});

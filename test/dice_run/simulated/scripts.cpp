@@ -162,7 +162,7 @@ class shell {
     at("lock");
     if (!h_.lock.is_free()) {
       const auto holder = fs_.target(base_ + "/holder");
-      fail("another dice-run is at work here: " + rest(rest(holder)));
+      fail("another dice-run is at work here: " + rest(rest(holder)) + "; wait until it ends");
     }
     lock_ = h_.lock.take();
     at("mutex");

@@ -61,7 +61,7 @@ class simulated_remote final : public dice_run::remote {
   }
 
   outcome send(const words& files, const std::string& from, const std::string& host, const std::string& to,
-               const std::string&) const override {
+               const std::string&, const std::function<void(int)>&) const override {
     const auto c = w_.connect(caller_, host, "", {});
     const auto version = from.substr(std::string(path_before).size(), 12);
     const auto end = at_the_end([&c] { c->has_ended = true; });

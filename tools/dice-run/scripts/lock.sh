@@ -12,7 +12,7 @@ said=$(flock -n 9 2>&1) # 1: another one has it
 case $? in 0) ;; 1)
   holder=$(readlink "$base/holder")
   case $holder in "$token "*) fail "another host of this deployment is the same machine, or has the same $folder; name each machine once" ;; esac
-  fail "another dice-run is at work here: ${holder#* * }"
+  fail "another dice-run is at work here: ${holder#* * }; wait until it ends"
   ;;
 *) fail "files in $folder cannot be locked ($said); choose a folder on another file system by --to" ;;
 esac

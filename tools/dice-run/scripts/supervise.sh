@@ -3,13 +3,17 @@
 run=$1 version=$2 number=$3 restarts=$4
 shift 4
 limit=1048576 # bytes; the log is log.1 and log, which have at most as many each
+options=$(printf %s "${MPIRUN_OPTIONS% --tag-output --timestamp-output}" | tr '\n' ' ') # the user's
 count=0 delay=1 began=- child= code=- ended=- from=- stopping=
 # What the disk has no room for is tried again without the older output.
 make_room() { rm -f log.1 before.log; }
-note() {
+put() {
   text="$(date '+%Y-%m-%d %H:%M:%S') dice-run: $*"
+  printf '%s\n' "$text" >>log || { make_room && printf '%s\n' "$text" >>log; }
+} 2>/dev/null
+note() {
   [ "$(stat -c %s log 2>/dev/null || echo 0)" -lt "$limit" ] || mv -f log log.1
-  echo "$text" >>log || { make_room && echo "$text" >>log; }
+  put "$@"
 } 2>/dev/null
 # Copies its input to the log until it ends. A full disk costs output, and not the job. Runs in a shell of its own, which does not
 # keep the job's lock: as a redirection of the call, 9>&- would leave a copy of it there.
@@ -58,14 +62,20 @@ ask_hosts() {
   wait
 } 2>/dev/null
 trap '' HUP
-# From dice-run stop. SIGUSR1 stops the program in order (docs/running.md).
-trap 'stopping=1; [ -z "$child" ] || kill -USR1 "$child"' USR1
+# From dice-run stop. SIGUSR1 stops the program in order (docs/running.md). The exit code of ranks is not 0 then; mpirun says that it
+# aborts the job, and ends those that are left.
+stop_in_order() {
+  [ -n "$stopping" ] || put "the job is asked to end; mpirun and ranks may call that an abort or a failure"
+  stopping=1
+  kill -USR1 "$child"
+}
+trap 'if [ -n "$child" ]; then stop_in_order; else stopping=1; fi' USR1
 trap : TERM INT
 while :; do
   began=$(date +%s)
   run_time 0
   from=$ran
-  note "starts version $version"
+  note "starts version $version${options:+ with MPIRUN_OPTIONS=$options}"
   rm -f output && mkfifo output || finish failed "the job has failed after 0 s: $PWD cannot be written"
   keep_log <output &
   logger=$!
