@@ -3,6 +3,7 @@ import json
 import os
 import shlex
 import signal
+import stat
 import subprocess
 import time
 import unittest
@@ -336,8 +337,22 @@ class Job(Case):
                          {'figures.json': 'for --json\n', 'trace.json': 'for --trace\n'})
         self.assertRegex((FOLDER / 'bench/explanation.txt').read_text(), r'frames arrive: --random 1 --frames 7 .* --of mine\n')
         os.mkfifo(FOLDER / 'fifo')
-        self.assertIn('"fifo" is there, and is not a file', self.dice_run('measure', '-o', 'fifo', code=1))
+        with subprocess.Popen(['cat', FOLDER / 'fifo'], stdout=subprocess.PIPE, text=True) as reader:
+            self.dice_run('measure', '-o', 'fifo')
+            self.assertEqual(reader.communicate(timeout=30)[0], 'figures\n')
         self.assertTrue((FOLDER / 'fifo').is_fifo())
+        (FOLDER / 'link').symlink_to('linked.json')
+        self.dice_run('measure', '-o', 'link')
+        self.assertEqual(((FOLDER / 'link').is_symlink(), (FOLDER / 'linked.json').read_text()), (True, 'figures\n'))
+        self.assertEqual(self.dice_run('measure', '-o', '/dev/stdout'), 'figures\n')
+        if os.geteuid() == 0:
+            os.mknod(FOLDER / 'device', 0o600 | stat.S_IFCHR, os.makedev(1, 7))  # as /dev/full
+            self.assertIn("'device' cannot be written on this machine: No space left on device", self.dice_run('measure', '-o', 'device', code=1))
+            self.assertTrue((FOLDER / 'device').is_char_device())
+            (FOLDER / 'set').mkdir()
+            (FOLDER / 'set/trace.json').symlink_to('../device')
+            self.assertIn("'set/trace.json' cannot be written on this machine: No space", self.dice_run('bench', '--frames', '7', '-o', 'set', code=1))
+            self.assertEqual(os.listdir(FOLDER / 'set'), ['trace.json'])  # no part of them
         self.assertRegex(self.dice_run('bench', '--frames', '8', '-o', 'bench', code=1), 'a: .*figures.json')  # the job has not written it
         self.assertIn("'missing/x.json' cannot be written", self.dice_run('measure', '-o', 'missing/x.json', code=1))
 
