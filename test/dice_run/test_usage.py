@@ -43,11 +43,27 @@ class Here(Case):
 
 class Usage(Case):
     def test_commands(self):
-        for words, message in [(('deplyo',), 'there is no command "deplyo"'), (('--jsn',), 'there is no option "--jsn"'),
-                               ((), 'subcommand is required'), (('status', '--jsn'), '--jsn')]:
-            done = subprocess.run([DICE_RUN, *words], stderr=subprocess.PIPE, text=True)
-            self.assertEqual(done.returncode, 2)
+        empty = 'the text is empty, as of a variable that is not set'
+        for words, message in [
+                (('deplyo',), 'there is no command "deplyo"; see dice-run --help'), (('--jsn',), 'there is no option "--jsn"; see dice-run --help'),
+                ((), 'name a command: init, check, deploy, '), (('status', '--jsn'), 'there is no option "--jsn"; see dice-run status --help'),
+                (('init', '--jsn'), 'there is no option "--jsn"; see dice-run init --help'), (('deploy', 'a'), '"a" is one word too many; see dice-run deploy'),
+                (('start', '--random', '1', '--foreground', '--frames', '5'), 'options of the program go after --: dice-run start -- --random 1 --frames 5\n'),
+                (('--to', '/a', 'status', '--to', '/b'), '--to is given twice; '), (('status', '--to'), '--to needs a value: FOLDER; '),
+                (('start', '--restart', 'many'), "'many' is not a whole number from 0 to 1000000; "), (('logs', '-n', '-1'), "'-1' is not a whole number"),
+                (('bench', '--frames', '1e3'), "'1e3' is not a whole number from 1 to"), (('check', 'b1,b2'), 'write hosts as separate words: dice-run check b1 b2'),
+                (('check', '--hosts', 'a,,b'), '--hosts: "a,,b" has an empty name'), (('deploy', '--forget', ','), '--forget: "," has an empty name'),
+                (('check', '--cluster=', 'a'), '--cluster: ' + empty),
+                *((words, f'{words[-2]}: {empty}') for words in (
+                    ('status', '--to', ''), ('check', '--hosts', ''), ('deploy', '--forget', ''), ('status', '--ssh', ''), ('start', '--from', ''))),
+                (('status', '-p', ''), '--packages: ' + empty), (('measure', '-o', ''), '--output: ' + empty), (('bench', '-o', ''), '--output: ' + empty)]:
+            done = subprocess.run([DICE_RUN, *words], stderr=subprocess.PIPE, text=True, cwd=FOLDER)
+            self.assertIn('dice-run: error: ', done.stderr)
             self.assertIn(message, done.stderr)
+            self.assertEqual(done.returncode, 2)
+        helps = [subprocess.run([DICE_RUN, *words, '--help'], stdout=subprocess.PIPE, text=True).stdout for words in
+                 [(), *((c,) for c in 'init check deploy rollback start stop status logs bench measure'.split())]]
+        self.assertEqual([(text.count('\nExit codes: 0 done; '), text.split('\n')[-2][:9], '1000000' in text) for text in helps], [(1, 'Exit code', False)] * len(helps))
         self.assertIn('"c" is no host of numbers; its hosts are a, b', self.dice_run('start', '--from', 'c', code=2))
         with self.assertRaises(AssertionError):
             self.dice_run('--help', code=1)

@@ -3,6 +3,7 @@
 #include "cluster_header.hpp"
 #include "commands.hpp"
 #include "diagnostics.hpp"
+#include "options.hpp"
 #include "packages.hpp"
 
 #include "dice/files/writer.hpp"
@@ -118,7 +119,12 @@ struct check_options {
 
 int check(const common_options& common, const check_options& given) {
   words names = given.hosts;
-  names.insert(names.end(), given.more_hosts.begin(), given.more_hosts.end());
+  for (const auto& name : names)
+    if (name.find(',') != std::string::npos)
+      throw usage_error(
+          fmt::format("write hosts as separate words: dice-run check {}", fmt::join(names_of("HOST", names), " ")));
+  const auto more = names_of("--hosts", given.more_hosts);
+  names.insert(names.end(), more.begin(), more.end());
   std::string place = common.folder;
   if (names.empty()) {
     const auto plan = read_packages(find_packages(common.packages));
@@ -200,10 +206,7 @@ void add_check(CLI::App& app, const common_options& common, int& exit_code) {
   auto* command =
       app.add_subcommand("check", "Say what the hosts are and what connects them, and what stands in the way of a job");
   command->add_option("HOST", given->hosts, "Hosts (default: those of the packages)")->type_name("");
-  command->add_option("--hosts", given->more_hosts, "The same, in one word")
-      ->type_name("A,B,C")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  command->add_option("--hosts", given->more_hosts, "The same, in one word")->type_name("A,B,C")->allow_extra_args(false);
   command->add_option("--json", given->json, "Also write all of it as JSON")->type_name("FILE");
   command->add_option("--cluster", given->cluster, "Also write a header with the cluster `machines`, for best_mapping")
       ->type_name("FILE");
@@ -211,7 +214,6 @@ void add_check(CLI::App& app, const common_options& common, int& exit_code) {
   command->add_flag(
       "--one-by-one", given->one_by_one,
       "Measure one connection at a time, not one of each host: for hosts that share a radio channel or a cable");
-  command->footer("Exit code 1: a job could not start; each error has its reason and a remedy.");
   command->callback([&exit_code, &common, given] { exit_code = check(common, *given); });
 }
 

@@ -3,6 +3,7 @@
 
 #include "diagnostics.hpp"
 #include "host_locks.hpp"
+#include "options.hpp"
 #include "scripts.hpp"
 
 #include "dice/text/table.hpp"
@@ -300,9 +301,9 @@ void add_deploy(CLI::App& app, const common_options& common, int& exit_code) {
   command
       ->add_option("--forget", *forgotten,
                    "Hosts of earlier deployments that are gone for good: they are not asked any more")
-      ->type_name("HOST")
-      ->delimiter(',');
-  command->callback([&exit_code, &common, forgotten] { exit_code = deploy(site(common), *forgotten); });
+      ->type_name("HOST");
+  command->callback(
+      [&exit_code, &common, forgotten] { exit_code = deploy(site(common), names_of("--forget", *forgotten)); });
   app.add_subcommand("rollback", "Switch all hosts back to the version before; twice: forward again")->callback([&] {
     exit_code = rollback(site(common));
   });

@@ -3,6 +3,7 @@
 #include "host_locks.hpp"
 #include "job.hpp"
 #include "job_log.hpp"
+#include "options.hpp"
 #include "scripts.hpp"
 
 #include "dice/files/writer.hpp"
@@ -173,7 +174,7 @@ void add_figures(CLI::App& app, const common_options& common, int& exit_code) {
       app.add_subcommand("bench", "Run the job on random frames, and fetch its figures, explanation and trace");
   bench_command->add_option("--frames", opts->frames, "How many frames (default: 200)")
       ->type_name("N")
-      ->check(CLI::Range(1, 100000000));
+      ->check(whole_number(1, 100000000));
   bench_command->add_option("-o,--output", opts->folder, "Where the files go (default: NAME-bench)")->type_name("FOLDER");
   bench_command->callback([&exit_code, &common, opts] { exit_code = bench(common, opts->frames, opts->folder); });
   auto* measure_command = app.add_subcommand("measure", "Measure all layers and links on the hosts, and fetch the profile");

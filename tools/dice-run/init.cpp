@@ -3,6 +3,7 @@
 #include "cluster_header.hpp"
 #include "commands.hpp"
 #include "diagnostics.hpp"
+#include "options.hpp"
 #include "process.hpp"
 
 #include "dice/files/writer.hpp"
@@ -273,6 +274,7 @@ int init(const common_options& common, init_options given) {
     throw usage_error(fmt::format("{} exists, and is not an empty folder; nothing is overwritten: name another FOLDER",
                                   quote(folder.string())));
   const auto network = converted_name(given, namespace_from(given.name), common.ssh);
+  given.hosts = names_of("--hosts", given.hosts);
   const bool alone = given.hosts.empty();
   if (alone) {
     char name[256] = "";
@@ -313,7 +315,6 @@ void add_init(CLI::App& app, const common_options& common, int& exit_code) {
   command->add_option("FOLDER", given->folder, "The project's folder, new or empty (default: its name)")->type_name("");
   command->add_option("--hosts", given->hosts, "The hosts (default: this machine alone)")
       ->type_name("A,B,C")
-      ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--name", given->name, "The deployment's name (default: from the model's)")->type_name("NAME");
   command->add_option("--onnx2hpp", given->onnx2hpp, "The converter (default: the one beside this program, or on the PATH)")

@@ -2,6 +2,7 @@
 #include "diagnostics.hpp"
 #include "job.hpp"
 #include "job_log.hpp"
+#include "options.hpp"
 #include "scripts.hpp"
 
 #include "dice/text/print.hpp"
@@ -66,7 +67,7 @@ void add_logs(CLI::App& app, const common_options& common, int& exit_code) {
   auto* command = app.add_subcommand("logs", "Show what all ranks, mpirun and dice-run have written, with their names");
   command->add_option("-n", opts->lines, "The last N lines (default: 100)")
       ->type_name("N")
-      ->check(CLI::Range(0, 1000000000));
+      ->check(whole_number(0, 1000000000));
   command->add_flag("-f,--follow", opts->follow, "Go on until the job ends, or Ctrl-C");
   command->callback([&exit_code, &common, opts] { exit_code = logs(common, opts->lines, opts->follow); });
 }
