@@ -302,8 +302,10 @@ void add_deploy(CLI::App& app, const common_options& common, int& exit_code) {
       ->add_option("--forget", *forgotten,
                    "Hosts of earlier deployments that are gone for good: they are not asked any more")
       ->type_name("HOST");
-  command->callback(
-      [&exit_code, &common, forgotten] { exit_code = deploy(site(common), names_of("--forget", *forgotten)); });
+  command->callback([&exit_code, &common, forgotten] {
+    const auto hosts = names_of("--forget", *forgotten);
+    exit_code = deploy(site(common), hosts);
+  });
   app.add_subcommand("rollback", "Switch all hosts back to the version before; twice: forward again")->callback([&] {
     exit_code = rollback(site(common));
   });
