@@ -84,7 +84,7 @@ class Usage(Case):
         (ONE.parent / 'other-packages').mkdir()
         done = subprocess.run([DICE_RUN, 'status'], cwd=ONE.parent, stderr=subprocess.PIPE, text=True)
         self.assertIn('several deployments: numbers-packages, other-packages', done.stderr)
-        for name, content, code, message in [('app', '', 1, 'cannot read'), ('app', '-np 1 ./numbers\n', 1, 'have 2 ranks, but the file app'),
+        for name, content, code, message in [('app', '', 1, 'is empty'), ('manifest.json', '', 1, 'is empty'), ('app', '-np 1 ./numbers\n', 1, 'have 2 ranks, but the file app'),
                                              ('manifest.json', None, 1, 'is no name')]:
             top = HOSTS.packages('damaged')
             for host in NAMES:
@@ -111,7 +111,26 @@ class Usage(Case):
         self.assertRegex(self.dice_run('status', code=1, packages=manifest.parents[2]), 'two packages in ".*" have rank 0')
         manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
         shutil.rmtree(manifest.parents[1])
-        self.assertIn('the package with rank 1 is missing', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        self.assertRegex(self.dice_run('status', code=1, packages=manifest.parents[2]), 'no .*numbers-packages/HOST/numbers/manifest.json has rank 1; ')
+        for old, new, message in [
+                ('"ranks"', '"rank"', "has no 'ranks'"), ('"bytes": 7', '"bytes": -5', "is damaged: 'bytes' is -5, and not a number of bytes"),
+                ('"bytes": 7', '"bytes": "7"', """is damaged: 'bytes' is "7", and not"""), ('"ranks": [1]', '"ranks": [-1]', 'is damaged: -1 is no rank'),
+                ('"file": "hosts"', '"file": "app"', 'lists "app" twice'), ('"file": "hosts"', '"file": "manifest.json"', 'lists "manifest.json" itself'),
+                ('"files": [', '"files": [3, ', "has no 'file'"), ('"board"', '\n\n "board":', 'is damaged: line 3, column 10: this is no JSON'),
+                ('"files": [', '"files": 3, "x": [', "is damaged: 'files' is 3, and not a list")]:
+            manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
+            text = manifest.read_text()
+            self.assertIn(old, text)
+            manifest.write_text(text.replace(old, new, 1))
+            said = self.dice_run('status', code=1, packages=manifest.parents[2])
+            self.assertIn(f'numbers/manifest.json" {message}', said)
+            self.assertTrue(said.endswith('; build the packages again\n'), said)
+            self.assertNotIn('json.exception', said)
+        manifest.write_text(text[:50])
+        self.assertIn('is damaged: line 1, column 51: it ends too early', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        self.assertIn(f'in {HOSTS.site};', self.dice_run('status', packages=HOSTS.packages('above').parent))
+        (HOSTS.packages('more') / 'b/numbers/notes.txt').write_text('of mine')
+        self.assertRegex(self.dice_run('deploy', '--dry-run', packages=HOSTS.folder / 'more'), r'warning: .*b/numbers/notes\.txt" is not copied, because manifest.json')
 
     def test_folder_of_the_deployment(self):
         top = HOSTS.packages('placed')

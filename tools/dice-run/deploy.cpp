@@ -218,6 +218,10 @@ int deploy(const site& s, const words& forgotten) {
         throw run_error(
             fmt::format("--forget is for hosts that are gone, and on {} a process of {} runs; dice-run stop ends it",
                         forgotten[i], s.plan.name));
+  for (const auto& p : s.plan.packages)
+    for (const auto& file : p.unlisted)
+      report("warning",
+             fmt::format("{} is not copied, because manifest.json does not list it", quote((p.folder / file).string())));
   const host_locks locks(s, forgotten);
   const auto states = prepare(s);
   std::int64_t bytes = 0;
