@@ -268,6 +268,17 @@ class Deploy(Case):
             done = subprocess.run([DICE_RUN, *packages, '--to', folder, 'deploy'], stderr=subprocess.PIPE, text=True)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
+        file = HOSTS.folder / 'a file'
+        file.write_text('')
+        for to in file, file / 'below':
+            with self.begin('deploy', to=to) as run:
+                self.assertIn(f'a: {file} is not a folder; choose another by --to', run.communicate(timeout=60)[0])
+        if os.geteuid() == 0:
+            HOSTS.on('a', f'mount -t tmpfs -o ro x "{HOSTS.site}"')
+            for to in HOSTS.site, HOSTS.site / 'below':
+                with self.begin('deploy', to=to) as run:
+                    self.assertIn(f'a: {HOSTS.site} is on a file system that is mounted read-only; check the card, and remount it\n', run.communicate(timeout=60)[0])
+            HOSTS.on('a', f'umount "{HOSTS.site}"')
         for made in ('mkdir', 'ln -s numbers-1.2'):
             HOSTS.on('b', f'rm "{HOSTS.site}/numbers"; {made} "{HOSTS.site}/numbers"')
             self.assertIn('is there already, and dice-run has not made it', self.dice_run('deploy', code=1))

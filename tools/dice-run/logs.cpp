@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -46,9 +47,15 @@ int logs(const common_options& common, int lines, bool follow) {
   const auto job = site::job_of(all);
   if (job.number == 0 && job.on == nullptr)
     throw run_error("no host has a log of this deployment; dice-run start makes one");
-  if (job.on == nullptr && !job.began)
-    throw run_error(
-        fmt::format("{}: dice-run start has not begun the last job, or was interrupted; it has no log", job.starter));
+  if (job.on == nullptr && !job.began) {
+    const auto text =
+        fmt::format("{}: dice-run start has not begun the last job, or was interrupted; it has no log", job.starter);
+    const auto before = std::ranges::max_element(all, {}, &host_state::number);
+    if (before->number() == 0) throw run_error(text);
+    report("note", text + fmt::format("; this is the log of the job before, on {}", before->host));
+    print_log(s, before->host, lines, false);
+    return 0;
+  }
   if (job.on == nullptr) throw run_error(fmt::format("{}, which has started the last job, is not reached", job.starter));
   std::optional<interruption> is_no_error;
   if (follow) is_no_error.emplace();
