@@ -396,7 +396,11 @@ class Leaving(Case):
         self.assertIn('does not run', self.dice_run('stop', packages=self.more))
         self.dice_run('deploy', packages=self.more)  # sees it again
         self.assertEqual({name: current for name, (current, _) in self.versions_of(self.more).items() if name == 'b'}.get('b', ''), '')
-        self.dice_run('deploy', '--forget', 'b', packages=self.more)
+        said = self.dice_run('deploy', '--forget', 'b,b9', code=1, packages=self.more)
+        self.assertIn('--forget: none of the hosts that answer remembers "b9"; they remember a, b\n', said)
+        self.assertNotIn('"b"', said)
+        self.assertIn('\nb is forgotten\n', self.dice_run('deploy', '--forget', 'b', packages=self.more))
+        self.assertIn('remembers "b"; they remember a\n', self.dice_run('deploy', '--forget', 'b', code=1, packages=self.more))
         self.assertEqual(list(self.versions_of(self.more)), ['a'])
         self.assertIn('is a host of these packages', self.dice_run('deploy', '--forget', 'a', code=2, packages=self.more))
 

@@ -205,6 +205,23 @@ void warn_of_unreached(const std::vector<host_state>& all) {
                          h.failure, h.host));
 }
 
+/// Throws run_error if one of the hosts that are to be forgotten was never of this deployment, as one with a wrong name.
+void require_known(const site& s, const std::vector<host_state>& all, const words& forgotten) {
+  words known;
+  for (const auto& h : all)
+    for (const auto* of : {&h.members, &h.of_current, &h.of_previous})
+      for (const auto& host : *of)
+        if (std::ranges::count(known, host) == 0) known.push_back(host);
+  std::ranges::sort(known);
+  std::vector<std::string> wrong;
+  for (const auto& host : forgotten)
+    if (std::ranges::count(known, host) == 0)
+      wrong.push_back(fmt::format("--forget: none of the hosts that answer remembers {}; {}", quote(host),
+                                  known.empty() ? fmt::format("{} is not deployed there", s.plan.name)
+                                                : fmt::format("they remember {}", fmt::join(known, ", "))));
+  stop_if(std::move(wrong), nothing_done);
+}
+
 }  // namespace
 
 int deploy(const site& s, const words& forgotten) {
@@ -223,6 +240,7 @@ int deploy(const site& s, const words& forgotten) {
       report("warning",
              fmt::format("{} is not copied, because manifest.json does not list it", quote((p.folder / file).string())));
   const host_locks locks(s, forgotten);
+  if (!s.hosts->dry_run()) require_known(s, locks.states, forgotten);
   const auto states = prepare(s);
   std::int64_t bytes = 0;
   for (const auto& state : states) bytes += state.bytes;
@@ -258,6 +276,7 @@ int deploy(const site& s, const words& forgotten) {
     for (const auto& text : remember(s, locks, left)) report("warning", "hosts that it has left are asked again: " + text);
   say(fmt::format("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already", s.folder,
                   dice::text::bytes_text(bytes)));
+  for (const auto& host : forgotten) say(fmt::format("{} is forgotten\n", host));
   warn_of_unreached(locks.states);
   if (changes) warn_of_job(all);
   return 0;
