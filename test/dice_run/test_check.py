@@ -78,13 +78,14 @@ class Check(Recorded):
         self.assertIn('its user belongs into ~/.ssh/config', self.run_tool('check', 'me@pi', code=2).stderr)
 
     def test_what_stands_in_the_way_of_a_job(self):
-        self.hosts(a=machines.PI4, b={**machines.PI4, 'mpi': '4.1.0', 'refused': ['a']}, c={**machines.PI4, 'mpi': ''})
+        self.hosts(a=machines.PI4, b={**machines.PI4, 'mpi': '4.1.0', 'refused': ['a', 'gone']}, c={**machines.PI4, 'mpi': ''})
         found = self.check('a', 'b', 'c', 'gone', code=1)
         said = self.said.stderr
         self.assertRegex(said, r'error: gone: it does not answer; check its power')
         self.assertRegex(said, r'error: the hosts have different versions of Open MPI: 4.1.0 on b, 4.1.4 on a; all need the same')
         self.assertRegex(said, r'error: c: there is no mpirun of Open MPI; install it \(Debian: openmpi-bin\)')
-        self.assertRegex(said, r'warning: a: no ssh without a password from b \(Permission denied.*there: .*ssh-copy-id a')
+        self.assertRegex(said, r'warning: b cannot log in to a without a password \(Permission denied.*\), as mpirun must.*\. On b: ssh-keygen if .*, then ssh-copy-id a\n')
+        self.assertNotIn('log in to gone', said)  # an error of its own
         self.assertEqual((self.json['starting_hosts'], found['b']['ssh']['a'], found['gone']['reached']),
                          (['a', 'c'], 'Permission denied (publickey).', False))
         self.assertIn('// gone was not reached.', (self.folder / 'cluster.hpp').read_text())

@@ -87,28 +87,30 @@ void find_versions(const std::vector<host_facts>& hosts, std::vector<finding>& o
                          fmt::join(parts, ", "))});
 }
 
-/// What to do on a host whose ssh said `why`.
+/// What to do on hosts whose ssh said `why`.
 std::string ssh_remedy(const std::string& to, const std::string& why) {
   const auto holds = [&](const char* part) { return why.find(part) != std::string::npos; };
-  if (holds("Permission denied")) return fmt::format("ssh-keygen (if it has no key), and ssh-copy-id {}", sh_quote(to));
+  if (holds("Permission denied")) return fmt::format("ssh-keygen if it has no key, then ssh-copy-id {}", sh_quote(to));
   if (holds("Host key verification")) return fmt::format("log in once: ssh {}", sh_quote(to));
   if (holds("resolve")) return "add the name to /etc/hosts";
   return fmt::format("see what ssh {} says", sh_quote(to));
 }
 
-/// Hosts that another does not let in for the same reason are one finding.
+/// Hosts that another does not let in for the same reason are one finding; hosts that were not reached have theirs already.
 void find_ssh(const cluster_facts& cluster, std::vector<finding>& out) {
   const bool none = starting_hosts(cluster).empty();
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> from;
   for (const auto& h : cluster.hosts)
     for (const auto& [to, why] : h.ssh)
-      if (!why.empty()) from[{to, why}].push_back(h.host);
+      if (const auto at = std::ranges::find(cluster.hosts, to, &host_facts::host);
+          !why.empty() && at != cluster.hosts.end() && at->failure.empty())
+        from[{to, why}].push_back(h.host);
   for (const auto& [end, names] : from)
     out.push_back(
-        {none, fmt::format(
-                   "{}: no ssh without a password from {} ({}), and mpirun needs it from the host that starts a job to all "
-                   "others; there: {}",
-                   end.first, fmt::join(names, ", "), end.second, ssh_remedy(end.first, end.second))});
+        {none, fmt::format("{} cannot log in to {} without a password ({}), as mpirun must from the host that starts a job. "
+                           "On {}: {}",
+                           fmt::join(names, ", "), end.first, end.second, names.size() == 1 ? names[0] : "each of them",
+                           ssh_remedy(end.first, end.second))});
 }
 
 struct check_options {
