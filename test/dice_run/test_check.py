@@ -177,6 +177,14 @@ class Init(Recorded):
         model = lists.split('ONNX "')[1].split('"')[0]
         self.assertTrue(os.path.samefile(self.folder / 'mine' / model, MODEL))
 
+    def test_a_place_that_cannot_be_written(self):
+        self.hosts(pi=machines.PI4)
+        (self.folder / 'file').write_text('')
+        said = self.init('file/mine', '--hosts', 'pi', code=1).stderr
+        self.assertRegex(said, r'^dice-run: error: ".*/file" is not a folder; name another FOLDER\n$')
+        said = self.init('/proc/mine', '--hosts', 'pi', code=1).stderr  # also root cannot
+        self.assertRegex(said, r'"/proc/mine" cannot be made: No such file or directory|nothing can be written in "/proc": Permission denied; ')
+
     def test_sysroot_of_debian(self):
         self.hosts(pi=machines.PI4, rock=machines.ROCK)
         self.init('--hosts', 'pi,rock', '--name', 'numbers')

@@ -349,6 +349,7 @@ class Job(Case):
         self.dice_run('measure', '-o', 'link')
         self.assertEqual(((FOLDER / 'link').is_symlink(), (FOLDER / 'linked.json').read_text()), (True, 'figures\n'))
         self.assertEqual(self.dice_run('measure', '-o', '/dev/stdout'), 'figures\n')
+        self.assertIn('no folder can be made in "nowhere" on this machine: No such file', self.dice_run('measure', '-o', 'x', code=1, TMPDIR='nowhere'))
         if os.geteuid() == 0:
             os.mknod(FOLDER / 'device', 0o600 | stat.S_IFCHR, os.makedev(1, 7))  # as /dev/full
             self.assertIn("'device' cannot be written on this machine: No space left on device", self.dice_run('measure', '-o', 'device', code=1))

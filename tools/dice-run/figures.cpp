@@ -28,10 +28,13 @@ namespace {
 /// A folder that only this user can see, and that is removed with all that is in it.
 class temporary_folder {
  public:
-  temporary_folder() : path_(std::filesystem::temp_directory_path() / "dice-run-XXXXXX") {
+  temporary_folder() {
+    const char* top = std::getenv("TMPDIR");
+    if (top == nullptr || *top == '\0') top = "/tmp";
+    path_ = fmt::format("{}/dice-run-XXXXXX", top);
     if (::mkdtemp(path_.data()) == nullptr)
-      throw run_error(fmt::format("no folder can be made in {} on this machine: {}; TMPDIR names another",
-                                  quote(std::filesystem::temp_directory_path().string()), std::strerror(errno)));
+      throw run_error(fmt::format("no folder can be made in {} on this machine: {}; name another by TMPDIR", quote(top),
+                                  std::strerror(errno)));
   }
   temporary_folder(const temporary_folder&) = delete;
   ~temporary_folder() {
