@@ -162,7 +162,7 @@ class Init(Recorded):
 
     def test_project(self):
         self.hosts(pc=machines.PC, pi=machines.PI4, orin={**machines.ORIN, 'mpi': '4.1.4'})
-        self.init('mine', '--hosts', 'pc,pi,orin', '--name', 'numbers')
+        self.assertIn('says which hosts get no ranks', self.init('mine', '--hosts', 'pc,pi,orin', '--name', 'numbers').stdout)
         project = {file.name: file.read_text() for file in (self.folder / 'mine').iterdir()}
         self.assertEqual(sorted(project), ['CMakeLists.txt', 'README.md', 'cluster.hpp', 'plan.hpp'])
         lists = project['CMakeLists.txt']
