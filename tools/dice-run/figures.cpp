@@ -63,10 +63,11 @@ void copy_file(const std::string& from, dice::files::writer& out) {
 void fetch(const site& s, const std::string& host, const std::vector<std::pair<std::string, std::string>>& fetched,
            const std::string& page, const std::string& page_file) {
   const temporary_folder own;
-  const auto copy = own.path() + "/fetched";
   try {
     std::vector<std::unique_ptr<dice::files::writer>> files;
     for (const auto& [there, here] : fetched) {
+      // Each has a name of its own: rsync takes a file of the same size and time for the same.
+      const auto copy = fmt::format("{}/{}", own.path(), files.size());
       const auto copied = s.hosts->fetch(host, there, copy);
       if (copied.failure.empty() && copied.err.find("No space left on device") != std::string::npos)
         throw run_error(fmt::format("{} is full on this machine; remove something, or name another folder by TMPDIR",

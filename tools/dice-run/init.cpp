@@ -320,7 +320,8 @@ int init(const common_options& common, init_options given) {
                          {"README.md", readme_text(given.name, network, common.folder, cluster, kinds)}});
   say(fmt::format("\n{}: README.md says how to build the packages, deploy them and start the job{}\n", folder.string(),
                   failed ? "; mend the errors above before you start it" : ""));
-  if (cluster.hosts.size() > 1) say("the build of the packages says which hosts get no ranks, because they would not make the job faster\n");
+  if (cluster.hosts.size() > 1)
+    say("the build of the packages says which hosts get no ranks, because they would not make the job faster\n");
   return 0;
 }
 

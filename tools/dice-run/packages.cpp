@@ -59,7 +59,7 @@ const json& field(const fs::path& manifest, const json& in, const char* key, boo
                   const char* kind) {
   if (!in.is_object() || !in.contains(key)) fail(manifest, fmt::format("has no '{}'", key));
   const auto& out = in[key];
-  if (!(out.*is)()) fail(manifest, fmt::format("is damaged: '{}' is {}, and not {}", key, out.dump(), kind));
+  if (!(out.*is)()) fail(manifest, fmt::format("is damaged: '{}' is {}, and not {}", key, out.dump().substr(0, 40), kind));
   return out;
 }
 
