@@ -180,8 +180,9 @@ class Scripts(unittest.TestCase):
         about = json.loads((FOLDER / 'plan.json').read_text())
         about['ranks'].append({'unit': 'cpu'})
         about['hosts'] = [{'host': 'a', 'board': 'pc', 'ranks': [0, 2]}, {'host': 'b', 'board': 'arm', 'ranks': [1]}]
+        about['predicted'] = {'cluster': {'hosts': [{'host': host} for host in 'cbad']}}
         write(FOLDER / 'plan.json', json.dumps(about))
-        self.build(files=FOLDER / 'labels.txt')
+        self.assertIn('numbers: c, d: no ranks, because they would not make the job better', self.build(files=FOLDER / 'labels.txt'))
         self.assertEqual(self.packed('labels.txt'), 'zero\none\n')
         self.assertEqual(self.packed('hosts'), 'a slots=2\nb slots=1\n')
         self.assertEqual(self.packed('ranks'), 'rank 0=a slot=*:*\nrank 1=b slot=*:*\nrank 2=a slot=*:*\n')

@@ -51,6 +51,9 @@ TEST(Remote, AHostThatPrintsForEverIsGivenUp) {
   EXPECT_EQ(failure_of("a", remote({}).run("localhost", "exec yes")), "a: it prints without an end");
 }
 
+/// The end of a message: what to try if this script is ssh.
+std::string try_by_hand(const std::string& ssh) { return "ry sh -c '" + ssh + "' b"; }
+
 /// What is said of a host whose ssh is this script.
 std::string said_of(const std::string& ssh, const std::string& script = "echo done") {
   std::signal(SIGPIPE, SIG_IGN);  // as dice-run does
@@ -62,17 +65,28 @@ std::string said_of(const std::string& ssh, const std::string& script = "echo do
 TEST(Remote, AHostThatDoesNotRunTheScriptHasNotAnswered) {
   EXPECT_EQ(said_of("exec sh"), "done\n");
   EXPECT_EQ(said_of("echo current 1; exec sh"), "done\n");  // a shell that prints
-  EXPECT_EQ(said_of("cat >/dev/null"), "b: its shell runs no script; try ssh b sh");
-  EXPECT_EQ(said_of("cat"), "b: its shell runs no script, and prints \"dice_run() {\"; try ssh b sh");
+  EXPECT_EQ(said_of("cat >/dev/null"), "b: its shell runs no script; t" + try_by_hand("cat >/dev/null") + " sh");
+  EXPECT_EQ(said_of("cat"), "b: its shell runs no script, and prints \"dice_run() {\"; t" + try_by_hand("cat") + " sh");
   EXPECT_EQ(said_of("echo This account is currently not available.; exit 1"),
-            "b: its shell runs no script, and prints \"This account is currently not available.\"; try ssh b sh");
+            "b: its shell runs no script, and prints \"This account is currently not available.\"; t" +
+                try_by_hand("echo This account is currently not available.; exit 1") + " sh");
+  EXPECT_EQ(said_of("exit 3"), "b: 'sh -c 'exit 3'' ended with exit status 3 and said nothing; t" + try_by_hand("exit 3"));
+  EXPECT_EQ(
+      said_of("echo Host key verification failed. >&2; exit 255"),
+      "b: its host key is not known here yet; log in once: sh -c 'echo Host key verification failed. >&2; exit 255' b");
+  try {
+    remote({.ssh = "false"}).hold("b", "echo locked; read line", {}, "locked");
+    FAIL();
+  } catch (const run_error& e) {
+    EXPECT_STREQ(e.what(), "b: 'false' ended with exit status 1 and said nothing; try false b");
+  }
   EXPECT_EQ(said_of("echo no sh >&2; exit 127"), "b: no sh");
 }
 
 TEST(Remote, AHostThatHangsIsGivenUp) {
-  const std::string late = "b: its shell does not begin within 0.5 s; is it overloaded, or its disk broken? Try ssh b sh";
-  EXPECT_EQ(said_of("exec sleep 100"), late);
-  EXPECT_EQ(said_of("while echo x; do sleep 0.1; done"), late);
+  const std::string late = "b: its shell does not begin within 0.5 s; is it overloaded, or its disk broken? T";
+  for (const auto* ssh : {"exec sleep 100", "while echo x; do sleep 0.1; done"})
+    EXPECT_EQ(said_of(ssh), late + try_by_hand(ssh) + " sh");
   EXPECT_EQ(said_of("exec sh", "echo x; exec sleep 100"),
             "b: what it was asked does not end, for 0.5 s; is it overloaded, or its disk broken?");
   EXPECT_EQ(said_of("exec sh", "for i in 1 2 3 4 5 6 7; do sleep 0.2; done; echo done"),

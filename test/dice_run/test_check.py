@@ -78,13 +78,14 @@ class Check(Recorded):
         self.assertIn('its user belongs into ~/.ssh/config', self.run_tool('check', 'me@pi', code=2).stderr)
 
     def test_what_stands_in_the_way_of_a_job(self):
-        self.hosts(a=machines.PI4, b={**machines.PI4, 'mpi': '4.1.0', 'refused': ['a']}, c={**machines.PI4, 'mpi': ''})
+        self.hosts(a=machines.PI4, b={**machines.PI4, 'mpi': '4.1.0', 'refused': ['a', 'gone']}, c={**machines.PI4, 'mpi': ''})
         found = self.check('a', 'b', 'c', 'gone', code=1)
         said = self.said.stderr
         self.assertRegex(said, r'error: gone: it does not answer; check its power')
         self.assertRegex(said, r'error: the hosts have different versions of Open MPI: 4.1.0 on b, 4.1.4 on a; all need the same')
         self.assertRegex(said, r'error: c: there is no mpirun of Open MPI; install it \(Debian: openmpi-bin\)')
-        self.assertRegex(said, r'warning: a: no ssh without a password from b \(Permission denied.*there: .*ssh-copy-id a')
+        self.assertRegex(said, r'warning: b cannot log in to a without a password \(Permission denied.*\), as mpirun must.*\. On b: ssh-keygen if .*, then ssh-copy-id a\n')
+        self.assertNotIn('log in to gone', said)  # an error of its own
         self.assertEqual((self.json['starting_hosts'], found['b']['ssh']['a'], found['gone']['reached']),
                          (['a', 'c'], 'Permission denied (publickey).', False))
         self.assertIn('// gone was not reached.', (self.folder / 'cluster.hpp').read_text())
@@ -161,7 +162,7 @@ class Init(Recorded):
 
     def test_project(self):
         self.hosts(pc=machines.PC, pi=machines.PI4, orin={**machines.ORIN, 'mpi': '4.1.4'})
-        self.init('mine', '--hosts', 'pc,pi,orin', '--name', 'numbers')
+        self.assertIn('says which hosts get no ranks', self.init('mine', '--hosts', 'pc,pi,orin', '--name', 'numbers').stdout)
         project = {file.name: file.read_text() for file in (self.folder / 'mine').iterdir()}
         self.assertEqual(sorted(project), ['CMakeLists.txt', 'README.md', 'cluster.hpp', 'plan.hpp'])
         lists = project['CMakeLists.txt']
@@ -175,6 +176,14 @@ class Init(Recorded):
         self.assertIn('ONNX "../', lists)  # or else the project could not move
         model = lists.split('ONNX "')[1].split('"')[0]
         self.assertTrue(os.path.samefile(self.folder / 'mine' / model, MODEL))
+
+    def test_a_place_that_cannot_be_written(self):
+        self.hosts(pi=machines.PI4)
+        (self.folder / 'file').write_text('')
+        said = self.init('file/mine', '--hosts', 'pi', code=1).stderr
+        self.assertRegex(said, r'^dice-run: error: ".*/file" is not a folder; name another FOLDER\n$')
+        said = self.init('/proc/mine', '--hosts', 'pi', code=1).stderr  # also root cannot
+        self.assertRegex(said, r'"/proc/mine" cannot be made: No such file or directory|nothing can be written in "/proc": Permission denied; ')
 
     def test_sysroot_of_debian(self):
         self.hosts(pi=machines.PI4, rock=machines.ROCK)

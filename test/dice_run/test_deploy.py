@@ -306,6 +306,17 @@ class Deploy(Case):
             done = subprocess.run([DICE_RUN, *packages, '--to', folder, 'deploy'], stderr=subprocess.PIPE, text=True)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
+        file = HOSTS.folder / 'a file'
+        file.write_text('')
+        for to in file, file / 'below':
+            with self.begin('deploy', to=to) as run:
+                self.assertIn(f'a: {file} is not a folder; choose another by --to', run.communicate(timeout=60)[0])
+        if os.geteuid() == 0:
+            HOSTS.on('a', f'mount -t tmpfs -o ro x "{HOSTS.site}"')
+            for to in HOSTS.site, HOSTS.site / 'below':
+                with self.begin('deploy', to=to) as run:
+                    self.assertIn(f'a: {HOSTS.site} is on a file system that is mounted read-only; check the card, and remount it\n', run.communicate(timeout=60)[0])
+            HOSTS.on('a', f'umount "{HOSTS.site}"')
         for made in ('mkdir', 'ln -s numbers-1.2'):
             HOSTS.on('b', f'rm "{HOSTS.site}/numbers"; {made} "{HOSTS.site}/numbers"')
             self.assertIn('is there already, and dice-run has not made it', self.dice_run('deploy', code=1))
@@ -435,7 +446,11 @@ class Leaving(Case):
         self.assertIn('does not run', self.dice_run('stop', packages=self.more))
         self.dice_run('deploy', packages=self.more)  # sees it again
         self.assertEqual({name: current for name, (current, _) in self.versions_of(self.more).items() if name == 'b'}.get('b', ''), '')
-        self.dice_run('deploy', '--forget', 'b', packages=self.more)
+        said = self.dice_run('deploy', '--forget', 'b,b9', code=1, packages=self.more)
+        self.assertIn('--forget: none of the hosts that answer remembers "b9"; they remember a, b\n', said)
+        self.assertNotIn('"b"', said)
+        self.assertIn('\nb is forgotten\n', self.dice_run('deploy', '--forget', 'b', packages=self.more))
+        self.assertIn('remembers "b"; they remember a\n', self.dice_run('deploy', '--forget', 'b', code=1, packages=self.more))
         self.assertEqual(list(self.versions_of(self.more)), ['a'])
         self.assertIn('is a host of these packages', self.dice_run('deploy', '--forget', 'a', code=2, packages=self.more))
 

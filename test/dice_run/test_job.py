@@ -3,6 +3,7 @@ import json
 import os
 import shlex
 import signal
+import stat
 import subprocess
 import time
 import unittest
@@ -72,7 +73,9 @@ class Job(Case):
         self.assertIn('job/about is damaged', self.dice_run('status'))
         self.assertIn('ended already, without an error', self.dice_run('start', '--from', 'b', '--', '--quick'))
         self.assertIn('started on b; has ended at', self.dice_run('status'))
-        HOSTS.on('b', f'rm "{HOSTS.site}/.dice-run/numbers/job/log"')
+        HOSTS.on('b', f'cd "{HOSTS.site}/.dice-run/numbers/job" && mv log before.log')  # a start that was interrupted
+        self.assertRegex(self.dice_run('logs'), r'^dice-run +\| \S+ \S+ the last job has no log; this is the log of the job before\n(.*\n)*.*frames arrive: --quick')
+        HOSTS.on('b', f'rm "{HOSTS.site}/.dice-run/numbers/job/before.log"')
         self.assertIn('b: there is no log', self.dice_run('logs', code=1))
         self.assertIn('the connection to b was lost', self.dice_run('start', '--', '--die5', code=1))
         HOSTS.behave('b', 'refuses')
@@ -214,9 +217,11 @@ class Job(Case):
             self.dice_run('stop')
             self.assertEqual(self.phase(), 'stopped')
             HOSTS.on('a', f'head -c 9000000 /dev/zero >>{site}/full')  # the supervisor may have removed older output
-            self.assertIn('cannot be written, as on a full disk; nothing is started', self.dice_run('start', code=1))
+            self.assertEqual(self.dice_run('start', code=1), f'dice-run: error: a: the disk of {HOSTS.site} is full; remove something. Nothing was started\n')
             self.assertIn('job: none was begun; dice-run start on a failed or was interrupted\n', self.dice_run('status'))
-            self.assertIn('the last job was not begun; dice-run start on a failed or was interrupted, so it has no log', self.dice_run('logs', code=1))
+            said = self.dice_run('logs')
+            self.assertIn('the last job was not begun; dice-run start on a failed or was interrupted, so it has no log; this is the log of the job before, on a\n', said)
+            self.assertRegex(said, r'the last line\n(.*\n)*.* stopped after')
             HOSTS.on('a', f'rm {site}/full')
             self.dice_run('start', '--', '--slow')
             HOSTS.on('a', f'head -c 9000000 /dev/zero >{site}/full; touch "{HOSTS.folder}/speak"')
@@ -360,8 +365,23 @@ class Job(Case):
                          {'figures.json': 'for --json\n', 'trace.json': 'for --trace\n'})
         self.assertRegex((FOLDER / 'bench/explanation.txt').read_text(), r'frames arrive: --random 1 --frames 7 .* --of mine\n')
         os.mkfifo(FOLDER / 'fifo')
-        self.assertIn('"fifo" is there, and is not a file', self.dice_run('measure', '-o', 'fifo', code=1))
+        with subprocess.Popen(['cat', FOLDER / 'fifo'], stdout=subprocess.PIPE, text=True) as reader:
+            self.dice_run('measure', '-o', 'fifo')
+            self.assertEqual(reader.communicate(timeout=30)[0], 'figures\n')
         self.assertTrue((FOLDER / 'fifo').is_fifo())
+        (FOLDER / 'link').symlink_to('linked.json')
+        self.dice_run('measure', '-o', 'link')
+        self.assertEqual(((FOLDER / 'link').is_symlink(), (FOLDER / 'linked.json').read_text()), (True, 'figures\n'))
+        self.assertEqual(self.dice_run('measure', '-o', '/dev/stdout'), 'figures\n')
+        self.assertIn('no folder can be made in "nowhere" on this machine: No such file', self.dice_run('measure', '-o', 'x', code=1, TMPDIR='nowhere'))
+        if os.geteuid() == 0:
+            os.mknod(FOLDER / 'device', 0o600 | stat.S_IFCHR, os.makedev(1, 7))  # as /dev/full
+            self.assertIn("'device' cannot be written on this machine: No space left on device", self.dice_run('measure', '-o', 'device', code=1))
+            self.assertTrue((FOLDER / 'device').is_char_device())
+            (FOLDER / 'set').mkdir()
+            (FOLDER / 'set/trace.json').symlink_to('../device')
+            self.assertIn("'set/trace.json' cannot be written on this machine: No space", self.dice_run('bench', '--frames', '7', '-o', 'set', code=1))
+            self.assertEqual(os.listdir(FOLDER / 'set'), ['trace.json'])  # no part of them
         self.assertRegex(self.dice_run('bench', '--frames', '8', '-o', 'bench', code=1), 'a: .*figures.json')  # the job has not written it
         self.assertIn("'missing/x.json' cannot be written", self.dice_run('measure', '-o', 'missing/x.json', code=1))
 

@@ -43,12 +43,27 @@ class Here(Case):
 
 class Usage(Case):
     def test_commands(self):
-        for words, message in [(('deplyo',), 'there is no command "deplyo"'), (('--jsn',), 'there is no option "--jsn"'),
-                               ((), 'subcommand is required'), (('status', '--jsn'), '--jsn')]:
-            done = subprocess.run([DICE_RUN, *words], stderr=subprocess.PIPE, text=True)
-            self.assertEqual(done.returncode, 2)
+        empty = 'the text is empty, as of a variable that is not set'
+        for words, message in [
+                (('deplyo',), 'there is no command "deplyo"; see dice-run --help'), (('--jsn',), 'there is no option "--jsn"; see dice-run --help'),
+                ((), 'name a command: init, check, deploy, '), (('status', '--jsn'), 'there is no option "--jsn"; see dice-run status --help'),
+                (('init', '--jsn'), 'there is no option "--jsn"; see dice-run init --help'), (('deploy', 'a'), '"a" is one word too many; see dice-run deploy'),
+                (('start', '--random', '1', '--foreground', '--frames', '5'), 'options of the program go after --: dice-run start -- --random 1 --frames 5\n'),
+                (('--to', '/a', 'status', '--to', '/b'), '--to is given twice; '), (('status', '--to'), '--to needs a value: FOLDER; '),
+                (('start', '--restart', 'many'), "'many' is not a whole number from 0 to 1000000; "), (('logs', '-n', '-1'), "'-1' is not a whole number"),
+                (('bench', '--frames', '1e3'), "'1e3' is not a whole number from 1 to"), (('check', 'b1,b2'), 'write hosts as separate words: dice-run check b1 b2'),
+                (('check', '--hosts', 'a,,b'), '--hosts: "a,,b" has an empty name'), (('deploy', '--forget', ','), '--forget: "," has an empty name'),
+                (('check', '--cluster=', 'a'), '--cluster: ' + empty),
+                *((words, f'{words[-2]}: {empty}') for words in (
+                    ('status', '--to', ''), ('check', '--hosts', ''), ('deploy', '--forget', ''), ('status', '--ssh', ''), ('start', '--from', ''))),
+                (('status', '-p', ''), '--packages: ' + empty), (('measure', '-o', ''), '--output: ' + empty), (('bench', '-o', ''), '--output: ' + empty)]:
+            done = subprocess.run([DICE_RUN, *words], stderr=subprocess.PIPE, text=True, cwd=FOLDER)
+            self.assertIn('dice-run: error: ', done.stderr)
             self.assertIn(message, done.stderr)
-        self.assertIn('"c" is no host of numbers; its hosts are a, b', self.dice_run('start', '--from', 'c', code=2))
+            self.assertEqual(done.returncode, 2)
+        helps = [subprocess.run([DICE_RUN, *words, '--help'], stdout=subprocess.PIPE, text=True).stdout for words in
+                 [(), *((c,) for c in 'init check deploy rollback start stop status logs bench measure'.split())]]
+        self.assertEqual([(text.count('\nExit codes: 0 done; '), text.split('\n')[-2][:9], '1000000' in text) for text in helps], [(1, 'Exit code', False)] * len(helps))
         with self.assertRaises(AssertionError):
             self.dice_run('--help', code=1)
 
@@ -68,7 +83,7 @@ class Usage(Case):
         (ONE.parent / 'other-packages').mkdir()
         done = subprocess.run([DICE_RUN, 'status'], cwd=ONE.parent, stderr=subprocess.PIPE, text=True)
         self.assertIn('several deployments: numbers-packages, other-packages', done.stderr)
-        for name, content, code, message in [('app', '', 1, 'cannot read'), ('app', '-np 1 ./numbers\n', 1, 'have 2 ranks, but the file app'),
+        for name, content, code, message in [('app', '', 1, 'is empty'), ('manifest.json', '', 1, 'is empty'), ('app', '-np 1 ./numbers\n', 1, 'have 2 ranks, but the file app'),
                                              ('manifest.json', None, 1, 'is no name')]:
             top = HOSTS.packages('damaged')
             for host in NAMES:
@@ -95,7 +110,26 @@ class Usage(Case):
         self.assertRegex(self.dice_run('status', code=1, packages=manifest.parents[2]), 'two packages in ".*" have rank 0')
         manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
         shutil.rmtree(manifest.parents[1])
-        self.assertIn('the package with rank 1 is missing', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        self.assertRegex(self.dice_run('status', code=1, packages=manifest.parents[2]), 'no .*numbers-packages/HOST/numbers/manifest.json has rank 1; ')
+        for old, new, message in [
+                ('"ranks"', '"rank"', "has no 'ranks'"), ('"bytes": 7', '"bytes": -5', "is damaged: 'bytes' is -5, and not a number of bytes"),
+                ('"bytes": 7', '"bytes": "7"', """is damaged: 'bytes' is "7", and not"""), ('"ranks": [1]', '"ranks": [-1]', 'is damaged: -1 is no rank'),
+                ('"file": "hosts"', '"file": "app"', 'lists "app" twice'), ('"file": "hosts"', '"file": "manifest.json"', 'lists "manifest.json" itself'),
+                ('"files": [', '"files": [3, ', "has no 'file'"), ('"board"', '\n\n "board":', 'is damaged: line 3, column 10: this is no JSON'),
+                ('"files": [', '"files": 3, "x": [', "is damaged: 'files' is 3, and not a list")]:
+            manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
+            text = manifest.read_text()
+            self.assertIn(old, text)
+            manifest.write_text(text.replace(old, new, 1))
+            said = self.dice_run('status', code=1, packages=manifest.parents[2])
+            self.assertIn(f'numbers/manifest.json" {message}', said)
+            self.assertTrue(said.endswith('; build the packages again\n'), said)
+            self.assertNotIn('json.exception', said)
+        manifest.write_text(text[:50])
+        self.assertIn('is damaged: line 1, column 51: it ends too early', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        self.assertIn(f'in {HOSTS.site};', self.dice_run('status', packages=HOSTS.packages('above').parent))
+        (HOSTS.packages('more') / 'b/numbers/notes.txt').write_text('of mine')
+        self.assertRegex(self.dice_run('deploy', '--dry-run', packages=HOSTS.folder / 'more'), r'warning: .*b/numbers/notes\.txt" is not copied, because manifest.json')
 
     def test_folder_of_the_deployment(self):
         top = HOSTS.packages('placed')

@@ -3,6 +3,7 @@
 #include "cluster_header.hpp"
 #include "commands.hpp"
 #include "diagnostics.hpp"
+#include "options.hpp"
 #include "packages.hpp"
 
 #include "dice/files/writer.hpp"
@@ -86,28 +87,30 @@ void find_versions(const std::vector<host_facts>& hosts, std::vector<finding>& o
                          fmt::join(parts, ", "))});
 }
 
-/// What to do on a host whose ssh said `why`.
+/// What to do on hosts whose ssh said `why`.
 std::string ssh_remedy(const std::string& to, const std::string& why) {
   const auto holds = [&](const char* part) { return why.find(part) != std::string::npos; };
-  if (holds("Permission denied")) return fmt::format("ssh-keygen (if it has no key), and ssh-copy-id {}", sh_quote(to));
+  if (holds("Permission denied")) return fmt::format("ssh-keygen if it has no key, then ssh-copy-id {}", sh_quote(to));
   if (holds("Host key verification")) return fmt::format("log in once: ssh {}", sh_quote(to));
   if (holds("resolve")) return "add the name to /etc/hosts";
   return fmt::format("see what ssh {} says", sh_quote(to));
 }
 
-/// Hosts that another does not let in for the same reason are one finding.
+/// Hosts that another does not let in for the same reason are one finding; hosts that were not reached have theirs already.
 void find_ssh(const cluster_facts& cluster, std::vector<finding>& out) {
   const bool none = starting_hosts(cluster).empty();
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> from;
   for (const auto& h : cluster.hosts)
     for (const auto& [to, why] : h.ssh)
-      if (!why.empty()) from[{to, why}].push_back(h.host);
+      if (const auto at = std::ranges::find(cluster.hosts, to, &host_facts::host);
+          !why.empty() && at != cluster.hosts.end() && at->failure.empty())
+        from[{to, why}].push_back(h.host);
   for (const auto& [end, names] : from)
     out.push_back(
-        {none, fmt::format(
-                   "{}: no ssh without a password from {} ({}), and mpirun needs it from the host that starts a job to all "
-                   "others; there: {}",
-                   end.first, fmt::join(names, ", "), end.second, ssh_remedy(end.first, end.second))});
+        {none, fmt::format("{} cannot log in to {} without a password ({}), as mpirun must from the host that starts a job. "
+                           "On {}: {}",
+                           fmt::join(names, ", "), end.first, end.second, names.size() == 1 ? names[0] : "each of them",
+                           ssh_remedy(end.first, end.second))});
 }
 
 struct check_options {
@@ -118,7 +121,12 @@ struct check_options {
 
 int check(const common_options& common, const check_options& given) {
   words names = given.hosts;
-  names.insert(names.end(), given.more_hosts.begin(), given.more_hosts.end());
+  for (const auto& name : names)
+    if (name.find(',') != std::string::npos)
+      throw usage_error(
+          fmt::format("write hosts as separate words: dice-run check {}", fmt::join(names_of("HOST", names), " ")));
+  const auto more = names_of("--hosts", given.more_hosts);
+  names.insert(names.end(), more.begin(), more.end());
   std::string place = common.folder;
   if (names.empty()) {
     const auto plan = read_packages(find_packages(common.packages));
@@ -200,10 +208,7 @@ void add_check(CLI::App& app, const common_options& common, int& exit_code) {
   auto* command =
       app.add_subcommand("check", "Say what the hosts are and what connects them, and what stands in the way of a job");
   command->add_option("HOST", given->hosts, "Hosts (default: those of the packages)")->type_name("");
-  command->add_option("--hosts", given->more_hosts, "The same, in one word")
-      ->type_name("A,B,C")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  command->add_option("--hosts", given->more_hosts, "The same, in one word")->type_name("A,B,C")->allow_extra_args(false);
   command->add_option("--json", given->json, "Also write all of it as JSON")->type_name("FILE");
   command->add_option("--cluster", given->cluster, "Also write a header with the cluster `machines`, for best_mapping")
       ->type_name("FILE");
@@ -211,7 +216,6 @@ void add_check(CLI::App& app, const common_options& common, int& exit_code) {
   command->add_flag(
       "--one-by-one", given->one_by_one,
       "Measure one connection at a time, not one of each host: for hosts that share a radio channel or a cable");
-  command->footer("Exit code 1: a job could not start; each error has its reason and a remedy.");
   command->callback([&exit_code, &common, given] { exit_code = check(common, *given); });
 }
 

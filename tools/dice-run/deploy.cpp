@@ -3,6 +3,7 @@
 
 #include "diagnostics.hpp"
 #include "host_locks.hpp"
+#include "options.hpp"
 #include "scripts.hpp"
 #include "signals.hpp"
 
@@ -246,6 +247,23 @@ void warn_of_unreached(const std::vector<host_state>& all) {
                  h.failure, h.host));
 }
 
+/// Throws run_error if one of the hosts that are to be forgotten was never of this deployment, as one with a wrong name.
+void require_known(const site& s, const std::vector<host_state>& all, const words& forgotten) {
+  words known;
+  for (const auto& h : all)
+    for (const auto* of : {&h.members, &h.of_current, &h.of_previous})
+      for (const auto& host : *of)
+        if (std::ranges::count(known, host) == 0) known.push_back(host);
+  std::ranges::sort(known);
+  std::vector<std::string> wrong;
+  for (const auto& host : forgotten)
+    if (std::ranges::count(known, host) == 0)
+      wrong.push_back(fmt::format("--forget: none of the hosts that answer remembers {}; {}", quote(host),
+                                  known.empty() ? fmt::format("{} is not deployed there", s.plan.name)
+                                                : fmt::format("they remember {}", fmt::join(known, ", "))));
+  stop_if(std::move(wrong), nothing_done);
+}
+
 }  // namespace
 
 int deploy(const site& s, const words& forgotten) {
@@ -260,7 +278,12 @@ int deploy(const site& s, const words& forgotten) {
         throw run_error(
             fmt::format("--forget is for hosts that are gone, and on {} a process of {} runs; dice-run stop ends it",
                         forgotten[i], s.plan.name));
+  for (const auto& p : s.plan.packages)
+    for (const auto& file : p.unlisted)
+      report("warning",
+             fmt::format("{} is not copied, because manifest.json does not list it", quote((p.folder / file).string())));
   const host_locks locks(s, forgotten);
+  if (!s.hosts->dry_run()) require_known(s, locks.states, forgotten);
   const auto states = prepare(s);
   std::int64_t bytes = 0;
   for (const auto& state : states) bytes += state.bytes;
@@ -297,6 +320,7 @@ int deploy(const site& s, const words& forgotten) {
   conclude(fmt::format("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already",
                        s.folder, dice::text::bytes_text(bytes)));
   if (changes) say_who_left(all);
+  for (const auto& host : forgotten) say(fmt::format("{} is forgotten\n", host));
   warn_of_unreached(locks.states);
   if (changes) warn_of_job(all, "the new version");
   return 0;
@@ -346,9 +370,11 @@ void add_deploy(CLI::App& app, const common_options& common, int& exit_code) {
   command
       ->add_option("--forget", *forgotten,
                    "Hosts of earlier deployments that are gone for good: they are not asked any more")
-      ->type_name("HOST")
-      ->delimiter(',');
-  command->callback([&exit_code, &common, forgotten] { exit_code = deploy(site(common), *forgotten); });
+      ->type_name("HOST");
+  command->callback([&exit_code, &common, forgotten] {
+    const auto hosts = names_of("--forget", *forgotten);
+    exit_code = deploy(site(common), hosts);
+  });
   app.add_subcommand("rollback", "Switch all hosts back to the version before; twice: forward again")->callback([&] {
     exit_code = rollback(site(common));
   });

@@ -3,27 +3,99 @@
 #include "host_locks.hpp"
 #include "job.hpp"
 #include "job_log.hpp"
+#include "options.hpp"
 #include "scripts.hpp"
 
 #include "dice/files/writer.hpp"
+#include "dice/text/print.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <unistd.h>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string_view>
 
 namespace dice_run {
 
+namespace {
+
+/// A folder that only this user can see, and that is removed with all that is in it.
+class temporary_folder {
+ public:
+  temporary_folder() {
+    const char* top = std::getenv("TMPDIR");
+    if (top == nullptr || *top == '\0') top = "/tmp";
+    path_ = fmt::format("{}/dice-run-XXXXXX", top);
+    if (::mkdtemp(path_.data()) == nullptr)
+      throw run_error(fmt::format("no folder can be made in {} on this machine: {}; name another by TMPDIR", quote(top),
+                                  std::strerror(errno)));
+  }
+  temporary_folder(const temporary_folder&) = delete;
+  ~temporary_folder() {
+    std::error_code is_left;
+    std::filesystem::remove_all(path_, is_left);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Copies a file of this machine into `out`.
+void copy_file(const std::string& from, dice::files::writer& out) {
+  std::ifstream in(from, std::ios::binary);
+  std::vector<char> block(1 << 20);
+  do {
+    in.read(block.data(), std::ssize(block));
+    out.write(std::string_view(block.data(), static_cast<std::size_t>(in.gcount())));
+  } while (in);
+  if (!in.eof()) throw run_error(fmt::format("{} cannot be read on this machine", quote(from)));
+}
+
+/// Brings files of the host here, and writes the page: all of them, or none. rsync replaces whatever has the name of its
+/// target; a writer follows links, and writes to devices and pipes.
+void fetch(const site& s, const std::string& host, const std::vector<std::pair<std::string, std::string>>& fetched,
+           const std::string& page, const std::string& page_file) {
+  const temporary_folder own;
+  try {
+    std::vector<std::unique_ptr<dice::files::writer>> files;
+    for (const auto& [there, here] : fetched) {
+      // Each has a name of its own: rsync takes a file of the same size and time for the same.
+      const auto copy = fmt::format("{}/{}", own.path(), files.size());
+      const auto copied = s.hosts->fetch(host, there, copy);
+      if (copied.failure.empty() && copied.err.find("No space left on device") != std::string::npos)
+        throw run_error(fmt::format("{} is full on this machine; remove something, or name another folder by TMPDIR",
+                                    quote(own.path())));
+      if (!copied.ok()) throw run_error(failure_of(host, copied));
+      files.push_back(std::make_unique<dice::files::writer>(here));
+      copy_file(copy, *files.back());
+    }
+    if (!page_file.empty()) {
+      files.push_back(std::make_unique<dice::files::writer>(page_file));
+      files.back()->write(page);
+    }
+    dice::files::commit_all(files);
+  } catch (const dice::files::error& e) {  // not on a host, of which most messages speak
+    std::string text = e.what();
+    if (const auto at = text.find(" cannot be written: "); at != std::string::npos)
+      text.insert(at + std::string_view(" cannot be written").size(), " on this machine");
+    throw run_error(text);
+  }
+}
+
+}  // namespace
+
 std::string run_and_fetch(const site& s, const words& options,
-                          const std::vector<std::pair<std::string, std::string>>& fetched) {
-  for (const auto& [there, here] : fetched) {  // better now than after the run
-    if (s.hosts->dry_run()) break;
-    // rsync removes what is no file, even /dev/null.
-    if (std::error_code none; std::filesystem::exists(here, none) && !std::filesystem::is_regular_file(here, none))
-      throw run_error(fmt::format("{} is there, and is not a file; name another one", quote(here)));
-    dice::files::require_writable(here);
+                          const std::vector<std::pair<std::string, std::string>>& fetched, const std::string& page_file) {
+  if (!s.hosts->dry_run()) {  // better now than after the run
+    for (const auto& [there, here] : fetched) dice::files::require_writable(here);
+    if (!page_file.empty()) dice::files::require_writable(page_file);
   }
   const host_locks locks(s);  // until the end: nothing else begins meanwhile
   const auto deployed = require_ready(locks.states, s);
@@ -49,10 +121,7 @@ std::string run_and_fetch(const site& s, const words& options,
     throw run_error(
         fmt::format("the job has failed: {}", said.empty() ? fmt::format("exit status {}", result.status) : said));
   }
-  for (const auto& [there, here] : fetched) {
-    const auto copied = s.hosts->fetch(host, there, here);
-    if (!copied.ok()) throw run_error(failure_of(host, copied));
-  }
+  if (!s.hosts->dry_run()) fetch(s, host, fetched, page, page_file);
   return page;
 }
 
@@ -73,9 +142,8 @@ int bench(const common_options& common, int frames, const std::string& folder) {
   const auto page = run_and_fetch(s,
                                   {"--random", "1", "--frames", std::to_string(frames), "--warmup", "5", "--explain",
                                    "--json", files[0].first, "--trace", files[1].first},
-                                  files);
+                                  files, (here / "explanation.txt").string());
   if (s.hosts->dry_run()) return 0;
-  dice::files::write_text((here / "explanation.txt").string(), page);
   say(page);
   conclude(fmt::format("{}: figures.json, explanation.txt, trace.json (for chrome://tracing or ui.perfetto.dev)\n",
                        here.string()));
@@ -88,6 +156,11 @@ int measure(const common_options& common, const std::string& profile) {
   const auto file = there(s, "profile.json");
   const auto page = run_and_fetch(s, {"--measure", file}, {{file, here}});
   if (s.hosts->dry_run()) return 0;
+  if (const auto at = dice::files::place_of(here); at.kind == dice::files::place::kinds::special) {
+    dice::text::prints_to_stderr = at.descriptor == STDOUT_FILENO;  // which has the profile, and nothing else
+    dice::text::print(page);
+    return 0;
+  }
   say(page);
   conclude(fmt::format("{}: the profile; onnx2hpp MODEL --profile {} makes a header of it\n", here, sh_quote(here)));
   return 0;
@@ -105,7 +178,7 @@ void add_figures(CLI::App& app, const common_options& common, int& exit_code) {
       app.add_subcommand("bench", "Run the job on random frames, and fetch its figures, explanation and trace");
   bench_command->add_option("--frames", opts->frames, "How many frames (default: 200)")
       ->type_name("N")
-      ->check(CLI::Range(1, 100000000));
+      ->check(whole_number(1, 100000000));
   bench_command->add_option("-o,--output", opts->folder, "Where the files go (default: NAME-bench)")->type_name("FOLDER");
   bench_command->callback([&exit_code, &common, opts] { exit_code = bench(common, opts->frames, opts->folder); });
   auto* measure_command = app.add_subcommand("measure", "Measure all layers and links on the hosts, and fetch the profile");

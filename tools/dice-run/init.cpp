@@ -3,6 +3,7 @@
 #include "cluster_header.hpp"
 #include "commands.hpp"
 #include "diagnostics.hpp"
+#include "options.hpp"
 #include "process.hpp"
 
 #include "dice/files/writer.hpp"
@@ -14,7 +15,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -251,9 +254,23 @@ for connections `{4}_profile::HOST_HOST`. The board's name stays, since it says 
                      network, to);
 }
 
+/// Throws run_error unless files can be made in `folder`, which need not be there yet.
+void require_place(const fs::path& folder) {
+  std::error_code none;
+  auto top = fs::absolute(folder);
+  while (!fs::exists(top, none) && top.has_relative_path()) top = top.parent_path();
+  if (!fs::is_directory(top, none))
+    throw run_error(fmt::format("{} is not a folder; name another FOLDER", quote(top.string())));
+  if (::access(top.c_str(), W_OK | X_OK) != 0)
+    throw run_error(
+        fmt::format("nothing can be written in {}: {}; name another FOLDER", quote(top.string()), std::strerror(errno)));
+}
+
 /// All files or none; never over others.
 void write_project(const fs::path& folder, const std::vector<std::pair<std::string, std::string>>& files) {
-  fs::create_directories(folder);
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) throw run_error(fmt::format("{} cannot be made: {}", quote(folder.string()), failed.message()));
   std::vector<std::unique_ptr<dice::files::writer>> writers;
   for (const auto& [name, text] : files) {
     writers.push_back(std::make_unique<dice::files::writer>((folder / name).string()));
@@ -272,7 +289,9 @@ int init(const common_options& common, init_options given) {
   if (std::error_code none; fs::exists(folder, none) && (!fs::is_directory(folder, none) || !fs::is_empty(folder, none)))
     throw usage_error(fmt::format("{} exists, and is not an empty folder; nothing is overwritten: name another FOLDER",
                                   quote(folder.string())));
+  require_place(folder);  // better now than after the measurements
   const auto network = converted_name(given, namespace_from(given.name), common.ssh);
+  given.hosts = names_of("--hosts", given.hosts);
   const bool alone = given.hosts.empty();
   if (alone) {
     char name[256] = "";
@@ -301,6 +320,8 @@ int init(const common_options& common, init_options given) {
                          {"README.md", readme_text(given.name, network, common.folder, cluster, kinds)}});
   say(fmt::format("\n{}: README.md says how to build the packages, deploy them and start the job{}\n", folder.string(),
                   failed ? "; mend the errors above before you start it" : ""));
+  if (cluster.hosts.size() > 1)
+    say("the build of the packages says which hosts get no ranks, because they would not make the job faster\n");
   return 0;
 }
 
@@ -313,7 +334,6 @@ void add_init(CLI::App& app, const common_options& common, int& exit_code) {
   command->add_option("FOLDER", given->folder, "The project's folder, new or empty (default: its name)")->type_name("");
   command->add_option("--hosts", given->hosts, "The hosts (default: this machine alone)")
       ->type_name("A,B,C")
-      ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--name", given->name, "The deployment's name (default: from the model's)")->type_name("NAME");
   command->add_option("--onnx2hpp", given->onnx2hpp, "The converter (default: the one beside this program, or on the PATH)")

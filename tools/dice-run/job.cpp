@@ -4,6 +4,7 @@
 
 #include "diagnostics.hpp"
 #include "host_locks.hpp"
+#include "options.hpp"
 #include "scripts.hpp"
 
 #include "dice/text/table.hpp"
@@ -250,7 +251,7 @@ void add_job(CLI::App& app, const common_options& common, int& exit_code) {
   start_command
       ->add_option("--restart", opts->restarts, "Start it again after a failure, up to N times, after 1, 2, 4, … 60 s")
       ->type_name("N")
-      ->check(CLI::Range(0, 1000000));
+      ->check(whole_number(0, 1000000));
   start_command->add_flag("--foreground", opts->foreground, "Show the log until the job ends; Ctrl-C stops the job");
   start_command->add_option("options", opts->program, "After --: options of the program, the same for all ranks")
       ->type_name("OPTION");

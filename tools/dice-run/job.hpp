@@ -19,9 +19,11 @@ struct start_options {
 int start(const site& s, const start_options& opts);
 
 /// Runs the job with these options and waits for its end; rank 0 writes the files of `fetched`, which come to this machine:
-/// names on the host and here. Returns what the job printed. Throws run_error if it fails.
+/// names on the host and here. What the job printed is returned, and written to `page_file`, unless that is "". Throws
+/// run_error if it fails: then none of the files is written.
 std::string run_and_fetch(const site& s, const words& options,
-                          const std::vector<std::pair<std::string, std::string>>& fetched);
+                          const std::vector<std::pair<std::string, std::string>>& fetched,
+                          const std::string& page_file = {});
 
 /// Why the job's last failed run did so, from its log on `host`, or "".
 std::string reason_on(const site& s, const std::string& host);

@@ -2,6 +2,7 @@
 #include "diagnostics.hpp"
 #include "job.hpp"
 #include "job_log.hpp"
+#include "options.hpp"
 #include "scripts.hpp"
 
 #include "dice/text/print.hpp"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -44,9 +46,15 @@ int logs(const common_options& common, int lines, bool follow) {
   const auto job = site::job_of(all);
   if (job.number == 0 && job.on == nullptr)
     throw run_error("no host has a log of this deployment; dice-run start makes one");
-  if (job.on == nullptr && !job.began)
-    throw run_error(fmt::format(
-        "the last job was not begun; dice-run start on {} failed or was interrupted, so it has no log", job.starter));
+  if (job.on == nullptr && !job.began) {
+    const auto text = fmt::format(
+        "the last job was not begun; dice-run start on {} failed or was interrupted, so it has no log", job.starter);
+    const auto before = std::ranges::max_element(all, {}, &host_state::number);
+    if (before->number() == 0) throw run_error(text);
+    report("note", text + fmt::format("; this is the log of the job before, on {}", before->host));
+    print_log(s, before->host, lines);
+    return 0;
+  }
   if (job.on == nullptr) throw run_error(fmt::format("{}, which has started the last job, is not reached", job.starter));
   if (!follow) return print_log(s, job.on->host, lines), 0;
   const interruption is_no_error;
@@ -65,7 +73,7 @@ void add_logs(CLI::App& app, const common_options& common, int& exit_code) {
   auto* command = app.add_subcommand("logs", "Show what all ranks, mpirun and dice-run have written, with their names");
   command->add_option("-n", opts->lines, "The last N lines (default: 100)")
       ->type_name("N")
-      ->check(CLI::Range(0, 1000000000));
+      ->check(whole_number(0, 1000000000));
   command->add_flag("-f,--follow", opts->follow, "Go on until the job ends, or Ctrl-C");
   command->callback([&exit_code, &common, opts] { exit_code = logs(common, opts->lines, opts->follow); });
 }

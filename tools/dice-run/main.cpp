@@ -1,6 +1,7 @@
 // dice-run: a deployment on its hosts.
 #include "commands.hpp"
 #include "diagnostics.hpp"
+#include "options.hpp"
 
 #include "dice/files/standard_streams.hpp"
 #include "dice/version.hpp"
@@ -47,6 +48,8 @@ int run(int argc, char** argv) {
   app.add_flag("--dry-run", common.ssh.dry_run, "Show the commands, and run none");
   for (const auto add : {add_init, add_check, add_deploy, add_job, add_status, add_logs, add_figures})
     add(app, common, exit_code);
+  const words given(argv + 1, argv + argc);
+  refuse_empty_texts(app, given);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
@@ -55,11 +58,7 @@ int run(int argc, char** argv) {
     say(page.str());
     return code;
   } catch (const CLI::ParseError& e) {
-    const auto unknown = app.remaining();
-    if (app.get_subcommands().empty() && !unknown.empty())
-      throw usage_error(fmt::format("there is no {} {} (see dice-run --help)",
-                                    unknown[0].starts_with('-') ? "option" : "command", quote(unknown[0])));
-    throw usage_error(fmt::format("{} (see dice-run --help)", e.what()));
+    throw usage_error(mistake_of(app, e, given));
   }
   return exit_code;
 }

@@ -23,7 +23,10 @@ std::string content_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::string out;
   if (!fs::is_directory(path)) out.assign(std::istreambuf_iterator<char>(in), {});
-  if (!in || out.empty()) throw run_error(fmt::format("cannot read {}; build the packages again", quote(path.string())));
+  if (!in) throw run_error(fmt::format("cannot read {}; build the packages again", quote(path.string())));
+  if (out.empty())
+    throw run_error(fmt::format("{} {}; build the packages again", quote(path.string()),
+                                fs::is_directory(path) ? "is a folder" : "is empty"));
   return out;
 }
 
@@ -32,27 +35,72 @@ bool plain_name(const std::string& name) {
          std::ranges::none_of(name, [](unsigned char c) { return c == '/' || c < 32 || c == 127; });
 }
 
+using json = nlohmann::json;
+
+/// Throws run_error for a manifest, with what is wrong in it.
+[[noreturn]] void fail(const fs::path& manifest, const std::string& why) {
+  throw run_error(fmt::format("{} {}; build the packages again", quote(manifest.string()), why));
+}
+
+json parsed(const fs::path& manifest, const std::string& text) {
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& e) {
+    const auto before = std::string_view(text).substr(0, std::max<std::size_t>(e.byte, 1) - 1);
+    const auto line = std::ranges::count(before, '\n') + 1;
+    const auto column = before.size() - (before.rfind('\n') + 1) + 1;
+    fail(manifest, fmt::format("is damaged: line {}, column {}: {}", line, column,
+                               e.byte > text.size() ? "it ends too early" : "this is no JSON"));
+  }
+}
+
+/// The value of `key`, which must be of the kind that `is` tests and `kind` names.
+const json& field(const fs::path& manifest, const json& in, const char* key, bool (json::*is)() const noexcept,
+                  const char* kind) {
+  if (!in.is_object() || !in.contains(key)) fail(manifest, fmt::format("has no '{}'", key));
+  const auto& out = in[key];
+  if (!(out.*is)()) fail(manifest, fmt::format("is damaged: '{}' is {}, and not {}", key, out.dump().substr(0, 40), kind));
+  return out;
+}
+
 package read_package(const fs::path& folder, std::string& name, const std::string& manifest) {
   const auto path = folder / "manifest.json";
-  try {
-    const auto json = nlohmann::json::parse(manifest);
-    package out{json.at("host"), json.at("board"), json.at("ranks"), {}, folder, json.value("processor", "")};
-    name = json.at("name");
-    for (const std::string& text : {name, out.host, out.board, out.processor})
-      if (std::ranges::any_of(text, [](unsigned char c) { return c < 32 || c == 127; }))
-        throw run_error(fmt::format("{}: {} is no name", quote(path.string()), quote(text)));
-    for (const auto& f : json.at("files")) out.files.push_back({f.at("file"), f.at("bytes"), f.at("sha256")});
-    for (const auto& f : out.files)
-      if (!plain_name(f.name) || f.sha256.size() != 64 ||
-          f.sha256.find_first_not_of("0123456789abcdef") != std::string::npos)
-        throw run_error(fmt::format("{}: {} is not a file of a package", quote(path.string()), quote(f.name)));
-    dice::files::sha256 hash;
-    hash.add(manifest);
-    out.files.push_back({"manifest.json", static_cast<std::int64_t>(manifest.size()), hash.text()});
-    return out;
-  } catch (const nlohmann::json::exception& e) {
-    throw run_error(fmt::format("{} is damaged ({}); build the packages again", quote(path.string()), e.what()));
+  const auto all = parsed(path, manifest);
+  const auto text = [&](const json& in, const char* key) -> std::string {
+    return field(path, in, key, &json::is_string, "a text");
+  };
+  package out{
+      text(all, "host"), text(all, "board"), {}, {}, folder, all.contains("processor") ? text(all, "processor") : ""};
+  name = text(all, "name");
+  for (const std::string& one : {name, out.host, out.board, out.processor})
+    if (std::ranges::any_of(one, [](unsigned char c) { return c < 32 || c == 127; }))
+      throw run_error(fmt::format("{}: {} is no name", quote(path.string()), quote(one)));
+  for (const auto& rank : field(path, all, "ranks", &json::is_array, "a list")) {
+    if (!rank.is_number_unsigned() || rank > 1'000'000) fail(path, fmt::format("is damaged: {} is no rank", rank.dump()));
+    out.ranks.push_back(rank);
   }
+  for (const auto& f : field(path, all, "files", &json::is_array, "a list")) {
+    package_file file{text(f, "file"), 0, text(f, "sha256")};
+    if (!plain_name(file.name) || file.sha256.size() != 64 ||
+        file.sha256.find_first_not_of("0123456789abcdef") != std::string::npos)
+      throw run_error(fmt::format("{}: {} is not a file of a package", quote(path.string()), quote(file.name)));
+    const std::uint64_t bytes = field(path, f, "bytes", &json::is_number_unsigned, "a number of bytes");
+    if (bytes > std::uint64_t{1} << 60)
+      fail(path, fmt::format("is damaged: {} cannot have {} bytes", quote(file.name), bytes));
+    file.bytes = static_cast<std::int64_t>(bytes);
+    if (file.name == "manifest.json" || std::ranges::count(out.files, file.name, &package_file::name) > 0)
+      fail(path, fmt::format("lists {} {}", quote(file.name), file.name == "manifest.json" ? "itself" : "twice"));
+    out.files.push_back(std::move(file));
+  }
+  dice::files::sha256 hash;
+  hash.add(manifest);
+  out.files.push_back({"manifest.json", static_cast<std::int64_t>(manifest.size()), hash.text()});
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(folder, unreadable))
+    if (const auto found = entry.path().filename().string(); std::ranges::count(out.files, found, &package_file::name) == 0)
+      out.unlisted.push_back(found);
+  std::ranges::sort(out.unlisted);
+  return out;
 }
 
 /// FOLDER of dice_add_deployment: the file `app` has "-wdir FOLDER/NAME ./NAME".
@@ -69,19 +117,18 @@ std::string folder_of(const fs::path& package, const std::string& name) {
 
 fs::path find_packages(const std::string& given) {
   std::error_code none;
-  if (!given.empty()) {
-    if (fs::is_directory(given, none)) return given;
+  if (!given.empty() && !fs::is_directory(given, none))
     throw usage_error(
         fmt::format("--packages: there is no folder {}; cmake --build build --target NAME-packages makes it", quote(given)));
-  }
   std::vector<std::string> found;
-  for (const char* where : {".", "build"})
+  for (const auto& where : given.empty() ? std::vector<std::string>{".", "build"} : std::vector{given})
     for (const auto& entry : fs::directory_iterator(where, none)) {
       const auto name = entry.path().filename().string();
       if (name.ends_with("-packages") && name[0] != '.' && entry.is_directory(none))
         found.push_back((fs::path(where) / name).lexically_normal());
     }
   std::ranges::sort(found);
+  if (found.empty() && !given.empty()) return given;  // whatever its name is
   if (found.empty())
     throw usage_error(
         "no packages in . or ./build: cmake --build build --target NAME-packages makes them, -p FOLDER names them");
@@ -119,8 +166,8 @@ deployment read_packages(const fs::path& folder) {
   for (std::size_t rank = 0; rank < count; ++rank) {
     const auto at = ranks.find(static_cast<int>(rank));
     if (at == ranks.end())
-      throw run_error(
-          fmt::format("the package with rank {} is missing in {}; build the packages again", rank, quote(folder.string())));
+      throw run_error(fmt::format("no {} has rank {}; build the packages again",
+                                  (folder / "HOST" / out.name / "manifest.json").string(), rank));
     out.host_of_rank.push_back(at->second);
   }
   if (ranks.size() != count)

@@ -19,9 +19,10 @@ struct package_file {
 struct package {
   std::string host, board;
   std::vector<int> ranks;
-  std::vector<package_file> files;  ///< with manifest.json
-  std::filesystem::path folder;     ///< on this machine
-  std::string processor;            ///< for which it was compiled, as `uname -m` says it; or ""
+  std::vector<package_file> files;      ///< with manifest.json
+  std::filesystem::path folder;         ///< on this machine
+  std::string processor;                ///< for which it was compiled, as `uname -m` says it; or ""
+  std::vector<std::string> unlisted{};  ///< what its folder has and manifest.json does not list
 };
 
 /// The packages of all hosts of one build.
@@ -35,8 +36,8 @@ struct deployment {
   std::vector<std::string> host_of_rank;
 };
 
-/// The folder of packages, NAME-packages. If `given` is empty: the only one in . and ./build; throws usage_error if there is
-/// none, or more than one.
+/// The folder of packages, NAME-packages: the only one in `given`, or else `given` itself. If `given` is empty: the only one
+/// in . and ./build. Throws usage_error if there is none, or more than one.
 std::filesystem::path find_packages(const std::string& given);
 
 /// Reads the manifests. Throws usage_error if there is none, and run_error if one is missing or damaged, or if they are not

@@ -42,16 +42,15 @@ std::string whole(const std::string& script, const words& arguments, bool reads_
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 /// Why ssh, which ended with 255, did not reach the host, and what to do. Options are those of its messages that name the
-/// cause.
-std::string connection_failure(const std::string& host, std::string_view said) {
-  const auto by_hand = fmt::format("ssh {}", sh_quote(host));
+/// cause. `by_hand`: the command that a user tries.
+std::string connection_failure(const std::string& host, std::string_view said, const std::string& by_hand) {
   if (holds(said, "Could not resolve"))
     return "this name is unknown; add it to ~/.ssh/config or /etc/hosts, or check the plan's cluster";
   if (holds(said, "IDENTIFICATION HAS CHANGED") || holds(said, "Host key verification failed"))
     return holds(said, "CHANGED")
                ? fmt::format(
-                     "its host key has changed, as after a new installation; if that is so: ssh-keygen -R {0}, then ssh {0}",
-                     sh_quote(host))
+                     "its host key has changed, as after a new installation; if that is so: ssh-keygen -R {}, then {}",
+                     sh_quote(host), by_hand)
                : fmt::format("its host key is not known here yet; log in once: {}", by_hand);
   if (holds(said, "Permission denied"))
     return fmt::format("it refuses this user's key; let it in: ssh-copy-id {}", sh_quote(host));
@@ -131,6 +130,13 @@ words remote::command(const std::string& host) const {
   return out;
 }
 
+std::string remote::by_hand(const std::string& host) const { return fmt::format("{} {}", settings_.ssh, sh_quote(host)); }
+
+std::string remote::ended_silently(const std::string& host, int status) const {
+  return fmt::format("'{}' ended with exit status {} and said nothing; try {}", is_here(host) ? "sh" : settings_.ssh, status,
+                     is_here(host) ? "sh" : by_hand(host));
+}
+
 outcome remote::run(const std::string& host, const std::string& script, const words& arguments) const {
   return stream(host, script, arguments, {});
 }
@@ -151,8 +157,8 @@ outcome remote::listen(const std::string& host, process& script, std::string_vie
         has_begun = true;
         heard = steady_clock::now();
       } else if (silence() > begin_s)
-        given_up = fmt::format("its shell does not begin within {} s; is it overloaded, or its disk broken? Try ssh {} sh",
-                               begin_s, sh_quote(host));
+        given_up = fmt::format("its shell does not begin within {} s; is it overloaded, or its disk broken? Try {} sh",
+                               begin_s, by_hand(host));
     } else if (!part.empty()) heard = steady_clock::now();
     else if (!on_output && silence() > silent_s)
       given_up = fmt::format("what it was asked does not end, for {} s; is it overloaded, or its disk broken?", silent_s);
@@ -162,11 +168,13 @@ outcome remote::listen(const std::string& host, process& script, std::string_vie
   });
   result.out = std::move(out);
   if (result.failure.empty()) result.failure = given_up;
-  if (!is_here(host) && result.status == 255) result.failure = connection_failure(host, result.err);
+  if (!is_here(host) && result.status == 255) result.failure = connection_failure(host, result.err, by_hand(host));
+  else if (!has_begun && result.failure.empty() && result.status != 0 && result.out.empty() && result.err.empty())
+    result.failure = ended_silently(host, result.status);
   else if (!has_begun && result.failure.empty() && (result.status == 0 || result.err.empty()))
-    result.failure = fmt::format("its shell runs no script{}; try ssh {} sh",
-                                 result.out.empty() ? "" : fmt::format(", and prints {}", quote(lines_of(result.out)[0])),
-                                 sh_quote(host));
+    result.failure =
+        fmt::format("its shell runs no script{}; try {} sh",
+                    result.out.empty() ? "" : fmt::format(", and prints {}", quote(lines_of(result.out)[0])), by_hand(host));
   if (!has_begun) result.out.clear();
   return result;
 }
@@ -260,8 +268,10 @@ std::string remote::obstacle(const std::string& host, process& script, std::stri
         "its shell prints {}, and what is printed before a command disturbs ssh and rsync; let ~/.bashrc or ~/.cshrc there "
         "print only in interactive shells",
         quote(line));
+  if (line.empty() && result.failure.empty() && result.status != 0 && result.out.empty() && result.err.empty())
+    return ended_silently(host, result.status);
   if (!result.ok()) return failure_of(host, result).substr(host.size() + 2);
-  return fmt::format("its shell runs no script; try ssh {} sh", sh_quote(host));
+  return fmt::format("its shell runs no script; try {} sh", by_hand(host));
 }
 
 outcome remote::end(const std::string& host, process& script) const {
@@ -287,7 +297,7 @@ outcome remote::copy(const std::string& host, words rsync, std::string_view inpu
       !holds(result.err, "No space left on device"))
     result.failure = holds(result.err, "not found") ? "it has no rsync; install it (Debian: rsync)"
                      : result.status == 30          ? "it does not answer; check its power and its cable"
-                                                    : connection_failure(host, result.err);
+                                                    : connection_failure(host, result.err, by_hand(host));
   return result;
 }
 

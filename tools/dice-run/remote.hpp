@@ -92,6 +92,8 @@ class remote {
   words ssh_;
   std::string here_;
   words command(const std::string& host) const;
+  std::string by_hand(const std::string& host) const;                     ///< how a user tries to log in there
+  std::string ended_silently(const std::string& host, int status) const;  ///< as a failure
   outcome listen(const std::string& host, process& script, std::string_view input, double begin_s, double silent_s,
                  const reader& on_output) const;
   outcome copy(const std::string& host, words rsync, std::string_view input, const reader& on_output = {}) const;

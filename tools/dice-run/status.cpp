@@ -163,7 +163,6 @@ void add_status(CLI::App& app, const common_options& common, int& exit_code) {
   const auto json = std::make_shared<bool>(false);
   auto* command = app.add_subcommand("status", "Show what each host has and runs, and how the job is");
   command->add_flag("--json", *json, "Print it as JSON");
-  command->footer("Exit code 1: a host is not reached.");
   command->callback([&exit_code, &common, json] { exit_code = status(common, *json); });
 }
 

@@ -357,7 +357,7 @@ class shell {
     at("about beside");
     if (!fits || !fs_.write(folder + "/about.new", "number " + number + "\nstarted " + std::to_string(h_.clock) +
                                                        "\nallowed " + restarts + "\nversion " + version + "\n"))
-      fail(folder + " cannot be written, as on a full disk; nothing is started");
+      fail("the disk is full; remove something. Nothing was started");
     point(folder + "/state", "starting " + number, folder + "/state", "state");
     at("logs");
     if (fs_.has_file(folder + "/log")) fs_.rename(folder + "/log", folder + "/before.log");

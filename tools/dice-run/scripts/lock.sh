@@ -1,9 +1,16 @@
 # Argument: who locks. Locks the deployment here until the standard input ends, or is silent for twenty seconds. The kernel keeps
 # the lock for this shell, and gives it to one of those who ask. From then on the token of this dice-run is the one that may change
 # something (fenced).
-[ -d "$folder" ] || mkdir -p "$folder" || exit 1
+not_writable() {
+  case $(LC_ALL=C touch "$1" 2>&1) in *"Read-only file system"*) fail "$1 is on a file system that is mounted read-only; check the card, and remount it" ;; esac
+  fail "$(id -un) may not write to $1; let this user write there, or choose another folder by --to"
+}
+top=$folder # what is there of the path
+while [ ! -e "$top" ]; do top=$(dirname "$top"); done
+[ -d "$top" ] || fail "$top is not a folder; choose another by --to"
+[ "$top" = "$folder" ] || { [ -w "$top" ] || not_writable "$top"; mkdir -p "$folder" || exit 1; }
 require_ours
-[ -w "$folder" ] || fail "$(id -un) may not write to $folder; let this user write there, or choose another folder by --to"
+[ -w "$folder" ] || not_writable "$folder"
 target=$(readlink "$link") || [ ! -e "$link" ] || target=none
 case $target in "" | ".dice-run/$name/"*) ;; *) fail "$link is there already, and dice-run has not made it; move it away" ;; esac
 mkdir -p "$base" || exit 1

@@ -1,5 +1,6 @@
 # Arguments: how many lines; "follow", if those that come are to be printed, too, until the job ends.
-cd "$base/job" 2>/dev/null && [ -f log ] || fail "there is no log; dice-run start makes one"
+cd "$base/job" 2>/dev/null && { [ -f log ] || [ -f before.log ]; } || fail "there is no log; dice-run start makes one"
+[ -f log ] || { echo "$(date '+%Y-%m-%d %H:%M:%S') dice-run: the last job has no log; this is the log of the job before"; exec tail -n "$1" before.log; }
 older=$(($1 - $(wc -l <log)))
 [ "$older" -le 0 ] || [ ! -f log.1 ] || tail -n "$older" log.1
 [ "$2" = follow ] && supervised || exec tail -n "$1" log

@@ -6,10 +6,15 @@ require_ours
 fenced
 require_not_stopped
 lock_job
-mkdir -p "$base/job" && cd "$base/job" || exit 1
-printf '%s\n' "$supervisor" >supervise &&
+not_written() {
+  set -- $(stat -f -c '%b %a %S' "$base") # some file systems do not say it
+  [ "${1:-0}" = 0 ] || [ $(($2 * $3)) -ge 65536 ] || fail "the disk of $folder is full; remove something. Nothing was started"
+  fail "$base/job cannot be written ($said). Nothing was started"
+}
+said=$(mkdir -p "$base/job" 2>&1) && cd "$base/job" || not_written
+said=$({ printf '%s\n' "$supervisor" >supervise &&
   printf '%s\n' "number $number" "started $(date +%s)" "allowed $restarts" "version $version" >about.new &&
-  sync supervise about.new && point state "starting $number" state || fail "$base/job cannot be written, as on a full disk; nothing is started"
+  sync supervise about.new && point state "starting $number" state; } 2>&1) || not_written
 [ ! -f log ] || mv -f log before.log
 rm -f log.1
 mv -f about.new about || exit 1
