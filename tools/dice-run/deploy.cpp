@@ -7,6 +7,7 @@
 #include "scripts.hpp"
 #include "signals.hpp"
 
+#include "dice/report/progress_line.hpp"
 #include "dice/text/table.hpp"
 
 #include <fmt/format.h>
@@ -93,27 +94,12 @@ std::vector<prepared> prepare(const site& s) {
   return out;
 }
 
-/// One line on a terminal that is standard error, which changes and then disappears.
-class progress_line {
- public:
-  ~progress_line() {
-    if (is_terminal_) write("");
-  }
-  bool is_shown() const { return is_terminal_; }
-  void write(const std::string& text) const {  // the cursor stays at its begin: what comes next is written over it
-    if (is_terminal_) std::fputs(fmt::format("\r\33[K{}\r", text).c_str(), stderr), std::fflush(stderr);
-  }
-
- private:
-  bool is_terminal_ = !listener && ::isatty(STDERR_FILENO) == 1;
-};
-
 /// How much all hosts have, and which is the slowest.
 class copied_so_far {
  public:
   copied_so_far(const words& hosts, const std::vector<prepared>& states)
       : hosts_(hosts), states_(states), percent_(hosts.size()) {}
-  void set(std::size_t host, int percent, const progress_line& line) {
+  void set(std::size_t host, int percent, dice::report::progress_line& line) {
     const std::lock_guard lock(guard_);
     percent_[host] = std::clamp(percent, 0, 100);
     std::int64_t done = 0, all = 0;
@@ -123,8 +109,10 @@ class copied_so_far {
       done += states_[i].bytes * percent_[i] / 100, all += states_[i].bytes;
       if (percent_[i] < percent_[last]) last = i;
     }
-    line.write(fmt::format("copying: {} of {}; {}: {} %", dice::text::bytes_text(done), dice::text::bytes_text(all),
-                           hosts_[last], percent_[last]));
+    line.show_now([&] {
+      return fmt::format("copying: {} of {}; {}: {} %", dice::text::bytes_text(done), dice::text::bytes_text(all),
+                         hosts_[last], percent_[last]);
+    });
   }
 
  private:
@@ -136,7 +124,8 @@ class copied_so_far {
 
 void copy(const site& s, const std::vector<prepared>& states) {
   std::vector<outcome> results(states.size());
-  const progress_line line;
+  const bool is_shown = !listener && ::isatty(STDERR_FILENO) == 1;
+  dice::report::progress_line line(is_shown ? stderr : nullptr);
   copied_so_far so_far(s.plan.hosts, states);
   s.hosts->at_once(states.size(), [&](std::size_t i) {
     const auto& [folder, current, missing, staged, bytes, free] = states[i];
@@ -145,7 +134,7 @@ void copy(const site& s, const std::vector<prepared>& states) {
     // The current version's file is probably like the new one: rsync sends the differences.
     const auto basis = current.empty() || current == s.plan.version ? "" : "../" + current;
     std::function<void(int)> told;
-    if (line.is_shown()) told = [&, i](int percent) { so_far.set(i, percent, line); };
+    if (is_shown) told = [&, i](int percent) { so_far.set(i, percent, line); };
     results[i] = s.hosts->send(missing, s.plan.packages[i].folder, host, folder, basis, told);
     if (results[i].err.find("No space left on device") == std::string::npos) return;
     s.run(host, scripts::discard);
@@ -153,7 +142,7 @@ void copy(const site& s, const std::vector<prepared>& states) {
   });
   stop_if(failures(s.plan.hosts, results),
           std::string(nothing_done) + "; the next deploy goes on with what has been copied");
-  line.write("the hosts check what they have got");
+  line.show_now([] { return std::string("the hosts check what they have got"); });
   const auto completed = s.run_all(s.plan.hosts, scripts::complete, [&](std::size_t i) {
     words out{s.plan.version};
     for (const auto& name : states[i].missing) out.insert(out.end(), {name, file_of(s.plan.packages[i], name).sha256});
