@@ -421,6 +421,9 @@ class Leaving(Case):
         only_b = HOSTS.packages('only_b', b'x', names=['b'])  # rank 0 was on a
         self.assertIn('started on a', self.dice_run('start', packages=only_b))
         self.dice_run('stop', packages=only_b)
+        (HOSTS.folder / 'ssh.log').unlink()
+        self.dice_run('measure', '-o', str(HOSTS.folder / 'profile.json'), packages=only_b)
+        self.assertRegex((HOSTS.folder / 'ssh.log').read_text(), r'(?m)^a rsync --server --sender')
         self.assertIn('"c" is no host of numbers; its hosts are a, b', self.dice_run('start', '--from', 'c', code=2, packages=only_b))
         self.dice_run('rollback', packages=self.only_a)
         self.assertEqual(self.versions_of(self.only_a), {'a': (second, first), 'b': ('', first)})
