@@ -67,6 +67,17 @@ class Check(Recorded):
         subprocess.run([COMPILER, '-std=c++20', '-Wall', '-Werror', '-fsyntax-only', '-fconstexpr-ops-limit=2147483647',
                         '-fconstexpr-loop-limit=2147483647', '-DDICE_LIBRARY=none', f'-I{INCLUDE}', f'-I{self.folder}', self.folder / 'plan.cpp'], check=True)
 
+    def test_the_table_has_a_line_for_each_host(self):
+        self.hosts(box={**machines.PC, 'gpu': '"NVIDIA A2, 15356 MiB, 535.1"; echo "NVIDIA T4, 15360 MiB, 535.1"'},
+                   orin={**machines.ORIN, 'mpi': '4.1.4'}, pi=machines.PI4)
+        found = self.check('box', 'orin', 'pi', 'gone', code=1)
+        self.assertEqual(found['box']['gpus'], ['NVIDIA A2, 15356 MiB, 535.1', 'NVIDIA T4, 15360 MiB, 535.1'])
+        rows = {line.split()[0]: line for line in self.said.stdout.splitlines() if line}
+        self.assertRegex(rows['box'], r' x86_64 .* 15\.5 GiB +19\.1 GiB +4\.1\.4 +2\.36 +NVIDIA A2, 15356 MiB, 535\.1 +[+-]\d+ ms +\d+ ms$')
+        self.assertRegex(rows['orin'], r' aarch64 .* Tegra +[+-]\d+ ms')
+        self.assertRegex(rows['pi'], r'^pi +Raspberry Pi 4 .* aarch64 .* 4\.1\.4 +2\.36 +– +[+-]\d+ ms')
+        self.assertRegex(rows['gone'], r'^gone +not reached$')
+
     def test_names_stay_names(self):
         name = 'a "b\\; $(touch x)'
         machines.write(self.folder / 'hosts' / name, name, machines.PI4)
