@@ -26,6 +26,7 @@ while [ $# -gt 0 ]; do
   shift 4
   if same "$base/$version/$file"; then
     chmod "$mode" "$base/$version/$file" || exit 1
+    printf 'there %s\n' "$file" # a long script that says nothing is given up
   elif same "$new/$file" || { [ -n "$old" ] && same "$base/$old/$file" &&
     { ln -f "$base/$old/$file" "$new/$file" 2>/dev/null || cp "$base/$old/$file" "$new/$file" || exit 1; }; }; then
     chmod "$mode" "$new/$file" || exit 1
