@@ -70,8 +70,19 @@ class Check(Recorded):
     def test_the_table_has_a_line_for_each_host(self):
         self.hosts(box={**machines.PC, 'gpu': '"NVIDIA A2, 15356 MiB, 535.1"; echo "NVIDIA T4, 15360 MiB, 535.1"'},
                    orin={**machines.ORIN, 'mpi': '4.1.4'}, pi=machines.PI4)
+        release = self.folder / 'hosts/box/etc/os-release'
+        release.parent.mkdir()
+        release.write_text('PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\n')
         found = self.check('box', 'orin', 'pi', 'gone', code=1)
         self.assertEqual(found['box']['gpus'], ['NVIDIA A2, 15356 MiB, 535.1', 'NVIDIA T4, 15360 MiB, 535.1'])
+        self.assertEqual((found['gone']['reached'], list(found['gone'])), (False, ['host', 'reached', 'failure']))
+        self.assertIn('it does not answer; check its power', found['gone']['failure'])
+        box, pi = found['box'], found['pi']
+        self.assertEqual((self.json['folder'], self.json['starting_hosts'], box['reached']), ('/var/tmp', ['box', 'orin', 'pi'], True))
+        self.assertEqual([box[key] for key in ('hostname', 'address', 'system', 'architecture', 'model', 'board', 'cpu', 'physical_cores', 'perl', 'rsync', 'tegra')],
+                         ['box', '127.0.0.1', 'Debian GNU/Linux 12 (bookworm)', 'x86_64', '', '', 'Intel(R) Core(TM) i5-8250U CPU @ 1.60GHz', 4, True, True, ''])
+        self.assertEqual((pi['model'], pi['compatible'], pi['cores'][3]),
+                         ('Raspberry Pi 4 Model B Rev 1.4', ['raspberrypi,4-model-b', 'brcm,bcm2711'], {'core': 3, 'ghz': 1.5, 'cpu_implementer': 65, 'cpu_part': 3336, 'siblings': '3'}))
         rows = {line.split()[0]: line for line in self.said.stdout.splitlines() if line}
         self.assertRegex(rows['box'], r' x86_64 .* 15\.5 GiB +19\.1 GiB +4\.1\.4 +2\.36 +NVIDIA A2, 15356 MiB, 535\.1 +[+-]\d+ ms +\d+ ms$')
         self.assertRegex(rows['orin'], r' aarch64 .* Tegra +[+-]\d+ ms')

@@ -383,7 +383,12 @@ class Job(Case):
             self.assertIn("'set/trace.json' cannot be written on this machine: No space", self.dice_run('bench', '--frames', '7', '-o', 'set', code=1))
             self.assertEqual(os.listdir(FOLDER / 'set'), ['trace.json'])  # no part of them
         self.assertRegex(self.dice_run('bench', '--frames', '8', '-o', 'bench', code=1), 'a: .*figures.json')  # the job has not written it
-        self.assertIn("'missing/x.json' cannot be written", self.dice_run('measure', '-o', 'missing/x.json', code=1))
+        (FOLDER / 'kept/explanation.txt').mkdir(parents=True)
+        for words, file in ((('measure', '-o', 'missing/x.json'), 'missing/x.json'), (('bench', '-o', 'kept'), 'kept/explanation.txt')):
+            (HOSTS.folder / 'ssh.log').unlink(missing_ok=True)
+            self.assertIn(f"'{file}' cannot be written", self.dice_run(*words, code=1))
+            self.assertFalse((HOSTS.folder / 'ssh.log').exists(), 'before the run')
+            self.dice_run('--dry-run', *words)
 
 
 if __name__ == '__main__':
