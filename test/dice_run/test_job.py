@@ -71,6 +71,8 @@ class Job(Case):
         self.assertIn('last failure: rank 1 (host b)', self.dice_run('status'))
         HOSTS.on('a', f'echo junk >"{HOSTS.site}/.dice-run/numbers/job/about"')
         self.assertIn('job/about is damaged', self.dice_run('status'))
+        HOSTS.on('a', f'rm "{HOSTS.site}/.dice-run/numbers/job/state"')
+        self.assertIn('job: started on a, where its file job/about is damaged', self.dice_run('status'))
         self.assertIn('ended already, without an error', self.dice_run('start', '--from', 'b', '--', '--quick'))
         self.assertIn('started on b; has ended at', self.dice_run('status'))
         HOSTS.on('b', f'cd "{HOSTS.site}/.dice-run/numbers/job" && mv log before.log')  # a start that was interrupted
