@@ -246,7 +246,10 @@ class shell {
       const auto &file = args_[i], &expected = args_[i + 2];
       const auto same = [&](const std::string& path) { return fs_.has_file(path) && digest(fs_.text(path)) == expected; };
       at("look");
-      if (same(base_ + "/" + version + "/" + file)) continue;
+      if (same(base_ + "/" + version + "/" + file)) {
+        echo("there " + file);
+        continue;
+      }
       if (!same(fresh + "/" + file)) {
         if (old.empty() || !same(base_ + "/" + old + "/" + file)) {
           echo("missing " + file);
@@ -269,12 +272,15 @@ class shell {
   void complete() {
     const auto version = args_[0], fresh = base_ + "/" + token_ + ".part", there = base_ + "/" + version;
     for (std::size_t i = 1; i < args_.size(); i += 2) {
-      if (args_[i + 1] == "-") continue;
-      at("check");
-      if (digest(fs_.text(fresh + "/" + args_[i])) == args_[i + 1]) continue;
-      if (!fs_.has_file(fresh + "/" + args_[i])) throw exit_status{1};
-      fs_.remove(fresh + "/" + args_[i]);
-      fail(args_[i] + " is not the file that manifest.json describes; build the packages again");
+      if (args_[i + 1] != "-") {
+        at("check");
+        if (!fs_.has_file(fresh + "/" + args_[i])) throw exit_status{1};
+        if (digest(fs_.text(fresh + "/" + args_[i])) != args_[i + 1]) {
+          fs_.remove(fresh + "/" + args_[i]);
+          fail(args_[i] + " is not the file that manifest.json describes; build the packages again");
+        }
+      }
+      echo("checked " + args_[i]);
     }
     fenced();
     if (!fs_.has_folder(there)) {
