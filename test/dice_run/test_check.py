@@ -223,7 +223,8 @@ class Init(Recorded):
             network = 'net_' + name.replace(' ', '_')
             plan = (self.folder / name.replace(' ', '-') / 'plan.hpp').read_text()
             self.assertTrue(f'#include "{network}.hpp"' in plan and f'<{network}::network' in plan, plan)
-        self.run_tool('init', MODEL, 'sized', '--name', 'sized', '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'pi', '-i', 'picture:1x1x8x8')
+        # Each option takes one word, also before MODEL.
+        self.run_tool('init', '--name', 'sized', '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'pi', '-i', 'picture:1x1x8x8', MODEL, 'sized')
         self.assertIn(' INPUT "picture:1x1x8x8")', (self.folder / 'sized/CMakeLists.txt').read_text())
         (self.folder / 'a "$b;\\').mkdir()
         shutil.copy(MODEL, self.folder / 'a "$b;\\/digits.onnx')
