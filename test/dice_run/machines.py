@@ -58,7 +58,7 @@ def write(folder, name, machine):
         put(f'sys/devices/system/cpu/cpu{i}/cpufreq/cpuinfo_max_freq', f'{khz}\n')
         other = (i + machine['threads']) % (2 * machine['threads']) if 'threads' in machine else i
         put(f'sys/devices/system/cpu/cpu{i}/topology/thread_siblings_list', f'{min(i, other)},{max(i, other)}\n' if other != i else f'{i}\n')
-    program('uname', f'echo {machine["machine"]}')
+    program('uname', 'kill -9 $PPID' if machine.get('dies') else f'echo {machine["machine"]}')
     program('getconf', f'echo glibc {machine.get("glibc", "2.36")}')
     program('dd', 'echo "268435456 bytes (268 MB, 256 MiB) copied, 0.0536870912 s, 5.0 GB/s"')
     program('df', f'[ -d "$2" ] || exit 1; echo Filesystem 1024-blocks Used Available Capacity Mounted on; echo /dev/root 30000000 1 {machine.get("disk", 20000000)} 1% /')
@@ -82,7 +82,10 @@ host=$1; shift
 [ -d "HOSTS/$host" ] || { echo "ssh: connect to host $host port 22: No route to host" >&2; exit 255; }
 export DICE_RUN_ROOT="HOSTS/$host" PATH="HOSTS/$host/bin:$PATH" OMPI_MCA_plm_rsh_agent="HOSTS/$host/bin/between"
 export SSH_CONNECTION='127.0.0.1 1 127.0.0.1 22' DICE_RUN_SECONDS=0.1
-exec sh -c "$*"
+sh -c "$*"
+code=$?
+[ $code -le 128 ] || code=255 # as ssh, if a signal ended the shell
+exit $code
 '''
 
 

@@ -69,14 +69,15 @@ class Check(Recorded):
 
     def test_the_table_has_a_line_for_each_host(self):
         self.hosts(box={**machines.PC, 'gpu': '"NVIDIA A2, 15356 MiB, 535.1"; echo "NVIDIA T4, 15360 MiB, 535.1"'},
-                   orin={**machines.ORIN, 'mpi': '4.1.4'}, pi=machines.PI4)
+                   orin={**machines.ORIN, 'mpi': '4.1.4'}, pi=machines.PI4, dying={**machines.PI4, 'dies': True})
         release = self.folder / 'hosts/box/etc/os-release'
         release.parent.mkdir()
         release.write_text('PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\n')
-        found = self.check('box', 'orin', 'pi', 'gone', code=1)
+        found = self.check('box', 'orin', 'pi', 'gone', 'dying', code=1)
         self.assertEqual(found['box']['gpus'], ['NVIDIA A2, 15356 MiB, 535.1', 'NVIDIA T4, 15360 MiB, 535.1'])
         self.assertEqual((found['gone']['reached'], list(found['gone'])), (False, ['host', 'reached', 'failure']))
         self.assertIn('it does not answer; check its power', found['gone']['failure'])
+        self.assertRegex(found['dying']['failure'], '^ssh fails: .*; try ')
         box, pi = found['box'], found['pi']
         self.assertEqual((self.json['folder'], self.json['starting_hosts'], box['reached']), ('/var/tmp', ['box', 'orin', 'pi'], True))
         self.assertEqual([box[key] for key in ('hostname', 'address', 'system', 'architecture', 'model', 'board', 'cpu', 'physical_cores', 'perl', 'rsync', 'tegra')],
@@ -87,7 +88,7 @@ class Check(Recorded):
         self.assertRegex(rows['box'], r' x86_64 .* 15\.5 GiB +19\.1 GiB +4\.1\.4 +2\.36 +NVIDIA A2, 15356 MiB, 535\.1 +[+-]\d+ ms +\d+ ms$')
         self.assertRegex(rows['orin'], r' aarch64 .* Tegra +[+-]\d+ ms')
         self.assertRegex(rows['pi'], r'^pi +Raspberry Pi 4 .* aarch64 .* 4\.1\.4 +2\.36 +– +[+-]\d+ ms')
-        self.assertRegex(rows['gone'], r'^gone +not reached$')
+        self.assertRegex(rows['gone'] + rows['dying'], r'^gone +not reacheddying +not reached$')
 
     def test_names_stay_names(self):
         name = 'a "b\\; $(touch x)'
