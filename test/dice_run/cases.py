@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from hosts import Hosts
+from hosts import Hosts, until
 
 DICE_RUN = os.path.abspath(sys.argv.pop(1))
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix='dice_run '))  # a blank in all paths
@@ -77,6 +77,7 @@ class Case(unittest.TestCase):
             said = run.communicate(timeout=30)[0]
         HOSTS.behave(at[0])
         self.assertEqual(run.returncode, -signal.Signals['SIG' + by], said)
+        self.assertTrue(until(lambda: not any(self.locked())))  # the hosts notice its end a little later
         return said
 
     def versions(self):
