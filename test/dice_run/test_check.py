@@ -223,6 +223,7 @@ class Init(Recorded):
             self.run_tool('init', f'{name}.onnx', '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'pi')
             network = 'net_' + name.replace(' ', '_')
             plan = (self.folder / name.replace(' ', '-') / 'plan.hpp').read_text()
+            self.assertTrue(plan.startswith(f'// The plan of the deployment {name.replace(" ", "-")}: '), plan)
             self.assertTrue(f'#include "{network}.hpp"' in plan and f'<{network}::network' in plan, plan)
         # Each option takes one word, also before MODEL.
         self.run_tool('init', '--name', 'sized', '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'pi', '-i', 'picture:1x1x8x8', MODEL, 'sized')

@@ -80,9 +80,10 @@ class Usage(Case):
             self.assertEqual(done.returncode, 2)
         done = subprocess.run([DICE_RUN, 'status', '--dry-run'], cwd=ONE.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
-        (ONE.parent / 'other-packages').mkdir()
+        for name in ('other', 'a', 'zoo', 'b2', 'm'):
+            (ONE.parent / f'{name}-packages').mkdir()
         done = subprocess.run([DICE_RUN, 'status'], cwd=ONE.parent, stderr=subprocess.PIPE, text=True)
-        self.assertIn('several deployments: numbers-packages, other-packages', done.stderr)
+        self.assertIn('several deployments: a-packages, b2-packages, m-packages, numbers-packages, other-packages, zoo-packages', done.stderr)
         for name, content, code, message in [('app', '', 1, 'is empty'), ('manifest.json', '', 1, 'is empty'), ('app', '-np 1 ./numbers\n', 1, 'have 2 ranks, but the file app'),
                                              ('manifest.json', None, 1, 'is no name')]:
             top = HOSTS.packages('damaged')

@@ -225,6 +225,7 @@ TEST(SimulatedHosts, DoWhatRealOnesDo) {
   b.bring("t1", "n", of_first.at("n"));
   b.compare({"complete", {first, "hosts", digest(of_first.at("hosts")), "n", digest(of_first.at("n")), "run", "-"}});
   b.compare({"remember", {"a", "b"}});
+  b.compare({"remember", {"a"}, "t1", 7});  // that call has been here
   b.compare({"switch_to", {"", "", first, ""}});
   b.compare({"switch_to", {"", "", first, ""}});
   b.compare({"switch_to", {second, "", first, ""}});
