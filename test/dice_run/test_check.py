@@ -172,6 +172,18 @@ class Check(Recorded):
         self.check('a', 'c', options=())
         self.assertEqual(self.json['links'], [{'hosts': ['a', 'c'], 'measured': False, 'failure': 'the measurement broke off'}])
 
+    def test_connections_are_measured_together_unless_one_by_one(self):
+        log = self.folder / 'measured'
+        says = f'[ "$3" != serve ] || {{ echo port 7; echo to_server 90; exit; }}; echo + >>"{log}"; sleep 0.5; echo - >>"{log}"; echo us 200; echo to_client 40'
+        self.hosts(**{name: {**machines.PI4, 'perl': says} for name in 'abcd'})
+        for words, together in (('check', 'a', 'b', 'c', 'd'), True), (('check', 'a', 'b', 'c', 'd', '--one-by-one'), False), (
+                ('init', MODEL, 'two', '--hosts', 'a,b,c,d', '--onnx2hpp', ONNX2HPP), True), (
+                ('init', MODEL, 'one', '--hosts', 'a,b,c,d', '--onnx2hpp', ONNX2HPP, '--one-by-one'), False):
+            log.write_text('')
+            self.run_tool(*words)
+            self.assertEqual(log.read_text().count('+'), 6)
+            self.assertEqual('+\n+' in log.read_text(), together, words)
+
 
 class Init(Recorded):
     def init(self, *words, code=0, **streams):

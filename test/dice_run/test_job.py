@@ -39,6 +39,8 @@ class Job(Case):
         for seconds, text in ((90, r'(9\d|1[01]\d) s'), (330, '5 min'), (7530, '2 h 5 min')):
             HOSTS.on('a', f'cd {job} && set -- $(readlink state) && ln -sfn "$1 $2 $(($(date +%s) - {seconds})) $4 $5 $6" state')
             self.assertRegex(self.dice_run('status'), rf'runs since \S+ \S+ \({text}\)\n')
+        HOSTS.on('a', f'cd {job} && read -r up rest </proc/uptime && set -- $(readlink state) && ln -sfn "$1 $2 1 $4 $5 $6 $((${{up%.*}} - 90))" state')
+        self.assertRegex(self.dice_run('status'), r'runs since \S+ \S+ \((9\d|1[01]\d) s\)\n')  # whatever the clock says
         HOSTS.on('b', f'mkdir {job} && cd {job} && ln -s "ended 99 1 0 0 2" state && printf "%s\\n" "number 99" "version x" >about')
         self.assertIn('started on a; runs since', self.dice_run('status'))  # a job that runs counts before others
         HOSTS.on('b', f'rm -r {job}')
