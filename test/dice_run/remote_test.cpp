@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <unistd.h>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -160,6 +161,22 @@ TEST(Remote, SaysWhyRsyncFailed) {  // by the exit statuses of rsync(1)
     EXPECT_EQ(other.failure, "");
     EXPECT_EQ(failure_of("b", other), "b: rsync: write failed: No space left on device (28)");
   }
+}
+
+TEST(Remote, WorkOnAllHostsEndsBeforeTheFirstFailureIsThrown) {
+  std::atomic<int> done = 0;
+  try {
+    for_all(4, [&](std::size_t i) {
+      if (i < 2) throw run_error(i == 0 ? "a fails" : "b fails");
+      remote({}).pause(0.1);
+      ++done;
+    });
+    FAIL();
+  } catch (const run_error& e) {
+    ASSERT_EQ(e.messages.size(), 1u);
+    EXPECT_TRUE(e.messages[0].ends_with(" fails")) << e.messages[0];
+  }
+  EXPECT_EQ(done, 2);
 }
 
 TEST(JobLog, NamesTheRanksOfOpenMpi4And5) {
