@@ -25,8 +25,8 @@ class Recorded(unittest.TestCase):
         for name, machine in hosts.items():
             machines.write(self.folder / 'hosts' / name, name, machine)
 
-    def run_tool(self, *words, code=0, **streams):
-        done = subprocess.run([DICE_RUN, *map(str, words)], text=True, cwd=self.folder, **{'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **streams},
+    def run_tool(self, *words, code=0, program=DICE_RUN, **streams):
+        done = subprocess.run([program, *map(str, words)], text=True, cwd=self.folder, **{'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **streams},
                               env={**os.environ, 'DICE_RUN_SSH': machines.write_ssh(self.folder / 'hosts')})
         self.assertEqual(done.returncode, code, f'{done.stdout}\n{done.stderr}')
         return done
@@ -115,8 +115,8 @@ class Check(Recorded):
 
     def test_one_machine_under_two_names(self):
         one = {**machines.PI4, 'hostname': 'pi', 'boot': '7d1c'}
-        self.hosts(pi=one, **{'10.0.0.2': one, 'other': {**one, 'hostname': 'other'}})
-        self.check('pi', '10.0.0.2', 'other', code=1)
+        self.hosts(pi=one, **{'10.0.0.2': one, 'other': {**one, 'hostname': 'other'}, 'twin': {**one, 'boot': '55e0'}})
+        self.check('pi', '10.0.0.2', 'other', 'twin', code=1)
         self.assertEqual(self.json['errors'], ['10.0.0.2: it is the same machine as pi; name each machine once'])
 
     def test_no_host_can_start_a_job(self):
@@ -207,10 +207,27 @@ class Init(Recorded):
             self.assertNotIn('dice_add_board(raspberry', lists)  # has defaults
             self.assertIn('sysroot board orin sysroot\n', project['README.md'])  # which has the oldest libraries
             self.assertIn('-DDICE_SYSROOT=sysroot', project['README.md'])
+        self.assertIn('`dice-run check --hosts pc,pi,orin --cluster cluster.hpp`', project['README.md'])
+        self.assertIn('`PROFILE numbers.profile.json`', project['README.md'])
+        self.assertIn('#include "numbers_profile.hpp"', project['README.md'])
         self.assertIn('dice::best_mapping<numbers::network, machines,', project['plan.hpp'])
         self.assertIn('ONNX "../', lists)  # or else the project could not move
         model = lists.split('ONNX "')[1].split('"')[0]
         self.assertTrue(os.path.samefile(self.folder / 'mine' / model, MODEL))
+
+    def test_an_installed_dice_is_named_in_the_readme(self):
+        self.hosts(rock=machines.ROCK)
+        for lib in ('lib', 'lib64'):
+            prefix = self.folder / f'a {lib}'
+            for file in (f'{lib}/cmake/dice/diceConfig.cmake', f'{lib}/cmake/dice/sysroot', 'bin/dice-run'):
+                (prefix / file).parent.mkdir(parents=True, exist_ok=True)
+                (prefix / file).touch()
+            shutil.copy(DICE_RUN, prefix / 'bin/dice-run')
+            self.run_tool('init', MODEL, lib, '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'rock', program=prefix / 'bin/dice-run')
+            readme = (self.folder / lib / 'README.md').read_text()
+            self.assertIn(f" -DCMAKE_PREFIX_PATH='{prefix}'", readme)
+            if os.uname().machine == 'x86_64':
+                self.assertIn(f"'{prefix}/{lib}/cmake/dice/sysroot' debian sysroot\n", readme)
 
     def test_a_place_that_cannot_be_written(self):
         self.hosts(pi=machines.PI4)
