@@ -63,6 +63,27 @@ TEST(ClusterHeader, HostsWithOtherInstructionsAreOfAnotherKind) {
   EXPECT_EQ(kinds[0].hosts, (std::vector<std::size_t>{0, 1}));
 }
 
+TEST(ClusterHeader, SpeedsFollowFromTheKindOfCore) {
+  struct {
+    const char *architecture, *flags;
+    unsigned implementer, part;
+    double ghz;
+    const char* gflops;
+  } const all[] = {{"aarch64", "", 0x41, 0xd0b, 2, "32"}, {"aarch64", "", 0x41, 0xd0a, 1, "16"},
+                   {"aarch64", "", 0x41, 0xd44, 1, "32"}, {"aarch64", "", 0x41, 0xd08, 1, "8"},
+                   {"aarch64", "", 0x51, 0xd0b, 1, "8"},  {"aarch64", "", 0x41, 0xd08, 0, "12"},
+                   {"x86_64", "avx2", 0, 0, 1, "8"},      {"x86_64", "avx", 0, 0, 1, "16"}};
+  for (const auto& k : all) {
+    host_facts h;
+    h.host = "h", h.architecture = k.architecture, h.model = "unknown", h.memory = std::int64_t{1} << 30,
+    h.flags = {k.flags};
+    h.cores = {{.implementer = k.implementer, .part = k.part, .ghz = k.ghz}};
+    EXPECT_NE(cluster_header({{h}, {}, ""}).find(std::string("dice::gflops<") + k.gflops + ">"), std::string::npos)
+        << k.implementer << " " << k.part << "\n"
+        << cluster_header({{h}, {}, ""});
+  }
+}
+
 TEST(ClusterHeader, AnUnmeasuredConnectionIsNamed) {
   cluster_facts cluster{{pi("a"), pi("b")}, {{0, 1, 0, 0, 0, "b has no perl"}}, ""};
   const auto text = cluster_header(cluster);
