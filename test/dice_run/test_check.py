@@ -168,7 +168,7 @@ class Check(Recorded):
             self.hosts(**{name: {**machines.PI4, 'perl': said}})
         self.check('a', 'b', options=())
         self.assertEqual(self.json['links'], [{'hosts': ['a', 'b'], 'measured': True, 'mbit_per_s': 90, 'back_mbit_per_s': 40, 'us': 200}])
-        self.assertRegex(self.said.stdout, r'a – b +90 +40 +0\.2 ms')
+        self.assertTrue(self.said.stdout.endswith('\nconnection  Mbit/s  back  latency\na – b           90    40   0.2 ms\n'), self.said.stdout)
         self.check('a', 'c', options=())
         self.assertEqual(self.json['links'], [{'hosts': ['a', 'c'], 'measured': False, 'failure': 'the measurement broke off'}])
 
@@ -197,7 +197,9 @@ class Init(Recorded):
 
     def test_project(self):
         self.hosts(pc=machines.PC, pi=machines.PI4, orin={**machines.ORIN, 'mpi': '4.1.4'})
-        self.assertIn('says which hosts get no ranks', self.init('mine', '--hosts', 'pc,pi,orin', '--name', 'numbers').stdout)
+        said = self.init('mine', '--hosts', 'pc,pi,orin', '--name', 'numbers').stdout
+        self.assertIn('says which hosts get no ranks', said)
+        self.assertRegex(said, r'(?m)^orin +NVIDIA Jetson Orin Nano Developer Kit +aarch64 ')
         project = {file.name: file.read_text() for file in (self.folder / 'mine').iterdir()}
         self.assertEqual(sorted(project), ['CMakeLists.txt', 'README.md', 'cluster.hpp', 'plan.hpp'])
         lists = project['CMakeLists.txt']
