@@ -141,7 +141,7 @@ class Check(Recorded):
             self.assertIn('a', self.run_tool('check', 'a', '-v', '--json', 'out.json', stderr=full).stdout)
 
     def test_warnings_do_not_fail(self):
-        self.hosts(a={**machines.PI4, 'clock': 5, 'disk': 500000}, b={**machines.PI4, 'hostname': 'raspberrypi', 'off': [2]},
+        self.hosts(a={**machines.PI4, 'clock': 5, 'disk': 500000}, b={**machines.PI4, 'hostname': 'raspberrypi', 'off': [2], 'disk': 1100000},
                    c={**machines.PI4, 'libraries': 'libmpi.so.40', 'clock': -5})
         machines.write(self.folder / 'hosts/d.local', 'd', machines.PI4)
         found = self.check('a', 'b', 'c', 'd.local')
