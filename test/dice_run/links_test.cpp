@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace dice_run {
 namespace {
@@ -78,6 +79,10 @@ TEST(ClusterHeader, SpeedsFollowFromTheKindOfCore) {
     h.host = "h", h.architecture = k.architecture, h.model = "unknown", h.memory = std::int64_t{1} << 30,
     h.flags = {k.flags};
     h.cores = {{.implementer = k.implementer, .part = k.part, .ghz = k.ghz}};
+    for (const auto& [found, memory] : {std::pair{0.8, "0.8"}, {0., "4"}}) {
+      h.fill_gbytes_per_s = found;
+      EXPECT_NE(cluster_header({{h}, {}, ""}).find(std::string("dice::gbytes_per_s<") + memory + ">"), std::string::npos);
+    }
     EXPECT_NE(cluster_header({{h}, {}, ""}).find(std::string("dice::gflops<") + k.gflops + ">"), std::string::npos)
         << k.implementer << " " << k.part << "\n"
         << cluster_header({{h}, {}, ""});

@@ -109,8 +109,8 @@ class Check(Recorded):
         self.assertRegex(said, r'error: c: there is no mpirun of Open MPI; install it \(Debian: openmpi-bin\)')
         self.assertRegex(said, r'warning: b cannot log in to a without a password \(Permission denied.*\), as mpirun must.*\. On b: ssh-keygen if .*, then ssh-copy-id a\n')
         self.assertNotIn('log in to gone', said)  # an error of its own
-        self.assertEqual((self.json['starting_hosts'], found['b']['ssh']['a'], found['gone']['reached']),
-                         (['a', 'c'], 'Permission denied (publickey).', False))
+        self.assertEqual((self.json['starting_hosts'], found['b']['ssh']['a'], found['b']['ssh']['c'], found['gone']['reached']),
+                         (['a', 'c'], 'Permission denied (publickey).', True, False))
         self.assertIn('// gone was not reached.', (self.folder / 'cluster.hpp').read_text())
 
     def test_one_machine_under_two_names(self):

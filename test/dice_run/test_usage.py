@@ -126,8 +126,9 @@ class Usage(Case):
             self.assertIn(f'numbers/manifest.json" {message}', said)
             self.assertTrue(said.endswith('; build the packages again\n'), said)
             self.assertNotIn('json.exception', said)
-        manifest.write_text(text[:50])
-        self.assertIn('is damaged: line 1, column 51: it ends too early', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        for damaged, message in ((text[:50], 'line 1, column 51: it ends too early'), ('x', 'line 1, column 1: this is no JSON')):
+            manifest.write_text(damaged)
+            self.assertIn('is damaged: ' + message, self.dice_run('status', code=1, packages=manifest.parents[2]))
         self.assertIn(f'in {HOSTS.site};', self.dice_run('status', packages=HOSTS.packages('above').parent))
         (HOSTS.packages('more') / 'b/numbers/notes.txt').write_text('of mine')
         self.assertRegex(self.dice_run('deploy', '--dry-run', packages=HOSTS.folder / 'more'), r'warning: .*b/numbers/notes\.txt" is not copied, because manifest.json')
