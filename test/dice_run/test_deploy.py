@@ -366,7 +366,9 @@ class Deploy(Case):
         self.assertIn('rsync', said)
         self.assertIn(' -o BatchMode=yes -o ConnectTimeout=5 -o ServerAliveInterval=2 -o ServerAliveCountMax=3 -- a ', said)
         for command in ('start', 'stop', 'status', 'rollback', 'logs', 'bench', 'measure'):
-            self.assertIn('-- a ', self.dice_run('--dry-run', command))
+            self.assertIn('-- a ', said := self.dice_run('--dry-run', command))
+            self.assertNotIn('numbers is ', said)
+            self.assertNotIn('numbers does ', said)
         self.assertFalse((HOSTS.folder / 'ssh.log').exists())
         self.assertIn('-- b ', self.dice_run('-v', 'status'))
 

@@ -1,6 +1,8 @@
 """What needs no other host: command lines, packages, this machine as a host."""
 import hashlib
 import json
+import os
+import pwd
 import shlex
 import shutil
 import socket
@@ -134,6 +136,8 @@ class Usage(Case):
         self.assertRegex(self.dice_run('deploy', '--dry-run', packages=HOSTS.folder / 'more'), r'warning: .*b/numbers/notes\.txt" is not copied, because manifest.json')
 
     def test_folder_of_the_deployment(self):
+        done = subprocess.run([DICE_RUN, '-p', ONE, '--dry-run', 'status'], capture_output=True, text=True)
+        self.assertIn(f'dice_run /var/tmp/dice-{pwd.getpwuid(os.getuid()).pw_name} numbers ', done.stderr)
         top = HOSTS.packages('placed')
         for host in NAMES:
             (top / host / 'numbers/app').write_text('-np 1 -wdir /opt/my site/numbers ./numbers\n' * 2)
