@@ -125,11 +125,11 @@ template <class Net, unsigned Set, backend B> constexpr void add_tables(tables& 
 }  // namespace detail
 
 /// The tables of a set of backends.
-template <class Net, unsigned Set> inline constexpr tables tables_of = []<int... B>(std::integer_sequence<int, B...>) {
+template <class Net, unsigned Set>
+inline constexpr tables tables_of = [] {
   tables out;
-  (detail::add_tables<Net, Set, static_cast<backend>(B)>(out), ...);
+  for_each_backend([&]<backend B>() { detail::add_tables<Net, Set, B>(out); });
   return out;
-}
-(std::make_integer_sequence<int, backends>{});
+}();
 
 }  // namespace dice::algorithm

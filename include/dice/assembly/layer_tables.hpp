@@ -90,30 +90,26 @@ template <class Net, unsigned Set, algorithm::backend B> constexpr bool computes
 
 /// Whether each backend of a set has a kernel for each layer of network Net.
 template <class Net, unsigned Set> constexpr bool computes_all() {
-  return []<int... B>(std::integer_sequence<int, B...>) {
-    return (detail::computes_all<Net, Set, static_cast<algorithm::backend>(B)>() && ...);
-  }
-  (std::make_integer_sequence<int, algorithm::backends>{});
+  bool all = true;
+  algorithm::for_each_backend([&]<algorithm::backend B>() { all = all && detail::computes_all<Net, Set, B>(); });
+  return all;
 }
 
 /// Whether backend `by` of a set has a kernel for a layer of network Net: known without the tables.
 template <class Net, unsigned Set> constexpr bool computes(algorithm::backend by, int layer) {
-  return [&]<int... B>(std::integer_sequence<int, B...>) {
-    return ((static_cast<algorithm::backend>(B) == by &&
-             detail::computes<Net, Set, static_cast<algorithm::backend>(B)>(layer)) ||
-            ...);
-  }
-  (std::make_integer_sequence<int, algorithm::backends>{});
+  bool found = false;
+  algorithm::for_each_backend(
+      [&]<algorithm::backend B>() { found = found || (B == by && detail::computes<Net, Set, B>(layer)); });
+  return found;
 }
 
 /// The tables of network Net for a set of backends; they refer to no other backend.
 template <class Net, unsigned Set>
-inline constexpr runtime::layer_tables layer_tables_of = []<int... B>(std::integer_sequence<int, B...>) {
+inline constexpr runtime::layer_tables layer_tables_of = [] {
   runtime::layer_tables out{
       .net = graph::view_of<Net>, .algorithms = algorithm::tables_of<Net, Set>, .parameters = graph::parameters_of<Net>};
-  (detail::add_kernels<Net, Set, static_cast<algorithm::backend>(B)>(out), ...);
+  algorithm::for_each_backend([&]<algorithm::backend B>() { detail::add_kernels<Net, Set, B>(out); });
   return out;
-}
-(std::make_integer_sequence<int, algorithm::backends>{});
+}();
 
 }  // namespace dice::assembly

@@ -11,14 +11,13 @@
 
 namespace dice::assembly {
 
-/// The backends for which a program has kernels: those of the valid mapping Map and the one for CPUs. If one is cuDNN's, all
-/// of cuDNN's; if none is, the program refers to nothing of CUDA's.
+/// The backends for which a program has kernels: those of the valid mapping Map and the one for CPUs. If one computes on GPUs,
+/// all that do; if none does, the program refers to nothing of CUDA's.
 template <class Net, class Map>
 inline constexpr unsigned backends_of = [] {
-  using enum algorithm::backend;
   unsigned out = algorithm::bit(algorithm::backend_of({}));
   for (const auto& d : placement::of<Net, Map>.devices) out |= algorithm::bit(algorithm::backend_of(d.unit));
-  constexpr unsigned gpu = algorithm::bit(cudnn) | algorithm::bit(cudnn_fp16) | algorithm::bit(cudnn_bf16);
+  constexpr unsigned gpu = algorithm::backends_on(platform::processor::gpu);
   return out & gpu ? out | gpu : out;
 }();
 

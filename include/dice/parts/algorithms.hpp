@@ -16,15 +16,12 @@ template <graph::operator_value Any>
 [[gnu::cold]] constexpr algorithm::choice choice_of(algorithm::backend by, const Any& op, graph::shapes in,
                                                     const tensor::shape& result, int variant = -1) {
   algorithm::choice out;
-  const auto choose = [&]<algorithm::backend B>() {
+  algorithm::for_each_backend([&]<algorithm::backend B>() {
     if (by == B)
       out = op.visit([&](const auto& o) {
         return variant < 0 ? algorithm::choose<B>(o, in, result) : algorithm::variant<B>(o, in, result, variant);
       });
-  };
-  using enum algorithm::backend;
-  choose.template operator()<reference>(), choose.template operator()<openmp>(), choose.template operator()<cudnn>();
-  choose.template operator()<cudnn_fp16>(), choose.template operator()<cudnn_bf16>();
+  });
   return out;
 }
 

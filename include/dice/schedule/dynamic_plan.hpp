@@ -32,9 +32,9 @@ class dynamic_plan {
                              const algorithm::tables& tables, meta::view<graph::any_operator> operators = {},
                              meta::view<meta::view<graph::parameter>> parameters = {}) {
     unsigned processors = 0;
-    for (int i = 0; i < algorithm::backends; ++i)
-      if (const auto b = static_cast<algorithm::backend>(i); !tables.chosen[b].empty())
-        processors |= platform::bit(algorithm::processor_of(b));
+        algorithm::for_each_backend([&]<algorithm::backend B>() {
+      if (!tables.chosen[B].empty()) processors |= platform::bit(algorithm::processor_of(B));
+    });
     if ((mistake_ = placement::check(m, net, processors)) || (mistake_ = without_backend(m, tables))) return;
     devices_.resize(placement::count_devices(m));
     const int in_flight = placement::assign_devices(m, devices_.data());

@@ -96,8 +96,7 @@ template <class Net, class Map, algorithm::backend B> constexpr void add_tables(
 
 template <class Net, class Map> constexpr algorithm::tables tables() {
   algorithm::tables out;
-  [&]<int... B>(std::integer_sequence<int, B...>) { (add_tables<Net, Map, static_cast<algorithm::backend>(B)>(out), ...); }
-  (std::make_integer_sequence<int, algorithm::backends>{});
+    algorithm::for_each_backend([&]<algorithm::backend B>() { add_tables<Net, Map, B>(out); });
   return out;
 }
 
