@@ -1,7 +1,6 @@
 // Operators as values.
 #include "dice/graph/any_operator.hpp"
 #include "dice/graph/graph.hpp"
-#include "dice/kernels/reference/operators.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,12 +20,6 @@ using tensor::region;
 using tensor::shape;
 
 static_assert(std::is_trivially_copyable_v<any_operator>);
-
-/// Whether DICE_OPERATORS lists all operators of a list.
-template <class... Op> constexpr bool has_all(meta::type_list<Op...>) {
-  return (std::is_constructible_v<any_operator, Op> && ...);
-}
-static_assert(has_all(kernels::reference_operators{}));
 
 constexpr shape image{1, 48, 8, 6};
 constexpr std::array in{image};

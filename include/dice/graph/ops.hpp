@@ -41,12 +41,28 @@
 #include "dice/graph/ops/tile.hpp"
 #include "dice/graph/ops/transpose.hpp"
 
-/// Calls the macro X with the name of each.
+// Each macro calls the macro X with the name of each of its operators.
 // clang-format off
-#define DICE_OPERATORS(X) \
-  X(add) X(antialiased_resize) X(average_pool) X(batch_normalization) X(clip) X(concat) X(conv) X(cum_sum) \
-  X(depth_to_space) X(div) X(dropout) X(einsum) X(elementwise) X(elu) X(flatten) X(gather) X(gemm) \
-  X(global_average_pool) X(hard_sigmoid) X(hard_swish) X(identity) X(input) X(leaky_relu) X(lrn) X(mat_mul) X(max) \
-  X(max_pool) X(min) X(mul) X(normalization) X(output) X(p_relu) X(pad) X(pow) X(reduce) X(relu) X(reshape) X(resize) \
-  X(sigmoid) X(slice) X(softmax) X(sub) X(sum) X(tanh) X(tile) X(transpose) X(where)
+/// Those whose OpenMP kernels share a register tile: src/openmp_direct.cpp compiles them.
+#define DICE_TILED_OPERATORS(X) X(conv) X(mat_mul)
+/// All others that backends compute.
+#define DICE_OTHER_OPERATORS(X) \
+  X(add) X(antialiased_resize) X(average_pool) X(batch_normalization) X(clip) X(concat) X(cum_sum) X(depth_to_space) \
+  X(div) X(dropout) X(einsum) X(elementwise) X(elu) X(flatten) X(gather) X(gemm) X(global_average_pool) \
+  X(hard_sigmoid) X(hard_swish) X(identity) X(leaky_relu) X(lrn) X(max) X(max_pool) X(min) X(mul) X(normalization) \
+  X(p_relu) X(pad) X(pow) X(reduce) X(relu) X(reshape) X(resize) X(sigmoid) X(slice) X(softmax) X(sub) X(sum) X(tanh) \
+  X(tile) X(transpose) X(where)
 // clang-format on
+#define DICE_COMPUTED_OPERATORS(X) DICE_TILED_OPERATORS(X) DICE_OTHER_OPERATORS(X)
+/// With the ends of the graph, which no backend computes.
+#define DICE_OPERATORS(X) DICE_COMPUTED_OPERATORS(X) X(input) X(output)
+
+namespace dice::ops {
+
+/// Whether Op is one of DICE_COMPUTED_OPERATORS.
+template <class Op> inline constexpr bool is_computed = false;
+#define DICE_COMPUTES(name) template <> inline constexpr bool is_computed<name> = true;
+DICE_COMPUTED_OPERATORS(DICE_COMPUTES)
+#undef DICE_COMPUTES
+
+}  // namespace dice::ops

@@ -8,13 +8,17 @@ namespace onnx2hpp {
 
 namespace {
 
-/// The kernel of `op`, found by its type: the list of operators with a reference kernel is dice's own.
-template <class... Ops> bool find_kernel(const operation& op, dice::kernels::entry& out, dice::meta::type_list<Ops...>) {
+/// The reference kernel of `op`, found by its type.
+bool find_kernel(const operation& op, dice::kernels::entry& out) {
   const auto take = [&]<class Op>(const Op* found) {
     if (found) out.what.op = found, out.by.run = &dice::kernels::compiled<dice::kernels::reference::backend, Op>::run;
     return found != nullptr;
   };
-  return (take(op.get_if<Ops>()) || ...);
+#define DICE_TAKES(name) \
+  if (take(op.get_if<dice::ops::name>())) return true;
+  DICE_COMPUTED_OPERATORS(DICE_TAKES)
+#undef DICE_TAKES
+  return false;
 }
 
 }  // namespace
@@ -27,7 +31,7 @@ evaluation::evaluation(const network& net) : net_(net), steps_(net.layers.size()
     auto& s = steps_[i];
     for (int k : l.operands) ++steps_[static_cast<std::size_t>(k)].readers;
     if (is_input(l) || is_output(l)) continue;
-    if (!find_kernel(l.op, s.kernel, dice::kernels::reference_operators{}))
+    if (!find_kernel(l.op, s.kernel))
       throw conversion_error({.node = quote(l.onnx_name),
                               .operator_name = l.op.onnx_name(),
                               .reason = "dice has no reference kernel for it",

@@ -22,18 +22,7 @@ concept cudnn_backend = algorithm::processor_of(Backend::value)
 template <cudnn_backend Backend> inline constexpr bool is_here<Backend> = false;
 #endif
 
-using cudnn_operators =
-    meta::type_list<ops::add, ops::antialiased_resize, ops::average_pool, ops::batch_normalization, ops::clip, ops::concat,
-                    ops::conv, ops::cum_sum, ops::depth_to_space, ops::div, ops::dropout, ops::einsum, ops::elementwise,
-                    ops::elu, ops::flatten, ops::gather, ops::gemm, ops::global_average_pool, ops::hard_sigmoid,
-                    ops::hard_swish, ops::identity, ops::leaky_relu, ops::lrn, ops::mat_mul, ops::max, ops::max_pool,
-                    ops::min, ops::mul, ops::normalization, ops::p_relu, ops::pad, ops::pow, ops::reduce, ops::relu,
-                    ops::reshape, ops::resize, ops::sigmoid, ops::slice, ops::softmax, ops::sub, ops::sum, ops::tanh,
-                    ops::tile, ops::transpose, ops::where>;
-
-template <class Op>
-requires meta::contains<cudnn_operators, Op>
-inline constexpr bool has_kernel<cudnn::backend, Op> = true;
+template <class Op> inline constexpr bool has_kernel<cudnn::backend, Op> = ops::is_computed<Op>;
 
 /// The operators that precision<fp16> and precision<bf16> compute in 16-bit numbers; all others stay in float32.
 using cudnn_half_operators = meta::type_list<ops::conv, ops::gemm, ops::mat_mul>;
