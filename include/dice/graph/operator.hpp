@@ -8,24 +8,42 @@
 #include "dice/meta/view.hpp"
 #include "dice/tensor/tensor.hpp"
 
+#include <concepts>
 #include <cstdint>
 
 namespace dice::graph {
 
 using shapes = meta::view<tensor::shape>;
 
+/// An operator that is one function of each element: `activation()` is this function, and `is_monotonic()` whether it never
+/// decreases (default: no). All else follows, so that it has no other members of this header.
+template <class Op>
+concept activation_operator = requires(const Op& op) {
+  { op.activation() } -> std::same_as<activation>;
+};
+
+/// An operator whose result has the input's elements in their order, perhaps in another shape: `is_copy` is true.
+template <class Op>
+concept copy_operator = requires {
+  requires Op::is_copy;
+};
+
 /// Shape of the output for inputs of shapes `in`. Throws model_error.
 template <class Op> constexpr tensor::shape infer(const Op& op, shapes in) {
-  if constexpr (requires { op.infer(in); }) return op.infer(in);
-  else return in[0];
+  if constexpr (requires { op.infer(in); }) {
+    static_assert(!activation_operator<Op>, "an operator with a shape rule is no function of each element");
+    return op.infer(in);
+  } else return in[0];
 }
 
 /// The region of input `k` from which region `out` of the output (shape `result`) is computed.
 template <class Op>
 constexpr tensor::region input_region(const Op& op, int k, const tensor::region& out, shapes in,
                                       const tensor::shape& result) {
-  if constexpr (requires { op.input_region(k, out, in, result); }) return op.input_region(k, out, in, result);
-  else return out;
+  if constexpr (requires { op.input_region(k, out, in, result); }) {
+    static_assert(!activation_operator<Op>, "an operator with a region rule is no function of each element");
+    return op.input_region(k, out, in, result);
+  } else return out;
 }
 
 /// The step of a cut along `axis` where any is possible: whole blocks of channels; single rows and columns.
@@ -104,13 +122,23 @@ template <class Op> constexpr std::int64_t macs(const Op& op, shapes in, const t
 
 /// What the operator can absorb, and whether it can be absorbed.
 template <class Op> constexpr fusion fuses(const Op& op, shapes in) {
-  if constexpr (requires { op.fuses(in); }) return op.fuses(in);
+  if constexpr (activation_operator<Op>) {
+    constexpr bool says_more = requires { op.fuses(in); };
+    static_assert(!says_more, "what a function of each element fuses follows from the function");
+    fusion out{.function = op.activation()};
+    if constexpr (requires { op.is_monotonic(); }) out.monotonic = op.is_monotonic();
+    return out;
+  } else if constexpr (requires { op.fuses(in); }) return op.fuses(in);
   else return {};
 }
 
 /// Offset in elements of the output within input 0 if the output is a view of it; else -1.
 template <class Op> constexpr std::int64_t view(const Op& op, shapes in, const tensor::shape& result) {
-  if constexpr (requires { op.view(in, result); }) return op.view(in, result);
+  if constexpr (copy_operator<Op>) {
+    constexpr bool says_more = requires { op.view(in, result); };
+    static_assert(!says_more, "a copy is a view of its whole input");
+    return 0;
+  } else if constexpr (requires { op.view(in, result); }) return op.view(in, result);
   else return -1;
 }
 
@@ -124,7 +152,7 @@ template <class Op> constexpr std::int64_t joins(const Op& op, int k, shapes in,
 /// Whether the output may overwrite input 0: each element depends only on the input element at the same position.
 template <class Op> constexpr bool in_place(const Op& op) {
   if constexpr (requires { op.in_place; }) return op.in_place;
-  else return false;
+  else return activation_operator<Op>;
 }
 
 }  // namespace dice::graph

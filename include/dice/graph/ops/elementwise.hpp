@@ -11,11 +11,10 @@ namespace dice::ops {
 /// Floor, Gelu (gelu_tanh: approximated by tanh), Log, Mish, Neg, Reciprocal, Round (half to
 /// even), Selu (a: alpha, b: gamma), Sign, Softplus, Softsign, Sqrt, Swish (a: alpha), ThresholdedRelu (a: alpha).
 struct elementwise {
-  static constexpr bool in_place = true;
   graph::activation function{graph::activation::kind::abs};
   std::string_view onnx = name_of(function.is);
 
-  constexpr graph::fusion fuses(graph::shapes) const { return {.function = function}; }
+  constexpr graph::activation activation() const { return function; }
   /// Whether one of the functions has this ONNX name.
   static constexpr bool is_named(std::string_view name) {
     for (const auto known : graph::elementwise_names)

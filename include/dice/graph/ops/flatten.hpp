@@ -11,6 +11,7 @@ namespace dice::ops {
 /// Axes before `axis` (0 ≤ axis ≤ rank) joined into one, the others into a second. ONNX Flatten.
 struct flatten {
   static constexpr std::string_view onnx = "Flatten";
+  static constexpr bool is_copy = true;
   int axis = 1;
 
   constexpr tensor::shape infer(graph::shapes in) const {
@@ -21,7 +22,6 @@ struct flatten {
                                         const tensor::shape& result) const {
     return detail::reshaped(out, in[0], result);
   }
-  constexpr std::int64_t view(graph::shapes, const tensor::shape&) const { return 0; }
   constexpr std::int64_t cut_step(int cut, graph::shapes in, const tensor::shape& result) const {
     return detail::reshape_step(cut, in[0], result);
   }

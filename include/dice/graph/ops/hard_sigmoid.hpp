@@ -9,12 +9,10 @@ namespace dice::ops {
 /// y = max(0, min(1, alpha x + beta)). ONNX HardSigmoid.
 struct hard_sigmoid {
   static constexpr std::string_view onnx = "HardSigmoid";
-  static constexpr bool in_place = true;
   float alpha = 0.2f, beta = 0.5f;
 
-  constexpr graph::fusion fuses(graph::shapes) const {
-    return {.function = {graph::activation::kind::hard_sigmoid, alpha, beta}, .monotonic = alpha >= 0};
-  }
+  constexpr graph::activation activation() const { return {graph::activation::kind::hard_sigmoid, alpha, beta}; }
+  constexpr bool is_monotonic() const { return alpha >= 0; }
 };
 
 }  // namespace dice::ops

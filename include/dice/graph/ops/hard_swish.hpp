@@ -9,8 +9,7 @@ namespace dice::ops {
 /// y = x max(0, min(1, x / 6 + 1/2)). ONNX HardSwish.
 struct hard_swish {
   static constexpr std::string_view onnx = "HardSwish";
-  static constexpr bool in_place = true;
-  constexpr graph::fusion fuses(graph::shapes) const { return {.function = {graph::activation::kind::hard_swish}}; }
+  constexpr graph::activation activation() const { return {graph::activation::kind::hard_swish}; }
 };
 
 }  // namespace dice::ops

@@ -9,10 +9,8 @@ namespace dice::ops {
 /// y = max(x, 0). ONNX Relu.
 struct relu {
   static constexpr std::string_view onnx = "Relu";
-  static constexpr bool in_place = true;
-  constexpr graph::fusion fuses(graph::shapes) const {
-    return {.function = {graph::activation::kind::relu}, .monotonic = true};
-  }
+  constexpr graph::activation activation() const { return {graph::activation::kind::relu}; }
+  constexpr bool is_monotonic() const { return true; }
 };
 
 }  // namespace dice::ops

@@ -11,6 +11,7 @@ namespace dice::ops {
 /// The same elements in the same order with another shape, known at conversion. ONNX Reshape, Squeeze, Unsqueeze.
 struct reshape {
   static constexpr std::string_view onnx = "Reshape";
+  static constexpr bool is_copy = true;
   tensor::shape to{};
 
   constexpr tensor::shape infer(graph::shapes in) const {
@@ -21,7 +22,6 @@ struct reshape {
                                         const tensor::shape& result) const {
     return detail::reshaped(out, in[0], result);
   }
-  constexpr std::int64_t view(graph::shapes, const tensor::shape&) const { return 0; }
   constexpr std::int64_t cut_step(int axis, graph::shapes in, const tensor::shape& result) const {
     return detail::reshape_step(axis, in[0], result);
   }

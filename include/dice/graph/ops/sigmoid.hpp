@@ -9,10 +9,8 @@ namespace dice::ops {
 /// y = 1 / (1 + exp(-x)). ONNX Sigmoid.
 struct sigmoid {
   static constexpr std::string_view onnx = "Sigmoid";
-  static constexpr bool in_place = true;
-  constexpr graph::fusion fuses(graph::shapes) const {
-    return {.function = {graph::activation::kind::sigmoid}, .monotonic = true};
-  }
+  constexpr graph::activation activation() const { return {graph::activation::kind::sigmoid}; }
+  constexpr bool is_monotonic() const { return true; }
 };
 
 }  // namespace dice::ops

@@ -9,10 +9,8 @@ namespace dice::ops {
 /// y = tanh(x). ONNX Tanh.
 struct tanh {
   static constexpr std::string_view onnx = "Tanh";
-  static constexpr bool in_place = true;
-  constexpr graph::fusion fuses(graph::shapes) const {
-    return {.function = {graph::activation::kind::tanh}, .monotonic = true};
-  }
+  constexpr graph::activation activation() const { return {graph::activation::kind::tanh}; }
+  constexpr bool is_monotonic() const { return true; }
 };
 
 }  // namespace dice::ops

@@ -2,7 +2,7 @@
 
 #include "dice/kernels/detail/index.hpp"
 #include "dice/kernels/detail/operand.hpp"
-#include "dice/kernels/reference/detail/activation.hpp"
+#include "dice/kernels/reference/detail/base.hpp"
 
 #include <cstdint>
 

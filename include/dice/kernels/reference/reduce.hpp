@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dice/kernels/detail/index.hpp"
-#include "dice/kernels/reference/detail/activation.hpp"
+#include "dice/kernels/reference/detail/base.hpp"
 
 #include <cmath>
 #include <cstdint>

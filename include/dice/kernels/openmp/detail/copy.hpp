@@ -17,14 +17,4 @@ inline void copy_row(float* to, std::int64_t to_step, const float* from, std::in
   for (std::int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
 }
 
-/// y = x, with another shape.
-template <class Op> struct copy_kernel : base<Op> {
-  static void compute(const Op&, graph::shapes, const tensor::shape& result, const call& c, const epilogue& e) {
-    parallel_elements(tensor::elements(result, c.result), [&](std::int64_t a, std::int64_t b) {
-      if (c.output != c.inputs[0]) copy(c.output + a, c.inputs[0] + a, b - a);
-      e(c.output + a, b - a);
-    });
-  }
-};
-
 }  // namespace dice::kernels::openmp

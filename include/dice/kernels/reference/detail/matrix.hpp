@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/kernels/reference/detail/activation.hpp"
+#include "dice/kernels/reference/detail/base.hpp"
 
 #include <cstdint>
 

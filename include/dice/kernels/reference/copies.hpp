@@ -1,13 +1,12 @@
 #pragma once
 
-#include "dice/kernels/reference/detail/activation.hpp"
+#include "dice/kernels/reference/detail/base.hpp"
 
 #include <cstdint>
 
-namespace dice::kernels::reference {
+namespace dice::kernels {
 
-/// y = x, with another shape.
-template <class Op> struct copy_kernel : base<Op> {
+template <graph::copy_operator Op> struct kernel<reference::backend, Op> : reference::base<Op> {
   static void compute(const Op&, graph::shapes, const tensor::shape& result, const call& c, const detail::epilogue& e) {
     const auto n = result.elements();
     for (std::int64_t i = 0; i < n; ++i) c.output[i] = c.inputs[0][i];
@@ -15,4 +14,4 @@ template <class Op> struct copy_kernel : base<Op> {
   }
 };
 
-}  // namespace dice::kernels::reference
+}  // namespace dice::kernels

@@ -2,11 +2,11 @@
 
 #include "dice/kernels/cudnn/detail/base.hpp"
 
-namespace dice::kernels::cudnn {
+namespace dice::kernels {
 
-/// y = x, with another shape.
-template <class Op> struct copy_kernel : base<Op> {
-  static void compute(const Op&, graph::shapes, const tensor::shape& result, const call& c, const ending& e) {
+template <graph::copy_operator Op> struct kernel<cudnn::backend, Op> : cudnn::base<Op> {
+  static void compute(const Op&, graph::shapes, const tensor::shape& result, const call& c, const cudnn::ending& e) {
+    using namespace cudnn;
     const auto n = result.elements();
     if (e.f != function::none || e.residual)
       current->start(elements{c.output, c.inputs[0], count(n), nullptr, nullptr, 1, 1, e});
@@ -14,4 +14,4 @@ template <class Op> struct copy_kernel : base<Op> {
   }
 };
 
-}  // namespace dice::kernels::cudnn
+}  // namespace dice::kernels
