@@ -25,6 +25,23 @@ constexpr shape image{1, 48, 8, 6};
 constexpr std::array in{image};
 constexpr region lower{{0, 16, 4, 0}, {1, 32, 8, 6}};
 
+// What one kernel of each backend computes. Views of parts of the input are no copies.
+template <class Op> constexpr bool is_activation = graph::activation_operator<Op>;
+static_assert(is_activation<ops::relu> && is_activation<ops::hard_sigmoid> && is_activation<ops::elementwise>);
+static_assert(!is_activation<ops::batch_normalization> && !is_activation<ops::conv> && !is_activation<ops::p_relu>);
+template <class Op> constexpr bool is_copy = graph::copy_operator<Op>;
+static_assert(is_copy<ops::identity> && is_copy<ops::dropout> && is_copy<ops::flatten> && is_copy<ops::reshape>);
+static_assert(!is_copy<ops::slice> && !is_copy<ops::transpose> && !is_copy<ops::output> && !is_copy<ops::relu>);
+// Nine and four.
+#define DICE_SUMS(name) +(is_activation<ops::name> ? 1 : is_copy<ops::name> ? 100 : 0)
+static_assert(DICE_OPERATORS(DICE_SUMS) == 409);
+#undef DICE_SUMS
+static_assert(graph::in_place(ops::elu{}) && !graph::in_place(ops::conv{}) && graph::view(ops::reshape{}, in, {}) == 0);
+static_assert(graph::fuses(ops::hard_sigmoid{.alpha = 1, .beta = 2}, in).function ==
+              graph::activation{graph::activation::kind::hard_sigmoid, 1, 2});
+static_assert(graph::fuses(ops::elu{}, in).monotonic && !graph::fuses(ops::elu{.alpha = -1}, in).monotonic);
+static_assert(graph::fuses(ops::relu{}, in).monotonic && !graph::fuses(ops::hard_swish{}, in).monotonic);
+
 // In constant expressions, as elements of an array with static storage.
 constexpr std::array<any_operator, 4> some{
     any_operator{}, ops::conv{.channels = 32, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true}, ops::relu{},

@@ -3,14 +3,16 @@
 
 #include "kernels/harness.hpp"
 
+#include "dice/meta/enum_name.hpp"
+
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
-#include <limits>
+#include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace harness {
 
@@ -42,120 +44,33 @@ inline void read(const nlohmann::json& from, std::string_view name, shape& to) {
 template <class T> void read(const nlohmann::json& from, std::string_view name, T& to) {
   if (const auto it = from.find(name); it != from.end()) to = it->get<T>();
 }
-inline void read(const nlohmann::json& from, std::string_view name, ops::constant& to) {
-  if (const auto it = from.find(name); it != from.end())
-    to = *it == "first" ? ops::constant::first : *it == "second" ? ops::constant::second : ops::constant::none;
+/// The name of a value, such as "edge" of ops::padding.
+template <class Enum>
+requires std::is_enum_v<Enum>
+void read(const nlohmann::json& from, std::string_view name, Enum& to) {
+  const auto it = from.find(name);
+  if (it == from.end()) return;
+  const auto value = meta::enum_value<Enum>(it->template get<std::string>());
+  ASSERT_TRUE(value) << name << ": " << *it;
+  to = *value;
 }
-inline void read(const nlohmann::json& from, std::string_view name, ops::padding& to) {
-  if (const auto it = from.find(name); it != from.end())
-    to = *it == "reflect" ? ops::padding::reflect
-         : *it == "edge"  ? ops::padding::edge
-         : *it == "wrap"  ? ops::padding::wrap
-                          : ops::padding::constant;
-}
-
 /// A list of its name and numbers.
 inline void read(const nlohmann::json& from, std::string_view name, graph::activation& to) {
-  // The kinds from `abs` on.
-  static constexpr std::string_view names[] = {
-      "abs", "ceil",       "celu",  "erf",  "exp",  "floor",    "gelu",     "gelu_tanh", "log",   "mish",
-      "neg", "reciprocal", "round", "selu", "sign", "softplus", "softsign", "sqrt",      "swish", "thresholded_relu"};
   const auto& list = from.at(std::string(name));
-  const auto at = std::ranges::find(names, list[0].get<std::string>());
-  ASSERT_NE(at, std::end(names)) << list;
-  to.is = static_cast<graph::activation::kind>(static_cast<int>(graph::activation::kind::abs) + (at - names));
+  read({{"is", list[0]}}, "is", to.is);
   if (list.size() > 1) to.a = list[1].get<float>();
   if (list.size() > 2) to.b = list[2].get<float>();
 }
 
-inline void read(const nlohmann::json& from, std::string_view name, ops::resizing& to) {
-  if (const auto it = from.find(name); it != from.end())
-    to = *it == "nearest" ? ops::resizing::nearest : *it == "linear" ? ops::resizing::linear : ops::resizing::cubic;
-}
-inline void read(const nlohmann::json& from, std::string_view name, ops::coordinates& to) {
-  static constexpr std::string_view names[] = {"asymmetric", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-                                               "align_corners"};
-  if (const auto it = from.find(name); it != from.end())
-    to = static_cast<ops::coordinates>(std::ranges::find(names, it->get<std::string>()) - names);
-}
-inline void read(const nlohmann::json& from, std::string_view name, ops::rounding& to) {
-  if (const auto it = from.find(name); it != from.end())
-    to = *it == "floor" ? ops::rounding::floor : ops::rounding::round_prefer_ceil;
-}
-
-/// One of the names of an enum's values, in their order.
-template <class Enum, std::size_t N>
-void read_name(const nlohmann::json& from, std::string_view name, Enum& to, const std::string_view (&names)[N]) {
-  if (const auto it = from.find(name); it != from.end())
-    to = static_cast<Enum>(std::ranges::find(names, it->get<std::string>()) - names);
-}
-inline void read(const nlohmann::json& from, std::string_view name, ops::reduction& to) {
-  read_name(from, name, to, {"mean", "total", "total_square", "product", "largest", "smallest", "arg_max", "arg_min"});
-}
-inline void read(const nlohmann::json& from, std::string_view name, ops::normalizing& to) {
-  read_name(from, name, to, {"layer", "instance", "group", "rms", "l1", "l2"});
-}
-
-/// The operator with those of its attributes that are in `json`.
+/// The operator with the attributes that are in `json`, which has no others.
 template <class Op> Op attributes(const nlohmann::json& json) {
   Op op;
-#define DICE_READ(name) \
-  if constexpr (requires { op.name; }) read(json, #name, op.name)
-  DICE_READ(channels);
-  DICE_READ(kernel);
-  DICE_READ(strides);
-  DICE_READ(dilations);
-  DICE_READ(pads);
-  DICE_READ(group);
-  DICE_READ(bias);
-  DICE_READ(columns);
-  DICE_READ(depth);
-  DICE_READ(ceil_mode);
-  DICE_READ(count_include_pad);
-  DICE_READ(alpha);
-  DICE_READ(beta);
-  DICE_READ(low);
-  DICE_READ(high);
-  DICE_READ(which);
-  DICE_READ(fixed);
-  DICE_READ(axis);
-  DICE_READ(before);
-  DICE_READ(after);
-  DICE_READ(mode);
-  DICE_READ(value);
-  DICE_READ(perm);
-  DICE_READ(starts);
-  DICE_READ(steps);
-  DICE_READ(extents);
-  DICE_READ(first);
-  DICE_READ(last);
-  DICE_READ(size);
-  DICE_READ(over);
-  DICE_READ(keep);
-  DICE_READ(factor);
-  DICE_READ(factors);
-  DICE_READ(function);
-  DICE_READ(to);
-  DICE_READ(scales);
-  DICE_READ(from);
-  DICE_READ(nearest);
-  DICE_READ(how);
-  DICE_READ(log);
-  DICE_READ(epsilon);
-  DICE_READ(scale);
-  DICE_READ(scale_shape);
-  DICE_READ(bias_shape);
-  DICE_READ(of);
-  DICE_READ(rank);
-  DICE_READ(repeats);
-  DICE_READ(crop);
-  DICE_READ(groups);
-  DICE_READ(exclude_outside);
-  DICE_READ(cubic_a);
-  DICE_READ(count);
-  DICE_READ(exclusive);
-  DICE_READ(reverse);
-#undef DICE_READ
+  std::string_view all;
+  if constexpr (requires { Op::member_names; }) {
+    all = Op::member_names;
+    meta::for_each_member(op, [&](std::string_view name, auto& member) { read(json, name, member); });
+  }
+  for (const auto& [name, value] : json.items()) EXPECT_TRUE(meta::has_name(all, name)) << name;
   return op;
 }
 

@@ -1,10 +1,12 @@
 // The core's interface to operators. An operator is a literal struct of attributes in ops/<op>.hpp with a constant `onnx`
-// (its ONNX name; operators of several kinds have one for each, and `is_named`) and any of the members below; those that it
-// omits default to an elementwise function of input 0.
+// (its ONNX name; operators of several kinds have one for each, and `is_named`), the list DICE_MEMBERS of its attributes,
+// and any of the members below; those that it omits default to an elementwise function of input 0. Generated headers have
+// the attributes that differ from their defaults; `always_written` lists those that they have in any case.
 #pragma once
 
 #include "dice/graph/error.hpp"
 #include "dice/graph/fusion.hpp"
+#include "dice/meta/members.hpp"
 #include "dice/meta/view.hpp"
 #include "dice/tensor/tensor.hpp"
 

@@ -53,43 +53,19 @@ template <function F, class T> [[gnu::always_inline]] inline T apply(const graph
   else if constexpr (F == function::sqrt) return detail::sqrt(x);
   else if constexpr (F == function::swish) return detail::quotient(x, 1.0f + detail::exp(-f.a * x));
   else if constexpr (F == function::thresholded_relu) return x <= f.a ? T{} : x;
-  else return x;
+  else {
+    static_assert(F == function::none, "a function without a formula");
+    return x;
+  }
 }
 
 /// Returns g<F>() for the kind F of `f`.
 template <class G> auto with_function(const graph::activation& f, const G& g) {
   switch (f.is) {
-#define DICE_APPLIES(name) \
-  case function::name:     \
+#define DICE_APPLIES(name, ...) \
+  case function::name:          \
     return g.template operator()<function::name>();
-    DICE_APPLIES(relu)
-    DICE_APPLIES(leaky_relu)
-    DICE_APPLIES(elu)
-    DICE_APPLIES(clip)
-    DICE_APPLIES(sigmoid)
-    DICE_APPLIES(tanh)
-    DICE_APPLIES(hard_sigmoid)
-    DICE_APPLIES(hard_swish)
-    DICE_APPLIES(abs)
-    DICE_APPLIES(ceil)
-    DICE_APPLIES(celu)
-    DICE_APPLIES(erf)
-    DICE_APPLIES(exp)
-    DICE_APPLIES(floor)
-    DICE_APPLIES(gelu)
-    DICE_APPLIES(gelu_tanh)
-    DICE_APPLIES(log)
-    DICE_APPLIES(mish)
-    DICE_APPLIES(neg)
-    DICE_APPLIES(reciprocal)
-    DICE_APPLIES(round)
-    DICE_APPLIES(selu)
-    DICE_APPLIES(sign)
-    DICE_APPLIES(softplus)
-    DICE_APPLIES(softsign)
-    DICE_APPLIES(sqrt)
-    DICE_APPLIES(swish)
-    DICE_APPLIES(thresholded_relu)
+    DICE_FUNCTIONS(DICE_APPLIES)
 #undef DICE_APPLIES
     case function::none:
       break;

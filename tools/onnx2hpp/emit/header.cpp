@@ -1,5 +1,7 @@
 #include "emit/emit.hpp"
 
+#include "graph/initialiser.hpp"
+
 #include "dice/files/sha256.hpp"
 #include "dice/version.hpp"
 

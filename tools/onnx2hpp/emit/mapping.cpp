@@ -1,5 +1,7 @@
 #include "emit/emit.hpp"
 
+#include "graph/initialiser.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,6 @@
 #include "emit/emit.hpp"
+
+#include "graph/initialiser.hpp"
 #include "graph/names.hpp"
 
 #include <fmt/format.h>

@@ -2,9 +2,9 @@
 
 #include "expect/evaluation.hpp"
 #include "fold/broadcast.hpp"
-#include "ops/graph_ends.hpp"
 
 #include "dice/graph/ops/average_pool.hpp"
+#include "dice/graph/ops/input.hpp"
 #include "dice/graph/ops/lrn.hpp"
 #include "dice/graph/ops/max_pool.hpp"
 
@@ -109,7 +109,7 @@ class constant_network {
     }
     v.index = static_cast<int>(net_.layers.size());
     to_float32(c, 0, inputs_.emplace_back(static_cast<std::size_t>(c.elements())));
-    net_.layers.push_back({input_operation(shape_of(c)), {}, {}, {}, shape_of(c)});
+    net_.layers.push_back({dice::ops::input{.extents = shape_of(c)}, {}, {}, {}, shape_of(c)});
   }
 
   void become_constant(value& v) {

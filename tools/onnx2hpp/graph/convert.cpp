@@ -13,9 +13,10 @@
 #include "graph/passes.hpp"
 #include "graph/precision_notes.hpp"
 #include "graph/versions.hpp"
-#include "ops/graph_ends.hpp"
 #include "read/input_file.hpp"
 
+#include "dice/graph/ops/input.hpp"
+#include "dice/graph/ops/output.hpp"
 #include "dice/text/foreign.hpp"
 
 #include <fmt/format.h>
@@ -178,7 +179,8 @@ class converter : inner_graphs {
       const auto known = shapes.find(v.name);
       value made;
       if (known != shapes.end()) {
-        net_.layers.push_back({input_operation(known->second, number_of(v.type)), {}, {}, v.name, known->second});
+        net_.layers.push_back(
+            {dice::ops::input{.extents = known->second, .number = number_of(v.type)}, {}, {}, v.name, known->second});
         made = {
             value::kind::layer, static_cast<int>(net_.layers.size()) - 1, {}, {}, integers_of(v.type).value_or(numbers{})};
       }
@@ -384,7 +386,7 @@ class converter : inner_graphs {
           break;
         }
     if (!s) return {};
-    net_.layers.push_back({input_operation(*s), {}, {}, name, *s});
+    net_.layers.push_back({dice::ops::input{.extents = *s}, {}, {}, name, *s});
     return {value::kind::layer, static_cast<int>(net_.layers.size()) - 1};
   }
 
@@ -401,7 +403,7 @@ class converter : inner_graphs {
           return tell("it holds " + onnx2hpp::name_of(type) + "; outputs can be FLOAT, INT64, INT32, UINT8 or BOOL");
         if (!keeps_declared_shape(name, v->second.index)) return;
         const shape s = net_.layers[static_cast<std::size_t>(v->second.index)].result;
-        net_.layers.push_back({output_operation(number_of(type)), {v->second.index}, {}, name, s});
+        net_.layers.push_back({dice::ops::output{.number = number_of(type)}, {v->second.index}, {}, name, s});
         break;
       }
       case value::kind::constant:

@@ -3,6 +3,7 @@
 #include "graph/convert.hpp"
 #include "graph/graph_order.hpp"
 #include "graph/names.hpp"
+#include "read/input_file.hpp"
 
 #include <fmt/format.h>
 

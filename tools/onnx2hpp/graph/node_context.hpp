@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diagnostics.hpp"
+#include "graph/initialiser.hpp"
 #include "graph/inner_graphs.hpp"
 #include "graph/network.hpp"
 #include "graph/registry.hpp"

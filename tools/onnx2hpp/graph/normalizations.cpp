@@ -2,7 +2,6 @@
 // its GroupNorm: Reshape, InstanceNormalization, Reshape, Mul, Add.
 #include "graph/passes.hpp"
 #include "graph/pattern.hpp"
-#include "ops/functions.hpp"
 
 #include "dice/graph/ops/normalization.hpp"
 #include "dice/graph/ops/reduce.hpp"
@@ -156,11 +155,11 @@ void join_normalizations(network& net) {
   };
   for (int l = 0; l < static_cast<int>(net.layers.size()); ++l) {
     if (auto found = look.quotient(l); found && at(found->second).result == at(l).result) {
-      set(l, normalization_of(found->first), {found->second});
+      set(l, found->first, {found->second});
     } else if (const shape* fixed = look.fixed(l)) {
       const int before = at(l).operands[0];
       if (auto whole = look.affine(l, before, *fixed)) {
-        set(l, normalization_of(*whole), at(before).operands, joined(l, before, *whole));
+        set(l, *whole, at(before).operands, joined(l, before, *whole));
         set(before, at(before).op, {});  // nothing reads it any more
       } else if (auto groups = look.grouped(l)) {
         const int middle = at(before).operands[0], first = at(middle).operands[0];
@@ -172,9 +171,9 @@ void join_normalizations(network& net) {
         auto parameters = joined(l, middle, *op);
         parameters.back().extents = each;
         parameters.back().source.dims = {each.dim, each.dim + each.rank};
-        set(first, reshape_of(*groups), at(first).operands);
-        set(middle, normalization_of(*op), {first}, std::move(parameters));
-        set(l, reshape_of(at(l).result), {middle});
+        set(first, ops::reshape{*groups}, at(first).operands);
+        set(middle, *op, {first}, std::move(parameters));
+        set(l, ops::reshape{at(l).result}, {middle});
         set(before, at(before).op, {});
         at(first).result = at(middle).result = *groups;
       }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "graph/initialiser.hpp"
-
 #include "dice/graph/operator.hpp"
 
 #include <memory>
@@ -10,11 +8,6 @@
 #include <utility>
 
 namespace onnx2hpp {
-
-/// How an operator is written in C++: specialised beside its importer with
-///   static constexpr const char* name;                                  of the struct in dice::ops
-///   static void write(const Op&, const Op& unset, initialiser&);        its attributes
-template <class Op> struct spelling;
 
 /// Any operator of dice::ops, so that a new one needs no change here.
 class operation {
@@ -35,10 +28,10 @@ class operation {
   }
   std::string onnx_name() const { return self_->onnx_name(); }
   /// Name of the struct in dice::ops.
-  std::string struct_name() const { return self_->struct_name(); }
-  /// Its attributes as a braced initialiser.
-  std::string attributes() const { return self_->attributes(); }
-  /// The operator, or null if it is another one. Unlike a cast to its holder, this needs no spelling.
+  std::string struct_name() const;
+  /// Its attributes as a braced initialiser, those that have their defaults left out.
+  std::string attributes() const;
+  /// The operator, or null if it is another one.
   template <class Op> Op* get_if() { return self_->type() == typeid(Op) ? static_cast<Op*>(self_->get()) : nullptr; }
   template <class Op> const Op* get_if() const { return const_cast<operation*>(this)->get_if<Op>(); }
 
@@ -52,8 +45,6 @@ class operation {
     virtual std::int64_t macs(dice::graph::shapes in, const dice::tensor::shape& result) const = 0;
     virtual std::int64_t joins(int k, dice::graph::shapes in, const dice::tensor::shape& result) const = 0;
     virtual std::string onnx_name() const = 0;
-    virtual std::string struct_name() const = 0;
-    virtual std::string attributes() const = 0;
   };
   template <class Op> struct holder final : base {
     explicit holder(Op o) : op(std::move(o)) {}
@@ -68,13 +59,6 @@ class operation {
       return dice::graph::joins(op, k, in, result);
     }
     std::string onnx_name() const override { return std::string(op.onnx); }
-    // The spelling must be known only where an importer makes such an operator.
-    std::string struct_name() const override { return spelling<Op>::name; }
-    std::string attributes() const override {
-      initialiser out;
-      spelling<Op>::write(op, Op{}, out);
-      return out.text();
-    }
     Op op;
   };
 

@@ -1,5 +1,4 @@
 #include "graph/passes.hpp"
-#include "ops/functions.hpp"
 
 #include "dice/graph/ops/batch_normalization.hpp"
 #include "dice/graph/ops/binary.hpp"
@@ -155,7 +154,7 @@ class scale_folder {
     const auto source = [&](const std::vector<double>& v) {
       return make_constant(element::float64, {channels[0]}, std::span<const double>(v));
     };
-    l.op = batch_normalization_of();
+    l.op = dice::ops::batch_normalization{};
     l.operands = before.operands;
     l.parameters = {{"scale", source(second->scale), channels}, {"bias", source(second->shift), channels}};
   }

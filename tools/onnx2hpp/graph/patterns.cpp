@@ -1,10 +1,12 @@
 // Functions that exporters write as several operators: SiLU (Swish), HardSigmoid, HardSwish, Mish and Gelu, each a product.
 #include "graph/passes.hpp"
 #include "graph/pattern.hpp"
-#include "ops/functions.hpp"
 
+#include "dice/graph/ops/binary.hpp"
 #include "dice/graph/ops/clip.hpp"
+#include "dice/graph/ops/elementwise.hpp"
 #include "dice/graph/ops/hard_sigmoid.hpp"
+#include "dice/graph/ops/hard_swish.hpp"
 #include "dice/graph/ops/sigmoid.hpp"
 #include "dice/graph/ops/tanh.hpp"
 
@@ -35,20 +37,20 @@ class matcher : pattern {
  private:
   std::optional<std::pair<operation, int>> function_of(const product& p) const {
     if (p.factors.size() == 1 && nearly(p.number, 1.0 / 6))
-      if (const int x = relu6_of(p.factors[0]); x >= 0) return {{hard_sigmoid_of(1.f / 6, 0.5f), x}};
+      if (const int x = relu6_of(p.factors[0]); x >= 0) return {{ops::hard_sigmoid{1.f / 6, 0.5f}, x}};
     if (p.factors.size() != 2) return {};
     for (const int k : {0, 1}) {
       const int x = p.factors[static_cast<std::size_t>(k)], other = p.factors[static_cast<std::size_t>(1 - k)];
-      if (nearly(p.number, 1) && reads<ops::sigmoid>(other, x)) return {{elementwise_of({kind::swish, 1}), x}};
-      if (nearly(p.number, 0.5) && is_gelus_factor(other, x)) return {{elementwise_of({kind::gelu}), x}};
-      if (nearly(p.number, 0.5) && is_tanh_gelus_factor(other, x)) return {{elementwise_of({kind::gelu_tanh}), x}};
-      if (nearly(p.number, 1.0 / 6) && relu6_of(other) == x) return {{hard_swish_of(), x}};
+      if (nearly(p.number, 1) && reads<ops::sigmoid>(other, x)) return {{ops::elementwise{{kind::swish, 1}}, x}};
+      if (nearly(p.number, 0.5) && is_gelus_factor(other, x)) return {{ops::elementwise{{kind::gelu}}, x}};
+      if (nearly(p.number, 0.5) && is_tanh_gelus_factor(other, x)) return {{ops::elementwise{{kind::gelu_tanh}}, x}};
+      if (nearly(p.number, 1.0 / 6) && relu6_of(other) == x) return {{ops::hard_swish{}, x}};
       if (!nearly(p.number, 1)) continue;
       if (const auto* h = get<ops::hard_sigmoid>(other);
           h && operand(other) == x && nearly(h->alpha, 1.0 / 6) && h->beta == 0.5f)
-        return {{hard_swish_of(), x}};
+        return {{ops::hard_swish{}, x}};
       if (get<ops::tanh>(other) && is(kind::softplus, operand(other)) && operand(operand(other)) == x)
-        return {{elementwise_of({kind::mish}), x}};
+        return {{ops::elementwise{{kind::mish}}, x}};
     }
     return {};
   }

@@ -1,6 +1,5 @@
 #include "graph/permuted.hpp"
 
-#include "ops/conv.hpp"
 #include "ops/permute.hpp"
 
 #include "dice/graph/ops.hpp"
@@ -145,12 +144,20 @@ template <class... Op> struct op_list {};
 using with_axes = op_list<ops::add, ops::sub, ops::mul, ops::div, ops::max, ops::min, ops::p_relu, ops::pow, ops::where,
                           ops::sum, ops::concat, ops::pad, ops::slice, ops::tile, ops::gather, ops::resize, ops::reduce,
                           ops::softmax, ops::normalization, ops::batch_normalization, ops::mat_mul>;
-using of_elements = op_list<ops::clip, ops::dropout, ops::elementwise, ops::elu, ops::hard_sigmoid, ops::hard_swish,
-                            ops::identity, ops::leaky_relu, ops::relu, ops::sigmoid, ops::tanh>;
 using joining = op_list<ops::add, ops::sub, ops::mul, ops::div, ops::max, ops::min, ops::p_relu, ops::pow, ops::where,
                         ops::sum, ops::concat>;
 
 template <class... Op> bool is_one_of(const operation& op, op_list<Op...>) { return (op.get_if<Op>() || ...); }
+
+/// Whether each element of the result comes from the element at its place.
+bool is_of_elements(const operation& op) {
+  bool activation = false;
+#define DICE_TRIES(name) \
+  if constexpr (dice::graph::activation_operator<ops::name>) activation = activation || op.get_if<ops::name>();
+  DICE_COMPUTED_OPERATORS(DICE_TRIES)
+#undef DICE_TRIES
+  return activation || op.get_if<ops::identity>() || op.get_if<ops::dropout>();
+}
 
 template <class... Op> same with(const layer& l, const order& axes, const shape& held, op_list<Op...>) {
   same out;
@@ -167,7 +174,7 @@ template <class... Op> same with(const layer& l, const order& axes, const shape&
 bool joins(const operation& op) { return is_one_of(op, joining{}); }
 
 std::optional<permuted_layer> permuted(const layer& l, const order& axes, const shape& held) {
-  return is_one_of(l.op, of_elements{}) ? as_it_is(l, axes) : with(l, axes, held, with_axes{});
+  return is_of_elements(l.op) ? as_it_is(l, axes) : with(l, axes, held, with_axes{});
 }
 
 std::optional<order> regroup(const shape& from, const shape& to, const order& axes) {

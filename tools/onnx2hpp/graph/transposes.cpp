@@ -3,7 +3,6 @@
 // changes the order. Most operators can work on any order; where one needs its own, the elements are moved.
 #include "graph/passes.hpp"
 #include "graph/permuted.hpp"
-#include "ops/functions.hpp"
 
 #include "dice/graph/ops/flatten.hpp"
 #include "dice/graph/ops/reshape.hpp"
@@ -77,7 +76,7 @@ class rewriter {
   /// A Reshape of a Reshape is one.
   int reshape(const layer& by, int x, const shape& s) {
     while (at(x).op.get_if<ops::reshape>() || at(x).op.get_if<ops::flatten>()) x = at(x).operands[0];
-    return at(x).result == s ? x : add(by, reshape_of(s), {x});
+    return at(x).result == s ? x : add(by, dice::ops::reshape{.to = s}, {x});
   }
 
   /// A layer with value `p` in the order `wanted`.
@@ -86,7 +85,8 @@ class rewriter {
     if (axes.in_order()) return p.at;
     if (const auto known = moved_.find({p.at, axes}); known != moved_.end()) return known->second;
     const shape& held = at(p.at).result;
-    const int out = axes.moves(held) ? add(*p.by, transpose_of(axes.axis), {p.at}) : reshape(*p.by, p.at, axes.of(held));
+    const int out =
+        axes.moves(held) ? add(*p.by, dice::ops::transpose{.perm = axes.axis}, {p.at}) : reshape(*p.by, p.at, axes.of(held));
     moved_.emplace(std::pair(p.at, axes), out);
     return out;
   }

@@ -6,18 +6,6 @@ namespace onnx2hpp {
 
 using dice::ops::average_pool;
 
-template <> struct spelling<average_pool> {
-  static constexpr const char* name = "average_pool";
-  static void write(const average_pool& op, const average_pool& unset, initialiser& out) {
-    out("kernel", op.kernel, unset.kernel);
-    out("strides", op.strides, unset.strides);
-    out("dilations", op.dilations, unset.dilations);
-    out("pads", op.pads, unset.pads);
-    out("ceil_mode", op.ceil_mode, unset.ceil_mode);
-    out("count_include_pad", op.count_include_pad, unset.count_include_pad);
-  }
-};
-
 namespace {
 
 void import_average_pool(node_context& n) {

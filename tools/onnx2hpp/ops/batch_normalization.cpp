@@ -1,5 +1,4 @@
 #include "graph/node_context.hpp"
-#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
 #include "dice/graph/ops/batch_normalization.hpp"
@@ -12,13 +11,6 @@
 namespace onnx2hpp {
 
 using dice::ops::batch_normalization;
-
-template <> struct spelling<batch_normalization> {
-  static constexpr const char* name = "batch_normalization";
-  static void write(const batch_normalization&, const batch_normalization&, initialiser&) {}
-};
-
-operation batch_normalization_of() { return batch_normalization{}; }
 
 namespace {
 

@@ -3,9 +3,10 @@
 
 #include "fold/broadcast.hpp"
 #include "graph/pattern.hpp"
-#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 #include "ops/logic.hpp"
+
+#include "dice/graph/ops/leaky_relu.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +58,7 @@ template <class Op> void import_variadic(node_context& n) {
 void import_p_relu(node_context& n) {
   n.require(!n.is_constant(0), "its input is a constant, and its slope is not");
   if (!n.is_constant(1) || shape_of(n.data(1, "slope")).elements() != 1) return import_binary<ops::p_relu>(n);
-  n.result(n.add(leaky_relu_of(static_cast<float>(n.real(1, "slope"))), {n.activation(0)}));
+  n.result(n.add(ops::leaky_relu{.alpha = static_cast<float>(n.real(1, "slope"))}, {n.activation(0)}));
 }
 
 /// What replaces elements where `mask` is `where`: the value broadcast to both shapes; NaN elsewhere.

@@ -24,22 +24,4 @@ template <class Op> void import_binary(node_context& n) {
   else n.result(n.add(Op{}, {n.activation(0), n.activation(1)}));
 }
 
-inline std::string literal(which_constant which) {
-  return which == which_constant::none    ? "::dice::ops::constant::none"
-         : which == which_constant::first ? "::dice::ops::constant::first"
-                                          : "::dice::ops::constant::second";
-}
-
-/// The C++ names of the functions, in their order.
-inline constexpr const char* arithmetic_structs[] = {"add", "sub", "mul", "div", "max", "min", "p_relu", "pow", "where"};
-
-template <dice::graph::arithmetic F> struct spelling<dice::ops::binary<F>> {
-  static constexpr const char* name = arithmetic_structs[static_cast<std::size_t>(F)];
-  static void write(const dice::ops::binary<F>& op, const dice::ops::binary<F>&, initialiser& out) {
-    if (op.which == which_constant::none) return;
-    out.add("which", literal(op.which));
-    out.add("fixed", literal(op.fixed));
-  }
-};
-
 }  // namespace onnx2hpp

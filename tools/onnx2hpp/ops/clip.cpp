@@ -6,14 +6,6 @@ namespace onnx2hpp {
 
 using dice::ops::clip;
 
-template <> struct spelling<clip> {
-  static constexpr const char* name = "clip";
-  static void write(const clip& op, const clip& unset, initialiser& out) {
-    out("low", op.low, unset.low);
-    out("high", op.high, unset.high);
-  }
-};
-
 int clip_layer(node_context& n, int x, double low, double high) {
   return n.add(clip{.low = static_cast<float>(low), .high = static_cast<float>(high)}, {x});
 }

@@ -11,11 +11,6 @@ namespace onnx2hpp {
 
 using dice::ops::concat;
 
-template <> struct spelling<concat> {
-  static constexpr const char* name = "concat";
-  static void write(const concat& op, const concat&, initialiser& out) { out.add("axis", literal(op.axis)); }
-};
-
 int concat_layer(node_context& n, const std::vector<int>& layers, int axis) { return n.add(concat{.axis = axis}, layers); }
 
 namespace {

@@ -1,6 +1,6 @@
-#include "ops/conv.hpp"
-
 #include "ops/window.hpp"
+
+#include "dice/graph/ops/conv.hpp"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,10 @@
 // Conv computes them as channels, with its weights in another order, and a DepthToSpace moves them to their places (Shi et
 // al. 2016, "Is the deconvolution layer the same as a convolutional layer?").
 #include "fold/broadcast.hpp"
-#include "ops/conv.hpp"
-#include "ops/depth_to_space.hpp"
 #include "ops/layers.hpp"
+
+#include "dice/graph/ops/conv.hpp"
+#include "dice/graph/ops/depth_to_space.hpp"
 
 #include <fmt/format.h>
 

@@ -11,15 +11,6 @@ namespace onnx2hpp {
 
 using dice::ops::cum_sum;
 
-template <> struct spelling<cum_sum> {
-  static constexpr const char* name = "cum_sum";
-  static void write(const cum_sum& op, const cum_sum& unset, initialiser& out) {
-    out.add("axis", literal(op.axis));
-    out("exclusive", op.exclusive, unset.exclusive);
-    out("reverse", op.reverse, unset.reverse);
-  }
-};
-
 namespace {
 
 cum_sum read_cum_sum(node_context& n, int rank) {

@@ -1,6 +1,7 @@
 // DepthToSpace, and SpaceToDepth: a Transpose of six axes between two Reshapes, which move no data.
-#include "ops/depth_to_space.hpp"
 #include "ops/layers.hpp"
+
+#include "dice/graph/ops/depth_to_space.hpp"
 
 namespace onnx2hpp {
 namespace {

@@ -4,11 +4,6 @@
 
 namespace onnx2hpp {
 
-template <> struct spelling<dice::ops::dropout> {
-  static constexpr const char* name = "dropout";
-  static void write(const dice::ops::dropout&, const dice::ops::dropout&, initialiser&) {}
-};
-
 namespace {
 
 /// Dropout does something only in training, and then only with a ratio other than 0.

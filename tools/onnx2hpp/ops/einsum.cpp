@@ -15,24 +15,6 @@ namespace onnx2hpp {
 using dice::ops::einsum;
 using dice::ops::reduction;
 
-template <> struct spelling<einsum> {
-  static constexpr const char* name = "einsum";
-  static void write(const einsum& op, const einsum& unset, initialiser& out) {
-    const auto axes = [&](std::size_t k) {
-      std::string text;
-      for (int o = 0; o < op.rank; ++o) text += (o ? ", " : "") + literal(op.of[k][static_cast<std::size_t>(o)]);
-      return "{" + text + "}";
-    };
-    out.add("of", "{{" + axes(0) + ", " + axes(1) + "}}");
-    out.add("rank", literal(op.rank));
-    out.add("depth", literal(op.depth));
-    out("factor", op.factor, unset.factor);
-    if (op.which == which_constant::none) return;
-    out.add("which", literal(op.which));
-    out.add("fixed", literal(op.fixed));
-  }
-};
-
 namespace {
 
 einsum einsum_of(const std::string& terms_a, const std::string& terms_b, const std::string& result) {

@@ -1,39 +1,17 @@
 // Functions of each element, and Pow by a constant number.
 #include "ops/binary.hpp"
-#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
 #include "dice/graph/ops/elementwise.hpp"
-
-#include <array>
 
 namespace onnx2hpp {
 
 using dice::ops::elementwise;
 using kind = dice::graph::activation::kind;
 
-/// The function_names from `abs` on, in their order.
-constexpr auto function_names = std::to_array<const char*>(
-    {"abs", "ceil",       "celu",  "erf",  "exp",  "floor",    "gelu",     "gelu_tanh", "log",   "mish",
-     "neg", "reciprocal", "round", "selu", "sign", "softplus", "softsign", "sqrt",      "swish", "thresholded_relu"});
-
-template <> struct spelling<elementwise> {
-  static constexpr const char* name = "elementwise";
-  static void write(const elementwise& op, const elementwise&, initialiser& out) {
-    const auto& f = op.function;
-    const auto is = function_names.at(static_cast<std::size_t>(f.is) - static_cast<std::size_t>(kind::abs));
-    initialiser function;
-    function.add("is", std::string("::dice::graph::activation::kind::") + is);
-    function("a", f.a, 0.0f);
-    function("b", f.b, 0.0f);
-    out.add("function", function.text());
-  }
-};
-
 int function_layer(node_context& n, int x, const dice::graph::activation& f) {
   return n.add(elementwise{.function = f}, {x});
 }
-operation elementwise_of(const dice::graph::activation& function) { return elementwise{.function = function}; }
 
 namespace {
 

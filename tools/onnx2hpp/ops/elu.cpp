@@ -6,11 +6,6 @@ namespace onnx2hpp {
 
 using dice::ops::elu;
 
-template <> struct spelling<elu> {
-  static constexpr const char* name = "elu";
-  static void write(const elu& op, const elu& unset, initialiser& out) { out("alpha", op.alpha, unset.alpha); }
-};
-
 namespace {
 
 void import_elu(node_context& n) {

@@ -6,11 +6,6 @@ namespace onnx2hpp {
 
 using dice::ops::flatten;
 
-template <> struct spelling<flatten> {
-  static constexpr const char* name = "flatten";
-  static void write(const flatten& op, const flatten&, initialiser& out) { out.add("axis", literal(op.axis)); }
-};
-
 namespace {
 
 void import_flatten(node_context& n) {

@@ -19,14 +19,6 @@ namespace onnx2hpp {
 
 using dice::ops::gather;
 
-template <> struct spelling<gather> {
-  static constexpr const char* name = "gather";
-  static void write(const gather& op, const gather&, initialiser& out) {
-    out.add("axis", literal(op.axis));
-    out.add("count", literal(op.count));
-  }
-};
-
 int gather_layer(node_context& n, int x, int axis, const std::vector<std::int64_t>& at) {
   const auto count = static_cast<std::int64_t>(at.size());
   return n.add(gather{.axis = axis, .count = count}, {x},

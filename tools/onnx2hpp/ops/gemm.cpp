@@ -1,22 +1,13 @@
-#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
 #include "dice/graph/ops/gemm.hpp"
+#include "dice/graph/ops/mat_mul.hpp"
 
 #include <fmt/format.h>
 
 namespace onnx2hpp {
 
 using dice::ops::gemm;
-
-template <> struct spelling<gemm> {
-  static constexpr const char* name = "gemm";
-  static void write(const gemm& op, const gemm&, initialiser& out) {
-    out.add("columns", literal(op.columns));
-    out.add("depth", literal(op.depth));
-    out.add("bias", literal(op.bias));
-  }
-};
 
 namespace {
 
@@ -40,7 +31,7 @@ constant spread(const constant& c, std::int64_t columns) {
 /// A MatMul if there are several rows: their kernels use each weight for many of them.
 int product(node_context& n, const gemm& op, int x, std::vector<parameter> parameters) {
   if (n.shape_of(x)[0] == 1) return n.add(op, {x}, std::move(parameters));
-  return n.add(mat_mul_of(op.columns, op.depth, op.bias), {x}, std::move(parameters));
+  return n.add(dice::ops::mat_mul{op.columns, op.depth, op.bias}, {x}, std::move(parameters));
 }
 
 void import_gemm(node_context& n) {

@@ -4,11 +4,6 @@
 
 namespace onnx2hpp {
 
-template <> struct spelling<dice::ops::global_average_pool> {
-  static constexpr const char* name = "global_average_pool";
-  static void write(const dice::ops::global_average_pool&, const dice::ops::global_average_pool&, initialiser&) {}
-};
-
 namespace {
 
 const importer known_global_average_pool(

@@ -1,21 +1,10 @@
 #include "graph/node_context.hpp"
-#include "ops/functions.hpp"
 
 #include "dice/graph/ops/hard_sigmoid.hpp"
 
 namespace onnx2hpp {
 
 using dice::ops::hard_sigmoid;
-
-template <> struct spelling<hard_sigmoid> {
-  static constexpr const char* name = "hard_sigmoid";
-  static void write(const hard_sigmoid& op, const hard_sigmoid& unset, initialiser& out) {
-    out("alpha", op.alpha, unset.alpha);
-    out("beta", op.beta, unset.beta);
-  }
-};
-
-operation hard_sigmoid_of(float alpha, float beta) { return hard_sigmoid{.alpha = alpha, .beta = beta}; }
 
 namespace {
 

@@ -1,16 +1,8 @@
 #include "graph/node_context.hpp"
-#include "ops/functions.hpp"
 
 #include "dice/graph/ops/hard_swish.hpp"
 
 namespace onnx2hpp {
-
-template <> struct spelling<dice::ops::hard_swish> {
-  static constexpr const char* name = "hard_swish";
-  static void write(const dice::ops::hard_swish&, const dice::ops::hard_swish&, initialiser&) {}
-};
-
-operation hard_swish_of() { return dice::ops::hard_swish{}; }
 
 namespace {
 

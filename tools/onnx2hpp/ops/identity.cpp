@@ -4,11 +4,6 @@
 
 namespace onnx2hpp {
 
-template <> struct spelling<dice::ops::identity> {
-  static constexpr const char* name = "identity";
-  static void write(const dice::ops::identity&, const dice::ops::identity&, initialiser&) {}
-};
-
 namespace {
 
 void import_identity(node_context& n) {

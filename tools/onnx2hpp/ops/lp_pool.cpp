@@ -1,9 +1,10 @@
 // LpPool: (Σ |x|^p)^(1/p) under each window. The sum is a depthwise convolution with weights of 1, whose padding adds
 // nothing.
 #include "fold/broadcast.hpp"
-#include "ops/conv.hpp"
 #include "ops/layers.hpp"
 #include "ops/window.hpp"
+
+#include "dice/graph/ops/conv.hpp"
 
 namespace onnx2hpp {
 

@@ -6,16 +6,6 @@ namespace onnx2hpp {
 
 using dice::ops::lrn;
 
-template <> struct spelling<lrn> {
-  static constexpr const char* name = "lrn";
-  static void write(const lrn& op, const lrn& unset, initialiser& out) {
-    out("alpha", op.alpha, unset.alpha);
-    out("beta", op.beta, unset.beta);
-    out("bias", op.bias, unset.bias);
-    out.add("size", literal(op.size));
-  }
-};
-
 namespace {
 
 void import_lrn(node_context& n) {

@@ -1,5 +1,4 @@
 #include "ops/binary.hpp"
-#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
 #include "dice/graph/ops/mat_mul.hpp"
@@ -12,17 +11,6 @@
 namespace onnx2hpp {
 
 using dice::ops::mat_mul;
-
-template <> struct spelling<mat_mul> {
-  static constexpr const char* name = "mat_mul";
-  static void write(const mat_mul& op, const mat_mul&, initialiser& out) {
-    out.add("columns", literal(op.columns));
-    out.add("depth", literal(op.depth));
-    out.add("bias", literal(op.bias));
-  }
-};
-
-operation mat_mul_of(std::int64_t columns, std::int64_t depth, bool bias) { return mat_mul{columns, depth, bias}; }
 
 int multiply_by_matrix(node_context& n, int x, const constant& w, bool transposed) {
   const auto rows = w.dims[0], columns = w.dims[1];

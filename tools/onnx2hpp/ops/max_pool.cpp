@@ -6,17 +6,6 @@ namespace onnx2hpp {
 
 using dice::ops::max_pool;
 
-template <> struct spelling<max_pool> {
-  static constexpr const char* name = "max_pool";
-  static void write(const max_pool& op, const max_pool& unset, initialiser& out) {
-    out("kernel", op.kernel, unset.kernel);
-    out("strides", op.strides, unset.strides);
-    out("dilations", op.dilations, unset.dilations);
-    out("pads", op.pads, unset.pads);
-    out("ceil_mode", op.ceil_mode, unset.ceil_mode);
-  }
-};
-
 namespace {
 
 void import_max_pool(node_context& n) {

@@ -1,5 +1,4 @@
 // Normalizations by statistics of the input. BatchNormalization, which has constant statistics, is another operator.
-#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
 #include "dice/graph/ops/normalization.hpp"
@@ -14,28 +13,6 @@ using dice::ops::normalization;
 using dice::ops::normalizing;
 using dice::ops::reduction;
 using kind = dice::graph::activation::kind;
-
-namespace {
-
-constexpr const char* normalizing_names[] = {"layer", "instance", "group", "rms", "l1", "l2"};
-
-}  // namespace
-
-template <> struct spelling<normalization> {
-  static constexpr const char* name = "normalization";
-  static void write(const normalization& op, const normalization& unset, initialiser& out) {
-    out.add("how", std::string("::dice::ops::normalizing::") + normalizing_names[static_cast<std::size_t>(op.how)]);
-    out.add("first", literal(op.first));
-    out.add("last", literal(op.last));
-    out("epsilon", op.epsilon, unset.epsilon);
-    out("scale", op.scale, unset.scale);
-    out("bias", op.bias, unset.bias);
-    out("scale_shape", op.scale_shape, unset.scale_shape);
-    out("bias_shape", op.bias_shape, unset.bias_shape);
-  }
-};
-
-operation normalization_of(const normalization& op) { return op; }
 
 namespace {
 

@@ -13,27 +13,6 @@ namespace onnx2hpp {
 using dice::ops::pad;
 using dice::ops::padding;
 
-namespace {
-
-std::string literal_of(padding mode) {
-  return mode == padding::constant  ? "::dice::ops::padding::constant"
-         : mode == padding::reflect ? "::dice::ops::padding::reflect"
-         : mode == padding::edge    ? "::dice::ops::padding::edge"
-                                    : "::dice::ops::padding::wrap";
-}
-
-}  // namespace
-
-template <> struct spelling<pad> {
-  static constexpr const char* name = "pad";
-  static void write(const pad& op, const pad& unset, initialiser& out) {
-    out("before", op.before, unset.before);
-    out("after", op.after, unset.after);
-    if (op.mode != unset.mode) out.add("mode", literal_of(op.mode));
-    out("value", op.value, unset.value);
-  }
-};
-
 int pad_layer(node_context& n, int x, int axis, std::int64_t before, std::int64_t after) {
   pad op;
   op.before[static_cast<std::size_t>(axis)] = before, op.after[static_cast<std::size_t>(axis)] = after;

@@ -9,24 +9,6 @@ using dice::ops::reduce;
 using dice::ops::reduction;
 using kind = dice::graph::activation::kind;
 
-namespace {
-
-constexpr const char* reduction_names[] = {"mean",    "total",    "total_square", "product",
-                                           "largest", "smallest", "arg_max",      "arg_min"};
-
-}  // namespace
-
-template <> struct spelling<reduce> {
-  static constexpr const char* name = "reduce";
-  static void write(const reduce& op, const reduce& unset, initialiser& out) {
-    out.add("over", literal(op.over));
-    out("keep", op.keep, unset.keep);
-    if (op.how != unset.how)
-      out.add("how", std::string("::dice::ops::reduction::") + reduction_names[static_cast<std::size_t>(op.how)]);
-    out("last_index", op.last_index, unset.last_index);
-  }
-};
-
 int reduce_layer(node_context& n, int x, reduction how, const std::vector<int>& axes, bool keep) {
   reduce op{.keep = keep, .how = how};
   for (const int a : axes) op.over[static_cast<std::size_t>(a)] = true;

@@ -4,11 +4,6 @@
 
 namespace onnx2hpp {
 
-template <> struct spelling<dice::ops::relu> {
-  static constexpr const char* name = "relu";
-  static void write(const dice::ops::relu&, const dice::ops::relu&, initialiser&) {}
-};
-
 namespace {
 
 const importer known_relu(

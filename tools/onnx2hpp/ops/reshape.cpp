@@ -1,7 +1,6 @@
 // Reshape, Squeeze and Unsqueeze: the same elements with another shape.
 #include "ops/reshape.hpp"
 
-#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 
 #include "dice/graph/ops/reshape.hpp"
@@ -12,15 +11,6 @@
 #include <algorithm>
 
 namespace onnx2hpp {
-
-template <> struct spelling<dice::ops::reshape> {
-  static constexpr const char* name = "reshape";
-  static void write(const dice::ops::reshape& op, const dice::ops::reshape&, initialiser& out) {
-    out.add("to", literal(op.to));
-  }
-};
-
-operation reshape_of(const shape& to) { return dice::ops::reshape{.to = to}; }
 
 int reshape_layer(node_context& n, int x, const shape& to) { return n.add(dice::ops::reshape{.to = to}, {x}); }
 int reshape_unless(node_context& n, int x, const shape& to) { return n.shape_of(x) == to ? x : reshape_layer(n, x, to); }

@@ -3,6 +3,7 @@
 
 #include "dice/graph/ops/antialiased_resize.hpp"
 #include "dice/graph/ops/resize.hpp"
+#include "dice/meta/enum_name.hpp"
 
 #include <fmt/format.h>
 
@@ -18,64 +19,12 @@ using dice::ops::resizing;
 
 namespace {
 
-// Names of the enumerations' values, in their order.
-constexpr const char* modes[] = {"repeat", "nearest", "linear", "cubic"};
-constexpr const char* coordinate_modes[] = {"asymmetric",         "half_pixel",    "half_pixel_symmetric",
-                                            "pytorch_half_pixel", "align_corners", "tf_half_pixel_for_nn",
-                                            "tf_crop_and_resize"};
-constexpr const char* nearest_modes[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "by_scale"};
-
-template <class Enum, std::size_t N>
-void write_enum(initialiser& out, const char* member, const char* type, const char* const (&names)[N], Enum value,
-                Enum unset) {
-  if (value != unset) out.add(member, fmt::format("::dice::ops::{}::{}", type, names[static_cast<std::size_t>(value)]));
-}
 /// The value with this name, which is that of the node's attribute `attribute`.
-template <class Enum, std::size_t N>
-Enum named(const std::string& name, const char* attribute, const char* const (&names)[N]) {
-  const auto found = std::ranges::find(names, name);
-  if (found == std::end(names))
-    node_context::refuse(fmt::format("its {} is {}, which is not supported", attribute, quote(name)));
-  return static_cast<Enum>(found - std::begin(names));
+template <class Enum> Enum named(const std::string& name, const char* attribute) {
+  const auto value = dice::meta::enum_value<Enum>(name);
+  if (!value) node_context::refuse(fmt::format("its {} is {}, which is not supported", attribute, quote(name)));
+  return *value;
 }
-
-}  // namespace
-
-template <> struct spelling<resize> {
-  static constexpr const char* name = "resize";
-  static void write(const resize& op, const resize& unset, initialiser& out) {
-    out("factors", op.factors, unset.factors);
-    write_enum(out, "mode", "resizing", modes, op.mode, unset.mode);
-    if (op.mode == resizing::repeat) return;
-    out.add("to", literal(op.to));
-    out("scales", op.scales, unset.scales);
-    out("by_sizes", op.by_sizes, unset.by_sizes);
-    out("ratio_over", op.ratio_over, unset.ratio_over);
-    out("ratio_under", op.ratio_under, unset.ratio_under);
-    write_enum(out, "from", "coordinates", coordinate_modes, op.from, unset.from);
-    write_enum(out, "nearest", "rounding", nearest_modes, op.nearest, unset.nearest);
-    out("exclude_outside", op.exclude_outside, unset.exclude_outside);
-    out("cubic_a", op.cubic_a, unset.cubic_a);
-    out("begin", op.begin, unset.begin);
-    out("end", op.end, unset.end);
-    out("extrapolation", op.extrapolation, unset.extrapolation);
-  }
-};
-
-template <> struct spelling<antialiased_resize> {
-  static constexpr const char* name = "antialiased_resize";
-  static void write(const antialiased_resize& op, const antialiased_resize& unset, initialiser& out) {
-    out.add("axis", literal(op.axis));
-    out.add("to", literal(op.to));
-    write_enum(out, "mode", "resizing", modes, op.mode, unset.mode);
-    out("scale", op.scale, unset.scale);
-    write_enum(out, "from", "coordinates", coordinate_modes, op.from, unset.from);
-    out("exclude_outside", op.exclude_outside, unset.exclude_outside);
-    out("cubic_a", op.cubic_a, unset.cubic_a);
-  }
-};
-
-namespace {
 
 using axes_t = std::vector<std::int64_t>;
 
@@ -183,7 +132,7 @@ void filter(node_context& n, const resize& op) {
 resize read_mode(node_context& n) {
   resize op;
   op.to = n.shape_of(n.activation(0));
-  op.mode = named<resizing>(n.text("mode", "nearest"), "mode", modes);
+  op.mode = named<resizing>(n.text("mode", "nearest"), "mode");
   n.require(op.mode != resizing::repeat, "its mode is \"repeat\"");
   op.from = dice::ops::coordinates::asymmetric, op.nearest = dice::ops::rounding::floor;
   return op;
@@ -209,8 +158,8 @@ void import_resize(node_context& n) {
     return finish(n, op);
   }
   op.from = named<dice::ops::coordinates>(n.text("coordinate_transformation_mode", "half_pixel"),
-                                          "coordinate_transformation_mode", coordinate_modes);
-  op.nearest = named<dice::ops::rounding>(n.text("nearest_mode", "round_prefer_floor"), "nearest_mode", nearest_modes);
+                                          "coordinate_transformation_mode");
+  op.nearest = named<dice::ops::rounding>(n.text("nearest_mode", "round_prefer_floor"), "nearest_mode");
   n.require(op.nearest != dice::ops::rounding::by_scale, "its nearest_mode is \"by_scale\"");
   op.cubic_a = n.real("cubic_coeff_a", -0.75f);
   op.exclude_outside = n.integer("exclude_outside", 0) != 0;

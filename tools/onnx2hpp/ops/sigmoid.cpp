@@ -4,11 +4,6 @@
 
 namespace onnx2hpp {
 
-template <> struct spelling<dice::ops::sigmoid> {
-  static constexpr const char* name = "sigmoid";
-  static void write(const dice::ops::sigmoid&, const dice::ops::sigmoid&, initialiser&) {}
-};
-
 namespace {
 
 const importer known_sigmoid(

@@ -8,15 +8,6 @@ namespace onnx2hpp {
 
 using dice::ops::slice;
 
-template <> struct spelling<slice> {
-  static constexpr const char* name = "slice";
-  static void write(const slice& op, const slice& unset, initialiser& out) {
-    out("starts", op.starts, unset.starts);
-    out("steps", op.steps, unset.steps);
-    out.add("extents", literal(op.extents));
-  }
-};
-
 /// What a Slice takes of one axis: `count` elements from `start` on, `step` apart.
 struct cut {
   std::int64_t start, step, count;

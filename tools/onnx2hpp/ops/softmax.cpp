@@ -6,15 +6,6 @@ namespace onnx2hpp {
 
 using dice::ops::softmax;
 
-template <> struct spelling<softmax> {
-  static constexpr const char* name = "softmax";
-  static void write(const softmax& op, const softmax& unset, initialiser& out) {
-    out.add("first", literal(op.first));
-    out.add("last", literal(op.last));
-    out("log", op.log, unset.log);
-  }
-};
-
 int softmax_layer(node_context& n, int x, int axis) { return n.add(softmax{.first = axis, .last = axis + 1}, {x}); }
 
 namespace {

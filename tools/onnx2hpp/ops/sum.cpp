@@ -4,11 +4,6 @@
 
 namespace onnx2hpp {
 
-template <> struct spelling<dice::ops::sum> {
-  static constexpr const char* name = "sum";
-  static void write(const dice::ops::sum&, const dice::ops::sum&, initialiser&) {}
-};
-
 int add_all(node_context& n) {
   std::vector<int> layers, constants;
   for (int k = 0; k < n.inputs(); ++k) (n.is_constant(k) ? constants : layers).push_back(k);

@@ -4,11 +4,6 @@
 
 namespace onnx2hpp {
 
-template <> struct spelling<dice::ops::tanh> {
-  static constexpr const char* name = "tanh";
-  static void write(const dice::ops::tanh&, const dice::ops::tanh&, initialiser&) {}
-};
-
 int tanh_layer(node_context& n, int x) { return n.add(dice::ops::tanh{}, {x}); }
 
 namespace {

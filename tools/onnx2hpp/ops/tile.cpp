@@ -11,11 +11,6 @@ namespace onnx2hpp {
 
 using dice::ops::tile;
 
-template <> struct spelling<tile> {
-  static constexpr const char* name = "tile";
-  static void write(const tile& op, const tile& unset, initialiser& out) { out("repeats", op.repeats, unset.repeats); }
-};
-
 int expand_layer(node_context& n, int x, const shape& to) {
   shape from;
   const shape in = n.shape_of(x);

@@ -1,4 +1,3 @@
-#include "ops/functions.hpp"
 #include "ops/layers.hpp"
 #include "ops/permute.hpp"
 
@@ -10,14 +9,6 @@
 namespace onnx2hpp {
 
 using dice::ops::transpose;
-
-template <> struct spelling<transpose> {
-  static constexpr const char* name = "transpose";
-  // Unused entries of perm have their default values.
-  static void write(const transpose& op, const transpose&, initialiser& out) { out.add("perm", literal(op.perm)); }
-};
-
-operation transpose_of(const std::array<int, dice::tensor::max_rank>& perm) { return transpose{.perm = perm}; }
 
 int transpose_layer(node_context& n, int x, const std::vector<int>& perm) {
   transpose op;

@@ -23,6 +23,8 @@ struct antialiased_resize {
   float cubic_a = -0.75f;
   /// Of a part: its first element in the whole output and input, and the extents of both; 0: it is the whole.
   int first_out = 0, first_in = 0, whole_out = 0, whole_in = 0;
+  DICE_MEMBERS(axis, to, mode, scale, from, exclude_outside, cubic_a, first_out, first_in, whole_out, whole_in)
+  static constexpr const char* always_written = "axis, to";
 
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];

@@ -17,6 +17,7 @@ struct average_pool {
   std::array<int, 4> pads{};  ///< top, left, bottom, right
   bool ceil_mode = false;
   bool count_include_pad = false;
+  DICE_MEMBERS(kernel, strides, dilations, pads, ceil_mode, count_include_pad)
 
   constexpr detail::window window() const { return {kernel, strides, dilations, pads, ceil_mode}; }
   constexpr tensor::shape infer(graph::shapes in) const {

@@ -16,6 +16,7 @@ template <arithmetic F> struct binary {
   static constexpr std::string_view onnx = graph::name_of(F);
   constant which = constant::none;
   tensor::shape fixed{};
+  DICE_MEMBERS(which, fixed)
 
   constexpr tensor::shape infer(graph::shapes in) const { return detail::binary(in, which, fixed); }
   constexpr tensor::region input_region(int k, const tensor::region& out, graph::shapes in,

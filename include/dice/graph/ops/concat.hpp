@@ -12,6 +12,8 @@ namespace dice::ops {
 struct concat {
   static constexpr std::string_view onnx = "Concat";
   int axis = 1;
+  DICE_MEMBERS(axis)
+  static constexpr const char* always_written = member_names;
 
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];

@@ -20,6 +20,8 @@ struct conv {
   std::array<int, 4> pads{};  ///< top, left, bottom, right
   std::int64_t group = 1;
   bool bias = false;
+  DICE_MEMBERS(channels, kernel, strides, dilations, pads, group, bias)
+  static constexpr const char* always_written = member_names;
 
   constexpr detail::window window() const { return {kernel, strides, dilations, pads}; }
   constexpr tensor::shape infer(graph::shapes in) const {

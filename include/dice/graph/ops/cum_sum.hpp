@@ -12,6 +12,8 @@ struct cum_sum {
   static constexpr std::string_view onnx = "CumSum";
   int axis = 0;
   bool exclusive = false, reverse = false;
+  DICE_MEMBERS(axis, exclusive, reverse)
+  static constexpr const char* always_written = "axis";
 
   constexpr tensor::shape infer(graph::shapes in) const {
     graph::require(axis >= 0 && axis < in[0].rank, "the axis is not one of the input's");

@@ -17,6 +17,8 @@ struct depth_to_space {
   static constexpr std::string_view onnx = "DepthToSpace";
   std::array<std::int64_t, 2> factors{1, 1}, crop{}, to{};
   std::int64_t groups = 1;
+  DICE_MEMBERS(factors, crop, to, groups)
+  static constexpr const char* always_written = "to";
 
   /// The pixel axes are 2 and 3 of images; of sequences the columns are axis 2.
   static constexpr int pixel_axis(int k, const tensor::shape& s) { return s.rank - 2 + k; }

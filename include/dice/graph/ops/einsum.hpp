@@ -21,6 +21,7 @@ struct einsum {
   float factor = 1;
   constant which = constant::none;
   tensor::shape fixed{};
+  DICE_MEMBERS(of, rank, depth, factor, which, fixed)
 
   /// Shape of a (k = 0) and b (k = 1).
   constexpr const tensor::shape& operand(int k, graph::shapes in) const {

@@ -13,6 +13,8 @@ namespace dice::ops {
 struct elementwise {
   graph::activation function{graph::activation::kind::abs};
   std::string_view onnx = name_of(function.is);
+  DICE_MEMBERS(function)
+  static constexpr const char* always_written = member_names;
 
   constexpr graph::activation activation() const { return function; }
   /// Whether one of the functions has this ONNX name.

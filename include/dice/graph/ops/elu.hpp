@@ -10,6 +10,7 @@ namespace dice::ops {
 struct elu {
   static constexpr std::string_view onnx = "Elu";
   float alpha = 1;
+  DICE_MEMBERS(alpha)
 
   constexpr graph::activation activation() const { return {graph::activation::kind::elu, alpha}; }
   constexpr bool is_monotonic() const { return alpha >= 0; }

@@ -13,6 +13,8 @@ struct flatten {
   static constexpr std::string_view onnx = "Flatten";
   static constexpr bool is_copy = true;
   int axis = 1;
+  DICE_MEMBERS(axis)
+  static constexpr const char* always_written = member_names;
 
   constexpr tensor::shape infer(graph::shapes in) const {
     graph::require(axis >= 0 && axis <= in[0].rank, "the axis is not one of the input's");

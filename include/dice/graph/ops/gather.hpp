@@ -15,6 +15,8 @@ struct gather {
   static constexpr std::int64_t most = std::int64_t{1} << 24;  ///< extent of the axis: float32 has every index below
   int axis = 0;
   std::int64_t count = 0;
+  DICE_MEMBERS(axis, count)
+  static constexpr const char* always_written = member_names;
 
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];

@@ -14,6 +14,8 @@ struct gemm {
   static constexpr std::string_view onnx = "Gemm";
   std::int64_t columns = 0, depth = 0;
   bool bias = false;
+  DICE_MEMBERS(columns, depth, bias)
+  static constexpr const char* always_written = member_names;
 
   constexpr tensor::shape infer(graph::shapes in) const {
     graph::require(in[0].rank == 2 && in[0][1] == depth, "expected an input of shape (rows, k) with the k of the weights");

@@ -11,6 +11,8 @@ struct input {
   static constexpr std::string_view onnx = "Input";
   tensor::shape extents{};
   tensor::number number = tensor::number::float32;
+  DICE_MEMBERS(extents, number)
+  static constexpr const char* always_written = "extents";
 
   constexpr tensor::shape infer(graph::shapes) const { return extents; }
 };

@@ -10,6 +10,7 @@ namespace dice::ops {
 struct leaky_relu {
   static constexpr std::string_view onnx = "LeakyRelu";
   float alpha = 0.01f;
+  DICE_MEMBERS(alpha)
 
   constexpr graph::activation activation() const { return {graph::activation::kind::leaky_relu, alpha}; }
   constexpr bool is_monotonic() const { return alpha >= 0; }

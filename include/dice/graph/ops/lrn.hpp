@@ -14,6 +14,8 @@ struct lrn {
   static constexpr std::string_view onnx = "LRN";
   float alpha = 1e-4f, beta = 0.75f, bias = 1;
   int size = 1;
+  DICE_MEMBERS(alpha, beta, bias, size)
+  static constexpr const char* always_written = "size";
 
   constexpr tensor::shape infer(graph::shapes in) const {
     graph::require(in[0].rank >= 2 && size > 0, "expected channels on axis 1 and a positive size");

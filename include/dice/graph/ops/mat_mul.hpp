@@ -14,6 +14,8 @@ struct mat_mul {
   static constexpr std::string_view onnx = "MatMul";
   std::int64_t columns = 0, depth = 0;
   bool bias = false;
+  DICE_MEMBERS(columns, depth, bias)
+  static constexpr const char* always_written = member_names;
 
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];

@@ -15,6 +15,7 @@ struct max_pool {
   std::array<int, 2> kernel{1, 1}, strides{1, 1}, dilations{1, 1};
   std::array<int, 4> pads{};  ///< top, left, bottom, right
   bool ceil_mode = false;
+  DICE_MEMBERS(kernel, strides, dilations, pads, ceil_mode)
 
   constexpr detail::window window() const { return {kernel, strides, dilations, pads, ceil_mode}; }
   constexpr tensor::shape infer(graph::shapes in) const {

@@ -29,6 +29,8 @@ struct normalization {
   bool scale = false, bias = false;  ///< whether there is one
   tensor::shape scale_shape{}, bias_shape{};
   std::string_view onnx = normalization_names[static_cast<std::size_t>(how)];
+  DICE_MEMBERS(how, first, last, epsilon, scale, bias, scale_shape, bias_shape)
+  static constexpr const char* always_written = "how, first, last";
 
   static constexpr bool is_named(std::string_view name) {
     for (const auto known : normalization_names)

@@ -11,6 +11,7 @@ namespace dice::ops {
 struct output {
   static constexpr std::string_view onnx = "Output";
   tensor::number number = tensor::number::float32;
+  DICE_MEMBERS(number)
   constexpr std::int64_t view(graph::shapes, const tensor::shape&) const { return 0; }
   constexpr std::int64_t cut_step(int, graph::shapes, const tensor::shape&) const { return 0; }
 };

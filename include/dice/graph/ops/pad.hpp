@@ -18,6 +18,7 @@ struct pad {
   std::array<std::int64_t, tensor::max_rank> before{}, after{};
   padding mode = padding::constant;
   float value = 0;  ///< with padding::constant
+  DICE_MEMBERS(before, after, mode, value)
 
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];

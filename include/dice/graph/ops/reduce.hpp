@@ -24,6 +24,8 @@ struct reduce {
   reduction how = reduction::mean;
   bool last_index = false;
   std::string_view onnx = reduce_names[static_cast<std::size_t>(how)];
+  DICE_MEMBERS(over, keep, how, last_index)
+  static constexpr const char* always_written = "over";
 
   static constexpr bool is_named(std::string_view name) {
     for (const auto known : reduce_names)

@@ -13,6 +13,8 @@ struct reshape {
   static constexpr std::string_view onnx = "Reshape";
   static constexpr bool is_copy = true;
   tensor::shape to{};
+  DICE_MEMBERS(to)
+  static constexpr const char* always_written = member_names;
 
   constexpr tensor::shape infer(graph::shapes in) const {
     graph::require(to.elements() == in[0].elements(), "the new shape has a different number of elements");

@@ -35,6 +35,8 @@ struct resize {
   float extrapolation = 0;                      ///< what it writes beyond them
   /// Of a part: its first element in the whole output and input, and the extents of both; 0: it is the whole.
   integers first_out{}, first_in{}, whole_out{}, whole_in{};
+  DICE_MEMBERS(factors, mode, to, scales, by_sizes, ratio_over, ratio_under, from, nearest, exclude_outside, cubic_a, begin,
+               end, extrapolation, first_out, first_in, whole_out, whole_in)
 
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];

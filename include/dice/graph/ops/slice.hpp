@@ -15,6 +15,8 @@ struct slice {
   static constexpr std::string_view onnx = "Slice";
   std::array<std::int64_t, tensor::max_rank> starts{}, steps{1, 1, 1, 1, 1, 1, 1, 1};
   tensor::shape extents{};
+  DICE_MEMBERS(starts, steps, extents)
+  static constexpr const char* always_written = "extents";
 
   constexpr tensor::shape infer(graph::shapes in) const {
     const auto& x = in[0];

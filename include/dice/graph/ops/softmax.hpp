@@ -14,6 +14,8 @@ struct softmax {
   int first = 1, last = 2;
   bool log = false;
   std::string_view onnx = log ? "LogSoftmax" : "Softmax";
+  DICE_MEMBERS(first, last, log)
+  static constexpr const char* always_written = "first, last";
 
   static constexpr bool is_named(std::string_view name) { return name == "Softmax" || name == "LogSoftmax"; }
 

@@ -13,6 +13,7 @@ namespace dice::ops {
 struct tile {
   static constexpr std::string_view onnx = "Tile";
   std::array<std::int64_t, tensor::max_rank> repeats{1, 1, 1, 1, 1, 1, 1, 1};
+  DICE_MEMBERS(repeats)
 
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];

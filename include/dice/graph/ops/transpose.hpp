@@ -12,6 +12,8 @@ namespace dice::ops {
 struct transpose {
   static constexpr std::string_view onnx = "Transpose";
   std::array<int, tensor::max_rank> perm{0, 1, 2, 3, 4, 5, 6, 7};
+  DICE_MEMBERS(perm)
+  static constexpr const char* always_written = member_names;
 
   constexpr tensor::shape infer(graph::shapes in) const {
     tensor::shape out = in[0];
