@@ -1,6 +1,7 @@
 // What converted nodes compute, by the reference kernels, where they become several layers.
 #include "convert_model.hpp"
 #include "expect/evaluation.hpp"
+#include "graph/initialiser.hpp"
 
 #include "dice/graph/ops/output.hpp"
 #include "dice/runtime/numbers.hpp"
