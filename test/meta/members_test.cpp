@@ -100,7 +100,7 @@ TEST(member_count, tells_a_list_that_lacks_a_member) {
   static_assert(meta::member_count<window> == meta::count_names(window::member_names));
   static_assert(meta::member_count<nothing> == 0);
   static_assert(meta::member_count<forgetful> == 2 && meta::count_names(forgetful::member_names) == 1);
-  static_assert(meta::member_count<unlisted> == 2);
+  static_assert(meta::member_count<unlisted> == 2 && unlisted::shared == 1);
 }
 
 }  // namespace

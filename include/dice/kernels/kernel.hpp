@@ -1,7 +1,8 @@
 // The contract between kernels and runtime: a fusion group is a value (task), and the functions that compute it are the
 // same for all groups of an operator.
 //
-// A backend is a folder with one class template specialisation per operator:
+// A backend is a folder with one class template specialisation per operator, or per family of operators (activations.hpp,
+// copies.hpp):
 //
 //   template <> struct kernel<openmp::backend, ops::conv> : openmp::base<ops::conv> {
 //     static void compute(op, shapes of the inputs, shape of the result, call, finish);
@@ -10,8 +11,8 @@
 //
 // The folder's base<Op> says what `call` and `finish` are: its `execution` makes them from a task and its buffers, in the
 // layouts in which the kernels work, and writes the output back. On a CPU compute() neither allocates nor throws. Each
-// folder's operators.hpp lists its kernels, so that code that only needs their addresses does not compile them. An operator
-// that a backend lacks is a compile-time error that names the layer and the backend.
+// folder's operators.hpp says which operators it computes, so that code that only needs the addresses of kernels does not
+// compile them. An operator that a backend lacks is a compile-time error that names the layer and the backend.
 #pragma once
 
 #include "dice/algorithm/choice.hpp"
