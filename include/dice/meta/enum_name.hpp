@@ -33,8 +33,8 @@ template <class Enum, std::size_t Least = 0> constexpr std::size_t count_values(
   else return Least;
 }
 
-template <class Enum, std::size_t... I> constexpr auto spell_all(std::index_sequence<I...>) {
-  return std::array<std::string_view, sizeof...(I)>{spelled<static_cast<Enum>(I)>()...};
+template <class Enum, std::size_t... Index> constexpr auto spell_all(std::index_sequence<Index...>) {
+  return std::array<std::string_view, sizeof...(Index)>{spelled<static_cast<Enum>(Index)>()...};
 }
 
 }  // namespace detail

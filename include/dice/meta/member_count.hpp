@@ -14,9 +14,9 @@ struct anything {
 };
 
 template <class T, class Indices> inline constexpr bool is_made_of = false;
-template <class T, std::size_t... I>
-requires requires { T{(static_cast<void>(I), anything{})...}; }
-inline constexpr bool is_made_of<T, std::index_sequence<I...>> = true;
+template <class T, std::size_t... Index>
+requires requires { T{(static_cast<void>(Index), anything{})...}; }
+inline constexpr bool is_made_of<T, std::index_sequence<Index...>> = true;
 
 template <class T, std::size_t Least = 0> constexpr std::size_t count_members() {
   if constexpr (is_made_of<T, std::make_index_sequence<Least + 1>>) return count_members<T, Least + 1>();

@@ -18,7 +18,7 @@ namespace dice::parts {
 
 namespace detail {
 
-/// Writes the network that pieces are. Network has the members of parts::network, of sufficient size.
+/// Writes the network that pieces are. Network is a basic_network, of sufficient size.
 template <class Source, class Network> class writer {
  public:
   constexpr writer(const Source& in, const pieces_view& all, Network& out)
@@ -159,9 +159,16 @@ template <class Source, class Network> class writer {
 
 }  // namespace detail
 
-/// How much the network of these pieces has of what.
+/// How long the lists of the network of these pieces are.
 template <class Source> constexpr network_sizes sizes_of(const Source& in, const pieces_view& all) {
-  network_sizes out{.layers = all.list.count, .edges = all.operands.count};
+  const auto layers = all.list.count, edges = all.operands.count;
+  network_sizes out{.layers = layers,
+                    .edges = edges,
+                    .carried = edges,
+                    .parts = layers,
+                    .owner = layers,
+                    .restricted = layers,
+                    .first_parameter = layers + 1};
   for (const auto& w : in.where.works)
     if (w.how == placement::way::replicas) ++out.replicas, out.members += w.ranks;
   for (const auto& p : all.list) {
@@ -182,7 +189,8 @@ template <class Source, class Network> constexpr void write(const Source& in, co
 template <class Source> [[gnu::cold]] constexpr network expand(const Source& in) {
   const auto parts = plan_parts(in);
   const pieces all = divide(in, parts.view());
-  network out(sizes_of(in, all));
+  network out;
+  meta::resize_lists(out, sizes_of(in, all));
   write(in, pieces_view(all), out);
   return out;
 }

@@ -3,7 +3,8 @@
 
 #include "dice/graph/any_operator.hpp"
 #include "dice/graph/network.hpp"
-#include "dice/meta/array.hpp"
+#include "dice/meta/members.hpp"
+#include "dice/meta/storage.hpp"
 #include "dice/meta/view.hpp"
 #include "dice/parts/turn.hpp"
 #include "dice/tensor/region.hpp"
@@ -55,42 +56,29 @@ struct parts_view {
   constexpr bool is_own(int l) const { return parts.empty() || parts[l].is_own(); }
 };
 
-/// How much a network of parts has of what.
-struct network_sizes {
-  std::size_t layers = 0, edges = 0, operators = 0, parameters = 0, replicas = 0, members = 0;
-};
+/// A network of parts in lists of the kind that Storage is (meta/storage.hpp).
+template <class Storage> struct basic_network {
+  template <class T, int Number> using list = typename Storage::template list<T, Number>;
 
-/// A network of parts that owns its arrays.
-struct network {
-  network() = default;
-  constexpr explicit network(const network_sizes& n)
-      : layers(static_cast<int>(n.layers)),
-        edges(static_cast<int>(n.edges)),
-        carried(edges.size()),
-        parts(layers.size()),
-        owner(layers.size()),
-        restricted(layers.size()),
-        operators(static_cast<int>(n.operators)),
-        first_parameter(layers.size() + 1),
-        parameters(static_cast<int>(n.parameters)),
-        replicas(static_cast<int>(n.replicas)),
-        members(static_cast<int>(n.members)) {}
-
-  meta::array<graph::layer_info> layers;
-  meta::array<graph::edge> edges;
-  meta::array<tensor::shape> carried;
-  meta::array<part> parts;
-  meta::array<int> owner;
-  meta::array<int> restricted;
-  meta::array<graph::any_operator> operators;
-  meta::array<int> first_parameter;
-  meta::array<graph::parameter> parameters;
-  meta::array<replica_set> replicas;
-  meta::array<replica> members;
+  list<graph::layer_info, 0> layers{};
+  list<graph::edge, 1> edges{};
+  list<tensor::shape, 2> carried{};  ///< by edge
+  list<part, 3> parts{};
+  list<int, 4> owner{};
+  list<int, 5> restricted{};
+  list<graph::any_operator, 6> operators{};
+  list<int, 7> first_parameter{};
+  list<graph::parameter, 8> parameters{};
+  list<replica_set, 9> replicas{};
+  list<replica, 10> members{};
+  DICE_MEMBERS(layers, edges, carried, parts, owner, restricted, operators, first_parameter, parameters, replicas, members)
 
   constexpr parts_view view() const {
     return {{layers, edges, carried}, parts, owner, restricted, operators, first_parameter, parameters, replicas, members};
   }
 };
+/// One that owns its lists, and how long they are.
+using network = basic_network<meta::in_arrays>;
+using network_sizes = basic_network<meta::as_sizes>;
 
 }  // namespace dice::parts

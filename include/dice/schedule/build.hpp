@@ -9,7 +9,7 @@
 #include "dice/schedule/alias.hpp"
 #include "dice/schedule/arena.hpp"
 #include "dice/schedule/borders.hpp"
-#include "dice/schedule/built_plan.hpp"
+#include "dice/schedule/plan_input.hpp"
 #include "dice/schedule/deliveries.hpp"
 #include "dice/schedule/embed.hpp"
 #include "dice/schedule/fuse.hpp"

@@ -1,6 +1,8 @@
 // The plan as plain values: what every rank does for one frame, where its tensors lie, which messages pass.
 #pragma once
 
+#include "dice/meta/members.hpp"
+#include "dice/meta/storage.hpp"
 #include "dice/meta/view.hpp"
 #include "dice/parts/turn.hpp"
 #include "dice/tensor/tensor.hpp"
@@ -114,19 +116,33 @@ struct rank_program {
   friend constexpr bool operator==(const rank_program&, const rank_program&) = default;
 };
 
-/// All ranks' programs. At any time, at most `in_flight` frames are between entry and last output.
-struct plan_view {
+/// All ranks' programs, in lists of the kind that Storage is (meta/storage.hpp). At any time, at most `in_flight` frames are
+/// between entry and last output.
+template <class Storage> struct basic_plan {
+  template <class T, int Number> using list = typename Storage::template list<T, Number>;
+
   int in_flight = 1;
-  meta::view<rank_program> ranks;
-  meta::view<segment> segments;
-  meta::view<step> steps;
-  meta::view<place> operands;
-  meta::view<group> groups;
-  meta::view<message> messages;
-  meta::view<buffer> buffers;
-  meta::view<int> owner;  ///< rank of each layer, by id
-  meta::view<parts::replica_set> replicas{};
-  meta::view<parts::replica> members{};  ///< of all sets
+  list<rank_program, 0> ranks{};
+  list<segment, 1> segments{};
+  list<step, 2> steps{};
+  list<place, 3> operands{};
+  list<group, 4> groups{};
+  list<message, 5> messages{};
+  list<buffer, 6> buffers{};
+  list<int, 7> owner{};  ///< rank of each layer, by id
+  list<parts::replica_set, 8> replicas{};
+  list<parts::replica, 9> members{};  ///< of all sets
+  DICE_MEMBERS(ranks, segments, steps, operands, groups, messages, buffers, owner, replicas, members)
+
+  constexpr basic_plan<meta::in_views> view() const {
+    basic_plan<meta::in_views> out{.in_flight = in_flight};
+    meta::view_lists(out, *this);
+    return out;
+  }
 };
+using plan_view = basic_plan<meta::in_views>;
+/// A plan that owns its lists. Not named `plan`: g++ would suggest that name to users whose alias it rejects.
+using built_plan = basic_plan<meta::in_arrays>;
+using plan_sizes = basic_plan<meta::as_sizes>;
 
 }  // namespace dice::schedule

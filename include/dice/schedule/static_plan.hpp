@@ -18,9 +18,16 @@ namespace dice::schedule {
 namespace detail {
 
 /// Upper bounds of a plan's sizes, from the network's layers and edges.
-template <class Net, class Map> constexpr sizes bounds() {
+template <class Net, class Map> constexpr plan_sizes bounds() {
   constexpr auto n = static_cast<std::size_t>(Net::size), e = graph::view_of<Net>.edges.size();
-  return {placement::of<Net, Map>.devices.size(), n + 1, n + 2 * e, 2 * e, n, e, 2 * n + e, n};
+  return {.ranks = placement::of<Net, Map>.devices.size(),
+          .segments = n + 1,
+          .steps = n + 2 * e,
+          .operands = 2 * e,
+          .groups = n,
+          .messages = e,
+          .buffers = 2 * n + e,
+          .owner = n};
 }
 
 template <class Net, class Map> struct roomy {

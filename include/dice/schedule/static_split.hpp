@@ -13,6 +13,10 @@
 
 namespace dice::schedule::detail {
 
+template <class To, class From> constexpr void copy(To& to, const From& from) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(from.size()); ++i) to[i] = from[static_cast<int>(i)];
+}
+
 /// Whether mapping Map computes layers in parts.
 template <class Net, class Map> inline constexpr bool splits = placement::of<Net, Map>.view().splits();
 
@@ -102,27 +106,10 @@ template <class Net, class Map> consteval parts::pieces_view pieces_of() {
   else return pieces_in<Net, Map, found.used>.view();
 }
 
-/// A network of parts in arrays of fixed size.
-template <parts::network_sizes S> struct stored_network {
-  std::array<graph::layer_info, S.layers> layers{};
-  std::array<graph::edge, S.edges> edges{};
-  std::array<tensor::shape, S.edges> carried{};
-  std::array<parts::part, S.layers> parts{};
-  std::array<int, S.layers> owner{}, restricted{};
-  std::array<graph::any_operator, S.operators> operators{};
-  std::array<int, S.layers + 1> first_parameter{};
-  std::array<graph::parameter, S.parameters> parameters{};
-  std::array<parts::replica_set, S.replicas> replicas{};
-  std::array<parts::replica, S.members> members{};
-
-  constexpr parts::parts_view view() const {
-    return {{layers, edges, carried}, parts, owner, restricted, operators, first_parameter, parameters, replicas, members};
-  }
-};
 template <class Net, class Map>
 inline constexpr auto split_network = [] {
   constexpr auto pieces = pieces_of<Net, Map>();
-  stored_network<parts::sizes_of(split_source<Net, Map>, pieces)> out{};
+  parts::basic_network<meta::in_fixed_arrays<parts::sizes_of(split_source<Net, Map>, pieces)>> out{};
   parts::write(split_source<Net, Map>, pieces, out);
   return out;
 }();
@@ -135,16 +122,22 @@ inline constexpr auto split_algorithms = [] {
   return out;
 }();
 
-template <class Net, class Map> consteval sizes split_bounds() {
+template <class Net, class Map> consteval plan_sizes split_bounds() {
   constexpr auto net = split_network<Net, Map>.view();
   const auto n = net.net.layers.size(), e = net.net.edges.size();
   std::size_t messages = 0;
   for (const auto& edge : net.net.edges) messages += net.owner[edge.from] != net.owner[edge.to];
   const auto ranks = placement::of<Net, Map>.devices.size();
-  const auto sets = net.replicas.size();
-  const auto segments = ranks + messages + (sets > 0 ? n + messages : 0);
-  const auto steps = n + 3 * messages;  // borders are computed by themselves for messages only
-  return {ranks, segments, steps, e, n, messages, 2 * n + messages, n, sets, net.members.size()};
+  return {.ranks = ranks,
+          .segments = ranks + messages + (net.replicas.empty() ? 0 : n + messages),
+          .steps = n + 3 * messages,  // borders are computed by themselves for messages only
+          .operands = e,
+          .groups = n,
+          .messages = messages,
+          .buffers = 2 * n + messages,
+          .owner = n,
+          .replicas = net.replicas.size(),
+          .members = net.members.size()};
 }
 
 template <class Net, class Map>

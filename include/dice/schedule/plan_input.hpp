@@ -1,13 +1,10 @@
-// What a plan is built from, and the plan.
 #pragma once
 
 #include "dice/algorithm/choice.hpp"
 #include "dice/graph/network.hpp"
-#include "dice/meta/array.hpp"
 #include "dice/meta/view.hpp"
 #include "dice/parts/part.hpp"
 #include "dice/platform/dev.hpp"
-#include "dice/schedule/program.hpp"
 
 namespace dice::schedule {
 
@@ -24,25 +21,6 @@ struct plan_input {
 
   /// The frames for which layer l is computed.
   constexpr parts::turn when(int l) const { return replicas.empty() ? parts::turn{} : parts[l].when; }
-};
-
-/// A plan that owns its arrays. Not named `plan`: g++ would suggest that name to users whose alias it rejects.
-struct built_plan {
-  int in_flight = 1;
-  meta::array<rank_program> ranks;
-  meta::array<segment> segments;
-  meta::array<step> steps;
-  meta::array<place> operands;
-  meta::array<group> groups;
-  meta::array<message> messages;
-  meta::array<buffer> buffers;
-  meta::array<int> owner;
-  meta::array<parts::replica_set> replicas{};
-  meta::array<parts::replica> members{};
-
-  constexpr plan_view view() const {
-    return {in_flight, ranks, segments, steps, operands, groups, messages, buffers, owner, replicas, members};
-  }
 };
 
 }  // namespace dice::schedule
